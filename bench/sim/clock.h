@@ -1,0 +1,38 @@
+/* The simulator's time: one timer wheel behind one uv timer, and who is told when a timer is due. */
+#ifndef SIM_CLOCK_H
+#define SIM_CLOCK_H
+
+#include "base/wheel.h"
+
+struct uv_loop_s;
+struct clock;
+
+enum clock_kind {
+    CLOCK_TASK, /* a task is solved, or its result expires */
+    CLOCK_CONN, /* an idle connection, or a reply that was held back */
+    CLOCK_JOB,  /* a callback that was to be late */
+    CLOCK_PEER, /* a callback nobody answers */
+    CLOCK_KINDS,
+};
+
+typedef void (*clock_handler)(void *context, struct wheel_timer *timer);
+
+struct clock *clock_new(struct uv_loop_s *loop);
+
+/* Starts closing its handles; clock_free once the loop has run out. */
+void clock_close(struct clock *clock);
+void clock_free(struct clock *clock);
+
+/* Timers of this kind go to handler. */
+void clock_handle(struct clock *clock, enum clock_kind kind, clock_handler handler, void *context);
+
+/* Monotonic, as of this turn of the loop. */
+uint64_t clock_now_ms(const struct clock *clock);
+
+/* Unix time of a monotonic moment. */
+uint64_t clock_wall_ms(const struct clock *clock, uint64_t at_ms);
+
+void clock_arm(struct clock *clock, struct wheel_timer *timer, uint64_t due_ms);
+void clock_cancel(struct clock *clock, struct wheel_timer *timer);
+
+#endif

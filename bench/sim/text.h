@@ -1,0 +1,37 @@
+/* Small text work: durations, sizes, JSON and URL escaping, hashing, and guessing what was meant. */
+#ifndef SIM_TEXT_H
+#define SIM_TEXT_H
+
+#include "base/buf.h"
+#include "base/slice.h"
+
+#include <stdint.h>
+
+/* "250ms", "5s", "1.5m", "2h", "1d" or "0"; false leaves *ms alone. At most ten years. */
+bool text_to_ms(struct slice text, uint64_t *ms);
+
+/* Digits with an optional KiB or MiB. */
+bool text_to_bytes(struct slice text, uint64_t *bytes);
+
+/* A plain decimal number, no exponent, no sign. */
+bool text_to_double(struct slice text, double *number);
+
+/* Quoted and escaped; bytes that are not UTF-8 become the replacement character. */
+void text_add_json(struct buf *out, struct slice text);
+
+/* Percent-encoded so that it can stand as a value in a query or form. */
+void text_add_url(struct buf *out, struct slice text);
+
+/* FNV-1a, 64 bits: easy to recompute in any language, and the ledger needs no more. */
+uint64_t text_hash(struct slice bytes);
+
+/* A copy that lives as long as the process, one per distinct word. The number of words is bounded. */
+const char *text_intern(struct slice word);
+
+/* Frees what text_intern gave out. */
+void text_forget_interned(void);
+
+/* The candidate closest to word, or NULL when none is near. */
+const char *text_nearest(const char *word, const char *const *candidates, size_t count);
+
+#endif

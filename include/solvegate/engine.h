@@ -1,0 +1,144 @@
+/* The engine: one step function in, a queue of actions out. It never calls out, sleeps, reads a clock or logs. */
+#ifndef SOLVEGATE_ENGINE_H
+#define SOLVEGATE_ENGINE_H
+
+#include <solvegate/event.h>
+#include <solvegate/stats.h>
+
+struct engine;
+
+struct client_options {
+    uint32_t slots;          /* how many of the plan's it may hold; 0: as many as there are */
+    uint32_t weight;         /* share of the queue, at least 1 */
+    uint32_t requests;       /* how many may wait; 0: as the engine's limit */
+    uint64_t budget_per_day; /* accepted submits; UINT64_MAX: no limit */
+};
+
+struct engine_options {
+    /* limits, fixed at start: all memory for them is reserved by engine_new */
+    uint32_t max_requests;
+    uint32_t max_flights;
+    uint32_t max_per_flight;
+    uint32_t max_callers;       /* held at the same time */
+    uint32_t max_solutions;
+    uint64_t max_solution_bytes;
+    uint32_t max_idempotency;
+    uint32_t max_finished;      /* answered requests kept readable; the oldest are forgotten first */
+    uint32_t wake_batch;        /* requests answered per step when a flight ends */
+    bool has_journal;           /* else no records are made and nothing waits for them */
+
+    uint32_t slots;             /* of the plan */
+    bool slots_are_auto;        /* ask threadsinfo, adapt */
+    bool has_callbacks;         /* public_url is set: poll only as a fallback */
+
+    uint32_t solve_timeout_ms;
+    uint32_t ambiguity_window_ms;
+    bool resend_ambiguous;      /* on_ambiguous: resend */
+
+    uint32_t poll_first_ms[CAPTCHA_COUNT];
+    uint32_t poll_interval_ms;
+    uint32_t fallback_after_ms;
+
+    uint32_t ttl_ms[CAPTCHA_COUNT];
+    uint32_t caller_error_ttl_ms;
+    uint32_t idempotency_ttl_ms;
+
+    uint32_t retry_base_ms;
+    uint32_t retry_cap_ms;
+    uint32_t retry_jitter_ms;
+    uint16_t retry_busy;
+    uint16_t retry_unsolvable;
+    uint16_t retry_transient;
+    uint16_t retry_unknown;
+    uint32_t retry_budget_permille; /* of the last minute's submits; 0: no budget */
+
+    uint16_t client_count;      /* at least 1 */
+    const struct client_options *clients; /* borrowed during the call */
+
+    uint64_t secret[2];         /* of the hash tables */
+};
+
+/* Sensible values for everything (DESIGN.md 6.5), one unlimited client, no callbacks. */
+void engine_options_init(struct engine_options *options);
+
+/* Aborts without memory. now_ms and wall_ms start the clocks. */
+struct engine *engine_new(const struct engine_options *options, uint64_t now_ms, int64_t wall_ms);
+void engine_free(struct engine *engine);
+
+/* Applies one event. Actions gather until they are taken. */
+void engine_step(struct engine *engine, const struct event *event);
+
+/* Takes the oldest action; the caller now owns its blobs and gives them back with action_close. */
+bool engine_next_action(struct engine *engine, struct action *action);
+void action_close(struct action *action);
+void answer_close(struct answer *answer);
+
+/* When to step with EVENT_TICK at the latest; UINT64_MAX when nothing is armed. */
+uint64_t engine_next_deadline(const struct engine *engine);
+
+/* ---- looking without touching ------------------------------------------------------------ */
+
+/* Would this ask be answered from memory right now, and by which mechanism? (POST /v1/explain) */
+struct outlook {
+    enum refusal refusal;
+    bool would_hit;   /* a solution is at hand */
+    bool would_join;  /* a flight is under way */
+    enum source source;
+    uint64_t age_ms;
+    uint64_t expires_in_ms;
+};
+void engine_explain(const struct engine *engine, const struct ask *ask, struct outlook *outlook);
+
+/* The state of a request without reading it away (`ids=`); answer_close afterwards. False: unknown. */
+bool engine_peek(const struct engine *engine, client_id client, request_id id,
+                 struct answer *answer);
+
+/* One flight for people: GET /v1/flights. */
+struct flight_view {
+    struct key key;
+    enum request_state state;
+    const char *phase;   /* queued, submitting, ambiguous, solving, backing_off */
+    client_id client;
+    enum captcha captcha;
+    enum reuse reuse;
+    uint32_t requests;
+    uint16_t attempts;
+    uint64_t age_ms;
+    uint64_t deadline_in_ms;
+    char task_id[TASK_ID_MAX];
+    char last_error[ERROR_CODE_MAX];
+};
+
+/* Fills up to room views after the cursor (0: from the start); *cursor becomes 0 at the end. */
+size_t engine_list_flights(const struct engine *engine, uint64_t *cursor, struct flight_view *views,
+                           size_t room);
+
+struct gauges {
+    uint32_t requests;        /* kept, finished ones included */
+    uint32_t waiting;         /* not answered yet */
+    uint32_t flights;
+    uint32_t queued;
+    uint32_t callers;
+    uint32_t solutions;
+    uint64_t solution_bytes;
+    uint32_t idempotency;
+    uint32_t slots_used;
+    uint32_t slots_limit;     /* the adaptive one */
+    uint32_t slots_plan;
+    enum breaker_state breaker;
+    char breaker_cause[ERROR_CODE_MAX];
+};
+void engine_gauges(const struct engine *engine, struct gauges *gauges);
+
+/* Counters since start, and of today and the days before (0 is today); NULL for a day before our time. */
+const struct stats *engine_stats(const struct engine *engine);
+const struct stats *engine_stats_of_day(const struct engine *engine, unsigned days_ago, int64_t *day);
+
+/* Aborts if anything inside disagrees: for tests and the simulator. */
+void engine_check(const struct engine *engine);
+
+/* One line per state change, for tests and debug logs; text is borrowed during the call. */
+typedef void (*trace_fn)(void *context, uint64_t now_ms, const char *text);
+void engine_set_trace(struct engine *engine, trace_fn trace, void *context);
+
+#endif

@@ -1,0 +1,236 @@
+/* Everything that can happen to the engine, and everything it can ask the shell to do. */
+#ifndef SOLVEGATE_EVENT_H
+#define SOLVEGATE_EVENT_H
+
+#include <solvegate/types.h>
+
+/* ---- events: what happened --------------------------------------------------------------- */
+
+enum event_kind {
+    EVENT_TICK,        /* time passed: engine_next_deadline() was reached, or a turn to wake more */
+    EVENT_ASK,         /* a caller asks for a solution */
+    EVENT_LOOK,        /* a caller asks how its request is doing, perhaps to be held */
+    EVENT_GONE,        /* a held caller's connection closed */
+    EVENT_DETACH,      /* a caller gives its request up */
+    EVENT_REPORT,      /* a caller says how good its solution was */
+    EVENT_ACCOUNT,     /* a caller asks for balance or threads */
+    EVENT_SUBMITTED,   /* an ACTION_SUBMIT ended */
+    EVENT_POLLED,      /* an ACTION_POLL ended */
+    EVENT_PROBED,      /* an ACTION_PROBE ended */
+    EVENT_CALLBACK,    /* the vendor called back; the nonce was genuine */
+    EVENT_DURABLE,     /* the journal is on disk up to a number */
+    EVENT_STORE_STATE, /* the journal became unwritable, or writable again */
+    EVENT_DRAIN,       /* no new requests from now on */
+};
+
+/* A caller asks. The shell has authenticated it, computed its identity and checked the parameters. */
+struct ask {
+    caller_id caller;
+    client_id client;
+    enum captcha captcha;
+    enum reuse reuse;       /* resolved: never REUSE_DEFAULT */
+    bool is_one_time;       /* holds a one-time input: joined in flight, never cached */
+    bool has_idempotency;
+    bool is_id_told;        /* the caller learns the id at once (in.php), so its leaving detaches nothing */
+    uint8_t priority;       /* 0 to 9, higher first within the client */
+    uint32_t hold_ms;       /* 0: answer at once with the state; else hold until it is final */
+    uint32_t min_ttl_ms;    /* what must remain of a solution that is handed out */
+    uint32_t max_age_ms;    /* how old it may be; UINT32_MAX when the caller does not mind */
+    struct key key;         /* identity within its scope */
+    struct key idempotency; /* digest of client and idempotency key */
+    struct blob *params;    /* borrowed: what a submit sends; the engine takes a reference if it needs one */
+};
+
+struct look {
+    caller_id caller;
+    client_id client;
+    request_id id;
+    uint32_t hold_ms;
+};
+
+/* Who asks may be 0 where nobody waits for the answer. */
+struct detach {
+    caller_id caller;
+    client_id client;
+    request_id id;
+};
+
+struct report {
+    caller_id caller;
+    client_id client;
+    request_id id;
+    bool is_good;
+};
+
+/* How a call to the vendor ended, already classified by proto (RELIABILITY.md 5.4). */
+enum outcome {
+    OUTCOME_NOT_SENT,  /* proven: not one byte of it can have been acted upon */
+    OUTCOME_ACCEPTED,  /* submit: task_id is set */
+    OUTCOME_REJECTED,  /* submit: the vendor said no; class and code say why */
+    OUTCOME_AMBIGUOUS, /* submit: sent and unheard of */
+    OUTCOME_PENDING,   /* poll: not ready */
+    OUTCOME_SOLVED,    /* poll or callback: text (and extra) are set */
+    OUTCOME_FAILED,    /* poll or callback: the vendor gave up; class and code say why */
+    OUTCOME_UNHEARD,   /* poll or probe: no usable reply; ask again later */
+};
+
+struct vendor_result {
+    attempt_id attempt;
+    enum outcome outcome;
+    enum class class;
+    char code[ERROR_CODE_MAX];   /* the vendor's word, or ours in the vendor's style */
+    char task_id[TASK_ID_MAX];
+    uint32_t retry_after_ms;     /* 0 when the vendor did not say */
+    struct blob *text;           /* borrowed: the solution; the engine takes a reference */
+    struct blob *extra;          /* borrowed: further members as JSON object text, or NULL */
+    caller_id caller;            /* callback: who is acknowledged once it is safe */
+};
+
+/* The two free questions about the account. */
+enum probe {
+    PROBE_BALANCE,
+    PROBE_THREADS,
+    PROBE_COUNT
+};
+
+struct account {
+    caller_id caller;
+    enum probe probe;
+};
+
+struct probed {
+    enum probe probe;          /* which question this answers */
+    bool is_ok;                /* the vendor answered sensibly */
+    bool has_threads;
+    uint32_t threads;
+    uint32_t working_threads;
+    char balance[32];          /* as the vendor wrote it; empty when unknown */
+    enum class class;          /* when not ok */
+    char code[ERROR_CODE_MAX];
+};
+
+struct event {
+    enum event_kind kind;
+    uint64_t now_ms;  /* monotonic */
+    int64_t wall_ms;  /* since 1970, for records and days only */
+    uint64_t random;  /* fresh entropy: the engine has no other */
+    union {
+        struct ask ask;
+        struct look look;
+        struct detach detach;
+        struct report report;
+        struct account account;
+        struct probed probed;
+        struct vendor_result result; /* SUBMITTED, POLLED, CALLBACK */
+        caller_id gone;
+        journal_seq durable;
+        bool store_is_writable;
+    };
+};
+
+/* ---- actions: what to do ----------------------------------------------------------------- */
+
+enum action_kind {
+    ACTION_ANSWER,  /* tell a caller the state of its request; exactly once per caller */
+    ACTION_ACCOUNT, /* tell a caller balance or threads */
+    ACTION_ACK,     /* acknowledge a callback */
+    ACTION_SUBMIT,  /* send in.php; ends in EVENT_SUBMITTED */
+    ACTION_POLL,    /* send res.php?action=get; ends in EVENT_POLLED */
+    ACTION_REPORT,  /* send reportgood or reportbad; nobody waits for its end */
+    ACTION_PROBE,   /* send getbalance or threadsinfo; ends in EVENT_PROBED */
+    ACTION_JOURNAL, /* append a record; EVENT_DURABLE tells when its number is safe */
+    ACTION_ALERT,   /* tell the operator */
+};
+
+/* The state of a request at the moment of answering. Pointers are owned by the action. */
+struct answer {
+    caller_id caller;
+    request_id id;
+    enum refusal refusal;      /* anything but NONE: the rest is not set, but retry_after_ms and code */
+    enum request_state state;
+    enum source source;
+    enum captcha captcha;      /* of a solved request */
+    bool is_replayed;          /* an idempotency key brought it back */
+    bool is_renewed;           /* an idempotency key was known, but its solution had expired */
+    struct blob *text;         /* owned, of a solved request */
+    struct blob *extra;        /* owned, or NULL */
+    uint64_t age_ms;           /* of the solution */
+    uint64_t expires_in_ms;
+    uint16_t attempts;
+    enum class class;          /* of a failed request */
+    char code[ERROR_CODE_MAX]; /* of a failed or refused request: the vendor's word, or ours */
+    char task_id[TASK_ID_MAX]; /* the vendor's, where there is one */
+    uint32_t retry_after_ms;
+};
+
+struct account_answer {
+    caller_id caller;
+    struct probed probed;
+};
+
+/* For ACTION_SUBMIT, ACTION_POLL and ACTION_REPORT. */
+struct call {
+    attempt_id attempt;
+    client_id client;
+    struct blob *params;       /* owned; only with ACTION_SUBMIT */
+    char task_id[TASK_ID_MAX]; /* not with ACTION_SUBMIT */
+    bool is_good;              /* only with ACTION_REPORT */
+};
+
+enum record_kind {
+    RECORD_INTENT,   /* an attempt is about to be submitted */
+    RECORD_OUTCOME,  /* what became of the submit, with the task id if there is one */
+    RECORD_SOLUTION, /* a solution reached us */
+    RECORD_REQUEST,  /* a request with a public id was accepted */
+    RECORD_HANDOUT,  /* a solution was given to a request for good */
+    RECORD_FAILED,   /* a flight ended badly */
+};
+
+struct record {
+    enum record_kind kind;
+    attempt_id attempt;
+    request_id request;
+    client_id client;
+    enum captcha captcha;
+    enum outcome outcome;
+    enum class class;
+    char code[ERROR_CODE_MAX];
+    char task_id[TASK_ID_MAX];
+    int64_t wall_ms;
+    struct key key;
+    bool has_idempotency;
+    struct key idempotency;
+    struct blob *params; /* owned, or NULL */
+    struct blob *text;   /* owned, or NULL */
+    struct blob *extra;  /* owned, or NULL */
+};
+
+enum alert_kind {
+    ALERT_BREAKER_OPEN,
+    ALERT_BREAKER_CLOSED,
+    ALERT_DUPLICATE_PROVEN, /* two task ids on one nonce: somebody resent our submit */
+    ALERT_OTHER_SOLUTION,   /* a second, different solution for one attempt */
+};
+
+struct alert {
+    enum alert_kind kind;
+    attempt_id attempt;
+    enum class class;
+    char code[ERROR_CODE_MAX];
+};
+
+struct action {
+    enum action_kind kind;
+    journal_seq after; /* execute only when the journal is durable up to here; 0: at once */
+    union {
+        struct answer answer;
+        struct account_answer account;
+        struct call call;
+        struct record record; /* its own number is in `after`: append now, durable later */
+        struct alert alert;
+        caller_id ack;
+        enum probe probe;
+    };
+};
+
+#endif

@@ -1,0 +1,131 @@
+/* The words of the engine's contract: ids, states, policies and limits. Nothing here does anything. */
+#ifndef SOLVEGATE_TYPES_H
+#define SOLVEGATE_TYPES_H
+
+#include "base/blob.h"
+#include "base/slice.h"
+#include "base/table.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* A request's public id: random, decimal below 2^53, because one client runs parseInt on it. 0 is none. */
+typedef uint64_t request_id;
+#define REQUEST_ID_LIMIT (UINT64_C(1) << 53)
+
+/* An attempt's name towards the vendor, random; proto wraps it with a MAC into the pingback nonce. 0 is none. */
+typedef uint64_t attempt_id;
+
+/* Somebody waiting for an answer at a door, named by the shell; the engine only hands it back. 0 is none. */
+typedef uint64_t caller_id;
+
+/* Place of a client in the configuration. */
+typedef uint16_t client_id;
+
+/* A journal record's number; 0 means "depends on nothing". */
+typedef uint64_t journal_seq;
+
+/* Longest task id and error code we believe from the vendor, with the NUL. */
+#define TASK_ID_MAX 65
+#define ERROR_CODE_MAX 65
+
+/* What is asked for, as far as lifetimes and policies differ. The name is the config's word. */
+#define CAPTCHA_LIST(X)             \
+    X(RECAPTCHA_V2, "recaptcha_v2") \
+    X(RECAPTCHA_V3, "recaptcha_v3") \
+    X(HCAPTCHA, "hcaptcha")         \
+    X(TURNSTILE, "turnstile")       \
+    X(IMAGE, "image")               \
+    X(GEETEST, "geetest")           \
+    X(CLOUDFLARE, "cloudflare")     \
+    X(OTHER, "default")
+
+enum captcha {
+#define CAPTCHA_AS_ENUM(name, text) CAPTCHA_##name,
+    CAPTCHA_LIST(CAPTCHA_AS_ENUM)
+#undef CAPTCHA_AS_ENUM
+        CAPTCHA_COUNT
+};
+
+/* Who may get the same solution (DESIGN.md 5.2). */
+enum reuse {
+    REUSE_DEFAULT, /* not said here: the next less specific place decides */
+    REUSE_SHARED,
+    REUSE_SINGLE,
+    REUSE_NONE,
+};
+
+/* How an answer was obtained (DESIGN.md section 3). */
+#define SOURCE_LIST(X)            \
+    X(API, "api")                 \
+    X(DEDUP_WAIT, "dedup_wait")   \
+    X(DEDUP_CACHE, "dedup_cache") \
+    X(IDEMPOTENT, "idempotent")   \
+    X(POOL, "pool")
+
+enum source {
+#define SOURCE_AS_ENUM(name, text) SOURCE_##name,
+    SOURCE_LIST(SOURCE_AS_ENUM)
+#undef SOURCE_AS_ENUM
+        SOURCE_COUNT
+};
+
+/* What kind of failure an error code is (DESIGN.md 5.5); the table from codes to classes is proto's. */
+#define CLASS_LIST(X)            \
+    X(NONE, "none")              \
+    X(PENDING, "pending")        \
+    X(BUSY, "busy")              \
+    X(UNSOLVABLE, "unsolvable")  \
+    X(TRANSIENT, "transient")    \
+    X(AMBIGUOUS, "ambiguous")    \
+    X(ACCOUNT, "account")        \
+    X(CALLER, "caller")          \
+    X(PROXY, "proxy")            \
+    X(UNKNOWN, "unknown")        \
+    X(TIMEOUT, "timeout")
+
+enum class {
+#define CLASS_AS_ENUM(name, text) CLASS_##name,
+    CLASS_LIST(CLASS_AS_ENUM)
+#undef CLASS_AS_ENUM
+        CLASS_COUNT
+};
+
+/* The state of a request as its caller sees it. */
+enum request_state {
+    REQUEST_QUEUED,  /* its flight has not been submitted (again) yet */
+    REQUEST_SOLVING, /* its flight is at the vendor */
+    REQUEST_SOLVED,
+    REQUEST_FAILED,
+};
+
+/* Why a request was not accepted, or a look-up found nothing. */
+#define REFUSAL_LIST(X)                                               \
+    X(NONE, "accepted")                                               \
+    X(FULL_REQUESTS, "too many requests are waiting")                 \
+    X(FULL_FLIGHTS, "too many flights are under way")                 \
+    X(FULL_PER_FLIGHT, "too many requests wait for this very solve")  \
+    X(FULL_CLIENT, "this client has too many requests waiting")       \
+    X(BUDGET, "this client's budget for today is used up")            \
+    X(BREAKER, "the vendor's account is out of order")                \
+    X(MISMATCH, "the idempotency key was used for something else")    \
+    X(DRAINING, "the gateway is shutting down")                       \
+    X(STORE, "the journal cannot be written")                         \
+    X(UNKNOWN_ID, "no such request")                                  \
+    X(NOT_SOLVED, "this request has no solution (yet)")
+
+enum refusal {
+#define REFUSAL_AS_ENUM(name, text) REFUSAL_##name,
+    REFUSAL_LIST(REFUSAL_AS_ENUM)
+#undef REFUSAL_AS_ENUM
+        REFUSAL_COUNT
+};
+
+/* The circuit breaker of the one vendor account. */
+enum breaker_state {
+    BREAKER_CLOSED,
+    BREAKER_OPEN,    /* nothing is submitted, new requests fail fast with the cause */
+    BREAKER_PROBING, /* a free call is on its way */
+};
+
+#endif

@@ -1,0 +1,84 @@
+/* The contract's words as text, for config, API, metrics and traces. */
+#ifndef SOLVEGATE_WORDS_H
+#define SOLVEGATE_WORDS_H
+
+#include <solvegate/types.h>
+
+#include "base/assert.h"
+
+#define WORD_AT(name, text) text,
+
+static inline const char *captcha_name(enum captcha captcha)
+{
+    static const char *const names[] = {CAPTCHA_LIST(WORD_AT)};
+    ASSERT(captcha < CAPTCHA_COUNT);
+    return names[captcha];
+}
+
+static inline const char *source_name(enum source source)
+{
+    static const char *const names[] = {SOURCE_LIST(WORD_AT)};
+    ASSERT(source < SOURCE_COUNT);
+    return names[source];
+}
+
+static inline const char *class_name(enum class class)
+{
+    static const char *const names[] = {CLASS_LIST(WORD_AT)};
+    ASSERT(class < CLASS_COUNT);
+    return names[class];
+}
+
+static inline const char *refusal_text(enum refusal refusal)
+{
+    static const char *const names[] = {REFUSAL_LIST(WORD_AT)};
+    ASSERT(refusal < REFUSAL_COUNT);
+    return names[refusal];
+}
+
+static inline const char *reuse_name(enum reuse reuse)
+{
+    switch (reuse) {
+    case REUSE_DEFAULT:
+        return "default";
+    case REUSE_SHARED:
+        return "shared";
+    case REUSE_SINGLE:
+        return "single";
+    case REUSE_NONE:
+        return "none";
+    }
+    UNREACHABLE();
+}
+
+static inline const char *request_state_name(enum request_state state)
+{
+    switch (state) {
+    case REQUEST_QUEUED:
+        return "queued";
+    case REQUEST_SOLVING:
+        return "solving";
+    case REQUEST_SOLVED:
+        return "solved";
+    case REQUEST_FAILED:
+        return "failed";
+    }
+    UNREACHABLE();
+}
+
+static inline const char *breaker_state_name(enum breaker_state state)
+{
+    switch (state) {
+    case BREAKER_CLOSED:
+        return "closed";
+    case BREAKER_OPEN:
+        return "open";
+    case BREAKER_PROBING:
+        return "probing";
+    }
+    UNREACHABLE();
+}
+
+#undef WORD_AT
+
+#endif

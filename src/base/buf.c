@@ -1,0 +1,128 @@
+#include "base/buf.h"
+
+#include "base/assert.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Below this, growing would cost more than the bytes it saves. */
+#define FIRST_ROOM 64
+
+void buf_init(struct buf *buf, size_t cap)
+{
+    /* Leaves room for the hidden NUL and keeps doubling from overflowing. */
+    ASSERT(cap < SIZE_MAX / 2);
+    *buf = (struct buf){.cap = cap};
+}
+
+void buf_close(struct buf *buf)
+{
+    free(buf->data);
+    *buf = (struct buf){.cap = buf->cap};
+}
+
+void buf_reset(struct buf *buf)
+{
+    buf->len = 0;
+    buf->is_full = false;
+}
+
+/* Doubling keeps the copying at O(1) a byte; wanted is within the cap. */
+static void grow(struct buf *buf, size_t wanted)
+{
+    size_t room = buf->room < FIRST_ROOM ? FIRST_ROOM : buf->room * 2;
+    if (room < wanted)
+        room = wanted;
+    if (room > buf->cap)
+        room = buf->cap;
+    /* One byte more than room, for the NUL that vsnprintf always writes. */
+    char *data = realloc(buf->data, room + 1);
+    ASSERT(data != NULL);
+    buf->data = data;
+    buf->room = room;
+}
+
+char *buf_reserve(struct buf *buf, size_t extra)
+{
+    if (extra > buf->cap - buf->len) {
+        buf->is_full = true;
+        return NULL;
+    }
+    if (buf->data == NULL || extra > buf->room - buf->len)
+        grow(buf, buf->len + extra);
+    return buf->data + buf->len;
+}
+
+void buf_commit(struct buf *buf, size_t filled)
+{
+    ASSERT(filled <= buf->room - buf->len);
+    buf->len += filled;
+}
+
+void buf_add(struct buf *buf, struct slice bytes)
+{
+    if (bytes.len == 0)
+        return;
+    char *place = buf_reserve(buf, bytes.len);
+    if (place == NULL)
+        return;
+    memcpy(place, bytes.data, bytes.len);
+    buf->len += bytes.len;
+}
+
+void buf_add_char(struct buf *buf, char c)
+{
+    char *place = buf_reserve(buf, 1);
+    if (place == NULL)
+        return;
+    *place = c;
+    buf->len++;
+}
+
+void buf_add_u64(struct buf *buf, uint64_t number)
+{
+    char digits[20]; /* 2^64 - 1 has 20 */
+    size_t start = sizeof(digits);
+    do {
+        digits[--start] = (char)('0' + number % 10);
+        number /= 10;
+    } while (number > 0);
+    buf_add(buf, (struct slice){.data = digits + start, .len = sizeof(digits) - start});
+}
+
+void buf_addf(struct buf *buf, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    va_list again;
+    va_copy(again, args);
+    /* The first try goes into the room there is, which is nearly always enough. */
+    const size_t room = buf->data == NULL ? 0 : buf->room - buf->len + 1;
+    const int count = vsnprintf(room == 0 ? NULL : buf->data + buf->len, room, format, args);
+    ASSERT(count >= 0);
+    const size_t wanted = (size_t)count;
+    if (wanted < room) {
+        buf->len += wanted;
+    } else if (buf_reserve(buf, wanted) != NULL) {
+        (void)vsnprintf(buf->data + buf->len, wanted + 1, format, again);
+        buf->len += wanted;
+    }
+    va_end(again);
+    va_end(args);
+}
+
+void buf_consume(struct buf *buf, size_t count)
+{
+    ASSERT(count <= buf->len);
+    if (count == 0)
+        return;
+    buf->len -= count;
+    memmove(buf->data, buf->data + count, buf->len);
+}
+
+void buf_check(const struct buf *buf)
+{
+    ASSERT(buf->len <= buf->room);
+    ASSERT(buf->room <= buf->cap);
+    ASSERT(buf->data != NULL || buf->room == 0);
+}

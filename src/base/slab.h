@@ -1,0 +1,42 @@
+/* Fixed number of equal items, named by ids that go stale when the item is freed. */
+#ifndef SOLVEGATE_BASE_SLAB_H
+#define SOLVEGATE_BASE_SLAB_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Low 32 bits: place; high 32 bits: generation, odd while the item lives. 0 names nothing. */
+typedef uint64_t slab_id;
+
+struct slab {
+    char *items;           /* owned; capacity * item_bytes, untouched pages cost nothing */
+    uint32_t *generations; /* owned; one per place, odd while in use */
+    uint32_t *free_next;   /* owned; free list threaded through the places */
+    size_t item_bytes;
+    uint32_t capacity;
+    uint32_t used;
+    uint32_t touched;   /* places handed out at least once */
+    uint32_t free_head; /* UINT32_MAX when the free list is empty */
+};
+
+/* Reserves room for capacity items; aborts without memory. */
+void slab_init(struct slab *slab, size_t item_bytes, uint32_t capacity);
+void slab_close(struct slab *slab);
+
+/* A zeroed item and its id in *id, or NULL when all places are taken. */
+void *slab_alloc(struct slab *slab, slab_id *id);
+
+/* The item, or NULL when the id is stale, foreign or 0. */
+void *slab_get(const struct slab *slab, slab_id id);
+
+/* The id must be live. */
+void slab_free(struct slab *slab, slab_id id);
+
+/* Live items in order of place: pass 0 first, then the id returned last; 0 when there are no more.
+ * The item returned last may be freed meanwhile. */
+slab_id slab_next(const struct slab *slab, slab_id after);
+
+/* Aborts if counts, generations and the free list disagree. */
+void slab_check(const struct slab *slab);
+
+#endif

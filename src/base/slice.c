@@ -1,0 +1,60 @@
+#include "base/slice.h"
+
+#include <limits.h>
+
+/* tolower() depends on the locale; header names and hosts do not. */
+static unsigned char lower(char c)
+{
+    const unsigned char u = (unsigned char)c;
+    return u >= 'A' && u <= 'Z' ? (unsigned char)(u + ('a' - 'A')) : u;
+}
+
+bool slice_equals_nocase(struct slice a, struct slice b)
+{
+    if (a.len != b.len)
+        return false;
+    for (size_t i = 0; i < a.len; i++)
+        if (lower(a.data[i]) != lower(b.data[i]))
+            return false;
+    return true;
+}
+
+bool slice_starts_with(struct slice s, struct slice prefix)
+{
+    if (s.len < prefix.len)
+        return false;
+    return prefix.len == 0 || memcmp(s.data, prefix.data, prefix.len) == 0;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+struct slice slice_trim(struct slice s)
+{
+    while (s.len > 0 && is_blank(s.data[0])) {
+        s.data++;
+        s.len--;
+    }
+    while (s.len > 0 && is_blank(s.data[s.len - 1]))
+        s.len--;
+    return s;
+}
+
+bool slice_to_u64(struct slice s, unsigned long long *value)
+{
+    if (s.len == 0)
+        return false;
+    unsigned long long sum = 0;
+    for (size_t i = 0; i < s.len; i++) {
+        if (s.data[i] < '0' || s.data[i] > '9')
+            return false;
+        const unsigned digit = (unsigned)(s.data[i] - '0');
+        if (sum > (ULLONG_MAX - digit) / 10)
+            return false;
+        sum = sum * 10 + digit;
+    }
+    *value = sum;
+    return true;
+}

@@ -1,0 +1,44 @@
+/* A borrowed run of bytes: who made it keeps owning it. */
+#ifndef SOLVEGATE_BASE_SLICE_H
+#define SOLVEGATE_BASE_SLICE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <string.h>
+
+struct slice {
+    const char *data; /* borrowed; NULL means "not given", which is not the same as empty */
+    size_t len;
+};
+
+#define SLICE_NONE ((struct slice){.data = NULL, .len = 0})
+/* Of a string literal, without counting at run time. */
+#define SLICE_OF(literal) ((struct slice){.data = (literal), .len = sizeof(literal) - 1})
+
+static inline struct slice slice_from(const char *text)
+{
+    return (struct slice){.data = text, .len = text == NULL ? 0 : strlen(text)};
+}
+
+static inline bool slice_is_given(struct slice s)
+{
+    return s.data != NULL;
+}
+
+static inline bool slice_equals(struct slice a, struct slice b)
+{
+    return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
+}
+
+/* Equal but for the case of ASCII letters, as header names and hosts compare. */
+bool slice_equals_nocase(struct slice a, struct slice b);
+
+bool slice_starts_with(struct slice s, struct slice prefix);
+
+/* Without leading and trailing spaces and tabs. */
+struct slice slice_trim(struct slice s);
+
+/* Decimal digits only, no sign, no overflow; false leaves *value alone. */
+bool slice_to_u64(struct slice s, unsigned long long *value);
+
+#endif

@@ -1,0 +1,108 @@
+#include "cli/cli.h"
+#include "proto/config.h"
+#include "proto/config_values.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <sodium.h>
+#include <sysexits.h>
+#include <termios.h>
+#include <unistd.h>
+
+/* Longer input is no key; one byte more shows that. */
+#define INPUT_MAX 128
+
+static struct termios saved_terminal;
+
+/* Typing ^C at the prompt must not leave a terminal that shows nothing. */
+static void on_signal(int number)
+{
+    (void)tcsetattr(STDIN_FILENO, TCSANOW, &saved_terminal);
+    (void)signal(number, SIG_DFL);
+    (void)raise(number);
+}
+
+/* One line, without its end; returns its length, or a negative number. */
+static long read_line(char *out, size_t room)
+{
+    size_t len = 0;
+    while (len < room) {
+        const ssize_t count = read(STDIN_FILENO, out + len, 1);
+        if (count < 0 && errno == EINTR)
+            continue;
+        if (count < 0)
+            return -1;
+        if (count == 0 || out[len] == '\n')
+            break;
+        len++;
+    }
+    if (len > 0 && out[len - 1] == '\r')
+        len--;
+    return (long)len;
+}
+
+static long read_silently(char *out, size_t room)
+{
+    if (tcgetattr(STDIN_FILENO, &saved_terminal) != 0)
+        return read_line(out, room); /* no terminal */
+    struct termios silent = saved_terminal;
+    silent.c_lflag &= ~(tcflag_t)ECHO;
+    const int signals[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
+    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+        (void)signal(signals[i], on_signal);
+    (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
+    (void)fputs("Key: ", stderr);
+    const long len = read_line(out, room);
+    (void)tcsetattr(STDIN_FILENO, TCSANOW, &saved_terminal);
+    (void)fputs("\n", stderr);
+    return len;
+}
+
+static int print_hash(const char *key, long len)
+{
+    if (len < 0) {
+        (void)fputs("solvegate hash-key: standard input cannot be read\n", stderr);
+        return EX_IOERR;
+    }
+    const struct slice text = {.data = key, .len = (size_t)len};
+    if (!value_is_client_key(text)) {
+        (void)fprintf(stderr, "solvegate hash-key: expected %d visible characters, found %s%ld%s\n",
+                      CLIENT_KEY_CHARS, len >= INPUT_MAX ? "at least " : "", len,
+                      len == CLIENT_KEY_CHARS ? ", some of another kind" : "");
+        return EX_DATAERR;
+    }
+    uint8_t hash[CLIENT_KEY_HASH_BYTES];
+    char hex[2 * CLIENT_KEY_HASH_BYTES + 1];
+    config_hash_key(text, hash);
+    (void)puts(sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash)));
+    return EX_OK;
+}
+
+static int run(struct cli_args *args)
+{
+    struct cli_arg arg;
+    const enum cli_result result = cli_next(args, &arg);
+    if (result == CLI_ARG) {
+        /* The argument is not repeated here: it is probably the key. */
+        cli_wrong(args->command, "takes no arguments, since everybody on the machine can see them; "
+                                 "give the key on standard input");
+        return EX_USAGE;
+    }
+    if (result != CLI_END)
+        return cli_exit_code(result);
+    char key[INPUT_MAX];
+    const long len = read_silently(key, sizeof(key));
+    const int code = print_hash(key, len);
+    sodium_memzero(key, sizeof(key));
+    return code;
+}
+
+const struct command command_hash_key = {
+    .name = "hash-key",
+    .summary = "Print what a client's key_hash must be, for the key on standard input",
+    .usage = "< FILE",
+    .details =
+        "On a terminal it asks for the key and does not show it. Keys have 32 visible characters;\n"
+        "`openssl rand -hex 16` makes one.\n",
+    .run = run,
+};

@@ -1,0 +1,106 @@
+#include "cli/load.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+/* A thousand clients with all their hosts fit; a disk image given by mistake does not. */
+#define FILE_MAX_BYTES (4 << 20)
+#define MISTAKES_MAX_BYTES (256 << 10)
+#define REFERENCE_MAX_BYTES (1 << 20)
+
+const char *load_file_name(const char *file)
+{
+    return file != NULL && strcmp(file, "-") == 0 ? "standard input" : file;
+}
+
+/* Everything that can be read from fd; returns 0 or an errno. */
+static int read_all(int fd, struct buf *text)
+{
+    for (;;) {
+        char *const place = buf_reserve(text, 4096);
+        if (place == NULL)
+            return EFBIG;
+        const ssize_t count = read(fd, place, 4096);
+        if (count == 0)
+            return 0;
+        if (count > 0)
+            buf_commit(text, (size_t)count);
+        else if (errno != EINTR)
+            return errno;
+    }
+}
+
+static int read_file(const char *file, struct buf *text)
+{
+    if (strcmp(file, "-") == 0)
+        return read_all(STDIN_FILENO, text);
+    const int fd = open(file, O_RDONLY | O_CLOEXEC);
+    if (fd < 0)
+        return errno;
+    const int code = read_all(fd, text);
+    (void)close(fd);
+    return code;
+}
+
+/* The file's bytes may be keys: they do not stay behind in freed memory. */
+static void wipe(struct buf *text)
+{
+    if (text->data != NULL)
+        sodium_memzero(text->data, text->room);
+    buf_close(text);
+}
+
+static const char *environment(const char *name)
+{
+    return getenv(name);
+}
+
+static int load_text(struct config *config, const char *file, struct slice text,
+                     const struct config_flag *flags, size_t flag_count)
+{
+    struct buf mistakes;
+    buf_init(&mistakes, MISTAKES_MAX_BYTES);
+    const int code = config_load_with_flags(config, text, load_file_name(file), environment, flags,
+                                            flag_count, &mistakes);
+    (void)fwrite(buf_slice(&mistakes).data, 1, mistakes.len, stderr);
+    if (mistakes.is_full)
+        (void)fputs("... and more\n", stderr);
+    buf_close(&mistakes);
+    return code == 0 ? EX_OK : EX_CONFIG;
+}
+
+int load_config(struct config *config, const char *file, const struct config_flag *flags,
+                size_t flag_count)
+{
+    *config = (struct config){.listen_count = 0};
+    struct buf text;
+    buf_init(&text, FILE_MAX_BYTES);
+    int code = file == NULL ? 0 : read_file(file, &text);
+    if (code == 0 && file != NULL && text.len == 0)
+        (void)fprintf(stderr, "%s: expected an object, found an empty file\n",
+                      load_file_name(file));
+    else if (code != 0)
+        (void)fprintf(stderr, "%s: cannot be read: %s\n", load_file_name(file), strerror(code));
+    if (code != 0 || (file != NULL && text.len == 0))
+        code = EX_CONFIG;
+    else
+        code = load_text(config, file, buf_slice(&text), flags, flag_count);
+    wipe(&text);
+    return code;
+}
+
+int load_print_reference(void)
+{
+    struct buf text;
+    buf_init(&text, REFERENCE_MAX_BYTES);
+    config_write_reference(&text);
+    const size_t written = fwrite(buf_slice(&text).data, 1, text.len, stdout);
+    const int code = written == text.len && !text.is_full ? EX_OK : EX_IOERR;
+    buf_close(&text);
+    return code;
+}

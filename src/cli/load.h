@@ -1,0 +1,21 @@
+/* Reads the configuration for a command and tells every mistake on stderr. */
+#ifndef SOLVEGATE_CLI_LOAD_H
+#define SOLVEGATE_CLI_LOAD_H
+
+#include "proto/config.h"
+
+/* The commands' flag -c, --config FILE. */
+#define LOAD_FLAG_CONFIG {'c', "config", "FILE", "the configuration file, or - for standard input"}
+
+/* file may be NULL: then environment, flags and defaults decide. Returns EX_OK or EX_CONFIG;
+ * config_close either way. */
+int load_config(struct config *config, const char *file, const struct config_flag *flags,
+                size_t flag_count);
+
+/* What messages call the file. */
+const char *load_file_name(const char *file);
+
+/* Prints the reference of all options on stdout; returns the exit code. */
+int load_print_reference(void);
+
+#endif

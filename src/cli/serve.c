@@ -1,0 +1,133 @@
+#include "cli/cli.h"
+#include "cli/load.h"
+#include "io/gate.h"
+#include "io/log.h"
+
+#include <signal.h>
+#include <sodium.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sysexits.h>
+
+/* Descriptors besides those of callers and vendor: loop, listeners, log, a reserve to refuse with. */
+#define OTHER_DESCRIPTORS 64
+#define FLAGS_MAX (CONFIG_LISTEN_MAX + 8)
+
+_Static_assert((int)LOG_DEBUG == (int)LOG_LEVEL_DEBUG && (int)LOG_ERROR == (int)LOG_LEVEL_ERROR,
+               "the config's levels are the log's");
+_Static_assert((int)LOG_AUTO == (int)LOG_FORMAT_AUTO && (int)LOG_JSON == (int)LOG_FORMAT_JSON,
+               "the config's formats are the log's");
+
+static const struct cli_flag flags[] = {
+    LOAD_FLAG_CONFIG,
+    {'l', "listen", "ADDRESS",
+     "serve here instead of at the configured addresses; may be repeated"},
+    {'u', "upstream", "URL", "the vendor's address"},
+    {0, "log-level", "LEVEL", "debug, info, warn or error"},
+    {0, "log-format", "FORMAT", "auto, text, key_value or json"},
+    {0, NULL, NULL, NULL},
+};
+
+/* Which option each flag sets; the first is the file's name. */
+static const struct {
+    const char *flag, *path;
+} targets[] = {
+    {NULL, NULL},
+    {"--listen", "listen"},
+    {"--upstream", "upstream.url"},
+    {"--log-level", "log.level"},
+    {"--log-format", "log.format"},
+};
+
+/* Whether this build has a sanitizer, whose leak check has to trace the process. */
+#if defined(__SANITIZE_ADDRESS__)
+#define IS_SANITIZED 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define IS_SANITIZED 1
+#endif
+#endif
+#ifndef IS_SANITIZED
+#define IS_SANITIZED 0
+#endif
+
+/* The process holds keys that spend money: no core files, no tracing, no files for others to read. */
+static void keep_secrets(void)
+{
+    (void)umask(077);
+    (void)setrlimit(RLIMIT_CORE, &(const struct rlimit){.rlim_cur = 0, .rlim_max = 0});
+    if (!IS_SANITIZED)
+        (void)prctl(PR_SET_DUMPABLE, 0);
+}
+
+/* The usual soft limit of 1024 is for programs that use select(). */
+static void allow_descriptors(const struct config *config)
+{
+    struct rlimit limit;
+    const rlim_t wanted =
+        (rlim_t)config->limits.connections + config->upstream.connections + OTHER_DESCRIPTORS;
+    if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
+        return;
+    limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
+    (void)setrlimit(RLIMIT_NOFILE, &limit);
+    if (limit.rlim_cur < wanted)
+        LOG(LOG_LEVEL_WARN, "few_descriptors", log_number("wanted", (int64_t)wanted),
+            log_number("allowed", (int64_t)limit.rlim_cur));
+}
+
+static int serve(const char *file, const struct config_flag *given, size_t count)
+{
+    /* Static, because it is large and lives as long as the process. */
+    static struct config config;
+    int code = load_config(&config, file, given, count);
+    if (code == EX_OK) {
+        log_init((enum log_level)config.log.level, (enum log_format)config.log.format);
+        allow_descriptors(&config);
+        code = gate_run(&config);
+        log_close();
+    }
+    config_close(&config);
+    return code;
+}
+
+static int run(struct cli_args *args)
+{
+    const char *file = NULL;
+    struct config_flag given[FLAGS_MAX];
+    size_t count = 0;
+    struct cli_arg arg;
+    enum cli_result result;
+    while ((result = cli_next(args, &arg)) == CLI_ARG) {
+        if (arg.flag == NULL || count == FLAGS_MAX) {
+            cli_wrong(args->command, "%s \"%s\"",
+                      arg.flag == NULL ? "unexpected argument"
+                                       : "too many flags, the first too many is",
+                      arg.value);
+            return EX_USAGE;
+        }
+        const size_t place = (size_t)(arg.flag - flags);
+        if (place == 0)
+            file = arg.value;
+        else
+            given[count++] = (struct config_flag){
+                .flag = targets[place].flag, .path = targets[place].path, .value = arg.value};
+    }
+    if (result != CLI_END)
+        return cli_exit_code(result);
+    keep_secrets();
+    (void)signal(SIGPIPE, SIG_IGN);
+    return serve(file, given, count);
+}
+
+const struct command command_serve = {
+    .name = "serve",
+    .summary = "Run the gateway",
+    .usage = "[-c FILE] [--listen ADDRESS]... [--upstream URL] [--log-level LEVEL]",
+    .details = "Flags come before the environment (SOLVEGATE_...), that before the file, that "
+               "before defaults.\n"
+               "It starts with no file at all: the vendor's key may be in CAPTCHAAI_API_KEY.\n"
+               "SIGTERM lets open calls finish, then ends.\n",
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,190 @@
+#include "engine/ask.h"
+
+#include "engine/breaker.h"
+#include "engine/cache.h"
+#include "engine/idempotency.h"
+#include "engine/journal.h"
+#include "engine/request.h"
+#include "engine/slots.h"
+#include "engine/stats.h"
+
+/* Full is a matter of moments: a flight ends somewhere every few seconds. */
+#define FULL_RETRY_AFTER_MS 5000
+
+/* ---- deciding ---------------------------------------------------------------------------- */
+
+static enum refusal refuse_full(struct placement *placement, enum refusal refusal)
+{
+    placement->retry_after_ms = FULL_RETRY_AFTER_MS;
+    return refusal;
+}
+
+static enum refusal place_join(const struct engine *engine, struct flight *flight,
+                               enum source source, struct placement *placement)
+{
+    if (flight->request_count >= engine->options.max_per_flight)
+        return refuse_full(placement, REFUSAL_FULL_PER_FLIGHT);
+    placement->kind = PLACE_JOIN;
+    placement->flight = flight;
+    placement->source = source;
+    return REFUSAL_NONE;
+}
+
+/* What the idempotency key stands for, if it is known; *is_placed tells whether that settles it. */
+static enum refusal place_by_idempotency(const struct engine *engine, const struct ask *ask,
+                                         struct placement *placement, bool *is_placed)
+{
+    const struct idempotency *record =
+        ask->has_idempotency ? idempotency_find(engine, &ask->idempotency) : NULL;
+    if (record == NULL) {
+        const bool is_full = engine->idempotency.used == engine->idempotency.capacity;
+        return ask->has_idempotency && is_full ? refuse_full(placement, REFUSAL_FULL_REQUESTS)
+                                               : REFUSAL_NONE;
+    }
+    if (!key_equals(&record->fingerprint, &ask->key))
+        return REFUSAL_MISMATCH;
+    if (record->flight != NULL) {
+        *is_placed = true;
+        placement->is_replayed = true;
+        return place_join(engine, record->flight, SOURCE_IDEMPOTENT, placement);
+    }
+    if (solution_suits(engine, record->solution, ask)) {
+        *is_placed = true;
+        placement->kind = PLACE_SOLUTION;
+        placement->solution = record->solution;
+        placement->source = SOURCE_IDEMPOTENT;
+        placement->is_replayed = true;
+        return REFUSAL_NONE;
+    }
+    placement->is_renewed = true;
+    return REFUSAL_NONE;
+}
+
+static enum refusal may_start_flight(const struct engine *engine, const struct ask *ask,
+                                     struct placement *placement)
+{
+    const struct client *client = &engine->clients[ask->client];
+    if (!engine->store_is_writable)
+        return refuse_full(placement, REFUSAL_STORE);
+    if (breaker_is_open(engine)) {
+        placement->code = slice_from(engine->breaker.cause);
+        placement->retry_after_ms = breaker_retry_after_ms(engine);
+        return REFUSAL_BREAKER;
+    }
+    if (engine->flights.used == engine->flights.capacity)
+        return refuse_full(placement, REFUSAL_FULL_FLIGHTS);
+    if (client->spent + client->reserved >= client->options.budget_per_day) {
+        placement->retry_after_ms = stats_ms_to_midnight(engine);
+        return REFUSAL_BUDGET;
+    }
+    return REFUSAL_NONE;
+}
+
+enum refusal ask_place(const struct engine *engine, const struct ask *ask,
+                       struct placement *placement)
+{
+    *placement = (struct placement){.kind = PLACE_FLIGHT, .source = SOURCE_API};
+    if (engine->is_draining)
+        return refuse_full(placement, REFUSAL_DRAINING);
+    const struct client *client = &engine->clients[ask->client];
+    if (!request_has_room(engine))
+        return refuse_full(placement, REFUSAL_FULL_REQUESTS);
+    if (client->options.requests != 0 && client->requests >= client->options.requests)
+        return refuse_full(placement, REFUSAL_FULL_CLIENT);
+
+    bool is_placed = false;
+    const enum refusal refusal = place_by_idempotency(engine, ask, placement, &is_placed);
+    if (refusal != REFUSAL_NONE || is_placed)
+        return refusal;
+    placement->solution = cache_find(engine, ask);
+    if (placement->solution != NULL) {
+        placement->kind = PLACE_SOLUTION;
+        placement->source = SOURCE_DEDUP_CACHE;
+        return REFUSAL_NONE;
+    }
+    struct flight *flight =
+        ask->reuse == REUSE_SHARED ? flight_find(engine, &ask->key) : NULL;
+    if (flight != NULL)
+        return place_join(engine, flight, SOURCE_DEDUP_WAIT, placement);
+    return may_start_flight(engine, ask, placement);
+}
+
+/* ---- doing ------------------------------------------------------------------------------- */
+
+static void count_look_up(struct engine *engine, const struct ask *ask,
+                          const struct placement *placement)
+{
+    if (ask->reuse == REUSE_NONE || placement->source == SOURCE_IDEMPOTENT)
+        return;
+    if (placement->kind == PLACE_SOLUTION)
+        COUNT(engine, cache_hits);
+    else
+        COUNT(engine, cache_misses);
+}
+
+static void answer_from_memory(struct engine *engine, const struct ask *ask,
+                               struct request *request, struct solution *solution)
+{
+    solution_ref(solution);
+    if (solution->is_negative) {
+        request_failed(engine, request, CLASS_CALLER, solution->text, 0);
+    } else {
+        const bool is_first = solution->handed == 0;
+        cache_take(engine, solution, ask->reuse);
+        if (ask->has_idempotency)
+            idempotency_bind_solution(engine, ask, solution);
+        /* A crash must not hand a single solution out again. */
+        if (is_first && ask->reuse != REUSE_SHARED) {
+            const journal_seq seq = journal_handout(engine, request, solution);
+            request->seq = seq > request->seq ? seq : request->seq;
+        }
+        request_solved(engine, request, solution);
+    }
+    solution_unref(engine, solution);
+}
+
+static void reply(struct engine *engine, const struct ask *ask, struct request *request)
+{
+    if (ask->is_id_told)
+        request_tell(engine, request, ask->caller);
+    else
+        request_hold(engine, request, ask->caller, ask->hold_ms);
+}
+
+static void apply(struct engine *engine, const struct ask *ask, const struct placement *placement)
+{
+    struct request *request = request_new(engine, ask);
+    ASSERT(request != NULL);
+    request->source = placement->source;
+    request->is_replayed = placement->is_replayed;
+    request->is_renewed = placement->is_renewed;
+    if (placement->kind == PLACE_SOLUTION) {
+        answer_from_memory(engine, ask, request, placement->solution);
+        reply(engine, ask, request);
+        return;
+    }
+    struct flight *flight =
+        placement->kind == PLACE_JOIN ? placement->flight : flight_new(engine, ask);
+    ASSERT(flight != NULL);
+    request_join(request, engine, flight, placement->source);
+    if (ask->has_idempotency)
+        idempotency_bind_flight(engine, ask, flight);
+    /* A free slot is taken at once, so that the answer already says "solving". */
+    slots_pump(engine);
+    reply(engine, ask, request);
+}
+
+void ask_on_ask(struct engine *engine, const struct ask *ask)
+{
+    struct placement placement;
+    COUNT(engine, requests);
+    const enum refusal refusal = ask_place(engine, ask, &placement);
+    if (refusal == REFUSAL_NONE) {
+        count_look_up(engine, ask, &placement);
+        apply(engine, ask, &placement);
+        return;
+    }
+    COUNT(engine, rejected);
+    TRACE(engine, "request refused: %s", refusal_text(refusal));
+    request_refuse(engine, ask->caller, refusal, placement.code, placement.retry_after_ms);
+}

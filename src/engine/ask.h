@@ -1,0 +1,30 @@
+/* Where a new request goes: answered from memory, joined to a flight, given its own, or refused. */
+#ifndef SOLVEGATE_ENGINE_ASK_H
+#define SOLVEGATE_ENGINE_ASK_H
+
+#include "engine/state.h"
+
+enum placement_kind {
+    PLACE_SOLUTION, /* at hand */
+    PLACE_JOIN,     /* a flight is under way */
+    PLACE_FLIGHT,   /* a new one is needed */
+};
+
+struct placement {
+    enum placement_kind kind;
+    enum source source;
+    struct solution *solution; /* borrowed */
+    struct flight *flight;     /* borrowed */
+    bool is_replayed;
+    bool is_renewed;
+    uint32_t retry_after_ms;   /* of a refusal */
+    struct slice code;         /* of a refusal, when the vendor has a word for the cause */
+};
+
+/* Decides and touches nothing: also what /v1/explain answers with. */
+enum refusal ask_place(const struct engine *engine, const struct ask *ask,
+                       struct placement *placement);
+
+void ask_on_ask(struct engine *engine, const struct ask *ask);
+
+#endif

@@ -1,0 +1,397 @@
+#include "engine/attempt.h"
+
+#include "engine/breaker.h"
+#include "engine/cache.h"
+#include "engine/journal.h"
+#include "engine/retry.h"
+#include "engine/slots.h"
+#include "engine/stats.h"
+
+/* How long a late callback is still understood: RELIABILITY.md threat 12. */
+#define LISTEN_MS 3600000
+
+/* ---- birth and death --------------------------------------------------------------------- */
+
+static struct attempt *find(const struct engine *engine, attempt_id name)
+{
+    const struct key key = key_from_u64(name);
+    struct table_node *node = table_find(&engine->attempts_by_name, &key);
+    return node == NULL ? NULL : CONTAINER_OF(node, struct attempt, node);
+}
+
+static void attempt_free(struct engine *engine, struct attempt *attempt)
+{
+    ASSERT(attempt->flight == NULL);
+    list_unlink(&attempt->link);
+    wheel_cancel(&engine->wheel, &attempt->expiry);
+    table_remove(&engine->attempts_by_name, &attempt->node);
+    blob_unref(attempt->text);
+    slab_free(&engine->attempts, attempt->id);
+}
+
+static struct attempt *attempt_alloc(struct engine *engine)
+{
+    slab_id id;
+    struct attempt *attempt = slab_alloc(&engine->attempts, &id);
+    if (attempt == NULL) {
+        /* Twice as many places as flights: what is left over are listeners, and the oldest of
+         * them is the least likely ever to be heard of again. */
+        struct list *oldest = list_first(&engine->listening);
+        ASSERT(oldest != NULL);
+        attempt_free(engine, CONTAINER_OF(oldest, struct attempt, link));
+        attempt = slab_alloc(&engine->attempts, &id);
+        ASSERT(attempt != NULL);
+    }
+    attempt->id = id;
+    return attempt;
+}
+
+static attempt_id new_name(struct engine *engine)
+{
+    for (;;) {
+        const attempt_id name = rand_u64(&engine->rand);
+        if (name != 0 && find(engine, name) == NULL)
+            return name;
+    }
+}
+
+static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
+{
+    struct attempt *attempt = attempt_alloc(engine);
+    attempt->name = new_name(engine);
+    attempt->node.key = key_from_u64(attempt->name);
+    attempt->flight = flight;
+    attempt->key = flight->node.key;
+    attempt->started_ms = engine->now_ms;
+    attempt->unborn_ms = engine->now_ms;
+    attempt->client = flight->client;
+    attempt->captcha = flight->captcha;
+    attempt->reuse = flight->reuse;
+    attempt->is_one_time = flight->is_one_time;
+    list_init(&attempt->link);
+    wheel_timer_init(&attempt->expiry, TIMER_ATTEMPT);
+    table_insert(&engine->attempts_by_name, &attempt->node);
+    return attempt;
+}
+
+void attempt_let_go(struct engine *engine, struct attempt *attempt)
+{
+    ASSERT(attempt->flight != NULL && attempt->flight->attempt == attempt);
+    attempt->flight->attempt = NULL;
+    attempt->flight = NULL;
+    const bool can_be_heard_of =
+        !attempt->is_replied || (engine->options.has_callbacks && !attempt->is_void);
+    if (!can_be_heard_of) {
+        attempt_free(engine, attempt);
+        return;
+    }
+    list_append(&engine->listening, &attempt->link);
+    wheel_arm(&engine->wheel, &attempt->expiry, engine->now_ms + LISTEN_MS);
+}
+
+void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
+{
+    attempt_free(engine, attempt);
+}
+
+/* ---- asking ------------------------------------------------------------------------------ */
+
+void attempt_start(struct engine *engine, struct flight *flight)
+{
+    ASSERT(flight->attempt == NULL);
+    struct attempt *attempt = attempt_new(engine, flight);
+    flight->attempt = attempt;
+    flight->attempts++;
+    stats_count_submit(engine, flight->attempts > 1);
+    const journal_seq seq = journal_intent(engine, attempt, flight);
+    struct action *action = engine_push(engine, ACTION_SUBMIT);
+    action->after = seq;
+    action->call.attempt = attempt->name;
+    action->call.client = flight->client;
+    action->call.params = blob_ref(flight->params);
+    flight_enter(engine, flight, FLIGHT_SUBMITTING, WHEEL_NEVER);
+}
+
+void attempt_poll(struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->is_polling)
+        return;
+    attempt->is_polling = true;
+    attempt->asked_ms = engine->now_ms;
+    COUNT(engine, polls);
+    struct action *action = engine_push(engine, ACTION_POLL);
+    action->call.attempt = attempt->name;
+    action->call.client = attempt->client;
+    memcpy(action->call.task_id, attempt->task_id, TASK_ID_MAX);
+}
+
+/* A fifth of the interval at random, so that flights that started together do not poll together. */
+static uint64_t spread_ms(struct engine *engine)
+{
+    return rand_below(&engine->rand, engine->options.poll_interval_ms / 5 + 1);
+}
+
+static uint64_t first_poll_ms(struct engine *engine, const struct attempt *attempt)
+{
+    const uint32_t wait_ms = engine->options.has_callbacks
+                                 ? engine->options.fallback_after_ms
+                                 : engine->options.poll_first_ms[attempt->captcha];
+    return engine->now_ms + wait_ms + spread_ms(engine);
+}
+
+static void arm_next_poll(struct engine *engine, struct flight *flight, uint32_t at_least_ms)
+{
+    uint64_t wait_ms = engine->options.poll_interval_ms;
+    if (wait_ms < at_least_ms)
+        wait_ms = at_least_ms;
+    wheel_arm(&engine->wheel, &flight->phase, engine->now_ms + wait_ms);
+}
+
+/* ---- hearing ----------------------------------------------------------------------------- */
+
+/* A paid solution whose flight is gone: for those who wait for the same thing now, else banked. */
+static void place_late(struct engine *engine, const struct attempt *attempt,
+                       struct solution *solution)
+{
+    struct flight *flight =
+        attempt->reuse == REUSE_SHARED ? flight_find(engine, &attempt->key) : NULL;
+    if (flight != NULL) {
+        flight_solve(engine, flight, solution);
+        return;
+    }
+    COUNT(engine, solutions_banked);
+    if (!attempt->is_one_time)
+        cache_put(engine, solution, attempt->reuse == REUSE_SHARED);
+    else
+        COUNT(engine, solutions_expired_unused);
+}
+
+static void receive(struct engine *engine, struct attempt *attempt, struct flight *flight,
+                    const struct vendor_result *result)
+{
+    COUNT(engine, solves);
+    struct solution *solution = solution_new(engine, attempt, result->text, result->extra);
+    if (result->task_id[0] != '\0')
+        memcpy(solution->task_id, result->task_id, TASK_ID_MAX);
+    solution->seq = journal_solution(engine, attempt, solution);
+    if (flight != NULL)
+        flight_solve(engine, flight, solution);
+    else
+        place_late(engine, attempt, solution);
+    solution_unref(engine, solution);
+}
+
+static void solved(struct engine *engine, struct attempt *attempt,
+                   const struct vendor_result *result)
+{
+    attempt->is_closed = true;
+    attempt->text = blob_ref(result->text);
+    receive(engine, attempt, attempt->flight, result);
+}
+
+static void failed(struct engine *engine, struct attempt *attempt,
+                   const struct vendor_result *result)
+{
+    struct flight *flight = attempt->flight;
+    attempt->is_closed = true;
+    if (flight == NULL)
+        return;
+    attempt_let_go(engine, attempt);
+    retry_or_fail(engine, flight, result);
+}
+
+static void accepted(struct engine *engine, struct attempt *attempt,
+                     const struct vendor_result *result)
+{
+    memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
+    COUNT(engine, submits_accepted);
+    slots_on_accepted(engine);
+    struct flight *flight = attempt->flight;
+    if (flight == NULL)
+        return;
+    slots_spend(engine, flight);
+    attempt->unborn_ms = attempt->started_ms;
+    flight_enter(engine, flight, FLIGHT_SOLVING, first_poll_ms(engine, attempt));
+}
+
+static void ambiguous(struct engine *engine, struct attempt *attempt)
+{
+    COUNT(engine, submits_ambiguous);
+    breaker_on_ambiguous(engine);
+    struct flight *flight = attempt->flight;
+    if (flight == NULL)
+        return;
+    /* It may have been accepted: the budget counts it until the contrary is proven. */
+    slots_spend(engine, flight);
+    flight_enter(engine, flight, FLIGHT_AMBIGUOUS,
+                 attempt->started_ms + engine->options.ambiguity_window_ms);
+}
+
+/* The reply comes after a callback already told us the task id. */
+static void confirm_task(struct engine *engine, struct attempt *attempt,
+                         const struct vendor_result *result)
+{
+    if (result->outcome != OUTCOME_ACCEPTED)
+        return;
+    COUNT(engine, submits_accepted);
+    if (attempt->task_id[0] == '\0') {
+        memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
+    } else if (strcmp(attempt->task_id, result->task_id) != 0) {
+        COUNT(engine, duplicates_proven);
+        struct action *action = engine_push(engine, ACTION_ALERT);
+        action->alert.kind = ALERT_DUPLICATE_PROVEN;
+        action->alert.attempt = attempt->name;
+    }
+}
+
+/* A flight may have ended while its submit was on the wire; then only callbacks can bring more. */
+static void forget_if_silent(struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->flight == NULL && !engine->options.has_callbacks)
+        attempt_free(engine, attempt);
+}
+
+void attempt_on_submitted(struct engine *engine, const struct vendor_result *result)
+{
+    struct attempt *attempt = find(engine, result->attempt);
+    if (attempt == NULL || attempt->is_replied) {
+        COUNT(engine, late_completions);
+        return;
+    }
+    attempt->is_replied = true;
+    (void)journal_outcome(engine, attempt, result);
+    if (attempt->is_closed) {
+        confirm_task(engine, attempt, result);
+        forget_if_silent(engine, attempt);
+        return;
+    }
+    switch (result->outcome) {
+    case OUTCOME_ACCEPTED:
+        accepted(engine, attempt, result);
+        break;
+    case OUTCOME_AMBIGUOUS:
+        ambiguous(engine, attempt);
+        break;
+    case OUTCOME_NOT_SENT:
+        COUNT(engine, submits_not_sent);
+        attempt->is_void = true;
+        failed(engine, attempt, result);
+        return;
+    case OUTCOME_REJECTED:
+        COUNT(engine, submits_rejected);
+        attempt->is_void = true;
+        failed(engine, attempt, result);
+        return;
+    case OUTCOME_PENDING:
+    case OUTCOME_SOLVED:
+    case OUTCOME_FAILED:
+    case OUTCOME_UNHEARD:
+        UNREACHABLE();
+    }
+    forget_if_silent(engine, attempt);
+}
+
+void attempt_on_polled(struct engine *engine, const struct vendor_result *result)
+{
+    struct attempt *attempt = find(engine, result->attempt);
+    if (attempt == NULL || !attempt->is_polling) {
+        COUNT(engine, late_completions);
+        return;
+    }
+    attempt->is_polling = false;
+    if (attempt->is_closed || (attempt->flight == NULL && result->outcome != OUTCOME_SOLVED))
+        return;
+    switch (result->outcome) {
+    case OUTCOME_PENDING:
+        /* It was not there when the vendor answered, so it is younger than our question. */
+        attempt->unborn_ms = attempt->asked_ms;
+        arm_next_poll(engine, attempt->flight, 0);
+        return;
+    case OUTCOME_UNHEARD:
+    case OUTCOME_NOT_SENT:
+        COUNT(engine, polls_unheard);
+        arm_next_poll(engine, attempt->flight, result->retry_after_ms);
+        return;
+    case OUTCOME_SOLVED:
+        solved(engine, attempt, result);
+        return;
+    case OUTCOME_FAILED:
+        (void)journal_outcome(engine, attempt, result);
+        failed(engine, attempt, result);
+        return;
+    case OUTCOME_ACCEPTED:
+    case OUTCOME_REJECTED:
+    case OUTCOME_AMBIGUOUS:
+        break;
+    }
+    UNREACHABLE();
+}
+
+/* ---- callbacks --------------------------------------------------------------------------- */
+
+static void acknowledge(struct engine *engine, caller_id caller)
+{
+    struct action *action = engine_push(engine, ACTION_ACK);
+    /* 200 only when everything this callback caused is safe: its record is the newest by now. */
+    action->after = engine->options.has_journal ? engine->seq : 0;
+    action->ack = caller;
+}
+
+static void alert_other(struct engine *engine, const struct attempt *attempt, enum alert_kind kind)
+{
+    struct action *action = engine_push(engine, ACTION_ALERT);
+    action->alert.kind = kind;
+    action->alert.attempt = attempt->name;
+}
+
+/* Something for an attempt that is over: the same again, or proof that our submit was doubled. */
+static void absorb_repeat(struct engine *engine, const struct attempt *attempt,
+                          const struct vendor_result *result)
+{
+    const bool is_same = attempt->text != NULL && result->text != NULL &&
+                         slice_equals(blob_slice(attempt->text), blob_slice(result->text));
+    COUNT(engine, callbacks_duplicate);
+    if (!is_same && attempt->text != NULL && result->outcome == OUTCOME_SOLVED)
+        alert_other(engine, attempt, ALERT_OTHER_SOLUTION);
+}
+
+/* The id that a callback names must be the one the submit's reply named. */
+static bool task_id_fits(struct engine *engine, struct attempt *attempt,
+                         const struct vendor_result *result)
+{
+    if (result->task_id[0] == '\0')
+        return true;
+    if (attempt->task_id[0] == '\0') {
+        memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
+        return true;
+    }
+    if (strcmp(attempt->task_id, result->task_id) == 0)
+        return true;
+    COUNT(engine, duplicates_proven);
+    alert_other(engine, attempt, ALERT_DUPLICATE_PROVEN);
+    return false;
+}
+
+void attempt_on_callback(struct engine *engine, const struct vendor_result *result)
+{
+    struct attempt *attempt = find(engine, result->attempt);
+    if (attempt == NULL) {
+        COUNT(engine, callbacks_unknown);
+    } else if (!task_id_fits(engine, attempt, result)) {
+        /* A second paid task on one nonce: its solution is as good as the first one's. */
+        if (result->outcome == OUTCOME_SOLVED)
+            receive(engine, attempt, NULL, result);
+    } else if (attempt->is_closed) {
+        absorb_repeat(engine, attempt, result);
+    } else {
+        if (attempt->flight == NULL)
+            COUNT(engine, callbacks_late);
+        else
+            COUNT(engine, callbacks_ok);
+        if (result->outcome == OUTCOME_SOLVED)
+            solved(engine, attempt, result);
+        else
+            failed(engine, attempt, result);
+    }
+    acknowledge(engine, result->caller);
+}

@@ -1,0 +1,22 @@
+/* Attempts: one submit of a flight each, its polls, its callbacks, and what comes late. */
+#ifndef SOLVEGATE_ENGINE_ATTEMPT_H
+#define SOLVEGATE_ENGINE_ATTEMPT_H
+
+#include "engine/state.h"
+
+/* Journals the intent and submits; the flight enters SUBMITTING. */
+void attempt_start(struct engine *engine, struct flight *flight);
+
+/* Asks the vendor whether it is done, unless such a question is already on its way. */
+void attempt_poll(struct engine *engine, struct attempt *attempt);
+
+/* Its flight is done with it. With callbacks it is kept listening for a while: a late solution is
+ * paid for and must find its place. */
+void attempt_let_go(struct engine *engine, struct attempt *attempt);
+
+void attempt_on_submitted(struct engine *engine, const struct vendor_result *result);
+void attempt_on_polled(struct engine *engine, const struct vendor_result *result);
+void attempt_on_callback(struct engine *engine, const struct vendor_result *result);
+void attempt_on_expiry(struct engine *engine, struct attempt *attempt);
+
+#endif

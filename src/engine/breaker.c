@@ -1,0 +1,118 @@
+#include "engine/breaker.h"
+
+#include "engine/account.h"
+
+#define PROBE_FIRST_MS 15000
+/* The vendor lifts an IP ban after five minutes; asking less often gains nothing. */
+#define PROBE_MOST_MS 300000
+#define STORM_SPAN_MS 10000
+
+void breaker_init(struct engine *engine)
+{
+    wheel_timer_init(&engine->breaker.timer, TIMER_BREAKER);
+    engine->breaker.wait_ms = PROBE_FIRST_MS;
+}
+
+bool breaker_is_open(const struct engine *engine)
+{
+    return engine->breaker.state != BREAKER_CLOSED;
+}
+
+uint32_t breaker_retry_after_ms(const struct engine *engine)
+{
+    const uint64_t due = engine->breaker.timer.due_ms;
+    const uint64_t wait = due > engine->now_ms ? due - engine->now_ms : 0;
+    return wait < 1000 ? 1000 : (uint32_t)wait;
+}
+
+static void push_alert(struct engine *engine, enum alert_kind kind)
+{
+    struct action *action = engine_push(engine, ACTION_ALERT);
+    action->alert.kind = kind;
+    action->alert.class = engine->breaker.cause_class;
+    memcpy(action->alert.code, engine->breaker.cause, ERROR_CODE_MAX);
+}
+
+static void fail_all(struct engine *engine, struct list *flights)
+{
+    while (!list_is_empty(flights)) {
+        struct flight *flight = CONTAINER_OF(list_first(flights), struct flight, link);
+        flight->retry_after_ms = breaker_retry_after_ms(engine);
+        flight_fail(engine, flight, engine->breaker.cause_class,
+                    slice_from(engine->breaker.cause));
+    }
+}
+
+static void fail_unsubmitted(struct engine *engine)
+{
+    fail_all(engine, &engine->backing_off);
+    for (uint16_t i = 0; i < engine->client_count; i++) {
+        for (int priority = 0; priority < PRIORITIES; priority++)
+            fail_all(engine, &engine->clients[i].queues[priority]);
+    }
+}
+
+void breaker_open(struct engine *engine, enum class class, struct slice cause)
+{
+    struct breaker *breaker = &engine->breaker;
+    const bool was_open = breaker_is_open(engine);
+    breaker->cause_class = class;
+    code_copy(breaker->cause, cause);
+    if (!was_open) {
+        breaker->state = BREAKER_OPEN;
+        breaker->wait_ms = PROBE_FIRST_MS;
+        wheel_arm(&engine->wheel, &breaker->timer, engine->now_ms + breaker->wait_ms);
+        TRACE(engine, "breaker opens: %s", breaker->cause);
+        push_alert(engine, ALERT_BREAKER_OPEN);
+    }
+    if (class == CLASS_ACCOUNT)
+        fail_unsubmitted(engine);
+}
+
+void breaker_on_ambiguous(struct engine *engine)
+{
+    struct breaker *breaker = &engine->breaker;
+    const unsigned places = sizeof breaker->ambiguous_ms / sizeof breaker->ambiguous_ms[0];
+    const uint64_t oldest = breaker->ambiguous_ms[breaker->ambiguous_next];
+    breaker->ambiguous_ms[breaker->ambiguous_next] = engine->now_ms + 1;
+    breaker->ambiguous_next = (breaker->ambiguous_next + 1) % places;
+    /* The ring holds now + 1 so that 0 can mean "never". */
+    if (oldest != 0 && engine->now_ms + 1 - oldest <= STORM_SPAN_MS)
+        breaker_open(engine, CLASS_AMBIGUOUS, SLICE_OF("ERROR_UPSTREAM_UNCERTAIN"));
+}
+
+void breaker_on_timer(struct engine *engine)
+{
+    ASSERT(engine->breaker.state == BREAKER_OPEN);
+    engine->breaker.state = BREAKER_PROBING;
+    account_probe(engine, PROBE_BALANCE);
+    account_probe(engine, PROBE_THREADS);
+}
+
+static void stay_open(struct engine *engine, const struct probed *probed)
+{
+    struct breaker *breaker = &engine->breaker;
+    breaker->state = BREAKER_OPEN;
+    breaker->wait_ms = breaker->wait_ms * 2 < PROBE_MOST_MS ? breaker->wait_ms * 2 : PROBE_MOST_MS;
+    wheel_arm(&engine->wheel, &breaker->timer, engine->now_ms + breaker->wait_ms);
+    if (probed->class == CLASS_ACCOUNT)
+        code_copy(breaker->cause, slice_from(probed->code));
+}
+
+void breaker_on_probed(struct engine *engine, const struct probed *probed)
+{
+    struct breaker *breaker = &engine->breaker;
+    if (breaker->state != BREAKER_PROBING)
+        return;
+    const bool is_broke = slice_equals(slice_from(breaker->cause), SLICE_OF("ERROR_ZERO_BALANCE"));
+    if (!probed->is_ok || (is_broke && !account_has_means(probed))) {
+        /* The other question may still bring better news. */
+        if (!account_is_asking(engine))
+            stay_open(engine, probed);
+        return;
+    }
+    breaker->state = BREAKER_CLOSED;
+    memset(breaker->ambiguous_ms, 0, sizeof breaker->ambiguous_ms);
+    TRACE(engine, "breaker closes");
+    push_alert(engine, ALERT_BREAKER_CLOSED);
+}

@@ -1,0 +1,162 @@
+#include "engine/cache.h"
+
+/* A cached solution costs its struct and allocator overhead besides its bytes. */
+#define SOLUTION_OVERHEAD 64
+
+struct solution *solution_new(struct engine *engine, const struct attempt *attempt,
+                              struct blob *text, struct blob *extra)
+{
+    slab_id id;
+    struct solution *solution = slab_alloc(&engine->solutions, &id);
+    /* The slab has a place for every cached solution and one for every request, flight and record. */
+    ASSERT(solution != NULL);
+    solution->id = id;
+    solution->node.key = attempt->key;
+    solution->text = blob_ref(text);
+    solution->extra = blob_ref(extra);
+    solution->refs = 1;
+    solution->client = attempt->client;
+    solution->captcha = attempt->captcha;
+    /* Earliest possible birth, so that the lifetime is never overrated. */
+    solution->born_ms = attempt->unborn_ms;
+    solution->expires_ms = attempt->unborn_ms + engine->options.ttl_ms[attempt->captcha];
+    solution->solve_ms = engine->now_ms - attempt->started_ms;
+    memcpy(solution->task_id, attempt->task_id, TASK_ID_MAX);
+    solution->bytes = text->len + (extra == NULL ? 0 : extra->len) +
+                      (uint32_t)sizeof(struct solution) + SOLUTION_OVERHEAD;
+    list_init(&solution->link);
+    wheel_timer_init(&solution->expiry, TIMER_SOLUTION);
+    return solution;
+}
+
+struct solution *solution_ref(struct solution *solution)
+{
+    ASSERT(solution->refs > 0);
+    solution->refs++;
+    return solution;
+}
+
+void solution_unref(struct engine *engine, struct solution *solution)
+{
+    if (solution == NULL)
+        return;
+    ASSERT(solution->refs > 0);
+    if (--solution->refs > 0)
+        return;
+    ASSERT(!solution->is_cached);
+    blob_unref(solution->text);
+    blob_unref(solution->extra);
+    slab_free(&engine->solutions, solution->id);
+}
+
+static void make_room(struct engine *engine)
+{
+    while (engine->cached_count > engine->options.max_solutions ||
+           engine->cached_bytes > engine->options.max_solution_bytes) {
+        struct list *oldest = list_first(&engine->cached);
+        ASSERT(oldest != NULL);
+        COUNT(engine, solutions_evicted);
+        cache_drop(engine, CONTAINER_OF(oldest, struct solution, link));
+    }
+}
+
+void cache_put(struct engine *engine, struct solution *solution, bool is_shared)
+{
+    ASSERT(!solution->is_cached);
+    if (solution->expires_ms <= engine->now_ms) {
+        if (solution->handed == 0)
+            COUNT(engine, solutions_expired_unused);
+        return;
+    }
+    solution->is_cached = true;
+    solution->is_shared = is_shared;
+    solution_ref(solution);
+    table_insert(&engine->solutions_by_key, &solution->node);
+    list_append(&engine->cached, &solution->link);
+    wheel_arm(&engine->wheel, &solution->expiry, solution->expires_ms);
+    engine->cached_count++;
+    engine->cached_bytes += solution->bytes;
+    make_room(engine);
+}
+
+void cache_put_mistake(struct engine *engine, const struct flight *flight, struct slice code)
+{
+    if (engine->options.caller_error_ttl_ms == 0)
+        return;
+    const struct attempt stand_in = {
+        .key = flight->node.key,
+        .client = flight->client,
+        .captcha = flight->captcha,
+        .started_ms = engine->now_ms,
+        .unborn_ms = engine->now_ms,
+    };
+    struct blob *text = blob_new(code);
+    struct solution *mistake = solution_new(engine, &stand_in, text, NULL);
+    blob_unref(text);
+    mistake->is_negative = true;
+    mistake->expires_ms = engine->now_ms + engine->options.caller_error_ttl_ms;
+    cache_put(engine, mistake, true);
+    solution_unref(engine, mistake);
+}
+
+bool solution_suits(const struct engine *engine, const struct solution *solution,
+                    const struct ask *ask)
+{
+    if (solution->is_bad || solution->expires_ms <= engine->now_ms)
+        return false;
+    if (solution->is_negative)
+        return true;
+    return solution->expires_ms - engine->now_ms >= ask->min_ttl_ms &&
+           engine->now_ms - solution->born_ms <= ask->max_age_ms;
+}
+
+struct solution *cache_find(const struct engine *engine, const struct ask *ask)
+{
+    if (ask->reuse == REUSE_NONE)
+        return NULL;
+    struct solution *unhanded = NULL;
+    for (struct table_node *node = table_find(&engine->solutions_by_key, &ask->key); node != NULL;
+         node = table_find_next(node)) {
+        struct solution *solution = CONTAINER_OF(node, struct solution, node);
+        if (!solution_suits(engine, solution, ask))
+            continue;
+        if (solution->is_negative || (solution->is_shared && ask->reuse == REUSE_SHARED))
+            return solution;
+        /* Of those that nobody had yet, the one that would go stale first. */
+        if (solution->handed == 0 &&
+            (unhanded == NULL || solution->expires_ms < unhanded->expires_ms))
+            unhanded = solution;
+    }
+    return unhanded;
+}
+
+void cache_take(struct engine *engine, struct solution *solution, enum reuse reuse)
+{
+    solution->handed++;
+    if (solution->is_negative || !solution->is_cached)
+        return;
+    if (reuse == REUSE_SHARED)
+        solution->is_shared = true;
+    else
+        cache_drop(engine, solution);
+}
+
+void cache_drop(struct engine *engine, struct solution *solution)
+{
+    if (!solution->is_cached)
+        return;
+    solution->is_cached = false;
+    table_remove(&engine->solutions_by_key, &solution->node);
+    list_unlink(&solution->link);
+    wheel_cancel(&engine->wheel, &solution->expiry);
+    engine->cached_count--;
+    engine->cached_bytes -= solution->bytes;
+    solution_unref(engine, solution);
+}
+
+void cache_on_expiry(struct engine *engine, struct solution *solution)
+{
+    if (solution->handed == 0 && !solution->is_negative)
+        COUNT(engine, solutions_expired_unused);
+    cache_drop(engine, solution);
+}

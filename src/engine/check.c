@@ -1,0 +1,126 @@
+/* The engine's own auditor: walks everything and aborts at the first disagreement. */
+#include "engine/cache.h"
+#include "engine/state.h"
+
+static void check_flight(const struct engine *engine, const struct flight *flight)
+{
+    const bool should_hold_slot = flight->state == FLIGHT_SUBMITTING ||
+                                  flight->state == FLIGHT_AMBIGUOUS ||
+                                  flight->state == FLIGHT_SOLVING;
+    const bool is_over = flight->state == FLIGHT_SOLVED || flight->state == FLIGHT_FAILED;
+    ASSERT(flight->state != FLIGHT_NEW);
+    ASSERT(flight->holds_slot == should_hold_slot);
+    ASSERT((flight->attempt != NULL) == should_hold_slot);
+    ASSERT(flight->is_in_table == !is_over);
+    ASSERT(flight->deadline.is_armed == !is_over);
+    ASSERT(flight->request_count == list_length(&flight->requests));
+    ASSERT(!is_over || list_is_empty(&flight->idempotency));
+    ASSERT(flight->attempt == NULL || flight->attempt->flight == flight);
+    /* Nobody left before the submit: it should have been cancelled. */
+    ASSERT(flight->request_count > 0 || should_hold_slot || is_over);
+    ASSERT(flight->client < engine->client_count);
+}
+
+static void check_flights(const struct engine *engine)
+{
+    uint32_t queued = 0;
+    uint32_t slots = 0;
+    for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;) {
+        const struct flight *flight = slab_get(&engine->flights, id);
+        check_flight(engine, flight);
+        queued += flight->state == FLIGHT_QUEUED;
+        slots += flight->holds_slot;
+        if (!flight->is_in_table || flight->reuse != REUSE_SHARED)
+            continue;
+        /* I1: one flight, and so at most one open attempt, per shared key. */
+        for (struct table_node *node = table_find_next(&flight->node); node != NULL;
+             node = table_find_next(node))
+            ASSERT(CONTAINER_OF(node, struct flight, node)->reuse != REUSE_SHARED);
+    }
+    ASSERT(queued == engine->queued);
+    ASSERT(slots == engine->slots_used);
+}
+
+static void check_requests(const struct engine *engine)
+{
+    uint32_t waiting = 0;
+    uint32_t read = 0;
+    for (slab_id id = 0; (id = slab_next(&engine->requests, id)) != 0;) {
+        const struct request *request = slab_get(&engine->requests, id);
+        waiting += request->flight != NULL;
+        read += request->is_read;
+        if (request->flight != NULL) {
+            ASSERT(request->solution == NULL && request->error == NULL && !request->is_read);
+            continue;
+        }
+        ASSERT((request->state == REQUEST_SOLVED) == (request->solution != NULL));
+        ASSERT((request->state == REQUEST_FAILED) == (request->error != NULL));
+        ASSERT(list_is_empty(&request->holds));
+        ASSERT(request->is_read || request->expiry.is_armed);
+    }
+    ASSERT(read == engine->finished_read_count);
+    uint32_t by_client = 0;
+    for (uint16_t i = 0; i < engine->client_count; i++)
+        by_client += engine->clients[i].requests;
+    ASSERT(waiting == by_client);
+
+    /* The books balance: every request is somewhere. */
+    const struct stats *s = &engine->stats;
+    ASSERT(s->requests == s->answered_api + s->answered_dedup_wait + s->answered_dedup_cache +
+                              s->answered_idempotent + s->answered_pool + s->failed +
+                              s->rejected + s->detached + waiting);
+}
+
+static void check_clients(const struct engine *engine)
+{
+    uint32_t queued = 0;
+    uint32_t slots = 0;
+    for (uint16_t i = 0; i < engine->client_count; i++) {
+        const struct client *client = &engine->clients[i];
+        uint32_t own = 0;
+        for (int priority = 0; priority < PRIORITIES; priority++)
+            own += (uint32_t)list_length(&client->queues[priority]);
+        ASSERT(own == client->queued);
+        ASSERT(client->options.slots == 0 || client->slots_used <= client->options.slots);
+        ASSERT(client->options.budget_per_day == UINT64_MAX ||
+               client->spent + client->reserved <= client->options.budget_per_day);
+        queued += own;
+        slots += client->slots_used;
+    }
+    ASSERT(queued == engine->queued);
+    ASSERT(slots == engine->slots_used);
+}
+
+static void check_solutions(const struct engine *engine)
+{
+    uint32_t cached = 0;
+    uint64_t bytes = 0;
+    for (slab_id id = 0; (id = slab_next(&engine->solutions, id)) != 0;) {
+        const struct solution *solution = slab_get(&engine->solutions, id);
+        ASSERT(solution->refs > 0);
+        cached += solution->is_cached;
+        bytes += solution->is_cached ? solution->bytes : 0;
+        ASSERT(!solution->is_cached || !solution->is_bad);
+    }
+    ASSERT(cached == engine->cached_count && bytes == engine->cached_bytes);
+    ASSERT(cached <= engine->options.max_solutions);
+    ASSERT(bytes <= engine->options.max_solution_bytes);
+}
+
+void engine_check(const struct engine *engine)
+{
+    const struct slab *slabs[] = {&engine->requests, &engine->holds,     &engine->flights,
+                                  &engine->attempts, &engine->solutions, &engine->idempotency};
+    for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
+        slab_check(slabs[i]);
+    table_check(&engine->flights_by_key);
+    table_check(&engine->requests_by_id);
+    table_check(&engine->attempts_by_name);
+    table_check(&engine->solutions_by_key);
+    table_check(&engine->idempotency_by_key);
+    wheel_check(&engine->wheel);
+    check_flights(engine);
+    check_requests(engine);
+    check_clients(engine);
+    check_solutions(engine);
+}

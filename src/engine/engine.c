@@ -1,0 +1,349 @@
+#include <solvegate/engine.h>
+
+#include "engine/account.h"
+#include "engine/ask.h"
+#include "engine/attempt.h"
+#include "engine/breaker.h"
+#include "engine/cache.h"
+#include "engine/idempotency.h"
+#include "engine/request.h"
+#include "engine/slots.h"
+#include "engine/stats.h"
+
+#include <stdlib.h>
+
+#define TRACE_LINE_MAX 512
+/* Callers waiting for one balance answer; more than this many at once is no client, it is a flood. */
+#define ACCOUNT_WAITS 4096
+
+/* ---- stepping ---------------------------------------------------------------------------- */
+
+static void on_timer(struct engine *engine, struct wheel_timer *timer)
+{
+    switch ((enum timer_kind)timer->kind) {
+    case TIMER_FLIGHT_PHASE:
+        flight_on_phase_timer(engine, CONTAINER_OF(timer, struct flight, phase));
+        return;
+    case TIMER_FLIGHT_DEADLINE:
+        flight_on_deadline(engine, CONTAINER_OF(timer, struct flight, deadline));
+        return;
+    case TIMER_REQUEST:
+        request_on_expiry(engine, CONTAINER_OF(timer, struct request, expiry));
+        return;
+    case TIMER_HOLD:
+        hold_on_timer(engine, CONTAINER_OF(timer, struct hold, timer));
+        return;
+    case TIMER_SOLUTION:
+        cache_on_expiry(engine, CONTAINER_OF(timer, struct solution, expiry));
+        return;
+    case TIMER_IDEMPOTENCY:
+        idempotency_on_expiry(engine, CONTAINER_OF(timer, struct idempotency, expiry));
+        return;
+    case TIMER_ATTEMPT:
+        attempt_on_expiry(engine, CONTAINER_OF(timer, struct attempt, expiry));
+        return;
+    case TIMER_BREAKER:
+        breaker_on_timer(engine);
+        return;
+    case TIMER_PLAN:
+        account_on_plan_timer(engine);
+        return;
+    }
+    UNREACHABLE();
+}
+
+/* Only a tick fires timers: after a long stall everything that waits in the sockets is heard
+ * first, and no reply that already arrived is declared lost (RELIABILITY.md 3.2). */
+static void on_tick(struct engine *engine)
+{
+    wheel_advance(&engine->wheel, engine->now_ms);
+    struct wheel_timer *timer;
+    while ((timer = wheel_pop(&engine->wheel)) != NULL)
+        on_timer(engine, timer);
+}
+
+static void on_gone(struct engine *engine, caller_id caller)
+{
+    request_on_gone(engine, caller);
+    account_on_gone(engine, caller);
+}
+
+static void dispatch(struct engine *engine, const struct event *event)
+{
+    switch (event->kind) {
+    case EVENT_TICK:
+        on_tick(engine);
+        return;
+    case EVENT_ASK:
+        ask_on_ask(engine, &event->ask);
+        return;
+    case EVENT_LOOK:
+        request_on_look(engine, &event->look);
+        return;
+    case EVENT_GONE:
+        on_gone(engine, event->gone);
+        return;
+    case EVENT_DETACH:
+        request_on_detach(engine, &event->detach);
+        return;
+    case EVENT_REPORT:
+        request_on_report(engine, &event->report);
+        return;
+    case EVENT_ACCOUNT:
+        account_on_ask(engine, &event->account);
+        return;
+    case EVENT_SUBMITTED:
+        attempt_on_submitted(engine, &event->result);
+        return;
+    case EVENT_POLLED:
+        attempt_on_polled(engine, &event->result);
+        return;
+    case EVENT_PROBED:
+        account_on_probed(engine, &event->probed);
+        return;
+    case EVENT_CALLBACK:
+        attempt_on_callback(engine, &event->result);
+        return;
+    case EVENT_DURABLE:
+        engine->durable = event->durable;
+        return;
+    case EVENT_STORE_STATE:
+        engine->store_is_writable = event->store_is_writable;
+        return;
+    case EVENT_DRAIN:
+        engine->is_draining = true;
+        return;
+    }
+    UNREACHABLE();
+}
+
+void engine_step(struct engine *engine, const struct event *event)
+{
+    stats_set_clock(engine, event->now_ms, event->wall_ms);
+    rand_mix(&engine->rand, event->random);
+    dispatch(engine, event);
+    flight_wake(engine, engine->options.wake_batch);
+    slots_pump(engine);
+}
+
+uint64_t engine_next_deadline(const struct engine *engine)
+{
+    if (!list_is_empty(&engine->waking))
+        return engine->now_ms;
+    return wheel_next_ms(&engine->wheel);
+}
+
+/* ---- actions ----------------------------------------------------------------------------- */
+
+struct action *engine_push(struct engine *engine, enum action_kind kind)
+{
+    if (engine->action_head + engine->action_count == engine->action_room) {
+        engine->action_room = engine->action_room == 0 ? 64 : engine->action_room * 2;
+        struct action *larger =
+            realloc(engine->actions, engine->action_room * sizeof *engine->actions);
+        ASSERT(larger != NULL);
+        engine->actions = larger;
+    }
+    struct action *action = &engine->actions[engine->action_head + engine->action_count++];
+    memset(action, 0, sizeof *action);
+    action->kind = kind;
+    return action;
+}
+
+bool engine_next_action(struct engine *engine, struct action *action)
+{
+    if (engine->action_count == 0)
+        return false;
+    *action = engine->actions[engine->action_head++];
+    if (--engine->action_count == 0)
+        engine->action_head = 0;
+    return true;
+}
+
+void answer_close(struct answer *answer)
+{
+    blob_unref(answer->text);
+    blob_unref(answer->extra);
+}
+
+void action_close(struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_ANSWER:
+        answer_close(&action->answer);
+        return;
+    case ACTION_SUBMIT:
+    case ACTION_POLL:
+    case ACTION_REPORT:
+        blob_unref(action->call.params);
+        return;
+    case ACTION_JOURNAL:
+        blob_unref(action->record.params);
+        blob_unref(action->record.text);
+        blob_unref(action->record.extra);
+        return;
+    case ACTION_ACCOUNT:
+    case ACTION_ACK:
+    case ACTION_PROBE:
+    case ACTION_ALERT:
+        return;
+    }
+    UNREACHABLE();
+}
+
+void code_copy(char out[ERROR_CODE_MAX], struct slice code)
+{
+    const size_t len = code.len < ERROR_CODE_MAX - 1 ? code.len : ERROR_CODE_MAX - 1;
+    if (len > 0)
+        memcpy(out, code.data, len);
+    out[len] = '\0';
+}
+
+void engine_set_trace(struct engine *engine, trace_fn trace, void *context)
+{
+    engine->trace = trace;
+    engine->trace_context = context;
+}
+
+void engine_trace_emit(struct engine *engine)
+{
+    buf_add_char(&engine->trace_buf, '\0');
+    engine->trace(engine->trace_context, engine->now_ms, engine->trace_buf.data);
+}
+
+/* ---- birth and death --------------------------------------------------------------------- */
+
+void engine_options_init(struct engine_options *options)
+{
+    static const struct client_options everybody = {.weight = 1, .budget_per_day = UINT64_MAX};
+    *options = (struct engine_options){
+        .max_requests = 200000,
+        .max_flights = 100000,
+        .max_per_flight = 50000,
+        .max_callers = 20000,
+        .max_solutions = 100000,
+        .max_solution_bytes = UINT64_C(64) << 20,
+        .max_idempotency = 100000,
+        .max_finished = 16384,
+        .wake_batch = 256,
+        .slots = 50,
+        .solve_timeout_ms = 180000,
+        .ambiguity_window_ms = 45000,
+        .resend_ambiguous = true,
+        .poll_interval_ms = 5000,
+        .fallback_after_ms = 120000,
+        .caller_error_ttl_ms = 30000,
+        .idempotency_ttl_ms = 300000,
+        .retry_base_ms = 1000,
+        .retry_cap_ms = 60000,
+        .retry_jitter_ms = 1000,
+        .retry_busy = 5,
+        .retry_unsolvable = 2,
+        .retry_transient = 3,
+        .retry_unknown = 1,
+        .retry_budget_permille = 200,
+        .client_count = 1,
+        .clients = &everybody,
+    };
+    for (int captcha = 0; captcha < CAPTCHA_COUNT; captcha++) {
+        options->poll_first_ms[captcha] = 5000;
+        options->ttl_ms[captcha] = 60000;
+    }
+    options->ttl_ms[CAPTCHA_RECAPTCHA_V2] = 80000;
+    options->ttl_ms[CAPTCHA_RECAPTCHA_V3] = 80000;
+    options->ttl_ms[CAPTCHA_HCAPTCHA] = 80000;
+    options->ttl_ms[CAPTCHA_TURNSTILE] = 250000;
+    options->ttl_ms[CAPTCHA_IMAGE] = 3600000;
+}
+
+static void init_memory(struct engine *engine)
+{
+    const struct engine_options *options = &engine->options;
+    const uint64_t *secret = options->secret;
+    /* Besides the cached ones, each request, flight and idempotency record may hold one of its own. */
+    const uint32_t solutions = options->max_solutions + options->max_requests +
+                               options->max_flights + options->max_idempotency + 1;
+    slab_init(&engine->requests, sizeof(struct request), options->max_requests);
+    slab_init(&engine->holds, sizeof(struct hold), options->max_callers);
+    slab_init(&engine->flights, sizeof(struct flight), options->max_flights);
+    slab_init(&engine->attempts, sizeof(struct attempt), options->max_flights * 2);
+    slab_init(&engine->solutions, sizeof(struct solution), solutions);
+    slab_init(&engine->idempotency, sizeof(struct idempotency), options->max_idempotency);
+    slab_init(&engine->account_waits, sizeof(struct account_wait), ACCOUNT_WAITS);
+    table_init(&engine->requests_by_id, options->max_requests, secret);
+    table_init(&engine->holds_by_caller, options->max_callers, secret);
+    table_init(&engine->flights_by_key, options->max_flights, secret);
+    table_init(&engine->attempts_by_name, (size_t)options->max_flights * 2, secret);
+    table_init(&engine->solutions_by_key, options->max_solutions, secret);
+    table_init(&engine->idempotency_by_key, options->max_idempotency, secret);
+}
+
+struct engine *engine_new(const struct engine_options *options, uint64_t now_ms, int64_t wall_ms)
+{
+    ASSERT(options->client_count > 0 && options->max_finished > 0 && options->wake_batch > 0);
+    struct engine *engine = calloc(1, sizeof *engine);
+    ASSERT(engine != NULL);
+    engine->options = *options;
+    engine->options.clients = NULL;
+    engine->store_is_writable = true;
+    engine->client_count = options->client_count;
+    engine->clients = calloc(options->client_count, sizeof *engine->clients);
+    ASSERT(engine->clients != NULL);
+    list_init(&engine->active);
+    list_init(&engine->backing_off);
+    list_init(&engine->waking);
+    list_init(&engine->finished_read);
+    list_init(&engine->listening);
+    list_init(&engine->cached);
+    rand_init(&engine->rand, options->secret[0]);
+    wheel_init(&engine->wheel, now_ms);
+    buf_init(&engine->trace_buf, TRACE_LINE_MAX);
+    init_memory(engine);
+    slots_init(engine, options->clients);
+    breaker_init(engine);
+    stats_set_clock(engine, now_ms, wall_ms);
+    account_init(engine);
+    return engine;
+}
+
+static void free_blobs(struct engine *engine)
+{
+    for (slab_id id = 0; (id = slab_next(&engine->requests, id)) != 0;)
+        blob_unref(((struct request *)slab_get(&engine->requests, id))->error);
+    for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;)
+        blob_unref(((struct attempt *)slab_get(&engine->attempts, id))->text);
+    for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;) {
+        struct flight *flight = slab_get(&engine->flights, id);
+        blob_unref(flight->params);
+        blob_unref(flight->error);
+    }
+    for (slab_id id = 0; (id = slab_next(&engine->solutions, id)) != 0;) {
+        struct solution *solution = slab_get(&engine->solutions, id);
+        blob_unref(solution->text);
+        blob_unref(solution->extra);
+    }
+}
+
+void engine_free(struct engine *engine)
+{
+    if (engine == NULL)
+        return;
+    struct action action;
+    while (engine_next_action(engine, &action))
+        action_close(&action);
+    free_blobs(engine);
+    struct slab *slabs[] = {&engine->requests,    &engine->holds,     &engine->flights,
+                            &engine->attempts,    &engine->solutions, &engine->idempotency,
+                            &engine->account_waits};
+    for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
+        slab_close(slabs[i]);
+    struct table *tables[] = {&engine->requests_by_id,   &engine->holds_by_caller,
+                              &engine->flights_by_key,   &engine->attempts_by_name,
+                              &engine->solutions_by_key, &engine->idempotency_by_key};
+    for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
+        table_close(tables[i]);
+    buf_close(&engine->trace_buf);
+    free(engine->actions);
+    free(engine->clients);
+    free(engine);
+}

@@ -1,0 +1,279 @@
+#include "engine/flight.h"
+
+#include "engine/attempt.h"
+#include "engine/cache.h"
+#include "engine/idempotency.h"
+#include "engine/journal.h"
+#include "engine/request.h"
+#include "engine/retry.h"
+#include "engine/slots.h"
+#include "engine/stats.h"
+
+#define BIT(state) (1u << (state))
+
+/* Where each state may go; anything else is a bug. */
+static const unsigned next_states[FLIGHT_STATE_COUNT] = {
+    [FLIGHT_NEW] = BIT(FLIGHT_QUEUED),
+    [FLIGHT_QUEUED] = BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
+    [FLIGHT_SUBMITTING] = BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_BACKING_OFF) |
+                          BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
+    [FLIGHT_AMBIGUOUS] = BIT(FLIGHT_QUEUED) | BIT(FLIGHT_BACKING_OFF) | BIT(FLIGHT_SOLVED) |
+                         BIT(FLIGHT_FAILED),
+    [FLIGHT_SOLVING] = BIT(FLIGHT_SOLVED) | BIT(FLIGHT_QUEUED) | BIT(FLIGHT_BACKING_OFF) |
+                       BIT(FLIGHT_FAILED),
+    [FLIGHT_BACKING_OFF] = BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
+    [FLIGHT_SOLVED] = 0,
+    [FLIGHT_FAILED] = 0,
+};
+
+const char *flight_state_name(enum flight_state state)
+{
+    static const char *const names[FLIGHT_STATE_COUNT] = {
+        [FLIGHT_NEW] = "new",
+        [FLIGHT_QUEUED] = "queued",
+        [FLIGHT_SUBMITTING] = "submitting",
+        [FLIGHT_AMBIGUOUS] = "ambiguous",
+        [FLIGHT_SOLVING] = "solving",
+        [FLIGHT_BACKING_OFF] = "backing_off",
+        [FLIGHT_SOLVED] = "solved",
+        [FLIGHT_FAILED] = "failed",
+    };
+    ASSERT(state < FLIGHT_STATE_COUNT);
+    return names[state];
+}
+
+/* ---- birth and death --------------------------------------------------------------------- */
+
+struct flight *flight_new(struct engine *engine, const struct ask *ask)
+{
+    slab_id id;
+    struct flight *flight = slab_alloc(&engine->flights, &id);
+    if (flight == NULL)
+        return NULL;
+    flight->id = id;
+    flight->number = ++engine->flight_serial;
+    flight->node.key = ask->key;
+    flight->params = blob_ref(ask->params);
+    flight->created_ms = engine->now_ms;
+    flight->captcha = ask->captcha;
+    flight->reuse = ask->reuse;
+    flight->client = ask->client;
+    flight->priority = ask->priority < PRIORITIES ? ask->priority : PRIORITIES - 1;
+    flight->is_one_time = ask->is_one_time;
+    flight->is_in_table = true;
+    list_init(&flight->link);
+    list_init(&flight->requests);
+    list_init(&flight->idempotency);
+    wheel_timer_init(&flight->phase, TIMER_FLIGHT_PHASE);
+    wheel_timer_init(&flight->deadline, TIMER_FLIGHT_DEADLINE);
+    table_insert(&engine->flights_by_key, &flight->node);
+    wheel_arm(&engine->wheel, &flight->deadline,
+              engine->now_ms + engine->options.solve_timeout_ms);
+    slots_reserve(engine, flight);
+    COUNT(engine, flights);
+    flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+    return flight;
+}
+
+static void flight_free(struct engine *engine, struct flight *flight)
+{
+    ASSERT(flight->request_count == 0);
+    ASSERT(flight->attempt == NULL);
+    ASSERT(!flight->is_in_table);
+    ASSERT(list_is_empty(&flight->idempotency));
+    list_unlink(&flight->link);
+    solution_unref(engine, flight->solution);
+    blob_unref(flight->params);
+    blob_unref(flight->error);
+    slab_free(&engine->flights, flight->id);
+}
+
+struct flight *flight_find(const struct engine *engine, const struct key *key)
+{
+    for (struct table_node *node = table_find(&engine->flights_by_key, key); node != NULL;
+         node = table_find_next(node)) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, node);
+        if (flight->reuse == REUSE_SHARED)
+            return flight;
+    }
+    return NULL;
+}
+
+/* ---- the one door ------------------------------------------------------------------------ */
+
+static bool state_holds_slot(enum flight_state state)
+{
+    return state == FLIGHT_SUBMITTING || state == FLIGHT_AMBIGUOUS || state == FLIGHT_SOLVING;
+}
+
+static void link_by_state(struct engine *engine, struct flight *flight)
+{
+    switch (flight->state) {
+    case FLIGHT_QUEUED:
+        slots_enqueue(engine, flight);
+        return;
+    case FLIGHT_SUBMITTING:
+    case FLIGHT_AMBIGUOUS:
+    case FLIGHT_SOLVING:
+        list_append(&engine->active, &flight->link);
+        return;
+    case FLIGHT_BACKING_OFF:
+        list_append(&engine->backing_off, &flight->link);
+        return;
+    case FLIGHT_SOLVED:
+    case FLIGHT_FAILED:
+        list_append(&engine->waking, &flight->link);
+        return;
+    case FLIGHT_NEW:
+    case FLIGHT_STATE_COUNT:
+        break;
+    }
+    UNREACHABLE();
+}
+
+void flight_enter(struct engine *engine, struct flight *flight, enum flight_state state,
+                  uint64_t timer_ms)
+{
+    ASSERT((next_states[flight->state] & BIT(state)) != 0);
+    TRACE(engine, "flight %u %s -> %s", flight->number, flight_state_name(flight->state),
+          flight_state_name(state));
+    if (flight->state == FLIGHT_QUEUED)
+        slots_dequeue(engine, flight);
+    else
+        list_unlink(&flight->link);
+    wheel_cancel(&engine->wheel, &flight->phase);
+    flight->state = state;
+    if (state_holds_slot(state) && !flight->holds_slot)
+        slots_take(engine, flight);
+    if (!state_holds_slot(state) && flight->holds_slot)
+        slots_give_back(engine, flight);
+    link_by_state(engine, flight);
+    if (timer_ms != WHEEL_NEVER)
+        wheel_arm(&engine->wheel, &flight->phase, timer_ms);
+}
+
+/* ---- ends -------------------------------------------------------------------------------- */
+
+/* Nobody can find or join it any more; what it held goes back. */
+static void leave_the_world(struct engine *engine, struct flight *flight)
+{
+    wheel_cancel(&engine->wheel, &flight->deadline);
+    if (flight->attempt != NULL)
+        attempt_let_go(engine, flight->attempt);
+    slots_unreserve(engine, flight);
+    if (flight->is_in_table)
+        table_remove(&engine->flights_by_key, &flight->node);
+    flight->is_in_table = false;
+}
+
+/* A one-time input makes a one-time answer; else shared ones stay for everybody, and what nobody
+ * waits for any more is banked for one. */
+static void keep_solution(struct engine *engine, const struct flight *flight,
+                          struct solution *solution)
+{
+    if (flight->request_count == 0)
+        COUNT(engine, solutions_banked);
+    if (flight->is_one_time) {
+        if (flight->request_count == 0)
+            COUNT(engine, solutions_expired_unused);
+        return;
+    }
+    if (flight->reuse == REUSE_SHARED || flight->request_count == 0)
+        cache_put(engine, solution, flight->reuse == REUSE_SHARED);
+}
+
+void flight_solve(struct engine *engine, struct flight *flight, struct solution *solution)
+{
+    leave_the_world(engine, flight);
+    solution->attempts = flight->attempts;
+    flight->solution = solution_ref(solution);
+    keep_solution(engine, flight, solution);
+    idempotency_settle(engine, flight, solution);
+    flight_enter(engine, flight, FLIGHT_SOLVED, WHEEL_NEVER);
+}
+
+void flight_fail(struct engine *engine, struct flight *flight, enum class class, struct slice code)
+{
+    leave_the_world(engine, flight);
+    blob_unref(flight->error);
+    flight->error = blob_new(code);
+    flight->error_class = class;
+    stats_count_failure(engine, class);
+    (void)journal_failed(engine, flight);
+    idempotency_settle(engine, flight, NULL);
+    TRACE(engine, "flight %u fails: %s", flight->number, flight->error->data);
+    flight_enter(engine, flight, FLIGHT_FAILED, WHEEL_NEVER);
+}
+
+static void wake_one(struct engine *engine, struct flight *flight)
+{
+    struct request *request =
+        CONTAINER_OF(list_first(&flight->requests), struct request, link);
+    if (flight->state == FLIGHT_FAILED) {
+        request_failed(engine, request, flight->error_class, flight->error,
+                       flight->retry_after_ms);
+        return;
+    }
+    flight->solution->handed++;
+    request_solved(engine, request, flight->solution);
+}
+
+uint32_t flight_wake(struct engine *engine, uint32_t batch)
+{
+    uint32_t answered = 0;
+    while (!list_is_empty(&engine->waking)) {
+        struct flight *flight = CONTAINER_OF(list_first(&engine->waking), struct flight, link);
+        while (flight->request_count > 0 && answered < batch) {
+            wake_one(engine, flight);
+            answered++;
+        }
+        if (flight->request_count > 0)
+            break;
+        flight_free(engine, flight);
+    }
+    return answered;
+}
+
+void flight_abandon(struct engine *engine, struct flight *flight)
+{
+    /* Ended flights are freed by flight_wake; paid ones are finished for the bank. */
+    if (flight->state != FLIGHT_QUEUED && flight->state != FLIGHT_BACKING_OFF)
+        return;
+    TRACE(engine, "flight %u cancelled, nobody waits", flight->number);
+    leave_the_world(engine, flight);
+    idempotency_settle(engine, flight, NULL);
+    if (flight->state == FLIGHT_QUEUED)
+        slots_dequeue(engine, flight);
+    wheel_cancel(&engine->wheel, &flight->phase);
+    flight_free(engine, flight);
+}
+
+/* ---- timers ------------------------------------------------------------------------------ */
+
+void flight_on_phase_timer(struct engine *engine, struct flight *flight)
+{
+    switch (flight->state) {
+    case FLIGHT_SOLVING:
+        attempt_poll(engine, flight->attempt);
+        return;
+    case FLIGHT_AMBIGUOUS:
+        retry_after_window(engine, flight);
+        return;
+    case FLIGHT_BACKING_OFF:
+        flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+        return;
+    case FLIGHT_NEW:
+    case FLIGHT_QUEUED:
+    case FLIGHT_SUBMITTING:
+    case FLIGHT_SOLVED:
+    case FLIGHT_FAILED:
+    case FLIGHT_STATE_COUNT:
+        break;
+    }
+    UNREACHABLE();
+}
+
+void flight_on_deadline(struct engine *engine, struct flight *flight)
+{
+    flight_fail(engine, flight, CLASS_TIMEOUT, SLICE_OF("ERROR_SOLVE_TIMEOUT"));
+}

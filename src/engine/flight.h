@@ -1,0 +1,89 @@
+/* The life of a flight: the one solve under way for a key, owned by the engine, never by a connection. */
+#ifndef SOLVEGATE_ENGINE_FLIGHT_H
+#define SOLVEGATE_ENGINE_FLIGHT_H
+
+#include "base/list.h"
+#include "base/slab.h"
+#include "base/wheel.h"
+
+#include <solvegate/event.h>
+
+struct engine;
+struct request;
+struct attempt;
+struct solution;
+
+/* A state is a list, a timer and a set of next states; flight_enter() is the only door between them. */
+enum flight_state {
+    FLIGHT_NEW,         /* no list, no timer → QUEUED */
+    FLIGHT_QUEUED,      /* its client's queue → SUBMITTING, SOLVED (a late solution), FAILED */
+    FLIGHT_SUBMITTING,  /* engine's active list, holds a slot, the shell's submit timeout runs
+                           → SOLVING, AMBIGUOUS, BACKING_OFF, QUEUED, SOLVED (an early callback), FAILED */
+    FLIGHT_AMBIGUOUS,   /* active list, holds a slot, timer: ambiguity window
+                           → QUEUED (resend), SOLVED (the callback came), BACKING_OFF, FAILED */
+    FLIGHT_SOLVING,     /* active list, holds a slot, timer: next poll
+                           → SOLVED, QUEUED (unsolvable: at once again), BACKING_OFF, FAILED */
+    FLIGHT_BACKING_OFF, /* engine's backing-off list, timer: retry → QUEUED, SOLVED, FAILED */
+    FLIGHT_SOLVED,      /* engine's waking list until its last request is answered */
+    FLIGHT_FAILED,      /* the same */
+    FLIGHT_STATE_COUNT
+};
+
+struct flight {
+    struct table_node node; /* by key; a member while it may be found */
+    slab_id id;
+    struct list link;       /* the list of its state */
+    struct wheel_timer phase;
+    struct wheel_timer deadline;
+    struct list requests;   /* waiting, in the order they came */
+    struct list idempotency; /* records that wait for its end */
+    struct blob *params;    /* owned reference */
+    struct blob *error;     /* owned: the last error code, or NULL */
+    struct attempt *attempt; /* the current one, or NULL */
+    struct solution *solution; /* owned reference, when solved */
+    uint64_t created_ms;
+    uint64_t slot_since_ms;
+    uint32_t number;        /* for people: counts from 1 */
+    uint32_t request_count;
+    uint32_t retry_after_ms;
+    uint16_t attempts;
+    uint16_t tries[CLASS_COUNT]; /* retries used, per class */
+    enum flight_state state;
+    enum class error_class;
+    enum captcha captcha;
+    enum reuse reuse;
+    client_id client;
+    uint8_t priority;
+    bool is_one_time;
+    bool is_in_table;
+    bool holds_slot;
+    bool is_reserved;       /* a unit of its client's budget is set aside for the next submit */
+    bool is_judged;         /* ERROR_ZERO_BALANCE: a probe will tell whether it is busy or account */
+};
+
+/* Makes a flight for this ask and queues it; NULL when all places are taken. */
+struct flight *flight_new(struct engine *engine, const struct ask *ask);
+
+/* The one function that changes a flight's state: checks the move, unlinks, disarms, counts, links, arms. */
+void flight_enter(struct engine *engine, struct flight *flight, enum flight_state state,
+                  uint64_t timer_ms);
+
+/* Ends. Both take the flight out of the table before its requests are answered. */
+void flight_solve(struct engine *engine, struct flight *flight, struct solution *solution);
+void flight_fail(struct engine *engine, struct flight *flight, enum class class, struct slice code);
+
+/* Answers at most `batch` requests of ended flights and returns how many it answered. */
+uint32_t flight_wake(struct engine *engine, uint32_t batch);
+
+/* Nobody is left to answer: free before the submit, finished for the bank after it. */
+void flight_abandon(struct engine *engine, struct flight *flight);
+
+/* The flight a request with this key may join, or NULL. */
+struct flight *flight_find(const struct engine *engine, const struct key *key);
+
+void flight_on_phase_timer(struct engine *engine, struct flight *flight);
+void flight_on_deadline(struct engine *engine, struct flight *flight);
+
+const char *flight_state_name(enum flight_state state);
+
+#endif

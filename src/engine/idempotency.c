@@ -1,0 +1,86 @@
+#include "engine/idempotency.h"
+
+#include "engine/cache.h"
+
+struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest)
+{
+    struct table_node *node = table_find(&engine->idempotency_by_key, digest);
+    return node == NULL ? NULL : CONTAINER_OF(node, struct idempotency, node);
+}
+
+static void record_free(struct engine *engine, struct idempotency *record)
+{
+    table_remove(&engine->idempotency_by_key, &record->node);
+    list_unlink(&record->link);
+    wheel_cancel(&engine->wheel, &record->expiry);
+    solution_unref(engine, record->solution);
+    slab_free(&engine->idempotency, record->id);
+}
+
+static struct idempotency *record_for(struct engine *engine, const struct ask *ask)
+{
+    struct idempotency *record = idempotency_find(engine, &ask->idempotency);
+    if (record == NULL) {
+        slab_id id;
+        record = slab_alloc(&engine->idempotency, &id);
+        ASSERT(record != NULL);
+        record->id = id;
+        record->node.key = ask->idempotency;
+        record->fingerprint = ask->key;
+        list_init(&record->link);
+        wheel_timer_init(&record->expiry, TIMER_IDEMPOTENCY);
+        table_insert(&engine->idempotency_by_key, &record->node);
+    }
+    wheel_arm(&engine->wheel, &record->expiry,
+              engine->now_ms + engine->options.idempotency_ttl_ms);
+    return record;
+}
+
+void idempotency_bind_flight(struct engine *engine, const struct ask *ask, struct flight *flight)
+{
+    struct idempotency *record = record_for(engine, ask);
+    solution_unref(engine, record->solution);
+    record->solution = NULL;
+    record->flight = flight;
+    list_unlink(&record->link);
+    list_append(&flight->idempotency, &record->link);
+}
+
+void idempotency_bind_solution(struct engine *engine, const struct ask *ask,
+                               struct solution *solution)
+{
+    struct idempotency *record = record_for(engine, ask);
+    list_unlink(&record->link);
+    record->flight = NULL;
+    if (record->solution == solution)
+        return;
+    solution_unref(engine, record->solution);
+    record->solution = solution_ref(solution);
+}
+
+void idempotency_settle(struct engine *engine, struct flight *flight, struct solution *solution)
+{
+    LIST_FOR_EACH_SAFE(link, &flight->idempotency)
+    {
+        struct idempotency *record = CONTAINER_OF(link, struct idempotency, link);
+        if (solution == NULL) {
+            record_free(engine, record);
+            continue;
+        }
+        list_unlink(&record->link);
+        record->flight = NULL;
+        record->solution = solution_ref(solution);
+        wheel_arm(&engine->wheel, &record->expiry,
+                  engine->now_ms + engine->options.idempotency_ttl_ms);
+    }
+}
+
+void idempotency_on_expiry(struct engine *engine, struct idempotency *record)
+{
+    /* While its flight runs the record must stay: a retry has to find the paid solve. */
+    if (record->flight != NULL)
+        wheel_arm(&engine->wheel, &record->expiry,
+                  engine->now_ms + engine->options.idempotency_ttl_ms);
+    else
+        record_free(engine, record);
+}

@@ -1,0 +1,23 @@
+/* Idempotency records: what a caller's own key stands for, per client and for a while (DESIGN.md 5.3). */
+#ifndef SOLVEGATE_ENGINE_IDEMPOTENCY_H
+#define SOLVEGATE_ENGINE_IDEMPOTENCY_H
+
+#include "engine/state.h"
+
+struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest);
+
+/* Makes the record of this ask (or takes the old one over) stand for a running flight. There must be
+ * room: a new record needs a free place. */
+void idempotency_bind_flight(struct engine *engine, const struct ask *ask, struct flight *flight);
+
+/* The same for a solution at hand. */
+void idempotency_bind_solution(struct engine *engine, const struct ask *ask,
+                               struct solution *solution);
+
+/* The flight ended: its records stand for the solution now, or, when it failed, are gone, so that
+ * the next retry may submit. */
+void idempotency_settle(struct engine *engine, struct flight *flight, struct solution *solution);
+
+void idempotency_on_expiry(struct engine *engine, struct idempotency *record);
+
+#endif

@@ -1,0 +1,402 @@
+#include "engine/request.h"
+
+#include "engine/cache.h"
+#include "engine/journal.h"
+
+/* How long a failure that nobody asked for stays readable: longer than any client's poll interval. */
+#define FAILURE_KEEP_MS 120000
+
+static bool is_final(const struct request *request)
+{
+    return request->flight == NULL;
+}
+
+/* ---- birth and death --------------------------------------------------------------------- */
+
+bool request_has_room(const struct engine *engine)
+{
+    return engine->requests.used < engine->requests.capacity ||
+           !list_is_empty(&engine->finished_read);
+}
+
+static void forget_oldest_read(struct engine *engine)
+{
+    struct list *oldest = list_first(&engine->finished_read);
+    ASSERT(oldest != NULL);
+    request_free(engine, CONTAINER_OF(oldest, struct request, link));
+}
+
+static request_id new_public_id(struct engine *engine)
+{
+    for (;;) {
+        const request_id id = rand_u64(&engine->rand) & (REQUEST_ID_LIMIT - 1);
+        const struct key key = key_from_u64(id);
+        if (id != 0 && table_find(&engine->requests_by_id, &key) == NULL)
+            return id;
+    }
+}
+
+struct request *request_new(struct engine *engine, const struct ask *ask)
+{
+    if (engine->requests.used == engine->requests.capacity && request_has_room(engine))
+        forget_oldest_read(engine);
+    slab_id id;
+    struct request *request = slab_alloc(&engine->requests, &id);
+    if (request == NULL)
+        return NULL;
+    request->id = id;
+    request->public_id = new_public_id(engine);
+    request->node.key = key_from_u64(request->public_id);
+    request->client = ask->client;
+    request->is_id_told = ask->is_id_told;
+    list_init(&request->link);
+    list_init(&request->holds);
+    wheel_timer_init(&request->expiry, TIMER_REQUEST);
+    table_insert(&engine->requests_by_id, &request->node);
+    request->seq = journal_request(engine, request, ask);
+    return request;
+}
+
+static void hold_free(struct engine *engine, struct hold *hold)
+{
+    list_unlink(&hold->link);
+    wheel_cancel(&engine->wheel, &hold->timer);
+    table_remove(&engine->holds_by_caller, &hold->node);
+    slab_free(&engine->holds, hold->id);
+}
+
+/* Out of whatever list it sits on; returns the flight that is now without requests, if any. */
+static struct flight *leave(struct engine *engine, struct request *request)
+{
+    struct flight *flight = request->flight;
+    list_unlink(&request->link);
+    if (flight == NULL) {
+        if (request->is_read)
+            engine->finished_read_count--;
+        return NULL;
+    }
+    request->flight = NULL;
+    ASSERT(flight->request_count > 0);
+    flight->request_count--;
+    ASSERT(engine->clients[request->client].requests > 0);
+    engine->clients[request->client].requests--;
+    return flight->request_count == 0 ? flight : NULL;
+}
+
+void request_free(struct engine *engine, struct request *request)
+{
+    LIST_FOR_EACH_SAFE(link, &request->holds)
+    hold_free(engine, CONTAINER_OF(link, struct hold, link));
+    struct flight *deserted = leave(engine, request);
+    wheel_cancel(&engine->wheel, &request->expiry);
+    table_remove(&engine->requests_by_id, &request->node);
+    solution_unref(engine, request->solution);
+    blob_unref(request->error);
+    slab_free(&engine->requests, request->id);
+    if (deserted != NULL)
+        flight_abandon(engine, deserted);
+}
+
+void request_detach(struct engine *engine, struct request *request)
+{
+    if (!is_final(request))
+        COUNT(engine, detached);
+    request_free(engine, request);
+}
+
+struct request *request_find(const struct engine *engine, client_id client, request_id id)
+{
+    const struct key key = key_from_u64(id);
+    struct table_node *node = table_find(&engine->requests_by_id, &key);
+    if (node == NULL)
+        return NULL;
+    struct request *request = CONTAINER_OF(node, struct request, node);
+    if (request->client != client)
+        return NULL;
+    /* Readable until its solution expires; the timer only tidies up behind this. */
+    if (request->solution != NULL && request->solution->expires_ms <= engine->now_ms)
+        return NULL;
+    return request;
+}
+
+void request_join(struct request *request, struct engine *engine, struct flight *flight,
+                  enum source source)
+{
+    request->flight = flight;
+    request->source = source;
+    list_append(&flight->requests, &request->link);
+    flight->request_count++;
+    engine->clients[request->client].requests++;
+}
+
+/* ---- answering --------------------------------------------------------------------------- */
+
+static enum request_state state_now(const struct request *request)
+{
+    if (is_final(request))
+        return request->state;
+    switch (request->flight->state) {
+    case FLIGHT_NEW:
+    case FLIGHT_QUEUED:
+    case FLIGHT_BACKING_OFF:
+        return REQUEST_QUEUED;
+    case FLIGHT_SUBMITTING:
+    case FLIGHT_AMBIGUOUS:
+    case FLIGHT_SOLVING:
+    case FLIGHT_SOLVED:
+    case FLIGHT_FAILED:
+        return REQUEST_SOLVING;
+    case FLIGHT_STATE_COUNT:
+        break;
+    }
+    UNREACHABLE();
+}
+
+static void fill_solution(const struct engine *engine, const struct request *request,
+                          struct answer *answer)
+{
+    const struct solution *solution = request->solution;
+    answer->text = blob_ref(solution->text);
+    answer->extra = blob_ref(solution->extra);
+    answer->captcha = solution->captcha;
+    answer->age_ms = engine->now_ms - solution->born_ms;
+    answer->expires_in_ms =
+        solution->expires_ms > engine->now_ms ? solution->expires_ms - engine->now_ms : 0;
+    memcpy(answer->task_id, solution->task_id, TASK_ID_MAX);
+}
+
+/* A read request keeps its place in memory only as long as there is room for it. */
+static void mark_read(struct engine *engine, struct request *request)
+{
+    if (request->is_read || !is_final(request))
+        return;
+    request->is_read = true;
+    wheel_cancel(&engine->wheel, &request->expiry);
+    list_append(&engine->finished_read, &request->link);
+    engine->finished_read_count++;
+    if (engine->finished_read_count > engine->options.max_finished)
+        forget_oldest_read(engine);
+}
+
+journal_seq request_fill(const struct engine *engine, const struct request *request,
+                         struct answer *answer)
+{
+    journal_seq after = request->seq;
+    answer->id = request->public_id;
+    answer->state = state_now(request);
+    answer->source = request->source;
+    answer->is_replayed = request->is_replayed;
+    answer->is_renewed = request->is_renewed;
+    answer->attempts = is_final(request) ? request->attempts : request->flight->attempts;
+    if (answer->state == REQUEST_SOLVED) {
+        fill_solution(engine, request, answer);
+        if (request->solution->seq > after)
+            after = request->solution->seq;
+    }
+    if (answer->state == REQUEST_FAILED) {
+        answer->class = request->error_class;
+        answer->retry_after_ms = request->retry_after_ms;
+        code_copy(answer->code, blob_slice(request->error));
+    }
+    return after;
+}
+
+void request_tell(struct engine *engine, struct request *request, caller_id caller)
+{
+    struct action *action = engine_push(engine, ACTION_ANSWER);
+    action->answer.caller = caller;
+    action->after = request_fill(engine, request, &action->answer);
+}
+
+void request_answer(struct engine *engine, struct request *request, caller_id caller)
+{
+    request->is_id_told = true;
+    request_tell(engine, request, caller);
+    mark_read(engine, request);
+}
+
+void request_refuse(struct engine *engine, caller_id caller, enum refusal refusal,
+                    struct slice code, uint32_t retry_after_ms)
+{
+    struct action *action = engine_push(engine, ACTION_ANSWER);
+    action->answer.caller = caller;
+    action->answer.refusal = refusal;
+    action->answer.retry_after_ms = retry_after_ms;
+    code_copy(action->answer.code, code);
+}
+
+void request_hold(struct engine *engine, struct request *request, caller_id caller,
+                  uint32_t hold_ms)
+{
+    slab_id id = 0;
+    struct hold *hold =
+        is_final(request) || hold_ms == 0 ? NULL : slab_alloc(&engine->holds, &id);
+    if (hold == NULL) {
+        request_answer(engine, request, caller);
+        return;
+    }
+    hold->id = id;
+    hold->caller = caller;
+    hold->request = request;
+    hold->node.key = key_from_u64(caller);
+    table_insert(&engine->holds_by_caller, &hold->node);
+    list_append(&request->holds, &hold->link);
+    wheel_timer_init(&hold->timer, TIMER_HOLD);
+    wheel_arm(&engine->wheel, &hold->timer, engine->now_ms + hold_ms);
+}
+
+void hold_on_timer(struct engine *engine, struct hold *hold)
+{
+    struct request *request = hold->request;
+    const caller_id caller = hold->caller;
+    hold_free(engine, hold);
+    request_answer(engine, request, caller);
+}
+
+/* The request left its flight and is final: tell everybody who is held, then keep it readable. */
+static void settle(struct engine *engine, struct request *request, uint64_t readable_until_ms)
+{
+    if (list_is_empty(&request->holds)) {
+        wheel_arm(&engine->wheel, &request->expiry, readable_until_ms);
+        return;
+    }
+    struct list told;
+    list_init(&told);
+    list_splice(&told, &request->holds);
+    while (!list_is_empty(&told)) {
+        struct hold *hold = CONTAINER_OF(list_first(&told), struct hold, link);
+        const caller_id caller = hold->caller;
+        hold_free(engine, hold);
+        request_answer(engine, request, caller);
+    }
+}
+
+static void count_source(struct engine *engine, const struct request *request)
+{
+    switch (request->source) {
+    case SOURCE_API:
+        COUNT(engine, answered_api);
+        return;
+    case SOURCE_DEDUP_WAIT:
+        COUNT(engine, answered_dedup_wait);
+        break;
+    case SOURCE_DEDUP_CACHE:
+        COUNT(engine, answered_dedup_cache);
+        break;
+    case SOURCE_IDEMPOTENT:
+        COUNT(engine, answered_idempotent);
+        break;
+    case SOURCE_POOL:
+        COUNT(engine, answered_pool);
+        break;
+    case SOURCE_COUNT:
+        UNREACHABLE();
+    }
+    COUNT_BY(engine, slot_ms_saved, request->solution->solve_ms);
+}
+
+void request_solved(struct engine *engine, struct request *request, struct solution *solution)
+{
+    (void)leave(engine, request);
+    request->state = REQUEST_SOLVED;
+    request->solution = solution_ref(solution);
+    request->attempts = solution->attempts;
+    count_source(engine, request);
+    TRACE(engine, "request solved, source %s", source_name(request->source));
+    settle(engine, request, solution->expires_ms);
+}
+
+void request_failed(struct engine *engine, struct request *request, enum class class,
+                    struct blob *error, uint32_t retry_after_ms)
+{
+    if (request->flight != NULL)
+        request->attempts = request->flight->attempts;
+    (void)leave(engine, request);
+    request->state = REQUEST_FAILED;
+    request->error_class = class;
+    request->error = blob_ref(error);
+    request->retry_after_ms = retry_after_ms;
+    COUNT(engine, failed);
+    TRACE(engine, "request failed, %s", error->data);
+    settle(engine, request, engine->now_ms + FAILURE_KEEP_MS);
+}
+
+/* ---- events ------------------------------------------------------------------------------ */
+
+void request_on_look(struct engine *engine, const struct look *look)
+{
+    struct request *request = request_find(engine, look->client, look->id);
+    if (request == NULL) {
+        request_refuse(engine, look->caller, REFUSAL_UNKNOWN_ID, SLICE_NONE, 0);
+        return;
+    }
+    request_hold(engine, request, look->caller, look->hold_ms);
+}
+
+void request_on_gone(struct engine *engine, caller_id caller)
+{
+    const struct key key = key_from_u64(caller);
+    struct table_node *node = table_find(&engine->holds_by_caller, &key);
+    if (node == NULL)
+        return;
+    struct hold *hold = CONTAINER_OF(node, struct hold, node);
+    struct request *request = hold->request;
+    hold_free(engine, hold);
+    /* Nobody else knows this request, so nobody will ever come for it. */
+    if (!request->is_id_told && list_is_empty(&request->holds))
+        request_detach(engine, request);
+}
+
+void request_on_detach(struct engine *engine, const struct detach *detach)
+{
+    struct request *request = request_find(engine, detach->client, detach->id);
+    if (request == NULL) {
+        request_refuse(engine, detach->caller, REFUSAL_UNKNOWN_ID, SLICE_NONE, 0);
+        return;
+    }
+    /* Callers held on it are told the state it had when it was given up. */
+    while (!list_is_empty(&request->holds))
+        hold_on_timer(engine, CONTAINER_OF(list_first(&request->holds), struct hold, link));
+    request_answer(engine, request, detach->caller);
+    request_detach(engine, request);
+}
+
+/* A bad solution is evicted for everybody; the vendor is told only about what it alone answers for:
+ * a solution we let age or gave to several callers may have gone bad in our hands (DESIGN.md 5.2). */
+static void report_solution(struct engine *engine, struct solution *solution, bool is_good,
+                            enum source source)
+{
+    if (!is_good) {
+        solution->is_bad = true;
+        cache_drop(engine, solution);
+    }
+    const bool is_ours = solution->handed > 1 || source != SOURCE_API;
+    if (solution->task_id[0] == '\0' || (!is_good && is_ours))
+        return;
+    struct action *action = engine_push(engine, ACTION_REPORT);
+    memcpy(action->call.task_id, solution->task_id, TASK_ID_MAX);
+    action->call.is_good = is_good;
+}
+
+void request_on_report(struct engine *engine, const struct report *report)
+{
+    struct request *request = request_find(engine, report->client, report->id);
+    if (request == NULL || request->solution == NULL) {
+        request_refuse(engine, report->caller,
+                       request == NULL ? REFUSAL_UNKNOWN_ID : REFUSAL_NOT_SOLVED, SLICE_NONE, 0);
+        return;
+    }
+    if (report->is_good)
+        COUNT(engine, reports_good);
+    else
+        COUNT(engine, reports_bad);
+    if (!request->is_reported)
+        report_solution(engine, request->solution, report->is_good, request->source);
+    request->is_reported = true;
+    request_answer(engine, request, report->caller);
+}
+
+void request_on_expiry(struct engine *engine, struct request *request)
+{
+    request_free(engine, request);
+}

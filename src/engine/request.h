@@ -1,0 +1,51 @@
+/* Requests: asked, placed, held, answered exactly once, readable for a while, forgotten. */
+#ifndef SOLVEGATE_ENGINE_REQUEST_H
+#define SOLVEGATE_ENGINE_REQUEST_H
+
+#include "engine/state.h"
+
+/* Final states; each held caller is answered now. The source must be set before. */
+void request_solved(struct engine *engine, struct request *request, struct solution *solution);
+void request_failed(struct engine *engine, struct request *request, enum class class,
+                    struct blob *error, uint32_t retry_after_ms);
+
+/* Leaves its flight without an answer (its caller gave up) and is forgotten. */
+void request_detach(struct engine *engine, struct request *request);
+
+/* Forgets a request in whatever state; a flight it leaves alone is abandoned. */
+void request_free(struct engine *engine, struct request *request);
+
+struct request *request_find(const struct engine *engine, client_id client, request_id id);
+
+/* A new request for this ask, or NULL when there is no room. */
+struct request *request_new(struct engine *engine, const struct ask *ask);
+bool request_has_room(const struct engine *engine);
+
+/* Makes it wait for the flight's end. */
+void request_join(struct request *request, struct engine *engine, struct flight *flight,
+                  enum source source);
+
+/* Holds the caller until the request is final or hold_ms passed; answers at once when it is final
+ * already, when hold_ms is 0, or when no more callers can be held. */
+void request_hold(struct engine *engine, struct request *request, caller_id caller,
+                  uint32_t hold_ms);
+
+/* The state as it is, and the record it must wait for. The blobs are referenced. */
+journal_seq request_fill(const struct engine *engine, const struct request *request,
+                         struct answer *answer);
+
+/* One answer with the request's state as it is. */
+void request_answer(struct engine *engine, struct request *request, caller_id caller);
+/* The same to a caller who only learns the id from it (in.php): a final state stays unread. */
+void request_tell(struct engine *engine, struct request *request, caller_id caller);
+void request_refuse(struct engine *engine, caller_id caller, enum refusal refusal,
+                    struct slice code, uint32_t retry_after_ms);
+
+void request_on_look(struct engine *engine, const struct look *look);
+void request_on_gone(struct engine *engine, caller_id caller);
+void request_on_detach(struct engine *engine, const struct detach *detach);
+void request_on_report(struct engine *engine, const struct report *report);
+void request_on_expiry(struct engine *engine, struct request *request);
+void hold_on_timer(struct engine *engine, struct hold *hold);
+
+#endif

@@ -1,0 +1,156 @@
+#include "engine/retry.h"
+
+#include "engine/account.h"
+#include "engine/attempt.h"
+#include "engine/breaker.h"
+#include "engine/cache.h"
+#include "engine/slots.h"
+#include "engine/stats.h"
+
+static uint16_t most_tries(const struct engine *engine, enum class class)
+{
+    switch (class) {
+    case CLASS_BUSY:
+        return engine->options.retry_busy;
+    case CLASS_UNSOLVABLE:
+        return engine->options.retry_unsolvable;
+    case CLASS_TRANSIENT:
+        return engine->options.retry_transient;
+    case CLASS_UNKNOWN:
+        return engine->options.retry_unknown;
+    case CLASS_NONE:
+    case CLASS_PENDING:
+    case CLASS_AMBIGUOUS:
+    case CLASS_ACCOUNT:
+    case CLASS_CALLER:
+    case CLASS_PROXY:
+    case CLASS_TIMEOUT:
+    case CLASS_COUNT:
+        return 0;
+    }
+    UNREACHABLE();
+}
+
+/* min(cap, base * 2^try) + random(0, jitter); what the vendor asks for counts too, up to the cap. */
+static uint64_t backoff_ms(struct engine *engine, unsigned tries, uint32_t asked_ms)
+{
+    const uint64_t cap = engine->options.retry_cap_ms;
+    uint64_t wait = engine->options.retry_base_ms;
+    for (unsigned i = 0; i < tries && wait < cap; i++)
+        wait *= 2;
+    if (wait < asked_ms)
+        wait = asked_ms;
+    if (wait > cap)
+        wait = cap;
+    return wait + rand_below(&engine->rand, (uint64_t)engine->options.retry_jitter_ms + 1);
+}
+
+/* Whoever waits longer than the deadline waits for nothing. */
+static bool is_in_time(const struct engine *engine, const struct flight *flight, uint64_t wait_ms)
+{
+    return engine->now_ms + wait_ms < flight->deadline.due_ms;
+}
+
+static bool may_try_again(struct engine *engine, const struct flight *flight, enum class class)
+{
+    return flight->request_count > 0 && flight->tries[class] < most_tries(engine, class) &&
+           slots_can_reserve(engine, flight) && stats_retry_allowed(engine);
+}
+
+static void try_again(struct engine *engine, struct flight *flight,
+                      const struct vendor_result *result)
+{
+    const enum class class = result->class;
+    const bool is_at_once = class == CLASS_UNSOLVABLE;
+    const uint64_t wait =
+        is_at_once ? 0 : backoff_ms(engine, flight->tries[class], result->retry_after_ms);
+    if (!may_try_again(engine, flight, class) || !is_in_time(engine, flight, wait)) {
+        flight->retry_after_ms = result->retry_after_ms;
+        flight_fail(engine, flight, class, slice_from(result->code));
+        return;
+    }
+    flight->tries[class]++;
+    slots_reserve(engine, flight);
+    TRACE(engine, "flight %u tries again after %llu ms: %s", flight->number,
+          (unsigned long long)wait, result->code);
+    if (is_at_once)
+        flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+    else
+        flight_enter(engine, flight, FLIGHT_BACKING_OFF, engine->now_ms + wait);
+}
+
+/* ERROR_ZERO_BALANCE means "no free threads" in the vendor's reference and "no money" elsewhere:
+ * the flight backs off as if busy while a free call finds out which. */
+static void await_verdict(struct engine *engine, struct flight *flight,
+                          const struct vendor_result *result)
+{
+    struct vendor_result as_busy = *result;
+    as_busy.class = CLASS_BUSY;
+    flight->is_judged = true;
+    account_probe(engine, PROBE_THREADS);
+    slots_on_busy(engine);
+    try_again(engine, flight, &as_busy);
+}
+
+void retry_or_fail(struct engine *engine, struct flight *flight,
+                   const struct vendor_result *result)
+{
+    blob_unref(flight->error);
+    flight->error = blob_new(slice_from(result->code));
+    flight->error_class = result->class;
+    switch (result->class) {
+    case CLASS_BUSY:
+        slots_on_busy(engine);
+        try_again(engine, flight, result);
+        return;
+    case CLASS_UNSOLVABLE:
+    case CLASS_TRANSIENT:
+    case CLASS_UNKNOWN:
+        try_again(engine, flight, result);
+        return;
+    case CLASS_ACCOUNT:
+        if (slice_equals(slice_from(result->code), SLICE_OF("ERROR_ZERO_BALANCE"))) {
+            await_verdict(engine, flight, result);
+            return;
+        }
+        flight_fail(engine, flight, CLASS_ACCOUNT, slice_from(result->code));
+        breaker_open(engine, CLASS_ACCOUNT, slice_from(result->code));
+        return;
+    case CLASS_CALLER:
+        cache_put_mistake(engine, flight, slice_from(result->code));
+        flight_fail(engine, flight, CLASS_CALLER, slice_from(result->code));
+        return;
+    case CLASS_NONE:
+    case CLASS_PENDING:
+    case CLASS_AMBIGUOUS:
+    case CLASS_PROXY:
+    case CLASS_TIMEOUT:
+    case CLASS_COUNT:
+        flight_fail(engine, flight, result->class, slice_from(result->code));
+        return;
+    }
+    UNREACHABLE();
+}
+
+void retry_after_window(struct engine *engine, struct flight *flight)
+{
+    attempt_let_go(engine, flight->attempt);
+    const bool may_resend = engine->options.resend_ambiguous && flight->request_count > 0 &&
+                            slots_can_reserve(engine, flight) && !breaker_is_open(engine);
+    if (!may_resend) {
+        flight_fail(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
+        return;
+    }
+    COUNT(engine, resends);
+    slots_reserve(engine, flight);
+    TRACE(engine, "flight %u resends: unheard of for the whole window", flight->number);
+    flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+}
+
+void retry_judge(struct engine *engine, bool is_account)
+{
+    if (is_account)
+        breaker_open(engine, CLASS_ACCOUNT, SLICE_OF("ERROR_ZERO_BALANCE"));
+    LIST_FOR_EACH(link, &engine->backing_off)
+    CONTAINER_OF(link, struct flight, link)->is_judged = false;
+}

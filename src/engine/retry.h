@@ -1,0 +1,17 @@
+/* What a failed attempt leads to: another one at once, one after a while, or the end (DESIGN.md 5.5). */
+#ifndef SOLVEGATE_ENGINE_RETRY_H
+#define SOLVEGATE_ENGINE_RETRY_H
+
+#include "engine/state.h"
+
+/* The flight's attempt ended with this result and is let go already. */
+void retry_or_fail(struct engine *engine, struct flight *flight,
+                   const struct vendor_result *result);
+
+/* An ambiguous submit stayed unheard of for the whole window. */
+void retry_after_window(struct engine *engine, struct flight *flight);
+
+/* A probe told what ERROR_ZERO_BALANCE meant for the flights that wait for that verdict. */
+void retry_judge(struct engine *engine, bool is_account);
+
+#endif

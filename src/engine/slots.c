@@ -1,0 +1,207 @@
+#include "engine/slots.h"
+
+#include "engine/attempt.h"
+#include "engine/breaker.h"
+
+/* One burst of busy answers is one message: the limit is cut at most once in this time. */
+#define LIMIT_CUT_PAUSE_MS 1000
+
+void slots_init(struct engine *engine, const struct client_options *clients)
+{
+    list_init(&engine->ring);
+    for (uint16_t i = 0; i < engine->client_count; i++) {
+        struct client *client = &engine->clients[i];
+        client->options = clients[i];
+        if (client->options.weight == 0)
+            client->options.weight = 1;
+        list_init(&client->turn);
+        for (int priority = 0; priority < PRIORITIES; priority++)
+            list_init(&client->queues[priority]);
+    }
+    engine->slots_plan = engine->options.slots_are_auto ? SLOTS_AUTO_MOST : engine->options.slots;
+    const uint32_t start =
+        engine->options.slots_are_auto ? SLOTS_AUTO_START : engine->slots_plan;
+    engine->limit_milli = (uint64_t)start * 1000;
+}
+
+/* ---- queue ------------------------------------------------------------------------------- */
+
+static bool may_take_turn(const struct client *client)
+{
+    return client->queued > 0 &&
+           (client->options.slots == 0 || client->slots_used < client->options.slots);
+}
+
+/* In the ring exactly while it could start something. */
+static void update_turn(struct engine *engine, struct client *client)
+{
+    const bool is_in = !list_is_empty(&client->turn);
+    if (may_take_turn(client) == is_in)
+        return;
+    if (is_in) {
+        list_unlink(&client->turn);
+    } else {
+        client->credit = client->options.weight;
+        list_append(&engine->ring, &client->turn);
+    }
+}
+
+void slots_enqueue(struct engine *engine, struct flight *flight)
+{
+    struct client *client = &engine->clients[flight->client];
+    struct list *queue = &client->queues[flight->priority];
+    /* A flight that already had its turn keeps it: retries go before newcomers. */
+    if (flight->attempts > 0)
+        list_prepend(queue, &flight->link);
+    else
+        list_append(queue, &flight->link);
+    client->queued++;
+    engine->queued++;
+    update_turn(engine, client);
+}
+
+void slots_dequeue(struct engine *engine, struct flight *flight)
+{
+    struct client *client = &engine->clients[flight->client];
+    list_unlink(&flight->link);
+    ASSERT(client->queued > 0 && engine->queued > 0);
+    client->queued--;
+    engine->queued--;
+    update_turn(engine, client);
+}
+
+void slots_take(struct engine *engine, struct flight *flight)
+{
+    struct client *client = &engine->clients[flight->client];
+    flight->holds_slot = true;
+    flight->slot_since_ms = engine->now_ms;
+    client->slots_used++;
+    engine->slots_used++;
+    update_turn(engine, client);
+}
+
+void slots_give_back(struct engine *engine, struct flight *flight)
+{
+    struct client *client = &engine->clients[flight->client];
+    ASSERT(client->slots_used > 0 && engine->slots_used > 0);
+    flight->holds_slot = false;
+    COUNT_BY(engine, slot_ms_used, engine->now_ms - flight->slot_since_ms);
+    client->slots_used--;
+    engine->slots_used--;
+    update_turn(engine, client);
+}
+
+static struct flight *first_of(struct client *client)
+{
+    for (int priority = PRIORITIES - 1; priority >= 0; priority--) {
+        struct list *first = list_first(&client->queues[priority]);
+        if (first != NULL)
+            return CONTAINER_OF(first, struct flight, link);
+    }
+    UNREACHABLE();
+}
+
+/* Weighted round robin: a client starts `weight` flights, then goes to the end of the ring. */
+static struct flight *next_in_turn(struct engine *engine)
+{
+    struct list *turn = list_first(&engine->ring);
+    if (turn == NULL)
+        return NULL;
+    struct client *client = CONTAINER_OF(turn, struct client, turn);
+    if (client->credit == 0) {
+        client->credit = client->options.weight;
+        list_unlink(turn);
+        list_append(&engine->ring, turn);
+        client = CONTAINER_OF(list_first(&engine->ring), struct client, turn);
+        if (client->credit == 0)
+            client->credit = client->options.weight;
+    }
+    client->credit--;
+    return first_of(client);
+}
+
+void slots_pump(struct engine *engine)
+{
+    if (engine->queued == 0 || breaker_is_open(engine) || !engine->store_is_writable)
+        return;
+    while (engine->slots_used < slots_limit(engine)) {
+        struct flight *flight = next_in_turn(engine);
+        if (flight == NULL)
+            return;
+        attempt_start(engine, flight);
+    }
+}
+
+/* ---- budget ------------------------------------------------------------------------------ */
+
+bool slots_can_reserve(const struct engine *engine, const struct flight *flight)
+{
+    const struct client *client = &engine->clients[flight->client];
+    return flight->is_reserved ||
+           client->spent + client->reserved < client->options.budget_per_day;
+}
+
+void slots_reserve(struct engine *engine, struct flight *flight)
+{
+    if (flight->is_reserved)
+        return;
+    flight->is_reserved = true;
+    engine->clients[flight->client].reserved++;
+}
+
+void slots_unreserve(struct engine *engine, struct flight *flight)
+{
+    if (!flight->is_reserved)
+        return;
+    flight->is_reserved = false;
+    engine->clients[flight->client].reserved--;
+}
+
+void slots_spend(struct engine *engine, struct flight *flight)
+{
+    if (!flight->is_reserved)
+        return;
+    slots_unreserve(engine, flight);
+    engine->clients[flight->client].spent++;
+}
+
+/* ---- limit ------------------------------------------------------------------------------- */
+
+uint32_t slots_limit(const struct engine *engine)
+{
+    return (uint32_t)(engine->limit_milli / 1000);
+}
+
+void slots_on_busy(struct engine *engine)
+{
+    if (engine->limit_cut_ms != 0 && engine->now_ms - engine->limit_cut_ms < LIMIT_CUT_PAUSE_MS)
+        return;
+    engine->limit_cut_ms = engine->now_ms;
+    /* What is in flight now is what the vendor found too much; the limit may be far above it. */
+    const uint64_t used_milli = (uint64_t)engine->slots_used * 1000;
+    if (used_milli > 0 && used_milli < engine->limit_milli)
+        engine->limit_milli = used_milli;
+    engine->limit_milli = engine->limit_milli * 7 / 10;
+    if (engine->limit_milli < 1000)
+        engine->limit_milli = 1000;
+    TRACE(engine, "limit cut to %u", slots_limit(engine));
+}
+
+void slots_on_accepted(struct engine *engine)
+{
+    const uint64_t most_milli = (uint64_t)engine->slots_plan * 1000;
+    /* Only a limit that is reached says anything about what lies beyond it. */
+    if (engine->slots_used < slots_limit(engine) || engine->limit_milli >= most_milli)
+        return;
+    engine->limit_milli += 1000000 / engine->limit_milli;
+    if (engine->limit_milli > most_milli)
+        engine->limit_milli = most_milli;
+}
+
+void slots_on_plan(struct engine *engine, uint32_t threads)
+{
+    if (!engine->options.slots_are_auto || threads == 0)
+        return;
+    engine->slots_plan = threads < SLOTS_AUTO_MOST ? threads : SLOTS_AUTO_MOST;
+    engine->limit_milli = (uint64_t)engine->slots_plan * 1000;
+}

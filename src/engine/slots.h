@@ -1,0 +1,36 @@
+/* The plan's slots: a queue fair between clients, an adaptive limit, and each client's daily budget. */
+#ifndef SOLVEGATE_ENGINE_SLOTS_H
+#define SOLVEGATE_ENGINE_SLOTS_H
+
+#include "engine/state.h"
+
+/* Without threadsinfo to ask, `slots: "auto"` starts here and feels its way up. */
+#define SLOTS_AUTO_START 10
+#define SLOTS_AUTO_MOST 10000
+
+void slots_init(struct engine *engine, const struct client_options *clients);
+
+/* Starts queued flights while slots are free and the breaker is closed. */
+void slots_pump(struct engine *engine);
+
+/* For flight_enter() alone. */
+void slots_enqueue(struct engine *engine, struct flight *flight);
+void slots_dequeue(struct engine *engine, struct flight *flight);
+void slots_take(struct engine *engine, struct flight *flight);
+void slots_give_back(struct engine *engine, struct flight *flight);
+
+/* Budget: a unit is set aside when a flight is made, spent when a submit may have been accepted. */
+void slots_reserve(struct engine *engine, struct flight *flight);
+bool slots_can_reserve(const struct engine *engine, const struct flight *flight);
+void slots_unreserve(struct engine *engine, struct flight *flight);
+void slots_spend(struct engine *engine, struct flight *flight);
+
+/* The adaptive limit: additive increase, multiplicative decrease. */
+uint32_t slots_limit(const struct engine *engine);
+void slots_on_busy(struct engine *engine);
+void slots_on_accepted(struct engine *engine);
+
+/* What threadsinfo said about the plan; only `slots: "auto"` listens. */
+void slots_on_plan(struct engine *engine, uint32_t threads);
+
+#endif

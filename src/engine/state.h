@@ -1,0 +1,254 @@
+/* Everything the engine knows, in one place: open to the engine's own files, closed to all others. */
+#ifndef SOLVEGATE_ENGINE_STATE_H
+#define SOLVEGATE_ENGINE_STATE_H
+
+#include "base/assert.h"
+#include "base/buf.h"
+#include "base/list.h"
+#include "base/rand.h"
+#include "base/slab.h"
+#include "base/table.h"
+#include "base/wheel.h"
+#include "engine/flight.h"
+
+#include <solvegate/engine.h>
+#include <solvegate/words.h>
+
+/* What a wheel timer is for; CONTAINER_OF finds whose. */
+enum timer_kind {
+    TIMER_FLIGHT_PHASE,
+    TIMER_FLIGHT_DEADLINE,
+    TIMER_REQUEST,     /* a finished request that nobody read is forgotten */
+    TIMER_HOLD,        /* a held caller is told the state as it is */
+    TIMER_SOLUTION,    /* a cached solution expires */
+    TIMER_IDEMPOTENCY, /* a record expires */
+    TIMER_ATTEMPT,     /* an attempt we listen for is given up for good */
+    TIMER_BREAKER,     /* time to probe */
+    TIMER_PLAN,        /* slots: auto asks again */
+};
+
+/* One caller's ask. On its flight's list while waiting, on a finished list afterwards. */
+struct request {
+    struct table_node node; /* by public id */
+    slab_id id;
+    struct list link;
+    struct list holds;         /* callers held until it is final */
+    struct wheel_timer expiry;
+    struct flight *flight;     /* borrowed; NULL once final */
+    struct solution *solution; /* owned reference, when solved */
+    struct blob *error;        /* owned, when failed */
+    request_id public_id;
+    journal_seq seq;           /* of its record: no answer before it is durable */
+    uint32_t retry_after_ms;
+    uint16_t attempts;
+    client_id client;
+    enum request_state state;  /* SOLVED and FAILED are final; else ask the flight */
+    enum source source;
+    enum class error_class;
+    bool is_replayed;
+    bool is_renewed;
+    bool is_id_told;           /* its caller can come back for it */
+    bool is_read;              /* its final state was told to somebody */
+    bool is_reported;
+};
+
+/* A caller held at a door. */
+struct hold {
+    struct table_node node; /* by caller */
+    slab_id id;
+    struct list link;       /* of its request */
+    struct wheel_timer timer;
+    struct request *request; /* borrowed */
+    caller_id caller;
+};
+
+/* One submit. Outlives its flight while a late callback may still come. */
+struct attempt {
+    struct table_node node; /* by name */
+    slab_id id;
+    struct list link;       /* engine's listening list, oldest first, once its flight is done with it */
+    struct wheel_timer expiry;
+    struct flight *flight;  /* borrowed; NULL once the flight is done with it */
+    struct blob *text;      /* owned: the solution it brought, to recognise repeats */
+    attempt_id name;
+    struct key key;         /* of its flight, to bank a late solution */
+    uint64_t started_ms;
+    uint64_t unborn_ms;     /* the latest moment at which the solution certainly did not exist */
+    uint64_t asked_ms;      /* when the poll under way was asked for */
+    client_id client;
+    enum captcha captcha;
+    enum reuse reuse;
+    bool is_one_time;
+    bool is_replied;        /* the submit ended, one way or the other */
+    bool is_polling;        /* a poll is on its way */
+    bool is_void;           /* proven not to exist at the vendor: nothing can come of it */
+    bool is_closed;         /* solved or failed: anything further is a repeat */
+    char task_id[TASK_ID_MAX];
+};
+
+/* An answer with its birth and expiry; a negative one remembers a caller's mistake. */
+struct solution {
+    struct table_node node; /* by key, while cached */
+    slab_id id;
+    struct list link;       /* engine's cached list, oldest first, while cached */
+    struct wheel_timer expiry;
+    struct blob *text;      /* owned; of a negative one the error code */
+    struct blob *extra;     /* owned, or NULL */
+    uint64_t born_ms;
+    uint64_t expires_ms;
+    uint64_t solve_ms;      /* slot time it cost: what a hit saves */
+    journal_seq seq;        /* of its record: nobody gets it before it is durable */
+    uint32_t refs;          /* requests, idempotency records and flights that hold it, +1 while cached */
+    uint32_t handed;        /* requests that got it */
+    uint32_t bytes;
+    uint16_t attempts;
+    client_id client;
+    enum captcha captcha;
+    bool is_cached;
+    bool is_shared;         /* else it is handed out once */
+    bool is_negative;
+    bool is_bad;            /* reported: nobody gets it any more */
+    char task_id[TASK_ID_MAX];
+};
+
+/* What an idempotency key stands for: a running flight or a solution. */
+struct idempotency {
+    struct table_node node; /* by digest */
+    slab_id id;
+    struct list link;       /* of its flight while that runs */
+    struct wheel_timer expiry;
+    struct key fingerprint;
+    struct flight *flight;     /* borrowed, while it runs */
+    struct solution *solution; /* owned reference, when solved */
+};
+
+/* A caller waiting for balance or threads. */
+struct account_wait {
+    struct list link;
+    slab_id id;
+    caller_id caller;
+};
+
+/* One of the two free questions: what the vendor last said, and who waits for it to say it again. */
+struct account_probe {
+    bool is_asked;             /* a call is on its way */
+    uint64_t heard_ms;         /* when the last answer came */
+    struct probed last;
+    struct list waits;
+};
+
+#define PRIORITIES 10
+
+/* A client's part of the queue and of the plan. */
+struct client {
+    struct list queues[PRIORITIES];
+    struct list turn;       /* in the ring of clients that have something queued */
+    struct client_options options;
+    uint32_t queued;
+    uint32_t slots_used;
+    uint32_t credit;        /* flights it may still start in this round */
+    uint32_t requests;      /* waiting */
+    uint64_t spent;         /* of today's budget */
+    uint64_t reserved;      /* by flights not yet submitted */
+};
+
+struct breaker {
+    enum breaker_state state;
+    struct wheel_timer timer;
+    uint32_t wait_ms;       /* until the next probe; doubles while it stays open */
+    enum class cause_class;
+    char cause[ERROR_CODE_MAX];
+    uint64_t ambiguous_ms[5]; /* when the last ambiguous submits happened, a ring */
+    unsigned ambiguous_next;
+};
+
+/* Submits and retries of the last minute, by second: the retry budget's memory. */
+struct minute {
+    uint64_t second[60];
+    uint32_t submits[60];
+    uint32_t retries[60];
+};
+
+struct day {
+    int64_t number; /* since 1970, UTC */
+    struct stats stats;
+};
+
+struct engine {
+    struct engine_options options; /* .clients is not kept: see clients */
+    uint64_t now_ms;
+    int64_t wall_ms;
+    struct rand rand;
+    struct wheel wheel;
+
+    struct slab requests, holds, flights, attempts, solutions, idempotency, account_waits;
+    struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name, solutions_by_key,
+        idempotency_by_key;
+
+    struct list active;        /* flights that hold a slot */
+    struct list backing_off;
+    struct list waking;        /* ended flights with requests to answer */
+    struct list finished_read; /* requests, oldest first */
+    uint32_t finished_read_count;
+    struct list listening;     /* attempts without a flight, oldest first */
+    struct list cached;        /* solutions, oldest first */
+    uint64_t cached_bytes;
+    uint32_t cached_count;
+
+    struct client *clients;    /* owned */
+    uint16_t client_count;
+    struct list ring;          /* clients whose turn comes */
+    uint32_t queued;
+    uint32_t slots_used;
+    uint32_t slots_plan;
+    uint64_t limit_milli;      /* the adaptive limit, in thousandths of a slot */
+    uint64_t limit_cut_ms;     /* when it was last cut */
+    struct wheel_timer plan_timer;
+
+    struct breaker breaker;
+    struct minute minute;
+
+    struct account_probe probes[PROBE_COUNT];
+
+    struct action *actions;    /* owned; a queue that grows to the largest step */
+    size_t action_head, action_count, action_room;
+    journal_seq seq;           /* last handed out */
+    journal_seq durable;       /* safe up to here */
+    bool store_is_writable;
+    bool is_draining;
+
+    struct stats stats;
+    struct day days[STATS_DAYS + 1]; /* [0] is today */
+    uint32_t flight_serial;
+
+    trace_fn trace;
+    void *trace_context;
+    struct buf trace_buf;
+};
+
+/* Counts in the totals and in today's page. */
+#define COUNT_BY(engine, field, amount)                \
+    do {                                               \
+        (engine)->stats.field += (amount);             \
+        (engine)->days[0].stats.field += (amount);     \
+    } while (0)
+#define COUNT(engine, field) COUNT_BY(engine, field, 1)
+
+#define TRACE(engine, ...)                              \
+    do {                                                \
+        if ((engine)->trace != NULL) {                  \
+            buf_reset(&(engine)->trace_buf);            \
+            buf_addf(&(engine)->trace_buf, __VA_ARGS__); \
+            engine_trace_emit(engine);                  \
+        }                                               \
+    } while (0)
+
+void engine_trace_emit(struct engine *engine);
+
+/* A new action at the end of the queue, zeroed. */
+struct action *engine_push(struct engine *engine, enum action_kind kind);
+
+/* Copies a code, cut to fit. */
+void code_copy(char out[ERROR_CODE_MAX], struct slice code);
+
+#endif

@@ -1,0 +1,17 @@
+/* The books: counters by day, and the last minute's submits and retries for the retry budget. */
+#ifndef SOLVEGATE_ENGINE_STATS_H
+#define SOLVEGATE_ENGINE_STATS_H
+
+#include "engine/state.h"
+
+/* Takes the clocks of an event over; at midnight (UTC) a new page begins and budgets start anew. */
+void stats_set_clock(struct engine *engine, uint64_t now_ms, int64_t wall_ms);
+uint32_t stats_ms_to_midnight(const struct engine *engine);
+
+void stats_count_submit(struct engine *engine, bool is_retry);
+void stats_count_failure(struct engine *engine, enum class class);
+
+/* Retries of the last minute stay within their share of its submits, with a floor (DESIGN.md 5.5). */
+bool stats_retry_allowed(const struct engine *engine);
+
+#endif

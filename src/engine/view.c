@@ -1,0 +1,105 @@
+/* Looking into the engine without touching it: explain, flights, gauges, statistics. */
+#include "engine/ask.h"
+#include "engine/request.h"
+#include "engine/slots.h"
+
+void engine_explain(const struct engine *engine, const struct ask *ask, struct outlook *outlook)
+{
+    struct placement placement;
+    *outlook = (struct outlook){.refusal = ask_place(engine, ask, &placement)};
+    outlook->source = placement.source;
+    if (outlook->refusal != REFUSAL_NONE)
+        return;
+    outlook->would_join = placement.kind == PLACE_JOIN;
+    if (placement.kind != PLACE_SOLUTION)
+        return;
+    outlook->would_hit = true;
+    outlook->age_ms = engine->now_ms - placement.solution->born_ms;
+    outlook->expires_in_ms = placement.solution->expires_ms - engine->now_ms;
+}
+
+bool engine_peek(const struct engine *engine, client_id client, request_id id,
+                 struct answer *answer)
+{
+    const struct request *request = request_find(engine, client, id);
+    *answer = (struct answer){.refusal = REFUSAL_UNKNOWN_ID};
+    if (request == NULL)
+        return false;
+    answer->refusal = REFUSAL_NONE;
+    if (request_fill(engine, request, answer) <= engine->durable)
+        return true;
+    /* Not safe yet, so not to be shown yet. */
+    answer_close(answer);
+    *answer = (struct answer){.id = id, .state = REQUEST_SOLVING};
+    return true;
+}
+
+static void view_flight(const struct engine *engine, const struct flight *flight,
+                        struct flight_view *view)
+{
+    *view = (struct flight_view){
+        .key = flight->node.key,
+        .state = flight->holds_slot ? REQUEST_SOLVING : REQUEST_QUEUED,
+        .phase = flight_state_name(flight->state),
+        .client = flight->client,
+        .captcha = flight->captcha,
+        .reuse = flight->reuse,
+        .requests = flight->request_count,
+        .attempts = flight->attempts,
+        .age_ms = engine->now_ms - flight->created_ms,
+    };
+    if (flight->deadline.is_armed && flight->deadline.due_ms > engine->now_ms)
+        view->deadline_in_ms = flight->deadline.due_ms - engine->now_ms;
+    if (flight->attempt != NULL)
+        memcpy(view->task_id, flight->attempt->task_id, TASK_ID_MAX);
+    code_copy(view->last_error, blob_slice(flight->error));
+}
+
+size_t engine_list_flights(const struct engine *engine, uint64_t *cursor, struct flight_view *views,
+                           size_t room)
+{
+    size_t count = 0;
+    slab_id id = *cursor;
+    while (count < room && (id = slab_next(&engine->flights, id)) != 0) {
+        view_flight(engine, slab_get(&engine->flights, id), &views[count]);
+        *cursor = id;
+        count++;
+    }
+    if (id == 0 || slab_next(&engine->flights, id) == 0)
+        *cursor = 0;
+    return count;
+}
+
+void engine_gauges(const struct engine *engine, struct gauges *gauges)
+{
+    *gauges = (struct gauges){
+        .requests = engine->requests.used,
+        .flights = engine->flights.used,
+        .queued = engine->queued,
+        .callers = engine->holds.used,
+        .solutions = engine->cached_count,
+        .solution_bytes = engine->cached_bytes,
+        .idempotency = engine->idempotency.used,
+        .slots_used = engine->slots_used,
+        .slots_limit = slots_limit(engine),
+        .slots_plan = engine->slots_plan,
+        .breaker = engine->breaker.state,
+    };
+    for (uint16_t i = 0; i < engine->client_count; i++)
+        gauges->waiting += engine->clients[i].requests;
+    if (engine->breaker.state != BREAKER_CLOSED)
+        memcpy(gauges->breaker_cause, engine->breaker.cause, ERROR_CODE_MAX);
+}
+
+const struct stats *engine_stats(const struct engine *engine)
+{
+    return &engine->stats;
+}
+
+const struct stats *engine_stats_of_day(const struct engine *engine, unsigned days_ago, int64_t *day)
+{
+    if (days_ago > STATS_DAYS || (days_ago > 0 && engine->days[days_ago].number == 0))
+        return NULL;
+    *day = engine->days[days_ago].number;
+    return &engine->days[days_ago].stats;
+}

@@ -1,0 +1,47 @@
+/* The doors: handlers of requests, and how each answer of the engine is said there. */
+#ifndef SOLVEGATE_IO_DOORS_H
+#define SOLVEGATE_IO_DOORS_H
+
+#include "io/gate_inside.h"
+
+/* Handlers get the number in the path, where the route has one. */
+typedef void (*door_fn)(struct gate *gate, const struct http_request *request, struct visit *visit,
+                        uint64_t number);
+
+/* dialect: /in.php, /res.php */
+void door_in(struct gate *gate, const struct http_request *request, struct visit *visit, uint64_t);
+void door_res(struct gate *gate, const struct http_request *request, struct visit *visit, uint64_t);
+void door_dialect_answer(struct gate *gate, const struct visit *visit, const struct answer *answer);
+void door_dialect_account(struct gate *gate, const struct visit *visit,
+                          const struct account_answer *answer);
+
+/* JSON API */
+void door_solve(struct gate *gate, const struct http_request *request, struct visit *visit,
+                uint64_t);
+void door_state(struct gate *gate, const struct http_request *request, struct visit *visit,
+                uint64_t id);
+void door_detach(struct gate *gate, const struct http_request *request, struct visit *visit,
+                 uint64_t id);
+void door_report(struct gate *gate, const struct http_request *request, struct visit *visit,
+                 uint64_t id);
+void door_explain(struct gate *gate, const struct http_request *request, struct visit *visit,
+                  uint64_t);
+/* Reads the parameters and demands scope admin; answers by itself when it is missing. */
+bool door_admit(struct gate *gate, const struct http_request *request, struct visit *visit);
+void door_api_answer(struct gate *gate, const struct visit *visit, const struct answer *answer);
+
+/* for the operator */
+void door_stats(struct gate *gate, const struct http_request *request, struct visit *visit,
+                uint64_t);
+void door_flights(struct gate *gate, const struct http_request *request, struct visit *visit,
+                  uint64_t);
+void door_metrics(struct gate *gate, const struct http_request *request, struct visit *visit,
+                  uint64_t);
+void door_livez(struct gate *gate, const struct http_request *request, struct visit *visit,
+                uint64_t);
+void door_readyz(struct gate *gate, const struct http_request *request, struct visit *visit,
+                 uint64_t);
+void door_openapi(struct gate *gate, const struct http_request *request, struct visit *visit,
+                  uint64_t);
+
+#endif

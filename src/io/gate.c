@@ -1,0 +1,413 @@
+#include "io/gate.h"
+
+#include "base/assert.h"
+#include "io/doors.h"
+#include "io/gate_inside.h"
+#include "io/gate_make.h"
+#include "io/log.h"
+#include "io/routes.h"
+
+#include <solvegate/words.h>
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <time.h>
+
+/* Of replies other than lists a few hundred bytes are used; lists and the API document need more. */
+#define REPLY_MAX (4u << 20)
+#define HEADERS_MAX 4096
+#define WORDS_MAX (1u << 20)
+
+_Static_assert(sizeof(struct visit) <= sizeof(struct http_note), "a visit must fit into a note");
+
+/* ---- clocks and chance ------------------------------------------------------------------- */
+
+int64_t gate_wall_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_REALTIME, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static uint64_t next_entropy(struct gate *gate)
+{
+    if (gate->entropy_left == 0) {
+        randombytes_buf(gate->entropy, sizeof gate->entropy);
+        gate->entropy_left = ENTROPY_WORDS;
+    }
+    return gate->entropy[--gate->entropy_left];
+}
+
+struct event gate_event(struct gate *gate, enum event_kind kind)
+{
+    return (struct event){
+        .kind = kind,
+        .now_ms = uv_now(&gate->loop),
+        .wall_ms = gate_wall_ms(),
+        .random = next_entropy(gate),
+    };
+}
+
+/* ---- visits ------------------------------------------------------------------------------ */
+
+void visit_store(const struct http_request *request, const struct visit *visit)
+{
+    memcpy(request->note, visit, sizeof *visit);
+}
+
+bool visit_load(struct gate *gate, caller_id caller, struct visit *visit)
+{
+    const struct http_note *note = http_note_of(gate->server, caller);
+    if (note == NULL)
+        return false;
+    memcpy(visit, note, sizeof *visit);
+    return true;
+}
+
+/* ---- actions ----------------------------------------------------------------------------- */
+
+static void answer(struct gate *gate, const struct answer *answer)
+{
+    struct visit visit;
+    if (!visit_load(gate, answer->caller, &visit))
+        return;
+    switch (visit.door) {
+    case DOOR_SUBMIT:
+    case DOOR_RESULT:
+    case DOOR_REPORT:
+    case DOOR_ACCOUNT:
+        door_dialect_answer(gate, &visit, answer);
+        return;
+    case DOOR_SOLVE:
+    case DOOR_STATE:
+    case DOOR_DETACH:
+    case DOOR_OPINION:
+        door_api_answer(gate, &visit, answer);
+        return;
+    case DOOR_NONE:
+        break;
+    }
+    UNREACHABLE();
+}
+
+static void answer_account(struct gate *gate, const struct account_answer *account)
+{
+    struct visit visit;
+    if (visit_load(gate, account->caller, &visit))
+        door_dialect_account(gate, &visit, account);
+}
+
+static void alert(const struct alert *alert)
+{
+    switch (alert->kind) {
+    case ALERT_BREAKER_OPEN:
+        LOG(LOG_LEVEL_ERROR, "breaker_open", log_string("cause", alert->code),
+            log_string("class", class_name(alert->class)));
+        return;
+    case ALERT_BREAKER_CLOSED:
+        LOG(LOG_LEVEL_INFO, "breaker_closed", log_string("cause", alert->code));
+        return;
+    case ALERT_DUPLICATE_PROVEN:
+        LOG(LOG_LEVEL_ERROR, "duplicate_submit_proven", log_bool("paid_twice", true));
+        return;
+    case ALERT_OTHER_SOLUTION:
+        LOG(LOG_LEVEL_ERROR, "second_solution_differs", log_bool("kept", false));
+        return;
+    }
+    UNREACHABLE();
+}
+
+static void perform(struct gate *gate, const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_ANSWER:
+        answer(gate, &action->answer);
+        return;
+    case ACTION_ACCOUNT:
+        answer_account(gate, &action->account);
+        return;
+    case ACTION_SUBMIT:
+        upstream_submit(gate->upstream, action->call.attempt, action->call.params, SLICE_NONE);
+        return;
+    case ACTION_POLL:
+        upstream_poll(gate->upstream, action->call.attempt, slice_from(action->call.task_id));
+        return;
+    case ACTION_REPORT:
+        upstream_report(gate->upstream, slice_from(action->call.task_id), action->call.is_good);
+        return;
+    case ACTION_PROBE:
+        upstream_probe(gate->upstream, action->probe);
+        return;
+    case ACTION_ALERT:
+        alert(&action->alert);
+        return;
+    case ACTION_ACK:
+    case ACTION_JOURNAL:
+        /* Without a journal and without callbacks the engine asks for neither. */
+        break;
+    }
+    UNREACHABLE();
+}
+
+void gate_step(struct gate *gate, const struct event *event)
+{
+    struct action action;
+    engine_step(gate->engine, event);
+    while (engine_next_action(gate->engine, &action)) {
+        perform(gate, &action);
+        action_close(&action);
+    }
+}
+
+/* ---- what happens ------------------------------------------------------------------------ */
+
+static void on_request(void *context, const struct http_request *request)
+{
+    routes_dispatch(context, request);
+}
+
+static void on_gone(void *context, caller_id caller, const struct http_note *note)
+{
+    (void)note;
+    struct gate *gate = context;
+    struct event event = gate_event(gate, EVENT_GONE);
+    event.gone = caller;
+    gate_step(gate, &event);
+}
+
+static void on_submitted(void *context, const struct vendor_result *result)
+{
+    struct gate *gate = context;
+    struct event event = gate_event(gate, EVENT_SUBMITTED);
+    event.result = *result;
+    LOG(LOG_LEVEL_DEBUG, "submitted", log_string("class", class_name(result->class)),
+        log_string("code", result->code), log_string("task", result->task_id));
+    gate_step(gate, &event);
+}
+
+static void on_polled(void *context, const struct vendor_result *result)
+{
+    struct gate *gate = context;
+    struct event event = gate_event(gate, EVENT_POLLED);
+    event.result = *result;
+    gate_step(gate, &event);
+}
+
+static void on_probed(void *context, const struct probed *probed)
+{
+    struct gate *gate = context;
+    struct event event = gate_event(gate, EVENT_PROBED);
+    event.probed = *probed;
+    gate_step(gate, &event);
+}
+
+/* ---- the loop's turn --------------------------------------------------------------------- */
+
+/* Only there to end the sleep; the work is done after the poll, when I/O has been heard first. */
+static void on_deadline(uv_timer_t *timer)
+{
+    ((struct gate *)timer->data)->armed_ms = 0;
+}
+
+static void before_sleep(uv_prepare_t *prepare)
+{
+    struct gate *gate = prepare->data;
+    const uint64_t due = engine_next_deadline(gate->engine);
+    const uint64_t now = uv_now(&gate->loop);
+    if (due == gate->armed_ms && due > now)
+        return;
+    gate->armed_ms = due;
+    if (due == UINT64_MAX)
+        uv_timer_stop(&gate->deadline);
+    else
+        uv_timer_start(&gate->deadline, on_deadline, due > now ? due - now : 0, 0);
+}
+
+static void start_closing(struct gate *gate);
+
+static bool is_idle(const struct gate *gate)
+{
+    struct gauges gauges;
+    engine_gauges(gate->engine, &gauges);
+    return gauges.waiting == 0 && gauges.callers == 0;
+}
+
+static void after_poll(uv_check_t *check)
+{
+    struct gate *gate = check->data;
+    if (engine_next_deadline(gate->engine) <= uv_now(&gate->loop)) {
+        const struct event event = gate_event(gate, EVENT_TICK);
+        gate_step(gate, &event);
+    }
+    if (gate->is_draining && !gate->is_closing && is_idle(gate))
+        start_closing(gate);
+}
+
+/* ---- ending ------------------------------------------------------------------------------ */
+
+static void close_handle(uv_handle_t *handle)
+{
+    if (!uv_is_closing(handle))
+        uv_close(handle, NULL);
+}
+
+static void start_closing(struct gate *gate)
+{
+    gate->is_closing = true;
+    http_server_close(gate->server, NULL, NULL);
+    if (gate->upstream != NULL)
+        upstream_close(gate->upstream, NULL, NULL);
+    close_handle((uv_handle_t *)&gate->deadline);
+    close_handle((uv_handle_t *)&gate->before_sleep);
+    close_handle((uv_handle_t *)&gate->after_poll);
+    close_handle((uv_handle_t *)&gate->sigterm);
+    close_handle((uv_handle_t *)&gate->sigint);
+    close_handle((uv_handle_t *)&gate->drain_timer);
+}
+
+static void on_drain_timeout(uv_timer_t *timer)
+{
+    struct gate *gate = timer->data;
+    struct gauges gauges;
+    engine_gauges(gate->engine, &gauges);
+    LOG(LOG_LEVEL_WARN, "drain_timeout", log_number("unanswered", gauges.waiting),
+        log_number("flights_lost", gauges.flights));
+    if (!gate->is_closing)
+        start_closing(gate);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    struct gate *gate = signal->data;
+    if (gate->is_draining) {
+        LOG(LOG_LEVEL_WARN, "exit_now", log_number("signal", number));
+        exit(EX_OK);
+    }
+    LOG(LOG_LEVEL_INFO, "draining", log_number("signal", number));
+    gate->is_draining = true;
+    const struct event event = gate_event(gate, EVENT_DRAIN);
+    gate_step(gate, &event);
+    http_server_drain(gate->server);
+    uv_timer_start(&gate->drain_timer, on_drain_timeout, gate->config->drain_timeout_ms, 0);
+}
+
+/* ---- beginning --------------------------------------------------------------------------- */
+
+static int fail_start(const char *event, const char *what, const struct buf *mistake, int code)
+{
+    LOG(LOG_LEVEL_ERROR, event, log_string("what", what), log_text("why", buf_slice(mistake)));
+    return code;
+}
+
+static int listen_all(struct gate *gate)
+{
+    struct buf bound;
+    struct buf mistake;
+    int code = EX_OK;
+    buf_init(&bound, 1024);
+    buf_init(&mistake, 1024);
+    for (size_t i = 0; i < gate->config->listen_count && code == EX_OK; i++) {
+        const char *address = gate->config->listen[i];
+        buf_reset(&bound);
+        if (http_server_listen(gate->server, address, &bound, &mistake) != 0)
+            code = fail_start("listen_failed", address, &mistake, EX_UNAVAILABLE);
+        else
+            printf("solvegate ready on %.*s\n", (int)bound.len, bound.data);
+    }
+    fflush(stdout);
+    buf_close(&bound);
+    buf_close(&mistake);
+    return code;
+}
+
+static void init_handles(struct gate *gate)
+{
+    uv_timer_init(&gate->loop, &gate->deadline);
+    uv_timer_init(&gate->loop, &gate->drain_timer);
+    uv_prepare_init(&gate->loop, &gate->before_sleep);
+    uv_check_init(&gate->loop, &gate->after_poll);
+    uv_signal_init(&gate->loop, &gate->sigterm);
+    uv_signal_init(&gate->loop, &gate->sigint);
+    gate->deadline.data = gate;
+    gate->drain_timer.data = gate;
+    gate->before_sleep.data = gate;
+    gate->after_poll.data = gate;
+    gate->sigterm.data = gate;
+    gate->sigint.data = gate;
+    uv_prepare_start(&gate->before_sleep, before_sleep);
+    uv_check_start(&gate->after_poll, after_poll);
+    uv_signal_start(&gate->sigterm, on_signal, SIGTERM);
+    uv_signal_start(&gate->sigint, on_signal, SIGINT);
+}
+
+static void init_buffers(struct gate *gate)
+{
+    params_init(&gate->params, gate->config->limits.body_bytes);
+    /* Identity's canonical form of an image is its digest, so this stays small; text may not. */
+    buf_init(&gate->scratch, (size_t)gate->config->limits.body_bytes * 2 + 65536);
+    buf_init(&gate->body, REPLY_MAX);
+    buf_init(&gate->headers, HEADERS_MAX);
+    buf_init(&gate->words, WORDS_MAX);
+}
+
+static void close_gate(struct gate *gate)
+{
+    http_server_free(gate->server);
+    upstream_free(gate->upstream);
+    engine_free(gate->engine);
+    params_close(&gate->params);
+    buf_close(&gate->scratch);
+    buf_close(&gate->body);
+    buf_close(&gate->headers);
+    buf_close(&gate->words);
+    sodium_memzero(&gate->identity_options, sizeof gate->identity_options);
+    const int err = uv_loop_close(&gate->loop);
+    ASSERT(err == 0);
+}
+
+static int start(struct gate *gate)
+{
+    const struct http_handlers doors = {
+        .context = gate, .on_request = on_request, .on_gone = on_gone};
+    const struct upstream_handlers vendor = {.context = gate,
+                                             .on_submitted = on_submitted,
+                                             .on_polled = on_polled,
+                                             .on_probed = on_probed};
+    struct buf mistake;
+    buf_init(&mistake, 1024);
+    gate->engine = gate_make_engine(gate);
+    gate->server = gate_make_server(gate, &doors);
+    gate->upstream = gate_make_upstream(gate, &vendor, &mistake);
+    int code = EX_OK;
+    if (gate->upstream == NULL)
+        code = fail_start("vendor_unusable", gate->config->upstream.url, &mistake, EX_CONFIG);
+    else
+        code = listen_all(gate);
+    buf_close(&mistake);
+    return code;
+}
+
+int gate_run(const struct config *config)
+{
+    struct gate *gate = calloc(1, sizeof *gate);
+    ASSERT(gate != NULL);
+    gate->config = config;
+    const int err = uv_loop_init(&gate->loop);
+    ASSERT(err == 0);
+    gate->started_ms = uv_now(&gate->loop);
+    gate_make_identity(gate);
+    init_buffers(gate);
+    init_handles(gate);
+    LOG(LOG_LEVEL_WARN, "memory_only",
+        log_string("meaning", "a crash loses what is in flight and what is cached"));
+    const int code = start(gate);
+    if (code != EX_OK)
+        start_closing(gate);
+    uv_run(&gate->loop, UV_RUN_DEFAULT);
+    LOG(LOG_LEVEL_INFO, "stopped", log_number("code", code));
+    close_gate(gate);
+    free(gate);
+    return code;
+}

@@ -1,0 +1,85 @@
+/* The inside of the gateway, shared by the gate and its doors only. */
+#ifndef SOLVEGATE_IO_GATE_INSIDE_H
+#define SOLVEGATE_IO_GATE_INSIDE_H
+
+#include "base/buf.h"
+#include "io/http.h"
+#include "io/upstream.h"
+#include "proto/config.h"
+#include "proto/key.h"
+#include "proto/params.h"
+
+#include <solvegate/engine.h>
+
+#include <uv.h>
+
+#define ENTROPY_WORDS 64
+#define X_REQUEST_ID_MAX 48
+
+/* How an exchange is to be answered; every answer of the engine finds it by its caller. */
+enum door {
+    DOOR_NONE,
+    DOOR_SUBMIT,  /* in.php */
+    DOOR_RESULT,  /* res.php?action=get, get2 */
+    DOOR_REPORT,  /* res.php?action=reportgood, reportbad */
+    DOOR_ACCOUNT, /* res.php?action=getbalance, threadsinfo */
+    DOOR_SOLVE,   /* POST /v1/solves */
+    DOOR_STATE,   /* GET /v1/solves/{id} */
+    DOOR_DETACH,  /* DELETE /v1/solves/{id} */
+    DOOR_OPINION, /* POST /v1/solves/{id}/report */
+};
+
+/* What is remembered of a request until its reply; it travels in the exchange's note. */
+struct visit {
+    enum door door;
+    client_id client;
+    bool is_json;
+    bool has_cors;
+    bool wants_price;
+    uint8_t x_request_id_len;
+    char x_request_id[X_REQUEST_ID_MAX];
+};
+
+struct gate {
+    uv_loop_t loop;
+    uv_timer_t deadline;       /* wakes the loop for the engine's next deadline */
+    uv_prepare_t before_sleep;
+    uv_check_t after_poll;
+    uv_signal_t sigterm, sigint;
+    uv_timer_t drain_timer;
+    uint64_t armed_ms;         /* what `deadline` is set to; 0: not set */
+    bool is_draining;
+    bool is_closing;
+
+    const struct config *config; /* borrowed */
+    struct engine *engine;
+    struct http_server *server;
+    struct upstream *upstream;
+    struct identity_options identity_options;
+    uint64_t started_ms;
+
+    /* Reused for every request, so that a hit allocates nothing. */
+    struct params params;
+    struct identity identity;
+    struct buf scratch;        /* identity's values */
+    struct buf body;           /* of the reply under construction */
+    struct buf headers;        /* further header lines of it */
+    struct buf words;          /* sentences of it */
+
+    uint64_t entropy[ENTROPY_WORDS];
+    unsigned entropy_left;
+};
+
+/* An event of this kind with clocks and entropy filled in. */
+struct event gate_event(struct gate *gate, enum event_kind kind);
+
+/* Steps the engine and performs what it asks for. */
+void gate_step(struct gate *gate, const struct event *event);
+
+int64_t gate_wall_ms(void);
+
+/* The visit of an exchange that still waits for its reply; false when it is gone. */
+bool visit_load(struct gate *gate, caller_id caller, struct visit *visit);
+void visit_store(const struct http_request *request, const struct visit *visit);
+
+#endif

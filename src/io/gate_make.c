@@ -1,0 +1,134 @@
+#include "io/gate_make.h"
+
+#include "base/assert.h"
+#include "io/url.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+
+/* ---- engine ------------------------------------------------------------------------------ */
+
+static void take_limits(const struct config *config, struct engine_options *options)
+{
+    options->max_requests = config->limits.requests;
+    options->max_flights = config->limits.flights;
+    options->max_per_flight = config->limits.per_flight;
+    options->max_callers = config->limits.callers;
+    options->max_solutions = config->limits.solutions;
+    options->max_solution_bytes = config->limits.solution_bytes;
+    options->max_idempotency = config->limits.idempotency;
+}
+
+static void take_retry(const struct config *config, struct engine_options *options)
+{
+    options->retry_base_ms = config->retry.base_ms;
+    options->retry_cap_ms = config->retry.cap_ms;
+    options->retry_jitter_ms = config->retry.jitter_ms;
+    options->retry_busy = config->retry.busy;
+    options->retry_unsolvable = config->retry.unsolvable;
+    options->retry_transient = config->retry.transient;
+    options->retry_unknown = config->retry.unknown;
+    options->retry_budget_permille = config->retry.budget_permille;
+}
+
+static void take_times(const struct config *config, struct engine_options *options)
+{
+    options->slots = config->upstream.slots;
+    options->slots_are_auto = config->upstream.slots_are_auto;
+    options->solve_timeout_ms = config->solve_timeout_ms;
+    options->ambiguity_window_ms = config->ambiguity_window_ms;
+    options->resend_ambiguous = config->resend_ambiguous;
+    memcpy(options->poll_first_ms, config->poll_first_ms, sizeof options->poll_first_ms);
+    options->poll_interval_ms = config->poll_interval_ms;
+    options->fallback_after_ms = config->fallback_after_ms;
+    memcpy(options->ttl_ms, config->ttl_ms, sizeof options->ttl_ms);
+    options->caller_error_ttl_ms = config->caller_error_ttl_ms;
+    options->idempotency_ttl_ms = config->idempotency_ttl_ms;
+}
+
+/* Without configured clients everybody is client 0, with no limits of its own. */
+static struct client_options *make_clients(const struct config *config, uint16_t *count)
+{
+    *count = config->client_count == 0 ? 1 : (uint16_t)config->client_count;
+    struct client_options *clients = calloc(*count, sizeof *clients);
+    ASSERT(clients != NULL);
+    clients[0] = (struct client_options){.weight = 1, .budget_per_day = UINT64_MAX};
+    for (size_t i = 0; i < config->client_count; i++)
+        clients[i] = (struct client_options){
+            .slots = config->clients[i].slots,
+            .weight = config->clients[i].weight,
+            .requests = config->clients[i].requests,
+            .budget_per_day = config->clients[i].budget_per_day,
+        };
+    return clients;
+}
+
+struct engine *gate_make_engine(const struct gate *gate)
+{
+    struct engine_options options;
+    engine_options_init(&options);
+    take_limits(gate->config, &options);
+    take_retry(gate->config, &options);
+    take_times(gate->config, &options);
+    struct client_options *clients = make_clients(gate->config, &options.client_count);
+    options.clients = clients;
+    randombytes_buf(options.secret, sizeof options.secret);
+    struct engine *engine = engine_new(&options, uv_now(&gate->loop), gate_wall_ms());
+    free(clients);
+    return engine;
+}
+
+/* ---- doors and vendor -------------------------------------------------------------------- */
+
+/* A callback or a poll carries a token of up to 4 000 characters in its query. */
+#define URL_BYTES 8192
+#define PIPELINE 8
+
+struct http_server *gate_make_server(struct gate *gate, const struct http_handlers *handlers)
+{
+    const struct config *config = gate->config;
+    const struct http_options options = {
+        .connections = config->limits.connections,
+        .body_bytes = config->limits.body_bytes,
+        .header_bytes = config->limits.header_bytes,
+        .url_bytes = URL_BYTES,
+        .header_timeout_ms = config->limits.header_timeout_ms,
+        .body_timeout_ms = config->limits.body_timeout_ms,
+        .write_timeout_ms = config->limits.write_timeout_ms,
+        .idle_timeout_ms = config->limits.idle_timeout_ms,
+        .pipeline = PIPELINE,
+        .trusted_proxies = config->trusted_proxies,
+        .trusted_proxy_count = config->trusted_proxy_count,
+    };
+    return http_server_new(&gate->loop, &options, handlers);
+}
+
+struct upstream *gate_make_upstream(struct gate *gate, const struct upstream_handlers *handlers,
+                                    struct buf *mistake)
+{
+    const struct config *config = gate->config;
+    const struct upstream_options options = {
+        .url = config->upstream.url,
+        .key = config->upstream.key,
+        .ca_file = config->upstream.ca_file[0] == '\0' ? NULL : config->upstream.ca_file,
+        .user_agent = "solvegate/" SOLVEGATE_VERSION,
+        .allow_plain_http = config->upstream.allow_plain_http,
+        .connections = config->upstream.connections,
+        /* Each flight has at most one call waiting, besides a few reports and probes. */
+        .queue = config->limits.flights + 1024,
+        .connect_timeout_ms = config->upstream.connect_timeout_ms,
+        .submit_timeout_ms = config->upstream.submit_timeout_ms,
+        .poll_timeout_ms = config->upstream.poll_timeout_ms,
+        .vendor = {.overrides = config->errors, .override_count = config->error_count},
+        .wall_ms = gate_wall_ms,
+    };
+    return upstream_new(&gate->loop, &options, handlers, mistake);
+}
+
+void gate_make_identity(struct gate *gate)
+{
+    randombytes_buf(gate->identity_options.secret, sizeof gate->identity_options.secret);
+    gate->identity_options.include_proxy = gate->config->dedup_include_proxy;
+    gate->identity_options.is_global = gate->config->dedup_is_global;
+    gate->identity_options.normalize_url = url_normalize;
+}

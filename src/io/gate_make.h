@@ -1,0 +1,15 @@
+/* From the configuration to the gateway's parts. */
+#ifndef SOLVEGATE_IO_GATE_MAKE_H
+#define SOLVEGATE_IO_GATE_MAKE_H
+
+#include "io/gate_inside.h"
+
+struct engine *gate_make_engine(const struct gate *gate);
+struct http_server *gate_make_server(struct gate *gate, const struct http_handlers *handlers);
+
+/* NULL with a sentence in mistake. */
+struct upstream *gate_make_upstream(struct gate *gate, const struct upstream_handlers *handlers,
+                                    struct buf *mistake);
+void gate_make_identity(struct gate *gate);
+
+#endif

@@ -1,0 +1,100 @@
+/* The HTTP frontend: listeners and connections on the loop; requests go out, replies come back by handle. */
+#ifndef SOLVEGATE_IO_HTTP_H
+#define SOLVEGATE_IO_HTTP_H
+
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/slice.h"
+
+#include <solvegate/types.h>
+
+#include <stdint.h>
+
+struct uv_loop_s;
+struct http_server;
+
+enum http_method {
+    HTTP_METHOD_GET,
+    HTTP_METHOD_HEAD,
+    HTTP_METHOD_POST,
+    HTTP_METHOD_PUT,
+    HTTP_METHOD_DELETE,
+    HTTP_METHOD_OPTIONS,
+    HTTP_METHOD_OTHER,
+};
+
+/* What a handler must remember until it answers, kept inside the exchange so that nothing is
+ * allocated per request. Its meaning is the router's. */
+struct http_note {
+    uint64_t words[12];
+};
+
+/* One complete request. All slices are borrowed and die when the handler returns. */
+struct http_request {
+    caller_id caller; /* names this exchange in http_reply, also later; never 0 */
+    enum http_method method;
+    struct slice path;  /* raw, before '?' */
+    struct slice query; /* raw, after '?'; not given when there is none */
+    struct slice content_type, authorization, idempotency_key, x_request_id, prefer, accept, origin;
+    struct slice body;
+    struct slice peer;  /* the client's address as text, from X-Forwarded-For only behind a trusted proxy */
+    struct http_note *note; /* zeroed; lives until the reply */
+};
+
+struct http_handlers {
+    void *context;
+    /* May reply before it returns, or later by req->caller. */
+    void (*on_request)(void *context, const struct http_request *request);
+    /* The connection closed before the reply to this exchange was given: it is not to be given any more. */
+    void (*on_gone)(void *context, caller_id caller, const struct http_note *note);
+};
+
+struct http_options {
+    uint32_t connections;      /* at most; more are not accepted until one closes */
+    uint32_t body_bytes, header_bytes, url_bytes;
+    uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
+    uint32_t pipeline;         /* exchanges of one connection waiting for replies, then reading pauses */
+    const struct config_cidr *trusted_proxies; /* borrowed for the server's life */
+    size_t trusted_proxy_count;
+};
+
+/* Figures for metrics and tests. */
+struct http_counters {
+    uint64_t accepted, requests, bad_requests, timeouts, bytes_in, bytes_out, refused;
+    uint32_t open, idle;
+};
+
+struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_options *options,
+                                    const struct http_handlers *handlers);
+
+/* "127.0.0.1:8430", "[::1]:0", "unix:/path". *bound becomes the real address for the ready line
+ * ("http://127.0.0.1:43211" or "unix:/path"). Errors are logged by the caller: err_text and the system's errno
+ * text go into mistake. */
+int http_server_listen(struct http_server *server, const char *address, struct buf *bound,
+                       struct buf *mistake) MUST_CHECK;
+
+/* Stops accepting; open exchanges are still answered, idle connections closed, `Connection: close` on replies. */
+void http_server_drain(struct http_server *server);
+
+/* Closes everything; on_closed runs when the last handle is gone, then http_server_free is allowed. */
+void http_server_close(struct http_server *server, void (*on_closed)(void *context), void *context);
+void http_server_free(struct http_server *server);
+
+struct http_reply {
+    uint16_t status;
+    struct slice content_type;
+    struct slice headers; /* further complete lines, each ending in CRLF, or empty */
+    struct slice body;    /* copied (or written) before http_reply returns; left out for HEAD, length kept */
+    bool close;
+};
+
+/* The note of an exchange that still waits for its reply, or NULL when it is gone. */
+struct http_note *http_note_of(struct http_server *server, caller_id caller);
+
+/* Exactly once per exchange; a caller that is gone is ignored. Replies may be given in any order, they
+ * leave in the order of the requests. Bytes are gathered and written once per loop turn or read. */
+void http_reply(struct http_server *server, caller_id caller, const struct http_reply *reply);
+
+void http_counters(const struct http_server *server, struct http_counters *counters);
+
+#endif

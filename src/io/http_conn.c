@@ -1,0 +1,217 @@
+#include "base/assert.h"
+#include "io/http_inside.h"
+
+#include <sys/socket.h>
+
+static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *bytes)
+{
+    (void)suggested;
+    struct http_server *server = CONTAINER_OF(handle, struct http_conn, uv.handle)->server;
+    *bytes = uv_buf_init(server->read_bytes, sizeof(server->read_bytes));
+}
+
+/* The peer sends no more. A request that was cut off is told so, in case only the sending side was
+ * shut; whole ones are answered if their replies come soon (HTTP_HALF_CLOSED_MS). */
+static void on_end(struct http_conn *conn)
+{
+    conn->is_ended = true;
+    conn->is_reading = false;
+    if (conn->is_lingering) {
+        http_conn_close(conn);
+        return;
+    }
+    if (conn->input != NULL && http_parse_is_started(&conn->input->parse) && !conn->is_deaf)
+        http_conn_refuse(conn, 400, "the request was cut off");
+    http_conn_settle(conn);
+}
+
+static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
+{
+    struct http_conn *conn = CONTAINER_OF(stream, struct http_conn, uv.stream);
+    if (count == 0)
+        return;
+    if (count == UV_EOF) {
+        on_end(conn);
+        return;
+    }
+    if (count < 0) {
+        http_conn_close(conn);
+        return;
+    }
+    conn->server->counters.bytes_in += (uint64_t)count;
+    if (conn->is_deaf) {
+        conn->is_refused = true;
+        return;
+    }
+    http_input_take(conn, bytes->base, (size_t)count);
+    http_conn_settle(conn);
+}
+
+void http_conn_accept(struct http_listener *listener)
+{
+    struct http_server *server = listener->server;
+    slab_id id;
+    struct http_conn *conn = slab_alloc(&server->conns, &id);
+    ASSERT(conn != NULL);
+    conn->server = server;
+    conn->id = id;
+    conn->due_kind = HTTP_DUE_COUNT;
+    conn->is_unix = listener->path != NULL;
+    list_init(&conn->exchanges);
+    list_init(&conn->due);
+    list_init(&conn->dirty);
+    int err = conn->is_unix ? uv_pipe_init(server->loop, &conn->uv.pipe, 0)
+                            : uv_tcp_init(server->loop, &conn->uv.tcp);
+    ASSERT(err == 0);
+    server->counters.accepted++;
+    if (uv_accept(&listener->uv.stream, &conn->uv.stream) != 0)
+        http_conn_close(conn);
+    else
+        http_conn_settle(conn);
+}
+
+static void on_closed(uv_handle_t *handle)
+{
+    struct http_conn *conn = CONTAINER_OF(handle, struct http_conn, uv.handle);
+    struct http_server *server = conn->server;
+    http_input_free(conn);
+    http_write_free(conn);
+    slab_free(&server->conns, conn->id);
+    http_listen_resume(server);
+    http_server_count_closed(server);
+}
+
+void http_conn_close(struct http_conn *conn)
+{
+    if (conn->is_closing)
+        return;
+    conn->is_closing = true;
+    http_clock_clear(conn);
+    list_unlink(&conn->dirty);
+    /* The descriptor goes at once, the memory with on_closed: callers may still be looking at it. */
+    uv_close(&conn->uv.handle, on_closed);
+    http_exchange_drop(conn);
+}
+
+static void count_refusal(struct http_counters *counters, uint16_t status)
+{
+    if (status == 400)
+        counters->bad_requests++;
+    else if (status == 408)
+        counters->timeouts++;
+    else
+        counters->refused++;
+}
+
+void http_conn_refuse(struct http_conn *conn, uint16_t status, const char *mistake)
+{
+    count_refusal(&conn->server->counters, status);
+    conn->is_deaf = true;
+    conn->is_refused = true;
+    struct buf body;
+    buf_init(&body, 1024);
+    /* Mistakes are texts of ours or llhttp's; of the two only llhttp's might hold a quote. */
+    buf_addf(&body, "{\"type\":\"about:blank\",\"status\":%u,\"code\":\"http_%u\",\"detail\":\"",
+             (unsigned)status, (unsigned)status);
+    for (const char *c = mistake; *c != '\0'; c++)
+        buf_add_char(&body, *c == '"' || *c == '\\' ? '\'' : *c);
+    buf_add(&body, SLICE_OF("\"}"));
+    struct http_exchange *exchange = http_exchange_add(conn);
+    exchange->is_ours = true;
+    http_exchange_answer(conn, exchange,
+                         &(struct http_reply){
+                             .status = status,
+                             .content_type = SLICE_OF("application/problem+json"),
+                             .body = buf_slice(&body),
+                             .close = true,
+                         });
+    buf_close(&body);
+}
+
+/* The last reply is written. Closing with unread bytes would make the kernel send a reset, which can
+ * destroy that reply on its way; so after a refusal we end our side first and wait for the peer's. */
+static void end(struct http_conn *conn)
+{
+    http_exchange_drop(conn); /* Whatever was asked after the last reply. */
+    uv_os_fd_t fd;
+    if (conn->is_refused && !conn->is_ended && uv_fileno(&conn->uv.handle, &fd) == 0 &&
+        shutdown(fd, SHUT_WR) == 0)
+        conn->is_lingering = true;
+    else
+        http_conn_close(conn);
+}
+
+static bool wants_reading(const struct http_conn *conn)
+{
+    if (conn->is_ended)
+        return false;
+    if (conn->is_lingering)
+        return true;
+    /* A peer that does not read its replies cannot ask for more. */
+    if (conn->outbox != NULL)
+        return false;
+    /* While an exchange is held we read on to notice the peer's end, within reason. */
+    const struct http_input *input = conn->input;
+    return input == NULL || http_parse_is_started(&input->parse) ||
+           input->bytes.len < HTTP_AHEAD_BYTES;
+}
+
+static void settle_reading(struct http_conn *conn)
+{
+    const bool is_wanted = wants_reading(conn);
+    if (is_wanted == conn->is_reading)
+        return;
+    conn->is_reading = is_wanted;
+    if (!is_wanted)
+        (void)uv_read_stop(&conn->uv.stream);
+    else if (uv_read_start(&conn->uv.stream, on_alloc, on_read) != 0)
+        http_conn_close(conn);
+}
+
+static enum http_due due_of(const struct http_conn *conn)
+{
+    if (conn->is_lingering)
+        return HTTP_DUE_LINGER;
+    if (conn->outbox != NULL)
+        return HTTP_DUE_WRITE;
+    if (conn->is_ended)
+        return HTTP_DUE_HALF;
+    if (conn->input != NULL && http_parse_is_started(&conn->input->parse))
+        return conn->input->parse.phase == HTTP_PHASE_HEAD ? HTTP_DUE_HEAD : HTTP_DUE_BODY;
+    return conn->waiting > 0 ? HTTP_DUE_COUNT : HTTP_DUE_IDLE;
+}
+
+/* Nothing under way and nothing more to come. */
+static bool is_done(const struct http_conn *conn)
+{
+    if (conn->outbox != NULL || conn->is_lingering)
+        return false;
+    if (conn->waiting > 0)
+        return conn->is_last_sent;
+    return conn->is_last_sent || conn->is_ended ||
+           (conn->server->is_draining && (conn->input == NULL || due_of(conn) == HTTP_DUE_IDLE));
+}
+
+void http_conn_settle(struct http_conn *conn)
+{
+    if (conn->is_closing)
+        return;
+    if (conn->is_doomed) {
+        http_conn_close(conn);
+        return;
+    }
+    if (conn->is_deaf)
+        http_input_free(conn);
+    http_exchange_continue(conn);
+    if (!http_write_flush(conn))
+        return;
+    if (conn->input != NULL && !http_parse_is_started(&conn->input->parse) &&
+        http_input_may_take(conn))
+        http_input_take(conn, NULL, 0);
+    if (!conn->is_closing && is_done(conn))
+        end(conn);
+    if (conn->is_closing)
+        return;
+    http_clock_set(conn, due_of(conn));
+    settle_reading(conn);
+}

@@ -1,0 +1,142 @@
+#include "base/assert.h"
+#include "io/http_inside.h"
+
+#include <stdlib.h>
+
+/* Replies are bounded by their makers; the cap only keeps the arithmetic of struct buf sound. */
+#define NO_CAP (SIZE_MAX / 4)
+/* The shared buffer is given back after a reply as large as this. */
+#define OUT_ROOM_KEPT (2 * HTTP_QUEUE_BYTES)
+
+static struct http_outbox *outbox_of(struct http_conn *conn)
+{
+    if (conn->outbox == NULL) {
+        conn->outbox = calloc(1, sizeof(*conn->outbox));
+        ASSERT(conn->outbox != NULL);
+        conn->outbox->conn = conn;
+        buf_init(&conn->outbox->pending, NO_CAP);
+        buf_init(&conn->outbox->flying, NO_CAP);
+    }
+    return conn->outbox;
+}
+
+void http_write_free(struct http_conn *conn)
+{
+    if (conn->outbox == NULL)
+        return;
+    buf_close(&conn->outbox->pending);
+    buf_close(&conn->outbox->flying);
+    free(conn->outbox);
+    conn->outbox = NULL;
+}
+
+struct buf *http_write_sink(struct http_conn *conn)
+{
+    return conn->server->gathering == conn ? &conn->server->out : &outbox_of(conn)->pending;
+}
+
+size_t http_write_queued(const struct http_conn *conn)
+{
+    const struct http_outbox *outbox = conn->outbox;
+    return outbox == NULL ? 0 : outbox->pending.len + outbox->flying.len;
+}
+
+bool http_write_has_progress(struct http_conn *conn)
+{
+    struct http_outbox *outbox = conn->outbox;
+    uint64_t sent = outbox->sent;
+    if (outbox->is_flying)
+        sent += outbox->flying.len - uv_stream_get_write_queue_size(&conn->uv.stream);
+    const bool has_progress = sent - outbox->sent_mark >= HTTP_PROGRESS_BYTES;
+    outbox->sent_mark = sent;
+    return has_progress;
+}
+
+static void on_written(uv_write_t *request, int status)
+{
+    struct http_outbox *outbox = CONTAINER_OF(request, struct http_outbox, request);
+    struct http_conn *conn = outbox->conn;
+    outbox->is_flying = false;
+    if (status != 0) {
+        http_conn_close(conn);
+        return;
+    }
+    outbox->sent += outbox->flying.len;
+    buf_close(&outbox->flying);
+    http_conn_settle(conn);
+}
+
+/* How much the socket took at once, or -1 when the connection is broken. */
+static ssize_t try_write(struct http_conn *conn, const struct buf *bytes)
+{
+    const uv_buf_t part = uv_buf_init(bytes->data, (unsigned)bytes->len);
+    const int written = uv_try_write(&conn->uv.stream, &part, 1);
+    if (written == UV_EAGAIN)
+        return 0;
+    if (written < 0)
+        return -1;
+    conn->server->counters.bytes_out += (uint64_t)written;
+    return written;
+}
+
+/* The rest flies: libuv has it until on_written, and what comes meanwhile gathers in pending. */
+static bool send_rest(struct http_conn *conn, size_t written)
+{
+    struct http_outbox *outbox = conn->outbox;
+    outbox->flying = outbox->pending;
+    buf_init(&outbox->pending, NO_CAP);
+    buf_consume(&outbox->flying, written);
+    outbox->sent += written;
+    outbox->is_flying = true;
+    conn->server->counters.bytes_out += outbox->flying.len;
+    const uv_buf_t part = uv_buf_init(outbox->flying.data, (unsigned)outbox->flying.len);
+    if (uv_write(&outbox->request, &conn->uv.stream, &part, 1, on_written) == 0)
+        return true;
+    outbox->is_flying = false;
+    http_conn_close(conn);
+    return false;
+}
+
+/* Of the replies gathered while input was worked off; the common way: one write and nothing is left. */
+static bool flush_gathered(struct http_conn *conn)
+{
+    struct http_server *server = conn->server;
+    struct buf *out = &server->out;
+    ssize_t written = 0;
+    if (conn->outbox == NULL)
+        written = try_write(conn, out);
+    const bool is_broken = written < 0;
+    const bool has_rest = !is_broken && (size_t)written < out->len;
+    if (has_rest)
+        buf_add(&outbox_of(conn)->pending, (struct slice){.data = out->data + written,
+                                                          .len = out->len - (size_t)written});
+    buf_reset(out);
+    if (out->room > OUT_ROOM_KEPT)
+        buf_close(out);
+    if (is_broken)
+        http_conn_close(conn);
+    if (has_rest && !conn->outbox->is_flying)
+        return send_rest(conn, 0);
+    return !is_broken;
+}
+
+bool http_write_flush(struct http_conn *conn)
+{
+    struct http_server *server = conn->server;
+    if (server->gathering == conn && server->out.len > 0)
+        return flush_gathered(conn);
+    struct http_outbox *outbox = conn->outbox;
+    if (outbox == NULL || outbox->is_flying)
+        return true;
+    ssize_t written = 0;
+    if (outbox->pending.len > 0)
+        written = try_write(conn, &outbox->pending);
+    if (written < 0) {
+        http_conn_close(conn);
+        return false;
+    }
+    if ((size_t)written < outbox->pending.len)
+        return send_rest(conn, (size_t)written);
+    http_write_free(conn);
+    return true;
+}

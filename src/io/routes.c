@@ -1,0 +1,164 @@
+#include "io/routes.h"
+
+#include "io/intake.h"
+#include "io/reply.h"
+
+#include <sodium.h>
+
+const struct route routes[] = {
+    {"/res.php", HTTP_METHOD_GET, ROUTE_OPEN, true, door_res},
+    {"/res.php", HTTP_METHOD_POST, ROUTE_OPEN, true, door_res},
+    {"/in.php", HTTP_METHOD_POST, ROUTE_OPEN, true, door_in},
+    {"/in.php", HTTP_METHOD_GET, ROUTE_OPEN, true, door_in},
+    {"/v1/solves", HTTP_METHOD_POST, ROUTE_OPEN, false, door_solve},
+    {"/v1/solves/{id}", HTTP_METHOD_GET, ROUTE_OPEN, false, door_state},
+    {"/v1/solves/{id}", HTTP_METHOD_DELETE, ROUTE_OPEN, false, door_detach},
+    {"/v1/solves/{id}/report", HTTP_METHOD_POST, ROUTE_OPEN, false, door_report},
+    {"/v1/explain", HTTP_METHOD_POST, ROUTE_OPEN, false, door_explain},
+    {"/v1/stats", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_stats},
+    {"/v1/flights", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_flights},
+    {"/metrics", HTTP_METHOD_GET, ROUTE_OPEN, false, door_metrics},
+    {"/livez", HTTP_METHOD_GET, ROUTE_OPEN, false, door_livez},
+    {"/readyz", HTTP_METHOD_GET, ROUTE_OPEN, false, door_readyz},
+    {"/openapi.json", HTTP_METHOD_GET, ROUTE_OPEN, false, door_openapi},
+    {NULL, HTTP_METHOD_OTHER, ROUTE_OPEN, false, NULL},
+};
+
+static const char *method_name(enum http_method method)
+{
+    switch (method) {
+    case HTTP_METHOD_GET:
+        return "GET";
+    case HTTP_METHOD_HEAD:
+        return "HEAD";
+    case HTTP_METHOD_POST:
+        return "POST";
+    case HTTP_METHOD_PUT:
+        return "PUT";
+    case HTTP_METHOD_DELETE:
+        return "DELETE";
+    case HTTP_METHOD_OPTIONS:
+        return "OPTIONS";
+    case HTTP_METHOD_OTHER:
+        return "OTHER";
+    }
+    return "OTHER";
+}
+
+/* ---- matching ---------------------------------------------------------------------------- */
+
+static bool path_matches(const char *pattern, struct slice path, uint64_t *number)
+{
+    size_t at = 0;
+    while (*pattern != '\0') {
+        if (*pattern != '{') {
+            if (at == path.len || path.data[at] != *pattern)
+                return false;
+            at++;
+            pattern++;
+            continue;
+        }
+        const size_t start = at;
+        while (at < path.len && path.data[at] >= '0' && path.data[at] <= '9')
+            at++;
+        unsigned long long value = 0;
+        if (!slice_to_u64((struct slice){.data = path.data + start, .len = at - start}, &value))
+            return false;
+        *number = value;
+        pattern = strchr(pattern, '}') + 1;
+    }
+    return at == path.len;
+}
+
+static bool method_matches(const struct route *route, enum http_method method)
+{
+    return route->method == method ||
+           (route->method == HTTP_METHOD_GET && method == HTTP_METHOD_HEAD);
+}
+
+/* ---- what no door answers ---------------------------------------------------------------- */
+
+static void add_allow(struct gate *gate, struct slice path)
+{
+    uint64_t number;
+    buf_add(&gate->headers, SLICE_OF("Allow: OPTIONS"));
+    for (const struct route *route = routes; route->pattern != NULL; route++) {
+        if (!path_matches(route->pattern, path, &number))
+            continue;
+        buf_add(&gate->headers, SLICE_OF(", "));
+        buf_add(&gate->headers, slice_from(method_name(route->method)));
+        if (route->method == HTTP_METHOD_GET)
+            buf_add(&gate->headers, SLICE_OF(", HEAD"));
+    }
+    buf_add(&gate->headers, SLICE_OF("\r\n"));
+}
+
+static void reply_no_route(struct gate *gate, const struct http_request *request,
+                           const struct visit *visit, bool is_path_known)
+{
+    static const struct problem unknown_path = {
+        .status = 404, .code = "unknown_path",
+        .detail = {"no such path; /openapi.json lists those that exist", 50}};
+    static const struct problem wrong_method = {
+        .status = 405, .code = "wrong_method",
+        .detail = {"this path does not take this method; see the Allow header", 57}};
+    if (!is_path_known) {
+        reply_problem(gate, request->caller, visit, &unknown_path);
+        return;
+    }
+    add_allow(gate, request->path);
+    if (request->method == HTTP_METHOD_OPTIONS)
+        reply_text(gate, request->caller, 204, SLICE_NONE);
+    else
+        reply_problem(gate, request->caller, visit, &wrong_method);
+}
+
+/* ---- dispatch ---------------------------------------------------------------------------- */
+
+/* A caller's own id is kept when it is short and harmless; else we make one. */
+static void take_request_id(const struct http_request *request, struct visit *visit)
+{
+    const struct slice given = request->x_request_id;
+    bool is_usable = given.len > 0 && given.len <= X_REQUEST_ID_MAX;
+    for (size_t i = 0; is_usable && i < given.len; i++)
+        is_usable = given.data[i] > 0x20 && given.data[i] < 0x7f;
+    if (is_usable) {
+        memcpy(visit->x_request_id, given.data, given.len);
+        visit->x_request_id_len = (uint8_t)given.len;
+        return;
+    }
+    uint8_t random[8];
+    char hex[sizeof random * 2 + 1];
+    randombytes_buf(random, sizeof random);
+    sodium_bin2hex(hex, sizeof hex, random, sizeof random);
+    memcpy(visit->x_request_id, hex, sizeof hex - 1);
+    visit->x_request_id_len = sizeof hex - 1;
+}
+
+void routes_dispatch(struct gate *gate, const struct http_request *request)
+{
+    struct visit visit = {.door = DOOR_NONE};
+    uint64_t number = 0;
+    bool is_path_known = false;
+    for (const struct route *route = routes; route->pattern != NULL; route++) {
+        if (!path_matches(route->pattern, request->path, &number))
+            continue;
+        is_path_known = true;
+        if (!method_matches(route, request->method))
+            continue;
+        if (!route->is_dialect)
+            take_request_id(request, &visit);
+        if (route->access == ROUTE_ADMIN && !door_admit(gate, request, &visit))
+            return;
+        route->handle(gate, request, &visit, number);
+        return;
+    }
+    take_request_id(request, &visit);
+    reply_no_route(gate, request, &visit, is_path_known);
+}
+
+void routes_print(struct buf *out)
+{
+    for (const struct route *route = routes; route->pattern != NULL; route++)
+        buf_addf(out, "%s %s\n", method_name(route->method), route->pattern);
+}

@@ -1,0 +1,29 @@
+/* Every path that exists, what it takes and who may use it. */
+#ifndef SOLVEGATE_IO_ROUTES_H
+#define SOLVEGATE_IO_ROUTES_H
+
+#include "io/doors.h"
+
+enum route_access {
+    ROUTE_OPEN,  /* the door itself looks at keys, or nobody needs one */
+    ROUTE_ADMIN, /* needs scope admin where clients are configured */
+};
+
+struct route {
+    const char *pattern;  /* "{id}" stands for decimal digits */
+    enum http_method method;
+    enum route_access access;
+    bool is_dialect;      /* mistakes are said in the vendor's words */
+    door_fn handle;
+};
+
+/* Ends with a NULL pattern. */
+extern const struct route routes[];
+
+/* Finds the route and lets its door answer: 404 for an unknown path, 405 with Allow for a wrong method. */
+void routes_dispatch(struct gate *gate, const struct http_request *request);
+
+/* One "METHOD /path" a line, for the test that compares them with the OpenAPI document. */
+void routes_print(struct buf *out);
+
+#endif

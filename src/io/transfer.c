@@ -1,0 +1,282 @@
+#include "io/transfer.h"
+
+#include "base/assert.h"
+#include "io/sockets.h"
+
+#include <curl/curl.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/socket.h>
+
+/* RELIABILITY.md threat 23: a reply is a few hundred bytes, a solution at most 16 KiB. */
+#define REPLY_MAX_BYTES ((size_t)64 * 1024)
+#define HEADERS_MAX_BYTES ((size_t)32 * 1024)
+/* An image of the largest body we accept, every byte escaped, fits in. */
+#define BODY_MAX_BYTES ((size_t)32 * 1024 * 1024)
+#define CONTENT_TYPE_MAX_BYTES 256
+/* Buffers above this go back to the allocator between calls: images are rare, handles are many. */
+#define KEEP_BYTES ((size_t)16 * 1024)
+/* RELIABILITY.md threat 16: certificates are looked at again now and then. */
+#define CONNECTION_LIFETIME_S 600L
+/* Below the idle timeouts servers commonly have, so that we rarely send into a closing connection. */
+#define CONNECTION_IDLE_S 50L
+
+/* ---- callbacks --------------------------------------------------------------------------- */
+
+static size_t on_body(char *data, size_t size, size_t count, void *context)
+{
+    struct transfer *transfer = context;
+    const size_t len = size * count;
+    const size_t room = transfer->reply.cap - transfer->reply.len;
+    buf_add(&transfer->reply, (struct slice){.data = data, .len = len < room ? len : room});
+    transfer->is_too_big = len > room;
+    /* Anything but len ends the transfer; what fits is kept, since it may begin with a task id. */
+    return transfer->is_too_big ? 0 : len;
+}
+
+static size_t on_header(char *data, size_t size, size_t count, void *context)
+{
+    struct transfer *transfer = context;
+    const size_t len = size * count;
+    const struct slice name = SLICE_OF("retry-after:");
+    transfer->header_bytes += len;
+    if (transfer->header_bytes > HEADERS_MAX_BYTES)
+        return 0;
+    const struct slice start = {.data = data, .len = len < name.len ? len : name.len};
+    if (slice_equals_nocase(start, name)) {
+        size_t end = len;
+        while (end > name.len && (data[end - 1] == '\r' || data[end - 1] == '\n'))
+            end--;
+        const size_t value_len = end - name.len;
+        transfer->retry_after_len =
+            value_len < sizeof(transfer->retry_after) ? value_len : sizeof(transfer->retry_after);
+        memcpy(transfer->retry_after, data + name.len, transfer->retry_after_len);
+    }
+    return len;
+}
+
+static bool is_loopback_address(const char *address)
+{
+    return strncmp(address, "127.", 4) == 0 || strcmp(address, "::1") == 0 ||
+           strncmp(address, "::ffff:127.", 11) == 0;
+}
+
+/* libcurl calls this right before it sends a request, on whatever connection. When a kept-alive
+ * connection dies before the reply, it sends the request again all by itself, a POST too, and we
+ * would pay twice (RELIABILITY.md finding 1): so the second time is refused. Asking for a result
+ * again is harmless. */
+static int on_before_send(void *context, char *peer, char *local, int peer_port, int local_port)
+{
+    struct transfer *transfer = context;
+    (void)local;
+    (void)peer_port;
+    (void)local_port;
+    if (transfer->setup->must_be_loopback && !is_loopback_address(peer))
+        return CURL_PREREQFUNC_ABORT;
+    const bool is_repeatable = transfer->kind != CALL_SUBMIT && transfer->kind != CALL_REPORT;
+    transfer->sends++;
+    return transfer->sends == 1 || is_repeatable ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+}
+
+static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
+                                    struct curl_sockaddr *address)
+{
+    (void)purpose;
+    const int fd =
+        sockets_open(context, address->family, address->socktype, address->protocol);
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+static int on_close_socket(void *context, curl_socket_t fd)
+{
+    sockets_shut(context, fd);
+    return 0;
+}
+
+/* ---- setup ------------------------------------------------------------------------------- */
+
+static struct curl_slist *add_header(struct curl_slist *headers, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(headers, line);
+    ASSERT(longer != NULL);
+    return longer;
+}
+
+bool transfer_setup_init(struct transfer_setup *setup)
+{
+    const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
+    /* An empty Expect keeps libcurl from waiting for "100 Continue" before large bodies. */
+    struct curl_slist *headers = add_header(NULL, "Expect:");
+    setup->form_headers =
+        add_header(headers, "Content-Type: application/x-www-form-urlencoded");
+    /* Without it a slow name server would stop the whole loop. */
+    return (info->features & CURL_VERSION_ASYNCHDNS) != 0;
+}
+
+void transfer_setup_close(struct transfer_setup *setup)
+{
+    curl_slist_free_all(setup->form_headers);
+    free(setup->submit_url);
+    free(setup->query_url);
+    free(setup->ca_file);
+    free(setup->user_agent);
+    *setup = (struct transfer_setup){.sockets = NULL};
+}
+
+#define SET(easy, option, value)                                          \
+    do {                                                                  \
+        const CURLcode set_failed = curl_easy_setopt(easy, option, value); \
+        ASSERT(set_failed == CURLE_OK);                                   \
+    } while (0)
+
+static void set_safety(CURL *easy, const struct transfer_setup *setup)
+{
+    SET(easy, CURLOPT_PROTOCOLS_STR, setup->protocols);
+    SET(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    SET(easy, CURLOPT_PROXY, ""); /* also none from the environment */
+    SET(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    SET(easy, CURLOPT_ACCEPT_ENCODING, NULL);
+    SET(easy, CURLOPT_HTTP09_ALLOWED, 0L);
+    SET(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    SET(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    SET(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (setup->ca_file != NULL) {
+        SET(easy, CURLOPT_CAINFO, setup->ca_file);
+        SET(easy, CURLOPT_CAPATH, NULL);
+    }
+}
+
+static void set_connection(CURL *easy, const struct transfer_setup *setup)
+{
+    SET(easy, CURLOPT_NOSIGNAL, 1L);
+    SET(easy, CURLOPT_TCP_NODELAY, 1L);
+    SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    SET(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)setup->connect_timeout_ms);
+    SET(easy, CURLOPT_MAXLIFETIME_CONN, CONNECTION_LIFETIME_S);
+    SET(easy, CURLOPT_MAXAGE_CONN, CONNECTION_IDLE_S);
+    SET(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    SET(easy, CURLOPT_OPENSOCKETDATA, setup->sockets);
+    SET(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
+    SET(easy, CURLOPT_CLOSESOCKETDATA, setup->sockets);
+}
+
+struct transfer *transfer_new(const struct transfer_setup *setup)
+{
+    struct transfer *transfer = calloc(1, sizeof(*transfer));
+    ASSERT(transfer != NULL);
+    CURL *easy = curl_easy_init();
+    ASSERT(easy != NULL);
+    transfer->setup = setup;
+    transfer->easy = easy;
+    list_init(&transfer->link);
+    buf_init(&transfer->body, BODY_MAX_BYTES);
+    buf_init(&transfer->content_type, CONTENT_TYPE_MAX_BYTES);
+    buf_init(&transfer->reply, REPLY_MAX_BYTES);
+    set_safety(easy, setup);
+    set_connection(easy, setup);
+    SET(easy, CURLOPT_URL, setup->query_url);
+    SET(easy, CURLOPT_USERAGENT, setup->user_agent);
+    SET(easy, CURLOPT_POST, 1L);
+    SET(easy, CURLOPT_WRITEFUNCTION, on_body);
+    SET(easy, CURLOPT_WRITEDATA, transfer);
+    SET(easy, CURLOPT_HEADERFUNCTION, on_header);
+    SET(easy, CURLOPT_HEADERDATA, transfer);
+    SET(easy, CURLOPT_PREREQFUNCTION, on_before_send);
+    SET(easy, CURLOPT_PREREQDATA, transfer);
+    SET(easy, CURLOPT_PRIVATE, transfer);
+    return transfer;
+}
+
+static void wipe(struct buf *buf)
+{
+    if (buf->data != NULL)
+        sodium_memzero(buf->data, buf->room);
+    buf_close(buf);
+}
+
+void transfer_free(struct transfer *transfer)
+{
+    list_unlink(&transfer->link);
+    curl_easy_cleanup(transfer->easy);
+    curl_slist_free_all(transfer->headers);
+    wipe(&transfer->body);
+    buf_close(&transfer->content_type);
+    buf_close(&transfer->reply);
+    free(transfer);
+}
+
+/* ---- one call ---------------------------------------------------------------------------- */
+
+void transfer_reset(struct transfer *transfer, enum call_kind kind, attempt_id attempt)
+{
+    transfer->kind = kind;
+    transfer->attempt = attempt;
+    transfer->header_bytes = 0;
+    transfer->sends = 0;
+    transfer->is_too_big = false;
+    transfer->retry_after_len = 0;
+    if (transfer->body.room > KEEP_BYTES)
+        wipe(&transfer->body);
+    if (transfer->reply.room > KEEP_BYTES)
+        buf_close(&transfer->reply);
+    buf_reset(&transfer->body);
+    buf_reset(&transfer->content_type);
+    buf_reset(&transfer->reply);
+}
+
+/* A multipart body names its boundary in a header of its own. */
+static void set_multipart_headers(struct transfer *transfer)
+{
+    char line[CONTENT_TYPE_MAX_BYTES + 32];
+    const struct slice type = buf_slice(&transfer->content_type);
+    const int len = snprintf(line, sizeof(line), "Content-Type: %.*s", (int)type.len, type.data);
+    ASSERT(len > 0 && (size_t)len < sizeof(line));
+    curl_slist_free_all(transfer->headers);
+    transfer->headers = add_header(add_header(NULL, "Expect:"), line);
+}
+
+void transfer_arm(struct transfer *transfer)
+{
+    const struct transfer_setup *setup = transfer->setup;
+    const bool is_submit = transfer->kind == CALL_SUBMIT;
+    CURL *easy = transfer->easy;
+    if (is_submit != transfer->is_on_submit_url) {
+        SET(easy, CURLOPT_URL, is_submit ? setup->submit_url : setup->query_url);
+        transfer->is_on_submit_url = is_submit;
+    }
+    const bool is_multipart = slice_starts_with(buf_slice(&transfer->content_type),
+                                                SLICE_OF("multipart/"));
+    if (is_multipart)
+        set_multipart_headers(transfer);
+    SET(easy, CURLOPT_HTTPHEADER, is_multipart ? transfer->headers : setup->form_headers);
+    SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body.len);
+    SET(easy, CURLOPT_POSTFIELDS, buf_slice(&transfer->body).data);
+}
+
+void transfer_reply(const struct transfer *transfer, bool is_ok, int64_t wall_ms,
+                    struct vendor_reply *reply)
+{
+    long status = 0;
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    *reply = (struct vendor_reply){
+        .is_sent = transfer->sends > 0,
+        .is_complete = is_ok,
+        .http_status = status,
+        .body = buf_slice(&transfer->reply),
+        .is_too_big = transfer->is_too_big,
+        .wall_ms = wall_ms,
+    };
+    if (transfer->retry_after_len > 0)
+        reply->retry_after = slice_trim((struct slice){
+            .data = transfer->retry_after, .len = transfer->retry_after_len});
+}
+
+uint64_t transfer_bytes_out(const struct transfer *transfer)
+{
+    long request = 0;
+    curl_off_t upload = 0;
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &request);
+    (void)curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_UPLOAD_T, &upload);
+    return (uint64_t)request + (uint64_t)upload;
+}

@@ -1,0 +1,384 @@
+#include "proto/api.h"
+
+#include "base/assert.h"
+#include "proto/json_out.h"
+
+#include <solvegate/words.h>
+
+#include <time.h>
+
+static void json_string(struct buf *out, const char *name, const char *text)
+{
+    json_text(out, name, slice_from(text));
+}
+
+static void json_id(struct buf *out, const char *name, uint64_t id)
+{
+    /* A string, as in the dialect: whoever parses it as a number loses nothing, and nobody must. */
+    json_member(out, name);
+    buf_add_char(out, '"');
+    buf_add_u64(out, id);
+    buf_add_char(out, '"');
+}
+
+/* ---- answers ----------------------------------------------------------------------------- */
+
+void api_write_answer(struct buf *out, const struct answer *answer)
+{
+    json_open(out, '{');
+    json_id(out, "id", answer->id);
+    json_string(out, "status", request_state_name(answer->state));
+    if (answer->state == REQUEST_SOLVED) {
+        json_text(out, "solution", blob_slice(answer->text));
+        json_string(out, "source", source_name(answer->source));
+        json_seconds(out, "age", answer->age_ms);
+        json_seconds(out, "expires_in", answer->expires_in_ms);
+    }
+    json_number(out, "attempts", answer->attempts);
+    if (answer->task_id[0] != '\0')
+        json_string(out, "upstream_id", answer->task_id);
+    if (answer->extra != NULL)
+        json_raw(out, "extra", blob_slice(answer->extra));
+    if (answer->is_renewed)
+        json_bool(out, "renewed", true);
+    json_close(out, '}');
+}
+
+/* ---- problems ---------------------------------------------------------------------------- */
+
+const char *http_status_text(unsigned status)
+{
+    static const struct {
+        unsigned status;
+        const char *text;
+    } texts[] = {
+        {200, "OK"}, {202, "Accepted"}, {204, "No Content"}, {400, "Bad Request"},
+        {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"}, {405, "Method Not Allowed"},
+        {409, "Conflict"}, {413, "Content Too Large"}, {415, "Unsupported Media Type"},
+        {422, "Unprocessable Content"}, {429, "Too Many Requests"}, {431, "Header Fields Too Large"},
+        {500, "Internal Server Error"}, {502, "Bad Gateway"}, {503, "Service Unavailable"},
+        {504, "Gateway Timeout"},
+    };
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        if (texts[i].status == status)
+            return texts[i].text;
+    }
+    return "Error";
+}
+
+void api_write_problem(struct buf *out, const struct problem *problem)
+{
+    json_open(out, '{');
+    json_string(out, "type", "about:blank");
+    json_string(out, "title", http_status_text(problem->status));
+    json_number(out, "status", problem->status);
+    json_text(out, "detail", problem->detail);
+    json_string(out, "code", problem->code);
+    json_bool(out, "retryable", problem->is_retryable);
+    if (problem->upstream_code.len > 0)
+        json_text(out, "upstream_code", problem->upstream_code);
+    if (problem->id != 0)
+        json_id(out, "id", problem->id);
+    json_close(out, '}');
+}
+
+/* status, code, may the same request work later */
+struct verdict {
+    uint16_t status;
+    const char *code;
+    bool is_retryable;
+};
+
+static struct verdict refusal_verdict(enum refusal refusal)
+{
+    switch (refusal) {
+    case REFUSAL_FULL_REQUESTS:
+        return (struct verdict){429, "too_many_requests", true};
+    case REFUSAL_FULL_FLIGHTS:
+        return (struct verdict){429, "too_many_flights", true};
+    case REFUSAL_FULL_PER_FLIGHT:
+        return (struct verdict){429, "too_many_joined", true};
+    case REFUSAL_FULL_CLIENT:
+        return (struct verdict){429, "client_limit", true};
+    case REFUSAL_BUDGET:
+        return (struct verdict){429, "budget_used_up", true};
+    case REFUSAL_BREAKER:
+        return (struct verdict){503, "breaker_open", true};
+    case REFUSAL_MISMATCH:
+        return (struct verdict){422, "idempotency_mismatch", false};
+    case REFUSAL_DRAINING:
+        return (struct verdict){503, "shutting_down", true};
+    case REFUSAL_STORE:
+        return (struct verdict){503, "journal_full", true};
+    case REFUSAL_UNKNOWN_ID:
+        return (struct verdict){404, "unknown_id", false};
+    case REFUSAL_NOT_SOLVED:
+        return (struct verdict){409, "not_solved", true};
+    case REFUSAL_NONE:
+    case REFUSAL_COUNT:
+        break;
+    }
+    UNREACHABLE();
+}
+
+static struct verdict failure_verdict(enum class class)
+{
+    switch (class) {
+    case CLASS_BUSY:
+        return (struct verdict){503, "vendor_busy", true};
+    case CLASS_ACCOUNT:
+        return (struct verdict){503, "vendor_account", true};
+    case CLASS_UNSOLVABLE:
+        return (struct verdict){502, "unsolvable", true};
+    case CLASS_TRANSIENT:
+        return (struct verdict){502, "vendor_unreachable", true};
+    case CLASS_AMBIGUOUS:
+        return (struct verdict){504, "ambiguous_submit", true};
+    case CLASS_TIMEOUT:
+        return (struct verdict){504, "solve_timeout", true};
+    case CLASS_CALLER:
+        return (struct verdict){502, "refused_by_vendor", false};
+    case CLASS_PROXY:
+        return (struct verdict){502, "bad_proxy", false};
+    case CLASS_NONE:
+    case CLASS_PENDING:
+    case CLASS_UNKNOWN:
+    case CLASS_COUNT:
+        return (struct verdict){502, "unknown_error", true};
+    }
+    UNREACHABLE();
+}
+
+static const char *failure_text(enum class class)
+{
+    switch (class) {
+    case CLASS_BUSY:
+        return "The vendor stayed busy through all retries";
+    case CLASS_ACCOUNT:
+        return "The vendor's account is out of order; the operator has to look at it";
+    case CLASS_UNSOLVABLE:
+        return "The vendor could not solve it";
+    case CLASS_TRANSIENT:
+        return "The vendor could not be reached or failed through all retries";
+    case CLASS_AMBIGUOUS:
+        return "The submit was sent and never heard of, and may not be repeated";
+    case CLASS_TIMEOUT:
+        return "The deadline passed before the vendor had an answer";
+    case CLASS_CALLER:
+        return "The vendor refused the parameters";
+    case CLASS_PROXY:
+        return "The vendor could not use the given proxy";
+    case CLASS_NONE:
+    case CLASS_PENDING:
+    case CLASS_UNKNOWN:
+    case CLASS_COUNT:
+        return "The vendor answered with an error this gateway does not know";
+    }
+    UNREACHABLE();
+}
+
+void api_problem_of(const struct answer *answer, struct buf *scratch, struct problem *problem)
+{
+    const bool is_refused = answer->refusal != REFUSAL_NONE;
+    const struct verdict verdict =
+        is_refused ? refusal_verdict(answer->refusal) : failure_verdict(answer->class);
+    buf_reset(scratch);
+    const char *text =
+        is_refused ? refusal_text(answer->refusal) : failure_text(answer->class);
+    buf_add(scratch, slice_from(text));
+    if (answer->code[0] != '\0')
+        buf_addf(scratch, " (%s)", answer->code);
+    *problem = (struct problem){
+        .status = verdict.status,
+        .code = verdict.code,
+        .detail = buf_slice(scratch),
+        .upstream_code = slice_from(answer->code),
+        .is_retryable = verdict.is_retryable,
+        .retry_after_ms = answer->retry_after_ms,
+        .id = answer->id,
+    };
+    /* 503 without a hint would be retried at once. */
+    if (verdict.status == 503 && problem->retry_after_ms == 0)
+        problem->retry_after_ms = 5000;
+}
+
+/* ---- explanations ------------------------------------------------------------------------ */
+
+static void json_key(struct buf *out, const char *name, const struct key *key)
+{
+    static const char hex[] = "0123456789abcdef";
+    json_member(out, name);
+    buf_add_char(out, '"');
+    for (size_t i = 0; i < KEY_BYTES; i++) {
+        buf_add_char(out, hex[key->bytes[i] >> 4]);
+        buf_add_char(out, hex[key->bytes[i] & 15]);
+    }
+    buf_add_char(out, '"');
+}
+
+static const char *outlook_word(const struct outlook *outlook)
+{
+    if (outlook->refusal != REFUSAL_NONE)
+        return "refuse";
+    if (outlook->would_hit)
+        return "hit";
+    return outlook->would_join ? "join" : "submit";
+}
+
+void api_write_explanation(struct buf *out, const struct identity *identity,
+                           const struct ask *ask, const struct outlook *outlook)
+{
+    json_open(out, '{');
+    json_key(out, "key", &identity->key);
+    json_string(out, "type", captcha_name(identity->captcha));
+    json_member(out, "counted");
+    json_open(out, '{');
+    for (size_t i = 0; i < identity->field_count; i++) {
+        json_item(out);
+        json_add_string(out, identity->fields[i].name);
+        buf_add_char(out, ':');
+        json_add_string(out, identity->fields[i].value);
+    }
+    json_close(out, '}');
+    json_member(out, "ignored");
+    json_open(out, '[');
+    for (size_t i = 0; i < identity->ignored_count; i++) {
+        json_item(out);
+        json_add_string(out, identity->ignored[i]);
+    }
+    json_close(out, ']');
+    json_string(out, "reuse", reuse_name(ask->reuse));
+    json_seconds(out, "min_ttl", ask->min_ttl_ms);
+    if (ask->max_age_ms != UINT32_MAX)
+        json_seconds(out, "max_age", ask->max_age_ms);
+    json_bool(out, "cacheable", !identity->is_one_time && ask->reuse != REUSE_NONE);
+    json_string(out, "would", outlook_word(outlook));
+    if (outlook->refusal != REFUSAL_NONE)
+        json_string(out, "why", refusal_text(outlook->refusal));
+    else
+        json_string(out, "source", source_name(outlook->source));
+    if (outlook->would_hit) {
+        json_seconds(out, "age", outlook->age_ms);
+        json_seconds(out, "expires_in", outlook->expires_in_ms);
+    }
+    json_close(out, '}');
+}
+
+/* ---- flights ----------------------------------------------------------------------------- */
+
+static void write_flight(struct buf *out, const struct flight_view *view,
+                         const struct api_names *names)
+{
+    json_open(out, '{');
+    json_key(out, "key", &view->key);
+    json_string(out, "state", view->phase);
+    json_string(out, "client", names->client_name(names->context, view->client));
+    json_string(out, "type", captcha_name(view->captcha));
+    json_string(out, "reuse", reuse_name(view->reuse));
+    json_number(out, "requests", view->requests);
+    json_number(out, "attempts", view->attempts);
+    json_seconds(out, "age", view->age_ms);
+    json_seconds(out, "deadline_in", view->deadline_in_ms);
+    if (view->task_id[0] != '\0')
+        json_string(out, "upstream_id", view->task_id);
+    if (view->last_error[0] != '\0')
+        json_string(out, "last_error", view->last_error);
+    json_close(out, '}');
+}
+
+void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
+                       uint64_t total, uint64_t next, const struct api_names *names)
+{
+    json_open(out, '{');
+    json_member(out, "flights");
+    json_open(out, '[');
+    for (size_t i = 0; i < count; i++)
+        write_flight(out, &views[i], names);
+    json_close(out, ']');
+    json_number(out, "total", total);
+    if (next == 0)
+        json_null(out, "next");
+    else
+        json_id(out, "next", next);
+    json_close(out, '}');
+}
+
+/* ---- statistics -------------------------------------------------------------------------- */
+
+static uint64_t permille(uint64_t part, uint64_t whole)
+{
+    return whole == 0 ? 0 : part * 1000 / whole;
+}
+
+/* A share in percent with one decimal. */
+static void json_percent(struct buf *out, const char *name, uint64_t part, uint64_t whole)
+{
+    const uint64_t share = permille(part, whole);
+    json_member(out, name);
+    buf_addf(out, "%llu.%llu", (unsigned long long)(share / 10), (unsigned long long)(share % 10));
+}
+
+static void write_page(struct buf *out, const struct stats *stats)
+{
+    const uint64_t saved = stats->answered_dedup_wait + stats->answered_dedup_cache +
+                           stats->answered_idempotent + stats->answered_pool;
+    const uint64_t answered = saved + stats->answered_api;
+#define STATS_AS_JSON(field, text) json_number(out, #field, stats->field);
+    STATS_LIST(STATS_AS_JSON)
+#undef STATS_AS_JSON
+    json_number(out, "deduplicated", saved);
+    json_percent(out, "savings_pct", saved, answered);
+    json_percent(out, "hit_rate", stats->cache_hits, stats->cache_hits + stats->cache_misses);
+}
+
+static void write_day(struct buf *out, const struct stats_page *page)
+{
+    const time_t seconds = (time_t)(page->day * 86400);
+    struct tm date;
+    char text[16];
+    gmtime_r(&seconds, &date);
+    strftime(text, sizeof text, "%Y-%m-%d", &date);
+    json_open(out, '{');
+    json_string(out, "date", text);
+    write_page(out, page->stats);
+    json_close(out, '}');
+}
+
+static void write_gauges(struct buf *out, const struct gauges *gauges)
+{
+    json_member(out, "now");
+    json_open(out, '{');
+    json_number(out, "waiting", gauges->waiting);
+    json_number(out, "flights", gauges->flights);
+    json_number(out, "queued", gauges->queued);
+    json_number(out, "held_callers", gauges->callers);
+    json_number(out, "solutions", gauges->solutions);
+    json_number(out, "solution_bytes", gauges->solution_bytes);
+    json_number(out, "idempotency_records", gauges->idempotency);
+    json_number(out, "slots_used", gauges->slots_used);
+    json_number(out, "slots_limit", gauges->slots_limit);
+    json_number(out, "slots_plan", gauges->slots_plan);
+    json_string(out, "breaker", breaker_state_name(gauges->breaker));
+    if (gauges->breaker != BREAKER_CLOSED)
+        json_string(out, "breaker_cause", gauges->breaker_cause);
+    json_close(out, '}');
+}
+
+void api_write_stats(struct buf *out, const struct gauges *gauges, const struct stats *total,
+                     const struct stats_page *pages, size_t page_count)
+{
+    json_open(out, '{');
+    write_gauges(out, gauges);
+    json_member(out, "total");
+    json_open(out, '{');
+    write_page(out, total);
+    json_close(out, '}');
+    json_member(out, "today");
+    write_day(out, &pages[0]);
+    json_member(out, "days");
+    json_open(out, '[');
+    for (size_t i = 1; i < page_count; i++)
+        write_day(out, &pages[i]);
+    json_close(out, ']');
+    json_close(out, '}');
+}

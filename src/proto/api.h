@@ -1,0 +1,52 @@
+/* Bodies of the JSON API: answers, problems (RFC 9457), flights, statistics, explanations. */
+#ifndef SOLVEGATE_PROTO_API_H
+#define SOLVEGATE_PROTO_API_H
+
+#include "base/buf.h"
+#include "proto/key.h"
+
+#include <solvegate/engine.h>
+
+/* A mistake or a failure, for programs and for people. */
+struct problem {
+    uint16_t status;
+    const char *code;             /* our word, fixed: "unknown_id" */
+    struct slice detail;          /* a sentence that names what was wrong */
+    struct slice upstream_code;   /* the vendor's word, or not given */
+    bool is_retryable;
+    uint32_t retry_after_ms;      /* 0: no Retry-After */
+    request_id id;                /* of the request it is about, or 0 */
+};
+
+void api_write_problem(struct buf *out, const struct problem *problem);
+
+/* An answer that is no failure: queued, solving or solved. */
+void api_write_answer(struct buf *out, const struct answer *answer);
+
+/* The problem that a refused or failed answer is; detail lives in scratch. */
+void api_problem_of(const struct answer *answer, struct buf *scratch, struct problem *problem);
+
+void api_write_explanation(struct buf *out, const struct identity *identity,
+                           const struct ask *ask, const struct outlook *outlook);
+
+/* {"flights":[…],"total":N,"next":cursor or null}; client names come from the config. */
+struct api_names {
+    const char *(*client_name)(void *context, client_id client);
+    void *context;
+};
+void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
+                       uint64_t total, uint64_t next, const struct api_names *names);
+
+/* One page of the books. */
+struct stats_page {
+    int64_t day; /* since 1970, UTC */
+    const struct stats *stats;
+};
+/* pages[0] is today. */
+void api_write_stats(struct buf *out, const struct gauges *gauges, const struct stats *total,
+                     const struct stats_page *pages, size_t page_count);
+
+/* The words of the answer's HTTP status. */
+const char *http_status_text(unsigned status);
+
+#endif

@@ -1,0 +1,27 @@
+/* Base64 of images: fast, not constant-time, since an image is no secret. */
+#ifndef SOLVEGATE_PROTO_BASE64_H
+#define SOLVEGATE_PROTO_BASE64_H
+
+#include "base/slice.h"
+
+#include <stdint.h>
+
+/* Decodes piece by piece, so that an image of a megabyte needs no megabyte of memory. */
+struct base64 {
+    struct slice rest;
+    uint32_t held;       /* bits of an unfinished group of four */
+    unsigned held_chars; /* 0 to 3 */
+    unsigned padding;    /* '=' seen */
+    bool is_bad;
+};
+
+/* Both alphabets (+/ and -_), white space, missing padding and a `data:...;base64,` prefix are fine. */
+void base64_open(struct base64 *reader, struct slice text);
+
+/* At most room bytes (at least 3); 0 at the end, then base64_is_good says how it ended. */
+size_t base64_read(struct base64 *reader, uint8_t *out, size_t room);
+
+/* After the end: whether all of it was base64. */
+bool base64_is_good(const struct base64 *reader);
+
+#endif

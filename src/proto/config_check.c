@@ -1,0 +1,136 @@
+#include "proto/config_check.h"
+
+#include "proto/config_values.h"
+
+#include <sodium.h>
+#include <stdio.h>
+
+#define DURATION_TEXT_MAX 32
+
+/* A duration as text with a NUL, for messages. */
+static const char *duration(uint64_t ms, char out[DURATION_TEXT_MAX])
+{
+    struct buf text;
+    buf_init(&text, DURATION_TEXT_MAX - 1);
+    value_write_duration(&text, ms);
+    (void)snprintf(out, DURATION_TEXT_MAX, "%.*s", (int)text.len, text.data);
+    buf_close(&text);
+    return out;
+}
+
+static void check_upstream(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    if (config->upstream.key[0] == '\0' && loader_is_good(loader, "upstream.key")) {
+        loader_enter_option(loader, "upstream.key");
+        loader_mistake(loader,
+                       "expected the vendor's API key (or CAPTCHAAI_API_KEY), found nothing");
+    }
+    if (loader_is_good(loader, "upstream.url") &&
+        loader_is_good(loader, "upstream.allow_plain_http") && !config->upstream.allow_plain_http &&
+        !value_url_is_https(config->upstream.url) && !value_url_is_loopback(config->upstream.url)) {
+        loader_enter_option(loader, "upstream.url");
+        loader_mistake(loader,
+                       "expected https, since plain http shows the key to everybody on the way "
+                       "(upstream.allow_plain_http allows it), found \"%s\"",
+                       config->upstream.url);
+    }
+}
+
+static void check_repeated(struct loader *loader, size_t place)
+{
+    const struct config *const config = loader->config;
+    const struct slice address = slice_from(config->listen[place]);
+    /* Port 0 is another one each time. */
+    if (strcmp(address.data + address.len - 2, ":0") == 0)
+        return;
+    for (size_t i = 0; i < place; i++)
+        if (slice_equals(address, slice_from(config->listen[i])))
+            loader_mistake(loader, "expected every address once, found \"%s\" again", address.data);
+}
+
+static void check_listen(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    const bool is_open = config->client_count == 0 && !loader->has_bad_clients;
+    loader_enter_option(loader, "listen");
+    for (size_t i = 0; i < config->listen_count; i++) {
+        const size_t mark = loader_push_index(loader, loader->listen_places[i]);
+        if (is_open && !value_listen_is_local(config->listen[i]))
+            loader_mistake(loader,
+                           "expected a loopback address or a unix socket, since without clients "
+                           "everybody who reaches it may spend, found \"%s\"",
+                           config->listen[i]);
+        check_repeated(loader, i);
+        loader_pop(loader, mark);
+    }
+}
+
+static void check_times(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
+    if (loader_is_good(loader, "ambiguity_window") && loader_is_good(loader, "solve_timeout") &&
+        config->ambiguity_window_ms >= config->solve_timeout_ms) {
+        loader_enter_option(loader, "ambiguity_window");
+        loader_mistake(loader, "expected less than solve_timeout (%s), found %s",
+                       duration(config->solve_timeout_ms, a),
+                       duration(config->ambiguity_window_ms, b));
+    }
+    if (loader_is_good(loader, "retry.base") && loader_is_good(loader, "retry.cap") &&
+        config->retry.base_ms > config->retry.cap_ms) {
+        loader_enter_option(loader, "retry.base");
+        loader_mistake(loader, "expected at most retry.cap (%s), found %s",
+                       duration(config->retry.cap_ms, a), duration(config->retry.base_ms, b));
+    }
+}
+
+static void check_cache(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    if (!loader_is_good(loader, "cache.ttl") || !loader_is_good(loader, "cache.min_ttl"))
+        return;
+    uint32_t shortest = config->ttl_ms[0];
+    for (size_t i = 1; i < CAPTCHA_COUNT; i++)
+        if (config->ttl_ms[i] < shortest)
+            shortest = config->ttl_ms[i];
+    if (config->min_ttl_ms < shortest)
+        return;
+    char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
+    loader_enter_option(loader, "cache.min_ttl");
+    loader_mistake(loader, "expected less than every cache.ttl (the shortest is %s), found %s",
+                   duration(shortest, a), duration(config->min_ttl_ms, b));
+}
+
+/* Names and keys are what clients are told apart by. */
+static void check_clients(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    loader_enter(loader, ORIGIN_FILE, "clients");
+    for (size_t i = 1; i < config->client_count; i++) {
+        const struct config_client *const client = &config->clients[i];
+        const bool has_key = sodium_is_zero(client->key_hash, CLIENT_KEY_HASH_BYTES) == 0;
+        const size_t mark = loader_push_index(loader, i);
+        for (size_t k = 0; k < i; k++) {
+            const struct config_client *const other = &config->clients[k];
+            if (client->name[0] != '\0' && strcmp(client->name, other->name) == 0)
+                loader_mistake(loader,
+                               "expected a name of its own, found \"%s\" as in clients[%zu]",
+                               client->name, k);
+            if (has_key &&
+                sodium_memcmp(client->key_hash, other->key_hash, CLIENT_KEY_HASH_BYTES) == 0)
+                loader_mistake(loader, "expected a key of its own, found the same in clients[%zu]",
+                               k);
+        }
+        loader_pop(loader, mark);
+    }
+}
+
+void check_together(struct loader *loader)
+{
+    check_upstream(loader);
+    check_listen(loader);
+    check_times(loader);
+    check_cache(loader);
+    check_clients(loader);
+}

@@ -1,0 +1,13 @@
+/* Walks the configuration file and hands each value to its option. */
+#ifndef SOLVEGATE_PROTO_CONFIG_FILE_H
+#define SOLVEGATE_PROTO_CONFIG_FILE_H
+
+#include "proto/config_loader.h"
+
+/* Gives every option of the prefix ("" or CLIENT_OPTION_PREFIX) its default. */
+void file_read_presets(struct loader *loader, bool is_client, void *base);
+
+/* false when the text is no JSON at all, so that nothing in it could be read. */
+bool file_read(struct loader *loader, struct slice text);
+
+#endif

@@ -1,0 +1,203 @@
+#include "proto/config_options.h"
+
+#include <stddef.h>
+
+#define SECOND 1000
+#define MINUTE (60 * SECOND)
+#define HOUR (60 * MINUTE)
+#define DAY (24 * HOUR)
+#define KIB 1024
+#define MIB (1024 * KIB)
+#define GIB (UINT64_C(1024) * MIB)
+
+#define IN_CONFIG(member) \
+    .offset = offsetof(struct config, member), .bytes = sizeof(((struct config *)0)->member)
+#define IN_CLIENT(member)                             \
+    .offset = offsetof(struct config_client, member), \
+    .bytes = sizeof(((struct config_client *)0)->member)
+
+static const struct option_word ambiguous_words[] = {{"resend", true}, {"never", false}, {NULL, 0}};
+static const struct option_word scope_words[] = {{"client", false}, {"global", true}, {NULL, 0}};
+static const struct option_word reuse_words[] = {
+    {"shared", REUSE_SHARED}, {"single", REUSE_SINGLE}, {"none", REUSE_NONE}, {NULL, 0}};
+static const struct option_word level_words[] = {
+    {"debug", LOG_DEBUG}, {"info", LOG_INFO}, {"warn", LOG_WARN}, {"error", LOG_ERROR}, {NULL, 0}};
+static const struct option_word format_words[] = {{"auto", LOG_AUTO},
+                                                  {"text", LOG_TEXT},
+                                                  {"key_value", LOG_KEY_VALUE},
+                                                  {"json", LOG_JSON},
+                                                  {NULL, 0}};
+
+/* clang-format off */
+const struct option options[] = {
+    {"listen", OPTION_LISTEN, IN_CONFIG(listen), .preset = "[\"127.0.0.1:8430\"]",
+     .help = "Addresses to serve at; without clients only this machine may reach them."},
+    {"public_url", OPTION_URL, IN_CONFIG(public_url),
+     .help = "Where the vendor reaches this gateway with its callbacks; without it solutions are polled for."},
+    {"trusted_proxies", OPTION_NETWORKS, IN_CONFIG(trusted_proxies), .preset = "[]",
+     .help = "Reverse proxies whose X-Forwarded-For is believed."},
+    {"data_dir", OPTION_TEXT, IN_CONFIG(data_dir),
+     .help = "Directory of the journal; without it everything is kept in memory only."},
+
+    {"upstream.url", OPTION_URL, IN_CONFIG(upstream.url), .preset = "\"https://ocr.captchaai.com\"",
+     .help = "The vendor's address, without /in.php."},
+    {"upstream.key", OPTION_SECRET, IN_CONFIG(upstream.key),
+     .help = "The vendor's API key; if it is given nowhere, CAPTCHAAI_API_KEY is taken from the environment."},
+    {"upstream.slots", OPTION_SLOTS, IN_CONFIG(upstream.slots), .min = 1, .max = 100000, .preset = "\"auto\"",
+     .help = "Threads of the vendor's plan; auto asks the vendor and adapts."},
+    {"upstream.connections", OPTION_COUNT, IN_CONFIG(upstream.connections), .min = 1, .max = 4096, .preset = "64",
+     .help = "Most connections to the vendor at the same time."},
+    {"upstream.connect_timeout", OPTION_DURATION, IN_CONFIG(upstream.connect_timeout_ms),
+     .min = 100, .max = 5 * MINUTE, .preset = "\"5s\"",
+     .help = "How long connecting to the vendor may take."},
+    {"upstream.submit_timeout", OPTION_DURATION, IN_CONFIG(upstream.submit_timeout_ms),
+     .min = 100, .max = 10 * MINUTE, .preset = "\"15s\"",
+     .help = "How long the reply to a submit may take before the submit is ambiguous."},
+    {"upstream.poll_timeout", OPTION_DURATION, IN_CONFIG(upstream.poll_timeout_ms),
+     .min = 100, .max = 10 * MINUTE, .preset = "\"10s\"",
+     .help = "How long the reply to a poll may take."},
+    {"upstream.price", OPTION_PRICES, IN_CONFIG(upstream.price_micro), .max = 1000, .preset = "{}",
+     .help = "Price of one solve per type, in the account's currency, for the statistics."},
+    {"upstream.ca_file", OPTION_TEXT, IN_CONFIG(upstream.ca_file),
+     .help = "Certificates to trust instead of the system's."},
+    {"upstream.allow_plain_http", OPTION_FLAG, IN_CONFIG(upstream.allow_plain_http), .preset = "false",
+     .help = "Allows http to a vendor that is not this machine: the key travels readable."},
+
+    {"poll.first", OPTION_DURATIONS, IN_CONFIG(poll_first_ms), .min = 100, .max = 10 * MINUTE, .preset = "\"5s\"",
+     .help = "How long after a submit the first poll is sent; one duration, or one per type."},
+    {"poll.interval", OPTION_DURATION, IN_CONFIG(poll_interval_ms), .min = 100, .max = 10 * MINUTE, .preset = "\"5s\"",
+     .help = "Time between polls of one solve."},
+    {"poll.fallback_after", OPTION_DURATION, IN_CONFIG(fallback_after_ms), .min = SECOND, .max = HOUR,
+     .preset = "\"120s\"",
+     .help = "How long to wait for a callback before polling."},
+
+    {"solve_timeout", OPTION_DURATION, IN_CONFIG(solve_timeout_ms), .min = SECOND, .max = HOUR, .preset = "\"180s\"",
+     .help = "Longest life of a solve, whatever its retries."},
+    {"ambiguity_window", OPTION_DURATION, IN_CONFIG(ambiguity_window_ms), .min = 0, .max = HOUR, .preset = "\"45s\"",
+     .help = "How long a submit whose reply was lost may still prove itself before it is sent again."},
+    {"on_ambiguous", OPTION_WORD, IN_CONFIG(resend_ambiguous), .words = ambiguous_words, .preset = "\"resend\"",
+     .help = "What happens after the ambiguity window: the submit is sent again, or the solve fails."},
+
+    {"retry.base", OPTION_DURATION, IN_CONFIG(retry.base_ms), .min = 1, .max = HOUR, .preset = "\"1s\"",
+     .help = "First pause between attempts; it doubles each time."},
+    {"retry.cap", OPTION_DURATION, IN_CONFIG(retry.cap_ms), .min = 1, .max = HOUR, .preset = "\"60s\"",
+     .help = "Longest pause between attempts."},
+    {"retry.jitter", OPTION_DURATION, IN_CONFIG(retry.jitter_ms), .min = 0, .max = HOUR, .preset = "\"1s\"",
+     .help = "Largest random time added to each pause."},
+    {"retry.busy", OPTION_COUNT, IN_CONFIG(retry.busy), .max = 1000, .preset = "5",
+     .help = "Most retries when the vendor says that it is busy."},
+    {"retry.unsolvable", OPTION_COUNT, IN_CONFIG(retry.unsolvable), .max = 1000, .preset = "2",
+     .help = "Most retries when the vendor could not solve it."},
+    {"retry.transient", OPTION_COUNT, IN_CONFIG(retry.transient), .max = 1000, .preset = "3",
+     .help = "Most retries after faults of the vendor or the network."},
+    {"retry.unknown", OPTION_COUNT, IN_CONFIG(retry.unknown), .max = 1000, .preset = "1",
+     .help = "Most retries after errors that nobody knows."},
+    {"retry.budget", OPTION_SHARE, IN_CONFIG(retry.budget_permille), .preset = "0.2",
+     .help = "Retries as a share of the last minute's submits, with a floor of 20 a minute; 0 sets no such limit."},
+
+    {"errors", OPTION_ERRORS, IN_CONFIG(errors), .preset = "{}",
+     .help = "Error codes of the vendor that are to be handled as another class than the built-in one."},
+
+    {"cache.ttl", OPTION_DURATIONS, IN_CONFIG(ttl_ms), .min = SECOND, .max = 7 * DAY,
+     .preset = "{\"recaptcha_v2\": \"80s\", \"recaptcha_v3\": \"80s\", \"hcaptcha\": \"80s\", "
+               "\"turnstile\": \"250s\", \"image\": \"1h\", \"default\": \"60s\"}",
+     .help = "How long a solution is good, per type."},
+    {"cache.min_ttl", OPTION_DURATION, IN_CONFIG(min_ttl_ms), .max = DAY, .preset = "\"10s\"",
+     .help = "What must remain of a solution's life when it is handed out."},
+    {"cache.caller_error_ttl", OPTION_DURATION, IN_CONFIG(caller_error_ttl_ms), .max = HOUR, .preset = "\"30s\"",
+     .help = "How long a request's own mistake is remembered, so that it is not sent again."},
+    {"cache.solutions", OPTION_COUNT, IN_CONFIG(limits.solutions), .min = 1, .max = 10000000, .preset = "100000",
+     .help = "Most solutions kept."},
+    {"cache.bytes", OPTION_SIZE, IN_CONFIG(limits.solution_bytes), .min = 64 * KIB, .max = 1024 * GIB,
+     .preset = "\"64MiB\"",
+     .help = "Most memory for the text of solutions."},
+
+    {"dedup.scope", OPTION_WORD, IN_CONFIG(dedup_is_global), .words = scope_words, .preset = "\"client\"",
+     .help = "Who shares a solve: the holders of one gateway key, or everybody."},
+    {"dedup.include_proxy", OPTION_FLAG, IN_CONFIG(dedup_include_proxy), .preset = "false",
+     .help = "Makes proxy and proxytype part of what identifies a request."},
+
+    {"reuse", OPTION_REUSES, IN_CONFIG(reuse), .words = reuse_words,
+     .preset = "{\"image\": \"shared\", \"default\": \"shared\"}",
+     .help = "Who may get the same solution, per type: everybody, one request, or (none) not even a join."},
+
+    {"idempotency.ttl", OPTION_DURATION, IN_CONFIG(idempotency_ttl_ms), .min = SECOND, .max = 7 * DAY,
+     .preset = "\"300s\"",
+     .help = "How long an idempotency key is remembered."},
+    {"idempotency.max", OPTION_COUNT, IN_CONFIG(limits.idempotency), .min = 1, .max = 10000000, .preset = "100000",
+     .help = "Most idempotency keys remembered."},
+
+    {"clients[].name", OPTION_NAME, IN_CLIENT(name),
+     .help = "The client's name in logs and statistics; required."},
+    {"clients[].key", OPTION_KEY, IN_CLIENT(key_hash),
+     .help = "The gateway key the client presents; this or key_hash is required."},
+    {"clients[].key_hash", OPTION_KEY_HASH, IN_CLIENT(key_hash),
+     .help = "What `solvegate hash-key` prints for the key, so that the file holds no secret."},
+    {"clients[].scopes", OPTION_SCOPES, IN_CLIENT(scopes), .preset = "[\"solve\"]",
+     .help = "What the client may do: solve, and admin to see everybody's flights and statistics."},
+    {"clients[].allow_hosts", OPTION_HOSTS, IN_CLIENT(allow_hosts),
+     .help = "Hosts whose captchas the client may have solved; without it every host."},
+    {"clients[].slots", OPTION_COUNT, IN_CLIENT(slots), .max = 100000, .preset = "0",
+     .help = "Most of the plan's slots it may hold; 0 sets no such limit."},
+    {"clients[].weight", OPTION_COUNT, IN_CLIENT(weight), .min = 1, .max = 1000, .preset = "1",
+     .help = "Its share of the queue against other clients."},
+    {"clients[].requests", OPTION_COUNT, IN_CLIENT(requests), .max = 10000000, .preset = "0",
+     .help = "Most of its requests waiting at the same time; 0 sets no limit but limits.requests."},
+    {"clients[].budget_per_day", OPTION_COUNT, IN_CLIENT(budget_per_day), .max = UINT64_C(1000000000000),
+     .help = "Most submits paid for it per day (UTC); without it no limit."},
+    {"clients[].reuse", OPTION_WORD, IN_CLIENT(reuse), .words = reuse_words,
+     .help = "Overrides reuse for this client."},
+
+    {"limits.connections", OPTION_COUNT, IN_CONFIG(limits.connections), .min = 1, .max = 1000000, .preset = "10000",
+     .help = "Most connections of callers."},
+    {"limits.requests", OPTION_COUNT, IN_CONFIG(limits.requests), .min = 1, .max = 10000000, .preset = "200000",
+     .help = "Most requests kept, waiting or answered."},
+    {"limits.flights", OPTION_COUNT, IN_CONFIG(limits.flights), .min = 1, .max = 10000000, .preset = "100000",
+     .help = "Most solves under way or queued."},
+    {"limits.per_flight", OPTION_COUNT, IN_CONFIG(limits.per_flight), .min = 1, .max = 10000000, .preset = "50000",
+     .help = "Most requests that join one solve."},
+    {"limits.callers", OPTION_COUNT, IN_CONFIG(limits.callers), .min = 1, .max = 10000000, .preset = "20000",
+     .help = "Most calls held open until their solve ends; a connection may pipeline several."},
+    {"limits.body", OPTION_SIZE, IN_CONFIG(limits.body_bytes), .min = 1 * KIB, .max = 256 * MIB, .preset = "\"2MiB\"",
+     .help = "Largest body of a request."},
+    {"limits.header", OPTION_SIZE, IN_CONFIG(limits.header_bytes), .min = 1 * KIB, .max = 1 * MIB,
+     .preset = "\"16KiB\"",
+     .help = "Largest head of a request, with its URL."},
+    {"limits.header_timeout", OPTION_DURATION, IN_CONFIG(limits.header_timeout_ms), .min = 100, .max = HOUR,
+     .preset = "\"10s\"",
+     .help = "How long the head of a request may take to arrive."},
+    {"limits.body_timeout", OPTION_DURATION, IN_CONFIG(limits.body_timeout_ms), .min = 100, .max = HOUR,
+     .preset = "\"20s\"",
+     .help = "How long the body of a request may take to arrive."},
+    {"limits.write_timeout", OPTION_DURATION, IN_CONFIG(limits.write_timeout_ms), .min = 100, .max = HOUR,
+     .preset = "\"30s\"",
+     .help = "How long a reply may take to be read."},
+    {"limits.idle_timeout", OPTION_DURATION, IN_CONFIG(limits.idle_timeout_ms), .min = 100, .max = DAY,
+     .preset = "\"75s\"",
+     .help = "How long a connection may stay open between requests."},
+
+    {"log.level", OPTION_WORD, IN_CONFIG(log.level), .words = level_words, .preset = "\"info\"",
+     .help = "The least important events that are logged."},
+    {"log.format", OPTION_WORD, IN_CONFIG(log.format), .words = format_words, .preset = "\"auto\"",
+     .help = "How events are written; auto is text on a terminal and key=value elsewhere."},
+
+    {"drain_timeout", OPTION_DURATION, IN_CONFIG(drain_timeout_ms), .max = HOUR, .preset = "\"5s\"",
+     .help = "How long open calls may finish after SIGTERM."},
+};
+/* clang-format on */
+
+const size_t option_count = sizeof(options) / sizeof(options[0]);
+_Static_assert(sizeof(options) / sizeof(options[0]) <= OPTIONS_MAX, "OPTIONS_MAX is too small");
+
+/* Keys of the design whose features are not built: refused, because ignoring them would be a lie.
+ * Whoever builds one deletes its line. */
+static const char *const refused[] = {"public_url", "data_dir", "pools",
+                                      "letters",    "alerts",   "callbacks"};
+
+bool option_is_refused(struct slice path)
+{
+    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+        if (slice_equals(path, slice_from(refused[i])))
+            return true;
+    return false;
+}

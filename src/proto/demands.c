@@ -1,0 +1,119 @@
+/* Mistakes of a caller that we can see ourselves, told in the vendor's words (PROTOCOL.md 3a). */
+#include "proto/identity_private.h"
+#include "proto/params_private.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+/* The vendor's older reference says below 100 bytes, the newer below 1 KB: only the first is sure. */
+#define IMAGE_MIN_BYTES 100
+/* The newer reference says above 1024 KB, and the older limit of 100 kB is no longer sure. */
+#define IMAGE_MAX_BYTES ((size_t)1024 * 1024)
+
+int identity_fail(struct identity *identity, const char *word, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    (void)vsnprintf(identity->mistake_detail, sizeof(identity->mistake_detail), format, args);
+    va_end(args);
+    identity->mistake = word;
+    return ERR_INVALID;
+}
+
+bool identity_has(const struct identity_work *work, enum name_role role)
+{
+    return work->given[role] != NULL && work->given[role]->value.len > 0;
+}
+
+static bool holds_nul(const struct param *param)
+{
+    return param != NULL && memchr(param->value.data, '\0', param->value.len) != NULL;
+}
+
+/* A name with a NUL or one that passes for `key` or `pingback` would let a caller speak to the
+ * vendor in our place (RELIABILITY.md threat 14). */
+static int check_names(const struct identity_work *work)
+{
+    char quoted[PARAMS_QUOTE_MAX];
+    for (size_t i = 0; i < work->params->count; i++) {
+        const struct slice name = work->params->items[i].name;
+        if (work->roles[i] != NAME_OTHER)
+            continue;
+        if (memchr(name.data, '\0', name.len) != NULL || name_is_disguised(name))
+            return identity_fail(work->identity, "ERROR_BAD_PARAMETERS",
+                                 "the parameter name '%s' is not allowed", params_quote(name, quoted));
+    }
+    return 0;
+}
+
+static int check_nuls(const struct identity_work *work)
+{
+    static const enum name_role roles[] = {NAME_METHOD, NAME_PAGEURL, NAME_SITEKEY, NAME_GOOGLEKEY};
+    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+        if (holds_nul(work->given[roles[i]]))
+            return identity_fail(work->identity, "ERROR_BAD_PARAMETERS", "%.*s holds a NUL byte",
+                                 (int)work->given[roles[i]]->name.len,
+                                 work->given[roles[i]]->name.data);
+    return 0;
+}
+
+static int check_also(const struct identity_work *work)
+{
+    for (size_t i = 0; i < METHOD_ALSO_MAX; i++) {
+        const struct slice name = work->method->also[i];
+        if (slice_is_given(name) && params_value(work->params, name).len == 0)
+            return identity_fail(work->identity, "ERROR_BAD_PARAMETERS",
+                                 "%s is required by method %s", name.data, work->method->name.data);
+    }
+    return 0;
+}
+
+static bool has_no_image(const struct identity_work *work)
+{
+    return !work->has_file && !identity_has(work, NAME_FILE) && !identity_has(work, NAME_BODY) &&
+           !identity_has(work, NAME_IMAGE) && !identity_has(work, NAME_TEXTCAPTCHA);
+}
+
+int identity_check_demands(const struct identity_work *work)
+{
+    struct identity *const identity = work->identity;
+    const unsigned needs = work->method == NULL ? 0 : work->method->needs;
+    int code = check_names(work);
+    if (code == 0)
+        code = check_nuls(work);
+    if (code != 0 || work->method == NULL)
+        return code;
+    const char *const method = work->method->name.data;
+    if ((needs & METHOD_NEEDS_SITEKEY) != 0 && !identity_has(work, NAME_SITEKEY) &&
+        !identity_has(work, NAME_GOOGLEKEY))
+        return identity_fail(identity, "ERROR_GOOGLEKEY", "%s is required by method %s",
+                             work->method->captcha == CAPTCHA_RECAPTCHA_V2 ? "googlekey" : "sitekey",
+                             method);
+    if ((needs & METHOD_NEEDS_PAGEURL) != 0 && !identity_has(work, NAME_PAGEURL))
+        return identity_fail(identity, "ERROR_PAGEURL", "pageurl is required by method %s", method);
+    if ((needs & METHOD_NEEDS_PROXY) != 0 && !identity_has(work, NAME_PROXY))
+        return identity_fail(identity, "ERROR_BAD_PARAMETERS", "proxy is required by method %s",
+                             method);
+    if ((needs & METHOD_NEEDS_IMAGE) != 0 && has_no_image(work))
+        return identity_fail(identity, "ERROR_ZERO_CAPTCHA_FILESIZE",
+                             "method %s needs an image in file or body", method);
+    return check_also(work);
+}
+
+int identity_check_image(const struct identity_work *work, bool is_decoded, size_t bytes)
+{
+    struct identity *const identity = work->identity;
+    /* A text question needs no image, so nothing is certain about one that comes with it. */
+    if (!work->is_upload || (work->method->needs & METHOD_NEEDS_IMAGE) == 0 ||
+        identity_has(work, NAME_TEXTCAPTCHA))
+        return 0;
+    if (!is_decoded)
+        return identity_fail(identity, "ERROR_UPLOAD", "body is not base64");
+    if (bytes < IMAGE_MIN_BYTES)
+        return identity_fail(identity, "ERROR_ZERO_CAPTCHA_FILESIZE",
+                             "the image has %zu bytes, fewer than %d", bytes, IMAGE_MIN_BYTES);
+    if (bytes > IMAGE_MAX_BYTES)
+        return identity_fail(identity, "ERROR_TOO_BIG_CAPTCHA_FILESIZE",
+                             "the image has more than %zu bytes", IMAGE_MAX_BYTES);
+    return 0;
+}

@@ -1,0 +1,178 @@
+#include "proto/json_out.h"
+
+/* Bytes that stand for themselves inside a JSON string. */
+static bool is_plain(unsigned char c)
+{
+    return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
+}
+
+static bool is_continuation(unsigned char c)
+{
+    return (c & 0xc0) == 0x80;
+}
+
+/* Length of the valid UTF-8 sequence at the start, or 0. Overlong forms, surrogates and numbers
+ * beyond Unicode are not valid (RFC 3629). */
+static size_t utf8_length(const unsigned char *s, size_t len)
+{
+    if (s[0] < 0x80)
+        return 1;
+    if (s[0] >= 0xc2 && s[0] <= 0xdf)
+        return len >= 2 && is_continuation(s[1]) ? 2 : 0;
+    if (s[0] >= 0xe0 && s[0] <= 0xef) {
+        if (len < 3 || !is_continuation(s[1]) || !is_continuation(s[2]))
+            return 0;
+        if ((s[0] == 0xe0 && s[1] < 0xa0) || (s[0] == 0xed && s[1] > 0x9f))
+            return 0;
+        return 3;
+    }
+    if (s[0] >= 0xf0 && s[0] <= 0xf4) {
+        if (len < 4 || !is_continuation(s[1]) || !is_continuation(s[2]) || !is_continuation(s[3]))
+            return 0;
+        if ((s[0] == 0xf0 && s[1] < 0x90) || (s[0] == 0xf4 && s[1] > 0x8f))
+            return 0;
+        return 4;
+    }
+    return 0;
+}
+
+static void add_escape(struct buf *out, unsigned char c)
+{
+    static const char hex[] = "0123456789abcdef";
+    switch (c) {
+    case '"':
+        buf_add(out, SLICE_OF("\\\""));
+        return;
+    case '\\':
+        buf_add(out, SLICE_OF("\\\\"));
+        return;
+    case '\n':
+        buf_add(out, SLICE_OF("\\n"));
+        return;
+    case '\r':
+        buf_add(out, SLICE_OF("\\r"));
+        return;
+    case '\t':
+        buf_add(out, SLICE_OF("\\t"));
+        return;
+    default: {
+        const char text[] = {'\\', 'u', '0', '0', hex[c >> 4], hex[c & 15]};
+        buf_add(out, (struct slice){.data = text, .len = sizeof text});
+        return;
+    }
+    }
+}
+
+/* One odd character; returns how many bytes it took. */
+static size_t add_odd(struct buf *out, const unsigned char *s, size_t len)
+{
+    if (s[0] < 0x80) {
+        add_escape(out, s[0]);
+        return 1;
+    }
+    const size_t length = utf8_length(s, len);
+    if (length == 0) {
+        buf_add(out, SLICE_OF("\\ufffd"));
+        return 1;
+    }
+    buf_add(out, (struct slice){.data = (const char *)s, .len = length});
+    return length;
+}
+
+void json_add_string(struct buf *out, struct slice text)
+{
+    const unsigned char *s = (const unsigned char *)text.data;
+    size_t start = 0;
+    size_t at = 0;
+    buf_add_char(out, '"');
+    while (at < text.len) {
+        if (is_plain(s[at])) {
+            at++;
+            continue;
+        }
+        buf_add(out, (struct slice){.data = text.data + start, .len = at - start});
+        at += add_odd(out, s + at, text.len - at);
+        start = at;
+    }
+    if (at > start)
+        buf_add(out, (struct slice){.data = text.data + start, .len = at - start});
+    buf_add_char(out, '"');
+}
+
+static void add_comma(struct buf *out)
+{
+    if (out->len == 0)
+        return;
+    const char last = out->data[out->len - 1];
+    if (last != '{' && last != '[' && last != ':')
+        buf_add_char(out, ',');
+}
+
+void json_open(struct buf *out, char bracket)
+{
+    add_comma(out);
+    buf_add_char(out, bracket);
+}
+
+void json_close(struct buf *out, char bracket)
+{
+    buf_add_char(out, bracket);
+}
+
+void json_item(struct buf *out)
+{
+    add_comma(out);
+}
+
+void json_member(struct buf *out, const char *name)
+{
+    add_comma(out);
+    buf_add_char(out, '"');
+    buf_add(out, slice_from(name));
+    buf_add(out, SLICE_OF("\":"));
+}
+
+void json_text(struct buf *out, const char *name, struct slice value)
+{
+    json_member(out, name);
+    json_add_string(out, value);
+}
+
+void json_number(struct buf *out, const char *name, uint64_t value)
+{
+    json_member(out, name);
+    buf_add_u64(out, value);
+}
+
+void json_bool(struct buf *out, const char *name, bool value)
+{
+    json_member(out, name);
+    buf_add(out, value ? SLICE_OF("true") : SLICE_OF("false"));
+}
+
+void json_null(struct buf *out, const char *name)
+{
+    json_member(out, name);
+    buf_add(out, SLICE_OF("null"));
+}
+
+void json_seconds(struct buf *out, const char *name, uint64_t milliseconds)
+{
+    json_member(out, name);
+    buf_add_u64(out, milliseconds / 1000);
+    const unsigned rest = (unsigned)(milliseconds % 1000);
+    if (rest == 0)
+        return;
+    const char digits[] = {'.', (char)('0' + rest / 100), (char)('0' + rest / 10 % 10),
+                           (char)('0' + rest % 10)};
+    size_t len = sizeof digits;
+    while (digits[len - 1] == '0')
+        len--;
+    buf_add(out, (struct slice){.data = digits, .len = len});
+}
+
+void json_raw(struct buf *out, const char *name, struct slice json)
+{
+    json_member(out, name);
+    buf_add(out, json);
+}

@@ -1,0 +1,28 @@
+/* JSON written straight into a buffer: commas kept right by the writer, text escaped, bad UTF-8 replaced. */
+#ifndef SOLVEGATE_PROTO_JSON_OUT_H
+#define SOLVEGATE_PROTO_JSON_OUT_H
+
+#include "base/buf.h"
+
+#include <stdint.h>
+
+/* A quoted, escaped string. */
+void json_add_string(struct buf *out, struct slice text);
+
+/* Members of the object or array being written; the comma before one is added when it is needed,
+ * which the byte before tells. A name is a literal and needs no escaping. */
+void json_open(struct buf *out, char bracket);
+void json_close(struct buf *out, char bracket);
+void json_member(struct buf *out, const char *name);
+void json_item(struct buf *out);
+
+void json_text(struct buf *out, const char *name, struct slice value);
+void json_number(struct buf *out, const char *name, uint64_t value);
+void json_bool(struct buf *out, const char *name, bool value);
+void json_null(struct buf *out, const char *name);
+/* Milliseconds as seconds with up to three decimals. */
+void json_seconds(struct buf *out, const char *name, uint64_t milliseconds);
+/* Text that is JSON already. */
+void json_raw(struct buf *out, const char *name, struct slice json);
+
+#endif

@@ -1,0 +1,129 @@
+#include "proto/names.h"
+
+/* With lengths known to the compiler each comparison is one or two machine words. */
+#define MATCH(literal, role)                                     \
+    if (memcmp(name.data, literal, sizeof(literal) - 1) == 0) \
+    return role
+
+static enum name_role role_of_3_to_6(struct slice name)
+{
+    switch (name.len) {
+    case 3:
+        MATCH("key", NAME_TRANSPORT);
+        break;
+    case 4:
+        MATCH("json", NAME_TRANSPORT);
+        MATCH("wait", NAME_TRANSPORT);
+        MATCH("body", NAME_BODY);
+        MATCH("file", NAME_FILE);
+        MATCH("calc", NAME_OPTION);
+        break;
+    case 5:
+        MATCH("reuse", NAME_TRANSPORT);
+        MATCH("debug", NAME_TRANSPORT);
+        MATCH("proxy", NAME_PROXY);
+        MATCH("image", NAME_IMAGE);
+        break;
+    case 6:
+        MATCH("method", NAME_METHOD);
+        MATCH("data-s", NAME_DATA_S);
+        MATCH("phrase", NAME_OPTION);
+        break;
+    }
+    return NAME_OTHER;
+}
+
+static enum name_role role_of_7_to_8(struct slice name)
+{
+    switch (name.len) {
+    case 7:
+        MATCH("sitekey", NAME_SITEKEY);
+        MATCH("pageurl", NAME_PAGEURL);
+        MATCH("soft_id", NAME_TRANSPORT);
+        MATCH("min_ttl", NAME_TRANSPORT);
+        MATCH("max_age", NAME_TRANSPORT);
+        MATCH("version", NAME_VERSION);
+        MATCH("numeric", NAME_OPTION);
+        MATCH("min_len", NAME_OPTION);
+        MATCH("max_len", NAME_OPTION);
+        break;
+    case 8:
+        MATCH("pingback", NAME_TRANSPORT);
+        MATCH("callback", NAME_TRANSPORT);
+        MATCH("priority", NAME_TRANSPORT);
+        MATCH("regsense", NAME_OPTION);
+        MATCH("language", NAME_OPTION);
+        break;
+    }
+    return NAME_OTHER;
+}
+
+static enum name_role role_of_9_to_15(struct slice name)
+{
+    switch (name.len) {
+    case 9:
+        MATCH("googlekey", NAME_GOOGLEKEY);
+        MATCH("userAgent", NAME_USER_AGENT);
+        MATCH("useragent", NAME_USERAGENT);
+        MATCH("proxytype", NAME_PROXYTYPE);
+        MATCH("invisible", NAME_FLAG);
+        MATCH("challenge", NAME_CHALLENGE);
+        break;
+    case 10:
+        MATCH("enterprise", NAME_FLAG);
+        break;
+    case 11:
+        MATCH("header_acao", NAME_TRANSPORT);
+        MATCH("textcaptcha", NAME_TEXTCAPTCHA);
+        break;
+    case 14:
+        if (name.data[13] >= '1' && name.data[13] <= '9')
+            MATCH("image_base64_", NAME_PICTURE);
+        break;
+    case 15:
+        MATCH("idempotency_key", NAME_TRANSPORT);
+        MATCH("imginstructions", NAME_PICTURE);
+        break;
+    }
+    return NAME_OTHER;
+}
+
+enum name_role name_role(struct slice name)
+{
+    if (name.len <= 6)
+        return role_of_3_to_6(name);
+    return name.len <= 8 ? role_of_7_to_8(name) : role_of_9_to_15(name);
+}
+
+/* PHP drops leading blanks, makes an array of what has a bracket, turns dots and blanks into
+ * underscores, and once cut at a NUL; letters' case is folded for doors that are not PHP. */
+static size_t fold_name(struct slice name, char *out, size_t room)
+{
+    size_t from = 0;
+    while (from < name.len && (name.data[from] == ' ' || (name.data[from] >= '\t' && name.data[from] <= '\r')))
+        from++;
+    size_t len = 0;
+    for (; from < name.len && len < room; from++) {
+        const char c = name.data[from];
+        if (c == '[' || c == '\0')
+            break;
+        if (c == '.' || c == ' ')
+            out[len++] = '_';
+        else
+            out[len++] = c >= 'A' && c <= 'Z' ? (char)(c + ('a' - 'A')) : c;
+    }
+    return len;
+}
+
+bool name_is_disguised(struct slice name)
+{
+    static const struct slice guarded[] = {
+        {"key", 3}, {"json", 4}, {"soft_id", 7}, {"pingback", 8}, {"header_acao", 11},
+    };
+    char folded[16];
+    const struct slice plain = {.data = folded, .len = fold_name(name, folded, sizeof(folded))};
+    for (size_t i = 0; i < sizeof(guarded) / sizeof(guarded[0]); i++)
+        if (slice_equals(plain, guarded[i]))
+            return !slice_equals(name, guarded[i]);
+    return false;
+}

@@ -1,0 +1,66 @@
+/* The parameters of one call, whatever encoding they came in: query, form, multipart or JSON. */
+#ifndef SOLVEGATE_PROTO_PARAMS_H
+#define SOLVEGATE_PROTO_PARAMS_H
+
+#include "base/blob.h"
+#include "base/buf.h"
+#include "base/err.h"
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* RELIABILITY.md threat 6: at most 32 parts; some methods have about 20 parameters besides ours. */
+#define PARAMS_MAX 64
+#define PARAM_NAME_MAX 64
+
+struct param {
+    struct slice name;
+    struct slice value;    /* decoded */
+    struct slice filename; /* given only for a multipart file part */
+};
+
+/* Made to be kept and reused: params_reset keeps the arena's memory. */
+struct params {
+    struct param items[PARAMS_MAX];
+    size_t count;
+    struct buf arena;     /* decoded bytes; values point here or into the caller's bytes */
+    struct buf json_room; /* working memory of the JSON reader, empty between calls */
+    char mistake[160];    /* what was wrong, for a person, after an error */
+};
+
+/* Decoded bytes beyond cap are refused with ERR_FULL. */
+void params_init(struct params *params, size_t cap);
+void params_close(struct params *params);
+void params_reset(struct params *params);
+
+/* All of these add to what is there and return 0, ERR_INVALID or ERR_FULL with params->mistake set.
+ * The bytes must outlive the params (values may point into them). A name given twice: the last one
+ * wins within and across encodings, as PHP does it (the vendor's doors are PHP), except in JSON,
+ * where a duplicate member is a mistake (RELIABILITY.md 1.1). */
+int params_add_form(struct params *params, struct slice encoded) MUST_CHECK;
+int params_add_multipart(struct params *params, struct slice body, struct slice boundary) MUST_CHECK;
+int params_add_json(struct params *params, struct slice body) MUST_CHECK;
+
+/* Sniffs the body as DESIGN.md 6.1 says and adds it: multipart with boundary, else a first
+ * non-space byte `{` means JSON whatever the content type, else a form. */
+int params_add_body(struct params *params, struct slice content_type, struct slice body) MUST_CHECK;
+
+/* NULL when not given. */
+const struct param *params_find(const struct params *params, struct slice name);
+/* SLICE_NONE when not given. */
+struct slice params_value(const struct params *params, struct slice name);
+/* 1, true, yes, on (any case) are true; everything else, also absence, is false. */
+bool params_flag(const struct params *params, struct slice name);
+
+/* Fields that are about the call, not about the captcha (DESIGN.md 5.1): never identity, never sent on. */
+bool param_is_transport(struct slice name);
+
+/* What a submit sends: everything but transport fields, in one blob that outlives the call and
+ * is also what a letter keeps. */
+struct blob *params_pack(const struct params *params);
+
+/* Back again: items point into the blob, which must outlive them. */
+int params_unpack(struct params *params, const struct blob *packed) MUST_CHECK;
+
+#endif

@@ -1,0 +1,60 @@
+/* The vendor's side of the wire: what we send, and what its replies mean. */
+#ifndef SOLVEGATE_PROTO_VENDOR_H
+#define SOLVEGATE_PROTO_VENDOR_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <solvegate/event.h>
+
+/* Overrides of the error table from the config (`errors`). */
+struct error_override {
+    char code[ERROR_CODE_MAX];
+    enum class class;
+};
+
+struct vendor_options {
+    const struct error_override *overrides; /* borrowed */
+    size_t override_count;
+};
+
+/* The class of an error code by exact name, overrides first; CLASS_UNKNOWN for anything not listed.
+ * Never by prefix: IP_BANNED, MAX_USER_TURN and "ERROR: 1001" are errors too. */
+enum class vendor_classify(const struct vendor_options *options, struct slice code);
+
+/* How a reply arrived, as libcurl told it. */
+struct vendor_reply {
+    bool is_sent;          /* the request may have reached the vendor: PREREQ was called */
+    bool is_complete;      /* the transfer ended without a transport error */
+    long http_status;      /* 0 without a reply */
+    struct slice body;     /* what arrived, at most the reply cap; may be partial */
+    bool is_too_big;       /* the cap was hit */
+    struct slice retry_after; /* header value, or not given */
+    int64_t wall_ms;       /* to understand a Retry-After date */
+};
+
+/* Each fills result completely but for attempt and caller. text and extra are owned by the result
+ * then: unref them after the step. The rules are RELIABILITY.md 5.4 and PROTOCOL.md 2. */
+void vendor_read_submit(const struct vendor_options *options, const struct vendor_reply *reply,
+                        struct vendor_result *result);
+void vendor_read_poll(const struct vendor_options *options, const struct vendor_reply *reply,
+                      struct vendor_result *result);
+/* threadsinfo or getbalance. */
+void vendor_read_probe(const struct vendor_options *options, const struct vendor_reply *reply,
+                       enum probe probe, struct probed *probed);
+/* A callback's id (may be empty) and code. */
+void vendor_read_callback(const struct vendor_options *options, struct slice id, struct slice code,
+                          struct vendor_result *result);
+
+/* Seconds, an HTTP date, or nonsense (0); at most cap_ms. */
+uint32_t vendor_retry_after_ms(struct slice value, int64_t wall_ms, uint32_t cap_ms);
+
+/* The body of a submit: multipart when the packed params hold a file, else a urlencoded form.
+ * Adds key, json=1 and, when given, pingback. content_type is a literal or lives in boundary. */
+int vendor_write_submit(const struct blob *packed, struct slice api_key, struct slice pingback,
+                        struct buf *body, struct buf *content_type) MUST_CHECK;
+/* The body of a res.php call: action (get, reportgood, reportbad, threadsinfo, getbalance), id or none. */
+void vendor_write_query(struct slice api_key, struct slice action, struct slice task_id,
+                        struct buf *body);
+
+#endif

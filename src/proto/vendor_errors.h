@@ -1,0 +1,26 @@
+/* The vendor's error codes as data: what each one means and how long its documentation says to wait. */
+#ifndef SOLVEGATE_PROTO_VENDOR_ERRORS_H
+#define SOLVEGATE_PROTO_VENDOR_ERRORS_H
+
+#include "proto/vendor.h"
+
+struct vendor_error {
+    struct slice code;
+    enum class class;
+    uint32_t wait_ms; /* a documented ban or pause; 0 when there is none */
+};
+
+/* The whole table, for tests and documentation. */
+const struct vendor_error *vendor_errors(size_t *count);
+
+/* By exact name, overrides first; false when nobody knows the code. */
+bool vendor_find_error(const struct vendor_options *options, struct slice code,
+                       struct vendor_error *found);
+
+/* Is this text an error rather than an answer: a known code, or an unknown one in the vendor's style? */
+bool vendor_is_error(const struct vendor_options *options, struct slice text);
+
+/* Upper case, digits, '_', ':' and spaces, 1 to 64 of them. */
+bool vendor_is_code(struct slice text);
+
+#endif

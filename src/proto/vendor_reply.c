@@ -1,0 +1,276 @@
+#include "proto/vendor_reply.h"
+
+#include "proto/vendor_errors.h"
+
+#include <stdlib.h>
+#include <yyjson.h>
+
+/* No reply we know nests deeper than three; yyjson's writers must not meet a tower of brackets. */
+#define DEPTH_MAX 16
+
+enum status { STATUS_ABSENT, STATUS_NO, STATUS_YES, STATUS_ODD };
+
+/* isspace() depends on the locale, and strchr() finds a NUL in every string. */
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static struct slice trim(struct slice body)
+{
+    if (slice_starts_with(body, SLICE_OF("\xEF\xBB\xBF"))) {
+        body.data += 3;
+        body.len -= 3;
+    }
+    while (body.len > 0 && is_space(body.data[0])) {
+        body.data++;
+        body.len--;
+    }
+    while (body.len > 0 && is_space(body.data[body.len - 1]))
+        body.len--;
+    return body;
+}
+
+/* Place behind the closing quote of the string whose opening quote is at start; 0 when it is cut. */
+static size_t string_end(struct slice json, size_t start)
+{
+    for (size_t i = start + 1; i < json.len; i++) {
+        if (json.data[i] == '\\')
+            i++;
+        else if (json.data[i] == '"')
+            return i + 1;
+    }
+    return 0;
+}
+
+static bool is_shallow(struct slice json)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < json.len; i++) {
+        const char c = json.data[i];
+        if (c == '"') {
+            const size_t end = string_end(json, i);
+            if (end == 0)
+                return true; /* cut short: the parser will say so */
+            i = end - 1;
+        } else if (c == '{' || c == '[') {
+            if (++depth > DEPTH_MAX)
+                return false;
+        } else if (c == '}' || c == ']') {
+            depth -= depth > 0;
+        }
+    }
+    return true;
+}
+
+static size_t skip_space(struct slice json, size_t i)
+{
+    while (i < json.len && is_space(json.data[i]))
+        i++;
+    return i;
+}
+
+/* Place behind a string, or behind a number or word that is visibly over; 0 for anything else. */
+static size_t scalar_end(struct slice json, size_t i)
+{
+    if (i >= json.len || json.data[i] == '{' || json.data[i] == '[')
+        return 0;
+    if (json.data[i] == '"')
+        return string_end(json, i);
+    while (i < json.len && !is_space(json.data[i]) && json.data[i] != ',' && json.data[i] != '}')
+        i++;
+    return i < json.len ? i : 0;
+}
+
+/* How much of a cut object is whole: up to the end of its last complete scalar member, 0 when there is
+ * none. Whether those bytes are valid JSON is for the parser to say. */
+static size_t whole_members(struct slice json)
+{
+    size_t whole = 0;
+    size_t i = skip_space(json, 1);
+    while (i < json.len && json.data[i] == '"') {
+        size_t end = string_end(json, i);
+        if (end == 0)
+            break;
+        i = skip_space(json, end);
+        if (i >= json.len || json.data[i] != ':')
+            break;
+        end = scalar_end(json, skip_space(json, i + 1));
+        if (end == 0)
+            break;
+        whole = end;
+        i = skip_space(json, end);
+        if (i >= json.len || json.data[i] != ',')
+            break;
+        i = skip_space(json, i + 1);
+    }
+    return whole;
+}
+
+static yyjson_doc *parse(struct reading *reading, struct slice json)
+{
+    /* Numbers stay text: an id beyond 2^53 must not pass through a double. */
+    const yyjson_read_flag flags = YYJSON_READ_NUMBER_AS_RAW;
+    char *data = (char *)(size_t)json.data; /* not written to without YYJSON_READ_INSITU */
+    if (yyjson_read_max_memory_usage(json.len, flags) > sizeof(reading->pool) - 256)
+        return yyjson_read_opts(data, json.len, flags, NULL, NULL);
+    yyjson_alc pool;
+    (void)yyjson_alc_pool_init(&pool, reading->pool, sizeof(reading->pool));
+    return yyjson_read_opts(data, json.len, flags, &pool, NULL);
+}
+
+static yyjson_doc *parse_prefix(struct reading *reading, struct slice json)
+{
+    const size_t whole = whole_members(json);
+    if (whole == 0)
+        return NULL;
+    char *closed = malloc(whole + 1);
+    if (closed == NULL)
+        return NULL;
+    memcpy(closed, json.data, whole);
+    closed[whole] = '}';
+    yyjson_doc *doc = parse(reading, (struct slice){.data = closed, .len = whole + 1});
+    free(closed);
+    return doc;
+}
+
+static struct slice value_text(yyjson_val *value)
+{
+    if (yyjson_is_raw(value))
+        return (struct slice){.data = yyjson_get_raw(value), .len = yyjson_get_len(value)};
+    if (yyjson_is_str(value))
+        return (struct slice){.data = yyjson_get_str(value), .len = yyjson_get_len(value)};
+    return SLICE_NONE;
+}
+
+/* A number, a string or a bool (PROTOCOL.md 2). */
+static enum status status_of(yyjson_val *value)
+{
+    if (value == NULL)
+        return STATUS_ABSENT;
+    if (yyjson_is_bool(value))
+        return yyjson_get_bool(value) ? STATUS_YES : STATUS_NO;
+    const struct slice text = value_text(value);
+    if (slice_equals(text, SLICE_OF("1")))
+        return STATUS_YES;
+    return slice_equals(text, SLICE_OF("0")) ? STATUS_NO : STATUS_ODD;
+}
+
+/* The members that carry the statement; false when one is there twice, since then nobody knows. */
+static bool find_members(yyjson_val *root, yyjson_val **status, yyjson_val **request,
+                         yyjson_val **result)
+{
+    struct {
+        const char *name;
+        yyjson_val **place;
+    } const known[] = {{"status", status}, {"request", request}, {"result", result}};
+    yyjson_obj_iter members = yyjson_obj_iter_with(root);
+    for (yyjson_val *key; (key = yyjson_obj_iter_next(&members)) != NULL;) {
+        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+            if (!yyjson_equals_str(key, known[i].name))
+                continue;
+            if (*known[i].place != NULL)
+                return false;
+            *known[i].place = yyjson_obj_iter_get_val(key);
+        }
+    }
+    return true;
+}
+
+static bool is_geetest(yyjson_val *root)
+{
+    return yyjson_is_str(yyjson_obj_get(root, "challenge")) &&
+           yyjson_is_str(yyjson_obj_get(root, "validate")) &&
+           yyjson_is_str(yyjson_obj_get(root, "seccode"));
+}
+
+/* A refusal names its reason in `request`; some dialects only in `error_text`. */
+static struct slice reason_of(yyjson_val *root, yyjson_val *answer)
+{
+    const struct slice text = value_text(answer != NULL ? answer : yyjson_obj_get(root, "error_text"));
+    return slice_is_given(text) ? text : SLICE_OF("");
+}
+
+static void judge_json(struct reading *reading, const struct vendor_options *options)
+{
+    yyjson_val *root = yyjson_doc_get_root(reading->doc);
+    yyjson_val *status_value = NULL;
+    yyjson_val *request = NULL;
+    yyjson_val *result = NULL;
+    if (!yyjson_is_obj(root) || !find_members(root, &status_value, &request, &result))
+        return;
+    const enum status status = status_of(status_value);
+    reading->answer = request != NULL ? request : result;
+    reading->text = value_text(reading->answer);
+    reading->is_number = yyjson_is_raw(reading->answer);
+    const bool has_answer = reading->answer != NULL && !yyjson_is_null(reading->answer) &&
+                            !yyjson_is_bool(reading->answer);
+    if (status == STATUS_ODD)
+        return;
+    if (yyjson_is_str(reading->answer) && vendor_is_error(options, reading->text)) {
+        reading->kind = READING_ERROR;
+    } else if (status == STATUS_NO) {
+        reading->text = reason_of(root, reading->answer);
+        reading->kind = reading->text.len > 0 || has_answer ? READING_ERROR : READING_NOTHING;
+    } else if (status == STATUS_YES && has_answer) {
+        reading->kind = READING_ANSWER;
+    } else if (reading->answer == NULL) {
+        reading->kind = is_geetest(root) ? READING_GEETEST : READING_OBJECT;
+    }
+}
+
+static void read_json(struct reading *reading, const struct vendor_options *options,
+                      struct slice body, bool wants_prefix)
+{
+    if (!is_shallow(body))
+        return;
+    reading->doc = parse(reading, body);
+    if (reading->doc == NULL && wants_prefix) {
+        reading->doc = parse_prefix(reading, body);
+        reading->is_cut = reading->doc != NULL;
+    }
+    if (reading->doc == NULL)
+        return;
+    judge_json(reading, options);
+    /* Of a cut reply only a yes with a whole string is unmistakable: a number may go on. */
+    if (reading->is_cut && (reading->kind != READING_ANSWER || reading->is_number))
+        reading->kind = READING_NOTHING;
+}
+
+/* Cut plain text cannot be told from whole plain text, so it has to have arrived in full. */
+static void read_plain(struct reading *reading, const struct vendor_options *options,
+                       struct slice body)
+{
+    const struct slice ok = SLICE_OF("OK|");
+    if (vendor_is_error(options, body)) {
+        reading->kind = READING_ERROR;
+        reading->text = body;
+    } else if (slice_starts_with(body, ok)) {
+        reading->text = (struct slice){.data = body.data + ok.len, .len = body.len - ok.len};
+        reading->kind = vendor_is_error(options, reading->text) ? READING_ERROR : READING_ANSWER;
+    }
+}
+
+void reading_open(struct reading *reading, const struct vendor_options *options,
+                  const struct vendor_reply *reply, bool wants_prefix)
+{
+    reading->kind = READING_NOTHING;
+    reading->text = SLICE_NONE;
+    reading->is_number = false;
+    reading->doc = NULL;
+    reading->answer = NULL;
+    reading->is_cut = false;
+    const struct slice body = trim(reply->body);
+    if (body.len == 0)
+        return;
+    if (body.data[0] == '{')
+        read_json(reading, options, body, wants_prefix);
+    else if (reply->is_complete && !reply->is_too_big)
+        read_plain(reading, options, body);
+}
+
+void reading_close(struct reading *reading)
+{
+    yyjson_doc_free(reading->doc);
+    reading->doc = NULL;
+}

@@ -1,0 +1,219 @@
+#include "proto/params.h"
+#include "proto/vendor.h"
+
+#include "base/assert.h"
+
+#include <sodium.h>
+
+#define BOUNDARY_HASH_BYTES 16
+#define FILENAME_MAX_CHARS 64
+
+static const struct slice FORM_TYPE = {
+    .data = "application/x-www-form-urlencoded",
+    .len = sizeof("application/x-www-form-urlencoded") - 1,
+};
+
+static bool is_unreserved(unsigned char c)
+{
+    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
+           c == '.' || c == '_' || c == '~';
+}
+
+static size_t encoded_len(struct slice text)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < text.len; i++)
+        len += is_unreserved((unsigned char)text.data[i]) ? 1 : 3;
+    return len;
+}
+
+/* Each byte is itself or %XX; nothing a value holds can end it. */
+static void add_encoded(struct buf *out, struct slice text)
+{
+    char *place = text.len == 0 ? NULL : buf_reserve(out, encoded_len(text));
+    if (place == NULL)
+        return;
+    size_t len = 0;
+    for (size_t i = 0; i < text.len; i++) {
+        const unsigned char c = (unsigned char)text.data[i];
+        if (is_unreserved(c)) {
+            place[len++] = (char)c;
+        } else {
+            place[len++] = '%';
+            place[len++] = "0123456789ABCDEF"[c >> 4];
+            place[len++] = "0123456789ABCDEF"[c & 15];
+        }
+    }
+    buf_commit(out, len);
+}
+
+static void add_pair(struct buf *out, struct slice name, struct slice value)
+{
+    if (out->len > 0)
+        buf_add_char(out, '&');
+    add_encoded(out, name);
+    buf_add_char(out, '=');
+    add_encoded(out, value);
+}
+
+/* ---- multipart --------------------------------------------------------------------------- */
+
+struct boundary {
+    char text[2 * BOUNDARY_HASH_BYTES + 1];
+};
+
+/* The name stands in a header of its part, so whatever could end the quotes or the line is escaped the
+ * way browsers do it. */
+static void add_part_name(struct buf *out, struct slice name)
+{
+    for (size_t i = 0; i < name.len; i++) {
+        const unsigned char c = (unsigned char)name.data[i];
+        if (c < 0x20 || c >= 0x7F || c == '"' || c == '\\' || c == '%')
+            add_encoded(out, (struct slice){.data = name.data + i, .len = 1});
+        else
+            buf_add_char(out, (char)c);
+    }
+}
+
+/* The vendor looks at the extension, so the caller's file name is kept as far as it is harmless. */
+static void add_filename(struct buf *out, struct slice filename)
+{
+    /* The end holds the extension. */
+    if (filename.len > FILENAME_MAX_CHARS) {
+        filename.data += filename.len - FILENAME_MAX_CHARS;
+        filename.len = FILENAME_MAX_CHARS;
+    }
+    if (filename.len == 0)
+        buf_add(out, SLICE_OF("file"));
+    for (size_t i = 0; i < filename.len; i++) {
+        const unsigned char c = (unsigned char)filename.data[i];
+        buf_add_char(out, is_unreserved(c) && c != '~' ? (char)c : '_');
+    }
+}
+
+static void add_part(struct buf *out, const struct boundary *boundary, const struct param *param)
+{
+    buf_add(out, SLICE_OF("--"));
+    buf_add(out, slice_from(boundary->text));
+    buf_add(out, SLICE_OF("\r\nContent-Disposition: form-data; name=\""));
+    add_part_name(out, param->name);
+    if (slice_is_given(param->filename)) {
+        buf_add(out, SLICE_OF("\"; filename=\""));
+        add_filename(out, param->filename);
+        buf_add(out, SLICE_OF("\"\r\nContent-Type: application/octet-stream\r\n\r\n"));
+    } else {
+        buf_add(out, SLICE_OF("\"\r\n\r\n"));
+    }
+    buf_add(out, param->value);
+    buf_add(out, SLICE_OF("\r\n"));
+}
+
+static bool holds(struct slice text, const struct boundary *boundary)
+{
+    const size_t len = strlen(boundary->text);
+    return text.len >= len && memmem(text.data, text.len, boundary->text, len) != NULL;
+}
+
+/* A boundary is a digest of the very content it separates, so nobody can write content that holds it;
+ * looking anyway costs little. */
+static void choose_boundary(const struct param *items, size_t count, struct boundary *boundary)
+{
+    for (uint8_t round = 0;; round++) {
+        ASSERT(round < UINT8_MAX);
+        crypto_generichash_state state;
+        uint8_t digest[BOUNDARY_HASH_BYTES];
+        (void)crypto_generichash_init(&state, NULL, 0, sizeof(digest));
+        (void)crypto_generichash_update(&state, &round, 1);
+        for (size_t i = 0; i < count; i++)
+            (void)crypto_generichash_update(&state, (const uint8_t *)items[i].value.data,
+                                            items[i].value.len);
+        (void)crypto_generichash_final(&state, digest, sizeof(digest));
+        (void)sodium_bin2hex(boundary->text, sizeof(boundary->text), digest, sizeof(digest));
+        bool is_taken = false;
+        for (size_t i = 0; i < count; i++)
+            is_taken = is_taken || holds(items[i].value, boundary);
+        if (!is_taken)
+            return;
+    }
+}
+
+static void write_multipart(const struct param *items, size_t count, struct buf *body,
+                            struct buf *content_type)
+{
+    struct boundary boundary;
+    choose_boundary(items, count, &boundary);
+    for (size_t i = 0; i < count; i++)
+        add_part(body, &boundary, &items[i]);
+    buf_add(body, SLICE_OF("--"));
+    buf_add(body, slice_from(boundary.text));
+    buf_add(body, SLICE_OF("--\r\n"));
+    buf_add(content_type, SLICE_OF("multipart/form-data; boundary="));
+    buf_add(content_type, slice_from(boundary.text));
+}
+
+static void write_form(const struct param *items, size_t count, struct buf *body,
+                       struct buf *content_type)
+{
+    for (size_t i = 0; i < count; i++)
+        add_pair(body, items[i].name, items[i].value);
+    buf_add(content_type, FORM_TYPE);
+}
+
+/* ---- the two calls ----------------------------------------------------------------------- */
+
+/* Ours first, then the caller's. Transport fields are not packed, but a letter from an older version
+ * might hold one, and a second key or pingback would be the vendor's to choose from. */
+static size_t gather(const struct params *params, struct slice api_key, struct slice pingback,
+                     struct param items[PARAMS_MAX + 4], bool *has_file)
+{
+    size_t count = 0;
+    items[count++] = (struct param){.name = SLICE_OF("key"), .value = api_key};
+    items[count++] = (struct param){.name = SLICE_OF("json"), .value = SLICE_OF("1")};
+    if (slice_is_given(pingback))
+        items[count++] = (struct param){.name = SLICE_OF("pingback"), .value = pingback};
+    *has_file = false;
+    bool has_method = false;
+    for (size_t i = 0; i < params->count; i++) {
+        const struct param *param = &params->items[i];
+        if (param_is_transport(param->name))
+            continue;
+        *has_file = *has_file || slice_is_given(param->filename);
+        has_method = has_method || slice_equals(param->name, SLICE_OF("method"));
+        items[count++] = *param;
+    }
+    /* A real client uploads without naming a method (PROTOCOL.md 1b), which means an image. */
+    if (*has_file && !has_method)
+        items[count++] = (struct param){.name = SLICE_OF("method"), .value = SLICE_OF("post")};
+    return count;
+}
+
+int vendor_write_submit(const struct blob *packed, struct slice api_key, struct slice pingback,
+                        struct buf *body, struct buf *content_type)
+{
+    struct params params;
+    params_init(&params, (size_t)packed->len + 1);
+    int status = params_unpack(&params, packed);
+    if (status == 0) {
+        struct param items[PARAMS_MAX + 4];
+        bool has_file = false;
+        const size_t count = gather(&params, api_key, pingback, items, &has_file);
+        if (has_file)
+            write_multipart(items, count, body, content_type);
+        else
+            write_form(items, count, body, content_type);
+        if (body->is_full || content_type->is_full)
+            status = ERR_FULL;
+    }
+    params_close(&params);
+    return status;
+}
+
+void vendor_write_query(struct slice api_key, struct slice action, struct slice task_id,
+                        struct buf *body)
+{
+    add_pair(body, SLICE_OF("key"), api_key);
+    add_pair(body, SLICE_OF("action"), action);
+    if (slice_is_given(task_id))
+        add_pair(body, SLICE_OF("id"), task_id);
+    add_pair(body, SLICE_OF("json"), SLICE_OF("1"));
+}

@@ -1,0 +1,541 @@
+"""Black-box tests against the real programs: start them, talk HTTP to them, print TAP.
+
+A test file looks like this:
+
+    from harness import KEY, Sim, equal, get, run, test
+
+    @test
+    def a_balance_is_a_bare_number():
+        with Sim("--balance", "7.5") as sim:
+            equal(get(sim.url + "/res.php", key=KEY, action="getbalance").text, "7.50")
+
+    run()
+
+Programs are found through the environment (SOLVEGATE_SIM, SOLVEGATE), are started on port 0 and are
+waited for by their ready line. Whatever a test leaves running is stopped after it, and a program that
+died or complained makes the test fail. `--only TEXT` runs the tests whose name contains TEXT.
+"""
+import atexit
+import http.client
+import json
+import os
+import re
+import signal
+import socket
+import struct
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+import traceback
+import urllib.parse
+
+KEY = "0123456789abcdef0123456789abcdef"
+TIMEOUT = float(os.environ.get("TEST_TIMEOUT", "15"))  # of any single wait; sanitizers are slow
+
+
+class Skip(Exception):
+    """Raised by a test that cannot run here; the text says why."""
+
+
+# --- checks ---------------------------------------------------------------------------------------
+
+
+def check(condition, message="check failed"):
+    if not condition:
+        raise AssertionError(message)
+
+
+def equal(got, expected, what="value"):
+    if got != expected:
+        raise AssertionError(f"{what}: expected {expected!r}, got {got!r}")
+
+
+def contains(text, part, what="text"):
+    if part not in text:
+        raise AssertionError(f"{what}: {part!r} is not in {text!r}")
+
+
+def wait_until(condition, what="the condition", timeout=TIMEOUT):
+    """Calls condition until it returns something true, and returns that."""
+    deadline = time.monotonic() + timeout
+    while True:
+        result = condition()
+        if result:
+            return result
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {timeout:g} s in vain for {what}")
+        time.sleep(0.005)
+
+
+# --- HTTP -----------------------------------------------------------------------------------------
+
+
+class Response:
+    def __init__(self, status, headers, body):
+        self.status = status
+        self.headers = headers  # names in lower case; of several the last
+        self.body = body
+
+    @property
+    def text(self):
+        return self.body.decode("utf-8", "replace")
+
+    def json(self):
+        try:
+            return json.loads(self.body)
+        except ValueError:
+            raise AssertionError(f"not JSON: HTTP {self.status} {self.body[:300]!r}") from None
+
+    def __repr__(self):
+        return f"<HTTP {self.status} {self.body[:200]!r}>"
+
+
+def http_request(url, method=None, body=None, headers=None, query=None, timeout=TIMEOUT):
+    """One call on a fresh connection. A dict for a body is sent as JSON; query is a dict, too."""
+    parts = urllib.parse.urlsplit(url)
+    target = parts.path or "/"
+    query = "&".join(filter(None, [parts.query, urllib.parse.urlencode(query or {})]))
+    if query:
+        target += "?" + query
+    headers = dict(headers or {})
+    if isinstance(body, (dict, list)):
+        body = json.dumps(body).encode()
+        headers.setdefault("Content-Type", "application/json")
+    elif isinstance(body, str):
+        body = body.encode()
+    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
+    try:
+        connection.request(method or ("GET" if body is None else "POST"), target, body, headers)
+        reply = connection.getresponse()
+        names = {name.lower(): value for name, value in reply.getheaders()}
+        return Response(reply.status, names, reply.read())
+    finally:
+        connection.close()
+
+
+def get(url, /, **query):
+    return http_request(url, "GET", query=query)
+
+
+def post_form(url, params, headers=None):
+    headers = {"Content-Type": "application/x-www-form-urlencoded", **(headers or {})}
+    return http_request(url, "POST", urllib.parse.urlencode(params), headers)
+
+
+def multipart(fields, boundary="----harness"):
+    """Body and content type; a field is (name, text), or (name, filename, bytes) for a file."""
+    out = b""
+    for field in fields:
+        out += f'--{boundary}\r\nContent-Disposition: form-data; name="{field[0]}"'.encode()
+        if len(field) == 3:
+            out += f'; filename="{field[1]}"\r\nContent-Type: application/octet-stream'.encode()
+        value = field[-1]
+        out += b"\r\n\r\n" + (value if isinstance(value, bytes) else value.encode()) + b"\r\n"
+    out += f"--{boundary}--\r\n".encode()
+    return out, f"multipart/form-data; boundary={boundary}"
+
+
+class Raw:
+    """A socket on which a test decides every byte."""
+
+    def __init__(self, port, host="127.0.0.1", timeout=TIMEOUT):
+        self.socket = socket.create_connection((host, port), timeout=timeout)
+        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.buffer = b""
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def send(self, data):
+        self.socket.sendall(data if isinstance(data, bytes) else data.encode())
+        return self
+
+    def fill(self):
+        """Reads once: True for bytes, False for the end; a reset raises ConnectionResetError."""
+        data = self.socket.recv(65536)
+        self.buffer += data
+        return bool(data)
+
+    def reply(self):
+        """The next reply; a body without a length runs to the end. Interim replies are returned, too."""
+        while b"\r\n\r\n" not in self.buffer:
+            if not self.fill():
+                raise EOFError(f"connection closed after {self.buffer!r}")
+        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
+        lines = head.decode("latin-1").split("\r\n")
+        headers = {}
+        for line in lines[1:]:
+            name, _, value = line.partition(":")
+            headers[name.lower()] = value.strip()
+        status = int(lines[0].split(" ")[1])
+        length = 0 if status < 200 or status == 204 else headers.get("content-length")
+        while length is None and self.fill():
+            pass
+        length = len(self.buffer) if length is None else int(length)
+        while len(self.buffer) < length:
+            if not self.fill():
+                raise EOFError(f"body ends after {len(self.buffer)} of {length} bytes: {self.buffer!r}")
+        body, self.buffer = self.buffer[:length], self.buffer[length:]
+        return Response(status, headers, body)
+
+    def rest(self):
+        """Everything up to the end of the connection."""
+        while self.fill():
+            pass
+        data, self.buffer = self.buffer, b""
+        return data
+
+    def ending(self):
+        """How it ends without any more bytes: "fin" or "reset"."""
+        try:
+            data = self.rest()
+        except ConnectionResetError:
+            return "reset"
+        return "fin" if not data else f"bytes {data!r}"
+
+    def is_silent(self, seconds):
+        """True if nothing comes for that long, not even an end."""
+        self.socket.settimeout(seconds)
+        try:
+            self.socket.recv(1, socket.MSG_PEEK)
+            return False
+        except (socket.timeout, TimeoutError):
+            return True
+        finally:
+            self.socket.settimeout(TIMEOUT)
+
+    def reset(self):
+        """Closes with RST."""
+        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.close()
+
+    def close(self):
+        self.socket.close()
+
+
+def raw(port, data, timeout=TIMEOUT):
+    """Sends the bytes and returns everything up to the end of the connection."""
+    with Raw(port, timeout=timeout) as connection:
+        return connection.send(data).rest()
+
+
+# --- programs -------------------------------------------------------------------------------------
+
+_running = []
+
+
+def binary(variable):
+    path = os.environ.get(variable)
+    if not path:
+        raise Skip(f"{variable} does not name the program")
+    return path
+
+
+class Program:
+    """A program under test, as a context manager: started, awaited, stopped, its exit checked."""
+
+    variable = None  # environment variable with its path
+    ready = r"ready on (http://\S+)"
+
+    def __init__(self, *args, env=None, expect_exit=0):
+        self.args = [str(arg) for arg in args]
+        self.env = {**os.environ, **(env or {})}
+        self.expect_exit = expect_exit
+        self.process = None
+        self.url = None
+        self.port = None
+        self.ready_line = None
+
+    def command(self):
+        return [binary(self.variable), *self.args]
+
+    def start(self):
+        self.stderr_file = tempfile.TemporaryFile()
+        self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                                        stderr=self.stderr_file, env=self.env)
+        _running.append(self)
+        self._lines = []
+        self._has_line = threading.Condition()
+        self._reader = threading.Thread(target=self._read_stdout, daemon=True)
+        self._reader.start()
+        self.ready_line = self.wait_line(self.ready)
+        self.url = re.search(self.ready, self.ready_line).group(1).rstrip("/")
+        self.port = urllib.parse.urlsplit(self.url).port
+        return self
+
+    def _read_stdout(self):
+        for line in self.process.stdout:
+            with self._has_line:
+                self._lines.append(line.decode("utf-8", "replace").rstrip("\n"))
+                self._has_line.notify_all()
+        with self._has_line:
+            self._lines.append(None)
+            self._has_line.notify_all()
+
+    def wait_line(self, pattern, timeout=TIMEOUT):
+        """The first line on stdout that matches."""
+        deadline = time.monotonic() + timeout
+        seen = 0
+        with self._has_line:
+            while True:
+                for line in self._lines[seen:]:
+                    if line is None:
+                        self._reader.join()
+                        self.process.wait()
+                        raise AssertionError(f"{self.command()[0]} ended with {self.process.returncode} before "
+                                             f"printing /{pattern}/: {self.stderr()}")
+                    if re.search(pattern, line):
+                        return line
+                    seen += 1
+                if not self._has_line.wait(deadline - time.monotonic()):
+                    raise AssertionError(f"no line /{pattern}/ within {timeout:g} s: {self.stderr()}")
+
+    def stderr(self):
+        self.stderr_file.flush()
+        self.stderr_file.seek(0)
+        return self.stderr_file.read().decode("utf-8", "replace")
+
+    def rss_kib(self):
+        with open(f"/proc/{self.process.pid}/status") as status:
+            return int(re.search(r"VmRSS:\s+(\d+)", status.read()).group(1))
+
+    def send_signal(self, number):
+        self.process.send_signal(number)
+
+    def kill(self):
+        """Sudden death, which is not held against it."""
+        self.expect_exit = None
+        self.process.kill()
+        self.process.wait()
+
+    def stop(self, number=signal.SIGTERM):
+        """Ends it and checks how it ended. A second stop does nothing."""
+        if self not in _running:
+            return
+        _running.remove(self)
+        if self.process.poll() is None:
+            self.process.send_signal(number)
+            try:
+                self.process.wait(TIMEOUT)
+            except subprocess.TimeoutExpired:
+                self.process.kill()
+                self.process.wait()
+                raise AssertionError(f"{self.command()[0]} did not end by signal {number}: {self.stderr()}") from None
+        self._reader.join()
+        self.process.stdout.close()
+        if self.expect_exit is not None and self.process.returncode != self.expect_exit:
+            raise AssertionError(f"{self.command()[0]} ended with {self.process.returncode}: {self.stderr()}")
+
+    def __enter__(self):
+        return self.start()
+
+    def __exit__(self, kind, *_):
+        try:
+            self.stop()
+        except AssertionError as problem:
+            if kind is None:
+                raise
+            print(f"# also: {problem}".replace("\n", "\n# "))
+
+
+class Sim(Program):
+    """solvegate-sim on a free port; args are its options."""
+
+    variable = "SOLVEGATE_SIM"
+
+    def command(self):
+        return [binary(self.variable), "--listen", "127.0.0.1:0", *self.args]
+
+    def ledger(self, **query):
+        """Totals and accepted submits; summary=1 for the totals alone."""
+        return get(self.url + "/sim/ledger", **query).json()
+
+    def totals(self):
+        return self.ledger(summary=1)["totals"]
+
+    def submits(self, **query):
+        return self.ledger(**query)["submits"]
+
+    def faults(self):
+        return get(self.url + "/sim/faults").json()
+
+    def set_faults(self, faults=None, script=None):
+        """What is given replaces what was there. A wrong fault is an error of the test."""
+        body = {}
+        if faults is not None:
+            body["faults"] = faults
+        if script is not None:
+            body["script"] = script
+        reply = http_request(self.url + "/sim/faults", "PUT", body)
+        equal(reply.status, 200, f"PUT /sim/faults said {reply.text!r}, status")
+        return reply.json()
+
+    def reset(self):
+        equal(http_request(self.url + "/sim/reset", "POST").status, 200, "POST /sim/reset")
+
+    def submit(self, /, **params):
+        """A Turnstile submit unless told otherwise; returns the reply."""
+        defaults = {"key": KEY, "method": "turnstile", "json": "1"}
+        if params.get("method", "turnstile") == "turnstile":
+            defaults.update(sitekey="0xSITE", pageurl="https://example.com/")
+        params = {**defaults, **params}
+        return get(self.url + "/in.php", **{name: value for name, value in params.items() if value is not None})
+
+    def submit_id(self, /, **params):
+        reply = self.submit(**params).json()
+        equal(reply["status"], 1, f"submit said {reply}, status")
+        return str(reply["request"])
+
+    def poll(self, task, **params):
+        return get(self.url + "/res.php", **{"key": KEY, "action": "get", "json": "1", "id": task, **params})
+
+    def poll_until_ready(self, task, **params):
+        def ready():
+            reply = self.poll(task, **params)
+            return None if "CAPCHA_NOT_READY" in reply.text else reply
+
+        return wait_until(ready, f"the answer of {task}")
+
+
+class Receiver:
+    """An HTTP server in a thread that receives callbacks: .calls, .wait(n), and .answer to misbehave.
+
+    A call is a dict: method, path, params (query and form merged), body, headers, at.
+    `answer` may be set to a function(call) returning (status, body), or None to close without a reply.
+    """
+
+    def __init__(self, answer=None):
+        self.answer = answer or (lambda call: (200, b"OK"))
+        self.calls = []
+        self.connections = 0
+        self._changed = threading.Condition()
+
+    def __enter__(self):
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.port = self._listener.getsockname()[1]
+        self.url = f"http://127.0.0.1:{self.port}"
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._listener.close()
+
+    def wait(self, count, timeout=TIMEOUT):
+        """The calls once there are at least count of them."""
+        with self._changed:
+            if not self._changed.wait_for(lambda: len(self.calls) >= count, timeout):
+                raise AssertionError(f"{len(self.calls)} instead of {count} callbacks within {timeout:g} s")
+            return list(self.calls)
+
+    def _accept(self):
+        while True:
+            try:
+                connection, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self._serve, args=(connection,), daemon=True).start()
+
+    def _serve(self, connection):
+        with connection, connection.makefile("rb") as stream:
+            try:
+                while self._serve_one(connection, stream):
+                    pass
+            except OSError:
+                pass
+
+    def _serve_one(self, connection, stream):
+        line = stream.readline().decode("latin-1").split()
+        if len(line) != 3:
+            return False
+        headers = http.client.parse_headers(stream)
+        body = stream.read(int(headers.get("Content-Length", 0)))
+        target = urllib.parse.urlsplit(line[1])
+        params = dict(urllib.parse.parse_qsl(target.query, keep_blank_values=True))
+        if "urlencoded" in headers.get("Content-Type", ""):
+            params.update(urllib.parse.parse_qsl(body.decode(), keep_blank_values=True))
+        call = {"method": line[0], "path": target.path, "params": params, "body": body,
+                "headers": headers, "at": time.monotonic()}
+        with self._changed:
+            self.calls.append(call)
+            self._changed.notify_all()
+        answer = self.answer(call)
+        if answer is None:
+            return False
+        status, content = answer
+        connection.sendall(b"HTTP/1.1 %d X\r\nContent-Length: %d\r\n\r\n" % (status, len(content)) + content)
+        return True
+
+
+# --- TAP ------------------------------------------------------------------------------------------
+
+_tests = []
+
+
+def test(function):
+    """Marks a function as a test; its name is a sentence."""
+    _tests.append(function)
+    return function
+
+
+@atexit.register
+def _stop_all():
+    for program in list(_running):
+        _running.remove(program)
+        if program.process.poll() is None:
+            program.process.kill()
+
+
+def _diagnose(text):
+    for line in text.rstrip().splitlines():
+        print("# " + line)
+
+
+def _stop_leftovers():
+    problems = []
+    for program in list(_running):
+        try:
+            program.stop()
+        except AssertionError as problem:
+            problems.append(str(problem))
+    return "\n".join(problems)
+
+
+def _run_one(number, function):
+    name = function.__name__.replace("_", " ")
+    started = time.monotonic()
+    try:
+        function()
+        problem = ""
+    except Skip as reason:
+        print(f"ok {number} - {name} # SKIP {reason}", flush=True)
+        return True
+    except Exception:  # a test may fail in any way
+        problem = traceback.format_exc()
+    stderr = "".join(program.stderr()[-4000:] for program in _running)
+    leftovers = _stop_leftovers()
+    problem += leftovers
+    print(f"{'not ok' if problem else 'ok'} {number} - {name}")
+    if problem:
+        _diagnose(problem)
+        _diagnose(stderr)
+    if time.monotonic() - started > 5:
+        _diagnose(f"took {time.monotonic() - started:.1f} s")
+    sys.stdout.flush()
+    return not problem
+
+
+def run(tests=None):
+    """Runs the given tests, or all that were marked, prints TAP and exits."""
+    tests = list(_tests if tests is None else tests)
+    if "--only" in sys.argv:
+        text = sys.argv[sys.argv.index("--only") + 1].replace(" ", "_")
+        tests = [function for function in tests if text in function.__name__]
+    print(f"1..{len(tests)}", flush=True)
+    results = [_run_one(number, function) for number, function in enumerate(tests, 1)]
+    sys.exit(0 if all(results) else 1)

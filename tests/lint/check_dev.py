@@ -1,0 +1,156 @@
+#!/usr/bin/env python3
+"""usage: check_dev.py ROOT   (TAP; the parts of ./dev and tests/tally.py that can be tried without a machine to spoil)"""
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+import tap
+
+ROOT = sys.argv[1]
+VERBS = "setup build run test bench lint fuzz soak".split()
+
+DEB822 = """\
+# somebody's comment
+Types: deb deb-src
+URIs: http://vendor.example/apt
+Suites: bookworm
+Components: main
+
+Types: deb
+# another
+URIs: http://mirror.example/debian
+Suites: bookworm
+ bookworm-updates
+Components: main contrib
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ abc
+ -----END PGP PUBLIC KEY BLOCK-----
+
+Types: deb
+URIs: http://mirror.example/debian-security
+Suites: bookworm-security
+Components: main
+"""
+DEB822_TRIXIE = """\
+Types: deb
+URIs: http://mirror.example/debian
+Suites: trixie
+Components: main
+Signed-By:
+ -----BEGIN PGP PUBLIC KEY BLOCK-----
+ .
+ abc
+ -----END PGP PUBLIC KEY BLOCK-----
+"""
+CLASSIC = """\
+# deb http://mirror.example/debian bookworm main
+deb-src http://mirror.example/debian bookworm main
+deb http://vendor.example/apt bookworm main
+deb [ arch=amd64 signed-by=/usr/share/keyrings/k.gpg ] http://mirror.example/debian/ bookworm main contrib # ours
+deb http://mirror.example/debian bookworm-updates main
+"""
+CLASSIC_TRIXIE = "deb [ arch=amd64 signed-by=/usr/share/keyrings/k.gpg ] http://mirror.example/debian/ trixie main\n"
+
+
+def dev(*arguments):
+    done = subprocess.run([os.path.join(ROOT, "dev"), *arguments], capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, done.stderr
+
+
+def expect(wanted, got):
+    return [] if wanted == got else [f"wanted {wanted!r}", f"got    {got!r}"]
+
+
+def call_function(name, files, *arguments):
+    """Runs one function of ./dev with /etc/apt being a temporary folder."""
+    with open(os.path.join(ROOT, "dev"), encoding="utf-8") as file:
+        body = re.search(rf"^{name}\(\) {{.*?^}}$", file.read(), re.MULTILINE | re.DOTALL).group()
+    with tempfile.TemporaryDirectory() as etc:
+        os.mkdir(os.path.join(etc, "sources.list.d"))
+        for path, text in files.items():
+            with open(os.path.join(etc, path), "w", encoding="utf-8") as file:
+                file.write(text)
+        script = body.replace("/etc/apt", etc) + f'\n{name} "$@"\n'
+        return subprocess.run(["sh", "-euc", script, "sh", *arguments], capture_output=True, text=True, check=True).stdout
+
+
+def check_words(report):
+    code, out, _ = dev()
+    listed = [line.split()[0] for line in out.splitlines() if line.startswith("  ")]
+    report.case("./dev alone lists its verbs, one line each", expect((0, VERBS), (code, listed)))
+    code, _, err = dev("tset")
+    report.case("a mistyped verb is a usage error with a suggestion",
+                expect((64, True), (code, 'did you mean "test"?' in err)))
+    code, _, err = dev("frobnicate")
+    report.case("a verb like no other gets the list and no guess",
+                expect((64, False, True), (code, "mean" in err, "soak" in err)))
+    code, _, err = dev("build", "relese")
+    report.case("a mistyped kind is a usage error with a suggestion",
+                expect((64, True), (code, 'did you mean "release"?' in err)))
+    code, _, err = dev("setup", "tests")
+    report.case("a mistyped group is a usage error with a suggestion",
+                expect((64, True), (code, 'did you mean "test"?' in err)))
+
+
+def check_sources(report):
+    mirror = "http://mirror.example/debian/"
+    deb822 = {"sources.list.d/debian.sources": DEB822}
+    classic = {"sources.list": CLASSIC}
+    report.case("the deb822 stanza of the machine's mirror becomes one for trixie, key and all",
+                expect(DEB822_TRIXIE, call_function("deb822_stanza", deb822, mirror)))
+    report.case("a switched-off stanza is not used",
+                expect("", call_function("deb822_stanza", {"sources.list.d/debian.sources":
+                                         DEB822.replace("# another", "Enabled: no")}, mirror)))
+    report.case("two files with the mirror make one stanza",
+                expect(DEB822_TRIXIE, call_function("deb822_stanza", {**deb822, "sources.list.d/e.sources": DEB822}, mirror)))
+    report.case("the classic line of the machine's mirror becomes one for trixie, options and all",
+                expect(CLASSIC_TRIXIE, call_function("classic_line", classic, mirror)))
+    report.case("an unknown mirror is not guessed",
+                expect(("", ""), (call_function("deb822_stanza", deb822, "http://other.example/"),
+                                  call_function("classic_line", classic, "http://other.example/"))))
+
+
+def tally(logs):
+    """Exit code and last line of tests/tally.py for logs of (result, stdout); None is a log that is missing."""
+    with tempfile.TemporaryDirectory() as folder:
+        arguments = []
+        for number, log in enumerate(logs):
+            path = os.path.join(folder, f"{number}.json")
+            arguments.append(f"log{number}={path}")
+            if log is not None:
+                with open(path, "w", encoding="utf-8") as file:
+                    for result, stdout in log:
+                        file.write(json.dumps({"name": "t", "result": result, "stdout": stdout}) + "\n")
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "tally.py"), *arguments],
+                              capture_output=True, text=True, check=False)
+        return done.returncode, done.stdout.splitlines()[-1]
+
+
+def check_tally(report):
+    good = ("OK", "1..2\nok 1 - a\nok 2 - b\n")
+    for name, logs, wanted in (
+            ("cases are added up over logs", [[good], [good, good]], (0, "6 passed, 0 failed")),
+            ("each failed case counts", [[good, ("FAIL", "1..3\nok 1\nnot ok 2\nnot ok 3\n")]], (1, "3 passed, 2 failed")),
+            ("a crash counts once besides what went well", [[("ERROR", "1..3\nok 1\n")]], (1, "1 passed, 1 failed")),
+            ("a timeout counts", [[("TIMEOUT", "")]], (1, "0 passed, 1 failed")),
+            ("a skipped case is neither", [[("OK", "1..2\nok 1 - a # SKIP no tool\nok 2\n")]], (0, "1 passed, 0 failed")),
+            ("a test without TAP is one case", [[("OK", "hello\n"), ("FAIL", "bye\n")]], (1, "1 passed, 1 failed")),
+            ("a build that failed counts", [[good], None], (1, "2 passed, 1 failed")),
+            ("nothing tested is a failure", [], (1, "0 passed, 1 failed"))):
+        report.case(f"the last line is the sum: {name}", expect(wanted, tally(logs)))
+
+
+def main():
+    report = tap.Tap()
+    check_words(report)
+    check_sources(report)
+    check_tally(report)
+    report.finish()
+
+
+main()

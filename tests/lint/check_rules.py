@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""Feeds every rule a small tree that breaks it and one that does not: a rule that cannot fail is worthless. (TAP)"""
+import os
+import tempfile
+
+import layers
+import shape
+import tap
+import words
+from tree import Tree
+
+LONG_BODY = "    x++;\n" * 71
+HEADER = "/* A list. */\n#ifndef SOLVEGATE_BASE_LIST_H\n#define SOLVEGATE_BASE_LIST_H\n#endif\n"
+
+# rule, files that break it, files that do not
+CASES = [
+    (layers.direction, {"src/base/a.c": '#include "engine/flight.h"\n'}, {"src/base/a.c": '#include "base/list.h"\n'}),
+    (layers.direction, {"src/base/a.c": "#include <unistd.h>\n"}, {"src/base/a.c": "#include <stdio.h>\n"}),
+    (layers.direction, {"src/engine/a.c": "#include <stdio.h>\n"}, {"src/engine/a.c": "#include <solvegate/event.h>\n"}),
+    (layers.direction, {"src/engine/a.c": '#include "proto/key.h"\n'}, {"src/engine/a.c": '/* #include "proto/key.h" */\n'}),
+    (layers.direction, {"src/proto/a.c": '#include "engine/flight.h"\n'}, {"src/proto/a.c": "#include <yyjson.h>\n"}),
+    (layers.direction, {"src/proto/a.h": "#include <uv.h>\n"}, {"src/io/a.c": "#include <uv.h>\n"}),
+    (layers.direction, {"src/io/a.c": '#include "cli/solve.h"\n'}, {"src/io/a.c": '#include "proto/key.h"\n'}),
+    (layers.direction, {"include/solvegate/a.h": '#include "engine/flight.h"\n'},
+     {"include/solvegate/a.h": '#include "base/table.h"\n'}),
+    (layers.simulator, {"bench/sim/a.c": '#include "proto/key.h"\n'}, {"bench/sim/a.c": '#include "base/list.h"\n'}),
+    (layers.third_party, {"src/io/a.h": "#include <curl/curl.h>\n"}, {"src/io/a.c": "#include <curl/curl.h>\n"}),
+    (layers.own_assert, {"src/io/a.c": "#include <assert.h>\n"}, {"src/io/a.c": '#include "base/assert.h"\n'}),
+    (words.banned, {"src/a.c": "    strcpy(a, b);\n"}, {"src/a.c": '/* strcpy(a) */ s = "gets("; my_strcpy(a);\n'}),
+    (words.recursive_json, {"src/a.c": "yyjson_equals(a, b);\n"}, {"src/a.c": "yyjson_get_str(a);\n"}),
+    (words.lenient, {"src/io/a.c": "llhttp_set_lenient_headers(p, 1);\n"}, {"src/io/a.c": "llhttp_init(p);\n"}),
+    (words.secret_compare, {"src/a.c": "if (memcmp(mac, given, 16) == 0)\n"}, {"src/a.c": "memcmp(a, b, 4); x = mac;\n"}),
+    (words.later, {"src/a.c": "/* TO" "DO: more */\n"}, {"src/a.c": "/* To do more is wrong. */\n"}),
+    (words.hosts, {"a.txt": "http://deb.debian" ".org/debian\n"}, {"a.txt": "http://example.com/debian\n"}),
+    (words.machine_paths, {"a.txt": "see /wor" "k/main\n"}, {"a.txt": "see net/work/main and ./work/main\n"}),
+    (shape.function_length, {"src/a.c": "int f(void)\n{\n" + LONG_BODY + "}\n"},
+     {"src/a.c": "int f(void)\n{\n" + LONG_BODY[: 70 * 9] + "}\n"}),
+    (shape.file_length, {"src/a.c": "\n" * 601}, {"src/a.c": "\n" * 600}),
+    (shape.line_length, {"src/a.c": "x" * 121}, {"src/a.c": "ä" * 120}),
+    (shape.headers, {"src/base/list.h": HEADER.replace("/* A list. */\n", "")}, {"src/base/list.h": HEADER}),
+    (shape.headers, {"src/base/list.h": "/* A list. */\nint x;\n"}, {}),
+    (shape.headers, {"src/base/slab.h": HEADER}, {}),
+    (shape.registration, {"tests/unit/meson.build": "test('a', exe, suite: 'unit')\n"},
+     {"tests/unit/meson.build": "test('a', exe, suite: 'unit', protocol: 'tap')\n"}),
+    (shape.registration, {"tests/unit/meson.build": "test('a', exe,\n  protocol: 'tap')\n"}, {}),
+    (shape.documents, {"README.md": "see `src/gone.c`\n"}, {"README.md": "see `src/a.c`\n", "src/a.c": ""}),
+    (shape.documents, {"README.md": "see [it](gone.md)\n"}, {"README.md": "see [it](https://example.com/x)\n"}),
+    (shape.documents, {"README.md": "src/gone/   the room that was\n"}, {}),
+]
+
+
+def problems_of(rule, files):
+    with tempfile.TemporaryDirectory() as root:
+        for path, text in files.items():
+            os.makedirs(os.path.dirname(os.path.join(root, path)), exist_ok=True)
+            with open(os.path.join(root, path), "w", encoding="utf-8") as file:
+                file.write(text)
+        return rule(Tree(root))
+
+
+def main():
+    report = tap.Tap()
+    for rule, bad, good in CASES:
+        complaints = problems_of(rule, good)
+        if not problems_of(rule, bad):
+            complaints.append(f"did not notice {bad}")
+        report.case(f"{rule.__module__}.{rule.__name__} notices {next(iter(bad))}: {next(iter(bad.values()))[:40]!r}", complaints)
+    untested = [rule.__doc__ for rule in layers.RULES + words.RULES + shape.RULES if rule not in {case[0] for case in CASES}]
+    report.case("every rule is tried here", untested)
+    report.finish()
+
+
+main()

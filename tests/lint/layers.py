@@ -1,0 +1,67 @@
+"""Include direction: main → io → {proto, engine} → base, and nothing points up or sideways."""
+import re
+
+INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
+
+ISO = {name + ".h" for name in (
+    "assert complex ctype errno fenv float inttypes iso646 limits locale math setjmp signal stdalign stdarg "
+    "stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath time uchar wchar wctype").split()}
+# The engine is told the time and never prints; base prints only where an assertion fails.
+IMPURE = {"stdio.h", "time.h", "signal.h", "locale.h", "setjmp.h", "errno.h", "threads.h"}
+THIRD_PARTY = re.compile(r"^(uv|llhttp|yyjson|sodium|sqlite3|cmocka|uthash)\.h$|^(curl|sodium|uv)/")
+
+# Which quoted roots and which angled headers a folder may include. None: everything.
+LAYERS = {
+    "src/base/": ({"base"}, ISO),
+    "src/engine/": ({"base", "engine"}, (ISO - IMPURE) | {"solvegate/"}),
+    "src/proto/": ({"base", "proto"}, ISO | {"solvegate/", "yyjson.h", "sodium.h"}),
+    "src/io/": ({"base", "engine", "proto", "io"}, None),
+    "src/cli/": ({"base", "engine", "proto", "io", "cli"}, None),
+    "include/solvegate/": ({"base"}, (ISO - IMPURE) | {"solvegate/"}),
+}
+
+
+def includes(tree, path):
+    """(line, "<" or '"', name) of every include."""
+    text = tree.uncommented(path)
+    for match in INCLUDE.finditer(text):
+        yield text.count("\n", 0, match.start()) + 1, match.group(1), match.group(2)
+
+
+def may_include(layer, bracket, name):
+    roots, angled = LAYERS[layer]
+    if bracket == '"':
+        return name.split("/")[0] in roots and "/" in name
+    return angled is None or name in angled or name.split("/")[0] + "/" in angled
+
+
+def direction(tree):
+    """a layer includes only itself and what lies below it"""
+    return [f"{path}:{line}: {layer} may not include {name}"
+            for layer in LAYERS for path in tree.under(layer)
+            for line, bracket, name in includes(tree, path) if not may_include(layer, bracket, name)]
+
+
+def simulator(tree):
+    """the simulator shares no code with the gateway but base"""
+    return [f"{path}:{line}: the simulator may not include {name}"
+            for path in tree.under("bench/sim/")
+            for line, _, name in includes(tree, path)
+            if name.split("/")[0] in ("engine", "proto", "io", "cli", "solvegate")]
+
+
+def third_party(tree):
+    """headers of the gateway do not include headers of libraries"""
+    return [f"{path}:{line}: include {name} in the .c file instead"
+            for path in tree.under("src/", "include/", suffixes=(".h",))
+            for line, _, name in includes(tree, path) if THIRD_PARTY.search(name)]
+
+
+def own_assert(tree):
+    """the gateway asserts with base/assert.h, which no build turns off"""
+    return [f"{path}:{line}: use base/assert.h"
+            for path in tree.under("src/", "include/", "bench/sim/")
+            for line, bracket, name in includes(tree, path) if bracket == "<" and name == "assert.h"]
+
+
+RULES = [direction, simulator, third_party, own_assert]

@@ -1,0 +1,368 @@
+#include "lines.h"
+
+#include "base/assert.h"
+
+#include <solvegate/words.h>
+
+#include <stdlib.h>
+
+/* ---- names ------------------------------------------------------------------------------- */
+
+struct key key_named(const char *name)
+{
+    struct key key = {{0}};
+    ASSERT(strlen(name) < KEY_BYTES);
+    memcpy(key.bytes, name, strlen(name));
+    return key;
+}
+
+const char *name_of_key(const struct key *key)
+{
+    return (const char *)key->bytes;
+}
+
+static const char *name_of_caller(const struct world *world, caller_id caller)
+{
+    if (caller == 0)
+        return "nobody";
+    ASSERT(caller <= world->caller_count);
+    return world->callers[caller - 1].name;
+}
+
+static size_t number_of_request(struct world *world, request_id id)
+{
+    for (size_t i = 0; i < world->request_count; i++) {
+        if (world->requests[i] == id)
+            return i + 1;
+    }
+    ASSERT(id != 0 && id < REQUEST_ID_LIMIT);
+    world->requests =
+        realloc(world->requests, (world->request_count + 1) * sizeof *world->requests);
+    ASSERT(world->requests != NULL);
+    world->requests[world->request_count++] = id;
+    return world->request_count;
+}
+
+static size_t number_of_attempt(struct world *world, attempt_id id)
+{
+    for (size_t i = 0; i < world->attempt_count; i++) {
+        if (world->attempts[i].id == id)
+            return i + 1;
+    }
+    ASSERT(id != 0);
+    world->attempts =
+        realloc(world->attempts, (world->attempt_count + 1) * sizeof *world->attempts);
+    ASSERT(world->attempts != NULL);
+    world->attempts[world->attempt_count++] = (struct world_attempt){.id = id};
+    return world->attempt_count;
+}
+
+static const char *name_of_record(enum record_kind kind)
+{
+    switch (kind) {
+    case RECORD_INTENT:
+        return "intent";
+    case RECORD_OUTCOME:
+        return "outcome";
+    case RECORD_SOLUTION:
+        return "solution";
+    case RECORD_REQUEST:
+        return "request";
+    case RECORD_HANDOUT:
+        return "handout";
+    case RECORD_FAILED:
+        return "failed";
+    }
+    UNREACHABLE();
+}
+
+static const char *name_of_outcome(enum outcome outcome)
+{
+    switch (outcome) {
+    case OUTCOME_NOT_SENT:
+        return "not_sent";
+    case OUTCOME_ACCEPTED:
+        return "accepted";
+    case OUTCOME_REJECTED:
+        return "rejected";
+    case OUTCOME_AMBIGUOUS:
+        return "ambiguous";
+    case OUTCOME_PENDING:
+        return "pending";
+    case OUTCOME_SOLVED:
+        return "solved";
+    case OUTCOME_FAILED:
+        return "failed";
+    case OUTCOME_UNHEARD:
+        return "unheard";
+    }
+    UNREACHABLE();
+}
+
+static const char *name_of_alert(enum alert_kind kind)
+{
+    switch (kind) {
+    case ALERT_BREAKER_OPEN:
+        return "breaker open";
+    case ALERT_BREAKER_CLOSED:
+        return "breaker closed";
+    case ALERT_DUPLICATE_PROVEN:
+        return "duplicate proven";
+    case ALERT_OTHER_SOLUTION:
+        return "other solution";
+    }
+    UNREACHABLE();
+}
+
+/* ---- answers ----------------------------------------------------------------------------- */
+
+static void add_refusal(struct world *world, const struct answer *answer)
+{
+    struct buf *log = &world->log;
+    buf_addf(log, " refused: %s", refusal_text(answer->refusal));
+    if (answer->code[0] != '\0')
+        buf_addf(log, ", %s", answer->code);
+    if (answer->retry_after_ms != 0)
+        buf_addf(log, ", retry after %u", answer->retry_after_ms);
+}
+
+static void add_solution(struct world *world, const struct answer *answer)
+{
+    struct buf *log = &world->log;
+    buf_addf(log, " \"%s\"", answer->text->data);
+    if (answer->extra != NULL)
+        buf_addf(log, " extra %s", answer->extra->data);
+    buf_addf(log, " source %s attempts %u", source_name(answer->source), answer->attempts);
+    if (world->shows_ages)
+        buf_addf(log, " age %llu left %llu", (unsigned long long)answer->age_ms,
+                 (unsigned long long)answer->expires_in_ms);
+}
+
+static void add_failure(struct world *world, const struct answer *answer)
+{
+    struct buf *log = &world->log;
+    buf_addf(log, " %s (%s) attempts %u", answer->code, class_name(answer->class),
+             answer->attempts);
+    if (answer->retry_after_ms != 0)
+        buf_addf(log, ", retry after %u", answer->retry_after_ms);
+}
+
+static void add_answer(struct world *world, const struct answer *answer)
+{
+    struct buf *log = &world->log;
+    buf_addf(log, "answer %s", name_of_caller(world, answer->caller));
+    if (answer->refusal != REFUSAL_NONE) {
+        add_refusal(world, answer);
+        return;
+    }
+    buf_addf(log, " r%zu %s", number_of_request(world, answer->id),
+             request_state_name(answer->state));
+    if (answer->state == REQUEST_SOLVED)
+        add_solution(world, answer);
+    if (answer->state == REQUEST_FAILED)
+        add_failure(world, answer);
+    if (answer->is_replayed)
+        buf_addf(log, " replayed");
+    if (answer->is_renewed)
+        buf_addf(log, " renewed");
+}
+
+/* ---- everything else --------------------------------------------------------------------- */
+
+static void add_account(struct world *world, const struct account_answer *account)
+{
+    const struct probed *probed = &account->probed;
+    struct buf *log = &world->log;
+    buf_addf(log, "account %s", name_of_caller(world, account->caller));
+    if (!probed->is_ok)
+        buf_addf(log, " %s", probed->code);
+    else if (probed->probe == PROBE_THREADS)
+        buf_addf(log, " threads %u/%u", probed->working_threads, probed->threads);
+    else
+        buf_addf(log, " balance %s", probed->balance);
+}
+
+static void add_call(struct world *world, const struct action *action)
+{
+    const struct call *call = &action->call;
+    struct buf *log = &world->log;
+    if (action->kind == ACTION_REPORT) {
+        buf_addf(log, "report %s task %s", call->is_good ? "good" : "bad", call->task_id);
+        return;
+    }
+    const size_t number = number_of_attempt(world, call->attempt);
+    if (action->kind == ACTION_POLL)
+        buf_addf(log, "poll a%zu task %s", number, call->task_id);
+    else
+        buf_addf(log, "submit a%zu %s", number, call->params->data);
+    if (call->client != 0)
+        buf_addf(log, " of client %u", call->client);
+}
+
+static void add_record(struct world *world, const struct action *action)
+{
+    const struct record *record = &action->record;
+    struct buf *log = &world->log;
+    buf_addf(log, "journal %llu %s", (unsigned long long)action->after,
+             name_of_record(record->kind));
+    if (record->request != 0)
+        buf_addf(log, " r%zu", number_of_request(world, record->request));
+    if (record->attempt != 0)
+        buf_addf(log, " a%zu", number_of_attempt(world, record->attempt));
+    if (record->kind == RECORD_OUTCOME)
+        buf_addf(log, " %s", name_of_outcome(record->outcome));
+    if (record->key.bytes[0] != 0)
+        buf_addf(log, " %s", name_of_key(&record->key));
+    if (record->text != NULL)
+        buf_addf(log, " \"%s\"", record->text->data);
+    if (record->task_id[0] != '\0')
+        buf_addf(log, " task %s", record->task_id);
+    if (record->code[0] != '\0')
+        buf_addf(log, " %s (%s)", record->code, class_name(record->class));
+    if (record->has_idempotency)
+        buf_addf(log, " idempotency %s", name_of_key(&record->idempotency));
+}
+
+static void add_alert(struct world *world, const struct alert *alert)
+{
+    struct buf *log = &world->log;
+    buf_addf(log, "alert %s", name_of_alert(alert->kind));
+    if (alert->attempt != 0)
+        buf_addf(log, " a%zu", number_of_attempt(world, alert->attempt));
+    if (alert->code[0] != '\0')
+        buf_addf(log, " %s (%s)", alert->code, class_name(alert->class));
+}
+
+static void add_words(struct world *world, const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_ANSWER:
+        add_answer(world, &action->answer);
+        return;
+    case ACTION_ACCOUNT:
+        add_account(world, &action->account);
+        return;
+    case ACTION_ACK:
+        buf_addf(&world->log, "ack %s", name_of_caller(world, action->ack));
+        return;
+    case ACTION_SUBMIT:
+    case ACTION_POLL:
+    case ACTION_REPORT:
+        add_call(world, action);
+        return;
+    case ACTION_PROBE:
+        buf_addf(&world->log, "probe %s",
+                 action->probe == PROBE_BALANCE ? "balance" : "threads");
+        return;
+    case ACTION_JOURNAL:
+        add_record(world, action);
+        return;
+    case ACTION_ALERT:
+        add_alert(world, &action->alert);
+        return;
+    }
+    UNREACHABLE();
+}
+
+/* ---- what every action has to obey ------------------------------------------------------- */
+
+static void note_answered(struct world *world, caller_id caller)
+{
+    if (caller == 0)
+        return;
+    ASSERT(caller <= world->caller_count);
+    struct world_caller *who = &world->callers[caller - 1];
+    ASSERT(!who->is_answered && !who->is_gone);
+    who->is_answered = true;
+}
+
+static void count_answer(struct world_tally *tally, const struct answer *answer)
+{
+    tally->answers++;
+    if (answer->refusal != REFUSAL_NONE)
+        tally->refused++;
+    else if (answer->state == REQUEST_SOLVED)
+        tally->solved++;
+    else if (answer->state == REQUEST_FAILED)
+        tally->failed++;
+}
+
+static void note_record(struct world *world, const struct action *action)
+{
+    world->tally.records++;
+    /* Records are numbered in the order in which they are appended. */
+    ASSERT(action->after == world->seq + 1);
+    world->seq = action->after;
+}
+
+static void note_call(struct world *world, const struct action *action)
+{
+    if (action->kind == ACTION_REPORT) {
+        world->tally.reports++;
+        return;
+    }
+    const size_t number = number_of_attempt(world, action->call.attempt);
+    struct world_attempt *attempt = &world->attempts[number - 1];
+    ASSERT(!attempt->is_submitting && !attempt->is_polling);
+    if (action->kind == ACTION_SUBMIT) {
+        world->tally.submits++;
+        attempt->is_submitting = true;
+    } else {
+        world->tally.polls++;
+        attempt->is_polling = true;
+    }
+}
+
+static void note(struct world *world, const struct action *action)
+{
+    /* Whatever an action waits for must already be on its way to the journal. */
+    ASSERT(action->kind == ACTION_JOURNAL || action->after <= world->seq);
+    switch (action->kind) {
+    case ACTION_ANSWER:
+        note_answered(world, action->answer.caller);
+        count_answer(&world->tally, &action->answer);
+        return;
+    case ACTION_ACCOUNT:
+        note_answered(world, action->account.caller);
+        return;
+    case ACTION_ACK:
+        world->tally.acks++;
+        note_answered(world, action->ack);
+        return;
+    case ACTION_SUBMIT:
+    case ACTION_POLL:
+    case ACTION_REPORT:
+        note_call(world, action);
+        return;
+    case ACTION_PROBE:
+        world->tally.probes++;
+        return;
+    case ACTION_JOURNAL:
+        note_record(world, action);
+        return;
+    case ACTION_ALERT:
+        world->tally.alerts++;
+        return;
+    }
+    UNREACHABLE();
+}
+
+void lines_add_action(struct world *world, const struct action *action)
+{
+    if (!world->is_quiet) {
+        buf_addf(&world->log, "[%6llu] ", (unsigned long long)world->now_ms);
+        add_words(world, action);
+        if (action->kind != ACTION_JOURNAL && action->after != 0)
+            buf_addf(&world->log, " after %llu", (unsigned long long)action->after);
+        buf_add_char(&world->log, '\n');
+    }
+    note(world, action);
+}
+
+void lines_add_trace(void *context, uint64_t now_ms, const char *text)
+{
+    struct world *world = context;
+    if (world->is_quiet || !world->shows_flights)
+        return;
+    buf_addf(&world->log, "[%6llu]     %s\n", (unsigned long long)(now_ms - WORLD_START_MS), text);
+}

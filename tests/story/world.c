@@ -1,0 +1,441 @@
+#include "world.h"
+
+#include "base/assert.h"
+#include "lines.h"
+
+#include <solvegate/words.h>
+
+#include <stdlib.h>
+
+#define LOG_MAX (UINT32_C(1) << 22)
+/* More ticks than this without time moving mean that the engine asks for a tick for nothing. */
+#define TICKS_MAX 1000000
+
+/* Freed by the teardown also when a test ends in the middle. */
+static struct world *current;
+
+/* ---- the world itself -------------------------------------------------------------------- */
+
+struct engine_options world_options(void)
+{
+    struct engine_options options;
+    engine_options_init(&options);
+    options.max_requests = 64;
+    options.max_flights = 32;
+    options.max_per_flight = 16;
+    options.max_callers = 64;
+    options.max_solutions = 16;
+    options.max_idempotency = 16;
+    options.max_finished = 16;
+    options.wake_batch = 16;
+    options.slots = 10;
+    options.retry_jitter_ms = 0;
+    return options;
+}
+
+static void world_free(struct world *world)
+{
+    if (world == NULL)
+        return;
+    engine_free(world->engine);
+    buf_close(&world->log);
+    free(world->callers);
+    free(world->attempts);
+    free(world->requests);
+    free(world);
+}
+
+struct world *world_new(const struct engine_options *options)
+{
+    world_free(current);
+    const struct engine_options usual = world_options();
+    struct world *world = calloc(1, sizeof *world);
+    ASSERT(world != NULL);
+    current = world;
+    buf_init(&world->log, LOG_MAX);
+    rand_init(&world->rand, 1);
+    world->engine =
+        engine_new(options == NULL ? &usual : options, WORLD_START_MS, WORLD_START_WALL_MS);
+    engine_set_trace(world->engine, lines_add_trace, world);
+    engine_check(world->engine);
+    return world;
+}
+
+int world_end(void **state)
+{
+    (void)state;
+    const bool is_told = current == NULL || current->log.len == 0;
+    if (!is_told)
+        print_error("nobody expected:\n%.*s", (int)current->log.len, current->log.data);
+    world_free(current);
+    current = NULL;
+    return is_told ? 0 : -1;
+}
+
+/* Applies one event, takes every action and lets the engine check itself. */
+static void step(struct world *world, struct event *event)
+{
+    event->now_ms = WORLD_START_MS + world->now_ms;
+    event->wall_ms = WORLD_START_WALL_MS + world->wall_skew_ms + (int64_t)world->now_ms;
+    event->random = rand_u64(&world->rand);
+    engine_step(world->engine, event);
+    struct action action;
+    while (engine_next_action(world->engine, &action)) {
+        lines_add_action(world, &action);
+        action_close(&action);
+    }
+    engine_check(world->engine);
+}
+
+void tick(struct world *world)
+{
+    struct event event = {.kind = EVENT_TICK};
+    step(world, &event);
+}
+
+void pass(struct world *world, uint64_t ms)
+{
+    const uint64_t until_ms = world->now_ms + ms;
+    for (unsigned ticks = 0;; ticks++) {
+        ASSERT(ticks < TICKS_MAX);
+        const uint64_t deadline_ms = engine_next_deadline(world->engine);
+        if (deadline_ms == UINT64_MAX || deadline_ms > WORLD_START_MS + until_ms)
+            break;
+        if (deadline_ms > WORLD_START_MS + world->now_ms)
+            world->now_ms = deadline_ms - WORLD_START_MS;
+        tick(world);
+    }
+    world->now_ms = until_ms;
+}
+
+const struct stats *stats_of(const struct world *world)
+{
+    return engine_stats(world->engine);
+}
+
+struct gauges gauges_of(const struct world *world)
+{
+    struct gauges gauges;
+    engine_gauges(world->engine, &gauges);
+    return gauges;
+}
+
+/* ---- callers ----------------------------------------------------------------------------- */
+
+static caller_id new_caller(struct world *world, const char *name)
+{
+    world->callers =
+        realloc(world->callers, (world->caller_count + 1) * sizeof *world->callers);
+    ASSERT(world->callers != NULL && strlen(name) < WORLD_NAME_MAX);
+    struct world_caller *caller = &world->callers[world->caller_count++];
+    *caller = (struct world_caller){.is_answered = false};
+    memcpy(caller->name, name, strlen(name) + 1);
+    return world->caller_count;
+}
+
+static struct ask ask_of(const struct asking *asking, caller_id caller)
+{
+    struct ask ask = {
+        .caller = caller,
+        .client = asking->client,
+        .captcha = asking->captcha,
+        .reuse = asking->reuse == REUSE_DEFAULT ? REUSE_SHARED : asking->reuse,
+        .is_one_time = asking->is_one_time,
+        .is_id_told = asking->is_told,
+        .has_idempotency = asking->idempotency != NULL,
+        .priority = asking->priority,
+        .hold_ms = asking->at_once || asking->is_told ? 0
+                   : asking->hold_ms == 0             ? WORLD_HOLD_MS
+                                                      : asking->hold_ms,
+        .min_ttl_ms = asking->min_ttl_ms,
+        .max_age_ms = asking->max_age_ms == 0 ? UINT32_MAX : asking->max_age_ms,
+        .key = key_named(asking->key),
+    };
+    if (ask.has_idempotency)
+        ask.idempotency = key_named(asking->idempotency);
+    return ask;
+}
+
+void world_ask(struct world *world, const char *who, struct asking asking)
+{
+    struct event event = {.kind = EVENT_ASK};
+    event.ask = ask_of(&asking, new_caller(world, who));
+    event.ask.params = blob_new(slice_from(asking.key));
+    step(world, &event);
+    blob_unref(event.ask.params);
+}
+
+struct outlook world_explain(struct world *world, struct asking asking)
+{
+    const struct ask ask = ask_of(&asking, 0);
+    struct outlook outlook;
+    engine_explain(world->engine, &ask, &outlook);
+    return outlook;
+}
+
+/* "r7" is the seventh; "r0" is one that never was. */
+static request_id request_named(const struct world *world, const char *name)
+{
+    const size_t number = strtoul(name + 1, NULL, 10);
+    ASSERT(name[0] == 'r' && number <= world->request_count);
+    return number == 0 ? 12345 : world->requests[number - 1];
+}
+
+void look(struct world *world, const char *who, const char *request, uint32_t hold_ms)
+{
+    struct event event = {.kind = EVENT_LOOK};
+    event.look = (struct look){.caller = new_caller(world, who),
+                               .id = request_named(world, request),
+                               .hold_ms = hold_ms};
+    step(world, &event);
+}
+
+void look_as(struct world *world, const char *who, client_id client, const char *request)
+{
+    struct event event = {.kind = EVENT_LOOK};
+    event.look = (struct look){.caller = new_caller(world, who),
+                               .client = client,
+                               .id = request_named(world, request)};
+    step(world, &event);
+}
+
+void detach(struct world *world, const char *who, const char *request)
+{
+    struct event event = {.kind = EVENT_DETACH};
+    event.detach =
+        (struct detach){.caller = new_caller(world, who), .id = request_named(world, request)};
+    step(world, &event);
+}
+
+static void report(struct world *world, const char *who, const char *request, bool is_good)
+{
+    struct event event = {.kind = EVENT_REPORT};
+    event.report = (struct report){.caller = new_caller(world, who),
+                                   .id = request_named(world, request),
+                                   .is_good = is_good};
+    step(world, &event);
+}
+
+void report_good(struct world *world, const char *who, const char *request)
+{
+    report(world, who, request, true);
+}
+
+void report_bad(struct world *world, const char *who, const char *request)
+{
+    report(world, who, request, false);
+}
+
+void account(struct world *world, const char *who, enum probe probe)
+{
+    struct event event = {.kind = EVENT_ACCOUNT};
+    event.account = (struct account){.caller = new_caller(world, who), .probe = probe};
+    step(world, &event);
+}
+
+const char *peek(struct world *world, const char *request)
+{
+    struct answer answer;
+    if (!engine_peek(world->engine, 0, request_named(world, request), &answer))
+        return NULL;
+    answer_close(&answer);
+    return request_state_name(answer.state);
+}
+
+void gone(struct world *world, const char *who)
+{
+    size_t place = world->caller_count;
+    while (place > 0 && strcmp(world->callers[place - 1].name, who) != 0)
+        place--;
+    ASSERT(place > 0);
+    world->callers[place - 1].is_gone = true;
+    struct event event = {.kind = EVENT_GONE};
+    event.gone = place;
+    step(world, &event);
+}
+
+/* ---- the vendor -------------------------------------------------------------------------- */
+
+static struct world_attempt *attempt_named(struct world *world, const char *name)
+{
+    const size_t number = strtoul(name + 1, NULL, 10);
+    ASSERT(name[0] == 'a' && number > 0 && number <= world->attempt_count);
+    return &world->attempts[number - 1];
+}
+
+static void copy(char *out, size_t room, const char *text)
+{
+    ASSERT(strlen(text) < room);
+    memcpy(out, text, strlen(text) + 1);
+}
+
+static void end_submit(struct world *world, const char *name, struct vendor_result result)
+{
+    struct world_attempt *attempt = attempt_named(world, name);
+    ASSERT(attempt->is_submitting);
+    attempt->is_submitting = false;
+    result.attempt = attempt->id;
+    struct event event = {.kind = EVENT_SUBMITTED};
+    event.result = result;
+    step(world, &event);
+}
+
+void accepted(struct world *world, const char *attempt, const char *task)
+{
+    struct vendor_result result = {.outcome = OUTCOME_ACCEPTED};
+    copy(result.task_id, sizeof result.task_id, task);
+    end_submit(world, attempt, result);
+}
+
+void rejected(struct world *world, const char *attempt, enum class class, const char *code)
+{
+    rejected_until(world, attempt, class, code, 0);
+}
+
+void rejected_until(struct world *world, const char *attempt, enum class class, const char *code,
+                    uint32_t retry_after_ms)
+{
+    struct vendor_result result = {
+        .outcome = OUTCOME_REJECTED, .class = class, .retry_after_ms = retry_after_ms};
+    copy(result.code, sizeof result.code, code);
+    end_submit(world, attempt, result);
+}
+
+void not_sent(struct world *world, const char *attempt)
+{
+    struct vendor_result result = {.outcome = OUTCOME_NOT_SENT, .class = CLASS_TRANSIENT};
+    copy(result.code, sizeof result.code, "ERROR_NOT_SENT");
+    end_submit(world, attempt, result);
+}
+
+void ambiguous(struct world *world, const char *attempt)
+{
+    const struct vendor_result result = {.outcome = OUTCOME_AMBIGUOUS, .class = CLASS_AMBIGUOUS};
+    end_submit(world, attempt, result);
+}
+
+static void end_poll(struct world *world, const char *name, struct vendor_result result)
+{
+    struct world_attempt *attempt = attempt_named(world, name);
+    ASSERT(attempt->is_polling);
+    attempt->is_polling = false;
+    result.attempt = attempt->id;
+    struct event event = {.kind = EVENT_POLLED};
+    event.result = result;
+    step(world, &event);
+}
+
+void pending(struct world *world, const char *attempt)
+{
+    const struct vendor_result result = {.outcome = OUTCOME_PENDING, .class = CLASS_PENDING};
+    end_poll(world, attempt, result);
+}
+
+void solved(struct world *world, const char *attempt, const char *text)
+{
+    struct vendor_result result = {.outcome = OUTCOME_SOLVED};
+    result.text = blob_new(slice_from(text));
+    end_poll(world, attempt, result);
+    blob_unref(result.text);
+}
+
+void failed(struct world *world, const char *attempt, enum class class, const char *code)
+{
+    struct vendor_result result = {.outcome = OUTCOME_FAILED, .class = class};
+    copy(result.code, sizeof result.code, code);
+    end_poll(world, attempt, result);
+}
+
+void unheard(struct world *world, const char *attempt, uint32_t retry_after_ms)
+{
+    const struct vendor_result result = {
+        .outcome = OUTCOME_UNHEARD, .class = CLASS_TRANSIENT, .retry_after_ms = retry_after_ms};
+    end_poll(world, attempt, result);
+}
+
+static void call_back(struct world *world, const char *name, const char *task,
+                      struct vendor_result result)
+{
+    result.attempt = attempt_named(world, name)->id;
+    /* The vendor's call waits at a door like everybody, under the name of its attempt. */
+    result.caller = new_caller(world, name);
+    copy(result.task_id, sizeof result.task_id, task);
+    struct event event = {.kind = EVENT_CALLBACK};
+    event.result = result;
+    step(world, &event);
+}
+
+void callback(struct world *world, const char *attempt, const char *task, const char *text)
+{
+    struct vendor_result result = {.outcome = OUTCOME_SOLVED};
+    result.text = blob_new(slice_from(text));
+    call_back(world, attempt, task, result);
+    blob_unref(result.text);
+}
+
+void callback_failed(struct world *world, const char *attempt, const char *task, enum class class,
+                     const char *code)
+{
+    struct vendor_result result = {.outcome = OUTCOME_FAILED, .class = class};
+    copy(result.code, sizeof result.code, code);
+    call_back(world, attempt, task, result);
+}
+
+static void end_probe(struct world *world, const struct probed *probed)
+{
+    struct event event = {.kind = EVENT_PROBED};
+    event.probed = *probed;
+    step(world, &event);
+}
+
+void threads(struct world *world, uint32_t working, uint32_t all)
+{
+    end_probe(world, &(struct probed){.probe = PROBE_THREADS,
+                                      .is_ok = true,
+                                      .has_threads = true,
+                                      .threads = all,
+                                      .working_threads = working});
+}
+
+void balance(struct world *world, const char *amount)
+{
+    struct probed probed = {.probe = PROBE_BALANCE, .is_ok = true};
+    copy(probed.balance, sizeof probed.balance, amount);
+    end_probe(world, &probed);
+}
+
+void probe_failed(struct world *world, enum probe probe, enum class class, const char *code)
+{
+    struct probed probed = {.probe = probe, .class = class};
+    copy(probed.code, sizeof probed.code, code);
+    end_probe(world, &probed);
+}
+
+void solve(struct world *world, const char *attempt, const char *task, const char *text)
+{
+    accepted(world, attempt, task);
+    pass(world, 6000);
+    solved(world, attempt, text);
+}
+
+/* ---- the shell --------------------------------------------------------------------------- */
+
+void durable(struct world *world, journal_seq seq)
+{
+    struct event event = {.kind = EVENT_DURABLE};
+    event.durable = seq;
+    step(world, &event);
+}
+
+void store_is(struct world *world, bool is_writable)
+{
+    struct event event = {.kind = EVENT_STORE_STATE};
+    event.store_is_writable = is_writable;
+    step(world, &event);
+}
+
+void drain(struct world *world)
+{
+    struct event event = {.kind = EVENT_DRAIN};
+    step(world, &event);
+}

@@ -1,0 +1,172 @@
+/* The whole engine in a fake world: short verbs happen to it, lines of text tell what it did. */
+#ifndef SOLVEGATE_TESTS_STORY_WORLD_H
+#define SOLVEGATE_TESTS_STORY_WORLD_H
+
+#include "base/buf.h"
+#include "base/rand.h"
+
+#include <solvegate/engine.h>
+
+/* cmocka.h wants these before itself. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+/* Stories count their time from 0; the engine's clock starts here, since a real one is never 0. */
+#define WORLD_START_MS 1000000
+/* Noon, UTC, of a day like any other: midnight is twelve hours away. */
+#define WORLD_START_WALL_MS INT64_C(1704110400000)
+#define HOURS_MS(hours) ((hours) * 3600000)
+/* How long a caller is held who does not say otherwise: longer than any flight lasts. */
+#define WORLD_HOLD_MS 600000
+
+#define WORLD_NAME_MAX 24
+
+/* Somebody at a door, known by name; everyone is answered at most once. */
+struct world_caller {
+    char name[WORLD_NAME_MAX];
+    bool is_answered;
+    bool is_gone;
+};
+
+/* An attempt as the vendor sees it; a1 is the first. */
+struct world_attempt {
+    attempt_id id;
+    char task[TASK_ID_MAX];
+    bool is_submitting;
+    bool is_polling;
+};
+
+/* How often each kind of action was seen. */
+struct world_tally {
+    unsigned answers, solved, failed, refused, submits, polls, probes, acks, reports, alerts, records;
+};
+
+struct world {
+    struct engine *engine;
+    uint64_t now_ms; /* since the story began */
+    int64_t wall_skew_ms;
+    struct rand rand;
+    struct buf log;
+    struct world_tally tally;
+    journal_seq seq;    /* of the last record seen */
+    bool is_quiet;      /* no lines, only the tally: for crowds */
+    bool shows_ages;    /* age and rest of life behind each solution */
+    bool shows_flights; /* the engine's trace between the actions */
+
+    struct world_caller *callers; /* owned; a caller's id is its place plus one */
+    size_t caller_count;
+    struct world_attempt *attempts; /* owned; in the order of their submits */
+    size_t attempt_count;
+    request_id *requests; /* owned; r1 is the first */
+    size_t request_count;
+};
+
+/* ---- the world itself -------------------------------------------------------------------- */
+
+/* Small limits, the product's times, and no jitter, so that stories can name the moment. */
+struct engine_options world_options(void);
+
+/* NULL: world_options(). The world before, if any, ends. */
+struct world *world_new(const struct engine_options *options);
+
+/* A cmocka teardown: nothing may be left untold. */
+int world_end(void **state);
+
+#define STORY(test) cmocka_unit_test_teardown(test, world_end)
+
+/* Moves time, ticking at each deadline of the engine on the way, as the shell does. */
+void pass(struct world *world, uint64_t ms);
+
+/* One tick and nothing else: a turn of the loop. */
+void tick(struct world *world);
+
+/* Everything that was logged since the last time, line by line. "[5000..6000] " allows a span of time. */
+#define expect(world, lines) world_expect(world, lines, __FILE__, __LINE__)
+void world_expect(struct world *world, const char *lines, const char *file, int line);
+
+/* Forgets what was logged: the beginning of a story that another one tells. */
+void skip_lines(struct world *world);
+
+const struct stats *stats_of(const struct world *world);
+struct gauges gauges_of(const struct world *world);
+
+/* ---- callers ----------------------------------------------------------------------------- */
+
+/* What is asked for; what is not said is the usual: shared, held for long, no demands. */
+struct asking {
+    const char *key;
+    const char *idempotency;
+    client_id client;
+    enum captcha captcha;
+    enum reuse reuse;
+    uint8_t priority;
+    uint32_t hold_ms;
+    uint32_t min_ttl_ms;
+    uint32_t max_age_ms;
+    bool at_once;     /* not held at all */
+    bool is_told;     /* in.php */
+    bool is_one_time; /* data-s and the like */
+};
+
+#define ask(world, who, ...) world_ask(world, who, (struct asking){__VA_ARGS__})
+void world_ask(struct world *world, const char *who, struct asking asking);
+
+/* The same without touching anything. */
+#define explain(world, ...) world_explain(world, (struct asking){__VA_ARGS__})
+struct outlook world_explain(struct world *world, struct asking asking);
+
+/* Requests by their names: r1 is the first that was told to anybody. */
+void look(struct world *world, const char *who, const char *request, uint32_t hold_ms);
+void look_as(struct world *world, const char *who, client_id client, const char *request);
+void detach(struct world *world, const char *who, const char *request);
+void report_good(struct world *world, const char *who, const char *request);
+void report_bad(struct world *world, const char *who, const char *request);
+void account(struct world *world, const char *who, enum probe probe);
+
+/* The request's state without reading it away, as one word; NULL when it is unknown. */
+const char *peek(struct world *world, const char *request);
+
+/* The newest caller of that name hangs up. */
+void gone(struct world *world, const char *who);
+
+/* ---- the vendor -------------------------------------------------------------------------- */
+
+/* How a submit ends. */
+void accepted(struct world *world, const char *attempt, const char *task);
+void rejected(struct world *world, const char *attempt, enum class class, const char *code);
+void rejected_until(struct world *world, const char *attempt, enum class class, const char *code,
+                    uint32_t retry_after_ms);
+void not_sent(struct world *world, const char *attempt);
+void ambiguous(struct world *world, const char *attempt);
+
+/* How a poll ends. */
+void pending(struct world *world, const char *attempt);
+void solved(struct world *world, const char *attempt, const char *text);
+void failed(struct world *world, const char *attempt, enum class class, const char *code);
+void unheard(struct world *world, const char *attempt, uint32_t retry_after_ms);
+
+/* The vendor calls back. A task of "" is a callback that names none. */
+void callback(struct world *world, const char *attempt, const char *task, const char *text);
+void callback_failed(struct world *world, const char *attempt, const char *task, enum class class,
+                     const char *code);
+
+/* How a probe ends. */
+void threads(struct world *world, uint32_t working, uint32_t all);
+void balance(struct world *world, const char *amount);
+void probe_failed(struct world *world, enum probe probe, enum class class, const char *code);
+
+/* From accepted to solved by the first poll: 6 s later the attempt is done. */
+void solve(struct world *world, const char *attempt, const char *task, const char *text);
+
+/* ---- the shell --------------------------------------------------------------------------- */
+
+/* The journal is on disk up to this number. */
+void durable(struct world *world, journal_seq seq);
+void store_is(struct world *world, bool is_writable);
+void drain(struct world *world);
+
+#endif

@@ -1,0 +1,371 @@
+/* Identity: every row of DESIGN.md 5.1, the mistakes we see ourselves, and idempotency keys. */
+#include "encode.h"
+#include "proto/key.h"
+#include "seed.h"
+
+#include <setjmp.h>
+#include <sodium.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define CAP ((size_t)2 * 1024 * 1024)
+
+static struct params params;
+static struct buf scratch;
+static struct identity identity;
+static struct identity_options options;
+
+static int setup(void **state)
+{
+    (void)state;
+    options = (struct identity_options){.secret = {1, 2, 3}};
+    params_init(&params, CAP);
+    buf_init(&scratch, IDENTITY_SCRATCH_BYTES);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    params_close(&params);
+    buf_close(&scratch);
+    return 0;
+}
+
+static int compute_form(const char *form)
+{
+    params_reset(&params);
+    assert_int_equal(params_add_form(&params, slice_from(form)), 0);
+    return identity_compute(&options, &params, 1, &scratch, &identity);
+}
+
+static struct key key_of(const char *form)
+{
+    assert_int_equal(compute_form(form), 0);
+    assert_null(identity.mistake);
+    return identity.key;
+}
+
+static void assert_same(const char *a, const char *b)
+{
+    const struct key left = key_of(a);
+    const struct key right = key_of(b);
+    assert_memory_equal(left.bytes, right.bytes, KEY_BYTES);
+}
+
+static void assert_other(const char *a, const char *b)
+{
+    const struct key left = key_of(a);
+    const struct key right = key_of(b);
+    assert_memory_not_equal(left.bytes, right.bytes, KEY_BYTES);
+}
+
+static void assert_mistake(const char *form, const char *word, const char *detail)
+{
+    assert_int_equal(compute_form(form), ERR_INVALID);
+    assert_string_equal(identity.mistake, word);
+    assert_string_equal(identity.mistake_detail, detail);
+}
+
+#define V2 "method=userrecaptcha&googlekey=K&pageurl=https://a.example/x"
+#define TS "method=turnstile&sitekey=K&pageurl=https://a.example/x"
+
+static void recaptcha_v2_counts_what_the_table_says(void **state)
+{
+    (void)state;
+    static const char *const counted[] = {
+        V2 "&invisible=1", V2 "&enterprise=1", V2 "&data-s=s", V2 "&domain=recaptcha.net",
+        V2 "&cookies=a:b", V2 "&userAgent=Mozilla", V2 "&action=a", V2 "&unknown=",
+        "method=userrecaptcha&googlekey=L&pageurl=https://a.example/x",
+        "method=userrecaptcha&googlekey=K&pageurl=https://a.example/y",
+    };
+    for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
+        assert_other(V2, counted[i]);
+    (void)key_of(V2);
+    assert_int_equal(identity.captcha, CAPTCHA_RECAPTCHA_V2);
+    assert_false(identity.is_one_time);
+    (void)key_of(V2 "&data-s=s");
+    assert_true(identity.is_one_time);
+}
+
+static void recaptcha_v3_counts_version_action_and_score(void **state)
+{
+    (void)state;
+    assert_other(V2, V2 "&version=v3");
+    assert_other(V2 "&version=v3", V2 "&version=v3&action=login");
+    assert_other(V2 "&version=v3&min_score=0.3", V2 "&version=v3&min_score=0.7");
+    (void)key_of(V2 "&version=v3");
+    assert_int_equal(identity.captcha, CAPTCHA_RECAPTCHA_V3);
+}
+
+static void every_given_parameter_of_other_sitekey_types_counts(void **state)
+{
+    (void)state;
+    assert_other(TS, TS "&action=a");
+    assert_other(TS, TS "&data=d");
+    assert_other(TS, TS "&pagedata=p");
+    assert_other(TS "&action=a&data=b", TS "&action=b&data=a");
+    assert_other(TS, "method=hcaptcha&sitekey=K&pageurl=https://a.example/x");
+    (void)key_of(TS);
+    assert_int_equal(identity.captcha, CAPTCHA_TURNSTILE);
+    (void)key_of("method=hcaptcha&sitekey=K&pageurl=https://a.example/x");
+    assert_int_equal(identity.captcha, CAPTCHA_HCAPTCHA);
+    /* Nothing can be moved between a name and a value, or from one field into another. */
+    assert_other("method=x&ab=c", "method=x&a=bc");
+    assert_other("method=x&a=1&b=2", "method=x&a=1%26b%3D2");
+    assert_other("method=x&a=", "method=x");
+}
+
+static void transport_fields_never_count(void **state)
+{
+    (void)state;
+    assert_same(TS, TS "&key=k&json=1&soft_id=1&header_acao=1&pingback=http://x&callback=y&debug=1"
+                       "&wait=3&reuse=single&min_ttl=1&max_age=2&idempotency_key=i&priority=9");
+    (void)key_of(TS "&key=k&proxy=p&action=a");
+    assert_int_equal(identity.ignored_count, 2);
+    assert_true(slice_equals(identity.ignored[0], SLICE_OF("key")));
+    assert_true(slice_equals(identity.ignored[1], SLICE_OF("proxy")));
+    assert_int_equal(identity.field_count, 3);
+    assert_true(slice_equals(identity.fields[0].name, SLICE_OF("action")));
+    assert_true(slice_equals(identity.fields[1].name, SLICE_OF("pageurl")));
+    assert_true(slice_equals(identity.fields[2].name, SLICE_OF("sitekey")));
+    assert_true(slice_equals(identity.fields[2].value, SLICE_OF("K")));
+}
+
+static void false_and_v2_equal_absence(void **state)
+{
+    (void)state;
+    static const char *const falses[] = {"0", "false", "False", "no", ""};
+    for (size_t i = 0; i < sizeof(falses) / sizeof(falses[0]); i++) {
+        char form[200];
+        (void)snprintf(form, sizeof(form), V2 "&invisible=%s&enterprise=%s", falses[i], falses[i]);
+        assert_same(V2, form);
+    }
+    assert_same(V2, V2 "&version=v2");
+    assert_other(TS, TS "&version=v2"); /* there it is nobody's default */
+    assert_other(V2, V2 "&version=v4");
+}
+
+static void two_spellings_are_one_field(void **state)
+{
+    (void)state;
+    assert_same(V2, "method=userrecaptcha&sitekey=K&pageurl=https://a.example/x");
+    assert_same(V2, V2 "&sitekey=K");
+    assert_same(TS "&userAgent=U", TS "&useragent=U");
+    /* With different values it is unclear which one the vendor takes, so nothing is merged. */
+    assert_other(V2, V2 "&sitekey=L");
+    assert_other("method=userrecaptcha&googlekey=A&sitekey=B&pageurl=http://a/",
+                 "method=userrecaptcha&googlekey=B&sitekey=A&pageurl=http://a/");
+    assert_other(TS "&userAgent=U&useragent=V", TS "&userAgent=V&useragent=U");
+}
+
+static void assert_pageurl(const char *given, const char *expected)
+{
+    char form[200];
+    (void)snprintf(form, sizeof(form), "method=turnstile&sitekey=K&pageurl=%s", given);
+    assert_int_equal(compute_form(form), 0);
+    const struct slice value = identity.fields[0].value;
+    assert_int_equal(value.len, strlen(expected));
+    assert_memory_equal(value.data, expected, value.len);
+}
+
+static void page_addresses_are_normalised_and_nothing_more(void **state)
+{
+    (void)state;
+    assert_pageurl("https://a.example/x?Y=Z", "https://a.example/x?Y=Z");
+    assert_pageurl("HTTPS://A.Example/X%23frag", "https://a.example/X");
+    assert_pageurl("https://a.example:443/", "https://a.example/");
+    assert_pageurl("http://a.example:80?q", "http://a.example?q");
+    assert_pageurl("http://a.example:443/", "http://a.example:443/");
+    assert_pageurl("https://a.example:8443", "https://a.example:8443");
+    assert_pageurl("https://a.example:/", "https://a.example/");
+    assert_pageurl("https://a.example%23", "https://a.example");
+    assert_pageurl("https://a.example", "https://a.example");
+    assert_pageurl("https://a.example//b/../c%2525", "https://a.example//b/../c%25");
+    assert_pageurl("https://a.example/\xc3\xa4", "https://a.example/\xc3\xa4");
+    /* No address, or not without a real parser: as it is. */
+    assert_pageurl("A.Example/login%23x", "A.Example/login#x");
+    assert_pageurl("HTTPS://User@A.Example/", "HTTPS://User@A.Example/");
+    assert_pageurl("HTTPS://A.Example/a b", "HTTPS://A.Example/a b");
+    assert_pageurl("HTTPS://A.Example:0443/", "HTTPS://A.Example:0443/");
+    assert_pageurl("HTTPS://", "HTTPS://");
+}
+
+static long normalize_fake(struct slice url, char *out, size_t room)
+{
+    if (!slice_starts_with(url, SLICE_OF("odd:")))
+        return -1;
+    assert_true(room > url.len);
+    memcpy(out, "normal", 6);
+    return 6;
+}
+
+static void odd_addresses_go_to_the_given_normaliser(void **state)
+{
+    (void)state;
+    options.normalize_url = normalize_fake;
+    assert_pageurl("odd:one", "normal");
+    assert_pageurl("no address", "no address");
+    assert_pageurl("https://a.example/", "https://a.example/");
+    assert_same("method=turnstile&sitekey=K&pageurl=odd:one", "method=turnstile&sitekey=K&pageurl=odd:two");
+}
+
+static void the_proxy_counts_only_where_it_must(void **state)
+{
+    (void)state;
+#define CF "method=cloudflare_challenge&pageurl=https://a.example/&proxy=1.2.3.4:1&proxytype=HTTP"
+    assert_same(TS, TS "&proxy=1.2.3.4:1&proxytype=HTTP");
+    assert_other(CF, "method=cloudflare_challenge&pageurl=https://a.example/&proxy=1.2.3.4:2&proxytype=HTTP");
+    assert_other(CF, "method=cloudflare_challenge&pageurl=https://a.example/&proxy=1.2.3.4:1&proxytype=SOCKS5");
+    assert_other(CF, CF "&userAgent=U");
+    assert_int_equal(identity.captcha, CAPTCHA_CLOUDFLARE);
+    options.include_proxy = true;
+    assert_other(TS, TS "&proxy=1.2.3.4:1");
+    assert_other(TS "&proxytype=HTTP", TS "&proxytype=SOCKS4");
+}
+
+static void geetest_challenges_are_one_time(void **state)
+{
+    (void)state;
+#define GT "method=geetest&gt=g&pageurl=https://a.example/"
+    assert_other(GT "&challenge=a", GT "&challenge=b");
+    assert_true(identity.is_one_time);
+    assert_int_equal(identity.captcha, CAPTCHA_GEETEST);
+    (void)key_of(GT "&version=4");
+    assert_false(identity.is_one_time);
+    (void)key_of(TS "&challenge=x");
+    assert_false(identity.is_one_time);
+}
+
+static void the_scope_and_the_secret_are_part_of_the_key(void **state)
+{
+    (void)state;
+    struct key first = key_of(TS);
+    assert_int_equal(identity_compute(&options, &params, 2, &scratch, &identity), 0);
+    assert_memory_not_equal(first.bytes, identity.key.bytes, KEY_BYTES);
+    assert_int_equal(identity_compute(&options, &params, 257, &scratch, &identity), 0);
+    assert_memory_not_equal(first.bytes, identity.key.bytes, KEY_BYTES);
+    options.is_global = true;
+    assert_int_equal(identity_compute(&options, &params, 1, &scratch, &identity), 0);
+    const struct key global = identity.key;
+    assert_memory_not_equal(first.bytes, global.bytes, KEY_BYTES);
+    assert_int_equal(identity_compute(&options, &params, 2, &scratch, &identity), 0);
+    assert_memory_equal(global.bytes, identity.key.bytes, KEY_BYTES);
+    assert_int_equal(identity_compute(&options, &params, 0, &scratch, &identity), 0);
+    assert_memory_equal(global.bytes, identity.key.bytes, KEY_BYTES);
+    options.is_global = false;
+    for (size_t i = 0; i < IDENTITY_SECRET_BYTES; i++) {
+        options.secret[i] ^= 0x80;
+        assert_int_equal(identity_compute(&options, &params, 1, &scratch, &identity), 0);
+        assert_memory_not_equal(first.bytes, identity.key.bytes, KEY_BYTES);
+        options.secret[i] ^= 0x80;
+    }
+}
+
+static void required_parameters_are_missed_in_the_vendors_words(void **state)
+{
+    (void)state;
+    assert_mistake("", "ERROR_BAD_PARAMETERS", "method is missing");
+    assert_mistake("method=", "ERROR_BAD_PARAMETERS", "method is missing");
+    assert_mistake("method=userrecaptcha&pageurl=http://a/", "ERROR_GOOGLEKEY",
+                   "googlekey is required by method userrecaptcha");
+    assert_mistake("method=userrecaptcha&googlekey=&pageurl=http://a/", "ERROR_GOOGLEKEY",
+                   "googlekey is required by method userrecaptcha");
+    assert_mistake("method=userrecaptcha&googlekey=K", "ERROR_PAGEURL",
+                   "pageurl is required by method userrecaptcha");
+    assert_mistake("method=turnstile&pageurl=http://a/", "ERROR_GOOGLEKEY",
+                   "sitekey is required by method turnstile");
+    assert_mistake("method=friendly_captcha&sitekey=K", "ERROR_PAGEURL",
+                   "pageurl is required by method friendly_captcha");
+    assert_mistake("method=cloudflare_challenge&pageurl=http://a/", "ERROR_BAD_PARAMETERS",
+                   "proxy is required by method cloudflare_challenge");
+    assert_mistake("method=funcaptcha&pageurl=http://a/", "ERROR_BAD_PARAMETERS",
+                   "publickey is required by method funcaptcha");
+    assert_mistake("method=keycaptcha&pageurl=http://a/&s_s_c_user_id=1&s_s_c_session_id=2"
+                   "&s_s_c_web_server_sign=3", "ERROR_BAD_PARAMETERS",
+                   "s_s_c_web_server_sign2 is required by method keycaptcha");
+    /* What nobody documented passes. */
+    (void)key_of("method=brand_new");
+    assert_int_equal(identity.captcha, CAPTCHA_OTHER);
+}
+
+static void hostile_names_and_bytes_are_refused(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"Key", "+key", "key%00", "key[]", "KEY", "soft.id", "soft+id",
+                                        "Soft_ID", "header.acao", "%20%09pingback", "pingback[x][y]",
+                                        "PingBack", "JSON", "a%00b"};
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char form[200];
+        (void)snprintf(form, sizeof(form), TS "&%s=1", names[i]);
+        assert_int_equal(compute_form(form), ERR_INVALID);
+        assert_string_equal(identity.mistake, "ERROR_BAD_PARAMETERS");
+    }
+    (void)key_of(TS "&data[key]=1&keys=2&api_key=3&pingback_=4&xkey=5");
+    assert_mistake("method=turnstile&sitekey=K%00&pageurl=http://a/", "ERROR_BAD_PARAMETERS",
+                   "sitekey holds a NUL byte");
+    assert_mistake("method=turnstile&sitekey=K&pageurl=http://a/%00", "ERROR_BAD_PARAMETERS",
+                   "pageurl holds a NUL byte");
+    assert_mistake(TS "&a%0ab%1b[31m%00=1", "ERROR_BAD_PARAMETERS",
+                   "the parameter name 'a?b?[31m?' is not allowed");
+    assert_mistake("method=mmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmmm",
+                   "ERROR_BAD_PARAMETERS", "method is longer than 64 bytes");
+}
+
+static void idempotency_keys_are_quoted_or_bare(void **state)
+{
+    (void)state;
+    static const char *const good[][2] = {
+        {"abc", "abc"}, {"\"abc\"", "abc"}, {" \t\"a-1\" ", "a-1"}, {"\"a\\\"b\"", "a\\\"b"}, {"a\"b", "a\"b"},
+    };
+    static const char *const bad[] = {"", "\"", "\"\"", "\"abc", "a b", "\"a b\"", "a\x7f", "\xc3\xa4",
+                                      "\"a\"b\"", "\"a\\\"", "\"a\";q=1"};
+    struct slice out;
+    for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+        assert_true(idempotency_key_parse(slice_from(good[i][0]), &out));
+        assert_true(slice_equals(out, slice_from(good[i][1])));
+    }
+    out = SLICE_OF("untouched");
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+        assert_false(idempotency_key_parse(slice_from(bad[i]), &out));
+    char longest[256];
+    memset(longest, 'k', sizeof(longest));
+    assert_false(idempotency_key_parse((struct slice){longest, 256}, &out));
+    assert_true(slice_equals(out, SLICE_OF("untouched")));
+    assert_true(idempotency_key_parse((struct slice){longest, 255}, &out));
+    const struct key one = idempotency_digest(&options, 1, out);
+    const struct key two = idempotency_digest(&options, 2, out);
+    const struct key shorter = idempotency_digest(&options, 1, (struct slice){longest, 254});
+    assert_memory_not_equal(one.bytes, two.bytes, KEY_BYTES);
+    assert_memory_not_equal(one.bytes, shorter.bytes, KEY_BYTES);
+}
+
+int main(int argc, char **argv)
+{
+#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
+    const struct CMUnitTest tests[] = {
+        TEST(recaptcha_v2_counts_what_the_table_says),
+        TEST(recaptcha_v3_counts_version_action_and_score),
+        TEST(every_given_parameter_of_other_sitekey_types_counts),
+        TEST(transport_fields_never_count),
+        TEST(false_and_v2_equal_absence),
+        TEST(two_spellings_are_one_field),
+        TEST(page_addresses_are_normalised_and_nothing_more),
+        TEST(odd_addresses_go_to_the_given_normaliser),
+        TEST(the_proxy_counts_only_where_it_must),
+        TEST(geetest_challenges_are_one_time),
+        TEST(the_scope_and_the_secret_are_part_of_the_key),
+        TEST(required_parameters_are_missed_in_the_vendors_words),
+        TEST(hostile_names_and_bytes_are_refused),
+        TEST(idempotency_keys_are_quoted_or_bare),
+    };
+#undef TEST
+    seed_init(argc, argv);
+    if (sodium_init() < 0)
+        return 1;
+    return cmocka_run_group_tests(tests, seed_announce, NULL);
+}

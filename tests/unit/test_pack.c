@@ -1,0 +1,134 @@
+/* Packed parameters: what is kept, and that nothing read back from a disk is trusted. */
+#include "base/rand.h"
+#include "encode.h"
+#include "seed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define CAP ((size_t)1024 * 1024)
+#define MUTATIONS 30000
+
+static struct params params;
+
+static int setup(void **state)
+{
+    (void)state;
+    params_init(&params, CAP);
+    return 0;
+}
+
+static int teardown(void **state)
+{
+    (void)state;
+    params_close(&params);
+    return 0;
+}
+
+static void assert_value(const char *name, const char *value)
+{
+    const struct slice found = params_value(&params, slice_from(name));
+    assert_true(slice_is_given(found));
+    assert_int_equal(found.len, strlen(value));
+    assert_memory_equal(found.data, value, found.len);
+}
+
+static void transport_fields_are_not_packed_and_the_rest_comes_back(void **state)
+{
+    (void)state;
+    params_reset(&params);
+    assert_int_equal(
+        params_add_form(&params, SLICE_OF("key=1&json=1&soft_id=1&header_acao=1&pingback=1&callback=1&"
+                                          "debug=1&wait=1&reuse=1&min_ttl=1&max_age=1&priority=1&"
+                                          "idempotency_key=1&method=post&e=")), 0);
+    assert_int_equal(params_add_multipart(&params, SLICE_OF("--B\r\nContent-Disposition: form-data; "
+                                                            "name=\"file\"; filename=\"x.png\"\r\n\r\n"
+                                                            "\0\xff\r\n--B--"), SLICE_OF("B")), 0);
+    struct blob *const packed = params_pack(&params);
+    assert_int_equal(params_unpack(&params, packed), 0);
+    assert_int_equal(params.count, 3);
+    assert_value("method", "post");
+    assert_value("e", "");
+    const struct param *const file = params_find(&params, SLICE_OF("file"));
+    assert_true(slice_equals(file->value, (struct slice){"\0\xff", 2}));
+    assert_true(slice_equals(file->filename, SLICE_OF("x.png")));
+    assert_false(slice_is_given(params_find(&params, SLICE_OF("e"))->filename));
+    blob_unref(packed);
+}
+
+static void a_full_set_of_long_values_survives(void **state)
+{
+    (void)state;
+    static char form[PARAMS_MAX * 1100];
+    size_t len = 0;
+    for (int i = 0; i < PARAMS_MAX; i++)
+        len += (size_t)snprintf(form + len, sizeof(form) - len, "p%d=%0*d&", i, 1000 + i, i);
+    params_reset(&params);
+    assert_int_equal(params_add_form(&params, (struct slice){form, len}), 0);
+    struct blob *const packed = params_pack(&params);
+    assert_int_equal(params_unpack(&params, packed), 0);
+    assert_int_equal(params.count, PARAMS_MAX);
+    assert_int_equal(params_value(&params, SLICE_OF("p63")).len, 1063);
+    /* Packing what was unpacked gives the same bytes. */
+    struct blob *const again = params_pack(&params);
+    assert_true(slice_equals(blob_slice(packed), blob_slice(again)));
+    blob_unref(again);
+    blob_unref(packed);
+}
+
+static void damaged_packs_are_refused_or_read_but_never_crash(void **state)
+{
+    (void)state;
+    struct rand rand;
+    struct buf bytes;
+    size_t refused = 0;
+    rand_init(&rand, seed_value());
+    buf_init(&bytes, CAP);
+    params_reset(&params);
+    assert_int_equal(params_add_multipart(&params, SLICE_OF("--B\r\nContent-Disposition: form-data; "
+                                                            "name=\"file\"; filename=\"x.png\"\r\n\r\n12\r\n"
+                                                            "--B\r\nContent-Disposition: form-data; "
+                                                            "name=\"method\"\r\n\r\npost\r\n--B--"),
+                                          SLICE_OF("B")), 0);
+    struct blob *const packed = params_pack(&params);
+    for (size_t i = 0; i < MUTATIONS; i++) {
+        buf_reset(&bytes);
+        buf_add(&bytes, blob_slice(packed));
+        mutate(&bytes, &rand);
+        struct blob *const damaged = blob_new(buf_slice(&bytes));
+        refused += params_unpack(&params, damaged) != 0;
+        for (size_t j = 0; j < params.count; j++) {
+            const struct slice value = params.items[j].value;
+            assert_true(value.data >= damaged->data && value.data + value.len <= damaged->data + damaged->len);
+        }
+        params_reset(&params);
+        blob_unref(damaged);
+    }
+    assert_true(refused > MUTATIONS / 4);
+    /* Every cut is noticed. */
+    for (size_t len = 0; len < packed->len; len++) {
+        struct blob *const cut = blob_new((struct slice){packed->data, len});
+        assert_int_equal(params_unpack(&params, cut), ERR_INVALID);
+        blob_unref(cut);
+    }
+    blob_unref(packed);
+    buf_close(&bytes);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(transport_fields_are_not_packed_and_the_rest_comes_back, setup,
+                                        teardown),
+        cmocka_unit_test_setup_teardown(a_full_set_of_long_values_survives, setup, teardown),
+        cmocka_unit_test_setup_teardown(damaged_packs_are_refused_or_read_but_never_crash, setup,
+                                        teardown),
+    };
+    seed_init(argc, argv);
+    return cmocka_run_group_tests(tests, seed_announce, NULL);
+}
