@@ -1,6 +1,6 @@
 /* What a solved task answers: tokens that say SIM_, in every shape the vendor uses. */
-#ifndef SIM_ANSWER_H
-#define SIM_ANSWER_H
+#ifndef SOLVEGATE_SIM_ANSWER_H
+#define SOLVEGATE_SIM_ANSWER_H
 
 #include "base/buf.h"
 

@@ -1,5 +1,4 @@
-#include "text.h"
-#include "vendor.h"
+#include "callbacks.h"
 
 #define CODE_BYTES_MAX (1 << 20)
 /* Calls travel on several connections, so only time keeps a second one behind the first. */
@@ -106,7 +105,10 @@ void callbacks_start(struct vendor *vendor, struct task *task, slab_id early)
         make(vendor, task, CALLBACK_FORGED, 0, 0);
     if (!is_only)
         make(vendor, task, CALLBACK_TRUE,
-             kind == FAULT_LATE ? fault->number : kind == FAULT_FORGED ? FOLLOW_MS : 0, early);
+             kind == FAULT_LATE     ? fault->number
+             : kind == FAULT_FORGED ? FOLLOW_MS
+                                    : 0,
+             early);
     if (kind == FAULT_OTHER_CODE)
         make(vendor, task, CALLBACK_OTHER_CODE, is_only ? 0 : FOLLOW_MS, 0);
     if (kind == FAULT_TWICE)

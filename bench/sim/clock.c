@@ -44,7 +44,8 @@ static void on_prepare(uv_prepare_t *prepare)
         return;
     }
     const uint64_t now_ms = uv_now(clock->loop);
-    ASSERT(uv_timer_start(&clock->timer, on_timer, next_ms > now_ms ? next_ms - now_ms : 0, 0) == 0);
+    const uint64_t wait_ms = next_ms > now_ms ? next_ms - now_ms : 0;
+    ASSERT(uv_timer_start(&clock->timer, on_timer, wait_ms, 0) == 0);
 }
 
 static void on_unset(void *context, struct wheel_timer *timer)

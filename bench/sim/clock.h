@@ -1,6 +1,6 @@
-/* The simulator's time: one timer wheel behind one uv timer, and who is told when a timer is due. */
-#ifndef SIM_CLOCK_H
-#define SIM_CLOCK_H
+/* The simulator's time: one timer wheel behind one uv timer, and whom a due timer tells. */
+#ifndef SOLVEGATE_SIM_CLOCK_H
+#define SOLVEGATE_SIM_CLOCK_H
 
 #include "base/wheel.h"
 

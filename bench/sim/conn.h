@@ -1,6 +1,6 @@
-/* One connection of the HTTP server; only the http_*.c files look inside, hence the library headers. */
-#ifndef SIM_CONN_H
-#define SIM_CONN_H
+/* One connection of the HTTP server, for the http*.c files only, hence the library headers. */
+#ifndef SOLVEGATE_SIM_CONN_H
+#define SOLVEGATE_SIM_CONN_H
 
 #include "http.h"
 
@@ -28,11 +28,11 @@ struct piece {
 
 enum conn_phase {
     CONN_READING,   /* parses; timer: idle */
-    CONN_FLUSHING,  /* the socket is full; back to reading when it was written; no timer */
+    CONN_FLUSHING,  /* the socket is full; back to reading when it was written; timer: give up */
     CONN_HOLDING,   /* reply in held; timer: release */
     CONN_DRIPPING,  /* reply in held; timer: next byte */
     CONN_WAITING,   /* no reply yet, maybe never; no timer */
-    CONN_LINGERING, /* FIN sent, discards input; timer: end */
+    CONN_LINGERING, /* last bytes and FIN on their way, discards input; timer: end */
     CONN_CLOSED,    /* uv_close called */
 };
 
@@ -104,6 +104,7 @@ void conn_render(struct conn *conn, const struct http_reply *reply, struct buf *
 /* http.c */
 void conn_idle(struct conn *conn);
 void conn_linger(struct conn *conn);
+void conn_limit_write(struct conn *conn);
 void conn_close(struct conn *conn);
 void conn_reset(struct conn *conn);
 

@@ -1,6 +1,6 @@
 /* The door a test uses: /sim/faults, /sim/ledger and /sim/reset. */
-#ifndef SIM_CONTROL_H
-#define SIM_CONTROL_H
+#ifndef SOLVEGATE_SIM_CONTROL_H
+#define SOLVEGATE_SIM_CONTROL_H
 
 #include "vendor.h"
 

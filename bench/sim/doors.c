@@ -1,6 +1,10 @@
+#include "doors.h"
+
 #include "control.h"
 #include "methods.h"
-#include "vendor.h"
+#include "polls.h"
+#include "speak.h"
+#include "submit.h"
 
 #include <stdio.h>
 
@@ -78,7 +82,7 @@ static void serve_vendor(struct vendor *vendor, const struct http_request *reque
         return;
     }
     if (door == DOOR_POLL)
-        poll_serve(vendor, reply);
+        polls_serve(vendor, reply);
     else
         submit_serve(vendor, request, reply, door == DOOR_SYNC);
 }

@@ -9,8 +9,10 @@
 
 const struct fault_row fault_rows[] = {
     {"submit-ok", PLACE_SUBMIT, FAULT_NONE, VALUE_NONE, NULL, "nothing goes wrong (for scripts)"},
-    {"submit-close", PLACE_SUBMIT, FAULT_CLOSE, VALUE_NONE, NULL, "FIN instead of a reply" NOT_ACCEPTED},
-    {"submit-reset", PLACE_SUBMIT, FAULT_RESET, VALUE_NONE, NULL, "RST instead of a reply" NOT_ACCEPTED},
+    {"submit-close", PLACE_SUBMIT, FAULT_CLOSE, VALUE_NONE, NULL,
+     "FIN instead of a reply" NOT_ACCEPTED},
+    {"submit-reset", PLACE_SUBMIT, FAULT_RESET, VALUE_NONE, NULL,
+     "RST instead of a reply" NOT_ACCEPTED},
     {"submit-stall", PLACE_SUBMIT, FAULT_STALL, VALUE_NONE, NULL, "no reply ever" NOT_ACCEPTED},
     {"submit-hang", PLACE_SUBMIT, FAULT_HANG, VALUE_NONE, NULL, "no reply ever" ACCEPTED},
     {"submit-lost", PLACE_SUBMIT, FAULT_LOST, VALUE_NONE, NULL, "FIN instead of a reply" ACCEPTED},
@@ -22,8 +24,10 @@ const struct fault_row fault_rows[] = {
      "an HTML page; value: 500, 502, 503 or 504" NOT_ACCEPTED},
     {"submit-5xx-accepted", PLACE_SUBMIT, FAULT_5XX_ACCEPTED, VALUE_NUMBER, "502",
      "the same" ACCEPTED},
-    {"submit-garbage", PLACE_SUBMIT, FAULT_GARBAGE, VALUE_NONE, NULL, "bytes without sense" ACCEPTED},
-    {"submit-empty", PLACE_SUBMIT, FAULT_EMPTY, VALUE_NONE, NULL, "200 with an empty body" ACCEPTED},
+    {"submit-garbage", PLACE_SUBMIT, FAULT_GARBAGE, VALUE_NONE, NULL,
+     "bytes without sense" ACCEPTED},
+    {"submit-empty", PLACE_SUBMIT, FAULT_EMPTY, VALUE_NONE, NULL,
+     "200 with an empty body" ACCEPTED},
     {"submit-truncate", PLACE_SUBMIT, FAULT_TRUNCATE, VALUE_NUMBER, NULL,
      "the body ends after this many bytes (default half), then FIN" ACCEPTED},
     {"submit-drip", PLACE_SUBMIT, FAULT_DRIP, VALUE_MS, "50ms", "one byte at a time" ACCEPTED},
@@ -64,12 +68,14 @@ const struct fault_row fault_rows[] = {
      "the task ends with this error code, by poll and by callback"},
     {"task-never", PLACE_TASK, FAULT_NEVER, VALUE_NONE, NULL, "the task is never solved"},
     {"task-slow", PLACE_TASK, FAULT_SLOW, VALUE_MS, "60s", "the task takes this long"},
-    {"callback-ok", PLACE_CALLBACK, FAULT_NONE, VALUE_NONE, NULL, "nothing goes wrong (for scripts)"},
+    {"callback-ok", PLACE_CALLBACK, FAULT_NONE, VALUE_NONE, NULL,
+     "nothing goes wrong (for scripts)"},
     {"callback-drop", PLACE_CALLBACK, FAULT_DROP, VALUE_NONE, NULL, "it is never made"},
     {"callback-twice", PLACE_CALLBACK, FAULT_TWICE, VALUE_NONE, NULL, "it is made two times"},
     {"callback-early", PLACE_CALLBACK, FAULT_EARLY, VALUE_NONE, NULL,
      "solved at once; it is answered before the submit gets its reply"},
-    {"callback-late", PLACE_CALLBACK, FAULT_LATE, VALUE_MS, "30s", "it comes this long after the solve"},
+    {"callback-late", PLACE_CALLBACK, FAULT_LATE, VALUE_MS, "30s",
+     "it comes this long after the solve"},
     {"callback-forged", PLACE_CALLBACK, FAULT_FORGED, VALUE_TEXT, "",
      "one to an altered path with a false code comes first; value only: the true one never comes"},
     {"callback-other-code", PLACE_CALLBACK, FAULT_OTHER_CODE, VALUE_TEXT, "",
@@ -98,6 +104,15 @@ const char *fault_suggest(struct slice name)
     return text_nearest(word, names, fault_row_count);
 }
 
+/* It goes into a header line, so it must not begin another one. */
+static bool is_one_line(struct slice text)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if ((unsigned char)text.data[i] < ' ' || text.data[i] == 0x7f)
+            return false;
+    return text.len <= 64;
+}
+
 bool fault_set(struct fault *fault, const struct fault_row *row, struct slice value)
 {
     unsigned long long number;
@@ -111,7 +126,7 @@ bool fault_set(struct fault *fault, const struct fault_row *row, struct slice va
         return false;
     case VALUE_TEXT:
         fault->text = text_intern(text);
-        return text.len <= 64;
+        return is_one_line(text);
     case VALUE_MS:
         return text_to_ms(text, &fault->number);
     case VALUE_NUMBER:

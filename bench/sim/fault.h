@@ -1,6 +1,6 @@
 /* Everything that can be made to go wrong: one table of names, values and meanings. */
-#ifndef SIM_FAULT_H
-#define SIM_FAULT_H
+#ifndef SOLVEGATE_SIM_FAULT_H
+#define SOLVEGATE_SIM_FAULT_H
 
 #include "base/slice.h"
 

@@ -69,15 +69,16 @@ static int read_rule_object(struct faults *faults, yyjson_val *object, struct bu
          name = yyjson_obj_iter_next(&members)) {
         yyjson_val *content = yyjson_obj_iter_get_val(name);
         const bool is_long = yyjson_is_obj(content);
-        const int rc = add_rule(faults, text_of(name), is_long ? yyjson_obj_get(content, "p") : content,
-                                is_long ? yyjson_obj_get(content, "value") : NULL, problem);
+        const int rc =
+            add_rule(faults, text_of(name), is_long ? yyjson_obj_get(content, "p") : content,
+                     is_long ? yyjson_obj_get(content, "value") : NULL, problem);
         if (rc != 0)
             return rc;
     }
     return 0;
 }
 
-/* [{"fault": "submit-error", "p": 0.1, "value": "ERROR_X"}]: the way to have one fault with two values. */
+/* [{"fault": "submit-error", "p": 0.1, "value": "ERROR_X"}]: one fault may have two values. */
 static int read_rule_array(struct faults *faults, yyjson_val *array, struct buf *problem)
 {
     yyjson_arr_iter items;
@@ -121,7 +122,7 @@ static int read_match(struct fault_rule *entry, yyjson_val *match, struct buf *p
     return 0;
 }
 
-/* "submit-lost", or {"fault": "submit-lost", "value": …, "count": 1, "skip": 0, "match": {"sitekey": "x"}} */
+/* "submit-lost", or {"fault": "submit-lost", "count": 1, "skip": 0, "match": {"sitekey": "x"}} */
 static int read_script_entry(struct faults *faults, yyjson_val *item, struct buf *problem)
 {
     struct fault_rule entry = {.left = 1};

@@ -1,6 +1,6 @@
 /* Which fault strikes this call: by script first, then by probability. */
-#ifndef SIM_FAULTS_H
-#define SIM_FAULTS_H
+#ifndef SOLVEGATE_SIM_FAULTS_H
+#define SOLVEGATE_SIM_FAULTS_H
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -14,10 +14,10 @@
 
 struct fault_rule {
     struct fault fault;
-    double probability;      /* of a rule */
-    uint32_t skip;           /* of a script entry: let this many matching calls pass first */
-    uint32_t left;           /* of a script entry: then strike this often */
-    const char *match_name;  /* strike only calls with this parameter, or NULL */
+    double probability;     /* of a rule */
+    uint32_t skip;          /* of a script entry: let this many matching calls pass first */
+    uint32_t left;          /* of a script entry: then strike this often */
+    const char *match_name; /* strike only calls with this parameter, or NULL */
     const char *match_value;
 };
 

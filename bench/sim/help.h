@@ -1,6 +1,6 @@
 /* What --help prints. */
-#ifndef SIM_HELP_H
-#define SIM_HELP_H
+#ifndef SOLVEGATE_SIM_HELP_H
+#define SOLVEGATE_SIM_HELP_H
 
 void help_print(void);
 

@@ -38,25 +38,41 @@ void conn_reset(struct conn *conn)
         uv_close((uv_handle_t *)&conn->tcp, on_closed);
 }
 
+/* A client that does not read must not keep its reply in memory for ever. */
+void conn_limit_write(struct conn *conn)
+{
+    struct http_server *server = conn->server;
+
+    if (server->limits.keep_alive_ms > 0)
+        clock_arm(server->clock, &conn->timer,
+                  clock_now_ms(server->clock) + server->limits.keep_alive_ms);
+    else
+        clock_cancel(server->clock, &conn->timer);
+}
+
+/* Everything was written; now the client gets its time to read it. */
 static void on_shutdown(uv_shutdown_t *shutdown, int status)
 {
-    (void)shutdown;
+    struct conn *conn = shutdown->data;
+    struct clock *clock = conn->server->clock;
+
     (void)status;
+    if (conn->phase == CONN_LINGERING)
+        clock_arm(clock, &conn->timer, clock_now_ms(clock) + LINGER_MS);
 }
 
 /* Closing with unread input would send RST and could destroy a reply still on its way. */
 void conn_linger(struct conn *conn)
 {
-    struct http_server *server = conn->server;
-
     if (conn->phase == CONN_CLOSED)
         return;
+    conn->shutdown.data = conn;
     if (uv_shutdown(&conn->shutdown, (uv_stream_t *)&conn->tcp, on_shutdown) != 0) {
         conn_close(conn);
         return;
     }
     conn->phase = CONN_LINGERING;
-    clock_arm(server->clock, &conn->timer, clock_now_ms(server->clock) + LINGER_MS);
+    conn_limit_write(conn);
 }
 
 void conn_idle(struct conn *conn)
@@ -98,10 +114,10 @@ static void on_conn_timer(void *context, struct wheel_timer *timer)
     case CONN_DRIPPING:
         conn_drip(conn);
         break;
+    case CONN_FLUSHING:
     case CONN_LINGERING:
         conn_close(conn);
         break;
-    case CONN_FLUSHING:
     case CONN_WAITING:
     case CONN_CLOSED:
         UNREACHABLE();

@@ -1,6 +1,6 @@
-/* The HTTP server as the doors see it: a request comes in, a reply and the way to deliver it go out. */
-#ifndef SIM_HTTP_H
-#define SIM_HTTP_H
+/* The HTTP server as the doors see it: a request in, a reply and the way it travels out. */
+#ifndef SOLVEGATE_SIM_HTTP_H
+#define SOLVEGATE_SIM_HTTP_H
 
 #include "base/buf.h"
 #include "base/slab.h"
@@ -62,10 +62,10 @@ int http_server_listen(struct http_server *server, const char *host, int *port);
 void http_server_close(struct http_server *server);
 void http_server_free(struct http_server *server);
 
-/* Sends what HTTP_HOLD holds back. A connection that is gone or waits for something else: no effect. */
+/* Sends what HTTP_HOLD holds back; no effect on a connection that is gone or waits otherwise. */
 void http_release(struct http_server *server, slab_id conn);
 
-/* Answers what HTTP_WAIT left open with status 200; same leniency. */
+/* Answers what HTTP_WAIT left open with status 200; the same leniency. */
 void http_answer(struct http_server *server, slab_id conn, const char *content_type,
                  struct slice body);
 

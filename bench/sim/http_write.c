@@ -16,20 +16,34 @@ struct write_op {
 static const char *status_text(int status)
 {
     switch (status) {
-    case 200: return "200 OK";
-    case 400: return "400 Bad Request";
-    case 404: return "404 Not Found";
-    case 405: return "405 Method Not Allowed";
-    case 413: return "413 Content Too Large";
-    case 414: return "414 URI Too Long";
-    case 422: return "422 Unprocessable Content";
-    case 429: return "429 Too Many Requests";
-    case 431: return "431 Request Header Fields Too Large";
-    case 500: return "500 Internal Server Error";
-    case 502: return "502 Bad Gateway";
-    case 503: return "503 Service Unavailable";
-    case 504: return "504 Gateway Timeout";
-    case 505: return "505 HTTP Version Not Supported";
+    case 200:
+        return "200 OK";
+    case 400:
+        return "400 Bad Request";
+    case 404:
+        return "404 Not Found";
+    case 405:
+        return "405 Method Not Allowed";
+    case 413:
+        return "413 Content Too Large";
+    case 414:
+        return "414 URI Too Long";
+    case 422:
+        return "422 Unprocessable Content";
+    case 429:
+        return "429 Too Many Requests";
+    case 431:
+        return "431 Request Header Fields Too Large";
+    case 500:
+        return "500 Internal Server Error";
+    case 502:
+        return "502 Bad Gateway";
+    case 503:
+        return "503 Service Unavailable";
+    case 504:
+        return "504 Gateway Timeout";
+    case 505:
+        return "505 HTTP Version Not Supported";
     }
     return "500 Internal Server Error";
 }
@@ -169,8 +183,8 @@ static void after_flush(struct conn *conn, bool is_queued)
     if (conn->is_last) {
         conn_linger(conn);
     } else if (is_queued) {
-        clock_cancel(conn->server->clock, &conn->timer);
         conn->phase = CONN_FLUSHING;
+        conn_limit_write(conn);
     }
 }
 

@@ -140,8 +140,7 @@ static void add_totals(struct buf *out, struct vendor *vendor)
     const struct totals *totals = &vendor->totals;
 
     buf_add(out, SLICE_OF("{\"totals\":{"));
-#define ADD_TOTAL(name) \
-    buf_addf(out, "\"%s\":%llu,", #name, (unsigned long long)totals->name);
+#define ADD_TOTAL(name) buf_addf(out, "\"%s\":%llu,", #name, (unsigned long long)totals->name);
     TOTALS_LIST(ADD_TOTAL)
 #undef ADD_TOTAL
     buf_addf(out, "\"in_flight\":%llu,", (unsigned long long)vendor->tasks.in_flight);
@@ -173,7 +172,7 @@ void ledger_add(struct buf *out, struct vendor *vendor, const struct params *que
         return;
     }
     buf_add(out, SLICE_OF(",\"submits\":["));
-    LIST_FOR_EACH (node, &vendor->tasks.ledger) {
+    LIST_FOR_EACH(node, &vendor->tasks.ledger) {
         const struct task_detail *detail = CONTAINER_OF(node, struct task_detail, link);
         const uint64_t number = detail->task->number;
         if (left == 0 || number <= after || (only != 0 && number != only))

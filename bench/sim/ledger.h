@@ -1,6 +1,6 @@
 /* The ledger: every accepted submit and the totals, as JSON. */
-#ifndef SIM_LEDGER_H
-#define SIM_LEDGER_H
+#ifndef SOLVEGATE_SIM_LEDGER_H
+#define SOLVEGATE_SIM_LEDGER_H
 
 #include "base/buf.h"
 

@@ -1,8 +1,8 @@
 #include "magic.h"
 
 static const char *const shorthands[][2] = {
-    {"HANG", "submit-hang"},    {"LOST", "submit-lost"}, {"NEVER", "task-never"},
-    {"SLOW", "task-slow"},      {"SUBMIT", "submit-error"}, {"POLL", "poll-error"},
+    {"HANG", "submit-hang"},        {"LOST", "submit-lost"},    {"NEVER", "task-never"},
+    {"SLOW", "task-slow"},          {"SUBMIT", "submit-error"}, {"POLL", "poll-error"},
     {"CALLBACK", "callback-error"},
 };
 
@@ -15,8 +15,7 @@ static struct slice after(struct slice text, size_t count)
 static bool split_value(struct slice word, struct slice name, struct slice *value)
 {
     *value = SLICE_NONE;
-    if (word.len < name.len ||
-        !slice_equals_nocase((struct slice){word.data, name.len}, name))
+    if (word.len < name.len || !slice_equals_nocase((struct slice){word.data, name.len}, name))
         return false;
     if (word.len == name.len)
         return true;
@@ -51,7 +50,8 @@ static const struct fault_row *find_shorthand(struct slice word, struct slice *v
     for (size_t i = 0; i < word.len; i++)
         if (word.data[i] >= 'a' && word.data[i] <= 'z')
             return NULL;
-    if (!slice_starts_with(word, SLICE_OF("ERROR_")) && !slice_equals(word, SLICE_OF("IP_BANNED")) &&
+    if (!slice_starts_with(word, SLICE_OF("ERROR_")) &&
+        !slice_equals(word, SLICE_OF("IP_BANNED")) &&
         !slice_equals(word, SLICE_OF("MAX_USER_TURN")))
         return NULL;
     *value = word;
@@ -70,6 +70,11 @@ static int read_word(struct magic *magic, struct slice word)
         row = find_shorthand(word, &value);
     if (row == NULL || !fault_set(&fault, row, value))
         return ERR_INVALID;
+    if (row->kind == FAULT_SLOW) {
+        magic->has_solve_ms = true;
+        magic->solve_ms = fault.number;
+        return 0;
+    }
     magic->faults[row->place] = fault;
     magic->is_given[row->place] = true;
     return 0;

@@ -1,6 +1,6 @@
 /* Magic sitekeys: a sitekey that starts with SIM- forces what happens to its task. */
-#ifndef SIM_MAGIC_H
-#define SIM_MAGIC_H
+#ifndef SOLVEGATE_SIM_MAGIC_H
+#define SOLVEGATE_SIM_MAGIC_H
 
 #include "base/err.h"
 
@@ -10,6 +10,8 @@
 struct magic {
     struct fault faults[PLACE_COUNT];
     bool is_given[PLACE_COUNT];
+    bool has_solve_ms; /* a solve time goes together with every other fate of the task */
+    uint64_t solve_ms;
 };
 
 /* Reads the magic out of whichever parameter can hold it; nothing magic is no error.

@@ -1,5 +1,7 @@
 #include "base/assert.h"
 #include "base/err.h"
+#include "callbacks.h"
+#include "doors.h"
 #include "fault_json.h"
 #include "help.h"
 #include "text.h"
@@ -136,8 +138,7 @@ static void wire(struct program *program, const struct options *options, struct 
     vendor_init(vendor, options, program->clock, faults, seed);
     vendor->pingback =
         pingback_new(&program->loop, program->clock, &style, callbacks_on_done, vendor);
-    vendor->server =
-        http_server_new(&program->loop, program->clock, &limits, doors_serve, vendor);
+    vendor->server = http_server_new(&program->loop, program->clock, &limits, doors_serve, vendor);
 }
 
 static void unwire(struct program *program)
@@ -167,8 +168,8 @@ static int run(struct options *options, struct faults *faults)
     wire(&program, options, faults);
     const int rc = http_server_listen(program.vendor.server, options->host, &port);
     if (rc != 0) {
-        fprintf(stderr, "solvegate-sim: cannot listen on %s:%d: %s\n", options->host,
-                options->port, uv_strerror(rc));
+        fprintf(stderr, "solvegate-sim: cannot listen on %s:%d: %s\n", options->host, options->port,
+                uv_strerror(rc));
     } else {
         const char *format_open = strchr(options->host, ':') == NULL ? "" : "[";
         const char *format_close = strchr(options->host, ':') == NULL ? "" : "]";

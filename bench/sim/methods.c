@@ -131,20 +131,21 @@ static const char *check_image(const struct params *params, const struct options
 {
     const struct param *file = params_find(params, SLICE_OF("file"));
     const struct slice body = params_get(params, SLICE_OF("body"));
-    const bool is_base64 = !is_method(params, SLICE_OF("post")) || (file == NULL && body.len > 0);
-    long long bytes = file == NULL ? 0 : (long long)file->value.len;
+    const bool is_file = is_method(params, SLICE_OF("post")) && file != NULL;
 
     if (params_has(params, SLICE_OF("textcaptcha")))
         return NULL;
-    if (is_base64)
-        bytes = base64_bytes(without_data_uri(body));
+    if (!is_file && body.len == 0)
+        return "ERROR_ZERO_CAPTCHA_FILESIZE";
+    const long long bytes =
+        is_file ? (long long)file->value.len : base64_bytes(without_data_uri(body));
     if (bytes < 0)
         return "ERROR_UPLOAD";
     if ((uint64_t)bytes < options->image_bytes_min)
         return "ERROR_ZERO_CAPTCHA_FILESIZE";
     if ((uint64_t)bytes > options->image_bytes_max)
         return "ERROR_TOO_BIG_CAPTCHA_FILESIZE";
-    return is_base64 ? NULL : check_extension(file->filename);
+    return is_file ? check_extension(file->filename) : NULL;
 }
 
 static const char *check_proxy(const struct params *params)

@@ -1,6 +1,6 @@
 /* The vendor's methods: what each demands, and what its answer looks like. */
-#ifndef SIM_METHODS_H
-#define SIM_METHODS_H
+#ifndef SOLVEGATE_SIM_METHODS_H
+#define SOLVEGATE_SIM_METHODS_H
 
 #include "options.h"
 #include "params.h"

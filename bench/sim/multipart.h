@@ -1,6 +1,6 @@
 /* multipart/form-data bodies, parsed in place. */
-#ifndef SIM_MULTIPART_H
-#define SIM_MULTIPART_H
+#ifndef SOLVEGATE_SIM_MULTIPART_H
+#define SOLVEGATE_SIM_MULTIPART_H
 
 #include "params.h"
 

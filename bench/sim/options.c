@@ -249,27 +249,27 @@ static bool set_script(struct options *options, const char *value)
     return value[0] != '\0';
 }
 
-#define SET_COUNT(function, field, least, most)                           \
-    static bool function(struct options *options, const char *value)      \
-    {                                                                     \
-        return set_count(&options->field, value, least, most);            \
+#define SET_COUNT(function, field, least, most)                      \
+    static bool function(struct options *options, const char *value) \
+    {                                                                \
+        return set_count(&options->field, value, least, most);       \
     }
-#define SET_MS(function, field)                                           \
-    static bool function(struct options *options, const char *value)      \
-    {                                                                     \
-        return text_to_ms(slice_from(value), &options->field);            \
+#define SET_MS(function, field)                                      \
+    static bool function(struct options *options, const char *value) \
+    {                                                                \
+        return text_to_ms(slice_from(value), &options->field);       \
     }
-#define SET_BYTES(function, field, most)                                  \
-    static bool function(struct options *options, const char *value)      \
-    {                                                                     \
+#define SET_BYTES(function, field, most)                                                      \
+    static bool function(struct options *options, const char *value)                          \
+    {                                                                                         \
         return text_to_bytes(slice_from(value), &options->field) && options->field <= (most); \
     }
-#define SET_FLAG(function, field)                                         \
-    static bool function(struct options *options, const char *value)      \
-    {                                                                     \
-        (void)value;                                                      \
-        options->field = true;                                            \
-        return true;                                                      \
+#define SET_FLAG(function, field)                                    \
+    static bool function(struct options *options, const char *value) \
+    {                                                                \
+        (void)value;                                                 \
+        options->field = true;                                       \
+        return true;                                                 \
     }
 
 SET_COUNT(set_slots, slots, 0, 10000000)
@@ -308,8 +308,7 @@ static const struct option table[] = {
     {"--busy-code", set_busy_code, false, "an error code"},
     {"--balance", set_balance, false, "an amount such as 10.5"},
     {"--price", set_price, false, "an amount such as 0.001"},
-    {"--solve-time", set_solve_time, false,
-     "[METHOD=]5s, exp:5s, tail:5s or uniform:2s-8s"},
+    {"--solve-time", set_solve_time, false, "[METHOD=]5s, exp:5s, tail:5s or uniform:2s-8s"},
     {"--seed", set_seed, false, "a number"},
     {"--token-bytes", set_token_bytes, false, "a number between 40 and 65536"},
     {"--result-ttl", set_result_ttl, false, DURATION},
@@ -333,6 +332,7 @@ static const struct option table[] = {
     {"--keep-alive", set_keep_alive, false, DURATION ", 0 for ever"},
     {"--log", set_log, true, ""},
     {"--help", set_help, true, ""},
+    {"-h", set_help, true, ""},
     {"--version", set_version, true, ""},
 };
 #define TABLE_COUNT (sizeof table / sizeof table[0])
@@ -342,7 +342,7 @@ static const struct option *find_option(const char *argument, size_t length)
     for (size_t i = 0; i < TABLE_COUNT; i++)
         if (strlen(table[i].name) == length && memcmp(table[i].name, argument, length) == 0)
             return &table[i];
-    return length == 2 && memcmp(argument, "-h", 2) == 0 ? find_option("--help", 6) : NULL;
+    return NULL;
 }
 
 static int complain_unknown(const char *argument)

@@ -1,6 +1,6 @@
 /* Everything the command line can say. */
-#ifndef SIM_OPTIONS_H
-#define SIM_OPTIONS_H
+#ifndef SOLVEGATE_SIM_OPTIONS_H
+#define SOLVEGATE_SIM_OPTIONS_H
 
 #include "base/slice.h"
 

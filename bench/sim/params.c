@@ -91,8 +91,8 @@ static int add_pair(struct params *params, const char *from, const char *end)
 
     if (name.len == 0)
         return 0;
-    const struct param param = {
-        .name = form_decode(params, name), .value = form_decode(params, value)};
+    const struct param param = {.name = form_decode(params, name),
+                                .value = form_decode(params, value)};
     return params_add(params, &param);
 }
 

@@ -1,6 +1,6 @@
 /* The parameters of one call, whatever they came in: query, form, multipart or JSON. */
-#ifndef SIM_PARAMS_H
-#define SIM_PARAMS_H
+#ifndef SOLVEGATE_SIM_PARAMS_H
+#define SOLVEGATE_SIM_PARAMS_H
 
 #include "base/err.h"
 #include "base/slice.h"
@@ -25,9 +25,9 @@ struct params {
 void params_init(struct params *params);
 void params_close(struct params *params);
 
-/* Replaces the contents. The body is sniffed, not believed: multipart only with a boundary, JSON when
- * it starts with a brace, a form otherwise. Values point into the arguments and into params, until the
- * next call. ERR_INVALID for a broken body, ERR_FULL for too many parameters. */
+/* Replaces the contents. The body is sniffed, not believed: multipart only with a boundary, JSON
+ * when it starts with a brace, a form otherwise. Values point into the arguments and into params
+ * until the next call. ERR_INVALID for a broken body, ERR_FULL for too many parameters. */
 int params_parse(struct params *params, struct slice query, struct slice content_type,
                  struct slice body) MUST_CHECK;
 

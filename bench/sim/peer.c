@@ -33,7 +33,7 @@ static struct job *take_waiting(struct origin *origin)
     return CONTAINER_OF(first, struct job, link);
 }
 
-/* A kept connection may have been closed while the call was on its way; a callback may be repeated. */
+/* A kept connection may die while the call is on its way; a callback may safely be repeated. */
 static void peer_fail(struct peer *peer, int status)
 {
     struct pingback *pingback = peer->pingback;
@@ -88,7 +88,7 @@ static void peer_write(struct peer *peer)
         buf.base += rc;
         buf.len -= (size_t)rc;
     }
-    /* The job's bytes live until the reply or until the connection is closed, which ends the write. */
+    /* The job's bytes live until the reply, or until closing the connection ends the write. */
     peer->write.data = peer;
     if (rc > 0 || rc == UV_EAGAIN)
         rc = uv_write(&peer->write, (uv_stream_t *)&peer->tcp, &buf, 1, on_peer_written);

@@ -1,6 +1,6 @@
 /* Inside the callback client: jobs, the addresses they go to and the connections kept there. */
-#ifndef SIM_PEER_H
-#define SIM_PEER_H
+#ifndef SOLVEGATE_SIM_PEER_H
+#define SOLVEGATE_SIM_PEER_H
 
 #include "base/blob.h"
 #include "base/list.h"
@@ -17,7 +17,7 @@
 
 struct origin {
     struct sockaddr_storage address;
-    char authority[80]; /* host and port as the Host header wants them */
+    char authority[80];  /* host and port as the Host header wants them */
     struct list waiting; /* jobs */
     struct list idle;    /* peers */
     uint32_t open;       /* peers, busy or idle */
@@ -45,8 +45,8 @@ struct peer {
     struct pingback *pingback;
     struct origin *origin;
     struct job *job;
-    int failure;   /* a write that failed at once, or 0 */
-    bool is_kept;  /* it has served a call before */
+    int failure;    /* a write that failed at once, or 0 */
+    bool is_kept;   /* it has served a call before */
     bool has_reply; /* bytes of the present reply arrived */
     bool is_done;   /* the present reply is complete */
     bool is_closing;

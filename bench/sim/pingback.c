@@ -41,8 +41,7 @@ static void on_job_timer(void *context, struct wheel_timer *timer)
 }
 
 struct pingback *pingback_new(struct uv_loop_s *loop, struct clock *clock,
-                              const struct pingback_style *style, pingback_done done,
-                              void *context)
+                              const struct pingback_style *style, pingback_done done, void *context)
 {
     struct pingback *pingback = calloc(1, sizeof *pingback);
 
@@ -108,8 +107,7 @@ static bool parse_url(struct slice url, struct target *target)
     size_t end = scheme.len;
     int port;
 
-    if (url.len < scheme.len ||
-        !slice_equals_nocase((struct slice){url.data, scheme.len}, scheme))
+    if (url.len < scheme.len || !slice_equals_nocase((struct slice){url.data, scheme.len}, scheme))
         return false;
     for (size_t i = 0; i < url.len; i++)
         if ((unsigned char)url.data[i] <= ' ' || (unsigned char)url.data[i] >= 0x7f)
@@ -191,8 +189,7 @@ static struct blob *make_request(const struct pingback *pingback, const struct t
     buf_addf(&out, " HTTP/1.1\r\nHost: %.*s\r\nUser-Agent: solvegate-sim\r\n",
              (int)target->authority.len, target->authority.data);
     if (pingback->style.is_post)
-        buf_addf(&out,
-                 "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %zu\r\n",
+        buf_addf(&out, "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: %zu\r\n",
                  form.len);
     buf_add(&out, SLICE_OF("\r\n"));
     buf_add(&out, buf_slice(&form));
@@ -234,7 +231,7 @@ void pingback_call(struct pingback *pingback, const struct pingback_call *call)
 
 static void drop_jobs(struct pingback *pingback, struct list *jobs)
 {
-    LIST_FOR_EACH_SAFE (node, jobs)
+    LIST_FOR_EACH_SAFE(node, jobs)
         job_free(pingback, CONTAINER_OF(node, struct job, link));
 }
 
@@ -243,7 +240,7 @@ void pingback_cancel(struct pingback *pingback)
     drop_jobs(pingback, &pingback->delayed);
     for (size_t i = 0; i < ORIGINS_MAX && pingback->origins[i].is_used; i++)
         drop_jobs(pingback, &pingback->origins[i].waiting);
-    LIST_FOR_EACH_SAFE (node, &pingback->peers) {
+    LIST_FOR_EACH_SAFE(node, &pingback->peers) {
         struct peer *peer = CONTAINER_OF(node, struct peer, all);
         struct job *job = peer->job;
         peer->job = NULL;

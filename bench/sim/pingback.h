@@ -1,6 +1,6 @@
 /* The vendor's calls to the URL a submit named: a small HTTP client with kept connections. */
-#ifndef SIM_PINGBACK_H
-#define SIM_PINGBACK_H
+#ifndef SOLVEGATE_SIM_PINGBACK_H
+#define SOLVEGATE_SIM_PINGBACK_H
 
 #include "base/slab.h"
 #include "base/slice.h"

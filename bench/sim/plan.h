@@ -1,6 +1,6 @@
 /* The account: its keys, its threads and its money. */
-#ifndef SIM_PLAN_H
-#define SIM_PLAN_H
+#ifndef SOLVEGATE_SIM_PLAN_H
+#define SOLVEGATE_SIM_PLAN_H
 
 #include "base/buf.h"
 

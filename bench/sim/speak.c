@@ -1,6 +1,7 @@
+#include "speak.h"
+
 #include "base/assert.h"
 #include "text.h"
-#include "vendor.h"
 
 #include <stdio.h>
 #include <time.h>
@@ -85,10 +86,11 @@ static void speak_page(struct http_reply *reply, int status)
     buf_reset(reply->body);
     reply->status = status;
     reply->content_type = "text/html";
-    buf_addf(reply->body,
-             "<html>\r\n<head><title>%d</title></head>\r\n<body>\r\n<center><h1>%d</h1></center>\r\n"
-             "<hr><center>simulated</center>\r\n</body>\r\n</html>\r\n",
-             status, status);
+    buf_addf(
+        reply->body,
+        "<html>\r\n<head><title>%d</title></head>\r\n<body>\r\n"
+        "<center><h1>%d</h1></center>\r\n<hr><center>simulated</center>\r\n</body>\r\n</html>\r\n",
+        status, status);
 }
 
 static void speak_garbage(struct http_reply *reply)
@@ -105,39 +107,39 @@ static void deliver(struct http_reply *reply, enum http_delivery delivery, uint6
     reply->amount = amount;
 }
 
-/* Faults that change how the reply travels, or true when it is not one of them. */
-static bool is_about_content(struct http_reply *reply, const struct fault *fault)
+/* False when the fault is not about the way but about what the reply says. */
+static bool change_way(struct http_reply *reply, const struct fault *fault)
 {
     switch (fault_kind(fault)) {
     case FAULT_CLOSE:
     case FAULT_LOST:
         deliver(reply, HTTP_CLOSE, 0);
-        return false;
+        return true;
     case FAULT_RESET:
     case FAULT_LOST_RESET:
         deliver(reply, HTTP_RESET, 0);
-        return false;
+        return true;
     case FAULT_STALL:
     case FAULT_HANG:
         deliver(reply, HTTP_NEVER, 0);
-        return false;
+        return true;
     case FAULT_TRUNCATE:
         deliver(reply, HTTP_TRUNCATE,
                 fault->number == FAULT_HALF ? reply->body->len / 2 : fault->number);
-        return false;
+        return true;
     case FAULT_DRIP:
         deliver(reply, HTTP_DRIP, fault->number);
-        return false;
+        return true;
     case FAULT_DELAY:
         deliver(reply, HTTP_HOLD, fault->number);
-        return false;
+        return true;
     case FAULT_429:
     case FAULT_5XX:
     case FAULT_5XX_ACCEPTED:
     case FAULT_GARBAGE:
     case FAULT_EMPTY:
     case FAULT_ERROR:
-        return true;
+        return false;
     case FAULT_NONE:
     case FAULT_WRONG_ID:
     case FAULT_TWICE:
@@ -148,14 +150,14 @@ static bool is_about_content(struct http_reply *reply, const struct fault *fault
     case FAULT_LATE:
     case FAULT_FORGED:
     case FAULT_OTHER_CODE:
-        return false;
+        return true;
     }
     UNREACHABLE();
 }
 
 void speak_fault(struct vendor *vendor, struct http_reply *reply, const struct fault *fault)
 {
-    if (!is_about_content(reply, fault))
+    if (change_way(reply, fault))
         return;
     const enum fault_kind kind = fault_kind(fault);
     deliver(reply, HTTP_SEND, 0);

@@ -1,7 +1,11 @@
+#include "submit.h"
+
+#include "callbacks.h"
 #include "ledger.h"
+#include "magic.h"
 #include "methods.h"
+#include "speak.h"
 #include "text.h"
-#include "vendor.h"
 
 /* The longest time an early callback may keep the submit's reply waiting. */
 #define EARLY_MS_MAX 5000
@@ -16,9 +20,8 @@ static void count_code(struct vendor *vendor, const char *code)
 
     while (total < last && total->code != NULL && strcmp(total->code, code) != 0)
         total++;
-    if (total == last)
-        code = "other";
-    total->code = text_intern(slice_from(code));
+    if (total->code == NULL)
+        total->code = total == last ? "other" : text_intern(slice_from(code));
     total->count++;
 }
 
@@ -60,12 +63,15 @@ static struct fault choose(struct vendor *vendor, const struct magic *magic, enu
     return fault;
 }
 
-static void set_fate(struct vendor *vendor, struct task *task, const struct fault *fault)
+static void set_fate(struct vendor *vendor, struct task *task, const struct magic *magic,
+                     const struct fault *fault)
 {
     uint64_t solve_ms = vendor_solve_ms(vendor, methods_name(&vendor->params));
 
     if (fault_kind(fault) == FAULT_SLOW)
         solve_ms = fault->number;
+    if (magic->has_solve_ms)
+        solve_ms = magic->solve_ms;
     if (fault_kind(fault) == FAULT_ERROR)
         task->error = fault->text;
     task->is_never = fault_kind(fault) == FAULT_NEVER;
@@ -112,7 +118,7 @@ static void fill(struct vendor *vendor, struct task *task, const struct magic *m
     const struct fault fate = choose(vendor, magic, PLACE_TASK);
     if (task->pingback != NULL)
         task->callback_fault = choose(vendor, magic, PLACE_CALLBACK);
-    set_fate(vendor, task, &fate);
+    set_fate(vendor, task, magic, &fate);
     add_to_ledger(vendor, task, submit, &fate);
 }
 
@@ -215,7 +221,7 @@ void submit_serve(struct vendor *vendor, const struct http_request *request,
         reject(vendor, reply, code);
         return;
     }
-    /* Faults come last: a script is used up by submits that would have been accepted, and no others. */
+    /* Faults come last: a script is used up only by submits that would have been accepted. */
     const struct fault fault = choose(vendor, &magic, PLACE_SUBMIT);
     if (is_refusal(&fault))
         refuse(vendor, reply, &fault);

@@ -1,6 +1,6 @@
 /* Accepted submits: found by id, timed by the clock, remembered for the ledger. */
-#ifndef SIM_TASKS_H
-#define SIM_TASKS_H
+#ifndef SOLVEGATE_SIM_TASKS_H
+#define SOLVEGATE_SIM_TASKS_H
 
 #include "base/blob.h"
 #include "base/list.h"
@@ -57,7 +57,7 @@ struct task {
     uint64_t number;
     uint64_t owner; /* hash of the key that submitted it */
     uint64_t accepted_ms;
-    uint64_t settles_ms; /* when it is or was solved */
+    uint64_t settles_ms;     /* when it is or was solved */
     struct blob *pingback;   /* URL, or NULL */
     struct blob *user_agent; /* what an irregular answer repeats, or NULL */
     const char *error;       /* the code it ends with, or NULL; lives as long as the process */

@@ -83,7 +83,9 @@ bool text_to_ms(struct slice text, uint64_t *ms)
 bool text_to_bytes(struct slice text, uint64_t *bytes)
 {
     static const struct unit units[] = {
-        {"", 1}, {"KiB", 1024}, {"MiB", 1048576},
+        {"", 1},
+        {"KiB", 1024},
+        {"MiB", 1048576},
     };
     double number;
 
@@ -98,8 +100,11 @@ bool text_to_bytes(struct slice text, uint64_t *bytes)
 static size_t utf8_length(const unsigned char *text, size_t len)
 {
     const unsigned char c = text[0];
-    const size_t need = c < 0x80 ? 1 : c >= 0xc2 && c < 0xe0 ? 2 : c >= 0xe0 && c < 0xf0 ? 3
-                        : c >= 0xf0 && c < 0xf5 ? 4 : 0;
+    const size_t need = c < 0x80                ? 1
+                        : c >= 0xc2 && c < 0xe0 ? 2
+                        : c >= 0xe0 && c < 0xf0 ? 3
+                        : c >= 0xf0 && c < 0xf5 ? 4
+                                                : 0;
 
     if (need == 0 || need > len)
         return 0;
@@ -154,7 +159,8 @@ void text_add_url(struct buf *out, struct slice text)
     for (size_t i = 0; i < text.len; i++) {
         const unsigned char c = (unsigned char)text.data[i];
         const bool is_plain = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
-                              (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.' || c == '~';
+                              (c >= 'A' && c <= 'Z') || c == '-' || c == '_' || c == '.' ||
+                              c == '~';
         if (is_plain) {
             buf_add_char(out, (char)c);
         } else {

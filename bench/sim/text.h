@@ -1,6 +1,6 @@
-/* Small text work: durations, sizes, JSON and URL escaping, hashing, and guessing what was meant. */
-#ifndef SIM_TEXT_H
-#define SIM_TEXT_H
+/* Small text work: durations, sizes, escaping, hashing, and guessing what was meant. */
+#ifndef SOLVEGATE_SIM_TEXT_H
+#define SOLVEGATE_SIM_TEXT_H
 
 #include "base/buf.h"
 #include "base/slice.h"
@@ -25,7 +25,7 @@ void text_add_url(struct buf *out, struct slice text);
 /* FNV-1a, 64 bits: easy to recompute in any language, and the ledger needs no more. */
 uint64_t text_hash(struct slice bytes);
 
-/* A copy that lives as long as the process, one per distinct word. The number of words is bounded. */
+/* A copy that lives as long as the process, one per distinct word; their number is bounded. */
 const char *text_intern(struct slice word);
 
 /* Frees what text_intern gave out. */

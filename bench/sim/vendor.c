@@ -1,6 +1,8 @@
 #include "vendor.h"
 
 #include "base/assert.h"
+#include "callbacks.h"
+#include "text.h"
 
 #include <math.h>
 
@@ -48,6 +50,28 @@ void vendor_init(struct vendor *vendor, const struct options *options, struct cl
     clock_handle(clock, CLOCK_TASK, on_task_timer, vendor);
 }
 
+/* A synchronous caller gets its answer in the form it asked for. */
+static void answer_waiter(struct vendor *vendor, const struct task *task)
+{
+    struct buf body;
+
+    buf_init(&body, 1 << 20);
+    if (task->error != NULL && task->is_json) {
+        buf_add(&body, SLICE_OF("{\"status\":0,\"request\":"));
+        text_add_json(&body, slice_from(task->error));
+        buf_add_char(&body, '}');
+    } else if (task->error != NULL) {
+        buf_add(&body, slice_from(task->error));
+    } else if (task->is_json) {
+        answer_add_json(&body, task, &vendor->style, SLICE_NONE);
+    } else {
+        answer_add_plain(&body, task, &vendor->style, SLICE_NONE);
+    }
+    http_answer(vendor->server, task->waiter,
+                task->is_json ? "application/json" : "text/plain; charset=utf-8", buf_slice(&body));
+    buf_close(&body);
+}
+
 static void forget_all(struct vendor *vendor)
 {
     struct tasks *tasks = &vendor->tasks;
@@ -55,6 +79,10 @@ static void forget_all(struct vendor *vendor)
     for (slab_id id = slab_next(&tasks->slab, 0); id != 0; id = slab_next(&tasks->slab, id)) {
         struct task *task = tasks_get(tasks, id);
         clock_cancel(vendor->clock, &task->timer);
+        if (task->waiter != 0) {
+            task->error = "ERROR_SERVER_ERROR";
+            answer_waiter(vendor, task);
+        }
         tasks_release(tasks, task);
     }
     tasks->forgotten = 0;
@@ -82,26 +110,6 @@ void vendor_close(struct vendor *vendor)
     params_close(&vendor->params);
     buf_close(&vendor->scratch);
     buf_close(&vendor->headers);
-}
-
-/* A synchronous caller gets its answer in the form it asked for. */
-static void answer_waiter(struct vendor *vendor, const struct task *task)
-{
-    struct buf body;
-
-    buf_init(&body, 1 << 20);
-    if (task->error != NULL && task->is_json)
-        buf_addf(&body, "{\"status\":0,\"request\":\"%s\"}", task->error);
-    else if (task->error != NULL)
-        buf_add(&body, slice_from(task->error));
-    else if (task->is_json)
-        answer_add_json(&body, task, &vendor->style, SLICE_NONE);
-    else
-        answer_add_plain(&body, task, &vendor->style, SLICE_NONE);
-    http_answer(vendor->server, task->waiter,
-                task->is_json ? "application/json" : "text/plain; charset=utf-8",
-                buf_slice(&body));
-    buf_close(&body);
 }
 
 void vendor_settle(struct vendor *vendor, struct task *task)
@@ -161,7 +169,7 @@ static double draw_ms(struct vendor *vendor, const struct solve_time *time)
     case SOLVE_EXPONENTIAL:
         return -mean * log(draw_unit(vendor));
     case SOLVE_TAIL:
-        /* Pareto with exponent 2: the mean is twice the minimum; one in 400 takes ten times the mean. */
+        /* Pareto with exponent 2: the mean is twice the minimum, one in 400 takes ten means. */
         return mean / 2 / sqrt(draw_unit(vendor));
     case SOLVE_UNIFORM:
         return mean + draw_unit(vendor) * (double)(time->until_ms - time->ms);

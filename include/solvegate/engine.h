@@ -52,6 +52,11 @@ struct engine_options {
     uint16_t retry_unknown;
     uint32_t retry_budget_permille; /* of the last minute's submits; 0: no budget */
 
+    uint32_t max_letters;       /* the oldest are dropped beyond */
+    uint64_t letter_keep_ms;
+    uint32_t letter_alert_above;
+    uint32_t replay_interval_ms; /* between two letters of a replay */
+
     uint16_t client_count;      /* at least 1 */
     const struct client_options *clients; /* borrowed during the call */
 
@@ -113,6 +118,39 @@ struct flight_view {
 size_t engine_list_flights(const struct engine *engine, uint64_t *cursor, struct flight_view *views,
                            size_t room);
 
+/* One attempt of a flight that ended badly. */
+struct attempt_note {
+    int64_t wall_ms;    /* when it began */
+    uint32_t took_ms;
+    enum class class;
+    struct blob *code;
+    struct blob *task_id; /* or NULL */
+};
+
+/* A dead letter for people and for replay; everything is borrowed until the next step. */
+struct letter_view {
+    uint64_t number;
+    client_id client;
+    enum captcha captcha;
+    enum class class;
+    struct slice code;
+    struct key key;
+    int64_t created_wall_ms;
+    int64_t expires_wall_ms;
+    uint32_t told;          /* callers that heard of the failure */
+    uint16_t replays;
+    bool is_replaying;      /* queued for it, or under way */
+    const struct blob *params;
+    const struct attempt_note *notes;
+    size_t note_count;
+};
+
+/* Newest first; up to room of those that match and are older than *cursor (0: from the newest);
+ * *cursor becomes 0 at the end. *total counts all that match. */
+size_t engine_list_letters(const struct engine *engine, const struct letter_filter *filter,
+                           uint64_t *cursor, struct letter_view *views, size_t room,
+                           uint32_t *total);
+
 struct gauges {
     uint32_t requests;        /* kept, finished ones included */
     uint32_t waiting;         /* not answered yet */
@@ -122,6 +160,8 @@ struct gauges {
     uint32_t solutions;
     uint64_t solution_bytes;
     uint32_t idempotency;
+    uint32_t letters;
+    uint32_t replays;         /* letters waiting to be replayed */
     uint32_t slots_used;
     uint32_t slots_limit;     /* the adaptive one */
     uint32_t slots_plan;

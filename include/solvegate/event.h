@@ -18,6 +18,7 @@ enum event_kind {
     EVENT_POLLED,      /* an ACTION_POLL ended */
     EVENT_PROBED,      /* an ACTION_PROBE ended */
     EVENT_CALLBACK,    /* the vendor called back; the nonce was genuine */
+    EVENT_LETTERS,     /* the operator replays, drops or stops replaying dead letters */
     EVENT_DURABLE,     /* the journal is on disk up to a number */
     EVENT_STORE_STATE, /* the journal became unwritable, or writable again */
     EVENT_DRAIN,       /* no new requests from now on */
@@ -109,6 +110,28 @@ struct probed {
     char code[ERROR_CODE_MAX];
 };
 
+/* Which dead letters; every field that is set narrows. */
+struct letter_filter {
+    uint64_t number;           /* 0: any */
+    bool has_client;
+    client_id client;
+    enum class class;          /* CLASS_COUNT: any */
+    enum captcha captcha;      /* CAPTCHA_COUNT: any */
+    char code[ERROR_CODE_MAX]; /* "": any */
+};
+
+enum letter_verb {
+    LETTER_REPLAY, /* queue them for another solve, counters reset */
+    LETTER_CANCEL, /* take those that wait to be replayed off the queue */
+    LETTER_DROP,
+};
+
+struct letter_order {
+    caller_id caller;
+    enum letter_verb verb;
+    struct letter_filter filter;
+};
+
 struct event {
     enum event_kind kind;
     uint64_t now_ms;  /* monotonic */
@@ -121,6 +144,7 @@ struct event {
         struct report report;
         struct account account;
         struct probed probed;
+        struct letter_order letters;
         struct vendor_result result; /* SUBMITTED, POLLED, CALLBACK */
         caller_id gone;
         journal_seq durable;
@@ -133,6 +157,7 @@ struct event {
 enum action_kind {
     ACTION_ANSWER,  /* tell a caller the state of its request; exactly once per caller */
     ACTION_ACCOUNT, /* tell a caller balance or threads */
+    ACTION_LETTERS, /* tell a caller how many dead letters its order reached */
     ACTION_ACK,     /* acknowledge a callback */
     ACTION_SUBMIT,  /* send in.php; ends in EVENT_SUBMITTED */
     ACTION_POLL,    /* send res.php?action=get; ends in EVENT_POLLED */
@@ -166,6 +191,12 @@ struct answer {
 struct account_answer {
     caller_id caller;
     struct probed probed;
+};
+
+struct letters_answer {
+    caller_id caller;
+    enum letter_verb verb;
+    uint32_t count;
 };
 
 /* For ACTION_SUBMIT, ACTION_POLL and ACTION_REPORT. */
@@ -210,12 +241,14 @@ enum alert_kind {
     ALERT_BREAKER_CLOSED,
     ALERT_DUPLICATE_PROVEN, /* two task ids on one nonce: somebody resent our submit */
     ALERT_OTHER_SOLUTION,   /* a second, different solution for one attempt */
+    ALERT_LETTERS,          /* their number passed the mark */
 };
 
 struct alert {
     enum alert_kind kind;
     attempt_id attempt;
     enum class class;
+    uint32_t count; /* of letters */
     char code[ERROR_CODE_MAX];
 };
 
@@ -225,6 +258,7 @@ struct action {
     union {
         struct answer answer;
         struct account_answer account;
+        struct letters_answer letters;
         struct call call;
         struct record record; /* its own number is in `after`: append now, durable later */
         struct alert alert;

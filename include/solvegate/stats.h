@@ -46,6 +46,10 @@
     X(solutions_banked, "Solutions kept though nobody was waiting")                        \
     X(solutions_expired_unused, "Solutions that expired without being handed out")         \
     X(solutions_evicted, "Solutions dropped to stay within the cache's limits")            \
+    X(letters, "Dead letters made")                                                        \
+    X(letters_replayed, "Dead letters sent for another solve")                             \
+    X(letters_settled, "Dead letters whose replay was solved")                             \
+    X(letters_dropped, "Dead letters dropped by hand, by age or for room")                 \
     X(reports_good, "Good reports")                                                        \
     X(reports_bad, "Bad reports")                                                          \
     X(slot_ms_used, "Milliseconds of vendor slots used")                                   \

@@ -92,23 +92,23 @@ void buf_add_u64(struct buf *buf, uint64_t number)
 
 void buf_addf(struct buf *buf, const char *format, ...)
 {
-    va_list args;
-    va_start(args, format);
-    va_list again;
-    va_copy(again, args);
     /* The first try goes into the room there is, which is nearly always enough. */
     const size_t room = buf->data == NULL ? 0 : buf->room - buf->len + 1;
+    va_list args;
+    va_start(args, format);
     const int count = vsnprintf(room == 0 ? NULL : buf->data + buf->len, room, format, args);
+    va_end(args);
     ASSERT(count >= 0);
     const size_t wanted = (size_t)count;
-    if (wanted < room) {
-        buf->len += wanted;
-    } else if (buf_reserve(buf, wanted) != NULL) {
-        (void)vsnprintf(buf->data + buf->len, wanted + 1, format, again);
-        buf->len += wanted;
+    if (wanted >= room) {
+        char *place = buf_reserve(buf, wanted);
+        if (place == NULL)
+            return;
+        va_start(args, format);
+        (void)vsnprintf(place, wanted + 1, format, args);
+        va_end(args);
     }
-    va_end(again);
-    va_end(args);
+    buf->len += wanted;
 }
 
 void buf_consume(struct buf *buf, size_t count)

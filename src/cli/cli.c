@@ -122,7 +122,7 @@ enum cli_result cli_next(struct cli_args *args, struct cli_arg *arg)
 
 enum cli_result cli_expect_nothing(struct cli_args *args)
 {
-    struct cli_arg arg;
+    struct cli_arg arg = {.value = NULL};
     const enum cli_result result = cli_next(args, &arg);
     if (result != CLI_ARG)
         return result;

@@ -67,6 +67,7 @@ const struct command *command_nearest(const char *name);
 
 extern const struct command command_serve;
 extern const struct command command_check;
+extern const struct command command_letters;
 extern const struct command command_hash_key;
 extern const struct command command_version;
 extern const struct command command_help;

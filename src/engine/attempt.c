@@ -3,6 +3,7 @@
 #include "engine/breaker.h"
 #include "engine/cache.h"
 #include "engine/journal.h"
+#include "engine/letters.h"
 #include "engine/retry.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
@@ -159,11 +160,7 @@ static void place_late(struct engine *engine, const struct attempt *attempt,
         flight_solve(engine, flight, solution);
         return;
     }
-    COUNT(engine, solutions_banked);
-    if (!attempt->is_one_time)
-        cache_put(engine, solution, attempt->reuse == REUSE_SHARED);
-    else
-        COUNT(engine, solutions_expired_unused);
+    cache_bank(engine, solution, attempt->reuse == REUSE_SHARED, attempt->is_one_time);
 }
 
 static void receive(struct engine *engine, struct attempt *attempt, struct flight *flight,
@@ -196,6 +193,7 @@ static void failed(struct engine *engine, struct attempt *attempt,
     attempt->is_closed = true;
     if (flight == NULL)
         return;
+    history_add(engine, flight, result->class, slice_from(result->code));
     attempt_let_go(engine, attempt);
     retry_or_fail(engine, flight, result);
 }

@@ -63,11 +63,8 @@ static void make_room(struct engine *engine)
 void cache_put(struct engine *engine, struct solution *solution, bool is_shared)
 {
     ASSERT(!solution->is_cached);
-    if (solution->expires_ms <= engine->now_ms) {
-        if (solution->handed == 0)
-            COUNT(engine, solutions_expired_unused);
+    if (solution->expires_ms <= engine->now_ms)
         return;
-    }
     solution->is_cached = true;
     solution->is_shared = is_shared;
     solution_ref(solution);
@@ -77,6 +74,15 @@ void cache_put(struct engine *engine, struct solution *solution, bool is_shared)
     engine->cached_count++;
     engine->cached_bytes += solution->bytes;
     make_room(engine);
+}
+
+void cache_bank(struct engine *engine, struct solution *solution, bool is_shared, bool is_one_time)
+{
+    COUNT(engine, solutions_banked);
+    if (is_one_time || solution->expires_ms <= engine->now_ms)
+        COUNT(engine, solutions_expired_unused);
+    else
+        cache_put(engine, solution, is_shared);
 }
 
 void cache_put_mistake(struct engine *engine, const struct flight *flight, struct slice code)
@@ -122,8 +128,9 @@ struct solution *cache_find(const struct engine *engine, const struct ask *ask)
             continue;
         if (solution->is_negative || (solution->is_shared && ask->reuse == REUSE_SHARED))
             return solution;
-        /* Of those that nobody had yet, the one that would go stale first. */
-        if (solution->handed == 0 &&
+        /* Of those that nobody had yet, the one that would go stale first. One that a flight is
+         * about to hand out, or that waits for the retry of an idempotency key, is somebody's. */
+        if (solution->handed == 0 && solution->refs == 1 &&
             (unhanded == NULL || solution->expires_ms < unhanded->expires_ms))
             unhanded = solution;
     }
@@ -135,9 +142,8 @@ void cache_take(struct engine *engine, struct solution *solution, enum reuse reu
     solution->handed++;
     if (solution->is_negative || !solution->is_cached)
         return;
-    if (reuse == REUSE_SHARED)
-        solution->is_shared = true;
-    else
+    /* Banked for one, or taken by one who must stay the only one. */
+    if (!solution->is_shared || reuse != REUSE_SHARED)
         cache_drop(engine, solution);
 }
 

@@ -13,6 +13,9 @@ void solution_unref(struct engine *engine, struct solution *solution);
 /* Keeps it for later requests; shared ones for everybody, others for exactly one. */
 void cache_put(struct engine *engine, struct solution *solution, bool is_shared);
 
+/* The same for one that nobody waits for: paid for, and now for whoever asks next. */
+void cache_bank(struct engine *engine, struct solution *solution, bool is_shared, bool is_one_time);
+
 /* Remembers that this key's parameters were refused, so that repeats cost nothing. */
 void cache_put_mistake(struct engine *engine, const struct flight *flight, struct slice code);
 

@@ -17,7 +17,7 @@ static void check_flight(const struct engine *engine, const struct flight *fligh
     ASSERT(!is_over || list_is_empty(&flight->idempotency));
     ASSERT(flight->attempt == NULL || flight->attempt->flight == flight);
     /* Nobody left before the submit: it should have been cancelled. */
-    ASSERT(flight->request_count > 0 || should_hold_slot || is_over);
+    ASSERT(flight_is_wanted(flight) || should_hold_slot || is_over);
     ASSERT(flight->client < engine->client_count);
 }
 

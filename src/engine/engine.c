@@ -6,6 +6,7 @@
 #include "engine/breaker.h"
 #include "engine/cache.h"
 #include "engine/idempotency.h"
+#include "engine/letters.h"
 #include "engine/request.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
@@ -44,6 +45,12 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
         return;
     case TIMER_BREAKER:
         breaker_on_timer(engine);
+        return;
+    case TIMER_LETTER:
+        letter_on_expiry(engine, CONTAINER_OF(timer, struct letter, expiry));
+        return;
+    case TIMER_REPLAY:
+        letters_on_replay_timer(engine);
         return;
     case TIMER_PLAN:
         account_on_plan_timer(engine);
@@ -103,6 +110,9 @@ static void dispatch(struct engine *engine, const struct event *event)
         return;
     case EVENT_CALLBACK:
         attempt_on_callback(engine, &event->result);
+        return;
+    case EVENT_LETTERS:
+        letters_on_order(engine, &event->letters);
         return;
     case EVENT_DURABLE:
         engine->durable = event->durable;
@@ -183,6 +193,7 @@ void action_close(struct action *action)
         blob_unref(action->record.extra);
         return;
     case ACTION_ACCOUNT:
+    case ACTION_LETTERS:
     case ACTION_ACK:
     case ACTION_PROBE:
     case ACTION_ALERT:
@@ -242,6 +253,10 @@ void engine_options_init(struct engine_options *options)
         .retry_transient = 3,
         .retry_unknown = 1,
         .retry_budget_permille = 200,
+        .max_letters = 100000,
+        .letter_keep_ms = UINT64_C(7) * 86400000,
+        .letter_alert_above = 10,
+        .replay_interval_ms = 100,
         .client_count = 1,
         .clients = &everybody,
     };
@@ -269,6 +284,7 @@ static void init_memory(struct engine *engine)
     slab_init(&engine->attempts, sizeof(struct attempt), options->max_flights * 2);
     slab_init(&engine->solutions, sizeof(struct solution), solutions);
     slab_init(&engine->idempotency, sizeof(struct idempotency), options->max_idempotency);
+    slab_init(&engine->letters, sizeof(struct letter), options->max_letters);
     slab_init(&engine->account_waits, sizeof(struct account_wait), ACCOUNT_WAITS);
     table_init(&engine->requests_by_id, options->max_requests, secret);
     table_init(&engine->holds_by_caller, options->max_callers, secret);
@@ -276,6 +292,7 @@ static void init_memory(struct engine *engine)
     table_init(&engine->attempts_by_name, (size_t)options->max_flights * 2, secret);
     table_init(&engine->solutions_by_key, options->max_solutions, secret);
     table_init(&engine->idempotency_by_key, options->max_idempotency, secret);
+    table_init(&engine->letters_by_number, options->max_letters, secret);
 }
 
 struct engine *engine_new(const struct engine_options *options, uint64_t now_ms, int64_t wall_ms)
@@ -301,6 +318,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     init_memory(engine);
     slots_init(engine, options->clients);
     breaker_init(engine);
+    letters_init(engine);
     stats_set_clock(engine, now_ms, wall_ms);
     account_init(engine);
     return engine;
@@ -316,6 +334,13 @@ static void free_blobs(struct engine *engine)
         struct flight *flight = slab_get(&engine->flights, id);
         blob_unref(flight->params);
         blob_unref(flight->error);
+        history_free(flight->history);
+    }
+    for (slab_id id = 0; (id = slab_next(&engine->letters, id)) != 0;) {
+        struct letter *letter = slab_get(&engine->letters, id);
+        blob_unref(letter->params);
+        blob_unref(letter->error);
+        history_free(letter->history);
     }
     for (slab_id id = 0; (id = slab_next(&engine->solutions, id)) != 0;) {
         struct solution *solution = slab_get(&engine->solutions, id);
@@ -334,12 +359,13 @@ void engine_free(struct engine *engine)
     free_blobs(engine);
     struct slab *slabs[] = {&engine->requests,    &engine->holds,     &engine->flights,
                             &engine->attempts,    &engine->solutions, &engine->idempotency,
-                            &engine->account_waits};
+                            &engine->letters,     &engine->account_waits};
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_close(slabs[i]);
     struct table *tables[] = {&engine->requests_by_id,   &engine->holds_by_caller,
                               &engine->flights_by_key,   &engine->attempts_by_name,
-                              &engine->solutions_by_key, &engine->idempotency_by_key};
+                              &engine->solutions_by_key, &engine->idempotency_by_key,
+                              &engine->letters_by_number};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_close(tables[i]);
     buf_close(&engine->trace_buf);

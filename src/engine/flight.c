@@ -4,6 +4,7 @@
 #include "engine/cache.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
+#include "engine/letters.h"
 #include "engine/request.h"
 #include "engine/retry.h"
 #include "engine/slots.h"
@@ -64,6 +65,7 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     list_init(&flight->link);
     list_init(&flight->requests);
     list_init(&flight->idempotency);
+    list_init(&flight->letters);
     wheel_timer_init(&flight->phase, TIMER_FLIGHT_PHASE);
     wheel_timer_init(&flight->deadline, TIMER_FLIGHT_DEADLINE);
     table_insert(&engine->flights_by_key, &flight->node);
@@ -82,10 +84,17 @@ static void flight_free(struct engine *engine, struct flight *flight)
     ASSERT(!flight->is_in_table);
     ASSERT(list_is_empty(&flight->idempotency));
     list_unlink(&flight->link);
+    ASSERT(list_is_empty(&flight->letters));
     solution_unref(engine, flight->solution);
     blob_unref(flight->params);
     blob_unref(flight->error);
+    history_free(flight->history);
     slab_free(&engine->flights, flight->id);
+}
+
+bool flight_is_wanted(const struct flight *flight)
+{
+    return flight->request_count > 0 || !list_is_empty(&flight->letters);
 }
 
 struct flight *flight_find(const struct engine *engine, const struct key *key)
@@ -171,15 +180,11 @@ static void leave_the_world(struct engine *engine, struct flight *flight)
 static void keep_solution(struct engine *engine, const struct flight *flight,
                           struct solution *solution)
 {
+    const bool is_shared = flight->reuse == REUSE_SHARED;
     if (flight->request_count == 0)
-        COUNT(engine, solutions_banked);
-    if (flight->is_one_time) {
-        if (flight->request_count == 0)
-            COUNT(engine, solutions_expired_unused);
-        return;
-    }
-    if (flight->reuse == REUSE_SHARED || flight->request_count == 0)
-        cache_put(engine, solution, flight->reuse == REUSE_SHARED);
+        cache_bank(engine, solution, is_shared, flight->is_one_time);
+    else if (is_shared && !flight->is_one_time)
+        cache_put(engine, solution, true);
 }
 
 void flight_solve(struct engine *engine, struct flight *flight, struct solution *solution)
@@ -189,6 +194,7 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
     flight->solution = solution_ref(solution);
     keep_solution(engine, flight, solution);
     idempotency_settle(engine, flight, solution);
+    letters_on_solved(engine, flight);
     flight_enter(engine, flight, FLIGHT_SOLVED, WHEEL_NEVER);
 }
 
@@ -201,6 +207,7 @@ void flight_fail(struct engine *engine, struct flight *flight, enum class class,
     stats_count_failure(engine, class);
     (void)journal_failed(engine, flight);
     idempotency_settle(engine, flight, NULL);
+    letters_on_failed(engine, flight);
     TRACE(engine, "flight %u fails: %s", flight->number, flight->error->data);
     flight_enter(engine, flight, FLIGHT_FAILED, WHEEL_NEVER);
 }
@@ -236,8 +243,14 @@ uint32_t flight_wake(struct engine *engine, uint32_t batch)
 
 void flight_abandon(struct engine *engine, struct flight *flight)
 {
+    /* The last one left while the wake-ups were under way: what nobody got is banked after all. */
+    if (flight->state == FLIGHT_SOLVED && flight->reuse != REUSE_SHARED &&
+        flight->solution->handed == 0)
+        keep_solution(engine, flight, flight->solution);
     /* Ended flights are freed by flight_wake; paid ones are finished for the bank. */
     if (flight->state != FLIGHT_QUEUED && flight->state != FLIGHT_BACKING_OFF)
+        return;
+    if (flight_is_wanted(flight))
         return;
     TRACE(engine, "flight %u cancelled, nobody waits", flight->number);
     leave_the_world(engine, flight);
@@ -275,5 +288,7 @@ void flight_on_phase_timer(struct engine *engine, struct flight *flight)
 
 void flight_on_deadline(struct engine *engine, struct flight *flight)
 {
+    if (flight->attempt != NULL)
+        history_add(engine, flight, CLASS_TIMEOUT, SLICE_OF("ERROR_SOLVE_TIMEOUT"));
     flight_fail(engine, flight, CLASS_TIMEOUT, SLICE_OF("ERROR_SOLVE_TIMEOUT"));
 }

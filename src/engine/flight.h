@@ -36,6 +36,8 @@ struct flight {
     struct wheel_timer phase;
     struct wheel_timer deadline;
     struct list requests;   /* waiting, in the order they came */
+    struct list letters;    /* dead letters whose replay this is */
+    struct history *history; /* owned; NULL until an attempt ends badly */
     struct list idempotency; /* records that wait for its end */
     struct blob *params;    /* owned reference */
     struct blob *error;     /* owned: the last error code, or NULL */
@@ -58,6 +60,7 @@ struct flight {
     bool is_in_table;
     bool holds_slot;
     bool is_reserved;       /* a unit of its client's budget is set aside for the next submit */
+    bool is_paid;           /* a submit was or may have been accepted */
     bool is_judged;         /* ERROR_ZERO_BALANCE: a probe will tell whether it is busy or account */
 };
 
@@ -77,6 +80,9 @@ uint32_t flight_wake(struct engine *engine, uint32_t batch);
 
 /* Nobody is left to answer: free before the submit, finished for the bank after it. */
 void flight_abandon(struct engine *engine, struct flight *flight);
+
+/* Is there anybody to solve it for: a request, or a letter being replayed? */
+bool flight_is_wanted(const struct flight *flight);
 
 /* The flight a request with this key may join, or NULL. */
 struct flight *flight_find(const struct engine *engine, const struct key *key);

@@ -5,6 +5,9 @@
 
 /* How long a failure that nobody asked for stays readable: longer than any client's poll interval. */
 #define FAILURE_KEEP_MS 120000
+/* The same for a solution: a solve may take longer than its solution is sure to live, and whoever
+ * paid for it by waiting must still find it at the next poll. */
+#define SOLUTION_KEEP_MS 30000
 
 static bool is_final(const struct request *request)
 {
@@ -113,10 +116,13 @@ struct request *request_find(const struct engine *engine, client_id client, requ
     struct request *request = CONTAINER_OF(node, struct request, node);
     if (request->client != client)
         return NULL;
-    /* Readable until its solution expires; the timer only tidies up behind this. */
-    if (request->solution != NULL && request->solution->expires_ms <= engine->now_ms)
-        return NULL;
-    return request;
+    if (request->solution == NULL)
+        return request;
+    /* Readable until its solution expires, or, as long as nobody read it, until its timer says so;
+     * the timer only tidies up behind this. */
+    const uint64_t until_ms =
+        request->is_read ? request->solution->expires_ms : request->expiry.due_ms;
+    return until_ms > engine->now_ms ? request : NULL;
 }
 
 void request_join(struct request *request, struct engine *engine, struct flight *flight,
@@ -303,7 +309,9 @@ void request_solved(struct engine *engine, struct request *request, struct solut
     request->attempts = solution->attempts;
     count_source(engine, request);
     TRACE(engine, "request solved, source %s", source_name(request->source));
-    settle(engine, request, solution->expires_ms);
+    const uint64_t at_least_ms = engine->now_ms + SOLUTION_KEEP_MS;
+    settle(engine, request,
+           solution->expires_ms > at_least_ms ? solution->expires_ms : at_least_ms);
 }
 
 void request_failed(struct engine *engine, struct request *request, enum class class,
@@ -370,7 +378,8 @@ static void report_solution(struct engine *engine, struct solution *solution, bo
         solution->is_bad = true;
         cache_drop(engine, solution);
     }
-    const bool is_ours = solution->handed > 1 || source != SOURCE_API;
+    const bool is_fresh = source == SOURCE_API || source == SOURCE_DEDUP_WAIT;
+    const bool is_ours = solution->handed > 1 || !is_fresh;
     if (solution->task_id[0] == '\0' || (!is_good && is_ours))
         return;
     struct action *action = engine_push(engine, ACTION_REPORT);

@@ -4,6 +4,7 @@
 #include "engine/attempt.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
+#include "engine/letters.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
 
@@ -53,7 +54,7 @@ static bool is_in_time(const struct engine *engine, const struct flight *flight,
 
 static bool may_try_again(struct engine *engine, const struct flight *flight, enum class class)
 {
-    return flight->request_count > 0 && flight->tries[class] < most_tries(engine, class) &&
+    return flight_is_wanted(flight) && flight->tries[class] < most_tries(engine, class) &&
            slots_can_reserve(engine, flight) && stats_retry_allowed(engine);
 }
 
@@ -134,8 +135,9 @@ void retry_or_fail(struct engine *engine, struct flight *flight,
 
 void retry_after_window(struct engine *engine, struct flight *flight)
 {
+    history_add(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
     attempt_let_go(engine, flight->attempt);
-    const bool may_resend = engine->options.resend_ambiguous && flight->request_count > 0 &&
+    const bool may_resend = engine->options.resend_ambiguous && flight_is_wanted(flight) &&
                             slots_can_reserve(engine, flight) && !breaker_is_open(engine);
     if (!may_resend) {
         flight_fail(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));

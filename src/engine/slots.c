@@ -159,6 +159,7 @@ void slots_unreserve(struct engine *engine, struct flight *flight)
 
 void slots_spend(struct engine *engine, struct flight *flight)
 {
+    flight->is_paid = true;
     if (!flight->is_reserved)
         return;
     slots_unreserve(engine, flight);

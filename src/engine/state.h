@@ -24,6 +24,8 @@ enum timer_kind {
     TIMER_IDEMPOTENCY, /* a record expires */
     TIMER_ATTEMPT,     /* an attempt we listen for is given up for good */
     TIMER_BREAKER,     /* time to probe */
+    TIMER_LETTER,      /* a dead letter was kept long enough */
+    TIMER_REPLAY,      /* the next letter of a replay may go */
     TIMER_PLAN,        /* slots: auto asks again */
 };
 
@@ -122,6 +124,37 @@ struct idempotency {
     struct solution *solution; /* owned reference, when solved */
 };
 
+/* What became of a flight's attempts; made with the first that ends badly. */
+#define HISTORY_MAX 32
+struct history {
+    size_t count;
+    struct attempt_note notes[HISTORY_MAX];
+};
+
+/* A dead letter. Idle, waiting to be replayed (on the replays list), or riding on a flight. */
+struct letter {
+    struct table_node node; /* by number */
+    slab_id id;
+    struct list link;       /* engine's letters, oldest first */
+    struct list ride;       /* engine's replays, or the flight's letters */
+    struct wheel_timer expiry;
+    struct flight *flight;  /* borrowed; the replay under way, or NULL */
+    struct history *history; /* owned */
+    struct blob *params;    /* owned */
+    struct blob *error;     /* owned */
+    struct key key;
+    uint64_t number;
+    int64_t created_wall_ms;
+    uint32_t told;
+    uint16_t replays;
+    client_id client;
+    enum captcha captcha;
+    enum class class;
+    enum reuse reuse;
+    uint8_t priority;
+    bool is_one_time;
+};
+
 /* A caller waiting for balance or threads. */
 struct account_wait {
     struct list link;
@@ -181,9 +214,9 @@ struct engine {
     struct rand rand;
     struct wheel wheel;
 
-    struct slab requests, holds, flights, attempts, solutions, idempotency, account_waits;
+    struct slab requests, holds, flights, attempts, solutions, idempotency, letters, account_waits;
     struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name, solutions_by_key,
-        idempotency_by_key;
+        idempotency_by_key, letters_by_number;
 
     struct list active;        /* flights that hold a slot */
     struct list backing_off;
@@ -194,6 +227,13 @@ struct engine {
     struct list cached;        /* solutions, oldest first */
     uint64_t cached_bytes;
     uint32_t cached_count;
+
+    struct list letter_list;   /* oldest first */
+    struct list replays;       /* letters waiting to be replayed */
+    uint32_t replay_count;
+    struct wheel_timer replay_timer;
+    uint64_t letter_serial;
+    bool letters_are_alerted;
 
     struct client *clients;    /* owned */
     uint16_t client_count;

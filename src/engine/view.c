@@ -55,17 +55,28 @@ static void view_flight(const struct engine *engine, const struct flight *flight
     code_copy(view->last_error, blob_slice(flight->error));
 }
 
+/* What has ended and only waits for its requests to be woken is no longer under way. */
+static slab_id next_under_way(const struct engine *engine, slab_id after)
+{
+    slab_id id = after;
+    while ((id = slab_next(&engine->flights, id)) != 0) {
+        if (((const struct flight *)slab_get(&engine->flights, id))->is_in_table)
+            break;
+    }
+    return id;
+}
+
 size_t engine_list_flights(const struct engine *engine, uint64_t *cursor, struct flight_view *views,
                            size_t room)
 {
     size_t count = 0;
-    slab_id id = *cursor;
-    while (count < room && (id = slab_next(&engine->flights, id)) != 0) {
+    slab_id id = next_under_way(engine, *cursor);
+    for (; id != 0 && count < room; id = next_under_way(engine, id)) {
         view_flight(engine, slab_get(&engine->flights, id), &views[count]);
         *cursor = id;
         count++;
     }
-    if (id == 0 || slab_next(&engine->flights, id) == 0)
+    if (id == 0)
         *cursor = 0;
     return count;
 }
@@ -80,6 +91,8 @@ void engine_gauges(const struct engine *engine, struct gauges *gauges)
         .solutions = engine->cached_count,
         .solution_bytes = engine->cached_bytes,
         .idempotency = engine->idempotency.used,
+        .letters = engine->letters.used,
+        .replays = engine->replay_count,
         .slots_used = engine->slots_used,
         .slots_limit = slots_limit(engine),
         .slots_plan = engine->slots_plan,

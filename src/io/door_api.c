@@ -7,19 +7,6 @@
 
 #define BEARER SLICE_OF("Bearer ")
 
-static void complain(struct gate *gate, caller_id caller, const struct visit *visit,
-                     const struct mistake *mistake)
-{
-    const struct problem problem = {
-        .status = mistake->status,
-        .code = mistake->code,
-        .detail = slice_from(mistake->detail),
-    };
-    if (mistake->status == 401)
-        reply_header(gate, SLICE_OF("WWW-Authenticate"), SLICE_OF("Bearer"));
-    reply_problem(gate, caller, visit, &problem);
-}
-
 /* The key from the Authorization header, else from the parameters. */
 static struct slice presented_key(const struct gate *gate, const struct http_request *request)
 {
@@ -69,7 +56,7 @@ static bool enter(struct gate *gate, const struct http_request *request, struct 
                        intake_client(gate, presented_key(gate, request), scope, &visit->client,
                                      &mistake);
     if (!is_in)
-        complain(gate, request->caller, visit, &mistake);
+        intake_complain(gate, request->caller, visit, &mistake);
     return is_in;
 }
 
@@ -108,7 +95,7 @@ void door_solve(struct gate *gate, const struct http_request *request, struct vi
         return;
     struct event event = gate_event(gate, EVENT_ASK);
     if (!intake_ask(gate, request, visit->client, &event.ask, &mistake)) {
-        complain(gate, request->caller, visit, &mistake);
+        intake_complain(gate, request->caller, visit, &mistake);
         return;
     }
     if (!slice_is_given(params_value(&gate->params, SLICE_OF("wait"))))
@@ -129,7 +116,7 @@ void door_state(struct gate *gate, const struct http_request *request, struct vi
     struct event event = gate_event(gate, EVENT_LOOK);
     event.look = (struct look){.caller = request->caller, .client = visit->client, .id = id};
     if (!intake_hold(gate, &event.look.hold_ms, &mistake)) {
-        complain(gate, request->caller, visit, &mistake);
+        intake_complain(gate, request->caller, visit, &mistake);
         return;
     }
     if (!slice_is_given(params_value(&gate->params, SLICE_OF("wait"))))
@@ -176,7 +163,7 @@ void door_report(struct gate *gate, const struct http_request *request, struct v
     struct event event = gate_event(gate, EVENT_REPORT);
     event.report = (struct report){.caller = request->caller, .client = visit->client, .id = id};
     if (!read_opinion(gate, &event.report.is_good, &mistake)) {
-        complain(gate, request->caller, visit, &mistake);
+        intake_complain(gate, request->caller, visit, &mistake);
         return;
     }
     visit->door = DOOR_OPINION;
@@ -193,7 +180,7 @@ void door_explain(struct gate *gate, const struct http_request *request, struct 
     if (!enter(gate, request, visit, SCOPE_SOLVE))
         return;
     if (!intake_ask(gate, request, visit->client, &ask, &mistake)) {
-        complain(gate, request->caller, visit, &mistake);
+        intake_complain(gate, request->caller, visit, &mistake);
         return;
     }
     struct outlook outlook;

@@ -209,6 +209,7 @@ void door_dialect_answer(struct gate *gate, const struct visit *visit, const str
     case DOOR_STATE:
     case DOOR_DETACH:
     case DOOR_OPINION:
+    case DOOR_LETTERS:
         return;
     }
     reply_dialect(gate, answer->caller, visit);

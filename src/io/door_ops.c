@@ -1,4 +1,5 @@
 /* For the operator: statistics, flights, metrics, health, the API document. */
+#include "io/client_names.h"
 #include "io/doors.h"
 #include "io/intake.h"
 #include "io/openapi.h"
@@ -24,12 +25,6 @@ void door_stats(struct gate *gate, const struct http_request *request, struct vi
     reply_json(gate, request->caller, visit, 200);
 }
 
-static const char *client_name(void *context, client_id client)
-{
-    const struct config *config = context;
-    return config->client_count == 0 ? "anonymous" : config->clients[client].name;
-}
-
 void door_flights(struct gate *gate, const struct http_request *request, struct visit *visit,
                   uint64_t number)
 {
@@ -44,10 +39,7 @@ void door_flights(struct gate *gate, const struct http_request *request, struct 
         limit = FLIGHTS_PAGE;
     uint64_t cursor = after;
     const size_t count = engine_list_flights(gate->engine, &cursor, views, limit);
-    const struct api_names names = {
-        .client_name = client_name,
-        .context = (void *)(uintptr_t)gate->config,
-    };
+    const struct api_names names = client_names(gate);
     engine_gauges(gate->engine, &gauges);
     api_write_flights(&gate->body, views, count, gauges.flights, cursor, &names);
     reply_json(gate, request->caller, visit, 200);

@@ -35,6 +35,18 @@ void door_stats(struct gate *gate, const struct http_request *request, struct vi
                 uint64_t);
 void door_flights(struct gate *gate, const struct http_request *request, struct visit *visit,
                   uint64_t);
+void door_letters(struct gate *gate, const struct http_request *request, struct visit *visit,
+                  uint64_t);
+void door_letter(struct gate *gate, const struct http_request *request, struct visit *visit,
+                 uint64_t number);
+void door_replay(struct gate *gate, const struct http_request *request, struct visit *visit,
+                 uint64_t number);
+void door_replay_cancel(struct gate *gate, const struct http_request *request, struct visit *visit,
+                        uint64_t);
+void door_letter_drop(struct gate *gate, const struct http_request *request, struct visit *visit,
+                      uint64_t number);
+void door_letters_answer(struct gate *gate, const struct visit *visit,
+                         const struct letters_answer *answer);
 void door_metrics(struct gate *gate, const struct http_request *request, struct visit *visit,
                   uint64_t);
 void door_livez(struct gate *gate, const struct http_request *request, struct visit *visit,

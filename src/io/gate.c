@@ -86,6 +86,7 @@ static void answer(struct gate *gate, const struct answer *answer)
     case DOOR_OPINION:
         door_api_answer(gate, &visit, answer);
         return;
+    case DOOR_LETTERS:
     case DOOR_NONE:
         break;
     }
@@ -99,24 +100,20 @@ static void answer_account(struct gate *gate, const struct account_answer *accou
         door_dialect_account(gate, &visit, account);
 }
 
-static void alert(const struct alert *alert)
+static void answer_letters(struct gate *gate, const struct letters_answer *letters)
 {
-    switch (alert->kind) {
-    case ALERT_BREAKER_OPEN:
-        LOG(LOG_LEVEL_ERROR, "breaker_open", log_string("cause", alert->code),
-            log_string("class", class_name(alert->class)));
-        return;
-    case ALERT_BREAKER_CLOSED:
-        LOG(LOG_LEVEL_INFO, "breaker_closed", log_string("cause", alert->code));
-        return;
-    case ALERT_DUPLICATE_PROVEN:
-        LOG(LOG_LEVEL_ERROR, "duplicate_submit_proven", log_bool("paid_twice", true));
-        return;
-    case ALERT_OTHER_SOLUTION:
-        LOG(LOG_LEVEL_ERROR, "second_solution_differs", log_bool("kept", false));
-        return;
-    }
-    UNREACHABLE();
+    struct visit visit;
+    if (visit_load(gate, letters->caller, &visit))
+        door_letters_answer(gate, &visit, letters);
+}
+
+static void alert(struct gate *gate, const struct alert *alert)
+{
+    const bool is_good_news = alert->kind == ALERT_BREAKER_CLOSED;
+    LOG(is_good_news ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, alert_name(alert->kind),
+        log_string("error", alert->code), log_string("class", class_name(alert->class)),
+        log_number("letters", alert->count));
+    webhook_alert(gate->webhook, alert);
 }
 
 static void perform(struct gate *gate, const struct action *action)
@@ -141,7 +138,10 @@ static void perform(struct gate *gate, const struct action *action)
         upstream_probe(gate->upstream, action->probe);
         return;
     case ACTION_ALERT:
-        alert(&action->alert);
+        alert(gate, &action->alert);
+        return;
+    case ACTION_LETTERS:
+        answer_letters(gate, &action->letters);
         return;
     case ACTION_ACK:
     case ACTION_JOURNAL:
@@ -247,6 +247,12 @@ static void after_poll(uv_check_t *check)
 
 /* ---- ending ------------------------------------------------------------------------------ */
 
+/* The loop ends by itself when the last handle is gone, so nothing needs to be counted. */
+static void on_part_closed(void *context)
+{
+    (void)context;
+}
+
 static void close_handle(uv_handle_t *handle)
 {
     if (!uv_is_closing(handle))
@@ -256,9 +262,10 @@ static void close_handle(uv_handle_t *handle)
 static void start_closing(struct gate *gate)
 {
     gate->is_closing = true;
-    http_server_close(gate->server, NULL, NULL);
+    http_server_close(gate->server, on_part_closed, NULL);
     if (gate->upstream != NULL)
-        upstream_close(gate->upstream, NULL, NULL);
+        upstream_close(gate->upstream, on_part_closed, NULL);
+    webhook_close(gate->webhook);
     close_handle((uv_handle_t *)&gate->deadline);
     close_handle((uv_handle_t *)&gate->before_sleep);
     close_handle((uv_handle_t *)&gate->after_poll);
@@ -356,6 +363,7 @@ static void close_gate(struct gate *gate)
 {
     http_server_free(gate->server);
     upstream_free(gate->upstream);
+    webhook_free(gate->webhook);
     engine_free(gate->engine);
     params_close(&gate->params);
     buf_close(&gate->scratch);
@@ -380,6 +388,7 @@ static int start(struct gate *gate)
     gate->engine = gate_make_engine(gate);
     gate->server = gate_make_server(gate, &doors);
     gate->upstream = gate_make_upstream(gate, &vendor, &mistake);
+    gate->webhook = webhook_new(&gate->loop, gate->config->alerts_url);
     int code = EX_OK;
     if (gate->upstream == NULL)
         code = fail_start("vendor_unusable", gate->config->upstream.url, &mistake, EX_CONFIG);

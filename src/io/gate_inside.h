@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "io/http.h"
 #include "io/upstream.h"
+#include "io/webhook.h"
 #include "proto/config.h"
 #include "proto/key.h"
 #include "proto/params.h"
@@ -26,6 +27,7 @@ enum door {
     DOOR_SOLVE,   /* POST /v1/solves */
     DOOR_STATE,   /* GET /v1/solves/{id} */
     DOOR_DETACH,  /* DELETE /v1/solves/{id} */
+    DOOR_LETTERS, /* orders about dead letters */
     DOOR_OPINION, /* POST /v1/solves/{id}/report */
 };
 
@@ -55,6 +57,7 @@ struct gate {
     struct engine *engine;
     struct http_server *server;
     struct upstream *upstream;
+    struct webhook *webhook;   /* NULL without alerts.url */
     struct identity_options identity_options;
     uint64_t started_ms;
 

@@ -19,6 +19,14 @@ static void take_limits(const struct config *config, struct engine_options *opti
     options->max_idempotency = config->limits.idempotency;
 }
 
+static void take_letters(const struct config *config, struct engine_options *options)
+{
+    options->max_letters = config->letters.max;
+    options->letter_keep_ms = config->letters.keep_ms;
+    options->letter_alert_above = config->letters.alert_above;
+    options->replay_interval_ms = config->letters.replay_interval_ms;
+}
+
 static void take_retry(const struct config *config, struct engine_options *options)
 {
     options->retry_base_ms = config->retry.base_ms;
@@ -68,6 +76,7 @@ struct engine *gate_make_engine(const struct gate *gate)
     struct engine_options options;
     engine_options_init(&options);
     take_limits(gate->config, &options);
+    take_letters(gate->config, &options);
     take_retry(gate->config, &options);
     take_times(gate->config, &options);
     struct client_options *clients = make_clients(gate->config, &options.client_count);

@@ -157,9 +157,9 @@ void http_clock_open(struct http_server *server)
 {
     const struct http_options *options = &server->options;
     const uint32_t timeouts_ms[HTTP_DUE_COUNT] = {
-        [HTTP_DUE_IDLE] = options->idle_timeout_ms,   [HTTP_DUE_HEAD] = options->header_timeout_ms,
-        [HTTP_DUE_BODY] = options->body_timeout_ms,   [HTTP_DUE_WRITE] = options->write_timeout_ms,
-        [HTTP_DUE_HALF] = HTTP_HALF_CLOSED_MS,        [HTTP_DUE_LINGER] = HTTP_LINGER_MS,
+        [HTTP_DUE_IDLE] = options->idle_timeout_ms, [HTTP_DUE_HEAD] = options->header_timeout_ms,
+        [HTTP_DUE_BODY] = options->body_timeout_ms, [HTTP_DUE_WRITE] = options->write_timeout_ms,
+        [HTTP_DUE_HALF] = HTTP_HALF_CLOSED_MS,      [HTTP_DUE_LINGER] = HTTP_LINGER_MS,
     };
     for (int kind = 0; kind < HTTP_DUE_COUNT; kind++) {
         list_init(&server->due[kind].conns);
@@ -172,8 +172,10 @@ void http_clock_open(struct http_server *server)
     (void)uv_check_init(server->loop, &server->check);
     (void)uv_idle_init(server->loop, &server->idle);
     uv_handle_t *const handles[] = {
-        (uv_handle_t *)&server->timer, (uv_handle_t *)&server->prepare,
-        (uv_handle_t *)&server->check, (uv_handle_t *)&server->idle,
+        (uv_handle_t *)&server->timer,
+        (uv_handle_t *)&server->prepare,
+        (uv_handle_t *)&server->check,
+        (uv_handle_t *)&server->idle,
     };
     for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++) {
         handles[i]->data = server;

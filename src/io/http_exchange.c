@@ -101,7 +101,8 @@ void http_exchange_drop(struct http_conn *conn)
         /* Detached before it is told, so that the handler cannot answer it any more. */
         list_unlink(link);
         if (exchange->reply == NULL && !exchange->is_ours)
-            handlers->on_gone(handlers->context, caller_of(conn, exchange->number), &exchange->note);
+            handlers->on_gone(handlers->context, caller_of(conn, exchange->number),
+                              &exchange->note);
         http_exchange_free(conn, exchange);
     }
 }
@@ -164,7 +165,9 @@ void http_exchange_begin(struct http_conn *conn, const struct http_parse *parse,
     http_parse_target(parse, base, &request.path, &request.query);
     exchange->is_head = request.method == HTTP_METHOD_HEAD;
     exchange->is_old = parse->llhttp.http_minor == 0;
-    exchange->keeps_alive = llhttp_should_keep_alive(&parse->llhttp) != 0;
+    /* llhttp lets keep-alive win over close in HTTP/1.0; RFC 9112 9.3 has it the other way. */
+    exchange->keeps_alive = llhttp_should_keep_alive(&parse->llhttp) != 0 &&
+                            (parse->llhttp.flags & F_CONNECTION_CLOSE) == 0;
     conn->is_deaf = !exchange->keeps_alive;
     server->counters.requests++;
     server->handlers.on_request(server->handlers.context, &request);
@@ -194,8 +197,8 @@ static void release_followers(struct http_conn *conn)
     }
 }
 
-static void hold(struct http_conn *conn, struct http_exchange *exchange, const struct http_reply *reply,
-                 bool closes)
+static void hold(struct http_conn *conn, struct http_exchange *exchange,
+                 const struct http_reply *reply, bool closes)
 {
     struct buf own;
     buf_init(&own, SIZE_MAX / 4);
@@ -203,6 +206,7 @@ static void hold(struct http_conn *conn, struct http_exchange *exchange, const s
     exchange->reply = own.data;
     exchange->reply_bytes = own.len;
     exchange->closes = closes;
+    conn->is_deaf = conn->is_deaf || closes;
     conn->held_bytes += own.len;
 }
 
@@ -218,8 +222,8 @@ void http_exchange_answer(struct http_conn *conn, struct http_exchange *exchange
         conn->is_doomed = true;
     /* While draining, the newest exchange is the connection's last: those before it stay whole. */
     const bool is_newest = exchange->link.next == &conn->exchanges;
-    const bool closes = reply->close || !exchange->keeps_alive ||
-                        (conn->server->is_draining && is_newest);
+    const bool closes =
+        reply->close || !exchange->keeps_alive || (conn->server->is_draining && is_newest);
     if (list_first(&conn->exchanges) != &exchange->link) {
         hold(conn, exchange, reply, closes);
         return;
@@ -232,8 +236,8 @@ void http_exchange_answer(struct http_conn *conn, struct http_exchange *exchange
 void http_exchange_continue(struct http_conn *conn)
 {
     struct http_input *input = conn->input;
-    if (input == NULL || !http_parse_is_started(&input->parse) ||
-        !input->parse.expects_continue || conn->waiting > 0 || conn->is_deaf)
+    if (input == NULL || !http_parse_is_started(&input->parse) || !input->parse.expects_continue ||
+        conn->waiting > 0 || conn->is_deaf)
         return;
     input->parse.expects_continue = false;
     /* RFC 9110 10.1.1: it may be left out when the body is already arriving. */

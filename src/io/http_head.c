@@ -7,8 +7,8 @@
 static struct slice status_line(uint16_t status)
 {
     switch (status) {
-#define LINE(code, words)                                     \
-    case code:                                                \
+#define LINE(code, words) \
+    case code:            \
         return SLICE_OF("HTTP/1.1 " #code " " words "\r\n")
         LINE(200, "OK");
         LINE(201, "Created");
@@ -98,13 +98,15 @@ static struct slice connection_line(const struct http_exchange *exchange, bool c
     return exchange->is_old ? SLICE_OF("Connection: keep-alive\r\n") : SLICE_NONE;
 }
 
-void http_head_format(struct http_server *server, struct buf *out, const struct http_exchange *exchange,
-                      const struct http_reply *reply, bool closes)
+void http_head_format(struct http_server *server, struct buf *out,
+                      const struct http_exchange *exchange, const struct http_reply *reply,
+                      bool closes)
 {
     /* RFC 9110 8.6: neither has a body nor says how long it would be. */
     const bool is_bodiless = reply->status == 204 || reply->status == 304;
     /* The fixed parts, longest status line and number included, stay below 256. */
-    char *start = buf_reserve(out, 256 + reply->content_type.len + reply->headers.len + reply->body.len);
+    char *start =
+        buf_reserve(out, 256 + reply->content_type.len + reply->headers.len + reply->body.len);
     ASSERT(start != NULL);
     char *at = put_status(start, reply->status);
     at = put(at, date_line(server));

@@ -45,16 +45,16 @@ enum http_due {
 
 /* One request and its reply. */
 struct http_exchange {
-    struct list link;      /* in http_conn.exchanges, in the order of the requests */
+    struct list link; /* in http_conn.exchanges, in the order of the requests */
     struct http_note note;
-    char *reply;           /* owned; finished, waiting for its turn; NULL while not given */
+    char *reply; /* owned; finished, waiting for its turn; NULL while not given */
     size_t reply_bytes;
-    uint16_t number;       /* in the connection, for the caller_id */
-    bool is_head;          /* the reply has no body */
-    bool is_old;           /* HTTP/1.0: keep-alive must be said */
-    bool keeps_alive;      /* the client wants the connection afterwards */
-    bool is_ours;          /* a refusal: no handler knows of it */
-    bool closes;           /* the finished reply said so */
+    uint16_t number;  /* in the connection, for the caller_id */
+    bool is_head;     /* the reply has no body */
+    bool is_old;      /* HTTP/1.0: keep-alive must be said */
+    bool keeps_alive; /* the client wants the connection afterwards */
+    bool is_ours;     /* a refusal: no handler knows of it */
+    bool closes;      /* the finished reply said so */
 };
 
 /* Bytes of requests not yet whole, or ahead of their turn; absent on an idle connection. */
@@ -84,25 +84,25 @@ struct http_conn {
     } uv;
     struct http_server *server;
     slab_id id;
-    struct list exchanges;       /* waiting for their reply or their turn, oldest first */
-    struct list due;             /* in http_server.due[due_kind] */
+    struct list exchanges; /* waiting for their reply or their turn, oldest first */
+    struct list due;       /* in http_server.due[due_kind] */
     uint64_t due_ms;
-    struct list dirty;           /* in http_server.dirty while the turn's end has to look at it */
-    struct http_input *input;    /* owned, may be NULL */
-    struct http_outbox *outbox;  /* owned, may be NULL */
-    size_t held_bytes;           /* of finished replies waiting for their turn */
-    uint16_t waiting;            /* exchanges in the list */
+    struct list dirty;          /* in http_server.dirty while the turn's end has to look at it */
+    struct http_input *input;   /* owned, may be NULL */
+    struct http_outbox *outbox; /* owned, may be NULL */
+    size_t held_bytes;          /* of finished replies waiting for their turn */
+    uint16_t waiting;           /* exchanges in the list */
     uint16_t last_number;
-    uint8_t due_kind;            /* enum http_due */
+    uint8_t due_kind; /* enum http_due */
     bool is_unix : 1;
     bool is_reading : 1;
-    bool is_deaf : 1;            /* further bytes are dropped: the last request has been read */
-    bool is_refused : 1;         /* bytes were or may be left unread: linger */
-    bool is_ended : 1;           /* the peer will send no more */
-    bool is_last_sent : 1;       /* the reply that closes was put out: close when it is written */
+    bool is_deaf : 1;      /* further bytes are dropped: the last request has been read */
+    bool is_refused : 1;   /* bytes were or may be left unread: linger */
+    bool is_ended : 1;     /* the peer will send no more */
+    bool is_last_sent : 1; /* the reply that closes was put out: close when it is written */
     bool is_lingering : 1;
     bool is_closing : 1;
-    bool is_doomed : 1;          /* broke a limit inside http_reply: closed at the end of the turn */
+    bool is_doomed : 1; /* broke a limit inside http_reply: closed at the end of the turn */
     bool is_peer_known : 1;
     bool is_peer_trusted : 1;
     uint8_t peer_bytes;
@@ -117,10 +117,10 @@ struct http_listener {
         uv_pipe_t pipe;
     } uv;
     struct http_server *server;
-    struct list link;   /* in http_server.listeners */
-    bool has_pending;   /* libuv accepted one and waits for us to take it: that is the pause */
+    struct list link; /* in http_server.listeners */
+    bool has_pending; /* libuv accepted one and waits for us to take it: that is the pause */
     bool is_closing;
-    char *path;         /* owned; of a unix socket, else NULL */
+    char *path;             /* owned; of a unix socket, else NULL */
     uint64_t device, inode; /* of the path as we made it, so that a successor's is left alone */
 };
 
@@ -137,8 +137,8 @@ struct http_server {
     struct http_limits limits;
     struct slab conns;
     struct list listeners;
-    struct list dirty;     /* connections that the end of the turn looks at */
-    struct list spare;     /* owned; exchanges to use again */
+    struct list dirty; /* connections that the end of the turn looks at */
+    struct list spare; /* owned; exchanges to use again */
     uint32_t spare_count;
     struct http_due_list due[HTTP_DUE_COUNT];
     uv_timer_t timer;      /* to the earliest deadline */
@@ -149,14 +149,14 @@ struct http_server {
     bool is_expiring;
     bool is_draining;
     bool is_closing;
-    uint32_t handles;      /* not yet closed, besides connections */
+    uint32_t handles; /* not yet closed, besides connections */
     void (*on_closed)(void *context);
     void *closed_context;
 
     struct http_conn *gathering; /* whose input is being worked off; its replies go to out */
     struct buf out;
-    struct http_parse parse;     /* of a request that lies whole in read_bytes */
-    uint64_t partial_bytes;      /* of all inputs */
+    struct http_parse parse; /* of a request that lies whole in read_bytes */
+    uint64_t partial_bytes;  /* of all inputs */
     struct http_counters counters;
 
     uint64_t date_due_ms;
@@ -203,8 +203,9 @@ void http_exchange_drop(struct http_conn *conn);
 void http_exchange_continue(struct http_conn *conn);
 
 /* http_head.c: replies as bytes. */
-void http_head_format(struct http_server *server, struct buf *out, const struct http_exchange *exchange,
-                      const struct http_reply *reply, bool closes);
+void http_head_format(struct http_server *server, struct buf *out,
+                      const struct http_exchange *exchange, const struct http_reply *reply,
+                      bool closes);
 
 /* http_write.c: bytes to sockets. */
 

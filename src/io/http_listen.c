@@ -211,8 +211,8 @@ int http_server_listen(struct http_server *server, const char *address, struct b
 {
     const bool is_unix = strncmp(address, "unix:", 5) == 0;
     struct http_listener *listener = listener_new(server, is_unix ? address + 5 : NULL);
-    const int code = is_unix ? open_unix(listener, address + 5, bound)
-                             : open_tcp(listener, address, bound);
+    const int code =
+        is_unix ? open_unix(listener, address + 5, bound) : open_tcp(listener, address, bound);
     if (code == 0)
         return 0;
     buf_addf(mistake, "cannot listen on %s: %s", address, uv_strerror(code));

@@ -5,10 +5,9 @@
 
 #include <string.h>
 
-/* Chunk sizes, extensions and trailers may take this much, and this many times the body besides:
- * the smallest chunk has one byte and five of framing. More is somebody wasting our time. */
-#define FRAMING_FREE_BYTES 4096
-#define FRAMING_PER_BODY_BYTE 8
+/* Between two bytes of body, and after the last: chunk sizes, extensions and trailers. Real ones have
+ * tens of bytes; more is somebody wasting our time. */
+#define FRAMING_MAX 4096
 /* "M-SEARCH", spaces, version and CR LF: what a request line has besides its target. */
 #define LINE_EXTRA_BYTES 64
 
@@ -135,16 +134,27 @@ static int on_headers_complete(llhttp_t *llhttp)
     return HPE_PAUSED;
 }
 
+/* Counted from the last byte of body to this place, so that it does not matter how the bytes arrive. */
+static bool check_framing(struct http_parse *parse, size_t raw_at)
+{
+    return raw_at - parse->raw_body_end <= FRAMING_MAX ||
+           http_guard_refuse(parse, 400, "too much chunk framing");
+}
+
 /* Chunks lie apart by their framing; joined, the body is one slice like any other. */
 static int on_body(llhttp_t *llhttp, const char *at, size_t len)
 {
     struct http_parse *parse = parse_of(llhttp);
+    const size_t raw_at = parse->raw + (size_t)(at - parse->base) - parse->fed;
+    if (!check_framing(parse, raw_at))
+        return HPE_USER;
     if (len > parse->limits->body_bytes - parse->body_bytes) {
         (void)http_guard_refuse(parse, 413, "the body is too large");
         return HPE_USER;
     }
     memmove(parse->base + parse->head_bytes + parse->body_bytes, at, len);
     parse->body_bytes += (uint32_t)len;
+    parse->raw_body_end = raw_at + len;
     return 0;
 }
 
@@ -192,19 +202,14 @@ static enum http_parsed feed_length(struct http_parse *parse, size_t *len)
 
 static enum http_parsed feed_chunks(struct http_parse *parse, char *base, size_t *len)
 {
-    const uint32_t body_before = parse->body_bytes;
-    const enum llhttp_errno err = llhttp_execute(&parse->llhttp, base + parse->fed, *len - parse->fed);
+    const enum llhttp_errno err =
+        llhttp_execute(&parse->llhttp, base + parse->fed, *len - parse->fed);
     if (err != HPE_OK && err != HPE_PAUSED)
         return fail(parse);
-    size_t end = *len;
-    if (err == HPE_PAUSED)
-        end = (size_t)(llhttp_get_error_pos(&parse->llhttp) - base);
-    parse->framing += end - parse->fed - (parse->body_bytes - body_before);
-    if (parse->framing >
-        FRAMING_FREE_BYTES + FRAMING_PER_BODY_BYTE * (size_t)parse->body_bytes) {
-        (void)http_guard_refuse(parse, 400, "more chunk framing than body");
+    const size_t end = err == HPE_OK ? *len : (size_t)(llhttp_get_error_pos(&parse->llhttp) - base);
+    parse->raw += end - parse->fed;
+    if (!check_framing(parse, parse->raw))
         return HTTP_PARSED_BAD;
-    }
     if (err == HPE_PAUSED) {
         *len = end;
         return HTTP_PARSED_WHOLE;
@@ -216,7 +221,8 @@ static enum http_parsed feed_chunks(struct http_parse *parse, char *base, size_t
 
 static enum http_parsed feed_head(struct http_parse *parse, char *base, size_t *len)
 {
-    const enum llhttp_errno err = llhttp_execute(&parse->llhttp, base + parse->fed, *len - parse->fed);
+    const enum llhttp_errno err =
+        llhttp_execute(&parse->llhttp, base + parse->fed, *len - parse->fed);
     if (err == HPE_OK) {
         parse->fed = *len;
         const size_t most = (size_t)parse->limits->url_bytes + parse->limits->header_bytes;
@@ -254,7 +260,8 @@ enum http_parsed http_parse_feed(struct http_parse *parse, char *base, size_t *l
     UNREACHABLE();
 }
 
-struct slice http_parse_field(const struct http_parse *parse, const char *base, enum http_field field)
+struct slice http_parse_field(const struct http_parse *parse, const char *base,
+                              enum http_field field)
 {
     const struct http_span span = parse->fields[field];
     if (span.at == 0)
@@ -287,18 +294,23 @@ enum http_method http_parse_method(const struct http_parse *parse)
     }
 }
 
+static struct slice slice_after(struct slice s, size_t count)
+{
+    return (struct slice){.data = s.data + count, .len = s.len - count};
+}
+
 /* RFC 9112 3.2.2 has every server accept "http://host/path", as sent to proxies; the rest is a path. */
 static struct slice without_authority(struct slice target)
 {
-    struct slice rest = target;
-    if (slice_starts_with(rest, SLICE_OF("http://")))
-        rest.len -= 7, rest.data += 7;
-    else if (slice_starts_with(rest, SLICE_OF("https://")))
-        rest.len -= 8, rest.data += 8;
+    struct slice rest;
+    if (slice_starts_with(target, SLICE_OF("http://")))
+        rest = slice_after(target, 7);
+    else if (slice_starts_with(target, SLICE_OF("https://")))
+        rest = slice_after(target, 8);
     else
         return target;
     while (rest.len > 0 && *rest.data != '/' && *rest.data != '?')
-        rest.len--, rest.data++;
+        rest = slice_after(rest, 1);
     return rest;
 }
 

@@ -33,9 +33,9 @@ enum http_phase {
 };
 
 enum http_parsed {
-    HTTP_PARSED_PART,  /* well so far, more bytes are needed */
+    HTTP_PARSED_PART, /* well so far, more bytes are needed */
     HTTP_PARSED_WHOLE,
-    HTTP_PARSED_BAD,   /* status and mistake say why; no byte after it may be trusted */
+    HTTP_PARSED_BAD, /* status and mistake say why; no byte after it may be trusted */
 };
 
 struct http_limits {
@@ -51,19 +51,20 @@ struct http_span {
 struct http_parse {
     llhttp_t llhttp;
     const struct http_limits *limits; /* borrowed */
-    char *base;          /* the request's first byte, while http_parse_feed runs */
-    size_t fed;          /* bytes that were looked at */
-    size_t framing;      /* bytes after the head that are not body: chunk sizes, extensions, trailers */
+    char *base;                       /* the request's first byte, while http_parse_feed runs */
+    size_t fed;                       /* bytes that were looked at */
+    size_t raw;          /* bytes after the head that were looked at, framing included */
+    size_t raw_body_end; /* where among those the body last ended */
     const char *mistake; /* static text */
     struct http_span fields[HTTP_FIELD_COUNT];
     struct http_span name, value; /* of the field being read */
     struct http_span url;
     uint32_t head_bytes; /* the body begins here */
     uint32_t body_bytes;
-    uint16_t status;     /* to refuse with */
+    uint16_t status; /* to refuse with */
     uint16_t field_count;
-    uint8_t phase;       /* enum http_phase */
-    uint8_t field;       /* enum http_field */
+    uint8_t phase; /* enum http_phase */
+    uint8_t field; /* enum http_field */
     bool expects_continue;
 };
 
@@ -76,7 +77,8 @@ void http_parse_start(struct http_parse *parse, const struct http_limits *limits
 enum http_parsed http_parse_feed(struct http_parse *parse, char *base, size_t *len);
 
 /* Of a whole request, relative to the same base. */
-struct slice http_parse_field(const struct http_parse *parse, const char *base, enum http_field field);
+struct slice http_parse_field(const struct http_parse *parse, const char *base,
+                              enum http_field field);
 struct slice http_parse_body(const struct http_parse *parse, const char *base);
 enum http_method http_parse_method(const struct http_parse *parse);
 

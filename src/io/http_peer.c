@@ -70,9 +70,9 @@ bool http_peer_parse(struct http_address *address, struct slice text)
 size_t http_peer_print(const struct http_address *address, char text[HTTP_PEER_TEXT_MAX])
 {
     const bool is_mapped = memcmp(address->bytes, mapped_prefix, sizeof(mapped_prefix)) == 0;
-    const char *printed =
-        is_mapped ? inet_ntop(AF_INET, address->bytes + sizeof(mapped_prefix), text, HTTP_PEER_TEXT_MAX)
-                  : inet_ntop(AF_INET6, address->bytes, text, HTTP_PEER_TEXT_MAX);
+    const char *printed = is_mapped ? inet_ntop(AF_INET, address->bytes + sizeof(mapped_prefix),
+                                                text, HTTP_PEER_TEXT_MAX)
+                                    : inet_ntop(AF_INET6, address->bytes, text, HTTP_PEER_TEXT_MAX);
     ASSERT(printed != NULL);
     return strlen(text);
 }

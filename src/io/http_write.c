@@ -108,8 +108,8 @@ static bool flush_gathered(struct http_conn *conn)
     const bool is_broken = written < 0;
     const bool has_rest = !is_broken && (size_t)written < out->len;
     if (has_rest)
-        buf_add(&outbox_of(conn)->pending, (struct slice){.data = out->data + written,
-                                                          .len = out->len - (size_t)written});
+        buf_add(&outbox_of(conn)->pending,
+                (struct slice){.data = out->data + written, .len = out->len - (size_t)written});
     buf_reset(out);
     if (out->room > OUT_ROOM_KEPT)
         buf_close(out);

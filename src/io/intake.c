@@ -1,5 +1,6 @@
 #include "io/intake.h"
 
+#include "io/reply.h"
 #include "io/url.h"
 
 #include <stdio.h>
@@ -59,6 +60,21 @@ bool intake_client(const struct gate *gate, struct slice key, unsigned scope, cl
                                          : "this client has no scope \"solve\"");
     *client = (client_id)found;
     return true;
+}
+
+/* ---- mistakes ---------------------------------------------------------------------------- */
+
+void intake_complain(struct gate *gate, caller_id caller, const struct visit *visit,
+                     const struct mistake *mistake)
+{
+    const struct problem problem = {
+        .status = mistake->status,
+        .code = mistake->code,
+        .detail = slice_from(mistake->detail),
+    };
+    if (mistake->status == 401)
+        reply_header(gate, SLICE_OF("WWW-Authenticate"), SLICE_OF("Bearer"));
+    reply_problem(gate, caller, visit, &problem);
 }
 
 /* ---- values ------------------------------------------------------------------------------ */

@@ -30,6 +30,10 @@ bool intake_ask(struct gate *gate, const struct http_request *request, client_id
 /* `wait` from the parameters, capped; false when it is no duration. */
 bool intake_hold(const struct gate *gate, uint32_t *hold_ms, struct mistake *mistake);
 
+/* Says it in the JSON API's way. */
+void intake_complain(struct gate *gate, caller_id caller, const struct visit *visit,
+                     const struct mistake *mistake);
+
 /* Seconds ("10", "2.5") or with a unit ("250ms", "5s", "2m", "1h"). */
 bool intake_duration(struct slice text, uint32_t *milliseconds);
 

@@ -31,6 +31,24 @@ static bool is_harmful(uint32_t code)
            (code >= 0x2066 && code <= 0x206f) || code == 0x200e || code == 0x200f || code == 0xfeff;
 }
 
+/* What JSON writes as a backslash and one letter, and people know by heart; 0 for all others. */
+static char short_escape(uint32_t code)
+{
+    switch (code) {
+    case '"':
+    case '\\':
+        return (char)code;
+    case '\n':
+        return 'n';
+    case '\r':
+        return 'r';
+    case '\t':
+        return 't';
+    default:
+        return 0;
+    }
+}
+
 size_t log_escape_next(struct slice text, size_t *at, char out[LOG_ESCAPE_MAX])
 {
     uint32_t code = 0;
@@ -41,9 +59,10 @@ size_t log_escape_next(struct slice text, size_t *at, char out[LOG_ESCAPE_MAX])
         return (size_t)snprintf(out, LOG_ESCAPE_MAX, "\\\\x%02x", (unsigned char)rest.data[0]);
     }
     *at += len;
-    if (code == '"' || code == '\\') {
+    const char short_form = short_escape(code);
+    if (short_form != 0) {
         out[0] = '\\';
-        out[1] = rest.data[0];
+        out[1] = short_form;
         return 2;
     }
     if (is_harmful(code))

@@ -7,20 +7,6 @@
 
 #include <time.h>
 
-static void json_string(struct buf *out, const char *name, const char *text)
-{
-    json_text(out, name, slice_from(text));
-}
-
-static void json_id(struct buf *out, const char *name, uint64_t id)
-{
-    /* A string, as in the dialect: whoever parses it as a number loses nothing, and nobody must. */
-    json_member(out, name);
-    buf_add_char(out, '"');
-    buf_add_u64(out, id);
-    buf_add_char(out, '"');
-}
-
 /* ---- answers ----------------------------------------------------------------------------- */
 
 void api_write_answer(struct buf *out, const struct answer *answer)
@@ -204,18 +190,6 @@ void api_problem_of(const struct answer *answer, struct buf *scratch, struct pro
 
 /* ---- explanations ------------------------------------------------------------------------ */
 
-static void json_key(struct buf *out, const char *name, const struct key *key)
-{
-    static const char hex[] = "0123456789abcdef";
-    json_member(out, name);
-    buf_add_char(out, '"');
-    for (size_t i = 0; i < KEY_BYTES; i++) {
-        buf_add_char(out, hex[key->bytes[i] >> 4]);
-        buf_add_char(out, hex[key->bytes[i] & 15]);
-    }
-    buf_add_char(out, '"');
-}
-
 static const char *outlook_word(const struct outlook *outlook)
 {
     if (outlook->refusal != REFUSAL_NONE)
@@ -229,8 +203,9 @@ void api_write_explanation(struct buf *out, const struct identity *identity,
                            const struct ask *ask, const struct outlook *outlook)
 {
     json_open(out, '{');
-    json_key(out, "key", &identity->key);
+    json_hex(out, "key", identity->key.bytes, KEY_BYTES);
     json_string(out, "type", captcha_name(identity->captcha));
+    json_text(out, "method", identity->method);
     json_member(out, "counted");
     json_open(out, '{');
     for (size_t i = 0; i < identity->field_count; i++) {
@@ -270,7 +245,7 @@ static void write_flight(struct buf *out, const struct flight_view *view,
                          const struct api_names *names)
 {
     json_open(out, '{');
-    json_key(out, "key", &view->key);
+    json_hex(out, "key", view->key.bytes, KEY_BYTES);
     json_string(out, "state", view->phase);
     json_string(out, "client", names->client_name(names->context, view->client));
     json_string(out, "type", captcha_name(view->captcha));
@@ -355,6 +330,8 @@ static void write_gauges(struct buf *out, const struct gauges *gauges)
     json_number(out, "solutions", gauges->solutions);
     json_number(out, "solution_bytes", gauges->solution_bytes);
     json_number(out, "idempotency_records", gauges->idempotency);
+    json_number(out, "letters", gauges->letters);
+    json_number(out, "letters_to_replay", gauges->replays);
     json_number(out, "slots_used", gauges->slots_used);
     json_number(out, "slots_limit", gauges->slots_limit);
     json_number(out, "slots_plan", gauges->slots_plan);

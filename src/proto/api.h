@@ -37,6 +37,12 @@ struct api_names {
 void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
                        uint64_t total, uint64_t next, const struct api_names *names);
 
+/* {"letters":[…],"total":N,"next":cursor or null}; attempts and parameters only with is_full. */
+void api_write_letters(struct buf *out, const struct letter_view *views, size_t count,
+                       uint64_t total, uint64_t next, const struct api_names *names);
+void api_write_letter(struct buf *out, const struct letter_view *view, bool is_full,
+                      const struct api_names *names);
+
 /* One page of the books. */
 struct stats_page {
     int64_t day; /* since 1970, UTC */

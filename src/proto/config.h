@@ -93,6 +93,14 @@ struct config {
     enum reuse reuse[CAPTCHA_COUNT]; /* resolved: never REUSE_DEFAULT */
     uint32_t idempotency_ttl_ms;
 
+    struct {
+        uint32_t alert_above;
+        uint32_t keep_ms;
+        uint32_t max;
+        uint32_t replay_interval_ms;
+    } letters;
+    char alerts_url[CONFIG_TEXT_MAX]; /* "": log and metric only */
+
     struct config_client *clients; /* owned */
     size_t client_count;           /* 0: any key is accepted, loopback and unix listeners only */
     uint16_t *client_order;        /* owned; places of clients by key_hash, to find one fast */

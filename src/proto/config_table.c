@@ -121,6 +121,18 @@ const struct option options[] = {
      .preset = "{\"image\": \"shared\", \"default\": \"shared\"}",
      .help = "Who may get the same solution, per type: everybody, one request, or (none) not even a join."},
 
+    {"letters.alert_above", OPTION_COUNT, IN_CONFIG(letters.alert_above), .max = 1000000, .preset = "10",
+     .help = "The operator is alerted when there are more dead letters than this."},
+    {"letters.keep", OPTION_DURATION, IN_CONFIG(letters.keep_ms), .min = MINUTE, .max = 30 * (uint64_t)DAY,
+     .preset = "\"7d\"",
+     .help = "How long a dead letter is kept."},
+    {"letters.max", OPTION_COUNT, IN_CONFIG(letters.max), .min = 1, .max = 1000000, .preset = "100000",
+     .help = "Most dead letters kept; the oldest are dropped beyond."},
+    {"letters.replay_interval", OPTION_DURATION, IN_CONFIG(letters.replay_interval_ms),
+     .min = 1, .max = HOUR, .preset = "\"100ms\"",
+     .help = "Time between two dead letters of a replay."},
+    {"alerts.url", OPTION_URL, IN_CONFIG(alerts_url),
+     .help = "Where alerts are posted as JSON, besides log and metrics."},
     {"idempotency.ttl", OPTION_DURATION, IN_CONFIG(idempotency_ttl_ms), .min = SECOND, .max = 7 * DAY,
      .preset = "\"300s\"",
      .help = "How long an idempotency key is remembered."},
@@ -191,8 +203,7 @@ _Static_assert(sizeof(options) / sizeof(options[0]) <= OPTIONS_MAX, "OPTIONS_MAX
 
 /* Keys of the design whose features are not built: refused, because ignoring them would be a lie.
  * Whoever builds one deletes its line. */
-static const char *const refused[] = {"public_url", "data_dir", "pools",
-                                      "letters",    "alerts",   "callbacks"};
+static const char *const refused[] = {"public_url", "data_dir", "pools", "callbacks"};
 
 bool option_is_refused(struct slice path)
 {

@@ -88,7 +88,8 @@ static bool copy_text(struct slice text, char *out, size_t room)
 static bool parse_port(struct slice text, unsigned long long least)
 {
     unsigned long long port;
-    return text.len <= 5 && slice_to_u64(text, &port) && port >= least && port <= 65535;
+    return slice_is_given(text) && text.len <= 5 && slice_to_u64(text, &port) && port >= least &&
+           port <= 65535;
 }
 
 static bool parse_address(struct slice text, uint8_t address[ADDRESS_BYTES], bool *is_v4)

@@ -1,5 +1,7 @@
 #include "proto/json_out.h"
 
+#include <time.h>
+
 /* Bytes that stand for themselves inside a JSON string. */
 static bool is_plain(unsigned char c)
 {
@@ -175,4 +177,40 @@ void json_raw(struct buf *out, const char *name, struct slice json)
 {
     json_member(out, name);
     buf_add(out, json);
+}
+
+void json_id(struct buf *out, const char *name, uint64_t id)
+{
+    json_member(out, name);
+    buf_add_char(out, '"');
+    buf_add_u64(out, id);
+    buf_add_char(out, '"');
+}
+
+void json_string(struct buf *out, const char *name, const char *text)
+{
+    json_text(out, name, slice_from(text));
+}
+
+void json_time(struct buf *out, const char *name, int64_t wall_ms)
+{
+    const time_t seconds = (time_t)(wall_ms / 1000);
+    struct tm date;
+    char text[32];
+    gmtime_r(&seconds, &date);
+    strftime(text, sizeof text, "%Y-%m-%dT%H:%M:%S", &date);
+    json_member(out, name);
+    buf_addf(out, "\"%s.%03dZ\"", text, (int)(wall_ms % 1000));
+}
+
+void json_hex(struct buf *out, const char *name, const uint8_t *bytes, size_t count)
+{
+    static const char hex[] = "0123456789abcdef";
+    json_member(out, name);
+    buf_add_char(out, '"');
+    for (size_t i = 0; i < count; i++) {
+        buf_add_char(out, hex[bytes[i] >> 4]);
+        buf_add_char(out, hex[bytes[i] & 15]);
+    }
+    buf_add_char(out, '"');
 }

@@ -22,6 +22,14 @@ void json_bool(struct buf *out, const char *name, bool value);
 void json_null(struct buf *out, const char *name);
 /* Milliseconds as seconds with up to three decimals. */
 void json_seconds(struct buf *out, const char *name, uint64_t milliseconds);
+/* A number that must survive parsers which think in doubles: as a string. */
+void json_id(struct buf *out, const char *name, uint64_t id);
+/* A C string. */
+void json_string(struct buf *out, const char *name, const char *text);
+/* Milliseconds since 1970 as "2026-01-31T23:59:59.123Z". */
+void json_time(struct buf *out, const char *name, int64_t wall_ms);
+/* Bytes in hexadecimal. */
+void json_hex(struct buf *out, const char *name, const uint8_t *bytes, size_t count);
 /* Text that is JSON already. */
 void json_raw(struct buf *out, const char *name, struct slice json);
 

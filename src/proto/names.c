@@ -95,8 +95,8 @@ enum name_role name_role(struct slice name)
     return name.len <= 8 ? role_of_7_to_8(name) : role_of_9_to_15(name);
 }
 
-/* PHP drops leading blanks, makes an array of what has a bracket, turns dots and blanks into
- * underscores, and once cut at a NUL; letters' case is folded for doors that are not PHP. */
+/* PHP drops leading blanks, makes an array of what has a bracket and turns dots and blanks into
+ * underscores; letters' case is folded for doors that are not PHP. */
 static size_t fold_name(struct slice name, char *out, size_t room)
 {
     size_t from = 0;
@@ -105,7 +105,7 @@ static size_t fold_name(struct slice name, char *out, size_t room)
     size_t len = 0;
     for (; from < name.len && len < room; from++) {
         const char c = name.data[from];
-        if (c == '[' || c == '\0')
+        if (c == '[')
             break;
         if (c == '.' || c == ' ')
             out[len++] = '_';

@@ -283,32 +283,41 @@ static void read_threads(const struct reading *reading, struct probed *probed)
     probed->is_ok = true;
 }
 
+/* JSON or OK|number where the vendor says so; plain getbalance is a bare number. */
+static struct slice balance_text(const struct reading *reading, const struct vendor_reply *reply)
+{
+    if (reading->kind == READING_ANSWER || reading->doc != NULL || !reply->is_complete)
+        return reading->text;
+    return vendor_trim(reply->body);
+}
+
+static void explain_probe(const struct vendor_options *options, const struct vendor_reply *reply,
+                          const struct reading *reading, struct probed *probed)
+{
+    struct vendor_result why = {.attempt = 0};
+    if (!reply->is_sent)
+        conclude(&why, OUTCOME_UNHEARD, CLASS_TRANSIENT, UNREACHABLE);
+    else if (reply->http_status == HTTP_TOO_MANY)
+        conclude(&why, OUTCOME_UNHEARD, CLASS_BUSY, TOO_MANY);
+    else if (reading->kind != READING_ERROR ||
+             (!name_error(options, reading->text, &why) && !is_success(reply)))
+        explain_silence(&why, reply, OUTCOME_UNHEARD, CLASS_TRANSIENT);
+    probed->class = why.class;
+    memcpy(probed->code, why.code, sizeof(probed->code));
+}
+
 void vendor_read_probe(const struct vendor_options *options, const struct vendor_reply *reply,
                        enum probe probe, struct probed *probed)
 {
     *probed = (struct probed){.probe = probe};
-    struct vendor_result silence = {.attempt = 0};
     struct reading reading;
     reading_open(&reading, options, reply, false);
-    if (is_success(reply) && reading.kind != READING_ERROR) {
-        if (probe == PROBE_THREADS)
-            read_threads(&reading, probed);
-        else
-            /* Plain getbalance is a bare number, without OK in front. */
-            read_balance(reading.doc == NULL && reply->is_complete ? slice_trim(reply->body)
-                                                                    : reading.text,
-                         probed);
-    }
-    if (!probed->is_ok) {
-        if (!reply->is_sent)
-            conclude(&silence, OUTCOME_UNHEARD, CLASS_TRANSIENT, UNREACHABLE);
-        else if (reply->http_status == HTTP_TOO_MANY)
-            conclude(&silence, OUTCOME_UNHEARD, CLASS_BUSY, TOO_MANY);
-        else if (reading.kind != READING_ERROR ||
-                 (!name_error(options, reading.text, &silence) && !is_success(reply)))
-            explain_silence(&silence, reply, OUTCOME_UNHEARD, CLASS_TRANSIENT);
-        probed->class = silence.class;
-        memcpy(probed->code, silence.code, sizeof(probed->code));
-    }
+    const bool is_answer = is_success(reply) && reading.kind != READING_ERROR;
+    if (is_answer && probe == PROBE_THREADS)
+        read_threads(&reading, probed);
+    else if (is_answer)
+        read_balance(balance_text(&reading, reply), probed);
+    if (!probed->is_ok)
+        explain_probe(options, reply, &reading, probed);
     reading_close(&reading);
 }

@@ -10,25 +10,10 @@
 
 enum status { STATUS_ABSENT, STATUS_NO, STATUS_YES, STATUS_ODD };
 
-/* isspace() depends on the locale, and strchr() finds a NUL in every string. */
+/* isspace() depends on the locale. */
 static bool is_space(char c)
 {
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-static struct slice trim(struct slice body)
-{
-    if (slice_starts_with(body, SLICE_OF("\xEF\xBB\xBF"))) {
-        body.data += 3;
-        body.len -= 3;
-    }
-    while (body.len > 0 && is_space(body.data[0])) {
-        body.data++;
-        body.len--;
-    }
-    while (body.len > 0 && is_space(body.data[body.len - 1]))
-        body.len--;
-    return body;
 }
 
 /* Place behind the closing quote of the string whose opening quote is at start; 0 when it is cut. */
@@ -260,7 +245,7 @@ void reading_open(struct reading *reading, const struct vendor_options *options,
     reading->doc = NULL;
     reading->answer = NULL;
     reading->is_cut = false;
-    const struct slice body = trim(reply->body);
+    const struct slice body = vendor_trim(reply->body);
     if (body.len == 0)
         return;
     if (body.data[0] == '{')

@@ -37,6 +37,8 @@ void reading_solution(const struct reading *reading, struct blob **text, struct 
 /* A member of the reply (or of its object in `request`) as a number, also when written as a string. */
 bool reading_member_u32(const struct reading *reading, const char *name, uint32_t *value);
 
+/* Without white space around it and without a byte order mark. */
+struct slice vendor_trim(struct slice body);
 /* 1 to 16 KiB of UTF-8 without control bytes. */
 bool vendor_is_solution(struct slice text);
 /* ^[A-Za-z0-9_-]{1,64}$ */

@@ -2,6 +2,26 @@
 
 #define SOLUTION_MAX_BYTES ((size_t)16 * 1024)
 
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+struct slice vendor_trim(struct slice body)
+{
+    if (slice_starts_with(body, SLICE_OF("\xEF\xBB\xBF"))) {
+        body.data += 3;
+        body.len -= 3;
+    }
+    while (body.len > 0 && is_space(body.data[0])) {
+        body.data++;
+        body.len--;
+    }
+    while (body.len > 0 && is_space(body.data[body.len - 1]))
+        body.len--;
+    return body;
+}
+
 bool vendor_is_task_id(struct slice text)
 {
     if (text.len == 0 || text.len >= TASK_ID_MAX)

@@ -255,50 +255,57 @@ class Program:
         return [binary(self.variable), *self.args]
 
     def start(self):
-        self.stderr_file = tempfile.TemporaryFile()
+        self._lines = []  # of stdout and stderr as they came
+        self._errors = []
+        self._open_streams = 2
+        self._changed = threading.Condition()
         self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=self.stderr_file, env=self.env)
+                                        stderr=subprocess.PIPE, env=self.env)
         _running.append(self)
-        self._lines = []
-        self._has_line = threading.Condition()
-        self._reader = threading.Thread(target=self._read_stdout, daemon=True)
-        self._reader.start()
+        self._readers = [threading.Thread(target=self._read, args=arguments, daemon=True)
+                         for arguments in ((self.process.stdout, None), (self.process.stderr, self._errors))]
+        for reader in self._readers:
+            reader.start()
         self.ready_line = self.wait_line(self.ready)
         self.url = re.search(self.ready, self.ready_line).group(1).rstrip("/")
         self.port = urllib.parse.urlsplit(self.url).port
         return self
 
-    def _read_stdout(self):
-        for line in self.process.stdout:
-            with self._has_line:
-                self._lines.append(line.decode("utf-8", "replace").rstrip("\n"))
-                self._has_line.notify_all()
-        with self._has_line:
-            self._lines.append(None)
-            self._has_line.notify_all()
+    def _read(self, stream, copies):
+        for line in stream:
+            text = line.decode("utf-8", "replace").rstrip("\n")
+            with self._changed:
+                self._lines.append(text)
+                if copies is not None:
+                    copies.append(text)
+                self._changed.notify_all()
+        with self._changed:
+            self._open_streams -= 1
+            self._changed.notify_all()
 
     def wait_line(self, pattern, timeout=TIMEOUT):
-        """The first line on stdout that matches."""
-        deadline = time.monotonic() + timeout
-        seen = 0
-        with self._has_line:
-            while True:
-                for line in self._lines[seen:]:
-                    if line is None:
-                        self._reader.join()
-                        self.process.wait()
-                        raise AssertionError(f"{self.command()[0]} ended with {self.process.returncode} before "
-                                             f"printing /{pattern}/: {self.stderr()}")
-                    if re.search(pattern, line):
-                        return line
-                    seen += 1
-                if not self._has_line.wait(deadline - time.monotonic()):
-                    raise AssertionError(f"no line /{pattern}/ within {timeout:g} s: {self.stderr()}")
+        """The first line on stdout or stderr that matches, now or to come."""
+        def found():
+            match = next((line for line in self._lines if re.search(pattern, line)), None)
+            return match if match is not None else self._open_streams == 0
+
+        with self._changed:
+            result = self._changed.wait_for(found, timeout)
+        if isinstance(result, str):
+            return result
+        how = f"ended with {self.process.wait()} before" if result else f"ran for {timeout:g} s without"
+        raise AssertionError(f"{self.command()[0]} {how} printing /{pattern}/:\n{self.stderr()}")
 
     def stderr(self):
-        self.stderr_file.flush()
-        self.stderr_file.seek(0)
-        return self.stderr_file.read().decode("utf-8", "replace")
+        """What it has said on stderr so far."""
+        with self._changed:
+            return "\n".join(self._errors)
+
+    def wait_stderr(self, count):
+        """Its stderr once there are that many lines."""
+        with self._changed:
+            check(self._changed.wait_for(lambda: len(self._errors) >= count, TIMEOUT), f"fewer than {count} lines")
+        return self.stderr()
 
     def rss_kib(self):
         with open(f"/proc/{self.process.pid}/status") as status:
@@ -326,8 +333,10 @@ class Program:
                 self.process.kill()
                 self.process.wait()
                 raise AssertionError(f"{self.command()[0]} did not end by signal {number}: {self.stderr()}") from None
-        self._reader.join()
+        for reader in self._readers:
+            reader.join()
         self.process.stdout.close()
+        self.process.stderr.close()
         if self.expect_exit is not None and self.process.returncode != self.expect_exit:
             raise AssertionError(f"{self.command()[0]} ended with {self.process.returncode}: {self.stderr()}")
 
@@ -400,6 +409,30 @@ class Sim(Program):
             return None if "CAPCHA_NOT_READY" in reply.text else reply
 
         return wait_until(ready, f"the answer of {task}")
+
+
+class Gate(Program):
+    """`solvegate serve` with this configuration (a dict) on a free port, in a folder of its own.
+
+    The same object may be started again after stop() or kill(): it keeps its folder, so a data_dir of
+    "data" in the configuration survives.
+    """
+
+    variable = "SOLVEGATE"
+
+    def __init__(self, config, *args, **options):
+        super().__init__(*args, **options)
+        self.folder = tempfile.TemporaryDirectory()
+        self.config = {"listen": ["127.0.0.1:0"], **config}
+
+    def command(self):
+        path = os.path.join(self.folder.name, "config.json")
+        config = dict(self.config)
+        if "data_dir" in config:
+            config["data_dir"] = os.path.join(self.folder.name, config["data_dir"])
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump(config, file)
+        return [binary(self.variable), "serve", "-c", path, *self.args]
 
 
 class Receiver:

@@ -2,12 +2,13 @@
  *
  * /plain answers "ok"; /echo tells what reached the handler; /big/N answers N bytes; /hold/NAME waits until
  * somebody asks /release/NAME; /later/MS answers by itself after that time; /close answers and closes;
- * /stats counts; /drain and /quit do that. */
+ * /stats counts; /drain does that; /quit answers and ends; /abort closes the server at once, inside its handler. */
 #include "base/assert.h"
 #include "io/http.h"
 #include "proto/config.h"
 
 #include <arpa/inet.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -118,7 +119,8 @@ static void add_field(const char *name, struct slice value)
 
 static void tell(const struct http_request *request)
 {
-    static const char *const methods[] = {"GET", "HEAD", "POST", "PUT", "DELETE", "OPTIONS", "OTHER"};
+    static const char *const methods[] = {"GET",    "HEAD",    "POST", "PUT",
+                                          "DELETE", "OPTIONS", "OTHER"};
     add_field("method", slice_from(methods[request->method]));
     add_field("path", request->path);
     add_field("query", request->query);
@@ -209,6 +211,11 @@ static void on_request(void *context, const struct http_request *request)
         http_server_drain(echo.server);
         answer(request->caller, 200, SLICE_OF("draining"), false);
     } else if (slice_equals(request->path, SLICE_OF("/quit"))) {
+        answer(request->caller, 200, SLICE_OF("quitting"), false);
+        http_server_drain(echo.server);
+        (void)raise(SIGTERM); /* Seen in the next turn, when the answer is on its way. */
+    } else if (slice_equals(request->path, SLICE_OF("/abort"))) {
+        answer(request->caller, 200, SLICE_OF("never seen"), false);
         on_term(&echo.term, 0);
     } else if (path_has(request->path, "/big/", &rest)) {
         answer_big(request, rest);
@@ -255,14 +262,10 @@ static bool set_option(struct http_options *options, const char *name, char *val
         const char *name;
         uint32_t *place;
     } numbers[] = {
-        {"connections", &options->connections},
-        {"body-bytes", &options->body_bytes},
-        {"header-bytes", &options->header_bytes},
-        {"url-bytes", &options->url_bytes},
-        {"header-ms", &options->header_timeout_ms},
-        {"body-ms", &options->body_timeout_ms},
-        {"write-ms", &options->write_timeout_ms},
-        {"idle-ms", &options->idle_timeout_ms},
+        {"connections", &options->connections},     {"body-bytes", &options->body_bytes},
+        {"header-bytes", &options->header_bytes},   {"url-bytes", &options->url_bytes},
+        {"header-ms", &options->header_timeout_ms}, {"body-ms", &options->body_timeout_ms},
+        {"write-ms", &options->write_timeout_ms},   {"idle-ms", &options->idle_timeout_ms},
         {"pipeline", &options->pipeline},
     };
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
@@ -316,8 +319,9 @@ int main(int argc, char **argv)
     (void)uv_timer_init(&echo.loop, &echo.tick);
     (void)uv_signal_init(&echo.loop, &echo.term);
     (void)uv_signal_start(&echo.term, on_term, SIGTERM);
-    echo.server = http_server_new(&echo.loop, &options,
-                                  &(struct http_handlers){.on_request = on_request, .on_gone = on_gone});
+    echo.server =
+        http_server_new(&echo.loop, &options,
+                        &(struct http_handlers){.on_request = on_request, .on_gone = on_gone});
     for (int i = first; i < argc; i++)
         listen_on(argv[i]);
     (void)uv_run(&echo.loop, UV_RUN_DEFAULT);

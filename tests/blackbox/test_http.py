@@ -428,7 +428,7 @@ def closing_the_server_inside_a_handler_is_clean():
         wires = [echo.wire().send(request("/hold/a")) for _ in range(5)]
         echo.until_held(5)
         with echo.wire() as wire:
-            wire.send(request("/plain") + request("/quit") + request("/plain"))
+            wire.send(request("/plain") + request("/abort") + request("/plain"))
             wires[0].rest()
         equal(echo.process.wait(10), 0)
 

@@ -29,10 +29,15 @@ def check_format(report, tree, _build):
     report.case("an unformatted file would be noticed", [] if code else ["it is not"])
 
 
+# One function at a time: ten times faster, and the analyzer stops guessing what happens behind calls it cannot follow;
+# memory and uninitialised values across functions are the sanitizers' work.
+SHALLOW = [f"--extra-arg={word}" for word in ("-Xclang", "-analyzer-config", "-Xclang", "mode=shallow")]
+
+
 def tidy_one(tree, build, path):
     # The commands are the compiler's of that build; what clang does not know of them is not our concern.
-    return run(CLANG_TIDY, "-p", build, "--quiet", "--warnings-as-errors=*", "--extra-arg=-Wno-unknown-warning-option",
-               "--extra-arg=-Wno-ignored-optimization-argument", path, cwd=tree.root)
+    return run(CLANG_TIDY, "-p", build, "--quiet", "--warnings-as-errors=*", *SHALLOW,
+               "--extra-arg=-Wno-unknown-warning-option", "--extra-arg=-Wno-ignored-optimization-argument", path, cwd=tree.root)
 
 
 def check_tidy(report, tree, build):
@@ -46,7 +51,7 @@ def check_tidy(report, tree, build):
         bad = os.path.join(folder, "bad.c")
         with open(bad, "w", encoding="utf-8") as file:
             file.write("int f(int *p);\nint f(int *p)\n{\n    if (p)\n        return 1;\n    return *p;\n}\n")
-        code, _ = run(CLANG_TIDY, f"--config-file={tree.root}/.clang-tidy", "--warnings-as-errors=*", "--quiet", bad, "--")
+        code, _ = run(CLANG_TIDY, f"--config-file={tree.root}/.clang-tidy", "--warnings-as-errors=*", "--quiet", *SHALLOW, bad, "--")
         report.case("a null dereference would be noticed", [] if code else ["it is not"])
 
 

@@ -110,6 +110,8 @@ static const char *name_of_alert(enum alert_kind kind)
         return "duplicate proven";
     case ALERT_OTHER_SOLUTION:
         return "other solution";
+    case ALERT_LETTERS:
+        return "letters";
     }
     UNREACHABLE();
 }
@@ -229,6 +231,8 @@ static void add_alert(struct world *world, const struct alert *alert)
     buf_addf(log, "alert %s", name_of_alert(alert->kind));
     if (alert->attempt != 0)
         buf_addf(log, " a%zu", number_of_attempt(world, alert->attempt));
+    if (alert->count != 0)
+        buf_addf(log, " %u", alert->count);
     if (alert->code[0] != '\0')
         buf_addf(log, " %s (%s)", alert->code, class_name(alert->class));
 }
@@ -241,6 +245,10 @@ static void add_words(struct world *world, const struct action *action)
         return;
     case ACTION_ACCOUNT:
         add_account(world, &action->account);
+        return;
+    case ACTION_LETTERS:
+        buf_addf(&world->log, "letters %s %u", name_of_caller(world, action->letters.caller),
+                 action->letters.count);
         return;
     case ACTION_ACK:
         buf_addf(&world->log, "ack %s", name_of_caller(world, action->ack));
@@ -324,6 +332,9 @@ static void note(struct world *world, const struct action *action)
         return;
     case ACTION_ACCOUNT:
         note_answered(world, action->account.caller);
+        return;
+    case ACTION_LETTERS:
+        note_answered(world, action->letters.caller);
         return;
     case ACTION_ACK:
         world->tally.acks++;

@@ -8,6 +8,7 @@
 #include <stdlib.h>
 
 #define LOG_MAX (UINT32_C(1) << 22)
+#define QUIET_STEPS 512
 /* More ticks than this without time moving mean that the engine asks for a tick for nothing. */
 #define TICKS_MAX 1000000
 
@@ -27,6 +28,7 @@ struct engine_options world_options(void)
     options.max_solutions = 16;
     options.max_idempotency = 16;
     options.max_finished = 16;
+    options.max_letters = 16;
     options.wake_batch = 16;
     options.slots = 10;
     options.retry_jitter_ms = 0;
@@ -84,7 +86,9 @@ static void step(struct world *world, struct event *event)
         lines_add_action(world, &action);
         action_close(&action);
     }
-    engine_check(world->engine);
+    /* A crowd is checked now and then: the check looks at everything there is. */
+    if (!world->is_quiet || ++world->steps % QUIET_STEPS == 0)
+        engine_check(world->engine);
 }
 
 void tick(struct world *world)
@@ -177,7 +181,8 @@ struct outlook world_explain(struct world *world, struct asking asking)
 static request_id request_named(const struct world *world, const char *name)
 {
     const size_t number = strtoul(name + 1, NULL, 10);
-    ASSERT(name[0] == 'r' && number <= world->request_count);
+    if (name[0] != 'r' || number > world->request_count)
+        fail_msg("nobody has heard of request %s", name);
     return number == 0 ? 12345 : world->requests[number - 1];
 }
 
@@ -259,7 +264,8 @@ void gone(struct world *world, const char *who)
 static struct world_attempt *attempt_named(struct world *world, const char *name)
 {
     const size_t number = strtoul(name + 1, NULL, 10);
-    ASSERT(name[0] == 'a' && number > 0 && number <= world->attempt_count);
+    if (name[0] != 'a' || number == 0 || number > world->attempt_count)
+        fail_msg("nobody has heard of attempt %s", name);
     return &world->attempts[number - 1];
 }
 
@@ -272,7 +278,8 @@ static void copy(char *out, size_t room, const char *text)
 static void end_submit(struct world *world, const char *name, struct vendor_result result)
 {
     struct world_attempt *attempt = attempt_named(world, name);
-    ASSERT(attempt->is_submitting);
+    if (!attempt->is_submitting)
+        fail_msg("%s is not being submitted", name);
     attempt->is_submitting = false;
     result.attempt = attempt->id;
     struct event event = {.kind = EVENT_SUBMITTED};
@@ -317,7 +324,8 @@ void ambiguous(struct world *world, const char *attempt)
 static void end_poll(struct world *world, const char *name, struct vendor_result result)
 {
     struct world_attempt *attempt = attempt_named(world, name);
-    ASSERT(attempt->is_polling);
+    if (!attempt->is_polling)
+        fail_msg("%s is not being polled", name);
     attempt->is_polling = false;
     result.attempt = attempt->id;
     struct event event = {.kind = EVENT_POLLED};

@@ -53,6 +53,7 @@ struct world {
     struct buf log;
     struct world_tally tally;
     journal_seq seq;    /* of the last record seen */
+    unsigned steps;
     bool is_quiet;      /* no lines, only the tally: for crowds */
     bool shows_ages;    /* age and rest of life behind each solution */
     bool shows_flights; /* the engine's trace between the actions */

@@ -7,12 +7,19 @@
 
 #include <cmocka.h>
 
-static const char *const nothing[] = {NULL};
-static const char *const *environment = nothing;
+#define ENVIRONMENT_MAX 64
 
+static const char *environment[ENVIRONMENT_MAX + 1]; /* names and values, ended by NULL */
+
+/* Copies the pointers: a test that fails leaves its own list behind on a dead stack. */
 void world_set_environment(const char *const *pairs)
 {
-    environment = pairs == NULL ? nothing : pairs;
+    size_t count = 0;
+    for (; pairs != NULL && pairs[count] != NULL; count++) {
+        assert_true(count < ENVIRONMENT_MAX);
+        environment[count] = pairs[count];
+    }
+    environment[count] = NULL;
 }
 
 static const char *find_variable(const char *name)

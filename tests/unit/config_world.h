@@ -15,7 +15,7 @@ struct world {
     int code;
 };
 
-/* Pairs of name and value, ended by NULL; the world's environment has nothing else. */
+/* Pairs of name and value, ended by NULL; the world's environment has nothing else. NULL empties it. */
 void world_set_environment(const char *const *pairs);
 
 /* Loads a text as the file "gate.json". */

@@ -93,6 +93,7 @@ static void what_is_not_base64_is_refused(void **state)
     assert_refuses("Zg===");
     assert_refuses("Zm8==");
     assert_refuses("Zg==Zg==");
+    assert_refuses("Zg==Zm");
     assert_refuses("Zm9v!");
     assert_refuses("Zm9v\xc3\xa4");
     uint8_t out[16];

@@ -33,6 +33,9 @@ static const char complete[] =
     "  \"dedup\": {\"scope\": \"global\", \"include_proxy\": true},\n"
     "  \"reuse\": {\"default\": \"single\", \"turnstile\": \"none\"},\n"
     "  \"idempotency\": {\"ttl\": \"10s\", \"max\": 11},\n"
+    "  \"letters\": {\"alert_above\": 21, \"keep\": \"1d\", \"max\": 22, \"replay_interval\": "
+    "\"2s\"},\n"
+    "  \"alerts\": {\"url\": \"https://alerts.example\"},\n"
     "  \"clients\": [\n"
     "    {\"name\": \"crawler\", \"key\": \"" KEY_A "\", \"scopes\": [\"solve\", \"admin\"],\n"
     "     \"allow_hosts\": [\"*.Example.com.\", \"example.org\"], \"slots\": 3, \"weight\": 4,\n"
@@ -122,6 +125,11 @@ static void every_key_is_taken_also_below_the_first_half(void **state)
     assert_int_equal(c->reuse[CAPTCHA_IMAGE], REUSE_SHARED);
     assert_int_equal(c->idempotency_ttl_ms, 10000);
     assert_int_equal(c->limits.idempotency, 11);
+    assert_int_equal(c->letters.alert_above, 21);
+    assert_int_equal(c->letters.keep_ms, 86400000);
+    assert_int_equal(c->letters.max, 22);
+    assert_int_equal(c->letters.replay_interval_ms, 2000);
+    assert_string_equal(c->alerts_url, "https://alerts.example");
     assert_int_equal(c->limits.connections, 12);
     assert_int_equal(c->limits.requests, 13);
     assert_int_equal(c->limits.flights, 14);

@@ -32,8 +32,19 @@ static void durations_are_a_number_and_a_unit(void **state)
     expect_duration("1h", 3600000);
     expect_duration("7d", 604800000);
     expect_duration("0s", 0);
-    const char *const bad[] = {"", "5", "s", "-5s", "5 s", " 5s", "5s ", "5S", "1.5s", "1m30s", "0x5s",
-                               "99999999999999999999s", "213503982334602d"};
+    const char *const bad[] = {"",
+                               "5",
+                               "s",
+                               "-5s",
+                               "5 s",
+                               " 5s",
+                               "5s ",
+                               "5S",
+                               "1.5s",
+                               "1m30s",
+                               "0x5s",
+                               "99999999999999999999s",
+                               "213503982334602d"};
     uint64_t ms;
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         if (value_parse_duration(slice_from(bad[i]), &ms))
@@ -70,7 +81,8 @@ static void sizes_are_bytes_or_have_a_binary_unit(void **state)
         assert_true(value_parse_size(slice_from(good[i].text), &bytes));
         assert_int_equal(bytes, good[i].bytes);
     }
-    const char *const bad[] = {"", "2MB", "2M", "KiB", "-1", "1.5MiB", "17179869184GiB", "2mib", "2 MiB"};
+    const char *const bad[] = {"",     "2MB",  "2M", "KiB", "-1", "1.5MiB", "17179869184GiB",
+                               "2mib", "2 MiB"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         if (value_parse_size(slice_from(bad[i]), &bytes))
             fail_msg("\"%s\" is taken", bad[i]);
@@ -80,14 +92,35 @@ static void addresses_to_listen_at_are_numeric_or_unix(void **state)
 {
     (void)state;
     char out[CONFIG_TEXT_MAX];
-    const char *const local[] = {"127.0.0.1:8430", "127.255.3.4:0", "[::1]:65535", "unix:/run/x",
-                                 "localhost:1", "LocalHost:1", "[::ffff:127.0.0.1]:1", "unix:rel"};
-    const char *const public[] = {"0.0.0.0:1", "[::]:1", "128.0.0.1:1", "[::2]:1", "[fe80::1]:1",
-                                  "126.255.255.255:1", "[::ffff:10.0.0.1]:1"};
-    const char *const bad[] = {"", ":80", "*:80", "127.0.0.1", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1",
-                               "127.0.0.1:080000", "127.1:80", "127.0.0.01:80", "::1:80", "[127.0.0.1]:80",
-                               "[::1]", "[::1]80", "[::1", "[fe80::1%eth0]:1", "host:80", "unix:", "[localhost]:1",
-                               "http://127.0.0.1:1", " 127.0.0.1:1", "127.0.0.1:1 "};
+    const char *const local[] = {"127.0.0.1:8430",       "127.255.3.4:0", "[::1]:65535",
+                                 "unix:/run/x",          "localhost:1",   "LocalHost:1",
+                                 "[::ffff:127.0.0.1]:1", "unix:rel"};
+    const char *const public[] = {"0.0.0.0:1",          "[::]:1",
+                                  "128.0.0.1:1",        "[::2]:1",
+                                  "[fe80::1]:1",        "126.255.255.255:1",
+                                  "[::ffff:10.0.0.1]:1"};
+    const char *const bad[] = {"",
+                               ":80",
+                               "*:80",
+                               "127.0.0.1",
+                               "127.0.0.1:",
+                               "127.0.0.1:65536",
+                               "127.0.0.1:-1",
+                               "127.0.0.1:080000",
+                               "127.1:80",
+                               "127.0.0.01:80",
+                               "::1:80",
+                               "[127.0.0.1]:80",
+                               "[::1]",
+                               "[::1]80",
+                               "[::1",
+                               "[fe80::1%eth0]:1",
+                               "host:80",
+                               "unix:",
+                               "[localhost]:1",
+                               "http://127.0.0.1:1",
+                               " 127.0.0.1:1",
+                               "127.0.0.1:1 "};
     for (size_t i = 0; i < sizeof(local) / sizeof(local[0]); i++) {
         if (!value_parse_listen(slice_from(local[i]), out) || !value_listen_is_local(out))
             fail_msg("\"%s\" is not local", local[i]);
@@ -115,7 +148,8 @@ static void networks_lose_the_bits_beyond_their_prefix(void **state)
     assert_int_equal(network.address[15], 0);
     assert_true(value_parse_network(SLICE_OF("::/0"), &network));
     assert_int_equal(network.prefix_bits, 0);
-    const char *const bad[] = {"", "/8", "10.0.0.0/", "10.0.0.0/33", "::/129", "10.0.0.0/-1", "10.0.0.0/8/8", "10/8"};
+    const char *const bad[] = {"",       "/8",          "10.0.0.0/",    "10.0.0.0/33",
+                               "::/129", "10.0.0.0/-1", "10.0.0.0/8/8", "10/8"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         if (value_parse_network(slice_from(bad[i]), &network))
             fail_msg("\"%s\" is taken", bad[i]);
@@ -132,15 +166,35 @@ static void urls_are_http_without_user_query_or_fragment(void **state)
     assert_true(value_parse_url(SLICE_OF("http://localhost//"), out));
     assert_string_equal(out, "http://localhost");
     assert_true(value_url_is_loopback(out));
-    const char *const remote[] = {"http://127.0.0.1.example.com", "http://localhost.example.com", "http://[::2]",
-                                  "http://0.0.0.0", "http://example.com/127.0.0.1", "http://2130706433"};
+    const char *const remote[] = {"http://127.0.0.1.example.com",
+                                  "http://localhost.example.com",
+                                  "http://[::2]",
+                                  "http://0.0.0.0",
+                                  "http://example.com/127.0.0.1",
+                                  "http://2130706433"};
     for (size_t i = 0; i < sizeof(remote) / sizeof(remote[0]); i++)
         if (!value_parse_url(slice_from(remote[i]), out) || value_url_is_loopback(out))
             fail_msg("\"%s\" is not remote", remote[i]);
-    const char *const bad[] = {"", "https://", "https:///x", "ftp://x", "example.com", "https://a@b", "https://a?b",
-                               "https://a#b", "https://a b", "https://a:0", "https://a:65536", "https://a:",
-                               "https://a..b", "https://-a", "https://[::1", "https://[1.2.3.4]", "https:/a",
-                               "https://a\\b", "https://a\tb", "https://\xc3\xa4.de"};
+    const char *const bad[] = {"",
+                               "https://",
+                               "https:///x",
+                               "ftp://x",
+                               "example.com",
+                               "https://a@b",
+                               "https://a?b",
+                               "https://a#b",
+                               "https://a b",
+                               "https://a:0",
+                               "https://a:65536",
+                               "https://a:",
+                               "https://a..b",
+                               "https://-a",
+                               "https://[::1",
+                               "https://[1.2.3.4]",
+                               "https:/a",
+                               "https://a\\b",
+                               "https://a\tb",
+                               "https://\xc3\xa4.de"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         if (value_parse_url(slice_from(bad[i]), out))
             fail_msg("\"%s\" is taken", bad[i]);
@@ -150,11 +204,32 @@ static void host_patterns_are_names_addresses_or_a_star_and_a_name(void **state)
 {
     (void)state;
     char out[CONFIG_TEXT_MAX];
-    const char *const good[] = {"example.com", "*.example.com", "EXAMPLE.com.", "localhost", "192.0.2.1", "[::1]",
-                                "a_b.example", "xn--bcher-kva.example", "*.localhost"};
-    const char *const bad[] = {"", ".", "*", "*.", "*example.com", "a.*.com", "example.com:80", "a..b", ".a", "a/b",
-                               "http://a", "a@b", "*.0.0.1", "1.2.3", "300.1.1.1", "[::1", "[1.2.3.4]", "-a.com", "a-.com",
-                               "b\xc3\xbc" "cher.example", "a b", "*.*.a"};
+    const char *const good[] = {
+        "example.com", "*.example.com", "EXAMPLE.com.",          "localhost",  "192.0.2.1",
+        "[::1]",       "a_b.example",   "xn--bcher-kva.example", "*.localhost"};
+    const char *const bad[] = {"",
+                               ".",
+                               "*",
+                               "*.",
+                               "*example.com",
+                               "a.*.com",
+                               "example.com:80",
+                               "a..b",
+                               ".a",
+                               "a/b",
+                               "http://a",
+                               "a@b",
+                               "*.0.0.1",
+                               "1.2.3",
+                               "300.1.1.1",
+                               "[::1",
+                               "[1.2.3.4]",
+                               "-a.com",
+                               "a-.com",
+                               "b\xc3\xbc"
+                               "cher.example",
+                               "a b",
+                               "*.*.a"};
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++)
         if (!value_parse_host_pattern(slice_from(good[i]), out))
             fail_msg("\"%s\" is refused", good[i]);
@@ -168,8 +243,11 @@ static void host_patterns_are_names_addresses_or_a_star_and_a_name(void **state)
 /* Texts that are nearly addresses: made of pieces of addresses. */
 static size_t make_address(struct rand *rand, char *out)
 {
-    static const char *const pieces[] = {"0", "1", "255", "256", "01", "00", "ffff", "abc", "F", "10", "12345", ":", ":", ":",
-                                         ":", "::", ".", ".", ".", "1.2.3.4", "127.0.0.1", "g", " ", "1:2:3:4:5:6:7", "1:2:3"};
+    static const char *const pieces[] = {
+        "0",    "1",  "255",   "256",     "01",        "00", "ffff", "abc",
+        "F",    "10", "12345", ":",       ":",         ":",  ":",    "::",
+        ".",    ".",  ".",     "1.2.3.4", "127.0.0.1", "g",  " ",    "1:2:3:4:5:6:7",
+        "1:2:3"};
     size_t len = 0;
     const uint64_t count = 1 + rand_below(rand, 9);
     for (uint64_t i = 0; i < count; i++) {

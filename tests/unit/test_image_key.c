@@ -225,6 +225,7 @@ static void impossible_images_are_refused_in_the_vendors_words(void **state)
     assert_int_equal(compute_image("post", "file", picture(100), true, NULL, NULL), 0);
     assert_mistake(compute_image("base64", "body", (struct slice){text, 132}, false, NULL, NULL),
                    "ERROR_ZERO_CAPTCHA_FILESIZE", "the image has 99 bytes, fewer than 100");
+    assert_int_equal(compute_image("base64", "body", (struct slice){text, 3100 / 3 * 4}, false, NULL, NULL), 0);
     assert_mistake(compute_image("base64", "body", SLICE_OF("not base64!"), false, NULL, NULL),
                    "ERROR_UPLOAD", "body is not base64");
     assert_int_equal(compute_image("post", "file", (struct slice){big, limit}, true, NULL, NULL), 0);
@@ -255,6 +256,15 @@ static void long_texts_count_to_their_last_byte(void **state)
         assert_int_equal(compute(fields, 2), 0);
         assert_false(equals(first, identity.key));
     }
+    /* Far longer than the scratch is. */
+    char *const huge = calloc(200000, 1);
+    assert_non_null(huge);
+    assert_int_equal(compute_image("brand_new", "cookies", (struct slice){huge, 200000}, false, NULL, NULL), 0);
+    const struct key first = identity.key;
+    huge[199999] = 'x';
+    assert_int_equal(compute_image("brand_new", "cookies", (struct slice){huge, 200000}, false, NULL, NULL), 0);
+    assert_false(equals(first, identity.key));
+    free(huge);
 }
 
 static void the_scratch_holds_the_largest_request(void **state)

@@ -1,5 +1,4 @@
 /* Identity: every row of DESIGN.md 5.1, the mistakes we see ourselves, and idempotency keys. */
-#include "encode.h"
 #include "proto/key.h"
 #include "seed.h"
 
@@ -114,10 +113,26 @@ static void every_given_parameter_of_other_sitekey_types_counts(void **state)
     assert_int_equal(identity.captcha, CAPTCHA_TURNSTILE);
     (void)key_of("method=hcaptcha&sitekey=K&pageurl=https://a.example/x");
     assert_int_equal(identity.captcha, CAPTCHA_HCAPTCHA);
-    /* Nothing can be moved between a name and a value, or from one field into another. */
+}
+
+static void no_name_or_value_can_imitate_another_field(void **state)
+{
+    (void)state;
+    assert_other("method=aa&x=1", "method=ab&x=1");
     assert_other("method=x&ab=c", "method=x&a=bc");
     assert_other("method=x&a=1&b=2", "method=x&a=1%26b%3D2");
     assert_other("method=x&a=", "method=x");
+    /* As the digested stream has them, in case a length were missing from it. */
+    assert_other("method=x&a=1&b=2", "method=x&a=1T%01b2");
+    assert_other("method=x&a=1&b=2", "method=x&a=1T%01b%01%002");
+    char tail[255];
+    char whole[300];
+    char parts[300];
+    memset(tail, 'v', 254);
+    tail[254] = '\0';
+    (void)snprintf(whole, sizeof(whole), "method=x&a=v%%fe%%00%s", tail);
+    (void)snprintf(parts, sizeof(parts), "method=x&a%%01%%01v=%s", tail);
+    assert_other(whole, parts);
 }
 
 static void transport_fields_never_count(void **state)
@@ -148,6 +163,7 @@ static void false_and_v2_equal_absence(void **state)
     assert_same(V2, V2 "&version=v2");
     assert_other(TS, TS "&version=v2"); /* there it is nobody's default */
     assert_other(V2, V2 "&version=v4");
+    assert_other(TS, TS "&phrase=0");
 }
 
 static void two_spellings_are_one_field(void **state)
@@ -160,7 +176,10 @@ static void two_spellings_are_one_field(void **state)
     assert_other(V2, V2 "&sitekey=L");
     assert_other("method=userrecaptcha&googlekey=A&sitekey=B&pageurl=http://a/",
                  "method=userrecaptcha&googlekey=B&sitekey=A&pageurl=http://a/");
+    assert_other(V2 "&sitekey=L", "method=userrecaptcha&sitekey=K&pageurl=https://a.example/x&googlekey=L");
+    assert_same(V2 "&sitekey=L", "sitekey=L&pageurl=https://a.example/x&googlekey=K&method=userrecaptcha");
     assert_other(TS "&userAgent=U&useragent=V", TS "&userAgent=V&useragent=U");
+    assert_other(TS "&userAgent=U&useragent=V", TS "&useragent=U&userAgent=V");
 }
 
 static void assert_pageurl(const char *given, const char *expected)
@@ -351,6 +370,7 @@ int main(int argc, char **argv)
         TEST(recaptcha_v2_counts_what_the_table_says),
         TEST(recaptcha_v3_counts_version_action_and_score),
         TEST(every_given_parameter_of_other_sitekey_types_counts),
+        TEST(no_name_or_value_can_imitate_another_field),
         TEST(transport_fields_never_count),
         TEST(false_and_v2_equal_absence),
         TEST(two_spellings_are_one_field),

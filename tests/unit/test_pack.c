@@ -120,12 +120,38 @@ static void damaged_packs_are_refused_or_read_but_never_crash(void **state)
     buf_close(&bytes);
 }
 
+static void packs_that_lie_are_refused(void **state)
+{
+    (void)state;
+    static const struct slice lies[] = {
+        {"", 0},
+        {"\0\0", 2},                                       /* no such version */
+        {"\x01\x41", 2},                                   /* more than there can be */
+        {"\x01\x01", 2},                                   /* more than there are */
+        {"\x01\0x", 3},                                    /* fewer */
+        {"\x01\x01\0\x01\xff\xff\xff\xff" "a", 9},        /* a value without end */
+        {"\x01\x01\0\0\0\0\0\0", 8},                      /* no name */
+        {"\x01\x01\x02\x01\0\0\0\0" "a", 9},              /* unknown flags */
+        {"\x01\x01\x01\x01\0\0\0\0\xff\xff" "a", 11},     /* a filename without end */
+        {"\x01\x02\0\x01\0\0\0\0" "a" "\0\x01\0\0\0\0" "a", 16}, /* one name twice */
+    };
+    struct blob *packed = blob_new((struct slice){"\x01\x02\0\x01\0\0\0\0" "a" "\0\x01\0\0\0\0" "b", 16});
+    assert_int_equal(params_unpack(&params, packed), 0);
+    blob_unref(packed);
+    for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
+        packed = blob_new(lies[i]);
+        assert_int_equal(params_unpack(&params, packed), ERR_INVALID);
+        blob_unref(packed);
+    }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(transport_fields_are_not_packed_and_the_rest_comes_back, setup,
                                         teardown),
         cmocka_unit_test_setup_teardown(a_full_set_of_long_values_survives, setup, teardown),
+        cmocka_unit_test_setup_teardown(packs_that_lie_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_packs_are_refused_or_read_but_never_crash, setup,
                                         teardown),
     };

@@ -1,5 +1,7 @@
+#include "polls.h"
+
+#include "speak.h"
 #include "text.h"
-#include "vendor.h"
 
 #define LONG_ID_DIGITS 23
 #define IDS_MAX 1000
@@ -148,11 +150,11 @@ static void serve_report(struct vendor *vendor, struct http_reply *reply, bool i
     const char *code;
     struct task *task = find_task(vendor, params_get(&vendor->params, SLICE_OF("id")), &code);
 
-    if (task != NULL)
-        code = task->state == TASK_SOLVING      ? "ERROR_REPORT_NOT_RECORDED"
-               : task->report != REPORT_NONE    ? "ERROR_DUPLICATE_REPORT"
-                                                : NULL;
-    if (code != NULL) {
+    if (task != NULL && task->state == TASK_SOLVING)
+        code = "ERROR_REPORT_NOT_RECORDED";
+    else if (task != NULL)
+        code = "ERROR_DUPLICATE_REPORT";
+    if (task == NULL || task->state == TASK_SOLVING || task->report != REPORT_NONE) {
         speak_error(vendor, reply, code);
         return;
     }
@@ -217,7 +219,7 @@ static void serve_account_or_fault(struct vendor *vendor, struct http_reply *rep
     speak_fault(vendor, reply, &fault);
 }
 
-void poll_serve(struct vendor *vendor, struct http_reply *reply)
+void polls_serve(struct vendor *vendor, struct http_reply *reply)
 {
     const struct params *params = &vendor->params;
     const struct slice action = params_get(params, SLICE_OF("action"));

@@ -1,0 +1,161 @@
+/* Keeps a number of polls outstanding against a vendor for a while, and says what they cost.
+ *
+ *     upstream-load URL TASK-ID OUTSTANDING CONNECTIONS SECONDS
+ *
+ * Prints one line of JSON. A tenth of a second at the start, while connections open, is not counted. */
+#include "io/upstream.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/resource.h>
+#include <time.h>
+#include <uv.h>
+
+struct load {
+    uv_loop_t loop;
+    uv_timer_t timer;
+    struct upstream *upstream;
+    const char *task_id;
+    uint64_t answered, bad;
+    bool is_over;
+};
+
+struct mark {
+    uint64_t ns, answered;
+    double user_s, system_s;
+    struct upstream_counters counters;
+};
+
+static int64_t wall_ms(void)
+{
+    return (int64_t)time(NULL) * 1000;
+}
+
+static void on_submitted(void *context, const struct vendor_result *result)
+{
+    (void)context;
+    (void)result;
+}
+
+static void on_probed(void *context, const struct probed *probed)
+{
+    (void)context;
+    (void)probed;
+}
+
+static void on_polled(void *context, const struct vendor_result *result)
+{
+    struct load *load = context;
+    load->answered++;
+    load->bad += result->outcome != OUTCOME_PENDING;
+    upstream_poll(load->upstream, load->answered, slice_from(load->task_id));
+}
+
+static void on_time(uv_timer_t *timer)
+{
+    struct load *load = timer->data;
+    load->is_over = true;
+}
+
+static void run_for(struct load *load, uint64_t ms)
+{
+    load->is_over = false;
+    (void)uv_timer_start(&load->timer, on_time, ms, 0);
+    while (!load->is_over)
+        (void)uv_run(&load->loop, UV_RUN_ONCE);
+}
+
+static double seconds_of(struct timeval time)
+{
+    return (double)time.tv_sec + (double)time.tv_usec / 1e6;
+}
+
+static struct mark mark_now(const struct load *load)
+{
+    struct rusage usage;
+    struct mark mark = {.ns = uv_hrtime(), .answered = load->answered};
+    (void)getrusage(RUSAGE_SELF, &usage);
+    mark.user_s = seconds_of(usage.ru_utime);
+    mark.system_s = seconds_of(usage.ru_stime);
+    upstream_counters(load->upstream, &mark.counters);
+    return mark;
+}
+
+static void print_difference(const struct load *load, const struct mark *start, const struct mark *end)
+{
+    const double polls = (double)(end->answered - start->answered);
+    const double seconds = (double)(end->ns - start->ns) / 1e9;
+    printf("{\"polls_per_s\":%.0f,\"user_us\":%.2f,\"system_us\":%.2f,\"epoll_ctl_per_poll\":%.4f,"
+           "\"lanes\":%u,\"connections\":%llu,\"bad\":%llu}\n",
+           polls / seconds, (end->user_s - start->user_s) * 1e6 / polls,
+           (end->system_s - start->system_s) * 1e6 / polls,
+           (double)(end->counters.epoll_ctl - start->counters.epoll_ctl) / polls,
+           end->counters.lanes, (unsigned long long)end->counters.connections_opened,
+           (unsigned long long)load->bad);
+}
+
+static void on_closed(void *context)
+{
+    struct load *load = context;
+    load->is_over = true;
+}
+
+static int fail(const char *why, const struct buf *mistake)
+{
+    fprintf(stderr, "upstream-load: %s %.*s\n", why, (int)mistake->len,
+            mistake->len > 0 ? mistake->data : "");
+    return 1;
+}
+
+static int run(struct load *load, uint32_t outstanding, uint64_t seconds)
+{
+    for (uint32_t i = 0; i < outstanding; i++)
+        upstream_poll(load->upstream, i, slice_from(load->task_id));
+    run_for(load, 100 + outstanding / 10);
+    const struct mark start = mark_now(load);
+    run_for(load, seconds * 1000);
+    const struct mark end = mark_now(load);
+    print_difference(load, &start, &end);
+    load->is_over = false;
+    upstream_close(load->upstream, on_closed, load);
+    while (!load->is_over)
+        (void)uv_run(&load->loop, UV_RUN_ONCE);
+    upstream_free(load->upstream);
+    uv_close((uv_handle_t *)&load->timer, NULL);
+    (void)uv_run(&load->loop, UV_RUN_DEFAULT);
+    return uv_loop_close(&load->loop);
+}
+
+int main(int argc, char **argv)
+{
+    struct buf mistake;
+    buf_init(&mistake, 1024);
+    if (argc != 6)
+        return fail("usage: URL TASK-ID OUTSTANDING CONNECTIONS SECONDS", &mistake);
+    struct load load = {.task_id = argv[2]};
+    const struct upstream_options options = {
+        .url = argv[1],
+        .key = "0123456789abcdef0123456789abcdef",
+        .user_agent = "solvegate-bench",
+        .connections = (uint32_t)strtoul(argv[4], NULL, 10),
+        .queue = UINT32_MAX,
+        .connect_timeout_ms = 5000,
+        .submit_timeout_ms = 15000,
+        .poll_timeout_ms = 10000,
+        .wall_ms = wall_ms,
+    };
+    const struct upstream_handlers handlers = {
+        .context = &load,
+        .on_submitted = on_submitted,
+        .on_polled = on_polled,
+        .on_probed = on_probed,
+    };
+    (void)uv_loop_init(&load.loop);
+    (void)uv_timer_init(&load.loop, &load.timer);
+    load.timer.data = &load;
+    load.upstream = upstream_new(&load.loop, &options, &handlers, &mistake);
+    if (load.upstream == NULL)
+        return fail("cannot start:", &mistake);
+    buf_close(&mistake);
+    return run(&load, (uint32_t)strtoul(argv[3], NULL, 10), strtoul(argv[5], NULL, 10));
+}

@@ -1,0 +1,58 @@
+#include "engine/letters.h"
+
+#include <stdlib.h>
+
+static void note_close(struct attempt_note *note)
+{
+    blob_unref(note->code);
+    blob_unref(note->task_id);
+}
+
+static struct attempt_note *next_note(struct history *history)
+{
+    if (history->count == HISTORY_MAX) {
+        note_close(&history->notes[0]);
+        memmove(&history->notes[0], &history->notes[1],
+                (HISTORY_MAX - 1) * sizeof history->notes[0]);
+        history->count--;
+    }
+    return &history->notes[history->count++];
+}
+
+void history_add(struct engine *engine, struct flight *flight, enum class class, struct slice code)
+{
+    const struct attempt *attempt = flight->attempt;
+    if (flight->history == NULL) {
+        flight->history = calloc(1, sizeof *flight->history);
+        ASSERT(flight->history != NULL);
+    }
+    const uint64_t took_ms = engine->now_ms - attempt->started_ms;
+    const struct slice task_id = slice_from(attempt->task_id);
+    *next_note(flight->history) = (struct attempt_note){
+        .wall_ms = engine->wall_ms - (int64_t)took_ms,
+        .took_ms = took_ms < UINT32_MAX ? (uint32_t)took_ms : UINT32_MAX,
+        .class = class,
+        .code = blob_new(code),
+        .task_id = task_id.len > 0 ? blob_new(task_id) : NULL,
+    };
+}
+
+void history_join(struct history **earlier, struct history *later)
+{
+    if (*earlier == NULL || later == NULL) {
+        *earlier = *earlier == NULL ? later : *earlier;
+        return;
+    }
+    for (size_t i = 0; i < later->count; i++)
+        *next_note(*earlier) = later->notes[i];
+    free(later);
+}
+
+void history_free(struct history *history)
+{
+    if (history == NULL)
+        return;
+    for (size_t i = 0; i < history->count; i++)
+        note_close(&history->notes[i]);
+    free(history);
+}

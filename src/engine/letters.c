@@ -1,0 +1,319 @@
+#include "engine/letters.h"
+
+#include "engine/ask.h"
+#include "engine/cache.h"
+
+void letters_init(struct engine *engine)
+{
+    list_init(&engine->letter_list);
+    list_init(&engine->replays);
+    wheel_timer_init(&engine->replay_timer, TIMER_REPLAY);
+}
+
+/* ---- birth and death --------------------------------------------------------------------- */
+
+static void leave_ride(struct engine *engine, struct letter *letter)
+{
+    if (!list_is_empty(&letter->ride) && letter->flight == NULL)
+        engine->replay_count--;
+    list_unlink(&letter->ride);
+    letter->flight = NULL;
+}
+
+static void letter_free(struct engine *engine, struct letter *letter)
+{
+    leave_ride(engine, letter);
+    list_unlink(&letter->link);
+    wheel_cancel(&engine->wheel, &letter->expiry);
+    table_remove(&engine->letters_by_number, &letter->node);
+    blob_unref(letter->params);
+    blob_unref(letter->error);
+    history_free(letter->history);
+    slab_free(&engine->letters, letter->id);
+    if (engine->letters.used <= engine->options.letter_alert_above)
+        engine->letters_are_alerted = false;
+}
+
+static void letter_drop(struct engine *engine, struct letter *letter)
+{
+    struct flight *flight = letter->flight;
+    COUNT(engine, letters_dropped);
+    letter_free(engine, letter);
+    if (flight != NULL)
+        flight_abandon(engine, flight);
+}
+
+void letter_on_expiry(struct engine *engine, struct letter *letter)
+{
+    letter_drop(engine, letter);
+}
+
+static void alert_if_many(struct engine *engine)
+{
+    if (engine->letters_are_alerted ||
+        engine->letters.used <= engine->options.letter_alert_above)
+        return;
+    engine->letters_are_alerted = true;
+    struct action *action = engine_push(engine, ACTION_ALERT);
+    action->alert.kind = ALERT_LETTERS;
+    action->alert.count = engine->letters.used;
+    const struct letter *newest =
+        CONTAINER_OF(engine->letter_list.prev, struct letter, link);
+    action->alert.class = newest->class;
+    code_copy(action->alert.code, blob_slice(newest->error));
+}
+
+static void letter_new(struct engine *engine, struct flight *flight)
+{
+    slab_id id;
+    if (engine->options.max_letters == 0)
+        return;
+    if (engine->letters.used == engine->letters.capacity)
+        letter_drop(engine, CONTAINER_OF(list_first(&engine->letter_list), struct letter, link));
+    struct letter *letter = slab_alloc(&engine->letters, &id);
+    ASSERT(letter != NULL);
+    letter->id = id;
+    letter->number = ++engine->letter_serial;
+    letter->node.key = key_from_u64(letter->number);
+    letter->params = blob_ref(flight->params);
+    letter->error = blob_ref(flight->error);
+    letter->history = flight->history;
+    flight->history = NULL;
+    letter->key = flight->node.key;
+    letter->created_wall_ms = engine->wall_ms;
+    letter->told = flight->request_count;
+    letter->client = flight->client;
+    letter->captcha = flight->captcha;
+    letter->class = flight->error_class;
+    letter->reuse = flight->reuse;
+    letter->priority = flight->priority;
+    letter->is_one_time = flight->is_one_time;
+    list_init(&letter->ride);
+    list_init(&letter->link);
+    list_append(&engine->letter_list, &letter->link);
+    table_insert(&engine->letters_by_number, &letter->node);
+    wheel_timer_init(&letter->expiry, TIMER_LETTER);
+    wheel_arm(&engine->wheel, &letter->expiry, engine->now_ms + engine->options.letter_keep_ms);
+    COUNT(engine, letters);
+    TRACE(engine, "letter %llu: %s", (unsigned long long)letter->number, letter->error->data);
+    alert_if_many(engine);
+}
+
+/* ---- ends of flights --------------------------------------------------------------------- */
+
+/* A caller's own mistake or proxy is answered and done with; what was never submitted lost nothing;
+ * what nobody waited for is a letter only if it was paid for. */
+static bool deserves_letter(const struct flight *flight)
+{
+    switch (flight->error_class) {
+    case CLASS_BUSY:
+    case CLASS_UNSOLVABLE:
+    case CLASS_TRANSIENT:
+    case CLASS_UNKNOWN:
+    case CLASS_ACCOUNT:
+        return flight->request_count > 0;
+    case CLASS_AMBIGUOUS:
+        return true;
+    case CLASS_TIMEOUT:
+        return flight->is_paid;
+    case CLASS_NONE:
+    case CLASS_PENDING:
+    case CLASS_CALLER:
+    case CLASS_PROXY:
+    case CLASS_COUNT:
+        return false;
+    }
+    UNREACHABLE();
+}
+
+void letters_on_solved(struct engine *engine, struct flight *flight)
+{
+    while (!list_is_empty(&flight->letters)) {
+        COUNT(engine, letters_settled);
+        letter_free(engine, CONTAINER_OF(list_first(&flight->letters), struct letter, ride));
+    }
+}
+
+void letters_on_failed(struct engine *engine, struct flight *flight)
+{
+    if (list_is_empty(&flight->letters)) {
+        if (deserves_letter(flight))
+            letter_new(engine, flight);
+        return;
+    }
+    while (!list_is_empty(&flight->letters)) {
+        struct letter *letter = CONTAINER_OF(list_first(&flight->letters), struct letter, ride);
+        leave_ride(engine, letter);
+        blob_unref(letter->error);
+        letter->error = blob_ref(flight->error);
+        letter->class = flight->error_class;
+        letter->told += flight->request_count;
+        history_join(&letter->history, flight->history);
+        flight->history = NULL;
+    }
+}
+
+/* ---- replay ------------------------------------------------------------------------------ */
+
+static void ride_on(struct engine *engine, struct letter *letter, struct flight *flight)
+{
+    leave_ride(engine, letter);
+    letter->flight = flight;
+    letter->replays++;
+    list_append(&flight->letters, &letter->ride);
+    COUNT(engine, letters_replayed);
+}
+
+static struct ask ask_of(const struct letter *letter)
+{
+    return (struct ask){
+        .client = letter->client,
+        .captcha = letter->captcha,
+        .reuse = letter->reuse,
+        .is_one_time = letter->is_one_time,
+        .priority = letter->priority,
+        .max_age_ms = UINT32_MAX,
+        .key = letter->key,
+        .params = letter->params,
+    };
+}
+
+/* Like any request: a fresh solution settles it, a flight under way takes it along, else a new one
+ * starts. False when nothing may start now. */
+static bool replay(struct engine *engine, struct letter *letter)
+{
+    const struct ask ask = ask_of(letter);
+    struct placement placement;
+    if (ask_place(engine, &ask, &placement) != REFUSAL_NONE)
+        return false;
+    TRACE(engine, "letter %llu replayed", (unsigned long long)letter->number);
+    switch (placement.kind) {
+    case PLACE_SOLUTION:
+        COUNT(engine, letters_replayed);
+        COUNT(engine, letters_settled);
+        letter_free(engine, letter);
+        return true;
+    case PLACE_JOIN:
+        ride_on(engine, letter, placement.flight);
+        return true;
+    case PLACE_FLIGHT:
+        ride_on(engine, letter, flight_new(engine, &ask));
+        return true;
+    }
+    UNREACHABLE();
+}
+
+void letters_on_replay_timer(struct engine *engine)
+{
+    struct list *first = list_first(&engine->replays);
+    if (first == NULL)
+        return;
+    /* One that may not start now stays first in line until it may, or is cancelled. */
+    (void)replay(engine, CONTAINER_OF(first, struct letter, ride));
+    if (!list_is_empty(&engine->replays))
+        wheel_arm(&engine->wheel, &engine->replay_timer,
+                  engine->now_ms + engine->options.replay_interval_ms);
+}
+
+/* ---- orders ------------------------------------------------------------------------------ */
+
+static bool matches(const struct letter *letter, const struct letter_filter *filter)
+{
+    return (filter->number == 0 || letter->number == filter->number) &&
+           (!filter->has_client || letter->client == filter->client) &&
+           (filter->class == CLASS_COUNT || letter->class == filter->class) &&
+           (filter->captcha == CAPTCHA_COUNT || letter->captcha == filter->captcha) &&
+           (filter->code[0] == '\0' ||
+            slice_equals(blob_slice(letter->error), slice_from(filter->code)));
+}
+
+static bool carry_out(struct engine *engine, struct letter *letter, enum letter_verb verb)
+{
+    const bool is_waiting = !list_is_empty(&letter->ride) && letter->flight == NULL;
+    switch (verb) {
+    case LETTER_REPLAY:
+        if (!list_is_empty(&letter->ride))
+            return false;
+        list_append(&engine->replays, &letter->ride);
+        engine->replay_count++;
+        return true;
+    case LETTER_CANCEL:
+        if (is_waiting)
+            leave_ride(engine, letter);
+        return is_waiting;
+    case LETTER_DROP:
+        letter_drop(engine, letter);
+        return true;
+    }
+    UNREACHABLE();
+}
+
+void letters_on_order(struct engine *engine, const struct letter_order *order)
+{
+    uint32_t count = 0;
+    LIST_FOR_EACH_SAFE(link, &engine->letter_list)
+    {
+        struct letter *letter = CONTAINER_OF(link, struct letter, link);
+        if (matches(letter, &order->filter))
+            count += carry_out(engine, letter, order->verb);
+    }
+    if (!list_is_empty(&engine->replays) && !engine->replay_timer.is_armed)
+        wheel_arm(&engine->wheel, &engine->replay_timer, engine->now_ms);
+    struct action *action = engine_push(engine, ACTION_LETTERS);
+    action->letters.caller = order->caller;
+    action->letters.verb = order->verb;
+    action->letters.count = count;
+}
+
+/* ---- looking ----------------------------------------------------------------------------- */
+
+static void view_letter(const struct engine *engine, const struct letter *letter,
+                        struct letter_view *view)
+{
+    *view = (struct letter_view){
+        .number = letter->number,
+        .client = letter->client,
+        .captcha = letter->captcha,
+        .class = letter->class,
+        .code = blob_slice(letter->error),
+        .key = letter->key,
+        .created_wall_ms = letter->created_wall_ms,
+        .expires_wall_ms = letter->created_wall_ms + (int64_t)engine->options.letter_keep_ms,
+        .told = letter->told,
+        .replays = letter->replays,
+        .is_replaying = !list_is_empty(&letter->ride),
+        .params = letter->params,
+    };
+    if (letter->history == NULL)
+        return;
+    view->notes = letter->history->notes;
+    view->note_count = letter->history->count;
+}
+
+size_t engine_list_letters(const struct engine *engine, const struct letter_filter *filter,
+                           uint64_t *cursor, struct letter_view *views, size_t room,
+                           uint32_t *total)
+{
+    size_t count = 0;
+    bool has_more = false;
+    const uint64_t before = *cursor;
+    *total = 0;
+    for (struct list *link = engine->letter_list.prev; link != &engine->letter_list;
+         link = link->prev) {
+        const struct letter *letter = CONTAINER_OF(link, struct letter, link);
+        if (!matches(letter, filter))
+            continue;
+        ++*total;
+        if (before != 0 && letter->number >= before)
+            continue;
+        if (count == room) {
+            has_more = true;
+            continue;
+        }
+        view_letter(engine, letter, &views[count++]);
+        *cursor = letter->number;
+    }
+    if (!has_more)
+        *cursor = 0;
+    return count;
+}

@@ -1,0 +1,33 @@
+#include "io/client_names.h"
+
+/* Without configured clients everybody is this one. */
+#define ANONYMOUS "anonymous"
+
+static const char *name_of(void *context, client_id client)
+{
+    const struct config *config = context;
+    return config->client_count == 0 ? ANONYMOUS : config->clients[client].name;
+}
+
+struct api_names client_names(const struct gate *gate)
+{
+    return (struct api_names){
+        .client_name = name_of,
+        .context = (void *)(uintptr_t)gate->config,
+    };
+}
+
+bool client_by_name(const struct gate *gate, struct slice name, client_id *client)
+{
+    const struct config *config = gate->config;
+    *client = 0;
+    if (config->client_count == 0)
+        return slice_equals(name, SLICE_OF(ANONYMOUS));
+    for (size_t i = 0; i < config->client_count; i++) {
+        if (slice_equals(name, slice_from(config->clients[i].name))) {
+            *client = (client_id)i;
+            return true;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,13 @@
+/* Clients by name: what people read where the engine has numbers. */
+#ifndef SOLVEGATE_IO_CLIENT_NAMES_H
+#define SOLVEGATE_IO_CLIENT_NAMES_H
+
+#include "io/gate_inside.h"
+#include "proto/api.h"
+
+struct api_names client_names(const struct gate *gate);
+
+/* False when no client has this name. */
+bool client_by_name(const struct gate *gate, struct slice name, client_id *client);
+
+#endif

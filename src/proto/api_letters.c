@@ -1,0 +1,117 @@
+/* Dead letters for people: everything needed to understand one, nothing that should not be read. */
+#include "proto/api.h"
+#include "proto/json_out.h"
+#include "proto/params.h"
+
+#include <solvegate/words.h>
+
+/* Longer values are images or blobs: their size says more than their bytes. */
+#define VALUE_SHOWN_MAX 256
+
+/* The part of a proxy before its @ holds a password. */
+static void write_proxy(struct buf *out, struct slice proxy)
+{
+    const char *at = proxy.data;
+    for (size_t i = 0; i < proxy.len; i++) {
+        if (proxy.data[i] == '@')
+            at = proxy.data + i;
+    }
+    if (at == proxy.data) {
+        json_add_string(out, proxy);
+        return;
+    }
+    char text[VALUE_SHOWN_MAX + 4] = "***";
+    const size_t len = (size_t)(proxy.data + proxy.len - at);
+    memcpy(text + 3, at, len);
+    json_add_string(out, (struct slice){.data = text, .len = len + 3});
+}
+
+static void write_value(struct buf *out, const struct param *param)
+{
+    const bool is_secret = slice_equals(param->name, SLICE_OF("cookies"));
+    if (slice_is_given(param->filename) || param->value.len > VALUE_SHOWN_MAX || is_secret)
+        buf_addf(out, "\"<%zu bytes>\"", param->value.len);
+    else if (slice_equals(param->name, SLICE_OF("proxy")))
+        write_proxy(out, param->value);
+    else
+        json_add_string(out, param->value);
+}
+
+static void write_params(struct buf *out, const struct blob *packed)
+{
+    struct params params;
+    params_init(&params, packed->len + 1024);
+    json_member(out, "params");
+    json_open(out, '{');
+    if (params_unpack(&params, packed) == 0) {
+        for (size_t i = 0; i < params.count; i++) {
+            json_item(out);
+            json_add_string(out, params.items[i].name);
+            buf_add_char(out, ':');
+            write_value(out, &params.items[i]);
+        }
+    }
+    json_close(out, '}');
+    params_close(&params);
+}
+
+static void write_note(struct buf *out, const struct attempt_note *note)
+{
+    json_open(out, '{');
+    json_time(out, "at", note->wall_ms);
+    json_seconds(out, "took", note->took_ms);
+    json_string(out, "class", class_name(note->class));
+    json_text(out, "error", blob_slice(note->code));
+    if (note->task_id != NULL)
+        json_text(out, "upstream_id", blob_slice(note->task_id));
+    json_close(out, '}');
+}
+
+static void write_attempts(struct buf *out, const struct letter_view *view)
+{
+    json_member(out, "attempts");
+    json_open(out, '[');
+    for (size_t i = 0; i < view->note_count; i++)
+        write_note(out, &view->notes[i]);
+    json_close(out, ']');
+}
+
+void api_write_letter(struct buf *out, const struct letter_view *view, bool is_full,
+                      const struct api_names *names)
+{
+    json_open(out, '{');
+    json_id(out, "id", view->number);
+    json_string(out, "client", names->client_name(names->context, view->client));
+    json_string(out, "type", captcha_name(view->captcha));
+    json_string(out, "class", class_name(view->class));
+    json_text(out, "error", view->code);
+    json_time(out, "created", view->created_wall_ms);
+    json_time(out, "expires", view->expires_wall_ms);
+    json_number(out, "callers_told", view->told);
+    json_number(out, "replays", view->replays);
+    json_bool(out, "replaying", view->is_replaying);
+    json_number(out, "attempt_count", view->note_count);
+    if (is_full) {
+        json_hex(out, "key", view->key.bytes, KEY_BYTES);
+        write_params(out, view->params);
+        write_attempts(out, view);
+    }
+    json_close(out, '}');
+}
+
+void api_write_letters(struct buf *out, const struct letter_view *views, size_t count,
+                       uint64_t total, uint64_t next, const struct api_names *names)
+{
+    json_open(out, '{');
+    json_member(out, "letters");
+    json_open(out, '[');
+    for (size_t i = 0; i < count; i++)
+        api_write_letter(out, &views[i], false, names);
+    json_close(out, ']');
+    json_number(out, "total", total);
+    if (next == 0)
+        json_null(out, "next");
+    else
+        json_id(out, "next", next);
+    json_close(out, '}');
+}

@@ -1,0 +1,332 @@
+"""The HTTP frontend's limits: sizes, deadlines, connections, memory."""
+import os
+import re
+import resource
+import signal
+import socket
+import subprocess
+import tempfile
+import time
+
+from harness import Skip, check, equal, run, test, wait_until
+
+from http_wire import Echo, fields, request
+
+CHUNKED = "Transfer-Encoding: chunked\r\n"
+
+
+def is_sanitized():
+    with open(os.environ.get("HTTP_ECHO", os.devnull), "rb") as file:
+        return b"__asan_init" in file.read()
+
+
+def seconds_until_end(wire):
+    started = time.monotonic()
+    equal(wire.ending(), "fin")
+    return time.monotonic() - started
+
+
+# --- sizes ------------------------------------------------------------------------------------------
+
+
+@test
+def a_body_that_is_too_large_is_refused_before_it_is_read():
+    with Echo(body_bytes=1000) as echo:
+        with echo.wire() as wire:
+            equal(fields(wire.ask("/echo", "", "POST", b"x" * 1000))["body_bytes"], "1000")
+            reply = wire.send(request("/echo", "Content-Length: 1001\r\n", "POST")).reply()
+            equal((reply.status, wire.ending()), (413, "fin"))
+        with echo.wire() as wire:
+            wire.send(request("/echo", "Expect: 100-continue\r\nContent-Length: 1001\r\n", "POST"))
+            equal((wire.reply().status, wire.ending()), (413, "fin"))
+        with echo.wire() as wire:
+            wire.send(request("/echo", CHUNKED, "POST") + b"3e8\r\n" + b"x" * 1000 + b"\r\n")
+            check(wire.is_silent(0.05))
+            equal((wire.send(b"1\r\nx\r\n").reply().status, wire.ending()), (413, "fin"))
+        with echo.wire() as wire:
+            body = b"".join(b"1\r\n%c\r\n" % byte for byte in range(250)) * 4
+            equal(fields(wire.send(request("/echo", CHUNKED, "POST") + body + b"0\r\n\r\n").reply())["body_bytes"], "1000")
+        stats = echo.stats()
+        equal((stats["seen"], stats["refused"]), (3, 3))
+
+
+@test
+def a_url_that_is_too_long_is_refused():
+    with Echo(url_bytes=100) as echo:
+        with echo.wire() as wire:
+            equal(wire.ask("/" + "x" * 99).status, 404)
+            equal((wire.ask("/" + "x" * 100).status, wire.ending()), (414, "fin"))
+        with echo.wire() as wire:  # before its end is there
+            equal((wire.send(b"GET /" + b"x" * 200).reply().status, wire.ending()), (414, "fin"))
+
+
+@test
+def a_header_that_is_too_large_is_refused():
+    line = "X: " + "y" * 95 + "\r\n"  # 100 bytes
+    with Echo(header_bytes=1050) as echo:
+        with echo.wire() as wire:
+            equal(wire.ask("/plain", line * 10).status, 200)
+            equal((wire.ask("/plain", line * 11).status, wire.ending()), (431, "fin"))
+        for data in (b"GET / HTTP/1.1\r\nX: " + b"y" * 2000,  # without an end
+                     b"GET / HTTP/1.1\r\n" + b"y" * 2000,
+                     b"GET / HTTP/1.1\r\nHost: x\r\nX:" + b" " * 20000 + b"\r\n\r\n",  # white space counts
+                     b"GET / HTTP/1.1\r\nX:" + b" " * 20000):
+            for size in (1, len(data)):
+                with echo.wire() as wire:
+                    wire.send_slowly(data, [len(data) // 2 if size > 1 else 700])
+                    equal((wire.reply().status, wire.ending()), (431, "fin"), data[:30])
+
+
+@test
+def too_many_header_fields_are_refused():
+    with Echo() as echo, echo.wire() as wire:
+        equal(wire.ask("/plain", "X: y\r\n" * 63).status, 200)  # and Host
+        equal((wire.ask("/plain", "X: y\r\n" * 64).status, wire.ending()), (431, "fin"))
+
+
+@test
+def half_sent_requests_together_are_bounded():
+    with Echo(body_bytes=8 << 20) as echo:
+        wires = []
+        for _ in range(12):
+            wires.append(echo.wire().send(request("/echo", f"Content-Length: {8 << 20}\r\n", "POST") + b"x" * (7 << 20)))
+        refused = sum(not wire.is_silent(0.2) and wire.reply().status == 503 for wire in wires)
+        check(refused >= 4, f"only {refused} of 12 times 7 MiB were refused")
+        for wire in wires:
+            wire.close()
+        echo.until(lambda stats: stats["open"] == 1, "all others closed")
+        with echo.wire() as wire:
+            equal(wire.ask("/echo", "", "POST", b"x" * (7 << 20)).status, 200)
+
+
+# --- deadlines --------------------------------------------------------------------------------------
+
+
+@test
+def a_slow_header_is_refused_in_time_however_it_drips():
+    with Echo(header_ms=300) as echo:
+        for drip in (False, True):
+            with echo.wire() as wire:
+                started = time.monotonic()
+                wire.send(b"GET /plain HTTP/1.1\r\nHost: x\r\n")
+                while drip and wire.is_silent(0.02):
+                    wire.send(b"X: y\r\n")
+                reply = wire.reply()
+                took = time.monotonic() - started
+                equal((reply.status, reply.headers["connection"]), (408, "close"))
+                check(0.25 < took < 3, f"after {took:.2f} s")
+                equal(wire.ending(), "fin")
+        equal(echo.stats()["timeouts"], 2)
+
+
+@test
+def a_slow_body_is_refused_in_time_however_it_drips():
+    with Echo(body_ms=300) as echo:
+        for lines, piece in (("Content-Length: 1000\r\n", b"x"), (CHUNKED, b"1\r\nx\r\n"), (CHUNKED, b"0")):
+            with echo.wire() as wire:
+                started = time.monotonic()
+                wire.send(request("/echo", lines, "POST"))
+                while wire.is_silent(0.02):
+                    wire.send(piece)
+                equal(wire.reply().status, 408)
+                took = time.monotonic() - started
+                check(0.25 < took < 3, f"after {took:.2f} s")
+        equal(echo.stats()["seen"], 1)
+
+
+@test
+def the_deadline_of_a_request_does_not_count_for_the_next():
+    with Echo(header_ms=800) as echo, echo.wire() as wire:
+        data = request("/plain")
+        wire.send(data[:10])
+        for _ in range(10):  # always half a request on the wire, for twice the deadline
+            time.sleep(0.15)
+            equal(wire.send(data[10:] + data[:10]).reply().text, "ok")
+
+
+@test
+def an_idle_connection_is_closed_without_a_word():
+    with Echo(idle_ms=300) as echo:
+        with echo.wire() as fresh, echo.wire() as used, echo.wire() as lead:
+            equal(used.ask("/plain").text, "ok")
+            lead.send(b"\r\n")
+            check(0.2 < seconds_until_end(used) < 3)
+            check(seconds_until_end(fresh) < 3)
+            check(seconds_until_end(lead) < 3)
+        equal(echo.stats()["timeouts"], 0)
+
+
+@test
+def a_busy_connection_is_not_idle():
+    with Echo(idle_ms=800) as echo, echo.wire() as wire:
+        for _ in range(10):
+            time.sleep(0.15)
+            equal(wire.ask("/plain").text, "ok")
+        wire.send(request("/later/1500"))  # held requests have no deadline of ours
+        equal(wire.reply().text, "later")
+
+
+@test
+def a_reader_that_does_not_read_is_closed():
+    with Echo(write_ms=300) as echo:
+        wire = echo.wire().send(request("/big/30000000"))
+        echo.until(lambda stats: stats["open"] == 1 and stats["timeouts"] == 1, "closed")
+        try:
+            equal(len(wire.rest()) < 30000000, True)
+        except ConnectionResetError:
+            pass
+
+
+@test
+def a_reader_that_reads_slowly_but_steadily_is_served():
+    with Echo(write_ms=200) as echo, echo.wire() as wire:
+        wire.send(request("/big/30000000"))
+        started = time.monotonic()
+        got = 0
+        while got < 30000000:
+            got += len(wire.socket.recv(1 << 20))
+            time.sleep(0.02 if time.monotonic() - started < 1 else 0)
+        check(time.monotonic() - started > 0.6, "too fast to show anything")
+
+
+@test
+def replies_that_pile_up_behind_a_held_one_are_bounded():
+    with Echo(pipeline=100) as echo, echo.wire() as wire:
+        wire.send(request("/hold/a") + request("/big/100000") * 50)
+        check(wire.ending() in ("fin", "reset"))
+        equal(echo.until_held(0)["gone"], 1)
+
+
+@test
+def input_that_waited_during_a_stall_is_read_before_anybody_is_late():
+    with Echo(header_ms=300, idle_ms=300) as echo, echo.wire() as half, echo.wire() as idle:
+        half.send(b"GET /plain HTTP/1.1\r\n")
+        equal(idle.ask("/plain").text, "ok")
+        echo.process.send_signal(signal.SIGSTOP)
+        half.send(b"Host: x\r\n\r\n")
+        idle.send(request("/plain"))
+        time.sleep(0.6)
+        echo.process.send_signal(signal.SIGCONT)
+        equal([half.reply().status, idle.reply().status], [200, 200])
+
+
+# --- connections ------------------------------------------------------------------------------------
+
+
+@test
+def connections_beyond_the_limit_of_files_wait_and_are_served_later():
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "trace")
+        wrapper = ["prlimit", "--nofile=256"]
+        has_strace = subprocess.call(["sh", "-c", "strace -o /dev/null true 2>/dev/null"]) == 0
+        if has_strace:
+            wrapper = ["strace", "-f", "-o", trace, "-e", "trace=accept4,accept", *wrapper]
+        with Echo(wrapper=wrapper) as echo:
+            wires = [echo.wire() for _ in range(2000)]
+            for wire in wires:
+                wire.send(request("/plain"))
+            open_files = len(os.listdir(f"/proc/{pid_of(echo)}/fd"))
+            check(open_files < 160, f"{open_files} files are open")
+            for wire in wires:
+                equal(wire.reply().text, "ok")
+                wire.close()
+            stats = wait_until(lambda: echo.stats(), "the listener to recover")
+            equal(stats["accepted"], 2001)
+        if not has_strace:
+            print("# no strace: EMFILE was not looked for")
+            return
+        with open(trace, encoding="ascii") as file:
+            text = file.read()
+        check("EMFILE" not in text and "ENFILE" not in text, "descriptors ran out")
+        check(text.count("accept4(") < 5000, "it tried to accept in vain")
+
+
+def pid_of(echo):
+    """Of the server itself below strace."""
+    children = f"/proc/{echo.process.pid}/task/{echo.process.pid}/children"
+    with open(children, encoding="ascii") as file:
+        text = file.read().split()
+    return int(text[0]) if text else echo.process.pid
+
+
+@test
+def a_waiting_listener_costs_no_time():
+    with Echo(connections=10) as echo:
+        wires = [echo.wire().send(request("/plain")) for _ in range(50)]
+        equal([wire.reply().text for wire in wires[:10]], ["ok"] * 10)
+        with open(f"/proc/{echo.process.pid}/stat", encoding="ascii") as file:
+            before = sum(int(ticks) for ticks in file.read().split()[13:15])
+        time.sleep(0.5)
+        with open(f"/proc/{echo.process.pid}/stat", encoding="ascii") as file:
+            after = sum(int(ticks) for ticks in file.read().split()[13:15])
+        check(after - before <= 5, f"{after - before} ticks while everybody waited")
+        for wire in wires:
+            equal(wire.reply().text if wire in wires[10:] else "ok", "ok")
+            wire.close()
+
+
+@test
+def ten_thousand_idle_connections_fit_into_ten_megabytes():
+    if is_sanitized():
+        raise Skip("a sanitizer's memory says nothing")
+    count = 10000
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard < count + 200:
+        raise Skip(f"this process may open only {hard} files")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
+    sources = [f"127.0.0.{i}" for i in range(2, 6)]
+    with Echo() as echo:
+        equal(echo.ask("/plain"), "ok")
+        before = echo.rss_kib()
+        sockets = []
+        for i in range(count):
+            one = socket.create_connection(("127.0.0.1", echo.port), source_address=(sources[i % 4], 0))
+            one.sendall(request("/plain"))
+            sockets.append(one)
+        for one in sockets:
+            check(b"ok" in one.recv(1000))
+        stats = echo.stats()
+        equal(stats["idle"] >= count, True, stats)
+        grown = echo.rss_kib() - before
+        print(f"# {grown * 1024 / count:.0f} bytes each")
+        check(grown < 10 * 1024, f"grew by {grown} KiB")
+        for one in sockets:
+            one.close()
+    resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+@test
+def a_request_costs_one_read_and_one_write():
+    if subprocess.call(["sh", "-c", "strace -o /dev/null true 2>/dev/null"]) != 0:
+        raise Skip("no strace")
+    with tempfile.TemporaryDirectory() as folder:
+        trace = os.path.join(folder, "trace")
+        with Echo(wrapper=["strace", "-f", "-o", trace]) as echo, echo.wire() as wire:
+            equal(wire.ask("/plain").text, "ok")  # and what a new connection costs
+            equal(wire.ask("/echo").status, 200)
+            mark = os.path.getsize(trace)
+            for _ in range(50):
+                wire.ask("/plain")
+            time.sleep(0.1)
+            with open(trace, encoding="ascii", errors="replace") as file:
+                file.seek(mark)
+                calls = re.findall(r"^\d+ +(?:<\.\.\. )?(\w+)[( ]", file.read(), re.MULTILINE)
+            batch = request("/plain") * 16
+            mark = os.path.getsize(trace)
+            for _ in range(20):
+                wire.send(batch)
+                for _ in range(16):
+                    wire.reply()
+            time.sleep(0.1)
+            with open(trace, encoding="ascii", errors="replace") as file:
+                file.seek(mark)
+                writes = len(re.findall(r" write\(", file.read()))
+    counted = {name: calls.count(name) for name in set(calls)}
+    print(f"# {counted}, {writes} writes for 20 batches of 16")
+    check(counted.get("read", 0) <= 52 and counted.get("write", 0) <= 52, counted)
+    check(set(counted) <= {"read", "write", "epoll_wait", "epoll_pwait"}, counted)
+    check(writes <= 22, f"{writes} writes for 20 batches")
+
+
+if __name__ == "__main__":
+    run()

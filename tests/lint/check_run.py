@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""usage: check_run.py ROOT   (TAP; `./dev run` as a newcomer meets it: it starts, its curl line works, it leaves nothing behind)"""
+import json
+import os
+import queue
+import re
+import signal
+import socket
+import subprocess
+import sys
+import threading
+
+import tap
+
+ROOT = sys.argv[1]
+PATIENCE_S = 120  # it builds first, and machines are slow now and then
+
+
+class Run:
+    """./dev run in a session of its own, so that what it leaves behind can be found."""
+
+    def __init__(self, **environment):
+        env = {name: value for name, value in os.environ.items()
+               if not name.startswith("SOLVEGATE") and name != "CAPTCHAAI_API_KEY"}
+        self.process = subprocess.Popen([os.path.join(ROOT, "dev"), "run"], env={**env, **environment}, text=True,
+                                        stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
+                                        start_new_session=True)
+        self.out, self.err = [], []
+        self.lines = queue.Queue()
+        self.readers = [threading.Thread(target=self._read, args=pair, daemon=True)
+                        for pair in ((self.process.stdout, self.out), (self.process.stderr, self.err))]
+        for reader in self.readers:
+            reader.start()
+
+    def _read(self, stream, kept):
+        for line in stream:
+            kept.append(line)
+            self.lines.put(line)
+        self.lines.put(None)
+
+    def wait_for(self, pattern):
+        """The match of the first line that has the pattern, or None when it ended without one."""
+        open_streams = 2
+        while open_streams:
+            line = self.lines.get(timeout=PATIENCE_S)
+            open_streams -= line is None
+            match = line and re.search(pattern, line)
+            if match:
+                return match
+        return None
+
+    def stop(self, how):
+        """Sends the signal to all of them (as Ctrl-C does) or to ./dev alone; its exit code and what is left."""
+        if how is signal.SIGINT:
+            os.killpg(self.process.pid, how)
+        elif how is not None:
+            self.process.send_signal(how)
+        code = self.process.wait(PATIENCE_S)
+        left = members_of(self.process.pid)
+        if left:
+            os.killpg(self.process.pid, signal.SIGKILL)
+        return code, left
+
+    def said(self):
+        for reader in self.readers:
+            reader.join(5)
+        return [line.rstrip() for line in self.out + self.err]
+
+
+def members_of(session):
+    """The processes of that session that still live."""
+    found = []
+    for name in filter(str.isdigit, os.listdir("/proc")):
+        try:
+            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
+                state, _, _, its_session = file.read().rpartition(")")[2].split()[:4]
+            if its_session == str(session) and state != "Z":
+                with open(f"/proc/{name}/cmdline", encoding="utf-8", errors="replace") as file:
+                    found.append(file.read().replace("\0", " ").strip())
+        except (OSError, ValueError):  # it ended while we looked
+            continue
+    return found
+
+
+def paste(line):
+    """What a shell makes of the curl line."""
+    return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, timeout=60)
+
+
+def check_first_run(report):
+    run = Run()
+    found = run.wait_for(r"^try +(curl .*)$")
+    answer = paste(found.group(1)).stdout if found else ""
+    try:
+        solution = json.loads(answer).get("solution", "")
+    except ValueError:
+        solution = ""
+    code, left = run.stop(signal.SIGINT)
+    said = [] if found and str(solution).startswith("SIM_") else [f"the answer was {answer!r}"] + run.said()
+    report.case("without a key it serves against the simulator, and the curl line it prints brings a solution", said)
+    report.case("Ctrl-C stops it and leaves nothing behind", [] if (code, left) == (130, []) else [f"{code} {left}"])
+
+
+def check_second_run(report):
+    first, second = Run(), None
+    try:
+        address = first.wait_for(r"^solvegate +(http://\S+)$")
+        second = Run()
+        other = second.wait_for(r"^solvegate +(http://\S+)$")
+        is_good = bool(address and other and address.group(1) != other.group(1))
+        report.case("two at once get along: the second takes another port", [] if is_good else first.said() + second.said())
+    finally:
+        code, left = first.stop(signal.SIGTERM)
+        if second:
+            second.stop(signal.SIGTERM)
+    report.case("SIGTERM to ./dev alone stops everything", [] if (code, left) == (143, []) else [f"{code} {left}"])
+
+
+def check_taken_port(report):
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        run = Run(SOLVEGATE_LISTEN=f"127.0.0.1:{taken.getsockname()[1]}")
+        found = run.wait_for(r"^solvegate +http")
+        code, left = run.stop(signal.SIGTERM if found else None)
+    is_good = not found and code == 69 and not left and any("in use" in line or "taken" in line for line in run.said())
+    report.case("a chosen port that is taken is a clear failure that leaves nothing behind",
+                [] if is_good else [f"{code} {left}"] + run.said())
+
+
+def main():
+    report = tap.Tap()
+    check_first_run(report)
+    check_second_run(report)
+    check_taken_port(report)
+    report.finish()
+
+
+main()
