@@ -133,7 +133,7 @@ static double list_memmove(void *context)
         struct member **place = &world->array[world->picks[i]];
         struct member *member = *place;
         const size_t behind = world->size - 1 - world->picks[i];
-        memmove(place, place + 1, behind * sizeof(*place));
+        memmove(place, place + 1, behind * sizeof(void *));
         world->array[world->size - 1] = member;
     }
     return bench_per_op(started_ns, operations);
@@ -145,7 +145,7 @@ static void compare_list(size_t size)
     list_init(&world.head);
     TAILQ_INIT(&world.tailq);
     world.members = bench_alloc(size, sizeof(*world.members));
-    world.array = bench_alloc(size, sizeof(*world.array));
+    world.array = bench_alloc(size, sizeof(void *));
     for (size_t i = 0; i < size; i++) {
         list_append(&world.head, &world.members[i].link);
         TAILQ_INSERT_TAIL(&world.tailq, &world.members[i], entry);

@@ -23,12 +23,12 @@ static const char FORM[] =
     "key=0123456789abcdef0123456789abcdef&method=turnstile&sitekey=0x4AAAAAAAC3DHQFLr1GavRN"
     "&pageurl=https%3A%2F%2Fwww.example.com%2Faccount%2Flogin&json=1";
 static const char FORM_RECAPTCHA[] =
-    "key=0123456789abcdef0123456789abcdef&method=userrecaptcha&version=v3&action=verify&min_score=0.3"
+    "key=0123456789abcdef0123456789abcdef&method=userrecaptcha&version=v3&action=verify&min_score="
+    "0.3"
     "&googlekey=6LfD3PIbAAAAAJs_eEHvoOl75_83eXSqpPSRFJ_u"
     "&pageurl=https%3A%2F%2Fwww.example.com%2Faccount%2Flogin&json=1&soft_id=4580&header_acao=1";
-static const char JSON[] =
-    "{\"method\":\"turnstile\",\"sitekey\":\"0x4AAAAAAAC3DHQFLr1GavRN\","
-    "\"pageurl\":\"https://www.example.com/account/login\",\"wait\":30}";
+static const char JSON[] = "{\"method\":\"turnstile\",\"sitekey\":\"0x4AAAAAAAC3DHQFLr1GavRN\","
+                           "\"pageurl\":\"https://www.example.com/account/login\",\"wait\":30}";
 static const char JSON_RECAPTCHA[] =
     "{\"method\":\"userrecaptcha\",\"version\":\"v3\",\"action\":\"verify\",\"min_score\":0.3,"
     "\"googlekey\":\"6LfD3PIbAAAAAJs_eEHvoOl75_83eXSqpPSRFJ_u\","

@@ -46,15 +46,23 @@ static void add_code(struct vendor *vendor, const struct task *task, enum callba
         answer_add_text(code, task, &vendor->style, sort == CALLBACK_OTHER_CODE);
 }
 
-/* Another path of the same form: the last letter or digit before the query is turned. */
+/* Another path at the same address: its last character is turned, or it gets one more step. */
 static void add_forged_url(struct buf *url, struct slice original)
 {
     const char *mark = memchr(original.data, '?', original.len);
-    size_t last = mark == NULL ? original.len : (size_t)(mark - original.data);
+    const size_t end = mark == NULL ? original.len : (size_t)(mark - original.data);
+    const size_t authority = sizeof "http://" - 1;
+    const bool has_path =
+        end > authority && memchr(original.data + authority, '/', end - authority) != NULL;
 
-    buf_add(url, original);
-    if (last > 0)
-        url->data[last - 1] = url->data[last - 1] == '0' ? '1' : '0';
+    buf_add(url, (struct slice){original.data, end});
+    if (!has_path)
+        buf_add(url, SLICE_OF("/forged"));
+    else if (original.data[end - 1] == '/')
+        buf_add(url, SLICE_OF("forged"));
+    else
+        url->data[end - 1] = original.data[end - 1] == '0' ? '1' : '0';
+    buf_add(url, (struct slice){original.data + end, original.len - end});
 }
 
 static void make(struct vendor *vendor, const struct task *task, enum callback_sort sort,

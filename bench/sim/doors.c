@@ -13,6 +13,7 @@ static const char welcome[] =
     "  /in.php /res.php /solve.php   the vendor's doors\n"
     "  GET /sim/ledger               every accepted submit (?summary=1 for the totals)\n"
     "  GET|PUT /sim/faults           what goes wrong, and how often\n"
+    "  POST /sim/solve               end what is in flight (?id=, ?error=)\n"
     "  POST /sim/reset               back to the start\n"
     "solvegate-sim --help tells more.\n";
 

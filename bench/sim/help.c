@@ -48,6 +48,7 @@ static const char introduction[] =
     "  GET  /sim/ledger  totals and accepted submits; ?summary=1, ?id=, ?after=ID, ?limit=N\n"
     "  GET  /sim/faults  what can go wrong now, what is left of the script, what has struck\n"
     "  PUT  /sim/faults  replace the probabilities (faults), the script, or both\n"
+    "  POST /sim/solve   end a task now (?id=), or all; ?error=CODE to let it fail\n"
     "  POST /sim/reset   forget tasks and totals, faults as on the command line; ids go on\n"
     "\n";
 

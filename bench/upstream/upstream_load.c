@@ -2,7 +2,7 @@
  *
  *     upstream-load URL TASK-ID OUTSTANDING CONNECTIONS SECONDS
  *
- * Prints one line of JSON. A tenth of a second at the start, while connections open, is not counted. */
+ * Prints one line of JSON. The start, while connections open, is not counted. */
 #include "io/upstream.h"
 
 #include <stdio.h>
@@ -17,11 +17,12 @@ struct load {
     struct upstream *upstream;
     const char *task_id;
     uint64_t answered, bad;
+    uint64_t active_sum; /* of calls on the wire, looked at with every answer */
     bool is_over;
 };
 
 struct mark {
-    uint64_t ns, answered;
+    uint64_t ns, answered, active_sum;
     double user_s, system_s;
     struct upstream_counters counters;
 };
@@ -46,6 +47,9 @@ static void on_probed(void *context, const struct probed *probed)
 static void on_polled(void *context, const struct vendor_result *result)
 {
     struct load *load = context;
+    struct upstream_counters counters;
+    upstream_counters(load->upstream, &counters);
+    load->active_sum += counters.active;
     load->answered++;
     load->bad += result->outcome != OUTCOME_PENDING;
     upstream_poll(load->upstream, load->answered, slice_from(load->task_id));
@@ -65,6 +69,18 @@ static void run_for(struct load *load, uint64_t ms)
         (void)uv_run(&load->loop, UV_RUN_ONCE);
 }
 
+/* Until no more connections are opened: from then on it is the steady state that is measured. */
+static void warm_up(struct load *load)
+{
+    struct upstream_counters before = {.connections_opened = 0};
+    struct upstream_counters after = {.connections_opened = 1};
+    for (int i = 0; i < 20 && before.connections_opened != after.connections_opened; i++) {
+        upstream_counters(load->upstream, &before);
+        run_for(load, 500);
+        upstream_counters(load->upstream, &after);
+    }
+}
+
 static double seconds_of(struct timeval time)
 {
     return (double)time.tv_sec + (double)time.tv_usec / 1e6;
@@ -73,7 +89,8 @@ static double seconds_of(struct timeval time)
 static struct mark mark_now(const struct load *load)
 {
     struct rusage usage;
-    struct mark mark = {.ns = uv_hrtime(), .answered = load->answered};
+    struct mark mark = {.ns = uv_hrtime(), .answered = load->answered,
+                        .active_sum = load->active_sum};
     (void)getrusage(RUSAGE_SELF, &usage);
     mark.user_s = seconds_of(usage.ru_utime);
     mark.system_s = seconds_of(usage.ru_stime);
@@ -86,11 +103,12 @@ static void print_difference(const struct load *load, const struct mark *start, 
     const double polls = (double)(end->answered - start->answered);
     const double seconds = (double)(end->ns - start->ns) / 1e9;
     printf("{\"polls_per_s\":%.0f,\"user_us\":%.2f,\"system_us\":%.2f,\"epoll_ctl_per_poll\":%.4f,"
-           "\"lanes\":%u,\"connections\":%llu,\"bad\":%llu}\n",
+           "\"active\":%.0f,\"lanes\":%u,\"connections\":%llu,\"bad\":%llu}\n",
            polls / seconds, (end->user_s - start->user_s) * 1e6 / polls,
            (end->system_s - start->system_s) * 1e6 / polls,
            (double)(end->counters.epoll_ctl - start->counters.epoll_ctl) / polls,
-           end->counters.lanes, (unsigned long long)end->counters.connections_opened,
+           (double)(end->active_sum - start->active_sum) / polls, end->counters.lanes,
+           (unsigned long long)end->counters.connections_opened,
            (unsigned long long)load->bad);
 }
 
@@ -111,7 +129,7 @@ static int run(struct load *load, uint32_t outstanding, uint64_t seconds)
 {
     for (uint32_t i = 0; i < outstanding; i++)
         upstream_poll(load->upstream, i, slice_from(load->task_id));
-    run_for(load, 100 + outstanding / 10);
+    warm_up(load);
     const struct mark start = mark_now(load);
     run_for(load, seconds * 1000);
     const struct mark end = mark_now(load);

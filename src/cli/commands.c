@@ -36,7 +36,8 @@ void cli_write_overview(FILE *out)
     for (size_t i = 0; commands[i] != NULL; i++)
         (void)fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
     (void)fputs("\n"
-                "`solvegate help COMMAND` tells more, `solvegate help config` lists every option.\n"
+                "`solvegate help COMMAND` tells more, `solvegate help config` lists every option,\n"
+                "`solvegate help routes` every path that is served.\n"
                 "To begin: CAPTCHAAI_API_KEY=... solvegate serve\n",
                 out);
 }

@@ -1,14 +1,27 @@
 #include "cli/cli.h"
 
 #include "cli/load.h"
+#include "io/routes.h"
 
 #include <string.h>
 #include <sysexits.h>
+
+static int print_routes(void)
+{
+    struct buf out;
+    buf_init(&out, 65536);
+    routes_print(&out);
+    (void)fwrite(out.data, 1, out.len, stdout);
+    buf_close(&out);
+    return EX_OK;
+}
 
 static int help_about(const char *topic)
 {
     if (strcmp(topic, "config") == 0)
         return load_print_reference();
+    if (strcmp(topic, "routes") == 0)
+        return print_routes();
     const struct command *const command = command_find(topic);
     if (command != NULL) {
         cli_write_help(command, stdout);
@@ -37,7 +50,7 @@ static int run(struct cli_args *args)
 
 const struct command command_help = {
     .name = "help",
-    .summary = "Tell about a command, or about every option of the configuration",
-    .usage = "[COMMAND|config]",
+    .summary = "Tell about a command, every option (config) or every path (routes)",
+    .usage = "[COMMAND|config|routes]",
     .run = run,
 };

@@ -97,6 +97,9 @@ void account_on_gone(struct engine *engine, caller_id caller)
  * behind them, a matter of the account. When nobody can tell, waiting is the cheaper mistake. */
 static void judge(struct engine *engine, const struct probed *probed)
 {
+    /* Threads say more than money: a plan of threads has no balance to speak of. */
+    if (probed->probe == PROBE_BALANCE && engine->probes[PROBE_THREADS].is_asked)
+        return;
     if (probed->probe == PROBE_THREADS && !(probed->is_ok && probed->has_threads)) {
         account_probe(engine, PROBE_BALANCE);
         return;

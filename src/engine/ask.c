@@ -129,15 +129,14 @@ static void answer_from_memory(struct engine *engine, const struct ask *ask,
     if (solution->is_negative) {
         request_failed(engine, request, CLASS_CALLER, solution->text, 0);
     } else {
-        const bool is_first = solution->handed == 0;
+        const bool is_for_one =
+            solution->handed == 0 && (ask->reuse != REUSE_SHARED || !solution->is_shared);
         cache_take(engine, solution, ask->reuse);
         if (ask->has_idempotency)
             idempotency_bind_solution(engine, ask, solution);
         /* A crash must not hand a single solution out again. */
-        if (is_first && ask->reuse != REUSE_SHARED) {
-            const journal_seq seq = journal_handout(engine, request, solution);
-            request->seq = seq > request->seq ? seq : request->seq;
-        }
+        if (is_for_one)
+            journal_handout(engine, request, solution);
         request_solved(engine, request, solution);
     }
     solution_unref(engine, solution);

@@ -62,6 +62,7 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     attempt->name = new_name(engine);
     attempt->node.key = key_from_u64(attempt->name);
     attempt->flight = flight;
+    attempt->origin = flight->id;
     attempt->key = flight->node.key;
     attempt->started_ms = engine->now_ms;
     attempt->unborn_ms = engine->now_ms;
@@ -77,11 +78,17 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
 
 void attempt_let_go(struct engine *engine, struct attempt *attempt)
 {
-    ASSERT(attempt->flight != NULL && attempt->flight->attempt == attempt);
-    attempt->flight->attempt = NULL;
+    struct flight *flight = attempt->flight;
+    ASSERT(flight != NULL && flight->attempt == attempt);
+    if (!attempt->is_replied) {
+        /* It may be accepted yet: the budget counts it until the contrary is proven. */
+        slots_spend(engine, flight);
+        attempt->spent_day = engine->days[0].number;
+    }
+    flight->attempt = NULL;
     attempt->flight = NULL;
-    const bool can_be_heard_of =
-        !attempt->is_replied || (engine->options.has_callbacks && !attempt->is_void);
+    const bool can_be_heard_of = !attempt->is_replied || attempt->is_polling ||
+                                 (engine->options.has_callbacks && !attempt->is_void);
     if (!can_be_heard_of) {
         attempt_free(engine, attempt);
         return;
@@ -150,12 +157,24 @@ static void arm_next_poll(struct engine *engine, struct flight *flight, uint32_t
 
 /* ---- hearing ----------------------------------------------------------------------------- */
 
-/* A paid solution whose flight is gone: for those who wait for the same thing now, else banked. */
+/* Who waits for what an attempt brought late: the flight that made it, if that is trying anew, else
+ * one that shares its key; to the latter it must not be stale already. */
+static struct flight *find_waiting(const struct engine *engine, const struct attempt *attempt,
+                                   const struct solution *solution)
+{
+    struct flight *own = slab_get(&engine->flights, attempt->origin);
+    if (own != NULL && own->is_in_table)
+        return own;
+    if (attempt->reuse != REUSE_SHARED || solution->expires_ms <= engine->now_ms)
+        return NULL;
+    return flight_find(engine, &attempt->key);
+}
+
+/* A paid solution whose attempt was given up: for those who wait for the same thing now, else banked. */
 static void place_late(struct engine *engine, const struct attempt *attempt,
                        struct solution *solution)
 {
-    struct flight *flight =
-        attempt->reuse == REUSE_SHARED ? flight_find(engine, &attempt->key) : NULL;
+    struct flight *flight = find_waiting(engine, attempt, solution);
     if (flight != NULL) {
         flight_solve(engine, flight, solution);
         return;
@@ -225,6 +244,23 @@ static void ambiguous(struct engine *engine, struct attempt *attempt)
                  attempt->started_ms + engine->options.ambiguity_window_ms);
 }
 
+static void alert_about(struct engine *engine, const struct attempt *attempt, enum alert_kind kind)
+{
+    struct action *action = engine_push(engine, ACTION_ALERT);
+    action->alert.kind = kind;
+    action->alert.attempt = attempt->name;
+}
+
+/* Two task ids on one nonce: somebody resent our submit (RELIABILITY.md, finding 5). */
+static void prove_duplicate(struct engine *engine, struct attempt *attempt, const char *task_id)
+{
+    if (attempt->other_task_id[0] != '\0')
+        return;
+    memcpy(attempt->other_task_id, task_id, TASK_ID_MAX);
+    COUNT(engine, duplicates_proven);
+    alert_about(engine, attempt, ALERT_DUPLICATE_PROVEN);
+}
+
 /* The reply comes after a callback already told us the task id. */
 static void confirm_task(struct engine *engine, struct attempt *attempt,
                          const struct vendor_result *result)
@@ -235,11 +271,21 @@ static void confirm_task(struct engine *engine, struct attempt *attempt,
     if (attempt->task_id[0] == '\0') {
         memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
     } else if (strcmp(attempt->task_id, result->task_id) != 0) {
-        COUNT(engine, duplicates_proven);
-        struct action *action = engine_push(engine, ACTION_ALERT);
-        action->alert.kind = ALERT_DUPLICATE_PROVEN;
-        action->alert.attempt = attempt->name;
+        prove_duplicate(engine, attempt, result->task_id);
     }
+}
+
+/* It does not exist at the vendor: its flight goes on without it; if that is gone, it was all. */
+static void proven_void(struct engine *engine, struct attempt *attempt,
+                        const struct vendor_result *result)
+{
+    attempt->is_void = true;
+    if (attempt->flight != NULL) {
+        failed(engine, attempt, result);
+        return;
+    }
+    slots_refund(engine, attempt);
+    attempt_free(engine, attempt);
 }
 
 /* A flight may have ended while its submit was on the wire; then only callbacks can bring more. */
@@ -272,13 +318,11 @@ void attempt_on_submitted(struct engine *engine, const struct vendor_result *res
         break;
     case OUTCOME_NOT_SENT:
         COUNT(engine, submits_not_sent);
-        attempt->is_void = true;
-        failed(engine, attempt, result);
+        proven_void(engine, attempt, result);
         return;
     case OUTCOME_REJECTED:
         COUNT(engine, submits_rejected);
-        attempt->is_void = true;
-        failed(engine, attempt, result);
+        proven_void(engine, attempt, result);
         return;
     case OUTCOME_PENDING:
     case OUTCOME_SOLVED:
@@ -289,6 +333,12 @@ void attempt_on_submitted(struct engine *engine, const struct vendor_result *res
     forget_if_silent(engine, attempt);
 }
 
+/* After its end only one thing is news of an attempt: a solution for what was given up as failed. */
+static bool is_news(const struct attempt *attempt, const struct vendor_result *result)
+{
+    return !attempt->is_closed || (attempt->text == NULL && result->outcome == OUTCOME_SOLVED);
+}
+
 void attempt_on_polled(struct engine *engine, const struct vendor_result *result)
 {
     struct attempt *attempt = find(engine, result->attempt);
@@ -297,8 +347,11 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
         return;
     }
     attempt->is_polling = false;
-    if (attempt->is_closed || (attempt->flight == NULL && result->outcome != OUTCOME_SOLVED))
+    const bool is_late = attempt->flight == NULL;
+    if (!is_news(attempt, result) || (is_late && result->outcome != OUTCOME_SOLVED)) {
+        forget_if_silent(engine, attempt);
         return;
+    }
     switch (result->outcome) {
     case OUTCOME_PENDING:
         /* It was not there when the vendor answered, so it is younger than our question. */
@@ -312,6 +365,8 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
         return;
     case OUTCOME_SOLVED:
         solved(engine, attempt, result);
+        if (is_late)
+            forget_if_silent(engine, attempt);
         return;
     case OUTCOME_FAILED:
         (void)journal_outcome(engine, attempt, result);
@@ -335,13 +390,6 @@ static void acknowledge(struct engine *engine, caller_id caller)
     action->ack = caller;
 }
 
-static void alert_other(struct engine *engine, const struct attempt *attempt, enum alert_kind kind)
-{
-    struct action *action = engine_push(engine, ACTION_ALERT);
-    action->alert.kind = kind;
-    action->alert.attempt = attempt->name;
-}
-
 /* Something for an attempt that is over: the same again, or proof that our submit was doubled. */
 static void absorb_repeat(struct engine *engine, const struct attempt *attempt,
                           const struct vendor_result *result)
@@ -350,12 +398,28 @@ static void absorb_repeat(struct engine *engine, const struct attempt *attempt,
                          slice_equals(blob_slice(attempt->text), blob_slice(result->text));
     COUNT(engine, callbacks_duplicate);
     if (!is_same && attempt->text != NULL && result->outcome == OUTCOME_SOLVED)
-        alert_other(engine, attempt, ALERT_OTHER_SOLUTION);
+        alert_about(engine, attempt, ALERT_OTHER_SOLUTION);
+}
+
+/* A second paid task on one nonce: its solution is as good as the first one's, once. */
+static void hear_other_task(struct engine *engine, struct attempt *attempt,
+                            const struct vendor_result *result)
+{
+    prove_duplicate(engine, attempt, result->task_id);
+    const bool is_third = strcmp(attempt->other_task_id, result->task_id) != 0;
+    if (is_third || attempt->is_other_closed || result->outcome != OUTCOME_SOLVED) {
+        COUNT(engine, callbacks_duplicate);
+        if (is_third && result->outcome == OUTCOME_SOLVED)
+            alert_about(engine, attempt, ALERT_OTHER_SOLUTION);
+        return;
+    }
+    COUNT(engine, callbacks_ok);
+    attempt->is_other_closed = true;
+    receive(engine, attempt, NULL, result);
 }
 
 /* The id that a callback names must be the one the submit's reply named. */
-static bool task_id_fits(struct engine *engine, struct attempt *attempt,
-                         const struct vendor_result *result)
+static bool task_id_fits(struct attempt *attempt, const struct vendor_result *result)
 {
     if (result->task_id[0] == '\0')
         return true;
@@ -363,11 +427,7 @@ static bool task_id_fits(struct engine *engine, struct attempt *attempt,
         memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
         return true;
     }
-    if (strcmp(attempt->task_id, result->task_id) == 0)
-        return true;
-    COUNT(engine, duplicates_proven);
-    alert_other(engine, attempt, ALERT_DUPLICATE_PROVEN);
-    return false;
+    return strcmp(attempt->task_id, result->task_id) == 0;
 }
 
 void attempt_on_callback(struct engine *engine, const struct vendor_result *result)
@@ -375,21 +435,21 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
     struct attempt *attempt = find(engine, result->attempt);
     if (attempt == NULL) {
         COUNT(engine, callbacks_unknown);
-    } else if (!task_id_fits(engine, attempt, result)) {
-        /* A second paid task on one nonce: its solution is as good as the first one's. */
-        if (result->outcome == OUTCOME_SOLVED)
-            receive(engine, attempt, NULL, result);
-    } else if (attempt->is_closed) {
+    } else if (!task_id_fits(attempt, result)) {
+        hear_other_task(engine, attempt, result);
+    } else if (!is_news(attempt, result)) {
         absorb_repeat(engine, attempt, result);
     } else {
         if (attempt->flight == NULL)
             COUNT(engine, callbacks_late);
         else
             COUNT(engine, callbacks_ok);
-        if (result->outcome == OUTCOME_SOLVED)
+        if (result->outcome == OUTCOME_SOLVED) {
             solved(engine, attempt, result);
-        else
+        } else {
+            (void)journal_outcome(engine, attempt, result);
             failed(engine, attempt, result);
+        }
     }
     acknowledge(engine, result->caller);
 }

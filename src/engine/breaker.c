@@ -47,8 +47,10 @@ static void fail_unsubmitted(struct engine *engine)
 {
     fail_all(engine, &engine->backing_off);
     for (uint16_t i = 0; i < engine->client_count; i++) {
-        for (int priority = 0; priority < PRIORITIES; priority++)
+        for (int priority = 0; priority < PRIORITIES; priority++) {
+            fail_all(engine, &engine->clients[i].again[priority]);
             fail_all(engine, &engine->clients[i].queues[priority]);
+        }
     }
 }
 
@@ -56,6 +58,9 @@ void breaker_open(struct engine *engine, enum class class, struct slice cause)
 {
     struct breaker *breaker = &engine->breaker;
     const bool was_open = breaker_is_open(engine);
+    /* A storm on top of an account that is out of order is no news. */
+    if (was_open && class != CLASS_ACCOUNT)
+        return;
     breaker->cause_class = class;
     code_copy(breaker->cause, cause);
     if (!was_open) {
@@ -73,10 +78,10 @@ void breaker_on_ambiguous(struct engine *engine)
 {
     struct breaker *breaker = &engine->breaker;
     const unsigned places = sizeof breaker->ambiguous_ms / sizeof breaker->ambiguous_ms[0];
-    const uint64_t oldest = breaker->ambiguous_ms[breaker->ambiguous_next];
     breaker->ambiguous_ms[breaker->ambiguous_next] = engine->now_ms + 1;
     breaker->ambiguous_next = (breaker->ambiguous_next + 1) % places;
-    /* The ring holds now + 1 so that 0 can mean "never". */
+    /* The next to be overwritten; the ring holds now + 1 so that 0 can mean "never". */
+    const uint64_t oldest = breaker->ambiguous_ms[breaker->ambiguous_next];
     if (oldest != 0 && engine->now_ms + 1 - oldest <= STORM_SPAN_MS)
         breaker_open(engine, CLASS_AMBIGUOUS, SLICE_OF("ERROR_UPSTREAM_UNCERTAIN"));
 }
@@ -96,7 +101,7 @@ static void stay_open(struct engine *engine, const struct probed *probed)
     breaker->wait_ms = breaker->wait_ms * 2 < PROBE_MOST_MS ? breaker->wait_ms * 2 : PROBE_MOST_MS;
     wheel_arm(&engine->wheel, &breaker->timer, engine->now_ms + breaker->wait_ms);
     if (probed->class == CLASS_ACCOUNT)
-        code_copy(breaker->cause, slice_from(probed->code));
+        breaker_open(engine, CLASS_ACCOUNT, slice_from(probed->code));
 }
 
 void breaker_on_probed(struct engine *engine, const struct probed *probed)

@@ -79,7 +79,8 @@ static void check_clients(const struct engine *engine)
         const struct client *client = &engine->clients[i];
         uint32_t own = 0;
         for (int priority = 0; priority < PRIORITIES; priority++)
-            own += (uint32_t)list_length(&client->queues[priority]);
+            own += (uint32_t)(list_length(&client->again[priority]) +
+                              list_length(&client->queues[priority]));
         ASSERT(own == client->queued);
         ASSERT(client->options.slots == 0 || client->slots_used <= client->options.slots);
         ASSERT(client->options.budget_per_day == UINT64_MAX ||

@@ -222,6 +222,9 @@ static void wake_one(struct engine *engine, struct flight *flight)
         return;
     }
     flight->solution->handed++;
+    /* A crash must not hand out again what is for one. */
+    if (flight->reuse != REUSE_SHARED)
+        journal_handout(engine, request, flight->solution);
     request_solved(engine, request, flight->solution);
 }
 

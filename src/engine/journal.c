@@ -22,6 +22,11 @@ journal_seq journal_intent(struct engine *engine, const struct attempt *attempt,
     record->captcha = flight->captcha;
     record->key = flight->node.key;
     record->params = blob_ref(flight->params);
+    /* A further attempt is recorded with its reason: how the one before ended. */
+    if (flight->error != NULL) {
+        record->class = flight->error_class;
+        code_copy(record->code, blob_slice(flight->error));
+    }
     return seq;
 }
 
@@ -73,18 +78,18 @@ journal_seq journal_request(struct engine *engine, const struct request *request
     return seq;
 }
 
-journal_seq journal_handout(struct engine *engine, const struct request *request,
-                            const struct solution *solution)
+void journal_handout(struct engine *engine, struct request *request,
+                     const struct solution *solution)
 {
     journal_seq seq = 0;
     if (!engine->options.has_journal)
-        return seq;
+        return;
     struct record *record = append(engine, RECORD_HANDOUT, &seq);
     record->request = request->public_id;
     record->client = request->client;
     record->key = solution->node.key;
     memcpy(record->task_id, solution->task_id, TASK_ID_MAX);
-    return seq;
+    request->seq = seq;
 }
 
 journal_seq journal_failed(struct engine *engine, const struct flight *flight)

@@ -13,8 +13,9 @@ journal_seq journal_solution(struct engine *engine, const struct attempt *attemp
                              const struct solution *solution);
 journal_seq journal_request(struct engine *engine, const struct request *request,
                             const struct ask *ask);
-journal_seq journal_handout(struct engine *engine, const struct request *request,
-                            const struct solution *solution);
+/* The request's answer will wait for it. */
+void journal_handout(struct engine *engine, struct request *request,
+                     const struct solution *solution);
 journal_seq journal_failed(struct engine *engine, const struct flight *flight);
 
 #endif

@@ -369,15 +369,11 @@ void request_on_detach(struct engine *engine, const struct detach *detach)
     request_detach(engine, request);
 }
 
-/* A bad solution is evicted for everybody; the vendor is told only about what it alone answers for:
- * a solution we let age or gave to several callers may have gone bad in our hands (DESIGN.md 5.2). */
-static void report_solution(struct engine *engine, struct solution *solution, bool is_good,
-                            enum source source)
+/* The vendor is told once, and only about what it alone answers for: a solution we let age or gave
+ * to several callers may have gone bad in our hands (DESIGN.md 5.2). */
+static void forward_report(struct engine *engine, const struct solution *solution, bool is_good,
+                           enum source source)
 {
-    if (!is_good) {
-        solution->is_bad = true;
-        cache_drop(engine, solution);
-    }
     const bool is_fresh = source == SOURCE_API || source == SOURCE_DEDUP_WAIT;
     const bool is_ours = solution->handed > 1 || !is_fresh;
     if (solution->task_id[0] == '\0' || (!is_good && is_ours))
@@ -395,12 +391,15 @@ void request_on_report(struct engine *engine, const struct report *report)
                        request == NULL ? REFUSAL_UNKNOWN_ID : REFUSAL_NOT_SOLVED, SLICE_NONE, 0);
         return;
     }
-    if (report->is_good)
+    if (report->is_good) {
         COUNT(engine, reports_good);
-    else
+    } else {
         COUNT(engine, reports_bad);
+        request->solution->is_bad = true;
+        cache_drop(engine, request->solution);
+    }
     if (!request->is_reported)
-        report_solution(engine, request->solution, report->is_good, request->source);
+        forward_report(engine, request->solution, report->is_good, request->source);
     request->is_reported = true;
     request_answer(engine, request, report->caller);
 }

@@ -71,6 +71,7 @@ static void try_again(struct engine *engine, struct flight *flight,
         return;
     }
     flight->tries[class]++;
+    stats_note_retry(engine);
     slots_reserve(engine, flight);
     TRACE(engine, "flight %u tries again after %llu ms: %s", flight->number,
           (unsigned long long)wait, result->code);
@@ -99,6 +100,8 @@ void retry_or_fail(struct engine *engine, struct flight *flight,
     blob_unref(flight->error);
     flight->error = blob_new(slice_from(result->code));
     flight->error_class = result->class;
+    /* Whatever verdict it waited for was about an earlier attempt. */
+    flight->is_judged = false;
     switch (result->class) {
     case CLASS_BUSY:
         slots_on_busy(engine);
@@ -114,8 +117,9 @@ void retry_or_fail(struct engine *engine, struct flight *flight,
             await_verdict(engine, flight, result);
             return;
         }
-        flight_fail(engine, flight, CLASS_ACCOUNT, slice_from(result->code));
         breaker_open(engine, CLASS_ACCOUNT, slice_from(result->code));
+        flight->retry_after_ms = breaker_retry_after_ms(engine);
+        flight_fail(engine, flight, CLASS_ACCOUNT, slice_from(result->code));
         return;
     case CLASS_CALLER:
         cache_put_mistake(engine, flight, slice_from(result->code));
@@ -143,7 +147,11 @@ void retry_after_window(struct engine *engine, struct flight *flight)
         flight_fail(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
         return;
     }
+    blob_unref(flight->error);
+    flight->error = blob_new(SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
+    flight->error_class = CLASS_AMBIGUOUS;
     COUNT(engine, resends);
+    stats_note_retry(engine);
     slots_reserve(engine, flight);
     TRACE(engine, "flight %u resends: unheard of for the whole window", flight->number);
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);

@@ -15,8 +15,10 @@ void slots_init(struct engine *engine, const struct client_options *clients)
         if (client->options.weight == 0)
             client->options.weight = 1;
         list_init(&client->turn);
-        for (int priority = 0; priority < PRIORITIES; priority++)
+        for (int priority = 0; priority < PRIORITIES; priority++) {
+            list_init(&client->again[priority]);
             list_init(&client->queues[priority]);
+        }
     }
     engine->slots_plan = engine->options.slots_are_auto ? SLOTS_AUTO_MOST : engine->options.slots;
     const uint32_t start =
@@ -49,12 +51,9 @@ static void update_turn(struct engine *engine, struct client *client)
 void slots_enqueue(struct engine *engine, struct flight *flight)
 {
     struct client *client = &engine->clients[flight->client];
-    struct list *queue = &client->queues[flight->priority];
     /* A flight that already had its turn keeps it: retries go before newcomers. */
-    if (flight->attempts > 0)
-        list_prepend(queue, &flight->link);
-    else
-        list_append(queue, &flight->link);
+    struct list *queues = flight->attempts > 0 ? client->again : client->queues;
+    list_append(&queues[flight->priority], &flight->link);
     client->queued++;
     engine->queued++;
     update_turn(engine, client);
@@ -94,7 +93,9 @@ void slots_give_back(struct engine *engine, struct flight *flight)
 static struct flight *first_of(struct client *client)
 {
     for (int priority = PRIORITIES - 1; priority >= 0; priority--) {
-        struct list *first = list_first(&client->queues[priority]);
+        struct list *first = list_first(&client->again[priority]);
+        if (first == NULL)
+            first = list_first(&client->queues[priority]);
         if (first != NULL)
             return CONTAINER_OF(first, struct flight, link);
     }
@@ -166,6 +167,16 @@ void slots_spend(struct engine *engine, struct flight *flight)
     engine->clients[flight->client].spent++;
 }
 
+void slots_refund(struct engine *engine, const struct attempt *attempt)
+{
+    struct client *client = &engine->clients[attempt->client];
+    /* Midnight has wiped the slate of the day before. */
+    if (attempt->spent_day != engine->days[0].number)
+        return;
+    ASSERT(client->spent > 0);
+    client->spent--;
+}
+
 /* ---- limit ------------------------------------------------------------------------------- */
 
 uint32_t slots_limit(const struct engine *engine)
@@ -201,8 +212,10 @@ void slots_on_accepted(struct engine *engine)
 
 void slots_on_plan(struct engine *engine, uint32_t threads)
 {
-    if (!engine->options.slots_are_auto || threads == 0)
+    const uint32_t plan = threads < SLOTS_AUTO_MOST ? threads : SLOTS_AUTO_MOST;
+    /* Hearing the same again must not undo what busy answers taught. */
+    if (!engine->options.slots_are_auto || plan == 0 || plan == engine->slots_plan)
         return;
-    engine->slots_plan = threads < SLOTS_AUTO_MOST ? threads : SLOTS_AUTO_MOST;
+    engine->slots_plan = plan;
     engine->limit_milli = (uint64_t)engine->slots_plan * 1000;
 }

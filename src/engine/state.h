@@ -71,12 +71,14 @@ struct attempt {
     struct list link;       /* engine's listening list, oldest first, once its flight is done with it */
     struct wheel_timer expiry;
     struct flight *flight;  /* borrowed; NULL once the flight is done with it */
+    slab_id origin;         /* that flight's place, to find it again while it tries anew */
     struct blob *text;      /* owned: the solution it brought, to recognise repeats */
     attempt_id name;
     struct key key;         /* of its flight, to bank a late solution */
     uint64_t started_ms;
     uint64_t unborn_ms;     /* the latest moment at which the solution certainly did not exist */
     uint64_t asked_ms;      /* when the poll under way was asked for */
+    int64_t spent_day;      /* whose budget paid for it before its submit's reply came */
     client_id client;
     enum captcha captcha;
     enum reuse reuse;
@@ -85,7 +87,9 @@ struct attempt {
     bool is_polling;        /* a poll is on its way */
     bool is_void;           /* proven not to exist at the vendor: nothing can come of it */
     bool is_closed;         /* solved or failed: anything further is a repeat */
+    bool is_other_closed;   /* the same for the other task */
     char task_id[TASK_ID_MAX];
+    char other_task_id[TASK_ID_MAX]; /* a second one on the same nonce: our submit was doubled */
 };
 
 /* An answer with its birth and expiry; a negative one remembers a caller's mistake. */
@@ -174,7 +178,8 @@ struct account_probe {
 
 /* A client's part of the queue and of the plan. */
 struct client {
-    struct list queues[PRIORITIES];
+    struct list again[PRIORITIES];  /* flights that had their turn before: they go first */
+    struct list queues[PRIORITIES]; /* newcomers */
     struct list turn;       /* in the ring of clients that have something queued */
     struct client_options options;
     uint32_t queued;

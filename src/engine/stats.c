@@ -49,10 +49,13 @@ void stats_count_submit(struct engine *engine, bool is_retry)
     const unsigned place = this_second(engine);
     engine->minute.submits[place]++;
     COUNT(engine, submits);
-    if (!is_retry)
-        return;
-    engine->minute.retries[place]++;
-    COUNT(engine, retries);
+    if (is_retry)
+        COUNT(engine, retries);
+}
+
+void stats_note_retry(struct engine *engine)
+{
+    engine->minute.retries[this_second(engine)]++;
 }
 
 bool stats_retry_allowed(const struct engine *engine)

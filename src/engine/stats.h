@@ -11,6 +11,9 @@ uint32_t stats_ms_to_midnight(const struct engine *engine);
 void stats_count_submit(struct engine *engine, bool is_retry);
 void stats_count_failure(struct engine *engine, enum class class);
 
+/* A retry counts when it is decided: a thousand that fail at once must not all find the budget unused. */
+void stats_note_retry(struct engine *engine);
+
 /* Retries of the last minute stay within their share of its submits, with a floor (DESIGN.md 5.5). */
 bool stats_retry_allowed(const struct engine *engine);
 

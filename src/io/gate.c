@@ -227,11 +227,14 @@ static void before_sleep(uv_prepare_t *prepare)
 
 static void start_closing(struct gate *gate);
 
+/* Everybody is answered, and the answers have left: a draining server closes each connection then. */
 static bool is_idle(const struct gate *gate)
 {
     struct gauges gauges;
+    struct http_counters http;
     engine_gauges(gate->engine, &gauges);
-    return gauges.waiting == 0 && gauges.callers == 0;
+    http_counters(gate->server, &http);
+    return gauges.waiting == 0 && http.open == 0;
 }
 
 static void after_poll(uv_check_t *check)

@@ -10,8 +10,9 @@ static void on_idle(uv_idle_t *idle)
 
 static void keep_awake(struct http_server *server)
 {
-    const bool is_needed = server->is_expiring || !list_is_empty(&server->dirty);
-    if (is_needed)
+    if (server->is_closing)
+        return;
+    if (server->is_expiring || !list_is_empty(&server->dirty))
         (void)uv_idle_start(&server->idle, on_idle);
     else
         (void)uv_idle_stop(&server->idle);

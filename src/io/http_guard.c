@@ -100,8 +100,9 @@ static bool check_line(struct http_parse *parse)
 /* RFC 3986's host and port, without the characters that make lists, users and paths of it. */
 static bool is_host_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-           (c != '\0' && strchr("-._~:[]%!$&'()*+;=", c) != NULL);
+    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= ':') || c == '.' || c == '-')
+        return true;
+    return (c >= 'A' && c <= 'Z') || (c != '\0' && strchr("_~[]%!$&'()*+;=", c) != NULL);
 }
 
 static bool check_host(struct http_parse *parse)

@@ -109,7 +109,7 @@ static void take_in_place(struct http_conn *conn, char *bytes, size_t len)
     const size_t done = work(conn, &server->parse, bytes, len, &kept);
     if (is_over(conn, kept) || kept == 0)
         return;
-    if (server->partial_bytes + kept > HTTP_PARTIAL_BYTES) {
+    if (server->partial_bytes + kept > server->partial_max) {
         http_conn_refuse(conn, 503, "too many half-sent requests");
         return;
     }
@@ -125,7 +125,7 @@ static void take_kept(struct http_conn *conn, const char *bytes, size_t len)
 {
     struct http_server *server = conn->server;
     struct http_input *input = conn->input;
-    if (server->partial_bytes + len > HTTP_PARTIAL_BYTES) {
+    if (server->partial_bytes + len > server->partial_max) {
         http_conn_refuse(conn, 503, "too many half-sent requests");
         return;
     }

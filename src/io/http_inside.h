@@ -17,7 +17,7 @@
 #define HTTP_QUEUE_BYTES (256 * 1024)
 /* Requests that arrive ahead of their turn are kept up to here, then reading stops. */
 #define HTTP_AHEAD_BYTES 16384
-/* All half-received requests together; above it they are refused with 503. */
+/* All half-received requests together, or four of the largest; above it they are refused with 503. */
 #define HTTP_PARTIAL_BYTES (64u * 1024 * 1024)
 /* A slow reader keeps its connection by taking this much within one write timeout. */
 #define HTTP_PROGRESS_BYTES 16384
@@ -30,6 +30,9 @@
 #define HTTP_LINGER_MS 1000
 /* Descriptors left to the vendor's connections, the journal, the log and the listeners. */
 #define HTTP_RESERVED_FILES 128
+
+/* What a caller_id can tell apart; far beyond any process's descriptors. */
+#define HTTP_CONNECTIONS_MAX (1u << 24)
 
 /* What a connection may be waiting for; each has one constant timeout, so that a plain list per kind
  * is sorted by itself and arming costs no more than a list operation. */
@@ -157,6 +160,7 @@ struct http_server {
     struct buf out;
     struct http_parse parse; /* of a request that lies whole in read_bytes */
     uint64_t partial_bytes;  /* of all inputs */
+    uint64_t partial_max;
     struct http_counters counters;
 
     uint64_t date_due_ms;

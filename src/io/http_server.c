@@ -8,6 +8,8 @@
 /* As many as are wanted, but never so many that the process runs out of descriptors. */
 static uint32_t connection_cap(uint32_t wanted)
 {
+    if (wanted > HTTP_CONNECTIONS_MAX)
+        wanted = HTTP_CONNECTIONS_MAX;
     struct rlimit files;
     if (getrlimit(RLIMIT_NOFILE, &files) != 0)
         return wanted;
@@ -39,6 +41,8 @@ struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_op
         .header_bytes = options->header_bytes,
         .body_bytes = options->body_bytes,
     };
+    const uint64_t four_bodies = UINT64_C(4) * options->body_bytes;
+    server->partial_max = four_bodies > HTTP_PARTIAL_BYTES ? four_bodies : HTTP_PARTIAL_BYTES;
     slab_init(&server->conns, sizeof(struct http_conn), connection_cap(options->connections));
     list_init(&server->listeners);
     list_init(&server->spare);

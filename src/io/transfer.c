@@ -135,6 +135,7 @@ static void set_safety(CURL *easy, const struct transfer_setup *setup)
     SET(easy, CURLOPT_PROTOCOLS_STR, setup->protocols);
     SET(easy, CURLOPT_FOLLOWLOCATION, 0L);
     SET(easy, CURLOPT_PROXY, ""); /* also none from the environment */
+    SET(easy, CURLOPT_NOPROXY, "*");
     SET(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     SET(easy, CURLOPT_ACCEPT_ENCODING, NULL);
     SET(easy, CURLOPT_HTTP09_ALLOWED, 0L);
@@ -150,6 +151,9 @@ static void set_safety(CURL *easy, const struct transfer_setup *setup)
 static void set_connection(CURL *easy, const struct transfer_setup *setup)
 {
     SET(easy, CURLOPT_NOSIGNAL, 1L);
+    /* Names are looked up in threads, and libcurl would wait for a thread that is still looking when
+     * its transfer ends: a dead name server would stop the loop. This has it let the thread go. */
+    SET(easy, CURLOPT_QUICK_EXIT, 1L);
     SET(easy, CURLOPT_TCP_NODELAY, 1L);
     SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
     SET(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)setup->connect_timeout_ms);

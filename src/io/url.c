@@ -6,6 +6,8 @@
 
 /* Longer than any page address that a browser would send. */
 #define URL_MAX 8192
+/* Dot segments stay: two spellings of a path are two pages until the site says otherwise. */
+#define FLAGS (CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS)
 
 static CURLU *parse(struct slice url)
 {
@@ -17,7 +19,7 @@ static CURLU *parse(struct slice url)
     CURLU *handle = curl_url();
     if (handle == NULL)
         return NULL;
-    if (curl_url_set(handle, CURLUPART_URL, text, CURLU_NON_SUPPORT_SCHEME) == CURLUE_OK)
+    if (curl_url_set(handle, CURLUPART_URL, text, FLAGS) == CURLUE_OK)
         return handle;
     curl_url_cleanup(handle);
     return NULL;

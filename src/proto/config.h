@@ -153,7 +153,8 @@ void config_write_reference(struct buf *out);
 /* BLAKE2b-256 of a client key, as key_hash and `solvegate hash-key` have it. */
 void config_hash_key(struct slice key, uint8_t out[CLIENT_KEY_HASH_BYTES]);
 
-/* The client that holds this key, compared in constant time per client; -1 when nobody does. */
+/* The client that holds this key, or -1. Found by the start of the key's digest, which tells a stranger nothing
+ * about the key, then compared in constant time. */
 long config_find_client(const struct config *config, struct slice key);
 
 /* Is this host (lower case, no port, no trailing dot) within the client's allow_hosts? */

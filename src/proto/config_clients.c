@@ -5,9 +5,6 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-/* Up to this many clients are all compared; above it, looking only at the right place is faster. */
-#define COMPARE_ALL_MAX 16
-
 void config_hash_key(struct slice key, uint8_t out[CLIENT_KEY_HASH_BYTES])
 {
     const int code = crypto_generichash(out, CLIENT_KEY_HASH_BYTES, (const unsigned char *)key.data,
@@ -56,15 +53,6 @@ void clients_close(struct config *config)
     free(config->client_order);
 }
 
-static long find_among_all(const struct config *config, const uint8_t hash[CLIENT_KEY_HASH_BYTES])
-{
-    long found = -1;
-    for (size_t i = 0; i < config->client_count; i++)
-        if (sodium_memcmp(config->clients[i].key_hash, hash, CLIENT_KEY_HASH_BYTES) == 0)
-            found = (long)i;
-    return found;
-}
-
 static long find_by_prefix(const struct config *config, const uint8_t hash[CLIENT_KEY_HASH_BYTES])
 {
     const uint64_t prefix = prefix_of(hash);
@@ -91,8 +79,7 @@ long config_find_client(const struct config *config, struct slice key)
         return -1;
     uint8_t hash[CLIENT_KEY_HASH_BYTES];
     config_hash_key(key, hash);
-    return config->client_count <= COMPARE_ALL_MAX ? find_among_all(config, hash)
-                                                   : find_by_prefix(config, hash);
+    return find_by_prefix(config, hash);
 }
 
 /* "*.example.com" is for what is below example.com, not for example.com itself. */

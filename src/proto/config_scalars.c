@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "proto/config_values.h"
 
+#include <sodium.h>
 #include <yyjson.h>
 
 /* Longest name of an environment variable in ${NAME}. */
@@ -136,6 +137,9 @@ bool scalar_text(struct loader *loader, const struct option *option, struct yyjs
         out[expanded.len] = '\0';
         *text = (struct slice){.data = out, .len = expanded.len};
     }
+    /* It may have been a key. */
+    if (buffer.data != NULL)
+        sodium_memzero(buffer.data, buffer.room);
     buf_close(&buffer);
     return is_good;
 }
@@ -147,10 +151,11 @@ bool scalar_read_copy(struct loader *loader, const struct option *option, struct
     struct slice text;
     if (!scalar_text(loader, option, value, copy, &text))
         return false;
-    if (text.len == 0 || (option->kind == OPTION_SECRET && !value_is_visible(text)))
-        return loader_expected(loader, option, value);
-    memcpy(place, copy, text.len + 1);
-    return true;
+    const bool is_good = text.len > 0 && (option->kind != OPTION_SECRET || value_is_visible(text));
+    if (is_good)
+        memcpy(place, copy, text.len + 1);
+    sodium_memzero(copy, sizeof(copy));
+    return is_good || loader_expected(loader, option, value);
 }
 
 bool scalar_read_url(struct loader *loader, const struct option *option, struct yyjson_val *value,

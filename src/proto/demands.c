@@ -41,7 +41,8 @@ static int check_names(const struct identity_work *work)
             continue;
         if (memchr(name.data, '\0', name.len) != NULL || name_is_disguised(name))
             return identity_fail(work->identity, "ERROR_BAD_PARAMETERS",
-                                 "the parameter name '%s' is not allowed", params_quote(name, quoted));
+                                 "the parameter name '%s' is not allowed",
+                                 params_quote(name, quoted));
     }
     return 0;
 }
@@ -86,9 +87,9 @@ int identity_check_demands(const struct identity_work *work)
     const char *const method = work->method->name.data;
     if ((needs & METHOD_NEEDS_SITEKEY) != 0 && !identity_has(work, NAME_SITEKEY) &&
         !identity_has(work, NAME_GOOGLEKEY))
-        return identity_fail(identity, "ERROR_GOOGLEKEY", "%s is required by method %s",
-                             work->method->captcha == CAPTCHA_RECAPTCHA_V2 ? "googlekey" : "sitekey",
-                             method);
+        return identity_fail(
+            identity, "ERROR_GOOGLEKEY", "%s is required by method %s",
+            work->method->captcha == CAPTCHA_RECAPTCHA_V2 ? "googlekey" : "sitekey", method);
     if ((needs & METHOD_NEEDS_PAGEURL) != 0 && !identity_has(work, NAME_PAGEURL))
         return identity_fail(identity, "ERROR_PAGEURL", "pageurl is required by method %s", method);
     if ((needs & METHOD_NEEDS_PROXY) != 0 && !identity_has(work, NAME_PROXY))

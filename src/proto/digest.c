@@ -25,8 +25,8 @@ static void finish(crypto_generichash_state *state, uint8_t out[DIGEST_BYTES])
     ASSERT(code == 0);
 }
 
-void digest_bytes(const uint8_t secret[DIGEST_SECRET_BYTES], struct slice domain, struct slice bytes,
-                  uint8_t out[DIGEST_BYTES])
+void digest_bytes(const uint8_t secret[DIGEST_SECRET_BYTES], struct slice domain,
+                  struct slice bytes, uint8_t out[DIGEST_BYTES])
 {
     crypto_generichash_state state;
     start(&state, secret, domain);
@@ -35,8 +35,8 @@ void digest_bytes(const uint8_t secret[DIGEST_SECRET_BYTES], struct slice domain
     finish(&state, out);
 }
 
-bool digest_base64(const uint8_t secret[DIGEST_SECRET_BYTES], struct slice domain, struct slice text,
-                   uint8_t out[DIGEST_BYTES], size_t *size)
+bool digest_base64(const uint8_t secret[DIGEST_SECRET_BYTES], struct slice domain,
+                   struct slice text, uint8_t out[DIGEST_BYTES], size_t *size)
 {
     crypto_generichash_state state;
     struct base64 reader;

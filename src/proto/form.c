@@ -1,6 +1,10 @@
 /* URL-encoded forms and query strings, read as PHP reads them. */
 #include "proto/params_private.h"
 
+/* Names may repeat and pairs may be empty, but not so often that a body of ampersands costs us
+ * milliseconds (RELIABILITY.md threat 5). */
+#define PAIRS_MAX (4 * PARAMS_MAX)
+
 static int hex_digit(char c)
 {
     if (c >= '0' && c <= '9')
@@ -79,7 +83,9 @@ int params_add_form(struct params *params, struct slice encoded)
 {
     size_t from = 0;
     size_t next_encoded = encoded.len == 0 ? 0 : find_encoded(encoded, 0);
-    while (from < encoded.len) {
+    for (int pairs = 0; from < encoded.len; pairs++) {
+        if (pairs == PAIRS_MAX)
+            return params_fail(params, ERR_FULL, "more than %d pairs", PAIRS_MAX);
         const char *const at = encoded.data + from;
         const char *const ampersand = memchr(at, '&', encoded.len - from);
         const size_t len = ampersand == NULL ? encoded.len - from : (size_t)(ampersand - at);

@@ -10,13 +10,13 @@ struct identity_work {
     const struct identity_options *options;
     const struct params *params;
     struct identity *identity;
-    const struct method *method;                     /* NULL when nobody documented it */
-    const struct param *given[NAME_ROLE_COUNT];      /* only of roles that one name has */
-    enum name_role roles[PARAMS_MAX];                /* of the params */
-    bool has_file;                                   /* some part is a file */
-    bool is_upload;                                  /* one image, in the way its method wants it */
-    char kinds[PARAMS_MAX];                          /* of identity->fields */
-    char *at;                                        /* free scratch, reserved for the worst */
+    const struct method *method;                /* NULL when nobody documented it */
+    const struct param *given[NAME_ROLE_COUNT]; /* only of roles that one name has */
+    enum name_role roles[PARAMS_MAX];           /* of the params */
+    bool has_file;                              /* some part is a file */
+    bool is_upload;                             /* one image, in the way its method wants it */
+    char kinds[PARAMS_MAX];                     /* of identity->fields */
+    char *at;                                   /* free scratch, reserved for the worst */
 };
 
 /* Sets the vendor's word and the sentence, and returns ERR_INVALID. */
@@ -31,6 +31,7 @@ bool identity_has(const struct identity_work *work, enum name_role role);
 int identity_check_demands(const struct identity_work *work) MUST_CHECK;
 
 /* A method of `post` or `base64` whose image does not decode or has an impossible size. */
-int identity_check_image(const struct identity_work *work, bool is_decoded, size_t bytes) MUST_CHECK;
+int identity_check_image(const struct identity_work *work, bool is_decoded,
+                         size_t bytes) MUST_CHECK;
 
 #endif

@@ -70,7 +70,8 @@ static int scan_exactly(struct params *params, struct slice text)
             return params_fail(params, ERR_INVALID, "the JSON body is nested deeper than %d levels",
                                DEPTH_MAX);
         if (values > VALUES_MAX)
-            return params_fail(params, ERR_FULL, "the JSON body has more than %d values", VALUES_MAX);
+            return params_fail(params, ERR_FULL, "the JSON body has more than %d values",
+                               VALUES_MAX);
     }
     return 0;
 }

@@ -45,7 +45,8 @@ _Static_assert(FRONT_BYTES + PAGEURL_MAX + PAGEURL_SPARE +
 static bool is_false(struct slice value)
 {
     return value.len == 0 || slice_equals(value, SLICE_OF("0")) ||
-           slice_equals_nocase(value, SLICE_OF("false")) || slice_equals_nocase(value, SLICE_OF("no"));
+           slice_equals_nocase(value, SLICE_OF("false")) ||
+           slice_equals_nocase(value, SLICE_OF("no"));
 }
 
 static bool is_same(const struct param *a, const struct param *b)
@@ -102,16 +103,19 @@ static int choose_method(struct identity_work *work)
     work->is_upload = is_upload(work);
     identity->captcha = work->method == NULL ? CAPTCHA_OTHER : work->method->captcha;
     const struct param *const version = work->given[NAME_VERSION];
-    if (is_recaptcha(work) && version != NULL && slice_equals_nocase(version->value, SLICE_OF("v3")))
+    if (is_recaptcha(work) && version != NULL &&
+        slice_equals_nocase(version->value, SLICE_OF("v3")))
         identity->captcha = CAPTCHA_RECAPTCHA_V3;
     /* The site accepts an answer to these inputs once, so it is never worth caching. */
-    identity->is_one_time = (is_recaptcha(work) && identity_has(work, NAME_DATA_S)) ||
-                            (identity->captcha == CAPTCHA_GEETEST && identity_has(work, NAME_CHALLENGE));
+    identity->is_one_time =
+        (is_recaptcha(work) && identity_has(work, NAME_DATA_S)) ||
+        (identity->captcha == CAPTCHA_GEETEST && identity_has(work, NAME_CHALLENGE));
     return 0;
 }
 
 /* Whether a parameter is part of what is asked for (DESIGN.md 5.1). */
-static bool is_counted(const struct identity_work *work, const struct param *param, enum name_role role)
+static bool is_counted(const struct identity_work *work, const struct param *param,
+                       enum name_role role)
 {
     switch (role) {
     case NAME_TRANSPORT:
@@ -201,8 +205,8 @@ static struct slice image_text(struct identity_work *work, const uint8_t digest[
 
 /* Files by their bytes, and base64 by the bytes it stands for, in the fields where it is an image;
  * base64 that is none there counts as the text it is. */
-static int canonical_value(struct identity_work *work, const struct param *param, enum name_role role,
-                           struct slice *value, char *kind)
+static int canonical_value(struct identity_work *work, const struct param *param,
+                           enum name_role role, struct slice *value, char *kind)
 {
     const uint8_t *const secret = work->options->secret;
     uint8_t digest[DIGEST_BYTES];
@@ -224,7 +228,8 @@ static int canonical_value(struct identity_work *work, const struct param *param
         *value = image_text(work, digest);
         *kind = KIND_IMAGE;
     }
-    return role == NAME_FILE || role == NAME_BODY ? identity_check_image(work, is_decoded, bytes) : 0;
+    return role == NAME_FILE || role == NAME_BODY ? identity_check_image(work, is_decoded, bytes)
+                                                  : 0;
 }
 
 static bool is_before(struct slice a, struct slice b)
@@ -322,8 +327,8 @@ static void compute_key(struct identity_work *work, client_id scope)
     for (size_t i = 0; i < work->identity->field_count; i++)
         at = put_field(at, work->options, &work->identity->fields[i], work->kinds[i]);
     const int code = crypto_generichash_blake2b_salt_personal(
-        work->identity->key.bytes, KEY_BYTES, (const uint8_t *)stream, (size_t)(at - stream), NULL, 0,
-        secret, secret + crypto_generichash_blake2b_SALTBYTES);
+        work->identity->key.bytes, KEY_BYTES, (const uint8_t *)stream, (size_t)(at - stream), NULL,
+        0, secret, secret + crypto_generichash_blake2b_SALTBYTES);
     ASSERT(code == 0);
     work->at = at;
 }
@@ -335,7 +340,8 @@ static size_t scratch_bound(const struct params *params)
     size_t longest = 0;
     for (size_t i = 0; i < params->count; i++) {
         const struct slice value = params->items[i].value;
-        bound += FIELD_BYTES + params->items[i].name.len + (value.len < TEXT_MAX ? value.len : TEXT_MAX);
+        bound +=
+            FIELD_BYTES + params->items[i].name.len + (value.len < TEXT_MAX ? value.len : TEXT_MAX);
         longest = value.len > longest ? value.len : longest;
     }
     return bound + (longest < PAGEURL_MAX ? longest : PAGEURL_MAX);

@@ -18,22 +18,22 @@ typedef long (*url_normalize_fn)(struct slice url, char *out, size_t room);
 
 struct identity_options {
     uint8_t secret[IDENTITY_SECRET_BYTES];
-    bool include_proxy;        /* dedup.include_proxy */
-    bool is_global;            /* dedup.scope: global */
+    bool include_proxy; /* dedup.include_proxy */
+    bool is_global;     /* dedup.scope: global */
     url_normalize_fn normalize_url;
 };
 
 /* One field that counted, for /v1/explain. */
 struct identity_field {
-    struct slice name;         /* canonical: sitekey and googlekey are both "sitekey" */
-    struct slice value;        /* canonical; of an image "blake2b:<hex>" */
+    struct slice name;  /* canonical: sitekey and googlekey are both "sitekey" */
+    struct slice value; /* canonical; of an image "blake2b:<hex>" */
 };
 
 struct identity {
     struct key key;
     enum captcha captcha;
     bool is_one_time;
-    struct slice method;       /* canonical: a missing method with a file part is "post" */
+    struct slice method; /* canonical: a missing method with a file part is "post" */
     size_t field_count;
     struct identity_field fields[PARAMS_MAX]; /* sorted by name */
     struct slice ignored[PARAMS_MAX];         /* names given that did not count */
@@ -41,7 +41,7 @@ struct identity {
     /* The vendor's word for a mistake we can see ourselves (ERROR_PAGEURL, ERROR_GOOGLEKEY,
      * ERROR_BAD_PARAMETERS, ERROR_ZERO_CAPTCHA_FILESIZE, ERROR_TOO_BIG_CAPTCHA_FILESIZE, …), or NULL. */
     const char *mistake;
-    char mistake_detail[160];  /* the same for a person: names the parameter */
+    char mistake_detail[160]; /* the same for a person: names the parameter */
 };
 
 /* scope is the client's number, ignored when the scope is global. Returns 0, or ERR_INVALID with

@@ -1,10 +1,19 @@
 #include "proto/method.h"
 
-#define NAME(literal) {.data = literal, .len = sizeof(literal) - 1}
-#define METHOD(literal, what, demands) \
-    {.name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands)}
-#define METHOD_ALSO(literal, what, demands, ...) \
-    {.name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands), .also = {__VA_ARGS__}}
+#define NAME(literal)                               \
+    {                                               \
+        .data = literal, .len = sizeof(literal) - 1 \
+    }
+#define METHOD(literal, what, demands)                                       \
+    {                                                                        \
+        .name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands) \
+    }
+#define METHOD_ALSO(literal, what, demands, ...)                                        \
+    {                                                                                   \
+        .name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands), .also = { \
+            __VA_ARGS__                                                                 \
+        }                                                                               \
+    }
 
 #define SITE (METHOD_NEEDS_SITEKEY | METHOD_NEEDS_PAGEURL)
 #define PAGE METHOD_NEEDS_PAGEURL

@@ -6,9 +6,9 @@
 
 #define METHOD_NEEDS_SITEKEY 1U
 #define METHOD_NEEDS_PAGEURL 2U
-#define METHOD_NEEDS_PROXY 4U   /* the answer is bound to the egress address: the proxy is identity */
-#define METHOD_NEEDS_IMAGE 8U   /* `file` or `body`, or a text question instead */
-#define METHOD_HAS_IMAGES 16U   /* base64 in the image fields stands for its bytes */
+#define METHOD_NEEDS_PROXY 4U /* the answer is bound to the egress address: the proxy is identity */
+#define METHOD_NEEDS_IMAGE 8U /* `file` or `body`, or a text question instead */
+#define METHOD_HAS_IMAGES 16U /* base64 in the image fields stands for its bytes */
 #define METHOD_ALSO_MAX 4
 
 struct method {

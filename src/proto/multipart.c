@@ -8,17 +8,17 @@
 
 struct reader {
     struct params *params;
-    struct slice rest;      /* what is not read yet */
+    struct slice rest; /* what is not read yet */
     char delimiter[BOUNDARY_MAX + 4];
-    size_t delimiter_len;   /* "\r\n--" and the boundary */
-    unsigned part;          /* counted from 1, for sentences */
+    size_t delimiter_len; /* "\r\n--" and the boundary */
+    unsigned part;        /* counted from 1, for sentences */
 };
 
 /* name=value pairs behind a header's first word, as in `form-data; name="file"`. */
 struct attribute {
     struct slice name;
     struct slice value;
-    bool is_escaped;        /* the value holds \" */
+    bool is_escaped; /* the value holds \" */
 };
 
 static void skip(struct slice *s, size_t count)
@@ -197,8 +197,9 @@ static int read_headers(struct reader *reader, struct param *item)
         const size_t window = rest->len < left ? rest->len : left;
         const char *const end = memmem(rest->data, window, "\r\n", 2);
         if (end == NULL && rest->len >= left)
-            return params_fail(reader->params, ERR_FULL, "part %u has more than %d bytes of headers",
-                               reader->part, PART_HEADERS_MAX);
+            return params_fail(reader->params, ERR_FULL,
+                               "part %u has more than %d bytes of headers", reader->part,
+                               PART_HEADERS_MAX);
         if (end == NULL)
             return params_fail(reader->params, ERR_INVALID, "part %u ends within its headers",
                                reader->part);
@@ -235,7 +236,8 @@ static int next_delimiter(struct reader *reader, struct slice *content)
     const char *from = rest->data;
     const char *const end = rest->data + rest->len;
     const char *found;
-    while ((found = memmem(from, (size_t)(end - from), reader->delimiter, reader->delimiter_len)) != NULL) {
+    while ((found = memmem(from, (size_t)(end - from), reader->delimiter, reader->delimiter_len)) !=
+           NULL) {
         const char *const behind = found + reader->delimiter_len;
         const long skipped = delimiter_end((struct slice){behind, (size_t)(end - behind)});
         if (skipped >= 0) {
@@ -292,8 +294,8 @@ int params_add_multipart(struct params *params, struct slice body, struct slice 
             return params_fail(params, ERR_FULL, "more than %d parts", PARAMS_MAX);
         int code = read_headers(&reader, &item);
         if (code == 0 && !slice_is_given(item.name))
-            code = params_fail(params, ERR_INVALID, "part %u has no Content-Disposition",
-                               reader.part);
+            code =
+                params_fail(params, ERR_INVALID, "part %u has no Content-Disposition", reader.part);
         if (code != 0)
             return code;
         more = next_delimiter(&reader, &item.value);

@@ -1,7 +1,7 @@
 #include "proto/names.h"
 
 /* With lengths known to the compiler each comparison is one or two machine words. */
-#define MATCH(literal, role)                                     \
+#define MATCH(literal, role)                                  \
     if (memcmp(name.data, literal, sizeof(literal) - 1) == 0) \
     return role
 
@@ -100,7 +100,8 @@ enum name_role name_role(struct slice name)
 static size_t fold_name(struct slice name, char *out, size_t room)
 {
     size_t from = 0;
-    while (from < name.len && (name.data[from] == ' ' || (name.data[from] >= '\t' && name.data[from] <= '\r')))
+    while (from < name.len &&
+           (name.data[from] == ' ' || (name.data[from] >= '\t' && name.data[from] <= '\r')))
         from++;
     size_t len = 0;
     for (; from < name.len && len < room; from++) {

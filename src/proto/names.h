@@ -5,23 +5,23 @@
 #include "base/slice.h"
 
 enum name_role {
-    NAME_OTHER,       /* not known here: counts exactly as given */
-    NAME_TRANSPORT,   /* about the call, not about the captcha */
+    NAME_OTHER,     /* not known here: counts exactly as given */
+    NAME_TRANSPORT, /* about the call, not about the captcha */
     NAME_METHOD,
-    NAME_SITEKEY,     /* sitekey and googlekey are one field */
+    NAME_SITEKEY, /* sitekey and googlekey are one field */
     NAME_GOOGLEKEY,
     NAME_PAGEURL,
-    NAME_USER_AGENT,  /* userAgent and useragent are one field */
+    NAME_USER_AGENT, /* userAgent and useragent are one field */
     NAME_USERAGENT,
     NAME_PROXY,
     NAME_PROXYTYPE,
-    NAME_FLAG,        /* invisible, enterprise: false equals absence */
+    NAME_FLAG, /* invisible, enterprise: false equals absence */
     NAME_VERSION,
-    NAME_OPTION,      /* of image recognition: 0 equals absence */
+    NAME_OPTION, /* of image recognition: 0 equals absence */
     NAME_FILE,
     NAME_BODY,
     NAME_IMAGE,
-    NAME_PICTURE,     /* further images: imginstructions, image_base64_1 to 9 */
+    NAME_PICTURE, /* further images: imginstructions, image_base64_1 to 9 */
     NAME_TEXTCAPTCHA,
     NAME_DATA_S,
     NAME_CHALLENGE,

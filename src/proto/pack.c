@@ -22,7 +22,8 @@ static size_t filename_len(const struct param *item)
 
 static size_t item_bytes(const struct param *item)
 {
-    const size_t more = slice_is_given(item->filename) ? PACK_FILENAME_BYTES + filename_len(item) : 0;
+    const size_t more =
+        slice_is_given(item->filename) ? PACK_FILENAME_BYTES + filename_len(item) : 0;
     return PACK_ITEM_BYTES + more + item->name.len + item->value.len;
 }
 

@@ -1,11 +1,11 @@
 #include "proto/pageurl.h"
 
 struct parts {
-    size_t scheme_len;  /* with "://" */
+    size_t scheme_len; /* with "://" */
     size_t host_len;
-    size_t port_len;    /* with the colon; 0 without */
-    size_t end;         /* where the fragment begins, or the end */
-    bool is_lower;      /* scheme and host */
+    size_t port_len; /* with the colon; 0 without */
+    size_t end;      /* where the fragment begins, or the end */
+    bool is_lower;   /* scheme and host */
     bool is_default_port;
 };
 

@@ -123,7 +123,8 @@ int params_put(struct params *params, struct param item)
     if (item.name.len == 0)
         return params_fail(params, ERR_INVALID, "a parameter has an empty name");
     if (item.name.len > PARAM_NAME_MAX)
-        return params_fail(params, ERR_INVALID, "the parameter name '%s...' is longer than %d bytes",
+        return params_fail(params, ERR_INVALID,
+                           "the parameter name '%s...' is longer than %d bytes",
                            params_quote(item.name, quoted), PARAM_NAME_MAX);
     const size_t place = find(params, item.name);
     if (place == PARAMS_MAX)
@@ -171,7 +172,8 @@ bool params_flag(const struct params *params, struct slice name)
 {
     const struct slice value = params_value(params, name);
     return slice_equals(value, SLICE_OF("1")) || slice_equals_nocase(value, SLICE_OF("true")) ||
-           slice_equals_nocase(value, SLICE_OF("yes")) || slice_equals_nocase(value, SLICE_OF("on"));
+           slice_equals_nocase(value, SLICE_OF("yes")) ||
+           slice_equals_nocase(value, SLICE_OF("on"));
 }
 
 bool param_is_transport(struct slice name)

@@ -39,7 +39,8 @@ void params_reset(struct params *params);
  * wins within and across encodings, as PHP does it (the vendor's doors are PHP), except in JSON,
  * where a duplicate member is a mistake (RELIABILITY.md 1.1). */
 int params_add_form(struct params *params, struct slice encoded) MUST_CHECK;
-int params_add_multipart(struct params *params, struct slice body, struct slice boundary) MUST_CHECK;
+int params_add_multipart(struct params *params, struct slice body,
+                         struct slice boundary) MUST_CHECK;
 int params_add_json(struct params *params, struct slice body) MUST_CHECK;
 
 /* Sniffs the body as DESIGN.md 6.1 says and adds it: multipart with boundary, else a first

@@ -161,6 +161,19 @@ static void write_form(const struct param *items, size_t count, struct buf *body
 
 /* ---- the two calls ----------------------------------------------------------------------- */
 
+/* sitekey and googlekey are one field here (DESIGN.md 5.1), but the vendor reads googlekey for
+ * userrecaptcha and sitekey for everything else. A caller who gave both meant both. */
+static struct slice wire_name(const struct params *params, const struct param *param)
+{
+    const bool is_google = slice_equals(params_value(params, SLICE_OF("method")),
+                                        SLICE_OF("userrecaptcha"));
+    const struct slice right = is_google ? SLICE_OF("googlekey") : SLICE_OF("sitekey");
+    const struct slice wrong = is_google ? SLICE_OF("sitekey") : SLICE_OF("googlekey");
+    if (!slice_equals(param->name, wrong) || params_find(params, right) != NULL)
+        return param->name;
+    return right;
+}
+
 /* Ours first, then the caller's. Transport fields are not packed, but a letter from an older version
  * might hold one, and a second key or pingback would be the vendor's to choose from. */
 static size_t gather(const struct params *params, struct slice api_key, struct slice pingback,
@@ -179,7 +192,8 @@ static size_t gather(const struct params *params, struct slice api_key, struct s
             continue;
         *has_file = *has_file || slice_is_given(param->filename);
         has_method = has_method || slice_equals(param->name, SLICE_OF("method"));
-        items[count++] = *param;
+        items[count] = *param;
+        items[count++].name = wire_name(params, param);
     }
     /* A real client uploads without naming a method (PROTOCOL.md 1b), which means an image. */
     if (*has_file && !has_method)

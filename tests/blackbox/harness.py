@@ -387,6 +387,13 @@ class Sim(Program):
     def reset(self):
         equal(http_request(self.url + "/sim/reset", "POST").status, 200, "POST /sim/reset")
 
+    def solve(self, task=None, error=None):
+        """Ends a task now, or all that are in flight; with an error code it fails. Returns how many."""
+        query = {name: value for name, value in (("id", task), ("error", error)) if value is not None}
+        reply = http_request(self.url + "/sim/solve", "POST", query=query)
+        equal(reply.status, 200, f"POST /sim/solve said {reply.text!r}, status")
+        return reply.json()["settled"]
+
     def submit(self, /, **params):
         """A Turnstile submit unless told otherwise; returns the reply."""
         defaults = {"key": KEY, "method": "turnstile", "json": "1"}

@@ -87,9 +87,9 @@ def too_many_header_fields_are_refused():
 @test
 def half_sent_requests_together_are_bounded():
     with Echo(body_bytes=8 << 20) as echo:
-        wires = []
-        for _ in range(12):
-            wires.append(echo.wire().send(request("/echo", f"Content-Length: {8 << 20}\r\n", "POST") + b"x" * (7 << 20)))
+        wires = [echo.wire().send(request("/echo", f"Content-Length: {8 << 20}\r\n", "POST")) for _ in range(12)]
+        for wire in wires:
+            wire.send(b"x" * (7 << 20))
         refused = sum(not wire.is_silent(0.2) and wire.reply().status == 503 for wire in wires)
         check(refused >= 4, f"only {refused} of 12 times 7 MiB were refused")
         for wire in wires:
@@ -184,7 +184,9 @@ def a_reader_that_reads_slowly_but_steadily_is_served():
         started = time.monotonic()
         got = 0
         while got < 30000000:
-            got += len(wire.socket.recv(1 << 20))
+            data = wire.socket.recv(1 << 20)
+            check(data, f"closed after {got} bytes")
+            got += len(data)
             time.sleep(0.02 if time.monotonic() - started < 1 else 0)
         check(time.monotonic() - started > 0.6, "too fast to show anything")
 

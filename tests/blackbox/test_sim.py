@@ -169,6 +169,9 @@ def broken_bodies_are_bad_parameters_and_not_the_end():
             reply = http_request(sim.url + "/in.php", "POST", body, {"Content-Type": kind})
             equal(reply.status, 200, "status")
             check(reply.text.startswith("ERROR_"), f"{body[:20]}: {reply}")
+        body, kind = multipart([*TURNSTILE.items(), ("", "nameless")])
+        body = body.replace(b'; name=""', b"")
+        equal(http_request(sim.url + "/in.php", "POST", body, {"Content-Type": kind}).text, "ERROR_BAD_PARAMETERS", "nameless part")
         equal(sim.totals()["accepted"], 0, "accepted")
 
 

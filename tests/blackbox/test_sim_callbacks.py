@@ -132,12 +132,24 @@ def a_forged_callback_goes_to_another_path_with_a_false_code():
 
 
 @test
+def a_forged_callback_stays_at_the_address_of_the_true_one():
+    with Receiver() as receiver, Sim("--solve-time", "0", "--fault", "callback-forged=1,only") as sim:
+        for url, path in (("", "/forged"), ("/", "/forged"), ("?a=/b", "/forged"), ("/x0?q=1", "/x1")):
+            before = len(receiver.calls)
+            sim.submit_id(pingback=receiver.url + url)
+            call = receiver.wait(before + 1)[-1]
+            equal((call["path"], call["params"]["code"]), (path, "SIM_FORGED"), f"callback for {url!r}")
+        wait_until(lambda: sim.totals()["callbacks_made"] == 4, "the count")
+
+
+@test
 def callbacks_can_bring_another_code_or_an_error():
     with Receiver() as receiver, Sim("--solve-time", "0") as sim:
         task = sim.submit_id(sitekey="SIM-CALLBACK-OTHER-CODE", pingback=receiver.url)
         first, second = receiver.wait(2)
         equal(first["params"]["code"], sim.poll(task).json()["request"], "first")
         check(second["params"]["code"].startswith(f"SIM_{task}_other_"), "second")
+        check(second["at"] - first["at"] > 0.05, "only time can keep them in order")
         task = sim.submit_id(sitekey="SIM-CALLBACK-OTHER-CODE-only", pingback=receiver.url)
         check(receiver.wait(3)[2]["params"]["code"] != sim.poll(task).json()["request"], "only")
         task = sim.submit_id(sitekey="SIM-CALLBACK-ERROR_BAD_DUPLICATES", pingback=receiver.url)

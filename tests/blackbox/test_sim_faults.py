@@ -207,6 +207,8 @@ def a_script_is_followed_in_order_with_skip_count_and_match():
         equal(sim.submit(sitekey="special").json()["request"], "ERROR_M", "match")
         sim.set_faults(faults={}, script=[{"fault": "submit-empty", "skip": 2}])
         equal([len(sim.submit().body) == 0 for _ in range(4)], [False, False, True, False], "skip")
+        sim.set_faults(script=[{"fault": "submit-429", "skip": 1}, "submit-5xx"])
+        equal([sim.submit().status for _ in range(4)], [200, 429, 502, 200], "nothing overtakes a skip")
 
 
 @test

@@ -77,8 +77,27 @@ def reset_goes_back_to_the_start_but_never_reuses_an_id():
         equal([rule["fault"] for rule in sim.faults()["faults"]], ["poll-error"], "faults")
         equal(sim.faults()["script"], [], "script")
         check(int(sim.submit_id()) > int(old), "an id was reused")
-        wait_until(lambda: sim.totals()["solved"] == 1, "the new task")
-        equal(receiver.calls, [], "callbacks of forgotten tasks")
+        sim.submit_id(sitekey="SIM-FAST+CALLBACK-LATE-50ms", pingback=receiver.url)
+        wait_until(lambda: sim.totals()["solved"] == 2, "the new tasks")
+        sim.reset()
+        last = sim.submit_id(sitekey="SIM-FAST+CALLBACK-LATE-200ms", pingback=receiver.url)
+        equal([call["params"]["id"] for call in receiver.wait(1)], [last], "callbacks of forgotten tasks")
+
+
+@test
+def tasks_can_be_ended_on_command():
+    with Receiver() as receiver, Sim("--solve-time", "60s") as sim:
+        first, never = sim.submit_id(), sim.submit_id(sitekey="SIM-NEVER", pingback=receiver.url)
+        third = sim.submit_id()
+        equal(sim.solve(first), 1, "settled")
+        equal(sim.poll(first).json()["status"], 1, "first")
+        equal(sim.poll(never).json()["request"], "CAPCHA_NOT_READY", "second")
+        equal(sim.solve(third, error="ERROR_BAD_DUPLICATES"), 1, "settled")
+        equal(sim.poll(third).json()["request"], "ERROR_BAD_DUPLICATES", "third")
+        equal(sim.solve(), 1, "settled")
+        equal(receiver.wait(1)[0]["params"]["code"], sim.poll(never).json()["request"], "callback")
+        equal(sim.solve(), 0, "settled")
+        equal(http_request(sim.url + "/sim/solve?id=x", "POST").status, 422, "bad id")
 
 
 @test
@@ -130,6 +149,25 @@ def connection_close_and_http_1_0_are_honoured():
             request = "GET / HTTP/1.0\r\nConnection: keep-alive\r\n\r\n"
             for _ in range(2):
                 equal(connection.send(request).reply().headers.get("connection"), "keep-alive", "connection")
+
+
+@test
+def nothing_behind_connection_close_is_answered():
+    with Sim() as sim:
+        data = raw(sim.port, submit_bytes(headers=["Connection: close"]) + submit_bytes())
+        equal(data.count(b"HTTP/1.1"), 1, "replies")
+        equal(sim.totals()["accepted"], 1, "accepted")
+
+
+@test
+def a_client_that_is_still_sending_can_read_the_refusal():
+    with Sim("--body-max", "64KiB") as sim, Raw(sim.port) as connection:
+        connection.send("POST /in.php HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+        for _ in range(60):
+            connection.send(b"8000\r\n" + bytes(0x8000) + b"\r\n")
+            time.sleep(0.002)
+        equal(connection.reply().status, 413, "status")
+        equal(connection.ending(), "fin", "ending")
 
 
 @test

@@ -9,6 +9,7 @@ import socket
 import subprocess
 import sys
 import threading
+import uuid
 
 import tap
 
@@ -17,11 +18,13 @@ PATIENCE_S = 120  # it builds first, and machines are slow now and then
 
 
 class Run:
-    """./dev run in a session of its own, so that what it leaves behind can be found."""
+    """./dev run as a terminal's foreground job, with a mark in its environment by which its descendants are found."""
 
     def __init__(self, **environment):
         env = {name: value for name, value in os.environ.items()
                if not name.startswith("SOLVEGATE") and name != "CAPTCHAAI_API_KEY"}
+        self.mark = f"DEV_RUN_MARK={uuid.uuid4()}"
+        env["DEV_RUN_MARK"] = self.mark.split("=")[1]
         self.process = subprocess.Popen([os.path.join(ROOT, "dev"), "run"], env={**env, **environment}, text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         start_new_session=True)
@@ -56,10 +59,10 @@ class Run:
         elif how is not None:
             self.process.send_signal(how)
         code = self.process.wait(PATIENCE_S)
-        left = members_of(self.process.pid)
-        if left:
-            os.killpg(self.process.pid, signal.SIGKILL)
-        return code, left
+        left = marked_with(self.mark)
+        for pid in left:
+            os.kill(pid, signal.SIGKILL)
+        return code, list(left.values())
 
     def said(self):
         for reader in self.readers:
@@ -67,17 +70,17 @@ class Run:
         return [line.rstrip() for line in self.out + self.err]
 
 
-def members_of(session):
-    """The processes of that session that still live."""
-    found = []
+def marked_with(mark):
+    """{pid: command} of the living processes that inherited the mark."""
+    found = {}
     for name in filter(str.isdigit, os.listdir("/proc")):
         try:
-            with open(f"/proc/{name}/stat", encoding="utf-8", errors="replace") as file:
-                state, _, _, its_session = file.read().rpartition(")")[2].split()[:4]
-            if its_session == str(session) and state != "Z":
+            with open(f"/proc/{name}/environ", "rb") as file:
+                is_ours = mark.encode() in file.read().split(b"\0")
+            if is_ours:
                 with open(f"/proc/{name}/cmdline", encoding="utf-8", errors="replace") as file:
-                    found.append(file.read().replace("\0", " ").strip())
-        except (OSError, ValueError):  # it ended while we looked
+                    found[int(name)] = file.read().replace("\0", " ").strip()
+        except OSError:  # it ended while we looked, or is somebody else's
             continue
     return found
 

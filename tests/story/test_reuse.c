@@ -552,6 +552,19 @@ static void a_good_solution_is_reported_and_stays(void **state)
     assert_int_equal(stats_of(w)->reports_good, 1);
 }
 
+static void who_praised_a_solution_may_still_find_it_bad(void **state)
+{
+    (void)state;
+    struct world *w = world_with_token(REUSE_SHARED);
+    report_good(w, "ann", "r1");
+    report_bad(w, "ann", "r1");
+    ask(w, "bob", .key = "K");
+    expect(w, "[  6000] report good task T1\n"
+              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 age 6000 left 74000\n"
+              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 age 6000 left 74000\n"
+              "[  6000] submit a2 K\n");
+}
+
 static void reports_about_what_is_not_there_are_refused(void **state)
 {
     (void)state;
@@ -650,6 +663,7 @@ int main(void)
         STORY(the_only_one_left_of_a_flight_reports_to_the_vendor),
         STORY(a_bad_solution_is_not_replayed_to_its_idempotency_key),
         STORY(a_good_solution_is_reported_and_stays),
+        STORY(who_praised_a_solution_may_still_find_it_bad),
         STORY(reports_about_what_is_not_there_are_refused),
         STORY(the_cache_is_bounded_by_count_and_forgets_the_oldest),
         STORY(the_cache_is_bounded_by_bytes_and_forgets_the_oldest),

@@ -105,9 +105,11 @@ static void what_is_not_base64_is_refused(void **state)
 static size_t spell(struct rand *rand, const uint8_t *bytes, size_t len, char *text)
 {
     char plain[TEXT_MAX];
-    const int variants[] = {sodium_base64_VARIANT_ORIGINAL, sodium_base64_VARIANT_ORIGINAL_NO_PADDING,
-                            sodium_base64_VARIANT_URLSAFE, sodium_base64_VARIANT_URLSAFE_NO_PADDING};
-    const char *at = sodium_bin2base64(plain, sizeof(plain), bytes, len, variants[rand_below(rand, 4)]);
+    const int variants[] = {
+        sodium_base64_VARIANT_ORIGINAL, sodium_base64_VARIANT_ORIGINAL_NO_PADDING,
+        sodium_base64_VARIANT_URLSAFE, sodium_base64_VARIANT_URLSAFE_NO_PADDING};
+    const char *at =
+        sodium_bin2base64(plain, sizeof(plain), bytes, len, variants[rand_below(rand, 4)]);
     const uint64_t every = 1 + rand_below(rand, 100);
     const bool is_wrapped = rand_below(rand, 2) == 0;
     size_t count = 0;
@@ -156,8 +158,9 @@ static void random_text_is_decoded_as_libsodium_would_or_refused(void **state)
         for (size_t i = 0; i < chars; i++)
             text[i] = letters[rand_below(&rand, sizeof(letters) - 1)];
         const bool is_good = decode((struct slice){text, chars}, 7, ours, &our_len);
-        const bool is_theirs = sodium_base642bin(theirs, sizeof(theirs), text, chars, NULL, &their_len,
-                                                 NULL, sodium_base64_VARIANT_ORIGINAL) == 0;
+        const bool is_theirs =
+            sodium_base642bin(theirs, sizeof(theirs), text, chars, NULL, &their_len, NULL,
+                              sodium_base64_VARIANT_ORIGINAL) == 0;
         /* We take more than libsodium does, but never less and never something else. */
         assert_true(is_good || !is_theirs);
         if (is_theirs) {

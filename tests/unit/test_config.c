@@ -327,6 +327,19 @@ static void texts_hold_environment_variables(void **state)
     world_set_environment(NULL);
 }
 
+static void texts_from_the_environment_are_taken_as_they_are(void **state)
+{
+    (void)state;
+    world_set_environment(
+        (const char *const[]){"HOST", "x", "SOLVEGATE_UPSTREAM_KEY", "a${HOST}$${b", NULL});
+    struct world world;
+    world_load(&world, "");
+    assert_string_equal(world_mistakes(&world), "");
+    assert_string_equal(world.config.upstream.key, "a${HOST}$${b");
+    world_close(&world);
+    world_set_environment(NULL);
+}
+
 static void clients_are_found_by_their_keys_however_many_there_are(void **state)
 {
     (void)state;
@@ -416,6 +429,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_environment_beats_the_file_and_flags_beat_both),
         cmocka_unit_test(a_list_from_the_environment_replaces_that_of_the_file),
         cmocka_unit_test(texts_hold_environment_variables),
+        cmocka_unit_test(texts_from_the_environment_are_taken_as_they_are),
         cmocka_unit_test(clients_are_found_by_their_keys_however_many_there_are),
         cmocka_unit_test(hosts_are_allowed_exactly_or_below_a_star),
         cmocka_unit_test(the_key_hash_is_plain_blake2b_256),

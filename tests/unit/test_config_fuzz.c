@@ -116,13 +116,23 @@ static void random_tokens_never_do_harm(void **state)
     }
 }
 
+/* Characters that are good JSON and must not reach a terminal as they are. */
+static void overwrite(struct rand *rand, char *text, size_t at, size_t len)
+{
+    static const char *const pieces[] = {"\\n",      "\\u001b",      "\\u0000",
+                                         "\xc3\xa4", "\xe2\x80\xa8", "\x7f"};
+    const char *const piece = pieces[rand_below(rand, sizeof(pieces) / sizeof(pieces[0]))];
+    if (strlen(piece) <= len - at)
+        memcpy(text + at, piece, strlen(piece));
+}
+
 /* Changes, removes or repeats a few bytes. */
 static size_t mutate(struct rand *rand, char *text, size_t len)
 {
     for (uint64_t k = 1 + rand_below(rand, 3); k > 0 && len > 2; k--) {
         const size_t at = rand_below(rand, len);
         const size_t run = 1 + rand_below(rand, len - at < 30 ? len - at : 30);
-        switch (rand_below(rand, 4)) {
+        switch (rand_below(rand, 5)) {
         case 0:
             text[at] = (char)rand_u64(rand);
             break;
@@ -132,6 +142,9 @@ static size_t mutate(struct rand *rand, char *text, size_t len)
         case 2:
             memmove(text + at, text + at + run, len - at - run);
             len -= run;
+            break;
+        case 3:
+            overwrite(rand, text, at, len);
             break;
         default:
             if (len + run <= TEXT_MAX) {

@@ -296,7 +296,7 @@ static const char *const leaky[] = {
     "{\"log\": {\"level\": \"${SECRET}\"}}",
     "{\"solve_timeout\": \"${SECRET}\", \"listen\": [\"${SECRET}\"]}",
     "{\"upstream\": {\"key\": \"" CANARY "\"} oops",
-    "{\"upstream\": {\"key\": \"" CANARY,
+    ("{\"upstream\": {\"key\": \"" CANARY),
 };
 
 static void no_message_ever_shows_a_secret(void **state)
@@ -313,6 +313,19 @@ static void no_message_ever_shows_a_secret(void **state)
         world_close(&world);
     }
     world_set_environment(NULL);
+}
+
+static void a_secret_that_is_a_number_is_not_shown_either(void **state)
+{
+    (void)state;
+    world_expect(
+        "{\"upstream\": {\"key\": 7319}}",
+        "gate.json: upstream.key: expected a text of visible characters, found a number\n");
+    world_expect(
+        FILE_WITH("\"clients\": [{\"name\": \"a\", \"key\": 7319}, "
+                  "{\"name\": \"b\", \"key_hash\": -7319.5}]"),
+        "gate.json: clients[0].key: expected 32 visible characters, found a number\n"
+        "gate.json: clients[1].key_hash: expected 64 hexadecimal digits, found a number\n");
 }
 
 static void too_many_mistakes_end_in_whole_lines(void **state)
@@ -348,6 +361,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(mistakes_of_clients_are_found),
         cmocka_unit_test(mistakes_of_the_environment_and_of_flags_name_their_place),
         cmocka_unit_test(no_message_ever_shows_a_secret),
+        cmocka_unit_test(a_secret_that_is_a_number_is_not_shown_either),
         cmocka_unit_test(too_many_mistakes_end_in_whole_lines),
     };
     seed_init(argc, argv);

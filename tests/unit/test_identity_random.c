@@ -65,12 +65,13 @@ struct profile {
 static const struct profile PROFILES[] = {
     {"turnstile", {"K sitekey", "U pageurl", "t action", "t data", "t pagedata", "t userAgent"}},
     {"userrecaptcha",
-     {"K googlekey", "U pageurl", "o invisible", "o enterprise", "t data-s", "t domain", "t cookies",
-      "t userAgent"}},
+     {"K googlekey", "U pageurl", "o invisible", "o enterprise", "t data-s", "t domain",
+      "t cookies", "t userAgent"}},
     {"userrecaptcha",
      {"K googlekey", "U pageurl", "V version", "t action", "d min_score", "o enterprise"}},
     {"hcaptcha", {"K sitekey", "U pageurl", "o invisible", "t data", "t domain"}},
-    {"post", {"I file", "d numeric", "d min_len", "d max_len", "o phrase", "t lang", "t textinstructions"}},
+    {"post",
+     {"I file", "d numeric", "d min_len", "d max_len", "o phrase", "t lang", "t textinstructions"}},
     {"cloudflare_challenge", {"U pageurl", "T proxy", "T proxytype", "t userAgent"}},
     {"geetest", {"K gt", "T challenge", "U pageurl", "t api_server"}},
     {"brand_new", {"t a", "t b", "l long", "t data[key]", "d n", "t x-y"}},
@@ -108,7 +109,8 @@ static struct slice random_url(struct request *request, struct rand *rand)
     char url[200];
     (void)snprintf(url, sizeof(url), "%s://h%" PRIu64 ".example%s/p%" PRIu64 "%s",
                    one_in(rand, 2) ? "http" : "https", rand_below(rand, 100000),
-                   one_in(rand, 5) ? ":8443" : "", rand_u64(rand), one_in(rand, 3) ? "?q=A%20b&C" : "");
+                   one_in(rand, 5) ? ":8443" : "", rand_u64(rand),
+                   one_in(rand, 3) ? "?q=A%20b&C" : "");
     return keep(request, url);
 }
 
@@ -209,9 +211,9 @@ static void rename_field(struct request *request, const char *from, const char *
 
 static void add_noise(struct request *request, struct rand *rand, const struct profile *profile)
 {
-    static const char *const transport[] = {"key", "json", "soft_id", "header_acao", "pingback", "callback",
-                                            "debug", "wait", "reuse", "min_ttl", "max_age",
-                                            "idempotency_key", "priority"};
+    static const char *const transport[] = {
+        "key",  "json",  "soft_id", "header_acao", "pingback",        "callback", "debug",
+        "wait", "reuse", "min_ttl", "max_age",     "idempotency_key", "priority"};
     static const char *const falses[] = {"0", "false", "no", "False", ""};
     for (size_t i = 0; i < sizeof(transport) / sizeof(transport[0]); i++)
         if (one_in(rand, 3))
@@ -345,12 +347,14 @@ static void what_is_asked_makes_the_key_and_how_it_is_asked_does_not(void **stat
         disguise(&other, &rand, profile);
         const struct key same = compute(&other, &rand);
         if (memcmp(key.bytes, same.bytes, KEY_BYTES) != 0)
-            fail_msg("request %" PRIu64 " (%s): asked in another way, but another key", i, profile->method);
+            fail_msg("request %" PRIu64 " (%s): asked in another way, but another key", i,
+                     profile->method);
         copy_request(&other, &request);
         flip(&other, &rand);
         const struct key changed = compute(&other, &rand);
         if (memcmp(key.bytes, changed.bytes, KEY_BYTES) == 0)
-            fail_msg("request %" PRIu64 " (%s): something else asked, but the same key", i, profile->method);
+            fail_msg("request %" PRIu64 " (%s): something else asked, but the same key", i,
+                     profile->method);
     }
 }
 

@@ -104,7 +104,8 @@ static void a_file_and_its_base64_are_one_request(void **state)
     assert_true(slice_starts_with(identity.fields[0].value, SLICE_OF("blake2b:")));
     assert_int_equal(identity.fields[0].value.len, 8 + 64);
     assert_true(equals(file, body_key(slice_from(text))));
-    (void)snprintf(spelled, sizeof(spelled), "data:image/png;base64,%.100s\r\n%s", text, text + 100);
+    (void)snprintf(spelled, sizeof(spelled), "data:image/png;base64,%.100s\r\n%s", text,
+                   text + 100);
     assert_true(equals(file, body_key(slice_from(spelled))));
     (void)sodium_bin2base64(spelled, sizeof(spelled), image, IMAGE_BYTES,
                             sodium_base64_VARIANT_URLSAFE_NO_PADDING);
@@ -135,8 +136,8 @@ static void every_byte_of_an_image_counts(void **state)
 static void recognition_options_count_unless_they_are_the_default(void **state)
 {
     (void)state;
-    static const char *const names[] = {"phrase", "regsense", "numeric", "calc", "min_len", "max_len",
-                                        "language"};
+    static const char *const names[] = {"phrase",  "regsense", "numeric", "calc",
+                                        "min_len", "max_len",  "language"};
     const struct key plain = file_key(NULL, NULL);
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         assert_true(equals(plain, file_key(names[i], "0")));
@@ -183,19 +184,21 @@ static void other_methods_hash_their_images_too(void **state)
     (void)state;
     assert_int_equal(compute_image("rotatecaptcha", "file", picture(500), true, NULL, NULL), 0);
     assert_int_equal(identity.captcha, CAPTCHA_IMAGE);
-    assert_int_equal(compute_image("bls", "image_base64_1", slice_from(text), false, "instructions", "664"),
-                     0);
+    assert_int_equal(
+        compute_image("bls", "image_base64_1", slice_from(text), false, "instructions", "664"), 0);
     const struct key bls = identity.key;
     assert_int_equal(identity.captcha, CAPTCHA_IMAGE);
     char uri[2 * IMAGE_BYTES + 100];
     (void)snprintf(uri, sizeof(uri), "data:image/gif;base64,%s", text);
-    assert_int_equal(compute_image("bls", "image_base64_1", slice_from(uri), false, "instructions", "664"),
-                     0);
+    assert_int_equal(
+        compute_image("bls", "image_base64_1", slice_from(uri), false, "instructions", "664"), 0);
     assert_true(equals(bls, identity.key));
-    assert_int_equal(compute_image("bls", "image_base64_2", slice_from(uri), false, "instructions", "664"),
-                     ERR_INVALID);
+    assert_int_equal(
+        compute_image("bls", "image_base64_2", slice_from(uri), false, "instructions", "664"),
+        ERR_INVALID);
     /* A method nobody documented keeps its text as it is. */
-    assert_int_equal(compute_image("brand_new", "body", SLICE_OF("aGVsbG8="), false, NULL, NULL), 0);
+    assert_int_equal(compute_image("brand_new", "body", SLICE_OF("aGVsbG8="), false, NULL, NULL),
+                     0);
     const struct key padded = identity.key;
     assert_int_equal(compute_image("brand_new", "body", SLICE_OF("aGVsbG8"), false, NULL, NULL), 0);
     assert_false(equals(padded, identity.key));
@@ -225,10 +228,12 @@ static void impossible_images_are_refused_in_the_vendors_words(void **state)
     assert_int_equal(compute_image("post", "file", picture(100), true, NULL, NULL), 0);
     assert_mistake(compute_image("base64", "body", (struct slice){text, 132}, false, NULL, NULL),
                    "ERROR_ZERO_CAPTCHA_FILESIZE", "the image has 99 bytes, fewer than 100");
-    assert_int_equal(compute_image("base64", "body", (struct slice){text, 3100 / 3 * 4}, false, NULL, NULL), 0);
+    assert_int_equal(
+        compute_image("base64", "body", (struct slice){text, 3100 / 3 * 4}, false, NULL, NULL), 0);
     assert_mistake(compute_image("base64", "body", SLICE_OF("not base64!"), false, NULL, NULL),
                    "ERROR_UPLOAD", "body is not base64");
-    assert_int_equal(compute_image("post", "file", (struct slice){big, limit}, true, NULL, NULL), 0);
+    assert_int_equal(compute_image("post", "file", (struct slice){big, limit}, true, NULL, NULL),
+                     0);
     assert_mistake(compute_image("post", "file", (struct slice){big, limit + 1}, true, NULL, NULL),
                    "ERROR_TOO_BIG_CAPTCHA_FILESIZE", "the image has more than 1048576 bytes");
     free(big);
@@ -259,10 +264,12 @@ static void long_texts_count_to_their_last_byte(void **state)
     /* Far longer than the scratch is. */
     char *const huge = calloc(200000, 1);
     assert_non_null(huge);
-    assert_int_equal(compute_image("brand_new", "cookies", (struct slice){huge, 200000}, false, NULL, NULL), 0);
+    assert_int_equal(
+        compute_image("brand_new", "cookies", (struct slice){huge, 200000}, false, NULL, NULL), 0);
     const struct key first = identity.key;
     huge[199999] = 'x';
-    assert_int_equal(compute_image("brand_new", "cookies", (struct slice){huge, 200000}, false, NULL, NULL), 0);
+    assert_int_equal(
+        compute_image("brand_new", "cookies", (struct slice){huge, 200000}, false, NULL, NULL), 0);
     assert_false(equals(first, identity.key));
     free(huge);
 }

@@ -77,8 +77,14 @@ static void recaptcha_v2_counts_what_the_table_says(void **state)
 {
     (void)state;
     static const char *const counted[] = {
-        V2 "&invisible=1", V2 "&enterprise=1", V2 "&data-s=s", V2 "&domain=recaptcha.net",
-        V2 "&cookies=a:b", V2 "&userAgent=Mozilla", V2 "&action=a", V2 "&unknown=",
+        V2 "&invisible=1",
+        V2 "&enterprise=1",
+        V2 "&data-s=s",
+        V2 "&domain=recaptcha.net",
+        V2 "&cookies=a:b",
+        V2 "&userAgent=Mozilla",
+        V2 "&action=a",
+        V2 "&unknown=",
         "method=userrecaptcha&googlekey=L&pageurl=https://a.example/x",
         "method=userrecaptcha&googlekey=K&pageurl=https://a.example/y",
     };
@@ -176,8 +182,10 @@ static void two_spellings_are_one_field(void **state)
     assert_other(V2, V2 "&sitekey=L");
     assert_other("method=userrecaptcha&googlekey=A&sitekey=B&pageurl=http://a/",
                  "method=userrecaptcha&googlekey=B&sitekey=A&pageurl=http://a/");
-    assert_other(V2 "&sitekey=L", "method=userrecaptcha&sitekey=K&pageurl=https://a.example/x&googlekey=L");
-    assert_same(V2 "&sitekey=L", "sitekey=L&pageurl=https://a.example/x&googlekey=K&method=userrecaptcha");
+    assert_other(V2 "&sitekey=L",
+                 "method=userrecaptcha&sitekey=K&pageurl=https://a.example/x&googlekey=L");
+    assert_same(V2 "&sitekey=L",
+                "sitekey=L&pageurl=https://a.example/x&googlekey=K&method=userrecaptcha");
     assert_other(TS "&userAgent=U&useragent=V", TS "&userAgent=V&useragent=U");
     assert_other(TS "&userAgent=U&useragent=V", TS "&useragent=U&userAgent=V");
 }
@@ -230,7 +238,8 @@ static void odd_addresses_go_to_the_given_normaliser(void **state)
     assert_pageurl("odd:one", "normal");
     assert_pageurl("no address", "no address");
     assert_pageurl("https://a.example/", "https://a.example/");
-    assert_same("method=turnstile&sitekey=K&pageurl=odd:one", "method=turnstile&sitekey=K&pageurl=odd:two");
+    assert_same("method=turnstile&sitekey=K&pageurl=odd:one",
+                "method=turnstile&sitekey=K&pageurl=odd:two");
 }
 
 static void the_proxy_counts_only_where_it_must(void **state)
@@ -238,8 +247,12 @@ static void the_proxy_counts_only_where_it_must(void **state)
     (void)state;
 #define CF "method=cloudflare_challenge&pageurl=https://a.example/&proxy=1.2.3.4:1&proxytype=HTTP"
     assert_same(TS, TS "&proxy=1.2.3.4:1&proxytype=HTTP");
-    assert_other(CF, "method=cloudflare_challenge&pageurl=https://a.example/&proxy=1.2.3.4:2&proxytype=HTTP");
-    assert_other(CF, "method=cloudflare_challenge&pageurl=https://a.example/&proxy=1.2.3.4:1&proxytype=SOCKS5");
+    assert_other(
+        CF,
+        "method=cloudflare_challenge&pageurl=https://a.example/&proxy=1.2.3.4:2&proxytype=HTTP");
+    assert_other(
+        CF,
+        "method=cloudflare_challenge&pageurl=https://a.example/&proxy=1.2.3.4:1&proxytype=SOCKS5");
     assert_other(CF, CF "&userAgent=U");
     assert_int_equal(identity.captcha, CAPTCHA_CLOUDFLARE);
     options.include_proxy = true;
@@ -305,7 +318,8 @@ static void required_parameters_are_missed_in_the_vendors_words(void **state)
     assert_mistake("method=funcaptcha&pageurl=http://a/", "ERROR_BAD_PARAMETERS",
                    "publickey is required by method funcaptcha");
     assert_mistake("method=keycaptcha&pageurl=http://a/&s_s_c_user_id=1&s_s_c_session_id=2"
-                   "&s_s_c_web_server_sign=3", "ERROR_BAD_PARAMETERS",
+                   "&s_s_c_web_server_sign=3",
+                   "ERROR_BAD_PARAMETERS",
                    "s_s_c_web_server_sign2 is required by method keycaptcha");
     /* What nobody documented passes. */
     (void)key_of("method=brand_new");
@@ -315,9 +329,11 @@ static void required_parameters_are_missed_in_the_vendors_words(void **state)
 static void hostile_names_and_bytes_are_refused(void **state)
 {
     (void)state;
-    static const char *const names[] = {"Key", "+key", "key%00", "key[]", "KEY", "soft.id", "soft+id",
-                                        "Soft_ID", "header.acao", "%20%09pingback", "pingback[x][y]",
-                                        "PingBack", "JSON", "a%00b"};
+    static const char *const names[] = {
+        "Key",         "+key",           "key%00",         "key[]",
+        "KEY",         "soft.id",        "soft+id",        "Soft_ID",
+        "header.acao", "%20%09pingback", "pingback[x][y]", "PingBack",
+        "JSON",        "a%00b"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
         char form[200];
         (void)snprintf(form, sizeof(form), TS "&%s=1", names[i]);
@@ -339,9 +355,11 @@ static void idempotency_keys_are_quoted_or_bare(void **state)
 {
     (void)state;
     static const char *const good[][2] = {
-        {"abc", "abc"}, {"\"abc\"", "abc"}, {" \t\"a-1\" ", "a-1"}, {"\"a\\\"b\"", "a\\\"b"}, {"a\"b", "a\"b"},
+        {"abc", "abc"},           {"\"abc\"", "abc"}, {" \t\"a-1\" ", "a-1"},
+        {"\"a\\\"b\"", "a\\\"b"}, {"a\"b", "a\"b"},
     };
-    static const char *const bad[] = {"", "\"", "\"\"", "\"abc", "a b", "\"a b\"", "a\x7f", "\xc3\xa4",
+    static const char *const bad[] = {"",         "\"",      "\"\"",     "\"abc",
+                                      "a b",      "\"a b\"", "a\x7f",    "\xc3\xa4",
                                       "\"a\"b\"", "\"a\\\"", "\"a\";q=1"};
     struct slice out;
     for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {

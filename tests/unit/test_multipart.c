@@ -53,10 +53,12 @@ static void assert_refused(const char *body, int code, const char *mistake)
 static void fields_and_a_file_are_read(void **state)
 {
     (void)state;
-    assert_int_equal(read_body("--B\r\nContent-Disposition: form-data; name=\"method\"\r\n\r\npost\r\n"
-                               "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.png\"\r\n"
-                               "Content-Type: image/png\r\n\r\n\x89PNG\r\n\r\n--b\r\n\r\n"
-                               "--B\r\ncontent-disposition:form-data;name=data-s\r\n\r\n\r\n--B--\r\n"), 0);
+    assert_int_equal(
+        read_body("--B\r\nContent-Disposition: form-data; name=\"method\"\r\n\r\npost\r\n"
+                  "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a.png\"\r\n"
+                  "Content-Type: image/png\r\n\r\n\x89PNG\r\n\r\n--b\r\n\r\n"
+                  "--B\r\ncontent-disposition:form-data;name=data-s\r\n\r\n\r\n--B--\r\n"),
+        0);
     assert_int_equal(params.count, 3);
     assert_value("method", "post");
     assert_value("file", "\x89PNG\r\n\r\n--b\r\n");
@@ -71,8 +73,9 @@ static void the_values_of_a_file_keep_every_byte(void **state)
     (void)state;
     char body[600];
     char all[256];
-    const int front = snprintf(body, sizeof(body), "--B\r\nContent-Disposition: form-data; "
-                                                   "name=\"file\"; filename=\"\"\r\n\r\n");
+    const int front = snprintf(body, sizeof(body),
+                               "--B\r\nContent-Disposition: form-data; "
+                               "name=\"file\"; filename=\"\"\r\n\r\n");
     for (size_t i = 0; i < 256; i++)
         all[i] = (char)i;
     memcpy(body + front, all, 256);
@@ -94,18 +97,22 @@ static void quotes_and_extended_file_names_are_understood(void **state)
     assert_int_equal(read_body("--B\r\nContent-Disposition: form-data; filename*=UTF-8''a%20b.png; "
                                "name=\"a\\\"b\"\r\n\r\n1\r\n"
                                "--B\r\nContent-Disposition: form-data; name=\"c\"; "
-                               "filename=\"C:\\dir\\x;y.png\"\r\n\r\n2\r\n--B--"), 0);
+                               "filename=\"C:\\dir\\x;y.png\"\r\n\r\n2\r\n--B--"),
+                     0);
     assert_value("a\"b", "1");
-    assert_true(slice_equals(params_find(&params, SLICE_OF("a\"b"))->filename, SLICE_OF("a%20b.png")));
-    assert_true(slice_equals(params_find(&params, SLICE_OF("c"))->filename,
-                             SLICE_OF("C:\\dir\\x;y.png")));
+    assert_true(
+        slice_equals(params_find(&params, SLICE_OF("a\"b"))->filename, SLICE_OF("a%20b.png")));
+    assert_true(
+        slice_equals(params_find(&params, SLICE_OF("c"))->filename, SLICE_OF("C:\\dir\\x;y.png")));
 }
 
 static void only_a_whole_line_is_a_delimiter(void **state)
 {
     (void)state;
-    assert_int_equal(read_body("preamble\r\n--Bx\r\n--B \t\r\nContent-Disposition: form-data; name=\"a\"\r\n"
-                               "\r\n--Bonus\r\n--B\r\r\n--B--"), 0);
+    assert_int_equal(
+        read_body("preamble\r\n--Bx\r\n--B \t\r\nContent-Disposition: form-data; name=\"a\"\r\n"
+                  "\r\n--Bonus\r\n--B\r\r\n--B--"),
+        0);
     assert_int_equal(params.count, 1);
     assert_value("a", "--Bonus\r\n--B\r");
 }
@@ -121,8 +128,10 @@ static void an_empty_form_and_an_empty_body_are_fine(void **state)
 static void the_last_of_a_name_wins(void **state)
 {
     (void)state;
-    assert_int_equal(read_body("--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n1\r\n"
-                               "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n2\r\n--B--"), 0);
+    assert_int_equal(
+        read_body("--B\r\nContent-Disposition: form-data; name=\"a\"; filename=\"f\"\r\n\r\n1\r\n"
+                  "--B\r\nContent-Disposition: form-data; name=\"a\"\r\n\r\n2\r\n--B--"),
+        0);
     assert_int_equal(params.count, 1);
     assert_value("a", "2");
     assert_false(slice_is_given(params.items[0].filename));
@@ -145,14 +154,14 @@ static void every_mistake_is_named(void **state)
                    "part 1 has no name");
     assert_refused("--B\r\nContent-Disposition: attachment; name=a\r\n\r\n1\r\n--B--", ERR_INVALID,
                    "part 1 is not form-data");
-    assert_refused(PART "1\r\n--B\r\nContent-Disposition: form-data; name=\"b\r\n\r\n--B--", ERR_INVALID,
-                   "part 2 has a malformed Content-Disposition");
+    assert_refused(PART "1\r\n--B\r\nContent-Disposition: form-data; name=\"b\r\n\r\n--B--",
+                   ERR_INVALID, "part 2 has a malformed Content-Disposition");
     assert_refused("--B\r\nContent-Disposition: form-data; name=\"a\"x\r\n\r\n--B--", ERR_INVALID,
                    "part 1 has a malformed Content-Disposition");
     assert_refused("--B\r\nnonsense\r\n\r\n1\r\n--B--", ERR_INVALID,
                    "part 1 has a malformed header line");
-    assert_refused("--B\r\nContent-Disposition: form-data; name=\"a\nb\"\r\n\r\n1\r\n--B--", ERR_INVALID,
-                   "part 1 has a malformed header line");
+    assert_refused("--B\r\nContent-Disposition: form-data; name=\"a\nb\"\r\n\r\n1\r\n--B--",
+                   ERR_INVALID, "part 1 has a malformed header line");
     assert_refused("--B\r\nX: 1\r\n folded: 2\r\n\r\n1\r\n--B--", ERR_INVALID,
                    "part 1 has a malformed header line");
     assert_refused("--B\r\nX: 1", ERR_INVALID, "part 1 ends within its headers");
@@ -190,13 +199,17 @@ static void the_boundary_comes_quoted_or_not_among_other_attributes(void **state
 {
     (void)state;
     static const char *const types[] = {
-        "multipart/form-data; boundary=B",           "multipart/form-data;boundary=\"B\"",
-        "Multipart/Form-Data ; BOUNDARY=B",          "multipart/form-data; charset=utf-8; boundary=B",
-        "multipart/form-data; boundary=B; charset=x", " multipart/form-data;; boundary = \"B\" ;",
+        "multipart/form-data; boundary=B",
+        "multipart/form-data;boundary=\"B\"",
+        "Multipart/Form-Data ; BOUNDARY=B",
+        "multipart/form-data; charset=utf-8; boundary=B",
+        "multipart/form-data; boundary=B; charset=x",
+        " multipart/form-data;; boundary = \"B\" ;",
     };
     for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
         params_reset(&params);
-        assert_int_equal(add_exactly(&params, slice_from(types[i]), SLICE_OF(PART "1\r\n--B--")), 0);
+        assert_int_equal(add_exactly(&params, slice_from(types[i]), SLICE_OF(PART "1\r\n--B--")),
+                         0);
         assert_value("a", "1");
     }
 }
@@ -233,14 +246,15 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(fields_and_a_file_are_read, setup, teardown),
         cmocka_unit_test_setup_teardown(the_values_of_a_file_keep_every_byte, setup, teardown),
-        cmocka_unit_test_setup_teardown(quotes_and_extended_file_names_are_understood, setup, teardown),
+        cmocka_unit_test_setup_teardown(quotes_and_extended_file_names_are_understood, setup,
+                                        teardown),
         cmocka_unit_test_setup_teardown(only_a_whole_line_is_a_delimiter, setup, teardown),
         cmocka_unit_test_setup_teardown(an_empty_form_and_an_empty_body_are_fine, setup, teardown),
         cmocka_unit_test_setup_teardown(the_last_of_a_name_wins, setup, teardown),
         cmocka_unit_test_setup_teardown(every_mistake_is_named, setup, teardown),
         cmocka_unit_test_setup_teardown(bombs_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_boundary_comes_quoted_or_not_among_other_attributes, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(the_boundary_comes_quoted_or_not_among_other_attributes,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_bodies_are_read_or_refused_but_never_crash, setup,
                                         teardown),
     };

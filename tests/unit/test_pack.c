@@ -43,12 +43,17 @@ static void transport_fields_are_not_packed_and_the_rest_comes_back(void **state
     (void)state;
     params_reset(&params);
     assert_int_equal(
-        params_add_form(&params, SLICE_OF("key=1&json=1&soft_id=1&header_acao=1&pingback=1&callback=1&"
-                                          "debug=1&wait=1&reuse=1&min_ttl=1&max_age=1&priority=1&"
-                                          "idempotency_key=1&method=post&e=")), 0);
-    assert_int_equal(params_add_multipart(&params, SLICE_OF("--B\r\nContent-Disposition: form-data; "
-                                                            "name=\"file\"; filename=\"x.png\"\r\n\r\n"
-                                                            "\0\xff\r\n--B--"), SLICE_OF("B")), 0);
+        params_add_form(&params,
+                        SLICE_OF("key=1&json=1&soft_id=1&header_acao=1&pingback=1&callback=1&"
+                                 "debug=1&wait=1&reuse=1&min_ttl=1&max_age=1&priority=1&"
+                                 "idempotency_key=1&method=post&e=")),
+        0);
+    assert_int_equal(params_add_multipart(&params,
+                                          SLICE_OF("--B\r\nContent-Disposition: form-data; "
+                                                   "name=\"file\"; filename=\"x.png\"\r\n\r\n"
+                                                   "\0\xff\r\n--B--"),
+                                          SLICE_OF("B")),
+                     0);
     struct blob *const packed = params_pack(&params);
     assert_int_equal(params_unpack(&params, packed), 0);
     assert_int_equal(params.count, 3);
@@ -90,11 +95,13 @@ static void damaged_packs_are_refused_or_read_but_never_crash(void **state)
     rand_init(&rand, seed_value());
     buf_init(&bytes, CAP);
     params_reset(&params);
-    assert_int_equal(params_add_multipart(&params, SLICE_OF("--B\r\nContent-Disposition: form-data; "
-                                                            "name=\"file\"; filename=\"x.png\"\r\n\r\n12\r\n"
-                                                            "--B\r\nContent-Disposition: form-data; "
-                                                            "name=\"method\"\r\n\r\npost\r\n--B--"),
-                                          SLICE_OF("B")), 0);
+    assert_int_equal(params_add_multipart(&params,
+                                          SLICE_OF("--B\r\nContent-Disposition: form-data; "
+                                                   "name=\"file\"; filename=\"x.png\"\r\n\r\n12\r\n"
+                                                   "--B\r\nContent-Disposition: form-data; "
+                                                   "name=\"method\"\r\n\r\npost\r\n--B--"),
+                                          SLICE_OF("B")),
+                     0);
     struct blob *const packed = params_pack(&params);
     for (size_t i = 0; i < MUTATIONS; i++) {
         buf_reset(&bytes);
@@ -104,7 +111,8 @@ static void damaged_packs_are_refused_or_read_but_never_crash(void **state)
         refused += params_unpack(&params, damaged) != 0;
         for (size_t j = 0; j < params.count; j++) {
             const struct slice value = params.items[j].value;
-            assert_true(value.data >= damaged->data && value.data + value.len <= damaged->data + damaged->len);
+            assert_true(value.data >= damaged->data &&
+                        value.data + value.len <= damaged->data + damaged->len);
         }
         params_reset(&params);
         blob_unref(damaged);
@@ -125,17 +133,31 @@ static void packs_that_lie_are_refused(void **state)
     (void)state;
     static const struct slice lies[] = {
         {"", 0},
-        {"\0\0", 2},                                       /* no such version */
-        {"\x01\x41", 2},                                   /* more than there can be */
-        {"\x01\x01", 2},                                   /* more than there are */
-        {"\x01\0x", 3},                                    /* fewer */
-        {"\x01\x01\0\x01\xff\xff\xff\xff" "a", 9},        /* a value without end */
-        {"\x01\x01\0\0\0\0\0\0", 8},                      /* no name */
-        {"\x01\x01\x02\x01\0\0\0\0" "a", 9},              /* unknown flags */
-        {"\x01\x01\x01\x01\0\0\0\0\xff\xff" "a", 11},     /* a filename without end */
-        {"\x01\x02\0\x01\0\0\0\0" "a" "\0\x01\0\0\0\0" "a", 16}, /* one name twice */
+        {"\0\0", 2},     /* no such version */
+        {"\x01\x41", 2}, /* more than there can be */
+        {"\x01\x01", 2}, /* more than there are */
+        {"\x01\0x", 3},  /* fewer */
+        {"\x01\x01\0\x01\xff\xff\xff\xff"
+         "a",
+         9},                         /* a value without end */
+        {"\x01\x01\0\0\0\0\0\0", 8}, /* no name */
+        {"\x01\x01\x02\x01\0\0\0\0"
+         "a",
+         9}, /* unknown flags */
+        {"\x01\x01\x01\x01\0\0\0\0\xff\xff"
+         "a",
+         11}, /* a filename without end */
+        {"\x01\x02\0\x01\0\0\0\0"
+         "a"
+         "\0\x01\0\0\0\0"
+         "a",
+         16}, /* one name twice */
     };
-    struct blob *packed = blob_new((struct slice){"\x01\x02\0\x01\0\0\0\0" "a" "\0\x01\0\0\0\0" "b", 16});
+    struct blob *packed = blob_new((struct slice){"\x01\x02\0\x01\0\0\0\0"
+                                                  "a"
+                                                  "\0\x01\0\0\0\0"
+                                                  "b",
+                                                  16});
     assert_int_equal(params_unpack(&params, packed), 0);
     blob_unref(packed);
     for (size_t i = 0; i < sizeof(lies) / sizeof(lies[0]); i++) {
@@ -148,8 +170,8 @@ static void packs_that_lie_are_refused(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(transport_fields_are_not_packed_and_the_rest_comes_back, setup,
-                                        teardown),
+        cmocka_unit_test_setup_teardown(transport_fields_are_not_packed_and_the_rest_comes_back,
+                                        setup, teardown),
         cmocka_unit_test_setup_teardown(a_full_set_of_long_values_survives, setup, teardown),
         cmocka_unit_test_setup_teardown(packs_that_lie_are_refused, setup, teardown),
         cmocka_unit_test_setup_teardown(damaged_packs_are_refused_or_read_but_never_crash, setup,

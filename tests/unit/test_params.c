@@ -81,10 +81,11 @@ static void plain_form_values_are_not_copied(void **state)
 static void json_values_become_text(void **state)
 {
     (void)state;
-    read_ok("application/json",
-            " {\"s\":\"a\\u00e4\\n\",\"i\":5,\"big\":12345678901234567890123,\"f\":0.30,\"neg\":-1,"
-            "\"t\":true,\"n\":false,\"none\":null,\"e\":\"\",\"data\":{ \"k\" : [1, 2.50 ,\"x\\/\"] },"
-            "\"list\":[ ]} ");
+    read_ok(
+        "application/json",
+        " {\"s\":\"a\\u00e4\\n\",\"i\":5,\"big\":12345678901234567890123,\"f\":0.30,\"neg\":-1,"
+        "\"t\":true,\"n\":false,\"none\":null,\"e\":\"\",\"data\":{ \"k\" : [1, 2.50 ,\"x\\/\"] },"
+        "\"list\":[ ]} ");
     assert_int_equal(params.count, 10);
     assert_value("s", "a\xc3\xa4\n");
     assert_value("i", "5");
@@ -196,10 +197,19 @@ static void too_many_or_too_long_names_are_refused(void **state)
     params_reset(&params);
     assert_int_equal(add_exactly(&params, SLICE_NONE, buf_slice(&body)), ERR_FULL);
     assert_string_equal(params.mistake, "more than 64 parameters");
+    buf_reset(&body);
+    for (int i = 0; i < 4 * PARAMS_MAX; i++)
+        buf_addf(&body, "a&");
+    params_reset(&params);
+    assert_int_equal(add_exactly(&params, SLICE_NONE, buf_slice(&body)), 0);
+    buf_addf(&body, "&");
+    params_reset(&params);
+    assert_int_equal(add_exactly(&params, SLICE_NONE, buf_slice(&body)), ERR_FULL);
     params_reset(&params);
     assert_int_equal(params_add_form(&params, (struct slice){name, PARAM_NAME_MAX}), 0);
     params_reset(&params);
-    assert_int_equal(params_add_form(&params, (struct slice){name, PARAM_NAME_MAX + 1}), ERR_INVALID);
+    assert_int_equal(params_add_form(&params, (struct slice){name, PARAM_NAME_MAX + 1}),
+                     ERR_INVALID);
     buf_close(&body);
 }
 
@@ -229,11 +239,19 @@ static void bodies_are_sniffed_not_believed(void **state)
     (void)state;
     /* Every encoding PROTOCOL.md section 0 lists. */
     static const char *const form_types[] = {
-        NULL, "", "application/x-www-form-urlencoded", "text/plain", "application/json",
+        NULL,
+        "",
+        "application/x-www-form-urlencoded",
+        "text/plain",
+        "application/json",
         "multipart/form-data",
     };
     static const char *const json_types[] = {
-        NULL, "application/json", "text/plain", "multipart/form-data", "multipart/form-data; charset=x",
+        NULL,
+        "application/json",
+        "text/plain",
+        "multipart/form-data",
+        "multipart/form-data; charset=x",
         "application/x-www-form-urlencoded",
     };
     for (size_t i = 0; i < sizeof(form_types) / sizeof(form_types[0]); i++) {
@@ -259,7 +277,8 @@ static void query_and_body_are_merged_and_the_body_wins(void **state)
     params_reset(&params);
     assert_int_equal(params_add_form(&params, SLICE_OF("key=k%31&json=1&method=post")), 0);
     assert_int_equal(add_exactly(&params, SLICE_OF("text/plain"),
-                                 SLICE_OF("{\"method\":\"base64\",\"body\":\"abc\"}")), 0);
+                                 SLICE_OF("{\"method\":\"base64\",\"body\":\"abc\"}")),
+                     0);
     assert_int_equal(params.count, 4);
     assert_value("key", "k1");
     assert_value("method", "base64");

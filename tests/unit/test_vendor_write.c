@@ -90,6 +90,31 @@ static void a_form_carries_every_byte_and_nothing_more(void **state)
     params_close(&source);
 }
 
+static void the_sitekey_goes_under_the_name_that_the_vendor_reads(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *method, *given, *sent;
+    } cases[] = {
+        {"userrecaptcha", "sitekey", "googlekey"},
+        {"userrecaptcha", "googlekey", "googlekey"},
+        {"turnstile", "googlekey", "sitekey"},
+        {"turnstile", "sitekey", "sitekey"},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        struct params source;
+        params_init(&source, 4096);
+        add(&source, SLICE_OF("method"), slice_from(cases[i].method), SLICE_NONE);
+        add(&source, slice_from(cases[i].given), SLICE_OF("6Le"), SLICE_NONE);
+        struct written written;
+        write_and_read_back(&source, SLICE_NONE, &written);
+        assert_int_equal(written.params.count, 4);
+        assert_value(&written, cases[i].sent, SLICE_OF("6Le"));
+        close_written(&written);
+        params_close(&source);
+    }
+}
+
 static void each_single_byte_stays_within_its_field(void **state)
 {
     (void)state;
@@ -297,6 +322,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_form_carries_every_byte_and_nothing_more),
+        cmocka_unit_test(the_sitekey_goes_under_the_name_that_the_vendor_reads),
         cmocka_unit_test(each_single_byte_stays_within_its_field),
         cmocka_unit_test(a_file_makes_it_multipart),
         cmocka_unit_test(a_file_name_is_kept_short_and_never_empty),

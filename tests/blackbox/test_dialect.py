@@ -1,0 +1,267 @@
+#!/usr/bin/env python3
+"""The vendor's dialect at our door: what real clients of the vendor insist on. (TAP)"""
+import base64
+import json
+
+from gateway import ALICE, BOB, PAGE, World, clients, with_defaults
+from harness import KEY, Raw, check, contains, equal, get, http_request, multipart, post_form, run, test, wait_until
+
+IMAGE = b"\x89PNG\r\n\x1a\n" + bytes(range(256)) * 2
+
+
+@test
+def a_solve_goes_through_in_php_and_res_php_in_plain_text():
+    with World() as world:
+        reply = world.submit()
+        equal(reply.status, 200)
+        check(reply.text.startswith("OK|"), reply.text)
+        task = reply.text[3:]
+        check(task.isdigit() and int(task) < 2 ** 53, f"id {task}")
+        first = world.result(task)
+        equal((first.status, first.body), (200, b"CAPCHA_NOT_READY"))
+        answer = world.result_text(task)
+        check(answer.startswith("OK|SIM_"), answer)
+        check(not answer.endswith("\n"), "a newline stays in tokens")
+        equal(world.result(task).text, answer, "read again")
+
+
+@test
+def the_form_of_each_reply_follows_that_very_request():
+    with World() as world:
+        task = world.submit_id()
+        plain = world.result_text(task)
+        for flag in ("1", "true"):
+            reply = world.result(task, json=flag).json()
+            equal(reply["status"], 1)
+            check(type(reply["status"]) is int, "status is a JSON number")
+            equal(reply["request"], plain[3:])
+        for flag in ("0", "false", ""):
+            equal(world.result(task, json=flag).text, plain, f"json={flag}")
+        submitted = world.submit(json="1").json()
+        equal(submitted["status"], 1)
+        check(type(submitted["request"]) is str, "ids are strings")
+        slow = world.submit_id(sitekey="SIM-SLOW-30s")
+        equal(world.result(slow, json="1").json(), {"status": 0, "request": "CAPCHA_NOT_READY"})
+
+
+@test
+def every_encoding_that_clients_use_is_understood():
+    with World() as world:
+        url = world.url + "/in.php"
+        params = with_defaults({})
+        body, kind = multipart(list(params.items()))
+        text = json.dumps(params)
+        form = "&".join(f"{name}={value}" for name, value in params.items())
+        replies = {
+            "query": get(url, **params),
+            "form": post_form(url, params),
+            "multipart": http_request(url, "POST", body, {"Content-Type": kind}),
+            "json": http_request(url, "POST", params),
+            "json as text": http_request(url + "?json=0", "POST", text, {"Content-Type": "text/plain"}),
+            "json as multipart": http_request(url, "POST", text, {"Content-Type": "multipart/form-data"}),
+            "query and json": http_request(url + "?key=" + KEY, "POST",
+                                           json.dumps({**params, "key": None}), {"Content-Type": "text/plain"}),
+        }
+        with Raw(world.port) as raw:
+            chunk = form.encode()
+            raw.send(b"POST /in.php HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            raw.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(chunk), chunk))
+            replies["chunked without a type"] = raw.reply()
+        with Raw(world.port) as raw:
+            raw.send(f"POST /in.php HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {len(form)}\r\n\r\n")
+            equal(raw.reply().status, 100)
+            replies["expect"] = raw.send(form).reply()
+        for name, reply in replies.items():
+            check(reply.text.startswith("OK|"), f"{name}: {reply.text}")
+        equal(len({reply.text for reply in replies.values()}), len(replies), "distinct ids")
+        for reply in replies.values():
+            world.result_text(reply.text[3:])
+        equal(world.paid(), 1, "all of them are the same request; paid")
+
+
+@test
+def an_image_as_a_file_is_the_same_request_as_its_base64():
+    with World() as world:
+        body, kind = multipart([("key", KEY), ("method", "post"), ("file", "captcha.png", IMAGE)])
+        file = http_request(world.url + "/in.php", "POST", body, {"Content-Type": kind}).text
+        body, kind = multipart([("key", KEY), ("file", "other.png", IMAGE)])
+        no_method = http_request(world.url + "/in.php", "POST", body, {"Content-Type": kind}).text
+        text = world.submit(method="base64", body=base64.b64encode(IMAGE).decode()).text
+        answers = {world.result_text(reply[3:]) for reply in (file, no_method, text)}
+        equal(len(answers), 1, "answers")
+        equal(world.paid(), 1, "paid")
+        other = world.submit_id(method="base64", body=base64.b64encode(IMAGE + b"x").decode())
+        check(world.result_text(other) not in answers, "one byte more is another image")
+        equal(world.paid(), 2, "paid")
+
+
+@test
+def mistakes_get_the_vendors_words_and_never_reach_the_vendor():
+    with World() as world:
+        big = base64.b64encode(bytes(1100 * 1024)).decode()
+        cases = [
+            ("ERROR_PAGEURL", {"pageurl": None}),
+            ("ERROR_GOOGLEKEY", {"sitekey": None}),
+            ("ERROR_GOOGLEKEY", {"method": "userrecaptcha", "pageurl": PAGE}),
+            ("ERROR_PAGEURL", {"method": "userrecaptcha", "googlekey": "6Le"}),
+            ("ERROR_BAD_PARAMETERS", {"method": None, "sitekey": None, "pageurl": None}),
+            ("ERROR_ZERO_CAPTCHA_FILESIZE", {"method": "base64", "body": ""}),
+            ("ERROR_TOO_BIG_CAPTCHA_FILESIZE", {"method": "base64", "body": big}),
+            ("ERROR_BAD_PARAMETERS", {"reuse": "sometimes"}),
+            ("ERROR_BAD_PARAMETERS", {"min_ttl": "soon"}),
+            ("ERROR_DOMAIN_NOT_ALLOWED", {"pingback": "http://127.0.0.1:1/"}),
+        ]
+        for word, params in cases:
+            reply = world.submit(**params)
+            equal((reply.status, reply.text), (200, word), f"{list(params)}")
+            equal(world.submit(json="1", **params).json(), {"status": 0, "request": word}, f"{list(params)} in JSON")
+        malformed = http_request(world.url + "/in.php", "POST", '{"method": ', {"Content-Type": "application/json"})
+        equal((malformed.status, malformed.text), (200, "ERROR_BAD_PARAMETERS"))
+        equal(world.sim.totals()["submits"], 0, "submits that reached the vendor")
+
+
+@test
+def res_php_names_what_is_wrong():
+    with World() as world:
+        url = world.url + "/res.php"
+        equal(get(url, key=KEY).text, "ERROR_EMPTY_ACTION")
+        equal(get(url, key=KEY, action="dance").text, "ERROR_BAD_PARAMETERS")
+        equal(get(url, key=KEY, action="get").text, "ERROR_WRONG_ID_FORMAT")
+        equal(get(url, key=KEY, action="get", id="12x").text, "ERROR_WRONG_ID_FORMAT")
+        equal(get(url, key=KEY, action="get", id="99").text, "ERROR_WRONG_CAPTCHA_ID")
+        equal(get(url, key=KEY, action="reportbad", id="99").text, "ERROR_WRONG_CAPTCHA_ID")
+
+
+@test
+def methods_and_parameters_we_never_heard_of_pass_through_untouched():
+    with World() as world:
+        task = world.submit_id(method="moon_captcha", phase="full", **{"data[key]": "a b&c", "data-s": "Ü"})
+        check(world.result_text(task).startswith("OK|"), "solved")
+        params = world.sim.submits()[0]["params"]
+        equal(params["method"], "moon_captcha")
+        equal((params["phase"], params["data[key]"], params["data-s"]), ("full", "a b&c", "Ü"))
+        for name in ("soft_id", "header_acao", "idempotency_key", "wait"):
+            check(name not in params, f"{name} is ours")
+
+
+@test
+def the_vendor_gets_our_key_and_never_the_callers():
+    caller_key = "c" * 32
+    with World() as world:
+        world.result_text(world.submit_id(key=caller_key))
+        check(caller_key not in json.dumps(world.sim.ledger()), "the caller's key went upstream")
+
+
+@test
+def several_ids_are_answered_in_order():
+    with World() as world:
+        first = world.submit_id(sitekey="a")
+        second = world.submit_id(sitekey="SIM-SLOW-30s")
+        answer = world.result_text(first)[3:]
+        ids = f"{first},{second},17"
+        equal(get(world.url + "/res.php", key=KEY, action="get", ids=ids).text,
+              f"{answer}|CAPCHA_NOT_READY|ERROR_WRONG_CAPTCHA_ID")
+        reply = get(world.url + "/res.php", key=KEY, action="get", ids=ids, json="1").json()
+        equal(reply, {"status": 1, "request": f"{answer}|CAPCHA_NOT_READY|ERROR_WRONG_CAPTCHA_ID"})
+
+
+@test
+def get2_adds_the_price():
+    with World({"upstream": {"price": {"turnstile": 0.0015}}}) as world:
+        task = world.submit_id()
+        token = world.result_text(task)
+        equal(world.result(task, action="get2").text, token + "|0.001500")
+        equal(world.result(task, action="get2", json="1").json()["price"], "0.001500")
+
+
+@test
+def balance_and_threads_come_from_the_vendor_once_for_everybody():
+    with World(sim=("--balance", "7.5", "--slots", "9")) as world:
+        url = world.url + "/res.php"
+        for _ in range(5):
+            equal(get(url, key=KEY, action="getbalance").text, "7.50")
+        equal(get(url, key=KEY, action="getbalance", json="1").json(), {"status": 1, "request": "7.50"})
+        threads = get(url, key=KEY, action="threadsinfo", json="1").json()
+        equal((str(threads["threads"]), int(threads["working_threads"])), ("9", 0))
+        check(world.counter("probes") <= 2, "the vendor was asked once for each")
+
+
+@test
+def reports_are_recorded_and_a_bad_solution_is_not_served_again():
+    with World() as world:
+        task = world.submit_id()
+        bad = world.result_text(task)
+        equal(get(world.url + "/res.php", key=KEY, action="reportbad", id=task).text, "OK_REPORT_RECORDED")
+        again = world.submit_id()
+        check(world.result_text(again) != bad, "another solution")
+        equal(world.paid(), 2)
+        equal(get(world.url + "/res.php", key=KEY, action="reportgood", id=again, json="1").json(),
+              {"status": 1, "request": "OK_REPORT_RECORDED"})
+        wait_until(lambda: world.sim.totals()["reports_bad"] == 1, "the bad report at the vendor")
+        wait_until(lambda: world.sim.totals()["reports_good"] == 1, "the good report at the vendor")
+
+
+@test
+def wait_holds_the_poll_until_the_answer():
+    with World() as world:
+        task = world.submit_id()
+        check(world.result(task, wait="10").text.startswith("OK|SIM_"), "held until solved")
+        slow = world.submit_id(sitekey="SIM-SLOW-30s")
+        equal(world.result(slow, wait="0.2").text, "CAPCHA_NOT_READY")
+
+
+@test
+def cors_is_added_only_when_asked_for():
+    with World() as world:
+        check("access-control-allow-origin" not in world.submit().headers, "not asked for")
+        equal(world.submit(header_acao="1").headers["access-control-allow-origin"], "*")
+        equal(world.submit(header_acao="1", pageurl=None).headers["access-control-allow-origin"], "*")
+
+
+@test
+def irregular_results_are_relayed_so_that_a_client_of_the_vendor_understands_them():
+    with World() as world:
+        enterprise = world.submit_id(method="userrecaptcha", googlekey="6Le", pageurl=PAGE, enterprise="1")
+        token = world.result_text(enterprise)
+        check(token.startswith("OK|SIM_"), token)
+        reply = world.result(enterprise, json="1").json()
+        equal((reply["status"], reply["request"]), (1, token[3:]))
+        check(reply.get("user_agent"), f"the user agent belongs to the token: {reply}")
+        geetest = world.submit_id(method="geetest", gt="g", challenge="c", pageurl=PAGE)
+        plain = world.result_text(geetest)
+        contains(plain, "challenge:")
+        reply = world.result(geetest, json="1").json()
+        for name in ("challenge", "validate", "seccode"):
+            check(reply.get(name), f"{name} in {reply}")
+        equal(reply["status"], 1)
+        check(type(reply["request"]) is str, "request stays a string")
+
+
+@test
+def vendor_errors_are_told_in_the_vendors_words():
+    with World() as world:
+        for word in ("ERROR_CAPTCHA_UNSOLVABLE", "ERROR_BAD_PROXY"):
+            task = world.submit_id(sitekey="SIM-" + word)
+            equal(world.result_text(task), word)
+            equal(world.result(task, json="1").json(), {"status": 0, "request": word})
+
+
+@test
+def a_clients_request_is_nobody_elses():
+    with World(clients()) as world:
+        task = world.submit_id(key=ALICE)
+        equal(world.result(task, key=BOB).text, "ERROR_WRONG_CAPTCHA_ID")
+        wait_until(lambda: world.result(task, key=ALICE).text.startswith("OK|"), "the answer")
+        equal(world.result(task, key=BOB, action="reportbad").text, "ERROR_WRONG_CAPTCHA_ID")
+
+
+@test
+def keys_are_judged_in_the_vendors_words():
+    with World(clients()) as world:
+        equal(world.submit(key="short").text, "ERROR_WRONG_USER_KEY")
+        equal(world.submit(key=None).text, "ERROR_WRONG_USER_KEY")
+        equal(world.submit(key="x" * 32).text, "ERROR_KEY_DOES_NOT_EXIST")
+        check(world.submit(key=ALICE).text.startswith("OK|"), "alice")
+
+
+run()

@@ -1,0 +1,184 @@
+/* The order of records and deeds: durable before the first byte, before the answer, before the 200. */
+#include "world.h"
+
+static struct world *world_with_journal(bool has_callbacks)
+{
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.has_callbacks = has_callbacks;
+    return world_new(&options);
+}
+
+static void intent_before_the_submit_and_solution_before_the_answer(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(false);
+    ask(w, "ann", .key = "K", .idempotency = "I");
+    ask(w, "bob", .key = "K", .is_told = true);
+    solve(w, "a1", "T1", "TOKEN");
+    ask(w, "cat", .key = "K");
+    look(w, "bob", "r2", 0);
+    expect(w, "[     0] journal 1 request r1 K idempotency I\n"
+              "[     0] journal 2 intent a1 K\n"
+              "[     0] submit a1 K after 2\n"
+              "[     0] journal 3 request r2 K\n"
+              "[     0] answer bob r2 solving after 3\n"
+              "[     0] journal 4 outcome a1 accepted task T1\n"
+              "[5000..6000] poll a1 task T1\n"
+              "[  6000] journal 5 solution a1 K \"TOKEN\" task T1\n"
+              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 after 5\n"
+              "[  6000] journal 6 request r3 K\n"
+              "[  6000] answer cat r3 solved \"TOKEN\" source dedup_cache attempts 1 after 6\n"
+              "[  6000] answer bob r2 solved \"TOKEN\" source dedup_wait attempts 1 after 5\n");
+}
+
+static void a_single_solution_is_recorded_as_handed_out_before_the_answer(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(false);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    solve(w, "a1", "T1", "TOKEN");
+    expect(w, "[     0] journal 1 request r1 K\n"
+              "[     0] journal 2 intent a1 K\n"
+              "[     0] submit a1 K after 2\n"
+              "[     0] journal 3 outcome a1 accepted task T1\n"
+              "[5000..6000] poll a1 task T1\n"
+              "[  6000] journal 4 solution a1 K \"TOKEN\" task T1\n"
+              "[  6000] journal 5 handout r1 K task T1\n"
+              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 after 5\n");
+}
+
+static void a_banked_solution_is_recorded_as_handed_out_before_the_answer(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(false);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    gone(w, "ann");
+    solve(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
+    ask(w, "bob again", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
+    expect(w, "[  6000] journal 5 request r2 K idempotency I\n"
+              "[  6000] journal 6 handout r2 K task T1\n"
+              "[  6000] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1 after 6\n"
+              "[  6000] journal 7 request r3 K idempotency I\n"
+              "[  6000] answer bob again r3 solved \"TOKEN\" source idempotent attempts 1 replayed"
+              " after 7\n");
+}
+
+/* Whoever would share it gets it alone too, so a crash must not hand it out again. */
+static void a_solution_banked_for_one_is_recorded_whoever_takes_it(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(false);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    gone(w, "ann");
+    solve(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    ask(w, "bob", .key = "K");
+    expect(w, "[  6000] journal 5 request r2 K\n"
+              "[  6000] journal 6 handout r2 K task T1\n"
+              "[  6000] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1 after 6\n");
+}
+
+static void a_callback_is_acknowledged_when_its_solution_is_safe(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(true);
+    ask(w, "ann", .key = "K");
+    callback(w, "a1", "T1", "TOKEN");
+    accepted(w, "a1", "T1");
+    callback(w, "a1", "T1", "TOKEN");
+    callback(w, "a1", "T1", "OTHER");
+    expect(w, "[     0] journal 1 request r1 K\n"
+              "[     0] journal 2 intent a1 K\n"
+              "[     0] submit a1 K after 2\n"
+              "[     0] journal 3 solution a1 K \"TOKEN\" task T1\n"
+              "[     0] ack a1 after 3\n"
+              "[     0] answer ann r1 solved \"TOKEN\" source api attempts 1 after 3\n"
+              "[     0] journal 4 outcome a1 accepted task T1\n"
+              "[     0] ack a1 after 4\n"
+              "[     0] alert other solution a1\n"
+              "[     0] ack a1 after 4\n");
+}
+
+static void an_error_called_back_is_recorded_before_it_is_acknowledged(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(true);
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    callback_failed(w, "a1", "T1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    expect(w, "[     0] journal 1 request r1 K\n"
+              "[     0] journal 2 intent a1 K\n"
+              "[     0] submit a1 K after 2\n"
+              "[     0] journal 3 outcome a1 accepted task T1\n"
+              "[     0] journal 4 outcome a1 failed task T1 ERROR_BAD_PROXY (proxy)\n"
+              "[     0] journal 5 failed K ERROR_BAD_PROXY (proxy)\n"
+              "[     0] ack a1 after 5\n"
+              "[     0] answer ann r1 failed ERROR_BAD_PROXY (proxy) attempts 1 after 1\n");
+}
+
+static void a_late_solution_is_recorded_before_it_is_acknowledged(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(true);
+    ask(w, "ann", .key = "K");
+    ambiguous(w, "a1");
+    gone(w, "ann");
+    pass(w, 50000);
+    skip_lines(w);
+    callback(w, "a1", "T1", "LATE");
+    expect(w, "[ 50000] journal 5 solution a1 K \"LATE\" task T1\n"
+              "[ 50000] ack a1 after 5\n");
+}
+
+static void each_further_submit_is_recorded_with_its_reason(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(true);
+    ask(w, "ann", .key = "K");
+    ambiguous(w, "a1");
+    pass(w, 45000);
+    rejected(w, "a2", CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE");
+    pass(w, 1000);
+    expect(w, "[     0] journal 1 request r1 K\n"
+              "[     0] journal 2 intent a1 K\n"
+              "[     0] submit a1 K after 2\n"
+              "[     0] journal 3 outcome a1 ambiguous\n"
+              "[ 45000] journal 4 intent a2 K ERROR_AMBIGUOUS_SUBMIT (ambiguous)\n"
+              "[ 45000] submit a2 K after 4\n"
+              "[ 45000] journal 5 outcome a2 rejected ERROR_NO_SLOT_AVAILABLE (busy)\n"
+              "[ 46000] journal 6 intent a3 K ERROR_NO_SLOT_AVAILABLE (busy)\n"
+              "[ 46000] submit a3 K after 6\n");
+}
+
+static void the_end_of_a_poll_that_failed_is_recorded(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(false);
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    pass(w, 6000);
+    skip_lines(w);
+    failed(w, "a1", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
+    expect(w, "[  6000] journal 4 outcome a1 failed ERROR_CAPTCHA_UNSOLVABLE (unsolvable)\n"
+              "[  6000] journal 5 intent a2 K ERROR_CAPTCHA_UNSOLVABLE (unsolvable)\n"
+              "[  6000] submit a2 K after 5\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(intent_before_the_submit_and_solution_before_the_answer),
+        STORY(a_single_solution_is_recorded_as_handed_out_before_the_answer),
+        STORY(a_banked_solution_is_recorded_as_handed_out_before_the_answer),
+        STORY(a_solution_banked_for_one_is_recorded_whoever_takes_it),
+        STORY(a_callback_is_acknowledged_when_its_solution_is_safe),
+        STORY(an_error_called_back_is_recorded_before_it_is_acknowledged),
+        STORY(a_late_solution_is_recorded_before_it_is_acknowledged),
+        STORY(each_further_submit_is_recorded_with_its_reason),
+        STORY(the_end_of_a_poll_that_failed_is_recorded),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,123 @@
+/* Polling: the first wait, the interval, the spread, and never two questions at once (DESIGN.md 5.7). */
+#include "world.h"
+
+static void the_first_wait_is_the_types_and_the_interval_counts_from_the_answer(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.poll_first_ms[CAPTCHA_IMAGE] = 2000;
+    options.poll_first_ms[CAPTCHA_RECAPTCHA_V3] = 15000;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_IMAGE);
+    ask(w, "bob", .key = "L", .captcha = CAPTCHA_RECAPTCHA_V3);
+    pass(w, 1000);
+    accepted(w, "a1", "T1");
+    accepted(w, "a2", "T2");
+    pass(w, 4000);
+    pending(w, "a1");
+    pass(w, 5000);
+    pass(w, 500);
+    pending(w, "a1");
+    pass(w, 6500);
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] submit a2 L\n"
+              "[3000..4000] poll a1 task T1\n"
+              "[ 10000] poll a1 task T1\n"
+              "[ 15500] poll a1 task T1\n"
+              "[16000..17000] poll a2 task T2\n");
+}
+
+static void no_second_question_while_one_is_on_its_way(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    pass(w, 100000);
+    expect(w, "[     0] submit a1 K\n"
+              "[5000..6000] poll a1 task T1\n");
+    pending(w, "a1");
+    pass(w, 5000);
+    expect(w, "[105000] poll a1 task T1\n");
+}
+
+static void a_poll_nobody_answered_is_asked_again_later(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    w->shows_ages = true;
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    pass(w, 6000);
+    unheard(w, "a1", 0);
+    pass(w, 5000);
+    unheard(w, "a1", 9000);
+    pass(w, 9000);
+    unheard(w, "a1", 100);
+    pass(w, 5000);
+    solved(w, "a1", "TOKEN");
+    /* Silence says nothing about the birth. */
+    expect(w, "[     0] submit a1 K\n"
+              "[5000..6000] poll a1 task T1\n"
+              "[ 11000] poll a1 task T1\n"
+              "[ 20000] poll a1 task T1\n"
+              "[ 25000] poll a1 task T1\n"
+              "[ 25000] answer ann r1 solved \"TOKEN\" source api attempts 1 age 25000 left 55000\n");
+    assert_int_equal(stats_of(w)->polls, 4);
+    assert_int_equal(stats_of(w)->polls_unheard, 3);
+}
+
+static void flights_that_start_together_do_not_poll_together(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 30;
+    struct world *w = world_new(&options);
+    w->is_quiet = true;
+    for (int i = 0; i < 30; i++) {
+        static const char *const attempts[] = {
+            "a1",  "a2",  "a3",  "a4",  "a5",  "a6",  "a7",  "a8",  "a9",  "a10",
+            "a11", "a12", "a13", "a14", "a15", "a16", "a17", "a18", "a19", "a20",
+            "a21", "a22", "a23", "a24", "a25", "a26", "a27", "a28", "a29", "a30"};
+        ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+        accepted(w, attempts[i], "T");
+    }
+    pass(w, 4999);
+    assert_int_equal(w->tally.polls, 0);
+    unsigned most_at_once = 0;
+    for (int i = 0; i < 20; i++) {
+        const unsigned before = w->tally.polls;
+        pass(w, 50);
+        most_at_once =
+            w->tally.polls - before > most_at_once ? w->tally.polls - before : most_at_once;
+    }
+    pass(w, 1);
+    assert_int_equal(w->tally.polls, 30);
+    /* Of twenty spans of time none has more than a third of them. */
+    assert_in_range(most_at_once, 1, 10);
+}
+
+static void a_flight_that_ended_is_not_polled_any_more(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.solve_timeout_ms = 4000;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    pass(w, 60000);
+    expect(w, "[     0] submit a1 K\n"
+              "[  4000] answer ann r1 failed ERROR_SOLVE_TIMEOUT (timeout) attempts 1\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(the_first_wait_is_the_types_and_the_interval_counts_from_the_answer),
+        STORY(no_second_question_while_one_is_on_its_way),
+        STORY(a_poll_nobody_answered_is_asked_again_later),
+        STORY(flights_that_start_together_do_not_poll_together),
+        STORY(a_flight_that_ended_is_not_polled_any_more),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
