@@ -75,6 +75,8 @@ static void add_outcome(struct buf *out, const struct vendor *vendor, const stru
 
     buf_addf(out, ",\"state\":\"%s\",\"reads\":%lu,\"report\":%s", states[task->state],
              (unsigned long)task->reads, reports[task->report]);
+    if (!task->is_never)
+        buf_addf(out, ",\"solve_ms\":%llu", (unsigned long long)task->solve_ms);
     if (task->state == TASK_SOLVING)
         return;
     buf_add(out, SLICE_OF(",\"settled\":"));

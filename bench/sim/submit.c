@@ -75,6 +75,7 @@ static void set_fate(struct vendor *vendor, struct task *task, const struct magi
     if (fault_kind(fault) == FAULT_ERROR)
         task->error = fault->text;
     task->is_never = fault_kind(fault) == FAULT_NEVER;
+    task->solve_ms = solve_ms;
     task->settles_ms = task->accepted_ms + solve_ms;
     if (!task->is_never)
         clock_arm(vendor->clock, &task->timer, task->settles_ms);

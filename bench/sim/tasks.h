@@ -57,6 +57,7 @@ struct task {
     uint64_t number;
     uint64_t owner; /* hash of the key that submitted it */
     uint64_t accepted_ms;
+    uint64_t solve_ms;       /* how long it is to take */
     uint64_t settles_ms;     /* when it is or was solved */
     struct blob *pingback;   /* URL, or NULL */
     struct blob *user_agent; /* what an irregular answer repeats, or NULL */

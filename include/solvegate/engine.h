@@ -52,6 +52,9 @@ struct engine_options {
     uint16_t retry_unknown;
     uint32_t retry_budget_permille; /* of the last minute's submits; 0: no budget */
 
+    uint32_t breaker_probe_ms;      /* from opening to the first free probe */
+    uint32_t breaker_probe_most_ms; /* it doubles up to here while the breaker stays open */
+
     uint32_t max_letters;       /* the oldest are dropped beyond */
     uint64_t letter_keep_ms;
     uint32_t letter_alert_above;

@@ -42,14 +42,13 @@ static void grow(struct buf *buf, size_t wanted)
     buf->room = room;
 }
 
-char *buf_reserve(struct buf *buf, size_t extra)
+char *buf_make_room(struct buf *buf, size_t extra)
 {
     if (extra > buf->cap - buf->len) {
         buf->is_full = true;
         return NULL;
     }
-    if (buf->data == NULL || extra > buf->room - buf->len)
-        grow(buf, buf->len + extra);
+    grow(buf, buf->len + extra);
     return buf->data + buf->len;
 }
 
@@ -57,26 +56,6 @@ void buf_commit(struct buf *buf, size_t filled)
 {
     ASSERT(filled <= buf->room - buf->len);
     buf->len += filled;
-}
-
-void buf_add(struct buf *buf, struct slice bytes)
-{
-    if (bytes.len == 0)
-        return;
-    char *place = buf_reserve(buf, bytes.len);
-    if (place == NULL)
-        return;
-    memcpy(place, bytes.data, bytes.len);
-    buf->len += bytes.len;
-}
-
-void buf_add_char(struct buf *buf, char c)
-{
-    char *place = buf_reserve(buf, 1);
-    if (place == NULL)
-        return;
-    *place = c;
-    buf->len++;
 }
 
 void buf_add_u64(struct buf *buf, uint64_t number)

@@ -22,13 +22,41 @@ void buf_close(struct buf *buf);
 /* Empties it and keeps the memory. */
 void buf_reset(struct buf *buf);
 
-/* Room for extra more bytes in one piece, or NULL past the cap; then buf_commit what was filled. */
-char *buf_reserve(struct buf *buf, size_t extra);
+/* What buf_reserve does when there is too little room. */
+char *buf_make_room(struct buf *buf, size_t extra);
+
+/* Room for extra more bytes in one piece, or NULL past the cap; then buf_commit what was filled.
+ * In line like the writes below: a reply is fifty of them, most of a length the compiler knows. */
+static inline char *buf_reserve(struct buf *buf, size_t extra)
+{
+    if (buf->data != NULL && extra <= buf->room - buf->len)
+        return buf->data + buf->len;
+    return buf_make_room(buf, extra);
+}
+
 void buf_commit(struct buf *buf, size_t filled);
 
 /* A write is all or nothing. */
-void buf_add(struct buf *buf, struct slice bytes);
-void buf_add_char(struct buf *buf, char c);
+static inline void buf_add(struct buf *buf, struct slice bytes)
+{
+    if (bytes.len == 0)
+        return;
+    char *place = buf_reserve(buf, bytes.len);
+    if (place == NULL)
+        return;
+    memcpy(place, bytes.data, bytes.len);
+    buf->len += bytes.len;
+}
+
+static inline void buf_add_char(struct buf *buf, char c)
+{
+    char *place = buf_reserve(buf, 1);
+    if (place == NULL)
+        return;
+    *place = c;
+    buf->len++;
+}
+
 void buf_add_u64(struct buf *buf, uint64_t number);
 void buf_addf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 

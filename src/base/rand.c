@@ -26,10 +26,9 @@ void rand_init(struct rand *rand, uint64_t seed)
 void rand_mix(struct rand *rand, uint64_t entropy)
 {
     /* Added to the old state rather than replacing it, so nothing stirred in before is lost. */
-    for (int i = 0; i < 4; i++) {
-        uint64_t seed = entropy ^ rand_u64(rand);
+    uint64_t seed = entropy ^ rand_u64(rand);
+    for (int i = 0; i < 4; i++)
         rand->state[i] ^= splitmix_next(&seed);
-    }
     if ((rand->state[0] | rand->state[1] | rand->state[2] | rand->state[3]) == 0)
         rand_init(rand, entropy);
 }

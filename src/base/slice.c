@@ -13,8 +13,9 @@ bool slice_equals_nocase(struct slice a, struct slice b)
 {
     if (a.len != b.len)
         return false;
+    /* Most bytes are equal as they stand, and then cost no more than that comparison. */
     for (size_t i = 0; i < a.len; i++)
-        if (lower(a.data[i]) != lower(b.data[i]))
+        if (a.data[i] != b.data[i] && lower(a.data[i]) != lower(b.data[i]))
             return false;
     return true;
 }
@@ -51,7 +52,7 @@ bool slice_to_u64(struct slice s, unsigned long long *value)
         if (s.data[i] < '0' || s.data[i] > '9')
             return false;
         const unsigned digit = (unsigned)(s.data[i] - '0');
-        if (sum > (ULLONG_MAX - digit) / 10)
+        if (sum > ULLONG_MAX / 10 || sum * 10 > ULLONG_MAX - digit)
             return false;
         sum = sum * 10 + digit;
     }

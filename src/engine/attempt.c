@@ -147,11 +147,13 @@ static uint64_t first_poll_ms(struct engine *engine, const struct attempt *attem
     return engine->now_ms + wait_ms + spread_ms(engine);
 }
 
-static void arm_next_poll(struct engine *engine, struct flight *flight, uint32_t at_least_ms)
+/* What the vendor asks for counts up to the cap: it must not make us forget what is paid for. */
+static void arm_next_poll(struct engine *engine, struct flight *flight, uint32_t asked_ms)
 {
-    uint64_t wait_ms = engine->options.poll_interval_ms;
-    if (wait_ms < at_least_ms)
-        wait_ms = at_least_ms;
+    const uint32_t cap_ms = engine->options.retry_cap_ms;
+    uint64_t wait_ms = asked_ms < cap_ms ? asked_ms : cap_ms;
+    if (wait_ms < engine->options.poll_interval_ms)
+        wait_ms = engine->options.poll_interval_ms;
     wheel_arm(&engine->wheel, &flight->phase, engine->now_ms + wait_ms);
 }
 

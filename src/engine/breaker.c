@@ -2,15 +2,12 @@
 
 #include "engine/account.h"
 
-#define PROBE_FIRST_MS 15000
-/* The vendor lifts an IP ban after five minutes; asking less often gains nothing. */
-#define PROBE_MOST_MS 300000
 #define STORM_SPAN_MS 10000
 
 void breaker_init(struct engine *engine)
 {
     wheel_timer_init(&engine->breaker.timer, TIMER_BREAKER);
-    engine->breaker.wait_ms = PROBE_FIRST_MS;
+    engine->breaker.wait_ms = engine->options.breaker_probe_ms;
 }
 
 bool breaker_is_open(const struct engine *engine)
@@ -65,7 +62,7 @@ void breaker_open(struct engine *engine, enum class class, struct slice cause)
     code_copy(breaker->cause, cause);
     if (!was_open) {
         breaker->state = BREAKER_OPEN;
-        breaker->wait_ms = PROBE_FIRST_MS;
+        breaker->wait_ms = engine->options.breaker_probe_ms;
         wheel_arm(&engine->wheel, &breaker->timer, engine->now_ms + breaker->wait_ms);
         TRACE(engine, "breaker opens: %s", breaker->cause);
         push_alert(engine, ALERT_BREAKER_OPEN);
@@ -98,7 +95,8 @@ static void stay_open(struct engine *engine, const struct probed *probed)
 {
     struct breaker *breaker = &engine->breaker;
     breaker->state = BREAKER_OPEN;
-    breaker->wait_ms = breaker->wait_ms * 2 < PROBE_MOST_MS ? breaker->wait_ms * 2 : PROBE_MOST_MS;
+    const uint32_t most_ms = engine->options.breaker_probe_most_ms;
+    breaker->wait_ms = breaker->wait_ms < most_ms / 2 ? breaker->wait_ms * 2 : most_ms;
     wheel_arm(&engine->wheel, &breaker->timer, engine->now_ms + breaker->wait_ms);
     if (probed->class == CLASS_ACCOUNT)
         breaker_open(engine, CLASS_ACCOUNT, slice_from(probed->code));

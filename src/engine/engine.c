@@ -253,6 +253,9 @@ void engine_options_init(struct engine_options *options)
         .retry_transient = 3,
         .retry_unknown = 1,
         .retry_budget_permille = 200,
+        .breaker_probe_ms = 15000,
+        /* The vendor lifts an IP ban after five minutes; asking less often gains nothing. */
+        .breaker_probe_most_ms = 300000,
         .max_letters = 100000,
         .letter_keep_ms = UINT64_C(7) * 86400000,
         .letter_alert_above = 10,

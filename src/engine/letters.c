@@ -186,6 +186,9 @@ static bool replay(struct engine *engine, struct letter *letter)
     struct placement placement;
     if (ask_place(engine, &ask, &placement) != REFUSAL_NONE)
         return false;
+    /* A remembered mistake settles nothing; it is forgotten soon. */
+    if (placement.kind == PLACE_SOLUTION && placement.solution->is_negative)
+        return false;
     TRACE(engine, "letter %llu replayed", (unsigned long long)letter->number);
     switch (placement.kind) {
     case PLACE_SOLUTION:

@@ -89,13 +89,8 @@ void door_letters(struct gate *gate, const struct http_request *request, struct 
         intake_complain(gate, request->caller, visit, &mistake);
         return;
     }
-    unsigned long long after = 0;
-    unsigned long long limit = LETTERS_PAGE;
-    (void)slice_to_u64(params_value(&gate->params, SLICE_OF("after")), &after);
-    if (!slice_to_u64(params_value(&gate->params, SLICE_OF("limit")), &limit) || limit == 0 ||
-        limit > LETTERS_PAGE)
-        limit = LETTERS_PAGE;
-    uint64_t cursor = after;
+    uint64_t cursor;
+    const size_t limit = intake_page(gate, LETTERS_PAGE, &cursor);
     uint32_t total = 0;
     const size_t count =
         engine_list_letters(gate->engine, &filter, &cursor, views, limit, &total);

@@ -31,13 +31,8 @@ void door_flights(struct gate *gate, const struct http_request *request, struct 
     (void)number;
     struct flight_view views[FLIGHTS_PAGE];
     struct gauges gauges;
-    unsigned long long after = 0;
-    unsigned long long limit = FLIGHTS_PAGE;
-    (void)slice_to_u64(params_value(&gate->params, SLICE_OF("after")), &after);
-    if (!slice_to_u64(params_value(&gate->params, SLICE_OF("limit")), &limit) ||
-        limit > FLIGHTS_PAGE || limit == 0)
-        limit = FLIGHTS_PAGE;
-    uint64_t cursor = after;
+    uint64_t cursor;
+    const size_t limit = intake_page(gate, FLIGHTS_PAGE, &cursor);
     const size_t count = engine_list_flights(gate->engine, &cursor, views, limit);
     const struct api_names names = client_names(gate);
     engine_gauges(gate->engine, &gauges);

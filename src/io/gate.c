@@ -31,7 +31,18 @@ int64_t gate_wall_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static uint64_t next_entropy(struct gate *gate)
+/* Once a turn: the loop's own clock stands still meanwhile, and wall time is only for records and days. */
+static int64_t turn_wall_ms(struct gate *gate)
+{
+    const uint64_t now_ms = uv_now(&gate->loop);
+    if (now_ms != gate->wall_at_ms) {
+        gate->wall_at_ms = now_ms;
+        gate->wall_ms = gate_wall_ms();
+    }
+    return gate->wall_ms;
+}
+
+uint64_t gate_entropy(struct gate *gate)
 {
     if (gate->entropy_left == 0) {
         randombytes_buf(gate->entropy, sizeof gate->entropy);
@@ -45,8 +56,8 @@ struct event gate_event(struct gate *gate, enum event_kind kind)
     return (struct event){
         .kind = kind,
         .now_ms = uv_now(&gate->loop),
-        .wall_ms = gate_wall_ms(),
-        .random = next_entropy(gate),
+        .wall_ms = turn_wall_ms(gate),
+        .random = gate_entropy(gate),
     };
 }
 
@@ -373,6 +384,7 @@ static void close_gate(struct gate *gate)
     buf_close(&gate->body);
     buf_close(&gate->headers);
     buf_close(&gate->words);
+    client_keys_close(&gate->client_keys);
     sodium_memzero(&gate->identity_options, sizeof gate->identity_options);
     const int err = uv_loop_close(&gate->loop);
     ASSERT(err == 0);
@@ -410,6 +422,7 @@ int gate_run(const struct config *config)
     ASSERT(err == 0);
     gate->started_ms = uv_now(&gate->loop);
     gate_make_identity(gate);
+    client_keys_init(&gate->client_keys, config);
     init_buffers(gate);
     init_handles(gate);
     LOG(LOG_LEVEL_WARN, "memory_only",

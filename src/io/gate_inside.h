@@ -3,6 +3,7 @@
 #define SOLVEGATE_IO_GATE_INSIDE_H
 
 #include "base/buf.h"
+#include "io/client_keys.h"
 #include "io/http.h"
 #include "io/upstream.h"
 #include "io/webhook.h"
@@ -60,6 +61,10 @@ struct gate {
     struct webhook *webhook;   /* NULL without alerts.url */
     struct identity_options identity_options;
     uint64_t started_ms;
+    int64_t wall_ms;           /* of this turn, as of wall_at_ms */
+    uint64_t wall_at_ms;
+
+    struct client_keys client_keys;
 
     /* Reused for every request, so that a hit allocates nothing. */
     struct params params;
@@ -78,6 +83,9 @@ struct event gate_event(struct gate *gate, enum event_kind kind);
 
 /* Steps the engine and performs what it asks for. */
 void gate_step(struct gate *gate, const struct event *event);
+
+/* 64 random bits that nobody can foresee. */
+uint64_t gate_entropy(struct gate *gate);
 
 int64_t gate_wall_ms(void);
 

@@ -37,6 +37,8 @@ static void take_retry(const struct config *config, struct engine_options *optio
     options->retry_transient = config->retry.transient;
     options->retry_unknown = config->retry.unknown;
     options->retry_budget_permille = config->retry.budget_permille;
+    options->breaker_probe_ms = config->breaker.probe_ms;
+    options->breaker_probe_most_ms = config->breaker.probe_max_ms;
 }
 
 static void take_times(const struct config *config, struct engine_options *options)

@@ -218,13 +218,14 @@ void http_exchange_answer(struct http_conn *conn, struct http_exchange *exchange
         http_exchange_free(conn, exchange);
         return;
     }
-    if (http_write_queued(conn) + conn->held_bytes > HTTP_QUEUE_BYTES)
-        conn->is_doomed = true;
     /* While draining, the newest exchange is the connection's last: those before it stay whole. */
     const bool is_newest = exchange->link.next == &conn->exchanges;
     const bool closes =
         reply->close || !exchange->keeps_alive || (conn->server->is_draining && is_newest);
-    if (list_first(&conn->exchanges) != &exchange->link) {
+    const bool is_its_turn = list_first(&conn->exchanges) == &exchange->link;
+    if ((is_its_turn ? http_write_queued(conn) : conn->held_bytes) > HTTP_QUEUE_BYTES)
+        conn->is_doomed = true;
+    if (!is_its_turn) {
         hold(conn, exchange, reply, closes);
         return;
     }

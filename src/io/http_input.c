@@ -7,7 +7,7 @@
 bool http_input_may_take(const struct http_conn *conn)
 {
     return !conn->is_deaf && !conn->is_closing && conn->outbox == NULL &&
-           conn->waiting < conn->server->options.pipeline;
+           conn->waiting < conn->server->options.pipeline && conn->held_bytes < HTTP_QUEUE_BYTES;
 }
 
 static void count_room(struct http_server *server, struct http_input *input)

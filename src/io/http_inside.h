@@ -12,8 +12,9 @@
 
 /* One read takes at most this much; all connections share the one buffer. */
 #define HTTP_READ_BYTES 65536
-/* Replies gathered for one connection before they are written, and what may queue behind a slow reader:
- * above it no further request is taken, and one more reply closes the connection. */
+/* Replies gathered for one connection before they are written, and what may queue behind a slow reader or
+ * a held exchange: above it no further request is taken, and a reply that comes nevertheless, to one
+ * taken earlier, closes the connection. */
 #define HTTP_QUEUE_BYTES (256 * 1024)
 /* Requests that arrive ahead of their turn are kept up to here, then reading stops. */
 #define HTTP_AHEAD_BYTES 16384

@@ -39,7 +39,7 @@ bool intake_read(struct gate *gate, const struct http_request *request, struct m
     return err == 0 || fail_params(gate, err, mistake);
 }
 
-bool intake_client(const struct gate *gate, struct slice key, unsigned scope, client_id *client,
+bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_id *client,
                    struct mistake *mistake)
 {
     *client = 0;
@@ -50,7 +50,7 @@ bool intake_client(const struct gate *gate, struct slice key, unsigned scope, cl
         return fail(mistake, 401, "unauthorized", "ERROR_WRONG_USER_KEY",
                     key.len == 0 ? "no key was given: send Authorization: Bearer KEY or key=KEY"
                                  : "a key has 32 characters");
-    const long found = config_find_client(gate->config, key);
+    const long found = client_keys_find(&gate->client_keys, key);
     if (found < 0)
         return fail(mistake, 401, "unauthorized", "ERROR_KEY_DOES_NOT_EXIST",
                     "no client has this key");
@@ -156,6 +156,16 @@ bool intake_hold(const struct gate *gate, uint32_t *hold_ms, struct mistake *mis
     if (*hold_ms > HOLD_MAX_MS)
         *hold_ms = HOLD_MAX_MS;
     return true;
+}
+
+size_t intake_page(const struct gate *gate, size_t most, uint64_t *cursor)
+{
+    unsigned long long after = 0;
+    unsigned long long limit = most;
+    (void)slice_to_u64(params_value(&gate->params, SLICE_OF("after")), &after);
+    (void)slice_to_u64(params_value(&gate->params, SLICE_OF("limit")), &limit);
+    *cursor = after;
+    return limit == 0 || limit > most ? most : limit;
 }
 
 static bool read_reuse(const struct gate *gate, struct ask *ask, struct mistake *mistake)

@@ -19,7 +19,7 @@ struct mistake {
 bool intake_read(struct gate *gate, const struct http_request *request, struct mistake *mistake);
 
 /* The client behind a key; an absent key is fine only without configured clients. */
-bool intake_client(const struct gate *gate, struct slice key, unsigned scope, client_id *client,
+bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_id *client,
                    struct mistake *mistake);
 
 /* Everything in gate->params and the headers as an ask, with gate->identity computed. ask->params
@@ -29,6 +29,9 @@ bool intake_ask(struct gate *gate, const struct http_request *request, client_id
 
 /* `wait` from the parameters, capped; false when it is no duration. */
 bool intake_hold(const struct gate *gate, uint32_t *hold_ms, struct mistake *mistake);
+
+/* `after` and `limit` of a list: where the page begins and how long it may be. */
+size_t intake_page(const struct gate *gate, size_t most, uint64_t *cursor);
 
 /* Says it in the JSON API's way. */
 void intake_complain(struct gate *gate, caller_id caller, const struct visit *visit,

@@ -182,6 +182,9 @@ struct lane *lane_new(struct uv_loop_s *loop, struct sockets *sockets, uint32_t 
     SET_MULTI(multi, CURLMOPT_SOCKETDATA, lane);
     SET_MULTI(multi, CURLMOPT_TIMERFUNCTION, on_timer_wish);
     SET_MULTI(multi, CURLMOPT_TIMERDATA, lane);
+    /* With HTTP/2 a call joins a connection that is there, but does not wait for one to come up
+     * (CURLOPT_PIPEWAIT): that would be a queue inside libcurl, and when the one connection broke,
+     * every submit on the wire would be ambiguous at once. */
     SET_MULTI(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
     SET_MULTI(multi, CURLMOPT_MAXCONNECTS, (long)room);
     const int failed = uv_timer_init(loop, &lane->timer);

@@ -3,7 +3,8 @@
 #include "io/intake.h"
 #include "io/reply.h"
 
-#include <sodium.h>
+/* Hexadecimal digits of 64 bits. */
+#define OWN_ID_LEN 16
 
 const struct route routes[] = {
     {"/res.php", HTTP_METHOD_GET, ROUTE_OPEN, true, door_res},
@@ -24,7 +25,7 @@ const struct route routes[] = {
     {"/v1/letters/{id}/replay", HTTP_METHOD_POST, ROUTE_ADMIN, false, door_replay},
     {"/v1/letters/replay", HTTP_METHOD_POST, ROUTE_ADMIN, false, door_replay},
     {"/v1/letters/replay", HTTP_METHOD_DELETE, ROUTE_ADMIN, false, door_replay_cancel},
-    {"/metrics", HTTP_METHOD_GET, ROUTE_OPEN, false, door_metrics},
+    {"/metrics", HTTP_METHOD_GET, ROUTE_NEAR, false, door_metrics},
     {"/livez", HTTP_METHOD_GET, ROUTE_OPEN, false, door_livez},
     {"/readyz", HTTP_METHOD_GET, ROUTE_OPEN, false, door_readyz},
     {"/openapi.json", HTTP_METHOD_GET, ROUTE_OPEN, false, door_openapi},
@@ -123,7 +124,8 @@ static void reply_no_route(struct gate *gate, const struct http_request *request
 /* ---- dispatch ---------------------------------------------------------------------------- */
 
 /* A caller's own id is kept when it is short and harmless; else we make one. */
-static void take_request_id(const struct http_request *request, struct visit *visit)
+static void take_request_id(struct gate *gate, const struct http_request *request,
+                            struct visit *visit)
 {
     const struct slice given = request->x_request_id;
     bool is_usable = given.len > 0 && given.len <= X_REQUEST_ID_MAX;
@@ -134,12 +136,23 @@ static void take_request_id(const struct http_request *request, struct visit *vi
         visit->x_request_id_len = (uint8_t)given.len;
         return;
     }
-    uint8_t random[8];
-    char hex[sizeof random * 2 + 1];
-    randombytes_buf(random, sizeof random);
-    sodium_bin2hex(hex, sizeof hex, random, sizeof random);
-    memcpy(visit->x_request_id, hex, sizeof hex - 1);
-    visit->x_request_id_len = sizeof hex - 1;
+    uint64_t random = gate_entropy(gate);
+    for (size_t i = 0; i < OWN_ID_LEN; i++, random >>= 4)
+        visit->x_request_id[i] = "0123456789abcdef"[random & 15];
+    visit->x_request_id_len = OWN_ID_LEN;
+}
+
+/* A peer without an address came through a unix socket. */
+static bool is_near(struct slice peer)
+{
+    return peer.len == 0 || slice_starts_with(peer, SLICE_OF("127.")) ||
+           slice_equals(peer, SLICE_OF("::1"));
+}
+
+static bool needs_admin(const struct route *route, const struct http_request *request)
+{
+    return route->access == ROUTE_ADMIN ||
+           (route->access == ROUTE_NEAR && !is_near(request->peer));
 }
 
 void routes_dispatch(struct gate *gate, const struct http_request *request)
@@ -154,13 +167,13 @@ void routes_dispatch(struct gate *gate, const struct http_request *request)
         if (!method_matches(route, request->method))
             continue;
         if (!route->is_dialect)
-            take_request_id(request, &visit);
-        if (route->access == ROUTE_ADMIN && !door_admit(gate, request, &visit))
+            take_request_id(gate, request, &visit);
+        if (needs_admin(route, request) && !door_admit(gate, request, &visit))
             return;
         route->handle(gate, request, &visit, number);
         return;
     }
-    take_request_id(request, &visit);
+    take_request_id(gate, request, &visit);
     reply_no_route(gate, request, &visit, is_path_known);
 }
 

@@ -6,6 +6,7 @@
 
 enum route_access {
     ROUTE_OPEN,  /* the door itself looks at keys, or nobody needs one */
+    ROUTE_NEAR,  /* from this machine; from elsewhere it needs scope admin */
     ROUTE_ADMIN, /* needs scope admin where clients are configured */
 };
 

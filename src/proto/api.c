@@ -261,6 +261,17 @@ static void write_flight(struct buf *out, const struct flight_view *view,
     json_close(out, '}');
 }
 
+void api_close_page(struct buf *out, uint64_t total, uint64_t next)
+{
+    json_close(out, ']');
+    json_number(out, "total", total);
+    if (next == 0)
+        json_null(out, "next");
+    else
+        json_id(out, "next", next);
+    json_close(out, '}');
+}
+
 void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
                        uint64_t total, uint64_t next, const struct api_names *names)
 {
@@ -269,13 +280,7 @@ void api_write_flights(struct buf *out, const struct flight_view *views, size_t 
     json_open(out, '[');
     for (size_t i = 0; i < count; i++)
         write_flight(out, &views[i], names);
-    json_close(out, ']');
-    json_number(out, "total", total);
-    if (next == 0)
-        json_null(out, "next");
-    else
-        json_id(out, "next", next);
-    json_close(out, '}');
+    api_close_page(out, total, next);
 }
 
 /* ---- statistics -------------------------------------------------------------------------- */

@@ -29,11 +29,16 @@ void api_problem_of(const struct answer *answer, struct buf *scratch, struct pro
 void api_write_explanation(struct buf *out, const struct identity *identity,
                            const struct ask *ask, const struct outlook *outlook);
 
-/* {"flights":[…],"total":N,"next":cursor or null}; client names come from the config. */
+/* Client names come from the config. */
 struct api_names {
     const char *(*client_name)(void *context, client_id client);
     void *context;
 };
+
+/* Ends the list and the object around it, as every page ends. */
+void api_close_page(struct buf *out, uint64_t total, uint64_t next);
+
+/* {"flights":[…],"total":N,"next":cursor or null} */
 void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
                        uint64_t total, uint64_t next, const struct api_names *names);
 

@@ -107,11 +107,5 @@ void api_write_letters(struct buf *out, const struct letter_view *views, size_t 
     json_open(out, '[');
     for (size_t i = 0; i < count; i++)
         api_write_letter(out, &views[i], false, names);
-    json_close(out, ']');
-    json_number(out, "total", total);
-    if (next == 0)
-        json_null(out, "next");
-    else
-        json_id(out, "next", next);
-    json_close(out, '}');
+    api_close_page(out, total, next);
 }

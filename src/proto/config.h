@@ -80,6 +80,10 @@ struct config {
         uint32_t budget_permille;
     } retry;
 
+    struct {
+        uint32_t probe_ms, probe_max_ms;
+    } breaker;
+
     struct error_override errors[CONFIG_ERRORS_MAX];
     size_t error_count;
 

@@ -83,6 +83,13 @@ static void check_times(struct loader *loader)
         loader_mistake(loader, "expected at most retry.cap (%s), found %s",
                        duration(config->retry.cap_ms, a), duration(config->retry.base_ms, b));
     }
+    if (loader_is_good(loader, "breaker.probe") && loader_is_good(loader, "breaker.probe_max") &&
+        config->breaker.probe_ms > config->breaker.probe_max_ms) {
+        loader_enter_option(loader, "breaker.probe");
+        loader_mistake(loader, "expected at most breaker.probe_max (%s), found %s",
+                       duration(config->breaker.probe_max_ms, a),
+                       duration(config->breaker.probe_ms, b));
+    }
 }
 
 static void check_cache(struct loader *loader)

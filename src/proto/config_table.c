@@ -94,6 +94,11 @@ const struct option options[] = {
      .help = "Most retries after errors that nobody knows."},
     {"retry.budget", OPTION_SHARE, IN_CONFIG(retry.budget_permille), .preset = "0.2",
      .help = "Retries as a share of the last minute's submits, with a floor of 20 a minute; 0 sets no such limit."},
+    {"breaker.probe", OPTION_DURATION, IN_CONFIG(breaker.probe_ms), .min = 100, .max = HOUR, .preset = "\"15s\"",
+     .help = "How long after the vendor's account failed a free call asks whether it works again."},
+    {"breaker.probe_max", OPTION_DURATION, IN_CONFIG(breaker.probe_max_ms), .min = 100, .max = DAY,
+     .preset = "\"5m\"",
+     .help = "Longest pause between such calls; it doubles each time."},
 
     {"errors", OPTION_ERRORS, IN_CONFIG(errors), .preset = "{}",
      .help = "Error codes of the vendor that are to be handled as another class than the built-in one."},

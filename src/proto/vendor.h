@@ -42,7 +42,8 @@ void vendor_read_poll(const struct vendor_options *options, const struct vendor_
 /* threadsinfo or getbalance. */
 void vendor_read_probe(const struct vendor_options *options, const struct vendor_reply *reply,
                        enum probe probe, struct probed *probed);
-/* A callback's id (may be empty) and code. */
+/* A callback's id (may be empty) and code. PENDING and UNHEARD (an empty or garbled code) say nothing
+ * about the task: they are acknowledged, but the engine takes only SOLVED and FAILED for news. */
 void vendor_read_callback(const struct vendor_options *options, struct slice id, struct slice code,
                           struct vendor_result *result);
 

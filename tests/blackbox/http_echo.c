@@ -1,8 +1,9 @@
 /* A server with nothing behind it: shows the HTTP frontend to black-box tests and to load generators.
  *
- * /plain answers "ok"; /echo tells what reached the handler; /big/N answers N bytes; /hold/NAME waits until
- * somebody asks /release/NAME; /later/MS answers by itself after that time; /close answers and closes;
- * /stats counts; /drain does that; /quit answers and ends; /abort closes the server at once, inside its handler. */
+ * /plain answers "ok"; /echo tells what reached the handler; /big/N answers N bytes; /hold/NAME waits
+ * until somebody asks /release/NAME; /later/MS answers by itself after that time, /prepared just before
+ * the loop sleeps; /close answers and closes; /stats counts; /drain does that; /quit answers and ends;
+ * /abort closes the server at once, inside its handler. */
 #include "base/assert.h"
 #include "io/http.h"
 #include "proto/config.h"
@@ -27,6 +28,8 @@ struct echo {
     uv_loop_t loop;
     uv_signal_t term;
     uv_timer_t tick;
+    uv_prepare_t prepare;
+    caller_id prepared; /* answered by prepare; 0 when nobody */
     struct http_server *server;
     struct held held[HELD_MAX];
     size_t held_used;
@@ -92,8 +95,17 @@ static void hold(const struct http_request *request, uint64_t name, uint64_t due
         (void)uv_timer_start(&echo.tick, on_tick, 1, 1);
 }
 
-static void release(const struct http_request *request, uint64_t name)
+/* Names that begin with "big" are released with that much. */
+#define BIG_BYTES 100000
+
+static void release(const struct http_request *request, struct slice text)
 {
+    static char big[BIG_BYTES];
+    const uint64_t name = hash(text);
+    const struct slice body = slice_starts_with(text, SLICE_OF("big"))
+                                  ? (struct slice){.data = big, .len = sizeof(big)}
+                                  : SLICE_OF("released");
+    memset(big, 'x', sizeof(big));
     unsigned count = 0;
     for (size_t i = 0; i < echo.held_used; i++) {
         struct held *held = &echo.held[i];
@@ -101,7 +113,7 @@ static void release(const struct http_request *request, uint64_t name)
             continue;
         const struct http_note *note = http_note_of(echo.server, held->caller);
         ASSERT(note != NULL && note->words[3] == held->caller);
-        answer(held->caller, 200, SLICE_OF("released"), false);
+        answer(held->caller, 200, body, false);
         ASSERT(http_note_of(echo.server, held->caller) == NULL);
         held->caller = 0;
         echo.waiting--;
@@ -109,6 +121,12 @@ static void release(const struct http_request *request, uint64_t name)
     }
     buf_addf(&echo.body, "%u", count);
     answer(request->caller, 200, buf_slice(&echo.body), false);
+}
+
+static void on_prepare(uv_prepare_t *prepare)
+{
+    (void)uv_prepare_stop(prepare);
+    answer(echo.prepared, 200, SLICE_OF("prepared"), false);
 }
 
 static void add_field(const char *name, struct slice value)
@@ -158,6 +176,7 @@ static void on_closed(void *context)
     (void)context;
     uv_close((uv_handle_t *)&echo.term, NULL);
     uv_close((uv_handle_t *)&echo.tick, NULL);
+    uv_close((uv_handle_t *)&echo.prepare, NULL);
 }
 
 static void on_term(uv_signal_t *handle, int number)
@@ -205,6 +224,9 @@ static void on_request(void *context, const struct http_request *request)
         answer(request->caller, 204, SLICE_OF(""), false);
     } else if (slice_equals(request->path, SLICE_OF("/odd"))) {
         answer(request->caller, 299, SLICE_OF("odd"), false);
+    } else if (slice_equals(request->path, SLICE_OF("/prepared"))) {
+        echo.prepared = request->caller;
+        (void)uv_prepare_start(&echo.prepare, on_prepare);
     } else if (slice_equals(request->path, SLICE_OF("/stats"))) {
         tell_stats(request);
     } else if (slice_equals(request->path, SLICE_OF("/drain"))) {
@@ -222,7 +244,7 @@ static void on_request(void *context, const struct http_request *request)
     } else if (path_has(request->path, "/hold/", &rest)) {
         hold(request, hash(rest), 0);
     } else if (path_has(request->path, "/release/", &rest)) {
-        release(request, hash(rest));
+        release(request, rest);
     } else if (path_has(request->path, "/later/", &rest) && slice_to_u64(rest, &number)) {
         hold(request, 0, uv_now(&echo.loop) + number);
     } else {
@@ -317,6 +339,7 @@ int main(int argc, char **argv)
     buf_init(&echo.body, 64 * 1024 * 1024);
     ASSERT(uv_loop_init(&echo.loop) == 0);
     (void)uv_timer_init(&echo.loop, &echo.tick);
+    (void)uv_prepare_init(&echo.loop, &echo.prepare);
     (void)uv_signal_init(&echo.loop, &echo.term);
     (void)uv_signal_start(&echo.term, on_term, SIGTERM);
     echo.server =

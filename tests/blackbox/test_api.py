@@ -416,6 +416,16 @@ def metrics_and_health_are_served():
 
 
 @test
+def metrics_are_for_this_machine_or_for_an_admin():
+    with World({**clients(), "trusted_proxies": ["127.0.0.1/32"]}) as world:
+        equal(world.call("GET", "/metrics").status, 200, "from here; status")
+        far = {"X-Forwarded-For": "203.0.113.7"}
+        problem(world.call("GET", "/metrics", headers=far), 401, "unauthorized")
+        problem(world.call("GET", "/metrics", headers=far, key=ALICE), 403, "forbidden")
+        equal(world.call("GET", "/metrics", headers=far, key=ADMIN).status, 200)
+
+
+@test
 def readiness_does_not_depend_on_the_vendor():
     with World() as world:
         world.sim.kill()

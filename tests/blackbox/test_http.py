@@ -260,6 +260,13 @@ def a_storm_of_answers_reaches_everybody():
             wire.close()
 
 
+@test
+def an_answer_given_just_before_the_loop_sleeps_is_sent_at_once():
+    with Echo() as echo, echo.wire() as wire:
+        for _ in range(3):
+            equal(wire.ask("/prepared").text, "prepared")
+
+
 # --- callers come and go ----------------------------------------------------------------------------
 
 

@@ -2,7 +2,7 @@
 // @2captcha/captcha-solver, the vendor's own: submits by query or JSON body, JSON replies, soft_id and header_acao.
 
 const { APIError, Solver } = require('@2captcha/captcha-solver');
-const { assert, test, inLedger, nextTask, picture, GATE_URL, KEYS, PAGE, POLL_MS } = require('./world');
+const { assert, test, nextTask, picture, reported, GATE_URL, KEYS, PAGE, POLL_MS } = require('./world');
 
 class GateSolver extends Solver {
   polls = 0;
@@ -80,8 +80,8 @@ for (const [what, operation, params, upstream] of OPERATIONS) {
   });
 }
 
-test('captcha-solver gets a new answer each time for data-s, which is good for one', { paid: 2, upstream: { 'data-s': 'a+b/c=' } },
-  async () => {
+test('captcha-solver gets a new answer each time for data-s, which is good for one',
+  { paid: 2, upstream: { 'data-s': 'a+b/c=' } }, async () => {
     const params = { ...RECAPTCHA, 'data-s': 'a+b/c=' };
     return [await answer(solver.recaptcha(params)), await answer(solver.recaptcha(params))];
   });
@@ -96,7 +96,7 @@ test('captcha-solver polls until a slow reCAPTCHA is solved', { paid: 1 }, async
 test('captcha-solver reports a good answer', { paid: 1 }, async () => {
   const { data, id } = await solver.hcaptcha({ pageurl: PAGE, sitekey: 'solver-good' });
   assert.equal(await solver.goodReport(id), 'OK_REPORT_RECORDED');
-  await inLedger((entry) => entry.params.sitekey === 'solver-good' && entry.report === 'good');
+  await reported('solver-good', 'good');
   return data;
 });
 
@@ -104,7 +104,7 @@ test('captcha-solver reports a bad answer and gets another one', { paid: 2 }, as
   const params = { pageurl: PAGE, sitekey: 'solver-bad' };
   const { data, id } = await solver.cloudflareTurnstile(params);
   assert.equal(await solver.badReport(id), 'OK_REPORT_RECORDED');
-  await inLedger((entry) => entry.params.sitekey === 'solver-bad' && entry.report === 'bad');
+  await reported('solver-bad', 'bad');
   return [data, await answer(solver.cloudflareTurnstile(params))];
 });
 

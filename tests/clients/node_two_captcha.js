@@ -8,7 +8,7 @@ const path = require('node:path');
 
 const TwoCaptchaClient = require('@infosimples/node_two_captcha');
 const { errors } = require('@infosimples/node_two_captcha/src/constants');
-const { assert, test, inLedger, nextTask, picture, served, GATE_URL, KEYS, PAGE, POLL_MS } = require('./world');
+const { assert, test, nextTask, picture, reported, served, GATE_URL, KEYS, PAGE, POLL_MS } = require('./world');
 
 // Its address is fixed, so it is changed where its calls go out.
 let polls = 0;
@@ -39,7 +39,8 @@ const OPERATIONS = [
     { method: 'userrecaptcha', googlekey: 'two-v2', pageurl: PAGE }],
   ['invisible reCAPTCHA v2', 'decodeRecaptchaV2', { googlekey: 'two-v2', pageurl: PAGE, invisible: true }, { invisible: '1' }],
   ['reCAPTCHA v2 Enterprise', 'decodeRecaptchaV2', { googlekey: 'two-v2', pageurl: PAGE, enterprise: true }, { enterprise: '1' }],
-  ['reCAPTCHA v3', 'decodeRecaptchaV3', { googlekey: 'two-v3', pageurl: PAGE, action: 'login' }, { version: 'v3', action: 'login' }],
+  ['reCAPTCHA v3', 'decodeRecaptchaV3', { googlekey: 'two-v3', pageurl: PAGE, action: 'login' },
+    { version: 'v3', action: 'login' }],
   ['reCAPTCHA v3 without an action', 'decodeRecaptchaV3', { googlekey: 'two-v3', pageurl: PAGE }, { version: 'v3' }],
   ['reCAPTCHA v3 Enterprise', 'decodeRecaptchaV3', { googlekey: 'two-v3', pageurl: PAGE, action: 'login', enterprise: true },
     { version: 'v3', enterprise: '1' }],
@@ -99,7 +100,7 @@ test('node_two_captcha polls until a slow reCAPTCHA is solved', { paid: 1 }, asy
 test('node_two_captcha reports a good answer', { paid: 1 }, async () => {
   const solved = await client.decodeHCaptcha({ sitekey: 'two-good', pageurl: PAGE });
   assert.equal(await client.report(solved.id, false), true);
-  await inLedger((entry) => entry.params.sitekey === 'two-good' && entry.report === 'good');
+  await reported('two-good', 'good');
   return solved.text;
 });
 
@@ -107,7 +108,7 @@ test('node_two_captcha reports a bad answer and gets another one', { paid: 2 }, 
   const params = { sitekey: 'two-bad', pageurl: PAGE };
   const solved = await client.decodeHCaptcha(params);
   assert.equal(await client.report(solved.id), true);
-  await inLedger((entry) => entry.params.sitekey === 'two-bad' && entry.report === 'bad');
+  await reported('two-bad', 'bad');
   return [solved.text, await text(client.decodeHCaptcha(params))];
 });
 

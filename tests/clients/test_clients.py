@@ -14,7 +14,7 @@ import sys
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "blackbox"), os.path.join(HERE, "..", "lint")]
 
-from gateway import ALICE, BOB, World, clients, merge  # noqa: E402
+from gateway import ADMIN, ALICE, BOB, World, clients, merge  # noqa: E402
 from harness import Skip  # noqa: E402
 from tap import Tap  # noqa: E402
 
@@ -23,7 +23,7 @@ INSTALLED = os.path.join(HERE, "node_modules", ".package-lock.json")  # npm writ
 
 # One attempt for each solve, so that what was paid can be counted; money enough to tell it from a default.
 CONFIG = merge(clients(), {"retry": {"unsolvable": 0}})
-SIM = ("--solve-time", "200ms", "--balance", "7.25")
+SIM = ("--solve-time", "100ms", "--balance", "7.25")
 
 
 def is_installed():
@@ -54,7 +54,7 @@ def run_node(report, world):
     """Relays the cases that main.js prints, and counts them."""
     # One of the packages would send even calls to this machine through a proxy.
     env = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    env.update(GATE_URL=world.url, SIM_URL=world.sim.url, ALICE=ALICE, BOB=BOB)
+    env.update(GATE_URL=world.url, SIM_URL=world.sim.url, ALICE=ALICE, BOB=BOB, ADMIN=ADMIN)
     node = subprocess.Popen(["node", os.path.join(HERE, "main.js"), str(report.count + 1), *sys.argv[1:]], env=env, text=True,
                             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     for line in node.stdout:

@@ -3,6 +3,7 @@
 
 const assert = require('node:assert/strict');
 const http = require('node:http');
+const { inspect } = require('node:util');
 
 const GATE_URL = process.env.GATE_URL;
 const SIM_URL = process.env.SIM_URL;
@@ -10,16 +11,17 @@ const PAGE = 'https://example.com/login';
 const KEYS = { alice: process.env.ALICE, bob: process.env.BOB, unknown: 'x'.repeat(32) };
 const POLL_MS = 50;
 const CASE_MS = 20000;
+const LEDGER_MS = 5000;
 
 const cases = [];
 
 /**
  * One case. `check` returns the answers its clients got, one or a list (none for an error): each must be an answer
  * that the vendor gave, and the vendor must have been paid `paid` times for as many different ones.
- * `upstream` are parameters that the last of these submits must have had.
+ * `upstream` are parameters that the last of these submits must have had, `values` are values under any name.
  */
-function test(name, { paid, upstream = {} }, check) {
-  cases.push({ name, paid, upstream, check });
+function test(name, { paid, upstream = {}, values = [] }, check) {
+  cases.push({ name, paid, upstream, values, check });
 }
 
 async function sim(method, path, body) {
@@ -31,13 +33,21 @@ async function sim(method, path, body) {
 /** Lets the vendor's next task go wrong: 'task-error' with a code, 'task-slow' with a duration. */
 const nextTask = (fault, value) => sim('PUT', '/sim/faults', { script: [{ fault, value }] });
 
-/** Resolves once the vendor's ledger has an entry like that. */
-async function inLedger(isWanted) {
+/** Waits until the vendor's ledger has this report, good or bad, about a sitekey. */
+async function reported(sitekey, report) {
+  const deadline = Date.now() + LEDGER_MS;
   for (;;) {
-    const entry = (await sim('GET', '/sim/ledger')).submits.find(isWanted);
-    if (entry) return entry;
+    const { submits } = await sim('GET', '/sim/ledger');
+    if (submits.some((submit) => submit.params.sitekey === sitekey && submit.report === report)) return;
+    assert.ok(Date.now() < deadline, `the vendor never heard that ${sitekey} was ${report}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
+}
+
+/** How many requests the gateway has answered by joining a solve that was under way. */
+async function joined() {
+  const reply = await fetch(GATE_URL + '/v1/stats', { headers: { Authorization: `Bearer ${process.env.ADMIN}` } });
+  return (await reply.json()).total.answered_dedup_wait;
 }
 
 /** An image no other case has, so that nobody else has paid for it. */
@@ -61,12 +71,15 @@ async function served(bytes, use) {
 
 const sorted = (list) => [...new Set(list)].sort();
 
-function checkLedger({ paid, upstream }, answers, submits) {
+function checkLedger({ paid, upstream, values }, answers, submits) {
   assert.equal(submits.length, paid, 'submits that the vendor accepted');
   const vendors = submits.filter((submit) => submit.state === 'solved').map((submit) => submit.answer);
   assert.deepEqual(sorted(answers), sorted(vendors), "the clients' answers are the vendor's");
   for (const [name, value] of Object.entries(upstream)) {
     assert.equal(submits.at(-1).params[name], value, `${name} as the vendor got it`);
+  }
+  for (const value of values) {
+    assert.ok(Object.values(submits.at(-1).params).includes(value), `the vendor never saw ${value}`);
   }
 }
 
@@ -89,8 +102,8 @@ async function run(first, only) {
   for (const entry of cases.filter((one) => one.name.includes(only))) {
     const problem = await runCase(entry).then(() => null, (error) => error);
     process.stdout.write(`${problem ? 'not ok' : 'ok'} ${number++} - ${entry.name}\n`);
-    if (problem) comment(problem.stack);
+    if (problem) comment(inspect(problem, { depth: 0 })); // with the fields in which clients keep codes
   }
 }
 
-module.exports = { assert, test, run, nextTask, inLedger, picture, served, GATE_URL, PAGE, KEYS, POLL_MS };
+module.exports = { assert, test, run, nextTask, reported, joined, picture, served, GATE_URL, PAGE, KEYS, POLL_MS };

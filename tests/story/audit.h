@@ -8,6 +8,7 @@
 #include <solvegate/engine.h>
 
 #define AUDIT_STEPS 1000 /* of one seed */
+#define AUDIT_START_MS 5000000
 #define AUDIT_KEYS 4
 #define AUDIT_CLIENTS 3
 #define AUDIT_NAMES 3 /* idempotency keys per client */
@@ -55,10 +56,10 @@ struct token {
     char text[AUDIT_TEXT_MAX];
     struct key key;
     uint64_t born_ms;
-    journal_seq seq;       /* of its record */
-    unsigned handed;       /* requests that got it */
-    bool is_exclusive;     /* one of them must be the only one */
-    bool has_idempotency;  /* the first of them had such a key: its retries may have it too */
+    journal_seq seq;      /* of its record */
+    unsigned handed;      /* requests that got it */
+    bool is_exclusive;    /* one of them must be the only one */
+    bool has_idempotency; /* the first of them had such a key: its retries may have it too */
     struct key idempotency;
     bool is_bad;
     unsigned bad_step;
@@ -75,11 +76,12 @@ struct known_attempt {
     journal_seq intent;
     bool is_submitting;
     bool is_polling;
-    bool is_accepted;     /* at the vendor, whatever we heard of it */
-    bool is_open;         /* nothing allows a second submit for its key yet */
-    bool is_uncertain;    /* the reply was lost: closed when the window is over */
+    bool is_accepted;  /* at the vendor, whatever we heard of it */
+    bool is_open;      /* nothing allows a second submit for its key yet */
+    bool is_uncertain; /* the reply was lost: closed when the window is over */
     bool is_solved;
     uint64_t solved_ms;
+    uint64_t asked_ms; /* by the poll under way */
     char task[TASK_ID_MAX];
     char text[AUDIT_TEXT_MAX];
 };
@@ -117,7 +119,7 @@ struct audit {
     struct token tokens[AUDIT_MOST];
     size_t token_count;
     uint64_t accepted[AUDIT_CLIENTS];
-    uint64_t flight_deadline_ms[AUDIT_KEYS]; /* of the shared flight of each key */
+    uint64_t flight_deadline_ms[AUDIT_KEYS][AUDIT_CLIENTS + 1]; /* of each key's shared flight */
 };
 
 /* Says which seed and step broke the rule. */
@@ -132,12 +134,17 @@ uint64_t audit_below(struct audit *audit, uint64_t bound);
 /* One whole seed: swarm, heal, and see that nobody waits. */
 void audit_run(struct audit *audit, uint64_t seed, unsigned steps);
 
-/* From now on every step and what the engine says about it goes to stderr. */
-void audit_trace(void);
-
 /* Applies one event and hands every action to the model. */
 void audit_step(struct audit *audit, struct event *event);
 caller_id audit_visit(struct audit *audit, enum visit_kind kind, client_id client);
+
+/* ---- the trace --------------------------------------------------------------------------- */
+
+/* From now on every step and what the engine says about it goes to stderr. */
+void audit_trace(void);
+void trace_engine(struct audit *audit);
+void trace_event(const struct audit *audit, const struct event *event);
+void trace_action(const struct audit *audit, const struct action *action);
 
 /* ---- the vendor -------------------------------------------------------------------------- */
 
@@ -146,6 +153,9 @@ bool vendor_end_submit(struct audit *audit);
 bool vendor_end_poll(struct audit *audit);
 bool vendor_end_probe(struct audit *audit);
 bool vendor_call_back(struct audit *audit);
+
+/* Solves a task and tells nobody yet. */
+bool vendor_solve(struct audit *audit);
 
 /* ---- the model --------------------------------------------------------------------------- */
 

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define START_MS 5000000
 /* Twenty minutes before midnight, so that many seeds see a day end. */
 #define START_WALL_MS (INT64_C(1704153600000) - 1200000)
 #define DAY_MS INT64_C(86400000)
@@ -16,58 +15,6 @@ _Noreturn void audit_fail(const struct audit *audit, const char *rule, const cha
     (void)fprintf(stderr, "%s:%d: seed %llu step %u breaks: %s\n", file, line,
                   (unsigned long long)audit->seed, audit->step, rule);
     abort();
-}
-
-static bool is_traced;
-
-void audit_trace(void)
-{
-    is_traced = true;
-}
-
-static void print_trace(void *context, uint64_t now_ms, const char *text)
-{
-    const struct audit *audit = context;
-    (void)fprintf(stderr, "%4u [%llu]     %s\n", audit->step,
-                  (unsigned long long)(now_ms - START_MS), text);
-}
-
-static void print_action(const struct audit *audit, const struct action *action)
-{
-    static const char *const names[] = {"answer", "account", "letters", "ack",     "submit",
-                                        "poll",   "report",  "probe",   "journal", "alert"};
-    (void)fprintf(stderr, "%4u [%llu] %s", audit->step,
-                  (unsigned long long)(audit->now_ms - START_MS), names[action->kind]);
-    if (action->kind == ACTION_ANSWER)
-        (void)fprintf(stderr, " caller %llu request %llu refusal %d state %d source %d text %s",
-                      (unsigned long long)action->answer.caller,
-                      (unsigned long long)action->answer.id, (int)action->answer.refusal,
-                      (int)action->answer.state, (int)action->answer.source,
-                      action->answer.text == NULL ? "-" : action->answer.text->data);
-    if (action->kind == ACTION_SUBMIT || action->kind == ACTION_POLL)
-        (void)fprintf(stderr, " %llx task %s", (unsigned long long)action->call.attempt,
-                      action->call.task_id);
-    (void)fputc('\n', stderr);
-}
-
-static void print_event(const struct audit *audit, const struct event *event)
-{
-    static const char *const names[] = {
-        "tick",      "ask",    "look",   "gone",     "detach",  "report",  "account",    "submitted",
-        "polled",    "probed", "called", "letters",  "durable", "store",   "drain"};
-    (void)fprintf(stderr, "%4u [%llu] > %s", audit->step,
-                  (unsigned long long)(audit->now_ms - START_MS), names[event->kind]);
-    if (event->kind == EVENT_ASK)
-        (void)fprintf(stderr, " caller %llu client %u key %.2s reuse %d idempotency %.2s",
-                      (unsigned long long)event->ask.caller, event->ask.client,
-                      (const char *)event->ask.key.bytes, (int)event->ask.reuse,
-                      (const char *)event->ask.idempotency.bytes);
-    if (event->kind == EVENT_SUBMITTED || event->kind == EVENT_POLLED ||
-        event->kind == EVENT_CALLBACK)
-        (void)fprintf(stderr, " %llx outcome %d %s text %s", (unsigned long long)event->result.attempt,
-                      (int)event->result.outcome, event->result.code,
-                      event->result.text == NULL ? "-" : event->result.text->data);
-    (void)fputc('\n', stderr);
 }
 
 bool audit_chance(struct audit *audit, unsigned percent)
@@ -166,13 +113,12 @@ static void begin(struct audit *audit, uint64_t seed)
     rand_init(&audit->rand, seed);
     draw_swarm(audit);
     draw_options(audit);
-    audit->now_ms = START_MS;
+    audit->now_ms = AUDIT_START_MS;
     audit->wall_ms = START_WALL_MS;
     audit->days = 1;
     audit->is_store_writable = true;
     audit->engine = engine_new(&audit->options, audit->now_ms, audit->wall_ms);
-    if (is_traced)
-        engine_set_trace(audit->engine, print_trace, audit);
+    trace_engine(audit);
 }
 
 /* ---- time -------------------------------------------------------------------------------- */
@@ -182,14 +128,12 @@ void audit_step(struct audit *audit, struct event *event)
     event->now_ms = audit->now_ms;
     event->wall_ms = audit->wall_ms;
     event->random = rand_u64(&audit->rand);
-    if (is_traced)
-        print_event(audit, event);
+    trace_event(audit, event);
     engine_step(audit->engine, event);
     model_after_step(audit);
     struct action action;
     while (engine_next_action(audit->engine, &action)) {
-        if (is_traced)
-            print_action(audit, &action);
+        trace_action(audit, &action);
         model_see(audit, &action);
         action_close(&action);
     }
@@ -294,8 +238,8 @@ static bool somebody_asks(struct audit *audit)
     ask->is_one_time = ask->key.bytes[0] == '3' && audit->swarm.one_time > 0;
     ask->is_id_told = audit_chance(audit, 30);
     ask->priority = (uint8_t)audit_below(audit, 12);
-    ask->hold_ms = ask->is_id_told || audit_chance(audit, 20) ? 0
-                                                               : (uint32_t)audit_below(audit, 50000);
+    ask->hold_ms =
+        ask->is_id_told || audit_chance(audit, 20) ? 0 : (uint32_t)audit_below(audit, 50000);
     ask->min_ttl_ms = audit_chance(audit, 50) ? 10000 : 0;
     ask->max_age_ms = audit_chance(audit, 20) ? 20000 : UINT32_MAX;
     char params[KEY_BYTES + 1];
@@ -381,8 +325,7 @@ static bool somebody_reports(struct audit *audit)
     const bool is_known = engine_peek(audit->engine, request->client, request->id, &answer);
     answer_close(&answer);
     audit_step(audit, &event);
-    if (is_known && !event.report.is_good && request->is_final &&
-        request->state == REQUEST_SOLVED)
+    if (is_known && !event.report.is_good && request->is_final && request->state == REQUEST_SOLVED)
         mark_bad(audit, request);
     return true;
 }
@@ -452,13 +395,13 @@ struct deed {
 static void do_something(struct audit *audit)
 {
     static const struct deed deeds[] = {
-        {let_time_pass, 20},           {somebody_asks, 24},
-        {vendor_end_submit, 16},       {vendor_end_poll, 10},
-        {vendor_end_probe, 6},         {vendor_call_back, 8},
-        {somebody_looks, 6},           {somebody_leaves, 4},
-        {somebody_gives_up, 1},        {somebody_reports, 2},
-        {somebody_asks_for_money, 1},  {the_operator_looks_after_letters, 1},
-        {the_store_changes, 1},
+        {let_time_pass, 18},          {somebody_asks, 22},
+        {vendor_end_submit, 16},      {vendor_end_poll, 10},
+        {vendor_end_probe, 6},        {vendor_call_back, 8},
+        {somebody_looks, 6},          {somebody_leaves, 4},
+        {somebody_gives_up, 1},       {somebody_reports, 2},
+        {somebody_asks_for_money, 1}, {the_operator_looks_after_letters, 1},
+        {the_store_changes, 1},       {vendor_solve, 4},
     };
     uint64_t drawn = audit_below(audit, 100);
     for (size_t i = 0; i < sizeof deeds / sizeof deeds[0]; i++) {

@@ -1,5 +1,8 @@
 #include "audit.h"
 
+/* The first, the retries of every class (5, 2, 3, 1), and a resend per window until the deadline (4). */
+#define ATTEMPTS_MOST (1 + 5 + 2 + 3 + 1 + 4)
+
 /* ---- looking things up ------------------------------------------------------------------- */
 
 struct known_request *model_request(struct audit *audit, request_id id)
@@ -27,6 +30,13 @@ static struct token *token_of(struct audit *audit, struct slice text)
             return &audit->tokens[i];
     }
     return NULL;
+}
+
+/* Of the one shared flight of this key: number, and client if it is scoped. */
+static uint64_t *flight_deadline(struct audit *audit, const struct key *key)
+{
+    const unsigned scope = key->bytes[1] == 0 ? AUDIT_CLIENTS : key->bytes[1] - (unsigned)'a';
+    return &audit->flight_deadline_ms[key->bytes[0] - (unsigned)'0'][scope];
 }
 
 void model_add_token(struct audit *audit, const struct known_attempt *attempt, const char *text)
@@ -128,9 +138,8 @@ static void see_answer(struct audit *audit, const struct action *action)
     const struct visit *visit = visit_of(audit, answer->caller);
     if (answer->refusal != REFUSAL_NONE)
         return;
-    struct known_request *request = visit->kind == VISIT_ASK
-                                        ? introduce(audit, visit, answer->id)
-                                        : model_request(audit, answer->id);
+    struct known_request *request = visit->kind == VISIT_ASK ? introduce(audit, visit, answer->id)
+                                                             : model_request(audit, answer->id);
     AUDIT(audit, request != NULL && request->client == visit->client);
     AUDIT(audit, visit->kind == VISIT_ASK || visit->wanted == answer->id);
     /* I8: what is final stays as it is. */
@@ -140,6 +149,7 @@ static void see_answer(struct audit *audit, const struct action *action)
         see_solution(audit, action, request);
     AUDIT(audit, (answer->state == REQUEST_SOLVED) == (answer->text != NULL));
     AUDIT(audit, (answer->state == REQUEST_FAILED) == (answer->code[0] != '\0'));
+    AUDIT(audit, answer->attempts <= ATTEMPTS_MOST);
     request->is_final |= answer->state == REQUEST_SOLVED || answer->state == REQUEST_FAILED;
     request->state = answer->state;
 }
@@ -202,7 +212,7 @@ static void see_submit(struct audit *audit, const struct action *action)
     attempt->reuse = (enum reuse)(call->params->data[KEY_BYTES] - '0');
     attempt->client = call->client;
     attempt->started_ms = audit->now_ms;
-    attempt->deadline_ms = audit->flight_deadline_ms[attempt->key.bytes[0] - '0'];
+    attempt->deadline_ms = *flight_deadline(audit, &attempt->key);
     attempt->is_submitting = true;
     attempt->is_open = true;
     /* I2: the intent is journaled, and durable before the first byte. */
@@ -221,6 +231,7 @@ static void see_poll(struct audit *audit, const struct call *call)
     AUDIT(audit, attempt != NULL && !attempt->is_polling && !attempt->is_submitting);
     AUDIT(audit, strcmp(attempt->task, call->task_id) == 0);
     attempt->is_polling = true;
+    attempt->asked_ms = audit->now_ms;
 }
 
 static void see_record(struct audit *audit, const struct action *action)
@@ -252,8 +263,8 @@ static void see_report(struct audit *audit, const struct call *call)
     /* A task we never had cannot be good or bad. */
     bool is_ours = false;
     for (size_t i = 0; i < audit->attempt_count; i++)
-        is_ours |= strncmp(audit->attempts[i].task, call->task_id,
-                           strlen(audit->attempts[i].task)) == 0;
+        is_ours |=
+            strncmp(audit->attempts[i].task, call->task_id, strlen(audit->attempts[i].task)) == 0;
     AUDIT(audit, is_ours);
 }
 
@@ -306,8 +317,7 @@ void model_after_step(struct audit *audit)
     AUDIT(audit, cursor == 0 && count <= audit->options.max_flights);
     for (size_t i = 0; i < count; i++) {
         if (views[i].reuse == REUSE_SHARED)
-            audit->flight_deadline_ms[views[i].key.bytes[0] - '0'] =
-                audit->now_ms + views[i].deadline_in_ms;
+            *flight_deadline(audit, &views[i].key) = audit->now_ms + views[i].deadline_in_ms;
     }
     struct gauges gauges;
     engine_gauges(audit->engine, &gauges);

@@ -9,10 +9,10 @@ struct error {
 };
 
 static const struct error errors[] = {
-    {CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE"},     {CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE"},
-    {CLASS_TRANSIENT, "ERROR_SERVER_ERROR"},     {CLASS_ACCOUNT, "ERROR_KEY_DOES_NOT_EXIST"},
-    {CLASS_ACCOUNT, "ERROR_ZERO_BALANCE"},       {CLASS_CALLER, "ERROR_PAGEURL"},
-    {CLASS_PROXY, "ERROR_BAD_PROXY"},            {CLASS_UNKNOWN, "ERROR_NEW_MOON"},
+    {CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE"}, {CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE"},
+    {CLASS_TRANSIENT, "ERROR_SERVER_ERROR"}, {CLASS_ACCOUNT, "ERROR_KEY_DOES_NOT_EXIST"},
+    {CLASS_ACCOUNT, "ERROR_ZERO_BALANCE"},   {CLASS_CALLER, "ERROR_PAGEURL"},
+    {CLASS_PROXY, "ERROR_BAD_PROXY"},        {CLASS_UNKNOWN, "ERROR_NEW_MOON"},
 };
 
 static void set_error(struct audit *audit, struct vendor_result *result)
@@ -53,8 +53,7 @@ static void make_token(struct audit *audit, struct known_attempt *attempt)
         return;
     attempt->is_solved = true;
     attempt->solved_ms = audit->now_ms;
-    (void)snprintf(attempt->text, sizeof attempt->text, "token %zu",
-                   attempt - audit->attempts + 1);
+    (void)snprintf(attempt->text, sizeof attempt->text, "token %zu", attempt - audit->attempts + 1);
     model_add_token(audit, attempt, attempt->text);
 }
 
@@ -134,7 +133,9 @@ bool vendor_end_poll(struct audit *audit)
     if (audit_chance(audit, swarm->unheard)) {
         result.outcome = audit_chance(audit, 50) ? OUTCOME_UNHEARD : OUTCOME_NOT_SENT;
         result.retry_after_ms = audit_chance(audit, 30) ? 20000 : 0;
-    } else if (!attempt->is_solved && audit_chance(audit, swarm->pending)) {
+    } else if ((!attempt->is_solved || attempt->solved_ms > attempt->asked_ms) &&
+               audit_chance(audit, swarm->pending)) {
+        /* Perhaps it was solved while this very answer was on its way. */
         result.outcome = OUTCOME_PENDING;
     } else if (!attempt->is_solved && audit_chance(audit, swarm->failed)) {
         result.outcome = OUTCOME_FAILED;
@@ -149,6 +150,19 @@ bool vendor_end_poll(struct audit *audit)
     attempt->is_polling = false;
     deliver(audit, EVENT_POLLED, &result, text);
     return true;
+}
+
+static bool is_unsolved(const struct known_attempt *attempt)
+{
+    return attempt->is_accepted && !attempt->is_solved;
+}
+
+bool vendor_solve(struct audit *audit)
+{
+    struct known_attempt *attempt = pick(audit, is_unsolved);
+    if (attempt != NULL)
+        make_token(audit, attempt);
+    return attempt != NULL;
 }
 
 /* ---- callbacks --------------------------------------------------------------------------- */

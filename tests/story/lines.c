@@ -259,8 +259,7 @@ static void add_words(struct world *world, const struct action *action)
         add_call(world, action);
         return;
     case ACTION_PROBE:
-        buf_addf(&world->log, "probe %s",
-                 action->probe == PROBE_BALANCE ? "balance" : "threads");
+        buf_addf(&world->log, "probe %s", action->probe == PROBE_BALANCE ? "balance" : "threads");
         return;
     case ACTION_JOURNAL:
         add_record(world, action);

@@ -22,12 +22,13 @@ static void an_account_error_fails_whatever_is_not_submitted_and_refuses_the_new
     ask(w, "queued too", .key = "O");
     skip_lines(w);
     rejected(w, "a1", CLASS_ACCOUNT, BAD_KEY);
-    expect(w, "[     0] alert breaker open " BAD_KEY " (account)\n"
-              "[     0] answer backing off r1 failed " BAD_KEY " (account) attempts 1,"
-              " retry after 15000\n"
-              "[     0] answer queued too r2 failed " BAD_KEY " (account) attempts 0,"
-              " retry after 15000\n"
-              "[     0] answer ann r3 failed " BAD_KEY " (account) attempts 1, retry after 15000\n");
+    expect(w,
+           "[     0] alert breaker open " BAD_KEY " (account)\n"
+           "[     0] answer backing off r1 failed " BAD_KEY " (account) attempts 1,"
+           " retry after 15000\n"
+           "[     0] answer queued too r2 failed " BAD_KEY " (account) attempts 0,"
+           " retry after 15000\n"
+           "[     0] answer ann r3 failed " BAD_KEY " (account) attempts 1, retry after 15000\n");
     assert_int_equal(gauges_of(w).breaker, BREAKER_OPEN);
     assert_string_equal(gauges_of(w).breaker_cause, BAD_KEY);
     pass(w, 1000);

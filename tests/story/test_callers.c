@@ -110,6 +110,25 @@ static void one_of_two_held_on_the_same_request_may_leave(void **state)
               "[  6000] answer two r1 solved \"TOKEN\" source api attempts 1\n");
 }
 
+static void all_who_are_held_on_one_request_are_answered(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .at_once = true);
+    look(w, "one", "r1", 50000);
+    look(w, "two", "r1", 50000);
+    look(w, "three", "r1", 3000);
+    solve(w, "a1", "T1", "TOKEN");
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] answer ann r1 solving\n"
+              "[  3000] answer three r1 solving\n"
+              "[5000..6000] poll a1 task T1\n"
+              "[  6000] answer one r1 solved \"TOKEN\" source api attempts 1\n"
+              "[  6000] answer two r1 solved \"TOKEN\" source api attempts 1\n");
+    assert_int_equal(stats_of(w)->answered_api, 1);
+    assert_int_equal(gauges_of(w).callers, 0);
+}
+
 static void who_knows_the_id_may_leave_and_come_back(void **state)
 {
     (void)state;
@@ -422,6 +441,7 @@ int main(void)
         STORY(a_deserted_flight_is_not_tried_again),
         STORY(one_of_two_who_joined_may_leave),
         STORY(one_of_two_held_on_the_same_request_may_leave),
+        STORY(all_who_are_held_on_one_request_are_answered),
         STORY(who_knows_the_id_may_leave_and_come_back),
         STORY(a_caller_who_is_not_held_can_leave_without_effect),
         STORY(leaving_during_the_waking_is_leaving_before_the_answer),

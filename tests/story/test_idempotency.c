@@ -97,12 +97,13 @@ static void under_single_a_retry_gets_its_own_solution_and_nobody_else_does(void
     ask(w, "bob again", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "J");
     ask(w, "ann, third", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
     ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
-    expect(w, "[  6000] answer ann r1 solved \"ANN'S\" source api attempts 1\n"
-              "[  6000] answer ann again r2 solved \"ANN'S\" source idempotent attempts 1 replayed\n"
-              "[  6000] answer bob r3 solved \"BOB'S\" source api attempts 1\n"
-              "[  6000] answer bob again r4 solved \"BOB'S\" source idempotent attempts 1 replayed\n"
-              "[  6000] answer ann, third r5 solved \"ANN'S\" source idempotent attempts 1 replayed\n"
-              "[  6000] submit a3 K\n");
+    expect(w,
+           "[  6000] answer ann r1 solved \"ANN'S\" source api attempts 1\n"
+           "[  6000] answer ann again r2 solved \"ANN'S\" source idempotent attempts 1 replayed\n"
+           "[  6000] answer bob r3 solved \"BOB'S\" source api attempts 1\n"
+           "[  6000] answer bob again r4 solved \"BOB'S\" source idempotent attempts 1 replayed\n"
+           "[  6000] answer ann, third r5 solved \"ANN'S\" source idempotent attempts 1 replayed\n"
+           "[  6000] submit a3 K\n");
 }
 
 static void under_none_a_retry_finds_its_solve_too(void **state)

@@ -57,12 +57,13 @@ static void a_poll_nobody_answered_is_asked_again_later(void **state)
     pass(w, 5000);
     solved(w, "a1", "TOKEN");
     /* Silence says nothing about the birth. */
-    expect(w, "[     0] submit a1 K\n"
-              "[5000..6000] poll a1 task T1\n"
-              "[ 11000] poll a1 task T1\n"
-              "[ 20000] poll a1 task T1\n"
-              "[ 25000] poll a1 task T1\n"
-              "[ 25000] answer ann r1 solved \"TOKEN\" source api attempts 1 age 25000 left 55000\n");
+    expect(w,
+           "[     0] submit a1 K\n"
+           "[5000..6000] poll a1 task T1\n"
+           "[ 11000] poll a1 task T1\n"
+           "[ 20000] poll a1 task T1\n"
+           "[ 25000] poll a1 task T1\n"
+           "[ 25000] answer ann r1 solved \"TOKEN\" source api attempts 1 age 25000 left 55000\n");
     assert_int_equal(stats_of(w)->polls, 4);
     assert_int_equal(stats_of(w)->polls_unheard, 3);
 }

@@ -128,8 +128,7 @@ struct gauges gauges_of(const struct world *world)
 
 static caller_id new_caller(struct world *world, const char *name)
 {
-    world->callers =
-        realloc(world->callers, (world->caller_count + 1) * sizeof *world->callers);
+    world->callers = realloc(world->callers, (world->caller_count + 1) * sizeof *world->callers);
     ASSERT(world->callers != NULL && strlen(name) < WORLD_NAME_MAX);
     struct world_caller *caller = &world->callers[world->caller_count++];
     *caller = (struct world_caller){.is_answered = false};
@@ -189,18 +188,16 @@ static request_id request_named(const struct world *world, const char *name)
 void look(struct world *world, const char *who, const char *request, uint32_t hold_ms)
 {
     struct event event = {.kind = EVENT_LOOK};
-    event.look = (struct look){.caller = new_caller(world, who),
-                               .id = request_named(world, request),
-                               .hold_ms = hold_ms};
+    event.look = (struct look){
+        .caller = new_caller(world, who), .id = request_named(world, request), .hold_ms = hold_ms};
     step(world, &event);
 }
 
 void look_as(struct world *world, const char *who, client_id client, const char *request)
 {
     struct event event = {.kind = EVENT_LOOK};
-    event.look = (struct look){.caller = new_caller(world, who),
-                               .client = client,
-                               .id = request_named(world, request)};
+    event.look = (struct look){
+        .caller = new_caller(world, who), .client = client, .id = request_named(world, request)};
     step(world, &event);
 }
 
@@ -215,9 +212,8 @@ void detach(struct world *world, const char *who, const char *request)
 static void report(struct world *world, const char *who, const char *request, bool is_good)
 {
     struct event event = {.kind = EVENT_REPORT};
-    event.report = (struct report){.caller = new_caller(world, who),
-                                   .id = request_named(world, request),
-                                   .is_good = is_good};
+    event.report = (struct report){
+        .caller = new_caller(world, who), .id = request_named(world, request), .is_good = is_good};
     step(world, &event);
 }
 
@@ -424,6 +420,21 @@ void solve(struct world *world, const char *attempt, const char *task, const cha
     accepted(world, attempt, task);
     pass(world, 6000);
     solved(world, attempt, text);
+}
+
+/* ---- the operator ------------------------------------------------------------------------ */
+
+struct letter_filter every_letter(void)
+{
+    return (struct letter_filter){.class = CLASS_COUNT, .captcha = CAPTCHA_COUNT};
+}
+
+void order_letters(struct world *world, enum letter_verb verb, struct letter_filter filter)
+{
+    struct event event = {.kind = EVENT_LETTERS};
+    event.letters = (struct letter_order){
+        .caller = new_caller(world, "operator"), .verb = verb, .filter = filter};
+    step(world, &event);
 }
 
 /* ---- the shell --------------------------------------------------------------------------- */

@@ -42,7 +42,8 @@ struct world_attempt {
 
 /* How often each kind of action was seen. */
 struct world_tally {
-    unsigned answers, solved, failed, refused, submits, polls, probes, acks, reports, alerts, records;
+    unsigned answers, solved, failed, refused, submits, polls, probes, acks, reports, alerts,
+        records;
 };
 
 struct world {
@@ -52,7 +53,7 @@ struct world {
     struct rand rand;
     struct buf log;
     struct world_tally tally;
-    journal_seq seq;    /* of the last record seen */
+    journal_seq seq; /* of the last record seen */
     unsigned steps;
     bool is_quiet;      /* no lines, only the tally: for crowds */
     bool shows_ages;    /* age and rest of life behind each solution */
@@ -162,6 +163,12 @@ void probe_failed(struct world *world, enum probe probe, enum class class, const
 
 /* From accepted to solved by the first poll: 6 s later the attempt is done. */
 void solve(struct world *world, const char *attempt, const char *task, const char *text);
+
+/* ---- the operator ------------------------------------------------------------------------ */
+
+/* Any letter at all. */
+struct letter_filter every_letter(void);
+void order_letters(struct world *world, enum letter_verb verb, struct letter_filter filter);
 
 /* ---- the shell --------------------------------------------------------------------------- */
 

@@ -27,6 +27,7 @@ static const char complete[] =
     "  \"retry\": {\"base\": \"2s\", \"cap\": \"1h\", \"jitter\": \"0s\", \"busy\": 1, "
     "\"unsolvable\": 20,\n"
     "    \"transient\": 30, \"unknown\": 4, \"budget\": 0.25},\n"
+    "  \"breaker\": {\"probe\": \"3s\", \"probe_max\": \"7m\"},\n"
     "  \"errors\": {\"ERROR_SOMETHING\": \"transient\", \"IP_BANNED\": \"busy\"},\n"
     "  \"cache\": {\"ttl\": {\"image\": \"7d\", \"default\": \"50s\"}, \"min_ttl\": \"5s\",\n"
     "    \"caller_error_ttl\": \"1m\", \"solutions\": 10, \"bytes\": \"1MiB\"},\n"
@@ -97,6 +98,8 @@ static void every_key_is_taken_and_lands_in_its_field(void **state)
     assert_int_equal(c->retry.transient, 30);
     assert_int_equal(c->retry.unknown, 4);
     assert_int_equal(c->retry.budget_permille, 250);
+    assert_int_equal(c->breaker.probe_ms, 3000);
+    assert_int_equal(c->breaker.probe_max_ms, 420000);
     world_close(&world);
 }
 
@@ -207,6 +210,8 @@ static void without_a_file_the_defaults_of_the_design_hold(void **state)
     assert_int_equal(c->ambiguity_window_ms, 45000);
     assert_true(c->resend_ambiguous);
     assert_int_equal(c->retry.budget_permille, 200);
+    assert_int_equal(c->breaker.probe_ms, 15000);
+    assert_int_equal(c->breaker.probe_max_ms, 300000);
     assert_int_equal(c->ttl_ms[CAPTCHA_RECAPTCHA_V3], 80000);
     assert_int_equal(c->ttl_ms[CAPTCHA_CLOUDFLARE], 60000);
     assert_int_equal(c->min_ttl_ms, 10000);

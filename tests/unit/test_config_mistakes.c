@@ -207,6 +207,8 @@ static void mistakes_between_options_are_found(void **state)
         "gate.json: ambiguity_window: expected less than solve_timeout (45s), found 45s\n");
     world_expect(FILE_WITH("\"retry\": {\"base\": \"61s\"}"),
                  "gate.json: retry.base: expected at most retry.cap (1m), found 61s\n");
+    world_expect(FILE_WITH("\"breaker\": {\"probe\": \"6m\"}"),
+                 "gate.json: breaker.probe: expected at most breaker.probe_max (5m), found 6m\n");
     world_expect(FILE_WITH("\"cache\": {\"min_ttl\": \"60s\"}"),
                  "gate.json: cache.min_ttl: expected less than every cache.ttl (the shortest is "
                  "1m), found 1m\n");

@@ -54,7 +54,7 @@ static void assert_bounded(fake_script script, enum outcome submit, enum outcome
 {
     struct world *world = world_new(script);
     const uint64_t took_ms = run_both(world, submit, poll);
-    assert_in_range(took_ms, 0, 3000);
+    assert_in_range(took_ms, 0, 10000);
     world_free(world);
 }
 
@@ -74,7 +74,7 @@ static void a_reply_of_64_mib_is_cut_off_early(void **state)
     fill_chunk("x");
     struct world *world = world_new(flood_body);
     const uint64_t took_ms = run_both(world, OUTCOME_AMBIGUOUS, OUTCOME_UNHEARD);
-    assert_in_range(took_ms, 0, 3000);
+    assert_in_range(took_ms, 0, 10000);
     struct upstream_counters counters;
     upstream_counters(world->upstream, &counters);
     /* What we kept; the kernel's buffers hold some more. */

@@ -143,8 +143,7 @@ static void what_says_nothing_leaves_a_submit_ambiguous(void **state)
         "{\"status\":1,\"status\":0,\"request\":\"1\"}",
         "{\"status\":1,\"request\":\"\xff\"}", "SOMETHING_ELSE", "error_lower_case",
         "{\"challenge\":\"a\",\"validate\":\"b\",\"seccode\":\"c\"}",
-        "{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":{\"a\":"
-        "{\"a\":{\"a\":{\"a\":{\"a\":1}}}}}}}}}}}}}}}},\"status\":1,\"request\":\"5\"}",
+        "{\"a\":[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]],\"status\":1,\"request\":\"5\"}",
     };
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
         assert_submit(bodies[i], 200, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "ERROR_UNKNOWN_REPLY", "");

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""The plan's slots: never more than there are, fair between clients, adapted to what the vendor says. (TAP)"""
+import time
+
+from gateway import ADMIN, ALICE, BOB, PAGE, World, clients, merge, together
+from harness import check, equal, run, test, wait_until
+from vendor_world import letters, most_at_once, paid_for, problem, rejections, strike
+
+FAST = ("--solve-time", "50ms")
+BROKE = "ERROR_ZERO_BALANCE"
+
+
+def start(world, sitekey, **more):
+    """Asks without waiting."""
+    equal(world.solve(wait=None, sitekey=sitekey, **more).status, 202)
+
+
+def finish(world, count, key=None):
+    wait_until(lambda: world.counter("answered_api", key) >= count, f"{count} answers")
+
+
+def order(world):
+    """Sitekeys in the order in which they were paid for."""
+    return [entry["params"]["sitekey"] for entry in world.sim.submits()]
+
+
+@test
+def there_are_never_more_tasks_at_the_vendor_than_slots():
+    with World({"upstream": {"slots": 4}}, sim=("--solve-time", "uniform:20ms-200ms", "--slots", "4")) as world:
+        together(40, lambda i: world.solved(sitekey=str(i)))
+        totals = world.sim.totals()
+        equal((totals["accepted"], totals["rejected"]), (40, 0))
+        equal(most_at_once(world.sim.submits()), 4, "the plan is used to the full; at once")
+
+
+@test
+def the_queue_is_shared_by_weight_whoever_came_first():
+    with World(merge(clients(alice={"weight": 3}), {"upstream": {"slots": 1}}), sim=FAST) as world:
+        start(world, "SIM-SLOW-600ms", key=ALICE)
+        for i in range(9):
+            start(world, f"a{i}", key=ALICE)
+        for i in range(3):
+            start(world, f"b{i}", key=BOB)
+        finish(world, 13, key=ADMIN)
+        queue = order(world)[1:]
+        equal([name for name in queue if name[0] == "a"], [f"a{i}" for i in range(9)], "first in, first out")
+        # Wherever in its turn alice was, every window of four holds three of hers and one of bob's.
+        for i in range(0, 9):
+            equal(sorted(name[0] for name in queue[i:i + 4]), ["a", "a", "a", "b"], f"{queue} from {i}")
+
+
+@test
+def higher_priority_goes_first_within_a_client():
+    with World({"upstream": {"slots": 1}}, sim=FAST) as world:
+        start(world, "SIM-SLOW-500ms")
+        for i, priority in enumerate((0, 0, 9, 5, 5, 9)):
+            start(world, f"{priority}.{i}", priority=priority)
+        finish(world, 7)
+        equal(order(world)[1:], ["9.2", "9.5", "5.3", "5.4", "0.0", "0.1"])
+
+
+@test
+def a_client_holds_no_more_than_its_own_slots():
+    with World(merge(clients(alice={"slots": 2}), {"upstream": {"slots": 10}}), sim=("--solve-time", "300ms")) as world:
+        for i in range(6):
+            start(world, f"a{i}", key=ALICE)
+        started = time.monotonic()
+        world.solved(sitekey="b", key=BOB)
+        check(time.monotonic() - started < 0.9, "bob does not wait behind alice")
+        finish(world, 7, key=ADMIN)
+        entries = world.sim.submits()
+        equal(most_at_once([entry for entry in entries if entry["params"]["sitekey"][0] == "a"]), 2)
+        equal(most_at_once(entries), 3)
+
+
+@test
+def busy_answers_lower_the_limit_and_accepted_submits_raise_it_again():
+    with World({"upstream": {"slots": 8}}, sim=FAST) as world:
+        equal(world.stats()["now"]["slots_limit"], 8)
+        world.sim.set_faults(script=[strike("submit-error", None, 3)])
+        together(8, lambda i: world.solved(sitekey=f"cut{i}"))
+        limit = world.stats()["now"]["slots_limit"]
+        check(1 <= limit < 8, f"limit {limit}")
+        together(60, lambda i: world.solved(sitekey=f"grow{i}"))
+        equal((world.stats()["now"]["slots_limit"], world.stats()["now"]["slots_plan"]), (8, 8))
+        equal(world.sim.totals()["rejected"], 3)
+
+
+@test
+def a_plan_smaller_than_we_were_told_is_found_out():
+    config = {"upstream": {"slots": 20}, "retry": {"busy": 20, "cap": "200ms"}}
+    with World(config, sim=("--solve-time", "100ms", "--slots", "2")) as world:
+        together(20, lambda i: world.solved(sitekey=str(i)))
+        totals = world.sim.totals()
+        equal(totals["accepted"], 20)
+        check(totals["rejected"] < 60, f"{totals['rejected']} refusals")
+        check(world.stats()["now"]["slots_limit"] <= 4, "the limit has come down")
+
+
+@test
+def auto_learns_the_plan_from_the_vendor():
+    with World({"upstream": {"slots": "auto"}}, sim=(*FAST, "--slots", "3")) as world:
+        wait_until(lambda: world.stats()["now"]["slots_plan"] == 3, "the plan")
+        equal(world.stats()["now"]["slots_limit"], 3)
+        together(12, lambda i: world.solved(sitekey=str(i)))
+        equal(world.sim.totals()["rejected"], 0)
+        equal(most_at_once(world.sim.submits()), 3)
+
+
+@test
+def auto_feels_its_way_when_the_vendor_does_not_tell():
+    with World({"upstream": {"slots": "auto"}}, sim=(*FAST, "--fault", "account-5xx=1")) as world:
+        wait_until(lambda: world.sim.totals()["threads_calls"] >= 1, "the question")
+        together(40, lambda i: world.solved(sitekey=str(i)))
+        limit = world.stats()["now"]["slots_limit"]
+        check(10 < limit < 20, f"starts with 10 and grows: {limit}")
+
+
+@test
+def zero_balance_means_busy_while_all_threads_are_working():
+    sim = ("--solve-time", "100ms", "--slots", "2", "--busy-code", BROKE)
+    with World({"upstream": {"slots": 4}, "retry": {"busy": 50, "cap": "200ms"}}, sim=sim) as world:
+        together(10, lambda i: world.solved(sitekey=str(i)))
+        check(rejections(world, BROKE) > 0, "it was said")
+        check(world.sim.totals()["threads_calls"] > 0, "and asked about")
+        equal(world.stats()["now"]["breaker"], "closed")
+        equal(letters(world)["total"], 0)
+
+
+@test
+def zero_balance_means_the_account_while_threads_are_free():
+    with World({}, sim=("--slots", "5")) as world:
+        world.sim.set_faults(script=[strike("submit-error", None, 99, BROKE)])
+        reply = world.solve()
+        equal(problem(reply, 503, "vendor_account")["upstream_code"], BROKE)
+        equal(world.stats()["now"]["breaker"], "open")
+        equal(rejections(world, BROKE), 1)
+
+
+@test
+def zero_balance_opens_the_breaker_also_when_nobody_may_try_again():
+    with World({"retry": {"busy": 0}}, sim=("--slots", "5")) as world:
+        world.sim.set_faults(script=[strike("submit-error", None, 99, BROKE)])
+        equal(world.solve().status, 503)
+        wait_until(lambda: world.stats()["now"]["breaker"] == "open", "the breaker to open")
+        equal(world.submit(sitekey="other").text, BROKE)
+
+
+@test
+def zero_balance_at_a_full_plan_is_busy_even_if_a_thread_is_free_by_the_time_we_ask():
+    with World({}, sim=("--solve-time", "100ms", "--slots", "3")) as world:
+        for i in range(2):
+            start(world, f"SIM-SLOW-1s.{i}")
+        wait_until(lambda: world.paid() == 2, "two at the vendor")
+        # The vendor frees the third thread a little later than it hands out the solution.
+        world.sim.set_faults(script=[strike("submit-error", "third", 1, BROKE)])
+        equal(world.solved(sitekey="third")["attempts"], 2)
+        equal(world.stats()["now"]["breaker"], "closed")
+        equal(world.sim.totals()["threads_calls"], 1)
+
+
+@test
+def who_waits_in_the_queue_too_long_is_told_and_costs_nothing():
+    config = {"upstream": {"slots": 1}, "solve_timeout": "1s", "ambiguity_window": "500ms"}
+    with World(config) as world:
+        start(world, "SIM-SLOW-30s")
+        problem(world.solve(sitekey="late"), 504, "solve_timeout")
+        equal(len(paid_for(world, "late")), 0)
+        equal([letter["error"] for letter in letters(world)["letters"]], ["ERROR_SOLVE_TIMEOUT"], "only the paid one; letters")
+
+
+@test
+def what_is_queued_can_be_seen():
+    with World({"upstream": {"slots": 2}}) as world:
+        for i in range(5):
+            start(world, "SIM-SLOW-30s", pageurl=f"{PAGE}/{i}")
+        wait_until(lambda: world.paid() == 2, "two at the vendor")
+        states = [flight["state"] for flight in world.call("GET", "/v1/flights").json()["flights"]]
+        equal(sorted(states), ["queued"] * 3 + ["solving"] * 2)
+        now = world.stats()["now"]
+        equal((now["queued"], now["slots_used"], now["slots_limit"]), (3, 2, 2))
+
+
+run()
