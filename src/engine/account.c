@@ -93,6 +93,13 @@ void account_on_gone(struct engine *engine, caller_id caller)
     }
 }
 
+/* One that is free by now was not when we held as many as there are: the vendor's books lag behind. */
+static bool plan_was_full(const struct engine *engine, const struct probed *probed)
+{
+    return probed->working_threads >= probed->threads ||
+           (engine->verdict_slots > 1 && engine->verdict_slots >= probed->threads);
+}
+
 /* Threads that are all working make ERROR_ZERO_BALANCE a matter of waiting; free ones, or no money
  * behind them, a matter of the account. When nobody can tell, waiting is the cheaper mistake. */
 static void judge(struct engine *engine, const struct probed *probed)
@@ -105,13 +112,15 @@ static void judge(struct engine *engine, const struct probed *probed)
         return;
     }
     if (probed->probe == PROBE_THREADS)
-        retry_judge(engine, probed->threads == 0 || probed->working_threads < probed->threads);
+        retry_judge(engine, probed->threads == 0 || !plan_was_full(engine, probed));
     else
         retry_judge(engine, probed->is_ok && !account_has_means(probed));
 }
 
-static bool has_flights_to_judge(const struct engine *engine)
+static bool is_verdict_awaited(const struct engine *engine)
 {
+    if (engine->is_verdict_due)
+        return true;
     LIST_FOR_EACH(link, &engine->backing_off)
     {
         if (CONTAINER_OF(link, struct flight, link)->is_judged)
@@ -135,7 +144,7 @@ void account_on_probed(struct engine *engine, const struct probed *probed)
     if (probed->is_ok && probed->has_threads)
         slots_on_plan(engine, probed->threads);
     breaker_on_probed(engine, probed);
-    if (has_flights_to_judge(engine))
+    if (is_verdict_awaited(engine))
         judge(engine, probed);
 }
 

@@ -82,8 +82,8 @@ void attempt_let_go(struct engine *engine, struct attempt *attempt)
     ASSERT(flight != NULL && flight->attempt == attempt);
     if (!attempt->is_replied) {
         /* It may be accepted yet: the budget counts it until the contrary is proven. */
+        attempt->spent_day = flight->is_reserved ? engine->days[0].number : 0;
         slots_spend(engine, flight);
-        attempt->spent_day = engine->days[0].number;
     }
     flight->attempt = NULL;
     attempt->flight = NULL;

@@ -89,9 +89,16 @@ static void await_verdict(struct engine *engine, struct flight *flight,
     struct vendor_result as_busy = *result;
     as_busy.class = CLASS_BUSY;
     flight->is_judged = true;
+    if (!engine->probes[PROBE_THREADS].is_asked)
+        engine->verdict_slots = 0;
+    if (engine->verdict_slots < engine->slots_used)
+        engine->verdict_slots = engine->slots_used;
     account_probe(engine, PROBE_THREADS);
     slots_on_busy(engine);
     try_again(engine, flight, &as_busy);
+    /* It can no longer wait for the verdict, but the verdict matters to everybody. */
+    if (flight->state == FLIGHT_FAILED)
+        engine->is_verdict_due = true;
 }
 
 void retry_or_fail(struct engine *engine, struct flight *flight,
@@ -161,6 +168,7 @@ void retry_judge(struct engine *engine, bool is_account)
 {
     if (is_account)
         breaker_open(engine, CLASS_ACCOUNT, SLICE_OF("ERROR_ZERO_BALANCE"));
+    engine->is_verdict_due = false;
     LIST_FOR_EACH(link, &engine->backing_off)
     CONTAINER_OF(link, struct flight, link)->is_judged = false;
 }

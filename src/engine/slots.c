@@ -186,14 +186,19 @@ uint32_t slots_limit(const struct engine *engine)
 
 void slots_on_busy(struct engine *engine)
 {
-    if (engine->limit_cut_ms != 0 && engine->now_ms - engine->limit_cut_ms < LIMIT_CUT_PAUSE_MS)
-        return;
-    engine->limit_cut_ms = engine->now_ms;
-    /* What is in flight now is what the vendor found too much; the limit may be far above it. */
     const uint64_t used_milli = (uint64_t)engine->slots_used * 1000;
-    if (used_milli > 0 && used_milli < engine->limit_milli)
-        engine->limit_milli = used_milli;
-    engine->limit_milli = engine->limit_milli * 7 / 10;
+    if (engine->limit_cut_ms == 0 || engine->now_ms - engine->limit_cut_ms >= LIMIT_CUT_PAUSE_MS) {
+        engine->limit_cut_ms = engine->now_ms;
+        engine->limit_aim_milli = engine->limit_milli * 7 / 10;
+        /* What is in flight now is what the vendor found too much; the limit may be far above it. */
+        if (used_milli > 0 && used_milli < engine->limit_milli)
+            engine->limit_milli = used_milli;
+        engine->limit_milli = engine->limit_milli * 7 / 10;
+    }
+    /* Whoever was refused gives its slot back, and the next in the queue must not be refused in its
+     * place: a long queue would go through the vendor's hands in no time. */
+    if (used_milli > 0 && engine->limit_milli > used_milli - 1000)
+        engine->limit_milli = used_milli - 1000;
     if (engine->limit_milli < 1000)
         engine->limit_milli = 1000;
     TRACE(engine, "limit cut to %u", slots_limit(engine));
@@ -205,7 +210,8 @@ void slots_on_accepted(struct engine *engine)
     /* Only a limit that is reached says anything about what lies beyond it. */
     if (engine->slots_used < slots_limit(engine) || engine->limit_milli >= most_milli)
         return;
-    engine->limit_milli += 1000000 / engine->limit_milli;
+    const bool is_below_aim = engine->limit_milli < engine->limit_aim_milli;
+    engine->limit_milli += is_below_aim ? 1000 : 1000000 / engine->limit_milli;
     if (engine->limit_milli > most_milli)
         engine->limit_milli = most_milli;
 }

@@ -247,6 +247,7 @@ struct engine {
     uint32_t slots_used;
     uint32_t slots_plan;
     uint64_t limit_milli;      /* the adaptive limit, in thousandths of a slot */
+    uint64_t limit_aim_milli;  /* after a cut it grows fast up to here */
     uint64_t limit_cut_ms;     /* when it was last cut */
     struct wheel_timer plan_timer;
 
@@ -254,6 +255,8 @@ struct engine {
     struct minute minute;
 
     struct account_probe probes[PROBE_COUNT];
+    bool is_verdict_due;       /* a flight ended with ERROR_ZERO_BALANCE before anybody could tell why */
+    uint32_t verdict_slots;    /* most slots in use when that was said, since the question was asked */
 
     struct action *actions;    /* owned; a queue that grows to the largest step */
     size_t action_head, action_count, action_room;

@@ -41,7 +41,8 @@ static struct transfer *first_of(struct list *deadlines)
     return link == NULL ? NULL : CONTAINER_OF(link, struct transfer, link);
 }
 
-/* Armed once and then only from its own firing, so that a call costs no timer. */
+/* Armed from its own firing and for a call that is due before all others, so that most calls cost no
+ * timer; firing too early is fine, too late is not. */
 static void arm_deadline(struct upstream *upstream)
 {
     uint64_t earliest = UINT64_MAX;
@@ -50,8 +51,8 @@ static void arm_deadline(struct upstream *upstream)
         if (first != NULL && first->deadline_ms < earliest)
             earliest = first->deadline_ms;
     }
-    upstream->is_deadline_armed = earliest != UINT64_MAX;
-    if (!upstream->is_deadline_armed)
+    upstream->armed_ms = earliest;
+    if (earliest == UINT64_MAX)
         return;
     const uint64_t now = uv_now(upstream->loop);
     (void)uv_timer_start(&upstream->deadline, on_deadline, earliest > now ? earliest - now : 0, 0);
@@ -152,6 +153,8 @@ static void start(struct upstream *upstream, const struct due_call *call)
     const int which = call->kind == CALL_SUBMIT ? DEADLINES_SUBMIT : DEADLINES_OTHER;
     transfer->deadline_ms = uv_now(upstream->loop) + upstream->timeout_ms[which];
     list_append(&upstream->deadlines[which], &transfer->link);
+    if (transfer->deadline_ms < upstream->armed_ms)
+        arm_deadline(upstream);
     upstream->active++;
     upstream->calls++;
     lane_add(choose_lane(upstream), transfer);
@@ -170,8 +173,6 @@ static void run_lanes(struct upstream *upstream)
     for (uint32_t i = 0; i < upstream->lane_count && !upstream->is_closing; i++)
         if (lane_is_touched(upstream->lanes[i]))
             lane_run(upstream->lanes[i]);
-    if (!upstream->is_closing && !upstream->is_deadline_armed)
-        arm_deadline(upstream);
 }
 
 /* One turn: tell who was refused, start what there is room for. Handlers may add calls meanwhile. */

@@ -108,6 +108,7 @@ static void init_handles(struct upstream *upstream)
     ASSERT(failed == 0);
     upstream->turn.data = upstream;
     upstream->deadline.data = upstream;
+    upstream->armed_ms = UINT64_MAX;
     uv_unref((uv_handle_t *)&upstream->deadline);
 }
 

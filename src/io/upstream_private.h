@@ -18,7 +18,7 @@ struct upstream {
     uv_loop_t *loop;
     uv_idle_t turn;           /* active while there is something to start or to tell */
     uv_timer_t deadline;      /* fires at the first deadline, or earlier */
-    bool is_deadline_armed;
+    uint64_t armed_ms;        /* when it will fire; UINT64_MAX when it will not */
     struct upstream_handlers handlers;
     struct vendor_options vendor;
     int64_t (*wall_ms)(void);

@@ -92,8 +92,8 @@ static int choose_method(struct identity_work *work)
     struct identity *const identity = work->identity;
     if (identity_has(work, NAME_METHOD))
         identity->method = work->given[NAME_METHOD]->value;
-    else if (work->has_file)
-        identity->method = SLICE_OF("post"); /* a real client sends none with its file */
+    else if (work->has_file || identity_has(work, NAME_TEXTCAPTCHA))
+        identity->method = SLICE_OF("post"); /* real clients send none with a file or a question */
     else
         return identity_fail(identity, "ERROR_BAD_PARAMETERS", "method is missing");
     if (identity->method.len > PARAM_NAME_MAX)
@@ -139,6 +139,8 @@ static bool is_counted(const struct identity_work *work, const struct param *par
          * case, no arithmetic are all spelled 0. */
         return !(work->identity->captcha == CAPTCHA_IMAGE && is_false(param->value));
     case NAME_OTHER:
+        /* A real client sends an empty action when it has none. */
+        return param->value.len > 0 || !slice_equals(param->name, SLICE_OF("action"));
     case NAME_SITEKEY:
     case NAME_PAGEURL:
     case NAME_USER_AGENT:

@@ -195,8 +195,8 @@ static size_t gather(const struct params *params, struct slice api_key, struct s
         items[count] = *param;
         items[count++].name = wire_name(params, param);
     }
-    /* A real client uploads without naming a method (PROTOCOL.md 1b), which means an image. */
-    if (*has_file && !has_method)
+    /* Real clients upload, or ask a question, without naming a method (PROTOCOL.md 1b). */
+    if (!has_method && (*has_file || params_find(params, SLICE_OF("textcaptcha")) != NULL))
         items[count++] = (struct param){.name = SLICE_OF("method"), .value = SLICE_OF("post")};
     return count;
 }

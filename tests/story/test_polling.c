@@ -68,6 +68,20 @@ static void a_poll_nobody_answered_is_asked_again_later(void **state)
     assert_int_equal(stats_of(w)->polls_unheard, 3);
 }
 
+static void the_vendor_cannot_make_us_wait_for_ever(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    pass(w, 6000);
+    unheard(w, "a1", UINT32_MAX);
+    pass(w, 60000);
+    expect(w, "[     0] submit a1 K\n"
+              "[5000..6000] poll a1 task T1\n"
+              "[ 66000] poll a1 task T1\n");
+}
+
 static void flights_that_start_together_do_not_poll_together(void **state)
 {
     (void)state;
@@ -117,6 +131,7 @@ int main(void)
         STORY(the_first_wait_is_the_types_and_the_interval_counts_from_the_answer),
         STORY(no_second_question_while_one_is_on_its_way),
         STORY(a_poll_nobody_answered_is_asked_again_later),
+        STORY(the_vendor_cannot_make_us_wait_for_ever),
         STORY(flights_that_start_together_do_not_poll_together),
         STORY(a_flight_that_ended_is_not_polled_any_more),
     };

@@ -97,11 +97,18 @@ static void recaptcha_v2_counts_what_the_table_says(void **state)
     assert_true(identity.is_one_time);
 }
 
+static void a_question_without_a_method_is_the_one_with_method_post(void **state)
+{
+    (void)state;
+    assert_same("textcaptcha=2%2B2", "method=post&textcaptcha=2%2B2");
+}
+
 static void recaptcha_v3_counts_version_action_and_score(void **state)
 {
     (void)state;
     assert_other(V2, V2 "&version=v3");
     assert_other(V2 "&version=v3", V2 "&version=v3&action=login");
+    assert_same(V2 "&version=v3", V2 "&version=v3&action=");
     assert_other(V2 "&version=v3&min_score=0.3", V2 "&version=v3&min_score=0.7");
     (void)key_of(V2 "&version=v3");
     assert_int_equal(identity.captcha, CAPTCHA_RECAPTCHA_V3);
@@ -386,6 +393,7 @@ int main(int argc, char **argv)
 #define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
     const struct CMUnitTest tests[] = {
         TEST(recaptcha_v2_counts_what_the_table_says),
+        TEST(a_question_without_a_method_is_the_one_with_method_post),
         TEST(recaptcha_v3_counts_version_action_and_score),
         TEST(every_given_parameter_of_other_sitekey_types_counts),
         TEST(no_name_or_value_can_imitate_another_field),
