@@ -89,8 +89,8 @@ static double seconds_of(struct timeval time)
 static struct mark mark_now(const struct load *load)
 {
     struct rusage usage;
-    struct mark mark = {.ns = uv_hrtime(), .answered = load->answered,
-                        .active_sum = load->active_sum};
+    struct mark mark = {
+        .ns = uv_hrtime(), .answered = load->answered, .active_sum = load->active_sum};
     (void)getrusage(RUSAGE_SELF, &usage);
     mark.user_s = seconds_of(usage.ru_utime);
     mark.system_s = seconds_of(usage.ru_stime);
@@ -98,7 +98,8 @@ static struct mark mark_now(const struct load *load)
     return mark;
 }
 
-static void print_difference(const struct load *load, const struct mark *start, const struct mark *end)
+static void print_difference(const struct load *load, const struct mark *start,
+                             const struct mark *end)
 {
     const double polls = (double)(end->answered - start->answered);
     const double seconds = (double)(end->ns - start->ns) / 1e9;
@@ -108,8 +109,7 @@ static void print_difference(const struct load *load, const struct mark *start, 
            (end->system_s - start->system_s) * 1e6 / polls,
            (double)(end->counters.epoll_ctl - start->counters.epoll_ctl) / polls,
            (double)(end->active_sum - start->active_sum) / polls, end->counters.lanes,
-           (unsigned long long)end->counters.connections_opened,
-           (unsigned long long)load->bad);
+           (unsigned long long)end->counters.connections_opened, (unsigned long long)load->bad);
 }
 
 static void on_closed(void *context)

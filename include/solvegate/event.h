@@ -18,6 +18,7 @@ enum event_kind {
     EVENT_POLLED,      /* an ACTION_POLL ended */
     EVENT_PROBED,      /* an ACTION_PROBE ended */
     EVENT_CALLBACK,    /* the vendor called back; the nonce was genuine */
+    EVENT_FORGED,      /* somebody called back with a nonce that is not ours: only counted */
     EVENT_LETTERS,     /* the operator replays, drops or stops replaying dead letters */
     EVENT_DURABLE,     /* the journal is on disk up to a number */
     EVENT_STORE_STATE, /* the journal became unwritable, or writable again */

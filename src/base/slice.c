@@ -1,7 +1,5 @@
 #include "base/slice.h"
 
-#include <limits.h>
-
 /* tolower() depends on the locale; header names and hosts do not. */
 static unsigned char lower(char c)
 {
@@ -51,10 +49,9 @@ bool slice_to_u64(struct slice s, unsigned long long *value)
     for (size_t i = 0; i < s.len; i++) {
         if (s.data[i] < '0' || s.data[i] > '9')
             return false;
-        const unsigned digit = (unsigned)(s.data[i] - '0');
-        if (sum > ULLONG_MAX / 10 || sum * 10 > ULLONG_MAX - digit)
+        if (__builtin_mul_overflow(sum, 10, &sum) ||
+            __builtin_add_overflow(sum, (unsigned)(s.data[i] - '0'), &sum))
             return false;
-        sum = sum * 10 + digit;
     }
     *value = sum;
     return true;

@@ -60,10 +60,17 @@ static struct curl_slist *make_headers(void)
 static void set_target(CURL *easy, const struct remote *remote, const char *path)
 {
     char url[4096];
+    size_t len = strlen(remote->url);
     const bool is_unix = strncmp(remote->url, UNIX_PREFIX, strlen(UNIX_PREFIX)) == 0;
     if (is_unix)
         curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, remote->url + strlen(UNIX_PREFIX));
-    (void)snprintf(url, sizeof(url), "%s%s", is_unix ? "http://localhost" : remote->url, path);
+    /* Whoever copies an address from a browser copies its last slash too. */
+    while (len > 0 && remote->url[len - 1] == '/')
+        len--;
+    if (is_unix)
+        (void)snprintf(url, sizeof(url), "http://localhost%s", path);
+    else
+        (void)snprintf(url, sizeof(url), "%.*s%s", (int)len, remote->url, path);
     curl_easy_setopt(easy, CURLOPT_URL, url);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");

@@ -2,6 +2,7 @@
 
 #include "engine/breaker.h"
 #include "engine/cache.h"
+#include "engine/health.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
 #include "engine/retry.h"
@@ -141,7 +142,8 @@ static uint64_t spread_ms(struct engine *engine)
 
 static uint64_t first_poll_ms(struct engine *engine, const struct attempt *attempt)
 {
-    const uint32_t wait_ms = engine->options.has_callbacks
+    const bool is_patient = engine->options.has_callbacks && health_is_good(engine);
+    const uint32_t wait_ms = is_patient
                                  ? engine->options.fallback_after_ms
                                  : engine->options.poll_first_ms[attempt->captcha];
     return engine->now_ms + wait_ms + spread_ms(engine);
@@ -366,6 +368,10 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
         arm_next_poll(engine, attempt->flight, result->retry_after_ms);
         return;
     case OUTCOME_SOLVED:
+        if (engine->options.has_callbacks) {
+            attempt->is_missed = true;
+            health_count_missed(engine);
+        }
         solved(engine, attempt, result);
         if (is_late)
             forget_if_silent(engine, attempt);
@@ -432,26 +438,55 @@ static bool task_id_fits(struct attempt *attempt, const struct vendor_result *re
     return strcmp(attempt->task_id, result->task_id) == 0;
 }
 
+/* It came: at once, or after a poll had to find out. */
+static void note_arrival(struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->is_missed)
+        health_correct(engine);
+    else if (!attempt->is_closed)
+        health_count_arrived(engine);
+    attempt->is_missed = false;
+}
+
+/* A callback that says neither solution nor error: a poll finds out more. */
+static void hear_nothing(struct engine *engine, struct attempt *attempt)
+{
+    COUNT(engine, callbacks_duplicate);
+    if (attempt->flight != NULL && attempt->flight->state == FLIGHT_SOLVING)
+        attempt_poll(engine, attempt);
+}
+
+static void hear_news(struct engine *engine, struct attempt *attempt,
+                      const struct vendor_result *result)
+{
+    if (attempt->flight == NULL)
+        COUNT(engine, callbacks_late);
+    else
+        COUNT(engine, callbacks_ok);
+    if (result->outcome == OUTCOME_SOLVED) {
+        solved(engine, attempt, result);
+        return;
+    }
+    (void)journal_outcome(engine, attempt, result);
+    failed(engine, attempt, result);
+}
+
 void attempt_on_callback(struct engine *engine, const struct vendor_result *result)
 {
     struct attempt *attempt = find(engine, result->attempt);
-    if (attempt == NULL) {
+    const bool says_something =
+        result->outcome == OUTCOME_SOLVED || result->outcome == OUTCOME_FAILED;
+    if (attempt != NULL && says_something)
+        note_arrival(engine, attempt);
+    if (attempt == NULL)
         COUNT(engine, callbacks_unknown);
-    } else if (!task_id_fits(attempt, result)) {
+    else if (!task_id_fits(attempt, result))
         hear_other_task(engine, attempt, result);
-    } else if (!is_news(attempt, result)) {
+    else if (!says_something)
+        hear_nothing(engine, attempt);
+    else if (!is_news(attempt, result))
         absorb_repeat(engine, attempt, result);
-    } else {
-        if (attempt->flight == NULL)
-            COUNT(engine, callbacks_late);
-        else
-            COUNT(engine, callbacks_ok);
-        if (result->outcome == OUTCOME_SOLVED) {
-            solved(engine, attempt, result);
-        } else {
-            (void)journal_outcome(engine, attempt, result);
-            failed(engine, attempt, result);
-        }
-    }
+    else
+        hear_news(engine, attempt, result);
     acknowledge(engine, result->caller);
 }

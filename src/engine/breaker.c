@@ -102,13 +102,26 @@ static void stay_open(struct engine *engine, const struct probed *probed)
         breaker_open(engine, CLASS_ACCOUNT, slice_from(probed->code));
 }
 
+/* ERROR_ZERO_BALANCE with threads free is what opened the breaker, so free threads alone close it
+ * only after the longest wait: some plans show no balance, and somebody has to try again some day. */
+static bool is_good_news(const struct engine *engine, const struct probed *probed)
+{
+    const struct breaker *breaker = &engine->breaker;
+    if (!probed->is_ok)
+        return false;
+    if (!slice_equals(slice_from(breaker->cause), SLICE_OF("ERROR_ZERO_BALANCE")))
+        return true;
+    return account_has_means(probed) &&
+           (probed->probe == PROBE_BALANCE ||
+            breaker->wait_ms >= engine->options.breaker_probe_most_ms);
+}
+
 void breaker_on_probed(struct engine *engine, const struct probed *probed)
 {
     struct breaker *breaker = &engine->breaker;
     if (breaker->state != BREAKER_PROBING)
         return;
-    const bool is_broke = slice_equals(slice_from(breaker->cause), SLICE_OF("ERROR_ZERO_BALANCE"));
-    if (!probed->is_ok || (is_broke && !account_has_means(probed))) {
+    if (!is_good_news(engine, probed)) {
         /* The other question may still bring better news. */
         if (!account_is_asking(engine))
             stay_open(engine, probed);

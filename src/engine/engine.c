@@ -111,6 +111,9 @@ static void dispatch(struct engine *engine, const struct event *event)
     case EVENT_CALLBACK:
         attempt_on_callback(engine, &event->result);
         return;
+    case EVENT_FORGED:
+        COUNT(engine, callbacks_forged);
+        return;
     case EVENT_LETTERS:
         letters_on_order(engine, &event->letters);
         return;

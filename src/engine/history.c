@@ -19,13 +19,18 @@ static struct attempt_note *next_note(struct history *history)
     return &history->notes[history->count++];
 }
 
+static struct history *history_new(void)
+{
+    struct history *history = calloc(1, sizeof *history);
+    ASSERT(history != NULL);
+    return history;
+}
+
 void history_add(struct engine *engine, struct flight *flight, enum class class, struct slice code)
 {
     const struct attempt *attempt = flight->attempt;
-    if (flight->history == NULL) {
-        flight->history = calloc(1, sizeof *flight->history);
-        ASSERT(flight->history != NULL);
-    }
+    if (flight->history == NULL)
+        flight->history = history_new();
     const uint64_t took_ms = engine->now_ms - attempt->started_ms;
     const struct slice task_id = slice_from(attempt->task_id);
     *next_note(flight->history) = (struct attempt_note){
@@ -37,15 +42,18 @@ void history_add(struct engine *engine, struct flight *flight, enum class class,
     };
 }
 
-void history_join(struct history **earlier, struct history *later)
+void history_join(struct history **earlier, const struct history *later)
 {
-    if (*earlier == NULL || later == NULL) {
-        *earlier = *earlier == NULL ? later : *earlier;
+    if (later == NULL)
         return;
+    if (*earlier == NULL)
+        *earlier = history_new();
+    for (size_t i = 0; i < later->count; i++) {
+        struct attempt_note *note = next_note(*earlier);
+        *note = later->notes[i];
+        note->code = blob_ref(note->code);
+        note->task_id = blob_ref(note->task_id);
     }
-    for (size_t i = 0; i < later->count; i++)
-        *next_note(*earlier) = later->notes[i];
-    free(later);
 }
 
 void history_free(struct history *history)

@@ -68,8 +68,12 @@ static void letter_new(struct engine *engine, struct flight *flight)
     slab_id id;
     if (engine->options.max_letters == 0)
         return;
-    if (engine->letters.used == engine->letters.capacity)
+    if (engine->letters.used == engine->letters.capacity) {
+        const bool is_alerted = engine->letters_are_alerted;
         letter_drop(engine, CONTAINER_OF(list_first(&engine->letter_list), struct letter, link));
+        /* Making room is no crossing: they are as many as before. */
+        engine->letters_are_alerted = is_alerted;
+    }
     struct letter *letter = slab_alloc(&engine->letters, &id);
     ASSERT(letter != NULL);
     letter->id = id;
@@ -149,7 +153,6 @@ void letters_on_failed(struct engine *engine, struct flight *flight)
         letter->class = flight->error_class;
         letter->told += flight->request_count;
         history_join(&letter->history, flight->history);
-        flight->history = NULL;
     }
 }
 
@@ -178,30 +181,38 @@ static struct ask ask_of(const struct letter *letter)
     };
 }
 
+enum replay_result {
+    REPLAY_STARTED,
+    REPLAY_NOT_THIS, /* something holds this letter back */
+    REPLAY_NOT_NOW,  /* nothing may start at the moment */
+};
+
 /* Like any request: a fresh solution settles it, a flight under way takes it along, else a new one
- * starts. False when nothing may start now. */
-static bool replay(struct engine *engine, struct letter *letter)
+ * starts. */
+static enum replay_result replay(struct engine *engine, struct letter *letter)
 {
     const struct ask ask = ask_of(letter);
     struct placement placement;
-    if (ask_place(engine, &ask, &placement) != REFUSAL_NONE)
-        return false;
+    const enum refusal refusal = ask_place(engine, &ask, &placement);
+    if (refusal != REFUSAL_NONE)
+        return refusal == REFUSAL_BUDGET || refusal == REFUSAL_FULL_CLIENT ? REPLAY_NOT_THIS
+                                                                           : REPLAY_NOT_NOW;
     /* A remembered mistake settles nothing; it is forgotten soon. */
     if (placement.kind == PLACE_SOLUTION && placement.solution->is_negative)
-        return false;
+        return REPLAY_NOT_THIS;
     TRACE(engine, "letter %llu replayed", (unsigned long long)letter->number);
     switch (placement.kind) {
     case PLACE_SOLUTION:
         COUNT(engine, letters_replayed);
         COUNT(engine, letters_settled);
         letter_free(engine, letter);
-        return true;
+        return REPLAY_STARTED;
     case PLACE_JOIN:
         ride_on(engine, letter, placement.flight);
-        return true;
+        return REPLAY_STARTED;
     case PLACE_FLIGHT:
         ride_on(engine, letter, flight_new(engine, &ask));
-        return true;
+        return REPLAY_STARTED;
     }
     UNREACHABLE();
 }
@@ -211,11 +222,14 @@ void letters_on_replay_timer(struct engine *engine)
     struct list *first = list_first(&engine->replays);
     if (first == NULL)
         return;
-    /* One that may not start now stays first in line until it may, or is cancelled. */
-    (void)replay(engine, CONTAINER_OF(first, struct letter, ride));
-    if (!list_is_empty(&engine->replays))
-        wheel_arm(&engine->wheel, &engine->replay_timer,
-                  engine->now_ms + engine->options.replay_interval_ms);
+    /* What holds only this one back (its client's budget, say) lets the others go first. */
+    if (replay(engine, CONTAINER_OF(first, struct letter, ride)) == REPLAY_NOT_THIS) {
+        list_unlink(first);
+        list_append(&engine->replays, first);
+    }
+    /* Behind the last one, too: the next order keeps its distance. */
+    wheel_arm(&engine->wheel, &engine->replay_timer,
+              engine->now_ms + engine->options.replay_interval_ms);
 }
 
 /* ---- orders ------------------------------------------------------------------------------ */

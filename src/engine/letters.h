@@ -7,8 +7,8 @@
 /* Remembers how the flight's current attempt ended, before it is let go. */
 void history_add(struct engine *engine, struct flight *flight, enum class class, struct slice code);
 void history_free(struct history *history);
-/* Appends later to *earlier, the oldest notes out first; takes later. */
-void history_join(struct history **earlier, struct history *later);
+/* Appends a copy of later to *earlier, the oldest notes out first; either may be NULL. */
+void history_join(struct history **earlier, const struct history *later);
 
 void letters_init(struct engine *engine);
 

@@ -148,8 +148,11 @@ void retry_after_window(struct engine *engine, struct flight *flight)
 {
     history_add(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
     attempt_let_go(engine, flight->attempt);
+    /* A storm passes, and the queue waits for that; an account out of order does not by itself. */
+    const bool is_hopeless =
+        breaker_is_open(engine) && engine->breaker.cause_class == CLASS_ACCOUNT;
     const bool may_resend = engine->options.resend_ambiguous && flight_is_wanted(flight) &&
-                            slots_can_reserve(engine, flight) && !breaker_is_open(engine);
+                            slots_can_reserve(engine, flight) && !is_hopeless;
     if (!may_resend) {
         flight_fail(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
         return;

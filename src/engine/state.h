@@ -87,6 +87,7 @@ struct attempt {
     bool is_polling;        /* a poll is on its way */
     bool is_void;           /* proven not to exist at the vendor: nothing can come of it */
     bool is_closed;         /* solved or failed: anything further is a repeat */
+    bool is_missed; /* a poll brought it, its callback has not come */
     bool is_other_closed;   /* the same for the other task */
     char task_id[TASK_ID_MAX];
     char other_task_id[TASK_ID_MAX]; /* a second one on the same nonce: our submit was doubled */
@@ -200,6 +201,14 @@ struct breaker {
     unsigned ambiguous_next;
 };
 
+/* Callbacks that came and those a poll had to stand in for, by minute. */
+#define HEALTH_MINUTES 5
+struct health {
+    uint64_t minute[HEALTH_MINUTES];
+    uint32_t arrived[HEALTH_MINUTES];
+    uint32_t missed[HEALTH_MINUTES];
+};
+
 /* Submits and retries of the last minute, by second: the retry budget's memory. */
 struct minute {
     uint64_t second[60];
@@ -253,6 +262,7 @@ struct engine {
 
     struct breaker breaker;
     struct minute minute;
+    struct health health;
 
     struct account_probe probes[PROBE_COUNT];
     bool is_verdict_due;       /* a flight ended with ERROR_ZERO_BALANCE before anybody could tell why */

@@ -59,13 +59,26 @@ static bool read_id(const struct gate *gate, request_id *id)
     return true;
 }
 
+static bool are_too_many(struct slice ids)
+{
+    unsigned commas = 0;
+    for (size_t i = 0; i < ids.len; i++)
+        commas += ids.data[i] == ',';
+    return commas >= IDS_MAX;
+}
+
 /* `ids=1,2,3`: the parts in the same order, joined by |, whatever state each is in. */
 static void answer_ids(struct gate *gate, const struct http_request *request,
                        const struct visit *visit, struct slice ids)
 {
     unsigned count = 0;
+    /* Clients match answers with ids by their place, so a short answer would be a wrong one. */
+    if (are_too_many(ids)) {
+        say(gate, request->caller, visit, "ERROR_BAD_PARAMETERS");
+        return;
+    }
     buf_reset(&gate->words);
-    while (ids.len > 0 && count < IDS_MAX) {
+    while (ids.len > 0) {
         const char *comma = memchr(ids.data, ',', ids.len);
         const size_t len = comma == NULL ? ids.len : (size_t)(comma - ids.data);
         unsigned long long id = 0;
@@ -210,6 +223,7 @@ void door_dialect_answer(struct gate *gate, const struct visit *visit, const str
     case DOOR_DETACH:
     case DOOR_OPINION:
     case DOOR_LETTERS:
+    case DOOR_PINGBACK:
         return;
     }
     reply_dialect(gate, answer->caller, visit);

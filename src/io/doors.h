@@ -30,6 +30,11 @@ void door_explain(struct gate *gate, const struct http_request *request, struct 
 bool door_admit(struct gate *gate, const struct http_request *request, struct visit *visit);
 void door_api_answer(struct gate *gate, const struct visit *visit, const struct answer *answer);
 
+/* callbacks of the vendor */
+void door_pingback(struct gate *gate, const struct http_request *request, struct visit *visit,
+                   uint64_t);
+void door_pingback_ack(struct gate *gate, caller_id caller);
+
 /* for the operator */
 void door_stats(struct gate *gate, const struct http_request *request, struct visit *visit,
                 uint64_t);

@@ -18,7 +18,10 @@
 /* Of replies other than lists a few hundred bytes are used; lists and the API document need more. */
 #define REPLY_MAX (4u << 20)
 #define HEADERS_MAX 4096
-#define WORDS_MAX (1u << 20)
+/* 100 solutions of 16 KiB at once. */
+#define WORDS_MAX (2u << 20)
+/* One line an address. */
+#define READY_MAX (1u << 16)
 
 _Static_assert(sizeof(struct visit) <= sizeof(struct http_note), "a visit must fit into a note");
 
@@ -97,6 +100,7 @@ static void answer(struct gate *gate, const struct answer *answer)
     case DOOR_OPINION:
         door_api_answer(gate, &visit, answer);
         return;
+    case DOOR_PINGBACK:
     case DOOR_LETTERS:
     case DOOR_NONE:
         break;
@@ -127,6 +131,22 @@ static void alert(struct gate *gate, const struct alert *alert)
     webhook_alert(gate->webhook, alert);
 }
 
+/* The callback's address carries the attempt's nonce in its path: whether the vendor keeps a query
+ * string is not known (RELIABILITY.md 5.2). */
+static void submit(struct gate *gate, const struct call *call)
+{
+    char pingback[CONFIG_TEXT_MAX + NONCE_CHARS + 16];
+    char nonce[NONCE_CHARS + 1];
+    struct slice address = SLICE_NONE;
+    if (gate->config->public_url[0] != '\0') {
+        nonce_write(gate->nonce_secret, call->attempt, nonce);
+        const int len = snprintf(pingback, sizeof(pingback), "%s/pingback/%s",
+                                 gate->config->public_url, nonce);
+        address = (struct slice){.data = pingback, .len = (size_t)len};
+    }
+    upstream_submit(gate->upstream, call->attempt, call->params, address);
+}
+
 static void perform(struct gate *gate, const struct action *action)
 {
     switch (action->kind) {
@@ -137,7 +157,7 @@ static void perform(struct gate *gate, const struct action *action)
         answer_account(gate, &action->account);
         return;
     case ACTION_SUBMIT:
-        upstream_submit(gate->upstream, action->call.attempt, action->call.params, SLICE_NONE);
+        submit(gate, &action->call);
         return;
     case ACTION_POLL:
         upstream_poll(gate->upstream, action->call.attempt, slice_from(action->call.task_id));
@@ -155,8 +175,10 @@ static void perform(struct gate *gate, const struct action *action)
         answer_letters(gate, &action->letters);
         return;
     case ACTION_ACK:
+        door_pingback_ack(gate, action->ack);
+        return;
     case ACTION_JOURNAL:
-        /* Without a journal and without callbacks the engine asks for neither. */
+        /* Without a journal the engine asks for none. */
         break;
     }
     UNREACHABLE();
@@ -285,6 +307,7 @@ static void start_closing(struct gate *gate)
     close_handle((uv_handle_t *)&gate->after_poll);
     close_handle((uv_handle_t *)&gate->sigterm);
     close_handle((uv_handle_t *)&gate->sigint);
+    close_handle((uv_handle_t *)&gate->sighup);
     close_handle((uv_handle_t *)&gate->drain_timer);
 }
 
@@ -314,6 +337,14 @@ static void on_signal(uv_signal_t *signal, int number)
     uv_timer_start(&gate->drain_timer, on_drain_timeout, gate->config->drain_timeout_ms, 0);
 }
 
+/* Whoever asks for a reload, or closes the terminal, must not lose what is paid for. */
+static void on_hangup(uv_signal_t *signal, int number)
+{
+    (void)signal;
+    LOG(LOG_LEVEL_WARN, "reload_not_offered", log_number("signal", number),
+        log_string("meaning", "a new configuration takes a restart"));
+}
+
 /* ---- beginning --------------------------------------------------------------------------- */
 
 static int fail_start(const char *event, const char *what, const struct buf *mistake, int code)
@@ -322,21 +353,23 @@ static int fail_start(const char *event, const char *what, const struct buf *mis
     return code;
 }
 
+/* Nothing is called ready before every address is. */
 static int listen_all(struct gate *gate)
 {
     struct buf bound;
     struct buf mistake;
     int code = EX_OK;
-    buf_init(&bound, 1024);
+    buf_init(&bound, READY_MAX);
     buf_init(&mistake, 1024);
     for (size_t i = 0; i < gate->config->listen_count && code == EX_OK; i++) {
         const char *address = gate->config->listen[i];
-        buf_reset(&bound);
+        buf_add(&bound, SLICE_OF("solvegate ready on "));
         if (http_server_listen(gate->server, address, &bound, &mistake) != 0)
             code = fail_start("listen_failed", address, &mistake, EX_UNAVAILABLE);
-        else
-            printf("solvegate ready on %.*s\n", (int)bound.len, bound.data);
+        buf_add_char(&bound, '\n');
     }
+    if (code == EX_OK)
+        printf("%.*s", (int)bound.len, bound.data);
     fflush(stdout);
     buf_close(&bound);
     buf_close(&mistake);
@@ -351,16 +384,19 @@ static void init_handles(struct gate *gate)
     uv_check_init(&gate->loop, &gate->after_poll);
     uv_signal_init(&gate->loop, &gate->sigterm);
     uv_signal_init(&gate->loop, &gate->sigint);
+    uv_signal_init(&gate->loop, &gate->sighup);
     gate->deadline.data = gate;
     gate->drain_timer.data = gate;
     gate->before_sleep.data = gate;
     gate->after_poll.data = gate;
     gate->sigterm.data = gate;
     gate->sigint.data = gate;
+    gate->sighup.data = gate;
     uv_prepare_start(&gate->before_sleep, before_sleep);
     uv_check_start(&gate->after_poll, after_poll);
     uv_signal_start(&gate->sigterm, on_signal, SIGTERM);
     uv_signal_start(&gate->sigint, on_signal, SIGINT);
+    uv_signal_start(&gate->sighup, on_hangup, SIGHUP);
 }
 
 static void init_buffers(struct gate *gate)
@@ -385,6 +421,7 @@ static void close_gate(struct gate *gate)
     buf_close(&gate->headers);
     buf_close(&gate->words);
     client_keys_close(&gate->client_keys);
+    sodium_memzero(gate->nonce_secret, sizeof(gate->nonce_secret));
     sodium_memzero(&gate->identity_options, sizeof gate->identity_options);
     const int err = uv_loop_close(&gate->loop);
     ASSERT(err == 0);
@@ -421,7 +458,7 @@ int gate_run(const struct config *config)
     const int err = uv_loop_init(&gate->loop);
     ASSERT(err == 0);
     gate->started_ms = uv_now(&gate->loop);
-    gate_make_identity(gate);
+    gate_make_secrets(gate);
     client_keys_init(&gate->client_keys, config);
     init_buffers(gate);
     init_handles(gate);

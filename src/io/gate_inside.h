@@ -9,6 +9,7 @@
 #include "io/webhook.h"
 #include "proto/config.h"
 #include "proto/key.h"
+#include "proto/nonce.h"
 #include "proto/params.h"
 
 #include <solvegate/engine.h>
@@ -28,6 +29,7 @@ enum door {
     DOOR_SOLVE,   /* POST /v1/solves */
     DOOR_STATE,   /* GET /v1/solves/{id} */
     DOOR_DETACH,  /* DELETE /v1/solves/{id} */
+    DOOR_PINGBACK, /* /pingback/{nonce} */
     DOOR_LETTERS, /* orders about dead letters */
     DOOR_OPINION, /* POST /v1/solves/{id}/report */
 };
@@ -48,7 +50,7 @@ struct gate {
     uv_timer_t deadline;       /* wakes the loop for the engine's next deadline */
     uv_prepare_t before_sleep;
     uv_check_t after_poll;
-    uv_signal_t sigterm, sigint;
+    uv_signal_t sigterm, sigint, sighup;
     uv_timer_t drain_timer;
     uint64_t armed_ms;         /* what `deadline` is set to; 0: not set */
     bool is_draining;
@@ -60,6 +62,7 @@ struct gate {
     struct upstream *upstream;
     struct webhook *webhook;   /* NULL without alerts.url */
     struct identity_options identity_options;
+    uint8_t nonce_secret[NONCE_SECRET_BYTES];
     uint64_t started_ms;
     int64_t wall_ms;           /* of this turn, as of wall_at_ms */
     uint64_t wall_at_ms;

@@ -51,6 +51,7 @@ static void take_times(const struct config *config, struct engine_options *optio
     memcpy(options->poll_first_ms, config->poll_first_ms, sizeof options->poll_first_ms);
     options->poll_interval_ms = config->poll_interval_ms;
     options->fallback_after_ms = config->fallback_after_ms;
+    options->has_callbacks = config->public_url[0] != '\0';
     memcpy(options->ttl_ms, config->ttl_ms, sizeof options->ttl_ms);
     options->caller_error_ttl_ms = config->caller_error_ttl_ms;
     options->idempotency_ttl_ms = config->idempotency_ttl_ms;
@@ -136,8 +137,9 @@ struct upstream *gate_make_upstream(struct gate *gate, const struct upstream_han
     return upstream_new(&gate->loop, &options, handlers, mistake);
 }
 
-void gate_make_identity(struct gate *gate)
+void gate_make_secrets(struct gate *gate)
 {
+    randombytes_buf(gate->nonce_secret, sizeof(gate->nonce_secret));
     randombytes_buf(gate->identity_options.secret, sizeof gate->identity_options.secret);
     gate->identity_options.include_proxy = gate->config->dedup_include_proxy;
     gate->identity_options.is_global = gate->config->dedup_is_global;

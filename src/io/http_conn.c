@@ -1,5 +1,6 @@
 #include "base/assert.h"
 #include "io/http_inside.h"
+#include "proto/api.h"
 
 #include <sys/socket.h>
 
@@ -111,8 +112,11 @@ void http_conn_refuse(struct http_conn *conn, uint16_t status, const char *mista
     struct buf body;
     buf_init(&body, 1024);
     /* Mistakes are texts of ours or llhttp's; of the two only llhttp's might hold a quote. */
-    buf_addf(&body, "{\"type\":\"about:blank\",\"status\":%u,\"code\":\"http_%u\",\"detail\":\"",
-             (unsigned)status, (unsigned)status);
+    buf_addf(&body,
+             "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%u,\"code\":\"http_%u\","
+             "\"retryable\":%s,\"detail\":\"",
+             http_status_text(status), (unsigned)status, (unsigned)status,
+             status == 408 || status == 503 ? "true" : "false");
     for (const char *c = mistake; *c != '\0'; c++)
         buf_add_char(&body, *c == '"' || *c == '\\' ? '\'' : *c);
     buf_add(&body, SLICE_OF("\"}"));

@@ -90,11 +90,12 @@ static bool check_line(struct http_parse *parse)
         (memcmp(base + url_end, " HTTP/1.1\r\n", 11) != 0 &&
          memcmp(base + url_end, " HTTP/1.0\r\n", 11) != 0))
         return http_guard_refuse(parse, 400, "a version other than HTTP/1.0 or HTTP/1.1");
+    /* A target that begins with a slash has a path; all others are rare. */
+    if (base[parse->url.at] == '/')
+        return true;
     struct slice path, query;
     http_parse_target(parse, base, &path, &query);
-    if (!slice_is_given(path))
-        return http_guard_refuse(parse, 400, "a malformed request target");
-    return true;
+    return slice_is_given(path) || http_guard_refuse(parse, 400, "a malformed request target");
 }
 
 /* RFC 3986's host and port, without the characters that make lists, users and paths of it. */

@@ -1,7 +1,9 @@
 #include "base/assert.h"
 #include "io/http_inside.h"
 
+#include <errno.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 
 /* Replies are bounded by their makers; the cap only keeps the arithmetic of struct buf sound. */
 #define NO_CAP (SIZE_MAX / 4)
@@ -69,12 +71,16 @@ static void on_written(uv_write_t *request, int status)
 /* How much the socket took at once, or -1 when the connection is broken. */
 static ssize_t try_write(struct http_conn *conn, const struct buf *bytes)
 {
-    const uv_buf_t part = uv_buf_init(bytes->data, (unsigned)bytes->len);
-    const int written = uv_try_write(&conn->uv.stream, &part, 1);
-    if (written == UV_EAGAIN)
-        return 0;
-    if (written < 0)
+    uv_os_fd_t fd;
+    if (uv_fileno(&conn->uv.handle, &fd) != 0)
         return -1;
+    /* uv_try_write would call write(), which goes through the file layer: 0.1 us of some 4. */
+    ssize_t written;
+    do {
+        written = send(fd, bytes->data, bytes->len, MSG_DONTWAIT | MSG_NOSIGNAL);
+    } while (written < 0 && errno == EINTR);
+    if (written < 0)
+        return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS ? 0 : -1;
     conn->server->counters.bytes_out += (uint64_t)written;
     return written;
 }

@@ -2,6 +2,7 @@
 
 #include "io/reply.h"
 #include "io/url.h"
+#include "proto/method.h"
 
 #include <stdio.h>
 
@@ -226,14 +227,20 @@ static bool read_idempotency(const struct gate *gate, const struct http_request 
     return true;
 }
 
+static bool is_about_image(const struct gate *gate)
+{
+    const struct method *method = method_find(gate->identity.method);
+    return method != NULL && (method->needs & METHOD_HAS_IMAGES) != 0;
+}
+
 static bool check_host(const struct gate *gate, const struct ask *ask, struct mistake *mistake)
 {
     if (gate->config->client_count == 0)
         return true;
     const struct config_client *client = &gate->config->clients[ask->client];
     const struct slice pageurl = params_value(&gate->params, SLICE_OF("pageurl"));
-    /* An image has no target host. */
-    if (client->allow_host_count == 0 || !slice_is_given(pageurl))
+    /* An image has no target host; anything else without one might lead anywhere. */
+    if (client->allow_host_count == 0 || (!slice_is_given(pageurl) && is_about_image(gate)))
         return true;
     char host[HOST_MAX];
     const long len = url_host(pageurl, host, sizeof host);

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <uv.h>
 
-_Static_assert(SOCKET_READ == CURL_POLL_IN && SOCKET_READ == CURL_CSELECT_IN, "same bits as libcurl");
+_Static_assert(SOCKET_READ == CURL_POLL_IN && SOCKET_READ == CURL_CSELECT_IN,
+               "same bits as libcurl");
 _Static_assert(SOCKET_WRITE == CURL_POLL_OUT && SOCKET_WRITE == CURL_CSELECT_OUT,
                "same bits as libcurl");
 _Static_assert((SOCKET_READ | SOCKET_WRITE) == CURL_POLL_INOUT, "same bits as libcurl");
@@ -23,9 +24,9 @@ struct lane {
     struct lane_handlers handlers;
     uint32_t room;
     uint32_t active;
-    bool is_touched;         /* libcurl did something, so there may be news to read */
-    uint64_t due_ms;         /* when libcurl wants to be called */
-    uint64_t armed_ms;       /* when the timer will fire; early is fine, late is not */
+    bool is_touched;   /* libcurl did something, so there may be news to read */
+    uint64_t due_ms;   /* when libcurl wants to be called */
+    uint64_t armed_ms; /* when the timer will fire; early is fine, late is not */
     void (*on_closed)(void *context);
     void *closed_context;
 };
@@ -73,7 +74,8 @@ void lane_on_ready(void *lane, int fd, unsigned events)
 
 static void on_timer(uv_timer_t *timer);
 
-/* An earlier timer than needed is left alone, since most wishes are taken back before they are due. */
+/* An earlier timer than needed is left alone, since most wishes are taken back before they are
+ * due. */
 static void arm(struct lane *lane)
 {
     if (lane->due_ms >= lane->armed_ms)
@@ -87,7 +89,8 @@ static void on_timer(uv_timer_t *timer)
 {
     struct lane *lane = timer->data;
     lane->armed_ms = NO_DEADLINE;
-    /* What already arrived goes first: after a long pause a reply may be waiting beside its timeout. */
+    /* What already arrived goes first: after a long pause a reply may be waiting beside its
+     * timeout. */
     sockets_drain(lane->sockets);
     if (lane->due_ms <= now_ms(lane))
         lane_run(lane);

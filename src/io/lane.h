@@ -1,4 +1,4 @@
-/* One libcurl multi with at most about a hundred transfers: its cost per transfer grows with their number. */
+/* One libcurl multi with at most a hundred transfers, since each costs more the more there are. */
 #ifndef SOLVEGATE_IO_LANE_H
 #define SOLVEGATE_IO_LANE_H
 

@@ -11,6 +11,8 @@ const struct route routes[] = {
     {"/res.php", HTTP_METHOD_POST, ROUTE_OPEN, true, door_res},
     {"/in.php", HTTP_METHOD_POST, ROUTE_OPEN, true, door_in},
     {"/in.php", HTTP_METHOD_GET, ROUTE_OPEN, true, door_in},
+    {"/pingback/{nonce}", HTTP_METHOD_GET, ROUTE_OPEN, true, door_pingback},
+    {"/pingback/{nonce}", HTTP_METHOD_POST, ROUTE_OPEN, true, door_pingback},
     {"/v1/solves", HTTP_METHOD_POST, ROUTE_OPEN, false, door_solve},
     {"/v1/solves/{id}", HTTP_METHOD_GET, ROUTE_OPEN, false, door_state},
     {"/v1/solves/{id}", HTTP_METHOD_DELETE, ROUTE_OPEN, false, door_detach},
@@ -55,6 +57,19 @@ static const char *method_name(enum http_method method)
 
 /* ---- matching ---------------------------------------------------------------------------- */
 
+/* What stands for {id} is a number; what stands for {nonce} may be anything, since its door answers
+ * everything that is not a nonce of ours alike. */
+static bool part_matches(const char *pattern, struct slice part, uint64_t *number)
+{
+    unsigned long long value = 0;
+    if (pattern[1] != 'i')
+        return true;
+    if (!slice_to_u64(part, &value))
+        return false;
+    *number = value;
+    return true;
+}
+
 static bool path_matches(const char *pattern, struct slice path, uint64_t *number)
 {
     size_t at = 0;
@@ -67,21 +82,26 @@ static bool path_matches(const char *pattern, struct slice path, uint64_t *numbe
             continue;
         }
         const size_t start = at;
-        while (at < path.len && path.data[at] >= '0' && path.data[at] <= '9')
+        while (at < path.len && path.data[at] != '/')
             at++;
-        unsigned long long value = 0;
-        if (!slice_to_u64((struct slice){.data = path.data + start, .len = at - start}, &value))
+        if (!part_matches(pattern, (struct slice){.data = path.data + start, .len = at - start},
+                          number))
             return false;
-        *number = value;
         pattern = strchr(pattern, '}') + 1;
     }
     return at == path.len;
 }
 
+/* HEAD is for looking: a submit whose id nobody can read would be paid for nothing. */
+static bool takes_head(const struct route *route)
+{
+    return route->method == HTTP_METHOD_GET && route->handle != door_in;
+}
+
 static bool method_matches(const struct route *route, enum http_method method)
 {
     return route->method == method ||
-           (route->method == HTTP_METHOD_GET && method == HTTP_METHOD_HEAD);
+           (method == HTTP_METHOD_HEAD && takes_head(route));
 }
 
 /* ---- what no door answers ---------------------------------------------------------------- */
@@ -95,7 +115,7 @@ static void add_allow(struct gate *gate, struct slice path)
             continue;
         buf_add(&gate->headers, SLICE_OF(", "));
         buf_add(&gate->headers, slice_from(method_name(route->method)));
-        if (route->method == HTTP_METHOD_GET)
+        if (takes_head(route))
             buf_add(&gate->headers, SLICE_OF(", HEAD"));
     }
     buf_add(&gate->headers, SLICE_OF("\r\n"));
@@ -142,10 +162,10 @@ static void take_request_id(struct gate *gate, const struct http_request *reques
     visit->x_request_id_len = OWN_ID_LEN;
 }
 
-/* A peer without an address came through a unix socket. */
+/* A unix socket is as near as loopback. */
 static bool is_near(struct slice peer)
 {
-    return peer.len == 0 || slice_starts_with(peer, SLICE_OF("127.")) ||
+    return slice_equals(peer, SLICE_OF("unix")) || slice_starts_with(peer, SLICE_OF("127.")) ||
            slice_equals(peer, SLICE_OF("::1"));
 }
 

@@ -18,11 +18,11 @@
 
 /* What we know of one descriptor; its number is the place in the table. */
 struct place {
-    void *owner;          /* borrowed */
-    uint32_t generation;  /* raised when the number changes hands, so stale events are recognised */
-    uint8_t wanted;       /* what libcurl wants */
-    uint8_t registered;   /* what epoll was told; may be more than wanted */
-    bool is_ours;         /* made by sockets_open, so we will hear of its end */
+    void *owner;         /* borrowed */
+    uint32_t generation; /* raised when the number changes hands, so stale events are recognised */
+    uint8_t wanted;      /* what libcurl wants */
+    uint8_t registered;  /* what epoll was told; may be more than wanted */
+    bool is_ours;        /* made by sockets_open, so we will hear of its end */
 };
 
 struct sockets {
@@ -45,8 +45,7 @@ static struct place *place_of(struct sockets *sockets, int fd)
             count *= 2;
         struct place *places = realloc(sockets->places, count * sizeof(*places));
         ASSERT(places != NULL);
-        memset(places + sockets->place_count, 0,
-               (count - sockets->place_count) * sizeof(*places));
+        memset(places + sockets->place_count, 0, (count - sockets->place_count) * sizeof(*places));
         sockets->places = places;
         sockets->place_count = count;
     }
@@ -69,12 +68,13 @@ static int control(struct sockets *sockets, int operation, int fd, unsigned even
     return epoll_ctl(sockets->epoll_fd, operation, fd, &event) == 0 ? 0 : errno;
 }
 
-/* Tells epoll, whatever it believed before: the kernel forgets a descriptor that libcurl closed behind
- * our back, and libcurl gets a used number again. */
+/* Tells epoll, whatever it believed before: the kernel forgets a descriptor that libcurl closed
+ * behind our back, and libcurl gets a used number again. */
 static void register_events(struct sockets *sockets, int fd, unsigned events)
 {
     struct place *place = &sockets->places[fd];
-    int failed = control(sockets, place->registered != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, events);
+    int failed =
+        control(sockets, place->registered != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, events);
     if (failed == ENOENT)
         failed = control(sockets, EPOLL_CTL_ADD, fd, events);
     else if (failed == EEXIST)
@@ -139,11 +139,12 @@ static void handle(struct sockets *sockets, const struct epoll_event *event)
 {
     const int fd = (int)(uint32_t)event->data.u64;
     const struct place *place = &sockets->places[fd];
-    /* An earlier event of this batch may have closed it and even opened another under its number. */
+    /* An earlier event of this batch may have closed it and even opened another under its
+     * number. */
     if (place->generation != (uint32_t)(event->data.u64 >> 32))
         return;
-    unsigned ready = (event->events & EPOLLIN ? SOCKET_READ : 0) |
-                     (event->events & EPOLLOUT ? SOCKET_WRITE : 0);
+    unsigned ready =
+        (event->events & EPOLLIN ? SOCKET_READ : 0) | (event->events & EPOLLOUT ? SOCKET_WRITE : 0);
     if (event->events & (EPOLLERR | EPOLLHUP))
         ready |= SOCKET_ERROR | place->wanted;
     const unsigned useful = ready & (place->wanted | SOCKET_ERROR);

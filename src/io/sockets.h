@@ -1,4 +1,4 @@
-/* The sockets libcurl works on, in an epoll set of our own that the loop watches as one descriptor. */
+/* The sockets libcurl works on, in an epoll set of our own that the loop watches as one. */
 #ifndef SOLVEGATE_IO_SOCKETS_H
 #define SOLVEGATE_IO_SOCKETS_H
 
@@ -29,9 +29,10 @@ void sockets_hold(struct sockets *sockets, bool is_held);
 int sockets_open(struct sockets *sockets, int family, int type, int protocol);
 void sockets_shut(struct sockets *sockets, int fd);
 
-/* What libcurl wants to know of a socket from now on; 0 for nothing. A socket of ours that nobody wants
- * any more stays registered until it wakes us for nothing: the next call on its connection then costs
- * no system call. Descriptors libcurl made for itself are forgotten at once. */
+/* What libcurl wants to know of a socket from now on; 0 for nothing. A socket of ours that
+ * nobody wants any more stays registered until it wakes us for nothing: the next call on its
+ * connection then costs no system call. Descriptors libcurl made for itself are forgotten at
+ * once. */
 void sockets_want(struct sockets *sockets, int fd, void *owner, unsigned events);
 
 /* Handles what is ready now, without waiting. */

@@ -19,7 +19,8 @@
 #define KEEP_BYTES ((size_t)16 * 1024)
 /* RELIABILITY.md threat 16: certificates are looked at again now and then. */
 #define CONNECTION_LIFETIME_S 600L
-/* Below the idle timeouts servers commonly have, so that we rarely send into a closing connection. */
+/* Below the idle timeouts servers commonly have, so that we rarely send into a closing
+ * connection. */
 #define CONNECTION_IDLE_S 50L
 
 /* ---- callbacks --------------------------------------------------------------------------- */
@@ -83,8 +84,7 @@ static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
                                     struct curl_sockaddr *address)
 {
     (void)purpose;
-    const int fd =
-        sockets_open(context, address->family, address->socktype, address->protocol);
+    const int fd = sockets_open(context, address->family, address->socktype, address->protocol);
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
@@ -108,8 +108,7 @@ bool transfer_setup_init(struct transfer_setup *setup)
     const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
     /* An empty Expect keeps libcurl from waiting for "100 Continue" before large bodies. */
     struct curl_slist *headers = add_header(NULL, "Expect:");
-    setup->form_headers =
-        add_header(headers, "Content-Type: application/x-www-form-urlencoded");
+    setup->form_headers = add_header(headers, "Content-Type: application/x-www-form-urlencoded");
     /* Without it a slow name server would stop the whole loop. */
     return (info->features & CURL_VERSION_ASYNCHDNS) != 0;
 }
@@ -124,10 +123,10 @@ void transfer_setup_close(struct transfer_setup *setup)
     *setup = (struct transfer_setup){.sockets = NULL};
 }
 
-#define SET(easy, option, value)                                          \
-    do {                                                                  \
+#define SET(easy, option, value)                                           \
+    do {                                                                   \
         const CURLcode set_failed = curl_easy_setopt(easy, option, value); \
-        ASSERT(set_failed == CURLE_OK);                                   \
+        ASSERT(set_failed == CURLE_OK);                                    \
     } while (0)
 
 static void set_safety(CURL *easy, const struct transfer_setup *setup)
@@ -151,8 +150,9 @@ static void set_safety(CURL *easy, const struct transfer_setup *setup)
 static void set_connection(CURL *easy, const struct transfer_setup *setup)
 {
     SET(easy, CURLOPT_NOSIGNAL, 1L);
-    /* Names are looked up in threads, and libcurl would wait for a thread that is still looking when
-     * its transfer ends: a dead name server would stop the loop. This has it let the thread go. */
+    /* Names are looked up in threads, and libcurl would wait for a thread that is still looking
+     * when its transfer ends: a dead name server would stop the loop. This has it let the thread
+     * go. */
     SET(easy, CURLOPT_QUICK_EXIT, 1L);
     SET(easy, CURLOPT_TCP_NODELAY, 1L);
     SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
@@ -249,8 +249,8 @@ void transfer_arm(struct transfer *transfer)
         SET(easy, CURLOPT_URL, is_submit ? setup->submit_url : setup->query_url);
         transfer->is_on_submit_url = is_submit;
     }
-    const bool is_multipart = slice_starts_with(buf_slice(&transfer->content_type),
-                                                SLICE_OF("multipart/"));
+    const bool is_multipart =
+        slice_starts_with(buf_slice(&transfer->content_type), SLICE_OF("multipart/"));
     if (is_multipart)
         set_multipart_headers(transfer);
     SET(easy, CURLOPT_HTTPHEADER, is_multipart ? transfer->headers : setup->form_headers);
@@ -272,8 +272,8 @@ void transfer_reply(const struct transfer *transfer, bool is_ok, int64_t wall_ms
         .wall_ms = wall_ms,
     };
     if (transfer->retry_after_len > 0)
-        reply->retry_after = slice_trim((struct slice){
-            .data = transfer->retry_after, .len = transfer->retry_after_len});
+        reply->retry_after = slice_trim(
+            (struct slice){.data = transfer->retry_after, .len = transfer->retry_after_len});
 }
 
 uint64_t transfer_bytes_out(const struct transfer *transfer)

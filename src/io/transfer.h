@@ -24,15 +24,15 @@ struct transfer_setup {
     const char *protocols;        /* the one scheme we speak */
     bool must_be_loopback;        /* plain HTTP is allowed for this host only because it is near */
     uint32_t connect_timeout_ms;
-    struct sockets *sockets;      /* borrowed */
-    void *form_headers;           /* owned curl_slist for urlencoded bodies */
+    struct sockets *sockets; /* borrowed */
+    void *form_headers;      /* owned curl_slist for urlencoded bodies */
 };
 
 struct transfer {
-    struct list link;        /* in the upstream's idle transfers, or in its deadlines */
+    struct list link; /* in the upstream's idle transfers, or in its deadlines */
     const struct transfer_setup *setup;
-    void *easy;              /* owned CURL handle */
-    struct lane *lane;       /* where it is under way, or NULL */
+    void *easy;        /* owned CURL handle */
+    struct lane *lane; /* where it is under way, or NULL */
     enum call_kind kind;
     attempt_id attempt;
     uint64_t deadline_ms;
@@ -41,9 +41,9 @@ struct transfer {
     void *headers;           /* owned curl_slist for a multipart body, or NULL */
     struct buf reply;
     size_t header_bytes;
-    uint32_t sends;          /* how often libcurl was about to send the request */
+    uint32_t sends; /* how often libcurl was about to send the request */
     bool is_too_big;
-    bool is_on_submit_url;   /* where the handle points, to spare setting it again */
+    bool is_on_submit_url; /* where the handle points, to spare setting it again */
     char retry_after[64];
     size_t retry_after_len;
 };

@@ -41,8 +41,8 @@ static struct transfer *first_of(struct list *deadlines)
     return link == NULL ? NULL : CONTAINER_OF(link, struct transfer, link);
 }
 
-/* Armed from its own firing and for a call that is due before all others, so that most calls cost no
- * timer; firing too early is fine, too late is not. */
+/* Armed from its own firing and for a call that is due before all others, so that most calls
+ * cost no timer; firing too early is fine, too late is not. */
 static void arm_deadline(struct upstream *upstream)
 {
     uint64_t earliest = UINT64_MAX;
@@ -175,7 +175,8 @@ static void run_lanes(struct upstream *upstream)
             lane_run(upstream->lanes[i]);
 }
 
-/* One turn: tell who was refused, start what there is room for. Handlers may add calls meanwhile. */
+/* One turn: tell who was refused, start what there is room for. Handlers may add calls
+ * meanwhile. */
 void upstream_on_turn(uv_idle_t *turn)
 {
     struct upstream *upstream = turn->data;
@@ -211,7 +212,8 @@ static void enqueue(struct upstream *upstream, struct due_call *take_call)
     upstream_wake(upstream);
 }
 
-static void enqueue_about(struct upstream *upstream, struct due_call *take_call, struct slice task_id)
+static void enqueue_about(struct upstream *upstream, struct due_call *take_call,
+                          struct slice task_id)
 {
     ASSERT(task_id.len < sizeof(take_call->task_id));
     memcpy(take_call->task_id, task_id.data, task_id.len);
@@ -222,7 +224,8 @@ void upstream_submit(struct upstream *upstream, attempt_id attempt, const struct
                      struct slice pingback)
 {
     struct due_call *call = due_call_new(CALL_SUBMIT, attempt);
-    call->params = blob_ref((struct blob *)(uintptr_t)params); /* only its count of references changes */
+    call->params =
+        blob_ref((struct blob *)(uintptr_t)params); /* only its count of references changes */
     call->pingback = slice_is_given(pingback) ? blob_new(pingback) : NULL;
     enqueue(upstream, call);
 }

@@ -11,13 +11,13 @@ struct uv_loop_s;
 struct upstream;
 
 struct upstream_options {
-    const char *url;          /* "https://ocr.captchaai.com", no trailing slash */
-    const char *key;          /* secret */
-    const char *ca_file;      /* or NULL */
+    const char *url;     /* "https://ocr.captchaai.com", no trailing slash */
+    const char *key;     /* secret */
+    const char *ca_file; /* or NULL */
     const char *user_agent;
-    bool allow_plain_http;    /* else https only, unless the host is loopback */
-    uint32_t connections;     /* at most, over all lanes */
-    uint32_t queue;           /* calls waiting for a connection, at most */
+    bool allow_plain_http; /* else https only, unless the host is loopback */
+    uint32_t connections;  /* at most, over all lanes */
+    uint32_t queue;        /* calls waiting for a connection, at most */
     uint32_t connect_timeout_ms, submit_timeout_ms, poll_timeout_ms;
     struct vendor_options vendor;
     int64_t (*wall_ms)(void);
@@ -40,7 +40,8 @@ struct upstream_counters {
 struct upstream *upstream_new(struct uv_loop_s *loop, const struct upstream_options *options,
                               const struct upstream_handlers *handlers, struct buf *mistake);
 
-/* Never calls back before it returns. pingback is the whole URL or not given. Submits go before polls. */
+/* Never calls back before it returns. pingback is the whole URL or not given. Submits go before
+ * polls. */
 void upstream_submit(struct upstream *upstream, attempt_id attempt, const struct blob *params,
                      struct slice pingback);
 void upstream_poll(struct upstream *upstream, attempt_id attempt, struct slice task_id);
@@ -49,7 +50,8 @@ void upstream_probe(struct upstream *upstream, enum probe probe);
 
 void upstream_counters(const struct upstream *upstream, struct upstream_counters *counters);
 
-/* Aborts what is on the wire (no handler is called any more); on_closed when the last handle is gone. */
+/* Aborts what is on the wire (no handler is called any more); on_closed when the last handle is
+ * gone. */
 void upstream_close(struct upstream *upstream, void (*on_closed)(void *context), void *context);
 void upstream_free(struct upstream *upstream);
 

@@ -22,7 +22,8 @@ static char *copy(const char *text)
     return copied;
 }
 
-/* libcurl reads the file only with the first connection; a mistake in it is better heard at start. */
+/* libcurl reads the file only with the first connection; a mistake in it is better heard at
+ * start. */
 static bool holds_certificate(const char *path)
 {
     FILE *file = fopen(path, "re");
@@ -158,7 +159,7 @@ static void on_deadline_closed(uv_handle_t *handle)
 
 static void free_transfers(struct list *transfers)
 {
-    LIST_FOR_EACH_SAFE (link, transfers) {
+    LIST_FOR_EACH_SAFE(link, transfers) {
         struct transfer *transfer = CONTAINER_OF(link, struct transfer, link);
         if (transfer->lane != NULL)
             lane_remove(transfer->lane, transfer);

@@ -11,34 +11,35 @@
 /* PERF.md 2.2: libcurl's cost per transfer is flat up to about this many in one multi. */
 #define LANE_ROOM 100u
 
-/* Transfers under way, by the timeout they have: within each the first to start is the first to end. */
+/* Transfers under way, by the timeout they have: within each the first to start is the first to
+ * end. */
 enum { DEADLINES_SUBMIT, DEADLINES_OTHER, DEADLINES_COUNT };
 
 struct upstream {
     uv_loop_t *loop;
-    uv_idle_t turn;           /* active while there is something to start or to tell */
-    uv_timer_t deadline;      /* fires at the first deadline, or earlier */
-    uint64_t armed_ms;        /* when it will fire; UINT64_MAX when it will not */
+    uv_idle_t turn;      /* active while there is something to start or to tell */
+    uv_timer_t deadline; /* fires at the first deadline, or earlier */
+    uint64_t armed_ms;   /* when it will fire; UINT64_MAX when it will not */
     struct upstream_handlers handlers;
     struct vendor_options vendor;
     int64_t (*wall_ms)(void);
-    char *key;                /* owned, secret */
+    char *key; /* owned, secret */
     uint32_t connections;
     uint32_t timeout_ms[DEADLINES_COUNT];
 
     struct transfer_setup setup;
-    struct sockets *sockets;  /* owned */
-    struct lane **lanes;      /* owned, made when needed */
+    struct sockets *sockets; /* owned */
+    struct lane **lanes;     /* owned, made when needed */
     uint32_t lane_count, lane_limit;
-    uint32_t lane_hint;       /* no lane before this one has room */
+    uint32_t lane_hint; /* no lane before this one has room */
 
     struct call_queue queue;
-    struct list idle;                        /* transfers to reuse */
-    struct list deadlines[DEADLINES_COUNT];  /* transfers under way */
+    struct list idle;                       /* transfers to reuse */
+    struct list deadlines[DEADLINES_COUNT]; /* transfers under way */
     uint32_t active;
     uint64_t calls, errors, bytes_in, bytes_out;
 
-    bool is_held;             /* the loop is kept alive for calls under way */
+    bool is_held; /* the loop is kept alive for calls under way */
     bool is_closing;
     uint32_t closing_handles;
     void (*on_closed)(void *context);
@@ -59,6 +60,7 @@ void upstream_settle_lanes(void *upstream);
  * before the handler runs), a call that never came to the wire, and one that cannot be written. */
 void upstream_conclude(struct upstream *upstream, struct transfer *transfer, bool is_ok);
 void upstream_conclude_unsent(struct upstream *upstream, const struct due_call *call);
-void upstream_conclude_unwritable(struct upstream *upstream, const struct due_call *call, int error);
+void upstream_conclude_unwritable(struct upstream *upstream, const struct due_call *call,
+                                  int error);
 
 #endif

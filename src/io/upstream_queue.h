@@ -1,4 +1,4 @@
-/* Calls that are due and wait for a connection: submits first, first come first served within each. */
+/* Calls that are due and wait for a connection: submits first, else first come, first served. */
 #ifndef SOLVEGATE_IO_UPSTREAM_QUEUE_H
 #define SOLVEGATE_IO_UPSTREAM_QUEUE_H
 
@@ -8,11 +8,11 @@
 struct due_call {
     struct list link;
     enum call_kind kind;
-    bool is_good;              /* of a report */
-    bool is_refused;           /* came when the queue was full: it is told so in its turn */
+    bool is_good;    /* of a report */
+    bool is_refused; /* came when the queue was full: it is told so in its turn */
     attempt_id attempt;
-    struct blob *params;       /* owned, of a submit */
-    struct blob *pingback;     /* owned, of a submit, or NULL */
+    struct blob *params;   /* owned, of a submit */
+    struct blob *pingback; /* owned, of a submit, or NULL */
     char task_id[TASK_ID_MAX];
 };
 

@@ -2,7 +2,8 @@
 
 #include <stdio.h>
 
-static void tell_result(struct upstream *upstream, enum call_kind kind, struct vendor_result *result)
+static void tell_result(struct upstream *upstream, enum call_kind kind,
+                        struct vendor_result *result)
 {
     if (kind == CALL_SUBMIT)
         upstream->handlers.on_submitted(upstream->handlers.context, result);

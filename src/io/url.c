@@ -90,9 +90,19 @@ long url_normalize(struct slice url, char *out, size_t room)
     return len;
 }
 
+/* To a browser a backslash is a slash and ends the host; to libcurl it may be part of a user's name. */
+static bool has_backslash(struct slice url)
+{
+    for (size_t i = 0; i < url.len && url.data[i] != '?' && url.data[i] != '#'; i++) {
+        if (url.data[i] == '\\')
+            return true;
+    }
+    return false;
+}
+
 long url_host(struct slice url, char *out, size_t room)
 {
-    CURLU *handle = parse(url);
+    CURLU *handle = has_backslash(url) ? NULL : parse(url);
     if (handle == NULL)
         return -1;
     char *host = host_of(handle);

@@ -40,10 +40,12 @@ const char *http_status_text(unsigned status)
     } texts[] = {
         {200, "OK"}, {202, "Accepted"}, {204, "No Content"}, {400, "Bad Request"},
         {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"}, {405, "Method Not Allowed"},
-        {409, "Conflict"}, {413, "Content Too Large"}, {415, "Unsupported Media Type"},
-        {422, "Unprocessable Content"}, {429, "Too Many Requests"}, {431, "Header Fields Too Large"},
-        {500, "Internal Server Error"}, {502, "Bad Gateway"}, {503, "Service Unavailable"},
-        {504, "Gateway Timeout"},
+        {408, "Request Timeout"}, {409, "Conflict"}, {411, "Length Required"},
+        {413, "Content Too Large"}, {414, "URI Too Long"}, {415, "Unsupported Media Type"},
+        {417, "Expectation Failed"}, {422, "Unprocessable Content"}, {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"}, {500, "Internal Server Error"},
+        {501, "Not Implemented"}, {502, "Bad Gateway"}, {503, "Service Unavailable"},
+        {504, "Gateway Timeout"}, {505, "HTTP Version Not Supported"},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (texts[i].status == status)
@@ -190,6 +192,20 @@ void api_problem_of(const struct answer *answer, struct buf *scratch, struct pro
 
 /* ---- explanations ------------------------------------------------------------------------ */
 
+/* Nobody compares longer values by eye, and all of them together must fit into a reply. */
+#define EXPLAINED_MAX 4096
+
+static void write_counted(struct buf *out, const struct identity_field *field)
+{
+    json_item(out);
+    json_add_string(out, field->name);
+    buf_add_char(out, ':');
+    if (field->value.len > EXPLAINED_MAX)
+        buf_addf(out, "\"<%zu bytes>\"", field->value.len);
+    else
+        json_add_string(out, field->value);
+}
+
 static const char *outlook_word(const struct outlook *outlook)
 {
     if (outlook->refusal != REFUSAL_NONE)
@@ -208,12 +224,8 @@ void api_write_explanation(struct buf *out, const struct identity *identity,
     json_text(out, "method", identity->method);
     json_member(out, "counted");
     json_open(out, '{');
-    for (size_t i = 0; i < identity->field_count; i++) {
-        json_item(out);
-        json_add_string(out, identity->fields[i].name);
-        buf_add_char(out, ':');
-        json_add_string(out, identity->fields[i].value);
-    }
+    for (size_t i = 0; i < identity->field_count; i++)
+        write_counted(out, &identity->fields[i]);
     json_close(out, '}');
     json_member(out, "ignored");
     json_open(out, '[');

@@ -8,22 +8,35 @@
 /* Longer values are images or blobs: their size says more than their bytes. */
 #define VALUE_SHOWN_MAX 256
 
+/* How much of host:port:user:password, the form without an @, holds no password. */
+static size_t length_until_user(struct slice proxy)
+{
+    bool is_in_brackets = false;
+    unsigned colons = 0;
+    for (size_t i = 0; i < proxy.len; i++) {
+        const char c = proxy.data[i];
+        if (c == '[' || c == ']')
+            is_in_brackets = c == '[';
+        const bool is_scheme = i + 1 < proxy.len && proxy.data[i + 1] == '/';
+        if (c == ':' && !is_in_brackets && !is_scheme && ++colons == 2)
+            return i + 1;
+    }
+    return proxy.len;
+}
+
 /* The part of a proxy before its @ holds a password. */
 static void write_proxy(struct buf *out, struct slice proxy)
 {
-    const char *at = proxy.data;
-    for (size_t i = 0; i < proxy.len; i++) {
-        if (proxy.data[i] == '@')
-            at = proxy.data + i;
-    }
-    if (at == proxy.data) {
-        json_add_string(out, proxy);
-        return;
-    }
-    char text[VALUE_SHOWN_MAX + 4] = "***";
-    const size_t len = (size_t)(proxy.data + proxy.len - at);
-    memcpy(text + 3, at, len);
-    json_add_string(out, (struct slice){.data = text, .len = len + 3});
+    size_t host = proxy.len;
+    while (host > 0 && proxy.data[host - 1] != '@')
+        host--;
+    const size_t shown = host > 0 ? proxy.len - host : length_until_user(proxy);
+    const char *hidden = host == 0 && shown < proxy.len ? "***" : "";
+    struct buf words;
+    buf_init(&words, VALUE_SHOWN_MAX + 8);
+    buf_addf(&words, "%s%.*s%s", host > 0 ? "***@" : "", (int)shown, proxy.data + host, hidden);
+    json_add_string(out, buf_slice(&words));
+    buf_close(&words);
 }
 
 static void write_value(struct buf *out, const struct param *param)

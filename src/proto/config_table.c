@@ -208,7 +208,7 @@ _Static_assert(sizeof(options) / sizeof(options[0]) <= OPTIONS_MAX, "OPTIONS_MAX
 
 /* Keys of the design whose features are not built: refused, because ignoring them would be a lie.
  * Whoever builds one deletes its line. */
-static const char *const refused[] = {"public_url", "data_dir", "pools", "callbacks"};
+static const char *const refused[] = {"data_dir", "pools", "callbacks"};
 
 bool option_is_refused(struct slice path)
 {

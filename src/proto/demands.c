@@ -20,9 +20,25 @@ int identity_fail(struct identity *identity, const char *word, const char *forma
     return ERR_INVALID;
 }
 
+/* Without the blanks and line ends that copying leaves around a value. */
+static struct slice trim(struct slice s)
+{
+    while (s.len > 0 && (unsigned char)s.data[0] <= ' ')
+        s = (struct slice){.data = s.data + 1, .len = s.len - 1};
+    while (s.len > 0 && (unsigned char)s.data[s.len - 1] <= ' ')
+        s.len--;
+    return s;
+}
+
 bool identity_has(const struct identity_work *work, enum name_role role)
 {
     return work->given[role] != NULL && work->given[role]->value.len > 0;
+}
+
+/* Given, and more than blanks. */
+static bool is_said(const struct identity_work *work, enum name_role role)
+{
+    return work->given[role] != NULL && trim(work->given[role]->value).len > 0;
 }
 
 static bool holds_nul(const struct param *param)
@@ -31,7 +47,8 @@ static bool holds_nul(const struct param *param)
 }
 
 /* A name with a NUL or one that passes for `key` or `pingback` would let a caller speak to the
- * vendor in our place (RELIABILITY.md threat 14). */
+ * vendor in our place (RELIABILITY.md threat 14); one that passes for `pageurl` would get around the
+ * list of hosts. */
 static int check_names(const struct identity_work *work)
 {
     char quoted[PARAMS_QUOTE_MAX];
@@ -69,6 +86,52 @@ static int check_also(const struct identity_work *work)
     return 0;
 }
 
+static size_t length_until(struct slice s, const char *set)
+{
+    size_t len = 0;
+    while (len < s.len && strchr(set, s.data[len]) == NULL)
+        len++;
+    return len;
+}
+
+/* What comes before the host: nothing, or "http://" or "https://"; false for another scheme. A digit
+ * behind the colon makes it a port. */
+static bool skip_scheme(struct slice *url)
+{
+    const size_t len = length_until(*url, ":/?#.");
+    const struct slice rest = {.data = url->data + len, .len = url->len - len};
+    if (rest.len == 0 || rest.data[0] != ':' ||
+        (rest.len > 1 && rest.data[1] >= '0' && rest.data[1] <= '9'))
+        return true;
+    const struct slice scheme = {.data = url->data, .len = len};
+    if (!slice_starts_with(rest, SLICE_OF("://")) ||
+        (!slice_equals_nocase(scheme, SLICE_OF("http")) &&
+         !slice_equals_nocase(scheme, SLICE_OF("https"))))
+        return false;
+    *url = (struct slice){.data = rest.data + 3, .len = rest.len - 3};
+    return true;
+}
+
+/* Whether a page can be there at all; what a browser or the vendor may still make sense of passes. */
+static bool is_page(struct slice url)
+{
+    url = trim(url);
+    for (size_t i = 0; i < url.len; i++)
+        if ((unsigned char)url.data[i] < ' ' || url.data[i] == 0x7f)
+            return false;
+    if (!skip_scheme(&url))
+        return false;
+    const size_t host = length_until(url, "/?#");
+    return host > 0 && memchr(url.data, ' ', host) == NULL;
+}
+
+static int check_pageurl(const struct identity_work *work)
+{
+    if (!is_said(work, NAME_PAGEURL) || is_page(work->given[NAME_PAGEURL]->value))
+        return 0;
+    return identity_fail(work->identity, "ERROR_PAGEURL", "pageurl is not an http or https URL");
+}
+
 static bool has_no_image(const struct identity_work *work)
 {
     return !work->has_file && !identity_has(work, NAME_FILE) && !identity_has(work, NAME_BODY) &&
@@ -82,15 +145,17 @@ int identity_check_demands(const struct identity_work *work)
     int code = check_names(work);
     if (code == 0)
         code = check_nuls(work);
+    if (code == 0)
+        code = check_pageurl(work);
     if (code != 0 || work->method == NULL)
         return code;
     const char *const method = work->method->name.data;
-    if ((needs & METHOD_NEEDS_SITEKEY) != 0 && !identity_has(work, NAME_SITEKEY) &&
-        !identity_has(work, NAME_GOOGLEKEY))
+    if ((needs & METHOD_NEEDS_SITEKEY) != 0 && !is_said(work, NAME_SITEKEY) &&
+        !is_said(work, NAME_GOOGLEKEY))
         return identity_fail(
             identity, "ERROR_GOOGLEKEY", "%s is required by method %s",
             work->method->captcha == CAPTCHA_RECAPTCHA_V2 ? "googlekey" : "sitekey", method);
-    if ((needs & METHOD_NEEDS_PAGEURL) != 0 && !identity_has(work, NAME_PAGEURL))
+    if ((needs & METHOD_NEEDS_PAGEURL) != 0 && !is_said(work, NAME_PAGEURL))
         return identity_fail(identity, "ERROR_PAGEURL", "pageurl is required by method %s", method);
     if ((needs & METHOD_NEEDS_PROXY) != 0 && !identity_has(work, NAME_PROXY))
         return identity_fail(identity, "ERROR_BAD_PARAMETERS", "proxy is required by method %s",

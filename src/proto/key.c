@@ -87,6 +87,18 @@ static void survey(struct identity_work *work)
     }
 }
 
+/* Methods we do not know pass through, but no vendor names one otherwise. */
+static bool is_word(struct slice method)
+{
+    for (size_t i = 0; i < method.len; i++) {
+        const char c = method.data[i];
+        if (!((c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+              c == '_' || c == '-' || c == '.'))
+            return false;
+    }
+    return true;
+}
+
 static int choose_method(struct identity_work *work)
 {
     struct identity *const identity = work->identity;
@@ -99,6 +111,9 @@ static int choose_method(struct identity_work *work)
     if (identity->method.len > PARAM_NAME_MAX)
         return identity_fail(identity, "ERROR_BAD_PARAMETERS", "method is longer than %d bytes",
                              PARAM_NAME_MAX);
+    if (!is_word(identity->method))
+        return identity_fail(identity, "ERROR_BAD_PARAMETERS",
+                             "method is not a word of letters, digits, _, - and .");
     work->method = method_find(identity->method);
     work->is_upload = is_upload(work);
     identity->captcha = work->method == NULL ? CAPTCHA_OTHER : work->method->captcha;

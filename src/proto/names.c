@@ -119,7 +119,8 @@ static size_t fold_name(struct slice name, char *out, size_t room)
 bool name_is_disguised(struct slice name)
 {
     static const struct slice guarded[] = {
-        {"key", 3}, {"json", 4}, {"soft_id", 7}, {"pingback", 8}, {"header_acao", 11},
+        {"key", 3},     {"json", 4},     {"method", 6},       {"soft_id", 7},
+        {"pageurl", 7}, {"pingback", 8}, {"header_acao", 11},
     };
     char folded[16];
     const struct slice plain = {.data = folded, .len = fold_name(name, folded, sizeof(folded))};

@@ -45,8 +45,8 @@ static void compute_mac(const uint8_t secret[NONCE_SECRET_BYTES], attempt_id att
     memcpy(message, DOMAIN, sizeof(DOMAIN));
     for (size_t i = 0; i < 8; i++)
         message[sizeof(DOMAIN) + i] = (uint8_t)(attempt >> (56 - 8 * i));
-    const int failed = crypto_generichash(mac, MAC_BYTES, message, sizeof(message), secret,
-                                          NONCE_SECRET_BYTES);
+    const int failed =
+        crypto_generichash(mac, MAC_BYTES, message, sizeof(message), secret, NONCE_SECRET_BYTES);
     ASSERT(failed == 0);
 }
 

@@ -93,8 +93,8 @@ static bool has_only_digits(struct slice text)
 static void read_accepted(const struct reading *reading, struct vendor_result *result)
 {
     /* "-5" and "1e5" are JSON numbers and would pass as ids, so of a number only digits count. */
-    const bool is_id = vendor_is_task_id(reading->text) &&
-                       (!reading->is_number || has_only_digits(reading->text));
+    const bool is_id =
+        vendor_is_task_id(reading->text) && (!reading->is_number || has_only_digits(reading->text));
     if (!is_id) {
         /* It took the task and gave it no usable name: only its callback can tell. */
         conclude(result, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, BAD_TASK_ID);
@@ -108,8 +108,8 @@ static void read_rejected(const struct vendor_options *options, const struct ven
                           struct slice word, struct vendor_result *result)
 {
     const bool is_known = name_error(options, word, result);
-    /* Beside an HTTP error only a word we know counts: error pages hold all kinds of words. And "not
-     * ready" is no answer to a submit. */
+    /* Beside an HTTP error only a word we know counts: error pages hold all kinds of words. And
+     * "not ready" is no answer to a submit. */
     const bool is_no = (is_known || is_success(reply)) && result->class != CLASS_PENDING &&
                        result->class != CLASS_AMBIGUOUS;
     result->outcome = is_no ? OUTCOME_REJECTED : OUTCOME_AMBIGUOUS;
@@ -151,8 +151,8 @@ static bool is_our_mistake(struct slice word)
            slice_equals(word, SLICE_OF("ERROR_EMPTY_ACTION"));
 }
 
-/* What an error says about the task itself. Trouble with the account, the rate or the server is about
- * this call; the task goes on, and giving it up would pay twice. */
+/* What an error says about the task itself. Trouble with the account, the rate or the server is
+ * about this call; the task goes on, and giving it up would pay twice. */
 static enum outcome poll_outcome(enum class class)
 {
     switch (class) {

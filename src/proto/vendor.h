@@ -24,13 +24,13 @@ enum class vendor_classify(const struct vendor_options *options, struct slice co
 
 /* How a reply arrived, as libcurl told it. */
 struct vendor_reply {
-    bool is_sent;          /* the request may have reached the vendor: PREREQ was called */
-    bool is_complete;      /* the transfer ended without a transport error */
-    long http_status;      /* 0 without a reply */
-    struct slice body;     /* what arrived, at most the reply cap; may be partial */
-    bool is_too_big;       /* the cap was hit */
+    bool is_sent;             /* the request may have reached the vendor: PREREQ was called */
+    bool is_complete;         /* the transfer ended without a transport error */
+    long http_status;         /* 0 without a reply */
+    struct slice body;        /* what arrived, at most the reply cap; may be partial */
+    bool is_too_big;          /* the cap was hit */
     struct slice retry_after; /* header value, or not given */
-    int64_t wall_ms;       /* to understand a Retry-After date */
+    int64_t wall_ms;          /* to understand a Retry-After date */
 };
 
 /* Each fills result completely but for attempt and caller. text and extra are owned by the result
@@ -42,8 +42,9 @@ void vendor_read_poll(const struct vendor_options *options, const struct vendor_
 /* threadsinfo or getbalance. */
 void vendor_read_probe(const struct vendor_options *options, const struct vendor_reply *reply,
                        enum probe probe, struct probed *probed);
-/* A callback's id (may be empty) and code. PENDING and UNHEARD (an empty or garbled code) say nothing
- * about the task: they are acknowledged, but the engine takes only SOLVED and FAILED for news. */
+/* A callback's id (may be empty) and code. PENDING and UNHEARD (an empty or garbled code) say
+ * nothing about the task: they are acknowledged, but the engine takes only SOLVED and FAILED for
+ * news. */
 void vendor_read_callback(const struct vendor_options *options, struct slice id, struct slice code,
                           struct vendor_result *result);
 
@@ -54,7 +55,8 @@ uint32_t vendor_retry_after_ms(struct slice value, int64_t wall_ms, uint32_t cap
  * Adds key, json=1 and, when given, pingback. content_type is a literal or lives in boundary. */
 int vendor_write_submit(const struct blob *packed, struct slice api_key, struct slice pingback,
                         struct buf *body, struct buf *content_type) MUST_CHECK;
-/* The body of a res.php call: action (get, reportgood, reportbad, threadsinfo, getbalance), id or none. */
+/* The body of a res.php call: action (get, reportgood, reportbad, threadsinfo, getbalance), id
+ * or none. */
 void vendor_write_query(struct slice api_key, struct slice action, struct slice task_id,
                         struct buf *body);
 

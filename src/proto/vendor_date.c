@@ -42,7 +42,8 @@ static struct slice take_word(struct slice *text)
 
 static void skip_separators(struct slice *text)
 {
-    while (text->len > 0 && (text->data[0] == ' ' || text->data[0] == ',' || text->data[0] == '-')) {
+    while (text->len > 0 &&
+           (text->data[0] == ' ' || text->data[0] == ',' || text->data[0] == '-')) {
         text->data++;
         text->len--;
     }
@@ -119,8 +120,8 @@ static bool is_moment(const struct moment *moment)
            moment->second <= 60;
 }
 
-/* Days since 1970-01-01 of the Gregorian calendar. Counting years from March puts the leap day at the
- * end of the year, so that the months before it follow one formula. */
+/* Days since 1970-01-01 of the Gregorian calendar. Counting years from March puts the leap day
+ * at the end of the year, so that the months before it follow one formula. */
 static int64_t days_since_1970(const struct moment *moment)
 {
     const int64_t year = moment->year - (moment->month <= 2);
@@ -149,8 +150,8 @@ uint32_t vendor_retry_after_ms(struct slice value, int64_t wall_ms, uint32_t cap
     struct moment moment = {.year = 0};
     if (text.len == 0 || !read_date(text, &moment) || !is_moment(&moment))
         return 0;
-    const int64_t seconds = days_since_1970(&moment) * 86400 + moment.hour * 3600 +
-                            moment.minute * 60 + moment.second;
+    const int64_t seconds =
+        days_since_1970(&moment) * 86400 + moment.hour * 3600 + moment.minute * 60 + moment.second;
     const int64_t wait_ms = seconds * 1000 - wall_ms;
     if (wait_ms <= 0)
         return 0;

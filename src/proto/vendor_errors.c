@@ -8,8 +8,9 @@
 /* SLICE_OF is a compound literal, which is no constant expression in a static initialiser. */
 #define SLICE_OF_INIT(literal) {.data = (literal), .len = sizeof(literal) - 1}
 
-/* DESIGN.md 5.5 has the classes, PROTOCOL.md 3a and 3b the codes and the waits of documented bans. The
- * order is that of likelihood, since a search goes from the top: most polls end in the first row. */
+/* DESIGN.md 5.5 has the classes, PROTOCOL.md 3a and 3b the codes and the waits of documented
+ * bans. The order is that of likelihood, since a search goes from the top: most polls end in the
+ * first row. */
 static const struct vendor_error TABLE[] = {
     ROW("CAPCHA_NOT_READY", PENDING),
     ROW("CAPTCHA_NOT_READY", PENDING),
@@ -30,7 +31,8 @@ static const struct vendor_error TABLE[] = {
     ROW("ERROR_KEY_DOES_NOT_EXIST", ACCOUNT),
     ROW("ERROR_WRONG_USER_KEY", ACCOUNT),
     ROW("ERROR_IP_NOT_ALLOWED", ACCOUNT),
-    /* The vendor's reference means "no free threads", others "no money": the engine asks to tell. */
+    /* The vendor's reference means "no free threads", others "no money": the engine asks to
+     * tell. */
     ROW("ERROR_ZERO_BALANCE", ACCOUNT),
     ROW_WAIT("IP_BANNED", ACCOUNT, SECONDS(300)),
     ROW_WAIT("ERROR: 1002", ACCOUNT, SECONDS(300)),
@@ -94,11 +96,8 @@ bool vendor_find_error(const struct vendor_options *options, struct slice code,
     return row != NULL;
 }
 
-enum class vendor_classify(const struct vendor_options *options, struct slice code)
-{
-    struct vendor_error found;
-    (void)vendor_find_error(options, code, &found);
-    return found.class;
+enum class vendor_classify(const struct vendor_options *options, struct slice code) {
+    struct vendor_error found; (void)vendor_find_error(options, code, &found); return found.class;
 }
 
 bool vendor_is_code(struct slice text)

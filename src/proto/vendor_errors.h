@@ -1,4 +1,4 @@
-/* The vendor's error codes as data: what each one means and how long its documentation says to wait. */
+/* The vendor's error codes as data: what each one means, and how long to wait after it. */
 #ifndef SOLVEGATE_PROTO_VENDOR_ERRORS_H
 #define SOLVEGATE_PROTO_VENDOR_ERRORS_H
 
@@ -17,7 +17,8 @@ const struct vendor_error *vendor_errors(size_t *count);
 bool vendor_find_error(const struct vendor_options *options, struct slice code,
                        struct vendor_error *found);
 
-/* Is this text an error rather than an answer: a known code, or an unknown one in the vendor's style? */
+/* Is this text an error rather than an answer: a known code, or an unknown one in the vendor's
+ * style? */
 bool vendor_is_error(const struct vendor_options *options, struct slice text);
 
 /* Upper case, digits, '_', ':' and spaces, 1 to 64 of them. */

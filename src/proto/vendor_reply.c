@@ -16,7 +16,8 @@ static bool is_space(char c)
     return c == ' ' || c == '\t' || c == '\r' || c == '\n';
 }
 
-/* Place behind the closing quote of the string whose opening quote is at start; 0 when it is cut. */
+/* Place behind the closing quote of the string whose opening quote is at start; 0 when it is
+ * cut. */
 static size_t string_end(struct slice json, size_t start)
 {
     for (size_t i = start + 1; i < json.len; i++) {
@@ -67,8 +68,8 @@ static size_t scalar_end(struct slice json, size_t i)
     return i < json.len ? i : 0;
 }
 
-/* How much of a cut object is whole: up to the end of its last complete scalar member, 0 when there is
- * none. Whether those bytes are valid JSON is for the parser to say. */
+/* How much of a cut object is whole: up to the end of its last complete scalar member, 0 when
+ * there is none. Whether those bytes are valid JSON is for the parser to say. */
 static size_t whole_members(struct slice json)
 {
     size_t whole = 0;
@@ -172,7 +173,8 @@ static bool is_geetest(yyjson_val *root)
 /* A refusal names its reason in `request`; some dialects only in `error_text`. */
 static struct slice reason_of(yyjson_val *root, yyjson_val *answer)
 {
-    const struct slice text = value_text(answer != NULL ? answer : yyjson_obj_get(root, "error_text"));
+    const struct slice text =
+        value_text(answer != NULL ? answer : yyjson_obj_get(root, "error_text"));
     return slice_is_given(text) ? text : SLICE_OF("");
 }
 

@@ -17,11 +17,11 @@ enum reading_kind {
 
 struct reading {
     enum reading_kind kind;
-    struct slice text;         /* points into the body or the document; may be empty */
-    bool is_number;            /* text was a JSON number, digits as written */
-    struct yyjson_doc *doc;    /* owned, or NULL for plain text */
-    struct yyjson_val *answer; /* the JSON value behind an answer */
-    bool is_cut;               /* only the start of the JSON arrived */
+    struct slice text;            /* points into the body or the document; may be empty */
+    bool is_number;               /* text was a JSON number, digits as written */
+    struct yyjson_doc *doc;       /* owned, or NULL for plain text */
+    struct yyjson_val *answer;    /* the JSON value behind an answer */
+    bool is_cut;                  /* only the start of the JSON arrived */
     _Alignas(16) char pool[4096]; /* small replies are parsed without malloc */
 };
 
@@ -31,10 +31,12 @@ void reading_open(struct reading *reading, const struct vendor_options *options,
                   const struct vendor_reply *reply, bool wants_prefix);
 void reading_close(struct reading *reading);
 
-/* The solution's text and further members; text stays NULL when it breaks the rules for solutions. */
+/* The solution's text and further members; text stays NULL when it breaks the rules for
+ * solutions. */
 void reading_solution(const struct reading *reading, struct blob **text, struct blob **extra);
 
-/* A member of the reply (or of its object in `request`) as a number, also when written as a string. */
+/* A member of the reply (or of its object in `request`) as a number, also when written as a
+ * string. */
 bool reading_member_u32(const struct reading *reading, const char *name, uint32_t *value);
 
 /* Without white space around it and without a byte order mark. */

@@ -24,7 +24,8 @@ static bool is_statement(const struct reading *reading, yyjson_val *key, yyjson_
             (yyjson_equals_str(key, "request") || yyjson_equals_str(key, "result")));
 }
 
-/* Everything the reply holds besides its statement, as one JSON object; NULL when that is nothing. */
+/* Everything the reply holds besides its statement, as one JSON object; NULL when that is
+ * nothing. */
 static struct blob *further_members(const struct reading *reading)
 {
     struct buf out;

@@ -62,8 +62,8 @@ struct boundary {
     char text[2 * BOUNDARY_HASH_BYTES + 1];
 };
 
-/* The name stands in a header of its part, so whatever could end the quotes or the line is escaped the
- * way browsers do it. */
+/* The name stands in a header of its part, so whatever could end the quotes or the line is
+ * escaped the way browsers do it. */
 static void add_part_name(struct buf *out, struct slice name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -114,8 +114,8 @@ static bool holds(struct slice text, const struct boundary *boundary)
     return text.len >= len && memmem(text.data, text.len, boundary->text, len) != NULL;
 }
 
-/* A boundary is a digest of the very content it separates, so nobody can write content that holds it;
- * looking anyway costs little. */
+/* A boundary is a digest of the very content it separates, so nobody can write content that
+ * holds it; looking anyway costs little. */
 static void choose_boundary(const struct param *items, size_t count, struct boundary *boundary)
 {
     for (uint8_t round = 0;; round++) {
@@ -165,8 +165,8 @@ static void write_form(const struct param *items, size_t count, struct buf *body
  * userrecaptcha and sitekey for everything else. A caller who gave both meant both. */
 static struct slice wire_name(const struct params *params, const struct param *param)
 {
-    const bool is_google = slice_equals(params_value(params, SLICE_OF("method")),
-                                        SLICE_OF("userrecaptcha"));
+    const bool is_google =
+        slice_equals(params_value(params, SLICE_OF("method")), SLICE_OF("userrecaptcha"));
     const struct slice right = is_google ? SLICE_OF("googlekey") : SLICE_OF("sitekey");
     const struct slice wrong = is_google ? SLICE_OF("sitekey") : SLICE_OF("googlekey");
     if (!slice_equals(param->name, wrong) || params_find(params, right) != NULL)
@@ -174,8 +174,8 @@ static struct slice wire_name(const struct params *params, const struct param *p
     return right;
 }
 
-/* Ours first, then the caller's. Transport fields are not packed, but a letter from an older version
- * might hold one, and a second key or pingback would be the vendor's to choose from. */
+/* Ours first, then the caller's. Transport fields are not packed, but a letter from an older
+ * version might hold one, and a second key or pingback would be the vendor's to choose from. */
 static size_t gather(const struct params *params, struct slice api_key, struct slice pingback,
                      struct param items[PARAMS_MAX + 4], bool *has_file)
 {

@@ -1,4 +1,5 @@
 """A gateway with the simulator behind it, and short words for talking to both doors."""
+import socket
 import threading
 
 from harness import KEY, Gate, Sim, check, equal, get, http_request, post_form, wait_until
@@ -26,10 +27,17 @@ def merge(base, more):
 
 
 class World:
-    """Simulator and gateway together; config is merged over QUICK, sim is the simulator's options."""
+    """Simulator and gateway together; config is merged over QUICK, sim is the simulator's options.
 
-    def __init__(self, config=None, sim=("--solve-time", "200ms"), env=None):
+    With callbacks the gateway has a public_url that the simulator can reach.
+    """
+
+    def __init__(self, config=None, sim=("--solve-time", "200ms"), env=None, callbacks=False):
         self.config = merge(QUICK, config or {})
+        if callbacks:
+            # The vendor must know our address before we have one.
+            port = free_port()
+            self.config.update(listen=[f"127.0.0.1:{port}"], public_url=f"http://127.0.0.1:{port}")
         self.sim = Sim(*sim)
         self.env = env
 
@@ -102,6 +110,11 @@ class World:
     def paid(self):
         """How many submits the vendor accepted."""
         return self.sim.totals()["accepted"]
+
+
+def free_port():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        return server.getsockname()[1]
 
 
 def with_defaults(params):

@@ -237,9 +237,10 @@ def the_first_poll_waits_for_its_time_and_the_others_for_theirs():
 @test
 def whatever_a_poll_brings_the_paid_task_is_not_given_up():
     faults = ["poll-5xx", "poll-garbage", "poll-empty", "poll-truncate", "poll-close", "poll-reset", "poll-hang",
-              strike("poll-429", None, 1, "huge"), strike("poll-delay", None, 1, "150ms")]
+              strike("poll-429", None, 1, "huge")]
     faults += [strike("poll-error", None, 1, code)
                for code in ("ERROR_SERVER_ERROR", "ERROR_NO_SLOT_AVAILABLE", "ERROR_KEY_DOES_NOT_EXIST")]
+    faults += [strike("poll-delay", None, 1, "150ms")]
     with World({"upstream": {"poll_timeout": "300ms"}, "retry": {"cap": "500ms"}}) as world:
         world.sim.set_faults(script=faults)
         answer = world.solved()

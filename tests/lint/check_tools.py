@@ -70,8 +70,6 @@ def check_scripts(report, tree, _build):
             report.case(f"{path} is plain shell", [output] if code else [])
         if path.endswith(".py") or start.startswith("#!/usr/bin/env python3"):
             report.case(f"{path} compiles", python_mistakes(tree, path))
-        if start.startswith("#!") and not os.access(os.path.join(tree.root, path), os.X_OK):
-            report.case(f"{path} may be executed", ["it has a #! line, but not the permission"])
 
 
 def python_mistakes(tree, path):

@@ -139,7 +139,7 @@ void fake_vendor_open(struct fake_vendor *vendor, uv_loop_t *loop, fake_script s
 
 void fake_vendor_drop_all(struct fake_vendor *vendor)
 {
-    LIST_FOR_EACH_SAFE (link, &vendor->conns)
+    LIST_FOR_EACH_SAFE(link, &vendor->conns)
         fake_hang_up(CONTAINER_OF(link, struct fake_conn, link));
 }
 
@@ -170,9 +170,10 @@ static void on_written(uv_write_t *request, int status)
 
 static void write_again(struct fake_write *write)
 {
-    const uv_buf_t buffer = uv_buf_init((char *)(uintptr_t)write->flood.data,
-                                        (unsigned)write->flood.len);
-    write->flood_left -= write->flood_left < write->flood.len ? write->flood_left : write->flood.len;
+    const uv_buf_t buffer =
+        uv_buf_init((char *)(uintptr_t)write->flood.data, (unsigned)write->flood.len);
+    write->flood_left -=
+        write->flood_left < write->flood.len ? write->flood_left : write->flood.len;
     write->conn->bytes_flooded += write->flood.len;
     if (uv_write(&write->request, (uv_stream_t *)&write->conn->tcp, &buffer, 1, on_written) != 0)
         free(write);

@@ -14,7 +14,7 @@ struct fake_conn {
     uv_tcp_t tcp;
     struct fake_vendor *vendor;
     struct buf input;
-    uint32_t requests;     /* whole requests read on this connection */
+    uint32_t requests; /* whole requests read on this connection */
     uint64_t bytes_flooded;
     uv_timer_t drip;
     uint32_t handles_open;
@@ -29,11 +29,11 @@ struct fake_vendor {
     struct list conns;
     fake_script script;
     void *context;
-    char url[64];          /* "http://127.0.0.1:PORT" */
-    uint32_t accepted;     /* connections so far */
+    char url[64];      /* "http://127.0.0.1:PORT" */
+    uint32_t accepted; /* connections so far */
     uint32_t open, most_open;
-    uint32_t requests;     /* whole requests so far */
-    uint32_t charges;      /* of them, submits: what would be paid */
+    uint32_t requests; /* whole requests so far */
+    uint32_t charges;  /* of them, submits: what would be paid */
     bool is_closed;
 };
 

@@ -15,6 +15,7 @@ static const char complete[] =
     "// comments are welcome\n"
     "{\n"
     "  \"listen\": [\"0.0.0.0:80\", \"[::1]:0\", \"localhost:8431\", \"unix:/run/gate.sock\"],\n"
+    "  \"public_url\": \"https://Gate.Example.com/\",\n"
     "  \"trusted_proxies\": [\"10.1.2.3/8\", \"fd00::/16\", \"192.0.2.7\"],\n"
     "  \"upstream\": {\"url\": \"HTTP://Sim.Example.COM:8000/base//\", \"key\": \"vendor\", "
     "\"slots\": 20,\n"
@@ -65,6 +66,7 @@ static void every_key_is_taken_and_lands_in_its_field(void **state)
     assert_string_equal(c->listen[2], "127.0.0.1:8431");
     assert_string_equal(c->listen[3], "unix:/run/gate.sock");
     assert_int_equal(c->trusted_proxy_count, 3);
+    assert_string_equal(c->public_url, "https://gate.example.com");
     assert_int_equal(c->trusted_proxies[0].prefix_bits, 104);
     assert_int_equal(c->trusted_proxies[0].address[12], 10);
     assert_int_equal(c->trusted_proxies[0].address[13], 0);

@@ -164,8 +164,7 @@ static void a_key_given_twice_is_a_mistake(void **state)
 static void what_this_version_lacks_is_refused(void **state)
 {
     (void)state;
-    const char *const keys[] = {"public_url", "data_dir", "pools",
-                                "letters",    "alerts",   "callbacks"};
+    const char *const keys[] = {"data_dir", "pools", "callbacks"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         char text[128], mistake[128];
         if (!option_is_refused(slice_from(keys[i])))

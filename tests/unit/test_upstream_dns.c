@@ -17,7 +17,8 @@
 
 static atomic_int lookups_begun, lookups_ended;
 
-/* libcurl's resolver threads land here, because a program's own function goes before the library's. */
+/* libcurl's resolver threads land here, because a program's own function goes before the
+ * library's. */
 int getaddrinfo(const char *restrict node, const char *restrict service,
                 const struct addrinfo *restrict hints, struct addrinfo **restrict result)
 {

@@ -34,7 +34,8 @@ static void fill_chunk(const char *piece)
     buf_close(&text);
 }
 
-/* One submit and one poll against the script; how long they took, and what the vendor got rid of. */
+/* One submit and one poll against the script; how long they took, and what the vendor got rid
+ * of. */
 static uint64_t run_both(struct world *world, enum outcome submit, enum outcome poll)
 {
     world->options.submit_timeout_ms = 400;
@@ -84,7 +85,7 @@ static void a_reply_of_64_mib_is_cut_off_early(void **state)
     upstream_counters(world->upstream, &counters);
     assert_in_range(counters.bytes_in, 1, 2 * TAKEN_MAX_BYTES);
     flooded = 0;
-    LIST_FOR_EACH (link, &world->vendor.conns) {
+    LIST_FOR_EACH(link, &world->vendor.conns) {
         const struct fake_conn *conn = CONTAINER_OF(link, struct fake_conn, link);
         flooded += conn->bytes_flooded;
     }

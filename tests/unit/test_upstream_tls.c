@@ -13,8 +13,8 @@
 
 #include <cmocka.h>
 
-/* A TLS server is what the openssl command makes of it: it takes connections and never answers. That is
- * enough, since the question is whether a byte of our request was sent. */
+/* A TLS server is what the openssl command makes of it: it takes connections and never answers.
+ * That is enough, since the question is whether a byte of our request was sent. */
 
 static char dir[] = "/tmp/solvegate-tls-XXXXXX";
 static bool has_openssl;
@@ -92,8 +92,8 @@ static void start_server(struct tls_server *server, const char *name, const char
     assert_int_equal(pipe(output), 0);
     char command[512];
     (void)snprintf(command, sizeof(command),
-                   "cd %s && exec openssl s_server -accept 127.0.0.1:0 -cert %s.pem -key %s.key %s", dir,
-                   name, name, extra);
+                   "cd %s && exec openssl s_server -accept 127.0.0.1:0 -cert %s.pem -key %s.key %s",
+                   dir, name, name, extra);
     server->pid = fork();
     assert_true(server->pid >= 0);
     if (server->pid == 0) {

@@ -50,8 +50,7 @@ static void drop(const struct vendor_result *result)
 static void assert_submit(const char *body, long status, enum outcome outcome, enum class class,
                           const char *code, const char *task_id)
 {
-    const struct vendor_result result =
-        read_with(true, &PLAIN, reply_of(status, slice_from(body)));
+    const struct vendor_result result = read_with(true, &PLAIN, reply_of(status, slice_from(body)));
     assert_int_equal(result.outcome, outcome);
     assert_int_equal(result.class, class);
     assert_string_equal(result.code, code);
@@ -107,7 +106,8 @@ static void accepted_ids_come_in_every_spelling(void **state)
         {"{\"status\":1,\"request\":5259922783}", "5259922783"},
         {"{\"status\":1,\"request\":9007199254740993}", "9007199254740993"},
         {"{\"status\":1,\"request\":18446744073709551615}", "18446744073709551615"},
-        {"{\"status\":1,\"request\":123456789012345678901234567890}", "123456789012345678901234567890"},
+        {"{\"status\":1,\"request\":123456789012345678901234567890}",
+         "123456789012345678901234567890"},
         {"{\"status\":1,\"request\":\"00000000000000123456789\"}", "00000000000000123456789"},
         {"{\"status\":1,\"request\":\"a-B_9\",\"error_text\":null}", "a-B_9"},
         {"{\"status\":1,\"result\":\"77\"}", "77"},
@@ -121,12 +121,21 @@ static void an_accepted_task_without_a_usable_id_is_ambiguous(void **state)
 {
     (void)state;
     static const char *const bodies[] = {
-        "OK|", "OK|../../x", "OK|a b", "OK|1|2", "OK|1\x01", "OK|%2e",
+        "OK|",
+        "OK|../../x",
+        "OK|a b",
+        "OK|1|2",
+        "OK|1\x01",
+        "OK|%2e",
         "OK|12345678901234567890123456789012345678901234567890123456789012345",
-        "{\"status\":1,\"request\":\"\"}", "{\"status\":1,\"request\":-5}",
-        "{\"status\":1,\"request\":1e5}", "{\"status\":1,\"request\":1.5}",
-        "{\"status\":1,\"request\":\"1\\u0000\"}", "{\"status\":1,\"request\":\"\\u00e9\"}",
-        "{\"status\":1,\"request\":{\"id\":1}}", "{\"status\":1,\"request\":[1]}",
+        "{\"status\":1,\"request\":\"\"}",
+        "{\"status\":1,\"request\":-5}",
+        "{\"status\":1,\"request\":1e5}",
+        "{\"status\":1,\"request\":1.5}",
+        "{\"status\":1,\"request\":\"1\\u0000\"}",
+        "{\"status\":1,\"request\":\"\\u00e9\"}",
+        "{\"status\":1,\"request\":{\"id\":1}}",
+        "{\"status\":1,\"request\":[1]}",
     };
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
         assert_submit(bodies[i], 200, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "ERROR_BAD_TASK_ID", "");
@@ -136,17 +145,33 @@ static void what_says_nothing_leaves_a_submit_ambiguous(void **state)
 {
     (void)state;
     static const char *const bodies[] = {
-        "", "   ", "<html><body>502</body></html>", "OK", "ok|123", "2122988149", "null", "[]", "{}",
-        "{\"status\":1}", "{\"status\":0}", "{\"status\":2,\"request\":\"5\"}",
-        "{\"status\":null,\"request\":\"5\"}", "{\"request\":\"5\"}", "{\"status\":1,\"request\":null}",
-        "{\"status\":1,\"request\":true}", "{\"status\":1,\"request\":\"1\",\"request\":\"2\"}",
+        "",
+        "   ",
+        "<html><body>502</body></html>",
+        "OK",
+        "ok|123",
+        "2122988149",
+        "null",
+        "[]",
+        "{}",
+        "{\"status\":1}",
+        "{\"status\":0}",
+        "{\"status\":2,\"request\":\"5\"}",
+        "{\"status\":null,\"request\":\"5\"}",
+        "{\"request\":\"5\"}",
+        "{\"status\":1,\"request\":null}",
+        "{\"status\":1,\"request\":true}",
+        "{\"status\":1,\"request\":\"1\",\"request\":\"2\"}",
         "{\"status\":1,\"status\":0,\"request\":\"1\"}",
-        "{\"status\":1,\"request\":\"\xff\"}", "SOMETHING_ELSE", "error_lower_case",
+        "{\"status\":1,\"request\":\"\xff\"}",
+        "SOMETHING_ELSE",
+        "error_lower_case",
         "{\"challenge\":\"a\",\"validate\":\"b\",\"seccode\":\"c\"}",
         "{\"a\":[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]],\"status\":1,\"request\":\"5\"}",
     };
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
-        assert_submit(bodies[i], 200, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "ERROR_UNKNOWN_REPLY", "");
+        assert_submit(bodies[i], 200, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "ERROR_UNKNOWN_REPLY",
+                      "");
 }
 
 static void an_http_error_leaves_a_submit_ambiguous_unless_the_word_is_known(void **state)
@@ -157,12 +182,15 @@ static void an_http_error_leaves_a_submit_ambiguous_unless_the_word_is_known(voi
     assert_submit(accepted, 500, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "ERROR_UPSTREAM_HTTP_500", "");
     assert_submit(accepted, 302, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "ERROR_UPSTREAM_HTTP_302", "");
     assert_submit("<html>", 404, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "ERROR_UPSTREAM_HTTP_404", "");
-    assert_submit("ERROR_NEVER_SEEN", 500, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "ERROR_NEVER_SEEN", "");
-    assert_submit("ERROR_SERVER_ERROR", 500, OUTCOME_REJECTED, CLASS_TRANSIENT, "ERROR_SERVER_ERROR", "");
-    assert_submit("{\"status\":0,\"request\":\"ERROR_PAGEURL\"}", 400, OUTCOME_REJECTED, CLASS_CALLER,
-                  "ERROR_PAGEURL", "");
+    assert_submit("ERROR_NEVER_SEEN", 500, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "ERROR_NEVER_SEEN",
+                  "");
+    assert_submit("ERROR_SERVER_ERROR", 500, OUTCOME_REJECTED, CLASS_TRANSIENT,
+                  "ERROR_SERVER_ERROR", "");
+    assert_submit("{\"status\":0,\"request\":\"ERROR_PAGEURL\"}", 400, OUTCOME_REJECTED,
+                  CLASS_CALLER, "ERROR_PAGEURL", "");
     assert_submit("<html>", 429, OUTCOME_REJECTED, CLASS_BUSY, "ERROR_TOO_MUCH_REQUESTS", "");
-    assert_submit("CAPCHA_NOT_READY", 200, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "CAPCHA_NOT_READY", "");
+    assert_submit("CAPCHA_NOT_READY", 200, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "CAPCHA_NOT_READY",
+                  "");
 }
 
 static void refusals_that_nobody_listed_are_unknown(void **state)
@@ -175,12 +203,13 @@ static void refusals_that_nobody_listed_are_unknown(void **state)
     assert_submit("{\"status\":0,\"request\":\"<script>\"}", 200, OUTCOME_REJECTED, CLASS_UNKNOWN,
                   "ERROR_UNKNOWN_REPLY", "");
     assert_submit("{\"status\":0,\"request\":17}", 200, OUTCOME_REJECTED, CLASS_UNKNOWN, "17", "");
-    assert_submit("{\"status\":0,\"error_text\":\"ERROR_PAGEURL\"}", 200, OUTCOME_REJECTED, CLASS_CALLER,
-                  "ERROR_PAGEURL", "");
+    assert_submit("{\"status\":0,\"error_text\":\"ERROR_PAGEURL\"}", 200, OUTCOME_REJECTED,
+                  CLASS_CALLER, "ERROR_PAGEURL", "");
     assert_submit("{\"status\":0,\"request\":\"ERROR_PAGEURL\",\"error_text\":\"Say what?\"}", 200,
                   OUTCOME_REJECTED, CLASS_CALLER, "ERROR_PAGEURL", "");
-    assert_submit("{\"status\":0,\"request\":\"https://2captcha.com/blog/google-search-recaptcha\"}", 200,
-                  OUTCOME_REJECTED, CLASS_CALLER, "ERROR_UNKNOWN_REPLY", "");
+    assert_submit(
+        "{\"status\":0,\"request\":\"https://2captcha.com/blog/google-search-recaptcha\"}", 200,
+        OUTCOME_REJECTED, CLASS_CALLER, "ERROR_UNKNOWN_REPLY", "");
 }
 
 static void every_row_of_the_error_table_rejects_a_submit_with_its_class(void **state)
@@ -241,12 +270,14 @@ static void solutions_come_in_every_shape(void **state)
     assert_solved("OK|token", "token", NULL);
     assert_solved("OK|a|b", "a|b", NULL);
     assert_solved("{\"status\":1,\"request\":\"token\"}", "token", NULL);
-    assert_solved("{\"status\":\"1\",\"request\":\"gr\xc3\xbc\xc3\x9f\"}", "gr\xc3\xbc\xc3\x9f", NULL);
+    assert_solved("{\"status\":\"1\",\"request\":\"gr\xc3\xbc\xc3\x9f\"}", "gr\xc3\xbc\xc3\x9f",
+                  NULL);
     assert_solved("{\"status\":1,\"request\":12345678901234567890}", "12345678901234567890", NULL);
     assert_solved("{\"status\":1,\"result\":\"tok\",\"user_agent\":\"Moz\\/5\"}", "tok",
                   "{\"user_agent\":\"Moz/5\"}");
-    assert_solved("{\"status\":1,\"request\":\"t\",\"price\":0.00299,\"n\":12345678901234567890123}", "t",
-                  "{\"price\":0.00299,\"n\":12345678901234567890123}");
+    assert_solved(
+        "{\"status\":1,\"request\":\"t\",\"price\":0.00299,\"n\":12345678901234567890123}", "t",
+        "{\"price\":0.00299,\"n\":12345678901234567890123}");
     assert_solved("{\"challenge\":\"a\",\"validate\":\"b\",\"seccode\":\"b|jordan\"}",
                   "challenge:a,validate:b,seccode:b|jordan",
                   "{\"challenge\":\"a\",\"validate\":\"b\",\"seccode\":\"b|jordan\"}");
@@ -254,15 +285,23 @@ static void solutions_come_in_every_shape(void **state)
                   "{\"cookies\":{\"cf\":\"x\"},\"n\":1}", NULL);
     assert_solved("{\"status\":1,\"request\":[1, 4]}", "[1,4]", NULL);
     assert_solved("{\"status\":1,\"request\":\"[1,4]\"}", "[1,4]", NULL);
-    assert_solved("{\"status\":1,\"request\":\"t\",\"result\":\"other\"}", "t", "{\"result\":\"other\"}");
+    assert_solved("{\"status\":1,\"request\":\"t\",\"result\":\"other\"}", "t",
+                  "{\"result\":\"other\"}");
 }
 
 static void a_solution_is_never_empty_endless_or_full_of_control_bytes(void **state)
 {
     (void)state;
     static const char *const bodies[] = {
-        "OK|", "OK|a\x01z", "OK|a\x7fz", "OK|\xff\xfe", "OK|\xc0\x80", "OK|\xed\xa0\x80",
-        "OK|\xf4\x90\x80\x80", "{\"status\":1,\"request\":\"\"}", "{\"status\":1,\"request\":\"a\\nb\"}",
+        "OK|",
+        "OK|a\x01z",
+        "OK|a\x7fz",
+        "OK|\xff\xfe",
+        "OK|\xc0\x80",
+        "OK|\xed\xa0\x80",
+        "OK|\xf4\x90\x80\x80",
+        "{\"status\":1,\"request\":\"\"}",
+        "{\"status\":1,\"request\":\"a\\nb\"}",
         "{\"status\":1,\"request\":\"a\\u0000b\"}",
     };
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
@@ -297,7 +336,8 @@ static void every_row_of_the_error_table_is_judged_on_a_poll(void **state)
                                                              : OUTCOME_FAILED;
         assert_int_equal(result.outcome, expected);
     }
-    assert_poll("ERROR_WRONG_CAPTCHA_ID", 200, OUTCOME_FAILED, CLASS_UNKNOWN, "ERROR_WRONG_CAPTCHA_ID");
+    assert_poll("ERROR_WRONG_CAPTCHA_ID", 200, OUTCOME_FAILED, CLASS_UNKNOWN,
+                "ERROR_WRONG_CAPTCHA_ID");
     assert_poll("ERROR_CAPTCHA_UNSOLVABLE", 200, OUTCOME_FAILED, CLASS_UNSOLVABLE,
                 "ERROR_CAPTCHA_UNSOLVABLE");
     assert_poll("ERROR: 1005", 200, OUTCOME_UNHEARD, CLASS_BUSY, "ERROR: 1005");
@@ -312,7 +352,8 @@ static void what_says_nothing_is_asked_again(void **state)
     assert_poll("{}", 200, OUTCOME_UNHEARD, CLASS_TRANSIENT, "ERROR_UNKNOWN_REPLY");
     assert_poll("ERROR_CAPTCHA_UNSOLVABLE", 503, OUTCOME_UNHEARD, CLASS_TRANSIENT,
                 "ERROR_UPSTREAM_HTTP_503");
-    assert_poll("ERROR_BRAND_NEW", 404, OUTCOME_UNHEARD, CLASS_TRANSIENT, "ERROR_UPSTREAM_HTTP_404");
+    assert_poll("ERROR_BRAND_NEW", 404, OUTCOME_UNHEARD, CLASS_TRANSIENT,
+                "ERROR_UPSTREAM_HTTP_404");
     assert_poll("ERROR_CAPTCHA_UNSOLVABLE", 400, OUTCOME_FAILED, CLASS_UNSOLVABLE,
                 "ERROR_CAPTCHA_UNSOLVABLE");
     assert_poll("OK|token", 302, OUTCOME_UNHEARD, CLASS_TRANSIENT, "ERROR_UPSTREAM_HTTP_302");
@@ -322,13 +363,14 @@ static void what_says_nothing_is_asked_again(void **state)
 static void an_error_word_is_never_handed_out_as_a_solution(void **state)
 {
     (void)state;
-    assert_poll("{\"status\":1,\"request\":\"CAPCHA_NOT_READY\"}", 200, OUTCOME_PENDING, CLASS_PENDING,
-                "CAPCHA_NOT_READY");
+    assert_poll("{\"status\":1,\"request\":\"CAPCHA_NOT_READY\"}", 200, OUTCOME_PENDING,
+                CLASS_PENDING, "CAPCHA_NOT_READY");
     assert_poll("{\"request\":\"CAPTCHA_NOT_READY\"}", 200, OUTCOME_PENDING, CLASS_PENDING,
                 "CAPTCHA_NOT_READY");
     assert_poll("OK|ERROR_CAPTCHA_UNSOLVABLE", 200, OUTCOME_FAILED, CLASS_UNSOLVABLE,
                 "ERROR_CAPTCHA_UNSOLVABLE");
-    assert_poll("{\"status\":1,\"request\":\"ERROR_NEW\"}", 200, OUTCOME_FAILED, CLASS_UNKNOWN, "ERROR_NEW");
+    assert_poll("{\"status\":1,\"request\":\"ERROR_NEW\"}", 200, OUTCOME_FAILED, CLASS_UNKNOWN,
+                "ERROR_NEW");
 }
 
 /* ---- overrides ----------------------------------------------------------------------------- */

@@ -35,7 +35,8 @@ static const char *const REPLIES[] = {
 };
 #define REPLY_COUNT (sizeof(REPLIES) / sizeof(REPLIES[0]))
 
-static struct vendor_result read_cut(bool is_submit, struct slice whole, size_t len, bool is_complete)
+static struct vendor_result read_cut(bool is_submit, struct slice whole, size_t len,
+                                     bool is_complete)
 {
     struct vendor_result result = {.attempt = 1};
     char *exact = malloc(len + (len == 0));
@@ -114,7 +115,8 @@ static void an_id_is_whole_once_its_quote_is_closed(void **state)
     assert_int_equal(read_cut(true, number, number.len - 1, false).outcome, OUTCOME_AMBIGUOUS);
     /* Without its status an id might as well be an error's. */
     const struct slice late_status = slice_from(REPLIES[1]);
-    assert_int_equal(read_cut(true, late_status, late_status.len - 1, false).outcome, OUTCOME_AMBIGUOUS);
+    assert_int_equal(read_cut(true, late_status, late_status.len - 1, false).outcome,
+                     OUTCOME_AMBIGUOUS);
 }
 
 static void a_whole_reply_counts_even_if_the_connection_broke_behind_it(void **state)
@@ -166,8 +168,8 @@ static void a_reply_of_64_kib_of_brackets_is_harmless(void **state)
 
 /* ---- callbacks ----------------------------------------------------------------------------- */
 
-static void assert_callback(const char *id, const char *code, enum outcome outcome, enum class class,
-                            const char *word, const char *task_id)
+static void assert_callback(const char *id, const char *code, enum outcome outcome,
+                            enum class class, const char *word, const char *task_id)
 {
     struct vendor_result result = {.attempt = 3, .caller = 4};
     vendor_read_callback(&PLAIN, slice_from(id), slice_from(code), &result);
@@ -191,10 +193,12 @@ static void callbacks_bring_solutions_and_failures(void **state)
     assert_callback("../x", "token", OUTCOME_SOLVED, CLASS_NONE, "", "");
     assert_callback("12", "ERROR_CAPTCHA_UNSOLVABLE", OUTCOME_FAILED, CLASS_UNSOLVABLE,
                     "ERROR_CAPTCHA_UNSOLVABLE", "12");
-    assert_callback("12", "ERROR_BRAND_NEW", OUTCOME_FAILED, CLASS_UNKNOWN, "ERROR_BRAND_NEW", "12");
+    assert_callback("12", "ERROR_BRAND_NEW", OUTCOME_FAILED, CLASS_UNKNOWN, "ERROR_BRAND_NEW",
+                    "12");
     assert_callback("12", "ERROR_WRONG_CAPTCHA_ID", OUTCOME_FAILED, CLASS_UNKNOWN,
                     "ERROR_WRONG_CAPTCHA_ID", "12");
-    assert_callback("12", "CAPCHA_NOT_READY", OUTCOME_PENDING, CLASS_PENDING, "CAPCHA_NOT_READY", "12");
+    assert_callback("12", "CAPCHA_NOT_READY", OUTCOME_PENDING, CLASS_PENDING, "CAPCHA_NOT_READY",
+                    "12");
     assert_callback("12", "", OUTCOME_UNHEARD, CLASS_TRANSIENT, "ERROR_BAD_SOLUTION", "12");
     assert_callback("12", NULL, OUTCOME_UNHEARD, CLASS_TRANSIENT, "ERROR_BAD_SOLUTION", "12");
     assert_callback("12", "a\nb", OUTCOME_UNHEARD, CLASS_TRANSIENT, "ERROR_BAD_SOLUTION", "12");
@@ -240,12 +244,18 @@ static void balances_are_plain_or_json(void **state)
     (void)state;
     assert_string_equal(probe_with(PROBE_BALANCE, 200, "1.234\n").balance, "1.234");
     assert_string_equal(probe_with(PROBE_BALANCE, 200, "OK|1.5").balance, "1.5");
-    assert_string_equal(probe_with(PROBE_BALANCE, 200, "{\"status\":1,\"request\":\"600\"}").balance, "600");
-    assert_string_equal(probe_with(PROBE_BALANCE, 200, "{\"status\":1,\"request\":10.00}").balance, "10.00");
+    assert_string_equal(
+        probe_with(PROBE_BALANCE, 200, "{\"status\":1,\"request\":\"600\"}").balance, "600");
+    assert_string_equal(probe_with(PROBE_BALANCE, 200, "{\"status\":1,\"request\":10.00}").balance,
+                        "10.00");
     assert_string_equal(probe_with(PROBE_BALANCE, 200, "-0.5").balance, "-0.5");
-    static const char *const bad[] = {
-        "", "<html>", "....", "12; DROP TABLE", "{\"status\":1}", "{\"balance\":5}",
-        "11111111111111111111111111111111111111"};
+    static const char *const bad[] = {"",
+                                      "<html>",
+                                      "....",
+                                      "12; DROP TABLE",
+                                      "{\"status\":1}",
+                                      "{\"balance\":5}",
+                                      "11111111111111111111111111111111111111"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_false(probe_with(PROBE_BALANCE, 200, bad[i]).is_ok);
 }
@@ -302,10 +312,22 @@ static void retry_after_is_capped(void **state)
 static void nonsense_in_retry_after_counts_as_not_said(void **state)
 {
     (void)state;
-    static const char *const rows[] = {
-        NULL, "", " ", "-5", "1.5", "soon", "7 seconds", "Mon, 16 Nov", "Mon, 16 Now 2026 05:00:30 GMT",
-        "Mon, 99 Nov 2026 05:00:30 GMT", "Mon, 16 Nov 2026 25:00:30 GMT", "Mon, 16 Nov 2026 05:61:30 GMT",
-        "Mon, 16 Nov 2026", ":", ",,,", "0x10"};
+    static const char *const rows[] = {NULL,
+                                       "",
+                                       " ",
+                                       "-5",
+                                       "1.5",
+                                       "soon",
+                                       "7 seconds",
+                                       "Mon, 16 Nov",
+                                       "Mon, 16 Now 2026 05:00:30 GMT",
+                                       "Mon, 99 Nov 2026 05:00:30 GMT",
+                                       "Mon, 16 Nov 2026 25:00:30 GMT",
+                                       "Mon, 16 Nov 2026 05:61:30 GMT",
+                                       "Mon, 16 Nov 2026",
+                                       ":",
+                                       ",,,",
+                                       "0x10"};
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
         assert_wait(rows[i], 0);
     /* Every cut of a date is nonsense or a date; reading past its end is what this looks for. */
@@ -331,8 +353,8 @@ static void the_calendar_knows_leap_years(void **state)
     assert_int_equal(vendor_retry_after_ms(SLICE_OF("Wed, 01 Mar 2028 00:00:00 GMT"),
                                            before_ms + 86400000, 60000),
                      5000);
-    assert_int_equal(
-        vendor_retry_after_ms(SLICE_OF("Thu, 01 Jan 1970 00:00:05 GMT"), 0, 60000), 5000);
+    assert_int_equal(vendor_retry_after_ms(SLICE_OF("Thu, 01 Jan 1970 00:00:05 GMT"), 0, 60000),
+                     5000);
 }
 
 int main(int argc, char **argv)

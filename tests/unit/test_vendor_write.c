@@ -170,7 +170,8 @@ static void a_file_name_is_kept_short_and_never_empty(void **state)
     struct params source;
     params_init(&source, 4096);
     add(&source, SLICE_OF("method"), SLICE_OF("post"), SLICE_NONE);
-    add(&source, SLICE_OF("file"), SLICE_OF("1"), (struct slice){.data = name, .len = sizeof(name)});
+    add(&source, SLICE_OF("file"), SLICE_OF("1"),
+        (struct slice){.data = name, .len = sizeof(name)});
     add(&source, SLICE_OF("imginstructions"), SLICE_OF("2"), SLICE_OF(""));
     struct written written;
     write_and_read_back(&source, SLICE_NONE, &written);

@@ -122,7 +122,8 @@ void world_submit(struct world *world, attempt_id attempt)
     struct params params;
     params_init(&params, 4096);
     assert_int_equal(
-        params_add_form(&params, SLICE_OF("method=userrecaptcha&googlekey=abc&pageurl=https://a.b/")),
+        params_add_form(&params,
+                        SLICE_OF("method=userrecaptcha&googlekey=abc&pageurl=https://a.b/")),
         0);
     struct blob *packed = params_pack(&params);
     params_close(&params);
@@ -145,6 +146,13 @@ void world_run_until(struct world *world, uint32_t result_count)
 void world_run_until_probed(struct world *world)
 {
     while (world->probed_count == 0 && !world->is_stuck)
+        (void)uv_run(&world->loop, UV_RUN_ONCE);
+    assert_false(world->is_stuck);
+}
+
+void world_run_until_asked(struct world *world, uint32_t request_count)
+{
+    while (world->vendor.requests < request_count && !world->is_stuck)
         (void)uv_run(&world->loop, UV_RUN_ONCE);
     assert_false(world->is_stuck);
 }

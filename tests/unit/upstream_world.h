@@ -16,7 +16,7 @@ struct world_result {
 struct world {
     uv_loop_t loop;
     uv_timer_t watchdog;
-    bool is_stuck;           /* the watchdog fired: something that had to happen did not */
+    bool is_stuck; /* the watchdog fired: something that had to happen did not */
     struct fake_vendor vendor;
     struct upstream_options options;
     struct upstream *upstream;
@@ -39,6 +39,8 @@ void world_poll(struct world *world, attempt_id attempt);
 /* Until so many results (or probes) are there in all; fails the test when stuck. */
 void world_run_until(struct world *world, uint32_t result_count);
 void world_run_until_probed(struct world *world);
+/* Until the vendor has read so many requests in all. */
+void world_run_until_asked(struct world *world, uint32_t request_count);
 /* Runs the loop for a while. */
 void world_run_for(struct world *world, uint64_t ms);
 

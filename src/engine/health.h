@@ -1,0 +1,16 @@
+/* Are the vendor's callbacks arriving? Under half over the last five minutes: poll as if there were none (DESIGN.md 5.7). */
+#ifndef SOLVEGATE_ENGINE_HEALTH_H
+#define SOLVEGATE_ENGINE_HEALTH_H
+
+#include "engine/state.h"
+
+/* A solve whose callback came, or one that a poll had to find. */
+void health_count_arrived(struct engine *engine);
+void health_count_missed(struct engine *engine);
+
+/* The callback came after all, only later than our poll. */
+void health_correct(struct engine *engine);
+
+bool health_is_good(const struct engine *engine);
+
+#endif

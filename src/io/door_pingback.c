@@ -1,0 +1,70 @@
+/* The vendor's callbacks: genuine ones are acknowledged once they are safe, all others find nothing here (DESIGN.md 5.7). */
+#include "io/doors.h"
+#include "io/intake.h"
+#include "io/reply.h"
+#include "proto/nonce.h"
+#include "proto/vendor.h"
+
+#define PREFIX SLICE_OF("/pingback/")
+#define PLAIN SLICE_OF("text/plain; charset=utf-8")
+
+static void say(struct gate *gate, caller_id caller, uint16_t status, struct slice text)
+{
+    buf_add(&gate->body, text);
+    reply_text(gate, caller, status, PLAIN);
+}
+
+/* The same bytes for every forged, malformed or outdated nonce, and no trace but a counter. */
+static void turn_away(struct gate *gate, const struct http_request *request)
+{
+    const struct event event = gate_event(gate, EVENT_FORGED);
+    gate_step(gate, &event);
+    say(gate, request->caller, 404, SLICE_OF("not found\n"));
+}
+
+static struct slice value_of(const struct gate *gate, struct slice name, struct slice other)
+{
+    const struct slice value = params_value(&gate->params, name);
+    return slice_is_given(value) ? value : params_value(&gate->params, other);
+}
+
+/* The nonce is checked before anything is looked up, parsed or allocated for this call. */
+void door_pingback(struct gate *gate, const struct http_request *request, struct visit *visit,
+                   uint64_t number)
+{
+    (void)number;
+    struct mistake mistake;
+    const struct slice nonce = {.data = request->path.data + PREFIX.len,
+                                .len = request->path.len - PREFIX.len};
+    struct event event = gate_event(gate, EVENT_CALLBACK);
+    if (!nonce_read(gate->nonce_secret, nonce, &event.result.attempt)) {
+        turn_away(gate, request);
+        return;
+    }
+    if (!intake_read(gate, request, &mistake)) {
+        say(gate, request->caller, mistake.status, slice_from(mistake.detail));
+        return;
+    }
+    const struct slice code = params_value(&gate->params, SLICE_OF("code"));
+    if (code.len == 0) {
+        say(gate, request->caller, 400, SLICE_OF("code is missing\n"));
+        return;
+    }
+    const attempt_id attempt = event.result.attempt;
+    const struct vendor_options options = {.overrides = gate->config->errors,
+                                           .override_count = gate->config->error_count};
+    vendor_read_callback(&options, value_of(gate, SLICE_OF("id"), SLICE_OF("captcha_id")), code,
+                         &event.result);
+    event.result.attempt = attempt;
+    event.result.caller = request->caller;
+    visit->door = DOOR_PINGBACK;
+    visit_store(request, visit);
+    gate_step(gate, &event);
+    blob_unref(event.result.text);
+    blob_unref(event.result.extra);
+}
+
+void door_pingback_ack(struct gate *gate, caller_id caller)
+{
+    say(gate, caller, 200, SLICE_OF("OK"));
+}

@@ -1,0 +1,167 @@
+#!/usr/bin/env python3
+"""The vendor's callbacks: genuine, early, late, repeated, lost and forged ones. (TAP)"""
+import time
+
+from gateway import World, together
+from harness import check, equal, get, http_request, multipart, post_form, run, test, wait_until
+
+# So patient that a poll in these tests proves that something went wrong, unless a test asks for it.
+PATIENT = {"poll": {"fallback_after": "60s"}}
+
+
+def pingback(world, number=0):
+    """The callback address that a submit carried."""
+    return world.sim.submits()[number]["pingback"]
+
+
+@test
+def a_healthy_solve_takes_one_submit_one_callback_and_no_poll():
+    with World(PATIENT, callbacks=True) as world:
+        equal(world.solved()["source"], "api")
+        totals = world.sim.totals()
+        equal((totals["accepted"], totals["callbacks_ok"], totals["polls"]), (1, 1, 0))
+        equal(world.counter("callbacks_ok"), 1)
+        check(pingback(world).startswith(world.url + "/pingback/"), pingback(world))
+
+
+@test
+def callbacks_are_understood_however_the_vendor_sends_them():
+    with World(PATIENT, sim=("--solve-time", "60s"), callbacks=True) as world:
+        def deliver(number, send):
+            ask = world.solve(sitekey=str(number), wait=None).json()["id"]
+            submit = wait_until(lambda: next((s for s in world.sim.submits() if s["params"]["sitekey"] == str(number)),
+                                             None), "the submit")
+            token = f"TOKEN_{number}_" + "x" * 4000
+            reply = send(submit["pingback"], {"id": str(submit["id"]), "code": token})
+            equal((reply.status, reply.text), (200, "OK"), f"callback {number}")
+            equal(world.call("GET", f"/v1/solves/{ask}").json()["solution"], token)
+
+        def as_multipart(url, params):
+            body, kind = multipart(list(params.items()))
+            return http_request(url, "POST", body, {"Content-Type": kind})
+
+        deliver(1, lambda url, params: get(url, **params))
+        deliver(2, post_form)
+        deliver(3, as_multipart)
+        deliver(4, lambda url, params: http_request(url, "POST", params))
+        deliver(5, lambda url, params: get(url, captcha_id=params["id"], code=params["code"]))
+
+
+@test
+def a_callback_before_the_submits_reply_is_as_good():
+    with World(PATIENT, callbacks=True) as world:
+        world.sim.set_faults(script=["callback-early"])
+        check(world.solved()["solution"].startswith("SIM_"), "solved")
+        equal(world.paid(), 1)
+
+
+@test
+def a_lost_reply_is_recovered_by_the_callback_and_paid_once():
+    with World({**PATIENT, "ambiguity_window": "20s"}, callbacks=True) as world:
+        for fault in ("submit-lost", "submit-lost-reset"):
+            before = world.paid()
+            world.sim.set_faults(script=[fault])
+            check(world.solved(sitekey=fault)["solution"].startswith("SIM_"), fault)
+            equal(world.paid() - before, 1, f"paid after {fault}")
+        equal(world.counter("resends"), 0)
+
+
+@test
+def a_lost_callback_is_found_by_polling():
+    config = {"poll": {"fallback_after": "1s", "interval": "200ms"}}
+    with World(config, callbacks=True) as world:
+        world.sim.set_faults(script=["callback-drop"])
+        check(world.solved()["solution"].startswith("SIM_"), "found")
+        check(world.sim.totals()["polls"] >= 1, "by a poll")
+
+
+@test
+def unhealthy_callbacks_make_it_poll_as_if_there_were_none():
+    config = {"poll": {"fallback_after": "1s", "first": "100ms", "interval": "100ms"}}
+    with World(config, callbacks=True) as world:
+        world.sim.set_faults(faults={"callback-drop": 1})
+        together(12, lambda i: world.solved(sitekey=str(i)))
+        started = time.monotonic()
+        world.solved(sitekey="quick")
+        check(time.monotonic() - started < 0.9, "polled long before fallback_after")
+
+
+@test
+def repeats_are_absorbed():
+    with World(PATIENT, callbacks=True) as world:
+        first = world.solved()
+        submit = world.sim.submits()[0]
+        for _ in range(20):
+            equal(get(submit["pingback"], id=submit["id"], code=first["solution"]).text, "OK")
+        equal(world.counter("callbacks_duplicate"), 20)
+        equal(world.stats()["now"]["solutions"], 1)
+        equal(world.counter("solves"), 1)
+
+
+@test
+def a_different_second_solution_changes_nothing_and_is_reported():
+    with World(PATIENT, callbacks=True) as world:
+        first = world.solved()
+        submit = world.sim.submits()[0]
+        equal(get(submit["pingback"], id=submit["id"], code="SOMETHING_ELSE").text, "OK")
+        equal(world.solved()["solution"], first["solution"])
+        world.gate.wait_line("event=second_solution_differs")
+
+
+@test
+def two_tasks_on_one_submit_are_proven_and_both_solutions_kept():
+    with World(PATIENT, callbacks=True) as world:
+        world.sim.set_faults(script=["submit-twice"])
+        world.solved(reuse="single")
+        wait_until(lambda: world.counter("duplicates_proven") == 1, "the proof")
+        world.gate.wait_line("event=duplicate_submit_proven")
+        wait_until(lambda: world.stats()["now"]["solutions"] == 1, "the other solution in the bank")
+        equal(world.solved(reuse="single")["source"], "dedup_cache")
+        equal(world.paid(), 2)
+
+
+@test
+def an_error_called_back_drives_the_failure_path():
+    with World({**PATIENT, "retry": {"unsolvable": 1}}, callbacks=True) as world:
+        reply = world.solve(sitekey="SIM-ERROR_CAPTCHA_UNSOLVABLE")
+        equal((reply.status, reply.json()["upstream_code"]), (502, "ERROR_CAPTCHA_UNSOLVABLE"))
+        equal((world.paid(), world.sim.totals()["polls"]), (2, 0))
+
+
+@test
+def a_late_solution_is_banked_for_the_next():
+    config = {**PATIENT, "solve_timeout": "1s", "ambiguity_window": "500ms"}
+    with World(config, sim=("--solve-time", "2s"), callbacks=True) as world:
+        equal(world.solve().status, 504)
+        wait_until(lambda: world.counter("callbacks_late") == 1, "the late callback")
+        equal(world.solved()["source"], "dedup_cache")
+        equal(world.paid(), 1)
+
+
+@test
+def forged_callbacks_find_nothing_and_change_nothing():
+    with World(PATIENT, sim=("--solve-time", "60s"), callbacks=True) as world:
+        ask = world.solve(wait=None).json()["id"]
+        genuine = wait_until(lambda: world.sim.submits() and pingback(world), "the submit")
+        nonce = genuine.rsplit("/", 1)[1]
+        last = "0" if nonce[-1] != "0" else "1"
+        forged = [nonce[:-1] + last, nonce.upper(), nonce + "0", nonce[:-1], "0" * 48, "", "..%2f" + nonce, "x" * 3000,
+                  nonce[:16] + "0" * 32, "%00" + nonce[3:]]
+        replies = [get(f"{world.url}/pingback/{text}", id="1", code="EVIL") for text in forged]
+        equal({(reply.status, reply.text) for reply in replies}, {(404, "not found\n")})
+        equal(world.counter("callbacks_forged"), len(forged))
+        equal(world.call("GET", f"/v1/solves/{ask}").json()["status"], "solving")
+        equal(get(genuine).status, 400, "genuine, but empty-handed; status")
+        equal(get(genuine, id="1", code="GOOD").text, "OK")
+        equal(world.call("GET", f"/v1/solves/{ask}").json()["solution"], "GOOD")
+
+
+@test
+def without_a_public_url_no_callback_is_asked_for():
+    with World() as world:
+        world.solved()
+        check(not world.sim.submits()[0].get("pingback"), "no pingback")
+        equal(get(world.url + "/pingback/" + "0" * 48, code="x").status, 404)
+
+
+run()
