@@ -18,22 +18,23 @@ struct engine_options {
     /* limits, fixed at start: all memory for them is reserved by engine_new */
     uint32_t max_requests;
     uint32_t max_flights;
+    uint64_t max_flight_bytes; /* of the parameters of all flights, images included */
     uint32_t max_per_flight;
-    uint32_t max_callers;       /* held at the same time */
+    uint32_t max_callers; /* held at the same time */
     uint32_t max_solutions;
     uint64_t max_solution_bytes;
     uint32_t max_idempotency;
-    uint32_t max_finished;      /* answered requests kept readable; the oldest are forgotten first */
-    uint32_t wake_batch;        /* requests answered per step when a flight ends */
-    bool has_journal;           /* else no records are made and nothing waits for them */
+    uint32_t max_finished; /* answered requests kept readable; the oldest are forgotten first */
+    uint32_t wake_batch;   /* requests answered per step when a flight ends */
+    bool has_journal;      /* else no records are made and nothing waits for them */
 
-    uint32_t slots;             /* of the plan */
-    bool slots_are_auto;        /* ask threadsinfo, adapt */
-    bool has_callbacks;         /* public_url is set: poll only as a fallback */
+    uint32_t slots;      /* of the plan */
+    bool slots_are_auto; /* ask threadsinfo, adapt */
+    bool has_callbacks;  /* public_url is set: poll only as a fallback */
 
     uint32_t solve_timeout_ms;
     uint32_t ambiguity_window_ms;
-    bool resend_ambiguous;      /* on_ambiguous: resend */
+    bool resend_ambiguous; /* on_ambiguous: resend */
 
     uint32_t poll_first_ms[CAPTCHA_COUNT];
     uint32_t poll_interval_ms;
@@ -55,15 +56,16 @@ struct engine_options {
     uint32_t breaker_probe_ms;      /* from opening to the first free probe */
     uint32_t breaker_probe_most_ms; /* it doubles up to here while the breaker stays open */
 
-    uint32_t max_letters;       /* the oldest are dropped beyond */
+    uint32_t max_letters;      /* the oldest are dropped beyond */
+    uint64_t max_letter_bytes; /* of their parameters; the same */
     uint64_t letter_keep_ms;
     uint32_t letter_alert_above;
     uint32_t replay_interval_ms; /* between two letters of a replay */
 
-    uint16_t client_count;      /* at least 1 */
+    uint16_t client_count;                /* at least 1 */
     const struct client_options *clients; /* borrowed during the call */
 
-    uint64_t secret[2];         /* of the hash tables */
+    uint64_t secret[2]; /* of the hash tables */
 };
 
 /* Sensible values for everything (DESIGN.md 6.5), one unlimited client, no callbacks. */
@@ -89,8 +91,8 @@ uint64_t engine_next_deadline(const struct engine *engine);
 /* Would this ask be answered from memory right now, and by which mechanism? (POST /v1/explain) */
 struct outlook {
     enum refusal refusal;
-    bool would_hit;   /* a solution is at hand */
-    bool would_join;  /* a flight is under way */
+    bool would_hit;  /* a solution is at hand */
+    bool would_join; /* a flight is under way */
     enum source source;
     uint64_t age_ms;
     uint64_t expires_in_ms;
@@ -105,7 +107,7 @@ bool engine_peek(const struct engine *engine, client_id client, request_id id,
 struct flight_view {
     struct key key;
     enum request_state state;
-    const char *phase;   /* queued, submitting, ambiguous, solving, backing_off */
+    const char *phase; /* queued, submitting, ambiguous, solving, backing_off */
     client_id client;
     enum captcha captcha;
     enum reuse reuse;
@@ -123,7 +125,7 @@ size_t engine_list_flights(const struct engine *engine, uint64_t *cursor, struct
 
 /* One attempt of a flight that ended badly. */
 struct attempt_note {
-    int64_t wall_ms;    /* when it began */
+    int64_t wall_ms; /* when it began */
     uint32_t took_ms;
     enum class class;
     struct blob *code;
@@ -140,9 +142,9 @@ struct letter_view {
     struct key key;
     int64_t created_wall_ms;
     int64_t expires_wall_ms;
-    uint32_t told;          /* callers that heard of the failure */
+    uint32_t told; /* callers that heard of the failure */
     uint16_t replays;
-    bool is_replaying;      /* queued for it, or under way */
+    bool is_replaying; /* queued for it, or under way */
     const struct blob *params;
     const struct attempt_note *notes;
     size_t note_count;
@@ -155,8 +157,8 @@ size_t engine_list_letters(const struct engine *engine, const struct letter_filt
                            uint32_t *total);
 
 struct gauges {
-    uint32_t requests;        /* kept, finished ones included */
-    uint32_t waiting;         /* not answered yet */
+    uint32_t requests; /* kept, finished ones included */
+    uint32_t waiting;  /* not answered yet */
     uint32_t flights;
     uint32_t queued;
     uint32_t callers;
@@ -164,9 +166,9 @@ struct gauges {
     uint64_t solution_bytes;
     uint32_t idempotency;
     uint32_t letters;
-    uint32_t replays;         /* letters waiting to be replayed */
+    uint32_t replays; /* letters waiting to be replayed */
     uint32_t slots_used;
-    uint32_t slots_limit;     /* the adaptive one */
+    uint32_t slots_limit; /* the adaptive one */
     uint32_t slots_plan;
     enum breaker_state breaker;
     char breaker_cause[ERROR_CODE_MAX];
@@ -175,7 +177,8 @@ void engine_gauges(const struct engine *engine, struct gauges *gauges);
 
 /* Counters since start, and of today and the days before (0 is today); NULL for a day before our time. */
 const struct stats *engine_stats(const struct engine *engine);
-const struct stats *engine_stats_of_day(const struct engine *engine, unsigned days_ago, int64_t *day);
+const struct stats *engine_stats_of_day(const struct engine *engine, unsigned days_ago,
+                                        int64_t *day);
 
 /* Aborts if anything inside disagrees: for tests and the simulator. */
 void engine_check(const struct engine *engine);

@@ -30,17 +30,17 @@ struct ask {
     caller_id caller;
     client_id client;
     enum captcha captcha;
-    enum reuse reuse;       /* resolved: never REUSE_DEFAULT */
-    bool is_one_time;       /* holds a one-time input: joined in flight, never cached */
+    enum reuse reuse; /* resolved: never REUSE_DEFAULT */
+    bool is_one_time; /* holds a one-time input: joined in flight, never cached */
     bool has_idempotency;
-    bool is_id_told;        /* the caller learns the id at once (in.php), so its leaving detaches nothing */
-    uint8_t priority;       /* 0 to 9, higher first within the client */
-    uint32_t hold_ms;       /* 0: answer at once with the state; else hold until it is final */
+    bool is_id_told;  /* the caller learns the id at once (in.php): its leaving detaches nothing */
+    uint8_t priority; /* 0 to 9, higher first within the client */
+    uint32_t hold_ms; /* 0: answer at once with the state; else hold until it is final */
     uint32_t min_ttl_ms;    /* what must remain of a solution that is handed out */
     uint32_t max_age_ms;    /* how old it may be; UINT32_MAX when the caller does not mind */
     struct key key;         /* identity within its scope */
     struct key idempotency; /* digest of client and idempotency key */
-    struct blob *params;    /* borrowed: what a submit sends; the engine takes a reference if it needs one */
+    struct blob *params;    /* borrowed: what a submit sends */
 };
 
 struct look {
@@ -80,20 +80,16 @@ struct vendor_result {
     attempt_id attempt;
     enum outcome outcome;
     enum class class;
-    char code[ERROR_CODE_MAX];   /* the vendor's word, or ours in the vendor's style */
+    char code[ERROR_CODE_MAX]; /* the vendor's word, or ours in the vendor's style */
     char task_id[TASK_ID_MAX];
-    uint32_t retry_after_ms;     /* 0 when the vendor did not say */
-    struct blob *text;           /* borrowed: the solution; the engine takes a reference */
-    struct blob *extra;          /* borrowed: further members as JSON object text, or NULL */
-    caller_id caller;            /* callback: who is acknowledged once it is safe */
+    uint32_t retry_after_ms; /* 0 when the vendor did not say */
+    struct blob *text;       /* borrowed: the solution; the engine takes a reference */
+    struct blob *extra;      /* borrowed: further members as JSON object text, or NULL */
+    caller_id caller;        /* callback: who is acknowledged once it is safe */
 };
 
 /* The two free questions about the account. */
-enum probe {
-    PROBE_BALANCE,
-    PROBE_THREADS,
-    PROBE_COUNT
-};
+enum probe { PROBE_BALANCE, PROBE_THREADS, PROBE_COUNT };
 
 struct account {
     caller_id caller;
@@ -101,19 +97,19 @@ struct account {
 };
 
 struct probed {
-    enum probe probe;          /* which question this answers */
-    bool is_ok;                /* the vendor answered sensibly */
+    enum probe probe; /* which question this answers */
+    bool is_ok;       /* the vendor answered sensibly */
     bool has_threads;
     uint32_t threads;
     uint32_t working_threads;
-    char balance[32];          /* as the vendor wrote it; empty when unknown */
-    enum class class;          /* when not ok */
+    char balance[32]; /* as the vendor wrote it; empty when unknown */
+    enum class class; /* when not ok */
     char code[ERROR_CODE_MAX];
 };
 
 /* Which dead letters; every field that is set narrows. */
 struct letter_filter {
-    uint64_t number;           /* 0: any */
+    uint64_t number; /* 0: any */
     bool has_client;
     client_id client;
     enum class class;          /* CLASS_COUNT: any */
@@ -135,9 +131,9 @@ struct letter_order {
 
 struct event {
     enum event_kind kind;
-    uint64_t now_ms;  /* monotonic */
-    int64_t wall_ms;  /* since 1970, for records and days only */
-    uint64_t random;  /* fresh entropy: the engine has no other */
+    uint64_t now_ms; /* monotonic */
+    int64_t wall_ms; /* since 1970, for records and days only */
+    uint64_t random; /* fresh entropy: the engine has no other */
     union {
         struct ask ask;
         struct look look;
@@ -172,15 +168,15 @@ enum action_kind {
 struct answer {
     caller_id caller;
     request_id id;
-    enum refusal refusal;      /* anything but NONE: the rest is not set, but retry_after_ms and code */
+    enum refusal refusal; /* anything but NONE: the rest is not set, but retry_after_ms and code */
     enum request_state state;
     enum source source;
-    enum captcha captcha;      /* of a solved request */
-    bool is_replayed;          /* an idempotency key brought it back */
-    bool is_renewed;           /* an idempotency key was known, but its solution had expired */
-    struct blob *text;         /* owned, of a solved request */
-    struct blob *extra;        /* owned, or NULL */
-    uint64_t age_ms;           /* of the solution */
+    enum captcha captcha; /* of a solved request */
+    bool is_replayed;     /* an idempotency key brought it back */
+    bool is_renewed;      /* an idempotency key was known, but its solution had expired */
+    struct blob *text;    /* owned, of a solved request */
+    struct blob *extra;   /* owned, or NULL */
+    uint64_t age_ms;      /* of the solution */
     uint64_t expires_in_ms;
     uint16_t attempts;
     enum class class;          /* of a failed request */

@@ -5,56 +5,56 @@
 #include <stdint.h>
 
 /* field, sentence. Requests = sources + failed + rejected + detached + in flight: the books balance. */
-#define STATS_LIST(X)                                                                      \
-    X(requests, "Requests asked at any door")                                              \
-    X(answered_api, "Requests answered by the solve they started")                         \
-    X(answered_dedup_wait, "Requests answered by joining a solve under way")               \
-    X(answered_dedup_cache, "Requests answered from fresh solutions in memory")            \
-    X(answered_idempotent, "Requests answered by the solve of their idempotency key")      \
-    X(answered_pool, "Requests answered from a pool")                                      \
-    X(failed, "Requests whose solve failed")                                               \
-    X(rejected, "Requests refused at the door")                                            \
-    X(detached, "Requests whose caller left before the answer")                            \
-    X(flights, "Flights started")                                                          \
-    X(submits, "Submits sent to the vendor")                                               \
-    X(submits_accepted, "Submits the vendor accepted: what is paid for")                   \
-    X(submits_rejected, "Submits the vendor refused")                                      \
-    X(submits_not_sent, "Submits proven not to have left")                                 \
-    X(submits_ambiguous, "Submits whose reply was lost")                                   \
-    X(resends, "Submits repeated after an ambiguity window")                               \
-    X(retries, "Attempts after the first of a flight")                                     \
-    X(polls, "Polls sent to the vendor")                                                   \
-    X(polls_unheard, "Polls without a usable reply")                                       \
-    X(probes, "Free account calls sent to the vendor")                                     \
-    X(solves, "Solutions received")                                                        \
-    X(failures_busy, "Flights failed because the vendor stayed busy")                      \
-    X(failures_unsolvable, "Flights failed because the vendor gave up")                    \
-    X(failures_transient, "Flights failed by vendor or network faults")                    \
-    X(failures_ambiguous, "Flights failed with a submit nobody heard of")                  \
-    X(failures_account, "Flights failed by the vendor account")                            \
-    X(failures_caller, "Flights failed by their own parameters")                           \
-    X(failures_proxy, "Flights failed by their proxy")                                     \
-    X(failures_unknown, "Flights failed by errors we do not know")                         \
-    X(failures_timeout, "Flights that reached their deadline")                             \
-    X(callbacks_ok, "Callbacks that brought something new")                                \
-    X(callbacks_duplicate, "Callbacks that repeated what we knew")                         \
-    X(callbacks_late, "Callbacks for attempts already given up")                           \
-    X(callbacks_unknown, "Genuine callbacks for attempts no longer kept")                  \
-    X(callbacks_forged, "Callbacks with a nonce that is not ours")                         \
-    X(duplicates_proven, "Attempts for which two task ids were seen")                      \
-    X(cache_hits, "Look-ups that found a fresh solution")                                  \
-    X(cache_misses, "Look-ups that found none")                                            \
-    X(solutions_banked, "Solutions kept though nobody was waiting")                        \
-    X(solutions_expired_unused, "Solutions that expired without being handed out")         \
-    X(solutions_evicted, "Solutions dropped to stay within the cache's limits")            \
-    X(letters, "Dead letters made")                                                        \
-    X(letters_replayed, "Dead letters sent for another solve")                             \
-    X(letters_settled, "Dead letters whose replay was solved")                             \
-    X(letters_dropped, "Dead letters dropped by hand, by age or for room")                 \
-    X(reports_good, "Good reports")                                                        \
-    X(reports_bad, "Bad reports")                                                          \
-    X(slot_ms_used, "Milliseconds of vendor slots used")                                   \
-    X(slot_ms_saved, "Milliseconds of vendor slots saved by answers without a solve")      \
+#define STATS_LIST(X)                                                                 \
+    X(requests, "Requests asked at any door")                                         \
+    X(answered_api, "Requests answered by the solve they started")                    \
+    X(answered_dedup_wait, "Requests answered by joining a solve under way")          \
+    X(answered_dedup_cache, "Requests answered from fresh solutions in memory")       \
+    X(answered_idempotent, "Requests answered by the solve of their idempotency key") \
+    X(answered_pool, "Requests answered from a pool")                                 \
+    X(failed, "Requests whose solve failed")                                          \
+    X(rejected, "Requests refused at the door")                                       \
+    X(detached, "Requests whose caller left before the answer")                       \
+    X(flights, "Flights started")                                                     \
+    X(submits, "Submits sent to the vendor")                                          \
+    X(submits_accepted, "Submits the vendor accepted: what is paid for")              \
+    X(submits_rejected, "Submits the vendor refused")                                 \
+    X(submits_not_sent, "Submits proven not to have left")                            \
+    X(submits_ambiguous, "Submits whose reply was lost")                              \
+    X(resends, "Submits repeated after an ambiguity window")                          \
+    X(retries, "Attempts after the first of a flight")                                \
+    X(polls, "Polls sent to the vendor")                                              \
+    X(polls_unheard, "Polls without a usable reply")                                  \
+    X(probes, "Free account calls sent to the vendor")                                \
+    X(solves, "Solutions received")                                                   \
+    X(failures_busy, "Flights failed because the vendor stayed busy")                 \
+    X(failures_unsolvable, "Flights failed because the vendor gave up")               \
+    X(failures_transient, "Flights failed by vendor or network faults")               \
+    X(failures_ambiguous, "Flights failed with a submit nobody heard of")             \
+    X(failures_account, "Flights failed by the vendor account")                       \
+    X(failures_caller, "Flights failed by their own parameters")                      \
+    X(failures_proxy, "Flights failed by their proxy")                                \
+    X(failures_unknown, "Flights failed by errors we do not know")                    \
+    X(failures_timeout, "Flights that reached their deadline")                        \
+    X(callbacks_ok, "Callbacks that brought something new")                           \
+    X(callbacks_duplicate, "Callbacks that repeated what we knew")                    \
+    X(callbacks_late, "Callbacks for attempts already given up")                      \
+    X(callbacks_unknown, "Genuine callbacks for attempts no longer kept")             \
+    X(callbacks_forged, "Callbacks with a nonce that is not ours")                    \
+    X(duplicates_proven, "Attempts for which two task ids were seen")                 \
+    X(cache_hits, "Look-ups that found a fresh solution")                             \
+    X(cache_misses, "Look-ups that found none")                                       \
+    X(solutions_banked, "Solutions kept though nobody was waiting")                   \
+    X(solutions_expired_unused, "Solutions that expired without being handed out")    \
+    X(solutions_evicted, "Solutions dropped to stay within the cache's limits")       \
+    X(letters, "Dead letters made")                                                   \
+    X(letters_replayed, "Dead letters sent for another solve")                        \
+    X(letters_settled, "Dead letters whose replay was solved")                        \
+    X(letters_dropped, "Dead letters dropped by hand, by age or for room")            \
+    X(reports_good, "Good reports")                                                   \
+    X(reports_bad, "Bad reports")                                                     \
+    X(slot_ms_used, "Milliseconds of vendor slots used")                              \
+    X(slot_ms_saved, "Milliseconds of vendor slots saved by answers without a solve") \
     X(late_completions, "Completions for something already dead")
 
 struct stats {

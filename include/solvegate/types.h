@@ -71,17 +71,17 @@ enum source {
 };
 
 /* What kind of failure an error code is (DESIGN.md 5.5); the table from codes to classes is proto's. */
-#define CLASS_LIST(X)            \
-    X(NONE, "none")              \
-    X(PENDING, "pending")        \
-    X(BUSY, "busy")              \
-    X(UNSOLVABLE, "unsolvable")  \
-    X(TRANSIENT, "transient")    \
-    X(AMBIGUOUS, "ambiguous")    \
-    X(ACCOUNT, "account")        \
-    X(CALLER, "caller")          \
-    X(PROXY, "proxy")            \
-    X(UNKNOWN, "unknown")        \
+#define CLASS_LIST(X)           \
+    X(NONE, "none")             \
+    X(PENDING, "pending")       \
+    X(BUSY, "busy")             \
+    X(UNSOLVABLE, "unsolvable") \
+    X(TRANSIENT, "transient")   \
+    X(AMBIGUOUS, "ambiguous")   \
+    X(ACCOUNT, "account")       \
+    X(CALLER, "caller")         \
+    X(PROXY, "proxy")           \
+    X(UNKNOWN, "unknown")       \
     X(TIMEOUT, "timeout")
 
 enum class {
@@ -100,18 +100,18 @@ enum request_state {
 };
 
 /* Why a request was not accepted, or a look-up found nothing. */
-#define REFUSAL_LIST(X)                                               \
-    X(NONE, "accepted")                                               \
-    X(FULL_REQUESTS, "too many requests are waiting")                 \
-    X(FULL_FLIGHTS, "too many flights are under way")                 \
-    X(FULL_PER_FLIGHT, "too many requests wait for this very solve")  \
-    X(FULL_CLIENT, "this client has too many requests waiting")       \
-    X(BUDGET, "this client's budget for today is used up")            \
-    X(BREAKER, "the vendor's account is out of order")                \
-    X(MISMATCH, "the idempotency key was used for something else")    \
-    X(DRAINING, "the gateway is shutting down")                       \
-    X(STORE, "the journal cannot be written")                         \
-    X(UNKNOWN_ID, "no such request")                                  \
+#define REFUSAL_LIST(X)                                              \
+    X(NONE, "accepted")                                              \
+    X(FULL_REQUESTS, "too many requests are waiting")                \
+    X(FULL_FLIGHTS, "too many flights are under way")                \
+    X(FULL_PER_FLIGHT, "too many requests wait for this very solve") \
+    X(FULL_CLIENT, "this client has too many requests waiting")      \
+    X(BUDGET, "this client's budget for today is used up")           \
+    X(BREAKER, "the vendor's account is out of order")               \
+    X(MISMATCH, "the idempotency key was used for something else")   \
+    X(DRAINING, "the gateway is shutting down")                      \
+    X(STORE, "the journal cannot be written")                        \
+    X(UNKNOWN_ID, "no such request")                                 \
     X(NOT_SOLVED, "this request has no solution (yet)")
 
 enum refusal {

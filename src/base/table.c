@@ -129,8 +129,13 @@ struct key key_from_u64(uint64_t number)
 {
     /* Written out like load_word, so that one store is made of it. */
     return (struct key){{
-        (uint8_t)number, (uint8_t)(number >> 8), (uint8_t)(number >> 16), (uint8_t)(number >> 24),
-        (uint8_t)(number >> 32), (uint8_t)(number >> 40), (uint8_t)(number >> 48),
+        (uint8_t)number,
+        (uint8_t)(number >> 8),
+        (uint8_t)(number >> 16),
+        (uint8_t)(number >> 24),
+        (uint8_t)(number >> 32),
+        (uint8_t)(number >> 40),
+        (uint8_t)(number >> 48),
         (uint8_t)(number >> 56),
     }};
 }

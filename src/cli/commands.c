@@ -5,7 +5,8 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-    &command_serve, &command_check, &command_letters, &command_hash_key, &command_version, &command_help, NULL,
+    &command_serve, &command_check, &command_letters, &command_hash_key, &command_version,
+    &command_help,  NULL,
 };
 
 const struct command *command_find(const char *name)

@@ -10,13 +10,7 @@
 #define REPLY_MAX ((size_t)16 * 1024 * 1024)
 #define PATH_MAX_BYTES 4096
 
-enum verb {
-    VERB_LIST,
-    VERB_SHOW,
-    VERB_REPLAY,
-    VERB_DROP,
-    VERB_COUNT
-};
+enum verb { VERB_LIST, VERB_SHOW, VERB_REPLAY, VERB_DROP, VERB_COUNT };
 
 static const char *const verb_names[VERB_COUNT] = {"list", "show", "replay", "drop"};
 
@@ -150,9 +144,9 @@ static void print_list(yyjson_val *root)
                  "TYPE", "CLASS", "TRIES", "TOLD", "ERROR");
     yyjson_arr_foreach(letters, at, count, letter)
     {
-        (void)printf("%6s  %-24s  %-12s  %-13s  %-11s  %5llu  %5llu  %s%s\n",
-                     text_of(letter, "id"), text_of(letter, "created"), text_of(letter, "client"),
-                     text_of(letter, "type"), text_of(letter, "class"),
+        (void)printf("%6s  %-24s  %-12s  %-13s  %-11s  %5llu  %5llu  %s%s\n", text_of(letter, "id"),
+                     text_of(letter, "created"), text_of(letter, "client"), text_of(letter, "type"),
+                     text_of(letter, "class"),
                      (unsigned long long)yyjson_get_uint(yyjson_obj_get(letter, "attempt_count")),
                      (unsigned long long)yyjson_get_uint(yyjson_obj_get(letter, "callers_told")),
                      text_of(letter, "error"),
@@ -208,7 +202,8 @@ static void print_letter(yyjson_val *root)
 
 static void print_count(yyjson_val *root, const char *word)
 {
-    (void)printf("%s %llu\n", word, (unsigned long long)yyjson_get_uint(yyjson_obj_get(root, word)));
+    (void)printf("%s %llu\n", word,
+                 (unsigned long long)yyjson_get_uint(yyjson_obj_get(root, word)));
 }
 
 static int print_reply(const struct order *order, const struct buf *reply)
@@ -310,8 +305,10 @@ const struct command command_letters = {
     .name = "letters",
     .summary = "List, show, replay or drop dead letters of a running gateway",
     .usage = "list|show|replay|drop [ID] [FLAGS]",
-    .details = "Dead letters are solves that ended badly. A replay solves them again, a few a second, with\n"
-               "all counters reset; the result answers whoever waits for the same thing, or is kept.\n" REMOTE_KEY_HELP,
+    .details = "Dead letters are solves that ended badly. A replay solves them again, a few a "
+               "second, with\n"
+               "all counters reset; the result answers whoever waits for the same thing, or is "
+               "kept.\n" REMOTE_KEY_HELP,
     .flags = flags,
     .run = run,
 };

@@ -43,7 +43,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     return reply->is_full ? 0 : size * count;
 }
 
-/* The key travels in a header that is wiped afterwards. */
+/* The key travels in a header; everything here ends with the process, a moment later. */
 static struct curl_slist *make_headers(void)
 {
     struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");

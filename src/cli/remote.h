@@ -7,16 +7,11 @@
 
 /* For the flag tables of commands that talk to a gateway; remote_take_flag understands them. The key
  * has no flag: everybody on the machine can read arguments. */
-#define REMOTE_FLAG_URL                                                                  \
-    {                                                                                    \
-        'u', "url", "URL",                                                               \
-            "the gateway: http://HOST:PORT or unix:PATH (or SOLVEGATE_URL; "             \
-            "http://127.0.0.1:8430)"                                                     \
-    }
-#define REMOTE_FLAG_JSON                                        \
-    {                                                           \
-        0, "json", NULL, "print the gateway's JSON as it is"    \
-    }
+#define REMOTE_FLAG_URL                                               \
+    {'u', "url", "URL",                                               \
+     "the gateway: http://HOST:PORT or unix:PATH (or SOLVEGATE_URL; " \
+     "http://127.0.0.1:8430)"}
+#define REMOTE_FLAG_JSON {0, "json", NULL, "print the gateway's JSON as it is"}
 /* Said in the details of such commands. */
 #define REMOTE_KEY_HELP "The client's key is taken from SOLVEGATE_KEY.\n"
 

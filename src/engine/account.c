@@ -84,8 +84,7 @@ static void wait_free(struct engine *engine, struct account_wait *wait)
 void account_on_gone(struct engine *engine, caller_id caller)
 {
     for (int i = 0; i < PROBE_COUNT; i++) {
-        LIST_FOR_EACH_SAFE(link, &engine->probes[i].waits)
-        {
+        LIST_FOR_EACH_SAFE(link, &engine->probes[i].waits) {
             struct account_wait *wait = CONTAINER_OF(link, struct account_wait, link);
             if (wait->caller == caller)
                 wait_free(engine, wait);
@@ -121,8 +120,7 @@ static bool is_verdict_awaited(const struct engine *engine)
 {
     if (engine->is_verdict_due)
         return true;
-    LIST_FOR_EACH(link, &engine->backing_off)
-    {
+    LIST_FOR_EACH(link, &engine->backing_off) {
         if (CONTAINER_OF(link, struct flight, link)->is_judged)
             return true;
     }

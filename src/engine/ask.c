@@ -71,7 +71,9 @@ static enum refusal may_start_flight(const struct engine *engine, const struct a
         placement->retry_after_ms = breaker_retry_after_ms(engine);
         return REFUSAL_BREAKER;
     }
-    if (engine->flights.used == engine->flights.capacity)
+    const uint32_t bytes = ask->params == NULL ? 0 : ask->params->len;
+    if (engine->flights.used == engine->flights.capacity ||
+        engine->flight_bytes + bytes > engine->options.max_flight_bytes)
         return refuse_full(placement, REFUSAL_FULL_FLIGHTS);
     if (client->spent + client->reserved >= client->options.budget_per_day) {
         placement->retry_after_ms = stats_ms_to_midnight(engine);
@@ -102,8 +104,7 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
         placement->source = SOURCE_DEDUP_CACHE;
         return REFUSAL_NONE;
     }
-    struct flight *flight =
-        ask->reuse == REUSE_SHARED ? flight_find(engine, &ask->key) : NULL;
+    struct flight *flight = ask->reuse == REUSE_SHARED ? flight_find(engine, &ask->key) : NULL;
     if (flight != NULL)
         return place_join(engine, flight, SOURCE_DEDUP_WAIT, placement);
     return may_start_flight(engine, ask, placement);

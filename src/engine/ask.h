@@ -17,8 +17,8 @@ struct placement {
     struct flight *flight;     /* borrowed */
     bool is_replayed;
     bool is_renewed;
-    uint32_t retry_after_ms;   /* of a refusal */
-    struct slice code;         /* of a refusal, when the vendor has a word for the cause */
+    uint32_t retry_after_ms; /* of a refusal */
+    struct slice code;       /* of a refusal, when the vendor has a word for the cause */
 };
 
 /* Decides and touches nothing: also what /v1/explain answers with. */

@@ -143,9 +143,8 @@ static uint64_t spread_ms(struct engine *engine)
 static uint64_t first_poll_ms(struct engine *engine, const struct attempt *attempt)
 {
     const bool is_patient = engine->options.has_callbacks && health_is_good(engine);
-    const uint32_t wait_ms = is_patient
-                                 ? engine->options.fallback_after_ms
-                                 : engine->options.poll_first_ms[attempt->captcha];
+    const uint32_t wait_ms = is_patient ? engine->options.fallback_after_ms
+                                        : engine->options.poll_first_ms[attempt->captcha];
     return engine->now_ms + wait_ms + spread_ms(engine);
 }
 

@@ -35,8 +35,7 @@ static void fail_all(struct engine *engine, struct list *flights)
     while (!list_is_empty(flights)) {
         struct flight *flight = CONTAINER_OF(list_first(flights), struct flight, link);
         flight->retry_after_ms = breaker_retry_after_ms(engine);
-        flight_fail(engine, flight, engine->breaker.cause_class,
-                    slice_from(engine->breaker.cause));
+        flight_fail(engine, flight, engine->breaker.cause_class, slice_from(engine->breaker.cause));
     }
 }
 
@@ -111,9 +110,8 @@ static bool is_good_news(const struct engine *engine, const struct probed *probe
         return false;
     if (!slice_equals(slice_from(breaker->cause), SLICE_OF("ERROR_ZERO_BALANCE")))
         return true;
-    return account_has_means(probed) &&
-           (probed->probe == PROBE_BALANCE ||
-            breaker->wait_ms >= engine->options.breaker_probe_most_ms);
+    return account_has_means(probed) && (probed->probe == PROBE_BALANCE ||
+                                         breaker->wait_ms >= engine->options.breaker_probe_most_ms);
 }
 
 void breaker_on_probed(struct engine *engine, const struct probed *probed)

@@ -67,8 +67,8 @@ static void check_requests(const struct engine *engine)
     /* The books balance: every request is somewhere. */
     const struct stats *s = &engine->stats;
     ASSERT(s->requests == s->answered_api + s->answered_dedup_wait + s->answered_dedup_cache +
-                              s->answered_idempotent + s->answered_pool + s->failed +
-                              s->rejected + s->detached + waiting);
+                              s->answered_idempotent + s->answered_pool + s->failed + s->rejected +
+                              s->detached + waiting);
 }
 
 static void check_clients(const struct engine *engine)
@@ -108,6 +108,18 @@ static void check_solutions(const struct engine *engine)
     ASSERT(bytes <= engine->options.max_solution_bytes);
 }
 
+static void check_bytes(const struct engine *engine)
+{
+    uint64_t of_flights = 0;
+    for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;)
+        of_flights += ((const struct flight *)slab_get(&engine->flights, id))->params->len;
+    ASSERT(of_flights == engine->flight_bytes);
+    uint64_t of_letters = 0;
+    for (slab_id id = 0; (id = slab_next(&engine->letters, id)) != 0;)
+        of_letters += ((const struct letter *)slab_get(&engine->letters, id))->params->len;
+    ASSERT(of_letters == engine->letter_bytes);
+}
+
 void engine_check(const struct engine *engine)
 {
     const struct slab *slabs[] = {&engine->requests, &engine->holds,     &engine->flights,
@@ -124,4 +136,5 @@ void engine_check(const struct engine *engine)
     check_requests(engine);
     check_clients(engine);
     check_solutions(engine);
+    check_bytes(engine);
 }

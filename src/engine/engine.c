@@ -55,6 +55,9 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
     case TIMER_PLAN:
         account_on_plan_timer(engine);
         return;
+    case TIMER_PAUSE:
+        /* Every step ends with a look at the queue. */
+        return;
     }
     UNREACHABLE();
 }
@@ -233,6 +236,7 @@ void engine_options_init(struct engine_options *options)
     *options = (struct engine_options){
         .max_requests = 200000,
         .max_flights = 100000,
+        .max_flight_bytes = UINT64_C(512) << 20,
         .max_per_flight = 50000,
         .max_callers = 20000,
         .max_solutions = 100000,
@@ -260,6 +264,7 @@ void engine_options_init(struct engine_options *options)
         /* The vendor lifts an IP ban after five minutes; asking less often gains nothing. */
         .breaker_probe_most_ms = 300000,
         .max_letters = 100000,
+        .max_letter_bytes = UINT64_C(256) << 20,
         .letter_keep_ms = UINT64_C(7) * 86400000,
         .letter_alert_above = 10,
         .replay_interval_ms = 100,
@@ -363,9 +368,9 @@ void engine_free(struct engine *engine)
     while (engine_next_action(engine, &action))
         action_close(&action);
     free_blobs(engine);
-    struct slab *slabs[] = {&engine->requests,    &engine->holds,     &engine->flights,
-                            &engine->attempts,    &engine->solutions, &engine->idempotency,
-                            &engine->letters,     &engine->account_waits};
+    struct slab *slabs[] = {&engine->requests, &engine->holds,        &engine->flights,
+                            &engine->attempts, &engine->solutions,    &engine->idempotency,
+                            &engine->letters,  &engine->account_waits};
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_close(slabs[i]);
     struct table *tables[] = {&engine->requests_by_id,   &engine->holds_by_caller,

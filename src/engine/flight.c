@@ -18,10 +18,10 @@ static const unsigned next_states[FLIGHT_STATE_COUNT] = {
     [FLIGHT_QUEUED] = BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
     [FLIGHT_SUBMITTING] = BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_BACKING_OFF) |
                           BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
-    [FLIGHT_AMBIGUOUS] = BIT(FLIGHT_QUEUED) | BIT(FLIGHT_BACKING_OFF) | BIT(FLIGHT_SOLVED) |
-                         BIT(FLIGHT_FAILED),
-    [FLIGHT_SOLVING] = BIT(FLIGHT_SOLVED) | BIT(FLIGHT_QUEUED) | BIT(FLIGHT_BACKING_OFF) |
-                       BIT(FLIGHT_FAILED),
+    [FLIGHT_AMBIGUOUS] =
+        BIT(FLIGHT_QUEUED) | BIT(FLIGHT_BACKING_OFF) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
+    [FLIGHT_SOLVING] =
+        BIT(FLIGHT_SOLVED) | BIT(FLIGHT_QUEUED) | BIT(FLIGHT_BACKING_OFF) | BIT(FLIGHT_FAILED),
     [FLIGHT_BACKING_OFF] = BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
     [FLIGHT_SOLVED] = 0,
     [FLIGHT_FAILED] = 0,
@@ -55,6 +55,7 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     flight->number = ++engine->flight_serial;
     flight->node.key = ask->key;
     flight->params = blob_ref(ask->params);
+    engine->flight_bytes += flight->params->len;
     flight->created_ms = engine->now_ms;
     flight->captcha = ask->captcha;
     flight->reuse = ask->reuse;
@@ -69,8 +70,7 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     wheel_timer_init(&flight->phase, TIMER_FLIGHT_PHASE);
     wheel_timer_init(&flight->deadline, TIMER_FLIGHT_DEADLINE);
     table_insert(&engine->flights_by_key, &flight->node);
-    wheel_arm(&engine->wheel, &flight->deadline,
-              engine->now_ms + engine->options.solve_timeout_ms);
+    wheel_arm(&engine->wheel, &flight->deadline, engine->now_ms + engine->options.solve_timeout_ms);
     slots_reserve(engine, flight);
     COUNT(engine, flights);
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
@@ -86,6 +86,7 @@ static void flight_free(struct engine *engine, struct flight *flight)
     list_unlink(&flight->link);
     ASSERT(list_is_empty(&flight->letters));
     solution_unref(engine, flight->solution);
+    engine->flight_bytes -= flight->params->len;
     blob_unref(flight->params);
     blob_unref(flight->error);
     history_free(flight->history);
@@ -214,11 +215,9 @@ void flight_fail(struct engine *engine, struct flight *flight, enum class class,
 
 static void wake_one(struct engine *engine, struct flight *flight)
 {
-    struct request *request =
-        CONTAINER_OF(list_first(&flight->requests), struct request, link);
+    struct request *request = CONTAINER_OF(list_first(&flight->requests), struct request, link);
     if (flight->state == FLIGHT_FAILED) {
-        request_failed(engine, request, flight->error_class, flight->error,
-                       flight->retry_after_ms);
+        request_failed(engine, request, flight->error_class, flight->error, flight->retry_after_ms);
         return;
     }
     flight->solution->handed++;

@@ -32,20 +32,20 @@ enum flight_state {
 struct flight {
     struct table_node node; /* by key; a member while it may be found */
     slab_id id;
-    struct list link;       /* the list of its state */
+    struct list link; /* the list of its state */
     struct wheel_timer phase;
     struct wheel_timer deadline;
-    struct list requests;   /* waiting, in the order they came */
-    struct list letters;    /* dead letters whose replay this is */
-    struct history *history; /* owned; NULL until an attempt ends badly */
-    struct list idempotency; /* records that wait for its end */
-    struct blob *params;    /* owned reference */
-    struct blob *error;     /* owned: the last error code, or NULL */
-    struct attempt *attempt; /* the current one, or NULL */
+    struct list requests;      /* waiting, in the order they came */
+    struct list letters;       /* dead letters whose replay this is */
+    struct history *history;   /* owned; NULL until an attempt ends badly */
+    struct list idempotency;   /* records that wait for its end */
+    struct blob *params;       /* owned reference */
+    struct blob *error;        /* owned: the last error code, or NULL */
+    struct attempt *attempt;   /* the current one, or NULL */
     struct solution *solution; /* owned reference, when solved */
     uint64_t created_ms;
     uint64_t slot_since_ms;
-    uint32_t number;        /* for people: counts from 1 */
+    uint32_t number; /* for people: counts from 1 */
     uint32_t request_count;
     uint32_t retry_after_ms;
     uint16_t attempts;
@@ -59,9 +59,9 @@ struct flight {
     bool is_one_time;
     bool is_in_table;
     bool holds_slot;
-    bool is_reserved;       /* a unit of its client's budget is set aside for the next submit */
-    bool is_paid;           /* a submit was or may have been accepted */
-    bool is_judged;         /* ERROR_ZERO_BALANCE: a probe will tell whether it is busy or account */
+    bool is_reserved; /* a unit of its client's budget is set aside for the next submit */
+    bool is_paid;     /* a submit was or may have been accepted */
+    bool is_judged;   /* ERROR_ZERO_BALANCE: a probe will tell whether it is busy or account */
 };
 
 /* Makes a flight for this ask and queues it; NULL when all places are taken. */

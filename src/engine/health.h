@@ -1,4 +1,4 @@
-/* Are the vendor's callbacks arriving? Under half over the last five minutes: poll as if there were none (DESIGN.md 5.7). */
+/* Are the vendor's callbacks arriving? When under half do, we poll as if there were none (5.7). */
 #ifndef SOLVEGATE_ENGINE_HEALTH_H
 #define SOLVEGATE_ENGINE_HEALTH_H
 

@@ -31,8 +31,7 @@ static struct idempotency *record_for(struct engine *engine, const struct ask *a
         wheel_timer_init(&record->expiry, TIMER_IDEMPOTENCY);
         table_insert(&engine->idempotency_by_key, &record->node);
     }
-    wheel_arm(&engine->wheel, &record->expiry,
-              engine->now_ms + engine->options.idempotency_ttl_ms);
+    wheel_arm(&engine->wheel, &record->expiry, engine->now_ms + engine->options.idempotency_ttl_ms);
     return record;
 }
 
@@ -60,8 +59,7 @@ void idempotency_bind_solution(struct engine *engine, const struct ask *ask,
 
 void idempotency_settle(struct engine *engine, struct flight *flight, struct solution *solution)
 {
-    LIST_FOR_EACH_SAFE(link, &flight->idempotency)
-    {
+    LIST_FOR_EACH_SAFE(link, &flight->idempotency) {
         struct idempotency *record = CONTAINER_OF(link, struct idempotency, link);
         if (solution == NULL) {
             record_free(engine, record);

@@ -26,6 +26,7 @@ static void letter_free(struct engine *engine, struct letter *letter)
     list_unlink(&letter->link);
     wheel_cancel(&engine->wheel, &letter->expiry);
     table_remove(&engine->letters_by_number, &letter->node);
+    engine->letter_bytes -= letter->params->len;
     blob_unref(letter->params);
     blob_unref(letter->error);
     history_free(letter->history);
@@ -50,17 +51,27 @@ void letter_on_expiry(struct engine *engine, struct letter *letter)
 
 static void alert_if_many(struct engine *engine)
 {
-    if (engine->letters_are_alerted ||
-        engine->letters.used <= engine->options.letter_alert_above)
+    if (engine->letters_are_alerted || engine->letters.used <= engine->options.letter_alert_above)
         return;
     engine->letters_are_alerted = true;
     struct action *action = engine_push(engine, ACTION_ALERT);
     action->alert.kind = ALERT_LETTERS;
     action->alert.count = engine->letters.used;
-    const struct letter *newest =
-        CONTAINER_OF(engine->letter_list.prev, struct letter, link);
+    const struct letter *newest = CONTAINER_OF(engine->letter_list.prev, struct letter, link);
     action->alert.class = newest->class;
     code_copy(action->alert.code, blob_slice(newest->error));
+}
+
+/* Letters with images in them fill the memory long before their number is reached. */
+static void make_room(struct engine *engine, uint32_t bytes)
+{
+    const bool is_alerted = engine->letters_are_alerted;
+    while (engine->letters.used == engine->letters.capacity ||
+           (engine->letters.used > 0 &&
+            engine->letter_bytes + bytes > engine->options.max_letter_bytes))
+        letter_drop(engine, CONTAINER_OF(list_first(&engine->letter_list), struct letter, link));
+    /* Making room is no crossing: they are as many as before, or few for want of room. */
+    engine->letters_are_alerted = is_alerted;
 }
 
 static void letter_new(struct engine *engine, struct flight *flight)
@@ -68,18 +79,14 @@ static void letter_new(struct engine *engine, struct flight *flight)
     slab_id id;
     if (engine->options.max_letters == 0)
         return;
-    if (engine->letters.used == engine->letters.capacity) {
-        const bool is_alerted = engine->letters_are_alerted;
-        letter_drop(engine, CONTAINER_OF(list_first(&engine->letter_list), struct letter, link));
-        /* Making room is no crossing: they are as many as before. */
-        engine->letters_are_alerted = is_alerted;
-    }
+    make_room(engine, flight->params->len);
     struct letter *letter = slab_alloc(&engine->letters, &id);
     ASSERT(letter != NULL);
     letter->id = id;
     letter->number = ++engine->letter_serial;
     letter->node.key = key_from_u64(letter->number);
     letter->params = blob_ref(flight->params);
+    engine->letter_bytes += letter->params->len;
     letter->error = blob_ref(flight->error);
     letter->history = flight->history;
     flight->history = NULL;
@@ -268,8 +275,7 @@ static bool carry_out(struct engine *engine, struct letter *letter, enum letter_
 void letters_on_order(struct engine *engine, const struct letter_order *order)
 {
     uint32_t count = 0;
-    LIST_FOR_EACH_SAFE(link, &engine->letter_list)
-    {
+    LIST_FOR_EACH_SAFE(link, &engine->letter_list) {
         struct letter *letter = CONTAINER_OF(link, struct letter, link);
         if (matches(letter, &order->filter))
             count += carry_out(engine, letter, order->verb);

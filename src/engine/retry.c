@@ -101,8 +101,7 @@ static void await_verdict(struct engine *engine, struct flight *flight,
         engine->is_verdict_due = true;
 }
 
-void retry_or_fail(struct engine *engine, struct flight *flight,
-                   const struct vendor_result *result)
+void retry_or_fail(struct engine *engine, struct flight *flight, const struct vendor_result *result)
 {
     blob_unref(flight->error);
     flight->error = blob_new(slice_from(result->code));
@@ -173,5 +172,5 @@ void retry_judge(struct engine *engine, bool is_account)
         breaker_open(engine, CLASS_ACCOUNT, SLICE_OF("ERROR_ZERO_BALANCE"));
     engine->is_verdict_due = false;
     LIST_FOR_EACH(link, &engine->backing_off)
-    CONTAINER_OF(link, struct flight, link)->is_judged = false;
+        CONTAINER_OF(link, struct flight, link)->is_judged = false;
 }

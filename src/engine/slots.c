@@ -9,6 +9,7 @@
 void slots_init(struct engine *engine, const struct client_options *clients)
 {
     list_init(&engine->ring);
+    wheel_timer_init(&engine->pause_timer, TIMER_PAUSE);
     for (uint16_t i = 0; i < engine->client_count; i++) {
         struct client *client = &engine->clients[i];
         client->options = clients[i];
@@ -21,8 +22,7 @@ void slots_init(struct engine *engine, const struct client_options *clients)
         }
     }
     engine->slots_plan = engine->options.slots_are_auto ? SLOTS_AUTO_MOST : engine->options.slots;
-    const uint32_t start =
-        engine->options.slots_are_auto ? SLOTS_AUTO_START : engine->slots_plan;
+    const uint32_t start = engine->options.slots_are_auto ? SLOTS_AUTO_START : engine->slots_plan;
     engine->limit_milli = (uint64_t)start * 1000;
 }
 
@@ -123,7 +123,8 @@ static struct flight *next_in_turn(struct engine *engine)
 
 void slots_pump(struct engine *engine)
 {
-    if (engine->queued == 0 || breaker_is_open(engine) || !engine->store_is_writable)
+    if (engine->queued == 0 || breaker_is_open(engine) || !engine->store_is_writable ||
+        engine->pause_timer.is_armed)
         return;
     while (engine->slots_used < slots_limit(engine)) {
         struct flight *flight = next_in_turn(engine);
@@ -138,8 +139,7 @@ void slots_pump(struct engine *engine)
 bool slots_can_reserve(const struct engine *engine, const struct flight *flight)
 {
     const struct client *client = &engine->clients[flight->client];
-    return flight->is_reserved ||
-           client->spent + client->reserved < client->options.budget_per_day;
+    return flight->is_reserved || client->spent + client->reserved < client->options.budget_per_day;
 }
 
 void slots_reserve(struct engine *engine, struct flight *flight)
@@ -184,6 +184,15 @@ uint32_t slots_limit(const struct engine *engine)
     return (uint32_t)(engine->limit_milli / 1000);
 }
 
+/* With nothing of ours in flight there is no end to wait for before the next one tries its luck. */
+static void pause_if_alone(struct engine *engine)
+{
+    const uint32_t base_ms = engine->options.retry_base_ms;
+    const uint32_t wait_ms = base_ms < LIMIT_CUT_PAUSE_MS ? base_ms : LIMIT_CUT_PAUSE_MS;
+    if (engine->slots_used <= 1)
+        wheel_arm(&engine->wheel, &engine->pause_timer, engine->now_ms + wait_ms);
+}
+
 void slots_on_busy(struct engine *engine)
 {
     const uint64_t used_milli = (uint64_t)engine->slots_used * 1000;
@@ -201,6 +210,7 @@ void slots_on_busy(struct engine *engine)
         engine->limit_milli = used_milli - 1000;
     if (engine->limit_milli < 1000)
         engine->limit_milli = 1000;
+    pause_if_alone(engine);
     TRACE(engine, "limit cut to %u", slots_limit(engine));
 }
 

@@ -27,6 +27,7 @@ enum timer_kind {
     TIMER_LETTER,      /* a dead letter was kept long enough */
     TIMER_REPLAY,      /* the next letter of a replay may go */
     TIMER_PLAN,        /* slots: auto asks again */
+    TIMER_PAUSE,       /* the vendor was busy with nothing of ours: time to try again */
 };
 
 /* One caller's ask. On its flight's list while waiting, on a finished list afterwards. */
@@ -34,23 +35,23 @@ struct request {
     struct table_node node; /* by public id */
     slab_id id;
     struct list link;
-    struct list holds;         /* callers held until it is final */
+    struct list holds; /* callers held until it is final */
     struct wheel_timer expiry;
     struct flight *flight;     /* borrowed; NULL once final */
     struct solution *solution; /* owned reference, when solved */
     struct blob *error;        /* owned, when failed */
     request_id public_id;
-    journal_seq seq;           /* of its record: no answer before it is durable */
+    journal_seq seq; /* of its record: no answer before it is durable */
     uint32_t retry_after_ms;
     uint16_t attempts;
     client_id client;
-    enum request_state state;  /* SOLVED and FAILED are final; else ask the flight */
+    enum request_state state; /* SOLVED and FAILED are final; else ask the flight */
     enum source source;
     enum class error_class;
     bool is_replayed;
     bool is_renewed;
-    bool is_id_told;           /* its caller can come back for it */
-    bool is_read;              /* its final state was told to somebody */
+    bool is_id_told; /* its caller can come back for it */
+    bool is_read;    /* its final state was told to somebody */
     bool is_reported;
 };
 
@@ -58,7 +59,7 @@ struct request {
 struct hold {
     struct table_node node; /* by caller */
     slab_id id;
-    struct list link;       /* of its request */
+    struct list link; /* of its request */
     struct wheel_timer timer;
     struct request *request; /* borrowed */
     caller_id caller;
@@ -68,27 +69,27 @@ struct hold {
 struct attempt {
     struct table_node node; /* by name */
     slab_id id;
-    struct list link;       /* engine's listening list, oldest first, once its flight is done with it */
+    struct list link; /* engine's listening list, oldest first, once its flight is done with it */
     struct wheel_timer expiry;
-    struct flight *flight;  /* borrowed; NULL once the flight is done with it */
-    slab_id origin;         /* that flight's place, to find it again while it tries anew */
-    struct blob *text;      /* owned: the solution it brought, to recognise repeats */
+    struct flight *flight; /* borrowed; NULL once the flight is done with it */
+    slab_id origin;        /* that flight's place, to find it again while it tries anew */
+    struct blob *text;     /* owned: the solution it brought, to recognise repeats */
     attempt_id name;
-    struct key key;         /* of its flight, to bank a late solution */
+    struct key key; /* of its flight, to bank a late solution */
     uint64_t started_ms;
-    uint64_t unborn_ms;     /* the latest moment at which the solution certainly did not exist */
-    uint64_t asked_ms;      /* when the poll under way was asked for */
-    int64_t spent_day;      /* whose budget paid for it before its submit's reply came */
+    uint64_t unborn_ms; /* the latest moment at which the solution certainly did not exist */
+    uint64_t asked_ms;  /* when the poll under way was asked for */
+    int64_t spent_day;  /* whose budget paid for it before its submit's reply came */
     client_id client;
     enum captcha captcha;
     enum reuse reuse;
     bool is_one_time;
-    bool is_replied;        /* the submit ended, one way or the other */
-    bool is_polling;        /* a poll is on its way */
-    bool is_void;           /* proven not to exist at the vendor: nothing can come of it */
-    bool is_closed;         /* solved or failed: anything further is a repeat */
-    bool is_missed; /* a poll brought it, its callback has not come */
-    bool is_other_closed;   /* the same for the other task */
+    bool is_replied;      /* the submit ended, one way or the other */
+    bool is_polling;      /* a poll is on its way */
+    bool is_void;         /* proven not to exist at the vendor: nothing can come of it */
+    bool is_closed;       /* solved or failed: anything further is a repeat */
+    bool is_missed;       /* a poll brought it, its callback has not come */
+    bool is_other_closed; /* the same for the other task */
     char task_id[TASK_ID_MAX];
     char other_task_id[TASK_ID_MAX]; /* a second one on the same nonce: our submit was doubled */
 };
@@ -97,24 +98,24 @@ struct attempt {
 struct solution {
     struct table_node node; /* by key, while cached */
     slab_id id;
-    struct list link;       /* engine's cached list, oldest first, while cached */
+    struct list link; /* engine's cached list, oldest first, while cached */
     struct wheel_timer expiry;
-    struct blob *text;      /* owned; of a negative one the error code */
-    struct blob *extra;     /* owned, or NULL */
+    struct blob *text;  /* owned; of a negative one the error code */
+    struct blob *extra; /* owned, or NULL */
     uint64_t born_ms;
     uint64_t expires_ms;
-    uint64_t solve_ms;      /* slot time it cost: what a hit saves */
-    journal_seq seq;        /* of its record: nobody gets it before it is durable */
-    uint32_t refs;          /* requests, idempotency records and flights that hold it, +1 while cached */
-    uint32_t handed;        /* requests that got it */
+    uint64_t solve_ms; /* slot time it cost: what a hit saves */
+    journal_seq seq;   /* of its record: nobody gets it before it is durable */
+    uint32_t refs;     /* requests, idempotency records and flights that hold it, +1 while cached */
+    uint32_t handed;   /* requests that got it */
     uint32_t bytes;
     uint16_t attempts;
     client_id client;
     enum captcha captcha;
     bool is_cached;
-    bool is_shared;         /* else it is handed out once */
+    bool is_shared; /* else it is handed out once */
     bool is_negative;
-    bool is_bad;            /* reported: nobody gets it any more */
+    bool is_bad; /* reported: nobody gets it any more */
     char task_id[TASK_ID_MAX];
 };
 
@@ -122,7 +123,7 @@ struct solution {
 struct idempotency {
     struct table_node node; /* by digest */
     slab_id id;
-    struct list link;       /* of its flight while that runs */
+    struct list link; /* of its flight while that runs */
     struct wheel_timer expiry;
     struct key fingerprint;
     struct flight *flight;     /* borrowed, while it runs */
@@ -140,13 +141,13 @@ struct history {
 struct letter {
     struct table_node node; /* by number */
     slab_id id;
-    struct list link;       /* engine's letters, oldest first */
-    struct list ride;       /* engine's replays, or the flight's letters */
+    struct list link; /* engine's letters, oldest first */
+    struct list ride; /* engine's replays, or the flight's letters */
     struct wheel_timer expiry;
-    struct flight *flight;  /* borrowed; the replay under way, or NULL */
+    struct flight *flight;   /* borrowed; the replay under way, or NULL */
     struct history *history; /* owned */
-    struct blob *params;    /* owned */
-    struct blob *error;     /* owned */
+    struct blob *params;     /* owned */
+    struct blob *error;      /* owned */
     struct key key;
     uint64_t number;
     int64_t created_wall_ms;
@@ -169,8 +170,8 @@ struct account_wait {
 
 /* One of the two free questions: what the vendor last said, and who waits for it to say it again. */
 struct account_probe {
-    bool is_asked;             /* a call is on its way */
-    uint64_t heard_ms;         /* when the last answer came */
+    bool is_asked;     /* a call is on its way */
+    uint64_t heard_ms; /* when the last answer came */
     struct probed last;
     struct list waits;
 };
@@ -181,20 +182,20 @@ struct account_probe {
 struct client {
     struct list again[PRIORITIES];  /* flights that had their turn before: they go first */
     struct list queues[PRIORITIES]; /* newcomers */
-    struct list turn;       /* in the ring of clients that have something queued */
+    struct list turn;               /* in the ring of clients that have something queued */
     struct client_options options;
     uint32_t queued;
     uint32_t slots_used;
-    uint32_t credit;        /* flights it may still start in this round */
-    uint32_t requests;      /* waiting */
-    uint64_t spent;         /* of today's budget */
-    uint64_t reserved;      /* by flights not yet submitted */
+    uint32_t credit;   /* flights it may still start in this round */
+    uint32_t requests; /* waiting */
+    uint64_t spent;    /* of today's budget */
+    uint64_t reserved; /* by flights not yet submitted */
 };
 
 struct breaker {
     enum breaker_state state;
     struct wheel_timer timer;
-    uint32_t wait_ms;       /* until the next probe; doubles while it stays open */
+    uint32_t wait_ms; /* until the next probe; doubles while it stays open */
     enum class cause_class;
     char cause[ERROR_CODE_MAX];
     uint64_t ambiguous_ms[5]; /* when the last ambiguous submits happened, a ring */
@@ -229,49 +230,52 @@ struct engine {
     struct wheel wheel;
 
     struct slab requests, holds, flights, attempts, solutions, idempotency, letters, account_waits;
-    struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name, solutions_by_key,
-        idempotency_by_key, letters_by_number;
+    struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name,
+        solutions_by_key, idempotency_by_key, letters_by_number;
 
-    struct list active;        /* flights that hold a slot */
+    uint64_t flight_bytes; /* of the parameters of all flights */
+    struct list active;    /* flights that hold a slot */
     struct list backing_off;
     struct list waking;        /* ended flights with requests to answer */
     struct list finished_read; /* requests, oldest first */
     uint32_t finished_read_count;
-    struct list listening;     /* attempts without a flight, oldest first */
-    struct list cached;        /* solutions, oldest first */
+    struct list listening; /* attempts without a flight, oldest first */
+    struct list cached;    /* solutions, oldest first */
     uint64_t cached_bytes;
     uint32_t cached_count;
 
-    struct list letter_list;   /* oldest first */
-    struct list replays;       /* letters waiting to be replayed */
+    struct list letter_list; /* oldest first */
+    uint64_t letter_bytes;   /* of their parameters */
+    struct list replays;     /* letters waiting to be replayed */
     uint32_t replay_count;
     struct wheel_timer replay_timer;
     uint64_t letter_serial;
     bool letters_are_alerted;
 
-    struct client *clients;    /* owned */
+    struct client *clients; /* owned */
     uint16_t client_count;
-    struct list ring;          /* clients whose turn comes */
+    struct list ring; /* clients whose turn comes */
     uint32_t queued;
     uint32_t slots_used;
     uint32_t slots_plan;
-    uint64_t limit_milli;      /* the adaptive limit, in thousandths of a slot */
-    uint64_t limit_aim_milli;  /* after a cut it grows fast up to here */
-    uint64_t limit_cut_ms;     /* when it was last cut */
+    uint64_t limit_milli;     /* the adaptive limit, in thousandths of a slot */
+    uint64_t limit_aim_milli; /* after a cut it grows fast up to here */
+    uint64_t limit_cut_ms;    /* when it was last cut */
     struct wheel_timer plan_timer;
+    struct wheel_timer pause_timer; /* while it is armed nothing is submitted */
 
     struct breaker breaker;
     struct minute minute;
     struct health health;
 
     struct account_probe probes[PROBE_COUNT];
-    bool is_verdict_due;       /* a flight ended with ERROR_ZERO_BALANCE before anybody could tell why */
-    uint32_t verdict_slots;    /* most slots in use when that was said, since the question was asked */
+    bool is_verdict_due; /* a flight ended with ERROR_ZERO_BALANCE before anybody could tell why */
+    uint32_t verdict_slots; /* most slots in use when that was said, since the question was asked */
 
-    struct action *actions;    /* owned; a queue that grows to the largest step */
+    struct action *actions; /* owned; a queue that grows to the largest step */
     size_t action_head, action_count, action_room;
-    journal_seq seq;           /* last handed out */
-    journal_seq durable;       /* safe up to here */
+    journal_seq seq;     /* last handed out */
+    journal_seq durable; /* safe up to here */
     bool store_is_writable;
     bool is_draining;
 
@@ -285,20 +289,20 @@ struct engine {
 };
 
 /* Counts in the totals and in today's page. */
-#define COUNT_BY(engine, field, amount)                \
-    do {                                               \
-        (engine)->stats.field += (amount);             \
-        (engine)->days[0].stats.field += (amount);     \
+#define COUNT_BY(engine, field, amount)            \
+    do {                                           \
+        (engine)->stats.field += (amount);         \
+        (engine)->days[0].stats.field += (amount); \
     } while (0)
 #define COUNT(engine, field) COUNT_BY(engine, field, 1)
 
-#define TRACE(engine, ...)                              \
-    do {                                                \
-        if ((engine)->trace != NULL) {                  \
-            buf_reset(&(engine)->trace_buf);            \
+#define TRACE(engine, ...)                               \
+    do {                                                 \
+        if ((engine)->trace != NULL) {                   \
+            buf_reset(&(engine)->trace_buf);             \
             buf_addf(&(engine)->trace_buf, __VA_ARGS__); \
-            engine_trace_emit(engine);                  \
-        }                                               \
+            engine_trace_emit(engine);                   \
+        }                                                \
     } while (0)
 
 void engine_trace_emit(struct engine *engine);

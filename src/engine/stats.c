@@ -71,7 +71,8 @@ bool stats_retry_allowed(const struct engine *engine)
         submits += engine->minute.submits[place];
         retries += engine->minute.retries[place];
     }
-    return retries < RETRY_FLOOR || retries * 1000 < submits * engine->options.retry_budget_permille;
+    return retries < RETRY_FLOOR ||
+           retries * 1000 < submits * engine->options.retry_budget_permille;
 }
 
 void stats_count_failure(struct engine *engine, enum class class)

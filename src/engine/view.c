@@ -109,7 +109,8 @@ const struct stats *engine_stats(const struct engine *engine)
     return &engine->stats;
 }
 
-const struct stats *engine_stats_of_day(const struct engine *engine, unsigned days_ago, int64_t *day)
+const struct stats *engine_stats_of_day(const struct engine *engine, unsigned days_ago,
+                                        int64_t *day)
 {
     if (days_ago > STATS_DAYS || (days_ago > 0 && engine->days[days_ago].number == 0))
         return NULL;

@@ -29,8 +29,8 @@ long client_keys_find(struct client_keys *keys, struct slice key)
     if (keys->config->client_count == 0 || !slice_is_given(key))
         return -1;
     uint64_t mac[CLIENT_MAC_WORDS];
-    (void)crypto_shorthash_siphashx24((unsigned char *)mac, (const unsigned char *)key.data, key.len,
-                                      (const unsigned char *)keys->secret);
+    (void)crypto_shorthash_siphashx24((unsigned char *)mac, (const unsigned char *)key.data,
+                                      key.len, (const unsigned char *)keys->secret);
     struct client_seen *seen = &keys->seen[mac[0] % CLIENT_KEYS_SEEN];
     if (seen->is_set && is_same(seen->mac, mac))
         return seen->client;

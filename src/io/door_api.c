@@ -13,8 +13,8 @@ static struct slice presented_key(const struct gate *gate, const struct http_req
     const struct slice header = request->authorization;
     if (header.len > BEARER.len &&
         slice_equals_nocase((struct slice){.data = header.data, .len = BEARER.len}, BEARER))
-        return slice_trim((struct slice){.data = header.data + BEARER.len,
-                                         .len = header.len - BEARER.len});
+        return slice_trim(
+            (struct slice){.data = header.data + BEARER.len, .len = header.len - BEARER.len});
     return params_value(&gate->params, SLICE_OF("key"));
 }
 
@@ -40,10 +40,11 @@ static bool check_body(const struct http_request *request, struct mistake *mista
     if (request->body.len == 0 || has_object(request->body))
         return true;
     if (is_json_type(request->content_type))
-        *mistake = (struct mistake){.status = 400, .code = "malformed_body",
-                                    .detail = "the body is not a JSON object"};
+        *mistake = (struct mistake){
+            .status = 400, .code = "malformed_body", .detail = "the body is not a JSON object"};
     else
-        *mistake = (struct mistake){.status = 415, .code = "unsupported_media_type",
+        *mistake = (struct mistake){.status = 415,
+                                    .code = "unsupported_media_type",
                                     .detail = "the body must be application/json"};
     return false;
 }
@@ -52,9 +53,9 @@ static bool enter(struct gate *gate, const struct http_request *request, struct 
                   unsigned scope)
 {
     struct mistake mistake;
-    const bool is_in = check_body(request, &mistake) && intake_read(gate, request, &mistake) &&
-                       intake_client(gate, presented_key(gate, request), scope, &visit->client,
-                                     &mistake);
+    const bool is_in =
+        check_body(request, &mistake) && intake_read(gate, request, &mistake) &&
+        intake_client(gate, presented_key(gate, request), scope, &visit->client, &mistake);
     if (!is_in)
         intake_complain(gate, request->caller, visit, &mistake);
     return is_in;
@@ -86,23 +87,33 @@ static void read_prefer(const struct http_request *request, uint32_t *hold_ms)
 
 /* ---- handlers ---------------------------------------------------------------------------- */
 
+static bool read_solve(struct gate *gate, const struct http_request *request, struct visit *visit,
+                       struct ask *ask)
+{
+    struct mistake mistake;
+    if (!enter(gate, request, visit, SCOPE_SOLVE))
+        return false;
+    if (!intake_ask(gate, request, visit->client, ask, &mistake)) {
+        intake_complain(gate, request->caller, visit, &mistake);
+        return false;
+    }
+    if (!slice_is_given(params_value(&gate->params, SLICE_OF("wait"))))
+        read_prefer(request, &ask->hold_ms);
+    ask->params = params_pack(&gate->params);
+    ask_memo_keep(&gate->ask_memo, visit, ask);
+    return true;
+}
+
 void door_solve(struct gate *gate, const struct http_request *request, struct visit *visit,
                 uint64_t number)
 {
     (void)number;
-    struct mistake mistake;
-    if (!enter(gate, request, visit, SCOPE_SOLVE))
-        return;
     struct event event = gate_event(gate, EVENT_ASK);
-    if (!intake_ask(gate, request, visit->client, &event.ask, &mistake)) {
-        intake_complain(gate, request->caller, visit, &mistake);
-        return;
-    }
-    if (!slice_is_given(params_value(&gate->params, SLICE_OF("wait"))))
-        read_prefer(request, &event.ask.hold_ms);
     visit->door = DOOR_SOLVE;
+    if (!ask_memo_find(&gate->ask_memo, request, visit, &event.ask) &&
+        !read_solve(gate, request, visit, &event.ask))
+        return;
     visit_store(request, visit);
-    event.ask.params = params_pack(&gate->params);
     gate_step(gate, &event);
     blob_unref(event.ask.params);
 }
@@ -149,8 +160,8 @@ static bool read_opinion(const struct gate *gate, bool *is_good, struct mistake 
         *is_good = false;
         return true;
     }
-    *mistake = (struct mistake){.status = 422, .code = "bad_parameter",
-                                .detail = "good: expected true or false"};
+    *mistake = (struct mistake){
+        .status = 422, .code = "bad_parameter", .detail = "good: expected true or false"};
     return false;
 }
 
@@ -194,8 +205,7 @@ void door_explain(struct gate *gate, const struct http_request *request, struct 
 static void add_answer_headers(struct gate *gate, const struct answer *answer)
 {
     if (answer->state == REQUEST_SOLVED) {
-        reply_header(gate, SLICE_OF("Solvegate-Source"),
-                     slice_from(source_name(answer->source)));
+        reply_header(gate, SLICE_OF("Solvegate-Source"), slice_from(source_name(answer->source)));
         buf_add(&gate->headers, SLICE_OF("Age: "));
         buf_add_u64(&gate->headers, answer->age_ms / 1000);
         buf_add(&gate->headers, SLICE_OF("\r\n"));
@@ -222,8 +232,7 @@ static void reply_state(struct gate *gate, const struct visit *visit, const stru
     reply_json(gate, answer->caller, visit, is_running && visit->door == DOOR_SOLVE ? 202 : 200);
 }
 
-static void reply_failure(struct gate *gate, const struct visit *visit,
-                          const struct answer *answer)
+static void reply_failure(struct gate *gate, const struct visit *visit, const struct answer *answer)
 {
     struct problem problem;
     api_problem_of(answer, &gate->words, &problem);
@@ -233,8 +242,7 @@ static void reply_failure(struct gate *gate, const struct visit *visit,
 void door_api_answer(struct gate *gate, const struct visit *visit, const struct answer *answer)
 {
     const bool is_about_state = visit->door == DOOR_SOLVE || visit->door == DOOR_STATE;
-    if (answer->refusal != REFUSAL_NONE ||
-        (is_about_state && answer->state == REQUEST_FAILED)) {
+    if (answer->refusal != REFUSAL_NONE || (is_about_state && answer->state == REQUEST_FAILED)) {
         reply_failure(gate, visit, answer);
     } else if (visit->door == DOOR_DETACH) {
         reply_json(gate, answer->caller, visit, 204);

@@ -27,23 +27,33 @@ static bool enter(struct gate *gate, const struct http_request *request, struct 
     return false;
 }
 
+static bool read_submit(struct gate *gate, const struct http_request *request, struct visit *visit,
+                        struct ask *ask)
+{
+    struct mistake mistake;
+    if (!enter(gate, request, visit))
+        return false;
+    if (!intake_ask(gate, request, visit->client, ask, &mistake)) {
+        say(gate, request->caller, visit, mistake.word);
+        return false;
+    }
+    ask->is_id_told = true;
+    ask->hold_ms = 0;
+    ask->params = params_pack(&gate->params);
+    ask_memo_keep(&gate->ask_memo, visit, ask);
+    return true;
+}
+
 void door_in(struct gate *gate, const struct http_request *request, struct visit *visit,
              uint64_t number)
 {
     (void)number;
-    struct mistake mistake;
-    if (!enter(gate, request, visit))
-        return;
     struct event event = gate_event(gate, EVENT_ASK);
-    if (!intake_ask(gate, request, visit->client, &event.ask, &mistake)) {
-        say(gate, request->caller, visit, mistake.word);
-        return;
-    }
     visit->door = DOOR_SUBMIT;
+    if (!ask_memo_find(&gate->ask_memo, request, visit, &event.ask) &&
+        !read_submit(gate, request, visit, &event.ask))
+        return;
     visit_store(request, visit);
-    event.ask.is_id_told = true;
-    event.ask.hold_ms = 0;
-    event.ask.params = params_pack(&gate->params);
     gate_step(gate, &event);
     blob_unref(event.ask.params);
 }
@@ -126,8 +136,8 @@ static void report(struct gate *gate, const struct http_request *request, struct
                    bool is_good)
 {
     struct event event = gate_event(gate, EVENT_REPORT);
-    event.report = (struct report){
-        .caller = request->caller, .client = visit->client, .is_good = is_good};
+    event.report =
+        (struct report){.caller = request->caller, .client = visit->client, .is_good = is_good};
     if (!read_id(gate, &event.report.id)) {
         say(gate, request->caller, visit, "ERROR_WRONG_ID_FORMAT");
         return;

@@ -92,8 +92,7 @@ void door_letters(struct gate *gate, const struct http_request *request, struct 
     uint64_t cursor;
     const size_t limit = intake_page(gate, LETTERS_PAGE, &cursor);
     uint32_t total = 0;
-    const size_t count =
-        engine_list_letters(gate->engine, &filter, &cursor, views, limit, &total);
+    const size_t count = engine_list_letters(gate->engine, &filter, &cursor, views, limit, &total);
     const struct api_names names = client_names(gate);
     api_write_letters(&gate->body, views, count, total, cursor, &names);
     reply_json(gate, request->caller, visit, 200);

@@ -1,4 +1,4 @@
-/* The vendor's callbacks: genuine ones are acknowledged once they are safe, all others find nothing here (DESIGN.md 5.7). */
+/* The vendor's callbacks: genuine ones are taken, all others find nothing here (DESIGN.md 5.7). */
 #include "io/doors.h"
 #include "io/intake.h"
 #include "io/reply.h"

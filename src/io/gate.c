@@ -140,8 +140,8 @@ static void submit(struct gate *gate, const struct call *call)
     struct slice address = SLICE_NONE;
     if (gate->config->public_url[0] != '\0') {
         nonce_write(gate->nonce_secret, call->attempt, nonce);
-        const int len = snprintf(pingback, sizeof(pingback), "%s/pingback/%s",
-                                 gate->config->public_url, nonce);
+        const int len =
+            snprintf(pingback, sizeof(pingback), "%s/pingback/%s", gate->config->public_url, nonce);
         address = (struct slice){.data = pingback, .len = (size_t)len};
     }
     upstream_submit(gate->upstream, call->attempt, call->params, address);
@@ -421,6 +421,7 @@ static void close_gate(struct gate *gate)
     buf_close(&gate->headers);
     buf_close(&gate->words);
     client_keys_close(&gate->client_keys);
+    ask_memo_close(&gate->ask_memo);
     sodium_memzero(gate->nonce_secret, sizeof(gate->nonce_secret));
     sodium_memzero(&gate->identity_options, sizeof gate->identity_options);
     const int err = uv_loop_close(&gate->loop);
@@ -460,6 +461,7 @@ int gate_run(const struct config *config)
     gate->started_ms = uv_now(&gate->loop);
     gate_make_secrets(gate);
     client_keys_init(&gate->client_keys, config);
+    ask_memo_init(&gate->ask_memo);
     init_buffers(gate);
     init_handles(gate);
     LOG(LOG_LEVEL_WARN, "memory_only",

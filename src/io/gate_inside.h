@@ -3,6 +3,7 @@
 #define SOLVEGATE_IO_GATE_INSIDE_H
 
 #include "base/buf.h"
+#include "io/ask_memo.h"
 #include "io/client_keys.h"
 #include "io/http.h"
 #include "io/upstream.h"
@@ -22,16 +23,16 @@
 /* How an exchange is to be answered; every answer of the engine finds it by its caller. */
 enum door {
     DOOR_NONE,
-    DOOR_SUBMIT,  /* in.php */
-    DOOR_RESULT,  /* res.php?action=get, get2 */
-    DOOR_REPORT,  /* res.php?action=reportgood, reportbad */
-    DOOR_ACCOUNT, /* res.php?action=getbalance, threadsinfo */
-    DOOR_SOLVE,   /* POST /v1/solves */
-    DOOR_STATE,   /* GET /v1/solves/{id} */
-    DOOR_DETACH,  /* DELETE /v1/solves/{id} */
+    DOOR_SUBMIT,   /* in.php */
+    DOOR_RESULT,   /* res.php?action=get, get2 */
+    DOOR_REPORT,   /* res.php?action=reportgood, reportbad */
+    DOOR_ACCOUNT,  /* res.php?action=getbalance, threadsinfo */
+    DOOR_SOLVE,    /* POST /v1/solves */
+    DOOR_STATE,    /* GET /v1/solves/{id} */
+    DOOR_DETACH,   /* DELETE /v1/solves/{id} */
     DOOR_PINGBACK, /* /pingback/{nonce} */
-    DOOR_LETTERS, /* orders about dead letters */
-    DOOR_OPINION, /* POST /v1/solves/{id}/report */
+    DOOR_LETTERS,  /* orders about dead letters */
+    DOOR_OPINION,  /* POST /v1/solves/{id}/report */
 };
 
 /* What is remembered of a request until its reply; it travels in the exchange's note. */
@@ -47,12 +48,12 @@ struct visit {
 
 struct gate {
     uv_loop_t loop;
-    uv_timer_t deadline;       /* wakes the loop for the engine's next deadline */
+    uv_timer_t deadline; /* wakes the loop for the engine's next deadline */
     uv_prepare_t before_sleep;
     uv_check_t after_poll;
     uv_signal_t sigterm, sigint, sighup;
     uv_timer_t drain_timer;
-    uint64_t armed_ms;         /* what `deadline` is set to; 0: not set */
+    uint64_t armed_ms; /* what `deadline` is set to; 0: not set */
     bool is_draining;
     bool is_closing;
 
@@ -60,22 +61,23 @@ struct gate {
     struct engine *engine;
     struct http_server *server;
     struct upstream *upstream;
-    struct webhook *webhook;   /* NULL without alerts.url */
+    struct webhook *webhook; /* NULL without alerts.url */
     struct identity_options identity_options;
     uint8_t nonce_secret[NONCE_SECRET_BYTES];
     uint64_t started_ms;
-    int64_t wall_ms;           /* of this turn, as of wall_at_ms */
+    int64_t wall_ms; /* of this turn, as of wall_at_ms */
     uint64_t wall_at_ms;
 
     struct client_keys client_keys;
+    struct ask_memo ask_memo;
 
     /* Reused for every request, so that a hit allocates nothing. */
     struct params params;
     struct identity identity;
-    struct buf scratch;        /* identity's values */
-    struct buf body;           /* of the reply under construction */
-    struct buf headers;        /* further header lines of it */
-    struct buf words;          /* sentences of it */
+    struct buf scratch; /* identity's values */
+    struct buf body;    /* of the reply under construction */
+    struct buf headers; /* further header lines of it */
+    struct buf words;   /* sentences of it */
 
     uint64_t entropy[ENTROPY_WORDS];
     unsigned entropy_left;

@@ -12,6 +12,7 @@ static void take_limits(const struct config *config, struct engine_options *opti
 {
     options->max_requests = config->limits.requests;
     options->max_flights = config->limits.flights;
+    options->max_flight_bytes = config->limits.flight_bytes;
     options->max_per_flight = config->limits.per_flight;
     options->max_callers = config->limits.callers;
     options->max_solutions = config->limits.solutions;
@@ -22,6 +23,7 @@ static void take_limits(const struct config *config, struct engine_options *opti
 static void take_letters(const struct config *config, struct engine_options *options)
 {
     options->max_letters = config->letters.max;
+    options->max_letter_bytes = config->letters.max_bytes;
     options->letter_keep_ms = config->letters.keep_ms;
     options->letter_alert_above = config->letters.alert_above;
     options->replay_interval_ms = config->letters.replay_interval_ms;

@@ -36,8 +36,9 @@ struct http_request {
     struct slice path;  /* raw, before '?' */
     struct slice query; /* raw, after '?'; not given when there is none */
     struct slice content_type, authorization, idempotency_key, x_request_id, prefer, accept, origin;
+    struct slice sec_fetch_site, host;
     struct slice body;
-    struct slice peer;  /* the client's address as text, from X-Forwarded-For only behind a trusted proxy */
+    struct slice peer; /* its address as text; X-Forwarded-For counts only behind a trusted proxy */
     struct http_note *note; /* zeroed; lives until the reply */
 };
 
@@ -50,10 +51,10 @@ struct http_handlers {
 };
 
 struct http_options {
-    uint32_t connections;      /* at most; more are not accepted until one closes */
+    uint32_t connections; /* at most; more are not accepted until one closes */
     uint32_t body_bytes, header_bytes, url_bytes;
     uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
-    uint32_t pipeline;         /* exchanges of one connection waiting for replies, then reading pauses */
+    uint32_t pipeline; /* exchanges of one connection that wait for replies, then reading pauses */
     const struct config_cidr *trusted_proxies; /* borrowed for the server's life */
     size_t trusted_proxy_count;
 };
@@ -84,7 +85,7 @@ struct http_reply {
     uint16_t status;
     struct slice content_type;
     struct slice headers; /* further complete lines, each ending in CRLF, or empty */
-    struct slice body;    /* copied (or written) before http_reply returns; left out for HEAD, length kept */
+    struct slice body;    /* used up before http_reply returns; HEAD keeps only its length */
     bool close;
 };
 

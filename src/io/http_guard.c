@@ -52,6 +52,8 @@ static const char *repeated_mistake(enum http_field field)
         return "more than one Idempotency-Key";
     case HTTP_FIELD_ORIGIN:
         return "more than one Origin";
+    case HTTP_FIELD_SEC_FETCH_SITE:
+        return "more than one Sec-Fetch-Site";
     case HTTP_FIELD_EXPECT:
         return "more than one Expect";
     case HTTP_FIELD_TRANSFER_ENCODING:

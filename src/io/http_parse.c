@@ -94,6 +94,8 @@ static enum http_field field_named(struct slice name)
                    : field_if(name, SLICE_OF("x-request-id"), HTTP_FIELD_X_REQUEST_ID);
     case 13:
         return field_if(name, SLICE_OF("authorization"), HTTP_FIELD_AUTHORIZATION);
+    case 14:
+        return field_if(name, SLICE_OF("sec-fetch-site"), HTTP_FIELD_SEC_FETCH_SITE);
     case 15:
         return (name.data[0] | 0x20) == 'i'
                    ? field_if(name, SLICE_OF("idempotency-key"), HTTP_FIELD_IDEMPOTENCY_KEY)

@@ -99,7 +99,8 @@ static bool read_thousandths(struct slice text, uint64_t *value, size_t *used)
         has_digit = true;
         if (has_point && ++decimals > 3)
             continue;
-        if (number > UINT64_C(1) << 40)
+        /* Thousandths of it, times 3600, must stay below 2^64. */
+        if (number > UINT64_C(1) << 38)
             return false;
         number = number * 10 + (uint64_t)(c - '0');
     }
@@ -117,8 +118,8 @@ bool intake_duration(struct slice text, uint32_t *milliseconds)
         uint64_t factor;
         uint64_t divisor;
     } units[] = {
-        {{"", 0}, 1, 1},    {{"s", 1}, 1, 1},      {{"ms", 2}, 1, 1000},
-        {{"m", 1}, 60, 1},  {{"h", 1}, 3600, 1},
+        {{"", 0}, 1, 1},   {{"s", 1}, 1, 1},    {{"ms", 2}, 1, 1000},
+        {{"m", 1}, 60, 1}, {{"h", 1}, 3600, 1},
     };
     uint64_t value = 0;
     size_t used = 0;
@@ -244,8 +245,7 @@ static bool check_host(const struct gate *gate, const struct ask *ask, struct mi
         return true;
     char host[HOST_MAX];
     const long len = url_host(pageurl, host, sizeof host);
-    if (len > 0 &&
-        config_client_allows(client, (struct slice){.data = host, .len = (size_t)len}))
+    if (len > 0 && config_client_allows(client, (struct slice){.data = host, .len = (size_t)len}))
         return true;
     return fail(mistake, 403, "host_not_allowed", "ERROR_DOMAIN_NOT_ALLOWED",
                 len > 0 ? "pageurl: this client may not ask for this host"

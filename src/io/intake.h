@@ -9,9 +9,9 @@
 
 /* Something the caller did wrong, in both doors' words. */
 struct mistake {
-    uint16_t status;   /* of the JSON API */
-    const char *code;  /* of the JSON API */
-    const char *word;  /* of the dialect */
+    uint16_t status;  /* of the JSON API */
+    const char *code; /* of the JSON API */
+    const char *word; /* of the dialect */
     char detail[240];
 };
 
@@ -23,7 +23,8 @@ bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_i
                    struct mistake *mistake);
 
 /* Everything in gate->params and the headers as an ask, with gate->identity computed. ask->params
- * is left NULL: params_pack makes it when the ask is really made. */
+ * is left NULL: params_pack makes it when the ask is really made. Whoever lets it look at one more
+ * part of the request adds that part to what ask_memo.c gathers. */
 bool intake_ask(struct gate *gate, const struct http_request *request, client_id client,
                 struct ask *ask, struct mistake *mistake);
 

@@ -1,5 +1,6 @@
 #include "io/routes.h"
 
+#include "io/foreign.h"
 #include "io/intake.h"
 #include "io/reply.h"
 
@@ -7,17 +8,17 @@
 #define OWN_ID_LEN 16
 
 const struct route routes[] = {
-    {"/res.php", HTTP_METHOD_GET, ROUTE_OPEN, true, door_res},
-    {"/res.php", HTTP_METHOD_POST, ROUTE_OPEN, true, door_res},
-    {"/in.php", HTTP_METHOD_POST, ROUTE_OPEN, true, door_in},
-    {"/in.php", HTTP_METHOD_GET, ROUTE_OPEN, true, door_in},
+    {"/res.php", HTTP_METHOD_GET, ROUTE_CLIENT, true, door_res},
+    {"/res.php", HTTP_METHOD_POST, ROUTE_CLIENT, true, door_res},
+    {"/in.php", HTTP_METHOD_POST, ROUTE_CLIENT, true, door_in},
+    {"/in.php", HTTP_METHOD_GET, ROUTE_CLIENT, true, door_in},
     {"/pingback/{nonce}", HTTP_METHOD_GET, ROUTE_OPEN, true, door_pingback},
     {"/pingback/{nonce}", HTTP_METHOD_POST, ROUTE_OPEN, true, door_pingback},
-    {"/v1/solves", HTTP_METHOD_POST, ROUTE_OPEN, false, door_solve},
-    {"/v1/solves/{id}", HTTP_METHOD_GET, ROUTE_OPEN, false, door_state},
-    {"/v1/solves/{id}", HTTP_METHOD_DELETE, ROUTE_OPEN, false, door_detach},
-    {"/v1/solves/{id}/report", HTTP_METHOD_POST, ROUTE_OPEN, false, door_report},
-    {"/v1/explain", HTTP_METHOD_POST, ROUTE_OPEN, false, door_explain},
+    {"/v1/solves", HTTP_METHOD_POST, ROUTE_CLIENT, false, door_solve},
+    {"/v1/solves/{id}", HTTP_METHOD_GET, ROUTE_CLIENT, false, door_state},
+    {"/v1/solves/{id}", HTTP_METHOD_DELETE, ROUTE_CLIENT, false, door_detach},
+    {"/v1/solves/{id}/report", HTTP_METHOD_POST, ROUTE_CLIENT, false, door_report},
+    {"/v1/explain", HTTP_METHOD_POST, ROUTE_CLIENT, false, door_explain},
     {"/v1/stats", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_stats},
     {"/v1/flights", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_flights},
     {"/v1/letters", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_letters},
@@ -72,24 +73,23 @@ static bool part_matches(const char *pattern, struct slice part, uint64_t *numbe
 
 static bool path_matches(const char *pattern, struct slice path, uint64_t *number)
 {
-    size_t at = 0;
+    const char *at = path.data;
+    const char *const end = path.data + path.len;
     while (*pattern != '\0') {
         if (*pattern != '{') {
-            if (at == path.len || path.data[at] != *pattern)
+            if (at == end || *at++ != *pattern++)
                 return false;
-            at++;
-            pattern++;
             continue;
         }
-        const size_t start = at;
-        while (at < path.len && path.data[at] != '/')
+        const char *const start = at;
+        while (at < end && *at != '/')
             at++;
-        if (!part_matches(pattern, (struct slice){.data = path.data + start, .len = at - start},
+        if (!part_matches(pattern, (struct slice){.data = start, .len = (size_t)(at - start)},
                           number))
             return false;
         pattern = strchr(pattern, '}') + 1;
     }
-    return at == path.len;
+    return at == end;
 }
 
 /* HEAD is for looking: a submit whose id nobody can read would be paid for nothing. */
@@ -100,8 +100,7 @@ static bool takes_head(const struct route *route)
 
 static bool method_matches(const struct route *route, enum http_method method)
 {
-    return route->method == method ||
-           (method == HTTP_METHOD_HEAD && takes_head(route));
+    return route->method == method || (method == HTTP_METHOD_HEAD && takes_head(route));
 }
 
 /* ---- what no door answers ---------------------------------------------------------------- */
@@ -125,10 +124,12 @@ static void reply_no_route(struct gate *gate, const struct http_request *request
                            const struct visit *visit, bool is_path_known)
 {
     static const struct problem unknown_path = {
-        .status = 404, .code = "unknown_path",
+        .status = 404,
+        .code = "unknown_path",
         .detail = {"no such path; /openapi.json lists those that exist", 50}};
     static const struct problem wrong_method = {
-        .status = 405, .code = "wrong_method",
+        .status = 405,
+        .code = "wrong_method",
         .detail = {"this path does not take this method; see the Allow header", 57}};
     if (!is_path_known) {
         reply_problem(gate, request->caller, visit, &unknown_path);
@@ -169,10 +170,14 @@ static bool is_near(struct slice peer)
            slice_equals(peer, SLICE_OF("::1"));
 }
 
+static bool is_keyed(const struct route *route)
+{
+    return route->access == ROUTE_CLIENT || route->access == ROUTE_ADMIN;
+}
+
 static bool needs_admin(const struct route *route, const struct http_request *request)
 {
-    return route->access == ROUTE_ADMIN ||
-           (route->access == ROUTE_NEAR && !is_near(request->peer));
+    return route->access == ROUTE_ADMIN || (route->access == ROUTE_NEAR && !is_near(request->peer));
 }
 
 void routes_dispatch(struct gate *gate, const struct http_request *request)
@@ -188,6 +193,10 @@ void routes_dispatch(struct gate *gate, const struct http_request *request)
             continue;
         if (!route->is_dialect)
             take_request_id(gate, request, &visit);
+        if (is_keyed(route) && !foreign_may_enter(gate, request)) {
+            foreign_refuse(gate, request, &visit, route->is_dialect);
+            return;
+        }
         if (needs_admin(route, request) && !door_admit(gate, request, &visit))
             return;
         route->handle(gate, request, &visit, number);

@@ -5,16 +5,17 @@
 #include "io/doors.h"
 
 enum route_access {
-    ROUTE_OPEN,  /* the door itself looks at keys, or nobody needs one */
-    ROUTE_NEAR,  /* from this machine; from elsewhere it needs scope admin */
-    ROUTE_ADMIN, /* needs scope admin where clients are configured */
+    ROUTE_OPEN,   /* nobody needs a key */
+    ROUTE_CLIENT, /* the door looks at the key; without clients nothing foreign gets in */
+    ROUTE_NEAR,   /* from this machine; from elsewhere it needs scope admin */
+    ROUTE_ADMIN,  /* needs scope admin where clients are configured */
 };
 
 struct route {
-    const char *pattern;  /* "{id}" stands for decimal digits */
+    const char *pattern; /* "{id}" stands for decimal digits */
     enum http_method method;
     enum route_access access;
-    bool is_dialect;      /* mistakes are said in the vendor's words */
+    bool is_dialect; /* mistakes are said in the vendor's words */
     door_fn handle;
 };
 

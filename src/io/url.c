@@ -90,7 +90,7 @@ long url_normalize(struct slice url, char *out, size_t room)
     return len;
 }
 
-/* To a browser a backslash is a slash and ends the host; to libcurl it may be part of a user's name. */
+/* To a browser a backslash is a slash and ends the host; to libcurl it may be in a user's name. */
 static bool has_backslash(struct slice url)
 {
     for (size_t i = 0; i < url.len && url.data[i] != '?' && url.data[i] != '#'; i++) {

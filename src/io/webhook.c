@@ -20,8 +20,8 @@
 #define BODY_MAX 1024
 
 struct webhook {
-    uv_loop_t *loop;      /* borrowed */
-    char *url;            /* owned */
+    uv_loop_t *loop; /* borrowed */
+    char *url;       /* owned */
     atomic_bool is_closing;
     unsigned under_way;
 };
@@ -107,7 +107,8 @@ static bool deliver_once(CURL *easy)
 {
     long status = 0;
     return curl_easy_perform(easy) == CURLE_OK &&
-           curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK && status / 100 == 2;
+           curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK &&
+           status / 100 == 2;
 }
 
 static void deliver(uv_work_t *work)

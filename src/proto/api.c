@@ -38,14 +38,30 @@ const char *http_status_text(unsigned status)
         unsigned status;
         const char *text;
     } texts[] = {
-        {200, "OK"}, {202, "Accepted"}, {204, "No Content"}, {400, "Bad Request"},
-        {401, "Unauthorized"}, {403, "Forbidden"}, {404, "Not Found"}, {405, "Method Not Allowed"},
-        {408, "Request Timeout"}, {409, "Conflict"}, {411, "Length Required"},
-        {413, "Content Too Large"}, {414, "URI Too Long"}, {415, "Unsupported Media Type"},
-        {417, "Expectation Failed"}, {422, "Unprocessable Content"}, {429, "Too Many Requests"},
-        {431, "Request Header Fields Too Large"}, {500, "Internal Server Error"},
-        {501, "Not Implemented"}, {502, "Bad Gateway"}, {503, "Service Unavailable"},
-        {504, "Gateway Timeout"}, {505, "HTTP Version Not Supported"},
+        {200, "OK"},
+        {202, "Accepted"},
+        {204, "No Content"},
+        {400, "Bad Request"},
+        {401, "Unauthorized"},
+        {403, "Forbidden"},
+        {404, "Not Found"},
+        {405, "Method Not Allowed"},
+        {408, "Request Timeout"},
+        {409, "Conflict"},
+        {411, "Length Required"},
+        {413, "Content Too Large"},
+        {414, "URI Too Long"},
+        {415, "Unsupported Media Type"},
+        {417, "Expectation Failed"},
+        {422, "Unprocessable Content"},
+        {429, "Too Many Requests"},
+        {431, "Request Header Fields Too Large"},
+        {500, "Internal Server Error"},
+        {501, "Not Implemented"},
+        {502, "Bad Gateway"},
+        {503, "Service Unavailable"},
+        {504, "Gateway Timeout"},
+        {505, "HTTP Version Not Supported"},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
         if (texts[i].status == status)
@@ -171,8 +187,7 @@ void api_problem_of(const struct answer *answer, struct buf *scratch, struct pro
     const struct verdict verdict =
         is_refused ? refusal_verdict(answer->refusal) : failure_verdict(answer->class);
     buf_reset(scratch);
-    const char *text =
-        is_refused ? refusal_text(answer->refusal) : failure_text(answer->class);
+    const char *text = is_refused ? refusal_text(answer->refusal) : failure_text(answer->class);
     buf_add(scratch, slice_from(text));
     if (answer->code[0] != '\0')
         buf_addf(scratch, " (%s)", answer->code);
@@ -215,8 +230,8 @@ static const char *outlook_word(const struct outlook *outlook)
     return outlook->would_join ? "join" : "submit";
 }
 
-void api_write_explanation(struct buf *out, const struct identity *identity,
-                           const struct ask *ask, const struct outlook *outlook)
+void api_write_explanation(struct buf *out, const struct identity *identity, const struct ask *ask,
+                           const struct outlook *outlook)
 {
     json_open(out, '{');
     json_hex(out, "key", identity->key.bytes, KEY_BYTES);

@@ -10,12 +10,12 @@
 /* A mistake or a failure, for programs and for people. */
 struct problem {
     uint16_t status;
-    const char *code;             /* our word, fixed: "unknown_id" */
-    struct slice detail;          /* a sentence that names what was wrong */
-    struct slice upstream_code;   /* the vendor's word, or not given */
+    const char *code;           /* our word, fixed: "unknown_id" */
+    struct slice detail;        /* a sentence that names what was wrong */
+    struct slice upstream_code; /* the vendor's word, or not given */
     bool is_retryable;
-    uint32_t retry_after_ms;      /* 0: no Retry-After */
-    request_id id;                /* of the request it is about, or 0 */
+    uint32_t retry_after_ms; /* 0: no Retry-After */
+    request_id id;           /* of the request it is about, or 0 */
 };
 
 void api_write_problem(struct buf *out, const struct problem *problem);
@@ -26,8 +26,8 @@ void api_write_answer(struct buf *out, const struct answer *answer);
 /* The problem that a refused or failed answer is; detail lives in scratch. */
 void api_problem_of(const struct answer *answer, struct buf *scratch, struct problem *problem);
 
-void api_write_explanation(struct buf *out, const struct identity *identity,
-                           const struct ask *ask, const struct outlook *outlook);
+void api_write_explanation(struct buf *out, const struct identity *identity, const struct ask *ask,
+                           const struct outlook *outlook);
 
 /* Client names come from the config. */
 struct api_names {

@@ -31,12 +31,11 @@ enum client_scope {
 
 struct config_client {
     char name[CLIENT_NAME_MAX];
-    uint8_t
-        key_hash[CLIENT_KEY_HASH_BYTES]; /* BLAKE2b-256 of the key; keys themselves are not kept */
-    unsigned scopes;                     /* of enum client_scope */
-    char **allow_hosts;                  /* owned; "*.example.com" or "example.com", lower case */
-    size_t allow_host_count;             /* 0: every host */
-    uint32_t slots;                      /* 0: no own limit */
+    uint8_t key_hash[CLIENT_KEY_HASH_BYTES]; /* BLAKE2b-256; keys themselves are not kept */
+    unsigned scopes;                         /* of enum client_scope */
+    char **allow_hosts;      /* owned; "*.example.com" or "example.com", lower case */
+    size_t allow_host_count; /* 0: every host */
+    uint32_t slots;          /* 0: no own limit */
     uint32_t weight;
     uint32_t requests;       /* most requests waiting; 0: the global limit */
     uint64_t budget_per_day; /* UINT64_MAX: no limit */
@@ -101,6 +100,7 @@ struct config {
         uint32_t alert_above;
         uint32_t keep_ms;
         uint32_t max;
+        uint64_t max_bytes;
         uint32_t replay_interval_ms;
     } letters;
     char alerts_url[CONFIG_TEXT_MAX]; /* "": log and metric only */
@@ -112,6 +112,7 @@ struct config {
     struct {
         uint32_t connections, requests, flights, per_flight, callers;
         uint32_t body_bytes, header_bytes;
+        uint64_t flight_bytes;
         uint32_t solutions;
         uint64_t solution_bytes;
         uint32_t idempotency;

@@ -47,8 +47,8 @@ static bool holds_nul(const struct param *param)
 }
 
 /* A name with a NUL or one that passes for `key` or `pingback` would let a caller speak to the
- * vendor in our place (RELIABILITY.md threat 14); one that passes for `pageurl` would get around the
- * list of hosts. */
+ * vendor in our place (RELIABILITY.md threat 14); one that passes for `pageurl` would get around
+ * the list of hosts. */
 static int check_names(const struct identity_work *work)
 {
     char quoted[PARAMS_QUOTE_MAX];
@@ -94,7 +94,7 @@ static size_t length_until(struct slice s, const char *set)
     return len;
 }
 
-/* What comes before the host: nothing, or "http://" or "https://"; false for another scheme. A digit
+/* Skips what comes before the host: nothing, http:// or https://; false for another scheme. A digit
  * behind the colon makes it a port. */
 static bool skip_scheme(struct slice *url)
 {
@@ -112,7 +112,7 @@ static bool skip_scheme(struct slice *url)
     return true;
 }
 
-/* Whether a page can be there at all; what a browser or the vendor may still make sense of passes. */
+/* Whether a page can be there at all; what a browser or the vendor may make sense of passes. */
 static bool is_page(struct slice url)
 {
     url = trim(url);

@@ -8,23 +8,26 @@ static bool is_plain(unsigned char c)
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
+/* The same of eight bytes at once. */
+static bool is_plain_word(const unsigned char *s)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    uint64_t word;
+    memcpy(&word, s, 8);
+    /* The high bit of each sum or difference is that of an odd byte: a control, a quote, a backslash,
+     * DEL, or one that has it already. A carry can only spoil bytes behind such a one. */
+    const uint64_t odd = (word - ones * ' ') | ((word ^ ones * '"') - ones) |
+                         ((word ^ ones * '\\') - ones) | (word + ones) | word;
+    return (odd & ones << 7) == 0;
+}
+
 /* How many bytes at the start stand for themselves. It looks at eight at a time: most text is plain,
  * and a token has hundreds of bytes. */
 static size_t plain_length(const unsigned char *s, size_t len)
 {
-    const uint64_t ones = UINT64_C(0x0101010101010101);
-    const uint64_t highs = ones << 7;
     size_t at = 0;
-    for (; at + 8 <= len; at += 8) {
-        uint64_t word;
-        memcpy(&word, s + at, 8);
-        /* The high bit of each sum or difference is that of an odd byte: a control, a quote, a
-         * backslash, DEL, or one that has it already. A carry can only spoil bytes behind such a one. */
-        const uint64_t odd = (word - ones * ' ') | ((word ^ ones * '"') - ones) |
-                             ((word ^ ones * '\\') - ones) | (word + ones) | word;
-        if ((odd & highs) != 0)
-            break;
-    }
+    while (at + 8 <= len && is_plain_word(s + at))
+        at += 8;
     while (at < len && is_plain(s[at]))
         at++;
     return at;
@@ -118,12 +121,17 @@ void json_add_string(struct buf *out, struct slice text)
     buf_add_char(out, '"');
 }
 
-static void add_comma(struct buf *out)
+static bool needs_comma(const struct buf *out)
 {
     if (out->len == 0)
-        return;
+        return false;
     const char last = out->data[out->len - 1];
-    if (last != '{' && last != '[' && last != ':')
+    return last != '{' && last != '[' && last != ':';
+}
+
+static void add_comma(struct buf *out)
+{
+    if (needs_comma(out))
         buf_add_char(out, ',');
 }
 
@@ -143,24 +151,20 @@ void json_item(struct buf *out)
     add_comma(out);
 }
 
-void json_member(struct buf *out, const char *name)
+void json_add_name(struct buf *out, struct slice name)
 {
-    add_comma(out);
-    buf_add_char(out, '"');
-    buf_add(out, slice_from(name));
-    buf_add(out, SLICE_OF("\":"));
-}
-
-void json_text(struct buf *out, const char *name, struct slice value)
-{
-    json_member(out, name);
-    json_add_string(out, value);
-}
-
-void json_number(struct buf *out, const char *name, uint64_t value)
-{
-    json_member(out, name);
-    buf_add_u64(out, value);
+    char *const start = buf_reserve(out, name.len + 4);
+    if (start == NULL)
+        return;
+    char *at = start;
+    if (needs_comma(out))
+        *at++ = ',';
+    *at++ = '"';
+    memcpy(at, name.data, name.len);
+    at += name.len;
+    *at++ = '"';
+    *at++ = ':';
+    buf_commit(out, (size_t)(at - start));
 }
 
 void json_bool(struct buf *out, const char *name, bool value)
@@ -190,23 +194,12 @@ void json_seconds(struct buf *out, const char *name, uint64_t milliseconds)
     buf_add(out, (struct slice){.data = digits, .len = len});
 }
 
-void json_raw(struct buf *out, const char *name, struct slice json)
-{
-    json_member(out, name);
-    buf_add(out, json);
-}
-
 void json_id(struct buf *out, const char *name, uint64_t id)
 {
     json_member(out, name);
     buf_add_char(out, '"');
     buf_add_u64(out, id);
     buf_add_char(out, '"');
-}
-
-void json_string(struct buf *out, const char *name, const char *text)
-{
-    json_text(out, name, slice_from(text));
 }
 
 void json_time(struct buf *out, const char *name, int64_t wall_ms)

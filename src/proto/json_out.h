@@ -13,24 +13,49 @@ void json_add_string(struct buf *out, struct slice text);
  * which the byte before tells. A name is a literal and needs no escaping. */
 void json_open(struct buf *out, char bracket);
 void json_close(struct buf *out, char bracket);
-void json_member(struct buf *out, const char *name);
 void json_item(struct buf *out);
+void json_add_name(struct buf *out, struct slice name);
 
-void json_text(struct buf *out, const char *name, struct slice value);
-void json_number(struct buf *out, const char *name, uint64_t value);
+/* In line, like the short ones below, so that the compiler counts the letters of a name. */
+static inline void json_member(struct buf *out, const char *name)
+{
+    json_add_name(out, slice_from(name));
+}
+
+static inline void json_text(struct buf *out, const char *name, struct slice value)
+{
+    json_member(out, name);
+    json_add_string(out, value);
+}
+
+/* A C string. */
+static inline void json_string(struct buf *out, const char *name, const char *text)
+{
+    json_text(out, name, slice_from(text));
+}
+
+static inline void json_number(struct buf *out, const char *name, uint64_t value)
+{
+    json_member(out, name);
+    buf_add_u64(out, value);
+}
+
+/* Text that is JSON already. */
+static inline void json_raw(struct buf *out, const char *name, struct slice json)
+{
+    json_member(out, name);
+    buf_add(out, json);
+}
+
 void json_bool(struct buf *out, const char *name, bool value);
 void json_null(struct buf *out, const char *name);
 /* Milliseconds as seconds with up to three decimals. */
 void json_seconds(struct buf *out, const char *name, uint64_t milliseconds);
 /* A number that must survive parsers which think in doubles: as a string. */
 void json_id(struct buf *out, const char *name, uint64_t id);
-/* A C string. */
-void json_string(struct buf *out, const char *name, const char *text);
 /* Milliseconds since 1970 as "2026-01-31T23:59:59.123Z". */
 void json_time(struct buf *out, const char *name, int64_t wall_ms);
 /* Bytes in hexadecimal. */
 void json_hex(struct buf *out, const char *name, const uint8_t *bytes, size_t count);
-/* Text that is JSON already. */
-void json_raw(struct buf *out, const char *name, struct slice json);
 
 #endif

@@ -1,13 +1,8 @@
 #include "proto/method.h"
 
-#define NAME(literal)                               \
-    {                                               \
-        .data = literal, .len = sizeof(literal) - 1 \
-    }
-#define METHOD(literal, what, demands)                                       \
-    {                                                                        \
-        .name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands) \
-    }
+#define NAME(literal) {.data = literal, .len = sizeof(literal) - 1}
+#define METHOD(literal, what, demands) \
+    {.name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands)}
 #define METHOD_ALSO(literal, what, demands, ...)                                        \
     {                                                                                   \
         .name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands), .also = { \

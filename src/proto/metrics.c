@@ -29,11 +29,9 @@ void metrics_write_engine(struct buf *out, const struct stats *stats, const stru
     metrics_gauge(out, "solutions_cached", "Solutions in memory", gauges->solutions);
     metrics_gauge(out, "solutions_cached_bytes", "Bytes of solutions in memory",
                   gauges->solution_bytes);
-    metrics_gauge(out, "idempotency_records", "Idempotency records in memory",
-                  gauges->idempotency);
+    metrics_gauge(out, "idempotency_records", "Idempotency records in memory", gauges->idempotency);
     metrics_gauge(out, "letters_kept", "Dead letters in memory", gauges->letters);
-    metrics_gauge(out, "letters_to_replay", "Dead letters waiting to be replayed",
-                  gauges->replays);
+    metrics_gauge(out, "letters_to_replay", "Dead letters waiting to be replayed", gauges->replays);
     metrics_gauge(out, "slots_used", "Slots of the plan in use", gauges->slots_used);
     metrics_gauge(out, "slots_limit", "Adaptive limit of slots", gauges->slots_limit);
     metrics_gauge(out, "slots_plan", "Slots of the plan", gauges->slots_plan);

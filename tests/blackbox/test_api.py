@@ -5,7 +5,7 @@ import re
 import subprocess
 import time
 
-from gateway import ADMIN, ALICE, BOB, PAGE, World, clients
+from gateway import ADMIN, ALICE, BOB, PAGE, World, clients, with_defaults
 from harness import Raw, binary, check, contains, equal, http_request, run, test, wait_until
 
 SLOW = {"sitekey": "SIM-SLOW-30s"}
@@ -248,7 +248,7 @@ def the_books_balance():
         equal((total["deduplicated"], total["answered_api"]), (2, 1))
         equal(total["savings_pct"], 66.6)
         equal(stats["today"]["requests"], total["requests"])
-        equal(total["submits_accepted"], world.paid())
+        wait_until(lambda: world.counter("submits_accepted") == world.paid() == 3, "the slow submit's reply")
 
 
 @test
@@ -300,6 +300,24 @@ def request_ids_are_echoed_and_never_injected():
         equal(world.call("GET", "/nope", headers={"X-Request-Id": "lost"}).headers["x-request-id"], "lost")
         held = world.solve(SLOW, wait=0.2, headers={"X-Request-Id": "held"})
         equal(held.headers["x-request-id"], "held", "also after holding")
+
+
+@test
+def without_clients_no_web_page_may_spend():
+    with World() as world:
+        foreign = [{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
+                   {"Host": "evil.example:8430"}, {"Host": "127.0.0.1.evil.example"}, {"Origin": "http://localhost.evil"}]
+        for headers in foreign:
+            problem(world.solve(headers=headers), 403, "foreign_origin")
+            equal(http_request(world.url + "/in.php", "GET", headers=headers, query=with_defaults({})).text,
+                  "ERROR_IP_NOT_ALLOWED", f"{headers}")
+        problem(world.call("GET", "/v1/stats", headers=foreign[0]), 403, "foreign_origin")
+        equal(world.sim.totals()["submits"], 0)
+        for headers in ({"Origin": f"http://localhost:{world.port}"}, {"Host": "localhost"}, {"Host": "[::1]:8430"},
+                        {"Sec-Fetch-Site": "same-origin"}):
+            equal(world.solve(headers=headers).status, 200, f"{headers}")
+    with World(clients()) as world:
+        equal(world.solve(key=ALICE, headers={"Origin": "https://shop.example", "Host": "gate.example"}).status, 200)
 
 
 @test
@@ -437,14 +455,14 @@ def draining_refuses_new_requests_and_finishes_the_others():
     with World({"drain_timeout": "10s"}, sim=("--solve-time", "1s")) as world:
         with Raw(world.port) as waiting, Raw(world.port) as late:
             body = json.dumps({"method": "turnstile", "sitekey": "k", "pageurl": PAGE, "wait": 20})
-            head = f"POST /v1/solves HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n"
+            head = f"POST /v1/solves HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n"
             waiting.send(head + body)
             wait_until(lambda: world.sim.totals()["accepted"] == 1, "the submit")
             late.send("POST /v1/solves HTTP/1.1\r\n")
             time.sleep(0.1)
             world.gate.send_signal(15)
             world.gate.wait_line("event=draining")
-            late.send(f"Host: x\r\nContent-Length: {len(body)}\r\n\r\n" + body)
+            late.send(f"Host: localhost\r\nContent-Length: {len(body)}\r\n\r\n" + body)
             refused = late.reply()
             equal((refused.status, refused.json()["code"]), (503, "shutting_down"))
             reply = waiting.reply()

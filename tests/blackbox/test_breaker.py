@@ -92,7 +92,7 @@ def probes_come_less_and_less_often():
         opened = calls(world, "in.php")[0].at
         pauses = gaps([opened] + [call.at for call in calls(world, "res.php", "getbalance")])
         for pause, least in zip(pauses, (0.2, 0.4, 0.5, 0.5)):
-            check(least - 0.01 <= pause < least + 0.4, f"pauses {pauses}")
+            check(least - 0.01 <= pause < least + 1, f"pauses {pauses}")
 
 
 @test
@@ -108,7 +108,7 @@ def one_working_answer_of_two_is_enough_and_silence_is_none():
 
 @test
 def a_storm_of_lost_replies_stops_all_submits_until_the_vendor_answers():
-    config = {"ambiguity_window": "1500ms", "breaker": {"probe": "500ms"}, "upstream": {"slots": 6}}
+    config = {"ambiguity_window": "2500ms", "breaker": {"probe": "500ms"}, "upstream": {"slots": 6}}
     with World(config) as world:
         world.sim.set_faults(faults={"submit-lost": 1, "account-error": {"p": 1, "value": "ERROR_SERVER_ERROR"}})
         ids = [world.solve(wait=None, sitekey=f"lost{i}").json()["id"] for i in range(5)]
@@ -138,9 +138,9 @@ def four_lost_replies_are_no_storm():
 @test
 def what_ends_while_the_breaker_is_open_does_not_pay_again():
     """An unsolvable task would be tried again at once; now it waits for the next probe, and fails with it."""
-    with World({"breaker": {"probe": "800ms"}, "upstream": {"slots": 2}}) as world:
+    with World({"breaker": {"probe": "1500ms"}, "upstream": {"slots": 2}}) as world:
         account_is(world, "IP_BANNED")
-        first = world.solve(wait=None, sitekey="SIM-ERROR_CAPTCHA_UNSOLVABLE+SLOW-300ms").json()["id"]
+        first = world.solve(wait=None, sitekey="SIM-ERROR_CAPTCHA_UNSOLVABLE+SLOW-700ms").json()["id"]
         wait_until(lambda: world.paid() == 1, "the first")
         problem(world.solve(sitekey="SIM-SUBMIT-" + BAD_KEY), 503, "vendor_account")
         body = problem(world.call("GET", f"/v1/solves/{first}", wait=10), 503, "vendor_account")

@@ -64,11 +64,11 @@ def every_encoding_that_clients_use_is_understood():
         }
         with Raw(world.port) as raw:
             chunk = form.encode()
-            raw.send(b"POST /in.php HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n")
+            raw.send(b"POST /in.php HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n")
             raw.send(b"%x\r\n%s\r\n0\r\n\r\n" % (len(chunk), chunk))
             replies["chunked without a type"] = raw.reply()
         with Raw(world.port) as raw:
-            raw.send(f"POST /in.php HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\nContent-Length: {len(form)}\r\n\r\n")
+            raw.send(f"POST /in.php HTTP/1.1\r\nHost: localhost\r\nExpect: 100-continue\r\nContent-Length: {len(form)}\r\n\r\n")
             equal(raw.reply().status, 100)
             replies["expect"] = raw.send(form).reply()
         for name, reply in replies.items():

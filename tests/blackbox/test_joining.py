@@ -13,7 +13,7 @@ SLOW = "SIM-SLOW-30s"
 
 def post(path, body):
     text = json.dumps(body)
-    return f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
+    return f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
 
 
 def ask(**more):
@@ -67,7 +67,7 @@ def ten_thousand_identical_requests_over_both_doors_cost_one_submit():
     config = {"poll": {"first": "4s"}, "limits": {"connections": count + 100}}
     with World(config, sim=("--solve-time", "3s")) as world:
         form = "&".join(f"{name}={value}" for name, value in with_defaults({}).items())
-        submit = (f"POST /in.php HTTP/1.1\r\nHost: x\r\nContent-Length: {len(form)}\r\n\r\n{form}").encode()
+        submit = (f"POST /in.php HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(form)}\r\n\r\n{form}").encode()
         crowd = Crowd(world.port, [ask() if i % 2 else submit for i in range(count)])
         replies = crowd.gather()
         ids = {reply[3:].decode() for reply in replies[::2]}

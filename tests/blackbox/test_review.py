@@ -1,4 +1,5 @@
 """What an adversary, a careless operator or an odd client does to the gateway."""
+import base64
 import json
 import os
 import re
@@ -6,7 +7,6 @@ import signal
 import socket
 import subprocess
 import tempfile
-import time
 
 from gateway import ADMIN, ALICE, BOB, PAGE, World, clients
 from harness import (KEY, Raw, binary, check, contains, equal, get, http_request, multipart, post_form, run, test,
@@ -17,7 +17,8 @@ JUST_EXAMPLE = {"alice": {"allow_hosts": ["example.com", "*.example.org"]}}
 
 def raw_post(port, path, body, headers=""):
     with Raw(port) as connection:
-        connection.send(f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n{headers}\r\n".encode() + body)
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
+        connection.send(head.encode() + body)
         return connection.reply()
 
 
@@ -73,7 +74,7 @@ def what_cannot_be_right_does_not_reach_the_vendor():
              ({**site, "method": '{"a":1}'}, "ERROR_BAD_PARAMETERS"),
              ({**site, "method": "tür"}, "ERROR_BAD_PARAMETERS")]
     right = [{**site, "pageurl": "example.com/login"}, {**site, "pageurl": "HTTP://Example.com:8080"},
-             {**site, "pageurl": " https://example.com/trimmed "}, {**site, "pageurl": "https://пример.рф/вход"},
+             {**site, "pageurl": " https://example.com/x "}, {**site, "pageurl": "https://пример.рф/вход"},
              {**site, "method": "some_new-method.v2"}, {**site, "pageurl": "https://example.com/a b?c=d|e"}]
     with World() as world:
         for params, word in wrong:
@@ -113,13 +114,15 @@ def an_explanation_of_the_longest_value_is_still_json():
         reply = raw_post(world.port, "/v1/explain", body)
         equal(reply.status, 200)
         equal(reply.json()["counted"]["blob"], "<1900000 bytes>")
-        equal(world.call("POST", "/v1/explain", {"method": "x", "a": "é\x7f\x01\""}).json()["counted"]["a"], "é\x7f\x01\"")
+        odd = "é\x7f\x01\""
+        equal(world.call("POST", "/v1/explain", {"method": "x", "a": odd}).json()["counted"]["a"], odd)
 
 
 @test
 def refusals_of_the_frontend_are_whole_problems_too():
     with World({"limits": {"body": "1KiB"}}) as world:
-        for reply in (raw_post(world.port, "/v1/solves", b"{" + b" " * 2000), raw_post(world.port, "/v1/solves", b"", "Bad\r\n")):
+        for body, headers in ((b"{" + b" " * 2000, ""), (b"", "Bad\r\n")):
+            reply = raw_post(world.port, "/v1/solves", body, headers)
             problem = reply.json()
             equal(reply.headers["content-type"], "application/problem+json")
             equal((problem["status"], problem["retryable"]), (reply.status, False))
@@ -154,7 +157,7 @@ def all_addresses_serve_and_a_unix_socket_is_as_near_as_loopback():
             wait_until(lambda: os.path.exists(path), "the socket")
             with socket.socket(socket.AF_UNIX) as near:
                 near.connect(path)
-                near.sendall(b"GET /metrics HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n")
+                near.sendall(b"GET /metrics HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n")
                 equal(near.makefile("rb").readline(), b"HTTP/1.1 200 OK\r\n")
             six = world.gate.wait_line(r"ready on http://\[::1\]")
             equal(http_request(re.search(r"http://\S+", six).group(0) + "/livez").text, "ok\n")
@@ -171,11 +174,21 @@ def a_hangup_neither_ends_the_gateway_nor_loses_a_solve():
 
 
 @test
+def the_configuration_in_the_readme_is_in_order():
+    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    with open(root + "/README.md", encoding="utf-8") as readme:
+        example = re.search(r"```jsonc\n(.*?)```", readme.read(), re.S).group(1)
+    checked = subprocess.run([binary("SOLVEGATE"), "check", "-c", "-"], input=example, text=True, capture_output=True,
+                             env={**os.environ, "CAPTCHAAI_API_KEY": KEY}, timeout=30)
+    equal((checked.returncode, checked.stderr), (0, ""))
+
+
+@test
 def a_second_signal_ends_it_at_once():
     with World({"drain_timeout": "30s"}, sim=("--solve-time", "30s")) as world:
         with Raw(world.port) as held:
             body = json.dumps({"method": "turnstile", "sitekey": "k", "pageurl": PAGE, "wait": 40})
-            held.send(f"POST /v1/solves HTTP/1.1\r\nHost: x\r\nContent-Length: {len(body)}\r\n\r\n{body}")
+            held.send(f"POST /v1/solves HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n{body}")
             wait_until(lambda: world.paid() == 1, "the submit")
             world.gate.send_signal(signal.SIGTERM)
             world.gate.wait_line("event=draining")
@@ -201,13 +214,45 @@ def a_letter_that_may_not_start_does_not_hold_up_the_others():
         equal(world.call("DELETE", "/v1/letters/replay", key=ADMIN).json(), {"cancelled": 1})
 
 
+# --- memory ---------------------------------------------------------------------------------------
+
+def image(number):
+    return base64.b64encode(bytes([number]) * 700000).decode()
+
+
+@test
+def the_images_of_all_solves_together_are_bounded():
+    with World({"limits": {"flight_bytes": "4MiB"}}, sim=("--solve-time", "30s")) as world:
+        answers = [world.submit(method="base64", body=image(i)).text for i in range(8)]
+        equal([answer[:3] for answer in answers[:4]], ["OK|"] * 4)
+        equal(answers[4:], ["ERROR_NO_SLOT_AVAILABLE"] * 4)
+        reply = world.call("POST", "/v1/solves", {"method": "base64", "body": image(9)})
+        equal((reply.status, reply.json()["code"]), (429, "too_many_flights"))
+        check(int(reply.headers["retry-after"]) > 0, "Retry-After")
+        equal(world.submit(method="base64", body=image(0)).text[:3], "OK|", "joining needs no room; answer")
+
+
+@test
+def the_images_of_all_letters_together_are_bounded():
+    config = {"letters": {"bytes": "3MiB"}, "retry": {"unsolvable": 0}}
+    with World(config, sim=("--solve-time", "10s")) as world:
+        for i in range(6):
+            task = world.submit_id(method="base64", body=image(i))
+            wait_until(lambda: world.paid() == i + 1, "the submit")
+            world.sim.solve(error="ERROR_CAPTCHA_UNSOLVABLE")
+            equal(world.result_text(task), "ERROR_CAPTCHA_UNSOLVABLE")
+        letters = world.call("GET", "/v1/letters").json()
+        equal((letters["total"], letters["letters"][0]["id"]), (3, "6"), "the newest stay; letters")
+
+
 # --- secrets --------------------------------------------------------------------------------------
 
 @test
 def no_secret_shows_in_logs_metrics_or_answers_at_any_level():
     vendor_key = "canaryVENDORcanaryVENDORcanary32"
-    secrets = {"vendor key": vendor_key, "alice": ALICE, "admin": ADMIN, "proxy": "canaryPROXYPASS", "cookie": "canaryCOOKIE",
-               "wrong key": "canaryWRONGcanaryWRONGcanaryWR32", "idempotency": "canaryIDEMPOTENCY"}
+    secrets = {"vendor key": vendor_key, "alice": ALICE, "admin": ADMIN, "proxy": "canaryPROXYPASS",
+               "cookie": "canaryCOOKIE", "wrong key": "canaryWRONGcanaryWRONGcanaryWR32",
+               "idempotency": "canaryIDEMPOTENCY"}
     config = {**clients(), "log": {"level": "debug"}, "upstream": {"key": vendor_key}, "retry": {"unsolvable": 0}}
     shown = []
     with World(config) as world:
@@ -236,6 +281,7 @@ def no_secret_shows_in_logs_metrics_or_answers_at_any_level():
         shown.append(open(f"/proc/{pid}/cmdline").read())
         world.gate.stop()
         shown.append("\n".join(world.gate._lines))
+        contains(shown[-1], "level=debug event=submitted", "the log")
     for name, secret in secrets.items():
         for text in shown:
             check(secret not in text, f"{name} shows in: {text[:1000]}")

@@ -266,6 +266,50 @@ static void zero_balance_for_ever_fails_as_busy_in_the_end(void **state)
     skip_lines(w);
 }
 
+static void a_verdict_is_heard_also_when_nobody_may_try_again(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.retry_busy = 0;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    rejected(w, "a1", CLASS_ACCOUNT, BROKE);
+    threads(w, 3, 10);
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] probe threads\n"
+              "[     0] answer ann r1 failed " BROKE " (busy) attempts 1\n"
+              "[     0] alert breaker open " BROKE " (account)\n");
+    /* It was given: what is asked for other reasons later judges nobody. */
+    pass(w, 15000);
+    balance(w, "1");
+    account(w, "bob", PROBE_THREADS);
+    threads(w, 3, 10);
+    assert_int_equal(gauges_of(w).breaker, BREAKER_CLOSED);
+    skip_lines(w);
+}
+
+static void a_thread_that_is_free_by_now_was_not_when_we_held_them_all(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .is_told = true);
+    ask(w, "bob", .key = "L", .is_told = true);
+    ask(w, "cat", .key = "M", .is_told = true);
+    accepted(w, "a1", "T1");
+    rejected(w, "a3", CLASS_ACCOUNT, BROKE);
+    /* The burst's last refusal comes when we hold fewer; what counts is the most. */
+    rejected(w, "a2", CLASS_ACCOUNT, BROKE);
+    threads(w, 1, 3);
+    assert_int_equal(gauges_of(w).breaker, BREAKER_CLOSED);
+    /* One alone, with two threads free, has no such excuse. */
+    pass(w, 6000);
+    solved(w, "a1", "TOKEN");
+    rejected(w, "a4", CLASS_ACCOUNT, BROKE);
+    threads(w, 1, 3);
+    assert_int_equal(gauges_of(w).breaker, BREAKER_OPEN);
+    skip_lines(w);
+}
+
 /* ---- storms ------------------------------------------------------------------------------ */
 
 static struct world *world_for_storms(void)
@@ -419,6 +463,8 @@ int main(void)
         STORY(somebody_elses_balance_does_not_judge_while_threads_are_asked),
         STORY(a_verdict_concerns_only_those_who_wait_for_it),
         STORY(zero_balance_for_ever_fails_as_busy_in_the_end),
+        STORY(a_verdict_is_heard_also_when_nobody_may_try_again),
+        STORY(a_thread_that_is_free_by_now_was_not_when_we_held_them_all),
         STORY(five_ambiguous_submits_in_ten_seconds_stop_all_submits),
         STORY(five_ambiguous_submits_in_a_longer_time_do_not),
         STORY(a_storm_does_not_hide_an_account_error),

@@ -94,6 +94,38 @@ static void what_cost_nothing_or_was_the_callers_fault_is_no_letter(void **state
     skip_lines(w);
 }
 
+static void every_class_that_is_somebody_elses_fault_is_a_letter(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.retry_busy = options.retry_unsolvable = 0;
+    options.retry_transient = options.retry_unknown = 0;
+    options.resend_ambiguous = false;
+    struct world *w = world_new(&options);
+    static const char *const keys[] = {"busy",    "unsolvable", "transient",
+                                       "unknown", "ambiguous",  "paid"};
+    for (int i = 0; i < 6; i++)
+        ask(w, "ann", .key = keys[i]);
+    rejected(w, "a1", CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE");
+    rejected(w, "a2", CLASS_UNSOLVABLE, UNSOLVABLE);
+    not_sent(w, "a3");
+    rejected(w, "a4", CLASS_UNKNOWN, "ERROR_WHAT");
+    ambiguous(w, "a5");
+    accepted(w, "a6", "T6");
+    pass(w, 180000);
+    static const enum class classes[] = {CLASS_TIMEOUT,   CLASS_AMBIGUOUS,  CLASS_UNKNOWN,
+                                         CLASS_TRANSIENT, CLASS_UNSOLVABLE, CLASS_BUSY};
+    struct letter_view views[8];
+    assert_int_equal(list(w, every_letter(), views, 8), 6);
+    for (int i = 0; i < 6; i++) {
+        assert_int_equal(views[i].class, classes[i]);
+        assert_int_equal(views[i].note_count, 1);
+        assert_int_equal(views[i].told, 1);
+    }
+    assert_string_equal(views[0].notes[0].task_id->data, "T6");
+    skip_lines(w);
+}
+
 /* ---- replay ------------------------------------------------------------------------------ */
 
 static void a_replay_starts_anew_and_banks_what_it_brings(void **state)
@@ -177,6 +209,77 @@ static void a_replay_that_fails_again_keeps_its_letter(void **state)
     assert_int_equal(view.note_count, 4);
     assert_int_equal(view.class, CLASS_PROXY);
     assert_false(view.is_replaying);
+}
+
+static void letters_of_one_thing_ride_together_and_all_learn_how_it_ended(void **state)
+{
+    (void)state;
+    struct world *w = world_with_letter();
+    let_die(w, "K", 4);
+    skip_lines(w);
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 100);
+    expect(w, "[     0] letters operator 2\n"
+              "[     0] submit a7 K\n");
+    rejected(w, "a7", CLASS_PROXY, "ERROR_BAD_PROXY");
+    struct letter_view views[2];
+    assert_int_equal(list(w, every_letter(), views, 2), 2);
+    for (int i = 0; i < 2; i++) {
+        assert_int_equal(views[i].note_count, 4);
+        assert_string_equal(views[i].notes[3].code->data, "ERROR_BAD_PROXY");
+    }
+    /* One may go without taking the other's story along. */
+    struct letter_filter first = every_letter();
+    first.number = 1;
+    order_letters(w, LETTER_DROP, first);
+    assert_int_equal(list(w, every_letter(), views, 2), 1);
+    assert_string_equal(views[0].notes[3].code->data, "ERROR_BAD_PROXY");
+    skip_lines(w);
+}
+
+static void one_order_after_the_other_keeps_the_distance_too(void **state)
+{
+    (void)state;
+    struct world *w = world_with_letter();
+    let_die(w, "L", 4);
+    skip_lines(w);
+    struct letter_filter filter = every_letter();
+    filter.number = 1;
+    order_letters(w, LETTER_REPLAY, filter);
+    pass(w, 10);
+    filter.number = 2;
+    order_letters(w, LETTER_REPLAY, filter);
+    pass(w, 1000);
+    expect(w, "[     0] letters operator 1\n"
+              "[     0] submit a7 K\n"
+              "[    10] letters operator 1\n"
+              "[   100] submit a8 L\n");
+}
+
+static void who_may_not_start_lets_the_others_go_first(void **state)
+{
+    (void)state;
+    static const struct client_options clients[] = {
+        {.weight = 1, .budget_per_day = 1},
+        {.weight = 1, .budget_per_day = UINT64_MAX},
+    };
+    struct engine_options options = world_options();
+    options.retry_unsolvable = 0;
+    options.client_count = 2;
+    options.clients = clients;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    rejected(w, "a1", CLASS_UNSOLVABLE, UNSOLVABLE);
+    ask(w, "bob", .key = "L", .client = 1);
+    rejected(w, "a2", CLASS_UNSOLVABLE, UNSOLVABLE);
+    ask(w, "ann", .key = "M");
+    accepted(w, "a3", "T3");
+    skip_lines(w);
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 1000);
+    expect(w, "[     0] letters operator 2\n"
+              "[   100] submit a4 L of client 1\n");
+    assert_int_equal(gauges_of(w).replays, 1);
 }
 
 static void a_fresh_solution_settles_a_letter(void **state)
@@ -354,6 +457,23 @@ static void too_many_letters_push_the_oldest_out_and_alert_once(void **state)
     assert_int_equal(w->tally.alerts, 2);
 }
 
+static void making_room_is_no_crossing_of_the_mark(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.max_letters = 2;
+    options.letter_alert_above = 1;
+    struct world *w = world_new(&options);
+    let_die(w, "K", 1);
+    let_die(w, "L", 4);
+    assert_int_equal(w->tally.alerts, 1);
+    let_die(w, "M", 7);
+    let_die(w, "N", 10);
+    assert_int_equal(w->tally.alerts, 1);
+    assert_int_equal(gauges_of(w).letters, 2);
+    skip_lines(w);
+}
+
 static void letters_are_kept_for_a_week(void **state)
 {
     (void)state;
@@ -374,10 +494,14 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(a_letter_tells_the_whole_story),
         STORY(what_cost_nothing_or_was_the_callers_fault_is_no_letter),
+        STORY(every_class_that_is_somebody_elses_fault_is_a_letter),
         STORY(a_replay_starts_anew_and_banks_what_it_brings),
         STORY(a_replay_joins_what_is_under_way_and_answers_who_waits),
         STORY(who_leaves_a_replay_does_not_end_it),
         STORY(a_replay_that_fails_again_keeps_its_letter),
+        STORY(letters_of_one_thing_ride_together_and_all_learn_how_it_ended),
+        STORY(one_order_after_the_other_keeps_the_distance_too),
+        STORY(who_may_not_start_lets_the_others_go_first),
         STORY(a_fresh_solution_settles_a_letter),
         STORY(a_remembered_mistake_settles_nothing),
         STORY(replays_keep_a_distance_and_wait_for_the_breaker),
@@ -386,6 +510,7 @@ int main(void)
         STORY(orders_reach_those_that_match),
         STORY(letters_are_listed_page_by_page),
         STORY(too_many_letters_push_the_oldest_out_and_alert_once),
+        STORY(making_room_is_no_crossing_of_the_mark),
         STORY(letters_are_kept_for_a_week),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -225,6 +225,44 @@ static void what_is_accepted_at_the_limit_raises_it_again(void **state)
     skip_lines(w);
 }
 
+static void a_long_queue_is_not_run_through_a_full_plan(void **state)
+{
+    (void)state;
+    struct world *w = world_with_ten_in_flight();
+    static const char *const refused[] = {"a3", "a4", "a5", "a6", "a7", "a8", "a9", "a10"};
+    accepted(w, "a1", "T1");
+    accepted(w, "a2", "T2");
+    for (int i = 0; i < 8; i++)
+        rejected(w, refused[i], CLASS_BUSY, BUSY);
+    assert_int_equal(w->tally.submits, 10);
+    assert_int_equal(gauges_of(w).slots_limit, 2);
+    /* The burst may have been a mood: below seven of ten the limit grows with each that is accepted. */
+    pass(w, 6000);
+    failed(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    accepted(w, "a11", "T11");
+    assert_int_equal(gauges_of(w).slots_limit, 3);
+    accepted(w, "a12", "T12");
+    assert_int_equal(gauges_of(w).slots_limit, 4);
+    skip_lines(w);
+}
+
+static void a_vendor_busy_with_nothing_of_ours_is_asked_once_in_a_while(void **state)
+{
+    (void)state;
+    struct world *w = world_of_clients(two_clients, 1, 1);
+    ask(w, "ann", .key = "K");
+    ask(w, "bob", .key = "L");
+    ask(w, "cat", .key = "M");
+    rejected_until(w, "a1", CLASS_BUSY, BUSY, 5000);
+    pass(w, 1000);
+    rejected_until(w, "a2", CLASS_BUSY, BUSY, 5000);
+    gone(w, "bob");
+    pass(w, 1000);
+    expect(w, "[     0] submit a1 K\n"
+              "[  1000] submit a2 L\n"
+              "[  2000] submit a3 M\n");
+}
+
 static void the_limit_never_falls_below_one_and_never_rises_above_the_plan(void **state)
 {
     (void)state;
@@ -347,6 +385,8 @@ int main(void)
         STORY(a_client_stays_within_its_own_slots),
         STORY(a_busy_answer_cuts_the_limit_once_in_a_while),
         STORY(what_is_accepted_at_the_limit_raises_it_again),
+        STORY(a_long_queue_is_not_run_through_a_full_plan),
+        STORY(a_vendor_busy_with_nothing_of_ours_is_asked_once_in_a_while),
         STORY(the_limit_never_falls_below_one_and_never_rises_above_the_plan),
         STORY(accepting_below_the_limit_says_nothing_about_it),
         STORY(auto_asks_about_the_plan_now_and_then),

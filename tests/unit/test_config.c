@@ -35,7 +35,8 @@ static const char complete[] =
     "  \"dedup\": {\"scope\": \"global\", \"include_proxy\": true},\n"
     "  \"reuse\": {\"default\": \"single\", \"turnstile\": \"none\"},\n"
     "  \"idempotency\": {\"ttl\": \"10s\", \"max\": 11},\n"
-    "  \"letters\": {\"alert_above\": 21, \"keep\": \"1d\", \"max\": 22, \"replay_interval\": "
+    "  \"letters\": {\"bytes\": \"6MiB\",\n"
+    "    \"alert_above\": 21, \"keep\": \"1d\", \"max\": 22, \"replay_interval\": "
     "\"2s\"},\n"
     "  \"alerts\": {\"url\": \"https://alerts.example\"},\n"
     "  \"clients\": [\n"
@@ -46,6 +47,7 @@ static const char complete[] =
     "     \"2788636be25cace0bd9e45bdde650b4fc0e979575d7f3d58c6248b18ab237609\"},\n"
     "  ],\n"
     "  \"limits\": {\"connections\": 12, \"requests\": 13, \"flights\": 14, \"per_flight\": 15, "
+    "  \"flight_bytes\": \"5MiB\", "
     "\"callers\": 16,\n"
     "    \"body\": 2048, \"header\": \"8KiB\", \"header_timeout\": \"1s\", \"body_timeout\": "
     "\"2s\",\n"
@@ -133,12 +135,14 @@ static void every_key_is_taken_also_below_the_first_half(void **state)
     assert_int_equal(c->letters.alert_above, 21);
     assert_int_equal(c->letters.keep_ms, 86400000);
     assert_int_equal(c->letters.max, 22);
+    assert_int_equal(c->letters.max_bytes, 6 << 20);
     assert_int_equal(c->letters.replay_interval_ms, 2000);
     assert_string_equal(c->alerts_url, "https://alerts.example");
     assert_int_equal(c->limits.connections, 12);
     assert_int_equal(c->limits.requests, 13);
     assert_int_equal(c->limits.flights, 14);
     assert_int_equal(c->limits.per_flight, 15);
+    assert_int_equal(c->limits.flight_bytes, 5 << 20);
     assert_int_equal(c->limits.callers, 16);
     assert_int_equal(c->limits.body_bytes, 2048);
     assert_int_equal(c->limits.header_bytes, 8192);

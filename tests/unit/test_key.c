@@ -226,12 +226,34 @@ static void page_addresses_are_normalised_and_nothing_more(void **state)
     assert_pageurl("HTTPS://User@A.Example/", "HTTPS://User@A.Example/");
     assert_pageurl("HTTPS://A.Example/a b", "HTTPS://A.Example/a b");
     assert_pageurl("HTTPS://A.Example:0443/", "HTTPS://A.Example:0443/");
-    assert_pageurl("HTTPS://", "HTTPS://");
+    assert_pageurl("a.example:8080/x", "a.example:8080/x");
+}
+
+static void assert_no_page(const char *pageurl)
+{
+    char form[200];
+    (void)snprintf(form, sizeof(form), "method=turnstile&sitekey=K&pageurl=%s", pageurl);
+    assert_int_equal(compute_form(form), ERR_INVALID);
+    assert_string_equal(identity.mistake, "ERROR_PAGEURL");
+}
+
+static void what_no_browser_could_open_is_no_page_address(void **state)
+{
+    (void)state;
+    assert_no_page("HTTPS://");
+    assert_no_page("https:///x");
+    assert_no_page("%20%09");
+    assert_no_page("no address");
+    assert_no_page("https://a%20b/");
+    assert_no_page("javascript:alert(1)");
+    assert_no_page("ftp://a.example/");
+    assert_no_page("https:a.example");
+    assert_no_page("https://a.example/%0d%0aX:y");
 }
 
 static long normalize_fake(struct slice url, char *out, size_t room)
 {
-    if (!slice_starts_with(url, SLICE_OF("odd:")))
+    if (!slice_starts_with(url, SLICE_OF("odd@")))
         return -1;
     assert_true(room > url.len);
     memcpy(out, "normal", 6);
@@ -242,11 +264,11 @@ static void odd_addresses_go_to_the_given_normaliser(void **state)
 {
     (void)state;
     options.normalize_url = normalize_fake;
-    assert_pageurl("odd:one", "normal");
-    assert_pageurl("no address", "no address");
+    assert_pageurl("odd@one", "normal");
+    assert_pageurl("no-address", "no-address");
     assert_pageurl("https://a.example/", "https://a.example/");
-    assert_same("method=turnstile&sitekey=K&pageurl=odd:one",
-                "method=turnstile&sitekey=K&pageurl=odd:two");
+    assert_same("method=turnstile&sitekey=K&pageurl=odd@one",
+                "method=turnstile&sitekey=K&pageurl=odd@two");
 }
 
 static void the_proxy_counts_only_where_it_must(void **state)
@@ -401,6 +423,7 @@ int main(int argc, char **argv)
         TEST(false_and_v2_equal_absence),
         TEST(two_spellings_are_one_field),
         TEST(page_addresses_are_normalised_and_nothing_more),
+        TEST(what_no_browser_could_open_is_no_page_address),
         TEST(odd_addresses_go_to_the_given_normaliser),
         TEST(the_proxy_counts_only_where_it_must),
         TEST(geetest_challenges_are_one_time),

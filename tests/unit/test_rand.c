@@ -110,8 +110,8 @@ static void drawn_numbers_are_even(void **state)
         counts[rand_below(&rand, BOUND)]++;
     double chi = 0;
     for (int i = 0; i < BOUND; i++) {
-        const double off = counts[i] - (double)DRAWS / BOUND;
-        chi += off * off / ((double)DRAWS / BOUND);
+        const double off = counts[i] - (double)DRAWS / (double)BOUND;
+        chi += off * off / ((double)DRAWS / (double)BOUND);
     }
     /* Nine degrees of freedom pass 50 once in ten million runs. */
     assert_true(chi < 50);

@@ -1,0 +1,14 @@
+/* Who may spend without a key: programs on this machine, but no web page that a browser here has open. */
+#ifndef SOLVEGATE_IO_FOREIGN_H
+#define SOLVEGATE_IO_FOREIGN_H
+
+#include "io/gate_inside.h"
+
+/* Always with configured clients, since each call needs a key then. Without them a page of another
+ * origin, or one whose name was made to point here, must not pass for a program (RELIABILITY.md 15). */
+bool foreign_may_enter(const struct gate *gate, const struct http_request *request);
+
+void foreign_refuse(struct gate *gate, const struct http_request *request,
+                    const struct visit *visit, bool is_dialect);
+
+#endif
