@@ -35,7 +35,7 @@ CASES = [
     (words.secret_compare, {"src/a.c": "if (memcmp(mac, given, 16) == 0)\n"}, {"src/a.c": "memcmp(a, b, 4); x = mac;\n"}),
     (words.later, {"src/a.c": "/* TO" "DO: more */\n"}, {"src/a.c": "/* To do more is wrong. */\n"}),
     (words.hosts, {"a.txt": "http://deb.debian" ".org/debian\n"}, {"a.txt": "http://example.com/debian\n"}),
-    (words.machine_paths, {"a.txt": "see /wor" "k/main\n"}, {"a.txt": "see net/work/main and ./work/main\n"}),
+    (words.machine_paths, {"a.txt": "see /wor" "k/main\n"}, {"a.txt": "see net/wor" "k/main and ./wor" "k/main\n"}),
     (shape.function_length, {"src/a.c": "int f(void)\n{\n" + LONG_BODY + "}\n"},
      {"src/a.c": "int f(void)\n{\n" + LONG_BODY[: 70 * 9] + "}\n"}),
     (shape.file_length, {"src/a.c": "\n" * 601}, {"src/a.c": "\n" * 600}),
