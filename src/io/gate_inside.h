@@ -18,6 +18,7 @@
 #include <uv.h>
 
 #define ENTROPY_WORDS 64
+#define SEED_WORDS 4
 #define X_REQUEST_ID_MAX 48
 
 /* How an exchange is to be answered; every answer of the engine finds it by its caller. */
@@ -79,8 +80,9 @@ struct gate {
     struct buf headers; /* further header lines of it */
     struct buf words;   /* sentences of it */
 
-    uint64_t entropy[ENTROPY_WORDS];
+    uint64_t entropy[SEED_WORDS + ENTROPY_WORDS]; /* the next seed, then what is left to draw */
     unsigned entropy_left;
+    bool has_entropy;
 };
 
 /* An event of this kind with clocks and entropy filled in. */

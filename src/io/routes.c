@@ -120,8 +120,17 @@ static void add_allow(struct gate *gate, struct slice path)
     buf_add(&gate->headers, SLICE_OF("\r\n"));
 }
 
+static bool is_known(struct slice path)
+{
+    uint64_t number;
+    const struct route *route = routes;
+    while (route->pattern != NULL && !path_matches(route->pattern, path, &number))
+        route++;
+    return route->pattern != NULL;
+}
+
 static void reply_no_route(struct gate *gate, const struct http_request *request,
-                           const struct visit *visit, bool is_path_known)
+                           const struct visit *visit)
 {
     static const struct problem unknown_path = {
         .status = 404,
@@ -131,7 +140,7 @@ static void reply_no_route(struct gate *gate, const struct http_request *request
         .status = 405,
         .code = "wrong_method",
         .detail = {"this path does not take this method; see the Allow header", 57}};
-    if (!is_path_known) {
+    if (!is_known(request->path)) {
         reply_problem(gate, request->caller, visit, &unknown_path);
         return;
     }
@@ -184,12 +193,9 @@ void routes_dispatch(struct gate *gate, const struct http_request *request)
 {
     struct visit visit = {.door = DOOR_NONE};
     uint64_t number = 0;
-    bool is_path_known = false;
     for (const struct route *route = routes; route->pattern != NULL; route++) {
-        if (!path_matches(route->pattern, request->path, &number))
-            continue;
-        is_path_known = true;
-        if (!method_matches(route, request->method))
+        if (!method_matches(route, request->method) ||
+            !path_matches(route->pattern, request->path, &number))
             continue;
         if (!route->is_dialect)
             take_request_id(gate, request, &visit);
@@ -203,7 +209,7 @@ void routes_dispatch(struct gate *gate, const struct http_request *request)
         return;
     }
     take_request_id(gate, request, &visit);
-    reply_no_route(gate, request, &visit, is_path_known);
+    reply_no_route(gate, request, &visit);
 }
 
 void routes_print(struct buf *out)
