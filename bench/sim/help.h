@@ -1,6 +1,33 @@
-/* What --help prints. */
+/* What is said about the program: the table that --help and the manual page are written from. */
 #ifndef SOLVEGATE_SIM_HELP_H
 #define SOLVEGATE_SIM_HELP_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+struct help_row {
+    const char *name; /* NULL ends a list */
+    const char *text;
+};
+
+/* A section: words, then rows or lines that stay as they are, then words. Words are paragraphs that
+ * end with newlines and flow. */
+struct help_section {
+    const char *title;           /* NULL ends the list */
+    const char *before;          /* or NULL */
+    const struct help_row *rows; /* or NULL */
+    int column;                  /* where the rows' texts begin in --help */
+    bool has_faults;             /* its rows are those of the faults */
+    const char *lines;           /* or NULL */
+    const char *after;           /* or NULL */
+};
+
+extern const char help_usage[];
+extern const char help_summary[];
+extern const struct help_section help_sections[];
+
+/* The fault's meaning with its default, for its row. */
+void help_write_fault(size_t place, char *out, size_t room);
 
 void help_print(void);
 

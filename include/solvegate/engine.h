@@ -62,6 +62,10 @@ struct engine_options {
     uint32_t letter_alert_above;
     uint32_t replay_interval_ms; /* between two letters of a replay */
 
+    uint16_t notice_retries; /* of telling a caller's own address, before it becomes a letter */
+    uint32_t notice_base_ms;
+    uint32_t notice_cap_ms;
+
     uint16_t client_count;                /* at least 1 */
     const struct client_options *clients; /* borrowed during the call */
 
@@ -75,6 +79,11 @@ void engine_options_init(struct engine_options *options);
 struct engine *engine_new(const struct engine_options *options, uint64_t now_ms, int64_t wall_ms);
 void engine_free(struct engine *engine);
 
+/* After engine_new and before the first step: every row the store kept, in the order of enum
+ * record_kind, then engine_restored once. Rows are borrowed. What is paid for goes on at once. */
+void engine_restore(struct engine *engine, const struct record *record);
+void engine_restored(struct engine *engine);
+
 /* Applies one event. Actions gather until they are taken. */
 void engine_step(struct engine *engine, const struct event *event);
 
@@ -82,6 +91,9 @@ void engine_step(struct engine *engine, const struct event *event);
 bool engine_next_action(struct engine *engine, struct action *action);
 void action_close(struct action *action);
 void answer_close(struct answer *answer);
+
+/* The day's page as a last record, when nothing more is to come. */
+void engine_close_books(struct engine *engine);
 
 /* When to step with EVENT_TICK at the latest; UINT64_MAX when nothing is armed. */
 uint64_t engine_next_deadline(const struct engine *engine);
@@ -123,22 +135,18 @@ struct flight_view {
 size_t engine_list_flights(const struct engine *engine, uint64_t *cursor, struct flight_view *views,
                            size_t room);
 
-/* One attempt of a flight that ended badly. */
-struct attempt_note {
-    int64_t wall_ms; /* when it began */
-    uint32_t took_ms;
-    enum class class;
-    struct blob *code;
-    struct blob *task_id; /* or NULL */
-};
-
 /* A dead letter for people and for replay; everything is borrowed until the next step. */
 struct letter_view {
     uint64_t number;
+    enum letter_kind kind;
     client_id client;
     enum captcha captcha;
     enum class class;
     struct slice code;
+    request_id request;        /* whose caller could not be told, or 0 */
+    struct slice pingback;     /* where */
+    struct slice text;         /* the solution that found no place, or was not heard */
+    struct slice task_id;      /* the vendor's, of that */
     struct key key;
     int64_t created_wall_ms;
     int64_t expires_wall_ms;

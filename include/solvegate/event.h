@@ -2,6 +2,7 @@
 #ifndef SOLVEGATE_EVENT_H
 #define SOLVEGATE_EVENT_H
 
+#include <solvegate/record.h>
 #include <solvegate/types.h>
 
 /* ---- events: what happened --------------------------------------------------------------- */
@@ -19,6 +20,7 @@ enum event_kind {
     EVENT_PROBED,      /* an ACTION_PROBE ended */
     EVENT_CALLBACK,    /* the vendor called back; the nonce was genuine */
     EVENT_FORGED,      /* somebody called back with a nonce that is not ours: only counted */
+    EVENT_NOTIFIED,    /* an ACTION_NOTIFY ended */
     EVENT_LETTERS,     /* the operator replays, drops or stops replaying dead letters */
     EVENT_DURABLE,     /* the journal is on disk up to a number */
     EVENT_STORE_STATE, /* the journal became unwritable, or writable again */
@@ -41,6 +43,7 @@ struct ask {
     struct key key;         /* identity within its scope */
     struct key idempotency; /* digest of client and idempotency key */
     struct blob *params;    /* borrowed: what a submit sends */
+    struct blob *pingback;  /* borrowed, or NULL: where the caller wants its end told */
 };
 
 struct look {
@@ -107,6 +110,19 @@ struct probed {
     char code[ERROR_CODE_MAX];
 };
 
+/* How telling a caller's own address ended. */
+enum notify_end {
+    NOTICE_DELIVERED,
+    NOTICE_REFUSED, /* it answered badly, or not at all */
+    NOTICE_BUSY,    /* not tried: too many are on the wire */
+};
+
+struct notified {
+    request_id request;
+    enum notify_end end;
+    char why[ERROR_CODE_MAX]; /* a word for the operator */
+};
+
 /* Which dead letters; every field that is set narrows. */
 struct letter_filter {
     uint64_t number; /* 0: any */
@@ -142,6 +158,7 @@ struct event {
         struct account account;
         struct probed probed;
         struct letter_order letters;
+        struct notified notified;
         struct vendor_result result; /* SUBMITTED, POLLED, CALLBACK */
         caller_id gone;
         journal_seq durable;
@@ -160,6 +177,7 @@ enum action_kind {
     ACTION_POLL,    /* send res.php?action=get; ends in EVENT_POLLED */
     ACTION_REPORT,  /* send reportgood or reportbad; nobody waits for its end */
     ACTION_PROBE,   /* send getbalance or threadsinfo; ends in EVENT_PROBED */
+    ACTION_NOTIFY,  /* tell a caller's own address; ends in EVENT_NOTIFIED */
     ACTION_JOURNAL, /* append a record; EVENT_DURABLE tells when its number is safe */
     ACTION_ALERT,   /* tell the operator */
 };
@@ -205,32 +223,10 @@ struct call {
     bool is_good;              /* only with ACTION_REPORT */
 };
 
-enum record_kind {
-    RECORD_INTENT,   /* an attempt is about to be submitted */
-    RECORD_OUTCOME,  /* what became of the submit, with the task id if there is one */
-    RECORD_SOLUTION, /* a solution reached us */
-    RECORD_REQUEST,  /* a request with a public id was accepted */
-    RECORD_HANDOUT,  /* a solution was given to a request for good */
-    RECORD_FAILED,   /* a flight ended badly */
-};
-
-struct record {
-    enum record_kind kind;
-    attempt_id attempt;
+struct notify {
     request_id request;
-    client_id client;
-    enum captcha captcha;
-    enum outcome outcome;
-    enum class class;
-    char code[ERROR_CODE_MAX];
-    char task_id[TASK_ID_MAX];
-    int64_t wall_ms;
-    struct key key;
-    bool has_idempotency;
-    struct key idempotency;
-    struct blob *params; /* owned, or NULL */
-    struct blob *text;   /* owned, or NULL */
-    struct blob *extra;  /* owned, or NULL */
+    struct blob *url;  /* owned */
+    struct blob *code; /* owned: the solution, or the error */
 };
 
 enum alert_kind {
@@ -257,6 +253,7 @@ struct action {
         struct account_answer account;
         struct letters_answer letters;
         struct call call;
+        struct notify notify;
         struct record record; /* its own number is in `after`: append now, durable later */
         struct alert alert;
         caller_id ack;

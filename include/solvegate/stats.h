@@ -51,6 +51,8 @@
     X(letters_replayed, "Dead letters sent for another solve")                        \
     X(letters_settled, "Dead letters whose replay was solved")                        \
     X(letters_dropped, "Dead letters dropped by hand, by age or for room")            \
+    X(notices_delivered, "Callbacks to callers that were taken")                      \
+    X(notices_failed, "Callbacks to callers given up after all retries")              \
     X(reports_good, "Good reports")                                                   \
     X(reports_bad, "Bad reports")                                                     \
     X(slot_ms_used, "Milliseconds of vendor slots used")                              \

@@ -2,6 +2,7 @@
 #ifndef SOLVEGATE_WORDS_H
 #define SOLVEGATE_WORDS_H
 
+#include <solvegate/record.h>
 #include <solvegate/types.h>
 
 #include "base/assert.h"
@@ -77,6 +78,13 @@ static inline const char *breaker_state_name(enum breaker_state state)
         return "probing";
     }
     UNREACHABLE();
+}
+
+static inline const char *letter_kind_name(enum letter_kind kind)
+{
+    static const char *const names[] = {LETTER_KIND_LIST(WORD_AT)};
+    ASSERT(kind < LETTER_KIND_COUNT);
+    return names[kind];
 }
 
 #undef WORD_AT

@@ -1,9 +1,12 @@
 #include "cli/cli.h"
 #include "cli/load.h"
+#include "proto/json_out.h"
 
 #include <inttypes.h>
 #include <sodium.h>
 #include <sysexits.h>
+
+#define JSON_MAX_BYTES (2 << 20)
 
 static void print_upstream(const struct config *config)
 {
@@ -58,16 +61,47 @@ static int check(const char *file)
     return code;
 }
 
+static int check_for_programs(const char *file)
+{
+    struct config config;
+    struct buf mistakes;
+    struct buf out;
+    const int code = load_config_quietly(&config, file, NULL, 0, &mistakes);
+    buf_init(&out, JSON_MAX_BYTES);
+    json_open(&out, '{');
+    json_bool(&out, "ok", code == EX_OK);
+    if (file != NULL)
+        json_string(&out, "file", load_file_name(file));
+    json_member(&out, "mistakes");
+    json_open(&out, '[');
+    for (const char *at = mistakes.data; at != NULL && at < mistakes.data + mistakes.len;) {
+        const char *const end = memchr(at, '\n', (size_t)(mistakes.data + mistakes.len - at));
+        const size_t len = end == NULL ? 0 : (size_t)(end - at);
+        json_item(&out);
+        json_add_string(&out, (struct slice){.data = at, .len = len});
+        at = end == NULL ? NULL : end + 1;
+    }
+    json_close(&out, ']');
+    json_close(&out, '}');
+    (void)printf("%.*s\n", (int)out.len, out.data);
+    buf_close(&out);
+    buf_close(&mistakes);
+    config_close(&config);
+    return code;
+}
+
 static const struct cli_flag flags[] = {
     LOAD_FLAG_CONFIG,
-    {0, "reference", NULL, "list every option with its default and leave"},
-    {0, NULL, NULL, NULL},
+    {.name = "reference", .help = "list every option with its default and leave"},
+    CLI_FLAG_JSON,
+    {.name = NULL},
 };
 
 static int run(struct cli_args *args)
 {
     const char *file = NULL;
     bool wants_reference = false;
+    bool is_json = false;
     struct cli_arg arg;
     enum cli_result result;
     while ((result = cli_next(args, &arg)) == CLI_ARG) {
@@ -76,20 +110,25 @@ static int run(struct cli_args *args)
                       arg.value);
             return EX_USAGE;
         }
-        if (arg.flag == &flags[0])
+        if (cli_is_flag(&arg, "config"))
             file = arg.value;
+        else if (cli_is_flag(&arg, "json"))
+            is_json = true;
         else
             wants_reference = true;
     }
     if (result != CLI_END)
         return cli_exit_code(result);
-    return wants_reference ? load_print_reference() : check(file);
+    if (wants_reference)
+        return load_print_reference();
+    return is_json ? check_for_programs(file) : check(file);
 }
 
 const struct command command_check = {
     .name = "check",
+    .group = GROUP_RUN,
     .summary = "Check a configuration and list all its mistakes",
-    .usage = "[-c FILE]",
+    .usage = "[-c FILE] [--json]",
     .details = "Prints what would run, or every mistake on standard error (exit code 78).\n"
                "The environment counts as it does for `solvegate serve`.\n",
     .flags = flags,

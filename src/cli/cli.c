@@ -1,18 +1,14 @@
 #include "cli/cli.h"
 
 #include "base/assert.h"
+#include "cli/help_text.h"
 #include "proto/nearest.h"
 
 #include <stdarg.h>
 #include <string.h>
 #include <sysexits.h>
 
-static const struct cli_flag help_flag = {'h', "help", NULL, "show this help"};
-
-static bool is_last(const struct cli_flag *flag)
-{
-    return flag->letter == 0 && flag->name == NULL;
-}
+const struct cli_flag cli_help_flag = {.letter = 'h', .name = "help", .help = "show this help"};
 
 void cli_wrong(const struct command *command, const char *format, ...)
 {
@@ -24,29 +20,76 @@ void cli_wrong(const struct command *command, const char *format, ...)
     (void)fprintf(stderr, "\nTry `solvegate help %s`.\n", command->name);
 }
 
+enum cli_result cli_wrong_argument(const struct command *command, const char *argument)
+{
+    cli_wrong(command, "unexpected argument \"%s\"", argument);
+    return CLI_WRONG;
+}
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+const char *cli_next_word(const char **words, size_t *len)
+{
+    if (*words == NULL || **words == '\0')
+        return NULL;
+    const char *const word = *words;
+    *len = strcspn(word, " ");
+    *words = word + *len + (word[*len] == ' ' ? 1 : 0);
+    return word;
+}
+
+bool cli_has_word(const char *words, const char *word)
+{
+    const struct slice wanted = slice_from(word);
+    struct slice one;
+    while ((one.data = cli_next_word(&words, &one.len)) != NULL)
+        if (slice_equals(one, wanted))
+            return true;
+    return false;
+}
+
+enum cli_result cli_wrong_word(const struct command *command, const char *what, const char *word,
+                               const char *words)
+{
+    struct nearest nearest;
+    const char *rest = words;
+    struct slice one;
+    nearest_init(&nearest, slice_from(word));
+    while ((one.data = cli_next_word(&rest, &one.len)) != NULL)
+        nearest_offer(&nearest, one);
+    if (slice_is_given(nearest.best))
+        cli_wrong(command, "unknown %s \"%s\", did you mean \"%.*s\"?", what, word,
+                  (int)nearest.best.len, nearest.best.data);
+    else
+        cli_wrong(command, "unknown %s \"%s\", expected one of: %s", what, word, words);
+    return CLI_WRONG;
+}
+
+/* ---- flags ------------------------------------------------------------------------------- */
+
 static const struct cli_flag *find_long(const struct command *command, struct slice name)
 {
-    for (const struct cli_flag *flag = command->flags; flag != NULL && !is_last(flag); flag++)
+    for (const struct cli_flag *flag = command->flags; flag != NULL && flag->name != NULL; flag++)
         if (slice_equals(slice_from(flag->name), name))
             return flag;
-    return slice_equals(slice_from(help_flag.name), name) ? &help_flag : NULL;
+    return slice_equals(slice_from(cli_help_flag.name), name) ? &cli_help_flag : NULL;
 }
 
 static const struct cli_flag *find_short(const struct command *command, char letter)
 {
-    for (const struct cli_flag *flag = command->flags; flag != NULL && !is_last(flag); flag++)
+    for (const struct cli_flag *flag = command->flags; flag != NULL && flag->name != NULL; flag++)
         if (flag->letter != 0 && flag->letter == letter)
             return flag;
-    return letter == help_flag.letter ? &help_flag : NULL;
+    return letter == cli_help_flag.letter ? &cli_help_flag : NULL;
 }
 
 static enum cli_result wrong_long(const struct command *command, struct slice name)
 {
     struct nearest nearest;
     nearest_init(&nearest, name);
-    for (const struct cli_flag *flag = command->flags; flag != NULL && !is_last(flag); flag++)
+    for (const struct cli_flag *flag = command->flags; flag != NULL && flag->name != NULL; flag++)
         nearest_offer(&nearest, slice_from(flag->name));
-    nearest_offer(&nearest, slice_from(help_flag.name));
+    nearest_offer(&nearest, slice_from(cli_help_flag.name));
     if (slice_is_given(nearest.best))
         cli_wrong(command, "unknown flag --%.*s, did you mean --%s?", (int)name.len, name.data,
                   nearest.best.data);
@@ -56,11 +99,11 @@ static enum cli_result wrong_long(const struct command *command, struct slice na
 }
 
 /* attached is what follows "=" or the letter, or NULL. */
-static enum cli_result take_flag(struct cli_args *args, const struct cli_flag *flag,
-                                 const char *attached, struct cli_arg *arg)
+static enum cli_result take_flag(struct cli_args *args, const struct cli_flag *flag, char *attached,
+                                 struct cli_arg *arg)
 {
-    if (flag == &help_flag) {
-        cli_write_help(args->command, stdout);
+    if (flag == &cli_help_flag) {
+        help_write_command(args->command, stdout);
         return CLI_HELP;
     }
     *arg = (struct cli_arg){.flag = flag, .value = attached};
@@ -78,9 +121,9 @@ static enum cli_result take_flag(struct cli_args *args, const struct cli_flag *f
     return CLI_ARG;
 }
 
-static enum cli_result take_long(struct cli_args *args, const char *text, struct cli_arg *arg)
+static enum cli_result take_long(struct cli_args *args, char *text, struct cli_arg *arg)
 {
-    const char *const equals = strchr(text, '=');
+    char *const equals = strchr(text, '=');
     const struct slice name = {.data = text,
                                .len = equals == NULL ? strlen(text) : (size_t)(equals - text)};
     const struct cli_flag *const flag = find_long(args->command, name);
@@ -89,7 +132,7 @@ static enum cli_result take_long(struct cli_args *args, const char *text, struct
     return take_flag(args, flag, equals == NULL ? NULL : equals + 1, arg);
 }
 
-static enum cli_result take_short(struct cli_args *args, const char *text, struct cli_arg *arg)
+static enum cli_result take_short(struct cli_args *args, char *text, struct cli_arg *arg)
 {
     const struct cli_flag *const flag = find_short(args->command, text[0]);
     if (flag == NULL) {
@@ -101,7 +144,7 @@ static enum cli_result take_short(struct cli_args *args, const char *text, struc
 
 enum cli_result cli_next(struct cli_args *args, struct cli_arg *arg)
 {
-    const char *text = *args->rest;
+    char *text = *args->rest;
     if (text == NULL)
         return CLI_END;
     args->rest++;
@@ -120,14 +163,21 @@ enum cli_result cli_next(struct cli_args *args, struct cli_arg *arg)
     return text[1] == '-' ? take_long(args, text + 2, arg) : take_short(args, text + 1, arg);
 }
 
-enum cli_result cli_expect_nothing(struct cli_args *args)
+enum cli_result cli_expect_nothing(struct cli_args *args, bool *is_json)
 {
     struct cli_arg arg = {.value = NULL};
-    const enum cli_result result = cli_next(args, &arg);
-    if (result != CLI_ARG)
-        return result;
-    cli_wrong(args->command, "unexpected argument \"%s\"", arg.value);
-    return CLI_WRONG;
+    enum cli_result result;
+    while ((result = cli_next(args, &arg)) == CLI_ARG) {
+        if (arg.flag == NULL || is_json == NULL)
+            return cli_wrong_argument(args->command, arg.value);
+        *is_json = true;
+    }
+    return result;
+}
+
+bool cli_is_flag(const struct cli_arg *arg, const char *name)
+{
+    return arg->flag != NULL && strcmp(arg->flag->name, name) == 0;
 }
 
 int cli_exit_code(enum cli_result result)
@@ -142,27 +192,4 @@ int cli_exit_code(enum cli_result result)
         break;
     }
     UNREACHABLE();
-}
-
-static void write_flag(const struct cli_flag *flag, FILE *out)
-{
-    char left[48];
-    char letter[4] = "   ";
-    if (flag->letter != 0)
-        (void)snprintf(letter, sizeof(letter), "-%c,", flag->letter);
-    (void)snprintf(left, sizeof(left), "%s --%s%s%s", letter, flag->name,
-                   flag->value_name == NULL ? "" : " ",
-                   flag->value_name == NULL ? "" : flag->value_name);
-    (void)fprintf(out, "  %-26s %s\n", left, flag->help);
-}
-
-void cli_write_help(const struct command *command, FILE *out)
-{
-    (void)fprintf(out, "usage: solvegate %s%s%s\n%s.\n\n", command->name,
-                  command->usage[0] == '\0' ? "" : " ", command->usage, command->summary);
-    for (const struct cli_flag *flag = command->flags; flag != NULL && !is_last(flag); flag++)
-        write_flag(flag, out);
-    write_flag(&help_flag, out);
-    if (command->details != NULL)
-        (void)fprintf(out, "\n%s", command->details);
 }

@@ -5,9 +5,22 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-    &command_serve, &command_check, &command_letters, &command_hash_key, &command_version,
-    &command_help,  NULL,
+    &command_serve,      &command_check, &command_hash_key, &command_solve,
+    &command_explain,    &command_top,   &command_stats,    &command_flights,
+    &command_letters,    &command_pools, &command_version,  &command_help,
+    &command_completion, NULL,
 };
+
+const char *command_group_title(enum command_group group)
+{
+    static const char *const titles[GROUP_COUNT] = {
+        [GROUP_RUN] = "Run a gateway",
+        [GROUP_ASK] = "Ask a running gateway",
+        [GROUP_WATCH] = "Watch a running gateway",
+        [GROUP_MORE] = "Other",
+    };
+    return titles[group];
+}
 
 const struct command *command_find(const char *name)
 {
@@ -24,21 +37,4 @@ const struct command *command_nearest(const char *name)
     for (size_t i = 0; commands[i] != NULL; i++)
         nearest_offer(&nearest, slice_from(commands[i]->name));
     return slice_is_given(nearest.best) ? command_find(nearest.best.data) : NULL;
-}
-
-void cli_write_overview(FILE *out)
-{
-    (void)fputs("solvegate stands between many workers and one paid captcha API: the same thing is "
-                "paid once.\n"
-                "\n"
-                "usage: solvegate COMMAND [FLAGS]\n"
-                "\n",
-                out);
-    for (size_t i = 0; commands[i] != NULL; i++)
-        (void)fprintf(out, "  %-10s %s\n", commands[i]->name, commands[i]->summary);
-    (void)fputs("\n"
-                "`solvegate help COMMAND` tells more, `solvegate help config` lists every option,\n"
-                "`solvegate help routes` every path that is served.\n"
-                "To begin: CAPTCHAAI_API_KEY=... solvegate serve\n",
-                out);
 }

@@ -58,7 +58,7 @@ static long read_silently(char *out, size_t room)
     return len;
 }
 
-static int print_hash(const char *key, long len)
+static int print_hash(const char *key, long len, bool is_json)
 {
     if (len < 0) {
         (void)fputs("solvegate hash-key: standard input cannot be read\n", stderr);
@@ -74,14 +74,20 @@ static int print_hash(const char *key, long len)
     uint8_t hash[CLIENT_KEY_HASH_BYTES];
     char hex[2 * CLIENT_KEY_HASH_BYTES + 1];
     config_hash_key(text, hash);
-    (void)puts(sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash)));
+    (void)sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash));
+    (void)printf(is_json ? "{\"key_hash\":\"%s\"}\n" : "%s\n", hex);
     return EX_OK;
 }
 
 static int run(struct cli_args *args)
 {
     struct cli_arg arg;
-    const enum cli_result result = cli_next(args, &arg);
+    bool is_json = false;
+    enum cli_result result = cli_next(args, &arg);
+    if (result == CLI_ARG && arg.flag != NULL) {
+        is_json = true;
+        result = cli_next(args, &arg);
+    }
     if (result == CLI_ARG) {
         /* The argument is not repeated here: it is probably the key. */
         cli_wrong(args->command, "takes no arguments, since everybody on the machine can see them; "
@@ -92,17 +98,27 @@ static int run(struct cli_args *args)
         return cli_exit_code(result);
     char key[INPUT_MAX];
     const long len = read_silently(key, sizeof(key));
-    const int code = print_hash(key, len);
+    const int code = print_hash(key, len, is_json);
     sodium_memzero(key, sizeof(key));
     return code;
 }
 
+static const struct cli_flag flags[] = {CLI_FLAG_JSON, {.name = NULL}};
+
+static const struct cli_example examples[] = {
+    {"a new key in a file of its own, and its hash for the configuration",
+     "(umask 077 && openssl rand -hex 16 >crawler.key) && solvegate hash-key <crawler.key"},
+    {NULL, NULL},
+};
+
 const struct command command_hash_key = {
     .name = "hash-key",
-    .summary = "Print what a client's key_hash must be, for the key on standard input",
+    .group = GROUP_RUN,
+    .summary = "Print the key_hash of a client's key on standard input",
     .usage = "< FILE",
-    .details =
-        "On a terminal it asks for the key and does not show it. Keys have 32 visible characters;\n"
-        "`openssl rand -hex 16` makes one.\n",
+    .details = "On a terminal it asks for the key and does not show it. Keys have 32 visible "
+               "characters; `openssl rand -hex 16` makes one.\n",
+    .flags = flags,
+    .examples = examples,
     .run = run,
 };

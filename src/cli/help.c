@@ -1,10 +1,17 @@
 #include "cli/cli.h"
 
+#include "cli/help_text.h"
 #include "cli/load.h"
+#include "cli/manual.h"
 #include "io/routes.h"
 
 #include <string.h>
 #include <sysexits.h>
+
+static int print_config(void)
+{
+    return load_print_reference();
+}
 
 static int print_routes(void)
 {
@@ -16,15 +23,38 @@ static int print_routes(void)
     return EX_OK;
 }
 
+static int print_exits(void)
+{
+    help_write_rows(help_exits, stdout);
+    return EX_OK;
+}
+
+static int print_environment(void)
+{
+    help_write_rows(help_variables, stdout);
+    return EX_OK;
+}
+
+/* What help is given about besides commands. */
+static const struct {
+    const char *name;
+    int (*print)(void);
+} topics[] = {
+    {"config", print_config},
+    {"routes", print_routes},
+    {"exits", print_exits},
+    {"environment", print_environment},
+};
+#define TOPICS "config routes exits environment"
+
 static int help_about(const char *topic)
 {
-    if (strcmp(topic, "config") == 0)
-        return load_print_reference();
-    if (strcmp(topic, "routes") == 0)
-        return print_routes();
+    for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
+        if (strcmp(topic, topics[i].name) == 0)
+            return topics[i].print();
     const struct command *const command = command_find(topic);
     if (command != NULL) {
-        cli_write_help(command, stdout);
+        help_write_command(command, stdout);
         return EX_OK;
     }
     const struct command *const nearest = command_nearest(topic);
@@ -36,21 +66,63 @@ static int help_about(const char *topic)
     return EX_USAGE;
 }
 
+static const struct cli_flag flags[] = {
+    {.name = "man",
+     .value_name = "PAGE",
+     .words = MANUAL_PAGES,
+     .help = "print a manual page as roff: solvegate.1 or solvegate.json.5"},
+    {.name = "json", .help = "print the table of all commands and flags as JSON"},
+    {.name = NULL},
+};
+
+struct wanted {
+    const char *topic;
+    const char *page;
+    bool is_json;
+};
+
+static enum cli_result read_args(struct cli_args *args, struct wanted *wanted)
+{
+    struct cli_arg arg;
+    enum cli_result result;
+    while ((result = cli_next(args, &arg)) == CLI_ARG) {
+        if (cli_is_flag(&arg, "json"))
+            wanted->is_json = true;
+        else if (arg.flag != NULL && !cli_has_word(MANUAL_PAGES, arg.value))
+            return cli_wrong_word(args->command, "page", arg.value, MANUAL_PAGES);
+        else if (arg.flag != NULL)
+            wanted->page = arg.value;
+        else if (wanted->topic != NULL)
+            return cli_wrong_argument(args->command, arg.value);
+        else
+            wanted->topic = arg.value;
+    }
+    return result;
+}
+
 static int run(struct cli_args *args)
 {
-    struct cli_arg topic;
-    const enum cli_result result = cli_next(args, &topic);
-    if (result == CLI_END)
-        cli_write_overview(stdout);
-    if (result != CLI_ARG)
+    struct wanted wanted = {.topic = NULL};
+    const enum cli_result result = read_args(args, &wanted);
+    if (result != CLI_END)
         return cli_exit_code(result);
-    const enum cli_result more = cli_expect_nothing(args);
-    return more == CLI_END ? help_about(topic.value) : cli_exit_code(more);
+    if (wanted.page != NULL)
+        return manual_print(wanted.page);
+    if (wanted.topic != NULL)
+        return help_about(wanted.topic);
+    if (wanted.is_json)
+        help_write_json(stdout);
+    else
+        cli_write_overview(stdout);
+    return EX_OK;
 }
 
 const struct command command_help = {
     .name = "help",
-    .summary = "Tell about a command, every option (config) or every path (routes)",
-    .usage = "[COMMAND|config|routes]",
+    .group = GROUP_MORE,
+    .summary = "Tell about a command, or about config, routes, exits, environment",
+    .usage = "[COMMAND|config|routes|exits|environment] [FLAGS]",
+    .words = TOPICS,
+    .flags = flags,
     .run = run,
 };

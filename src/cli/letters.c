@@ -1,14 +1,15 @@
 #include "cli/cli.h"
+#include "cli/grid.h"
 #include "cli/remote.h"
+#include "cli/view.h"
 #include "proto/json_out.h"
-#include "proto/nearest.h"
 
+#include <inttypes.h>
 #include <string.h>
 #include <sysexits.h>
 #include <yyjson.h>
 
-#define REPLY_MAX ((size_t)16 * 1024 * 1024)
-#define PATH_MAX_BYTES 4096
+#define BODY_MAX_BYTES 4096
 
 enum verb { VERB_LIST, VERB_SHOW, VERB_REPLAY, VERB_DROP, VERB_COUNT };
 
@@ -27,34 +28,32 @@ struct order {
 static const char *const filter_names[4] = {"client", "class", "type", "error"};
 
 static const struct cli_flag flags[] = {
-    {0, "client", "NAME", "only letters of this client"},
-    {0, "class", "CLASS", "only this class: busy, unsolvable, transient, account, timeout, ..."},
-    {0, "type", "TYPE", "only this type of captcha: turnstile, image, ..."},
-    {0, "error", "CODE", "only letters with this last error"},
-    {0, "all", NULL, "replay or drop all of them"},
-    REMOTE_FLAG_URL,
-    REMOTE_FLAG_JSON,
-    {0, NULL, NULL, NULL},
+    {.name = "client", .value_name = "NAME", .help = "only letters of this client"},
+    {.name = "class",
+     .value_name = "CLASS",
+     .words = "busy unsolvable transient ambiguous account caller proxy unknown timeout",
+     .help = "only this class: busy, unsolvable, transient, account, timeout, ..."},
+    {.name = "type",
+     .value_name = "TYPE",
+     .help = "only this type of captcha: turnstile, image, ..."},
+    {.name = "error", .value_name = "CODE", .help = "only letters with this last error"},
+    {.name = "all", .help = "replay or drop all of them"},
+    REMOTE_FLAGS,
+    {.name = NULL},
 };
 
 /* ---- arguments --------------------------------------------------------------------------- */
 
 static bool take_verb(const struct command *command, struct order *order, const char *word)
 {
-    struct nearest nearest;
-    nearest_init(&nearest, slice_from(word));
     for (int verb = 0; verb < VERB_COUNT; verb++) {
         if (strcmp(word, verb_names[verb]) == 0) {
             order->verb = (enum verb)verb;
             order->has_verb = true;
             return true;
         }
-        nearest_offer(&nearest, slice_from(verb_names[verb]));
     }
-    if (slice_is_given(nearest.best))
-        cli_wrong(command, "unknown word \"%s\", did you mean \"%s\"?", word, nearest.best.data);
-    else
-        cli_wrong(command, "expected list, show, replay or drop, found \"%s\"", word);
+    (void)cli_wrong_word(command, "word", word, command->words);
     return false;
 }
 
@@ -124,62 +123,70 @@ static enum cli_result read_args(struct cli_args *args, struct order *order)
 
 /* ---- printing ---------------------------------------------------------------------------- */
 
-static const char *text_of(yyjson_val *object, const char *name)
-{
-    const char *text = yyjson_get_str(yyjson_obj_get(object, name));
-    return text == NULL ? "-" : text;
-}
-
 static void print_list(yyjson_val *root)
 {
+    static const struct grid_column columns[] = {
+        {.title = "ID", .is_right = true},
+        {.title = "CREATED"},
+        {.title = "CLIENT", .cut = 16},
+        {.title = "TYPE"},
+        {.title = "CLASS", .drop = 1},
+        {.title = "TRIES", .is_right = true, .drop = 2},
+        {.title = "TOLD", .is_right = true, .drop = 3},
+        {.title = "ERROR", .is_shrinking = true},
+    };
     yyjson_val *letters = yyjson_obj_get(root, "letters");
-    size_t at;
-    size_t count;
-    yyjson_val *letter;
+    struct grid grid;
+    yyjson_arr_iter iter;
     if (yyjson_arr_size(letters) == 0) {
         (void)fputs("no dead letters\n", stderr);
         return;
     }
-    (void)printf("%6s  %-24s  %-12s  %-13s  %-11s  %5s  %5s  %s\n", "ID", "CREATED", "CLIENT",
-                 "TYPE", "CLASS", "TRIES", "TOLD", "ERROR");
-    yyjson_arr_foreach(letters, at, count, letter)
-    {
-        (void)printf("%6s  %-24s  %-12s  %-13s  %-11s  %5llu  %5llu  %s%s\n", text_of(letter, "id"),
-                     text_of(letter, "created"), text_of(letter, "client"), text_of(letter, "type"),
-                     text_of(letter, "class"),
-                     (unsigned long long)yyjson_get_uint(yyjson_obj_get(letter, "attempt_count")),
-                     (unsigned long long)yyjson_get_uint(yyjson_obj_get(letter, "callers_told")),
-                     text_of(letter, "error"),
-                     yyjson_get_bool(yyjson_obj_get(letter, "replaying")) ? " (replaying)" : "");
+    grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
+    (void)yyjson_arr_iter_init(letters, &iter);
+    for (yyjson_val *letter; (letter = yyjson_arr_iter_next(&iter)) != NULL;) {
+        grid_add(&grid, view_text(letter, "id"));
+        /* Without the milliseconds, which nobody reads. */
+        grid_addf(&grid, "%.19sZ", view_text(letter, "created"));
+        grid_add(&grid, view_text(letter, "client"));
+        grid_add(&grid, view_text(letter, "type"));
+        grid_add(&grid, view_text(letter, "class"));
+        grid_add_number(&grid, view_number(letter, "attempt_count"));
+        grid_add_number(&grid, view_number(letter, "callers_told"));
+        grid_addf(&grid, "%s%s", view_text(letter, "error"),
+                  view_flag(letter, "replaying") ? " (replaying)" : "");
     }
-    const uint64_t total = yyjson_get_uint(yyjson_obj_get(root, "total"));
+    grid_print(&grid);
+    grid_close(&grid);
+    const uint64_t total = view_number(root, "total");
     if (total > yyjson_arr_size(letters))
-        (void)fprintf(stderr, "%zu of %llu shown, newest first; narrow with a filter\n",
-                      yyjson_arr_size(letters), (unsigned long long)total);
+        (void)fprintf(stderr, "%zu of %" PRIu64 " shown, newest first; narrow with a filter\n",
+                      yyjson_arr_size(letters), total);
 }
 
-static void print_params(yyjson_val *params)
+static void add_params(struct buf *out, yyjson_val *params)
 {
-    size_t at;
-    size_t count;
-    yyjson_val *name;
-    yyjson_val *value;
-    yyjson_obj_foreach(params, at, count, name, value)
-    {
-        (void)printf("  %-14s %s\n", yyjson_get_str(name), yyjson_get_str(value));
+    yyjson_obj_iter iter;
+    (void)yyjson_obj_iter_init(params, &iter);
+    for (yyjson_val *name; (name = yyjson_obj_iter_next(&iter)) != NULL;) {
+        const size_t start = out->len;
+        buf_add(out, SLICE_OF("  "));
+        view_add_clean(out, yyjson_get_str(name));
+        buf_addf(out, "%*s", out->len - start < 17 ? (int)(17 - (out->len - start)) : 1, "");
+        view_add_clean(out, yyjson_get_str(yyjson_obj_iter_get_val(name)));
+        buf_add_char(out, '\n');
     }
 }
 
-static void print_attempts(yyjson_val *attempts)
+static void add_attempts(struct buf *out, yyjson_val *attempts)
 {
-    size_t at;
-    size_t count;
-    yyjson_val *note;
-    yyjson_arr_foreach(attempts, at, count, note)
-    {
-        (void)printf("  %s  %8.3f s  %-11s  %s\n", text_of(note, "at"),
-                     yyjson_get_num(yyjson_obj_get(note, "took")), text_of(note, "class"),
-                     text_of(note, "error"));
+    yyjson_arr_iter iter;
+    (void)yyjson_arr_iter_init(attempts, &iter);
+    for (yyjson_val *note; (note = yyjson_arr_iter_next(&iter)) != NULL;) {
+        buf_addf(out, "  %s  %8.3f s  %-11s  ", view_text(note, "at"), view_real(note, "took"),
+                 view_text(note, "class"));
+        view_add_clean(out, view_text(note, "error"));
+        buf_add_char(out, '\n');
     }
 }
 
@@ -187,36 +194,38 @@ static void print_letter(yyjson_val *root)
 {
     static const char *const rows[] = {"id",    "client",  "type",    "class",
                                        "error", "created", "expires", "key"};
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
-        (void)printf("%-9s %s\n", rows[i], text_of(root, rows[i]));
-    (void)printf("%-9s %llu\n", "told",
-                 (unsigned long long)yyjson_get_uint(yyjson_obj_get(root, "callers_told")));
-    (void)printf("%-9s %llu%s\n", "replays",
-                 (unsigned long long)yyjson_get_uint(yyjson_obj_get(root, "replays")),
-                 yyjson_get_bool(yyjson_obj_get(root, "replaying")) ? ", one under way" : "");
-    (void)puts("parameters");
-    print_params(yyjson_obj_get(root, "params"));
-    (void)puts("attempts");
-    print_attempts(yyjson_obj_get(root, "attempts"));
+    struct buf out;
+    buf_init(&out, REMOTE_REPLY_MAX);
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        buf_addf(&out, "%-9s ", rows[i]);
+        view_add_clean(&out, view_text(root, rows[i]));
+        buf_add_char(&out, '\n');
+    }
+    buf_addf(&out, "%-9s %" PRIu64 "\n", "told", view_number(root, "callers_told"));
+    buf_addf(&out, "%-9s %" PRIu64 "%s\n", "replays", view_number(root, "replays"),
+             view_flag(root, "replaying") ? ", one under way" : "");
+    buf_add(&out, SLICE_OF("parameters\n"));
+    add_params(&out, yyjson_obj_get(root, "params"));
+    buf_add(&out, SLICE_OF("attempts\n"));
+    add_attempts(&out, yyjson_obj_get(root, "attempts"));
+    view_print(&out);
+    buf_close(&out);
 }
 
 static void print_count(yyjson_val *root, const char *word)
 {
-    (void)printf("%s %llu\n", word,
-                 (unsigned long long)yyjson_get_uint(yyjson_obj_get(root, word)));
+    (void)printf("%s %" PRIu64 "\n", word, view_number(root, word));
 }
 
 static int print_reply(const struct order *order, const struct buf *reply)
 {
     if (order->remote.is_json) {
-        (void)printf("%.*s\n", (int)reply->len, reply->data);
+        remote_print_json(reply);
         return EX_OK;
     }
     yyjson_doc *doc = yyjson_read(reply->data, reply->len, 0);
-    if (doc == NULL) {
-        (void)fputs("solvegate letters: the gateway's reply is not JSON\n", stderr);
-        return EX_PROTOCOL;
-    }
+    if (doc == NULL)
+        return remote_tell_not_json(&command_letters);
     yyjson_val *root = yyjson_doc_get_root(doc);
     switch (order->verb) {
     case VERB_LIST:
@@ -278,37 +287,57 @@ static void write_target(const struct order *order, struct buf *path, struct buf
     buf_add_char(path, '\0');
 }
 
-static int run(struct cli_args *args)
+static int call(struct order *order, const struct command *command)
 {
-    struct order order;
-    const enum cli_result result = read_args(args, &order);
-    if (result != CLI_END)
-        return cli_exit_code(result);
     struct buf path;
     struct buf body;
     struct buf reply;
-    buf_init(&path, PATH_MAX_BYTES);
-    buf_init(&body, PATH_MAX_BYTES);
-    buf_init(&reply, REPLY_MAX);
-    write_target(&order, &path, &body);
-    int code = remote_call(args->command, &order.remote, method_of(order.verb), path.data,
-                           order.verb == VERB_REPLAY && body.len > 0 ? body.data : NULL, &reply);
+    buf_init(&path, REMOTE_PATH_MAX);
+    buf_init(&body, BODY_MAX_BYTES);
+    buf_init(&reply, REMOTE_REPLY_MAX);
+    write_target(order, &path, &body);
+    int code = remote_call(command, &order->remote, method_of(order->verb), path.data,
+                           order->verb == VERB_REPLAY && body.len > 0 ? body.data : NULL, &reply);
     if (code == EX_OK)
-        code = print_reply(&order, &reply);
+        code = print_reply(order, &reply);
     buf_close(&path);
     buf_close(&body);
     buf_close(&reply);
     return code;
 }
 
+static int run(struct cli_args *args)
+{
+    struct order order;
+    const enum cli_result result = read_args(args, &order);
+    int code = cli_exit_code(result);
+    if (result == CLI_END)
+        code = remote_open(args->command, &order.remote);
+    if (result == CLI_END && code == EX_OK)
+        code = call(&order, args->command);
+    remote_close(&order.remote);
+    return code;
+}
+
+static const struct cli_example examples[] = {
+    {"what died, newest first", "solvegate letters list"},
+    {"one of them with its parameters and attempts", "solvegate letters show 17"},
+    {"solve all again that died while the vendor was busy",
+     "solvegate letters replay --class busy"},
+    {NULL, NULL},
+};
+
 const struct command command_letters = {
     .name = "letters",
-    .summary = "List, show, replay or drop dead letters of a running gateway",
+    .group = GROUP_WATCH,
+    .summary = "List, show, replay or drop dead letters",
     .usage = "list|show|replay|drop [ID] [FLAGS]",
-    .details = "Dead letters are solves that ended badly. A replay solves them again, a few a "
-               "second, with\n"
-               "all counters reset; the result answers whoever waits for the same thing, or is "
-               "kept.\n" REMOTE_KEY_HELP,
+    .words = "list show replay drop",
+    .details =
+        "Dead letters are solves that ended badly. A replay solves them again, a few a second, "
+        "with all counters reset; the result answers whoever waits for the same thing, or is "
+        "kept. Needs a key with scope admin.\n" REMOTE_KEY_HELP,
     .flags = flags,
+    .examples = examples,
     .run = run,
 };

@@ -60,37 +60,34 @@ static const char *environment(const char *name)
     return getenv(name);
 }
 
-static int load_text(struct config *config, const char *file, struct slice text,
-                     const struct config_flag *flags, size_t flag_count)
+int load_config_quietly(struct config *config, const char *file, const struct config_flag *flags,
+                        size_t flag_count, struct buf *mistakes)
 {
-    struct buf mistakes;
-    buf_init(&mistakes, MISTAKES_MAX_BYTES);
-    const int code = config_load_with_flags(config, text, load_file_name(file), environment, flags,
-                                            flag_count, &mistakes);
-    (void)fwrite(buf_slice(&mistakes).data, 1, mistakes.len, stderr);
-    if (mistakes.is_full)
-        (void)fputs("... and more\n", stderr);
-    buf_close(&mistakes);
-    return code == 0 ? EX_OK : EX_CONFIG;
+    *config = (struct config){.listen_count = 0};
+    struct buf text;
+    buf_init(&text, FILE_MAX_BYTES);
+    buf_init(mistakes, MISTAKES_MAX_BYTES);
+    int code = file == NULL ? 0 : read_file(file, &text);
+    if (code == 0 && file != NULL && text.len == 0)
+        buf_addf(mistakes, "%s: expected an object, found an empty file\n", load_file_name(file));
+    else if (code != 0)
+        buf_addf(mistakes, "%s: cannot be read: %s\n", load_file_name(file), strerror(code));
+    else
+        code = config_load_with_flags(config, buf_slice(&text), load_file_name(file), environment,
+                                      flags, flag_count, mistakes);
+    wipe(&text);
+    return code == 0 && mistakes->len == 0 ? EX_OK : EX_CONFIG;
 }
 
 int load_config(struct config *config, const char *file, const struct config_flag *flags,
                 size_t flag_count)
 {
-    *config = (struct config){.listen_count = 0};
-    struct buf text;
-    buf_init(&text, FILE_MAX_BYTES);
-    int code = file == NULL ? 0 : read_file(file, &text);
-    if (code == 0 && file != NULL && text.len == 0)
-        (void)fprintf(stderr, "%s: expected an object, found an empty file\n",
-                      load_file_name(file));
-    else if (code != 0)
-        (void)fprintf(stderr, "%s: cannot be read: %s\n", load_file_name(file), strerror(code));
-    if (code != 0 || (file != NULL && text.len == 0))
-        code = EX_CONFIG;
-    else
-        code = load_text(config, file, buf_slice(&text), flags, flag_count);
-    wipe(&text);
+    struct buf mistakes;
+    const int code = load_config_quietly(config, file, flags, flag_count, &mistakes);
+    (void)fwrite(buf_slice(&mistakes).data, 1, mistakes.len, stderr);
+    if (mistakes.is_full)
+        (void)fputs("... and more\n", stderr);
+    buf_close(&mistakes);
     return code;
 }
 

@@ -5,12 +5,20 @@
 #include "proto/config.h"
 
 /* The commands' flag -c, --config FILE. */
-#define LOAD_FLAG_CONFIG {'c', "config", "FILE", "the configuration file, or - for standard input"}
+#define LOAD_FLAG_CONFIG   \
+    {.letter = 'c',        \
+     .name = "config",     \
+     .value_name = "FILE", \
+     .help = "the configuration file, or - for standard input"}
 
 /* file may be NULL: then environment, flags and defaults decide. Returns EX_OK or EX_CONFIG;
  * config_close either way. */
 int load_config(struct config *config, const char *file, const struct config_flag *flags,
                 size_t flag_count);
+
+/* The same, with a line per mistake in a buffer that it opens, and nothing on stderr. */
+int load_config_quietly(struct config *config, const char *file, const struct config_flag *flags,
+                        size_t flag_count, struct buf *mistakes);
 
 /* What messages call the file. */
 const char *load_file_name(const char *file);

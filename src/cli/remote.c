@@ -1,32 +1,24 @@
 #include "cli/remote.h"
 
+#include "cli/progress.h"
+#include "cli/term.h"
+#include "cli/view.h"
+
 #include <curl/curl.h>
 #include <sodium.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sysexits.h>
 #include <yyjson.h>
 
-#define DEFAULT_URL "http://127.0.0.1:8430"
 #define UNIX_PREFIX "unix:"
-#define TIMEOUT_S 60L
+#define TIMEOUT_S 60U
+#define CONNECT_TIMEOUT_S 10L
+#define TICK_MS 200
 
-void remote_init(struct remote *remote)
-{
-    const char *url = getenv("SOLVEGATE_URL");
-    *remote = (struct remote){.url = url == NULL || *url == '\0' ? DEFAULT_URL : url};
-}
-
-bool remote_take_flag(struct remote *remote, const struct cli_arg *arg)
-{
-    if (strcmp(arg->flag->name, "url") == 0)
-        remote->url = arg->value;
-    else if (strcmp(arg->flag->name, "json") == 0)
-        remote->is_json = true;
-    else
-        return false;
-    return true;
-}
+struct remote_link {
+    CURLM *multi;
+    CURL *easy;
+};
 
 void remote_add_query(struct buf *path, const char *name, const char *value)
 {
@@ -36,6 +28,25 @@ void remote_add_query(struct buf *path, const char *name, const char *value)
     curl_free(escaped);
 }
 
+void remote_close(struct remote *remote)
+{
+    if (remote->link != NULL) {
+        curl_easy_cleanup(remote->link->easy);
+        curl_multi_cleanup(remote->link->multi);
+        free(remote->link);
+    }
+    sodium_memzero(remote->key, sizeof(remote->key));
+    remote->link = NULL;
+}
+
+void remote_reply_init(struct remote_reply *reply)
+{
+    *reply = (struct remote_reply){.status = 0};
+    buf_init(&reply->body, REMOTE_REPLY_MAX);
+}
+
+/* ---- one call ---------------------------------------------------------------------------- */
+
 static size_t on_body(char *data, size_t size, size_t count, void *context)
 {
     struct buf *reply = context;
@@ -43,23 +54,32 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     return reply->is_full ? 0 : size * count;
 }
 
-/* The key travels in a header; everything here ends with the process, a moment later. */
-static struct curl_slist *make_headers(void)
+static struct curl_slist *add_header(struct curl_slist *headers, const char *name,
+                                     const char *value)
 {
-    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
-    const char *key = getenv("SOLVEGATE_KEY");
-    if (key == NULL || *key == '\0')
-        return headers;
-    char line[256];
-    (void)snprintf(line, sizeof(line), "Authorization: Bearer %s", key);
+    char line[512];
+    (void)snprintf(line, sizeof(line), "%s%s", name, value);
     headers = curl_slist_append(headers, line);
     sodium_memzero(line, sizeof(line));
     return headers;
 }
 
+static struct curl_slist *make_headers(const struct remote *remote,
+                                       const struct remote_request *request)
+{
+    struct curl_slist *headers = add_header(NULL, "Content-Type: ", "application/json");
+    /* Curl would ask for permission to send a larger body, and wait a second for it. */
+    headers = add_header(headers, "Expect:", "");
+    if (remote->key[0] != '\0')
+        headers = add_header(headers, "Authorization: Bearer ", remote->key);
+    if (request->idempotency_key != NULL)
+        headers = add_header(headers, "Idempotency-Key: ", request->idempotency_key);
+    return headers;
+}
+
 static void set_target(CURL *easy, const struct remote *remote, const char *path)
 {
-    char url[4096];
+    char url[REMOTE_PATH_MAX + 1024];
     size_t len = strlen(remote->url);
     const bool is_unix = strncmp(remote->url, UNIX_PREFIX, strlen(UNIX_PREFIX)) == 0;
     if (is_unix)
@@ -76,52 +96,147 @@ static void set_target(CURL *easy, const struct remote *remote, const char *path
     curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
 }
 
-/* The gateway answers mistakes with a sentence; that is what a person wants to read. */
-static int tell_problem(const struct command *command, long status, const struct buf *reply)
+static bool link_up(struct remote *remote)
 {
-    yyjson_doc *doc = yyjson_read(reply->data == NULL ? "" : reply->data, reply->len, 0);
-    const char *detail = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "detail"));
-    (void)fprintf(stderr, "solvegate %s: %s (HTTP %ld)\n", command->name,
-                  detail == NULL ? "the gateway did not say why" : detail, status);
-    yyjson_doc_free(doc);
-    if (status == 401 || status == 403)
-        return EX_NOPERM;
-    if (status == 404 || status == 422 || status == 400)
-        return EX_DATAERR;
-    return EX_UNAVAILABLE;
+    if (remote->link != NULL)
+        return true;
+    struct remote_link *link = malloc(sizeof(*link));
+    if (link == NULL)
+        return false;
+    *link = (struct remote_link){.multi = curl_multi_init(), .easy = curl_easy_init()};
+    remote->link = link;
+    return link->multi != NULL && link->easy != NULL;
 }
 
-static int judge(const struct command *command, const struct remote *remote, CURL *easy,
-                 CURLcode result, const struct buf *reply)
+static bool is_to_go_on(const struct remote *remote, struct progress *progress)
 {
-    long status = 0;
-    if (result != CURLE_OK) {
-        (void)fprintf(stderr, "solvegate %s: no gateway answers at %s: %s\n", command->name,
-                      remote->url, curl_easy_strerror(result));
-        return EX_UNAVAILABLE;
+    progress_tick(progress);
+    return remote->on_wait == NULL || remote->on_wait(remote->context);
+}
+
+/* In steps, so that a signal, a key and the progress have their turn. */
+static enum remote_end perform(const struct remote *remote, struct progress *progress,
+                               CURLcode *result)
+{
+    CURLM *const multi = remote->link->multi;
+    int running = 1;
+    while (running > 0) {
+        if (curl_multi_perform(multi, &running) != CURLM_OK)
+            return REMOTE_UNREACHABLE;
+        if (running > 0 && !is_to_go_on(remote, progress))
+            return REMOTE_GIVEN_UP;
+        if (running > 0 && curl_multi_poll(multi, NULL, 0, TICK_MS, NULL) != CURLM_OK)
+            return REMOTE_UNREACHABLE;
     }
-    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status);
-    return status / 100 == 2 ? EX_OK : tell_problem(command, status, reply);
+    int left;
+    const CURLMsg *const message = curl_multi_info_read(multi, &left);
+    *result = message == NULL ? CURLE_RECV_ERROR : message->data.result;
+    return *result == CURLE_OK ? REMOTE_ANSWERED : REMOTE_UNREACHABLE;
 }
 
-int remote_call(const struct command *command, const struct remote *remote, const char *method,
+static void set_options(CURL *easy, const struct remote_request *request,
+                        struct remote_reply *reply)
+{
+    const unsigned timeout = request->timeout_s == 0 ? TIMEOUT_S : request->timeout_s;
+    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
+    curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
+    curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)timeout);
+    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
+    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
+    curl_easy_setopt(easy, CURLOPT_WRITEDATA, &reply->body);
+    if (request->body != NULL)
+        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, request->body);
+}
+
+enum remote_end remote_send(struct remote *remote, const struct remote_request *request,
+                            struct remote_reply *reply)
+{
+    CURLcode result = CURLE_FAILED_INIT;
+    struct progress progress;
+    buf_reset(&reply->body);
+    reply->status = 0;
+    if (!link_up(remote)) {
+        (void)snprintf(reply->trouble, sizeof(reply->trouble), "curl does not start");
+        return REMOTE_UNREACHABLE;
+    }
+    CURL *const easy = remote->link->easy;
+    curl_easy_reset(easy);
+    struct curl_slist *headers = make_headers(remote, request);
+    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
+    set_target(easy, remote, request->path);
+    set_options(easy, request, reply);
+    (void)curl_multi_add_handle(remote->link->multi, easy);
+    progress_start(&progress, remote->shows_progress ? "waiting for the gateway" : NULL);
+    const enum remote_end end = perform(remote, &progress, &result);
+    progress_stop(&progress);
+    curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &reply->status);
+    (void)curl_multi_remove_handle(remote->link->multi, easy);
+    curl_slist_free_all(headers);
+    if (end == REMOTE_UNREACHABLE)
+        (void)snprintf(reply->trouble, sizeof(reply->trouble), "%s", curl_easy_strerror(result));
+    return end;
+}
+
+/* ---- with words -------------------------------------------------------------------------- */
+
+/* The gateway answers mistakes with a sentence; that is what a person wants to read. */
+static int tell_problem(const struct command *command, const struct remote_reply *reply)
+{
+    const struct slice text = buf_slice(&reply->body);
+    yyjson_doc *doc = yyjson_read(text.data, text.len, 0);
+    const char *detail = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "detail"));
+    struct buf words;
+    buf_init(&words, 4096);
+    view_add_clean(&words, detail == NULL ? "the gateway did not say why" : detail);
+    (void)fprintf(stderr, "solvegate %s: %.*s (HTTP %ld)\n", command->name, (int)words.len,
+                  buf_slice(&words).data, reply->status);
+    buf_close(&words);
+    yyjson_doc_free(doc);
+    if (reply->status == 401 || reply->status == 403)
+        return EX_NOPERM;
+    if (reply->status == 429 || reply->status >= 500)
+        return EX_UNAVAILABLE;
+    return reply->status / 100 == 4 ? EX_DATAERR : EX_PROTOCOL;
+}
+
+int remote_tell(const struct command *command, const struct remote *remote, enum remote_end end,
+                const struct remote_reply *reply)
+{
+    switch (end) {
+    case REMOTE_UNREACHABLE:
+        (void)fprintf(stderr, "solvegate %s: no gateway answers at %s: %s\n", command->name,
+                      remote->url, reply->trouble);
+        return EX_UNAVAILABLE;
+    case REMOTE_GIVEN_UP:
+        return term_signal() == 0 ? EX_UNAVAILABLE : term_exit_code(term_signal());
+    case REMOTE_ANSWERED:
+        break;
+    }
+    return reply->status / 100 == 2 ? EX_OK : tell_problem(command, reply);
+}
+
+int remote_call(const struct command *command, struct remote *remote, const char *method,
                 const char *path, const char *body, struct buf *reply)
 {
-    CURL *easy = curl_easy_init();
-    if (easy == NULL)
-        return EX_OSERR;
-    struct curl_slist *headers = make_headers();
-    set_target(easy, remote, path);
-    curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, method);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT, TIMEOUT_S);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_body);
-    curl_easy_setopt(easy, CURLOPT_WRITEDATA, reply);
-    if (body != NULL)
-        curl_easy_setopt(easy, CURLOPT_POSTFIELDS, body);
-    const CURLcode result = curl_easy_perform(easy);
-    const int code = judge(command, remote, easy, result, reply);
-    curl_slist_free_all(headers);
-    curl_easy_cleanup(easy);
+    const struct remote_request request = {.method = method, .path = path, .body = body};
+    struct remote_reply answer;
+    remote->shows_progress = true;
+    remote_reply_init(&answer);
+    const enum remote_end end = remote_send(remote, &request, &answer);
+    const int code = remote_tell(command, remote, end, &answer);
+    buf_close(reply);
+    *reply = answer.body;
     return code;
+}
+
+void remote_print_json(const struct buf *body)
+{
+    view_print(body);
+    (void)fputc('\n', stdout);
+}
+
+int remote_tell_not_json(const struct command *command)
+{
+    (void)fprintf(stderr, "solvegate %s: the gateway's reply is not JSON\n", command->name);
+    return EX_PROTOCOL;
 }

@@ -5,30 +5,88 @@
 #include "base/buf.h"
 #include "cli/cli.h"
 
-/* For the flag tables of commands that talk to a gateway; remote_take_flag understands them. The key
- * has no flag: everybody on the machine can read arguments. */
-#define REMOTE_FLAG_URL                                               \
-    {'u', "url", "URL",                                               \
-     "the gateway: http://HOST:PORT or unix:PATH (or SOLVEGATE_URL; " \
-     "http://127.0.0.1:8430)"}
-#define REMOTE_FLAG_JSON {0, "json", NULL, "print the gateway's JSON as it is"}
+#define REMOTE_REPLY_MAX ((size_t)16 * 1024 * 1024)
+#define REMOTE_KEY_MAX 256
+#define REMOTE_PATH_MAX 4096
+
+/* For the flag tables of commands that talk to a gateway; remote_take_flag understands them. */
+#define REMOTE_FLAGS                                                                           \
+    {.letter = 'u',                                                                            \
+     .name = "url",                                                                            \
+     .value_name = "URL",                                                                      \
+     .help = "the gateway: http://HOST:PORT or unix:PATH (SOLVEGATE_URL, else "                \
+             "http://127.0.0.1:8430)"},                                                        \
+        {.name = "key-file",                                                                   \
+         .value_name = "FILE",                                                                 \
+         .help = "the client's key is the first line of this file, or of standard input (-)"}, \
+        {.name = "key",                                                                        \
+         .value_name = "KEY",                                                                  \
+         .help = "the client's key itself; everybody on this machine can read arguments, so "  \
+                 "better give it in SOLVEGATE_KEY or with --key-file"},                        \
+        CLI_FLAG_JSON
 /* Said in the details of such commands. */
-#define REMOTE_KEY_HELP "The client's key is taken from SOLVEGATE_KEY.\n"
+#define REMOTE_KEY_HELP "The client's key is taken from SOLVEGATE_KEY or --key-file.\n"
+
+struct remote_link;
 
 struct remote {
-    const char *url; /* borrowed */
+    const char *url;      /* borrowed */
+    const char *key_file; /* borrowed, or NULL */
     bool is_json;
+    char key[REMOTE_KEY_MAX];
+    bool shows_progress; /* on the terminal, when a call takes longer than a second */
+    /* Called a few times a second while a reply is awaited; false gives up. May be NULL. */
+    bool (*on_wait)(void *context);
+    void *context;
+    struct remote_link *link; /* owned */
+};
+
+struct remote_request {
+    const char *method;
+    const char *path;            /* begins with a slash */
+    const char *body;            /* JSON, or NULL */
+    const char *idempotency_key; /* or NULL */
+    unsigned timeout_s;          /* 0: as is usual */
+};
+
+enum remote_end { REMOTE_ANSWERED, REMOTE_UNREACHABLE, REMOTE_GIVEN_UP };
+
+struct remote_reply {
+    long status;
+    struct buf body;
+    char trouble[256]; /* why it was unreachable */
 };
 
 void remote_init(struct remote *remote);
+void remote_close(struct remote *remote);
+void remote_reply_init(struct remote_reply *reply);
 
 /* True when the flag was one of ours. */
 bool remote_take_flag(struct remote *remote, const struct cli_arg *arg);
 
-/* One call; path begins with a slash, body may be NULL. On 2xx the reply is in *reply and EX_OK is
+/* After the flags and before the first call: finds the key. Returns EX_OK, or tells what is wrong. */
+int remote_open(const struct command *command, struct remote *remote);
+
+/* One call without a word to anybody. The reply is emptied first; connections are kept. */
+enum remote_end remote_send(struct remote *remote, const struct remote_request *request,
+                            struct remote_reply *reply);
+
+/* One call with its progress on the terminal. On 2xx the reply's body is filled and EX_OK is
  * returned; else the gateway's own words go to stderr and the exit code says what kind it was. */
-int remote_call(const struct command *command, const struct remote *remote, const char *method,
+int remote_call(const struct command *command, struct remote *remote, const char *method,
                 const char *path, const char *body, struct buf *reply);
+
+/* Says on stderr how a call ended badly, and returns the exit code for it. */
+int remote_tell(const struct command *command, const struct remote *remote, enum remote_end end,
+                const struct remote_reply *reply);
+
+/* The whole of a command that has no other flags and no arguments; ask does the calls. */
+int remote_run(struct cli_args *args, int (*ask)(struct remote *remote));
+
+/* The body as it is, with a newline. */
+void remote_print_json(const struct buf *body);
+/* For a body that is not what it should be. */
+int remote_tell_not_json(const struct command *command);
 
 /* "&name=value" with the value escaped, for a query. */
 void remote_add_query(struct buf *path, const char *name, const char *value);

@@ -2,6 +2,7 @@
 #include "cli/load.h"
 #include "io/gate.h"
 #include "io/log.h"
+#include "io/service.h"
 
 #include <signal.h>
 #include <sodium.h>
@@ -21,12 +22,20 @@ _Static_assert((int)LOG_AUTO == (int)LOG_FORMAT_AUTO && (int)LOG_JSON == (int)LO
 
 static const struct cli_flag flags[] = {
     LOAD_FLAG_CONFIG,
-    {'l', "listen", "ADDRESS",
-     "serve here instead of at the configured addresses; may be repeated"},
-    {'u', "upstream", "URL", "the vendor's address"},
-    {0, "log-level", "LEVEL", "debug, info, warn or error"},
-    {0, "log-format", "FORMAT", "auto, text, key_value or json"},
-    {0, NULL, NULL, NULL},
+    {.letter = 'l',
+     .name = "listen",
+     .value_name = "ADDRESS",
+     .help = "serve here instead of at the configured addresses; may be repeated"},
+    {.letter = 'u', .name = "upstream", .value_name = "URL", .help = "the vendor's address"},
+    {.name = "log-level",
+     .value_name = "LEVEL",
+     .words = "debug info warn error",
+     .help = "debug, info, warn or error"},
+    {.name = "log-format",
+     .value_name = "FORMAT",
+     .words = "auto text key_value json",
+     .help = "auto, text, key_value or json"},
+    {.name = NULL},
 };
 
 /* Which option each flag sets; the first is the file's name. */
@@ -84,7 +93,7 @@ static int serve(const char *file, const struct config_flag *given, size_t count
     if (code == EX_OK) {
         log_init((enum log_level)config.log.level, (enum log_format)config.log.format);
         allow_descriptors(&config);
-        code = gate_run(&config);
+        code = service_use_sockets(&config) == 0 ? gate_run(&config) : EX_CONFIG;
         log_close();
     }
     config_close(&config);
@@ -116,6 +125,7 @@ static int run(struct cli_args *args)
     if (result != CLI_END)
         return cli_exit_code(result);
     keep_secrets();
+    service_init();
     (void)signal(SIGPIPE, SIG_IGN);
     return serve(file, given, count);
 }
@@ -123,6 +133,7 @@ static int run(struct cli_args *args)
 const struct command command_serve = {
     .name = "serve",
     .summary = "Run the gateway",
+    .group = GROUP_RUN,
     .usage = "[-c FILE] [--listen ADDRESS]... [--upstream URL] [--log-level LEVEL]",
     .details = "Flags come before the environment (SOLVEGATE_...), that before the file, that "
                "before defaults.\n"

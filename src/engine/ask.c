@@ -155,11 +155,14 @@ static void apply(struct engine *engine, const struct ask *ask, const struct pla
 {
     struct request *request = request_new(engine, ask);
     ASSERT(request != NULL);
+    const bool must_survive = ask->is_id_told || ask->pingback != NULL;
     request->source = placement->source;
     request->is_replayed = placement->is_replayed;
     request->is_renewed = placement->is_renewed;
     if (placement->kind == PLACE_SOLUTION) {
         answer_from_memory(engine, ask, request, placement->solution);
+        if (must_survive)
+            request_journal(engine, request);
         reply(engine, ask, request);
         return;
     }
@@ -169,6 +172,8 @@ static void apply(struct engine *engine, const struct ask *ask, const struct pla
     request_join(request, engine, flight, placement->source);
     if (ask->has_idempotency)
         idempotency_bind_flight(engine, ask, flight);
+    if (must_survive)
+        request_journal(engine, request);
     /* A free slot is taken at once, so that the answer already says "solving". */
     slots_pump(engine);
     reply(engine, ask, request);

@@ -27,8 +27,17 @@ static void attempt_free(struct engine *engine, struct attempt *attempt)
     list_unlink(&attempt->link);
     wheel_cancel(&engine->wheel, &attempt->expiry);
     table_remove(&engine->attempts_by_name, &attempt->node);
+    journal_attempt_over(engine, attempt);
     blob_unref(attempt->text);
+    blob_unref(attempt->cause);
     slab_free(&engine->attempts, attempt->id);
+}
+
+/* A flight may have ended while its submit was on the wire; then only callbacks can bring more. */
+static void forget_if_silent(struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->flight == NULL && !engine->options.has_callbacks)
+        attempt_free(engine, attempt);
 }
 
 static struct attempt *attempt_alloc(struct engine *engine)
@@ -57,13 +66,21 @@ static attempt_id new_name(struct engine *engine)
     }
 }
 
+static void enter_table(struct engine *engine, struct attempt *attempt, attempt_id name)
+{
+    attempt->name = name;
+    attempt->node.key = key_from_u64(name);
+    list_init(&attempt->link);
+    wheel_timer_init(&attempt->expiry, TIMER_ATTEMPT);
+    table_insert(&engine->attempts_by_name, &attempt->node);
+}
+
 static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
 {
     struct attempt *attempt = attempt_alloc(engine);
-    attempt->name = new_name(engine);
-    attempt->node.key = key_from_u64(attempt->name);
     attempt->flight = flight;
     attempt->origin = flight->id;
+    attempt->flight_uid = flight->uid;
     attempt->key = flight->node.key;
     attempt->started_ms = engine->now_ms;
     attempt->unborn_ms = engine->now_ms;
@@ -71,10 +88,17 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     attempt->captcha = flight->captcha;
     attempt->reuse = flight->reuse;
     attempt->is_one_time = flight->is_one_time;
-    list_init(&attempt->link);
-    wheel_timer_init(&attempt->expiry, TIMER_ATTEMPT);
-    table_insert(&engine->attempts_by_name, &attempt->node);
+    /* A further one is recorded with its reason: how the one before ended. */
+    attempt->cause = blob_ref(flight->error);
+    attempt->cause_class = flight->error == NULL ? CLASS_NONE : flight->error_class;
+    enter_table(engine, attempt, new_name(engine));
     return attempt;
+}
+
+static void listen_on(struct engine *engine, struct attempt *attempt, uint64_t until_ms)
+{
+    list_append(&engine->listening, &attempt->link);
+    wheel_arm(&engine->wheel, &attempt->expiry, until_ms);
 }
 
 void attempt_let_go(struct engine *engine, struct attempt *attempt)
@@ -94,8 +118,73 @@ void attempt_let_go(struct engine *engine, struct attempt *attempt)
         attempt_free(engine, attempt);
         return;
     }
-    list_append(&engine->listening, &attempt->link);
-    wheel_arm(&engine->wheel, &attempt->expiry, engine->now_ms + LISTEN_MS);
+    (void)journal_attempt(engine, attempt);
+    listen_on(engine, attempt, engine->now_ms + LISTEN_MS);
+}
+
+static struct attempt *attempt_of(struct engine *engine, const struct attempt_row *row,
+                                  uint64_t started_ms)
+{
+    struct attempt *attempt = attempt_alloc(engine);
+    attempt->flight_uid = row->flight;
+    attempt->key = row->key;
+    attempt->started_ms = started_ms;
+    attempt->unborn_ms = started_ms;
+    attempt->client = row->client;
+    attempt->captcha = row->captcha;
+    attempt->reuse = row->reuse;
+    attempt->is_one_time = row->is_one_time;
+    attempt->is_replied = true;
+    attempt->is_closed = row->is_closed;
+    attempt->is_solved = row->is_solved;
+    attempt->cause_class = row->cause_class;
+    attempt->cause = row->cause[0] == '\0' ? NULL : blob_new(slice_from(row->cause));
+    memcpy(attempt->task_id, row->task_id, TASK_ID_MAX);
+    enter_table(engine, attempt, row->name);
+    return attempt;
+}
+
+/* An older attempt of the flight was given up before; this one took its place. */
+static void supersede(struct engine *engine, struct flight *flight)
+{
+    struct attempt *older = flight->attempt;
+    flight->attempt = NULL;
+    older->flight = NULL;
+    listen_on(engine, older, engine->now_ms + LISTEN_MS);
+}
+
+void attempt_restore(struct engine *engine, const struct attempt_row *row, struct flight *flight,
+                     const struct solution *solution, uint64_t started_ms)
+{
+    const bool has_room = engine->attempts.used < engine->attempts.capacity ||
+                          !list_is_empty(&engine->listening);
+    if (row->name == 0 || find(engine, row->name) != NULL || !has_room)
+        return;
+    struct attempt *attempt = attempt_of(engine, row, started_ms);
+    if (flight != NULL) {
+        attempt->origin = flight->id;
+        flight->attempts++;
+        flight->is_paid = true;
+    }
+    if (solution != NULL) {
+        attempt->is_closed = true;
+        attempt->is_solved = true;
+        attempt->text = blob_ref(solution->text);
+    }
+    const bool is_open = flight != NULL && !attempt->is_closed &&
+                         (flight->attempt == NULL || flight->attempt->started_ms < started_ms);
+    if (!is_open) {
+        listen_on(engine, attempt, engine->now_ms + LISTEN_MS);
+        forget_if_silent(engine, attempt);
+        return;
+    }
+    if (flight->attempt != NULL)
+        supersede(engine, flight);
+    flight->attempt = attempt;
+    attempt->flight = flight;
+    /* The submit may have been accepted without our ever hearing of it. */
+    if (!row->is_replied)
+        slots_spend_unheard(engine, attempt->client);
 }
 
 void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
@@ -112,7 +201,9 @@ void attempt_start(struct engine *engine, struct flight *flight)
     flight->attempt = attempt;
     flight->attempts++;
     stats_count_submit(engine, flight->attempts > 1);
-    const journal_seq seq = journal_intent(engine, attempt, flight);
+    if (!flight->is_journaled)
+        journal_flight(engine, flight);
+    const journal_seq seq = journal_attempt(engine, attempt);
     struct action *action = engine_push(engine, ACTION_SUBMIT);
     action->after = seq;
     action->call.attempt = attempt->name;
@@ -183,6 +274,7 @@ static void place_late(struct engine *engine, const struct attempt *attempt,
         return;
     }
     cache_bank(engine, solution, attempt->reuse == REUSE_SHARED, attempt->is_one_time);
+    journal_solution(engine, solution);
 }
 
 static void receive(struct engine *engine, struct attempt *attempt, struct flight *flight,
@@ -192,7 +284,10 @@ static void receive(struct engine *engine, struct attempt *attempt, struct fligh
     struct solution *solution = solution_new(engine, attempt, result->text, result->extra);
     if (result->task_id[0] != '\0')
         memcpy(solution->task_id, result->task_id, TASK_ID_MAX);
-    solution->seq = journal_solution(engine, attempt, solution);
+    solution->uid = journal_uid(engine);
+    solution->attempt = attempt->name;
+    solution->is_one_time = attempt->is_one_time;
+    solution->is_shared = attempt->reuse == REUSE_SHARED;
     if (flight != NULL)
         flight_solve(engine, flight, solution);
     else
@@ -204,6 +299,7 @@ static void solved(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result)
 {
     attempt->is_closed = true;
+    attempt->is_solved = true;
     attempt->text = blob_ref(result->text);
     receive(engine, attempt, attempt->flight, result);
 }
@@ -231,6 +327,7 @@ static void accepted(struct engine *engine, struct attempt *attempt,
         return;
     slots_spend(engine, flight);
     attempt->unborn_ms = attempt->started_ms;
+    (void)journal_attempt(engine, attempt);
     flight_enter(engine, flight, FLIGHT_SOLVING, first_poll_ms(engine, attempt));
 }
 
@@ -241,6 +338,7 @@ static void ambiguous(struct engine *engine, struct attempt *attempt)
     struct flight *flight = attempt->flight;
     if (flight == NULL)
         return;
+    (void)journal_attempt(engine, attempt);
     /* It may have been accepted: the budget counts it until the contrary is proven. */
     slots_spend(engine, flight);
     flight_enter(engine, flight, FLIGHT_AMBIGUOUS,
@@ -291,13 +389,6 @@ static void proven_void(struct engine *engine, struct attempt *attempt,
     attempt_free(engine, attempt);
 }
 
-/* A flight may have ended while its submit was on the wire; then only callbacks can bring more. */
-static void forget_if_silent(struct engine *engine, struct attempt *attempt)
-{
-    if (attempt->flight == NULL && !engine->options.has_callbacks)
-        attempt_free(engine, attempt);
-}
-
 void attempt_on_submitted(struct engine *engine, const struct vendor_result *result)
 {
     struct attempt *attempt = find(engine, result->attempt);
@@ -306,7 +397,6 @@ void attempt_on_submitted(struct engine *engine, const struct vendor_result *res
         return;
     }
     attempt->is_replied = true;
-    (void)journal_outcome(engine, attempt, result);
     if (attempt->is_closed) {
         confirm_task(engine, attempt, result);
         forget_if_silent(engine, attempt);
@@ -339,7 +429,7 @@ void attempt_on_submitted(struct engine *engine, const struct vendor_result *res
 /* After its end only one thing is news of an attempt: a solution for what was given up as failed. */
 static bool is_news(const struct attempt *attempt, const struct vendor_result *result)
 {
-    return !attempt->is_closed || (attempt->text == NULL && result->outcome == OUTCOME_SOLVED);
+    return !attempt->is_closed || (!attempt->is_solved && result->outcome == OUTCOME_SOLVED);
 }
 
 void attempt_on_polled(struct engine *engine, const struct vendor_result *result)
@@ -376,7 +466,6 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
             forget_if_silent(engine, attempt);
         return;
     case OUTCOME_FAILED:
-        (void)journal_outcome(engine, attempt, result);
         failed(engine, attempt, result);
         return;
     case OUTCOME_ACCEPTED:
@@ -397,6 +486,22 @@ static void acknowledge(struct engine *engine, caller_id caller)
     action->ack = caller;
 }
 
+/* Two solutions for one task: one of them is somebody else's. It is kept for a person to look at. */
+static void quarantine(struct engine *engine, const struct attempt *attempt,
+                       const struct vendor_result *result)
+{
+    alert_about(engine, attempt, ALERT_OTHER_SOLUTION);
+    letter_of_solution(engine, attempt, result, SLICE_OF("ERROR_OTHER_SOLUTION"));
+}
+
+/* Genuine, but for an attempt of long ago: never a loss, so a letter. */
+static void hear_unknown(struct engine *engine, const struct vendor_result *result)
+{
+    COUNT(engine, callbacks_unknown);
+    if (result->outcome == OUTCOME_SOLVED)
+        letter_of_solution(engine, NULL, result, SLICE_OF("ERROR_SOLUTION_WITHOUT_FLIGHT"));
+}
+
 /* Something for an attempt that is over: the same again, or proof that our submit was doubled. */
 static void absorb_repeat(struct engine *engine, const struct attempt *attempt,
                           const struct vendor_result *result)
@@ -405,7 +510,7 @@ static void absorb_repeat(struct engine *engine, const struct attempt *attempt,
                          slice_equals(blob_slice(attempt->text), blob_slice(result->text));
     COUNT(engine, callbacks_duplicate);
     if (!is_same && attempt->text != NULL && result->outcome == OUTCOME_SOLVED)
-        alert_about(engine, attempt, ALERT_OTHER_SOLUTION);
+        quarantine(engine, attempt, result);
 }
 
 /* A second paid task on one nonce: its solution is as good as the first one's, once. */
@@ -417,7 +522,7 @@ static void hear_other_task(struct engine *engine, struct attempt *attempt,
     if (is_third || attempt->is_other_closed || result->outcome != OUTCOME_SOLVED) {
         COUNT(engine, callbacks_duplicate);
         if (is_third && result->outcome == OUTCOME_SOLVED)
-            alert_about(engine, attempt, ALERT_OTHER_SOLUTION);
+            quarantine(engine, attempt, result);
         return;
     }
     COUNT(engine, callbacks_ok);
@@ -466,7 +571,6 @@ static void hear_news(struct engine *engine, struct attempt *attempt,
         solved(engine, attempt, result);
         return;
     }
-    (void)journal_outcome(engine, attempt, result);
     failed(engine, attempt, result);
 }
 
@@ -478,7 +582,7 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
     if (attempt != NULL && says_something)
         note_arrival(engine, attempt);
     if (attempt == NULL)
-        COUNT(engine, callbacks_unknown);
+        hear_unknown(engine, result);
     else if (!task_id_fits(attempt, result))
         hear_other_task(engine, attempt, result);
     else if (!says_something)

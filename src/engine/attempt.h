@@ -14,6 +14,11 @@ void attempt_poll(struct engine *engine, struct attempt *attempt);
  * paid for and must find its place. */
 void attempt_let_go(struct engine *engine, struct attempt *attempt);
 
+/* The attempt of a row: the newest open one of a living flight is that flight's, others are only
+ * listened for. A solution that it brought may be known although its row does not say so yet. */
+void attempt_restore(struct engine *engine, const struct attempt_row *row, struct flight *flight,
+                     const struct solution *solution, uint64_t started_ms);
+
 void attempt_on_submitted(struct engine *engine, const struct vendor_result *result);
 void attempt_on_polled(struct engine *engine, const struct vendor_result *result);
 void attempt_on_callback(struct engine *engine, const struct vendor_result *result);

@@ -1,5 +1,7 @@
 #include "engine/cache.h"
 
+#include "engine/journal.h"
+
 /* A cached solution costs its struct and allocator overhead besides its bytes. */
 #define SOLUTION_OVERHEAD 64
 
@@ -44,6 +46,7 @@ void solution_unref(struct engine *engine, struct solution *solution)
     if (--solution->refs > 0)
         return;
     ASSERT(!solution->is_cached);
+    journal_solution_over(engine, solution);
     blob_unref(solution->text);
     blob_unref(solution->extra);
     slab_free(&engine->solutions, solution->id);

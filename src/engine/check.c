@@ -1,5 +1,6 @@
 /* The engine's own auditor: walks everything and aborts at the first disagreement. */
 #include "engine/cache.h"
+#include "engine/letters.h"
 #include "engine/state.h"
 
 static void check_flight(const struct engine *engine, const struct flight *flight)
@@ -116,7 +117,7 @@ static void check_bytes(const struct engine *engine)
     ASSERT(of_flights == engine->flight_bytes);
     uint64_t of_letters = 0;
     for (slab_id id = 0; (id = slab_next(&engine->letters, id)) != 0;)
-        of_letters += ((const struct letter *)slab_get(&engine->letters, id))->params->len;
+        of_letters += letter_bytes(slab_get(&engine->letters, id));
     ASSERT(of_letters == engine->letter_bytes);
 }
 

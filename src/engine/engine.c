@@ -6,7 +6,10 @@
 #include "engine/breaker.h"
 #include "engine/cache.h"
 #include "engine/idempotency.h"
+#include "engine/journal.h"
 #include "engine/letters.h"
+#include "engine/notice.h"
+#include "engine/recover.h"
 #include "engine/request.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
@@ -54,6 +57,12 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
         return;
     case TIMER_PLAN:
         account_on_plan_timer(engine);
+        return;
+    case TIMER_NOTICE:
+        notice_on_timer(engine, CONTAINER_OF(timer, struct notice, timer));
+        return;
+    case TIMER_BOOKS:
+        journal_on_books_timer(engine);
         return;
     case TIMER_PAUSE:
         /* Every step ends with a look at the queue. */
@@ -117,6 +126,9 @@ static void dispatch(struct engine *engine, const struct event *event)
     case EVENT_FORGED:
         COUNT(engine, callbacks_forged);
         return;
+    case EVENT_NOTIFIED:
+        notice_on_told(engine, &event->notified);
+        return;
     case EVENT_LETTERS:
         letters_on_order(engine, &event->letters);
         return;
@@ -140,6 +152,7 @@ void engine_step(struct engine *engine, const struct event *event)
     dispatch(engine, event);
     flight_wake(engine, engine->options.wake_batch);
     slots_pump(engine);
+    journal_on_step(engine);
 }
 
 uint64_t engine_next_deadline(const struct engine *engine)
@@ -193,10 +206,12 @@ void action_close(struct action *action)
     case ACTION_REPORT:
         blob_unref(action->call.params);
         return;
+    case ACTION_NOTIFY:
+        blob_unref(action->notify.url);
+        blob_unref(action->notify.code);
+        return;
     case ACTION_JOURNAL:
-        blob_unref(action->record.params);
-        blob_unref(action->record.text);
-        blob_unref(action->record.extra);
+        record_close(&action->record);
         return;
     case ACTION_ACCOUNT:
     case ACTION_LETTERS:
@@ -268,6 +283,9 @@ void engine_options_init(struct engine_options *options)
         .letter_keep_ms = UINT64_C(7) * 86400000,
         .letter_alert_above = 10,
         .replay_interval_ms = 100,
+        .notice_retries = 5,
+        .notice_base_ms = 1000,
+        .notice_cap_ms = 60000,
         .client_count = 1,
         .clients = &everybody,
     };
@@ -296,6 +314,7 @@ static void init_memory(struct engine *engine)
     slab_init(&engine->solutions, sizeof(struct solution), solutions);
     slab_init(&engine->idempotency, sizeof(struct idempotency), options->max_idempotency);
     slab_init(&engine->letters, sizeof(struct letter), options->max_letters);
+    slab_init(&engine->notices, sizeof(struct notice), options->max_requests);
     slab_init(&engine->account_waits, sizeof(struct account_wait), ACCOUNT_WAITS);
     table_init(&engine->requests_by_id, options->max_requests, secret);
     table_init(&engine->holds_by_caller, options->max_callers, secret);
@@ -304,6 +323,7 @@ static void init_memory(struct engine *engine)
     table_init(&engine->solutions_by_key, options->max_solutions, secret);
     table_init(&engine->idempotency_by_key, options->max_idempotency, secret);
     table_init(&engine->letters_by_number, options->max_letters, secret);
+    table_init(&engine->notices_by_request, options->max_requests, secret);
 }
 
 struct engine *engine_new(const struct engine_options *options, uint64_t now_ms, int64_t wall_ms)
@@ -330,17 +350,32 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     slots_init(engine, options->clients);
     breaker_init(engine);
     letters_init(engine);
+    journal_init(engine);
     stats_set_clock(engine, now_ms, wall_ms);
     account_init(engine);
     return engine;
 }
 
+static void free_request_blobs(struct request *request)
+{
+    blob_unref(request->error);
+    blob_unref(request->pingback);
+}
+
+static void free_attempt_blobs(struct attempt *attempt)
+{
+    blob_unref(attempt->text);
+    blob_unref(attempt->cause);
+}
+
 static void free_blobs(struct engine *engine)
 {
     for (slab_id id = 0; (id = slab_next(&engine->requests, id)) != 0;)
-        blob_unref(((struct request *)slab_get(&engine->requests, id))->error);
+        free_request_blobs(slab_get(&engine->requests, id));
     for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;)
-        blob_unref(((struct attempt *)slab_get(&engine->attempts, id))->text);
+        free_attempt_blobs(slab_get(&engine->attempts, id));
+    for (slab_id id = 0; (id = slab_next(&engine->notices, id)) != 0;)
+        notice_close(slab_get(&engine->notices, id));
     for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;) {
         struct flight *flight = slab_get(&engine->flights, id);
         blob_unref(flight->params);
@@ -351,6 +386,8 @@ static void free_blobs(struct engine *engine)
         struct letter *letter = slab_get(&engine->letters, id);
         blob_unref(letter->params);
         blob_unref(letter->error);
+        blob_unref(letter->pingback);
+        blob_unref(letter->text);
         history_free(letter->history);
     }
     for (slab_id id = 0; (id = slab_next(&engine->solutions, id)) != 0;) {
@@ -367,16 +404,20 @@ void engine_free(struct engine *engine)
     struct action action;
     while (engine_next_action(engine, &action))
         action_close(&action);
+    recovery_free(engine);
+    while (engine_next_action(engine, &action))
+        action_close(&action);
     free_blobs(engine);
     struct slab *slabs[] = {&engine->requests, &engine->holds,        &engine->flights,
                             &engine->attempts, &engine->solutions,    &engine->idempotency,
-                            &engine->letters,  &engine->account_waits};
+                            &engine->letters,  &engine->notices,
+                            &engine->account_waits};
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_close(slabs[i]);
     struct table *tables[] = {&engine->requests_by_id,   &engine->holds_by_caller,
                               &engine->flights_by_key,   &engine->attempts_by_name,
                               &engine->solutions_by_key, &engine->idempotency_by_key,
-                              &engine->letters_by_number};
+                              &engine->letters_by_number, &engine->notices_by_request};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_close(tables[i]);
     buf_close(&engine->trace_buf);

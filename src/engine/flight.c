@@ -12,9 +12,12 @@
 
 #define BIT(state) (1u << (state))
 
+#define RESTORED_GRACE_MS 30000
+
 /* Where each state may go; anything else is a bug. */
 static const unsigned next_states[FLIGHT_STATE_COUNT] = {
-    [FLIGHT_NEW] = BIT(FLIGHT_QUEUED),
+    [FLIGHT_NEW] = BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) |
+                   BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
     [FLIGHT_QUEUED] = BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
     [FLIGHT_SUBMITTING] = BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_BACKING_OFF) |
                           BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
@@ -45,7 +48,8 @@ const char *flight_state_name(enum flight_state state)
 
 /* ---- birth and death --------------------------------------------------------------------- */
 
-struct flight *flight_new(struct engine *engine, const struct ask *ask)
+static struct flight *flight_alloc(struct engine *engine, const struct key *key,
+                                   struct blob *params)
 {
     slab_id id;
     struct flight *flight = slab_alloc(&engine->flights, &id);
@@ -53,15 +57,9 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
         return NULL;
     flight->id = id;
     flight->number = ++engine->flight_serial;
-    flight->node.key = ask->key;
-    flight->params = blob_ref(ask->params);
+    flight->node.key = *key;
+    flight->params = blob_ref(params);
     engine->flight_bytes += flight->params->len;
-    flight->created_ms = engine->now_ms;
-    flight->captcha = ask->captcha;
-    flight->reuse = ask->reuse;
-    flight->client = ask->client;
-    flight->priority = ask->priority < PRIORITIES ? ask->priority : PRIORITIES - 1;
-    flight->is_one_time = ask->is_one_time;
     flight->is_in_table = true;
     list_init(&flight->link);
     list_init(&flight->requests);
@@ -70,6 +68,21 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     wheel_timer_init(&flight->phase, TIMER_FLIGHT_PHASE);
     wheel_timer_init(&flight->deadline, TIMER_FLIGHT_DEADLINE);
     table_insert(&engine->flights_by_key, &flight->node);
+    return flight;
+}
+
+struct flight *flight_new(struct engine *engine, const struct ask *ask)
+{
+    struct flight *flight = flight_alloc(engine, &ask->key, ask->params);
+    if (flight == NULL)
+        return NULL;
+    flight->uid = journal_uid(engine);
+    flight->created_ms = engine->now_ms;
+    flight->captcha = ask->captcha;
+    flight->reuse = ask->reuse;
+    flight->client = ask->client;
+    flight->priority = ask->priority < PRIORITIES ? ask->priority : PRIORITIES - 1;
+    flight->is_one_time = ask->is_one_time;
     wheel_arm(&engine->wheel, &flight->deadline, engine->now_ms + engine->options.solve_timeout_ms);
     slots_reserve(engine, flight);
     COUNT(engine, flights);
@@ -77,8 +90,35 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     return flight;
 }
 
+struct flight *flight_restore(struct engine *engine, const struct flight_row *row,
+                              uint64_t created_ms)
+{
+    if (row->params == NULL)
+        return NULL;
+    struct flight *flight = flight_alloc(engine, &row->key, row->params);
+    if (flight == NULL)
+        return NULL;
+    flight->uid = row->id;
+    flight->is_journaled = true;
+    flight->created_ms = created_ms;
+    flight->captcha = row->captcha;
+    flight->reuse = row->reuse;
+    flight->client = row->client;
+    flight->priority = row->priority < PRIORITIES ? row->priority : PRIORITIES - 1;
+    flight->is_one_time = row->is_one_time;
+    flight->error_class = row->class;
+    flight->error = row->code[0] == '\0' ? NULL : blob_new(slice_from(row->code));
+    /* However long we were away, what is paid for gets time to be fetched. */
+    uint64_t due_ms = created_ms + engine->options.solve_timeout_ms;
+    if (due_ms < engine->now_ms + RESTORED_GRACE_MS)
+        due_ms = engine->now_ms + RESTORED_GRACE_MS;
+    wheel_arm(&engine->wheel, &flight->deadline, due_ms);
+    return flight;
+}
+
 static void flight_free(struct engine *engine, struct flight *flight)
 {
+    journal_flight_over(engine, flight);
     ASSERT(flight->request_count == 0);
     ASSERT(flight->attempt == NULL);
     ASSERT(!flight->is_in_table);
@@ -190,8 +230,11 @@ static void keep_solution(struct engine *engine, const struct flight *flight,
 
 void flight_solve(struct engine *engine, struct flight *flight, struct solution *solution)
 {
-    leave_the_world(engine, flight);
     solution->attempts = flight->attempts;
+    solution->flight_uid = flight->uid;
+    /* First of all: the rows that leave now must not be missed before this one is there. */
+    journal_solution(engine, solution);
+    leave_the_world(engine, flight);
     flight->solution = solution_ref(solution);
     keep_solution(engine, flight, solution);
     idempotency_settle(engine, flight, solution);
@@ -206,11 +249,13 @@ void flight_fail(struct engine *engine, struct flight *flight, enum class class,
     flight->error = blob_new(code);
     flight->error_class = class;
     stats_count_failure(engine, class);
-    (void)journal_failed(engine, flight);
     idempotency_settle(engine, flight, NULL);
     letters_on_failed(engine, flight);
     TRACE(engine, "flight %u fails: %s", flight->number, flight->error->data);
     flight_enter(engine, flight, FLIGHT_FAILED, WHEEL_NEVER);
+    /* Those who know their ids must hear of it also after a crash, before anybody is told. */
+    if (flight->is_journaled && flight->request_count > 0)
+        journal_flight(engine, flight);
 }
 
 static void wake_one(struct engine *engine, struct flight *flight)
@@ -255,6 +300,11 @@ void flight_abandon(struct engine *engine, struct flight *flight)
     if (flight_is_wanted(flight))
         return;
     TRACE(engine, "flight %u cancelled, nobody waits", flight->number);
+    flight_dismiss(engine, flight);
+}
+
+void flight_dismiss(struct engine *engine, struct flight *flight)
+{
     leave_the_world(engine, flight);
     idempotency_settle(engine, flight, NULL);
     if (flight->state == FLIGHT_QUEUED)

@@ -15,7 +15,7 @@ struct solution;
 
 /* A state is a list, a timer and a set of next states; flight_enter() is the only door between them. */
 enum flight_state {
-    FLIGHT_NEW,         /* no list, no timer → QUEUED */
+    FLIGHT_NEW,         /* no list, no timer → QUEUED; after a restart also SOLVING, AMBIGUOUS */
     FLIGHT_QUEUED,      /* its client's queue → SUBMITTING, SOLVED (a late solution), FAILED */
     FLIGHT_SUBMITTING,  /* engine's active list, holds a slot, the shell's submit timeout runs
                            → SOLVING, AMBIGUOUS, BACKING_OFF, QUEUED, SOLVED (an early callback), FAILED */
@@ -43,6 +43,7 @@ struct flight {
     struct blob *error;        /* owned: the last error code, or NULL */
     struct attempt *attempt;   /* the current one, or NULL */
     struct solution *solution; /* owned reference, when solved */
+    uint64_t uid; /* in the journal; 0 without one */
     uint64_t created_ms;
     uint64_t slot_since_ms;
     uint32_t number; /* for people: counts from 1 */
@@ -61,11 +62,18 @@ struct flight {
     bool holds_slot;
     bool is_reserved; /* a unit of its client's budget is set aside for the next submit */
     bool is_paid;     /* a submit was or may have been accepted */
+    bool is_journaled;
     bool is_judged;   /* ERROR_ZERO_BALANCE: a probe will tell whether it is busy or account */
 };
 
 /* Makes a flight for this ask and queues it; NULL when all places are taken. */
 struct flight *flight_new(struct engine *engine, const struct ask *ask);
+
+/* The flight of a row, in no state yet; NULL when all places are taken. */
+struct flight *flight_restore(struct engine *engine, const struct flight_row *row,
+                              uint64_t created_ms);
+/* A restored flight that needs no more: nobody waits, or it was solved after all. */
+void flight_dismiss(struct engine *engine, struct flight *flight);
 
 /* The one function that changes a flight's state: checks the move, unlinks, disarms, counts, links, arms. */
 void flight_enter(struct engine *engine, struct flight *flight, enum flight_state state,

@@ -42,6 +42,20 @@ void history_add(struct engine *engine, struct flight *flight, enum class class,
     };
 }
 
+void history_note(struct engine *engine, struct history **history, uint64_t started_ms,
+                  struct slice code)
+{
+    if (*history == NULL)
+        *history = history_new();
+    const uint64_t took_ms = engine->now_ms - started_ms;
+    *next_note(*history) = (struct attempt_note){
+        .wall_ms = engine->wall_ms - (int64_t)took_ms,
+        .took_ms = took_ms < UINT32_MAX ? (uint32_t)took_ms : UINT32_MAX,
+        .class = CLASS_TRANSIENT,
+        .code = blob_new(code),
+    };
+}
+
 void history_join(struct history **earlier, const struct history *later)
 {
     if (later == NULL)
@@ -54,6 +68,34 @@ void history_join(struct history **earlier, const struct history *later)
         note->code = blob_ref(note->code);
         note->task_id = blob_ref(note->task_id);
     }
+}
+
+void history_copy(const struct history *history, struct attempt_note **notes, size_t *count)
+{
+    if (history == NULL || history->count == 0)
+        return;
+    *notes = calloc(history->count, sizeof **notes);
+    ASSERT(*notes != NULL);
+    *count = history->count;
+    for (size_t i = 0; i < history->count; i++) {
+        (*notes)[i] = history->notes[i];
+        (void)blob_ref(history->notes[i].code);
+        (void)blob_ref(history->notes[i].task_id);
+    }
+}
+
+struct history *history_restore(const struct attempt_note *notes, size_t count)
+{
+    if (count == 0)
+        return NULL;
+    struct history *history = history_new();
+    for (size_t i = 0; i < count; i++) {
+        struct attempt_note *note = next_note(history);
+        *note = notes[i];
+        (void)blob_ref(note->code);
+        (void)blob_ref(note->task_id);
+    }
+    return history;
 }
 
 void history_free(struct history *history)

@@ -1,6 +1,7 @@
 #include "engine/idempotency.h"
 
 #include "engine/cache.h"
+#include "engine/journal.h"
 
 struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest)
 {
@@ -10,6 +11,7 @@ struct idempotency *idempotency_find(const struct engine *engine, const struct k
 
 static void record_free(struct engine *engine, struct idempotency *record)
 {
+    journal_idempotency_over(engine, record);
     table_remove(&engine->idempotency_by_key, &record->node);
     list_unlink(&record->link);
     wheel_cancel(&engine->wheel, &record->expiry);
@@ -17,20 +19,26 @@ static void record_free(struct engine *engine, struct idempotency *record)
     slab_free(&engine->idempotency, record->id);
 }
 
+static struct idempotency *record_new(struct engine *engine, const struct key *digest,
+                                      const struct key *fingerprint)
+{
+    slab_id id;
+    struct idempotency *record = slab_alloc(&engine->idempotency, &id);
+    ASSERT(record != NULL);
+    record->id = id;
+    record->node.key = *digest;
+    record->fingerprint = *fingerprint;
+    list_init(&record->link);
+    wheel_timer_init(&record->expiry, TIMER_IDEMPOTENCY);
+    table_insert(&engine->idempotency_by_key, &record->node);
+    return record;
+}
+
 static struct idempotency *record_for(struct engine *engine, const struct ask *ask)
 {
     struct idempotency *record = idempotency_find(engine, &ask->idempotency);
-    if (record == NULL) {
-        slab_id id;
-        record = slab_alloc(&engine->idempotency, &id);
-        ASSERT(record != NULL);
-        record->id = id;
-        record->node.key = ask->idempotency;
-        record->fingerprint = ask->key;
-        list_init(&record->link);
-        wheel_timer_init(&record->expiry, TIMER_IDEMPOTENCY);
-        table_insert(&engine->idempotency_by_key, &record->node);
-    }
+    if (record == NULL)
+        record = record_new(engine, &ask->idempotency, &ask->key);
     wheel_arm(&engine->wheel, &record->expiry, engine->now_ms + engine->options.idempotency_ttl_ms);
     return record;
 }
@@ -43,6 +51,7 @@ void idempotency_bind_flight(struct engine *engine, const struct ask *ask, struc
     record->flight = flight;
     list_unlink(&record->link);
     list_append(&flight->idempotency, &record->link);
+    journal_idempotency(engine, record);
 }
 
 void idempotency_bind_solution(struct engine *engine, const struct ask *ask,
@@ -51,10 +60,11 @@ void idempotency_bind_solution(struct engine *engine, const struct ask *ask,
     struct idempotency *record = record_for(engine, ask);
     list_unlink(&record->link);
     record->flight = NULL;
-    if (record->solution == solution)
-        return;
-    solution_unref(engine, record->solution);
-    record->solution = solution_ref(solution);
+    if (record->solution != solution) {
+        solution_unref(engine, record->solution);
+        record->solution = solution_ref(solution);
+    }
+    journal_idempotency(engine, record);
 }
 
 void idempotency_settle(struct engine *engine, struct flight *flight, struct solution *solution)
@@ -70,7 +80,29 @@ void idempotency_settle(struct engine *engine, struct flight *flight, struct sol
         record->solution = solution_ref(solution);
         wheel_arm(&engine->wheel, &record->expiry,
                   engine->now_ms + engine->options.idempotency_ttl_ms);
+        journal_idempotency(engine, record);
     }
+}
+
+void idempotency_restore(struct engine *engine, const struct idempotency_row *row,
+                         struct flight *flight, struct solution *solution, uint64_t left_ms)
+{
+    const bool has_room = engine->idempotency.used < engine->idempotency.capacity &&
+                          idempotency_find(engine, &row->digest) == NULL;
+    if (!has_room)
+        return;
+    struct idempotency *record = record_new(engine, &row->digest, &row->fingerprint);
+    if ((flight == NULL && solution == NULL) || left_ms == 0) {
+        record_free(engine, record);
+        return;
+    }
+    wheel_arm(&engine->wheel, &record->expiry, engine->now_ms + left_ms);
+    if (solution != NULL) {
+        record->solution = solution_ref(solution);
+        return;
+    }
+    record->flight = flight;
+    list_append(&flight->idempotency, &record->link);
 }
 
 void idempotency_on_expiry(struct engine *engine, struct idempotency *record)

@@ -18,6 +18,10 @@ void idempotency_bind_solution(struct engine *engine, const struct ask *ask,
  * the next retry may submit. */
 void idempotency_settle(struct engine *engine, struct flight *flight, struct solution *solution);
 
+/* The record of a row, if it still stands for something. */
+void idempotency_restore(struct engine *engine, const struct idempotency_row *row,
+                         struct flight *flight, struct solution *solution, uint64_t left_ms);
+
 void idempotency_on_expiry(struct engine *engine, struct idempotency *record);
 
 #endif

@@ -1,108 +1,317 @@
 #include "engine/journal.h"
 
+#include "engine/letters.h"
+
+#include <stdlib.h>
+
+/* How often the books are written; a crash costs at most this much of their last page. */
+#define BOOKS_EVERY_MS 1000
+
+/* How long the end of a request can be read after a crash that came before anybody read it. */
+#define READABLE_MS 120000
+
 static struct record *append(struct engine *engine, enum record_kind kind, journal_seq *seq)
 {
     struct action *action = engine_push(engine, ACTION_JOURNAL);
     action->after = ++engine->seq;
     action->record.kind = kind;
-    action->record.wall_ms = engine->wall_ms;
     *seq = action->after;
     return &action->record;
 }
 
-journal_seq journal_intent(struct engine *engine, const struct attempt *attempt,
-                           const struct flight *flight)
+static struct record *append_drop(struct engine *engine, enum record_kind kind)
 {
-    journal_seq seq = 0;
-    if (!engine->options.has_journal)
-        return seq;
-    struct record *record = append(engine, RECORD_INTENT, &seq);
-    record->attempt = attempt->name;
-    record->client = flight->client;
-    record->captcha = flight->captcha;
-    record->key = flight->node.key;
-    record->params = blob_ref(flight->params);
-    /* A further attempt is recorded with its reason: how the one before ended. */
-    if (flight->error != NULL) {
-        record->class = flight->error_class;
-        code_copy(record->code, blob_slice(flight->error));
-    }
-    return seq;
+    journal_seq seq;
+    struct record *record = append(engine, kind, &seq);
+    record->is_drop = true;
+    return record;
 }
 
-journal_seq journal_outcome(struct engine *engine, const struct attempt *attempt,
-                            const struct vendor_result *result)
+uint64_t journal_uid(struct engine *engine)
 {
-    journal_seq seq = 0;
-    if (!engine->options.has_journal)
-        return seq;
-    struct record *record = append(engine, RECORD_OUTCOME, &seq);
-    record->attempt = attempt->name;
-    record->outcome = result->outcome;
-    record->class = result->class;
-    memcpy(record->code, result->code, ERROR_CODE_MAX);
-    memcpy(record->task_id, result->task_id, TASK_ID_MAX);
-    return seq;
+    uint64_t uid = 0;
+    /* SQLite's integers have a sign. */
+    while (engine->options.has_journal && uid == 0)
+        uid = rand_u64(&engine->rand) >> 1;
+    return uid;
 }
 
-journal_seq journal_solution(struct engine *engine, const struct attempt *attempt,
-                             const struct solution *solution)
+static int64_t journal_wall_ms(const struct engine *engine, uint64_t moment_ms)
 {
-    journal_seq seq = 0;
-    if (!engine->options.has_journal)
-        return seq;
-    struct record *record = append(engine, RECORD_SOLUTION, &seq);
-    record->attempt = attempt->name;
-    record->client = attempt->client;
-    record->captcha = attempt->captcha;
-    record->key = attempt->key;
-    record->text = blob_ref(solution->text);
-    record->extra = blob_ref(solution->extra);
-    memcpy(record->task_id, solution->task_id, TASK_ID_MAX);
-    return seq;
+    return engine->wall_ms + (int64_t)moment_ms - (int64_t)engine->now_ms;
 }
 
-journal_seq journal_request(struct engine *engine, const struct request *request,
-                            const struct ask *ask)
-{
-    journal_seq seq = 0;
-    if (!engine->options.has_journal)
-        return seq;
-    struct record *record = append(engine, RECORD_REQUEST, &seq);
-    record->request = request->public_id;
-    record->client = request->client;
-    record->captcha = ask->captcha;
-    record->key = ask->key;
-    record->has_idempotency = ask->has_idempotency;
-    record->idempotency = ask->idempotency;
-    return seq;
-}
+/* ---- flights and attempts ---------------------------------------------------------------- */
 
-void journal_handout(struct engine *engine, struct request *request,
-                     const struct solution *solution)
+void journal_flight(struct engine *engine, struct flight *flight)
 {
-    journal_seq seq = 0;
+    journal_seq seq;
     if (!engine->options.has_journal)
         return;
-    struct record *record = append(engine, RECORD_HANDOUT, &seq);
-    record->request = request->public_id;
-    record->client = request->client;
-    record->key = solution->node.key;
-    memcpy(record->task_id, solution->task_id, TASK_ID_MAX);
-    request->seq = seq;
+    struct flight_row *row = &append(engine, RECORD_FLIGHT, &seq)->flight;
+    flight->is_journaled = true;
+    row->id = flight->uid;
+    row->key = flight->node.key;
+    row->client = flight->client;
+    row->captcha = flight->captcha;
+    row->reuse = flight->reuse;
+    row->priority = flight->priority;
+    row->is_one_time = flight->is_one_time;
+    row->is_over = flight->state == FLIGHT_FAILED;
+    row->class = flight->error_class;
+    row->created_wall_ms = journal_wall_ms(engine, flight->created_ms);
+    code_copy(row->code, blob_slice(flight->error));
+    row->params = blob_ref(flight->params);
 }
 
-journal_seq journal_failed(struct engine *engine, const struct flight *flight)
+void journal_flight_over(struct engine *engine, const struct flight *flight)
+{
+    if (flight->is_journaled)
+        append_drop(engine, RECORD_FLIGHT)->flight.id = flight->uid;
+}
+
+journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt)
 {
     journal_seq seq = 0;
     if (!engine->options.has_journal)
         return seq;
-    struct record *record = append(engine, RECORD_FAILED, &seq);
-    record->client = flight->client;
-    record->captcha = flight->captcha;
-    record->key = flight->node.key;
-    record->class = flight->error_class;
-    code_copy(record->code, blob_slice(flight->error));
-    record->params = blob_ref(flight->params);
+    struct attempt_row *row = &append(engine, RECORD_ATTEMPT, &seq)->attempt;
+    row->name = attempt->name;
+    row->flight = attempt->flight_uid;
+    row->key = attempt->key;
+    row->client = attempt->client;
+    row->captcha = attempt->captcha;
+    row->reuse = attempt->reuse;
+    row->is_one_time = attempt->is_one_time;
+    row->is_replied = attempt->is_replied;
+    row->is_closed = attempt->is_closed;
+    row->is_solved = attempt->is_solved;
+    row->started_wall_ms = journal_wall_ms(engine, attempt->started_ms);
+    memcpy(row->task_id, attempt->task_id, TASK_ID_MAX);
+    row->cause_class = attempt->cause_class;
+    code_copy(row->cause, blob_slice(attempt->cause));
     return seq;
+}
+
+void journal_attempt_over(struct engine *engine, const struct attempt *attempt)
+{
+    if (engine->options.has_journal)
+        append_drop(engine, RECORD_ATTEMPT)->attempt.name = attempt->name;
+}
+
+/* ---- solutions and who gets them --------------------------------------------------------- */
+
+void journal_solution(struct engine *engine, struct solution *solution)
+{
+    if (solution->uid == 0)
+        return;
+    struct solution_row *row = &append(engine, RECORD_SOLUTION, &solution->seq)->solution;
+    row->id = solution->uid;
+    row->flight = solution->flight_uid;
+    row->attempt = solution->attempt;
+    row->key = solution->node.key;
+    row->client = solution->client;
+    row->captcha = solution->captcha;
+    row->born_wall_ms = journal_wall_ms(engine, solution->born_ms);
+    row->expires_wall_ms = journal_wall_ms(engine, solution->expires_ms);
+    row->solve_ms = solution->solve_ms;
+    row->handed = solution->handed;
+    row->attempts = solution->attempts;
+    /* What nobody got yet is banked after a crash, whoever was meant to get it. */
+    row->is_kept = !solution->is_bad && !solution->is_one_time &&
+                   (solution->is_cached || solution->handed == 0);
+    row->is_shared = solution->is_shared;
+    memcpy(row->task_id, solution->task_id, TASK_ID_MAX);
+    row->text = blob_ref(solution->text);
+    row->extra = blob_ref(solution->extra);
+}
+
+void journal_solution_over(struct engine *engine, const struct solution *solution)
+{
+    if (engine->options.has_journal && solution->uid != 0)
+        append_drop(engine, RECORD_SOLUTION)->solution.id = solution->uid;
+}
+
+void journal_handout(struct engine *engine, struct request *request, struct solution *solution)
+{
+    journal_solution(engine, solution);
+    if (solution->seq > request->seq)
+        request->seq = solution->seq;
+}
+
+/* The expiry of one that nobody read yet tells how long it stays readable. */
+static void fill_final(const struct engine *engine, const struct request *request,
+                       struct request_row *row)
+{
+    row->state = request->state;
+    row->attempts = request->attempts;
+    row->class = request->error_class;
+    code_copy(row->code, blob_slice(request->error));
+    const uint64_t until_ms =
+        request->expiry.is_armed ? request->expiry.due_ms : engine->now_ms + READABLE_MS;
+    row->expires_wall_ms = journal_wall_ms(engine, until_ms);
+    if (request->solution != NULL)
+        row->solution = request->solution->uid;
+}
+
+void journal_request(struct engine *engine, struct request *request)
+{
+    if (!engine->options.has_journal)
+        return;
+    struct request_row *row = &append(engine, RECORD_REQUEST, &request->seq)->request;
+    request->is_journaled = true;
+    row->id = request->public_id;
+    row->client = request->client;
+    row->source = request->source;
+    row->pingback = blob_ref(request->pingback);
+    if (request->flight != NULL)
+        row->flight = request->flight->uid;
+    else
+        fill_final(engine, request, row);
+}
+
+void journal_request_over(struct engine *engine, const struct request *request)
+{
+    if (request->is_journaled)
+        append_drop(engine, RECORD_REQUEST)->request.id = request->public_id;
+}
+
+void journal_idempotency(struct engine *engine, const struct idempotency *record)
+{
+    journal_seq seq;
+    if (!engine->options.has_journal)
+        return;
+    struct idempotency_row *row = &append(engine, RECORD_IDEMPOTENCY, &seq)->idempotency;
+    row->digest = record->node.key;
+    row->fingerprint = record->fingerprint;
+    row->flight = record->flight == NULL ? 0 : record->flight->uid;
+    row->solution = record->solution == NULL ? 0 : record->solution->uid;
+    row->expires_wall_ms = journal_wall_ms(engine, record->expiry.due_ms);
+}
+
+void journal_idempotency_over(struct engine *engine, const struct idempotency *record)
+{
+    if (engine->options.has_journal)
+        append_drop(engine, RECORD_IDEMPOTENCY)->idempotency.digest = record->node.key;
+}
+
+/* ---- letters and books ------------------------------------------------------------------- */
+
+void journal_letter(struct engine *engine, const struct letter *letter)
+{
+    journal_seq seq;
+    if (!engine->options.has_journal)
+        return;
+    struct letter_row *row = &append(engine, RECORD_LETTER, &seq)->letter;
+    row->number = letter->number;
+    row->kind = letter->kind;
+    row->key = letter->key;
+    row->client = letter->client;
+    row->captcha = letter->captcha;
+    row->class = letter->class;
+    row->reuse = letter->reuse;
+    row->priority = letter->priority;
+    row->is_one_time = letter->is_one_time;
+    row->created_wall_ms = letter->created_wall_ms;
+    row->told = letter->told;
+    row->replays = letter->replays;
+    row->error = blob_ref(letter->error);
+    row->params = blob_ref(letter->params);
+    row->request = letter->request;
+    row->pingback = blob_ref(letter->pingback);
+    row->text = blob_ref(letter->text);
+    memcpy(row->task_id, letter->task_id, TASK_ID_MAX);
+    history_copy(letter->history, &row->notes, &row->note_count);
+}
+
+void journal_letter_over(struct engine *engine, const struct letter *letter)
+{
+    if (engine->options.has_journal)
+        append_drop(engine, RECORD_LETTER)->letter.number = letter->number;
+}
+
+void journal_spent(struct engine *engine, client_id client)
+{
+    journal_seq seq;
+    if (!engine->options.has_journal ||
+        engine->clients[client].options.budget_per_day == UINT64_MAX)
+        return;
+    struct spent_row *row = &append(engine, RECORD_SPENT, &seq)->spent;
+    row->client = client;
+    row->day = engine->days[0].number;
+    row->spent = engine->clients[client].spent;
+}
+
+void journal_books(struct engine *engine)
+{
+    journal_seq seq;
+    if (!engine->options.has_journal)
+        return;
+    engine->written_stats = engine->days[0].stats;
+    struct day_row *row = &append(engine, RECORD_DAY, &seq)->day;
+    row->day = engine->days[0].number;
+    row->stats = engine->days[0].stats;
+}
+
+void journal_init(struct engine *engine)
+{
+    wheel_timer_init(&engine->books_timer, TIMER_BOOKS);
+}
+
+/* Armed by the first step after the books changed, so that an idle gateway sleeps. */
+void journal_on_step(struct engine *engine)
+{
+    const struct stats *stats = &engine->days[0].stats;
+    if (!engine->options.has_journal || engine->books_timer.is_armed ||
+        memcmp(stats, &engine->written_stats, sizeof *stats) == 0)
+        return;
+    wheel_arm(&engine->wheel, &engine->books_timer, engine->now_ms + BOOKS_EVERY_MS);
+}
+
+void journal_on_books_timer(struct engine *engine)
+{
+    journal_books(engine);
+}
+
+void engine_close_books(struct engine *engine)
+{
+    journal_books(engine);
+}
+
+/* ---- giving back ------------------------------------------------------------------------- */
+
+void record_close(struct record *record)
+{
+    if (record->is_drop)
+        return;
+    switch (record->kind) {
+    case RECORD_SOLUTION:
+        blob_unref(record->solution.text);
+        blob_unref(record->solution.extra);
+        return;
+    case RECORD_FLIGHT:
+        blob_unref(record->flight.params);
+        return;
+    case RECORD_REQUEST:
+        blob_unref(record->request.pingback);
+        return;
+    case RECORD_LETTER:
+        blob_unref(record->letter.text);
+        blob_unref(record->letter.pingback);
+        blob_unref(record->letter.error);
+        blob_unref(record->letter.params);
+        for (size_t i = 0; i < record->letter.note_count; i++) {
+            blob_unref(record->letter.notes[i].code);
+            blob_unref(record->letter.notes[i].task_id);
+        }
+        free(record->letter.notes);
+        return;
+    case RECORD_DAY:
+    case RECORD_SPENT:
+    case RECORD_ATTEMPT:
+    case RECORD_IDEMPOTENCY:
+    case RECORD_KIND_COUNT:
+        return;
+    }
+    UNREACHABLE();
 }

@@ -1,21 +1,36 @@
-/* Records for the store: made here as plain data, numbered, written by the shell. */
+/* Rows for the store: made here as plain data, numbered, written by the shell. Without a journal nothing is made. */
 #ifndef SOLVEGATE_ENGINE_JOURNAL_H
 #define SOLVEGATE_ENGINE_JOURNAL_H
 
 #include "engine/state.h"
 
-/* Each returns the number on which actions depend, or 0 without a journal. */
-journal_seq journal_intent(struct engine *engine, const struct attempt *attempt,
-                           const struct flight *flight);
-journal_seq journal_outcome(struct engine *engine, const struct attempt *attempt,
-                            const struct vendor_result *result);
-journal_seq journal_solution(struct engine *engine, const struct attempt *attempt,
-                             const struct solution *solution);
-journal_seq journal_request(struct engine *engine, const struct request *request,
-                            const struct ask *ask);
-/* The request's answer will wait for it. */
-void journal_handout(struct engine *engine, struct request *request,
-                     const struct solution *solution);
-journal_seq journal_failed(struct engine *engine, const struct flight *flight);
+void journal_init(struct engine *engine);
+void journal_on_books_timer(struct engine *engine);
+/* Sees to it that the books are written soon after they changed. */
+void journal_on_step(struct engine *engine);
+/* Today's page as it is. */
+void journal_books(struct engine *engine);
+
+/* A name for a row, never 0 with a journal. */
+uint64_t journal_uid(struct engine *engine);
+
+/* Each replaces the row of its thing, or, as `over`, drops it. Things keep the numbers on which
+ * answers depend; an intent's is returned, because its submit depends on it. */
+void journal_flight(struct engine *engine, struct flight *flight);
+void journal_flight_over(struct engine *engine, const struct flight *flight);
+journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt);
+void journal_attempt_over(struct engine *engine, const struct attempt *attempt);
+void journal_solution(struct engine *engine, struct solution *solution);
+void journal_solution_over(struct engine *engine, const struct solution *solution);
+void journal_request(struct engine *engine, struct request *request);
+void journal_request_over(struct engine *engine, const struct request *request);
+void journal_idempotency(struct engine *engine, const struct idempotency *record);
+void journal_idempotency_over(struct engine *engine, const struct idempotency *record);
+void journal_letter(struct engine *engine, const struct letter *letter);
+void journal_letter_over(struct engine *engine, const struct letter *letter);
+void journal_spent(struct engine *engine, client_id client);
+
+/* A crash must not hand out again what is for one; the request's answer will wait for that. */
+void journal_handout(struct engine *engine, struct request *request, struct solution *solution);
 
 #endif

@@ -2,6 +2,8 @@
 
 #include "engine/ask.h"
 #include "engine/cache.h"
+#include "engine/journal.h"
+#include "engine/notice.h"
 
 void letters_init(struct engine *engine)
 {
@@ -12,9 +14,26 @@ void letters_init(struct engine *engine)
 
 /* ---- birth and death --------------------------------------------------------------------- */
 
+uint32_t letter_bytes(const struct letter *letter)
+{
+    return letter->params->len + (letter->text == NULL ? 0 : letter->text->len) +
+           (letter->pingback == NULL ? 0 : letter->pingback->len);
+}
+
+/* Waiting to be replayed: in a ride, and in nobody's. */
+static bool is_waiting(const struct letter *letter)
+{
+    return !list_is_empty(&letter->ride) && letter->flight == NULL;
+}
+
+static bool is_replaying(const struct letter *letter)
+{
+    return !list_is_empty(&letter->ride) || letter->notice != NULL;
+}
+
 static void leave_ride(struct engine *engine, struct letter *letter)
 {
-    if (!list_is_empty(&letter->ride) && letter->flight == NULL)
+    if (is_waiting(letter))
         engine->replay_count--;
     list_unlink(&letter->ride);
     letter->flight = NULL;
@@ -22,13 +41,18 @@ static void leave_ride(struct engine *engine, struct letter *letter)
 
 static void letter_free(struct engine *engine, struct letter *letter)
 {
+    if (letter->notice != NULL)
+        notice_cancel(engine, letter->notice);
     leave_ride(engine, letter);
     list_unlink(&letter->link);
     wheel_cancel(&engine->wheel, &letter->expiry);
     table_remove(&engine->letters_by_number, &letter->node);
-    engine->letter_bytes -= letter->params->len;
+    engine->letter_bytes -= letter_bytes(letter);
+    journal_letter_over(engine, letter);
     blob_unref(letter->params);
     blob_unref(letter->error);
+    blob_unref(letter->pingback);
+    blob_unref(letter->text);
     history_free(letter->history);
     slab_free(&engine->letters, letter->id);
     if (engine->letters.used <= engine->options.letter_alert_above)
@@ -74,24 +98,53 @@ static void make_room(struct engine *engine, uint32_t bytes)
     engine->letters_are_alerted = is_alerted;
 }
 
-static void letter_new(struct engine *engine, struct flight *flight)
+/* In its place, found by its number, expiring; everything it holds must be set by now. */
+static void enter(struct engine *engine, struct letter *letter, uint64_t left_ms)
+{
+    letter->node.key = key_from_u64(letter->number);
+    engine->letter_bytes += letter_bytes(letter);
+    list_init(&letter->ride);
+    list_init(&letter->link);
+    list_append(&engine->letter_list, &letter->link);
+    table_insert(&engine->letters_by_number, &letter->node);
+    wheel_timer_init(&letter->expiry, TIMER_LETTER);
+    wheel_arm(&engine->wheel, &letter->expiry, engine->now_ms + left_ms);
+}
+
+static struct letter *letter_alloc(struct engine *engine, uint32_t bytes)
 {
     slab_id id;
     if (engine->options.max_letters == 0)
-        return;
-    make_room(engine, flight->params->len);
+        return NULL;
+    make_room(engine, bytes);
     struct letter *letter = slab_alloc(&engine->letters, &id);
     ASSERT(letter != NULL);
     letter->id = id;
+    return letter;
+}
+
+/* A new one is complete: kept, written down, counted, and perhaps one too many. */
+static void publish(struct engine *engine, struct letter *letter)
+{
     letter->number = ++engine->letter_serial;
-    letter->node.key = key_from_u64(letter->number);
+    letter->created_wall_ms = engine->wall_ms;
+    enter(engine, letter, engine->options.letter_keep_ms);
+    journal_letter(engine, letter);
+    COUNT(engine, letters);
+    TRACE(engine, "letter %llu: %s", (unsigned long long)letter->number, letter->error->data);
+    alert_if_many(engine);
+}
+
+static void letter_new(struct engine *engine, struct flight *flight)
+{
+    struct letter *letter = letter_alloc(engine, flight->params->len);
+    if (letter == NULL)
+        return;
     letter->params = blob_ref(flight->params);
-    engine->letter_bytes += letter->params->len;
     letter->error = blob_ref(flight->error);
     letter->history = flight->history;
     flight->history = NULL;
     letter->key = flight->node.key;
-    letter->created_wall_ms = engine->wall_ms;
     letter->told = flight->request_count;
     letter->client = flight->client;
     letter->captcha = flight->captcha;
@@ -99,15 +152,105 @@ static void letter_new(struct engine *engine, struct flight *flight)
     letter->reuse = flight->reuse;
     letter->priority = flight->priority;
     letter->is_one_time = flight->is_one_time;
-    list_init(&letter->ride);
-    list_init(&letter->link);
-    list_append(&engine->letter_list, &letter->link);
-    table_insert(&engine->letters_by_number, &letter->node);
-    wheel_timer_init(&letter->expiry, TIMER_LETTER);
-    wheel_arm(&engine->wheel, &letter->expiry, engine->now_ms + engine->options.letter_keep_ms);
-    COUNT(engine, letters);
-    TRACE(engine, "letter %llu: %s", (unsigned long long)letter->number, letter->error->data);
-    alert_if_many(engine);
+    publish(engine, letter);
+}
+
+/* ---- letters about other things ---------------------------------------------------------- */
+
+static struct blob *nothing(void)
+{
+    return blob_new(SLICE_OF(""));
+}
+
+void letter_of_notice(struct engine *engine, struct notice *notice)
+{
+    struct letter *letter = letter_alloc(engine, notice->url->len + notice->code->len);
+    if (letter == NULL)
+        return;
+    letter->kind = LETTER_OF_CALLBACK;
+    letter->params = nothing();
+    letter->error = blob_new(SLICE_OF("ERROR_CALLBACK_NOT_TAKEN"));
+    letter->pingback = blob_ref(notice->url);
+    letter->text = blob_ref(notice->code);
+    letter->history = notice->history;
+    notice->history = NULL;
+    letter->request = notice->request_id;
+    letter->client = notice->client;
+    letter->captcha = CAPTCHA_OTHER;
+    letter->class = CLASS_TRANSIENT;
+    letter->reuse = REUSE_NONE;
+    publish(engine, letter);
+}
+
+void letter_settle(struct engine *engine, struct letter *letter)
+{
+    COUNT(engine, letters_settled);
+    letter_free(engine, letter);
+}
+
+void letter_stays(struct engine *engine, struct letter *letter, const struct history *history)
+{
+    history_join(&letter->history, history);
+    journal_letter(engine, letter);
+}
+
+void letter_of_solution(struct engine *engine, const struct attempt *attempt,
+                        const struct vendor_result *result, struct slice error)
+{
+    struct letter *letter = letter_alloc(engine, result->text->len);
+    if (letter == NULL)
+        return;
+    letter->kind = LETTER_OF_SOLUTION;
+    letter->params = nothing();
+    letter->error = blob_new(error);
+    letter->text = blob_ref(result->text);
+    letter->class = CLASS_UNKNOWN;
+    letter->captcha = CAPTCHA_OTHER;
+    letter->reuse = REUSE_NONE;
+    memcpy(letter->task_id, result->task_id, TASK_ID_MAX);
+    if (attempt != NULL) {
+        letter->key = attempt->key;
+        letter->client = attempt->client;
+        letter->captcha = attempt->captcha;
+    }
+    publish(engine, letter);
+}
+
+void letter_restore(struct engine *engine, const struct letter_row *row, uint64_t left_ms)
+{
+    const struct letter gone = {.number = row->number};
+    const struct key key = key_from_u64(row->number);
+    const bool is_usable = left_ms > 0 && row->params != NULL && row->error != NULL &&
+                           table_find(&engine->letters_by_number, &key) == NULL;
+    struct letter *letter = is_usable ? letter_alloc(engine, row->params->len) : NULL;
+    if (letter == NULL) {
+        journal_letter_over(engine, &gone);
+        return;
+    }
+    letter->number = row->number;
+    letter->kind = row->kind;
+    letter->params = blob_ref(row->params);
+    letter->error = blob_ref(row->error);
+    letter->pingback = blob_ref(row->pingback);
+    letter->text = blob_ref(row->text);
+    letter->history = history_restore(row->notes, row->note_count);
+    letter->key = row->key;
+    letter->created_wall_ms = row->created_wall_ms;
+    letter->told = row->told;
+    letter->replays = row->replays;
+    letter->request = row->request;
+    letter->client = row->client;
+    letter->captcha = row->captcha;
+    letter->class = row->class;
+    letter->reuse = row->reuse;
+    letter->priority = row->priority;
+    letter->is_one_time = row->is_one_time;
+    memcpy(letter->task_id, row->task_id, TASK_ID_MAX);
+    enter(engine, letter, left_ms);
+    if (engine->letter_serial < letter->number)
+        engine->letter_serial = letter->number;
+    /* Told before the restart. */
+    engine->letters_are_alerted = engine->letters.used > engine->options.letter_alert_above;
 }
 
 /* ---- ends of flights --------------------------------------------------------------------- */
@@ -160,6 +303,7 @@ void letters_on_failed(struct engine *engine, struct flight *flight)
         letter->class = flight->error_class;
         letter->told += flight->request_count;
         history_join(&letter->history, flight->history);
+        journal_letter(engine, letter);
     }
 }
 
@@ -196,7 +340,7 @@ enum replay_result {
 
 /* Like any request: a fresh solution settles it, a flight under way takes it along, else a new one
  * starts. */
-static enum replay_result replay(struct engine *engine, struct letter *letter)
+static enum replay_result replay_solve(struct engine *engine, struct letter *letter)
 {
     const struct ask ask = ask_of(letter);
     struct placement placement;
@@ -222,6 +366,18 @@ static enum replay_result replay(struct engine *engine, struct letter *letter)
         return REPLAY_STARTED;
     }
     UNREACHABLE();
+}
+
+static enum replay_result replay(struct engine *engine, struct letter *letter)
+{
+    if (letter->kind == LETTER_OF_FLIGHT)
+        return replay_solve(engine, letter);
+    if (!notice_replay(engine, letter))
+        return REPLAY_NOT_THIS;
+    leave_ride(engine, letter);
+    letter->replays++;
+    COUNT(engine, letters_replayed);
+    return REPLAY_STARTED;
 }
 
 void letters_on_replay_timer(struct engine *engine)
@@ -253,18 +409,19 @@ static bool matches(const struct letter *letter, const struct letter_filter *fil
 
 static bool carry_out(struct engine *engine, struct letter *letter, enum letter_verb verb)
 {
-    const bool is_waiting = !list_is_empty(&letter->ride) && letter->flight == NULL;
+    const bool was_waiting = is_waiting(letter);
     switch (verb) {
     case LETTER_REPLAY:
-        if (!list_is_empty(&letter->ride))
+        /* A solution without a place is for the operator to look at; there is nothing to do again. */
+        if (is_replaying(letter) || letter->kind == LETTER_OF_SOLUTION)
             return false;
         list_append(&engine->replays, &letter->ride);
         engine->replay_count++;
         return true;
     case LETTER_CANCEL:
-        if (is_waiting)
+        if (was_waiting)
             leave_ride(engine, letter);
-        return is_waiting;
+        return was_waiting;
     case LETTER_DROP:
         letter_drop(engine, letter);
         return true;
@@ -304,8 +461,13 @@ static void view_letter(const struct engine *engine, const struct letter *letter
         .expires_wall_ms = letter->created_wall_ms + (int64_t)engine->options.letter_keep_ms,
         .told = letter->told,
         .replays = letter->replays,
-        .is_replaying = !list_is_empty(&letter->ride),
+        .is_replaying = is_replaying(letter),
         .params = letter->params,
+        .kind = letter->kind,
+        .request = letter->request,
+        .pingback = blob_slice(letter->pingback),
+        .text = blob_slice(letter->text),
+        .task_id = slice_from(letter->task_id),
     };
     if (letter->history == NULL)
         return;

@@ -4,11 +4,22 @@
 
 #include "engine/state.h"
 
+/* A note about something that is no attempt: it began then and ended badly now. */
+void history_note(struct engine *engine, struct history **history, uint64_t started_ms,
+                  struct slice code);
+
 /* Remembers how the flight's current attempt ended, before it is let go. */
 void history_add(struct engine *engine, struct flight *flight, enum class class, struct slice code);
+/* A copy of the notes for a record; the array is the caller's. */
+void history_copy(const struct history *history, struct attempt_note **notes, size_t *count);
+/* The notes of a record, or NULL when there are none. */
+struct history *history_restore(const struct attempt_note *notes, size_t count);
 void history_free(struct history *history);
 /* Appends a copy of later to *earlier, the oldest notes out first; either may be NULL. */
 void history_join(struct history **earlier, const struct history *later);
+
+/* What it counts for among limits.letter_bytes. */
+uint32_t letter_bytes(const struct letter *letter);
 
 void letters_init(struct engine *engine);
 
@@ -16,6 +27,18 @@ void letters_init(struct engine *engine);
  * for the operator to see becomes a letter itself. */
 void letters_on_solved(struct engine *engine, struct flight *flight);
 void letters_on_failed(struct engine *engine, struct flight *flight);
+
+/* A caller's own address did not listen. */
+void letter_of_notice(struct engine *engine, struct notice *notice);
+/* The replay of such a letter ended: heard after all, or as before. */
+void letter_settle(struct engine *engine, struct letter *letter);
+void letter_stays(struct engine *engine, struct letter *letter, const struct history *history);
+
+/* A paid solution without a place: the attempt had another one already, or is long forgotten. */
+void letter_of_solution(struct engine *engine, const struct attempt *attempt,
+                        const struct vendor_result *result, struct slice error);
+
+void letter_restore(struct engine *engine, const struct letter_row *row, uint64_t left_ms);
 
 void letters_on_order(struct engine *engine, const struct letter_order *order);
 void letters_on_replay_timer(struct engine *engine);

@@ -2,6 +2,7 @@
 
 #include "engine/cache.h"
 #include "engine/journal.h"
+#include "engine/notice.h"
 
 /* How long a failure that nobody asked for stays readable: longer than any client's poll interval. */
 #define FAILURE_KEEP_MS 120000
@@ -52,13 +53,52 @@ struct request *request_new(struct engine *engine, const struct ask *ask)
         return NULL;
     request->id = id;
     request->client = ask->client;
-    request->is_id_told = ask->is_id_told;
+    request->is_id_told = ask->is_id_told || ask->pingback != NULL;
+    request->pingback = blob_ref(ask->pingback);
     list_init(&request->link);
     list_init(&request->holds);
     wheel_timer_init(&request->expiry, TIMER_REQUEST);
     enter_table(engine, request);
-    request->seq = journal_request(engine, request, ask);
     return request;
+}
+
+struct request *request_restore(struct engine *engine, const struct request_row *row)
+{
+    const struct key key = key_from_u64(row->id);
+    slab_id id;
+    if (row->id == 0 || row->id >= REQUEST_ID_LIMIT ||
+        table_find(&engine->requests_by_id, &key) != NULL)
+        return NULL;
+    struct request *request = slab_alloc(&engine->requests, &id);
+    if (request == NULL)
+        return NULL;
+    request->id = id;
+    request->client = row->client;
+    request->source = row->source;
+    request->attempts = row->attempts;
+    request->pingback = blob_ref(row->pingback);
+    request->is_id_told = true;
+    request->is_journaled = true;
+    list_init(&request->link);
+    list_init(&request->holds);
+    wheel_timer_init(&request->expiry, TIMER_REQUEST);
+    request->public_id = row->id;
+    request->node.key = key;
+    table_insert(&engine->requests_by_id, &request->node);
+    return request;
+}
+
+void request_forget(struct engine *engine, struct request *request)
+{
+    ASSERT(is_final(request));
+    request_free(engine, request);
+}
+
+void request_journal(struct engine *engine, struct request *request)
+{
+    if (request->flight != NULL && !request->flight->is_journaled)
+        journal_flight(engine, request->flight);
+    journal_request(engine, request);
 }
 
 static void hold_free(struct engine *engine, struct hold *hold)
@@ -89,13 +129,17 @@ static struct flight *leave(struct engine *engine, struct request *request)
 
 void request_free(struct engine *engine, struct request *request)
 {
+    if (request->notice != NULL)
+        notice_cancel(engine, request->notice);
     LIST_FOR_EACH_SAFE(link, &request->holds)
         hold_free(engine, CONTAINER_OF(link, struct hold, link));
     struct flight *deserted = leave(engine, request);
     wheel_cancel(&engine->wheel, &request->expiry);
     table_remove(&engine->requests_by_id, &request->node);
+    journal_request_over(engine, request);
     solution_unref(engine, request->solution);
     blob_unref(request->error);
+    blob_unref(request->pingback);
     slab_free(&engine->requests, request->id);
     if (deserted != NULL)
         flight_abandon(engine, deserted);
@@ -175,7 +219,8 @@ static void fill_solution(const struct engine *engine, const struct request *req
 /* A read request keeps its place in memory only as long as there is room for it. */
 static void mark_read(struct engine *engine, struct request *request)
 {
-    if (request->is_read || !is_final(request))
+    /* While its end is told to its caller's address it stays where it is. */
+    if (request->is_read || !is_final(request) || request->notice != NULL)
         return;
     request->is_read = true;
     wheel_cancel(&engine->wheel, &request->expiry);
@@ -218,6 +263,8 @@ void request_tell(struct engine *engine, struct request *request, caller_id call
 void request_answer(struct engine *engine, struct request *request, caller_id caller)
 {
     request->is_id_told = true;
+    if (!is_final(request) && !request->is_journaled)
+        request_journal(engine, request);
     request_tell(engine, request, caller);
     mark_read(engine, request);
 }
@@ -262,10 +309,10 @@ void hold_on_timer(struct engine *engine, struct hold *hold)
 /* The request left its flight and is final: tell everybody who is held, then keep it readable. */
 static void settle(struct engine *engine, struct request *request, uint64_t readable_until_ms)
 {
-    if (list_is_empty(&request->holds)) {
+    if (request->pingback != NULL)
+        notice_start(engine, request);
+    if (list_is_empty(&request->holds) || request->notice != NULL)
         wheel_arm(&engine->wheel, &request->expiry, readable_until_ms);
-        return;
-    }
     struct list told;
     list_init(&told);
     list_splice(&told, &request->holds);
@@ -326,6 +373,8 @@ void request_failed(struct engine *engine, struct request *request, enum class c
     request->retry_after_ms = retry_after_ms;
     COUNT(engine, failed);
     TRACE(engine, "request failed, %s", error->data);
+    if (request->is_journaled)
+        journal_request(engine, request);
     settle(engine, request, engine->now_ms + FAILURE_KEEP_MS);
 }
 
@@ -397,6 +446,7 @@ void request_on_report(struct engine *engine, const struct report *report)
         COUNT(engine, reports_bad);
         request->solution->is_bad = true;
         cache_drop(engine, request->solution);
+        journal_solution(engine, request->solution);
     }
     if (!request->is_reported)
         forward_report(engine, request->solution, report->is_good, request->source);
@@ -406,5 +456,9 @@ void request_on_report(struct engine *engine, const struct report *report)
 
 void request_on_expiry(struct engine *engine, struct request *request)
 {
+    if (request->notice != NULL) {
+        wheel_arm(&engine->wheel, &request->expiry, engine->now_ms + SOLUTION_KEEP_MS);
+        return;
+    }
     request_free(engine, request);
 }

@@ -2,6 +2,7 @@
 
 #include "engine/attempt.h"
 #include "engine/breaker.h"
+#include "engine/journal.h"
 
 /* One burst of busy answers is one message: the limit is cut at most once in this time. */
 #define LIMIT_CUT_PAUSE_MS 1000
@@ -165,6 +166,16 @@ void slots_spend(struct engine *engine, struct flight *flight)
         return;
     slots_unreserve(engine, flight);
     engine->clients[flight->client].spent++;
+    journal_spent(engine, flight->client);
+}
+
+void slots_spend_unheard(struct engine *engine, client_id client)
+{
+    struct client *spender = &engine->clients[client];
+    if (spender->spent >= spender->options.budget_per_day)
+        return;
+    spender->spent++;
+    journal_spent(engine, client);
 }
 
 void slots_refund(struct engine *engine, const struct attempt *attempt)
@@ -175,6 +186,7 @@ void slots_refund(struct engine *engine, const struct attempt *attempt)
         return;
     ASSERT(client->spent > 0);
     client->spent--;
+    journal_spent(engine, attempt->client);
 }
 
 /* ---- limit ------------------------------------------------------------------------------- */

@@ -24,6 +24,8 @@ void slots_reserve(struct engine *engine, struct flight *flight);
 bool slots_can_reserve(const struct engine *engine, const struct flight *flight);
 void slots_unreserve(struct engine *engine, struct flight *flight);
 void slots_spend(struct engine *engine, struct flight *flight);
+/* A submit of before a restart that may have been accepted. */
+void slots_spend_unheard(struct engine *engine, client_id client);
 /* The attempt was paid for when its flight let it go, and is now proven void. */
 void slots_refund(struct engine *engine, const struct attempt *attempt);
 

@@ -27,6 +27,8 @@ enum timer_kind {
     TIMER_LETTER,      /* a dead letter was kept long enough */
     TIMER_REPLAY,      /* the next letter of a replay may go */
     TIMER_PLAN,        /* slots: auto asks again */
+    TIMER_NOTICE,      /* a caller's own address is told again */
+    TIMER_BOOKS,       /* the day's page is written */
     TIMER_PAUSE,       /* the vendor was busy with nothing of ours: time to try again */
 };
 
@@ -40,6 +42,8 @@ struct request {
     struct flight *flight;     /* borrowed; NULL once final */
     struct solution *solution; /* owned reference, when solved */
     struct blob *error;        /* owned, when failed */
+    struct blob *pingback;     /* owned, or NULL: where its end is still to be told */
+    struct notice *notice;     /* borrowed, or NULL: while that is under way */
     request_id public_id;
     journal_seq seq; /* of its record: no answer before it is durable */
     uint32_t retry_after_ms;
@@ -51,6 +55,7 @@ struct request {
     bool is_replayed;
     bool is_renewed;
     bool is_id_told; /* its caller can come back for it */
+    bool is_journaled;
     bool is_read;    /* its final state was told to somebody */
     bool is_reported;
 };
@@ -73,7 +78,9 @@ struct attempt {
     struct wheel_timer expiry;
     struct flight *flight; /* borrowed; NULL once the flight is done with it */
     slab_id origin;        /* that flight's place, to find it again while it tries anew */
+    uint64_t flight_uid;   /* the same in the journal */
     struct blob *text;     /* owned: the solution it brought, to recognise repeats */
+    struct blob *cause;    /* owned, or NULL: the error for which it was made */
     attempt_id name;
     struct key key; /* of its flight, to bank a late solution */
     uint64_t started_ms;
@@ -83,11 +90,13 @@ struct attempt {
     client_id client;
     enum captcha captcha;
     enum reuse reuse;
+    enum class cause_class;
     bool is_one_time;
     bool is_replied;      /* the submit ended, one way or the other */
     bool is_polling;      /* a poll is on its way */
     bool is_void;         /* proven not to exist at the vendor: nothing can come of it */
     bool is_closed;       /* solved or failed: anything further is a repeat */
+    bool is_solved;       /* its text is gone after a restart, but not this */
     bool is_missed;       /* a poll brought it, its callback has not come */
     bool is_other_closed; /* the same for the other task */
     char task_id[TASK_ID_MAX];
@@ -105,7 +114,10 @@ struct solution {
     uint64_t born_ms;
     uint64_t expires_ms;
     uint64_t solve_ms; /* slot time it cost: what a hit saves */
-    journal_seq seq;   /* of its record: nobody gets it before it is durable */
+    uint64_t uid;        /* in the journal; 0 without one */
+    uint64_t flight_uid; /* that it solved, or 0 */
+    attempt_id attempt;  /* that brought it */
+    journal_seq seq;     /* of its record: nobody gets it before it is durable */
     uint32_t refs;     /* requests, idempotency records and flights that hold it, +1 while cached */
     uint32_t handed;   /* requests that got it */
     uint32_t bytes;
@@ -115,7 +127,8 @@ struct solution {
     bool is_cached;
     bool is_shared; /* else it is handed out once */
     bool is_negative;
-    bool is_bad; /* reported: nobody gets it any more */
+    bool is_one_time; /* never cached */
+    bool is_bad;      /* reported: nobody gets it any more */
     char task_id[TASK_ID_MAX];
 };
 
@@ -131,7 +144,7 @@ struct idempotency {
 };
 
 /* What became of a flight's attempts; made with the first that ends badly. */
-#define HISTORY_MAX 32
+#define HISTORY_MAX NOTES_MAX
 struct history {
     size_t count;
     struct attempt_note notes[HISTORY_MAX];
@@ -145,11 +158,15 @@ struct letter {
     struct list ride; /* engine's replays, or the flight's letters */
     struct wheel_timer expiry;
     struct flight *flight;   /* borrowed; the replay under way, or NULL */
+    struct notice *notice;   /* borrowed; the same for one about a notice */
     struct history *history; /* owned */
     struct blob *params;     /* owned */
     struct blob *error;      /* owned */
+    struct blob *pingback;   /* owned, or NULL */
+    struct blob *text;       /* owned, or NULL: the solution that found no place */
     struct key key;
     uint64_t number;
+    request_id request; /* whose caller could not be told, or 0 */
     int64_t created_wall_ms;
     uint32_t told;
     uint16_t replays;
@@ -157,8 +174,26 @@ struct letter {
     enum captcha captcha;
     enum class class;
     enum reuse reuse;
+    enum letter_kind kind;
     uint8_t priority;
     bool is_one_time;
+    char task_id[TASK_ID_MAX];
+};
+
+/* A caller's own address, told until it is heard. On the wire while its timer is not armed. */
+struct notice {
+    struct table_node node; /* by request */
+    slab_id id;
+    struct wheel_timer timer;
+    struct request *request; /* borrowed, or NULL: it stays until this is over */
+    struct letter *letter;   /* borrowed, or NULL: whose replay this is */
+    struct history *history; /* owned, or NULL */
+    struct blob *url;        /* owned */
+    struct blob *code;       /* owned */
+    request_id request_id;
+    uint64_t started_ms;
+    uint16_t tries;
+    client_id client;
 };
 
 /* A caller waiting for balance or threads. */
@@ -229,9 +264,10 @@ struct engine {
     struct rand rand;
     struct wheel wheel;
 
-    struct slab requests, holds, flights, attempts, solutions, idempotency, letters, account_waits;
+    struct slab requests, holds, flights, attempts, solutions, idempotency, letters, notices,
+        account_waits;
     struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name,
-        solutions_by_key, idempotency_by_key, letters_by_number;
+        solutions_by_key, idempotency_by_key, letters_by_number, notices_by_request;
 
     uint64_t flight_bytes; /* of the parameters of all flights */
     struct list active;    /* flights that hold a slot */
@@ -280,7 +316,10 @@ struct engine {
     bool is_draining;
 
     struct stats stats;
+    struct stats written_stats;      /* of the last page that was journaled */
     struct day days[STATS_DAYS + 1]; /* [0] is today */
+    struct wheel_timer books_timer;
+    struct recovery *recovery; /* owned, while rows are restored */
     uint32_t flight_serial;
 
     trace_fn trace;

@@ -1,5 +1,7 @@
 #include "engine/stats.h"
 
+#include "engine/journal.h"
+
 #define DAY_MS 86400000
 #define RETRY_FLOOR 20
 
@@ -10,6 +12,8 @@ static int64_t day_of(int64_t wall_ms)
 
 static void turn_page(struct engine *engine, int64_t day)
 {
+    if (engine->days[0].number != 0)
+        journal_books(engine);
     memmove(&engine->days[1], &engine->days[0], STATS_DAYS * sizeof engine->days[0]);
     engine->days[0] = (struct day){.number = day};
     for (uint16_t i = 0; i < engine->client_count; i++)

@@ -84,7 +84,7 @@ bool ask_memo_find(struct ask_memo *memo, const struct http_request *request, st
 
 void ask_memo_keep(struct ask_memo *memo, const struct visit *visit, const struct ask *ask)
 {
-    if (!memo->is_open || ask->has_idempotency)
+    if (!memo->is_open || ask->has_idempotency || ask->pingback != NULL)
         return;
     struct ask_seen *seen = place_of(memo);
     blob_unref(seen->ask.params);

@@ -3,17 +3,22 @@
 /* Without configured clients everybody is this one. */
 #define ANONYMOUS "anonymous"
 
+const char *client_name(const struct gate *gate, client_id client)
+{
+    const struct config *config = gate->config;
+    return config->client_count == 0 ? ANONYMOUS : config->clients[client].name;
+}
+
 static const char *name_of(void *context, client_id client)
 {
-    const struct config *config = context;
-    return config->client_count == 0 ? ANONYMOUS : config->clients[client].name;
+    return client_name(context, client);
 }
 
 struct api_names client_names(const struct gate *gate)
 {
     return (struct api_names){
         .client_name = name_of,
-        .context = (void *)(uintptr_t)gate->config,
+        .context = (void *)(uintptr_t)gate,
     };
 }
 

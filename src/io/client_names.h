@@ -5,6 +5,7 @@
 #include "io/gate_inside.h"
 #include "proto/api.h"
 
+const char *client_name(const struct gate *gate, client_id client);
 struct api_names client_names(const struct gate *gate);
 
 /* False when no client has this name. */

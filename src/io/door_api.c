@@ -99,7 +99,7 @@ static bool read_solve(struct gate *gate, const struct http_request *request, st
     }
     if (!slice_is_given(params_value(&gate->params, SLICE_OF("wait"))))
         read_prefer(request, &ask->hold_ms);
-    ask->params = params_pack(&gate->params);
+    intake_pack(gate, ask);
     ask_memo_keep(&gate->ask_memo, visit, ask);
     return true;
 }
@@ -115,7 +115,7 @@ void door_solve(struct gate *gate, const struct http_request *request, struct vi
         return;
     visit_store(request, visit);
     gate_step(gate, &event);
-    blob_unref(event.ask.params);
+    intake_ask_close(&event.ask);
 }
 
 void door_state(struct gate *gate, const struct http_request *request, struct visit *visit,

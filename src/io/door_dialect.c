@@ -39,7 +39,7 @@ static bool read_submit(struct gate *gate, const struct http_request *request, s
     }
     ask->is_id_told = true;
     ask->hold_ms = 0;
-    ask->params = params_pack(&gate->params);
+    intake_pack(gate, ask);
     ask_memo_keep(&gate->ask_memo, visit, ask);
     return true;
 }
@@ -55,7 +55,7 @@ void door_in(struct gate *gate, const struct http_request *request, struct visit
         return;
     visit_store(request, visit);
     gate_step(gate, &event);
-    blob_unref(event.ask.params);
+    intake_ask_close(&event.ask);
 }
 
 /* ---- res.php ----------------------------------------------------------------------------- */

@@ -28,6 +28,14 @@ static struct slice value_of(const struct gate *gate, struct slice name, struct 
     return slice_is_given(value) ? value : params_value(&gate->params, other);
 }
 
+/* By this secret or the one before; both are tried, so that time tells nothing. */
+static bool is_genuine(const struct gate *gate, struct slice nonce, attempt_id *attempt)
+{
+    const bool is_new = nonce_read(gate->nonce_secret, nonce, attempt);
+    const bool is_old = nonce_read(gate->old_nonce_secret, nonce, attempt);
+    return is_new || is_old;
+}
+
 /* The nonce is checked before anything is looked up, parsed or allocated for this call. */
 void door_pingback(struct gate *gate, const struct http_request *request, struct visit *visit,
                    uint64_t number)
@@ -37,7 +45,7 @@ void door_pingback(struct gate *gate, const struct http_request *request, struct
     const struct slice nonce = {.data = request->path.data + PREFIX.len,
                                 .len = request->path.len - PREFIX.len};
     struct event event = gate_event(gate, EVENT_CALLBACK);
-    if (!nonce_read(gate->nonce_secret, nonce, &event.result.attempt)) {
+    if (!is_genuine(gate, nonce, &event.result.attempt)) {
         turn_away(gate, request);
         return;
     }
@@ -62,6 +70,13 @@ void door_pingback(struct gate *gate, const struct http_request *request, struct
     gate_step(gate, &event);
     blob_unref(event.result.text);
     blob_unref(event.result.extra);
+}
+
+/* It could not be made safe: the vendor is to call again. */
+void door_pingback_refuse(struct gate *gate, caller_id caller)
+{
+    buf_add(&gate->headers, SLICE_OF("Retry-After: 10\r\n"));
+    say(gate, caller, 503, SLICE_OF("not stored, call again\n"));
 }
 
 void door_pingback_ack(struct gate *gate, caller_id caller)

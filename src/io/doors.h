@@ -34,6 +34,7 @@ void door_api_answer(struct gate *gate, const struct visit *visit, const struct 
 void door_pingback(struct gate *gate, const struct http_request *request, struct visit *visit,
                    uint64_t);
 void door_pingback_ack(struct gate *gate, caller_id caller);
+void door_pingback_refuse(struct gate *gate, caller_id caller);
 
 /* for the operator */
 void door_stats(struct gate *gate, const struct http_request *request, struct visit *visit,

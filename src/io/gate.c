@@ -6,6 +6,7 @@
 #include "io/gate_make.h"
 #include "io/log.h"
 #include "io/routes.h"
+#include "io/service.h"
 
 #include <solvegate/words.h>
 
@@ -22,6 +23,9 @@
 #define WORDS_MAX (2u << 20)
 /* One line an address. */
 #define READY_MAX (1u << 16)
+
+/* Long enough for answers at hand to leave; what is still unsolved is on disk. */
+#define GIVE_UP_MS 3000
 
 _Static_assert(sizeof(struct visit) <= sizeof(struct http_note), "a visit must fit into a note");
 
@@ -97,118 +101,19 @@ bool visit_load(struct gate *gate, caller_id caller, struct visit *visit)
     return true;
 }
 
-/* ---- actions ----------------------------------------------------------------------------- */
+/* ---- stepping ---------------------------------------------------------------------------- */
 
-static void answer(struct gate *gate, const struct answer *answer)
+void gate_take_actions(struct gate *gate)
 {
-    struct visit visit;
-    if (!visit_load(gate, answer->caller, &visit))
-        return;
-    switch (visit.door) {
-    case DOOR_SUBMIT:
-    case DOOR_RESULT:
-    case DOOR_REPORT:
-    case DOOR_ACCOUNT:
-        door_dialect_answer(gate, &visit, answer);
-        return;
-    case DOOR_SOLVE:
-    case DOOR_STATE:
-    case DOOR_DETACH:
-    case DOOR_OPINION:
-        door_api_answer(gate, &visit, answer);
-        return;
-    case DOOR_PINGBACK:
-    case DOOR_LETTERS:
-    case DOOR_NONE:
-        break;
-    }
-    UNREACHABLE();
-}
-
-static void answer_account(struct gate *gate, const struct account_answer *account)
-{
-    struct visit visit;
-    if (visit_load(gate, account->caller, &visit))
-        door_dialect_account(gate, &visit, account);
-}
-
-static void answer_letters(struct gate *gate, const struct letters_answer *letters)
-{
-    struct visit visit;
-    if (visit_load(gate, letters->caller, &visit))
-        door_letters_answer(gate, &visit, letters);
-}
-
-static void alert(struct gate *gate, const struct alert *alert)
-{
-    const bool is_good_news = alert->kind == ALERT_BREAKER_CLOSED;
-    LOG(is_good_news ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, alert_name(alert->kind),
-        log_string("error", alert->code), log_string("class", class_name(alert->class)),
-        log_number("letters", alert->count));
-    webhook_alert(gate->webhook, alert);
-}
-
-/* The callback's address carries the attempt's nonce in its path: whether the vendor keeps a query
- * string is not known (RELIABILITY.md 5.2). */
-static void submit(struct gate *gate, const struct call *call)
-{
-    char pingback[CONFIG_TEXT_MAX + NONCE_CHARS + 16];
-    char nonce[NONCE_CHARS + 1];
-    struct slice address = SLICE_NONE;
-    if (gate->config->public_url[0] != '\0') {
-        nonce_write(gate->nonce_secret, call->attempt, nonce);
-        const int len =
-            snprintf(pingback, sizeof(pingback), "%s/pingback/%s", gate->config->public_url, nonce);
-        address = (struct slice){.data = pingback, .len = (size_t)len};
-    }
-    upstream_submit(gate->upstream, call->attempt, call->params, address);
-}
-
-static void perform(struct gate *gate, const struct action *action)
-{
-    switch (action->kind) {
-    case ACTION_ANSWER:
-        answer(gate, &action->answer);
-        return;
-    case ACTION_ACCOUNT:
-        answer_account(gate, &action->account);
-        return;
-    case ACTION_SUBMIT:
-        submit(gate, &action->call);
-        return;
-    case ACTION_POLL:
-        upstream_poll(gate->upstream, action->call.attempt, slice_from(action->call.task_id));
-        return;
-    case ACTION_REPORT:
-        upstream_report(gate->upstream, slice_from(action->call.task_id), action->call.is_good);
-        return;
-    case ACTION_PROBE:
-        upstream_probe(gate->upstream, action->probe);
-        return;
-    case ACTION_ALERT:
-        alert(gate, &action->alert);
-        return;
-    case ACTION_LETTERS:
-        answer_letters(gate, &action->letters);
-        return;
-    case ACTION_ACK:
-        door_pingback_ack(gate, action->ack);
-        return;
-    case ACTION_JOURNAL:
-        /* Without a journal the engine asks for none. */
-        break;
-    }
-    UNREACHABLE();
+    struct action action;
+    while (engine_next_action(gate->engine, &action))
+        persist_take(gate, &action);
 }
 
 void gate_step(struct gate *gate, const struct event *event)
 {
-    struct action action;
     engine_step(gate->engine, event);
-    while (engine_next_action(gate->engine, &action)) {
-        perform(gate, &action);
-        action_close(&action);
-    }
+    gate_take_actions(gate);
 }
 
 /* ---- what happens ------------------------------------------------------------------------ */
@@ -232,6 +137,7 @@ static void on_submitted(void *context, const struct vendor_result *result)
     struct gate *gate = context;
     struct event event = gate_event(gate, EVENT_SUBMITTED);
     event.result = *result;
+    gate->submits_out--;
     LOG(LOG_LEVEL_DEBUG, "submitted", log_string("class", class_name(result->class)),
         log_string("code", result->code), log_string("task", result->task_id));
     gate_step(gate, &event);
@@ -251,6 +157,14 @@ static void on_probed(void *context, const struct probed *probed)
     struct event event = gate_event(gate, EVENT_PROBED);
     event.probed = *probed;
     gate_step(gate, &event);
+}
+
+static void on_notice_end(void *context, request_id request, bool is_delivered, const char *why)
+{
+    if (!is_delivered)
+        LOG(LOG_LEVEL_WARN, "callback_not_taken", log_number("request", (int64_t)request),
+            log_string("why", why));
+    gate_notified(context, request, is_delivered ? NOTICE_DELIVERED : NOTICE_REFUSED, why);
 }
 
 /* ---- the loop's turn --------------------------------------------------------------------- */
@@ -277,14 +191,16 @@ static void before_sleep(uv_prepare_t *prepare)
 
 static void start_closing(struct gate *gate);
 
-/* Everybody is answered, and the answers have left: a draining server closes each connection then. */
+/* Everybody is answered, and the answers have left: a draining server closes each connection then.
+ * What a journal keeps is not waited for, but a submit on the wire is: its reply must not be lost. */
 static bool is_idle(const struct gate *gate)
 {
     struct gauges gauges;
     struct http_counters http;
     engine_gauges(gate->engine, &gauges);
     http_counters(gate->server, &http);
-    return gauges.waiting == 0 && http.open == 0;
+    const uint32_t waiting = gate->persist.store == NULL ? gauges.waiting : gauges.callers;
+    return waiting == 0 && http.open == 0 && gate->submits_out == 0 && persist_is_idle(gate);
 }
 
 static void after_poll(uv_check_t *check)
@@ -315,10 +231,15 @@ static void close_handle(uv_handle_t *handle)
 static void start_closing(struct gate *gate)
 {
     gate->is_closing = true;
-    http_server_close(gate->server, on_part_closed, NULL);
+    service_close();
+    if (gate->server != NULL)
+        http_server_close(gate->server, on_part_closed, NULL);
     if (gate->upstream != NULL)
         upstream_close(gate->upstream, on_part_closed, NULL);
     webhook_close(gate->webhook);
+    if (gate->notices != NULL)
+        notices_close(gate->notices, on_part_closed, NULL);
+    persist_close(gate);
     close_handle((uv_handle_t *)&gate->deadline);
     close_handle((uv_handle_t *)&gate->before_sleep);
     close_handle((uv_handle_t *)&gate->after_poll);
@@ -334,9 +255,19 @@ static void on_drain_timeout(uv_timer_t *timer)
     struct gauges gauges;
     engine_gauges(gate->engine, &gauges);
     LOG(LOG_LEVEL_WARN, "drain_timeout", log_number("unanswered", gauges.waiting),
-        log_number("flights_lost", gauges.flights));
+        log_number(gate->persist.store == NULL ? "flights_lost" : "flights_kept", gauges.flights));
     if (!gate->is_closing)
         start_closing(gate);
+}
+
+static void drain(struct gate *gate, uint32_t timeout_ms)
+{
+    gate->is_draining = true;
+    service_stopping(timeout_ms);
+    const struct event event = gate_event(gate, EVENT_DRAIN);
+    gate_step(gate, &event);
+    http_server_drain(gate->server);
+    uv_timer_start(&gate->drain_timer, on_drain_timeout, timeout_ms, 0);
 }
 
 static void on_signal(uv_signal_t *signal, int number)
@@ -347,11 +278,16 @@ static void on_signal(uv_signal_t *signal, int number)
         exit(EX_OK);
     }
     LOG(LOG_LEVEL_INFO, "draining", log_number("signal", number));
-    gate->is_draining = true;
-    const struct event event = gate_event(gate, EVENT_DRAIN);
-    gate_step(gate, &event);
-    http_server_drain(gate->server);
-    uv_timer_start(&gate->drain_timer, on_drain_timeout, gate->config->drain_timeout_ms, 0);
+    drain(gate, gate->config->drain_timeout_ms);
+}
+
+void gate_give_up(struct gate *gate, int code)
+{
+    gate->exit_code = code;
+    if (gate->is_draining)
+        return;
+    const uint32_t drain_ms = gate->config->drain_timeout_ms;
+    drain(gate, drain_ms < GIVE_UP_MS ? drain_ms : GIVE_UP_MS);
 }
 
 /* Whoever asks for a reload, or closes the terminal, must not lose what is paid for. */
@@ -388,6 +324,8 @@ static int listen_all(struct gate *gate)
     if (code == EX_OK)
         printf("%.*s", (int)bound.len, bound.data);
     fflush(stdout);
+    if (code == EX_OK)
+        service_ready(&gate->loop, buf_slice(&bound));
     buf_close(&bound);
     buf_close(&mistake);
     return code;
@@ -431,6 +369,7 @@ static void close_gate(struct gate *gate)
     http_server_free(gate->server);
     upstream_free(gate->upstream);
     webhook_free(gate->webhook);
+    persist_free(gate);
     engine_free(gate->engine);
     params_close(&gate->params);
     buf_close(&gate->scratch);
@@ -441,6 +380,7 @@ static void close_gate(struct gate *gate)
     ask_memo_close(&gate->ask_memo);
     sodium_memzero(gate->entropy, sizeof(gate->entropy));
     sodium_memzero(gate->nonce_secret, sizeof(gate->nonce_secret));
+    sodium_memzero(gate->old_nonce_secret, sizeof(gate->old_nonce_secret));
     sodium_memzero(&gate->identity_options, sizeof gate->identity_options);
     const int err = uv_loop_close(&gate->loop);
     ASSERT(err == 0);
@@ -456,17 +396,34 @@ static int start(struct gate *gate)
                                              .on_probed = on_probed};
     struct buf mistake;
     buf_init(&mistake, 1024);
-    gate->engine = gate_make_engine(gate);
     gate->server = gate_make_server(gate, &doors);
     gate->upstream = gate_make_upstream(gate, &vendor, &mistake);
     gate->webhook = webhook_new(&gate->loop, gate->config->alerts_url);
     int code = EX_OK;
     if (gate->upstream == NULL)
         code = fail_start("vendor_unusable", gate->config->upstream.url, &mistake, EX_CONFIG);
-    else
-        code = listen_all(gate);
+    const struct notices_options notices = notices_options_of(gate->config);
+    gate->notices = notices_new(&gate->loop, &notices, on_notice_end, gate, &mistake);
+    if (code == EX_OK && gate->notices == NULL)
+        code = fail_start("callbacks_unusable", gate->config->callbacks.ca_file, &mistake,
+                          EX_CONFIG);
     buf_close(&mistake);
+    if (code == EX_OK)
+        code = persist_restore(gate);
+    if (code == EX_OK)
+        code = listen_all(gate);
     return code;
+}
+
+/* The store comes first: a second instance must end before it does anything. */
+static int make(struct gate *gate)
+{
+    int code = persist_open(gate);
+    if (code == EX_OK)
+        code = persist_secrets(gate);
+    gate_make_identity(gate);
+    gate->engine = gate_make_engine(gate);
+    return code == EX_OK ? start(gate) : code;
 }
 
 int gate_run(const struct config *config)
@@ -477,17 +434,15 @@ int gate_run(const struct config *config)
     const int err = uv_loop_init(&gate->loop);
     ASSERT(err == 0);
     gate->started_ms = uv_now(&gate->loop);
-    gate_make_secrets(gate);
     client_keys_init(&gate->client_keys, config);
     ask_memo_init(&gate->ask_memo);
     init_buffers(gate);
     init_handles(gate);
-    LOG(LOG_LEVEL_WARN, "memory_only",
-        log_string("meaning", "a crash loses what is in flight and what is cached"));
-    const int code = start(gate);
-    if (code != EX_OK)
+    gate->exit_code = make(gate);
+    if (gate->exit_code != EX_OK)
         start_closing(gate);
     uv_run(&gate->loop, UV_RUN_DEFAULT);
+    const int code = gate->exit_code;
     LOG(LOG_LEVEL_INFO, "stopped", log_number("code", code));
     close_gate(gate);
     free(gate);

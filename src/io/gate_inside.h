@@ -6,6 +6,8 @@
 #include "io/ask_memo.h"
 #include "io/client_keys.h"
 #include "io/http.h"
+#include "io/notice.h"
+#include "io/persist.h"
 #include "io/upstream.h"
 #include "io/webhook.h"
 #include "proto/config.h"
@@ -57,14 +59,19 @@ struct gate {
     uint64_t armed_ms; /* what `deadline` is set to; 0: not set */
     bool is_draining;
     bool is_closing;
+    int exit_code;
 
     const struct config *config; /* borrowed */
     struct engine *engine;
+    struct persist persist;
+    uint32_t submits_out; /* on their way to the vendor */
     struct http_server *server;
     struct upstream *upstream;
     struct webhook *webhook; /* NULL without alerts.url */
+    struct notices *notices;
     struct identity_options identity_options;
     uint8_t nonce_secret[NONCE_SECRET_BYTES];
+    uint8_t old_nonce_secret[NONCE_SECRET_BYTES]; /* of nonces told before it was rotated */
     uint64_t started_ms;
     int64_t wall_ms; /* of this turn, as of wall_at_ms */
     uint64_t wall_at_ms;
@@ -90,6 +97,16 @@ struct event gate_event(struct gate *gate, enum event_kind kind);
 
 /* Steps the engine and performs what it asks for. */
 void gate_step(struct gate *gate, const struct event *event);
+
+/* The engine's actions are journaled, held back or performed. */
+void gate_take_actions(struct gate *gate);
+void gate_perform(struct gate *gate, const struct action *action);
+
+/* How telling a caller's own address ended. */
+void gate_notified(struct gate *gate, request_id request, enum notify_end end, const char *why);
+
+/* Ends soon with this exit code; what is at hand is answered first. */
+void gate_give_up(struct gate *gate, int code);
 
 /* 64 random bits that nobody can foresee. */
 uint64_t gate_entropy(struct gate *gate);

@@ -29,6 +29,13 @@ static void take_letters(const struct config *config, struct engine_options *opt
     options->replay_interval_ms = config->letters.replay_interval_ms;
 }
 
+static void take_callbacks(const struct config *config, struct engine_options *options)
+{
+    options->notice_retries = config->callbacks.retries;
+    options->notice_base_ms = config->callbacks.retry_base_ms;
+    options->notice_cap_ms = config->callbacks.retry_cap_ms;
+}
+
 static void take_retry(const struct config *config, struct engine_options *options)
 {
     options->retry_base_ms = config->retry.base_ms;
@@ -83,9 +90,11 @@ struct engine *gate_make_engine(const struct gate *gate)
     take_limits(gate->config, &options);
     take_letters(gate->config, &options);
     take_retry(gate->config, &options);
+    take_callbacks(gate->config, &options);
     take_times(gate->config, &options);
     struct client_options *clients = make_clients(gate->config, &options.client_count);
     options.clients = clients;
+    options.has_journal = gate->persist.store != NULL;
     randombytes_buf(options.secret, sizeof options.secret);
     struct engine *engine = engine_new(&options, uv_now(&gate->loop), gate_wall_ms());
     free(clients);
@@ -139,10 +148,8 @@ struct upstream *gate_make_upstream(struct gate *gate, const struct upstream_han
     return upstream_new(&gate->loop, &options, handlers, mistake);
 }
 
-void gate_make_secrets(struct gate *gate)
+void gate_make_identity(struct gate *gate)
 {
-    randombytes_buf(gate->nonce_secret, sizeof(gate->nonce_secret));
-    randombytes_buf(gate->identity_options.secret, sizeof gate->identity_options.secret);
     gate->identity_options.include_proxy = gate->config->dedup_include_proxy;
     gate->identity_options.is_global = gate->config->dedup_is_global;
     gate->identity_options.normalize_url = url_normalize;

@@ -10,6 +10,6 @@ struct http_server *gate_make_server(struct gate *gate, const struct http_handle
 /* NULL with a sentence in mistake. */
 struct upstream *gate_make_upstream(struct gate *gate, const struct upstream_handlers *handlers,
                                     struct buf *mistake);
-void gate_make_secrets(struct gate *gate);
+void gate_make_identity(struct gate *gate);
 
 #endif

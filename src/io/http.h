@@ -68,9 +68,9 @@ struct http_counters {
 struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_options *options,
                                     const struct http_handlers *handlers);
 
-/* "127.0.0.1:8430", "[::1]:0", "unix:/path". *bound becomes the real address for the ready line
- * ("http://127.0.0.1:43211" or "unix:/path"). Errors are logged by the caller: err_text and the system's errno
- * text go into mistake. */
+/* "127.0.0.1:8430", "[::1]:0", "unix:/path", or "fd:3" for a listening socket that was passed to us.
+ * *bound becomes the real address for the ready line ("http://127.0.0.1:43211" or "unix:/path"). Errors are
+ * logged by the caller: err_text and the system's errno text go into mistake. */
 int http_server_listen(struct http_server *server, const char *address, struct buf *bound,
                        struct buf *mistake) MUST_CHECK;
 

@@ -57,7 +57,7 @@ void http_conn_accept(struct http_listener *listener)
     conn->server = server;
     conn->id = id;
     conn->due_kind = HTTP_DUE_COUNT;
-    conn->is_unix = listener->path != NULL;
+    conn->is_unix = listener->is_unix;
     list_init(&conn->exchanges);
     list_init(&conn->due);
     list_init(&conn->dirty);

@@ -124,7 +124,8 @@ struct http_listener {
     struct list link; /* in http_server.listeners */
     bool has_pending; /* libuv accepted one and waits for us to take it: that is the pause */
     bool is_closing;
-    char *path;             /* owned; of a unix socket, else NULL */
+    bool is_unix;
+    char *path;             /* owned; of a unix socket that we made, else NULL */
     uint64_t device, inode; /* of the path as we made it, so that a successor's is left alone */
 };
 

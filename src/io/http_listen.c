@@ -2,6 +2,7 @@
 #include "io/http_inside.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
@@ -93,19 +94,16 @@ static int parse_tcp(const char *address, struct sockaddr_storage *out)
                   : uv_ip4_addr(host, (int)port, (struct sockaddr_in *)(void *)out);
 }
 
-static int open_tcp(struct http_listener *listener, const char *address, struct buf *bound)
+/* Of a bound socket; *bound becomes its address. */
+static int start_tcp(struct http_listener *listener, struct buf *bound)
 {
-    struct sockaddr_storage socket = {0};
-    int err = parse_tcp(address, &socket);
-    if (err == 0)
-        err = uv_tcp_bind(&listener->uv.tcp, (const struct sockaddr *)&socket, 0);
     /* Linux hands both down to accepted sockets, which saves two system calls for each. */
-    if (err == 0)
-        err = uv_tcp_nodelay(&listener->uv.tcp, 1);
+    int err = uv_tcp_nodelay(&listener->uv.tcp, 1);
     if (err == 0)
         err = uv_tcp_keepalive(&listener->uv.tcp, 1, KEEPALIVE_SECONDS);
     if (err == 0)
         err = uv_listen(&listener->uv.stream, BACKLOG, on_connection);
+    struct sockaddr_storage socket = {0};
     int bytes = sizeof(socket);
     if (err == 0)
         err = uv_tcp_getsockname(&listener->uv.tcp, (struct sockaddr *)&socket, &bytes);
@@ -120,6 +118,15 @@ static int open_tcp(struct http_listener *listener, const char *address, struct 
     buf_addf(bound, is_six ? "http://[%s]:%u" : "http://%s:%u", text,
              (unsigned)ntohs(((const struct sockaddr_in *)(const void *)&socket)->sin_port));
     return 0;
+}
+
+static int open_tcp(struct http_listener *listener, const char *address, struct buf *bound)
+{
+    struct sockaddr_storage socket = {0};
+    int err = parse_tcp(address, &socket);
+    if (err == 0)
+        err = uv_tcp_bind(&listener->uv.tcp, (const struct sockaddr *)&socket, 0);
+    return err == 0 ? start_tcp(listener, bound) : err;
 }
 
 /* A socket file whose process died refuses connections and may be replaced; a live one may not. */
@@ -175,15 +182,46 @@ static int open_unix(struct http_listener *listener, const char *path, struct bu
     return uv_listen(&listener->uv.stream, BACKLOG, on_connection);
 }
 
-static struct http_listener *listener_new(struct http_server *server, const char *path)
+/* A socket of the service manager's. The manager made its path, if it has one, and removes it. */
+static int open_passed(struct http_listener *listener, int fd, struct buf *bound)
+{
+    if (fd < 0)
+        return UV_EINVAL;
+    if (!listener->is_unix) {
+        const int err = uv_tcp_open(&listener->uv.tcp, fd);
+        return err == 0 ? start_tcp(listener, bound) : err;
+    }
+    struct sockaddr_un name = {0};
+    socklen_t bytes = sizeof(name);
+    if (getsockname(fd, (struct sockaddr *)&name, &bytes) != 0)
+        return uv_translate_sys_error(errno);
+    const int err = uv_pipe_open(&listener->uv.pipe, fd);
+    const bool is_abstract = name.sun_path[0] == '\0';
+    buf_addf(bound, "unix:%s%.*s", is_abstract ? "@" : "",
+             (int)(sizeof(name.sun_path) - is_abstract), name.sun_path + is_abstract);
+    return err == 0 ? uv_listen(&listener->uv.stream, BACKLOG, on_connection) : err;
+}
+
+static bool fd_is_unix(int fd)
+{
+    int domain = 0;
+    socklen_t bytes = sizeof(domain);
+    return fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 &&
+           domain == AF_UNIX;
+}
+
+/* The path is that of a socket file to be made, or NULL. */
+static struct http_listener *listener_new(struct http_server *server, bool is_unix,
+                                          const char *path)
 {
     struct http_listener *listener = calloc(1, sizeof(*listener));
     ASSERT(listener != NULL);
     listener->server = server;
+    listener->is_unix = is_unix;
     listener->path = path == NULL ? NULL : strdup(path);
     ASSERT(path == NULL || listener->path != NULL);
-    const int err = path != NULL ? uv_pipe_init(server->loop, &listener->uv.pipe, 0)
-                                 : uv_tcp_init(server->loop, &listener->uv.tcp);
+    const int err = is_unix ? uv_pipe_init(server->loop, &listener->uv.pipe, 0)
+                            : uv_tcp_init(server->loop, &listener->uv.tcp);
     ASSERT(err == 0);
     list_append(&server->listeners, &listener->link);
     server->handles++;
@@ -209,10 +247,15 @@ static int err_of(int uv_code)
 int http_server_listen(struct http_server *server, const char *address, struct buf *bound,
                        struct buf *mistake)
 {
-    const bool is_unix = strncmp(address, "unix:", 5) == 0;
-    struct http_listener *listener = listener_new(server, is_unix ? address + 5 : NULL);
-    const int code =
-        is_unix ? open_unix(listener, address + 5, bound) : open_tcp(listener, address, bound);
+    const char *const path = strncmp(address, "unix:", 5) == 0 ? address + 5 : NULL;
+    unsigned long long passed = 0;
+    const bool is_passed =
+        strncmp(address, "fd:", 3) == 0 && slice_to_u64(slice_from(address + 3), &passed);
+    const int fd = is_passed && passed <= INT_MAX ? (int)passed : -1;
+    struct http_listener *listener = listener_new(server, path != NULL || fd_is_unix(fd), path);
+    const int code = path != NULL ? open_unix(listener, path, bound)
+                     : is_passed  ? open_passed(listener, fd, bound)
+                                  : open_tcp(listener, address, bound);
     if (code == 0)
         return 0;
     buf_addf(mistake, "cannot listen on %s: %s", address, uv_strerror(code));

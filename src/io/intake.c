@@ -252,13 +252,42 @@ static bool check_host(const struct gate *gate, const struct ask *ask, struct mi
                         : "pageurl: expected an http or https URL of an allowed host");
 }
 
+/* Where a caller wants its end told; empty means nowhere, as for the vendor. */
+static struct slice pingback_of(const struct gate *gate)
+{
+    const struct slice pingback = params_value(&gate->params, SLICE_OF("pingback"));
+    return pingback.len > 0 ? pingback : SLICE_NONE;
+}
+
+static bool check_pingback(const struct gate *gate, struct mistake *mistake)
+{
+    const struct slice pingback = pingback_of(gate);
+    const struct notices_options options = notices_options_of(gate->config);
+    const char *why = NULL;
+    if (!slice_is_given(pingback) || notices_allows(&options, pingback, &why))
+        return true;
+    return fail(mistake, 403, "pingback_not_allowed", "ERROR_DOMAIN_NOT_ALLOWED", why);
+}
+
+void intake_pack(const struct gate *gate, struct ask *ask)
+{
+    const struct slice pingback = pingback_of(gate);
+    ask->params = params_pack(&gate->params);
+    ask->pingback = slice_is_given(pingback) ? blob_new(pingback) : NULL;
+}
+
+void intake_ask_close(struct ask *ask)
+{
+    blob_unref(ask->params);
+    blob_unref(ask->pingback);
+}
+
 bool intake_ask(struct gate *gate, const struct http_request *request, client_id client,
                 struct ask *ask, struct mistake *mistake)
 {
     *ask = (struct ask){.caller = request->caller, .client = client, .max_age_ms = UINT32_MAX};
-    if (slice_is_given(params_value(&gate->params, SLICE_OF("pingback"))))
-        return fail(mistake, 403, "pingback_not_allowed", "ERROR_DOMAIN_NOT_ALLOWED",
-                    "pingback: this gateway delivers no callbacks to callers; poll or wait");
+    if (!check_pingback(gate, mistake))
+        return false;
     if (identity_compute(&gate->identity_options, &gate->params, client, &gate->scratch,
                          &gate->identity) != 0)
         return fail(mistake, 422, "bad_parameter", gate->identity.mistake,

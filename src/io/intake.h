@@ -28,6 +28,10 @@ bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_i
 bool intake_ask(struct gate *gate, const struct http_request *request, client_id client,
                 struct ask *ask, struct mistake *mistake);
 
+/* Gives a good ask what the engine keeps of it; intake_ask_close gives that back. */
+void intake_pack(const struct gate *gate, struct ask *ask);
+void intake_ask_close(struct ask *ask);
+
 /* `wait` from the parameters, capped; false when it is no duration. */
 bool intake_hold(const struct gate *gate, uint32_t *hold_ms, struct mistake *mistake);
 

@@ -1,6 +1,7 @@
 #include "io/upstream_private.h"
 
 #include "base/assert.h"
+#include "io/ca_file.h"
 #include "io/lane.h"
 #include "io/sockets.h"
 #include "io/upstream_url.h"
@@ -9,9 +10,6 @@
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* A bundle of every public authority is about 200 KiB. */
-#define CA_FILE_MAX_BYTES ((size_t)4 * 1024 * 1024)
 
 /* ---- opening ------------------------------------------------------------------------------ */
 
@@ -22,29 +20,6 @@ static char *copy(const char *text)
     return copied;
 }
 
-/* libcurl reads the file only with the first connection; a mistake in it is better heard at
- * start. */
-static bool holds_certificate(const char *path)
-{
-    FILE *file = fopen(path, "re");
-    if (file == NULL)
-        return false;
-    struct buf text;
-    buf_init(&text, CA_FILE_MAX_BYTES);
-    size_t count = 1;
-    while (count > 0 && !text.is_full) {
-        char chunk[4096];
-        count = fread(chunk, 1, sizeof(chunk), file);
-        buf_add(&text, (struct slice){.data = chunk, .len = count});
-    }
-    (void)fclose(file);
-    static const char begin[] = "-----BEGIN CERTIFICATE-----";
-    const struct slice all = buf_slice(&text);
-    const bool is_found = memmem(all.data, all.len, begin, sizeof(begin) - 1) != NULL;
-    buf_close(&text);
-    return is_found;
-}
-
 static int set_up(struct transfer_setup *setup, const struct upstream_options *options,
                   struct buf *mistake)
 {
@@ -53,7 +28,7 @@ static int set_up(struct transfer_setup *setup, const struct upstream_options *o
         buf_addf(mistake, "upstream: this libcurl resolves names on the loop (no AsynchDNS)");
         return ERR_UNSUPPORTED;
     }
-    if (options->ca_file != NULL && !holds_certificate(options->ca_file)) {
+    if (options->ca_file != NULL && !ca_file_is_good(options->ca_file)) {
         buf_addf(mistake, "upstream.ca_file: %s holds no certificate that can be read",
                  options->ca_file);
         return ERR_INVALID;

@@ -3,35 +3,36 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "io/log.h"
+#include "io/sender.h"
 #include "proto/json_out.h"
 
 #include <solvegate/words.h>
 
-#include <curl/curl.h>
-#include <stdatomic.h>
 #include <stdlib.h>
 #include <time.h>
-#include <unistd.h>
 #include <uv.h>
 
 #define POSTS_MAX 4
 #define TRIES 3
-#define TIMEOUT_MS 5000L
+#define TIMEOUT_MS 5000
+/* 1 s, then 2 s: long enough for a receiver that restarts. */
+#define PAUSE_MS 1000
 #define BODY_MAX 1024
 
-struct webhook {
-    uv_loop_t *loop; /* borrowed */
-    char *url;       /* owned */
-    atomic_bool is_closing;
-    unsigned under_way;
+/* Room for one alert on its way; its number is its place. */
+struct place {
+    struct webhook *webhook;
+    uv_timer_t pause;
+    struct buf body;
+    unsigned tries;
+    bool is_busy;
 };
 
-/* One alert on its way, in a thread of libuv's pool: libcurl's easy interface blocks. */
-struct post {
-    uv_work_t work;
-    struct webhook *webhook;
-    struct buf body;
-    bool is_delivered;
+struct webhook {
+    struct sender *sender; /* owned */
+    char *url;             /* owned */
+    struct place places[POSTS_MAX];
+    bool is_closing;
 };
 
 const char *alert_name(enum alert_kind kind)
@@ -67,79 +68,75 @@ static void write_body(struct buf *out, const struct alert *alert)
     json_close(out, '}');
 }
 
-/* ---- in the thread ----------------------------------------------------------------------- */
+/* ---- delivering -------------------------------------------------------------------------- */
 
-static int on_progress(void *context, curl_off_t total_in, curl_off_t in, curl_off_t total_out,
-                       curl_off_t out)
+static void try(struct place *place)
 {
-    (void)total_in;
-    (void)in;
-    (void)total_out;
-    (void)out;
-    const struct webhook *webhook = context;
-    return atomic_load(&webhook->is_closing) ? 1 : 0;
+    const struct webhook *webhook = place->webhook;
+    place->tries++;
+    const bool is_taken = sender_post(webhook->sender, (uint64_t)(place - webhook->places),
+                                      slice_from(webhook->url), buf_slice(&place->body));
+    ASSERT(is_taken); /* it has as many connections as there are places */
 }
 
-static size_t on_reply(char *data, size_t size, size_t count, void *context)
+static void on_pause_over(uv_timer_t *pause)
 {
-    (void)data;
-    (void)context;
-    return size * count;
+    try(CONTAINER_OF(pause, struct place, pause));
 }
 
-static void prepare(CURL *easy, const struct post *post, struct curl_slist *headers)
+static void on_end(void *context, uint64_t id, bool is_delivered, const char *word)
 {
-    curl_easy_setopt(easy, CURLOPT_URL, post->webhook->url);
-    curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt(easy, CURLOPT_PROXY, "");
-    curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt(easy, CURLOPT_TIMEOUT_MS, TIMEOUT_MS);
-    curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDSIZE, (long)post->body.len);
-    curl_easy_setopt(easy, CURLOPT_POSTFIELDS, post->body.data);
-    curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_reply);
-    curl_easy_setopt(easy, CURLOPT_NOPROGRESS, 0L);
-    curl_easy_setopt(easy, CURLOPT_XFERINFOFUNCTION, on_progress);
-    curl_easy_setopt(easy, CURLOPT_XFERINFODATA, post->webhook);
-}
-
-static bool deliver_once(CURL *easy)
-{
-    long status = 0;
-    return curl_easy_perform(easy) == CURLE_OK &&
-           curl_easy_getinfo(easy, CURLINFO_RESPONSE_CODE, &status) == CURLE_OK &&
-           status / 100 == 2;
-}
-
-static void deliver(uv_work_t *work)
-{
-    struct post *post = CONTAINER_OF(work, struct post, work);
-    struct curl_slist *headers = curl_slist_append(NULL, "Content-Type: application/json");
-    CURL *easy = curl_easy_init();
-    if (easy != NULL && headers != NULL) {
-        prepare(easy, post, headers);
-        for (unsigned try = 0; try < TRIES && !post->is_delivered; try++) {
-            /* 1 s, then 2 s: long enough for a receiver that restarts. */
-            for (unsigned s = 0; s < try && !atomic_load(&post->webhook->is_closing); s++)
-                sleep(1);
-            post->is_delivered = deliver_once(easy);
-        }
+    struct webhook *webhook = context;
+    struct place *place = &webhook->places[id];
+    if (!is_delivered && place->tries < TRIES) {
+        (void)uv_timer_start(&place->pause, on_pause_over, place->tries * PAUSE_MS, 0);
+        return;
     }
-    curl_easy_cleanup(easy);
-    curl_slist_free_all(headers);
+    if (!is_delivered)
+        LOG(LOG_LEVEL_ERROR, "alert_undelivered", log_number("tries", TRIES),
+            log_string("why", word));
+    buf_close(&place->body);
+    place->is_busy = false;
 }
 
-/* ---- on the loop ------------------------------------------------------------------------- */
-
-static void on_delivered(uv_work_t *work, int status)
+static struct place *find_place(struct webhook *webhook)
 {
-    (void)status;
-    struct post *post = CONTAINER_OF(work, struct post, work);
-    post->webhook->under_way--;
-    if (!post->is_delivered)
-        LOG(LOG_LEVEL_ERROR, "alert_undelivered", log_number("tries", TRIES));
-    buf_close(&post->body);
-    free(post);
+    for (size_t i = 0; i < POSTS_MAX; i++)
+        if (!webhook->places[i].is_busy)
+            return &webhook->places[i];
+    return NULL;
+}
+
+void webhook_alert(struct webhook *webhook, const struct alert *alert)
+{
+    if (webhook == NULL || webhook->is_closing)
+        return;
+    struct place *place = find_place(webhook);
+    if (place == NULL) {
+        LOG(LOG_LEVEL_ERROR, "alert_dropped", log_string("alert", alert_name(alert->kind)));
+        return;
+    }
+    place->is_busy = true;
+    place->tries = 0;
+    buf_init(&place->body, BODY_MAX);
+    write_body(&place->body, alert);
+    try(place);
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static struct sender *make_sender(struct uv_loop_s *loop, struct webhook *webhook)
+{
+    /* The operator chose the address, so it may well be inside. */
+    const struct sender_options options = {
+        .connections = POSTS_MAX, .timeout_ms = TIMEOUT_MS, .allow_private = true};
+    struct buf mistake;
+    buf_init(&mistake, BODY_MAX);
+    struct sender *sender = sender_new(loop, &options, on_end, webhook, &mistake);
+    if (sender == NULL)
+        LOG(LOG_LEVEL_ERROR, "alerts_unusable", log_text("why", buf_slice(&mistake)));
+    buf_close(&mistake);
+    return sender;
 }
 
 struct webhook *webhook_new(struct uv_loop_s *loop, const char *url)
@@ -148,41 +145,45 @@ struct webhook *webhook_new(struct uv_loop_s *loop, const char *url)
         return NULL;
     struct webhook *webhook = calloc(1, sizeof *webhook);
     ASSERT(webhook != NULL);
-    webhook->loop = loop;
+    webhook->sender = make_sender(loop, webhook);
+    if (webhook->sender == NULL) {
+        free(webhook);
+        return NULL;
+    }
     webhook->url = strdup(url);
     ASSERT(webhook->url != NULL);
+    for (size_t i = 0; i < POSTS_MAX; i++) {
+        webhook->places[i].webhook = webhook;
+        const int failed = uv_timer_init(loop, &webhook->places[i].pause);
+        ASSERT(failed == 0);
+    }
     return webhook;
 }
 
-void webhook_alert(struct webhook *webhook, const struct alert *alert)
+/* The loop ends only when everything is closed, and webhook_free comes after it. */
+static void on_sender_closed(void *context)
 {
-    if (webhook == NULL || atomic_load(&webhook->is_closing))
-        return;
-    if (webhook->under_way == POSTS_MAX) {
-        LOG(LOG_LEVEL_ERROR, "alert_dropped", log_string("alert", alert_name(alert->kind)));
-        return;
-    }
-    struct post *post = calloc(1, sizeof *post);
-    ASSERT(post != NULL);
-    post->webhook = webhook;
-    buf_init(&post->body, BODY_MAX);
-    write_body(&post->body, alert);
-    webhook->under_way++;
-    const int err = uv_queue_work(webhook->loop, &post->work, deliver, on_delivered);
-    ASSERT(err == 0);
+    struct webhook *webhook = context;
+    webhook->sender = NULL;
 }
 
 void webhook_close(struct webhook *webhook)
 {
-    if (webhook != NULL)
-        atomic_store(&webhook->is_closing, true);
+    if (webhook == NULL || webhook->is_closing)
+        return;
+    webhook->is_closing = true;
+    sender_close(webhook->sender, on_sender_closed, webhook);
+    for (size_t i = 0; i < POSTS_MAX; i++)
+        uv_close((uv_handle_t *)&webhook->places[i].pause, NULL);
 }
 
 void webhook_free(struct webhook *webhook)
 {
     if (webhook == NULL)
         return;
-    ASSERT(webhook->under_way == 0);
+    ASSERT(webhook->is_closing && webhook->sender == NULL);
+    for (size_t i = 0; i < POSTS_MAX; i++)
+        buf_close(&webhook->places[i].body);
     free(webhook->url);
     free(webhook);
 }

@@ -89,11 +89,25 @@ static void write_attempts(struct buf *out, const struct letter_view *view)
     json_close(out, ']');
 }
 
+/* What only letters about solutions and callbacks have. */
+static void write_rest(struct buf *out, const struct letter_view *view)
+{
+    if (view->request != 0)
+        json_id(out, "request", view->request);
+    if (slice_is_given(view->pingback))
+        json_text(out, "pingback", view->pingback);
+    if (slice_is_given(view->text))
+        json_text(out, "solution", view->text);
+    if (view->task_id.len > 0)
+        json_text(out, "upstream_id", view->task_id);
+}
+
 void api_write_letter(struct buf *out, const struct letter_view *view, bool is_full,
                       const struct api_names *names)
 {
     json_open(out, '{');
     json_id(out, "id", view->number);
+    json_string(out, "kind", letter_kind_name(view->kind));
     json_string(out, "client", names->client_name(names->context, view->client));
     json_string(out, "type", captcha_name(view->captcha));
     json_string(out, "class", class_name(view->class));
@@ -108,6 +122,7 @@ void api_write_letter(struct buf *out, const struct letter_view *view, bool is_f
         json_hex(out, "key", view->key.bytes, KEY_BYTES);
         write_params(out, view->params);
         write_attempts(out, view);
+        write_rest(out, view);
     }
     json_close(out, '}');
 }

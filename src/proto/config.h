@@ -13,15 +13,24 @@
 #define CONFIG_PROXIES_MAX 32
 #define CONFIG_ERRORS_MAX 128
 #define CONFIG_HOSTS_MAX 64
+#define CONFIG_HOOKS_MAX 64
 #define CONFIG_CLIENTS_MAX 1024
 #define CONFIG_POOLS_MAX 256
 #define CLIENT_NAME_MAX 64
+/* A host of RFC 1035 with "*." before it. */
+#define CONFIG_HOST_MAX 256
 #define CLIENT_KEY_HASH_BYTES 32
 
 /* Network of a trusted proxy, IPv4 mapped into IPv6. */
 struct config_cidr {
     uint8_t address[16];
     uint8_t prefix_bits;
+};
+
+/* Where callers' pingbacks may go. */
+struct config_hook {
+    char host[CONFIG_HOST_MAX]; /* a pattern as in allow_hosts */
+    uint16_t port;              /* 0: 80 and 443 */
 };
 
 enum client_scope {
@@ -105,6 +114,17 @@ struct config {
     } letters;
     char alerts_url[CONFIG_TEXT_MAX]; /* "": log and metric only */
 
+    struct {
+        struct config_hook allow[CONFIG_HOOKS_MAX];
+        size_t allow_count; /* 0: callers get no pingbacks */
+        bool allow_private; /* also addresses that only we can reach */
+        uint32_t timeout_ms;
+        uint32_t connections;
+        char ca_file[CONFIG_TEXT_MAX]; /* "": the system's */
+        uint16_t retries;
+        uint32_t retry_base_ms, retry_cap_ms;
+    } callbacks;
+
     struct config_client *clients; /* owned */
     size_t client_count;           /* 0: any key is accepted, loopback and unix listeners only */
     uint16_t *client_order;        /* owned; places of clients by key_hash, to find one fast */
@@ -164,5 +184,9 @@ long config_find_client(const struct config *config, struct slice key);
 
 /* Is this host (lower case, no port, no trailing dot) within the client's allow_hosts? */
 bool config_client_allows(const struct config_client *client, struct slice host);
+
+/* May pingbacks go to this host (as above) and port? */
+bool config_hooks_allow(const struct config_hook *hooks, size_t count, struct slice host,
+                        uint16_t port);
 
 #endif

@@ -92,6 +92,20 @@ static void check_times(struct loader *loader)
     }
 }
 
+static void check_callbacks(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
+    if (!loader_is_good(loader, "callbacks.retry_base") ||
+        !loader_is_good(loader, "callbacks.retry_cap") ||
+        config->callbacks.retry_base_ms <= config->callbacks.retry_cap_ms)
+        return;
+    loader_enter_option(loader, "callbacks.retry_base");
+    loader_mistake(loader, "expected at most callbacks.retry_cap (%s), found %s",
+                   duration(config->callbacks.retry_cap_ms, a),
+                   duration(config->callbacks.retry_base_ms, b));
+}
+
 static void check_cache(struct loader *loader)
 {
     const struct config *const config = loader->config;
@@ -138,6 +152,7 @@ void check_together(struct loader *loader)
     check_upstream(loader);
     check_listen(loader);
     check_times(loader);
+    check_callbacks(loader);
     check_cache(loader);
     check_clients(loader);
 }

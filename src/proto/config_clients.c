@@ -100,3 +100,14 @@ bool config_client_allows(const struct config_client *client, struct slice host)
             return true;
     return false;
 }
+
+bool config_hooks_allow(const struct config_hook *hooks, size_t count, struct slice host,
+                        uint16_t port)
+{
+    for (size_t i = 0; i < count; i++) {
+        const bool is_port = hooks[i].port == 0 ? port == 80 || port == 443 : port == hooks[i].port;
+        if (is_port && pattern_matches(hooks[i].host, host))
+            return true;
+    }
+    return false;
+}

@@ -41,6 +41,21 @@ static bool add_network(struct loader *loader, const struct option *option, stru
     return true;
 }
 
+static bool add_hook(struct loader *loader, const struct option *option, struct slice text,
+                     struct yyjson_val *value)
+{
+    struct config *const config = loader->config;
+    struct config_hook hook;
+    if (!value_parse_hook(text, &hook))
+        return loader_expected(loader, option, value);
+    if (config->callbacks.allow_count == CONFIG_HOOKS_MAX) {
+        loader_mistake(loader, "expected at most %d hosts, found more", CONFIG_HOOKS_MAX);
+        return false;
+    }
+    config->callbacks.allow[config->callbacks.allow_count++] = hook;
+    return true;
+}
+
 static bool add_scope(struct loader *loader, const struct option *option,
                       struct config_client *client, struct slice text, struct yyjson_val *value)
 {
@@ -79,6 +94,8 @@ void group_clear(const struct option *option, void *base)
         ((struct config *)base)->listen_count = 0;
     else if (option->kind == OPTION_NETWORKS)
         ((struct config *)base)->trusted_proxy_count = 0;
+    else if (option->kind == OPTION_HOOKS)
+        ((struct config *)base)->callbacks.allow_count = 0;
     else if (option->kind == OPTION_SCOPES)
         ((struct config_client *)base)->scopes = 0;
 }
@@ -94,6 +111,8 @@ bool group_add(struct loader *loader, const struct option *option, void *base,
         return add_listen(loader, option, text, value);
     if (option->kind == OPTION_NETWORKS)
         return add_network(loader, option, text, value);
+    if (option->kind == OPTION_HOOKS)
+        return add_hook(loader, option, text, value);
     if (option->kind == OPTION_SCOPES)
         return add_scope(loader, option, base, text, value);
     ASSERT(option->kind == OPTION_HOSTS);
@@ -116,7 +135,8 @@ bool group_read_list(struct loader *loader, const struct option *option, void *b
         loader_pop(loader, mark);
     }
     /* An empty list would mean "nowhere", "nothing" or "no host", which nobody can want. */
-    if (yyjson_arr_size(value) == 0 && option->kind != OPTION_NETWORKS) {
+    if (yyjson_arr_size(value) == 0 && option->kind != OPTION_NETWORKS &&
+        option->kind != OPTION_HOOKS) {
         loader_mistake(loader, "expected at least one item, found an empty list");
         return false;
     }

@@ -43,7 +43,8 @@ bool option_is_client(const struct option *option)
 bool option_is_list(const struct option *option)
 {
     return option->kind == OPTION_LISTEN || option->kind == OPTION_NETWORKS ||
-           option->kind == OPTION_SCOPES || option->kind == OPTION_HOSTS;
+           option->kind == OPTION_HOOKS || option->kind == OPTION_SCOPES ||
+           option->kind == OPTION_HOSTS;
 }
 
 bool option_is_per_type(const struct option *option)
@@ -109,6 +110,7 @@ static const char *const plain_shapes[OPTION_KIND_COUNT] = {
     [OPTION_SHARE] = "a number of 0 to 1",
     [OPTION_LISTEN] = "an address like \"127.0.0.1:8430\", \"[::1]:8430\" or \"unix:/path\"",
     [OPTION_NETWORKS] = "a network like \"10.0.0.0/8\" or an address",
+    [OPTION_HOOKS] = "a host like \"example.com\", \"*.example.com\" or \"example.com:8443\"",
     [OPTION_ERRORS] = "\"pending\", \"busy\", \"unsolvable\", \"transient\", \"account\", "
                       "\"caller\", \"proxy\" or \"unknown\"",
     [OPTION_NAME] = "1 to 63 letters, digits, \"_\", \"-\" or \".\"",

@@ -19,6 +19,7 @@ enum option_kind {
     /* lists; the environment separates by commas */
     OPTION_LISTEN,
     OPTION_NETWORKS,
+    OPTION_HOOKS,
     /* one value per type of captcha; types not named follow "default" */
     OPTION_DURATIONS,
     OPTION_PRICES,

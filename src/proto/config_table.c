@@ -141,6 +141,27 @@ const struct option options[] = {
      .help = "Time between two dead letters of a replay."},
     {"alerts.url", OPTION_URL, IN_CONFIG(alerts_url),
      .help = "Where alerts are posted as JSON, besides log and metrics."},
+
+    {"callbacks.allow", OPTION_HOOKS, IN_CONFIG(callbacks.allow), .preset = "[]",
+     .help = "Hosts that callers may have pingbacks sent to, at port 80, 443 or the one named; empty allows none."},
+    {"callbacks.allow_private", OPTION_FLAG, IN_CONFIG(callbacks.allow_private), .preset = "false",
+     .help = "Allows pingbacks to loopback, private and other addresses that are not of the public internet."},
+    {"callbacks.timeout", OPTION_DURATION, IN_CONFIG(callbacks.timeout_ms), .min = 100, .max = 5 * MINUTE,
+     .preset = "\"10s\"",
+     .help = "How long one pingback may take, from looking up the name to the end of the reply."},
+    {"callbacks.connections", OPTION_COUNT, IN_CONFIG(callbacks.connections), .min = 1, .max = 256, .preset = "16",
+     .help = "Most pingbacks on their way at the same time."},
+    {"callbacks.ca_file", OPTION_TEXT, IN_CONFIG(callbacks.ca_file),
+     .help = "Certificates to trust instead of the system's when pingbacks are sent."},
+    {"callbacks.retries", OPTION_COUNT, IN_CONFIG(callbacks.retries), .max = 1000, .preset = "5",
+     .help = "Most retries of a pingback before it becomes a dead letter."},
+    {"callbacks.retry_base", OPTION_DURATION, IN_CONFIG(callbacks.retry_base_ms), .min = 1, .max = HOUR,
+     .preset = "\"1s\"",
+     .help = "First pause between tries of a pingback; it doubles each time."},
+    {"callbacks.retry_cap", OPTION_DURATION, IN_CONFIG(callbacks.retry_cap_ms), .min = 1, .max = DAY,
+     .preset = "\"60s\"",
+     .help = "Longest pause between tries of a pingback."},
+
     {"idempotency.ttl", OPTION_DURATION, IN_CONFIG(idempotency_ttl_ms), .min = SECOND, .max = 7 * DAY,
      .preset = "\"300s\"",
      .help = "How long an idempotency key is remembered."},
@@ -214,7 +235,7 @@ _Static_assert(sizeof(options) / sizeof(options[0]) <= OPTIONS_MAX, "OPTIONS_MAX
 
 /* Keys of the design whose features are not built: refused, because ignoring them would be a lie.
  * Whoever builds one deletes its line. */
-static const char *const refused[] = {"data_dir", "pools", "callbacks"};
+static const char *const refused[] = {"pools"};
 
 bool option_is_refused(struct slice path)
 {

@@ -312,6 +312,31 @@ bool value_parse_host_pattern(struct slice text, char out[CONFIG_TEXT_MAX])
     return is_host_name(rest);
 }
 
+/* Cuts ":8443" off the end; without one *port is 0. The colons of an address in brackets are its own. */
+static bool cut_port(struct slice *text, uint16_t *port)
+{
+    size_t colon = text->len;
+    while (colon > 0 && text->data[colon - 1] != ':' && text->data[colon - 1] != ']')
+        colon--;
+    *port = 0;
+    if (colon == 0 || text->data[colon - 1] == ']')
+        return colon == 0 || colon == text->len;
+    const struct slice digits = {.data = text->data + colon, .len = text->len - colon};
+    unsigned long long number;
+    if (!parse_port(digits, 1) || !slice_to_u64(digits, &number))
+        return false;
+    *port = (uint16_t)number;
+    text->len = colon - 1;
+    return true;
+}
+
+bool value_parse_hook(struct slice text, struct config_hook *hook)
+{
+    char host[CONFIG_TEXT_MAX];
+    return text.len > 0 && cut_port(&text, &hook->port) && value_parse_host_pattern(text, host) &&
+           copy_text(slice_from(host), hook->host, sizeof(hook->host));
+}
+
 bool value_is_name(struct slice text)
 {
     if (text.len == 0 || text.len >= CLIENT_NAME_MAX)

@@ -31,6 +31,9 @@ bool value_url_is_loopback(const char *url);
 /* "example.com", "*.example.com" or an address; lower-cased, trailing dot dropped. */
 bool value_parse_host_pattern(struct slice text, char out[CONFIG_TEXT_MAX]);
 
+/* The same, perhaps with a port: "example.com:8443", "[2001:db8::1]:8443". */
+bool value_parse_hook(struct slice text, struct config_hook *hook);
+
 /* Letters, digits, '_', '-' and '.', shorter than CLIENT_NAME_MAX. */
 bool value_is_name(struct slice text);
 

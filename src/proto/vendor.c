@@ -254,7 +254,8 @@ static bool is_balance(struct slice text, size_t room)
         return false;
     for (size_t i = 0; i < text.len; i++) {
         const bool is_digit = text.data[i] >= '0' && text.data[i] <= '9';
-        if (!is_digit && strchr("+-.,eE", text.data[i]) == NULL)
+        /* strchr finds the NUL, too. */
+        if (!is_digit && (text.data[i] == '\0' || strchr("+-.,eE", text.data[i]) == NULL))
             return false;
         has_digit = has_digit || is_digit;
     }

@@ -6,49 +6,11 @@ import os
 import pty
 import select
 import subprocess
-import tempfile
 
+from cli_world import EX_CONFIG, EX_DATAERR, EX_IOERR, EX_USAGE, File, clean_environment, expect, solvegate
 from harness import KEY, TIMEOUT, Program, binary, check, contains, equal, run, test
 
-EX_USAGE, EX_DATAERR, EX_IOERR, EX_CONFIG = 64, 65, 74, 78
 CANARY = "canary7f3a"
-
-
-def clean_environment(**more):
-    """Nothing of the tester's own configuration may leak in."""
-    kept = {name: value for name, value in os.environ.items()
-            if not name.startswith("SOLVEGATE_") and name != "CAPTCHAAI_API_KEY"}
-    return {**kept, **more}
-
-
-def solvegate(*args, text="", env=None):
-    return subprocess.run([binary("SOLVEGATE"), *args], input=text, capture_output=True, text=True,
-                          env=clean_environment(**(env or {})), timeout=TIMEOUT, check=False)
-
-
-def expect(done, code, stdout=None, stderr=None):
-    equal(done.returncode, code, f"exit code ({done.stderr.strip()})")
-    if stdout is not None:
-        equal(done.stdout, stdout, "stdout")
-    if stderr is not None:
-        equal(done.stderr, stderr, "stderr")
-    return done
-
-
-class File:
-    """A configuration file for the length of a with."""
-
-    def __init__(self, content):
-        self.content = content if isinstance(content, str) else json.dumps(content)
-
-    def __enter__(self):
-        self.file = tempfile.NamedTemporaryFile("w", suffix=".json")
-        self.file.write(self.content)
-        self.file.flush()
-        return self.file.name
-
-    def __exit__(self, *_):
-        self.file.close()
 
 
 @test
@@ -74,6 +36,7 @@ def the_version_is_told_by_command_and_by_flag():
     told = expect(solvegate("version"), 0, stderr="").stdout
     check(told.startswith("solvegate ") and told.count("\n") == 1, told)
     equal(expect(solvegate("--version"), 0).stdout, told)
+    equal("solvegate " + json.loads(expect(solvegate("version", "--json"), 0).stdout)["version"] + "\n", told)
     expect(solvegate("version", "now"), EX_USAGE, stdout="")
 
 
@@ -141,6 +104,18 @@ def every_mistake_of_a_file_is_listed_and_the_exit_code_is_78():
 
 
 @test
+def what_a_check_finds_is_also_there_for_programs():
+    with File({"upstream": {"key": "v"}}) as path:
+        done = expect(solvegate("check", "--json", "-c", path), 0, stderr="")
+        equal(json.loads(done.stdout), {"ok": True, "file": path, "mistakes": []})
+    with File({"lisen": [], "poll": {"interval": 5}, "upstream": {"key": "v"}}) as path:
+        done = expect(solvegate("check", "--json", "-c", path), EX_CONFIG, stderr="")
+        told = json.loads(done.stdout)
+        equal((told["ok"], told["mistakes"]), (False, solvegate("check", "-c", path).stderr.splitlines()))
+        equal(len(told["mistakes"]), 2, "mistakes")
+
+
+@test
 def a_syntax_error_names_line_and_column():
     with File('{\n  "upstream": {,}\n}') as path:
         done = expect(solvegate("check", "-c", path), EX_CONFIG, stdout="")
@@ -191,6 +166,7 @@ def hash_key_prints_blake2b_of_the_key_on_standard_input():
     digest = hashlib.blake2b(KEY.encode(), digest_size=32).hexdigest()
     for ending in ("", "\n", "\r\n"):
         expect(solvegate("hash-key", text=KEY + ending), 0, digest + "\n", "")
+    equal(json.loads(expect(solvegate("hash-key", "--json", text=KEY), 0).stdout), {"key_hash": digest})
     with File({"upstream": {"key": "v"}, "clients": [{"name": "a", "key_hash": digest}]}) as path:
         expect(solvegate("check", "-c", path), 0)
 

@@ -13,9 +13,9 @@ LONG_FUNCTIONS = {}
 GUARD = re.compile(r"^#ifndef (\w+)\n#define (\w+)\n", re.MULTILINE)
 SIGNATURE_NAME = re.compile(r"\b(\w+)\s*\(")
 TEST_CALL = re.compile(r"^[ \t]*test\((.*?)\n?\)[ \t]*$", re.MULTILINE | re.DOTALL)
-DOC_PATH = re.compile(r"`((?:src|include|tests|bench|subprojects|docs)/[\w./*-]*|\./dev|\.ci/run)`")
+DOC_PATH = re.compile(r"`((?:src|include|tests|bench|contrib|subprojects|docs)/[\w./*-]*|\./dev|\.ci/run)`")
 DOC_LINK = re.compile(r"\]\(([^)#:\s]+)\)")
-MAP_LINE = re.compile(r"^((?:src|include|tests|bench|subprojects|docs)/[\w./-]*)[ \t]{2,}", re.MULTILINE)
+MAP_LINE = re.compile(r"^((?:src|include|tests|bench|contrib|subprojects|docs)/[\w./-]*)[ \t]{2,}", re.MULTILINE)
 
 
 def c_files(tree, suffixes=(".c", ".h")):

@@ -234,16 +234,26 @@ static void see_poll(struct audit *audit, const struct call *call)
     attempt->asked_ms = audit->now_ms;
 }
 
+/* The first row of an attempt is its intent; later ones say what became of it. */
+static void see_attempt_row(struct audit *audit, const struct attempt_row *row, journal_seq seq)
+{
+    struct known_attempt *attempt = know_attempt(audit, row->name);
+    if (attempt->intent == 0)
+        attempt->intent = seq;
+}
+
 static void see_record(struct audit *audit, const struct action *action)
 {
     const struct record *record = &action->record;
     AUDIT(audit, action->after == audit->seq + 1);
     audit->seq = action->after;
-    if (record->kind == RECORD_INTENT)
-        know_attempt(audit, record->attempt)->intent = action->after;
+    if (record->is_drop)
+        return;
+    if (record->kind == RECORD_ATTEMPT)
+        see_attempt_row(audit, &record->attempt, action->after);
     if (record->kind != RECORD_SOLUTION)
         return;
-    struct token *token = token_of(audit, blob_slice(record->text));
+    struct token *token = token_of(audit, blob_slice(record->solution.text));
     AUDIT(audit, token != NULL);
     if (token->seq == 0)
         token->seq = action->after;
@@ -296,6 +306,8 @@ void model_see(struct audit *audit, const struct action *action)
     case ACTION_PROBE:
         AUDIT(audit, !audit->is_probing[action->probe]);
         audit->is_probing[action->probe] = true;
+        return;
+    case ACTION_NOTIFY:
         return;
     case ACTION_JOURNAL:
         AUDIT(audit, audit->options.has_journal);

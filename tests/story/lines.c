@@ -29,7 +29,7 @@ static const char *name_of_caller(const struct world *world, caller_id caller)
     return world->callers[caller - 1].name;
 }
 
-static size_t number_of_request(struct world *world, request_id id)
+size_t number_of_request(struct world *world, request_id id)
 {
     for (size_t i = 0; i < world->request_count; i++) {
         if (world->requests[i] == id)
@@ -43,7 +43,7 @@ static size_t number_of_request(struct world *world, request_id id)
     return world->request_count;
 }
 
-static size_t number_of_attempt(struct world *world, attempt_id id)
+size_t number_of_attempt(struct world *world, attempt_id id)
 {
     for (size_t i = 0; i < world->attempt_count; i++) {
         if (world->attempts[i].id == id)
@@ -55,48 +55,6 @@ static size_t number_of_attempt(struct world *world, attempt_id id)
     ASSERT(world->attempts != NULL);
     world->attempts[world->attempt_count++] = (struct world_attempt){.id = id};
     return world->attempt_count;
-}
-
-static const char *name_of_record(enum record_kind kind)
-{
-    switch (kind) {
-    case RECORD_INTENT:
-        return "intent";
-    case RECORD_OUTCOME:
-        return "outcome";
-    case RECORD_SOLUTION:
-        return "solution";
-    case RECORD_REQUEST:
-        return "request";
-    case RECORD_HANDOUT:
-        return "handout";
-    case RECORD_FAILED:
-        return "failed";
-    }
-    UNREACHABLE();
-}
-
-static const char *name_of_outcome(enum outcome outcome)
-{
-    switch (outcome) {
-    case OUTCOME_NOT_SENT:
-        return "not_sent";
-    case OUTCOME_ACCEPTED:
-        return "accepted";
-    case OUTCOME_REJECTED:
-        return "rejected";
-    case OUTCOME_AMBIGUOUS:
-        return "ambiguous";
-    case OUTCOME_PENDING:
-        return "pending";
-    case OUTCOME_SOLVED:
-        return "solved";
-    case OUTCOME_FAILED:
-        return "failed";
-    case OUTCOME_UNHEARD:
-        return "unheard";
-    }
-    UNREACHABLE();
 }
 
 static const char *name_of_alert(enum alert_kind kind)
@@ -201,30 +159,6 @@ static void add_call(struct world *world, const struct action *action)
         buf_addf(log, " of client %u", call->client);
 }
 
-static void add_record(struct world *world, const struct action *action)
-{
-    const struct record *record = &action->record;
-    struct buf *log = &world->log;
-    buf_addf(log, "journal %llu %s", (unsigned long long)action->after,
-             name_of_record(record->kind));
-    if (record->request != 0)
-        buf_addf(log, " r%zu", number_of_request(world, record->request));
-    if (record->attempt != 0)
-        buf_addf(log, " a%zu", number_of_attempt(world, record->attempt));
-    if (record->kind == RECORD_OUTCOME)
-        buf_addf(log, " %s", name_of_outcome(record->outcome));
-    if (record->key.bytes[0] != 0)
-        buf_addf(log, " %s", name_of_key(&record->key));
-    if (record->text != NULL)
-        buf_addf(log, " \"%s\"", record->text->data);
-    if (record->task_id[0] != '\0')
-        buf_addf(log, " task %s", record->task_id);
-    if (record->code[0] != '\0')
-        buf_addf(log, " %s (%s)", record->code, class_name(record->class));
-    if (record->has_idempotency)
-        buf_addf(log, " idempotency %s", name_of_key(&record->idempotency));
-}
-
 static void add_alert(struct world *world, const struct alert *alert)
 {
     struct buf *log = &world->log;
@@ -261,8 +195,13 @@ static void add_words(struct world *world, const struct action *action)
     case ACTION_PROBE:
         buf_addf(&world->log, "probe %s", action->probe == PROBE_BALANCE ? "balance" : "threads");
         return;
+    case ACTION_NOTIFY:
+        buf_addf(&world->log, "notify %s of r%zu: %s", action->notify.url->data,
+                 number_of_request(world, action->notify.request), action->notify.code->data);
+        return;
     case ACTION_JOURNAL:
-        add_record(world, action);
+        buf_addf(&world->log, "journal %llu ", (unsigned long long)action->after);
+        lines_add_record(world, &action->record);
         return;
     case ACTION_ALERT:
         add_alert(world, &action->alert);
@@ -346,6 +285,8 @@ static void note(struct world *world, const struct action *action)
         return;
     case ACTION_PROBE:
         world->tally.probes++;
+        return;
+    case ACTION_NOTIFY:
         return;
     case ACTION_JOURNAL:
         note_record(world, action);

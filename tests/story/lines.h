@@ -7,6 +7,13 @@
 /* Logs one action, checks what every action has to obey, and counts it. Does not close it. */
 void lines_add_action(struct world *world, const struct action *action);
 
+/* The words of a journal record. */
+void lines_add_record(struct world *world, const struct record *record);
+
+/* r1 and a1 are the first that were seen. */
+size_t number_of_request(struct world *world, request_id id);
+size_t number_of_attempt(struct world *world, attempt_id id);
+
 /* A line of the engine's own trace. */
 void lines_add_trace(void *world, uint64_t now_ms, const char *text);
 

@@ -17,19 +17,23 @@ static void intent_before_the_submit_and_solution_before_the_answer(void **state
     ask(w, "bob", .key = "K", .is_told = true);
     solve(w, "a1", "T1", "TOKEN");
     ask(w, "cat", .key = "K");
-    look(w, "bob", "r2", 0);
-    expect(w, "[     0] journal 1 request r1 K idempotency I\n"
-              "[     0] journal 2 intent a1 K\n"
-              "[     0] submit a1 K after 2\n"
-              "[     0] journal 3 request r2 K\n"
-              "[     0] answer bob r2 solving after 3\n"
-              "[     0] journal 4 outcome a1 accepted task T1\n"
+    look(w, "bob", "r1", 0);
+    expect(w, "[     0] journal 1 idempotency I of a flight\n"
+              "[     0] journal 2 flight K\n"
+              "[     0] journal 3 attempt a1\n"
+              "[     0] submit a1 K after 3\n"
+              "[     0] journal 4 request r1 waits\n"
+              "[     0] answer bob r1 solving after 4\n"
+              "[     0] journal 5 attempt a1 task T1\n"
+              "[  1000] journal 6 books\n"
               "[5000..6000] poll a1 task T1\n"
-              "[  6000] journal 5 solution a1 K \"TOKEN\" task T1\n"
-              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 after 5\n"
-              "[  6000] journal 6 request r3 K\n"
-              "[  6000] answer cat r3 solved \"TOKEN\" source dedup_cache attempts 1 after 6\n"
-              "[  6000] answer bob r2 solved \"TOKEN\" source dedup_wait attempts 1 after 5\n");
+              "[  6000] journal 7 solution K \"TOKEN\" task T1 kept\n"
+              "[  6000] journal 8 drop attempt a1\n"
+              "[  6000] journal 9 idempotency I of a solution\n"
+              "[  6000] answer ann r2 solved \"TOKEN\" source api attempts 1 after 7\n"
+              "[  6000] journal 10 drop flight\n"
+              "[  6000] answer cat r3 solved \"TOKEN\" source dedup_cache attempts 1 after 7\n"
+              "[  6000] answer bob r1 solved \"TOKEN\" source dedup_wait attempts 1 after 7\n");
 }
 
 static void a_single_solution_is_recorded_as_handed_out_before_the_answer(void **state)
@@ -38,14 +42,17 @@ static void a_single_solution_is_recorded_as_handed_out_before_the_answer(void *
     struct world *w = world_with_journal(false);
     ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
     solve(w, "a1", "T1", "TOKEN");
-    expect(w, "[     0] journal 1 request r1 K\n"
-              "[     0] journal 2 intent a1 K\n"
+    expect(w, "[     0] journal 1 flight K\n"
+              "[     0] journal 2 attempt a1\n"
               "[     0] submit a1 K after 2\n"
-              "[     0] journal 3 outcome a1 accepted task T1\n"
+              "[     0] journal 3 attempt a1 task T1\n"
+              "[  1000] journal 4 books\n"
               "[5000..6000] poll a1 task T1\n"
-              "[  6000] journal 4 solution a1 K \"TOKEN\" task T1\n"
-              "[  6000] journal 5 handout r1 K task T1\n"
-              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 after 5\n");
+              "[  6000] journal 5 solution K \"TOKEN\" task T1 kept\n"
+              "[  6000] journal 6 drop attempt a1\n"
+              "[  6000] journal 7 solution K \"TOKEN\" task T1 handed 1\n"
+              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 after 7\n"
+              "[  6000] journal 8 drop flight\n");
 }
 
 static void a_banked_solution_is_recorded_as_handed_out_before_the_answer(void **state)
@@ -58,12 +65,12 @@ static void a_banked_solution_is_recorded_as_handed_out_before_the_answer(void *
     skip_lines(w);
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
     ask(w, "bob again", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
-    expect(w, "[  6000] journal 5 request r2 K idempotency I\n"
-              "[  6000] journal 6 handout r2 K task T1\n"
-              "[  6000] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1 after 6\n"
-              "[  6000] journal 7 request r3 K idempotency I\n"
-              "[  6000] answer bob again r3 solved \"TOKEN\" source idempotent attempts 1 replayed"
-              " after 7\n");
+    expect(w, "[  6000] journal 8 idempotency I of a solution\n"
+              "[  6000] journal 9 solution K \"TOKEN\" task T1 handed 1\n"
+              "[  6000] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1 after 9\n"
+              "[  6000] journal 10 idempotency I of a solution\n"
+              "[  6000] answer bob again r2 solved \"TOKEN\" source idempotent attempts 1"
+              " replayed after 9\n");
 }
 
 /* Whoever would share it gets it alone too, so a crash must not hand it out again. */
@@ -76,9 +83,8 @@ static void a_solution_banked_for_one_is_recorded_whoever_takes_it(void **state)
     solve(w, "a1", "T1", "TOKEN");
     skip_lines(w);
     ask(w, "bob", .key = "K");
-    expect(w, "[  6000] journal 5 request r2 K\n"
-              "[  6000] journal 6 handout r2 K task T1\n"
-              "[  6000] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1 after 6\n");
+    expect(w, "[  6000] journal 8 solution K \"TOKEN\" task T1 handed 1\n"
+              "[  6000] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1 after 8\n");
 }
 
 static void a_callback_is_acknowledged_when_its_solution_is_safe(void **state)
@@ -90,16 +96,18 @@ static void a_callback_is_acknowledged_when_its_solution_is_safe(void **state)
     accepted(w, "a1", "T1");
     callback(w, "a1", "T1", "TOKEN");
     callback(w, "a1", "T1", "OTHER");
-    expect(w, "[     0] journal 1 request r1 K\n"
-              "[     0] journal 2 intent a1 K\n"
+    expect(w, "[     0] journal 1 flight K\n"
+              "[     0] journal 2 attempt a1\n"
               "[     0] submit a1 K after 2\n"
-              "[     0] journal 3 solution a1 K \"TOKEN\" task T1\n"
-              "[     0] ack a1 after 3\n"
-              "[     0] answer ann r1 solved \"TOKEN\" source api attempts 1 after 3\n"
-              "[     0] journal 4 outcome a1 accepted task T1\n"
+              "[     0] journal 3 solution K \"TOKEN\" task T1 kept\n"
+              "[     0] journal 4 attempt a1 task T1 solved\n"
               "[     0] ack a1 after 4\n"
+              "[     0] answer ann r1 solved \"TOKEN\" source api attempts 1 after 3\n"
+              "[     0] journal 5 drop flight\n"
+              "[     0] ack a1 after 5\n"
               "[     0] alert other solution a1\n"
-              "[     0] ack a1 after 4\n");
+              "[     0] journal 6 letter 1 ERROR_OTHER_SOLUTION (unknown)\n"
+              "[     0] ack a1 after 6\n");
 }
 
 static void an_error_called_back_is_recorded_before_it_is_acknowledged(void **state)
@@ -109,14 +117,15 @@ static void an_error_called_back_is_recorded_before_it_is_acknowledged(void **st
     ask(w, "ann", .key = "K");
     accepted(w, "a1", "T1");
     callback_failed(w, "a1", "T1", CLASS_PROXY, "ERROR_BAD_PROXY");
-    expect(w, "[     0] journal 1 request r1 K\n"
-              "[     0] journal 2 intent a1 K\n"
+    expect(w, "[     0] journal 1 flight K\n"
+              "[     0] journal 2 attempt a1\n"
               "[     0] submit a1 K after 2\n"
-              "[     0] journal 3 outcome a1 accepted task T1\n"
-              "[     0] journal 4 outcome a1 failed task T1 ERROR_BAD_PROXY (proxy)\n"
-              "[     0] journal 5 failed K ERROR_BAD_PROXY (proxy)\n"
+              "[     0] journal 3 attempt a1 task T1\n"
+              "[     0] journal 4 attempt a1 task T1 failed\n"
+              "[     0] journal 5 flight K ERROR_BAD_PROXY (proxy)\n"
               "[     0] ack a1 after 5\n"
-              "[     0] answer ann r1 failed ERROR_BAD_PROXY (proxy) attempts 1 after 1\n");
+              "[     0] answer ann r1 failed ERROR_BAD_PROXY (proxy) attempts 1\n"
+              "[     0] journal 6 drop flight\n");
 }
 
 static void a_late_solution_is_recorded_before_it_is_acknowledged(void **state)
@@ -129,8 +138,8 @@ static void a_late_solution_is_recorded_before_it_is_acknowledged(void **state)
     pass(w, 50000);
     skip_lines(w);
     callback(w, "a1", "T1", "LATE");
-    expect(w, "[ 50000] journal 5 solution a1 K \"LATE\" task T1\n"
-              "[ 50000] ack a1 after 5\n");
+    expect(w, "[ 50000] journal 9 solution K \"LATE\" task T1 kept\n"
+              "[ 50000] ack a1 after 9\n");
 }
 
 static void each_further_submit_is_recorded_with_its_reason(void **state)
@@ -142,15 +151,18 @@ static void each_further_submit_is_recorded_with_its_reason(void **state)
     pass(w, 45000);
     rejected(w, "a2", CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE");
     pass(w, 1000);
-    expect(w, "[     0] journal 1 request r1 K\n"
-              "[     0] journal 2 intent a1 K\n"
+    expect(w, "[     0] journal 1 flight K\n"
+              "[     0] journal 2 attempt a1\n"
               "[     0] submit a1 K after 2\n"
-              "[     0] journal 3 outcome a1 ambiguous\n"
-              "[ 45000] journal 4 intent a2 K ERROR_AMBIGUOUS_SUBMIT (ambiguous)\n"
-              "[ 45000] submit a2 K after 4\n"
-              "[ 45000] journal 5 outcome a2 rejected ERROR_NO_SLOT_AVAILABLE (busy)\n"
-              "[ 46000] journal 6 intent a3 K ERROR_NO_SLOT_AVAILABLE (busy)\n"
-              "[ 46000] submit a3 K after 6\n");
+              "[     0] journal 3 attempt a1 unheard\n"
+              "[  1000] journal 4 books\n"
+              "[ 45000] journal 5 attempt a1 unheard\n"
+              "[ 45000] journal 6 attempt a2 because ERROR_AMBIGUOUS_SUBMIT (ambiguous)\n"
+              "[ 45000] submit a2 K after 6\n"
+              "[ 45000] journal 7 drop attempt a2\n"
+              "[ 46000] journal 8 books\n"
+              "[ 46000] journal 9 attempt a3 because ERROR_NO_SLOT_AVAILABLE (busy)\n"
+              "[ 46000] submit a3 K after 9\n");
 }
 
 static void the_end_of_a_poll_that_failed_is_recorded(void **state)
@@ -162,9 +174,9 @@ static void the_end_of_a_poll_that_failed_is_recorded(void **state)
     pass(w, 6000);
     skip_lines(w);
     failed(w, "a1", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
-    expect(w, "[  6000] journal 4 outcome a1 failed ERROR_CAPTCHA_UNSOLVABLE (unsolvable)\n"
-              "[  6000] journal 5 intent a2 K ERROR_CAPTCHA_UNSOLVABLE (unsolvable)\n"
-              "[  6000] submit a2 K after 5\n");
+    expect(w, "[  6000] journal 5 drop attempt a1\n"
+              "[  6000] journal 6 attempt a2 because ERROR_CAPTCHA_UNSOLVABLE (unsolvable)\n"
+              "[  6000] submit a2 K after 6\n");
 }
 
 int main(void)

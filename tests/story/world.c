@@ -40,6 +40,7 @@ static void world_free(struct world *world)
     if (world == NULL)
         return;
     engine_free(world->engine);
+    disk_close(&world->disk);
     buf_close(&world->log);
     free(world->callers);
     free(world->attempts);
@@ -56,8 +57,8 @@ struct world *world_new(const struct engine_options *options)
     current = world;
     buf_init(&world->log, LOG_MAX);
     rand_init(&world->rand, 1);
-    world->engine =
-        engine_new(options == NULL ? &usual : options, WORLD_START_MS, WORLD_START_WALL_MS);
+    world->options = options == NULL ? usual : *options;
+    world->engine = engine_new(&world->options, WORLD_START_MS, WORLD_START_WALL_MS);
     engine_set_trace(world->engine, lines_add_trace, world);
     engine_check(world->engine);
     return world;
@@ -74,6 +75,18 @@ int world_end(void **state)
     return is_told ? 0 : -1;
 }
 
+static void take_actions(struct world *world)
+{
+    struct action action;
+    while (engine_next_action(world->engine, &action)) {
+        lines_add_action(world, &action);
+        if (action.kind == ACTION_JOURNAL)
+            disk_append(&world->disk, &action.record);
+        else
+            action_close(&action);
+    }
+}
+
 /* Applies one event, takes every action and lets the engine check itself. */
 static void step(struct world *world, struct event *event)
 {
@@ -81,11 +94,7 @@ static void step(struct world *world, struct event *event)
     event->wall_ms = WORLD_START_WALL_MS + world->wall_skew_ms + (int64_t)world->now_ms;
     event->random = rand_u64(&world->rand);
     engine_step(world->engine, event);
-    struct action action;
-    while (engine_next_action(world->engine, &action)) {
-        lines_add_action(world, &action);
-        action_close(&action);
-    }
+    take_actions(world);
     /* A crowd is checked now and then: the check looks at everything there is. */
     if (!world->is_quiet || ++world->steps % QUIET_STEPS == 0)
         engine_check(world->engine);
@@ -164,8 +173,11 @@ void world_ask(struct world *world, const char *who, struct asking asking)
     struct event event = {.kind = EVENT_ASK};
     event.ask = ask_of(&asking, new_caller(world, who));
     event.ask.params = blob_new(slice_from(asking.key));
+    if (asking.pingback != NULL)
+        event.ask.pingback = blob_new(slice_from(asking.pingback));
     step(world, &event);
     blob_unref(event.ask.params);
+    blob_unref(event.ask.pingback);
 }
 
 struct outlook world_explain(struct world *world, struct asking asking)
@@ -437,6 +449,14 @@ void order_letters(struct world *world, enum letter_verb verb, struct letter_fil
     step(world, &event);
 }
 
+void told(struct world *world, const char *request, enum notify_end end)
+{
+    struct event event = {.kind = EVENT_NOTIFIED};
+    event.notified = (struct notified){
+        .request = request_named(world, request), .end = end, .why = "http_500"};
+    step(world, &event);
+}
+
 /* ---- the shell --------------------------------------------------------------------------- */
 
 void durable(struct world *world, journal_seq seq)
@@ -444,6 +464,24 @@ void durable(struct world *world, journal_seq seq)
     struct event event = {.kind = EVENT_DURABLE};
     event.durable = seq;
     step(world, &event);
+}
+
+void crash(struct world *world, uint64_t kept)
+{
+    const size_t before = world->disk.count - (size_t)world->seq;
+    disk_crash(&world->disk, before + (size_t)(kept < world->seq ? kept : world->seq));
+    for (size_t i = 0; i < world->caller_count; i++)
+        world->callers[i].is_gone = true;
+    for (size_t i = 0; i < world->attempt_count; i++)
+        world->attempts[i].is_submitting = world->attempts[i].is_polling = false;
+    engine_free(world->engine);
+    world->seq = 0;
+    world->engine = engine_new(&world->options, WORLD_START_MS + world->now_ms,
+                               WORLD_START_WALL_MS + world->wall_skew_ms + (int64_t)world->now_ms);
+    engine_set_trace(world->engine, lines_add_trace, world);
+    disk_load(&world->disk, world->disk.count, world->engine);
+    take_actions(world);
+    engine_check(world->engine);
 }
 
 void store_is(struct world *world, bool is_writable)

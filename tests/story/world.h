@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/rand.h"
+#include "disk.h"
 
 #include <solvegate/engine.h>
 
@@ -48,6 +49,8 @@ struct world_tally {
 
 struct world {
     struct engine *engine;
+    struct engine_options options;
+    struct disk disk;
     uint64_t now_ms; /* since the story began */
     int64_t wall_skew_ms;
     struct rand rand;
@@ -112,6 +115,7 @@ struct asking {
     bool at_once;     /* not held at all */
     bool is_told;     /* in.php */
     bool is_one_time; /* data-s and the like */
+    const char *pingback;
 };
 
 #define ask(world, who, ...) world_ask(world, who, (struct asking){__VA_ARGS__})
@@ -164,6 +168,9 @@ void probe_failed(struct world *world, enum probe probe, enum class class, const
 /* From accepted to solved by the first poll: 6 s later the attempt is done. */
 void solve(struct world *world, const char *attempt, const char *task, const char *text);
 
+/* How telling a caller's own address ended. */
+void told(struct world *world, const char *request, enum notify_end end);
+
 /* ---- the operator ------------------------------------------------------------------------ */
 
 /* Any letter at all. */
@@ -174,6 +181,11 @@ void order_letters(struct world *world, enum letter_verb verb, struct letter_fil
 
 /* The journal is on disk up to this number. */
 void durable(struct world *world, journal_seq seq);
+/* Power off and on again: of the records appended since the last start only the first `kept` were
+ * written (ALL_RECORDS: all). Everybody who waited is gone. */
+#define ALL_RECORDS UINT64_MAX
+void crash(struct world *world, uint64_t kept);
+
 void store_is(struct world *world, bool is_writable);
 void drain(struct world *world);
 

@@ -16,6 +16,7 @@ static const char complete[] =
     "{\n"
     "  \"listen\": [\"0.0.0.0:80\", \"[::1]:0\", \"localhost:8431\", \"unix:/run/gate.sock\"],\n"
     "  \"public_url\": \"https://Gate.Example.com/\",\n"
+    "  \"data_dir\": \"/var/lib/solvegate\",\n"
     "  \"trusted_proxies\": [\"10.1.2.3/8\", \"fd00::/16\", \"192.0.2.7\"],\n"
     "  \"upstream\": {\"url\": \"HTTP://Sim.Example.COM:8000/base//\", \"key\": \"vendor\", "
     "\"slots\": 20,\n"
@@ -39,6 +40,11 @@ static const char complete[] =
     "    \"alert_above\": 21, \"keep\": \"1d\", \"max\": 22, \"replay_interval\": "
     "\"2s\"},\n"
     "  \"alerts\": {\"url\": \"https://alerts.example\"},\n"
+    "  \"callbacks\": {\"allow\": [\"Hooks.Example.com.\", \"*.example.org:8443\", "
+    "\"[2001:db8::1]:81\"],\n"
+    "    \"allow_private\": true, \"timeout\": \"7s\", \"connections\": 3, \"ca_file\": "
+    "\"/etc/hooks.pem\",\n"
+    "    \"retries\": 2, \"retry_base\": \"2s\", \"retry_cap\": \"9s\"},\n"
     "  \"clients\": [\n"
     "    {\"name\": \"crawler\", \"key\": \"" KEY_A "\", \"scopes\": [\"solve\", \"admin\"],\n"
     "     \"allow_hosts\": [\"*.Example.com.\", \"example.org\"], \"slots\": 3, \"weight\": 4,\n"
@@ -69,6 +75,7 @@ static void every_key_is_taken_and_lands_in_its_field(void **state)
     assert_string_equal(c->listen[3], "unix:/run/gate.sock");
     assert_int_equal(c->trusted_proxy_count, 3);
     assert_string_equal(c->public_url, "https://gate.example.com");
+    assert_string_equal(c->data_dir, "/var/lib/solvegate");
     assert_int_equal(c->trusted_proxies[0].prefix_bits, 104);
     assert_int_equal(c->trusted_proxies[0].address[12], 10);
     assert_int_equal(c->trusted_proxies[0].address[13], 0);
@@ -196,6 +203,47 @@ static void clients_carry_everything_they_were_given(void **state)
     world_close(&world);
 }
 
+static void callbacks_carry_everything_they_were_given(void **state)
+{
+    (void)state;
+    struct world world;
+    world_load(&world, complete);
+    const struct config *const c = &world.config;
+    assert_int_equal(c->callbacks.allow_count, 3);
+    assert_string_equal(c->callbacks.allow[0].host, "hooks.example.com");
+    assert_int_equal(c->callbacks.allow[0].port, 0);
+    assert_string_equal(c->callbacks.allow[1].host, "*.example.org");
+    assert_int_equal(c->callbacks.allow[1].port, 8443);
+    assert_string_equal(c->callbacks.allow[2].host, "[2001:db8::1]");
+    assert_int_equal(c->callbacks.allow[2].port, 81);
+    assert_true(c->callbacks.allow_private);
+    assert_int_equal(c->callbacks.timeout_ms, 7000);
+    assert_int_equal(c->callbacks.connections, 3);
+    assert_string_equal(c->callbacks.ca_file, "/etc/hooks.pem");
+    assert_int_equal(c->callbacks.retries, 2);
+    assert_int_equal(c->callbacks.retry_base_ms, 2000);
+    assert_int_equal(c->callbacks.retry_cap_ms, 9000);
+    world_close(&world);
+}
+
+static void hooks_are_allowed_by_host_and_port(void **state)
+{
+    (void)state;
+    struct world world;
+    world_load(&world, complete);
+    const struct config_hook *const hooks = world.config.callbacks.allow;
+    assert_true(config_hooks_allow(hooks, 3, SLICE_OF("hooks.example.com"), 80));
+    assert_true(config_hooks_allow(hooks, 3, SLICE_OF("hooks.example.com"), 443));
+    assert_false(config_hooks_allow(hooks, 3, SLICE_OF("hooks.example.com"), 8443));
+    assert_false(config_hooks_allow(hooks, 3, SLICE_OF("a.hooks.example.com"), 443));
+    assert_true(config_hooks_allow(hooks, 3, SLICE_OF("a.example.org"), 8443));
+    assert_false(config_hooks_allow(hooks, 3, SLICE_OF("a.example.org"), 443));
+    assert_false(config_hooks_allow(hooks, 3, SLICE_OF("example.org"), 8443));
+    assert_true(config_hooks_allow(hooks, 3, SLICE_OF("[2001:db8::1]"), 81));
+    assert_false(config_hooks_allow(hooks, 0, SLICE_OF("hooks.example.com"), 443));
+    world_close(&world);
+}
+
 static void without_a_file_the_defaults_of_the_design_hold(void **state)
 {
     (void)state;
@@ -227,6 +275,14 @@ static void without_a_file_the_defaults_of_the_design_hold(void **state)
     assert_int_equal(c->limits.requests, 200000);
     assert_int_equal(c->limits.body_bytes, 2 << 20);
     assert_int_equal(c->client_count, 0);
+    assert_int_equal(c->callbacks.allow_count, 0);
+    assert_false(c->callbacks.allow_private);
+    assert_int_equal(c->callbacks.timeout_ms, 10000);
+    assert_int_equal(c->callbacks.connections, 16);
+    assert_string_equal(c->callbacks.ca_file, "");
+    assert_int_equal(c->callbacks.retries, 5);
+    assert_int_equal(c->callbacks.retry_base_ms, 1000);
+    assert_int_equal(c->callbacks.retry_cap_ms, 60000);
     assert_int_equal(c->log.level, LOG_INFO);
     assert_int_equal(c->drain_timeout_ms, 5000);
     world_close(&world);
@@ -312,9 +368,15 @@ static void the_environment_beats_the_file_and_flags_beat_both(void **state)
 static void a_list_from_the_environment_replaces_that_of_the_file(void **state)
 {
     (void)state;
-    world_set_environment((const char *const[]){"SOLVEGATE_LISTEN", "127.0.0.1:1, [::1]:2", NULL});
+    world_set_environment((const char *const[]){"SOLVEGATE_LISTEN", "127.0.0.1:1, [::1]:2",
+                                                "SOLVEGATE_CALLBACKS_ALLOW", "a.b, c.d:81", NULL});
     struct world world;
-    world_load(&world, FILE_WITH("\"listen\": [\"127.0.0.1:5\"]"));
+    world_load(&world, FILE_WITH("\"listen\": [\"127.0.0.1:5\"], "
+                                 "\"callbacks\": {\"allow\": [\"e.f\", \"g.h\", \"i.j\"]}"));
+    assert_string_equal(world_mistakes(&world), "");
+    assert_int_equal(world.config.callbacks.allow_count, 2);
+    assert_string_equal(world.config.callbacks.allow[1].host, "c.d");
+    assert_int_equal(world.config.callbacks.allow[1].port, 81);
     assert_int_equal(world.config.listen_count, 2);
     assert_string_equal(world.config.listen[1], "[::1]:2");
     world_close(&world);
@@ -435,6 +497,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_key_is_taken_also_below_the_first_half),
         cmocka_unit_test(the_complete_file_names_every_option_of_the_table),
         cmocka_unit_test(clients_carry_everything_they_were_given),
+        cmocka_unit_test(callbacks_carry_everything_they_were_given),
+        cmocka_unit_test(hooks_are_allowed_by_host_and_port),
         cmocka_unit_test(without_a_file_the_defaults_of_the_design_hold),
         cmocka_unit_test(a_type_that_is_not_named_follows_default),
         cmocka_unit_test(the_environment_beats_the_file_and_flags_beat_both),

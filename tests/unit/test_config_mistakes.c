@@ -164,7 +164,7 @@ static void a_key_given_twice_is_a_mistake(void **state)
 static void what_this_version_lacks_is_refused(void **state)
 {
     (void)state;
-    const char *const keys[] = {"data_dir", "pools", "callbacks"};
+    const char *const keys[] = {"pools"};
     for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
         char text[128], mistake[128];
         if (!option_is_refused(slice_from(keys[i])))
@@ -174,12 +174,49 @@ static void what_this_version_lacks_is_refused(void **state)
                        keys[i]);
         world_expect(text, mistake);
     }
-    if (!option_is_refused(SLICE_OF("data_dir")))
-        return;
-    world_set_environment((const char *const[]){"SOLVEGATE_DATA_DIR", "/x", NULL});
-    world_expect(FILE_WITH("\"log\": {}"),
-                 "environment: SOLVEGATE_DATA_DIR: not supported by this version\n");
-    world_set_environment(NULL);
+}
+
+#define EXPECTED_HOOK \
+    "expected a host like \"example.com\", \"*.example.com\" or \"example.com:8443\", found "
+
+static void a_host_for_callbacks_that_is_none_is_named(void **state)
+{
+    (void)state;
+    world_expect(FILE_WITH("\"callbacks\": {\"allow\": [\"ok.example\", \"*\", \"a..b\", "
+                           "\"https://x.y\", \"x.y/z\", 5]}"),
+                 "gate.json: callbacks.allow[1]: " EXPECTED_HOOK "\"*\"\n"
+                 "gate.json: callbacks.allow[2]: " EXPECTED_HOOK "\"a..b\"\n"
+                 "gate.json: callbacks.allow[3]: " EXPECTED_HOOK "\"https://x.y\"\n"
+                 "gate.json: callbacks.allow[4]: " EXPECTED_HOOK "\"x.y/z\"\n"
+                 "gate.json: callbacks.allow[5]: " EXPECTED_HOOK "5\n");
+    const char *const bad[] = {"x.y:",      "x.y:0",  "x.y:65536", "x.y:80:81", ":80",      "[::1",
+                               "[::1]8443", "::1:80", "*.1.2.3",   "*:80",      "",         "]:80",
+                               "x.y:08x",   "[]:80",  "u@x.y",     "x.y:-1",    "[1.2.3.4]"};
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        char text[256], mistake[256];
+        (void)snprintf(text, sizeof(text), FILE_WITH("\"callbacks\": {\"allow\": [\"%s\"]}"),
+                       bad[i]);
+        (void)snprintf(mistake, sizeof(mistake),
+                       "gate.json: callbacks.allow[0]: " EXPECTED_HOOK "%s%s%s\n",
+                       bad[i][0] == '\0' ? "" : "\"", bad[i][0] == '\0' ? "an empty text" : bad[i],
+                       bad[i][0] == '\0' ? "" : "\"");
+        world_expect(text, mistake);
+    }
+}
+
+static void too_many_hosts_for_callbacks_are_refused(void **state)
+{
+    (void)state;
+    struct buf text;
+    buf_init(&text, 1 << 16);
+    buf_add(&text, SLICE_OF("{\"upstream\": {\"key\": \"vendor\"}, \"callbacks\": {\"allow\": ["));
+    for (int i = 0; i <= CONFIG_HOOKS_MAX; i++)
+        buf_addf(&text, "\"h%d.example\",", i);
+    buf_add(&text, SLICE_OF("]}}"));
+    buf_add_char(&text, '\0');
+    world_expect(text.data,
+                 "gate.json: callbacks.allow[64]: expected at most 64 hosts, found more\n");
+    buf_close(&text);
 }
 
 static void mistakes_between_options_are_found(void **state)
@@ -187,6 +224,9 @@ static void mistakes_between_options_are_found(void **state)
     (void)state;
     world_expect(
         "", "upstream.key: expected the vendor's API key (or CAPTCHAAI_API_KEY), found nothing\n");
+    world_expect(FILE_WITH("\"callbacks\": {\"retry_base\": \"2m\"}"),
+                 "gate.json: callbacks.retry_base: expected at most callbacks.retry_cap (1m), "
+                 "found 2m\n");
     world_expect(
         FILE_WITH("\"listen\": [\"127.0.0.1:1\", \"0.0.0.0:2\"]"),
         "gate.json: listen[1]: expected a loopback address or a unix socket, since without clients "
@@ -358,6 +398,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(bad_values_are_told_in_their_own_words),
         cmocka_unit_test(a_key_given_twice_is_a_mistake),
         cmocka_unit_test(what_this_version_lacks_is_refused),
+        cmocka_unit_test(a_host_for_callbacks_that_is_none_is_named),
+        cmocka_unit_test(too_many_hosts_for_callbacks_are_refused),
         cmocka_unit_test(mistakes_between_options_are_found),
         cmocka_unit_test(mistakes_of_clients_are_found),
         cmocka_unit_test(mistakes_of_the_environment_and_of_flags_name_their_place),

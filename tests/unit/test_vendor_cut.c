@@ -255,6 +255,7 @@ static void balances_are_plain_or_json(void **state)
                                       "12; DROP TABLE",
                                       "{\"status\":1}",
                                       "{\"balance\":5}",
+                                      "{\"status\":1,\"request\":\"\\u00005\"}",
                                       "11111111111111111111111111111111111111"};
     for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
         assert_false(probe_with(PROBE_BALANCE, 200, bad[i]).is_ok);

@@ -1,0 +1,21 @@
+/* The manual pages, written as roff from the same tables as the help. */
+#ifndef SOLVEGATE_CLI_MANUAL_H
+#define SOLVEGATE_CLI_MANUAL_H
+
+#include "base/buf.h"
+
+#define MANUAL_PAGES "solvegate.1 solvegate.json.5"
+
+/* Prints that page on standard output; returns the exit code. */
+int manual_print(const char *page);
+
+/* Text that roff shows as it is: hyphens stay hyphens, and what stands in backquotes becomes bold.
+ * It must begin a line; a line's end within it stays one. */
+void manual_add_text(struct buf *out, struct slice text);
+/* The head of a page, up to and with its NAME. */
+void manual_add_head(struct buf *out, const char *name, int section, const char *summary);
+
+void manual_write_commands(struct buf *out);
+void manual_write_config(struct buf *out);
+
+#endif

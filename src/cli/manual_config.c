@@ -1,0 +1,97 @@
+/* solvegate.json(5): the reference of the configuration, which is text already, as a manual page. */
+#include "cli/manual.h"
+
+#include "proto/config_options.h"
+
+#include <ctype.h>
+
+#define REFERENCE_MAX_BYTES (1 << 20)
+
+static const char example[] =
+    "{\n"
+    "  \"listen\": [\"127.0.0.1:8430\"],\n"
+    "  \"upstream\": {\"key\": \"${CAPTCHAAI_API_KEY}\", \"slots\": 50},\n"
+    "  \"clients\": [\n"
+    "    // `solvegate hash-key` prints the hash for a key.\n"
+    "    {\"name\": \"crawler\", \"key_hash\": \"...\",\n"
+    "     \"allow_hosts\": [\"*.example.com\"], \"budget_per_day\": 10000},\n"
+    "  ],\n"
+    "}\n";
+
+/* Takes the next line off the text. */
+static struct slice take_line(struct slice *text)
+{
+    const char *const end = memchr(text->data, '\n', text->len);
+    const size_t len = end == NULL ? text->len : (size_t)(end - text->data);
+    const size_t step = end == NULL ? len : len + 1;
+    const struct slice line = {.data = text->data, .len = len};
+    *text = (struct slice){.data = text->data + step, .len = text->len - step};
+    return line;
+}
+
+static void add_line(struct buf *out, struct slice text)
+{
+    manual_add_text(out, text);
+    buf_add_char(out, '\n');
+}
+
+/* Up to the first option: sentences that begin a line begin a paragraph. */
+static void write_introduction(struct buf *out, struct slice *text)
+{
+    const struct slice first_option = slice_from(options[0].path);
+    bool is_first = true;
+    while (text->len > 0) {
+        struct slice rest = *text;
+        const struct slice line = take_line(&rest);
+        if (slice_equals(line, first_option))
+            return;
+        *text = rest;
+        const struct slice words = slice_trim(line);
+        if (words.len == 0)
+            continue;
+        if (isupper((unsigned char)words.data[0]) && !is_first)
+            buf_add(out, SLICE_OF(".PP\n"));
+        is_first = false;
+        add_line(out, words);
+    }
+}
+
+/* A name at the margin begins an option, indented lines belong to it. */
+static void write_options(struct buf *out, struct slice text)
+{
+    bool is_first = true;
+    while (text.len > 0) {
+        const struct slice line = take_line(&text);
+        const struct slice words = slice_trim(line);
+        if (words.len == 0)
+            continue;
+        if (line.data[0] != ' ') {
+            buf_add(out, SLICE_OF(".TP\n\\fB"));
+            manual_add_text(out, words);
+            buf_add(out, SLICE_OF("\\fR\n"));
+        } else {
+            buf_add(out, is_first ? SLICE_OF("") : SLICE_OF(".br\n"));
+            add_line(out, words);
+        }
+        is_first = line.data[0] != ' ';
+    }
+}
+
+void manual_write_config(struct buf *out)
+{
+    struct buf reference;
+    buf_init(&reference, REFERENCE_MAX_BYTES);
+    config_write_reference(&reference);
+    struct slice text = buf_slice(&reference);
+    manual_add_head(out, "solvegate.json", 5, "configuration of solvegate");
+    buf_add(out, SLICE_OF(".SH DESCRIPTION\n"));
+    write_introduction(out, &text);
+    buf_add(out, SLICE_OF(".PP\n"));
+    add_line(out, SLICE_OF("`solvegate check -c FILE` names every mistake of a file at once."));
+    buf_add(out, SLICE_OF(".SH OPTIONS\n"));
+    write_options(out, text);
+    buf_add(out, SLICE_OF(".SH EXAMPLES\n.EX\n"));
+    manual_add_text(out, SLICE_OF(example));
+    buf_add(out, SLICE_OF(".EE\n.SH SEE ALSO\n.BR solvegate (1)\n"));
+    buf_close(&reference);
+}

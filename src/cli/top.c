@@ -1,0 +1,323 @@
+#include "cli/cli.h"
+#include "cli/grid.h"
+#include "cli/top_feed.h"
+#include "cli/view.h"
+#include "cli/watch.h"
+
+#include <inttypes.h>
+#include <sysexits.h>
+#include <time.h>
+#include <yyjson.h>
+
+#define BAR_COLUMNS 30
+#define ERRORS_SHOWN 4
+#define FLIGHTS_SHOWN 10
+#define LINE_MAX_BYTES 1024
+
+struct top {
+    struct top_feed feed;
+    struct watch watch;
+};
+
+enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_GOOD, STYLE_BAD };
+
+/* A whole line in one style, cut to the width; a width of 0 cuts nothing. */
+static void add_line(struct buf *out, unsigned width, enum style style, const char *text)
+{
+    static const char *const codes[] = {"", "\x1b[1m", "\x1b[32m", "\x1b[1;31m"};
+    const bool is_styled = style != STYLE_PLAIN && width > 0 && term_has_color();
+    if (is_styled)
+        buf_add(out, slice_from(codes[style]));
+    grid_add_cut(out, text, width == 0 ? LINE_MAX_BYTES : width);
+    if (is_styled)
+        buf_add(out, SLICE_OF("\x1b[0m"));
+    buf_add_char(out, '\n');
+}
+
+/* Takes what was gathered in a scratch buffer. */
+static void add_gathered(struct buf *out, unsigned width, enum style style, struct buf *line)
+{
+    buf_add_char(line, '\0');
+    add_line(out, width, style, buf_slice(line).data);
+    buf_reset(line);
+}
+
+/* ---- the head ---------------------------------------------------------------------------- */
+
+static void add_title(const struct top *top, struct buf *out, unsigned width, struct buf *line)
+{
+    const time_t now = time(NULL);
+    struct tm date;
+    char clock[16];
+    (void)localtime_r(&now, &date);
+    (void)strftime(clock, sizeof(clock), "%H:%M:%S", &date);
+    buf_addf(line, "solvegate at %s, %s", top->feed.remote.url, clock);
+    if (top->feed.uptime_s > 0) {
+        buf_add(line, SLICE_OF(", up "));
+        view_add_seconds(line, (double)top->feed.uptime_s);
+    }
+    if (width > 0)
+        buf_add(line, SLICE_OF("  (q quits)"));
+    add_gathered(out, width, STYLE_BOLD, line);
+    if (top->feed.trouble[0] != '\0') {
+        buf_addf(line, "%s; trying on, this is what was last known", top->feed.trouble);
+        add_gathered(out, width, STYLE_BAD, line);
+    } else {
+        buf_add_char(out, '\n');
+    }
+}
+
+static void add_saved(struct buf *out, unsigned width, yyjson_val *root, struct buf *line)
+{
+    yyjson_val *const today = yyjson_obj_get(root, "today");
+    const uint64_t free_count = view_number(today, "deduplicated");
+    const uint64_t answered = free_count + view_number(today, "answered_api");
+    if (answered == 0) {
+        buf_add(line, SLICE_OF("saved      -        nothing was answered today"));
+    } else {
+        buf_addf(line, "saved      %.1f %%   today ",
+                 100.0 * (double)free_count / (double)answered);
+        view_add_count(line, free_count);
+        buf_add(line, SLICE_OF(" of "));
+        view_add_count(line, answered);
+        buf_add(line, SLICE_OF(" answers cost nothing"));
+    }
+    add_gathered(out, width, STYLE_GOOD, line);
+}
+
+static void add_slots(struct buf *out, unsigned width, yyjson_val *now, struct buf *line)
+{
+    const uint64_t used = view_number(now, "slots_used");
+    const uint64_t limit = view_number(now, "slots_limit");
+    const uint64_t plan = view_number(now, "slots_plan");
+    const uint64_t most = limit > 0 ? limit : 1;
+    /* Rounded up: one slot in use is not none. */
+    const uint64_t filled = used >= most ? BAR_COLUMNS : (used * BAR_COLUMNS + most - 1) / most;
+    buf_add(line, SLICE_OF("slots      ["));
+    for (uint64_t i = 0; i < BAR_COLUMNS; i++)
+        buf_add_char(line, i < filled ? '#' : '.');
+    buf_addf(line, "] %" PRIu64 " of %" PRIu64, used, limit);
+    if (plan != limit && plan > 0)
+        buf_addf(line, " (plan %" PRIu64 ")", plan);
+    add_gathered(out, width, STYLE_PLAIN, line);
+}
+
+static void add_flying(const struct top *top, struct buf *out, unsigned width, yyjson_val *now,
+                       struct buf *line)
+{
+    const struct flight_list *const flights = &top->feed.flights;
+    buf_add(line, SLICE_OF("in flight  "));
+    view_add_count(line, view_number(now, "flights"));
+    buf_add(line, SLICE_OF(" flights, "));
+    view_add_count(line, view_number(now, "queued"));
+    buf_add(line, SLICE_OF(" queued, "));
+    view_add_count(line, view_number(now, "waiting"));
+    buf_add(line, SLICE_OF(" requests waiting"));
+    if (flights->count > 0) {
+        buf_add(line, SLICE_OF(", oldest "));
+        view_add_seconds(line, flights->rows[0].age);
+    }
+    add_gathered(out, width, STYLE_PLAIN, line);
+}
+
+static void add_health(struct buf *out, unsigned width, yyjson_val *now, struct buf *line)
+{
+    const bool is_open = strcmp(view_text(now, "breaker"), "closed") != 0;
+    buf_add(line, SLICE_OF("breaker    "));
+    view_add_clean(line, view_text(now, "breaker"));
+    if (view_has(now, "breaker_cause")) {
+        buf_add(line, SLICE_OF(" by "));
+        view_add_clean(line, view_text(now, "breaker_cause"));
+    }
+    buf_add(line, SLICE_OF(", "));
+    view_add_count(line, view_number(now, "letters"));
+    buf_add(line, SLICE_OF(" dead letters, "));
+    view_add_count(line, view_number(now, "solutions"));
+    buf_add(line, SLICE_OF(" solutions in memory"));
+    add_gathered(out, width, is_open ? STYLE_BAD : STYLE_PLAIN, line);
+}
+
+/* ---- rates ------------------------------------------------------------------------------- */
+
+static void add_rates(struct grid *grid, const struct top_feed *feed, size_t looks)
+{
+    const double span = top_feed_span(feed, looks);
+    if (span <= 0)
+        grid_add(grid, "per second");
+    else
+        grid_addf(grid, "per second, %.0f s", span < 1 ? 1 : span);
+    for (int i = 0; i < TOP_COUNTERS; i++) {
+        const double rate = top_feed_rate(feed, (enum top_counter)i, looks);
+        if (rate < 0)
+            grid_add(grid, "-");
+        else
+            grid_addf(grid, rate < 99.95 ? "%.1f" : "%.0f", rate);
+    }
+}
+
+static void add_rate_table(const struct top *top, struct buf *out, unsigned width, yyjson_val *root)
+{
+    static const struct grid_column columns[] = {
+        {.title = "", .is_shrinking = true},
+        {.title = "REQUESTS", .is_right = true},
+        {.title = "FREE", .is_right = true},
+        {.title = "PAID", .is_right = true},
+        {.title = "FAILED", .is_right = true},
+        {.title = "REFUSED", .is_right = true},
+        {.title = "SUBMITS", .is_right = true, .drop = 1},
+        {.title = "SOLVED", .is_right = true, .drop = 2},
+    };
+    const struct top_feed *const feed = &top->feed;
+    struct grid grid;
+    grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
+    add_rates(&grid, feed, 1);
+    if (feed->sample_count > 2)
+        add_rates(&grid, feed, TOP_SAMPLES - 1);
+    grid_add(&grid, "today");
+    for (int i = 0; i < TOP_COUNTERS; i++)
+        grid_add_number(&grid, view_number(yyjson_obj_get(root, "today"),
+                                           top_counter_member((enum top_counter)i)));
+    grid_write(&grid, out, width, SIZE_MAX);
+    grid_close(&grid);
+}
+
+/* ---- errors ------------------------------------------------------------------------------ */
+
+/* Seconds since a time like 2026-01-31T23:59:59.123Z; negative: not such a time. */
+static double seconds_since(const char *text)
+{
+    struct tm date = {.tm_mday = 1};
+    if (strptime(text, "%Y-%m-%dT%H:%M:%S", &date) == NULL)
+        return -1;
+    const double seconds = difftime(time(NULL), timegm(&date));
+    return seconds < 0 ? 0 : seconds;
+}
+
+/* Returns how many lines it took. */
+static size_t add_errors(const struct top *top, struct buf *out, unsigned width)
+{
+    static const struct grid_column columns[] = {
+        {.title = "AGO", .is_right = true},
+        {.title = "LETTER", .is_right = true, .drop = 1},
+        {.title = "CLIENT", .cut = 16},
+        {.title = "TYPE", .drop = 2},
+        {.title = "CLASS"},
+        {.title = "RECENT ERRORS", .is_shrinking = true},
+    };
+    yyjson_val *const letters = yyjson_obj_get(yyjson_doc_get_root(top->feed.letters), "letters");
+    struct grid grid;
+    yyjson_arr_iter iter;
+    size_t count = 0;
+    grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
+    (void)yyjson_arr_iter_init(letters, &iter);
+    for (yyjson_val *one; count < ERRORS_SHOWN && (one = yyjson_arr_iter_next(&iter)) != NULL;
+         count++) {
+        grid_add_seconds(&grid, seconds_since(view_text(one, "created")));
+        grid_add(&grid, view_text(one, "id"));
+        grid_add(&grid, view_text(one, "client"));
+        grid_add(&grid, view_text(one, "type"));
+        grid_add(&grid, view_text(one, "class"));
+        grid_add(&grid, view_text(one, "error"));
+    }
+    buf_add_char(out, '\n');
+    if (count > 0)
+        grid_write(&grid, out, width, SIZE_MAX);
+    else
+        add_line(out, width, STYLE_PLAIN, "no dead letters: no recent errors");
+    grid_close(&grid);
+    return count + 2;
+}
+
+/* ---- the whole --------------------------------------------------------------------------- */
+
+static size_t count_lines(const struct buf *out)
+{
+    size_t lines = 0;
+    for (size_t i = 0; i < out->len; i++)
+        lines += out->data[i] == '\n' ? 1 : 0;
+    return lines;
+}
+
+static void write_view(void *context, struct buf *out, struct term_size size)
+{
+    const struct top *top = context;
+    yyjson_val *const root = yyjson_doc_get_root(top->feed.stats);
+    yyjson_val *const now = yyjson_obj_get(root, "now");
+    struct buf line;
+    if (top->feed.remote.is_json) {
+        buf_add(out, buf_slice(&top->feed.reply.body));
+        buf_add_char(out, '\n');
+        return;
+    }
+    buf_init(&line, LINE_MAX_BYTES);
+    add_title(top, out, size.columns, &line);
+    add_saved(out, size.columns, root, &line);
+    add_slots(out, size.columns, now, &line);
+    add_flying(top, out, size.columns, now, &line);
+    add_health(out, size.columns, now, &line);
+    buf_add_char(out, '\n');
+    add_rate_table(top, out, size.columns, root);
+    (void)add_errors(top, out, size.columns);
+    buf_add_char(out, '\n');
+    const size_t used = count_lines(out) + 1;
+    const size_t room = size.lines == 0 ? FLIGHTS_SHOWN : size.lines > used ? size.lines - used : 0;
+    if (top->feed.flights.count > 0 && room > 0)
+        flight_list_write(&top->feed.flights, out, size.columns, room);
+    if (size.lines == 0)
+        buf_add_char(out, '\n');
+    buf_close(&line);
+}
+
+static int update(void *context, bool is_first)
+{
+    struct top *top = context;
+    return top_feed_update(&top->feed, &command_top, is_first);
+}
+
+static const struct cli_flag flags[] = {WATCH_FLAGS, REMOTE_FLAGS, {.name = NULL}};
+
+static enum cli_result read_args(struct cli_args *args, struct top *top)
+{
+    struct cli_arg arg;
+    enum cli_result result;
+    while ((result = cli_next(args, &arg)) == CLI_ARG) {
+        if (arg.flag == NULL)
+            return cli_wrong_argument(args->command, arg.value);
+        if (!remote_take_flag(&top->feed.remote, &arg))
+            result = watch_take_flag(args->command, &top->watch, &arg);
+        if (result != CLI_ARG)
+            return result;
+    }
+    return result;
+}
+
+static int run(struct cli_args *args)
+{
+    struct top top;
+    top_feed_init(&top.feed);
+    top.watch = (struct watch){.interval_ms = 1000,
+                               .remote = &top.feed.remote,
+                               .context = &top,
+                               .update = update,
+                               .write = write_view};
+    const enum cli_result result = read_args(args, &top);
+    int code = cli_exit_code(result);
+    if (result == CLI_END)
+        code = remote_open(args->command, &top.feed.remote);
+    if (result == CLI_END && code == EX_OK)
+        code = watch_run(&top.watch);
+    top_feed_close(&top.feed);
+    return code;
+}
+
+const struct command command_top = {
+    .name = "top",
+    .group = GROUP_WATCH,
+    .summary = "Watch rates, slots, savings, the oldest flights and recent errors",
+    .usage = "[--interval DURATION] [--count N] [FLAGS]",
+    .details = "On a terminal it redraws itself; q, Esc or Ctrl-C leave, the space bar looks at "
+               "once. Elsewhere it prints one snapshot per interval, with --json one line of "
+               "the statistics. Needs a key with scope admin.\n" REMOTE_KEY_HELP,
+    .flags = flags,
+    .run = run,
+};

@@ -1,0 +1,174 @@
+#include "engine/notice.h"
+
+#include "engine/journal.h"
+#include "engine/letters.h"
+#include "engine/request.h"
+
+/* As many as may be are on the wire; nothing was tried. */
+#define BUSY_WAIT_MS 1000
+
+static struct notice *find(const struct engine *engine, request_id request)
+{
+    const struct key key = key_from_u64(request);
+    struct table_node *node = table_find(&engine->notices_by_request, &key);
+    return node == NULL ? NULL : CONTAINER_OF(node, struct notice, node);
+}
+
+static struct notice *notice_new(struct engine *engine, request_id request, struct blob *url,
+                                 struct blob *code)
+{
+    slab_id id;
+    struct notice *notice = slab_alloc(&engine->notices, &id);
+    if (notice == NULL)
+        return NULL;
+    notice->id = id;
+    notice->url = blob_ref(url);
+    notice->code = blob_ref(code);
+    notice->node.key = key_from_u64(request);
+    notice->request_id = request;
+    table_insert(&engine->notices_by_request, &notice->node);
+    wheel_timer_init(&notice->timer, TIMER_NOTICE);
+    return notice;
+}
+
+void notice_close(struct notice *notice)
+{
+    blob_unref(notice->url);
+    blob_unref(notice->code);
+    history_free(notice->history);
+}
+
+static void notice_free(struct engine *engine, struct notice *notice)
+{
+    if (notice->request != NULL)
+        notice->request->notice = NULL;
+    if (notice->letter != NULL)
+        notice->letter->notice = NULL;
+    wheel_cancel(&engine->wheel, &notice->timer);
+    table_remove(&engine->notices_by_request, &notice->node);
+    notice_close(notice);
+    slab_free(&engine->notices, notice->id);
+}
+
+static void send(struct engine *engine, struct notice *notice, journal_seq after)
+{
+    struct action *action = engine_push(engine, ACTION_NOTIFY);
+    action->after = after;
+    action->notify.request = notice->request_id;
+    action->notify.url = blob_ref(notice->url);
+    action->notify.code = blob_ref(notice->code);
+    notice->started_ms = engine->now_ms;
+}
+
+/* It waits for the records that the answer itself would wait for. */
+void notice_start(struct engine *engine, struct request *request)
+{
+    const bool is_solved = request->solution != NULL;
+    struct notice *notice = notice_new(engine, request->public_id, request->pingback,
+                                       is_solved ? request->solution->text : request->error);
+    /* There is a place for each request. */
+    ASSERT(notice != NULL);
+    notice->client = request->client;
+    notice->request = request;
+    request->notice = notice;
+    journal_seq after = request->seq;
+    if (is_solved && request->solution->seq > after)
+        after = request->solution->seq;
+    send(engine, notice, after);
+}
+
+bool notice_replay(struct engine *engine, struct letter *letter)
+{
+    if (find(engine, letter->request) != NULL)
+        return false;
+    struct notice *notice = notice_new(engine, letter->request, letter->pingback, letter->text);
+    if (notice == NULL)
+        return false;
+    notice->client = letter->client;
+    notice->letter = letter;
+    letter->notice = notice;
+    send(engine, notice, 0);
+    return true;
+}
+
+void notice_cancel(struct engine *engine, struct notice *notice)
+{
+    notice_free(engine, notice);
+}
+
+/* The request no longer has anything to tell; after a crash it is not told again. */
+static void settle_request(struct engine *engine, struct request *request)
+{
+    if (request == NULL)
+        return;
+    blob_unref(request->pingback);
+    request->pingback = NULL;
+    if (request->is_journaled)
+        journal_request(engine, request);
+}
+
+static void heard(struct engine *engine, struct notice *notice)
+{
+    struct letter *letter = notice->letter;
+    struct request *request = notice->request;
+    COUNT(engine, notices_delivered);
+    TRACE(engine, "notice delivered");
+    notice_free(engine, notice);
+    settle_request(engine, request);
+    if (letter != NULL)
+        letter_settle(engine, letter);
+}
+
+static void give_up(struct engine *engine, struct notice *notice)
+{
+    struct letter *letter = notice->letter;
+    struct request *request = notice->request;
+    COUNT(engine, notices_failed);
+    TRACE(engine, "notice given up");
+    if (letter != NULL)
+        letter_stays(engine, letter, notice->history);
+    else
+        letter_of_notice(engine, notice);
+    notice_free(engine, notice);
+    settle_request(engine, request);
+}
+
+static uint64_t backoff_ms(struct engine *engine, unsigned tries)
+{
+    const uint64_t cap = engine->options.notice_cap_ms;
+    uint64_t wait = engine->options.notice_base_ms;
+    for (unsigned i = 0; i < tries && wait < cap; i++)
+        wait *= 2;
+    if (wait > cap)
+        wait = cap;
+    return wait + rand_below(&engine->rand, (uint64_t)engine->options.retry_jitter_ms + 1);
+}
+
+void notice_on_told(struct engine *engine, const struct notified *notified)
+{
+    struct notice *notice = find(engine, notified->request);
+    if (notice == NULL || notice->timer.is_armed) {
+        COUNT(engine, late_completions);
+        return;
+    }
+    if (notified->end == NOTICE_DELIVERED) {
+        heard(engine, notice);
+        return;
+    }
+    if (notified->end == NOTICE_BUSY) {
+        wheel_arm(&engine->wheel, &notice->timer, engine->now_ms + BUSY_WAIT_MS);
+        return;
+    }
+    history_note(engine, &notice->history, notice->started_ms, slice_from(notified->why));
+    if (notice->tries >= engine->options.notice_retries) {
+        give_up(engine, notice);
+        return;
+    }
+    wheel_arm(&engine->wheel, &notice->timer, engine->now_ms + backoff_ms(engine, notice->tries));
+    notice->tries++;
+}
+
+void notice_on_timer(struct engine *engine, struct notice *notice)
+{
+    send(engine, notice, 0);
+}

@@ -1,0 +1,353 @@
+#include "engine/recover.h"
+
+#include "engine/attempt.h"
+#include "engine/cache.h"
+#include "engine/idempotency.h"
+#include "engine/journal.h"
+#include "engine/letters.h"
+#include "engine/request.h"
+#include "engine/slots.h"
+
+#include <stdlib.h>
+
+/* A flight's row and what became of it. */
+struct restored_flight {
+    uint64_t uid;
+    struct flight *flight; /* it goes on, or NULL */
+    bool is_over;
+    enum class class;
+    char code[ERROR_CODE_MAX];
+};
+
+/* Solutions by some number of theirs, sorted when first searched. */
+struct solution_index {
+    struct solution_entry {
+        uint64_t number;
+        struct solution *solution; /* borrowed */
+    } *entries; /* owned */
+    size_t count, room;
+    bool is_sorted;
+};
+
+struct recovery {
+    struct restored_flight *flights; /* owned; they come in the order of their uids */
+    size_t flight_count, flight_room;
+    struct solution_index by_uid, by_flight, by_attempt; /* by_uid owns a reference to each */
+};
+
+/* ---- gathering --------------------------------------------------------------------------- */
+
+static void *grow(void *items, size_t count, size_t *room, size_t item_bytes)
+{
+    if (count < *room)
+        return items;
+    *room = *room == 0 ? 64 : *room * 2;
+    void *larger = realloc(items, *room * item_bytes);
+    ASSERT(larger != NULL);
+    return larger;
+}
+
+static int compare_uid(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a;
+    const uint64_t right = *(const uint64_t *)b;
+    return left < right ? -1 : left > right;
+}
+
+static struct restored_flight *find_flight(const struct recovery *recovery, uint64_t uid)
+{
+    if (recovery->flight_count == 0)
+        return NULL;
+    return bsearch(&uid, recovery->flights, recovery->flight_count, sizeof *recovery->flights,
+                   compare_uid);
+}
+
+static void index_add(struct solution_index *index, uint64_t number, struct solution *solution)
+{
+    if (number == 0)
+        return;
+    index->entries = grow(index->entries, index->count, &index->room, sizeof *index->entries);
+    index->entries[index->count++] =
+        (struct solution_entry){.number = number, .solution = solution};
+}
+
+static struct solution *index_find(struct solution_index *index, uint64_t number)
+{
+    if (index->count == 0)
+        return NULL;
+    if (!index->is_sorted)
+        qsort(index->entries, index->count, sizeof *index->entries, compare_uid);
+    index->is_sorted = true;
+    const struct solution_entry *found =
+        bsearch(&number, index->entries, index->count, sizeof *index->entries, compare_uid);
+    return found == NULL ? NULL : found->solution;
+}
+
+static struct recovery *recovery_of(struct engine *engine)
+{
+    if (engine->recovery == NULL) {
+        engine->recovery = calloc(1, sizeof *engine->recovery);
+        ASSERT(engine->recovery != NULL);
+    }
+    return engine->recovery;
+}
+
+void recovery_free(struct engine *engine)
+{
+    struct recovery *recovery = engine->recovery;
+    engine->recovery = NULL;
+    if (recovery == NULL)
+        return;
+    for (size_t i = 0; i < recovery->by_uid.count; i++)
+        solution_unref(engine, recovery->by_uid.entries[i].solution);
+    free(recovery->flights);
+    free(recovery->by_uid.entries);
+    free(recovery->by_flight.entries);
+    free(recovery->by_attempt.entries);
+    free(recovery);
+}
+
+/* ---- times ------------------------------------------------------------------------------- */
+
+/* What is left of a lifetime, never more than all of it: the wall clock may have been set back. */
+static uint64_t left_ms(const struct engine *engine, int64_t until_wall_ms, uint64_t most_ms)
+{
+    if (until_wall_ms <= engine->wall_ms)
+        return 0;
+    const uint64_t left = (uint64_t)(until_wall_ms - engine->wall_ms);
+    return left < most_ms ? left : most_ms;
+}
+
+/* A past moment on the monotonic clock, which may not reach back that far. */
+static uint64_t moment_ms(const struct engine *engine, int64_t wall_ms)
+{
+    const int64_t ago = engine->wall_ms - wall_ms;
+    if (ago <= 0)
+        return engine->now_ms;
+    return (uint64_t)ago < engine->now_ms ? engine->now_ms - (uint64_t)ago : 0;
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+static void restore_day(struct engine *engine, const struct day_row *row)
+{
+    const int64_t ago = engine->days[0].number - row->day;
+    if (ago >= 0 && ago <= STATS_DAYS)
+        engine->days[ago] = (struct day){.number = row->day, .stats = row->stats};
+}
+
+static void restore_spent(struct engine *engine, const struct spent_row *row)
+{
+    struct client *client = &engine->clients[row->client];
+    const uint64_t budget = client->options.budget_per_day;
+    if (row->day == engine->days[0].number)
+        client->spent = row->spent < budget ? row->spent : budget;
+}
+
+static struct solution *solution_of(struct engine *engine, const struct solution_row *row)
+{
+    struct attempt stand_in = {.key = row->key, .client = row->client, .captcha = row->captcha};
+    memcpy(stand_in.task_id, row->task_id, TASK_ID_MAX);
+    struct solution *solution = solution_new(engine, &stand_in, row->text, row->extra);
+    solution->uid = row->id;
+    solution->flight_uid = row->flight;
+    solution->attempt = row->attempt;
+    solution->born_ms = moment_ms(engine, row->born_wall_ms);
+    solution->expires_ms = engine->now_ms + left_ms(engine, row->expires_wall_ms,
+                                                    engine->options.ttl_ms[row->captcha]);
+    solution->solve_ms = row->solve_ms;
+    /* How often a shared one was handed out is not written down each time: often enough. */
+    solution->handed = row->is_shared && row->handed == 0 ? 1 : row->handed;
+    solution->attempts = row->attempts;
+    solution->is_shared = row->is_shared;
+    return solution;
+}
+
+static void restore_solution(struct engine *engine, const struct solution_row *row)
+{
+    struct recovery *recovery = recovery_of(engine);
+    if (engine->solutions.used == engine->solutions.capacity || row->text == NULL ||
+        row->id == 0)
+        return;
+    struct solution *solution = solution_of(engine, row);
+    if (row->is_kept)
+        cache_put(engine, solution, row->is_shared);
+    index_add(&recovery->by_uid, row->id, solution);
+    index_add(&recovery->by_flight, row->flight, solution);
+    index_add(&recovery->by_attempt, row->attempt, solution);
+}
+
+static void drop_flight(struct engine *engine, uint64_t uid)
+{
+    const struct flight gone = {.uid = uid, .is_journaled = true};
+    journal_flight_over(engine, &gone);
+}
+
+static void restore_flight(struct engine *engine, const struct flight_row *row)
+{
+    struct recovery *recovery = recovery_of(engine);
+    recovery->flights = grow(recovery->flights, recovery->flight_count, &recovery->flight_room,
+                             sizeof *recovery->flights);
+    struct restored_flight *restored = &recovery->flights[recovery->flight_count++];
+    *restored =
+        (struct restored_flight){.uid = row->id, .is_over = row->is_over, .class = row->class};
+    memcpy(restored->code, row->code, ERROR_CODE_MAX);
+    const bool is_second = row->reuse == REUSE_SHARED && flight_find(engine, &row->key) != NULL;
+    if (!row->is_over && !is_second && index_find(&recovery->by_flight, row->id) == NULL)
+        restored->flight = flight_restore(engine, row, moment_ms(engine, row->created_wall_ms));
+    if (restored->flight == NULL)
+        drop_flight(engine, row->id);
+}
+
+static void restore_attempt(struct engine *engine, const struct attempt_row *row)
+{
+    struct recovery *recovery = recovery_of(engine);
+    const struct restored_flight *restored = find_flight(recovery, row->flight);
+    struct flight *flight = restored == NULL ? NULL : restored->flight;
+    attempt_restore(engine, row, flight, index_find(&recovery->by_attempt, row->name),
+                    moment_ms(engine, row->started_wall_ms));
+}
+
+static void give(struct engine *engine, struct request *request, struct solution *solution)
+{
+    if (solution->is_shared) {
+        solution->handed++;
+    } else if (solution->is_cached) {
+        cache_take(engine, solution, REUSE_SINGLE);
+        journal_handout(engine, request, solution);
+    }
+    request_solved(engine, request, solution);
+}
+
+static void fail(struct engine *engine, struct request *request, enum class class, const char *code)
+{
+    struct blob *error = blob_new(slice_from(code));
+    request_failed(engine, request, class, error, 0);
+    blob_unref(error);
+}
+
+static void restore_request(struct engine *engine, const struct request_row *row)
+{
+    struct recovery *recovery = recovery_of(engine);
+    const struct restored_flight *restored = find_flight(recovery, row->flight);
+    struct solution *solution = row->flight == 0
+                                    ? index_find(&recovery->by_uid, row->solution)
+                                    : index_find(&recovery->by_flight, row->flight);
+    struct request *request = request_restore(engine, row);
+    if (request == NULL)
+        return;
+    if (solution != NULL)
+        give(engine, request, solution);
+    else if (row->state == REQUEST_FAILED)
+        fail(engine, request, row->class, row->code);
+    else if (restored != NULL && restored->is_over)
+        fail(engine, request, restored->class, restored->code);
+    else if (restored != NULL && restored->flight != NULL)
+        request_join(request, engine, restored->flight, row->source);
+    else
+        request_forget(engine, request);
+}
+
+static void restore_idempotency(struct engine *engine, const struct idempotency_row *row)
+{
+    struct recovery *recovery = recovery_of(engine);
+    const struct restored_flight *restored = find_flight(recovery, row->flight);
+    struct flight *flight = restored == NULL ? NULL : restored->flight;
+    struct solution *solution = row->flight == 0
+                                    ? index_find(&recovery->by_uid, row->solution)
+                                    : index_find(&recovery->by_flight, row->flight);
+    const uint64_t left = left_ms(engine, row->expires_wall_ms, engine->options.idempotency_ttl_ms);
+    idempotency_restore(engine, row, flight, solution, left);
+}
+
+void engine_restore(struct engine *engine, const struct record *record)
+{
+    switch (record->kind) {
+    case RECORD_DAY:
+        restore_day(engine, &record->day);
+        return;
+    case RECORD_SPENT:
+        restore_spent(engine, &record->spent);
+        return;
+    case RECORD_SOLUTION:
+        restore_solution(engine, &record->solution);
+        return;
+    case RECORD_FLIGHT:
+        restore_flight(engine, &record->flight);
+        return;
+    case RECORD_ATTEMPT:
+        restore_attempt(engine, &record->attempt);
+        return;
+    case RECORD_REQUEST:
+        restore_request(engine, &record->request);
+        return;
+    case RECORD_IDEMPOTENCY:
+        restore_idempotency(engine, &record->idempotency);
+        return;
+    case RECORD_LETTER:
+        letter_restore(engine, &record->letter,
+                       left_ms(engine,
+                               record->letter.created_wall_ms +
+                                   (int64_t)engine->options.letter_keep_ms,
+                               engine->options.letter_keep_ms));
+        return;
+    case RECORD_KIND_COUNT:
+        break;
+    }
+    UNREACHABLE();
+}
+
+/* ---- going on ---------------------------------------------------------------------------- */
+
+/* Paid for: fetched at once. Perhaps paid for: the window runs from the intent. Not submitted, and
+ * somebody waits: queued. Otherwise it is over. */
+static void resume(struct engine *engine, struct flight *flight)
+{
+    const struct attempt *attempt = flight->attempt;
+    if (attempt != NULL && attempt->task_id[0] != '\0') {
+        flight_enter(engine, flight, FLIGHT_SOLVING, engine->now_ms);
+    } else if (attempt != NULL) {
+        const uint64_t until_ms = attempt->started_ms + engine->options.ambiguity_window_ms;
+        flight_enter(engine, flight, FLIGHT_AMBIGUOUS,
+                     until_ms > engine->now_ms ? until_ms : engine->now_ms);
+    } else if (!flight_is_wanted(flight)) {
+        flight_dismiss(engine, flight);
+    } else if (slots_can_reserve(engine, flight)) {
+        slots_reserve(engine, flight);
+        flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+    } else {
+        flight_fail(engine, flight, CLASS_ACCOUNT, SLICE_OF("ERROR_ZERO_BALANCE"));
+    }
+}
+
+/* Requests nobody knew the id of died with their connections; what else the last second counted is
+ * lost, and the page is made to balance. */
+static void balance(struct engine *engine, uint32_t waiting)
+{
+    struct stats *page = &engine->days[0].stats;
+    const uint64_t settled = page->answered_api + page->answered_dedup_wait +
+                             page->answered_dedup_cache + page->answered_idempotent +
+                             page->answered_pool + page->failed + page->rejected + page->detached +
+                             waiting;
+    if (page->requests > settled)
+        page->detached += page->requests - settled;
+    else
+        page->requests = settled;
+    /* Totals count from this start; what still waits was asked before it. */
+    engine->stats = (struct stats){.requests = waiting};
+}
+
+void engine_restored(struct engine *engine)
+{
+    struct recovery *recovery = recovery_of(engine);
+    const struct stats page = engine->days[0].stats;
+    for (size_t i = 0; i < recovery->flight_count; i++)
+        if (recovery->flights[i].flight != NULL)
+            resume(engine, recovery->flights[i].flight);
+    recovery_free(engine);
+    uint32_t waiting = 0;
+    for (uint16_t i = 0; i < engine->client_count; i++)
+        waiting += engine->clients[i].requests;
+    engine->days[0].stats = page;
+    balance(engine, waiting);
+}

@@ -1,0 +1,237 @@
+#include "io/persist.h"
+
+#include "base/assert.h"
+#include "io/client_names.h"
+#include "io/doors.h"
+#include "io/gate_inside.h"
+#include "io/log.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <sysexits.h>
+
+/* A nonce is good for an hour, so that the secret before this one is needed only that long. */
+#define NONCE_SECRET_MAX_AGE_MS (INT64_C(7) * 86400 * 1000)
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+static const char *name_of(void *context, client_id client)
+{
+    return client_name(context, client);
+}
+
+static bool find_client(void *context, struct slice name, client_id *client)
+{
+    return client_by_name(context, name, client);
+}
+
+static int report(const char *event, struct slice why, int code)
+{
+    LOG(LOG_LEVEL_ERROR, event, log_text("why", why));
+    return code;
+}
+
+int persist_open(struct gate *gate)
+{
+    const struct store_names names = {.context = gate, .name_of = name_of, .find = find_client};
+    if (gate->config->data_dir[0] == '\0') {
+        LOG(LOG_LEVEL_WARN, "memory_only",
+            log_string("meaning", "a crash loses what is in flight and what is cached; "
+                                  "data_dir keeps it"));
+        return EX_OK;
+    }
+    struct buf mistake;
+    buf_init(&mistake, 4096);
+    int code = EX_OK;
+    switch (store_open(gate->config->data_dir, &names, &gate->persist.store, &mistake)) {
+    case STORE_OPENED:
+        break;
+    case STORE_LOCKED:
+        code = report("store_locked", buf_slice(&mistake), EX_CANTCREAT);
+        break;
+    case STORE_UNUSABLE:
+        code = report("store_unusable", buf_slice(&mistake), EX_IOERR);
+        break;
+    }
+    buf_close(&mistake);
+    return code;
+}
+
+int persist_secrets(struct gate *gate)
+{
+    uint8_t *identity = gate->identity_options.secret;
+    struct store *store = gate->persist.store;
+    if (store == NULL) {
+        randombytes_buf(gate->nonce_secret, sizeof(gate->nonce_secret));
+        memcpy(gate->old_nonce_secret, gate->nonce_secret, sizeof(gate->nonce_secret));
+        randombytes_buf(identity, sizeof(gate->identity_options.secret));
+        return EX_OK;
+    }
+    int err = store_secret(store, "identity", identity, sizeof(gate->identity_options.secret));
+    if (err == 0)
+        err = store_rotating_secret(store, "nonce", NONCE_SECRET_MAX_AGE_MS,
+                                    gate->nonce_secret, gate->old_nonce_secret,
+                                    NONCE_SECRET_BYTES);
+    return err == 0 ? EX_OK : report("store_unusable", slice_from(err_text(err)), EX_IOERR);
+}
+
+/* ---- restoring --------------------------------------------------------------------------- */
+
+static void on_row(void *context, const struct record *record)
+{
+    struct gate *gate = context;
+    gate->persist.restored_flights += record->kind == RECORD_FLIGHT;
+    engine_restore(gate->engine, record);
+}
+
+/* ---- holding back ------------------------------------------------------------------------ */
+
+static void hold(struct persist *persist, const struct action *take_action)
+{
+    if (persist->count == persist->room) {
+        const size_t room = persist->room == 0 ? 64 : persist->room * 2;
+        struct action *larger = calloc(room, sizeof(*larger));
+        ASSERT(larger != NULL);
+        for (size_t i = 0; i < persist->count; i++)
+            larger[i] = persist->held[(persist->first + i) % persist->room];
+        free(persist->held);
+        persist->held = larger;
+        persist->first = 0;
+        persist->room = room;
+    }
+    persist->held[(persist->first + persist->count++) % persist->room] = *take_action;
+}
+
+/* With a full disk what is paid for is delivered all the same, and nothing new is paid for. A
+ * callback is not acknowledged: the vendor may call again. */
+static bool may_go(const struct persist *persist, const struct action *action)
+{
+    return action->after <= persist->durable ||
+           (persist->state != STORE_WRITABLE && action->kind != ACTION_SUBMIT);
+}
+
+static void perform(struct gate *gate, struct action *take_action)
+{
+    const bool is_safe = take_action->after <= gate->persist.durable;
+    if (take_action->kind == ACTION_ACK && !is_safe)
+        door_pingback_refuse(gate, take_action->ack);
+    else
+        gate_perform(gate, take_action);
+    action_close(take_action);
+}
+
+void persist_take(struct gate *gate, struct action *take_action)
+{
+    struct persist *persist = &gate->persist;
+    if (take_action->kind == ACTION_JOURNAL) {
+        store_append(persist->store, take_action->after, &take_action->record);
+        return;
+    }
+    if (may_go(persist, take_action))
+        perform(gate, take_action);
+    else
+        hold(persist, take_action);
+}
+
+/* Performing may step the engine, and so hold back more: those come behind the ones looked at. */
+static void release(struct gate *gate)
+{
+    struct persist *persist = &gate->persist;
+    for (size_t left = persist->count; left > 0; left--) {
+        struct action action = persist->held[persist->first];
+        persist->first = (persist->first + 1) % persist->room;
+        persist->count--;
+        if (may_go(persist, &action))
+            perform(gate, &action);
+        else
+            hold(persist, &action);
+    }
+}
+
+static void on_durable(void *context, journal_seq seq)
+{
+    struct gate *gate = context;
+    gate->persist.durable = seq;
+    struct event event = gate_event(gate, EVENT_DURABLE);
+    event.durable = seq;
+    gate_step(gate, &event);
+    if (!gate->is_closing)
+        release(gate);
+}
+
+static void on_state(void *context, enum store_state state, const char *why)
+{
+    struct gate *gate = context;
+    gate->persist.state = state;
+    switch (state) {
+    case STORE_WRITABLE:
+        LOG(LOG_LEVEL_INFO, "store_writable", log_string("meaning", "new solves are taken again"));
+        break;
+    case STORE_FULL:
+        LOG(LOG_LEVEL_ERROR, "store_full", log_string("why", why),
+            log_string("meaning", "new solves are refused until there is room on the disk"));
+        break;
+    case STORE_BROKEN:
+        LOG(LOG_LEVEL_ERROR, "store_broken", log_string("why", why),
+            log_string("meaning", "nothing more is submitted; the gateway ends"));
+        break;
+    }
+    struct event event = gate_event(gate, EVENT_STORE_STATE);
+    event.store_is_writable = state == STORE_WRITABLE;
+    gate_step(gate, &event);
+    if (gate->is_closing)
+        return;
+    release(gate);
+    if (state == STORE_BROKEN)
+        gate_give_up(gate, EX_IOERR);
+}
+
+int persist_restore(struct gate *gate)
+{
+    const struct store_handlers handlers = {
+        .context = gate, .on_durable = on_durable, .on_state = on_state};
+    struct persist *persist = &gate->persist;
+    if (persist->store == NULL)
+        return EX_OK;
+    const uint64_t start_ns = uv_hrtime();
+    if (store_load(persist->store, gate_wall_ms(), on_row, gate) != 0)
+        return report("store_unusable", SLICE_OF("reading it failed"), EX_IOERR);
+    engine_restored(gate->engine);
+    store_start(persist->store, &gate->loop, &handlers);
+    struct store_counters counters;
+    store_counters(persist->store, &counters);
+    LOG(LOG_LEVEL_INFO, "restored", log_number("flights", (int64_t)persist->restored_flights),
+        log_number("skipped", (int64_t)counters.skipped),
+        log_number("took_ms", (int64_t)((uv_hrtime() - start_ns) / 1000000)));
+    const struct event event = gate_event(gate, EVENT_TICK);
+    gate_step(gate, &event);
+    return EX_OK;
+}
+
+/* ---- ending ------------------------------------------------------------------------------ */
+
+bool persist_is_idle(const struct gate *gate)
+{
+    return gate->persist.count == 0;
+}
+
+void persist_close(struct gate *gate)
+{
+    if (gate->persist.store == NULL)
+        return;
+    if (gate->engine != NULL) {
+        engine_close_books(gate->engine);
+        gate_take_actions(gate);
+    }
+    store_close(gate->persist.store, NULL, NULL);
+}
+
+void persist_free(struct gate *gate)
+{
+    struct persist *persist = &gate->persist;
+    for (size_t i = 0; i < persist->count; i++)
+        action_close(&persist->held[(persist->first + i) % persist->room]);
+    free(persist->held);
+    store_free(persist->store);
+    *persist = (struct persist){0};
+}

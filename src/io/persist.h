@@ -1,0 +1,40 @@
+/* Persist before reply: actions wait here until the records they depend on are on disk. */
+#ifndef SOLVEGATE_IO_PERSIST_H
+#define SOLVEGATE_IO_PERSIST_H
+
+#include "io/store.h"
+
+#include <stdbool.h>
+
+struct gate;
+struct action;
+
+struct persist {
+    struct store *store;  /* owned; NULL: memory only */
+    struct action *held;  /* owned: a ring, in the order in which they were asked for */
+    size_t first, count, room;
+    journal_seq durable;
+    enum store_state state;
+    uint64_t restored_flights; /* how many the start found */
+};
+
+/* Opens the store of data_dir, if there is one; else an exit code, with a sentence logged. */
+int persist_open(struct gate *gate);
+
+/* The identity's and the nonces' secrets: the same as before a restart where there is a store. */
+int persist_secrets(struct gate *gate);
+
+/* Gives every row to the engine, then starts the writer. */
+int persist_restore(struct gate *gate);
+
+/* Takes the action: journals it, holds it back, or has it performed. */
+void persist_take(struct gate *gate, struct action *take_action);
+
+/* Is anything held back? */
+bool persist_is_idle(const struct gate *gate);
+
+/* The last page of the books, then the writer ends; and when the loop has ended, the rest. */
+void persist_close(struct gate *gate);
+void persist_free(struct gate *gate);
+
+#endif

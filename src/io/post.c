@@ -1,0 +1,259 @@
+#include "io/post.h"
+
+#include "base/assert.h"
+#include "io/http_peer.h"
+#include "io/sockets.h"
+#include "proto/address_public.h"
+
+#include <curl/curl.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Nobody reads the replies; reading them to the end only keeps their connections usable. */
+#define BODY_MAX_BYTES ((size_t)64 * 1024)
+#define HEAD_MAX_BYTES ((size_t)32 * 1024)
+/* As in transfer.c: certificates are looked at again now and then, and idle connections are given up
+ * before servers commonly do. */
+#define CONNECTION_LIFETIME_S 600L
+#define CONNECTION_IDLE_S 50L
+
+/* ---- callbacks --------------------------------------------------------------------------- */
+
+static size_t on_body(char *data, size_t size, size_t count, void *context)
+{
+    struct post *post = context;
+    (void)data;
+    post->body_bytes += size * count;
+    post->is_too_big |= post->body_bytes > BODY_MAX_BYTES;
+    /* Anything but the length ends the transfer. */
+    return post->is_too_big ? 0 : size * count;
+}
+
+static size_t on_head(char *data, size_t size, size_t count, void *context)
+{
+    struct post *post = context;
+    const struct slice line = {.data = data, .len = size * count};
+    /* libcurl is content with a head that is cut short. Trailers come here too, without an empty
+     * line at their end. */
+    if (slice_starts_with(line, SLICE_OF("HTTP/")))
+        post->has_head = false;
+    else if (slice_equals(line, SLICE_OF("\r\n")) || slice_equals(line, SLICE_OF("\n")))
+        post->has_head = true;
+    post->head_bytes += line.len;
+    return post->head_bytes > HEAD_MAX_BYTES ? 0 : line.len;
+}
+
+static int on_before_send(void *context, char *peer, char *local, int peer_port, int local_port)
+{
+    struct post *post = context;
+    (void)peer;
+    (void)local;
+    (void)peer_port;
+    (void)local_port;
+    post->is_sent = true;
+    return CURL_PREREQFUNC_OK;
+}
+
+/* The address is the one that will be dialled, after the last lookup: a name that is public when it
+ * is checked and private when it is used gets nowhere. */
+static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
+                                    struct curl_sockaddr *address)
+{
+    struct post *post = context;
+    struct http_address peer;
+    (void)purpose;
+    if (!http_peer_from_socket(&peer, &address->addr) ||
+        (!post->setup->allow_private && !address_is_public(peer.bytes))) {
+        post->is_refused = true;
+        return CURL_SOCKET_BAD;
+    }
+    const int fd =
+        sockets_open(post->setup->sockets, address->family, address->socktype, address->protocol);
+    post->is_dialled |= fd >= 0;
+    return fd < 0 ? CURL_SOCKET_BAD : fd;
+}
+
+static int on_close_socket(void *context, curl_socket_t fd)
+{
+    sockets_shut(context, fd);
+    return 0;
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static struct curl_slist *add_header(struct curl_slist *headers, const char *line)
+{
+    struct curl_slist *longer = curl_slist_append(headers, line);
+    ASSERT(longer != NULL);
+    return longer;
+}
+
+void post_setup_init(struct post_setup *setup, const char *ca_file)
+{
+    struct curl_slist *headers = add_header(NULL, "Content-Type: application/json");
+    /* Empty, so that libcurl does not wait for "100 Continue". */
+    setup->json_headers = add_header(headers, "Expect:");
+    setup->ca_file = ca_file == NULL ? NULL : strdup(ca_file);
+    ASSERT(ca_file == NULL || setup->ca_file != NULL);
+}
+
+void post_setup_close(struct post_setup *setup)
+{
+    curl_slist_free_all(setup->json_headers);
+    free(setup->ca_file);
+}
+
+#define SET(easy, option, value)                                           \
+    do {                                                                   \
+        const CURLcode set_failed = curl_easy_setopt(easy, option, value); \
+        ASSERT(set_failed == CURLE_OK);                                    \
+    } while (0)
+
+/* The URL is a stranger's: nothing but plain HTTP to exactly that place. */
+static void set_safety(CURL *easy, const struct post_setup *setup)
+{
+    SET(easy, CURLOPT_PROTOCOLS_STR, "http,https");
+    SET(easy, CURLOPT_FOLLOWLOCATION, 0L);
+    SET(easy, CURLOPT_PROXY, ""); /* also none from the environment */
+    SET(easy, CURLOPT_NOPROXY, "*");
+    SET(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
+    SET(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    SET(easy, CURLOPT_PATH_AS_IS, 1L);
+    SET(easy, CURLOPT_ACCEPT_ENCODING, NULL);
+    SET(easy, CURLOPT_HTTP09_ALLOWED, 0L);
+    SET(easy, CURLOPT_SSL_VERIFYPEER, 1L);
+    SET(easy, CURLOPT_SSL_VERIFYHOST, 2L);
+    SET(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
+    if (setup->ca_file != NULL) {
+        SET(easy, CURLOPT_CAINFO, setup->ca_file);
+        SET(easy, CURLOPT_CAPATH, NULL);
+    }
+}
+
+static void set_connection(CURL *easy, struct post *post)
+{
+    const struct post_setup *setup = post->setup;
+    SET(easy, CURLOPT_NOSIGNAL, 1L);
+    /* As in transfer.c: a thread that still looks up a name is not waited for. */
+    SET(easy, CURLOPT_QUICK_EXIT, 1L);
+    SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    SET(easy, CURLOPT_TIMEOUT_MS, (long)setup->timeout_ms);
+    SET(easy, CURLOPT_MAXLIFETIME_CONN, CONNECTION_LIFETIME_S);
+    SET(easy, CURLOPT_MAXAGE_CONN, CONNECTION_IDLE_S);
+    SET(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    SET(easy, CURLOPT_OPENSOCKETDATA, post);
+    /* A connection outlives the post that opened it. */
+    SET(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
+    SET(easy, CURLOPT_CLOSESOCKETDATA, setup->sockets);
+}
+
+static void set_request(CURL *easy, struct post *post, struct slice url, struct slice body)
+{
+    char *text = malloc(url.len + 1);
+    ASSERT(text != NULL);
+    memcpy(text, url.data, url.len);
+    text[url.len] = '\0';
+    SET(easy, CURLOPT_URL, text);
+    free(text);
+    SET(easy, CURLOPT_USERAGENT, "solvegate/" SOLVEGATE_VERSION);
+    if (slice_is_given(body)) {
+        SET(easy, CURLOPT_HTTPHEADER, post->setup->json_headers);
+        SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
+        SET(easy, CURLOPT_COPYPOSTFIELDS, body.data);
+    }
+    SET(easy, CURLOPT_WRITEFUNCTION, on_body);
+    SET(easy, CURLOPT_WRITEDATA, post);
+    SET(easy, CURLOPT_HEADERFUNCTION, on_head);
+    SET(easy, CURLOPT_HEADERDATA, post);
+    SET(easy, CURLOPT_PREREQFUNCTION, on_before_send);
+    SET(easy, CURLOPT_PREREQDATA, post);
+    SET(easy, CURLOPT_PRIVATE, &post->wire); /* what a lane gives back */
+}
+
+static struct post *new_post(uint64_t id)
+{
+    struct post *post = calloc(1, sizeof(*post));
+    ASSERT(post != NULL);
+    list_init(&post->link);
+    post->id = id;
+    return post;
+}
+
+struct post *post_new(const struct post_setup *setup, uint64_t id, struct slice url,
+                      struct slice body)
+{
+    struct post *post = new_post(id);
+    CURL *easy = curl_easy_init();
+    ASSERT(easy != NULL);
+    post->setup = setup;
+    post->wire.easy = easy;
+    set_safety(easy, setup);
+    set_connection(easy, post);
+    set_request(easy, post, url, body);
+    return post;
+}
+
+struct post *post_new_refused(uint64_t id, const char *refusal)
+{
+    struct post *post = new_post(id);
+    post->refusal = refusal;
+    return post;
+}
+
+void post_free(struct post *post)
+{
+    ASSERT(post->wire.lane == NULL);
+    list_unlink(&post->link);
+    curl_easy_cleanup(post->wire.easy);
+    free(post);
+}
+
+/* ---- how it ended ------------------------------------------------------------------------ */
+
+static curl_off_t lookup_time(const struct post *post)
+{
+    curl_off_t time = 0;
+    (void)curl_easy_getinfo(post->wire.easy, CURLINFO_NAMELOOKUP_TIME_T, &time);
+    return time;
+}
+
+/* What the system said when it could not connect; 0 when the trouble came later. */
+static long connect_error(const struct post *post)
+{
+    long error = 0;
+    (void)curl_easy_getinfo(post->wire.easy, CURLINFO_OS_ERRNO, &error);
+    return error;
+}
+
+/* Lanes do not pass on libcurl's code, but how far the post came says as much. */
+static const char *failure_of(const struct post *post, uint64_t now_ms)
+{
+    if (post->refusal != NULL)
+        return post->refusal;
+    if (post->is_refused && !post->is_dialled)
+        return "address_refused";
+    if (post->is_too_big)
+        return "reply_too_big";
+    if (now_ms >= post->deadline_ms)
+        return "timeout";
+    if (post->is_sent)
+        return "reply_broken";
+    if (!post->is_dialled && lookup_time(post) == 0)
+        return "name_unknown";
+    return post->is_dialled && connect_error(post) == 0 ? "tls_failed" : "unreachable";
+}
+
+bool post_conclude(const struct post *post, bool is_ok, uint64_t now_ms, char word[POST_WORD_MAX])
+{
+    long status = 0;
+    if (post->refusal == NULL)
+        (void)curl_easy_getinfo(post->wire.easy, CURLINFO_RESPONSE_CODE, &status);
+    /* A reply that is cut short may be a receiver that broke down; one that is too long is not. */
+    const bool is_answered =
+        post->has_head && status >= 200 && (is_ok || (post->is_too_big && status / 100 == 2));
+    if (is_answered)
+        (void)snprintf(word, POST_WORD_MAX, "http_%ld", status);
+    else
+        (void)snprintf(word, POST_WORD_MAX, "%s", failure_of(post, now_ms));
+    return is_answered && status / 100 == 2;
+}

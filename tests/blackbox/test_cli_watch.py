@@ -1,0 +1,329 @@
+#!/usr/bin/env python3
+"""Looking at a running gateway: stats, flights, pools and the live view, with and without a terminal. (TAP)"""
+import json
+import signal
+import subprocess
+import time
+
+from cli_world import (EX_DATAERR, EX_NOPERM, EX_PROTOCOL, EX_UNAVAILABLE, EX_USAGE, Terminal, clean_environment, expect,
+                       solvegate)
+from gateway import ADMIN, ALICE, World, clients, free_port
+from harness import TIMEOUT, Receiver, binary, check, contains, equal, run, test, wait_until
+
+SLOW = ("--solve-time", "60s")
+EVIL = "bad\x1b[2Jname\x07\u009b31m"
+
+
+def ask(world, *args, **env):
+    return solvegate(*args, env={"SOLVEGATE_URL": world.url, **env})
+
+
+def rows(text):
+    """The cells of each line by the first of them."""
+    cells = [[cell.strip() for cell in line.split("  ") if cell.strip()] for line in text.splitlines()]
+    return {line[0]: line for line in cells if line}
+
+
+class Fake:
+    """A gateway that answers what it is told to, by path."""
+
+    def __init__(self, **replies):
+        self.replies = {"/v1/" + name: value for name, value in replies.items()}
+        self.receiver = Receiver(self.answer)
+
+    def answer(self, call):
+        reply = self.replies.get(call["path"])
+        return (404, b'{"detail":"no such path"}') if reply is None else (200, json.dumps(reply).encode())
+
+    def __enter__(self):
+        self.receiver.__enter__()
+        self.url = self.receiver.url
+        return self
+
+    def __exit__(self, *error):
+        self.receiver.__exit__(*error)
+
+
+@test
+def stats_show_savings_first_and_agree_with_the_api():
+    with World() as world:
+        world.solved()
+        for _ in range(3):
+            world.solved()
+        world.solve(pageurl=None)
+        text = expect(ask(world, "stats"), 0, stderr="").stdout
+        table = rows(text)
+        equal(table["saved"], ["saved", "75.0 %", "75.0 %", "75.0 %"])
+        check(text.splitlines()[1].startswith("saved "), "savings do not come first")
+        equal(table["from memory"][1:], ["3", "3", "3"])
+        equal(table["answers that were paid for"][1:], ["1", "1", "1"])
+        equal(table["submits paid for"][1:], [str(world.paid())] * 3)
+        today = world.stats()["today"]
+        contains(text, f"\n{today['date']}  75.0 %")
+        contains(text, "now: 0 flights (0 queued), 0 requests waiting, slots 0 of 1000,\n     breaker closed")
+        equal(json.loads(expect(ask(world, "stats", "--json"), 0).stdout)["total"]["requests"], today["requests"])
+        check(max(map(len, text.splitlines())) <= 80, "wider than 80 columns")
+
+
+@test
+def stats_add_up_days_and_ignore_what_they_do_not_know():
+    page = {"requests": 12345678, "deduplicated": 3, "answered_api": 1}
+    with Fake(stats={"now": {"breaker": "open", "breaker_cause": EVIL}, "total": page, "today": {"date": "2026-07-27", **page},
+                     "days": [{"date": "2026-07-26", **page, "deduplicated": 0}], "by_client": {"x": [1, {}]}}) as fake:
+        text = expect(ask(fake, "stats"), 0).stdout
+        table = rows(text)
+        equal(table["saved"][1:], ["75.0 %", "60.0 %", "75.0 %"])
+        equal(table["requests"][1:], ["12,345,678", "24,691,356", "12,345,678"])
+        contains(text, "\n2026-07-26   0.0 %")
+        contains(text, "breaker open (bad?[2Jname??31m)")
+        check("\x1b" not in text and "\u009b" not in text, "a control character reached the terminal")
+
+
+@test
+def flights_are_listed_oldest_first():
+    with World(sim=SLOW) as world:
+        equal(expect(ask(world, "flights"), 0, stdout="").stderr, "nothing is in flight\n")
+        for i in range(4):
+            world.submit_id(sitekey=f"k{i}")
+            wait_until(lambda: world.paid() == i + 1, "the submit")
+        world.submit_id(sitekey="k0")
+        table = expect(ask(world, "flights"), 0, stderr="").stdout.splitlines()
+        equal(table[0].split(), ["AGE", "STATE", "CLIENT", "TYPE", "REQS", "TRY", "LEFT", "KEY", "TASK", "LAST", "ERROR"])
+        equal([line.split()[1:6] for line in table[1:]],
+              [["solving", "anonymous", "turnstile", "2", "1"]] + [["solving", "anonymous", "turnstile", "1", "1"]] * 3)
+        flights = json.loads(expect(ask(world, "flights", "--json"), 0).stdout)
+        equal(flights["total"], 4, "total")
+        oldest = max(flights["flights"], key=lambda flight: flight["age"])
+        equal(table[1].split()[7:9], [oldest["key"][:12], oldest["upstream_id"]])
+        some = expect(ask(world, "flights", "--limit", "2"), 0)
+        equal((len(some.stdout.splitlines()), some.stderr), (3, "2 of 4 shown, oldest first; --limit shows more\n"))
+
+
+@test
+def more_flights_than_a_page_are_fetched_page_by_page():
+    with World(sim=SLOW) as world:
+        for i in range(130):
+            world.submit_id(sitekey=f"k{i}")
+        equal(len(expect(ask(world, "flights", "--limit=500"), 0).stdout.splitlines()), 131, "lines")
+
+
+@test
+def flights_can_be_watched_without_a_terminal():
+    with World(sim=SLOW) as world:
+        world.submit_id()
+        text = expect(ask(world, "flights", "--watch", "--interval", "100ms", "-n", "3"), 0, stderr="").stdout
+        equal(text.count("STATE"), 3, "tables")
+        lines = expect(ask(world, "flights", "--watch", "--json", "--interval=100ms", "--count=2"), 0).stdout.splitlines()
+        equal([json.loads(line)["total"] for line in lines], [1, 1])
+
+
+@test
+def pools_are_shown_with_their_levels():
+    pool = {"name": "login", "method": "turnstile", "size": 5, "ready": 3, "solving": 2, "state": "filling",
+            "served": 1234, "refilled": 1300, "expired": 7, "unknown": {}}
+    with Fake(pools={"pools": [pool, {**pool, "name": EVIL, "state": "sleeping"}], "total": 2, "next": None}) as fake:
+        text = expect(ask(fake, "pools"), 0, stderr="").stdout.splitlines()
+        equal(text[0].split(), ["POOL", "METHOD", "STATE", "READY", "SOLVING", "SERVED", "REFILLED", "EXPIRED"])
+        equal(text[1].split(), ["login", "turnstile", "filling", "3", "of", "5", "2", "1,234", "1,300", "7"])
+        check("\x1b" not in text[2], "a control character reached the terminal")
+        equal(json.loads(expect(ask(fake, "pools", "--json"), 0).stdout)["pools"][0], pool)
+    with Fake(pools={"pools": [], "total": 0, "next": None}) as fake:
+        equal(expect(ask(fake, "pools"), 0, stdout="").stderr, "no pools are configured\n")
+
+
+@test
+def troubles_are_told_by_words_and_exit_code():
+    with World(clients()) as world:
+        for command in ("stats", "flights", "top"):
+            contains(expect(ask(world, command), EX_NOPERM, stdout="").stderr, "HTTP 401")
+            contains(expect(ask(world, command, SOLVEGATE_KEY=ALICE), EX_NOPERM, stdout="").stderr, "HTTP 403")
+            expect(ask(world, command, *(["-n1"] if command == "top" else []), SOLVEGATE_KEY=ADMIN), 0)
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    for command in ("stats", "flights", "pools", "top", "letters list"):
+        done = expect(solvegate(*command.split(), "--url", nowhere), EX_UNAVAILABLE, stdout="")
+        contains(done.stderr, f"no gateway answers at {nowhere}")
+        contains(expect(solvegate(*command.split(), "now"), EX_USAGE, stdout="").stderr, "Try `solvegate help")
+    with Receiver(lambda call: (200, b"hello")) as other:
+        for command in ("stats", "pools", "top"):
+            contains(expect(solvegate(command, "-u", other.url), EX_PROTOCOL, stdout="").stderr, "not JSON")
+    with Fake() as fake:
+        contains(expect(ask(fake, "pools"), EX_DATAERR, stdout="").stderr, "no such path (HTTP 404)")
+    for args in (["flights", "--limit", "0"], ["top", "--interval", "1"], ["top", "--count", "0"], ["flights", "-n", "x"]):
+        contains(expect(solvegate(*args), EX_USAGE, stdout="").stderr, "expected a ")
+
+
+# --- the live view --------------------------------------------------------------------------------
+
+
+@test
+def without_a_terminal_top_prints_one_snapshot_per_interval():
+    with World({"retry": {"unsolvable": 0}}) as world:
+        world.solved()
+        world.solved()
+        world.solve(sitekey="SIM-ERROR_CAPTCHA_UNSOLVABLE")
+        text = expect(ask(world, "top", "--interval", "200ms", "--count", "3"), 0, stderr="").stdout
+        equal(text.count(f"solvegate at {world.url}, "), 3, "snapshots")
+        equal(text.count("saved      50.0 %   today 1 of 2 answers cost nothing\n"), 3)
+        equal(text.count("unsolvable  ERROR_CAPTCHA_UNSOLVABLE\n"), 3, "recent errors")
+        check("\x1b" not in text, "escape sequences in a pipe")
+        lines = expect(ask(world, "top", "--json", "--interval=100ms", "-n2"), 0).stdout.splitlines()
+        equal([json.loads(line)["today"]["requests"] for line in lines], [3, 3])
+
+
+@test
+def rates_are_those_between_two_looks():
+    with World() as world:
+        process = subprocess.Popen([binary("SOLVEGATE"), "top", "--interval", "1s", "-n", "2"], stdout=subprocess.PIPE,
+                                   text=True, env=clean_environment(SOLVEGATE_URL=world.url))
+        first = "".join(process.stdout.readline() for _ in range(8))
+        contains(first, "REQUESTS  FREE  PAID")
+        for _ in range(20):
+            world.solved()
+        rest, _ = process.communicate(timeout=TIMEOUT)
+        rate = next(line for line in rest.splitlines() if line.startswith("per second, "))
+        requests, free_of_charge = (float(word) for word in rate.split()[4:6])
+        check(14 < requests <= 20.5 and abs(requests - free_of_charge) < 1.5, f"20 requests in a second are {rate!r}")
+
+
+@test
+def on_a_terminal_top_draws_itself_and_q_gives_the_terminal_back():
+    with World(sim=SLOW) as world:
+        world.submit_id()
+        with Terminal("top", "--interval", "200ms", env={"SOLVEGATE_URL": world.url}) as terminal:
+            terminal.wait_for("per second, 1 s")
+            terminal.wait_for("solving  anonymous")
+            contains(terminal.shown, "\x1b[?1049h")
+            contains(terminal.shown, "\x1b[32msaved")
+            terminal.type("q")
+            equal(terminal.ended(), 0, "exit code")
+            check(terminal.is_restored(), f"the terminal is not as it was: {terminal.shown[-200:]!r}")
+            widest = max(len(line) for screen in terminal.screens() for line in screen)
+            check(widest <= 80, f"a line has {widest} columns")
+            check(max(map(len, terminal.screens())) <= 24, "more lines than the terminal has")
+
+
+@test
+def a_window_that_changes_is_redrawn_to_fit():
+    with World(sim=SLOW) as world:
+        for i in range(30):
+            world.submit_id(sitekey=f"k{i}")
+        with Terminal("top", "--interval", "30s", env={"SOLVEGATE_URL": world.url}) as terminal:
+            terminal.wait_for("LEFT")
+            for columns, lines in ((50, 12), (30, 5), (140, 50)):
+                seen = len(terminal.shown)
+                terminal.resize(columns, lines)
+                terminal.wait_for(r"\x1b\[J", since=seen)
+                screen = terminal.screens()[-1]
+                check(len(screen) <= lines, f"{len(screen)} lines on {lines}")
+            equal(sum("solving" in line for line in screen), 30, "flights on a large screen")
+            contains("\n".join(screen), "TASK")
+            terminal.type("\x1b")
+            equal(terminal.ended(), 0, "exit code")
+
+
+@test
+def every_signal_gives_the_terminal_back():
+    with World() as world:
+        for number, code in ((signal.SIGINT, 0), (signal.SIGTERM, 143), (signal.SIGHUP, 129), (signal.SIGQUIT, 131),
+                             (signal.SIGSEGV, -signal.SIGSEGV)):
+            # The sanitizer would report the crash that is asked for here.
+            with Terminal("top", env={"SOLVEGATE_URL": world.url, "ASAN_OPTIONS": "handle_segv=0"}) as terminal:
+                terminal.wait_for("breaker    closed")
+                terminal.process.send_signal(number)
+                equal(terminal.ended(), code, f"exit code after {number!r}")
+                check(terminal.is_restored(), f"{number!r}: the terminal is not as it was: {terminal.shown[-200:]!r}")
+
+
+@test
+def a_stopped_top_gives_the_terminal_back_and_takes_it_again():
+    with World() as world:
+        with Terminal("top", env={"SOLVEGATE_URL": world.url}) as terminal:
+            terminal.wait_for("breaker    closed")
+            terminal.process.send_signal(signal.SIGTSTP)
+            terminal.wait_for(r"\x1b\[\?1049l")
+            def state():
+                with open(f"/proc/{terminal.process.pid}/stat", encoding="utf-8") as file:
+                    return file.read().rsplit(")", 1)[1].split()[0]
+            wait_until(lambda: state() == "T", "the stop")
+            check(terminal.is_restored(), "the terminal is not as it was")
+            seen = len(terminal.shown)
+            terminal.process.send_signal(signal.SIGCONT)
+            terminal.wait_for(r"\x1b\[\?1049h(.|\n)*breaker    closed", since=seen)
+            terminal.type("q")
+            equal(terminal.ended(), 0, "exit code")
+
+
+@test
+def colours_are_left_out_when_nobody_wants_them():
+    with World() as world:
+        for more in ({"NO_COLOR": "1"}, {"TERM": "dumb"}):
+            with Terminal("top", "-n", "1", env={"SOLVEGATE_URL": world.url, **more}) as terminal:
+                equal(terminal.ended(), 0, "exit code")
+                contains(terminal.shown, "saved")
+                check("\x1b[32m" not in terminal.shown and "\x1b[1m" not in terminal.shown, "it is coloured")
+
+
+@test
+def a_gateway_that_goes_away_is_told_and_waited_for():
+    with World() as world:
+        with Terminal("top", "--interval", "100ms", env={"SOLVEGATE_URL": world.url}) as terminal:
+            terminal.wait_for("breaker    closed")
+            world.gate.stop()
+            terminal.wait_for("no gateway answers: .*trying on")
+            check(terminal.process.poll() is None, "it gave up")
+            terminal.type("q")
+            equal(terminal.ended(), 0, "exit code")
+            check(terminal.is_restored(), "the terminal is not as it was")
+
+
+@test
+def a_slow_gateway_does_not_keep_q_from_working():
+    stats = json.dumps({"now": {"breaker": "closed"}, "total": {}, "today": {}, "days": []}).encode()
+    calls = []
+
+    def answer(call):
+        calls.append(call)
+        if len(calls) > 5:
+            time.sleep(30)
+        return (200, stats)
+
+    with Receiver(answer) as slow:
+        with Terminal("top", "--interval", "100ms", env={"SOLVEGATE_URL": slow.url}) as terminal:
+            wait_until(lambda: (terminal.read(0.05), len(calls) > 5)[1], "a call that hangs")
+            begun = time.monotonic()
+            terminal.type("q")
+            equal(terminal.ended(), 0, "exit code")
+            check(time.monotonic() - begun < 5, "q had to wait")
+            check(terminal.is_restored(), "the terminal is not as it was")
+
+
+@test
+def progress_is_shown_while_a_slow_gateway_thinks():
+    def answer(call):
+        time.sleep(1.7)
+        return (200, b'{"pools":[],"flights":[],"letters":[],"total":0,"next":null}')
+
+    with Receiver(answer) as slow:
+        for args in (["pools"], ["flights"], ["letters", "list"]):
+            with Terminal(*args, env={"SOLVEGATE_URL": slow.url}) as terminal:
+                terminal.wait_for("waiting for the gateway, 1 s")
+                equal(terminal.ended(), 0, "exit code")
+                check(terminal.shown.rindex("\r\x1b[K") > terminal.shown.rindex("waiting"), "the line was not taken away")
+            equal(solvegate(*args, "--url", slow.url).stderr.count("waiting"), 0, "progress in a pipe")
+
+
+@test
+def tables_fit_a_terminal_of_eighty_columns():
+    with World({"retry": {"unsolvable": 0}}) as world:
+        world.solve(sitekey="SIM-ERROR_CAPTCHA_UNSOLVABLE")
+        world.sim.set_faults(faults={"task-never": 1})
+        world.submit_id()
+        for args in (["flights"], ["letters", "list"], ["stats"]):
+            with Terminal(*args, env={"SOLVEGATE_URL": world.url}) as terminal:
+                equal(terminal.ended(), 0, "exit code")
+                widest = max(terminal.shown.splitlines(), key=len)
+                check(len(widest) <= 80, f"{args}: {len(widest)} columns: {widest!r}")
+                contains(terminal.shown, "turnstile" if args != ["stats"] else "saved")
+
+
+run()

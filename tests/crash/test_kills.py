@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""kill -9 at random moments under mixed load: nothing paid is lost, nothing is paid twice without an excuse. (TAP)
+
+    test_kills.py [--full] [--seed N] [--kills N] [--only TEXT]
+"""
+import random
+import sys
+import time
+
+from crash_world import CrashWorld  # first: it knows where the harness is
+from callers import Caller, Crowd
+from harness import run, test
+from judge import Judge
+
+IS_FULL = "--full" in sys.argv
+
+
+def option(name, default):
+    return int(sys.argv[sys.argv.index(name) + 1]) if name in sys.argv else default
+
+
+SEED = option("--seed", random.SystemRandom().randrange(2**32))
+CALLERS = 32
+
+
+def kill_again_and_again(world, draw, kills):
+    for _ in range(kills):
+        if draw.random() < 0.2:
+            world.kill()
+            world.kill_while_starting(draw.uniform(0.01, 0.4))
+        else:
+            time.sleep(draw.choice([draw.uniform(0, 0.3), draw.uniform(0, 1.5)]))
+            world.kill()
+        world.start()
+
+
+def ask_again(world, needs):
+    """After one more death everything comes from the disk: told ids, idempotency keys and what was abandoned."""
+    world.kill()
+    world.start()
+    caller = Caller(world.url)
+    for need in needs:
+        for task in need.ids:
+            caller.poll(need, task)
+        if need.idempotency and not need.problems:
+            caller.hold(need)
+        if need.is_abandoned:
+            caller.hold(need)
+
+
+def campaign(name, kills, sim=(), faults=None, callbacks=True):
+    """kills is (short run, full run)."""
+    seed = f"{SEED} {name}"
+    draw = random.Random(seed)
+    options = ("--solve-time", "uniform:100ms-700ms", "--seed", str(SEED), "--result-ttl", "1h", *sim)
+    with CrashWorld(options, callbacks=callbacks) as world:
+        if faults:
+            world.sim.set_faults(faults)
+        crowd = Crowd(world.url, seed, CALLERS).start()
+        try:
+            kill_again_and_again(world, draw, option("--kills", kills[IS_FULL]))
+            world.sim.set_faults({})
+        finally:
+            crowd.stop()
+        before = world.sim.totals()["accepted"]
+        ask_again(world, crowd.needs)
+        again = world.sim.totals()["accepted"] - before
+        print(f"# {Judge(world, crowd.needs).judge()}; {again} submits when all asked again")
+
+
+@test
+def nothing_is_lost_or_paid_twice_with_callbacks():
+    campaign("callbacks", (10, 80))
+
+
+@test
+def nothing_is_lost_or_paid_twice_without_callbacks():
+    campaign("polls", (8, 60), callbacks=False)
+
+
+@test
+def lost_replies_and_lost_callbacks_cost_again_only_together():
+    campaign("losses", (7, 60), faults={
+        "submit-lost": 0.02, "submit-lost-reset": 0.02, "callback-drop": 0.15, "callback-twice": 0.1,
+        "callback-early": 0.1, "poll-close": 0.05, "poll-5xx": 0.03})
+
+
+print(f"# seed {SEED}")
+run()

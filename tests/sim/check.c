@@ -1,0 +1,313 @@
+/* What must be true of every answer, acknowledgement and step: exactly one answer, no cross-talk, limits, books. */
+#include "sim.h"
+
+/* As the engine has it: how long the end of a request that nobody read can be read. */
+#define READABLE_MS 30000
+
+/* ---- emission: what leaves the engine --------------------------------------------------------- */
+
+/* I5: exactly one answer, and none to the gone. */
+static void tell(struct sim *sim, caller_id id)
+{
+    CHECK(sim, id > 0 && id <= sim->caller_count);
+    struct caller *caller = &sim->callers[id - 1];
+    CHECK(sim, caller->state == CALLER_OPEN);
+    caller->state = CALLER_TOLD;
+    caller->told_ms = sim->now_ms;
+}
+
+static void emit_answer(struct sim *sim, const struct answer *answer)
+{
+    tell(sim, answer->caller);
+    if (sim->callers[answer->caller - 1].kind == CALLER_ASK)
+        sim->tally.refused += answer->refusal != REFUSAL_NONE;
+    if (answer->text != NULL) {
+        const uint32_t token = token_of(sim, blob_slice(answer->text));
+        CHECK(sim, token != MAP_NONE);
+        sim->tokens[token].emitted++;
+    }
+    /* Its end was told, so that it may be forgotten for room, though the answer may get lost. */
+    const uint32_t known = map_get(&sim->known_by_id, answer->id);
+    if (known != MAP_NONE && answer->refusal == REFUSAL_NONE)
+        sim->knowns[known].is_end_told |=
+            answer->state == REQUEST_SOLVED || answer->state == REQUEST_FAILED;
+}
+
+void check_emitted(struct sim *sim, const struct action *action)
+{
+    CHECK(sim, action->kind == ACTION_JOURNAL || action->after <= sim->disk.appended);
+    if (sim->reference != NULL)
+        reference_action(sim, action);
+    if (action->kind == ACTION_ANSWER) {
+        emit_answer(sim, &action->answer);
+    } else if (action->kind == ACTION_ACCOUNT) {
+        tell(sim, action->account.caller);
+    } else if (action->kind == ACTION_LETTERS) {
+        tell(sim, action->letters.caller);
+    } else if (action->kind == ACTION_ACK) {
+        tell(sim, action->ack);
+    } else if (action->kind == ACTION_SUBMIT) {
+        sim->tally.submits++;
+        sim->submitted_step = sim->steps;
+        ledger_issue(sim, action);
+    } else if (action->kind == ACTION_POLL) {
+        sim->tally.polls++;
+    } else if (action->kind == ACTION_PROBE) {
+        sim->tally.probes++;
+    } else if (action->kind == ACTION_JOURNAL) {
+        ledger_record(sim, action);
+    }
+}
+
+/* ---- execution: what callers see ---------------------------------------------------------------- */
+
+/* A request becomes known with the first answer that names it. */
+static struct known *introduce(struct sim *sim, const struct caller *caller, request_id id)
+{
+    CHECK(sim, id > 0 && id < REQUEST_ID_LIMIT && map_get(&sim->known_by_id, id) == MAP_NONE);
+    const struct need *need = &sim->needs[caller->need];
+    sim->knowns =
+        array_grow(sim->knowns, sim->known_count, &sim->known_room, sizeof *sim->knowns);
+    sim->knowns[sim->known_count] = (struct known){
+        .id = id,
+        .asked_ms = caller->since_ms,
+        .key = need->is_mutated ? need->other_key : need->key,
+        .idempotency = need->idempotency,
+        .token = MAP_NONE,
+        .client = need->client,
+        .reuse = need->reuse,
+    };
+    map_set(&sim->known_by_id, id, (uint32_t)sim->known_count);
+    return &sim->knowns[sim->known_count++];
+}
+
+/* DESIGN.md 5.2: what one must have alone nobody else gets, but for the retries of its own key. */
+static void hand_out(struct sim *sim, uint32_t place, const struct known *known)
+{
+    struct token *token = &sim->tokens[place];
+    struct submit *submit = &sim->submits[token->submit];
+    const bool is_exclusive = known->reuse != REUSE_SHARED;
+    const bool is_retry = known->idempotency != 0 && known->idempotency == token->idempotency;
+    if (token->handed > 0 && !is_retry && !token->is_unsafe)
+        CHECK(sim, !token->is_exclusive && !is_exclusive);
+    if (token->handed == 0)
+        token->idempotency = known->idempotency;
+    token->is_exclusive |= is_exclusive;
+    token->handed++;
+    /* Reported ones are for nobody who asks afterwards. */
+    CHECK(sim, token->bad_ms == 0 || known->asked_ms <= token->bad_ms || token->is_unsafe);
+    /* Of two texts for one task only the first is believed. */
+    if (place == submit->twin)
+        return;
+    CHECK(sim, submit->handed == MAP_NONE || submit->handed == place || token->is_unsafe);
+    submit->handed = place;
+}
+
+/* The lifetime of a solution is never overrated. */
+static void check_age(struct sim *sim, const struct caller *caller, const struct answer *answer,
+                      const struct token *token)
+{
+    if (sim->has_skewed)
+        return;
+    const uint64_t age_ms = caller->told_ms - token->born_ms;
+    CHECK(sim, token->born_ms <= caller->told_ms && answer->age_ms >= age_ms);
+    const uint64_t life_ms = sim->plan.options.ttl_ms[answer->captcha];
+    CHECK(sim, answer->expires_in_ms == 0 || answer->expires_in_ms + age_ms <= life_ms);
+    const bool is_from_memory =
+        answer->source == SOURCE_DEDUP_CACHE ||
+        (answer->source == SOURCE_IDEMPOTENT && caller->told_ms == caller->since_ms &&
+         caller->must_be_same);
+    if (caller->kind != CALLER_ASK || !is_from_memory)
+        return;
+    CHECK(sim, answer->expires_in_ms >= caller->min_ttl_ms && answer->expires_in_ms > 0);
+    CHECK(sim, answer->age_ms <= caller->max_age_ms);
+}
+
+static void check_solution(struct sim *sim, const struct caller *caller,
+                           const struct answer *answer, struct known *known, bool is_unsafe)
+{
+    const uint32_t place = token_of(sim, blob_slice(answer->text));
+    CHECK(sim, place != MAP_NONE);
+    struct token *token = &sim->tokens[place];
+    token->is_unsafe |= is_unsafe;
+    /* I6: nobody gets what was solved for something else. */
+    CHECK(sim, token->key == known->key);
+    CHECK(sim, sim->keys[token->key].bytes[0] == sim->keys[known->key].bytes[0]);
+    /* I4: durable before it is given to anybody. */
+    CHECK(sim, token->is_durable || is_unsafe);
+    CHECK(sim, token->is_reached);
+    check_age(sim, caller, answer, token);
+    CHECK(sim, known->reuse != REUSE_NONE || answer->source == SOURCE_API ||
+                   answer->source == SOURCE_IDEMPOTENT);
+    if (!known->is_final)
+        hand_out(sim, place, known);
+    else
+        CHECK(sim, known->token == place);
+    known->token = place;
+}
+
+/* What was told may be asked for again, with the same idempotency key, and is the same. */
+static void promise(struct sim *sim, const struct caller *caller, const struct known *known,
+                    const struct answer *answer)
+{
+    const bool is_only_cached =
+        answer->source == SOURCE_DEDUP_CACHE && known->reuse == REUSE_SHARED;
+    if (caller->kind != CALLER_ASK || known->idempotency == 0 || is_only_cached ||
+        caller->must_be_same)
+        return;
+    struct promise *made = &sim->promises[known->idempotency - 1];
+    if (made->epoch != caller->epoch)
+        return;
+    const uint64_t until_ms = caller->since_ms + sim->plan.options.idempotency_ttl_ms;
+    made->key = known->key;
+    made->token = known->token;
+    made->until_ms = until_ms;
+    made->fresh_ms = caller->told_ms + answer->expires_in_ms;
+}
+
+/* I5, I8: what a caller knows of is found again, until its end was read or could have been. */
+static void check_unknown(struct sim *sim, const struct caller *caller)
+{
+    if (caller->need == MAP_NONE || caller->kind != CALLER_LOOK)
+        return;
+    const struct known *known = &sim->knowns[caller->about];
+    const uint64_t last_ms = known->seen_ms > sim->up_ms ? known->seen_ms : sim->up_ms;
+    CHECK(sim, known->is_end_told || known->is_final || known->is_detached || known->is_unsafe ||
+                   caller->since_ms >= last_ms + READABLE_MS || sim->has_skewed);
+}
+
+static void check_refusal(struct sim *sim, const struct caller *caller,
+                          const struct answer *answer)
+{
+    CHECK(sim, !caller->must_be_same || answer->refusal != REFUSAL_MISMATCH);
+    if (answer->refusal == REFUSAL_UNKNOWN_ID)
+        check_unknown(sim, caller);
+    const bool is_possible =
+        caller->kind == CALLER_ASK
+            ? answer->refusal != REFUSAL_UNKNOWN_ID && answer->refusal != REFUSAL_NOT_SOLVED
+            : answer->refusal == REFUSAL_UNKNOWN_ID || answer->refusal == REFUSAL_NOT_SOLVED ||
+                  caller->kind == CALLER_ACCOUNT;
+    CHECK(sim, is_possible);
+}
+
+static void check_known(struct sim *sim, const struct caller *caller, const struct answer *answer,
+                        struct known *known, bool is_unsafe)
+{
+    const bool is_final = answer->state == REQUEST_SOLVED || answer->state == REQUEST_FAILED;
+    known->is_unsafe |= is_unsafe;
+    /* I8: what is final stays as it is. */
+    CHECK(sim, !known->is_final || known->state == answer->state || known->is_unsafe);
+    CHECK(sim, (answer->state == REQUEST_SOLVED) == (answer->text != NULL));
+    CHECK(sim, (answer->state == REQUEST_FAILED) == (answer->code[0] != '\0'));
+    if (answer->state == REQUEST_SOLVED)
+        check_solution(sim, caller, answer, known, is_unsafe);
+    CHECK(sim, !caller->must_be_same || caller->kind != CALLER_ASK ||
+                   known->token == caller->about);
+    if (answer->state == REQUEST_SOLVED && !is_unsafe)
+        promise(sim, caller, known, answer);
+    known->is_final |= is_final;
+    known->state = answer->state;
+    if (!is_final)
+        known->seen_ms = caller->told_ms;
+}
+
+void check_answer(struct sim *sim, const struct caller *caller, const struct answer *answer,
+                  bool is_unsafe)
+{
+    CHECK(sim, caller->state == CALLER_TOLD);
+    if (answer->refusal != REFUSAL_NONE) {
+        check_refusal(sim, caller, answer);
+        return;
+    }
+    CHECK(sim, !caller->must_refuse);
+    /* I6: another client's request is nobody's business. */
+    CHECK(sim, caller->kind != CALLER_LOOK || caller->need != MAP_NONE);
+    CHECK(sim, caller->kind != CALLER_ACCOUNT && caller->kind != CALLER_CALLBACK);
+    struct known *known = caller->kind == CALLER_ASK ? introduce(sim, caller, answer->id)
+                                                     : &sim->knowns[caller->about];
+    CHECK(sim, known->id == answer->id);
+    check_known(sim, caller, answer, known, is_unsafe);
+    if (caller->kind == CALLER_REPORT && !caller->is_good && known->token != MAP_NONE)
+        sim->tokens[known->token].bad_ms = sim->now_ms;
+}
+
+/* I4: a solution that reached us is on disk before the vendor hears that we have it. */
+void check_ack(struct sim *sim, const struct caller *caller)
+{
+    if (caller->about == MAP_NONE || sim->tokens[caller->about].is_durable)
+        return;
+    const struct submit *submit = &sim->submits[caller->submit];
+    const bool is_other_text = submit->is_durable && caller->about != submit->twin;
+    CHECK(sim, submit->is_forgotten || is_other_text);
+}
+
+/* ---- after each step ------------------------------------------------------------------------------ */
+
+static void check_limits(struct sim *sim)
+{
+    const struct engine_options *options = &sim->plan.options;
+    struct gauges gauges;
+    engine_gauges(sim->engine, &gauges);
+    /* I7. More than the plan's slots may be taken after a restart, since what was given up before
+     * it may have to be waited for again; but then nothing is submitted. */
+    CHECK(sim, sim->submitted_step != sim->steps || gauges.slots_used <= gauges.slots_plan);
+    CHECK(sim, sim->submitted_step != sim->steps || gauges.breaker == BREAKER_CLOSED);
+    CHECK(sim, gauges.requests <= options->max_requests);
+    CHECK(sim, gauges.flights <= options->max_flights);
+    CHECK(sim, gauges.callers <= options->max_callers);
+    CHECK(sim, gauges.solutions <= options->max_solutions);
+    CHECK(sim, gauges.solution_bytes <= options->max_solution_bytes);
+    CHECK(sim, gauges.idempotency <= options->max_idempotency);
+    CHECK(sim, gauges.letters <= options->max_letters);
+    const uint64_t days = sim->last_day - sim->first_day + (sim->has_skewed ? 2 : 1);
+    for (size_t i = 0; i < SIM_CLIENTS; i++) {
+        const uint64_t budget = sim->plan.clients[i].budget_per_day;
+        CHECK(sim, budget == UINT64_MAX || sim->accepted[i] <= budget * days);
+    }
+}
+
+/* I10: what the engine counted is what happened. */
+static void check_books(struct sim *sim)
+{
+    const struct stats *now = engine_stats(sim->engine);
+    const struct stats *base = &sim->base;
+    const struct tally *tally = &sim->tally;
+    CHECK(sim, now->requests - base->requests == tally->requests);
+    CHECK(sim, now->rejected - base->rejected == tally->refused);
+    CHECK(sim, now->submits - base->submits == tally->submits);
+    CHECK(sim, now->polls - base->polls == tally->polls);
+    CHECK(sim, now->probes - base->probes == tally->probes);
+    CHECK(sim, now->callbacks_forged - base->callbacks_forged == tally->forged);
+    const uint64_t callbacks = now->callbacks_ok + now->callbacks_duplicate + now->callbacks_late +
+                               now->callbacks_unknown;
+    CHECK(sim, callbacks - base->callbacks_ok - base->callbacks_duplicate - base->callbacks_late -
+                       base->callbacks_unknown ==
+                   tally->callbacks);
+    CHECK(sim, now->submits_accepted - base->submits_accepted <= tally->accepted);
+}
+
+void check_after_step(struct sim *sim)
+{
+    static const uint64_t every[] = {[SIZE_SMALL] = 1, [SIZE_MEDIUM] = 64, [SIZE_LARGE] = 8192};
+    if (sim->steps % every[sim->plan.size] != 0)
+        return;
+    engine_check(sim->engine);
+    check_limits(sim);
+    check_books(sim);
+    if (sim->reference != NULL)
+        reference_compare(sim);
+}
+
+/* I9: faults healed, nobody waits any more. */
+void check_at_the_end(struct sim *sim)
+{
+    struct gauges gauges;
+    engine_check(sim->engine);
+    check_limits(sim);
+    check_books(sim);
+    engine_gauges(sim->engine, &gauges);
+    CHECK(sim, gauges.waiting == 0 && gauges.flights == 0 && gauges.queued == 0);
+    CHECK(sim, gauges.callers == 0 && gauges.slots_used == 0);
+    CHECK(sim, gauges.breaker == BREAKER_CLOSED && sim->open_count == 0);
+    CHECK(sim, sim->needs_done == sim->need_count);
+}

@@ -1,0 +1,380 @@
+/* The ledger's rules: when a second submit is legal, what must be on disk by when, what may be forgotten. */
+#include "sim.h"
+
+#include <stdlib.h>
+
+/* As the engine has them: how long a late callback is understood, and what a restored flight gets at least. */
+#define LISTEN_MS 3600000
+#define RESTORED_GRACE_MS 30000
+
+static uint32_t key_place(const struct sim *sim, const struct key *key)
+{
+    uint64_t number;
+    memcpy(&number, key->bytes, sizeof number);
+    CHECK(sim, number > 0 && number <= sim->key_count);
+    return (uint32_t)(number - 1);
+}
+
+/* A row's wall time on the world's clock. */
+static uint64_t moment_of(const struct sim *sim, int64_t wall_ms)
+{
+    return (uint64_t)((int64_t)sim->now_ms + wall_ms - sim_wall_ms(sim));
+}
+
+/* ---- open submits of a key -------------------------------------------------------------------- */
+
+static void open_up(struct sim *sim, uint32_t place)
+{
+    struct submit *submit = &sim->submits[place];
+    const uint32_t head = sim->open_of_key[submit->key];
+    submit->is_open = true;
+    submit->prev_open = MAP_NONE;
+    submit->next_open = head;
+    if (head != MAP_NONE)
+        sim->submits[head].prev_open = place;
+    sim->open_of_key[submit->key] = place;
+}
+
+static void close_down(struct sim *sim, uint32_t place)
+{
+    struct submit *submit = &sim->submits[place];
+    if (!submit->is_open)
+        return;
+    submit->is_open = false;
+    if (submit->prev_open != MAP_NONE)
+        sim->submits[submit->prev_open].next_open = submit->next_open;
+    else
+        sim->open_of_key[submit->key] = submit->next_open;
+    if (submit->next_open != MAP_NONE)
+        sim->submits[submit->next_open].prev_open = submit->prev_open;
+}
+
+/* Its flight's end, or the end of its window if nobody heard of it, allows another one. */
+static bool is_over(const struct sim *sim, const struct submit *submit)
+{
+    const uint64_t window_ms = submit->issued_ms + sim->plan.options.ambiguity_window_ms;
+    return (submit->is_lossy && sim->now_ms >= window_ms) || sim->now_ms >= submit->deadline_ms;
+}
+
+/* A solution ends the flight that it is for, whichever attempt brought it. */
+static void close_flight(struct sim *sim, const struct submit *solved)
+{
+    uint32_t next;
+    for (uint32_t i = sim->open_of_key[solved->key]; i != MAP_NONE; i = next) {
+        const struct submit *submit = &sim->submits[i];
+        next = submit->next_open;
+        if (submit->flight == solved->flight ||
+            (submit->reuse == REUSE_SHARED && solved->reuse == REUSE_SHARED))
+            close_down(sim, i);
+    }
+}
+
+/* I1, I3: a second submit only when the first was proven void, ended, or unheard of for the window. */
+static void check_alone(struct sim *sim, const struct submit *issued)
+{
+    uint32_t next;
+    for (uint32_t i = sim->open_of_key[issued->key]; i != MAP_NONE; i = next) {
+        const struct submit *other = &sim->submits[i];
+        next = other->next_open;
+        if (is_over(sim, other)) {
+            close_down(sim, i);
+            continue;
+        }
+        CHECK(sim, other->flight != issued->flight);
+        CHECK(sim, other->reuse != REUSE_SHARED || issued->reuse != REUSE_SHARED);
+    }
+}
+
+void ledger_issue(struct sim *sim, const struct action *action)
+{
+    const struct call *call = &action->call;
+    const uint32_t place = map_get(&sim->submit_by_name, call->attempt);
+    /* I2: its intent is journaled before it, and the submit waits for that. */
+    CHECK(sim, place != MAP_NONE && action->after == sim->disk.appended && action->after > 0);
+    struct submit *submit = &sim->submits[place];
+    CHECK(sim, !submit->is_issued && call->client == submit->client);
+    CHECK(sim, slice_equals(blob_slice(call->params), blob_slice(sim->params[submit->key])));
+    CHECK(sim, !sim->disk.is_full);
+    submit->is_issued = true;
+    submit->issued_ms = sim->now_ms;
+    check_alone(sim, submit);
+    open_up(sim, place);
+}
+
+void ledger_sent(struct sim *sim, const struct submit *submit)
+{
+    /* I2: durable before the first byte. */
+    CHECK(sim, disk_find(&sim->disk, RECORD_ATTEMPT, submit->name) != NULL);
+}
+
+void ledger_told(struct sim *sim, uint32_t place, const struct vendor_result *result)
+{
+    struct submit *submit = &sim->submits[place];
+    if (result->outcome == OUTCOME_NOT_SENT && submit->is_accepted)
+        return; /* of a poll */
+    if (result->outcome == OUTCOME_NOT_SENT || result->outcome == OUTCOME_REJECTED) {
+        submit->is_void = true;
+        close_down(sim, place);
+    } else if (result->outcome == OUTCOME_AMBIGUOUS) {
+        submit->is_lossy = true;
+    } else if (result->outcome == OUTCOME_ACCEPTED) {
+        submit->is_id_told = true;
+    } else if (result->outcome == OUTCOME_FAILED) {
+        submit->is_ended = true;
+        close_down(sim, place);
+    } else if (result->outcome == OUTCOME_SOLVED) {
+        struct token *token = &sim->tokens[token_of(sim, blob_slice(result->text))];
+        sim->solved += !token->is_reached;
+        token->is_reached = true;
+        submit->is_ended = submit->is_solved = true;
+        close_flight(sim, submit);
+    }
+}
+
+/* ---- records ------------------------------------------------------------------------------------ */
+
+static void note_flight(struct sim *sim, const struct flight_row *row)
+{
+    if (map_get(&sim->flight_by_uid, row->id) != MAP_NONE)
+        return;
+    sim->flights =
+        array_grow(sim->flights, sim->flight_count, &sim->flight_room, sizeof *sim->flights);
+    sim->flights[sim->flight_count] = (struct flight_note){
+        .deadline_ms =
+            moment_of(sim, row->created_wall_ms) + sim->plan.options.solve_timeout_ms,
+        .key = key_place(sim, &row->key),
+    };
+    map_set(&sim->flight_by_uid, row->id, (uint32_t)sim->flight_count++);
+}
+
+/* The first row of an attempt is its intent. */
+static void note_attempt(struct sim *sim, const struct attempt_row *row)
+{
+    const uint32_t known = map_get(&sim->submit_by_name, row->name);
+    if (known != MAP_NONE) {
+        const struct submit *submit = &sim->submits[known];
+        CHECK(sim, !submit->is_forgotten && submit->flight == row->flight);
+        /* I8: what is known of it never becomes less. */
+        CHECK(sim, !submit->is_id_told || row->is_replied);
+        return;
+    }
+    const uint32_t flight = map_get(&sim->flight_by_uid, row->flight);
+    CHECK(sim, row->name != 0 && flight != MAP_NONE);
+    sim->submits =
+        array_grow(sim->submits, sim->submit_count, &sim->submit_room, sizeof *sim->submits);
+    sim->submits[sim->submit_count] = (struct submit){
+        .name = row->name,
+        .flight = row->flight,
+        .issued_ms = sim->now_ms,
+        .deadline_ms = sim->flights[flight].deadline_ms,
+        .ready_ms = UINT64_MAX,
+        .key = key_place(sim, &row->key),
+        .client = row->client,
+        .reuse = row->reuse,
+        .error = CLASS_NONE,
+        .token = MAP_NONE,
+        .twin = MAP_NONE,
+        .other = MAP_NONE,
+        .handed = MAP_NONE,
+    };
+    CHECK(sim, sim->flights[flight].key == sim->submits[sim->submit_count].key);
+    map_set(&sim->submit_by_name, row->name, (uint32_t)sim->submit_count++);
+    sim->attempt_rows++;
+}
+
+/* I4: nothing that may still bring something paid for is forgotten, as long as there is room for it. */
+static void forget_attempt(struct sim *sim, attempt_id name)
+{
+    const uint32_t place = map_get(&sim->submit_by_name, name);
+    CHECK(sim, place != MAP_NONE);
+    struct submit *submit = &sim->submits[place];
+    const struct engine_options *options = &sim->plan.options;
+    const bool is_late = sim->now_ms >= submit->issued_ms + LISTEN_MS || sim->has_skewed;
+    const bool is_full = sim->attempt_rows >= options->max_flights * 2;
+    /* Without callbacks only polls bring anything, and those end with the flight. */
+    const bool is_deaf = !options->has_callbacks && (submit->is_ended || is_over(sim, submit) ||
+                                                     !submit->is_open || submit->is_lossy);
+    CHECK(sim, submit->is_void || is_late || is_full || is_deaf);
+    submit->is_forgotten = true;
+    sim->attempt_rows--;
+}
+
+static void note_solution(struct sim *sim, const struct solution_row *row)
+{
+    const uint32_t token = token_of(sim, blob_slice(row->text));
+    CHECK(sim, token != MAP_NONE && sim->tokens[token].is_reached);
+    /* I6: kept under the key it was solved for. */
+    CHECK(sim, key_place(sim, &row->key) == sim->tokens[token].key);
+    sim->tokens[token].expires_ms = moment_of(sim, row->expires_wall_ms);
+    map_set(&sim->token_by_uid, row->id, token);
+}
+
+static bool is_one_time(const struct sim *sim, uint32_t key)
+{
+    return sim->plan.strength[FAULT_ONE_TIME] > 0 && key / SIM_CLIENTS % 4 == 3;
+}
+
+/* I4, I10: a paid solution ends handed out, expired, crowded out or reported; never just so. */
+static void forget_solution(struct sim *sim, uint64_t uid)
+{
+    const uint32_t place = map_get(&sim->token_by_uid, uid);
+    CHECK(sim, place != MAP_NONE);
+    const struct token *token = &sim->tokens[place];
+    const bool is_expired = sim->now_ms >= token->expires_ms || sim->has_skewed;
+    const bool is_crowded_out =
+        sim->is_crowded || engine_stats(sim->engine)->solutions_evicted > 0;
+    CHECK(sim, token->emitted > 0 || token->handed > 0 || is_expired || is_crowded_out ||
+                   token->is_reported || token->is_unsafe || is_one_time(sim, token->key));
+}
+
+void ledger_record(struct sim *sim, const struct action *action)
+{
+    const struct record *record = &action->record;
+    CHECK(sim, action->after == sim->disk.appended + 1);
+    if (record->kind == RECORD_FLIGHT && !record->is_drop)
+        note_flight(sim, &record->flight);
+    if (record->kind == RECORD_ATTEMPT && !record->is_drop)
+        note_attempt(sim, &record->attempt);
+    if (record->kind == RECORD_ATTEMPT && record->is_drop)
+        forget_attempt(sim, record->attempt.name);
+    if (record->kind == RECORD_SOLUTION && !record->is_drop)
+        note_solution(sim, &record->solution);
+    if (record->kind == RECORD_SOLUTION && record->is_drop)
+        forget_solution(sim, record->solution.id);
+}
+
+void ledger_row(struct sim *sim, const struct record *record)
+{
+    if (record->kind != RECORD_SOLUTION || record->is_drop)
+        return;
+    struct token *token = &sim->tokens[token_of(sim, blob_slice(record->solution.text))];
+    token->is_durable = true;
+    sim->submits[token->submit].is_durable = true;
+}
+
+/* ---- crashes ---------------------------------------------------------------------------------- */
+
+/* What the disk still knows of a submit decides what the engine may do next. */
+static void look_at_remains(struct sim *sim, uint32_t place)
+{
+    struct submit *submit = &sim->submits[place];
+    const struct record *row = disk_find(&sim->disk, RECORD_ATTEMPT, submit->name);
+    if (row == NULL) {
+        /* Sent ones have their intent on disk, unless it was dropped for good. */
+        CHECK(sim, !submit->is_executed || submit->is_forgotten);
+        submit->is_forgotten = true;
+        close_down(sim, place);
+        return;
+    }
+    if (submit->is_forgotten || !submit->is_issued)
+        submit->is_forgotten = false;
+    sim->attempt_rows++;
+    submit->is_lossy = row->attempt.task_id[0] == '\0';
+    submit->must_poll = false;
+    /* Knowledge of its end may have gone with the crash; then it simply goes on. */
+    if (sim->has_skewed)
+        close_down(sim, place);
+}
+
+void ledger_after_crash(struct sim *sim)
+{
+    sim->attempt_rows = 0;
+    for (uint32_t i = 0; i < sim->submit_count; i++)
+        look_at_remains(sim, i);
+    for (size_t i = 0; i < sim->token_count; i++)
+        sim->tokens[i].emitted = sim->tokens[i].handed;
+    sim->tally = (struct tally){.requests = 0};
+}
+
+/* Every restored flight has its time, however long we were away. */
+static void prolong(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->submit_count; i++) {
+        struct submit *submit = &sim->submits[i];
+        if (!submit->is_open || submit->deadline_ms >= sim->now_ms + RESTORED_GRACE_MS)
+            continue;
+        const struct record *flight = disk_find(&sim->disk, RECORD_FLIGHT, submit->flight);
+        if (flight != NULL && !flight->flight.is_over)
+            submit->deadline_ms = sim->now_ms + RESTORED_GRACE_MS;
+    }
+    for (size_t i = 0; i < sim->disk.row_count; i++) {
+        const struct disk_row *row = &sim->disk.rows[i];
+        if (!row->is_used || row->record.kind != RECORD_FLIGHT)
+            continue;
+        struct flight_note *note =
+            &sim->flights[map_get(&sim->flight_by_uid, row->record.flight.id)];
+        if (note->deadline_ms < sim->now_ms + RESTORED_GRACE_MS)
+            note->deadline_ms = sim->now_ms + RESTORED_GRACE_MS;
+    }
+}
+
+static bool has_solution(const struct sim *sim, uint64_t flight)
+{
+    for (size_t i = 0; i < sim->disk.row_count; i++) {
+        const struct disk_row *row = &sim->disk.rows[i];
+        if (row->is_used && row->record.kind == RECORD_SOLUTION &&
+            row->record.solution.flight == flight)
+            return true;
+    }
+    return false;
+}
+
+static bool is_newest(const struct sim *sim, const struct attempt_row *attempt)
+{
+    for (size_t i = 0; i < sim->disk.row_count; i++) {
+        const struct disk_row *row = &sim->disk.rows[i];
+        const struct attempt_row *other = &row->record.attempt;
+        if (row->is_used && row->record.kind == RECORD_ATTEMPT && other->name != attempt->name &&
+            other->flight == attempt->flight && !other->is_closed &&
+            other->started_wall_ms >= attempt->started_wall_ms)
+            return false;
+    }
+    return true;
+}
+
+/* No durable attempt with a task id is forgotten: whoever finds this row must fetch what was paid for. */
+static bool is_to_be_fetched(const struct sim *sim, const struct attempt_row *attempt)
+{
+    if (attempt->task_id[0] == '\0' || attempt->is_closed || sim->has_skewed)
+        return false;
+    const struct record *flight = disk_find(&sim->disk, RECORD_FLIGHT, attempt->flight);
+    return flight != NULL && !flight->flight.is_over && !has_solution(sim, attempt->flight) &&
+           is_newest(sim, attempt);
+}
+
+/* More solutions survived than there is room for: their drops were lost with the crash. */
+static bool is_crowded(const struct sim *sim)
+{
+    uint32_t kept = 0;
+    for (size_t i = 0; i < sim->disk.row_count; i++) {
+        const struct disk_row *row = &sim->disk.rows[i];
+        kept += row->is_used && row->record.kind == RECORD_SOLUTION;
+    }
+    return kept > sim->plan.options.max_solutions ||
+           sim->plan.options.max_solution_bytes < UINT64_C(1000) * kept;
+}
+
+void ledger_after_restart(struct sim *sim)
+{
+    sim->base = *engine_stats(sim->engine);
+    sim->is_crowded = is_crowded(sim);
+    prolong(sim);
+    /* Squares of the number of rows are for small disks. */
+    if (sim->plan.size == SIZE_LARGE)
+        return;
+    for (size_t i = 0; i < sim->disk.row_count; i++) {
+        const struct disk_row *row = &sim->disk.rows[i];
+        if (!row->is_used || row->record.kind != RECORD_ATTEMPT)
+            continue;
+        const uint32_t place = map_get(&sim->submit_by_name, row->record.attempt.name);
+        sim->submits[place].must_poll = is_to_be_fetched(sim, &row->record.attempt);
+    }
+}
+
+void ledger_after_first_tick(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->submit_count; i++) {
+        CHECK(sim, !sim->submits[i].must_poll || sim->submits[i].polled_in == sim->incarnation);
+        sim->submits[i].must_poll = false;
+    }
+}

@@ -1,0 +1,426 @@
+/* The simulation: the real engine in a fake world of vendor, callbacks, disk and clients, where one seed is one run. */
+#ifndef SOLVEGATE_TESTS_SIM_SIM_H
+#define SOLVEGATE_TESTS_SIM_SIM_H
+
+#include "base/assert.h"
+#include "base/rand.h"
+#include "map.h"
+
+#include <solvegate/engine.h>
+
+/* ---- what can go wrong ------------------------------------------------------------------- */
+
+/* name, word, highest strength in thousandths. A seed first draws which of them exist and how strong they are. */
+#define FAULT_LIST(X)                         \
+    X(NOT_SENT, "not_sent", 300)              \
+    X(REJECTED, "rejected", 250)              \
+    X(ACCOUNT, "account", 60)                 \
+    X(REQUEST_LOST, "request_lost", 200)      \
+    X(REPLY_LOST, "reply_lost", 300)          \
+    X(REPLY_SLOW, "reply_slow", 300)          \
+    X(DOUBLED, "doubled", 100)                \
+    X(UNSOLVABLE, "unsolvable", 300)          \
+    X(NEVER, "never", 100)                    \
+    X(SLOW_SOLVE, "slow_solve", 200)          \
+    X(QUICK_SOLVE, "quick_solve", 500)        \
+    X(POLL_UNHEARD, "poll_unheard", 400)      \
+    X(CALLBACK_LOST, "callback_lost", 900)    \
+    X(CALLBACK_AGAIN, "callback_again", 500)  \
+    X(CALLBACK_LATE, "callback_late", 200)    \
+    X(CALLBACK_OTHER, "callback_other", 100)  \
+    X(CALLBACK_NO_ID, "callback_no_id", 500)  \
+    X(CALLBACK_EMPTY, "callback_empty", 100)  \
+    X(CALLBACK_FORGED, "callback_forged", 100) \
+    X(PROBE_BAD, "probe_bad", 500)            \
+    X(LEAVE, "leave", 400)                    \
+    X(COME_BACK, "come_back", 900)            \
+    X(REPEAT, "repeat", 400)                  \
+    X(MUTATE, "mutate", 300)                  \
+    X(TWIN, "twin", 500)                      \
+    X(DETACH, "detach", 100)                  \
+    X(REPORT, "report", 300)                  \
+    X(STRANGER, "stranger", 100)              \
+    X(SINGLE, "single", 700)                  \
+    X(NONE, "none", 300)                      \
+    X(IDEMPOTENCY, "idempotency", 700)        \
+    X(ONE_TIME, "one_time", 300)              \
+    X(LETTERS, "letters", 60)                 \
+    X(ASK_ACCOUNT, "ask_account", 100)        \
+    X(CRASH, "crash", 1000)                   \
+    X(DOWN_LONG, "down_long", 300)            \
+    X(LOSE_ALL, "lose_all", 500)              \
+    X(DISK_SLOW, "disk_slow", 300)            \
+    X(DISK_FULL, "disk_full", 20)             \
+    X(STALL, "stall", 10)                     \
+    X(WALL, "wall", 10)
+
+enum fault {
+#define FAULT_AS_ENUM(name, word, most) FAULT_##name,
+    FAULT_LIST(FAULT_AS_ENUM)
+#undef FAULT_AS_ENUM
+        FAULT_COUNT
+};
+
+const char *fault_word(enum fault fault);
+
+/* Small worlds are checked after every step, the others now and then. */
+enum size { SIZE_SMALL, SIZE_MEDIUM, SIZE_LARGE };
+
+#define SIM_CLIENTS 3
+
+/* Everything that is decided before the first step. */
+struct plan {
+    uint64_t seed;
+    enum size size;
+    uint32_t needs;  /* how many come in all */
+    uint32_t keys;   /* how many different things they want */
+    uint32_t gap_ms; /* mean time between two of them */
+    uint32_t solve_ms;
+    uint32_t crash_every; /* effects, on average; 0: never */
+    bool has_reference;   /* small, and compared with the slow model after every step */
+    uint16_t strength[FAULT_COUNT];
+    struct engine_options options;
+    struct client_options clients[SIM_CLIENTS];
+};
+
+void plan_draw(struct plan *plan, uint64_t seed);
+
+/* ---- the ledger: every submit, judged ------------------------------------------------------ */
+
+struct submit {
+    attempt_id name;
+    uint64_t flight;      /* its uid */
+    uint64_t issued_ms;   /* when the engine decided it */
+    uint64_t ready_ms;    /* when the vendor is done; UINT64_MAX: never, or not accepted */
+    uint64_t deadline_ms; /* of its flight */
+    uint64_t let_go_ms;   /* when its flight was done with it, for all the rows tell; else 0 */
+    uint32_t key;
+    uint32_t token;       /* its solution, or MAP_NONE */
+    uint32_t twin;        /* solution of the second task, when the transport doubled it */
+    uint32_t other;       /* another text for the same task */
+    uint32_t handed;      /* which of token and other a caller got */
+    uint32_t next_open, prev_open; /* of its key */
+    uint32_t polled_in;            /* incarnation in which a poll is under way, or 0 */
+    uint32_t submitted_in;         /* the same of its submit */
+    client_id client;
+    enum reuse reuse;
+    enum class error; /* how the vendor gives up, or CLASS_NONE */
+    bool has_intent;  /* its row was seen */
+    bool is_issued, is_executed, is_accepted, is_open;
+    bool is_lossy;     /* nobody knows what became of it: the window ends it */
+    bool is_id_told;   /* the engine knows the task id */
+    bool is_void;      /* the engine was told that it does not exist */
+    bool is_ended;     /* the engine was told its solution or failure */
+    bool is_solved;    /* the engine was told a solution */
+    bool is_forgotten; /* the engine dropped its row */
+    bool is_durable;   /* a solution of it was on the disk */
+    bool must_poll;    /* paid for before the crash: fetched at once after it */
+};
+
+/* A solution the vendor made. */
+struct token {
+    uint64_t born_ms;
+    uint64_t bad_ms; /* when somebody said so and was answered; 0: never */
+    uint64_t expires_ms; /* as its row said */
+    uint32_t key;
+    uint32_t submit;
+    uint32_t handed;  /* requests that got it */
+    uint32_t emitted; /* requests that were to get it, before any crash */
+    uint64_t idempotency; /* of the first */
+    bool is_exclusive; /* one of them must be the only one */
+    bool is_durable;   /* its row was on the synced disk once */
+    bool is_unsafe;    /* given out or dropped while the disk was full: nothing is promised */
+    bool is_reported;  /* somebody is saying that it is bad */
+    bool is_reached;   /* the engine was told it */
+};
+
+struct flight_note {
+    uint64_t deadline_ms;
+    uint32_t key;
+};
+
+/* ---- clients ------------------------------------------------------------------------------- */
+
+enum need_state { NEED_AWAY, NEED_ASKING, NEED_KNOWN, NEED_LOOKING, NEED_DONE };
+
+/* Somebody who wants something: asks, waits, leaves, comes back. */
+struct need {
+    enum need_state state;
+    uint32_t key;
+    uint32_t other_key; /* what a mutated repeat asks for */
+    uint32_t known;     /* its request, or MAP_NONE */
+    uint64_t idempotency; /* number, or 0 */
+    client_id client;
+    enum reuse reuse;
+    uint8_t priority;
+    uint8_t tries;
+    bool is_told, is_mutated, is_reporting;
+    bool is_strict; /* min_ttl and max_age */
+};
+
+/* A request as far as its callers were told. */
+struct known {
+    request_id id;
+    uint64_t seen_ms; /* last told that it goes on */
+    uint64_t asked_ms;
+    uint64_t idempotency;
+    uint32_t key;
+    uint32_t token; /* it got, or MAP_NONE */
+    client_id client;
+    enum reuse reuse;
+    enum request_state state;
+    bool is_final;
+    bool is_end_told; /* the engine answered with its end */
+    bool is_unsafe; /* told while the disk was full */
+    bool is_detached;
+};
+
+/* What an idempotency number stands for. */
+struct promise {
+    uint32_t key;
+    uint32_t token; /* MAP_NONE: nothing is promised */
+    uint64_t until_ms; /* the record lives at least as long */
+    uint64_t fresh_ms; /* and its solution is fresh */
+    uint32_t epoch;    /* changes whenever the record may have changed its mind */
+};
+
+enum caller_kind {
+    CALLER_ASK,
+    CALLER_LOOK,
+    CALLER_DETACH,
+    CALLER_REPORT,
+    CALLER_ACCOUNT,
+    CALLER_LETTERS,
+    CALLER_CALLBACK,
+};
+
+enum caller_state { CALLER_OPEN, CALLER_TOLD, CALLER_CLOSED };
+
+struct caller {
+    enum caller_kind kind;
+    enum caller_state state;
+    bool is_gone;
+    bool is_good;      /* of a report */
+    bool must_be_same; /* of a repeat: the promise holds */
+    bool must_refuse;  /* of a mutated repeat */
+    uint32_t need;     /* or MAP_NONE */
+    uint32_t about;    /* known request, or the token of a callback */
+    uint32_t open_place;
+    uint64_t since_ms;
+    uint64_t told_ms; /* when the engine answered; the answer may wait for the disk */
+    uint32_t epoch;   /* of its promise */
+    uint32_t min_ttl_ms, max_age_ms;
+    uint32_t submit; /* of a callback */
+};
+
+/* ---- the world ----------------------------------------------------------------------------- */
+
+enum happening {
+    HAPPEN_ARRIVE,    /* somebody new needs something */
+    HAPPEN_NEED,      /* somebody acts again */
+    HAPPEN_LEAVE,     /* a caller closes its connection */
+    HAPPEN_SUBMITTED, /* a submit's reply arrives */
+    HAPPEN_POLLED,
+    HAPPEN_PROBED,
+    HAPPEN_CALLBACK,
+    HAPPEN_SYNCED, /* the disk is done */
+    HAPPEN_ROOM,   /* there is room on the disk again */
+    HAPPEN_UP,     /* the gateway starts again */
+};
+
+struct moment {
+    uint64_t at_ms;
+    uint64_t order;
+    enum happening what;
+    uint32_t incarnation; /* it belongs to; 0: to all */
+    uint32_t subject;
+    uint32_t detail;
+    uint32_t detail2;
+};
+
+struct disk_row {
+    struct record record; /* owned */
+    uint64_t number;      /* its name */
+    uint32_t next_free;
+    bool is_used;
+};
+
+struct disk {
+    struct record *log; /* owned: appended and not yet synced, a ring */
+    size_t log_first, log_count, log_room;
+    journal_seq synced, appended; /* numbers of this incarnation */
+    journal_seq syncing;          /* what the sync under way covers; 0: none */
+    struct disk_row *rows;        /* owned */
+    size_t row_count, row_room;
+    uint32_t free_row;
+    struct map by_name;
+    bool is_full;
+};
+
+/* What the engine must have counted since it started. */
+struct tally {
+    uint64_t requests, submits, polls, probes, accepted, rejected, not_sent, ambiguous;
+    uint64_t callbacks, forged, refused;
+};
+
+struct reference;
+
+struct sim {
+    struct plan plan;
+    struct rand rand;
+    struct engine *engine; /* NULL while it is down */
+    uint64_t now_ms;
+    int64_t wall_skew_ms;
+    uint64_t hash;
+    uint64_t steps, effects, step_limit;
+    uint64_t submitted_step; /* the last one that submitted anything */
+    uint64_t crash_at; /* effects */
+    uint32_t incarnation;
+    uint32_t crashes;
+    uint32_t first_day, last_day;
+    bool is_traced, is_healing, has_skewed, is_stepping, crash_now, is_crowded;
+    uint64_t up_ms; /* when it started, or will start, last */
+    uint64_t heal_ms;
+    uint64_t order;
+
+    struct moment *heap; /* owned */
+    size_t heap_count, heap_room;
+    struct action *held; /* owned: a ring */
+    size_t held_first, held_count, held_room;
+    struct disk disk;
+
+    struct key *keys;      /* owned, with params */
+    struct blob **params;  /* owned */
+    uint32_t *open_of_key; /* owned: head of the open submits of each */
+    uint32_t key_count;
+
+    struct submit *submits;
+    size_t submit_count, submit_room;
+    struct token *tokens;
+    size_t token_count, token_room;
+    struct flight_note *flights;
+    size_t flight_count, flight_room;
+    struct need *needs;
+    size_t need_count, need_room;
+    size_t needs_done;
+    struct known *knowns;
+    size_t known_count, known_room;
+    struct promise *promises;
+    size_t promise_count, promise_room;
+    struct caller *callers;
+    size_t caller_count, caller_room;
+    uint32_t *open_callers;
+    size_t open_count, open_room;
+    struct map submit_by_name, flight_by_uid, known_by_id, token_by_uid;
+
+    uint64_t accepted[SIM_CLIENTS];
+    uint64_t solved; /* tasks the vendor solved */
+    uint64_t answered;
+    uint32_t attempt_rows; /* of this incarnation */
+    uint32_t probing_in[PROBE_COUNT];
+    struct tally tally;
+    struct stats base; /* the engine's, when it started */
+    struct reference *reference; /* owned, or NULL */
+};
+
+/* Runs the whole world; aborts at the first broken rule. */
+void sim_run(struct sim *sim, const struct plan *plan);
+/* Memory is kept for the next run; this gives it back. */
+void sim_close(struct sim *sim);
+
+_Noreturn void sim_fail(const struct sim *sim, const char *rule, const char *file, int line);
+#define CHECK(sim, rule) ((rule) ? (void)0 : sim_fail(sim, #rule, __FILE__, __LINE__))
+
+bool sim_chance(struct sim *sim, enum fault fault);
+uint64_t sim_below(struct sim *sim, uint64_t bound);
+bool sim_coin(struct sim *sim, uint32_t permille);
+void sim_at(struct sim *sim, uint64_t in_ms, struct moment moment);
+int64_t sim_wall_ms(const struct sim *sim);
+/* Applies the event with the world's time and does what the engine asks for. */
+void sim_step(struct sim *sim, struct event *event);
+/* One more boundary between two effects: the crash may come here. */
+bool sim_is_cut(struct sim *sim);
+
+/* ---- shell: actions in, effects out -------------------------------------------------------- */
+
+void shell_take(struct sim *sim);
+void shell_on_synced(struct sim *sim, uint64_t upto);
+void shell_set_full(struct sim *sim, bool is_full);
+void shell_drop(struct sim *sim);
+
+/* ---- disk ------------------------------------------------------------------------------------ */
+
+void disk_open(struct disk *disk);
+void disk_close(struct disk *disk);
+void disk_reset(struct disk *disk);
+void disk_append(struct disk *disk, journal_seq seq, const struct record *take_record);
+/* Makes the log durable up to a number, telling the checker of each row. */
+void disk_sync(struct sim *sim, journal_seq upto);
+/* Keeps some prefix of what was not synced, loses the rest. */
+void disk_crash(struct sim *sim, size_t kept);
+const struct record *disk_find(const struct disk *disk, enum record_kind kind, uint64_t number);
+/* Gives every row to the engine in the order of a store. */
+void disk_load(const struct disk *disk, struct engine *engine);
+
+/* ---- vendor ---------------------------------------------------------------------------------- */
+
+void vendor_submit(struct sim *sim, const struct call *call);
+void vendor_poll(struct sim *sim, const struct call *call);
+void vendor_probe(struct sim *sim, enum probe probe);
+void vendor_on_ack(struct sim *sim, const struct caller *caller, bool is_refused);
+void vendor_happens(struct sim *sim, const struct moment *moment);
+uint32_t token_of(const struct sim *sim, struct slice text);
+
+/* ---- clients --------------------------------------------------------------------------------- */
+
+caller_id clients_call(struct sim *sim, enum caller_kind kind, uint32_t need);
+void clients_happen(struct sim *sim, const struct moment *moment);
+void clients_on_answer(struct sim *sim, struct caller *caller, const struct answer *answer);
+void clients_on_crash(struct sim *sim);
+void clients_close_caller(struct sim *sim, caller_id id);
+void clients_operate(struct sim *sim, enum letter_verb verb);
+
+/* ---- checks ---------------------------------------------------------------------------------- */
+
+/* An action leaves the engine. */
+void check_emitted(struct sim *sim, const struct action *action);
+/* An action is executed; unsafe: while the disk was full, before its records were safe. */
+void check_answer(struct sim *sim, const struct caller *caller, const struct answer *answer,
+                  bool is_unsafe);
+void check_ack(struct sim *sim, const struct caller *caller);
+void check_after_step(struct sim *sim);
+void check_at_the_end(struct sim *sim);
+
+/* ---- the ledger's rules ------------------------------------------------------------------------ */
+
+/* A submit or a record leaves the engine. */
+void ledger_issue(struct sim *sim, const struct action *action);
+void ledger_record(struct sim *sim, const struct action *action);
+/* A submit is sent. */
+void ledger_sent(struct sim *sim, const struct submit *submit);
+/* A record is on the disk. */
+void ledger_row(struct sim *sim, const struct record *record);
+void ledger_after_crash(struct sim *sim);
+void ledger_after_restart(struct sim *sim);
+/* The first tick after it is over. */
+void ledger_after_first_tick(struct sim *sim);
+/* The engine was told something about a submit. */
+void ledger_told(struct sim *sim, uint32_t place, const struct vendor_result *result);
+
+/* ---- the slow model -------------------------------------------------------------------------- */
+
+void reference_open(struct sim *sim);
+void reference_close(struct sim *sim);
+void reference_event(struct sim *sim, const struct event *event);
+void reference_action(struct sim *sim, const struct action *action);
+void reference_compare(struct sim *sim);
+
+/* ---- the trace ------------------------------------------------------------------------------- */
+
+void trace_event(struct sim *sim, const struct event *event);
+void trace_action(struct sim *sim, const struct action *action);
+void trace_note(struct sim *sim, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void trace_engine(struct sim *sim);
+void trace_mix(struct sim *sim, uint64_t value);
+
+#endif

@@ -1,0 +1,171 @@
+/* A caller's own address is told how its request ended: until it is heard, then a letter. */
+#include "world.h"
+
+#include "base/assert.h"
+
+#define URL "https://hooks.example.com/x"
+
+static void a_caller_with_an_address_is_told_the_solution(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    solve(w, "a1", "T1", "TOKEN");
+    told(w, "r1", NOTICE_DELIVERED);
+    assert_int_equal(stats_of(w)->notices_delivered, 1);
+    look(w, "ann", "r1", 0);
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] answer ann r1 solving\n"
+              "[5000..6000] poll a1 task T1\n"
+              "[  6000] notify https://hooks.example.com/x of r1: TOKEN\n"
+              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1\n");
+}
+
+static void a_hit_is_told_at_once(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K");
+    solve(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    ask(w, "bob", .key = "K", .is_told = true, .pingback = URL);
+    told(w, "r2", NOTICE_DELIVERED);
+    expect(w, "[  6000] notify https://hooks.example.com/x of r2: TOKEN\n"
+              "[  6000] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1\n");
+}
+
+static void a_failure_is_told_as_the_vendor_does(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    rejected(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    told(w, "r1", NOTICE_DELIVERED);
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] answer ann r1 solving\n"
+              "[     0] notify https://hooks.example.com/x of r1: ERROR_BAD_PROXY\n");
+}
+
+static void an_address_that_does_not_listen_is_told_again_and_becomes_a_letter(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.notice_retries = 2;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    solve(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    told(w, "r1", NOTICE_REFUSED);
+    pass(w, 1000);
+    told(w, "r1", NOTICE_BUSY);
+    pass(w, 1000);
+    told(w, "r1", NOTICE_REFUSED);
+    pass(w, 2000);
+    told(w, "r1", NOTICE_REFUSED);
+    assert_int_equal(gauges_of(w).letters, 1);
+    assert_int_equal(stats_of(w)->notices_failed, 1);
+    struct letter_view view;
+    struct letter_filter every = every_letter();
+    uint64_t cursor = 0;
+    uint32_t total;
+    assert_int_equal(engine_list_letters(w->engine, &every, &cursor, &view, 1, &total), 1);
+    assert_int_equal(view.kind, LETTER_OF_CALLBACK);
+    assert_int_equal(view.note_count, 3);
+    assert_string_equal(view.pingback.data, URL);
+    assert_string_equal(view.text.data, "TOKEN");
+    expect(w, "[  7000] notify https://hooks.example.com/x of r1: TOKEN\n"
+              "[  8000] notify https://hooks.example.com/x of r1: TOKEN\n"
+              "[ 10000] notify https://hooks.example.com/x of r1: TOKEN\n");
+}
+
+static void a_letter_about_a_callback_is_replayed_by_telling_again(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.notice_retries = 0;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    solve(w, "a1", "T1", "TOKEN");
+    told(w, "r1", NOTICE_REFUSED);
+    skip_lines(w);
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 0);
+    told(w, "r1", NOTICE_REFUSED);
+    assert_int_equal(gauges_of(w).letters, 1);
+    pass(w, 1000);
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 0);
+    told(w, "r1", NOTICE_DELIVERED);
+    assert_int_equal(gauges_of(w).letters, 0);
+    expect(w, "[  6000] letters operator 1\n"
+              "[  6000] notify https://hooks.example.com/x of r1: TOKEN\n"
+              "[  7000] letters operator 1\n"
+              "[  7000] notify https://hooks.example.com/x of r1: TOKEN\n");
+}
+
+static void whoever_detaches_is_told_nothing_more(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    solve(w, "a1", "T1", "TOKEN");
+    told(w, "r1", NOTICE_REFUSED);
+    skip_lines(w);
+    detach(w, "ann", "r1");
+    pass(w, 60000);
+    expect(w, "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1\n");
+}
+
+static void a_request_stays_until_its_caller_was_told(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.notice_retries = 20;
+    options.notice_cap_ms = 600000;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    solve(w, "a1", "T1", "TOKEN");
+    look(w, "ann", "r1", 0);
+    for (int i = 0; i < 9; i++) {
+        told(w, "r1", NOTICE_REFUSED);
+        pass(w, 600000);
+    }
+    assert_int_equal(gauges_of(w).requests, 1);
+    told(w, "r1", NOTICE_DELIVERED);
+    pass(w, 60000);
+    assert_int_equal(gauges_of(w).requests, 0);
+    skip_lines(w);
+}
+
+static void after_a_crash_the_address_is_told_again(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    solve(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    crash(w, ALL_RECORDS);
+    told(w, "r1", NOTICE_DELIVERED);
+    expect(w, "[  6000] notify https://hooks.example.com/x of r1: TOKEN\n"
+              "[  6000] journal 1 request r1 solved\n");
+    crash(w, ALL_RECORDS);
+    look(w, "ann", "r1", 0);
+    expect(w, "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(a_caller_with_an_address_is_told_the_solution),
+        STORY(a_hit_is_told_at_once),
+        STORY(a_failure_is_told_as_the_vendor_does),
+        STORY(an_address_that_does_not_listen_is_told_again_and_becomes_a_letter),
+        STORY(a_letter_about_a_callback_is_replayed_by_telling_again),
+        STORY(whoever_detaches_is_told_nothing_more),
+        STORY(a_request_stays_until_its_caller_was_told),
+        STORY(after_a_crash_the_address_is_told_again),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,185 @@
+#include "store_world.h"
+
+#include <ftw.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "seed.h"
+
+#define DEADLINE_MS 30000
+
+static const char *const clients[WORLD_CLIENTS] = {"alpha", "beta"};
+
+static const char *name_of(void *context, client_id client)
+{
+    (void)context;
+    return clients[client];
+}
+
+static bool find(void *context, struct slice name, client_id *client)
+{
+    const struct store_world *const world = context;
+    for (client_id i = 0; i < (world->is_beta_gone ? 1 : WORLD_CLIENTS); i++) {
+        *client = i;
+        if (slice_equals(name, slice_from(clients[i])))
+            return true;
+    }
+    return false;
+}
+
+void world_init(struct store_world *world)
+{
+    *world = (struct store_world){0};
+    const char *const base = getenv("TMPDIR");
+    (void)snprintf(world->directory, sizeof(world->directory), "%s/solvegate-store-XXXXXX",
+                   base == NULL ? "/tmp" : base);
+    assert_non_null(mkdtemp(world->directory));
+    rand_init(&world->rand, seed_value());
+    assert_int_equal(uv_loop_init(&world->loop), 0);
+}
+
+static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *place)
+{
+    (void)facts;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+void world_end(struct store_world *world)
+{
+    assert_null(world->store);
+    assert_int_equal(uv_loop_close(&world->loop), 0);
+    assert_int_equal(nftw(world->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
+}
+
+enum store_opening world_try(struct store_world *world, struct buf *mistake)
+{
+    const struct store_names names = {.context = world, .name_of = name_of, .find = find};
+    return store_open(world->directory, &names, &world->store, mistake);
+}
+
+void world_open(struct store_world *world)
+{
+    struct buf mistake;
+    buf_init(&mistake, 1024);
+    if (world_try(world, &mistake) != STORE_OPENED)
+        fail_msg("%.*s", (int)mistake.len, mistake.data);
+    assert_int_equal(mistake.len, 0);
+    buf_close(&mistake);
+    world->seq = world->durable = 0;
+    world->durable_calls = world->state_calls = 0;
+    world->state = STORE_WRITABLE;
+    world->is_closed = false;
+}
+
+static void on_durable(void *context, journal_seq seq)
+{
+    struct store_world *const world = context;
+    assert_true(seq > world->durable && seq <= world->seq);
+    world->durable = seq;
+    world->durable_calls++;
+}
+
+static void on_state(void *context, enum store_state state, const char *why)
+{
+    struct store_world *const world = context;
+    world->state = state;
+    world->state_calls++;
+    (void)snprintf(world->why, sizeof(world->why), "%s", why);
+}
+
+void world_start(struct store_world *world)
+{
+    const struct store_handlers handlers = {
+        .context = world, .on_durable = on_durable, .on_state = on_state};
+    store_start(world->store, &world->loop, &handlers);
+}
+
+static void on_closed(void *context)
+{
+    ((struct store_world *)context)->is_closed = true;
+}
+
+void world_close(struct store_world *world)
+{
+    store_close(world->store, on_closed, world);
+    (void)uv_run(&world->loop, UV_RUN_DEFAULT);
+    assert_true(world->is_closed);
+    store_free(world->store);
+    world->store = NULL;
+}
+
+void world_append(struct store_world *world, struct record *take_record)
+{
+    store_append(world->store, ++world->seq, take_record);
+}
+
+static void on_late(uv_timer_t *timer)
+{
+    *(bool *)timer->data = true;
+}
+
+static void turn(struct store_world *world, unsigned milliseconds, bool *is_late,
+                 bool (*is_met)(const struct store_world *world, uint64_t wanted), uint64_t wanted)
+{
+    uv_timer_t timer;
+    assert_int_equal(uv_timer_init(&world->loop, &timer), 0);
+    timer.data = is_late;
+    *is_late = false;
+    assert_int_equal(uv_timer_start(&timer, on_late, milliseconds, 0), 0);
+    while (!*is_late && !is_met(world, wanted))
+        (void)uv_run(&world->loop, UV_RUN_ONCE);
+    uv_close((uv_handle_t *)&timer, NULL);
+    (void)uv_run(&world->loop, UV_RUN_NOWAIT);
+}
+
+static bool is_durable(const struct store_world *world, uint64_t wanted)
+{
+    return world->durable >= wanted;
+}
+
+static bool is_in_state(const struct store_world *world, uint64_t wanted)
+{
+    return (uint64_t)world->state == wanted;
+}
+
+static bool is_never(const struct store_world *world, uint64_t wanted)
+{
+    (void)world;
+    (void)wanted;
+    return false;
+}
+
+void world_until_durable(struct store_world *world, journal_seq seq)
+{
+    bool is_late;
+    turn(world, DEADLINE_MS, &is_late, is_durable, seq);
+    if (is_late)
+        fail_msg("%llu is not durable, %llu is; %s", (unsigned long long)seq,
+                 (unsigned long long)world->durable, world->why);
+}
+
+void world_until_state(struct store_world *world, enum store_state state)
+{
+    bool is_late;
+    turn(world, DEADLINE_MS, &is_late, is_in_state, (uint64_t)state);
+    assert_false(is_late);
+}
+
+void world_turn(struct store_world *world, unsigned milliseconds)
+{
+    bool is_late;
+    turn(world, milliseconds, &is_late, is_never, 0);
+}
+
+void world_path(const struct store_world *world, const char *name, char *path, size_t room)
+{
+    (void)snprintf(path, room, "%s/%s", world->directory, name);
+}

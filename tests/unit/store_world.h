@@ -1,0 +1,60 @@
+/* A store in a directory of its own with a loop, and records full of random things. */
+#ifndef SOLVEGATE_TESTS_STORE_WORLD_H
+#define SOLVEGATE_TESTS_STORE_WORLD_H
+
+#include "base/rand.h"
+#include "io/store.h"
+
+#include <limits.h>
+#include <uv.h>
+
+#define WORLD_CLIENTS 2
+#define WORLD_NOW INT64_C(1900000000000)
+
+struct store_world {
+    char directory[PATH_MAX / 4];
+    struct rand rand;
+    uv_loop_t loop;
+    struct store *store; /* NULL while closed */
+    journal_seq seq;     /* appended last */
+    journal_seq durable;
+    unsigned durable_calls;
+    enum store_state state;
+    unsigned state_calls;
+    char why[256];
+    bool is_closed;
+    bool is_beta_gone; /* as if the configuration did not have the second client any more */
+};
+
+/* A fresh directory under TMPDIR. */
+void world_init(struct store_world *world);
+/* Removes it with all that is in it. */
+void world_end(struct store_world *world);
+
+/* Fails the test unless it opens. */
+void world_open(struct store_world *world);
+void world_start(struct store_world *world);
+/* Closes, waits for it, frees. */
+void world_close(struct store_world *world);
+
+enum store_opening world_try(struct store_world *world, struct buf *mistake);
+
+void world_append(struct store_world *world, struct record *take_record);
+/* Turns the loop until the number is durable or the state is that; fails after half a minute. */
+void world_until_durable(struct store_world *world, journal_seq seq);
+void world_until_state(struct store_world *world, enum store_state state);
+/* Turns the loop for so long. */
+void world_turn(struct store_world *world, unsigned milliseconds);
+
+/* "solvegate.db" and the like in the directory. */
+void world_path(const struct store_world *world, const char *name, char *path, size_t room);
+
+/* A row of this kind named id, all other fields random, none of them dead at WORLD_NOW. */
+struct record world_record(struct store_world *world, enum record_kind kind, uint64_t id);
+/* Another holder of the same bytes. */
+struct record world_share(const struct record *record);
+/* The first field that differs, or NULL. */
+const char *world_difference(const struct record *a, const struct record *b);
+uint64_t world_name_of(const struct record *record);
+
+#endif

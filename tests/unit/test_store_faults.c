@@ -1,0 +1,395 @@
+#include "store_vfs.h"
+#include "store_world.h"
+
+#include "io/store_db.h"
+#include "io/store_upkeep.h"
+#include "seed.h"
+
+#include <fcntl.h>
+#include <setjmp.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static void append_requests(struct store_world *world, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct record record = world_record(world, RECORD_REQUEST, world->seq + 1);
+        world_append(world, &record);
+    }
+}
+
+static void count_row(void *context, const struct record *record)
+{
+    (void)record;
+    ++*(unsigned *)context;
+}
+
+static unsigned rows(struct store_world *world)
+{
+    unsigned count = 0;
+    world_open(world);
+    assert_int_equal(store_load(world->store, WORLD_NOW, count_row, &count), 0);
+    world_close(world);
+    return count;
+}
+
+/* Whether it is refused like this, with these words. */
+static void assert_refused(struct store_world *world, enum store_opening how, const char *words)
+{
+    struct buf mistake;
+    buf_init(&mistake, 1024);
+    assert_int_equal(world_try(world, &mistake), how);
+    assert_null(world->store);
+    buf_add_char(&mistake, '\0');
+    if (strstr(mistake.data, words) == NULL)
+        fail_msg("\"%s\" does not say \"%s\"", mistake.data, words);
+    (void)printf("# %s\n", strstr(mistake.data, world->directory) + strlen(world->directory));
+    buf_close(&mistake);
+}
+
+static void run_sql(const struct store_world *world, const char *text)
+{
+    char path[PATH_MAX];
+    sqlite3 *db = NULL;
+    world_path(world, "solvegate.db", path, sizeof(path));
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    assert_int_equal(sqlite3_open_v2(path, &db, flags, "unix"), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void fill_and_close(struct store_world *world, unsigned count)
+{
+    world_open(world);
+    world_start(world);
+    append_requests(world, count);
+    world_close(world);
+    assert_int_equal(world->durable, count);
+}
+
+static void a_second_instance_is_told_that_it_is_locked(void **state)
+{
+    struct store_world *const world = *state;
+    world_open(world);
+    struct store *const first = world->store;
+    assert_refused(world, STORE_LOCKED, "another instance");
+    (void)fflush(stdout);
+    const pid_t child = fork();
+    if (child == 0) {
+        struct buf mistake;
+        buf_init(&mistake, 1024);
+        _exit(world_try(world, &mistake) == STORE_LOCKED ? 0 : 1);
+    }
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_int_equal(status, 0);
+    world->store = first;
+    world_close(world);
+    world_open(world);
+    world_close(world);
+}
+
+static void only_the_owner_can_read_what_is_made(void **state)
+{
+    struct store_world *const world = *state;
+    static const char *const names[] = {"solvegate.db", "solvegate.db-wal", ""};
+    assert_int_equal(rmdir(world->directory), 0);
+    const mode_t before = umask(0);
+    world_open(world);
+    (void)umask(before);
+    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+        char path[PATH_MAX];
+        struct stat facts;
+        world_path(world, names[i], path, sizeof(path));
+        assert_int_equal(stat(path, &facts), 0);
+        assert_int_equal(facts.st_mode & 077, 0);
+    }
+    world_close(world);
+}
+
+static void a_directory_that_cannot_be_made_is_refused(void **state)
+{
+    struct store_world *const world = *state;
+    char directory[sizeof(world->directory)];
+    memcpy(directory, world->directory, sizeof(directory));
+    const size_t len = strlen(directory);
+    (void)snprintf(world->directory + len, sizeof(world->directory) - len, "/a/b");
+    assert_refused(world, STORE_UNUSABLE, "cannot be made");
+    memcpy(world->directory, directory, sizeof(directory));
+}
+
+static void garble(const struct store_world *world, long at, size_t count)
+{
+    char path[PATH_MAX];
+    world_path(world, "solvegate.db", path, sizeof(path));
+    FILE *const file = fopen(path, "r+b");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, at, SEEK_SET), 0);
+    for (size_t i = 0; i < count; i++)
+        assert_int_equal(fputc(0x5a, file), 0x5a);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void a_damaged_file_is_refused(void **state)
+{
+    struct store_world *const world = *state;
+    char path[PATH_MAX];
+    struct stat facts;
+    world_path(world, "solvegate.db", path, sizeof(path));
+    fill_and_close(world, 2000);
+    garble(world, 8192, 100000);
+    assert_refused(world, STORE_UNUSABLE, "restore a backup");
+    garble(world, 0, 100);
+    assert_refused(world, STORE_UNUSABLE, "restore a backup");
+    assert_int_equal(unlink(path), 0);
+    fill_and_close(world, 2000);
+    assert_int_equal(stat(path, &facts), 0);
+    assert_int_equal(truncate(path, facts.st_size / 2), 0);
+    assert_refused(world, STORE_UNUSABLE, "restore a backup");
+}
+
+static void a_file_of_a_newer_version_or_of_somebody_else_is_refused(void **state)
+{
+    struct store_world *const world = *state;
+    char path[PATH_MAX];
+    world_path(world, "solvegate.db", path, sizeof(path));
+    fill_and_close(world, 1);
+    run_sql(world, "PRAGMA user_version = 2");
+    assert_refused(world, STORE_UNUSABLE, "newer solvegate");
+    assert_int_equal(unlink(path), 0);
+    run_sql(world, "CREATE TABLE flight (id INTEGER)");
+    assert_refused(world, STORE_UNUSABLE, "another program");
+}
+
+static void a_full_disk_keeps_what_is_queued_until_it_fits(void **state)
+{
+    struct store_world *const world = *state;
+    world_open(world);
+    world_start(world);
+    append_requests(world, 10);
+    world_until_durable(world, 10);
+    store_vfs_set_full(true);
+    append_requests(world, 10);
+    world_until_state(world, STORE_FULL);
+    append_requests(world, 10);
+    world_turn(world, 1200);
+    assert_int_equal(world->durable, 10);
+    assert_int_equal(world->state_calls, 1);
+    store_vfs_set_full(false);
+    world_until_durable(world, 30);
+    world_until_state(world, STORE_WRITABLE);
+    assert_int_equal(world->state_calls, 2);
+    world_close(world);
+    assert_int_equal(rows(world), 30);
+}
+
+static void a_store_that_closes_on_a_full_disk_gives_up_and_says_so(void **state)
+{
+    struct store_world *const world = *state;
+    struct store_counters counters;
+    world_open(world);
+    world_start(world);
+    append_requests(world, 5);
+    world_until_durable(world, 5);
+    store_vfs_set_full(true);
+    append_requests(world, 7);
+    store_close(world->store, NULL, NULL);
+    (void)uv_run(&world->loop, UV_RUN_DEFAULT);
+    assert_int_equal(world->durable, 5);
+    assert_int_equal(world->state, STORE_FULL);
+    store_counters(world->store, &counters);
+    assert_int_equal(counters.waiting, 7);
+    store_free(world->store);
+    store_vfs_set_full(false);
+    assert_int_equal(rows(world), 5);
+}
+
+static void fill_up(const char *path)
+{
+    static const char zeros[4096];
+    const int file = open(path, O_WRONLY | O_CREAT, 0600);
+    assert_true(file >= 0);
+    while (write(file, zeros, sizeof(zeros)) > 0)
+        continue;
+    assert_int_equal(close(file), 0);
+}
+
+static void a_really_full_disk_is_survived(void **state)
+{
+    struct store_world *const world = *state;
+    char ballast[PATH_MAX];
+    world_path(world, "ballast", ballast, sizeof(ballast));
+    if (mount("tmpfs", world->directory, "tmpfs", 0, "size=2m") != 0) {
+        (void)printf("# nothing may be mounted here: only the simulated full disk was tried\n");
+        return;
+    }
+    world_open(world);
+    world_start(world);
+    append_requests(world, 10);
+    world_until_durable(world, 10);
+    fill_up(ballast);
+    append_requests(world, 2000);
+    world_until_state(world, STORE_FULL);
+    assert_true(world->durable < 2010);
+    assert_int_equal(unlink(ballast), 0);
+    world_until_durable(world, 2010);
+    world_until_state(world, STORE_WRITABLE);
+    world_close(world);
+    /* What is there can be read and served even if nothing can be written. */
+    fill_up(ballast);
+    assert_int_equal(rows(world), 2010);
+    assert_int_equal(umount(world->directory), 0);
+}
+
+static void nothing_is_claimed_after_a_failed_sync(void **state)
+{
+    struct store_world *const world = *state;
+    struct store_counters counters;
+    world_open(world);
+    world_start(world);
+    append_requests(world, 10);
+    world_until_durable(world, 10);
+    store_vfs_fail_sync(0);
+    append_requests(world, 10);
+    world_until_state(world, STORE_BROKEN);
+    assert_non_null(strstr(world->why, "1034"));
+    const unsigned syncs = store_vfs_syncs();
+    append_requests(world, 10);
+    world_turn(world, 200);
+    assert_int_equal(world->durable, 10);
+    assert_int_equal(world->state_calls, 1);
+    store_counters(world->store, &counters);
+    assert_int_equal(counters.waiting, 20);
+    world_close(world);
+    assert_int_equal(world->durable, 10);
+    /* It was closed without touching the disk again. */
+    assert_int_equal(store_vfs_syncs(), syncs);
+    assert_true(rows(world) >= 10);
+}
+
+static void remove_files(const struct store_world *world)
+{
+    static const char *const names[] = {"solvegate.db", "solvegate.db-wal"};
+    for (size_t i = 0; i < 2; i++) {
+        char path[PATH_MAX];
+        world_path(world, names[i], path, sizeof(path));
+        assert_int_equal(unlink(path), 0);
+    }
+}
+
+/* Those of commits and, since the log is moved every few rounds, those of checkpoints. */
+static void every_sync_that_can_fail_breaks_the_store_and_loses_nothing(void **state)
+{
+    struct store_world *const world = *state;
+    for (int at = 0; at < 40; at++) {
+        world_open(world);
+        world_start(world);
+        store_vfs_fail_sync(at);
+        while (world->state == STORE_WRITABLE && world->seq < 100000) {
+            append_requests(world, 500);
+            while (world->state == STORE_WRITABLE && world->durable < world->seq)
+                (void)uv_run(&world->loop, UV_RUN_ONCE);
+        }
+        assert_int_equal(world->state, STORE_BROKEN);
+        const journal_seq durable = world->durable;
+        world_close(world);
+        assert_int_equal(world->durable, durable);
+        assert_true(rows(world) >= durable);
+        remove_files(world);
+    }
+}
+
+/* What would be left if the power failed right after a number was reported durable. */
+static void what_is_reported_durable_survives_a_power_cut(void **state)
+{
+    struct store_world *const world = *state;
+    unsigned in_all = 0;
+    for (unsigned round = 0; round < 20; round++) {
+        struct store_world after;
+        world_init(&after);
+        store_vfs_shadow(after.directory);
+        world_open(world);
+        world_start(world);
+        const unsigned bursts = 1 + (unsigned)rand_below(&world->rand, 30);
+        for (unsigned i = 0; i < bursts; i++) {
+            append_requests(world, 1 + (unsigned)rand_below(&world->rand, 500));
+            world_turn(world, (unsigned)rand_below(&world->rand, 8));
+        }
+        store_vfs_shadow(NULL);
+        const journal_seq durable = world->durable;
+        world_close(world);
+        assert_true(rows(&after) >= durable);
+        in_all += (unsigned)durable;
+        world_end(&after);
+        remove_files(world);
+    }
+    (void)printf("# %u records were durable at the cuts\n", in_all);
+    assert_true(in_all > 0);
+}
+
+static void tidying_takes_a_few_rows_at_a_time(void **state)
+{
+    struct store_world *const world = *state;
+    struct store_db db;
+    struct buf mistake;
+    fill_and_close(world, 300);
+    run_sql(world, "UPDATE request SET state = 'solved'");
+    buf_init(&mistake, 1024);
+    assert_int_equal(db_open(&db, world->directory, &mistake), STORE_OPENED);
+    unsigned steps = 0;
+    bool has_more = true;
+    while (has_more) {
+        assert_int_equal(db_tidy(&db, WORLD_NOW + 100000000, 50, &has_more), SQLITE_OK);
+        steps++;
+    }
+    assert_int_equal(steps, 7);
+    db_close(&db);
+    assert_int_equal(rows(world), 0);
+}
+
+static int set_up(void **state)
+{
+    static struct store_world world;
+    world_init(&world);
+    store_vfs_begin();
+    *state = &world;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    store_vfs_end();
+    world_end(*state);
+    return 0;
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+    seed_init(argc, argv);
+    const struct CMUnitTest tests[] = {
+        CASE(a_second_instance_is_told_that_it_is_locked),
+        CASE(only_the_owner_can_read_what_is_made),
+        CASE(a_directory_that_cannot_be_made_is_refused),
+        CASE(a_damaged_file_is_refused),
+        CASE(a_file_of_a_newer_version_or_of_somebody_else_is_refused),
+        CASE(a_full_disk_keeps_what_is_queued_until_it_fits),
+        CASE(a_store_that_closes_on_a_full_disk_gives_up_and_says_so),
+        CASE(a_really_full_disk_is_survived),
+        CASE(nothing_is_claimed_after_a_failed_sync),
+        CASE(every_sync_that_can_fail_breaks_the_store_and_loses_nothing),
+        CASE(what_is_reported_durable_survives_a_power_cut),
+        CASE(tidying_takes_a_few_rows_at_a_time),
+    };
+    return cmocka_run_group_tests(tests, seed_announce, NULL);
+}
