@@ -227,7 +227,8 @@ int main(void)
     };
     static struct world world;
     bench_print_header();
-    for (size_t i = 0; i < sizeof(sizes) / sizeof(*sizes); i++) {
+    const size_t count = sizeof(sizes) / sizeof(*sizes) - (getenv("SOLVEGATE_BENCH_QUICK") != NULL);
+    for (size_t i = 0; i < count; i++) {
         open_world(&world, sizes[i]);
         for (size_t kind = 0; kind < sizeof(pairs) / sizeof(*pairs); kind++) {
             struct bench_pair pair = pairs[kind];

@@ -15,9 +15,9 @@
  * What an answer cost in time is counted for callers who are held and were the first to ask for their
  * target: from asking to the answer, less the time that the vendor took. */
 #include "plan.h"
+#include "samples.h"
 #include "wire.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@
 #define RING (UINT32_C(1) << 20)
 #define KEY "0123456789abcdef0123456789abcdef"
 /* What was asked in the end must reach the program, but its answer is not waited for. */
-#define LINGER_NS INT64_C(5000000000)
+#define LINGER_NS INT64_C(20000000000)
 
 struct request {
     uint32_t target;
@@ -53,15 +53,16 @@ struct load {
     struct plan plan;
     struct wire wire;
     struct request *requests; /* owned */
-    uint32_t request_room, request_used, first_free;
-    struct ring due;   /* requests that wait until their next poll, in order of time */
-    struct ring calls; /* requests whose call waits for a connection */
-    struct ring held;  /* the same for connections of their own */
-    double *samples;   /* owned: milliseconds that were added */
-    size_t sample_count, sample_room;
-    size_t window_samples; /* where those of this window begin */
+    size_t request_room;
+    uint32_t request_used, first_free;
+    struct ring due;        /* requests that wait until their next poll, in order of time */
+    struct ring calls;      /* requests whose call waits for a connection */
+    struct ring held;       /* the same for connections of their own */
+    struct samples samples; /* milliseconds that were added */
+    size_t window_samples;  /* where those of this window begin */
     struct counts now, window;
     uint32_t in_flight, peak;
+    uint32_t unheard; /* requests that the program may not have read yet */
     double held_share, poll_ms, warm_s, window_s;
     unsigned windows, connections;
     bool is_asking;
@@ -108,12 +109,8 @@ static struct request *request_new(struct load *load)
         request->number = number;
         return request;
     }
-    if (load->request_used == load->request_room) {
-        load->request_room = load->request_room == 0 ? 4096 : load->request_room * 2;
-        load->requests = realloc(load->requests, load->request_room * sizeof(*load->requests));
-        if (load->requests == NULL)
-            wire_die("realloc");
-    }
+    if (load->request_used == load->request_room)
+        load->requests = room_double(load->requests, &load->request_room, sizeof(*load->requests));
     load->requests[load->request_used].number = load->request_used;
     return &load->requests[load->request_used++];
 }
@@ -127,17 +124,6 @@ static void request_free(struct load *load, struct request *request)
 }
 
 /* ---- answers ----------------------------------------------------------------------------- */
-
-static void add_sample(struct load *load, double added_ms)
-{
-    if (load->sample_count == load->sample_room) {
-        load->sample_room = load->sample_room == 0 ? 4096 : load->sample_room * 2;
-        load->samples = realloc(load->samples, load->sample_room * sizeof(*load->samples));
-        if (load->samples == NULL)
-            wire_die("realloc");
-    }
-    load->samples[load->sample_count++] = added_ms;
-}
 
 static void note_error(struct load *load, const char *body)
 {
@@ -165,7 +151,7 @@ static void finish(struct load *load, struct request *request, const char *body)
         load->now.answered++;
         const double took_ms = (double)(now_ns() - request->asked_ns) / 1e6;
         if (request->is_held && request->is_first)
-            add_sample(load, took_ms - load->plan.targets[request->target].solve_ms);
+            samples_add(&load->samples, took_ms - load->plan.targets[request->target].solve_ms);
     }
     request_free(load, request);
 }
@@ -179,16 +165,15 @@ static void wait_for_poll(struct load *load, struct request *request)
 static void on_reply(struct load *load, struct conn *conn, int status, const char *body)
 {
     struct request *const request = &load->requests[conn->request];
-    if (status != 200) {
-        note_error(load, body);
-        request_free(load, request);
-    } else if (request->is_held || (request->id != 0 && strncmp(body, "OK|", 3) == 0)) {
-        finish(load, request, body);
-    } else if (request->id == 0 && strncmp(body, "OK|", 3) == 0) {
+    load->unheard -= !request->is_held && request->id == 0;
+    const bool is_ok = status == 200 && strncmp(body, "OK|", 3) == 0;
+    const bool is_told = is_ok && !request->is_held && request->id == 0;
+    if (is_told)
         request->id = strtoull(body + 3, NULL, 10);
+    if (is_told || (status == 200 && strcmp(body, "CAPCHA_NOT_READY") == 0)) {
         wait_for_poll(load, request);
-    } else if (strcmp(body, "CAPCHA_NOT_READY") == 0) {
-        wait_for_poll(load, request);
+    } else if (is_ok || (status == 200 && request->is_held)) {
+        finish(load, request, body);
     } else {
         note_error(load, body);
         request_free(load, request);
@@ -216,6 +201,7 @@ static void send_call(struct load *load, struct conn *conn, const struct request
     const unsigned long solve_ms = load->plan.targets[target].solve_ms;
     conn->request = request->number;
     if (request->is_held) {
+        load->unheard--;
         (void)snprintf(body, sizeof(body),
                        "{\"method\":\"turnstile\",\"sitekey\":\"SIM-SLOW-%lums.%u\","
                        "\"pageurl\":\"https://example.com/login/%u\",\"wait\":50}",
@@ -246,6 +232,7 @@ static void start_request(struct load *load)
     request->is_held = (double)rand_below(&load->plan.rand, 1000) < load->held_share * 1000;
     ring_put(request->is_held ? &load->held : &load->calls, request->number);
     load->now.asked++;
+    load->unheard++;
     if (++load->in_flight > load->peak)
         load->peak = load->in_flight;
 }
@@ -283,29 +270,11 @@ static void turn(struct load *load, int64_t *arrival_ns)
 
 /* ---- what is told ------------------------------------------------------------------------ */
 
-static int compare(const void *a, const void *b)
-{
-    const double left = *(const double *)a;
-    const double right = *(const double *)b;
-    return (left > right) - (left < right);
-}
-
-/* Of samples in order. */
-static double percentile(const double *samples, size_t count, double percent)
-{
-    if (count == 0)
-        return 0;
-    const size_t at = (size_t)ceil(percent / 100 * (double)count);
-    return samples[at < 1 ? 0 : at - 1];
-}
-
 /* Sorts the window's own samples; those of all windows are sorted again in the end. */
 static void tell_window(struct load *load, double seconds)
 {
-    double *const samples = load->samples + load->window_samples;
-    const size_t count = load->sample_count - load->window_samples;
-    if (count > 0)
-        qsort(samples, count, sizeof(*samples), compare);
+    const size_t from = load->window_samples;
+    samples_sort(&load->samples, from);
     printf("{\"seconds\": %.3f, \"asked\": %llu, \"answered\": %llu, \"polls\": %llu, \"errors\": "
            "%llu, "
            "\"others\": %llu, \"in_flight\": %u, \"samples\": %zu, \"p50_ms\": %.3f, \"p99_ms\": "
@@ -314,34 +283,32 @@ static void tell_window(struct load *load, double seconds)
            (unsigned long long)(load->now.answered - load->window.answered),
            (unsigned long long)(load->now.polls - load->window.polls),
            (unsigned long long)(load->now.errors - load->window.errors),
-           (unsigned long long)(load->now.others - load->window.others), load->in_flight, count,
-           percentile(samples, count, 50), percentile(samples, count, 99));
+           (unsigned long long)(load->now.others - load->window.others), load->in_flight,
+           load->samples.count - from, samples_percentile(&load->samples, from, 50),
+           samples_percentile(&load->samples, from, 99));
     (void)fflush(stdout);
     load->window = load->now;
-    load->window_samples = load->sample_count;
+    load->window_samples = load->samples.count;
 }
 
 static void tell_end(struct load *load, size_t warm_samples)
 {
     static const double percents[] = {50, 75, 90, 95, 99, 99.9};
-    double *const samples = load->samples + warm_samples;
-    const size_t count = load->sample_count - warm_samples;
-    if (count > 0)
-        qsort(samples, count, sizeof(*samples), compare);
+    samples_sort(&load->samples, warm_samples);
     for (char *place = load->error; *place != '\0'; place++)
         if (*place == '"' || *place == '\\' || (unsigned char)*place < ' ')
             *place = '\'';
     printf("{\"asked\": %llu, \"distinct\": %zu, \"answered\": %llu, \"errors\": %llu, \"others\": "
            "%llu, "
-           "\"peak\": %u, \"reopened\": %u, \"samples\": %zu, \"error\": \"%s\", "
+           "\"peak\": %u, \"unheard\": %u, \"reopened\": %u, \"samples\": %zu, \"error\": \"%s\", "
            "\"percentiles_ms\": [",
            (unsigned long long)load->now.asked, load->plan.target_count,
            (unsigned long long)load->now.answered, (unsigned long long)load->now.errors,
-           (unsigned long long)load->now.others, load->peak, load->wire.reopened, count,
-           load->error);
+           (unsigned long long)load->now.others, load->peak, load->unheard, load->wire.reopened,
+           load->samples.count - warm_samples, load->error);
     for (size_t i = 0; i < sizeof(percents) / sizeof(*percents); i++)
         printf("%s[%g, %.3f]", i == 0 ? "" : ", ", percents[i],
-               percentile(samples, count, percents[i]));
+               samples_percentile(&load->samples, warm_samples, percents[i]));
     puts("]}");
     (void)fflush(stdout);
 }
@@ -360,7 +327,7 @@ static void run(struct load *load)
     int64_t arrival_ns = start_ns;
     load->is_asking = true;
     run_until(load, start_ns + (int64_t)(load->warm_s * 1e9), &arrival_ns);
-    const size_t warm_samples = load->sample_count;
+    const size_t warm_samples = load->samples.count;
     tell_window(load, (double)(now_ns() - start_ns) / 1e9);
     for (unsigned i = 0; i < load->windows; i++) {
         start_ns = now_ns();
@@ -369,9 +336,7 @@ static void run(struct load *load)
     }
     load->is_asking = false;
     const int64_t until_ns = now_ns() + LINGER_NS;
-    while ((!ring_is_empty(&load->calls) || !ring_is_empty(&load->held) ||
-            load->wire.idle_count[0] < SHARED) &&
-           now_ns() < until_ns)
+    while (load->unheard > 0 && now_ns() < until_ns)
         turn(load, &arrival_ns);
     tell_end(load, warm_samples);
     while (getchar() != EOF)

@@ -1,23 +1,13 @@
 #include "plan.h"
 
+#include "samples.h"
+
 #include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 
 #define SIGMA 0.3
 #define LONGEST 3.0
 #define TWO_PI 6.283185307179586
-
-static void *grown(void *memory, size_t *room, size_t item_bytes)
-{
-    *room = *room == 0 ? 4096 : *room * 2;
-    void *const more = realloc(memory, *room * item_bytes);
-    if (more == NULL) {
-        perror("realloc");
-        exit(1);
-    }
-    return more;
-}
 
 /* Above 0 and at most 1. */
 static double draw_unit(struct plan *plan)
@@ -52,7 +42,7 @@ static double draw_normal(struct plan *plan)
 static uint32_t add_target(struct plan *plan)
 {
     if (plan->target_count == plan->target_room)
-        plan->targets = grown(plan->targets, &plan->target_room, sizeof(*plan->targets));
+        plan->targets = room_double(plan->targets, &plan->target_room, sizeof(*plan->targets));
     const double factor = fmin(exp(SIGMA * draw_normal(plan)), LONGEST);
     plan->targets[plan->target_count] =
         (struct target){.solve_ms = (uint32_t)(plan->options.solve_ms * factor)};
@@ -72,7 +62,7 @@ uint32_t plan_draw(struct plan *plan, bool *is_first)
     *is_first = plan->asked_count == 0 || draw_unit(plan) > plan->options.duplicates;
     const uint32_t target = *is_first ? add_target(plan) : repeat_target(plan);
     if (plan->asked_count == plan->asked_room)
-        plan->asked = grown(plan->asked, &plan->asked_room, sizeof(*plan->asked));
+        plan->asked = room_double(plan->asked, &plan->asked_room, sizeof(*plan->asked));
     plan->asked[plan->asked_count++] = target;
     return target;
 }

@@ -2,10 +2,10 @@
 import html
 import math
 
-WIDTH = 420
+WIDTH = 380
 BAR_ROW = 36
 PLOT_HEIGHT = 244
-LEFT, RIGHT, TOP, BOTTOM = 52, 14, 26, 40
+LEFT, RIGHT, TOP, BOTTOM = 48, 22, 26, 40
 COLOURS = 8  # --c0 is ours
 
 

@@ -14,6 +14,18 @@ struct client_options {
     uint64_t budget_per_day; /* accepted submits; UINT64_MAX: no limit */
 };
 
+/* A target whose solutions are solved ahead. */
+struct pool_options {
+    uint32_t size;
+    uint32_t idle_after_ms; /* without a request: no more refills until the next one */
+    uint32_t max_waste;     /* the same after so many that nobody took in a row; 0: never */
+    uint32_t min_ttl_ms;    /* younger than this is not worth keeping */
+    client_id client;       /* whose budget and slots its refills use */
+    enum captcha captcha;
+    struct key key;      /* of the target, whoever asks */
+    struct blob *params; /* borrowed during engine_new */
+};
+
 struct engine_options {
     /* limits, fixed at start: all memory for them is reserved by engine_new */
     uint32_t max_requests;
@@ -41,6 +53,7 @@ struct engine_options {
     uint32_t fallback_after_ms;
 
     uint32_t ttl_ms[CAPTCHA_COUNT];
+    uint64_t price_micro[CAPTCHA_COUNT]; /* of one submit, in millionths of some unit */
     uint32_t caller_error_ttl_ms;
     uint32_t idempotency_ttl_ms;
 
@@ -66,6 +79,10 @@ struct engine_options {
     uint32_t notice_base_ms;
     uint32_t notice_cap_ms;
 
+    uint16_t pool_count;
+    const struct pool_options *pools; /* borrowed during the call */
+
+    uint16_t max_clients;                 /* how many there may be after a reload */
     uint16_t client_count;                /* at least 1 */
     const struct client_options *clients; /* borrowed during the call */
 
@@ -83,6 +100,10 @@ void engine_free(struct engine *engine);
  * record_kind, then engine_restored once. Rows are borrowed. What is paid for goes on at once. */
 void engine_restore(struct engine *engine, const struct record *record);
 void engine_restored(struct engine *engine);
+
+/* Takes what may change while it runs: times, retries, slots, and the clients, of which there may be
+ * more than before. Limits, the journal and pools stay as they were. */
+void engine_configure(struct engine *engine, const struct engine_options *options);
 
 /* Applies one event. Actions gather until they are taken. */
 void engine_step(struct engine *engine, const struct event *event);
@@ -164,6 +185,18 @@ size_t engine_list_letters(const struct engine *engine, const struct letter_filt
                            uint64_t *cursor, struct letter_view *views, size_t room,
                            uint32_t *total);
 
+/* One pool for people, in the order of the options. */
+struct pool_view {
+    uint32_t size;
+    uint32_t ready;
+    uint32_t solving;
+    bool is_asleep;
+    uint64_t served;
+    uint64_t refilled;
+    uint64_t expired; /* that nobody took */
+};
+size_t engine_list_pools(const struct engine *engine, struct pool_view *views, size_t room);
+
 struct gauges {
     uint32_t requests; /* kept, finished ones included */
     uint32_t waiting;  /* not answered yet */
@@ -178,6 +211,7 @@ struct gauges {
     uint32_t slots_used;
     uint32_t slots_limit; /* the adaptive one */
     uint32_t slots_plan;
+    bool callbacks_are_healthy; /* enough of them arrive, or there are none to expect */
     enum breaker_state breaker;
     char breaker_cause[ERROR_CODE_MAX];
 };
@@ -187,6 +221,14 @@ void engine_gauges(const struct engine *engine, struct gauges *gauges);
 const struct stats *engine_stats(const struct engine *engine);
 const struct stats *engine_stats_of_day(const struct engine *engine, unsigned days_ago,
                                         int64_t *day);
+
+/* The same for one client and type; days_ago as above, ENGINE_SINCE_START for the totals. Never NULL. */
+#define ENGINE_SINCE_START (STATS_DAYS + 1)
+const struct tally *engine_tally(const struct engine *engine, unsigned days_ago, client_id client,
+                                 enum captcha captcha);
+
+/* Durations since start. */
+const struct histogram *engine_timing(const struct engine *engine, enum timing timing);
 
 /* Aborts if anything inside disagrees: for tests and the simulator. */
 void engine_check(const struct engine *engine);

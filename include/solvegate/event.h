@@ -37,6 +37,7 @@ struct ask {
     bool has_idempotency;
     bool is_id_told;  /* the caller learns the id at once (in.php): its leaving detaches nothing */
     uint8_t priority; /* 0 to 9, higher first within the client */
+    uint16_t pool;    /* whose target this is, counted from 1; 0: of none */
     uint32_t hold_ms; /* 0: answer at once with the state; else hold until it is final */
     uint32_t min_ttl_ms;    /* what must remain of a solution that is handed out */
     uint32_t max_age_ms;    /* how old it may be; UINT32_MAX when the caller does not mind */
@@ -180,6 +181,7 @@ enum action_kind {
     ACTION_NOTIFY,  /* tell a caller's own address; ends in EVENT_NOTIFIED */
     ACTION_JOURNAL, /* append a record; EVENT_DURABLE tells when its number is safe */
     ACTION_ALERT,   /* tell the operator */
+    ACTION_PAID,    /* write down that a submit was paid for: the audit trail */
 };
 
 /* The state of a request at the moment of answering. Pointers are owned by the action. */
@@ -229,6 +231,18 @@ struct notify {
     struct blob *code; /* owned: the solution, or the error */
 };
 
+/* One paid submit. */
+struct paid {
+    client_id client;
+    enum captcha captcha;
+    enum cause cause;
+    enum class class;          /* of the attempt before, with RETRY and RESEND */
+    char code[ERROR_CODE_MAX]; /* the same */
+    uint16_t number;           /* of the attempt within its flight; 0 when that is over */
+    struct blob *params;       /* owned; NULL when the flight is over */
+    char task_id[TASK_ID_MAX]; /* empty when a callback proved it without saying */
+};
+
 enum alert_kind {
     ALERT_BREAKER_OPEN,
     ALERT_BREAKER_CLOSED,
@@ -256,6 +270,7 @@ struct action {
         struct notify notify;
         struct record record; /* its own number is in `after`: append now, durable later */
         struct alert alert;
+        struct paid paid;
         caller_id ack;
         enum probe probe;
     };

@@ -8,6 +8,7 @@
 /* In the order in which they are restored: each may refer to those before it. */
 enum record_kind {
     RECORD_DAY,      /* a page of the books */
+    RECORD_TALLY,    /* what was counted of one client and type on a day */
     RECORD_SPENT,    /* what a client spent of a day's budget */
     RECORD_SOLUTION, /* a solution that reached us */
     RECORD_FLIGHT,  /* a flight that was, or may have been, submitted, or whose id somebody knows */
@@ -21,6 +22,13 @@ enum record_kind {
 struct day_row {
     int64_t day;
     struct stats stats;
+};
+
+struct tally_row {
+    int64_t day;
+    client_id client;
+    enum captcha captcha;
+    struct tally tally;
 };
 
 struct spent_row {
@@ -154,6 +162,7 @@ struct record {
     bool is_drop; /* only the row's name counts */
     union {
         struct day_row day;
+        struct tally_row tally;
         struct spent_row spent;
         struct solution_row solution;
         struct flight_row flight;

@@ -2,6 +2,8 @@
 #ifndef SOLVEGATE_STATS_H
 #define SOLVEGATE_STATS_H
 
+#include "base/histogram.h"
+
 #include <stdint.h>
 
 /* field, sentence. Requests = sources + failed + rejected + detached + in flight: the books balance. */
@@ -21,6 +23,7 @@
     X(submits_rejected, "Submits the vendor refused")                                 \
     X(submits_not_sent, "Submits proven not to have left")                            \
     X(submits_ambiguous, "Submits whose reply was lost")                              \
+    X(submits_proven, "Submits without a reply that a callback proved to be paid")    \
     X(resends, "Submits repeated after an ambiguity window")                          \
     X(retries, "Attempts after the first of a flight")                                \
     X(polls, "Polls sent to the vendor")                                              \
@@ -51,6 +54,8 @@
     X(letters_replayed, "Dead letters sent for another solve")                        \
     X(letters_settled, "Dead letters whose replay was solved")                        \
     X(letters_dropped, "Dead letters dropped by hand, by age or for room")            \
+    X(pool_refills, "Solves started ahead for a pool")                                \
+    X(pool_expired, "Solutions of pools that expired unused")                         \
     X(notices_delivered, "Callbacks to callers that were taken")                      \
     X(notices_failed, "Callbacks to callers given up after all retries")              \
     X(reports_good, "Good reports")                                                   \
@@ -66,5 +71,40 @@ struct stats {
 };
 
 #define STATS_DAYS 7
+
+/* What is counted for each client and type by itself, a small part of the above. Money is counted in
+ * millionths of the prices' unit. The books balance here as well: requests = answered + deduplicated
+ * + failed + rejected + detached + waiting. */
+#define TALLY_LIST(X)                                                                  \
+    X(requests, "Requests asked at any door")                                          \
+    X(answered, "Requests answered by the solve they started")                         \
+    X(deduplicated, "Requests answered without a solve of their own")                  \
+    X(failed, "Requests whose solve failed")                                           \
+    X(rejected, "Requests refused at the door")                                        \
+    X(detached, "Requests whose caller left before the answer")                        \
+    X(paid, "Submits paid for, as far as the vendor said so")                          \
+    X(slot_ms_used, "Milliseconds of vendor slots used")                               \
+    X(slot_ms_saved, "Milliseconds of vendor slots saved by answers without a solve")  \
+    X(spent_micro, "Millionths of the price's unit spent")                             \
+    X(saved_micro, "Millionths of the price's unit saved by answers without a submit")
+
+struct tally {
+#define TALLY_AS_FIELD(field, text) uint64_t field;
+    TALLY_LIST(TALLY_AS_FIELD)
+#undef TALLY_AS_FIELD
+};
+
+/* Durations, as Prometheus has them. */
+#define TIMING_LIST(X)                                                                     \
+    X(QUEUE, "queue_wait_seconds", "Time flights waited in the queue before each submit")  \
+    X(SOLVE, "solve_seconds", "Time from an accepted submit to its solution")              \
+    X(CALLBACK, "callback_delay_seconds", "Time from an accepted submit to its callback")
+
+enum timing {
+#define TIMING_AS_ENUM(name, metric, text) TIMING_##name,
+    TIMING_LIST(TIMING_AS_ENUM)
+#undef TIMING_AS_ENUM
+        TIMING_COUNT
+};
 
 #endif

@@ -91,6 +91,22 @@ enum class {
         CLASS_COUNT
 };
 
+/* Why a submit was made; the name is the audit line's word. */
+#define CAUSE_LIST(X)                                                            \
+    X(FIRST, "first")   /* somebody asked */                                     \
+    X(POOL, "pool")     /* a pool wanted to be filled */                         \
+    X(REPLAY, "replay") /* a dead letter is replayed */                          \
+    X(RETRY, "retry")   /* the attempt before failed: see class and code */      \
+    X(RESEND, "resend") /* the attempt before stayed unheard of */               \
+    X(DOUBLE, "double") /* nobody asked: a second task for one submit of ours */
+
+enum cause {
+#define CAUSE_AS_ENUM(name, text) CAUSE_##name,
+    CAUSE_LIST(CAUSE_AS_ENUM)
+#undef CAUSE_AS_ENUM
+        CAUSE_COUNT
+};
+
 /* The state of a request as its caller sees it. */
 enum request_state {
     REQUEST_QUEUED,  /* its flight has not been submitted (again) yet */

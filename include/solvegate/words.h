@@ -30,6 +30,13 @@ static inline const char *class_name(enum class class)
     return names[class];
 }
 
+static inline const char *cause_name(enum cause cause)
+{
+    static const char *const names[] = {CAUSE_LIST(WORD_AT)};
+    ASSERT(cause < CAUSE_COUNT);
+    return names[cause];
+}
+
 static inline const char *refusal_text(enum refusal refusal)
 {
     static const char *const names[] = {REFUSAL_LIST(WORD_AT)};

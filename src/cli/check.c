@@ -46,7 +46,12 @@ static void print_summary(const struct config *config)
     print_clients(config);
     (void)printf("sharing   %s\n",
                  config->dedup_is_global ? "between all clients" : "within each client");
-    (void)puts("journal   none: everything is kept in memory only");
+    if (config->pool_count > 0)
+        (void)printf("pools     %zu\n", config->pool_count);
+    if (config->data_dir[0] == '\0')
+        (void)puts("journal   none: everything is kept in memory only");
+    else
+        (void)printf("journal   %s\n", config->data_dir);
 }
 
 static int check(const char *file)

@@ -85,15 +85,32 @@ static void allow_descriptors(const struct config *config)
             log_number("allowed", (int64_t)limit.rlim_cur));
 }
 
-static int serve(const char *file, const struct config_flag *given, size_t count)
+/* How the configuration was given, to read it again on SIGHUP. */
+struct given {
+    const char *file;
+    const struct config_flag *flags;
+    size_t count;
+};
+
+static int load_again(void *context, struct config *config, struct buf *mistakes)
+{
+    const struct given *const given = context;
+    const int code =
+        load_config_quietly(config, given->file, given->flags, given->count, mistakes);
+    return code == EX_OK && service_use_sockets(config) == 0 ? 0 : EX_CONFIG;
+}
+
+static int serve(const char *file, const struct config_flag *flags_given, size_t count)
 {
     /* Static, because it is large and lives as long as the process. */
     static struct config config;
-    int code = load_config(&config, file, given, count);
+    struct given given = {.file = file, .flags = flags_given, .count = count};
+    const struct gate_loader loader = {.context = &given, .load = load_again};
+    int code = load_config(&config, file, flags_given, count);
     if (code == EX_OK) {
         log_init((enum log_level)config.log.level, (enum log_format)config.log.format);
         allow_descriptors(&config);
-        code = service_use_sockets(&config) == 0 ? gate_run(&config) : EX_CONFIG;
+        code = service_use_sockets(&config) == 0 ? gate_run(&config, &loader) : EX_CONFIG;
         log_close();
     }
     config_close(&config);
@@ -138,7 +155,7 @@ const struct command command_serve = {
     .details = "Flags come before the environment (SOLVEGATE_...), that before the file, that "
                "before defaults.\n"
                "It starts with no file at all: the vendor's key may be in CAPTCHAAI_API_KEY.\n"
-               "SIGTERM lets open calls finish, then ends.\n",
+               "SIGTERM lets open calls finish, then ends. SIGHUP reads the configuration again.\n",
     .flags = flags,
     .run = run,
 };

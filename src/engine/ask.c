@@ -4,6 +4,7 @@
 #include "engine/cache.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
+#include "engine/pool.h"
 #include "engine/request.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
@@ -98,6 +99,13 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
     const enum refusal refusal = place_by_idempotency(engine, ask, placement, &is_placed);
     if (refusal != REFUSAL_NONE || is_placed)
         return refusal;
+    const struct pool *pool = pool_of(engine, ask);
+    placement->solution = pool == NULL ? NULL : pool_find(pool, engine, ask);
+    if (placement->solution != NULL) {
+        placement->kind = PLACE_SOLUTION;
+        placement->source = SOURCE_POOL;
+        return REFUSAL_NONE;
+    }
     placement->solution = cache_find(engine, ask);
     if (placement->solution != NULL) {
         placement->kind = PLACE_SOLUTION;
@@ -132,7 +140,10 @@ static void answer_from_memory(struct engine *engine, const struct ask *ask,
     } else {
         const bool is_for_one =
             solution->handed == 0 && (ask->reuse != REUSE_SHARED || !solution->is_shared);
-        cache_take(engine, solution, ask->reuse);
+        if (solution->pool != NULL)
+            pool_take(engine, solution);
+        else
+            cache_take(engine, solution, ask->reuse);
         if (ask->has_idempotency)
             idempotency_bind_solution(engine, ask, solution);
         /* A crash must not hand a single solution out again. */
@@ -183,6 +194,10 @@ void ask_on_ask(struct engine *engine, const struct ask *ask)
 {
     struct placement placement;
     COUNT(engine, requests);
+    TALLY(engine, ask, requests);
+    struct pool *pool = pool_of(engine, ask);
+    if (pool != NULL && !engine->is_draining)
+        pool_on_demand(engine, pool);
     const enum refusal refusal = ask_place(engine, ask, &placement);
     if (refusal == REFUSAL_NONE) {
         count_look_up(engine, ask, &placement);
@@ -190,6 +205,7 @@ void ask_on_ask(struct engine *engine, const struct ask *ask)
         return;
     }
     COUNT(engine, rejected);
+    TALLY(engine, ask, rejected);
     TRACE(engine, "request refused: %s", refusal_text(refusal));
     request_refuse(engine, ask->caller, refusal, placement.code, placement.retry_after_ms);
 }

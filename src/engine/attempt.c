@@ -83,6 +83,7 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     attempt->flight_uid = flight->uid;
     attempt->key = flight->node.key;
     attempt->started_ms = engine->now_ms;
+    attempt->accepted_ms = engine->now_ms;
     attempt->unborn_ms = engine->now_ms;
     attempt->client = flight->client;
     attempt->captcha = flight->captcha;
@@ -129,14 +130,18 @@ static struct attempt *attempt_of(struct engine *engine, const struct attempt_ro
     attempt->flight_uid = row->flight;
     attempt->key = row->key;
     attempt->started_ms = started_ms;
+    attempt->accepted_ms = started_ms;
     attempt->unborn_ms = started_ms;
     attempt->client = row->client;
     attempt->captcha = row->captcha;
     attempt->reuse = row->reuse;
     attempt->is_one_time = row->is_one_time;
     attempt->is_replied = true;
+    attempt->is_restored = true;
     attempt->is_closed = row->is_closed;
     attempt->is_solved = row->is_solved;
+    /* Its name was heard only because it is paid for. */
+    attempt->is_paid = row->task_id[0] != '\0';
     attempt->cause_class = row->cause_class;
     attempt->cause = row->cause[0] == '\0' ? NULL : blob_new(slice_from(row->cause));
     memcpy(attempt->task_id, row->task_id, TASK_ID_MAX);
@@ -173,6 +178,16 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     }
     const bool is_open = flight != NULL && !attempt->is_closed &&
                          (flight->attempt == NULL || flight->attempt->started_ms < started_ms);
+    /* The submit may have been accepted without our ever hearing of it, or its solution came before
+     * its reply and the crash before the budget's record. */
+    const bool is_just_solved =
+        solution != NULL && solution->flight_uid == row->flight && !row->is_closed;
+    const bool is_unpaid = !row->is_replied && (is_open || is_just_solved);
+    if (is_unpaid)
+        slots_spend_unheard(engine, attempt->client);
+    /* Written, so that the next restart neither pays again nor takes a repeat for news. */
+    if (is_unpaid || (solution != NULL && !row->is_solved))
+        (void)journal_attempt(engine, attempt);
     if (!is_open) {
         listen_on(engine, attempt, engine->now_ms + LISTEN_MS);
         forget_if_silent(engine, attempt);
@@ -182,9 +197,6 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
         supersede(engine, flight);
     flight->attempt = attempt;
     attempt->flight = flight;
-    /* The submit may have been accepted without our ever hearing of it. */
-    if (!row->is_replied)
-        slots_spend_unheard(engine, attempt->client);
 }
 
 void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
@@ -201,6 +213,7 @@ void attempt_start(struct engine *engine, struct flight *flight)
     flight->attempt = attempt;
     flight->attempts++;
     stats_count_submit(engine, flight->attempts > 1);
+    histogram_add(&engine->timings[TIMING_QUEUE], engine->now_ms - flight->queued_ms);
     if (!flight->is_journaled)
         journal_flight(engine, flight);
     const journal_seq seq = journal_attempt(engine, attempt);
@@ -298,10 +311,15 @@ static void receive(struct engine *engine, struct attempt *attempt, struct fligh
 static void solved(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result)
 {
+    histogram_add(&engine->timings[TIMING_SOLVE], engine->now_ms - attempt->accepted_ms);
+    const bool is_late = attempt->flight == NULL;
     attempt->is_closed = true;
     attempt->is_solved = true;
     attempt->text = blob_ref(result->text);
     receive(engine, attempt, attempt->flight, result);
+    /* Else its flight let go of it, and it was written then: a repeat is recognised after a crash. */
+    if (is_late)
+        (void)journal_attempt(engine, attempt);
 }
 
 static void failed(struct engine *engine, struct attempt *attempt,
@@ -316,11 +334,29 @@ static void failed(struct engine *engine, struct attempt *attempt,
     retry_or_fail(engine, flight, result);
 }
 
+/* Once for each attempt, however often it is heard of. */
+static void note_paid(struct engine *engine, struct attempt *attempt)
+{
+    if (!attempt->is_paid)
+        stats_count_paid(engine, attempt, attempt->task_id, false);
+    attempt->is_paid = true;
+}
+
+/* The submit's reply is lost for good, and yet somebody works on it. */
+static void prove_paid(struct engine *engine, struct attempt *attempt)
+{
+    if (!attempt->is_paid)
+        COUNT(engine, submits_proven);
+    note_paid(engine, attempt);
+}
+
 static void accepted(struct engine *engine, struct attempt *attempt,
                      const struct vendor_result *result)
 {
     memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
+    attempt->accepted_ms = engine->now_ms;
     COUNT(engine, submits_accepted);
+    note_paid(engine, attempt);
     slots_on_accepted(engine);
     struct flight *flight = attempt->flight;
     if (flight == NULL)
@@ -353,12 +389,14 @@ static void alert_about(struct engine *engine, const struct attempt *attempt, en
 }
 
 /* Two task ids on one nonce: somebody resent our submit (RELIABILITY.md, finding 5). */
-static void prove_duplicate(struct engine *engine, struct attempt *attempt, const char *task_id)
+static void prove_duplicate(struct engine *engine, struct attempt *attempt,
+                            const char task_id[TASK_ID_MAX])
 {
     if (attempt->other_task_id[0] != '\0')
         return;
     memcpy(attempt->other_task_id, task_id, TASK_ID_MAX);
     COUNT(engine, duplicates_proven);
+    stats_count_paid(engine, attempt, task_id, true);
     alert_about(engine, attempt, ALERT_DUPLICATE_PROVEN);
 }
 
@@ -366,14 +404,16 @@ static void prove_duplicate(struct engine *engine, struct attempt *attempt, cons
 static void confirm_task(struct engine *engine, struct attempt *attempt,
                          const struct vendor_result *result)
 {
-    if (result->outcome != OUTCOME_ACCEPTED)
+    if (result->outcome != OUTCOME_ACCEPTED) {
+        prove_paid(engine, attempt);
         return;
-    COUNT(engine, submits_accepted);
-    if (attempt->task_id[0] == '\0') {
-        memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
-    } else if (strcmp(attempt->task_id, result->task_id) != 0) {
-        prove_duplicate(engine, attempt, result->task_id);
     }
+    COUNT(engine, submits_accepted);
+    if (attempt->task_id[0] == '\0')
+        memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
+    note_paid(engine, attempt);
+    if (strcmp(attempt->task_id, result->task_id) != 0)
+        prove_duplicate(engine, attempt, result->task_id);
 }
 
 /* It does not exist at the vendor: its flight goes on without it; if that is gone, it was all. */
@@ -519,10 +559,14 @@ static void hear_other_task(struct engine *engine, struct attempt *attempt,
 {
     prove_duplicate(engine, attempt, result->task_id);
     const bool is_third = strcmp(attempt->other_task_id, result->task_id) != 0;
-    if (is_third || attempt->is_other_closed || result->outcome != OUTCOME_SOLVED) {
+    const bool is_repeat = !is_third && attempt->is_other_closed;
+    if (is_third || is_repeat || attempt->is_restored || result->outcome != OUTCOME_SOLVED) {
         COUNT(engine, callbacks_duplicate);
-        if (is_third && result->outcome == OUTCOME_SOLVED)
+        /* After a restart nobody remembers whether somebody has it already. */
+        if (!is_repeat && result->outcome == OUTCOME_SOLVED) {
+            attempt->is_other_closed |= !is_third;
             quarantine(engine, attempt, result);
+        }
         return;
     }
     COUNT(engine, callbacks_ok);
@@ -567,6 +611,7 @@ static void hear_news(struct engine *engine, struct attempt *attempt,
         COUNT(engine, callbacks_late);
     else
         COUNT(engine, callbacks_ok);
+    histogram_add(&engine->timings[TIMING_CALLBACK], engine->now_ms - attempt->accepted_ms);
     if (result->outcome == OUTCOME_SOLVED) {
         solved(engine, attempt, result);
         return;
@@ -581,9 +626,13 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
         result->outcome == OUTCOME_SOLVED || result->outcome == OUTCOME_FAILED;
     if (attempt != NULL && says_something)
         note_arrival(engine, attempt);
+    const bool fits = attempt != NULL && task_id_fits(attempt, result);
+    /* Nobody but the vendor knows the nonce. */
+    if (attempt != NULL && attempt->is_replied)
+        prove_paid(engine, attempt);
     if (attempt == NULL)
         hear_unknown(engine, result);
-    else if (!task_id_fits(attempt, result))
+    else if (!fits)
         hear_other_task(engine, attempt, result);
     else if (!says_something)
         hear_nothing(engine, attempt);

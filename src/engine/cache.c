@@ -1,6 +1,7 @@
 #include "engine/cache.h"
 
 #include "engine/journal.h"
+#include "engine/pool.h"
 
 /* A cached solution costs its struct and allocator overhead besides its bytes. */
 #define SOLUTION_OVERHEAD 64
@@ -165,6 +166,10 @@ void cache_drop(struct engine *engine, struct solution *solution)
 
 void cache_on_expiry(struct engine *engine, struct solution *solution)
 {
+    if (solution->pool != NULL) {
+        pool_on_solution_timer(engine, solution);
+        return;
+    }
     if (solution->handed == 0 && !solution->is_negative)
         COUNT(engine, solutions_expired_unused);
     cache_drop(engine, solution);

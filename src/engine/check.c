@@ -1,7 +1,10 @@
 /* The engine's own auditor: walks everything and aborts at the first disagreement. */
 #include "engine/cache.h"
 #include "engine/letters.h"
+#include "engine/pool.h"
 #include "engine/state.h"
+
+#include <stdlib.h>
 
 static void check_flight(const struct engine *engine, const struct flight *flight)
 {
@@ -72,6 +75,33 @@ static void check_requests(const struct engine *engine)
                               s->detached + waiting);
 }
 
+/* The same for each client and type, and together they are the whole. */
+static void check_tallies(const struct engine *engine)
+{
+    struct tally sum = {0};
+    uint32_t *waiting = calloc((size_t)engine->client_count * CAPTCHA_COUNT, sizeof *waiting);
+    ASSERT(waiting != NULL);
+    for (slab_id id = 0; (id = slab_next(&engine->requests, id)) != 0;) {
+        const struct request *request = slab_get(&engine->requests, id);
+        waiting[request->client * CAPTCHA_COUNT + request->captcha] += request->flight != NULL;
+    }
+    for (size_t i = 0; i < (size_t)engine->client_count * CAPTCHA_COUNT; i++) {
+        const struct tally *t = tally_at(engine, ENGINE_SINCE_START, (client_id)(i / CAPTCHA_COUNT),
+                                         (enum captcha)(i % CAPTCHA_COUNT));
+        ASSERT(t->requests == t->answered + t->deduplicated + t->failed + t->rejected +
+                                  t->detached + waiting[i]);
+#define TALLY_SUM(field, text) sum.field += t->field;
+        TALLY_LIST(TALLY_SUM)
+#undef TALLY_SUM
+    }
+    free(waiting);
+    const struct stats *s = &engine->stats;
+    ASSERT(sum.requests == s->requests && sum.answered == s->answered_api);
+    ASSERT(sum.failed == s->failed && sum.rejected == s->rejected && sum.detached == s->detached);
+    ASSERT(sum.slot_ms_used == s->slot_ms_used && sum.slot_ms_saved == s->slot_ms_saved);
+    ASSERT(sum.paid >= s->submits_accepted);
+}
+
 static void check_clients(const struct engine *engine)
 {
     uint32_t queued = 0;
@@ -83,7 +113,9 @@ static void check_clients(const struct engine *engine)
             own += (uint32_t)(list_length(&client->again[priority]) +
                               list_length(&client->queues[priority]));
         ASSERT(own == client->queued);
-        ASSERT(client->options.slots == 0 || client->slots_used <= client->options.slots);
+        /* After a restart more may be waited for than its share; then nothing of it is started. */
+        ASSERT(client->options.slots == 0 || client->slots_used <= client->options.slots ||
+               list_is_empty(&client->turn));
         ASSERT(client->options.budget_per_day == UINT64_MAX ||
                client->spent + client->reserved <= client->options.budget_per_day);
         queued += own;
@@ -136,6 +168,8 @@ void engine_check(const struct engine *engine)
     check_flights(engine);
     check_requests(engine);
     check_clients(engine);
+    check_tallies(engine);
     check_solutions(engine);
     check_bytes(engine);
+    pool_check(engine);
 }

@@ -9,6 +9,7 @@
 #include "engine/journal.h"
 #include "engine/letters.h"
 #include "engine/notice.h"
+#include "engine/pool.h"
 #include "engine/recover.h"
 #include "engine/request.h"
 #include "engine/slots.h"
@@ -57,6 +58,9 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
         return;
     case TIMER_PLAN:
         account_on_plan_timer(engine);
+        return;
+    case TIMER_POOL:
+        pool_on_timer(engine, CONTAINER_OF(timer, struct pool, timer));
         return;
     case TIMER_NOTICE:
         notice_on_timer(engine, CONTAINER_OF(timer, struct notice, timer));
@@ -206,6 +210,9 @@ void action_close(struct action *action)
     case ACTION_REPORT:
         blob_unref(action->call.params);
         return;
+    case ACTION_PAID:
+        blob_unref(action->paid.params);
+        return;
     case ACTION_NOTIFY:
         blob_unref(action->notify.url);
         blob_unref(action->notify.code);
@@ -333,9 +340,12 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     ASSERT(engine != NULL);
     engine->options = *options;
     engine->options.clients = NULL;
+    engine->options.pools = NULL;
     engine->store_is_writable = true;
     engine->client_count = options->client_count;
-    engine->clients = calloc(options->client_count, sizeof *engine->clients);
+    engine->client_room = options->max_clients > options->client_count ? options->max_clients
+                                                                       : options->client_count;
+    engine->clients = calloc(engine->client_room, sizeof *engine->clients);
     ASSERT(engine->clients != NULL);
     list_init(&engine->active);
     list_init(&engine->backing_off);
@@ -351,8 +361,10 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     breaker_init(engine);
     letters_init(engine);
     journal_init(engine);
+    stats_init(engine);
     stats_set_clock(engine, now_ms, wall_ms);
     account_init(engine);
+    pools_init(engine, options->pools, options->pool_count);
     return engine;
 }
 
@@ -421,7 +433,9 @@ void engine_free(struct engine *engine)
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_close(tables[i]);
     buf_close(&engine->trace_buf);
+    stats_close(engine);
     free(engine->actions);
+    pools_close(engine);
     free(engine->clients);
     free(engine);
 }

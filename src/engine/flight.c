@@ -5,6 +5,7 @@
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
+#include "engine/pool.h"
 #include "engine/request.h"
 #include "engine/retry.h"
 #include "engine/slots.h"
@@ -135,7 +136,7 @@ static void flight_free(struct engine *engine, struct flight *flight)
 
 bool flight_is_wanted(const struct flight *flight)
 {
-    return flight->request_count > 0 || !list_is_empty(&flight->letters);
+    return flight->request_count > 0 || !list_is_empty(&flight->letters) || flight->pool != NULL;
 }
 
 struct flight *flight_find(const struct engine *engine, const struct key *key)
@@ -211,6 +212,8 @@ static void leave_the_world(struct engine *engine, struct flight *flight)
     if (flight->attempt != NULL)
         attempt_let_go(engine, flight->attempt);
     slots_unreserve(engine, flight);
+    if (flight->pool != NULL)
+        flight->pool->solving--;
     if (flight->is_in_table)
         table_remove(&engine->flights_by_key, &flight->node);
     flight->is_in_table = false;
@@ -222,7 +225,9 @@ static void keep_solution(struct engine *engine, const struct flight *flight,
                           struct solution *solution)
 {
     const bool is_shared = flight->reuse == REUSE_SHARED;
-    if (flight->request_count == 0)
+    if (flight->pool != NULL)
+        pool_add(engine, flight->pool, solution);
+    else if (flight->request_count == 0)
         cache_bank(engine, solution, is_shared, flight->is_one_time);
     else if (is_shared && !flight->is_one_time)
         cache_put(engine, solution, true);
@@ -239,6 +244,7 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
     keep_solution(engine, flight, solution);
     idempotency_settle(engine, flight, solution);
     letters_on_solved(engine, flight);
+    flight->pool = NULL;
     flight_enter(engine, flight, FLIGHT_SOLVED, WHEEL_NEVER);
 }
 
@@ -251,6 +257,9 @@ void flight_fail(struct engine *engine, struct flight *flight, enum class class,
     stats_count_failure(engine, class);
     idempotency_settle(engine, flight, NULL);
     letters_on_failed(engine, flight);
+    if (flight->pool != NULL)
+        pool_on_failed(engine, flight->pool);
+    flight->pool = NULL;
     TRACE(engine, "flight %u fails: %s", flight->number, flight->error->data);
     flight_enter(engine, flight, FLIGHT_FAILED, WHEEL_NEVER);
     /* Those who know their ids must hear of it also after a crash, before anybody is told. */
@@ -306,6 +315,7 @@ void flight_abandon(struct engine *engine, struct flight *flight)
 void flight_dismiss(struct engine *engine, struct flight *flight)
 {
     leave_the_world(engine, flight);
+    flight->pool = NULL;
     idempotency_settle(engine, flight, NULL);
     if (flight->state == FLIGHT_QUEUED)
         slots_dequeue(engine, flight);

@@ -9,6 +9,7 @@
 #include <solvegate/event.h>
 
 struct engine;
+struct pool;
 struct request;
 struct attempt;
 struct solution;
@@ -43,8 +44,10 @@ struct flight {
     struct blob *error;        /* owned: the last error code, or NULL */
     struct attempt *attempt;   /* the current one, or NULL */
     struct solution *solution; /* owned reference, when solved */
+    struct pool *pool;         /* borrowed: it refills this one, or NULL */
     uint64_t uid; /* in the journal; 0 without one */
     uint64_t created_ms;
+    uint64_t queued_ms; /* when it last entered the queue */
     uint64_t slot_since_ms;
     uint32_t number; /* for people: counts from 1 */
     uint32_t request_count;

@@ -113,7 +113,9 @@ void journal_solution(struct engine *engine, struct solution *solution)
     row->client = solution->client;
     row->captcha = solution->captcha;
     row->born_wall_ms = journal_wall_ms(engine, solution->born_ms);
-    row->expires_wall_ms = journal_wall_ms(engine, solution->expires_ms);
+    /* Nobody gets a reported one after a restart either: to whoever restores it, it has expired. */
+    row->expires_wall_ms =
+        journal_wall_ms(engine, solution->is_bad ? solution->born_ms : solution->expires_ms);
     row->solve_ms = solution->solve_ms;
     row->handed = solution->handed;
     row->attempts = solution->attempts;
@@ -242,6 +244,23 @@ void journal_spent(struct engine *engine, client_id client)
     row->spent = engine->clients[client].spent;
 }
 
+/* Only those that changed since, so that many clients cost nothing while they are quiet. */
+static void journal_tallies(struct engine *engine)
+{
+    journal_seq seq;
+    for (size_t i = 0; i < (size_t)engine->client_count * CAPTCHA_COUNT; i++) {
+        const struct tally *tally = &engine->tallies[i];
+        if (memcmp(tally, &engine->written_tallies[i], sizeof *tally) == 0)
+            continue;
+        engine->written_tallies[i] = *tally;
+        struct tally_row *row = &append(engine, RECORD_TALLY, &seq)->tally;
+        row->day = engine->days[0].number;
+        row->client = (client_id)(i / CAPTCHA_COUNT);
+        row->captcha = (enum captcha)(i % CAPTCHA_COUNT);
+        row->tally = *tally;
+    }
+}
+
 void journal_books(struct engine *engine)
 {
     journal_seq seq;
@@ -251,6 +270,7 @@ void journal_books(struct engine *engine)
     struct day_row *row = &append(engine, RECORD_DAY, &seq)->day;
     row->day = engine->days[0].number;
     row->stats = engine->days[0].stats;
+    journal_tallies(engine);
 }
 
 void journal_init(struct engine *engine)
@@ -307,6 +327,7 @@ void record_close(struct record *record)
         free(record->letter.notes);
         return;
     case RECORD_DAY:
+    case RECORD_TALLY:
     case RECORD_SPENT:
     case RECORD_ATTEMPT:
     case RECORD_IDEMPOTENCY:

@@ -5,8 +5,10 @@
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
+#include "engine/pool.h"
 #include "engine/request.h"
 #include "engine/slots.h"
+#include "engine/stats.h"
 
 #include <stdlib.h>
 
@@ -134,6 +136,17 @@ static void restore_day(struct engine *engine, const struct day_row *row)
     const int64_t ago = engine->days[0].number - row->day;
     if (ago >= 0 && ago <= STATS_DAYS)
         engine->days[ago] = (struct day){.number = row->day, .stats = row->stats};
+    if (ago == 0)
+        engine->written_stats = row->stats;
+}
+
+static void restore_tally(struct engine *engine, const struct tally_row *row)
+{
+    const int64_t ago = engine->days[0].number - row->day;
+    if (ago >= 0 && ago <= STATS_DAYS)
+        *tally_at(engine, (unsigned)ago, row->client, row->captcha) = row->tally;
+    if (ago == 0)
+        engine->written_tallies[row->client * CAPTCHA_COUNT + row->captcha] = row->tally;
 }
 
 static void restore_spent(struct engine *engine, const struct spent_row *row)
@@ -170,13 +183,18 @@ static void restore_solution(struct engine *engine, const struct solution_row *r
         row->id == 0)
         return;
     struct solution *solution = solution_of(engine, row);
-    if (row->is_kept)
+    struct pool *pool = pool_by_key(engine, &row->key);
+    if (row->is_kept && pool != NULL && !row->is_shared && row->handed == 0)
+        pool_add(engine, pool, solution);
+    else if (row->is_kept)
         cache_put(engine, solution, row->is_shared);
     index_add(&recovery->by_uid, row->id, solution);
     index_add(&recovery->by_flight, row->flight, solution);
     index_add(&recovery->by_attempt, row->attempt, solution);
 }
 
+/* Only when every request that waited for it has its end in a row of its own: the next crash may
+ * come between any two of these records. */
 static void drop_flight(struct engine *engine, uint64_t uid)
 {
     const struct flight gone = {.uid = uid, .is_journaled = true};
@@ -195,8 +213,12 @@ static void restore_flight(struct engine *engine, const struct flight_row *row)
     const bool is_second = row->reuse == REUSE_SHARED && flight_find(engine, &row->key) != NULL;
     if (!row->is_over && !is_second && index_find(&recovery->by_flight, row->id) == NULL)
         restored->flight = flight_restore(engine, row, moment_ms(engine, row->created_wall_ms));
-    if (restored->flight == NULL)
-        drop_flight(engine, row->id);
+    struct flight *flight = restored->flight;
+    if (flight == NULL || row->reuse != REUSE_SINGLE)
+        return;
+    flight->pool = pool_by_key(engine, &row->key);
+    if (flight->pool != NULL)
+        flight->pool->solving++;
 }
 
 static void restore_attempt(struct engine *engine, const struct attempt_row *row)
@@ -212,6 +234,9 @@ static void give(struct engine *engine, struct request *request, struct solution
 {
     if (solution->is_shared) {
         solution->handed++;
+    } else if (solution->pool != NULL) {
+        pool_take(engine, solution);
+        journal_handout(engine, request, solution);
     } else if (solution->is_cached) {
         cache_take(engine, solution, REUSE_SINGLE);
         journal_handout(engine, request, solution);
@@ -236,6 +261,10 @@ static void restore_request(struct engine *engine, const struct request_row *row
     struct request *request = request_restore(engine, row);
     if (request == NULL)
         return;
+    if (restored != NULL && restored->flight != NULL)
+        request->captcha = restored->flight->captcha;
+    else if (solution != NULL)
+        request->captcha = solution->captcha;
     if (solution != NULL)
         give(engine, request, solution);
     else if (row->state == REQUEST_FAILED)
@@ -265,6 +294,9 @@ void engine_restore(struct engine *engine, const struct record *record)
     switch (record->kind) {
     case RECORD_DAY:
         restore_day(engine, &record->day);
+        return;
+    case RECORD_TALLY:
+        restore_tally(engine, &record->tally);
         return;
     case RECORD_SPENT:
         restore_spent(engine, &record->spent);
@@ -320,34 +352,14 @@ static void resume(struct engine *engine, struct flight *flight)
     }
 }
 
-/* Requests nobody knew the id of died with their connections; what else the last second counted is
- * lost, and the page is made to balance. */
-static void balance(struct engine *engine, uint32_t waiting)
-{
-    struct stats *page = &engine->days[0].stats;
-    const uint64_t settled = page->answered_api + page->answered_dedup_wait +
-                             page->answered_dedup_cache + page->answered_idempotent +
-                             page->answered_pool + page->failed + page->rejected + page->detached +
-                             waiting;
-    if (page->requests > settled)
-        page->detached += page->requests - settled;
-    else
-        page->requests = settled;
-    /* Totals count from this start; what still waits was asked before it. */
-    engine->stats = (struct stats){.requests = waiting};
-}
-
 void engine_restored(struct engine *engine)
 {
     struct recovery *recovery = recovery_of(engine);
-    const struct stats page = engine->days[0].stats;
     for (size_t i = 0; i < recovery->flight_count; i++)
         if (recovery->flights[i].flight != NULL)
             resume(engine, recovery->flights[i].flight);
+        else
+            drop_flight(engine, recovery->flights[i].uid);
     recovery_free(engine);
-    uint32_t waiting = 0;
-    for (uint16_t i = 0; i < engine->client_count; i++)
-        waiting += engine->clients[i].requests;
-    engine->days[0].stats = page;
-    balance(engine, waiting);
+    stats_balance(engine);
 }

@@ -53,6 +53,7 @@ struct request *request_new(struct engine *engine, const struct ask *ask)
         return NULL;
     request->id = id;
     request->client = ask->client;
+    request->captcha = ask->captcha;
     request->is_id_told = ask->is_id_told || ask->pingback != NULL;
     request->pingback = blob_ref(ask->pingback);
     list_init(&request->link);
@@ -147,8 +148,10 @@ void request_free(struct engine *engine, struct request *request)
 
 void request_detach(struct engine *engine, struct request *request)
 {
-    if (!is_final(request))
+    if (!is_final(request)) {
         COUNT(engine, detached);
+        TALLY(engine, request, detached);
+    }
     request_free(engine, request);
 }
 
@@ -329,6 +332,7 @@ static void count_source(struct engine *engine, const struct request *request)
     switch (request->source) {
     case SOURCE_API:
         COUNT(engine, answered_api);
+        TALLY(engine, request, answered);
         return;
     case SOURCE_DEDUP_WAIT:
         COUNT(engine, answered_dedup_wait);
@@ -345,7 +349,14 @@ static void count_source(struct engine *engine, const struct request *request)
     case SOURCE_COUNT:
         UNREACHABLE();
     }
-    COUNT_BY(engine, slot_ms_saved, request->solution->solve_ms);
+    const uint64_t saved_ms = request->solution->solve_ms;
+    COUNT_BY(engine, slot_ms_saved, saved_ms);
+    TALLY(engine, request, deduplicated);
+    TALLY_BY(engine, request->client, request->captcha, slot_ms_saved, saved_ms);
+    /* What a pool hands out was paid for as well, only earlier. */
+    if (request->source != SOURCE_POOL)
+        TALLY_BY(engine, request->client, request->captcha, saved_micro,
+                 engine->options.price_micro[request->captcha]);
 }
 
 void request_solved(struct engine *engine, struct request *request, struct solution *solution)
@@ -372,6 +383,7 @@ void request_failed(struct engine *engine, struct request *request, enum class c
     request->error = blob_ref(error);
     request->retry_after_ms = retry_after_ms;
     COUNT(engine, failed);
+    TALLY(engine, request, failed);
     TRACE(engine, "request failed, %s", error->data);
     if (request->is_journaled)
         journal_request(engine, request);

@@ -3,28 +3,41 @@
 #include "engine/attempt.h"
 #include "engine/breaker.h"
 #include "engine/journal.h"
+#include "engine/pool.h"
 
 /* One burst of busy answers is one message: the limit is cut at most once in this time. */
 #define LIMIT_CUT_PAUSE_MS 1000
+
+static void set_options(struct client *client, const struct client_options *options)
+{
+    client->options = *options;
+    if (client->options.weight == 0)
+        client->options.weight = 1;
+}
+
+void slots_set_plan(struct engine *engine)
+{
+    const bool is_auto = engine->options.slots_are_auto;
+    engine->slots_plan = is_auto ? SLOTS_AUTO_MOST : engine->options.slots;
+    engine->limit_milli =
+        (uint64_t)(is_auto ? SLOTS_AUTO_START : engine->slots_plan) * 1000;
+}
 
 void slots_init(struct engine *engine, const struct client_options *clients)
 {
     list_init(&engine->ring);
     wheel_timer_init(&engine->pause_timer, TIMER_PAUSE);
-    for (uint16_t i = 0; i < engine->client_count; i++) {
+    for (uint16_t i = 0; i < engine->client_room; i++) {
         struct client *client = &engine->clients[i];
-        client->options = clients[i];
-        if (client->options.weight == 0)
-            client->options.weight = 1;
+        if (i < engine->client_count)
+            set_options(client, &clients[i]);
         list_init(&client->turn);
         for (int priority = 0; priority < PRIORITIES; priority++) {
             list_init(&client->again[priority]);
             list_init(&client->queues[priority]);
         }
     }
-    engine->slots_plan = engine->options.slots_are_auto ? SLOTS_AUTO_MOST : engine->options.slots;
-    const uint32_t start = engine->options.slots_are_auto ? SLOTS_AUTO_START : engine->slots_plan;
-    engine->limit_milli = (uint64_t)start * 1000;
+    slots_set_plan(engine);
 }
 
 /* ---- queue ------------------------------------------------------------------------------- */
@@ -49,11 +62,22 @@ static void update_turn(struct engine *engine, struct client *client)
     }
 }
 
+void slots_configure(struct engine *engine, const struct client_options *clients, uint16_t count)
+{
+    ASSERT(count >= engine->client_count && count <= engine->client_room);
+    engine->client_count = count;
+    for (uint16_t i = 0; i < count; i++) {
+        set_options(&engine->clients[i], &clients[i]);
+        update_turn(engine, &engine->clients[i]);
+    }
+}
+
 void slots_enqueue(struct engine *engine, struct flight *flight)
 {
     struct client *client = &engine->clients[flight->client];
     /* A flight that already had its turn keeps it: retries go before newcomers. */
     struct list *queues = flight->attempts > 0 ? client->again : client->queues;
+    flight->queued_ms = engine->now_ms;
     list_append(&queues[flight->priority], &flight->link);
     client->queued++;
     engine->queued++;
@@ -85,7 +109,9 @@ void slots_give_back(struct engine *engine, struct flight *flight)
     struct client *client = &engine->clients[flight->client];
     ASSERT(client->slots_used > 0 && engine->slots_used > 0);
     flight->holds_slot = false;
-    COUNT_BY(engine, slot_ms_used, engine->now_ms - flight->slot_since_ms);
+    const uint64_t used_ms = engine->now_ms - flight->slot_since_ms;
+    COUNT_BY(engine, slot_ms_used, used_ms);
+    TALLY_BY(engine, flight->client, flight->captcha, slot_ms_used, used_ms);
     client->slots_used--;
     engine->slots_used--;
     update_turn(engine, client);
@@ -124,11 +150,15 @@ static struct flight *next_in_turn(struct engine *engine)
 
 void slots_pump(struct engine *engine)
 {
-    if (engine->queued == 0 || breaker_is_open(engine) || !engine->store_is_writable ||
+    const bool has_nothing = engine->queued == 0 && engine->pool_count == 0;
+    if (has_nothing || breaker_is_open(engine) || !engine->store_is_writable ||
         engine->pause_timer.is_armed)
         return;
     while (engine->slots_used < slots_limit(engine)) {
         struct flight *flight = next_in_turn(engine);
+        /* Pools come last: what nobody waits for yet has time. */
+        if (flight == NULL)
+            flight = pools_refill(engine);
         if (flight == NULL)
             return;
         attempt_start(engine, flight);

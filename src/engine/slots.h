@@ -8,6 +8,10 @@
 #define SLOTS_AUTO_START 10
 #define SLOTS_AUTO_MOST 10000
 
+/* After a reload: clients may have come and options may be others. */
+void slots_configure(struct engine *engine, const struct client_options *clients, uint16_t count);
+void slots_set_plan(struct engine *engine);
+
 void slots_init(struct engine *engine, const struct client_options *clients);
 
 /* Starts queued flights while slots are free and the breaker is closed. */

@@ -27,6 +27,7 @@ enum timer_kind {
     TIMER_LETTER,      /* a dead letter was kept long enough */
     TIMER_REPLAY,      /* the next letter of a replay may go */
     TIMER_PLAN,        /* slots: auto asks again */
+    TIMER_POOL,        /* nobody asked for long, or a refill may be tried again */
     TIMER_NOTICE,      /* a caller's own address is told again */
     TIMER_BOOKS,       /* the day's page is written */
     TIMER_PAUSE,       /* the vendor was busy with nothing of ours: time to try again */
@@ -49,6 +50,7 @@ struct request {
     uint32_t retry_after_ms;
     uint16_t attempts;
     client_id client;
+    enum captcha captcha;
     enum request_state state; /* SOLVED and FAILED are final; else ask the flight */
     enum source source;
     enum class error_class;
@@ -86,6 +88,7 @@ struct attempt {
     uint64_t started_ms;
     uint64_t unborn_ms; /* the latest moment at which the solution certainly did not exist */
     uint64_t asked_ms;  /* when the poll under way was asked for */
+    uint64_t accepted_ms; /* when the vendor took it; until that is known, when it was sent */
     int64_t spent_day;  /* whose budget paid for it before its submit's reply came */
     client_id client;
     enum captcha captcha;
@@ -93,12 +96,14 @@ struct attempt {
     enum class cause_class;
     bool is_one_time;
     bool is_replied;      /* the submit ended, one way or the other */
+    bool is_paid;         /* known to be, and written down */
     bool is_polling;      /* a poll is on its way */
     bool is_void;         /* proven not to exist at the vendor: nothing can come of it */
     bool is_closed;       /* solved or failed: anything further is a repeat */
     bool is_solved;       /* its text is gone after a restart, but not this */
     bool is_missed;       /* a poll brought it, its callback has not come */
     bool is_other_closed; /* the same for the other task */
+    bool is_restored;     /* from the journal, which knows nothing of the other task */
     char task_id[TASK_ID_MAX];
     char other_task_id[TASK_ID_MAX]; /* a second one on the same nonce: our submit was doubled */
 };
@@ -117,6 +122,7 @@ struct solution {
     uint64_t uid;        /* in the journal; 0 without one */
     uint64_t flight_uid; /* that it solved, or 0 */
     attempt_id attempt;  /* that brought it */
+    struct pool *pool;   /* borrowed, while it waits in one */
     journal_seq seq;     /* of its record: nobody gets it before it is durable */
     uint32_t refs;     /* requests, idempotency records and flights that hold it, +1 while cached */
     uint32_t handed;   /* requests that got it */
@@ -128,6 +134,7 @@ struct solution {
     bool is_shared; /* else it is handed out once */
     bool is_negative;
     bool is_one_time; /* never cached */
+    bool is_waning;   /* in a pool: a replacement is on its way */
     bool is_bad;      /* reported: nobody gets it any more */
     char task_id[TASK_ID_MAX];
 };
@@ -227,6 +234,19 @@ struct client {
     uint64_t reserved; /* by flights not yet submitted */
 };
 
+struct pool {
+    struct pool_options options; /* params is a reference of its own */
+    struct list ready;           /* solutions */
+    struct wheel_timer timer;    /* while it is awake */
+    uint64_t asked_ms;
+    uint64_t retry_at_ms;
+    uint32_t ready_count, waning_count, solving;
+    uint32_t wasted; /* in a row */
+    unsigned fails;  /* in a row */
+    bool is_asleep;
+    uint64_t served, refilled, expired;
+};
+
 struct breaker {
     enum breaker_state state;
     struct wheel_timer timer;
@@ -289,7 +309,7 @@ struct engine {
     bool letters_are_alerted;
 
     struct client *clients; /* owned */
-    uint16_t client_count;
+    uint16_t client_count, client_room;
     struct list ring; /* clients whose turn comes */
     uint32_t queued;
     uint32_t slots_used;
@@ -299,6 +319,9 @@ struct engine {
     uint64_t limit_cut_ms;    /* when it was last cut */
     struct wheel_timer plan_timer;
     struct wheel_timer pause_timer; /* while it is armed nothing is submitted */
+
+    struct pool *pools; /* owned */
+    uint16_t pool_count, next_pool;
 
     struct breaker breaker;
     struct minute minute;
@@ -318,6 +341,9 @@ struct engine {
     struct stats stats;
     struct stats written_stats;      /* of the last page that was journaled */
     struct day days[STATS_DAYS + 1]; /* [0] is today */
+    struct tally *tallies;           /* owned; see tally_at */
+    struct tally *written_tallies;   /* owned; today's as they were last journaled */
+    struct histogram timings[TIMING_COUNT];
     struct wheel_timer books_timer;
     struct recovery *recovery; /* owned, while rows are restored */
     uint32_t flight_serial;
@@ -334,6 +360,21 @@ struct engine {
         (engine)->days[0].stats.field += (amount); \
     } while (0)
 #define COUNT(engine, field) COUNT_BY(engine, field, 1)
+
+/* Of each client and type: by days from today, and at ENGINE_SINCE_START the totals. */
+static inline struct tally *tally_at(const struct engine *engine, unsigned days_ago,
+                                     client_id client, enum captcha captcha)
+{
+    const size_t row = (size_t)days_ago * engine->client_room + client;
+    return &engine->tallies[row * CAPTCHA_COUNT + captcha];
+}
+
+#define TALLY_BY(engine, client, captcha, field, amount)                               \
+    do {                                                                               \
+        tally_at(engine, 0, client, captcha)->field += (amount);                       \
+        tally_at(engine, ENGINE_SINCE_START, client, captcha)->field += (amount);      \
+    } while (0)
+#define TALLY(engine, of, field) TALLY_BY(engine, (of)->client, (of)->captcha, field, 1)
 
 #define TRACE(engine, ...)                               \
     do {                                                 \

@@ -2,8 +2,30 @@
 
 #include "engine/journal.h"
 
+#include <stdlib.h>
+
 #define DAY_MS 86400000
 #define RETRY_FLOOR 20
+
+/* Of one day, all clients and types. */
+static size_t tallies_of_day(const struct engine *engine)
+{
+    return (size_t)engine->client_room * CAPTCHA_COUNT;
+}
+
+void stats_init(struct engine *engine)
+{
+    const size_t a_day = tallies_of_day(engine);
+    engine->tallies = calloc((ENGINE_SINCE_START + 1) * a_day, sizeof *engine->tallies);
+    engine->written_tallies = calloc(a_day, sizeof *engine->written_tallies);
+    ASSERT(engine->tallies != NULL && engine->written_tallies != NULL);
+}
+
+void stats_close(struct engine *engine)
+{
+    free(engine->tallies);
+    free(engine->written_tallies);
+}
 
 static int64_t day_of(int64_t wall_ms)
 {
@@ -16,6 +38,10 @@ static void turn_page(struct engine *engine, int64_t day)
         journal_books(engine);
     memmove(&engine->days[1], &engine->days[0], STATS_DAYS * sizeof engine->days[0]);
     engine->days[0] = (struct day){.number = day};
+    const size_t a_day = tallies_of_day(engine);
+    memmove(&engine->tallies[a_day], engine->tallies, STATS_DAYS * a_day * sizeof(struct tally));
+    memset(engine->tallies, 0, a_day * sizeof(struct tally));
+    memset(engine->written_tallies, 0, a_day * sizeof(struct tally));
     for (uint16_t i = 0; i < engine->client_count; i++)
         engine->clients[i].spent = 0;
 }
@@ -55,6 +81,36 @@ void stats_count_submit(struct engine *engine, bool is_retry)
     COUNT(engine, submits);
     if (is_retry)
         COUNT(engine, retries);
+}
+
+static enum cause cause_of(const struct attempt *attempt)
+{
+    const struct flight *flight = attempt->flight;
+    if (attempt->cause != NULL)
+        return attempt->cause_class == CLASS_AMBIGUOUS ? CAUSE_RESEND : CAUSE_RETRY;
+    if (flight == NULL || flight->request_count > 0)
+        return CAUSE_FIRST;
+    if (flight->pool != NULL)
+        return CAUSE_POOL;
+    return list_is_empty(&flight->letters) ? CAUSE_FIRST : CAUSE_REPLAY;
+}
+
+void stats_count_paid(struct engine *engine, const struct attempt *attempt,
+                      const char task_id[TASK_ID_MAX], bool is_double)
+{
+    const struct flight *flight = attempt->flight;
+    TALLY(engine, attempt, paid);
+    TALLY_BY(engine, attempt->client, attempt->captcha, spent_micro,
+             engine->options.price_micro[attempt->captcha]);
+    struct paid *paid = &engine_push(engine, ACTION_PAID)->paid;
+    paid->client = attempt->client;
+    paid->captcha = attempt->captcha;
+    paid->cause = is_double ? CAUSE_DOUBLE : cause_of(attempt);
+    paid->class = attempt->cause_class;
+    code_copy(paid->code, blob_slice(attempt->cause));
+    paid->number = flight == NULL ? 0 : flight->attempts;
+    paid->params = flight == NULL ? NULL : blob_ref(flight->params);
+    memcpy(paid->task_id, task_id, TASK_ID_MAX);
 }
 
 void stats_note_retry(struct engine *engine)
@@ -114,4 +170,72 @@ void stats_count_failure(struct engine *engine, enum class class)
         return;
     }
     UNREACHABLE();
+}
+
+/* ---- after a restart --------------------------------------------------------------------- */
+
+/* What restoring found ended may have been counted before or not; no more than is missing was not. */
+static void settle(uint64_t *field, uint64_t found, uint64_t *missing)
+{
+    const uint64_t more = found > *field ? found - *field : 0;
+    const uint64_t added = more < *missing ? more : *missing;
+    *field += added;
+    *missing -= added;
+}
+
+/* Requests nobody knew the id of died with their connections; what else the last second counted is
+ * lost, and the page is made to balance. */
+static void balance_page(struct stats *page, const struct stats *found, uint64_t waiting)
+{
+    const uint64_t settled = page->answered_api + page->answered_dedup_wait +
+                             page->answered_dedup_cache + page->answered_idempotent +
+                             page->answered_pool + page->failed + page->rejected + page->detached +
+                             waiting;
+    uint64_t missing = page->requests > settled ? page->requests - settled : 0;
+    if (page->requests < settled)
+        page->requests = settled;
+    settle(&page->answered_api, found->answered_api, &missing);
+    settle(&page->answered_dedup_wait, found->answered_dedup_wait, &missing);
+    settle(&page->answered_dedup_cache, found->answered_dedup_cache, &missing);
+    settle(&page->answered_idempotent, found->answered_idempotent, &missing);
+    settle(&page->answered_pool, found->answered_pool, &missing);
+    settle(&page->failed, found->failed, &missing);
+    page->detached += missing;
+}
+
+static void balance_tally(struct tally *page, const struct tally *found, uint64_t waiting)
+{
+    const uint64_t settled = page->answered + page->deduplicated + page->failed + page->rejected +
+                             page->detached + waiting;
+    uint64_t missing = page->requests > settled ? page->requests - settled : 0;
+    if (page->requests < settled)
+        page->requests = settled;
+    settle(&page->answered, found->answered, &missing);
+    settle(&page->deduplicated, found->deduplicated, &missing);
+    settle(&page->failed, found->failed, &missing);
+    page->detached += missing;
+}
+
+void stats_balance(struct engine *engine)
+{
+    const size_t a_day = tallies_of_day(engine);
+    struct tally *totals = &engine->tallies[ENGINE_SINCE_START * a_day];
+    const struct stats found = engine->days[0].stats;
+    /* Totals count from this start; what still waits was asked before it. */
+    engine->stats = (struct stats){0};
+    memset(totals, 0, a_day * sizeof *totals);
+    for (slab_id id = 0; (id = slab_next(&engine->requests, id)) != 0;) {
+        const struct request *request = slab_get(&engine->requests, id);
+        if (request->flight == NULL)
+            continue;
+        engine->stats.requests++;
+        totals[request->client * CAPTCHA_COUNT + request->captcha].requests++;
+    }
+    engine->days[0].stats = engine->written_stats;
+    balance_page(&engine->days[0].stats, &found, engine->stats.requests);
+    for (size_t i = 0; i < a_day; i++) {
+        const struct tally was = engine->tallies[i];
+        engine->tallies[i] = engine->written_tallies[i];
+        balance_tally(&engine->tallies[i], &was, totals[i].requests);
+    }
 }

@@ -1,5 +1,6 @@
 /* Looking into the engine without touching it: explain, flights, gauges, statistics. */
 #include "engine/ask.h"
+#include "engine/health.h"
 #include "engine/request.h"
 #include "engine/slots.h"
 
@@ -97,6 +98,7 @@ void engine_gauges(const struct engine *engine, struct gauges *gauges)
         .slots_used = engine->slots_used,
         .slots_limit = slots_limit(engine),
         .slots_plan = engine->slots_plan,
+        .callbacks_are_healthy = health_is_good(engine),
         .breaker = engine->breaker.state,
     };
     for (uint16_t i = 0; i < engine->client_count; i++)
@@ -117,4 +119,16 @@ const struct stats *engine_stats_of_day(const struct engine *engine, unsigned da
         return NULL;
     *day = engine->days[days_ago].number;
     return &engine->days[days_ago].stats;
+}
+
+const struct tally *engine_tally(const struct engine *engine, unsigned days_ago, client_id client,
+                                 enum captcha captcha)
+{
+    ASSERT(days_ago <= ENGINE_SINCE_START && client < engine->client_count);
+    return tally_at(engine, days_ago, client, captcha);
+}
+
+const struct histogram *engine_timing(const struct engine *engine, enum timing timing)
+{
+    return &engine->timings[timing];
 }

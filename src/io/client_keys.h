@@ -13,7 +13,7 @@
  * anything that could be tried offline stays in memory, and a stranger's guess is as hopeless as
  * guessing the MAC. Only keys that are good get in. */
 struct client_keys {
-    const struct config *config; /* borrowed; its clients never change */
+    const struct config *config; /* borrowed; a reload makes all this anew */
     uint64_t secret[2];
     struct client_seen {
         uint64_t mac[CLIENT_MAC_WORDS];

@@ -22,6 +22,16 @@ struct api_names client_names(const struct gate *gate)
     };
 }
 
+struct stats_scope client_scope(const struct gate *gate, const struct api_names *names)
+{
+    const size_t count = gate->config->client_count;
+    return (struct stats_scope){
+        .names = names,
+        .client_count = count == 0 ? 1 : (uint16_t)count,
+        .has_price = gate->config->upstream.has_price,
+    };
+}
+
 bool client_by_name(const struct gate *gate, struct slice name, client_id *client)
 {
     const struct config *config = gate->config;

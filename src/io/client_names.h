@@ -8,6 +8,9 @@
 const char *client_name(const struct gate *gate, client_id client);
 struct api_names client_names(const struct gate *gate);
 
+/* All of them, for statistics. */
+struct stats_scope client_scope(const struct gate *gate, const struct api_names *names);
+
 /* False when no client has this name. */
 bool client_by_name(const struct gate *gate, struct slice name, client_id *client);
 

@@ -113,6 +113,8 @@ void door_solve(struct gate *gate, const struct http_request *request, struct vi
     if (!ask_memo_find(&gate->ask_memo, request, visit, &event.ask) &&
         !read_solve(gate, request, visit, &event.ask))
         return;
+    if (event.ask.hold_ms > 0)
+        http_expect_hold(gate->server, request->caller);
     visit_store(request, visit);
     gate_step(gate, &event);
     intake_ask_close(&event.ask);
@@ -132,6 +134,8 @@ void door_state(struct gate *gate, const struct http_request *request, struct vi
     }
     if (!slice_is_given(params_value(&gate->params, SLICE_OF("wait"))))
         read_prefer(request, &event.look.hold_ms);
+    if (event.look.hold_ms > 0)
+        http_expect_hold(gate->server, request->caller);
     visit->door = DOOR_STATE;
     visit_store(request, visit);
     gate_step(gate, &event);

@@ -127,6 +127,8 @@ static void get(struct gate *gate, const struct http_request *request, struct vi
         say(gate, request->caller, visit, mistake.word);
         return;
     }
+    if (event.look.hold_ms > 0)
+        http_expect_hold(gate->server, request->caller);
     visit->door = DOOR_RESULT;
     visit_store(request, visit);
     gate_step(gate, &event);

@@ -1,27 +1,71 @@
-/* For the operator: statistics, flights, metrics, health, the API document. */
+/* For the operator: statistics, flights, health, the API document. */
+#include "base/assert.h"
 #include "io/client_names.h"
 #include "io/doors.h"
 #include "io/intake.h"
 #include "io/openapi.h"
 #include "io/reply.h"
 #include "proto/api.h"
-#include "proto/metrics.h"
+#include "proto/json_out.h"
+
+#include <solvegate/words.h>
 
 #define FLIGHTS_PAGE 100
+
+static const char *store_word(const struct persist *persist)
+{
+    if (persist->store == NULL)
+        return "memory";
+    switch (persist->state) {
+    case STORE_WRITABLE:
+        return "writable";
+    case STORE_FULL:
+        return "full";
+    case STORE_BROKEN:
+        return "broken";
+    }
+    UNREACHABLE();
+}
+
+/* What the engine cannot know, as one more member of the object that it has just filled. */
+static void add_service(struct gate *gate)
+{
+    struct buf *out = &gate->body;
+    if (out->len == 0 || out->is_full)
+        return;
+    out->len--; /* the closing bracket, which comes back at the end */
+    json_member(out, "service");
+    json_open(out, '{');
+    json_string(out, "version", SOLVEGATE_VERSION);
+    json_seconds(out, "uptime", uv_now(&gate->loop) - gate->started_ms);
+    json_bool(out, "draining", gate->is_draining);
+    json_string(out, "store", store_word(&gate->persist));
+    json_bool(out, "callbacks", gate->config->public_url[0] != '\0');
+    json_close(out, '}');
+    json_close(out, '}');
+}
 
 void door_stats(struct gate *gate, const struct http_request *request, struct visit *visit,
                 uint64_t number)
 {
     (void)number;
     struct gauges gauges;
+    const struct api_names names = client_names(gate);
+    const struct stats_scope scope = client_scope(gate, &names);
+    const struct stats_page total = {
+        .stats = engine_stats(gate->engine),
+        .tallies = engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum captcha)0),
+    };
     struct stats_page pages[STATS_DAYS + 1];
     size_t count = 0;
     for (unsigned ago = 0; ago <= STATS_DAYS; ago++) {
         pages[count].stats = engine_stats_of_day(gate->engine, ago, &pages[count].day);
+        pages[count].tallies = engine_tally(gate->engine, ago, 0, (enum captcha)0);
         count += pages[count].stats != NULL;
     }
     engine_gauges(gate->engine, &gauges);
-    api_write_stats(&gate->body, &gauges, engine_stats(gate->engine), pages, count);
+    api_write_stats(&gate->body, &gauges, &total, pages, count, &scope);
+    add_service(gate);
     reply_json(gate, request->caller, visit, 200);
 }
 
@@ -33,6 +77,9 @@ void door_flights(struct gate *gate, const struct http_request *request, struct 
     struct gauges gauges;
     uint64_t cursor;
     const size_t limit = intake_page(gate, FLIGHTS_PAGE, &cursor);
+    /* The engine's clock stands while nothing happens, and ages would stand with it. */
+    const struct event tick = gate_event(gate, EVENT_TICK);
+    gate_step(gate, &tick);
     const size_t count = engine_list_flights(gate->engine, &cursor, views, limit);
     const struct api_names names = client_names(gate);
     engine_gauges(gate->engine, &gauges);
@@ -40,43 +87,21 @@ void door_flights(struct gate *gate, const struct http_request *request, struct 
     reply_json(gate, request->caller, visit, 200);
 }
 
-static void write_io_metrics(struct gate *gate)
+void door_pools(struct gate *gate, const struct http_request *request, struct visit *visit,
+                uint64_t number)
 {
-    struct http_counters http;
-    struct upstream_counters vendor;
-    struct buf *out = &gate->body;
-    http_counters(gate->server, &http);
-    upstream_counters(gate->upstream, &vendor);
-    metrics_counter(out, "http_connections", "Connections accepted", http.accepted);
-    metrics_counter(out, "http_requests", "HTTP requests taken", http.requests);
-    metrics_counter(out, "http_bad_requests", "HTTP requests refused as malformed or too large",
-                    http.bad_requests);
-    metrics_counter(out, "http_timeouts", "Connections closed by a deadline", http.timeouts);
-    metrics_counter(out, "http_received_bytes", "Bytes read from callers", http.bytes_in);
-    metrics_counter(out, "http_sent_bytes", "Bytes written to callers", http.bytes_out);
-    metrics_gauge(out, "http_connections_open", "Connections open", http.open);
-    metrics_counter(out, "vendor_calls", "HTTP calls to the vendor", vendor.calls);
-    metrics_counter(out, "vendor_errors", "HTTP calls to the vendor that failed in transport",
-                    vendor.errors);
-    metrics_counter(out, "vendor_connections", "Connections opened to the vendor",
-                    vendor.connections_opened);
-    metrics_gauge(out, "vendor_calls_active", "Calls to the vendor on the wire", vendor.active);
-    metrics_gauge(out, "vendor_calls_waiting", "Calls to the vendor waiting for a connection",
-                  vendor.waiting);
-}
-
-void door_metrics(struct gate *gate, const struct http_request *request, struct visit *visit,
-                  uint64_t number)
-{
-    (void)visit;
     (void)number;
-    struct gauges gauges;
-    engine_gauges(gate->engine, &gauges);
-    metrics_write_engine(&gate->body, engine_stats(gate->engine), &gauges);
-    write_io_metrics(gate);
-    metrics_gauge(&gate->body, "uptime_seconds", "Seconds since start",
-                  (uv_now(&gate->loop) - gate->started_ms) / 1000);
-    reply_text(gate, request->caller, 200, SLICE_OF("text/plain; version=0.0.4; charset=utf-8"));
+    static struct pool_view views[CONFIG_POOLS_MAX];
+    static struct pool_label labels[CONFIG_POOLS_MAX];
+    const size_t count = engine_list_pools(gate->engine, views, CONFIG_POOLS_MAX);
+    for (size_t i = 0; i < count; i++)
+        labels[i] = (struct pool_label){
+            .name = gate->targets.items[i].name,
+            .method = gate->targets.items[i].method,
+            .type = captcha_name(gate->targets.items[i].captcha),
+        };
+    api_write_pools(&gate->body, views, labels, count);
+    reply_json(gate, request->caller, visit, 200);
 }
 
 void door_livez(struct gate *gate, const struct http_request *request, struct visit *visit,

@@ -41,6 +41,8 @@ void door_stats(struct gate *gate, const struct http_request *request, struct vi
                 uint64_t);
 void door_flights(struct gate *gate, const struct http_request *request, struct visit *visit,
                   uint64_t);
+void door_pools(struct gate *gate, const struct http_request *request, struct visit *visit,
+                uint64_t);
 void door_letters(struct gate *gate, const struct http_request *request, struct visit *visit,
                   uint64_t);
 void door_letter(struct gate *gate, const struct http_request *request, struct visit *visit,
@@ -61,5 +63,7 @@ void door_readyz(struct gate *gate, const struct http_request *request, struct v
                  uint64_t);
 void door_openapi(struct gate *gate, const struct http_request *request, struct visit *visit,
                   uint64_t);
+void door_dashboard(struct gate *gate, const struct http_request *request, struct visit *visit,
+                    uint64_t);
 
 #endif

@@ -5,6 +5,7 @@
 #include "io/gate_inside.h"
 #include "io/gate_make.h"
 #include "io/log.h"
+#include "io/reload.h"
 #include "io/routes.h"
 #include "io/service.h"
 
@@ -24,8 +25,16 @@
 /* One line an address. */
 #define READY_MAX (1u << 16)
 
+/* More new ones than this take a restart. */
+#define SPARE_CLIENTS 64
+
 /* Long enough for answers at hand to leave; what is still unsolved is on disk. */
 #define GIVE_UP_MS 3000
+
+/* What is due is late by so much only when we were stopped, or the machine was. */
+#define STANDSTILL_MS 200
+/* A connection that waits in the kernel is accepted in one turn of the loop and read in the next. */
+#define STANDSTILL_TURNS 4
 
 _Static_assert(sizeof(struct visit) <= sizeof(struct http_note), "a visit must fit into a note");
 
@@ -159,6 +168,14 @@ static void on_probed(void *context, const struct probed *probed)
     gate_step(gate, &event);
 }
 
+/* What the engine decides, for whoever looks for the cause of something. */
+static void on_trace(void *context, uint64_t now_ms, const char *text)
+{
+    (void)context;
+    (void)now_ms;
+    LOG(LOG_LEVEL_DEBUG, "engine", log_string("what", text));
+}
+
 static void on_notice_end(void *context, request_id request, bool is_delivered, const char *why)
 {
     if (!is_delivered)
@@ -203,15 +220,26 @@ static bool is_idle(const struct gate *gate)
     return waiting == 0 && http.open == 0 && gate->submits_out == 0 && persist_is_idle(gate);
 }
 
+/* After a standstill nothing may expire before what came meanwhile is heard (RELIABILITY.md 3.2). */
+static bool must_listen_first(struct gate *gate, uint64_t due_ms)
+{
+    const bool is_late = due_ms + STANDSTILL_MS < uv_now(&gate->loop);
+    gate->turns_listened = is_late ? gate->turns_listened + 1 : 0;
+    return is_late && gate->turns_listened <= STANDSTILL_TURNS;
+}
+
 static void after_poll(uv_check_t *check)
 {
     struct gate *gate = check->data;
-    if (engine_next_deadline(gate->engine) <= uv_now(&gate->loop)) {
+    const uint64_t due_ms = engine_next_deadline(gate->engine);
+    if (due_ms <= uv_now(&gate->loop) && !must_listen_first(gate, due_ms)) {
         const struct event event = gate_event(gate, EVENT_TICK);
         gate_step(gate, &event);
     }
     if (gate->is_draining && !gate->is_closing && is_idle(gate))
         start_closing(gate);
+    /* The loop's clock stands still since the poll returned: all that came with it had to wait this long. */
+    histogram_add(&gate->loop_lag, uv_hrtime() / 1000000 - uv_now(&gate->loop));
 }
 
 /* ---- ending ------------------------------------------------------------------------------ */
@@ -290,12 +318,10 @@ void gate_give_up(struct gate *gate, int code)
     drain(gate, drain_ms < GIVE_UP_MS ? drain_ms : GIVE_UP_MS);
 }
 
-/* Whoever asks for a reload, or closes the terminal, must not lose what is paid for. */
 static void on_hangup(uv_signal_t *signal, int number)
 {
-    (void)signal;
-    LOG(LOG_LEVEL_WARN, "reload_not_offered", log_number("signal", number),
-        log_string("meaning", "a new configuration takes a restart"));
+    (void)number;
+    reload(signal->data);
 }
 
 /* ---- beginning --------------------------------------------------------------------------- */
@@ -370,6 +396,7 @@ static void close_gate(struct gate *gate)
     upstream_free(gate->upstream);
     webhook_free(gate->webhook);
     persist_free(gate);
+    targets_close(&gate->targets);
     engine_free(gate->engine);
     params_close(&gate->params);
     buf_close(&gate->scratch);
@@ -412,6 +439,11 @@ static int start(struct gate *gate)
         code = persist_restore(gate);
     if (code == EX_OK)
         code = listen_all(gate);
+    if (code == EX_OK) {
+        /* What was restored goes on, and pools are filled, before anybody asks. */
+        const struct event event = gate_event(gate, EVENT_TICK);
+        gate_step(gate, &event);
+    }
     return code;
 }
 
@@ -422,18 +454,28 @@ static int make(struct gate *gate)
     if (code == EX_OK)
         code = persist_secrets(gate);
     gate_make_identity(gate);
+    struct buf mistake;
+    buf_init(&mistake, 1024);
+    if (code == EX_OK && !gate_make_targets(gate, &mistake))
+        code = fail_start("pool_unusable", "pools", &mistake, EX_CONFIG);
+    buf_close(&mistake);
     gate->engine = gate_make_engine(gate);
+    if (log_is_on(LOG_LEVEL_DEBUG))
+        engine_set_trace(gate->engine, on_trace, gate);
     return code == EX_OK ? start(gate) : code;
 }
 
-int gate_run(const struct config *config)
+int gate_run(struct config *config, const struct gate_loader *loader)
 {
     struct gate *gate = calloc(1, sizeof *gate);
     ASSERT(gate != NULL);
     gate->config = config;
+    gate->loader = loader;
+    gate->client_room = config->client_count + SPARE_CLIENTS;
     const int err = uv_loop_init(&gate->loop);
     ASSERT(err == 0);
     gate->started_ms = uv_now(&gate->loop);
+    gate->started_wall_ms = gate_wall_ms();
     client_keys_init(&gate->client_keys, config);
     ask_memo_init(&gate->ask_memo);
     init_buffers(gate);

@@ -2,9 +2,16 @@
 #ifndef SOLVEGATE_IO_GATE_H
 #define SOLVEGATE_IO_GATE_H
 
+struct buf;
 struct config;
 
-/* Listens, prints the ready line on stdout, serves until SIGTERM or SIGINT. Returns an exit code. */
-int gate_run(const struct config *config);
+/* Reads the configuration again; 0, or anything else with a line per mistake. Opens the buffer. */
+struct gate_loader {
+    void *context;
+    int (*load)(void *context, struct config *config, struct buf *mistakes);
+};
+
+/* Listens, prints the ready line on stdout, serves until SIGTERM or SIGINT; SIGHUP reloads. Returns an exit code. */
+int gate_run(struct config *config, const struct gate_loader *loader);
 
 #endif

@@ -1,5 +1,6 @@
 /* What the engine asks for, done: answers at the doors, calls to the vendor, alerts to the operator. */
 #include "base/assert.h"
+#include "io/audit.h"
 #include "io/doors.h"
 #include "io/gate_inside.h"
 #include "io/log.h"
@@ -114,6 +115,9 @@ void gate_perform(struct gate *gate, const struct action *action)
         return;
     case ACTION_ALERT:
         alert(gate, &action->alert);
+        return;
+    case ACTION_PAID:
+        audit_paid(gate, &action->paid);
         return;
     case ACTION_LETTERS:
         answer_letters(gate, &action->letters);

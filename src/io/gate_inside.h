@@ -8,6 +8,7 @@
 #include "io/http.h"
 #include "io/notice.h"
 #include "io/persist.h"
+#include "io/targets.h"
 #include "io/upstream.h"
 #include "io/webhook.h"
 #include "proto/config.h"
@@ -57,11 +58,14 @@ struct gate {
     uv_signal_t sigterm, sigint, sighup;
     uv_timer_t drain_timer;
     uint64_t armed_ms; /* what `deadline` is set to; 0: not set */
+    uint32_t turns_listened; /* since a standstill, before anything may expire */
     bool is_draining;
     bool is_closing;
     int exit_code;
 
-    const struct config *config; /* borrowed */
+    struct config *config;            /* borrowed; a reload changes it in place */
+    const struct gate_loader *loader; /* borrowed */
+    size_t client_room;               /* how many clients there may be after reloads */
     struct engine *engine;
     struct persist persist;
     uint32_t submits_out; /* on their way to the vendor */
@@ -70,9 +74,12 @@ struct gate {
     struct webhook *webhook; /* NULL without alerts.url */
     struct notices *notices;
     struct identity_options identity_options;
+    struct targets targets; /* of pools */
     uint8_t nonce_secret[NONCE_SECRET_BYTES];
     uint8_t old_nonce_secret[NONCE_SECRET_BYTES]; /* of nonces told before it was rotated */
     uint64_t started_ms;
+    int64_t started_wall_ms;
+    struct histogram loop_lag;
     int64_t wall_ms; /* of this turn, as of wall_at_ms */
     uint64_t wall_at_ms;
 

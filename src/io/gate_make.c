@@ -62,6 +62,7 @@ static void take_times(const struct config *config, struct engine_options *optio
     options->fallback_after_ms = config->fallback_after_ms;
     options->has_callbacks = config->public_url[0] != '\0';
     memcpy(options->ttl_ms, config->ttl_ms, sizeof options->ttl_ms);
+    memcpy(options->price_micro, config->upstream.price_micro, sizeof options->price_micro);
     options->caller_error_ttl_ms = config->caller_error_ttl_ms;
     options->idempotency_ttl_ms = config->idempotency_ttl_ms;
 }
@@ -83,21 +84,42 @@ static struct client_options *make_clients(const struct config *config, uint16_t
     return clients;
 }
 
+static void take_all(const struct config *config, struct engine_options *options)
+{
+    engine_options_init(options);
+    take_limits(config, options);
+    take_letters(config, options);
+    take_retry(config, options);
+    take_callbacks(config, options);
+    take_times(config, options);
+}
+
+void gate_configure_engine(struct gate *gate)
+{
+    struct engine_options options;
+    take_all(gate->config, &options);
+    options.max_clients = (uint16_t)gate->client_room;
+    struct client_options *clients = make_clients(gate->config, &options.client_count);
+    options.clients = clients;
+    engine_configure(gate->engine, &options);
+    free(clients);
+}
+
 struct engine *gate_make_engine(const struct gate *gate)
 {
     struct engine_options options;
-    engine_options_init(&options);
-    take_limits(gate->config, &options);
-    take_letters(gate->config, &options);
-    take_retry(gate->config, &options);
-    take_callbacks(gate->config, &options);
-    take_times(gate->config, &options);
+    take_all(gate->config, &options);
+    options.max_clients = (uint16_t)gate->client_room;
     struct client_options *clients = make_clients(gate->config, &options.client_count);
     options.clients = clients;
     options.has_journal = gate->persist.store != NULL;
+    struct pool_options *pools = targets_pools(&gate->targets, gate->config);
+    options.pools = pools;
+    options.pool_count = (uint16_t)gate->targets.count;
     randombytes_buf(options.secret, sizeof options.secret);
     struct engine *engine = engine_new(&options, uv_now(&gate->loop), gate_wall_ms());
     free(clients);
+    free(pools);
     return engine;
 }
 
@@ -146,6 +168,11 @@ struct upstream *gate_make_upstream(struct gate *gate, const struct upstream_han
         .wall_ms = gate_wall_ms,
     };
     return upstream_new(&gate->loop, &options, handlers, mistake);
+}
+
+bool gate_make_targets(struct gate *gate, struct buf *mistake)
+{
+    return targets_make(&gate->targets, gate->config, &gate->identity_options, mistake);
 }
 
 void gate_make_identity(struct gate *gate)

@@ -5,6 +5,10 @@
 #include "io/gate_inside.h"
 
 struct engine *gate_make_engine(const struct gate *gate);
+/* Tells the running engine what can change; clients may have come. */
+void gate_configure_engine(struct gate *gate);
+/* False with a sentence in mistake. */
+bool gate_make_targets(struct gate *gate, struct buf *mistake);
 struct http_server *gate_make_server(struct gate *gate, const struct http_handlers *handlers);
 
 /* NULL with a sentence in mistake. */

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "base/histogram.h"
 #include "base/slice.h"
 
 #include <solvegate/types.h>
@@ -96,6 +97,12 @@ struct http_note *http_note_of(struct http_server *server, caller_id caller);
  * leave in the order of the requests. Bytes are gathered and written once per loop turn or read. */
 void http_reply(struct http_server *server, caller_id caller, const struct http_reply *reply);
 
+/* The caller asked to be kept waiting: how long its answer takes says nothing about us. */
+void http_expect_hold(struct http_server *server, caller_id caller);
+
 void http_counters(const struct http_server *server, struct http_counters *counters);
+
+/* How long answers took since their requests were read, of held callers or of all others. */
+const struct histogram *http_answer_times(const struct http_server *server, bool is_held);
 
 #endif

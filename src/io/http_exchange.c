@@ -165,6 +165,7 @@ void http_exchange_begin(struct http_conn *conn, const struct http_parse *parse,
         .note = &exchange->note,
     };
     http_parse_target(parse, base, &request.path, &request.query);
+    exchange->since_ms = uv_now(server->loop);
     exchange->is_head = request.method == HTTP_METHOD_HEAD;
     exchange->is_old = parse->llhttp.http_minor == 0;
     /* llhttp lets keep-alive win over close in HTTP/1.0; RFC 9112 9.3 has it the other way. */
@@ -255,12 +256,22 @@ struct http_note *http_note_of(struct http_server *server, caller_id caller)
     return exchange == NULL ? NULL : &exchange->note;
 }
 
+void http_expect_hold(struct http_server *server, caller_id caller)
+{
+    struct http_conn *conn;
+    struct http_exchange *exchange = exchange_of(server, caller, &conn);
+    if (exchange != NULL)
+        exchange->is_held = true;
+}
+
 void http_reply(struct http_server *server, caller_id caller, const struct http_reply *reply)
 {
     struct http_conn *conn;
     struct http_exchange *exchange = exchange_of(server, caller, &conn);
     if (exchange == NULL)
         return;
+    histogram_add(exchange->is_held ? &server->held_times : &server->answer_times,
+                  uv_now(server->loop) - exchange->since_ms);
     http_exchange_answer(conn, exchange, reply);
     /* Written when its input is worked off, or before the loop sleeps; never from in here, where a
      * broken connection would call back into the one who is answering. */

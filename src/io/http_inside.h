@@ -53,10 +53,12 @@ struct http_exchange {
     struct http_note note;
     char *reply; /* owned; finished, waiting for its turn; NULL while not given */
     size_t reply_bytes;
+    uint64_t since_ms; /* when it was read */
     uint16_t number;  /* in the connection, for the caller_id */
     bool is_head;     /* the reply has no body */
     bool is_old;      /* HTTP/1.0: keep-alive must be said */
     bool keeps_alive; /* the client wants the connection afterwards */
+    bool is_held;     /* its caller asked to be kept waiting */
     bool is_ours;     /* a refusal: no handler knows of it */
     bool closes;      /* the finished reply said so */
 };
@@ -164,6 +166,7 @@ struct http_server {
     uint64_t partial_bytes;  /* of all inputs */
     uint64_t partial_max;
     struct http_counters counters;
+    struct histogram answer_times, held_times;
 
     uint64_t date_due_ms;
     char date[40]; /* "Date: Sun, 06 Nov 1994 08:49:37 GMT\r\n" */

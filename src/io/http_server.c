@@ -109,3 +109,8 @@ void http_counters(const struct http_server *server, struct http_counters *count
     counters->open = server->conns.used;
     counters->idle = server->due[HTTP_DUE_IDLE].count;
 }
+
+const struct histogram *http_answer_times(const struct http_server *server, bool is_held)
+{
+    return is_held ? &server->held_times : &server->answer_times;
+}

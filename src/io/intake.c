@@ -296,6 +296,7 @@ bool intake_ask(struct gate *gate, const struct http_request *request, client_id
     ask->key = gate->identity.key;
     ask->is_one_time = gate->identity.is_one_time;
     ask->reuse = default_reuse(gate, client, ask->captcha);
+    ask->pool = targets_find(&gate->targets, &gate->params, client, &gate->scratch);
     ask->min_ttl_ms = gate->config->min_ttl_ms;
     return check_host(gate, ask, mistake) && read_reuse(gate, ask, mistake) &&
            read_priority(gate, ask, mistake) &&

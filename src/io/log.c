@@ -259,6 +259,16 @@ void log_event(enum log_level level, const char *event, const struct log_field *
     errno = saved;
 }
 
+void log_audit(const char *event, const struct log_field *fields, size_t count)
+{
+    if (!log_is_on(LOG_LEVEL_INFO))
+        return;
+    const int saved = errno;
+    tell_lost();
+    emit(LOG_LEVEL_INFO, event, fields, count);
+    errno = saved;
+}
+
 void log_close(void)
 {
     tell_repeats(UINT64_MAX);

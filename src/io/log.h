@@ -32,6 +32,9 @@ struct log_field log_bool(const char *name, bool value);
 void log_event(enum log_level level, const char *event, const struct log_field *fields,
                size_t count);
 
+/* For the audit trail: at level info, and never left out as a repeat. */
+void log_audit(const char *event, const struct log_field *fields, size_t count);
+
 /* Tells what was counted and not yet summed up; before the process ends. */
 void log_close(void);
 

@@ -13,6 +13,9 @@
 /* A nonce is good for an hour, so that the secret before this one is needed only that long. */
 #define NONCE_SECRET_MAX_AGE_MS (INT64_C(7) * 86400 * 1000)
 
+/* Until whoever watches us has started us again. */
+#define BROKEN_RETRY_MS 10000
+
 /* ---- opening ----------------------------------------------------------------------------- */
 
 static const char *name_of(void *context, client_id client)
@@ -110,9 +113,23 @@ static bool may_go(const struct persist *persist, const struct action *action)
            (persist->state != STORE_WRITABLE && action->kind != ACTION_SUBMIT);
 }
 
+/* An id that never got to the disk is unknown to the next start, so it must not be told. */
+static bool is_in_vain(const struct persist *persist, const struct action *action)
+{
+    return persist->state == STORE_BROKEN && action->kind == ACTION_ANSWER &&
+           action->answer.refusal == REFUSAL_NONE && action->answer.state != REQUEST_SOLVED &&
+           action->answer.state != REQUEST_FAILED;
+}
+
 static void perform(struct gate *gate, struct action *take_action)
 {
     const bool is_safe = take_action->after <= gate->persist.durable;
+    if (!is_safe && is_in_vain(&gate->persist, take_action)) {
+        const caller_id caller = take_action->answer.caller;
+        answer_close(&take_action->answer);
+        take_action->answer = (struct answer){
+            .caller = caller, .refusal = REFUSAL_STORE, .retry_after_ms = BROKEN_RETRY_MS};
+    }
     if (take_action->kind == ACTION_ACK && !is_safe)
         door_pingback_refuse(gate, take_action->ack);
     else
@@ -203,8 +220,6 @@ int persist_restore(struct gate *gate)
     LOG(LOG_LEVEL_INFO, "restored", log_number("flights", (int64_t)persist->restored_flights),
         log_number("skipped", (int64_t)counters.skipped),
         log_number("took_ms", (int64_t)((uv_hrtime() - start_ns) / 1000000)));
-    const struct event event = gate_event(gate, EVENT_TICK);
-    gate_step(gate, &event);
     return EX_OK;
 }
 

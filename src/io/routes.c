@@ -2,6 +2,7 @@
 
 #include "io/foreign.h"
 #include "io/intake.h"
+#include "io/log.h"
 #include "io/reply.h"
 
 /* Hexadecimal digits of 64 bits. */
@@ -21,6 +22,7 @@ const struct route routes[] = {
     {"/v1/explain", HTTP_METHOD_POST, ROUTE_CLIENT, false, door_explain},
     {"/v1/stats", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_stats},
     {"/v1/flights", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_flights},
+    {"/v1/pools", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_pools},
     {"/v1/letters", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_letters},
     {"/v1/letters", HTTP_METHOD_DELETE, ROUTE_ADMIN, false, door_letter_drop},
     {"/v1/letters/{id}", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_letter},
@@ -32,6 +34,7 @@ const struct route routes[] = {
     {"/livez", HTTP_METHOD_GET, ROUTE_OPEN, false, door_livez},
     {"/readyz", HTTP_METHOD_GET, ROUTE_OPEN, false, door_readyz},
     {"/openapi.json", HTTP_METHOD_GET, ROUTE_OPEN, false, door_openapi},
+    {"/", HTTP_METHOD_GET, ROUTE_OPEN, false, door_dashboard},
     {NULL, HTTP_METHOD_OTHER, ROUTE_OPEN, false, NULL},
 };
 
@@ -189,6 +192,17 @@ static bool needs_admin(const struct route *route, const struct http_request *re
     return route->access == ROUTE_ADMIN || (route->access == ROUTE_NEAR && !is_near(request->peer));
 }
 
+/* The pattern instead of the path, which may hold a nonce, and nothing of the query. */
+static void tell(const struct http_request *request, const struct visit *visit,
+                 const char *pattern)
+{
+    if (log_is_on(LOG_LEVEL_DEBUG))
+        LOG(LOG_LEVEL_DEBUG, "http_request", log_string("method", method_name(request->method)),
+            log_string("path", pattern), log_text("peer", request->peer),
+            log_text("request_id", (struct slice){.data = visit->x_request_id,
+                                                  .len = visit->x_request_id_len}));
+}
+
 void routes_dispatch(struct gate *gate, const struct http_request *request)
 {
     struct visit visit = {.door = DOOR_NONE};
@@ -199,6 +213,7 @@ void routes_dispatch(struct gate *gate, const struct http_request *request)
             continue;
         if (!route->is_dialect)
             take_request_id(gate, request, &visit);
+        tell(request, &visit, route->pattern);
         if (is_keyed(route) && !foreign_may_enter(gate, request)) {
             foreign_refuse(gate, request, &visit, route->is_dialect);
             return;
@@ -209,6 +224,7 @@ void routes_dispatch(struct gate *gate, const struct http_request *request)
         return;
     }
     take_request_id(gate, request, &visit);
+    tell(request, &visit, "unknown");
     reply_no_route(gate, request, &visit);
 }
 

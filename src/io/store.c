@@ -127,6 +127,7 @@ static void take_news(struct store *store, struct news *news)
     counters->commits = store->commits;
     counters->bytes = store->bytes;
     counters->commit_ms_max = store->commit_ms_max;
+    counters->commit_times = store->commit_times;
     uv_mutex_unlock(&store->mutex);
     counters->waiting -= news->done.count;
 }

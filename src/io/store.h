@@ -66,6 +66,7 @@ void store_append(struct store *store, journal_seq seq, struct record *take_reco
 struct store_counters {
     uint64_t records, commits, bytes;
     uint64_t commit_ms_max; /* the slowest commit so far */
+    struct histogram commit_times;
     uint64_t skipped;       /* rows of clients that are no longer configured */
     uint32_t waiting;       /* records not durable yet */
 };

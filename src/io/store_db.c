@@ -160,17 +160,29 @@ static struct sqlite3_stmt *prepare_put(struct store_db *db, const struct schema
     return statement;
 }
 
+static struct sqlite3_stmt *prepare_drop(struct store_db *db, const struct schema_table *table)
+{
+    struct buf text;
+    buf_init(&text, SQL_ROOM);
+    buf_addf(&text, "DELETE FROM %s WHERE (%s) = (", table->name, table->key);
+    add_places(&text, table->key);
+    buf_add_char(&text, ')');
+    buf_add_char(&text, '\0');
+    struct sqlite3_stmt *const statement = sql_prepare(db->sqlite, text.data);
+    buf_close(&text);
+    return statement;
+}
+
 static bool prepare_kind(struct store_db *db, enum record_kind kind)
 {
     const struct schema_table *const table = &schema_tables[kind];
     char text[SQL_ROOM];
     db->put[kind] = prepare_put(db, table);
-    (void)snprintf(text, sizeof(text), "DELETE FROM %s WHERE %s = ?", table->name, table->key);
-    db->drop[kind] = sql_prepare(db->sqlite, text);
+    db->drop[kind] = prepare_drop(db, table);
     if (table->dead == NULL)
         return db->put[kind] != NULL && db->drop[kind] != NULL;
     (void)snprintf(text, sizeof(text),
-                   "DELETE FROM %s WHERE %s IN (SELECT %s FROM %s WHERE %s LIMIT ?2)", table->name,
+                   "DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s WHERE %s LIMIT ?2)", table->name,
                    table->key, table->key, table->name, table->dead);
     db->tidy[kind] = sql_prepare(db->sqlite, text);
     return db->put[kind] != NULL && db->drop[kind] != NULL && db->tidy[kind] != NULL;

@@ -54,6 +54,7 @@ struct store {
     enum store_state state;
     char why[256];
     uint64_t records, commits, bytes, commit_ms_max;
+    struct histogram commit_times;
     bool must_end;    /* told to the writer */
     bool is_finished; /* the writer has only to return */
 

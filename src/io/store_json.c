@@ -31,6 +31,31 @@ bool store_json_read_stats(struct slice json, struct stats *stats)
     return is_object;
 }
 
+void store_json_add_tally(struct buf *out, const struct tally *tally)
+{
+    json_open(out, '{');
+#define TALLY_AS_MEMBER(field, text) json_number(out, #field, tally->field);
+    TALLY_LIST(TALLY_AS_MEMBER)
+#undef TALLY_AS_MEMBER
+    json_close(out, '}');
+}
+
+bool store_json_read_tally(struct slice json, struct tally *tally)
+{
+    *tally = (struct tally){0};
+    yyjson_doc *const doc = yyjson_read(json.data, json.len, 0);
+    yyjson_val *const object = yyjson_doc_get_root(doc);
+    const bool is_object = yyjson_is_obj(object);
+    if (is_object) {
+#define TALLY_FROM_MEMBER(field, text) \
+    tally->field = yyjson_get_uint(yyjson_obj_get(object, #field));
+        TALLY_LIST(TALLY_FROM_MEMBER)
+#undef TALLY_FROM_MEMBER
+    }
+    yyjson_doc_free(doc);
+    return is_object;
+}
+
 void store_json_add_notes(struct buf *out, const struct letter_row *letter)
 {
     json_open(out, '[');

@@ -6,6 +6,8 @@
 client_id *row_client(struct record *record)
 {
     switch (record->kind) {
+    case RECORD_TALLY:
+        return &record->tally.client;
     case RECORD_SPENT:
         return &record->spent.client;
     case RECORD_SOLUTION:
@@ -30,6 +32,16 @@ static void put_day(struct sql_out *out, const struct day_row *row, struct buf *
 {
     store_json_add_stats(scratch, &row->stats);
     sql_put_i64(out, row->day);
+    sql_put_text(out, buf_slice(scratch));
+}
+
+static void put_tally(struct sql_out *out, const struct tally_row *row, struct slice client,
+                      struct buf *scratch)
+{
+    store_json_add_tally(scratch, &row->tally);
+    sql_put_i64(out, row->day);
+    sql_put_text(out, client);
+    sql_put_word(out, captcha_name(row->captcha));
     sql_put_text(out, buf_slice(scratch));
 }
 
@@ -151,6 +163,9 @@ void row_put(struct sql_out *out, const struct record *record, struct slice clie
     case RECORD_DAY:
         put_day(out, &record->day, scratch);
         break;
+    case RECORD_TALLY:
+        put_tally(out, &record->tally, client, scratch);
+        break;
     case RECORD_SPENT:
         put_spent(out, &record->spent, client);
         break;
@@ -183,6 +198,11 @@ void row_put_name(struct sql_out *out, const struct record *record, struct slice
     switch (record->kind) {
     case RECORD_DAY:
         sql_put_i64(out, record->day.day);
+        return;
+    case RECORD_TALLY:
+        sql_put_i64(out, record->tally.day);
+        sql_put_text(out, client);
+        sql_put_word(out, captcha_name(record->tally.captcha));
         return;
     case RECORD_SPENT:
         sql_put_text(out, client);
@@ -229,6 +249,15 @@ static void take_day(struct sql_in *in, struct day_row *row)
 {
     row->day = sql_take_i64(in);
     if (!store_json_read_stats(sql_take_bytes(in), &row->stats))
+        in->is_bad = true;
+}
+
+static void take_tally(struct sql_in *in, struct tally_row *row, struct slice *client)
+{
+    row->day = sql_take_i64(in);
+    *client = sql_take_bytes(in);
+    row->captcha = take_captcha(in);
+    if (!store_json_read_tally(sql_take_bytes(in), &row->tally))
         in->is_bad = true;
 }
 
@@ -347,6 +376,9 @@ void row_take(struct sql_in *in, struct record *record, struct slice *client)
     switch (record->kind) {
     case RECORD_DAY:
         take_day(in, &record->day);
+        return;
+    case RECORD_TALLY:
+        take_tally(in, &record->tally, client);
         return;
     case RECORD_SPENT:
         take_spent(in, &record->spent, client);

@@ -19,6 +19,8 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "CREATE TABLE secret (name TEXT PRIMARY KEY, bytes BLOB NOT NULL,"
     "  made INTEGER NOT NULL) STRICT;"
     "CREATE TABLE day (day INTEGER PRIMARY KEY, counters TEXT NOT NULL) STRICT;"
+    "CREATE TABLE tally (day INTEGER NOT NULL, client TEXT NOT NULL, type TEXT NOT NULL,"
+    "  counters TEXT NOT NULL, PRIMARY KEY (day, client, type)) STRICT, WITHOUT ROWID;"
     "CREATE TABLE spent ("
     "  client TEXT PRIMARY KEY, day INTEGER NOT NULL, spent INTEGER NOT NULL) STRICT;"
     "CREATE TABLE solution ("
@@ -64,6 +66,10 @@ const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
                     .key = "day",
                     .columns = "day, counters",
                     .dead = "day < ?1 / 86400000 - 8"},
+    [RECORD_TALLY] = {.name = "tally",
+                      .key = "day, client, type",
+                      .columns = "day, client, type, counters",
+                      .dead = "day < ?1 / 86400000 - 8"},
     [RECORD_SPENT] = {.name = "spent", .key = "client", .columns = "client, day, spent"},
     [RECORD_SOLUTION] = {.name = "solution",
                          .key = "id",

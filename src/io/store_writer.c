@@ -80,6 +80,7 @@ static void succeed(struct store *store, uint32_t count, uint64_t took_ns)
     store->records += count;
     store->commits++;
     store->bytes = store->db.wal_bytes;
+    histogram_add(&store->commit_times, took_ns / MS_NS);
     if (took_ns / MS_NS > store->commit_ms_max)
         store->commit_ms_max = took_ns / MS_NS;
     store_queue_join(&store->done, &written);
@@ -113,10 +114,21 @@ static void do_write(struct store *store)
         move_log(store, false);
 }
 
+static int64_t wall_clock_ms(void)
+{
+    struct timespec wall;
+    (void)clock_gettime(CLOCK_REALTIME, &wall);
+    return (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
+}
+
+/* If the wall clock jumped since the start, rows hold times of before and after the jump: the earlier
+ * of both clocks lets none of them die early. */
 static void do_tidy(struct store *store)
 {
     const uint64_t now = uv_hrtime();
-    const int64_t wall_ms = store->start_wall_ms + (int64_t)((now - store->start_ns) / MS_NS);
+    const int64_t even_ms = store->start_wall_ms + (int64_t)((now - store->start_ns) / MS_NS);
+    const int64_t jumpy_ms = wall_clock_ms();
+    const int64_t wall_ms = jumpy_ms < even_ms ? jumpy_ms : even_ms;
     bool has_more;
     const int rc = db_tidy(&store->db, wall_ms, TIDY_ROWS, &has_more);
     if (rc != SQLITE_OK && !db_is_full(&store->db, rc))
@@ -179,9 +191,7 @@ static void end(struct store *store)
 void store_writer_run(void *context)
 {
     struct store *const store = context;
-    struct timespec wall;
-    (void)clock_gettime(CLOCK_REALTIME, &wall);
-    store->start_wall_ms = (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
+    store->start_wall_ms = wall_clock_ms();
     store->start_ns = uv_hrtime();
     store->tidy_at_ns = store->start_ns + TIDY_EVERY_NS;
     for (;;) {

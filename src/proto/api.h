@@ -36,9 +36,17 @@ struct api_names {
 };
 
 /* Ends the list and the object around it, as every page ends. */
+/* What the engine does not know of a pool; borrowed. */
+struct pool_label {
+    const char *name, *method, *type;
+};
+
 void api_close_page(struct buf *out, uint64_t total, uint64_t next);
 
 /* {"flights":[…],"total":N,"next":cursor or null} */
+void api_write_pools(struct buf *out, const struct pool_view *views,
+                     const struct pool_label *labels, size_t count);
+
 void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
                        uint64_t total, uint64_t next, const struct api_names *names);
 
@@ -52,10 +60,19 @@ void api_write_letter(struct buf *out, const struct letter_view *view, bool is_f
 struct stats_page {
     int64_t day; /* since 1970, UTC */
     const struct stats *stats;
+    const struct tally *tallies; /* of each client and, within it, of each type */
+};
+
+/* Whose tallies they are. */
+struct stats_scope {
+    const struct api_names *names;
+    uint16_t client_count;
+    bool has_price; /* else nothing is said about money */
 };
 /* pages[0] is today. */
-void api_write_stats(struct buf *out, const struct gauges *gauges, const struct stats *total,
-                     const struct stats_page *pages, size_t page_count);
+void api_write_stats(struct buf *out, const struct gauges *gauges, const struct stats_page *total,
+                     const struct stats_page *pages, size_t page_count,
+                     const struct stats_scope *scope);
 
 /* The words of the answer's HTTP status. */
 const char *http_status_text(unsigned status);

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "proto/config_check.h"
 #include "proto/config_clients.h"
+#include "proto/config_pools.h"
 #include "proto/config_file.h"
 #include "proto/config_read.h"
 
@@ -26,7 +27,7 @@ static void read_environment(struct loader *loader)
         return;
     for (size_t i = 0; i < option_count; i++) {
         const struct option *const option = &options[i];
-        if (option_is_client(option) || option->kind == OPTION_ERRORS)
+        if (option_is_item(option) || option->kind == OPTION_ERRORS)
             continue;
         if (option->kind != OPTION_REUSES)
             read_variable(loader, option, NULL);
@@ -51,7 +52,7 @@ static void read_flags(struct loader *loader, const struct config_flag *flags, s
 {
     for (size_t i = 0; i < count; i++) {
         const struct option *const option = option_find(SLICE_OF(""), slice_from(flags[i].path));
-        ASSERT(option != NULL && !option_is_client(option));
+        ASSERT(option != NULL && !option_is_item(option));
         loader_enter(loader, ORIGIN_COMMAND_LINE, flags[i].flag);
         read_plain(loader, option, NULL, flags[i].value, false);
     }
@@ -64,7 +65,7 @@ int config_load_with_flags(struct config *config, struct slice text, const char 
     *config = (struct config){.listen_count = 0};
     struct loader loader = {
         .config = config, .file_name = file_name, .env = env, .mistakes = mistakes};
-    file_read_presets(&loader, false, config);
+    file_read_presets(&loader, SLICE_OF(""), config);
     const bool is_readable = text.len == 0 || file_read(&loader, text);
     read_environment(&loader);
     read_flags(&loader, flags, flag_count);
@@ -86,5 +87,6 @@ int config_load(struct config *config, struct slice text, const char *file_name,
 void config_close(struct config *config)
 {
     clients_close(config);
+    pool_list_close(config);
     sodium_memzero(config, sizeof(*config));
 }

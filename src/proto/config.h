@@ -51,6 +51,17 @@ struct config_client {
     enum reuse reuse;        /* REUSE_DEFAULT when not said */
 };
 
+/* A target whose solutions are solved ahead. */
+struct config_pool {
+    char name[CLIENT_NAME_MAX];   /* "": made of method and host */
+    char client[CLIENT_NAME_MAX]; /* whose it is; "": everybody's, and the first client pays */
+    uint32_t size;
+    uint32_t idle_after_ms;
+    uint32_t max_waste;
+    struct blob *params;        /* owned: what a submit sends */
+    char text[CONFIG_TEXT_MAX]; /* of the parameter being read */
+};
+
 struct config {
     char listen[CONFIG_LISTEN_MAX][CONFIG_TEXT_MAX];
     size_t listen_count;
@@ -124,6 +135,9 @@ struct config {
         uint16_t retries;
         uint32_t retry_base_ms, retry_cap_ms;
     } callbacks;
+
+    struct config_pool *pools; /* owned */
+    size_t pool_count;
 
     struct config_client *clients; /* owned */
     size_t client_count;           /* 0: any key is accepted, loopback and unix listeners only */

@@ -1,3 +1,4 @@
+#include "proto/config_pools.h"
 #include "proto/config_check.h"
 
 #include "proto/config_values.h"
@@ -155,4 +156,5 @@ void check_together(struct loader *loader)
     check_callbacks(loader);
     check_cache(loader);
     check_clients(loader);
+    pool_list_check(loader);
 }

@@ -1,19 +1,20 @@
 #include "proto/config_file.h"
 
 #include "base/assert.h"
+#include "proto/config_pools.h"
 #include "proto/config_read.h"
 
 #include <stdlib.h>
 #include <yyjson.h>
 
-void file_read_presets(struct loader *loader, bool is_client, void *base)
+void file_read_presets(struct loader *loader, struct slice prefix, void *base)
 {
     const enum origin origin = loader->origin;
     loader->origin = ORIGIN_PRESET;
     const size_t mistakes = loader->mistake_count;
     for (size_t i = 0; i < option_count; i++) {
         const struct option *const option = &options[i];
-        if (option_is_client(option) != is_client || option->preset == NULL)
+        if (!option_is_below(option, prefix) || option->preset == NULL)
             continue;
         yyjson_doc *const doc = yyjson_read(option->preset, strlen(option->preset), 0);
         ASSERT(doc != NULL);
@@ -76,7 +77,7 @@ static void require_of_client(struct loader *loader, yyjson_val *object)
 static void read_client(struct loader *loader, struct config_client *client, yyjson_val *object)
 {
     client->budget_per_day = UINT64_MAX;
-    file_read_presets(loader, true, client);
+    file_read_presets(loader, SLICE_OF(CLIENT_OPTION_PREFIX), client);
     if (!is_object(loader, object))
         return;
     read_members(loader, SLICE_OF(CLIENT_OPTION_PREFIX), client, object);
@@ -131,15 +132,15 @@ static void read_group(struct loader *loader, struct slice name, yyjson_val *val
 static void read_top_member(struct loader *loader, struct slice name, yyjson_val *value)
 {
     const struct option *const option = option_find(SLICE_OF(""), name);
-    if (option_is_refused(name))
-        loader_mistake(loader, "not supported by this version");
-    else if (memchr(name.data, '.', name.len) != NULL)
+    if (memchr(name.data, '.', name.len) != NULL)
         /* Paths with dots are for messages; in the file they would be a second way to say the same. */
         refuse_unknown(loader, SLICE_OF(""), name);
     else if (option != NULL)
         read_value(loader, option, loader->config, value);
     else if (slice_equals(name, SLICE_OF("clients")))
         read_clients(loader, value);
+    else if (slice_equals(name, SLICE_OF("pools")))
+        pool_list_read(loader, value);
     else
         read_group(loader, name, value);
 }

@@ -4,8 +4,8 @@
 
 #include "proto/config_loader.h"
 
-/* Gives every option of the prefix ("" or CLIENT_OPTION_PREFIX) its default. */
-void file_read_presets(struct loader *loader, bool is_client, void *base);
+/* Gives every option of the prefix ("", CLIENT_OPTION_PREFIX or POOL_OPTION_PREFIX) its default. */
+void file_read_presets(struct loader *loader, struct slice prefix, void *base);
 
 /* false when the text is no JSON at all, so that nothing in it could be read. */
 bool file_read(struct loader *loader, struct slice text);

@@ -35,9 +35,16 @@ bool option_has_below(struct slice prefix)
     return false;
 }
 
-bool option_is_client(const struct option *option)
+bool option_is_item(const struct option *option)
 {
-    return slice_is_given(below(option->path, SLICE_OF(CLIENT_OPTION_PREFIX)));
+    return strstr(option->path, "[].") != NULL;
+}
+
+bool option_is_below(const struct option *option, struct slice prefix)
+{
+    if (prefix.len == 0)
+        return !option_is_item(option);
+    return slice_is_given(below(option->path, prefix));
 }
 
 bool option_is_list(const struct option *option)

@@ -41,7 +41,7 @@ struct option_word {
 };
 
 struct option {
-    const char *path; /* "upstream.url"; a client's begin with "clients[]." */
+    const char *path; /* "upstream.url"; a client's begin with "clients[].", a pool's with "pools[]." */
     enum option_kind kind;
     size_t offset;                   /* in struct config, or in struct config_client */
     size_t bytes;                    /* of the field; of an array of one per type: of the whole */
@@ -52,8 +52,9 @@ struct option {
 };
 
 #define CLIENT_OPTION_PREFIX "clients[]."
+#define POOL_OPTION_PREFIX "pools[]."
 /* Room for what the loader remembers of each option. */
-#define OPTIONS_MAX 96
+#define OPTIONS_MAX 112
 
 extern const struct option options[];
 extern const size_t option_count;
@@ -64,10 +65,10 @@ const struct option *option_find(struct slice prefix, struct slice name);
 /* Is there any option below this prefix ("upstream.")? */
 bool option_has_below(struct slice prefix);
 
-/* A key of the design that this version does not have yet. */
-bool option_is_refused(struct slice path);
-
-bool option_is_client(const struct option *option);
+/* Does it belong to the items of a list of objects (a client's, a pool's)? */
+bool option_is_item(const struct option *option);
+/* Is its path below this prefix? Every option that is no item's is below "". */
+bool option_is_below(const struct option *option, struct slice prefix);
 bool option_is_list(const struct option *option);
 bool option_is_per_type(const struct option *option);
 

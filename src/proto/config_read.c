@@ -115,22 +115,12 @@ static bool read_kind(struct loader *loader, const struct option *option, void *
     UNREACHABLE();
 }
 
-/* Notes where an option came from; false when this version refuses it altogether. */
-static bool begin(struct loader *loader, const struct option *option)
-{
-    loader->seen[loader_index(option)].origin = loader->origin;
-    if (!option_is_refused(slice_from(option->path)))
-        return true;
-    loader_mistake(loader, "not supported by this version");
-    return false;
-}
-
 void read_value(struct loader *loader, const struct option *option, void *base,
                 struct yyjson_val *value)
 {
-    if (begin(loader, option) && read_kind(loader, option, base, value))
-        return;
-    loader->seen[loader_index(option)].is_bad = true;
+    loader->seen[loader_index(option)].origin = loader->origin;
+    if (!read_kind(loader, option, base, value))
+        loader->seen[loader_index(option)].is_bad = true;
 }
 
 /* Text as the JSON value it would have been in a file: numbers and flags lose their quotes. */
@@ -187,10 +177,11 @@ void read_plain(struct loader *loader, const struct option *option, const char *
                 const char *text, bool splits)
 {
     const bool is_repeated = loader->seen[loader_index(option)].origin == loader->origin;
-    bool is_good = begin(loader, option);
-    if (is_good && option_is_list(option)) {
+    bool is_good;
+    loader->seen[loader_index(option)].origin = loader->origin;
+    if (option_is_list(option)) {
         is_good = read_plain_list(loader, option, is_repeated, text, splits);
-    } else if (is_good) {
+    } else {
         yyjson_val value = as_json(option, text);
         is_good = type == NULL
                       ? read_kind(loader, option, loader->config, &value)

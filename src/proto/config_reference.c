@@ -49,6 +49,5 @@ void config_write_reference(struct buf *out)
 #undef CAPTCHA_AS_WORD
     buf_add(out, SLICE_OF(precedence));
     for (size_t i = 0; i < option_count; i++)
-        if (!option_is_refused(slice_from(options[i].path)))
-            write_option(&options[i], out);
+        write_option(&options[i], out);
 }

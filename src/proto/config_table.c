@@ -12,6 +12,9 @@
 
 #define IN_CONFIG(member) \
     .offset = offsetof(struct config, member), .bytes = sizeof(((struct config *)0)->member)
+#define IN_POOL(member)                             \
+    .offset = offsetof(struct config_pool, member), \
+    .bytes = sizeof(((struct config_pool *)0)->member)
 #define IN_CLIENT(member)                             \
     .offset = offsetof(struct config_client, member), \
     .bytes = sizeof(((struct config_client *)0)->member)
@@ -168,6 +171,20 @@ const struct option options[] = {
     {"idempotency.max", OPTION_COUNT, IN_CONFIG(limits.idempotency), .min = 1, .max = 10000000, .preset = "100000",
      .help = "Most idempotency keys remembered."},
 
+    {"pools[].name", OPTION_NAME, IN_POOL(name), .preset = NULL,
+     .help = "The pool's name in statistics; made of method and host when it is not given."},
+    {"pools[].method", OPTION_TEXT, IN_POOL(text),
+     .help = "The target's method; every other key is a parameter of the target, as in a request."},
+    {"pools[].size", OPTION_COUNT, IN_POOL(size), .min = 1, .max = 10000, .preset = "5",
+     .help = "Solutions kept ready."},
+    {"pools[].idle_after", OPTION_DURATION, IN_POOL(idle_after_ms), .min = SECOND, .max = 7 * DAY, .preset = "\"120s\"",
+     .help = "Without a request for this long it is no longer refilled; the next request wakes it."},
+    {"pools[].max_waste", OPTION_COUNT, IN_POOL(max_waste), .max = 1000000, .preset = "10",
+     .help = "Unused solutions in a row after which it is no longer refilled; 0: no limit."},
+    {"pools[].client", OPTION_NAME, IN_POOL(client),
+     .help = "The only client that gets these solutions, and whose budget and slots they use; "
+             "without it everybody gets them and the first client pays."},
+
     {"clients[].name", OPTION_NAME, IN_CLIENT(name),
      .help = "The client's name in logs and statistics; required."},
     {"clients[].key", OPTION_KEY, IN_CLIENT(key_hash),
@@ -233,14 +250,3 @@ const struct option options[] = {
 const size_t option_count = sizeof(options) / sizeof(options[0]);
 _Static_assert(sizeof(options) / sizeof(options[0]) <= OPTIONS_MAX, "OPTIONS_MAX is too small");
 
-/* Keys of the design whose features are not built: refused, because ignoring them would be a lie.
- * Whoever builds one deletes its line. */
-static const char *const refused[] = {"pools"};
-
-bool option_is_refused(struct slice path)
-{
-    for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
-        if (slice_equals(path, slice_from(refused[i])))
-            return true;
-    return false;
-}

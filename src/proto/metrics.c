@@ -2,24 +2,160 @@
 
 #include <solvegate/words.h>
 
+#include <stdio.h>
+#include <string.h>
+
+#define PREFIX "solvegate_"
+#define NAME_MAX_LEN 96
+
+/* ---- samples ----------------------------------------------------------------------------- */
+
+void metrics_head(struct buf *out, const char *name, const char *type, const char *help)
+{
+    buf_addf(out, "# HELP %s %s.\n# TYPE %s %s\n", name, help, name, type);
+}
+
+static void add_name(struct buf *out, const char *name, const char *labels)
+{
+    buf_add(out, slice_from(name));
+    if (labels[0] != '\0')
+        buf_addf(out, "{%s}", labels);
+    buf_add_char(out, ' ');
+}
+
+static void add_ms(struct buf *out, uint64_t ms)
+{
+    buf_addf(out, "%llu.%03u", (unsigned long long)(ms / 1000), (unsigned)(ms % 1000));
+}
+
+void metrics_sample(struct buf *out, const char *name, const char *labels, uint64_t value)
+{
+    add_name(out, name, labels);
+    buf_add_u64(out, value);
+    buf_add_char(out, '\n');
+}
+
+void metrics_sample_ms(struct buf *out, const char *name, const char *labels, uint64_t ms)
+{
+    add_name(out, name, labels);
+    add_ms(out, ms);
+    buf_add_char(out, '\n');
+}
+
+static void add_bucket(struct buf *out, const char *name, const char *labels, uint32_t bound_ms,
+                       uint64_t count)
+{
+    buf_addf(out, "%s_bucket{%s%sle=\"", name, labels, labels[0] == '\0' ? "" : ",");
+    if (bound_ms == 0)
+        buf_add(out, SLICE_OF("+Inf"));
+    else if (bound_ms % 1000 == 0)
+        buf_add_u64(out, bound_ms / 1000);
+    else
+        add_ms(out, bound_ms);
+    buf_addf(out, "\"} %llu\n", (unsigned long long)count);
+}
+
+void metrics_histogram(struct buf *out, const char *name, const char *labels,
+                       const struct histogram *histogram)
+{
+    char part[NAME_MAX_LEN];
+    uint64_t count = 0;
+    for (size_t i = 0; i < HISTOGRAM_BOUNDS; i++) {
+        count += histogram->counts[i];
+        add_bucket(out, name, labels, histogram_bounds_ms[i], count);
+    }
+    count += histogram->counts[HISTOGRAM_BOUNDS];
+    add_bucket(out, name, labels, 0, count);
+    (void)snprintf(part, sizeof(part), "%s_sum", name);
+    metrics_sample_ms(out, part, labels, histogram->sum_ms);
+    (void)snprintf(part, sizeof(part), "%s_count", name);
+    metrics_sample(out, part, labels, count);
+}
+
 void metrics_counter(struct buf *out, const char *name, const char *help, uint64_t value)
 {
-    buf_addf(out, "# HELP solvegate_%s_total %s.\n# TYPE solvegate_%s_total counter\n", name, help,
-             name);
-    buf_addf(out, "solvegate_%s_total %llu\n", name, (unsigned long long)value);
+    char full[NAME_MAX_LEN];
+    (void)snprintf(full, sizeof(full), PREFIX "%s_total", name);
+    metrics_head(out, full, "counter", help);
+    metrics_sample(out, full, "", value);
+}
+
+void metrics_counter_ms(struct buf *out, const char *name, const char *help, uint64_t ms)
+{
+    char full[NAME_MAX_LEN];
+    (void)snprintf(full, sizeof(full), PREFIX "%s_total", name);
+    metrics_head(out, full, "counter", help);
+    metrics_sample_ms(out, full, "", ms);
 }
 
 void metrics_gauge(struct buf *out, const char *name, const char *help, uint64_t value)
 {
-    buf_addf(out, "# HELP solvegate_%s %s.\n# TYPE solvegate_%s gauge\n", name, help, name);
-    buf_addf(out, "solvegate_%s %llu\n", name, (unsigned long long)value);
+    char full[NAME_MAX_LEN];
+    (void)snprintf(full, sizeof(full), PREFIX "%s", name);
+    metrics_head(out, full, "gauge", help);
+    metrics_sample(out, full, "", value);
 }
 
-void metrics_write_engine(struct buf *out, const struct stats *stats, const struct gauges *gauges)
+/* ---- the engine's counters --------------------------------------------------------------- */
+
+/* Counters that differ only in the end of their name are one family with a label. */
+struct family {
+    const char *start; /* of the fields' names */
+    const char *name;
+    const char *label;
+    const char *help;
+};
+
+static const struct family families[] = {
+    {"answered_", PREFIX "answered_total", "source", "Requests answered, by how"},
+    {"submits_", PREFIX "submits_ended_total", "outcome", "Submits, by what became of them"},
+    {"failures_", PREFIX "flights_failed_total", "class", "Flights that failed, by why"},
+    {"callbacks_", PREFIX "callbacks_total", "result", "Callbacks, by what they brought"},
+    {"notices_", PREFIX "notices_total", "result", "Callbacks to callers, by their end"},
+    {"reports_", PREFIX "reports_total", "opinion", "Reports about solutions"},
+};
+
+static const struct family *family_of(const char *field)
 {
-#define STATS_AS_METRIC(field, text) metrics_counter(out, #field, text, stats->field);
-    STATS_LIST(STATS_AS_METRIC)
-#undef STATS_AS_METRIC
+    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
+        if (strncmp(field, families[i].start, strlen(families[i].start)) == 0)
+            return &families[i];
+    return NULL;
+}
+
+/* "slot_ms_used" is told as slot_used_seconds. */
+static bool write_slot_time(struct buf *out, const char *field, const char *help, uint64_t ms)
+{
+    static const char start[] = "Milliseconds of ";
+    char name[NAME_MAX_LEN];
+    char sentence[2 * NAME_MAX_LEN];
+    if (strncmp(field, "slot_ms_", 8) != 0)
+        return false;
+    (void)snprintf(name, sizeof(name), "slot_%s_seconds", field + 8);
+    (void)snprintf(sentence, sizeof(sentence), "Seconds of %s", help + sizeof(start) - 1);
+    metrics_counter_ms(out, name, sentence, ms);
+    return true;
+}
+
+static void write_field(struct buf *out, const struct family **last, const char *field,
+                        const char *help, uint64_t value)
+{
+    char label[NAME_MAX_LEN];
+    const struct family *family = family_of(field);
+    if (family != NULL && family != *last)
+        metrics_head(out, family->name, "counter", family->help);
+    *last = family;
+    if (family == NULL) {
+        if (!write_slot_time(out, field, help, value))
+            metrics_counter(out, field, help, value);
+        return;
+    }
+    (void)snprintf(label, sizeof(label), "%s=\"%s\"", family->label, field + strlen(family->start));
+    metrics_sample(out, family->name, label, value);
+}
+
+static void write_gauges(struct buf *out, const struct gauges *gauges)
+{
     metrics_gauge(out, "requests_waiting", "Requests not answered yet", gauges->waiting);
     metrics_gauge(out, "requests_kept", "Requests in memory, answered ones included",
                   gauges->requests);
@@ -37,4 +173,108 @@ void metrics_write_engine(struct buf *out, const struct stats *stats, const stru
     metrics_gauge(out, "slots_plan", "Slots of the plan", gauges->slots_plan);
     metrics_gauge(out, "breaker_open", "1 while nothing is submitted",
                   gauges->breaker == BREAKER_CLOSED ? 0 : 1);
+    metrics_gauge(out, "callbacks_healthy", "1 unless most of the vendor's callbacks fail to arrive",
+                  gauges->callbacks_are_healthy ? 1 : 0);
+}
+
+void metrics_write_engine(struct buf *out, const struct stats *stats, const struct gauges *gauges)
+{
+    const struct family *last = NULL;
+#define STATS_AS_METRIC(field, text) write_field(out, &last, #field, text, stats->field);
+    STATS_LIST(STATS_AS_METRIC)
+#undef STATS_AS_METRIC
+    write_gauges(out, gauges);
+}
+
+/* ---- by client and by type --------------------------------------------------------------- */
+
+enum unit { UNIT_ONE, UNIT_MS, UNIT_MICRO };
+
+/* How each counter is called; the ones in money only where there are prices. */
+struct column {
+    size_t offset; /* in struct tally */
+    enum unit unit;
+    const char *name;
+    const char *help;
+};
+
+static const struct column columns[] = {
+    {offsetof(struct tally, requests), UNIT_ONE, "requests", "Requests asked"},
+    {offsetof(struct tally, answered), UNIT_ONE, "answered", "Requests that paid for their answer"},
+    {offsetof(struct tally, deduplicated), UNIT_ONE, "deduplicated",
+     "Requests answered without a solve of their own"},
+    {offsetof(struct tally, failed), UNIT_ONE, "failed", "Requests whose solve failed"},
+    {offsetof(struct tally, rejected), UNIT_ONE, "rejected", "Requests refused"},
+    {offsetof(struct tally, detached), UNIT_ONE, "detached", "Requests whose caller left"},
+    {offsetof(struct tally, paid), UNIT_ONE, "paid", "Submits paid for"},
+    {offsetof(struct tally, slot_ms_used), UNIT_MS, "slot_used_seconds", "Vendor slots used"},
+    {offsetof(struct tally, slot_ms_saved), UNIT_MS, "slot_saved_seconds", "Vendor slots saved"},
+    {offsetof(struct tally, spent_micro), UNIT_MICRO, "money_spent", "Money spent"},
+    {offsetof(struct tally, saved_micro), UNIT_MICRO, "money_saved", "Money saved"},
+};
+_Static_assert(sizeof(columns) / sizeof(columns[0]) == sizeof(struct tally) / sizeof(uint64_t),
+               "every counter has its metric");
+
+static uint64_t value_of(const struct tally *tally, const struct column *column)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)tally + column->offset, sizeof(value));
+    return value;
+}
+
+static void write_cell(struct buf *out, const struct column *column, const char *by,
+                       const char *name, uint64_t value)
+{
+    /* Names of clients and types need no escaping: the configuration allows no such characters. */
+    buf_addf(out, PREFIX "%s_%s_total{%s=\"%s\"} ", by, column->name, by, name);
+    switch (column->unit) {
+    case UNIT_ONE:
+        buf_add_u64(out, value);
+        break;
+    case UNIT_MS:
+        add_ms(out, value);
+        break;
+    case UNIT_MICRO:
+        buf_addf(out, "%llu.%06u", (unsigned long long)(value / 1000000),
+                 (unsigned)(value % 1000000));
+        break;
+    }
+    buf_add_char(out, '\n');
+}
+
+static void write_column_head(struct buf *out, const struct column *column, const char *by)
+{
+    char name[NAME_MAX_LEN];
+    char help[NAME_MAX_LEN];
+    (void)snprintf(name, sizeof(name), PREFIX "%s_%s_total", by, column->name);
+    (void)snprintf(help, sizeof(help), "%s, by %s", column->help, by);
+    metrics_head(out, name, "counter", help);
+}
+
+static void write_column(struct buf *out, const struct column *column, const struct tally *tallies,
+                         const struct stats_scope *scope)
+{
+    uint64_t by_type[CAPTCHA_COUNT] = {0};
+    write_column_head(out, column, "client");
+    for (uint16_t client = 0; client < scope->client_count; client++) {
+        uint64_t sum = 0;
+        for (size_t type = 0; type < CAPTCHA_COUNT; type++) {
+            const uint64_t value = value_of(&tallies[client * CAPTCHA_COUNT + type], column);
+            sum += value;
+            by_type[type] += value;
+        }
+        write_cell(out, column, "client",
+                   scope->names->client_name(scope->names->context, client), sum);
+    }
+    write_column_head(out, column, "type");
+    for (size_t type = 0; type < CAPTCHA_COUNT; type++)
+        write_cell(out, column, "type", captcha_name((enum captcha)type), by_type[type]);
+}
+
+void metrics_write_tallies(struct buf *out, const struct tally *tallies,
+                           const struct stats_scope *scope)
+{
+    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
+        if (columns[i].unit != UNIT_MICRO || scope->has_price)
+            write_column(out, &columns[i], tallies, scope);
 }

@@ -425,7 +425,7 @@ def metrics_and_health_are_served():
     with World() as world:
         world.solved()
         text = world.call("GET", "/metrics").text
-        for line in ("solvegate_requests_total 1", "solvegate_submits_accepted_total 1", "solvegate_breaker_open 0"):
+        for line in ("solvegate_requests_total 1", 'solvegate_submits_ended_total{outcome="accepted"} 1', "solvegate_breaker_open 0"):
             contains(text, line)
         names = re.findall(r"^# TYPE (\S+) ", text, re.M)
         equal(len(names), len(set(names)), "each metric once")

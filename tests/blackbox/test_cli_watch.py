@@ -173,6 +173,8 @@ def without_a_terminal_top_prints_one_snapshot_per_interval():
 @test
 def rates_are_those_between_two_looks():
     with World() as world:
+        for _ in range(30):
+            world.solved()
         process = subprocess.Popen([binary("SOLVEGATE"), "top", "--interval", "1s", "-n", "2"], stdout=subprocess.PIPE,
                                    text=True, env=clean_environment(SOLVEGATE_URL=world.url))
         first = "".join(process.stdout.readline() for _ in range(8))

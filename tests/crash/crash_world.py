@@ -11,12 +11,12 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blackbox"))
 
-from gateway import QUICK, free_port, merge  # noqa: E402
-from harness import KEY, Gate, Sim, check  # noqa: E402
+from gateway import merge  # noqa: E402
+from harness import check  # noqa: E402
+from store_world import StoreWorld  # noqa: E402
 
 # Nothing goes stale and nothing times out within a run, so whatever is paid twice is a mistake or has an excuse.
 LASTING = {
-    "data_dir": "data",
     "cache": {"ttl": {"default": "30m"}},
     "idempotency": {"ttl": "30m"},
     "solve_timeout": "5m",
@@ -55,76 +55,19 @@ class Disk:
                 self.tasks.add(task)
 
 
-class TracedGate(Gate):
-    """A gateway that may run under strace; the programs meant by kill() are then both of them."""
-
-    prefix = ()
-
-    def command(self):
-        return [*self.prefix, *super().command()]
-
-    def pid(self):
-        """Of the gateway itself, also under strace; None when it is gone."""
-        if not self.prefix:
-            return self.process.pid
-        try:
-            with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as children:
-                return next((int(pid) for pid in children.read().split()), None)
-        except OSError:
-            return None
-
-    def kill(self):
-        self.expect_exit = None
-        pid = self.pid()
-        if pid is not None:
-            os.kill(pid, signal.SIGKILL)
-        self.process.wait()  # strace follows the one it watched
-
-
-class CrashWorld:
-    """Simulator and gateway on a port that stays the same, so that callers and vendor find it again."""
+class CrashWorld(StoreWorld):
+    """Remembers what each death left on disk."""
 
     def __init__(self, sim, config=None, callbacks=True):
-        self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
-        self.sim = Sim(*sim)
-        self.config = merge(merge(QUICK, LASTING), config or {})
-        self.config["listen"] = [f"127.0.0.1:{self.port}"]
-        if callbacks:
-            self.config["public_url"] = self.url
+        super().__init__(merge(LASTING, config or {}), sim, callbacks=callbacks)
         self.deaths = []  # (wall time, Disk)
 
-    def __enter__(self):
-        self.sim.start()
-        upstream = {"url": self.sim.url, "key": KEY, "slots": 1000}
-        self.gate = TracedGate(merge({"upstream": upstream}, self.config))
-        self.gate.start()
-        return self
-
-    def __exit__(self, kind, *_):
-        try:
-            self.gate.__exit__(kind)
-        finally:
-            self.sim.__exit__(kind)
-
-    @property
-    def data(self):
-        return os.path.join(self.gate.folder.name, "data")
-
     def kill(self):
-        """Sudden death; one that died by itself is a failure."""
-        status = self.gate.process.poll()
-        check(status is None, f"the gateway had ended by itself with {status}:\n{self.gate.stderr()}")
-        self.gate.kill()
-        self.gate.stop()
+        super().kill()
         self.note_death()
 
     def note_death(self):
         self.deaths.append((time.time(), Disk(self.data)))
-
-    def start(self):
-        self.gate.expect_exit = 0
-        self.gate.start()
 
     def kill_while_starting(self, seconds):
         """One that does not even get to its ready line, or has only just got there."""

@@ -14,15 +14,15 @@ import random
 import re
 import shutil
 import signal
-import subprocess
 import sys
 import tempfile
 import threading
 
 from crash_world import CrashWorld  # first: it knows where the harness is
 from callers import Caller, Need
-from harness import TIMEOUT, Skip, check, run, test, wait_until
+from harness import TIMEOUT, check, run, test, wait_until
 from judge import Judge
+from store_world import injecting, need_strace
 
 IS_FULL = "--full" in sys.argv
 
@@ -39,14 +39,6 @@ SAMPLE = option("--points", 12)
 FILE_CALLS = ("pwrite64", "fdatasync", "fsync", "ftruncate", "unlink", "fchmod", "mkdir", "flock")
 # Waiting happens more or less often from run to run.
 VAGUE_CALLS = ("futex", "epoll_wait", "epoll_pwait")
-
-
-def need_strace():
-    if not shutil.which("strace"):
-        raise Skip("strace is not installed")
-    tried = subprocess.run(["strace", "-f", "-o", "/dev/null", "true"], capture_output=True, text=True, check=False)
-    if tried.returncode != 0:
-        raise Skip(f"strace does not work here: {tried.stderr.strip()}")
 
 
 def read_traces(folder):
@@ -93,17 +85,13 @@ class Sweep:
         self.needs.append(need)
         return need
 
-    def restart(self, *prefix):
-        self.world.gate.prefix = prefix
-        self.world.start()
-
     def points(self):
         with tempfile.TemporaryDirectory() as folder:
             self.world.kill()
-            self.restart("strace", "-ff", "-o", os.path.join(folder, "trace"))
+            self.world.start("strace", "-ff", "-o", os.path.join(folder, "trace"))
             self.ask(Caller(self.world.url), self.new_need("dry"))
             self.world.kill()
-            self.restart()
+            self.world.start()
             return points_of(list(read_traces(folder)))
 
     def die_at(self, call, number):
@@ -112,8 +100,7 @@ class Sweep:
         need = self.new_need(f"{call}-{number}")
         self.world.kill()
         try:
-            self.restart("strace", "-f", "-o", "/dev/null", "-e", f"trace={call}",
-                         "-e", f"inject={call}:signal=KILL:when={number}")
+            self.world.start(*injecting(call, f"signal=KILL:when={number}"))
         except AssertionError:
             check(gate.process.wait() == -signal.SIGKILL, f"{need} ended it with {gate.process.returncode}")
         caller = threading.Thread(target=self.ask, args=(Caller(self.world.url), need), daemon=True)
@@ -125,7 +112,7 @@ class Sweep:
         gate.kill()
         gate.stop()
         self.world.note_death()
-        self.restart()
+        self.world.start()
         caller.join(60)
         check(not caller.is_alive(), f"{need} is still not answered")
 
@@ -175,7 +162,7 @@ def a_held_solve_whose_reply_was_lost_survives_a_kill_at_every_system_call():
 @test
 def the_database_can_be_made_after_a_kill_at_every_change_of_a_file():
     need_strace()
-    with CrashWorld(()) as world:
+    with CrashWorld(("--solve-time", "100ms")) as world:
         with tempfile.TemporaryDirectory() as folder:
             gate_anew(world, "strace", "-ff", "-o", os.path.join(folder, "trace"))
             loop = next(read_traces(folder))
@@ -184,8 +171,7 @@ def the_database_can_be_made_after_a_kill_at_every_change_of_a_file():
                   if call in FILE_CALLS for number in range(1, count + 1)]
         chosen = points if IS_FULL else random.Random(f"{SEED} making").sample(points, min(SAMPLE, len(points)))
         for call, number in chosen:
-            gate_anew(world, "strace", "-f", "-o", "/dev/null", "-e", f"trace={call}",
-                      "-e", f"inject={call}:signal=KILL:when={number}")
+            gate_anew(world, *injecting(call, f"signal=KILL:when={number}"))
             world.start()
             need = Need(f"made-{call}-{number}", "single", f"order-{call}-{number}")
             Caller(world.url).hold(need)
@@ -197,14 +183,12 @@ def gate_anew(world, *prefix):
     """The life of a gateway with an empty directory: until it is killed, or ready, and then killed."""
     world.kill()
     shutil.rmtree(world.data)
-    world.gate.prefix = prefix
     try:
-        world.start()
+        world.start(*prefix)
     except AssertionError:
         check(world.gate.process.wait() == -signal.SIGKILL, world.gate.stderr())
     world.gate.kill()
     world.gate.stop()
-    world.gate.prefix = ()
     world.note_death()
 
 

@@ -208,6 +208,7 @@ static void see(struct world *world, const struct action *action)
     case ACTION_PROBE:
     case ACTION_NOTIFY:
     case ACTION_ALERT:
+    case ACTION_PAID:
         return;
     }
     UNREACHABLE();

@@ -16,6 +16,7 @@
 #define OUT_CAP ((size_t)1 << 22)
 #define VIEWS_MAX 3
 #define NOTES_SHOWN 3
+#define SCOPE_CLIENTS 2
 /* The year 9999: what a clock can say. */
 #define WALL_MAX_MS UINT64_C(253402300799999)
 
@@ -48,10 +49,11 @@ static int64_t take_wall_ms(struct input *input)
     return (int64_t)(input_number(input, 6) % WALL_MAX_MS);
 }
 
+/* Letters, digits, '_', '-' and '.': the configuration takes no other names. */
 static const char *client_name(void *context, client_id client)
 {
     (void)context;
-    return client % 2 == 0 ? "crawler" : "a \"name\"";
+    return client % 2 == 0 ? "crawler" : "ops_2.team-b";
 }
 
 static const struct api_names names = {.client_name = client_name};
@@ -149,6 +151,22 @@ static void check_flights(struct input *input)
         take_word(input, views[i].last_error, ERROR_CODE_MAX);
     }
     api_write_flights(&out, views, count, count, input_byte(input), &names);
+    check_json();
+}
+
+static void check_pools(struct input *input)
+{
+    static const struct pool_label labels[VIEWS_MAX] = {
+        {"a \"pool\"", "turnstile", "turnstile"}, {"b", "x", "default"}, {"", "", ""}};
+    struct pool_view views[VIEWS_MAX];
+    const size_t count = input_below(input, VIEWS_MAX + 1);
+    for (size_t i = 0; i < count; i++)
+        views[i] = (struct pool_view){.size = input_byte(input),
+                                      .ready = input_byte(input),
+                                      .solving = input_byte(input),
+                                      .is_asleep = input_flag(input),
+                                      .served = input_number(input, 8)};
+    api_write_pools(&out, views, labels, count);
     check_json();
 }
 
@@ -263,11 +281,18 @@ static void check_stats(struct input *input)
     struct gauges gauges = {.waiting = input_byte(input),
                             .breaker = (enum breaker_state)input_below(input, 3)};
     take_word(input, gauges.breaker_cause, ERROR_CODE_MAX);
-    const struct stats_page pages[] = {{.day = (int64_t)input_number(input, 2), .stats = &stats},
-                                       {.day = (int64_t)input_number(input, 2), .stats = &stats}};
-    api_write_stats(&out, &gauges, &stats, pages, 1 + input_below(input, 2));
+    struct tally tallies[SCOPE_CLIENTS * CAPTCHA_COUNT] = {{.requests = 0}};
+    tallies[input_below(input, SCOPE_CLIENTS * CAPTCHA_COUNT)].requests = input_number(input, 5);
+    tallies[input_below(input, SCOPE_CLIENTS * CAPTCHA_COUNT)].spent_micro = input_number(input, 5);
+    const struct stats_page pages[] = {
+        {.day = (int64_t)input_number(input, 2), .stats = &stats, .tallies = tallies},
+        {.day = (int64_t)input_number(input, 2), .stats = &stats, .tallies = tallies}};
+    const struct stats_scope scope = {
+        .names = &names, .client_count = SCOPE_CLIENTS, .has_price = input_flag(input)};
+    api_write_stats(&out, &gauges, &pages[0], pages, 1 + input_below(input, 2), &scope);
     check_json();
     metrics_write_engine(&out, &stats, &gauges);
+    metrics_write_tallies(&out, tallies, &scope);
     check_exposition(buf_slice(&out));
     buf_reset(&out);
 }
@@ -300,7 +325,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     dialect_write_ok(&out, input_flag(&input), SLICE_OF("1"));
     buf_reset(&out);
     /* One of them per input, so that libFuzzer can tell which bytes matter. */
-    switch (input_below(&input, 6)) {
+    switch (input_below(&input, 7)) {
     case 0:
         check_answer(&input);
         break;
@@ -315,6 +340,9 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         break;
     case 4:
         check_stats(&input);
+        break;
+    case 5:
+        check_pools(&input);
         break;
     default:
         check_explanation(&input);

@@ -134,7 +134,7 @@ static int load(struct slice file, const struct pair *flags, size_t flag_count,
     for (size_t i = 0; i < flag_count; i++) {
         /* Which options have a flag is for the command line to know, so all others are its mistake. */
         const struct option *option = option_find(SLICE_OF(""), slice_from(flags[i].name));
-        if (option != NULL && !option_is_client(option))
+        if (option != NULL && !option_is_item(option))
             given[count++] = (struct config_flag){
                 .flag = "--flag", .path = flags[i].name, .value = flags[i].value};
     }

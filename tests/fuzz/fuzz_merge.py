@@ -68,8 +68,9 @@ def choose(seen):
 def merge_one(target):
     os.makedirs(tools.corpus(target), exist_ok=True)
     chosen, size = choose(survey(target))
-    kept = {os.path.basename(path) for path in chosen}
     before = set(os.listdir(tools.corpus(target)))
+    # libFuzzer does not even look at an empty one.
+    kept = {os.path.basename(path) for path in chosen} | {name for name in before if not is_found(name)}
     for path in chosen:
         if os.path.dirname(path) != tools.corpus(target):
             shutil.copyfile(path, os.path.join(tools.corpus(target), os.path.basename(path)))

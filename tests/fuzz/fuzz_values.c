@@ -5,6 +5,7 @@
 #include "fuzz.h"
 
 #include "proto/address.h"
+#include "proto/address_public.h"
 #include "proto/config_values.h"
 
 #include <arpa/inet.h>
@@ -12,6 +13,29 @@
 #include <stdlib.h>
 
 #define NUMERIC_MAX 64
+
+/* What only this machine or its neighbours can reach is never public, in whatever form it comes. */
+static void check_public(const uint8_t address[ADDRESS_BYTES])
+{
+    static const uint8_t mapped[] = {[10] = 0xff, [11] = 0xff};
+    static const uint8_t nat64[12] = {0x00, 0x64, 0xff, 0x9b};
+    const bool is_public = address_is_public(address);
+    HOLDS(!is_public || !address_is_loopback(address));
+    if (memcmp(address, mapped, sizeof(mapped)) != 0)
+        return;
+    const unsigned high = address[12], low = address[13];
+    const bool is_private = high == 0 || high == 10 || high == 127 || high >= 224 ||
+                            (high == 172 && low >> 4 == 1) || (high == 192 && low == 168) ||
+                            (high == 169 && low == 254) || (high == 100 && low >> 6 == 1);
+    HOLDS(!is_public || !is_private);
+    uint8_t carried[ADDRESS_BYTES];
+    memcpy(carried, nat64, sizeof(nat64));
+    memcpy(carried + 12, address + 12, 4);
+    HOLDS(address_is_public(carried) == is_public);
+    memcpy(carried, (const uint8_t[]){0x20, 0x02}, 2);
+    memcpy(carried + 2, address + 12, 4);
+    HOLDS(address_is_public(carried) == is_public);
+}
 
 /* inet_pton is strict, too: no short, octal or scoped forms. */
 static void check_addresses(struct slice text)
@@ -26,14 +50,16 @@ static void check_addresses(struct slice text)
     copy[text.len] = '\0';
     const bool is_v4 = address_parse_v4(text, ours);
     HOLDS(is_v4 == (inet_pton(AF_INET, copy, theirs + 12) == 1));
-    if (is_v4)
+    if (is_v4) {
         HOLDS(memcmp(ours, theirs, sizeof(ours)) == 0);
+        check_public(ours);
+    }
     const bool is_v6 = address_parse_v6(text, ours);
     HOLDS(is_v6 == (inet_pton(AF_INET6, copy, theirs) == 1));
-    if (is_v6)
+    if (is_v6) {
         HOLDS(memcmp(ours, theirs, sizeof(ours)) == 0);
-    if (is_v4 || is_v6)
-        (void)address_is_loopback(ours);
+        check_public(ours);
+    }
 }
 
 static void check_duration(struct slice text)

@@ -147,6 +147,21 @@ static void check_callback(struct slice body)
     blob_unref(result.text);
 }
 
+/* By its whole name, overrides first; everything else is unknown. */
+static void check_class(struct slice body)
+{
+    size_t count = 0;
+    const struct vendor_error *table = vendor_errors(&count);
+    enum class expected = CLASS_UNKNOWN;
+    for (size_t i = 0; i < count; i++)
+        if (slice_equals(table[i].code, body))
+            expected = table[i].class;
+    for (size_t i = 0; i < options.override_count; i++)
+        if (slice_equals(slice_from(overrides[i].code), body))
+            expected = overrides[i].class;
+    HOLDS(vendor_classify(&options, body) == expected);
+}
+
 static void check_retry_after(struct slice text, int64_t wall_ms)
 {
     const uint32_t long_ms = vendor_retry_after_ms(text, wall_ms, UINT32_MAX);
@@ -178,6 +193,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_probe(&reply, PROBE_BALANCE);
     check_probe(&reply, PROBE_THREADS);
     check_callback(reply.body);
+    check_class(reply.body);
     check_retry_after(line, reply.wall_ms);
     free(bytes);
     return 0;

@@ -55,6 +55,19 @@ deb [ arch=amd64 signed-by=/usr/share/keyrings/k.gpg ] http://mirror.example/deb
 deb http://mirror.example/debian bookworm-updates main
 """
 CLASSIC_TRIXIE = "deb [ arch=amd64 signed-by=/usr/share/keyrings/k.gpg ] http://mirror.example/debian/ trixie main\n"
+MESON_LIST = """\
+solvegate:unit / nonce
+solvegate:unit / notice_tls
+solvegate:story / story ambiguity
+solvegate:story / story callbacks
+solvegate:story / story notices
+solvegate:story / story retry
+solvegate:blackbox / callbacks
+solvegate:blackbox / notices
+solvegate:blackbox / crash recovery
+solvegate:crash / crash recovery in full
+solvegate:lint / lint tree
+"""
 
 
 def dev(*arguments):
@@ -66,16 +79,19 @@ def expect(wanted, got):
     return [] if wanted == got else [f"wanted {wanted!r}", f"got    {got!r}"]
 
 
-def call_function(name, files, *arguments):
-    """Runs one function of ./dev with /etc/apt being a temporary folder."""
+def function_body(name):
     with open(os.path.join(ROOT, "dev"), encoding="utf-8") as file:
-        body = re.search(rf"^{name}\(\) {{.*?^}}$", file.read(), re.MULTILINE | re.DOTALL).group()
+        return re.search(rf"^{name}\(\) {{.*?^}}$", file.read(), re.MULTILINE | re.DOTALL).group()
+
+
+def call_function(name, files, *arguments, prelude=""):
+    """Runs one function of ./dev with /etc/apt being a temporary folder."""
     with tempfile.TemporaryDirectory() as etc:
         os.mkdir(os.path.join(etc, "sources.list.d"))
         for path, text in files.items():
             with open(os.path.join(etc, path), "w", encoding="utf-8") as file:
                 file.write(text)
-        script = body.replace("/etc/apt", etc) + f'\n{name} "$@"\n'
+        script = prelude + function_body(name).replace("/etc/apt", etc) + f'\n{name} "$@"\n'
         return subprocess.run(["sh", "-euc", script, "sh", *arguments], capture_output=True, text=True, check=True).stdout
 
 
@@ -115,6 +131,27 @@ def check_sources(report):
                                   call_function("classic_line", classic, "http://other.example/"))))
 
 
+def tests_named(word):
+    """Which tests ./dev chooses for a word, of those that Meson lists here."""
+    prelude = f"meson() {{ cat <<'LIST'\n{MESON_LIST}LIST\n}}\n" + "".join(
+        function_body(name) + "\n" for name in ("topic", "list_tests"))
+    return call_function("tests_named", {}, word, prelude=prelude).splitlines()
+
+
+def check_names(report):
+    for name, word, wanted in (
+            ("a test is found by its name", "nonce", ["nonce"]),
+            ("a test is found by the last word of its name", "retry", ["story retry"]),
+            ("one word may name tests of several suites", "notices", ["notices", "story notices"]),
+            ("a whole name with a space is a name", "story retry", ["story retry"]),
+            ("part of a word is no name", "not", []),
+            ("suites that run as a whole are not searched", "tree", []),
+            ("what takes hours is not chosen by name", "full", []),
+            ("callbacks are a topic", "callbacks", ["callbacks", "crash recovery", "nonce", "notice_tls", "notices",
+                                                    "story ambiguity", "story callbacks", "story notices"])):
+        report.case(f"./dev test WORD: {name}", expect(wanted, tests_named(word)))
+
+
 def tally(logs):
     """Exit code and last line of tests/tally.py for logs of (result, stdout); None is a log that is missing."""
     with tempfile.TemporaryDirectory() as folder:
@@ -149,6 +186,7 @@ def main():
     report = tap.Tap()
     check_words(report)
     check_sources(report)
+    check_names(report)
     check_tally(report)
     report.finish()
 

@@ -92,6 +92,10 @@ def paste(line):
 
 def check_first_run(report):
     run = Run()
+    dashboard = run.wait_for(r"^dashboard +(http://\S+/)$")
+    page = paste(f"curl -s {dashboard.group(1)}").stdout if dashboard else ""
+    said = [] if "<title>solvegate</title>" in page else [f"the page was {page[:200]!r}"] + run.said()
+    report.case("the address of the dashboard that it prints brings the dashboard", said)
     found = run.wait_for(r"^try +(curl .*)$")
     answer = paste(found.group(1)).stdout if found else ""
     try:

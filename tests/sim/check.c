@@ -14,6 +14,9 @@ static void tell(struct sim *sim, caller_id id)
     CHECK(sim, caller->state == CALLER_OPEN);
     caller->state = CALLER_TOLD;
     caller->told_ms = sim->now_ms;
+    /* Nobody is held longer than it wanted; only a stall delays the clock. */
+    CHECK(sim, sim->now_ms <= caller->since_ms + caller->hold_ms || caller->hold_ms == 0 ||
+                   sim->plan.strength[FAULT_STALL] > 0);
 }
 
 static void emit_answer(struct sim *sim, const struct answer *answer)
@@ -88,6 +91,7 @@ static void hand_out(struct sim *sim, uint32_t place, const struct known *known)
     struct submit *submit = &sim->submits[token->submit];
     const bool is_exclusive = known->reuse != REUSE_SHARED;
     const bool is_retry = known->idempotency != 0 && known->idempotency == token->idempotency;
+    trace_note(sim, "r%llu gets t%u", (unsigned long long)known->id, place);
     if (token->handed > 0 && !is_retry && !token->is_unsafe)
         CHECK(sim, !token->is_exclusive && !is_exclusive);
     if (token->handed == 0)
@@ -95,12 +99,14 @@ static void hand_out(struct sim *sim, uint32_t place, const struct known *known)
     token->is_exclusive |= is_exclusive;
     token->handed++;
     /* Reported ones are for nobody who asks afterwards. */
-    CHECK(sim, token->bad_ms == 0 || known->asked_ms <= token->bad_ms || token->is_unsafe);
+    CHECK(sim, token->bad_ms == 0 || known->asked_ms <= token->bad_ms || token->is_unsafe ||
+                   sim->has_skewed);
     /* Of two texts for one task only the first is believed. */
     if (place == submit->twin)
         return;
     CHECK(sim, submit->handed == MAP_NONE || submit->handed == place || token->is_unsafe);
-    submit->handed = place;
+    if (!token->is_unsafe)
+        submit->handed = place;
 }
 
 /* The lifetime of a solution is never overrated. */
@@ -137,6 +143,8 @@ static void check_solution(struct sim *sim, const struct caller *caller,
     CHECK(sim, token->is_durable || is_unsafe);
     CHECK(sim, token->is_reached);
     check_age(sim, caller, answer, token);
+    /* What is made from a one-time input is never kept. */
+    CHECK(sim, !sim_is_one_time(sim, known->key) || answer->source != SOURCE_DEDUP_CACHE);
     CHECK(sim, known->reuse != REUSE_NONE || answer->source == SOURCE_API ||
                    answer->source == SOURCE_IDEMPOTENT);
     if (!known->is_final)
@@ -171,9 +179,18 @@ static void check_unknown(struct sim *sim, const struct caller *caller)
     if (caller->need == MAP_NONE || caller->kind != CALLER_LOOK)
         return;
     const struct known *known = &sim->knowns[caller->about];
-    const uint64_t last_ms = known->seen_ms > sim->up_ms ? known->seen_ms : sim->up_ms;
     CHECK(sim, known->is_end_told || known->is_final || known->is_detached || known->is_unsafe ||
-                   caller->since_ms >= last_ms + READABLE_MS || sim->has_skewed);
+                   caller->since_ms >= known->seen_ms + READABLE_MS || sim->has_skewed);
+}
+
+/* Whatever could be read before the crash can be read for as long after it. */
+void check_after_restart(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->known_count; i++) {
+        struct known *known = &sim->knowns[i];
+        if (!known->is_final && sim->crash_ms < known->seen_ms + READABLE_MS)
+            known->seen_ms = sim->now_ms;
+    }
 }
 
 static void check_refusal(struct sim *sim, const struct caller *caller,
@@ -190,6 +207,17 @@ static void check_refusal(struct sim *sim, const struct caller *caller,
     CHECK(sim, is_possible);
 }
 
+/* The first, the retries of every class, and a resend per window until the deadline; a restart
+ * forgets how often it was tried. */
+static uint32_t attempts_most(const struct sim *sim)
+{
+    const struct engine_options *options = &sim->plan.options;
+    if (sim->crashes > 0)
+        return UINT32_MAX;
+    return 2u + options->retry_busy + options->retry_unsolvable + options->retry_transient +
+           options->retry_unknown + options->solve_timeout_ms / options->ambiguity_window_ms;
+}
+
 static void check_known(struct sim *sim, const struct caller *caller, const struct answer *answer,
                         struct known *known, bool is_unsafe)
 {
@@ -199,6 +227,7 @@ static void check_known(struct sim *sim, const struct caller *caller, const stru
     CHECK(sim, !known->is_final || known->state == answer->state || known->is_unsafe);
     CHECK(sim, (answer->state == REQUEST_SOLVED) == (answer->text != NULL));
     CHECK(sim, (answer->state == REQUEST_FAILED) == (answer->code[0] != '\0'));
+    CHECK(sim, answer->attempts <= attempts_most(sim));
     if (answer->state == REQUEST_SOLVED)
         check_solution(sim, caller, answer, known, is_unsafe);
     CHECK(sim, !caller->must_be_same || caller->kind != CALLER_ASK ||
@@ -259,7 +288,8 @@ static void check_limits(struct sim *sim)
     CHECK(sim, gauges.solution_bytes <= options->max_solution_bytes);
     CHECK(sim, gauges.idempotency <= options->max_idempotency);
     CHECK(sim, gauges.letters <= options->max_letters);
-    const uint64_t days = sim->last_day - sim->first_day + (sim->has_skewed ? 2 : 1);
+    /* A clock that is set back while we are down brings a day back, and its budget. */
+    const uint64_t days = sim->has_skewed ? UINT32_MAX : sim->last_day - sim->first_day + 1;
     for (size_t i = 0; i < SIM_CLIENTS; i++) {
         const uint64_t budget = sim->plan.clients[i].budget_per_day;
         CHECK(sim, budget == UINT64_MAX || sim->accepted[i] <= budget * days);
@@ -271,7 +301,7 @@ static void check_books(struct sim *sim)
 {
     const struct stats *now = engine_stats(sim->engine);
     const struct stats *base = &sim->base;
-    const struct tally *tally = &sim->tally;
+    const struct counted *tally = &sim->tally;
     CHECK(sim, now->requests - base->requests == tally->requests);
     CHECK(sim, now->rejected - base->rejected == tally->refused);
     CHECK(sim, now->submits - base->submits == tally->submits);
@@ -310,4 +340,5 @@ void check_at_the_end(struct sim *sim)
     CHECK(sim, gauges.callers == 0 && gauges.slots_used == 0);
     CHECK(sim, gauges.breaker == BREAKER_CLOSED && sim->open_count == 0);
     CHECK(sim, sim->needs_done == sim->need_count);
+    ledger_at_the_end(sim);
 }

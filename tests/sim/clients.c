@@ -142,13 +142,12 @@ static void leave_some_day(struct sim *sim, caller_id caller, uint64_t within_ms
 static void fill_ask(struct sim *sim, struct need *need, struct ask *ask)
 {
     const uint32_t key = need->is_mutated ? need->other_key : need->key;
-    const bool is_one_time = sim->plan.strength[FAULT_ONE_TIME] > 0 && key / SIM_CLIENTS % 4 == 3;
     *ask = (struct ask){
         .client = need->client,
         /* The kind of captcha and being one-time are properties of the thing. */
         .captcha = (enum captcha)(key % CAPTCHA_COUNT),
         .reuse = need->reuse,
-        .is_one_time = is_one_time,
+        .is_one_time = sim_is_one_time(sim, key),
         .has_idempotency = need->idempotency != 0,
         .is_id_told = need->is_told,
         .priority = need->priority,
@@ -171,6 +170,7 @@ static void ask(struct sim *sim, struct need *need)
     fill_ask(sim, need, &event.ask);
     event.ask.caller = clients_call(sim, CALLER_ASK, (uint32_t)(need - sim->needs));
     struct caller *caller = &sim->callers[event.ask.caller - 1];
+    caller->hold_ms = event.ask.hold_ms;
     caller->min_ttl_ms = event.ask.min_ttl_ms;
     caller->max_age_ms = event.ask.max_age_ms;
     expect_of(sim, need, caller);
@@ -208,6 +208,7 @@ static void look(struct sim *sim, struct need *need, client_id client, uint32_t 
         .hold_ms = sim_coin(sim, 400) ? (uint32_t)sim_below(sim, 20000) : 0,
     };
     sim->callers[event.look.caller - 1].about = need->known;
+    sim->callers[event.look.caller - 1].hold_ms = event.look.hold_ms;
     leave_some_day(sim, event.look.caller, event.look.hold_ms);
     if (who != MAP_NONE)
         need->state = NEED_LOOKING;
@@ -394,8 +395,20 @@ static void leave(struct sim *sim, caller_id id)
     sim_step(sim, &event);
 }
 
+/* Workers that crashed along repeat what they had asked for last, to get what they had got. */
+static void repeat_after_crash(struct sim *sim)
+{
+    const size_t span = sim->need_count < 12 ? sim->need_count : 12;
+    for (size_t i = sim->need_count - span; i < sim->need_count; i++) {
+        struct need *need = &sim->needs[i];
+        if (need->state == NEED_DONE && repeats(sim, need))
+            sim->needs_done--;
+    }
+}
+
 void clients_on_crash(struct sim *sim)
 {
+    repeat_after_crash(sim);
     while (sim->open_count > 0) {
         const uint32_t place = sim->open_callers[sim->open_count - 1];
         struct caller *caller = &sim->callers[place];

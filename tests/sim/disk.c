@@ -9,6 +9,9 @@ static uint64_t number_of(const struct record *record)
     switch (record->kind) {
     case RECORD_DAY:
         return (uint64_t)record->day.day;
+    case RECORD_TALLY:
+        return (uint64_t)record->tally.day << 32 | (uint64_t)record->tally.client << 8 |
+               record->tally.captcha;
     case RECORD_SPENT:
         return record->spent.client;
     case RECORD_SOLUTION:

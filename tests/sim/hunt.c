@@ -18,10 +18,10 @@ struct board {
     uint64_t seed;
 };
 
-static uint64_t clock_ms(void)
+static uint64_t clock_ms(clockid_t clock)
 {
     struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    (void)clock_gettime(clock, &now);
     return (uint64_t)now.tv_sec * 1000 + (uint64_t)now.tv_nsec / 1000000;
 }
 
@@ -71,7 +71,7 @@ bool hunt_fails(uint64_t seed, const struct narrowing *narrowing)
 static void work(const struct hunt *hunt, struct board *board, uint64_t seed, uint64_t until_ms)
 {
     static struct sim sim;
-    for (; clock_ms() < until_ms; seed += hunt->jobs) {
+    for (; clock_ms(CLOCK_MONOTONIC) < until_ms; seed += hunt->jobs) {
         struct plan plan;
         board->seed = seed;
         (void)alarm(WORLD_SECONDS);
@@ -83,6 +83,7 @@ static void work(const struct hunt *hunt, struct board *board, uint64_t seed, ui
         board->done.answers += sim.answered;
         board->done.crashes += sim.crashes;
         board->done.steps += sim.steps;
+        board->done.cpu_ms = clock_ms(CLOCK_PROCESS_CPUTIME_ID);
     }
     sim_close(&sim);
 }
@@ -94,6 +95,7 @@ static void gather(struct hunt_result *result, const struct board *board)
     result->answers += board->done.answers;
     result->crashes += board->done.crashes;
     result->steps += board->done.steps;
+    result->cpu_ms += board->done.cpu_ms;
 }
 
 static void await(struct hunt_result *result, const struct board *boards, const pid_t *workers,
@@ -125,7 +127,7 @@ void hunt_run(const struct hunt *hunt, struct hunt_result *result)
     struct board *boards = mmap(NULL, JOBS_MAX * sizeof *boards, PROT_READ | PROT_WRITE,
                                 MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     ASSERT(boards != MAP_FAILED);
-    const uint64_t start_ms = clock_ms();
+    const uint64_t start_ms = clock_ms(CLOCK_MONOTONIC);
     pid_t workers[JOBS_MAX];
     *result = (struct hunt_result){.worlds = 0};
     (void)fflush(NULL);
@@ -139,7 +141,7 @@ void hunt_run(const struct hunt *hunt, struct hunt_result *result)
         }
     }
     await(result, boards, workers, jobs);
-    result->milliseconds = clock_ms() - start_ms;
+    result->milliseconds = clock_ms(CLOCK_MONOTONIC) - start_ms;
     for (unsigned i = 0; i < jobs; i++)
         gather(result, &boards[i]);
     (void)munmap(boards, JOBS_MAX * sizeof *boards);

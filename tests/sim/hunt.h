@@ -29,6 +29,7 @@ struct hunt {
 struct hunt_result {
     uint64_t worlds, solves, answers, crashes, steps;
     uint64_t milliseconds;
+    uint64_t cpu_ms; /* of all workers: other work on the machine does not count */
     bool has_failed;
     uint64_t failed_seed;
 };

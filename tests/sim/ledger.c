@@ -80,6 +80,11 @@ static void check_alone(struct sim *sim, const struct submit *issued)
             close_down(sim, i);
             continue;
         }
+        if (other->flight == issued->flight ||
+            (other->reuse == REUSE_SHARED && issued->reuse == REUSE_SHARED))
+            trace_note(sim, "a%u of key %u is still open: deadline %lld from now, %s", i,
+                       other->key, (long long)(other->deadline_ms - sim->now_ms),
+                       other->is_lossy ? "unheard of" : "heard of");
         CHECK(sim, other->flight != issued->flight);
         CHECK(sim, other->reuse != REUSE_SHARED || issued->reuse != REUSE_SHARED);
     }
@@ -131,6 +136,14 @@ void ledger_told(struct sim *sim, uint32_t place, const struct vendor_result *re
     }
 }
 
+/* The task id is journaled before anything else happens to it. */
+void ledger_after_told(struct sim *sim, uint32_t place)
+{
+    const struct submit *submit = &sim->submits[place];
+    CHECK(sim, !submit->is_open || !submit->is_id_told || submit->has_id_row ||
+                   is_over(sim, submit));
+}
+
 /* ---- records ------------------------------------------------------------------------------------ */
 
 static void note_flight(struct sim *sim, const struct flight_row *row)
@@ -152,10 +165,12 @@ static void note_attempt(struct sim *sim, const struct attempt_row *row)
 {
     const uint32_t known = map_get(&sim->submit_by_name, row->name);
     if (known != MAP_NONE) {
-        const struct submit *submit = &sim->submits[known];
+        struct submit *submit = &sim->submits[known];
         CHECK(sim, !submit->is_forgotten && submit->flight == row->flight);
         /* I8: what is known of it never becomes less. */
         CHECK(sim, !submit->is_id_told || row->is_replied);
+        CHECK(sim, !submit->has_id_row || row->task_id[0] != '\0');
+        submit->has_id_row |= row->task_id[0] != '\0';
         return;
     }
     const uint32_t flight = map_get(&sim->flight_by_uid, row->flight);
@@ -206,12 +221,11 @@ static void note_solution(struct sim *sim, const struct solution_row *row)
     /* I6: kept under the key it was solved for. */
     CHECK(sim, key_place(sim, &row->key) == sim->tokens[token].key);
     sim->tokens[token].expires_ms = moment_of(sim, row->expires_wall_ms);
+    /* What was safe once is recognised when it comes again, and does not become a second solution. */
+    CHECK(sim, sim->tokens[token].uid == row->id || !sim->tokens[token].is_durable ||
+                   sim->tokens[token].is_unsafe);
+    sim->tokens[token].uid = row->id;
     map_set(&sim->token_by_uid, row->id, token);
-}
-
-static bool is_one_time(const struct sim *sim, uint32_t key)
-{
-    return sim->plan.strength[FAULT_ONE_TIME] > 0 && key / SIM_CLIENTS % 4 == 3;
 }
 
 /* I4, I10: a paid solution ends handed out, expired, crowded out or reported; never just so. */
@@ -223,8 +237,8 @@ static void forget_solution(struct sim *sim, uint64_t uid)
     const bool is_expired = sim->now_ms >= token->expires_ms || sim->has_skewed;
     const bool is_crowded_out =
         sim->is_crowded || engine_stats(sim->engine)->solutions_evicted > 0;
-    CHECK(sim, token->emitted > 0 || token->handed > 0 || is_expired || is_crowded_out ||
-                   token->is_reported || token->is_unsafe || is_one_time(sim, token->key));
+    CHECK(sim, token->emitted > 0 || token->is_taken || is_expired || is_crowded_out ||
+                   token->is_reported || token->is_unsafe || sim_is_one_time(sim, token->key));
 }
 
 void ledger_record(struct sim *sim, const struct action *action)
@@ -245,10 +259,14 @@ void ledger_record(struct sim *sim, const struct action *action)
 
 void ledger_row(struct sim *sim, const struct record *record)
 {
+    /* What cannot be placed is safe in a letter. */
+    if (record->kind == RECORD_LETTER && !record->is_drop && record->letter.text != NULL)
+        sim->tokens[token_of(sim, blob_slice(record->letter.text))].is_durable = true;
     if (record->kind != RECORD_SOLUTION || record->is_drop)
         return;
     struct token *token = &sim->tokens[token_of(sim, blob_slice(record->solution.text))];
     token->is_durable = true;
+    token->is_taken |= record->solution.handed > 0;
     sim->submits[token->submit].is_durable = true;
 }
 
@@ -269,7 +287,9 @@ static void look_at_remains(struct sim *sim, uint32_t place)
     if (submit->is_forgotten || !submit->is_issued)
         submit->is_forgotten = false;
     sim->attempt_rows++;
-    submit->is_lossy = row->attempt.task_id[0] == '\0';
+    submit->has_id_row = row->attempt.task_id[0] != '\0';
+    submit->is_lossy = !submit->has_id_row;
+    submit->is_id_told &= submit->has_id_row;
     submit->must_poll = false;
     /* Knowledge of its end may have gone with the crash; then it simply goes on. */
     if (sim->has_skewed)
@@ -283,7 +303,7 @@ void ledger_after_crash(struct sim *sim)
         look_at_remains(sim, i);
     for (size_t i = 0; i < sim->token_count; i++)
         sim->tokens[i].emitted = sim->tokens[i].handed;
-    sim->tally = (struct tally){.requests = 0};
+    sim->tally = (struct counted){.requests = 0};
 }
 
 /* Every restored flight has its time, however long we were away. */
@@ -303,7 +323,8 @@ static void prolong(struct sim *sim)
             continue;
         struct flight_note *note =
             &sim->flights[map_get(&sim->flight_by_uid, row->record.flight.id)];
-        if (note->deadline_ms < sim->now_ms + RESTORED_GRACE_MS)
+        /* A wall clock that was set makes flights look older than they are. */
+        if (note->deadline_ms < sim->now_ms + RESTORED_GRACE_MS || sim->has_skewed)
             note->deadline_ms = sim->now_ms + RESTORED_GRACE_MS;
     }
 }
@@ -376,5 +397,26 @@ void ledger_after_first_tick(struct sim *sim)
     for (size_t i = 0; i < sim->submit_count; i++) {
         CHECK(sim, !sim->submits[i].must_poll || sim->submits[i].polled_in == sim->incarnation);
         sim->submits[i].must_poll = false;
+    }
+}
+
+/* Where nothing keeps us from asking, what is ready in time is fetched in time. */
+void ledger_at_the_end(struct sim *sim)
+{
+    const struct engine_options *options = &sim->plan.options;
+    static const enum fault hindrances[] = {FAULT_POLL_UNHEARD, FAULT_STALL, FAULT_WALL,
+                                            FAULT_DISK_FULL, FAULT_DISK_SLOW, FAULT_ONE_TIME};
+    for (size_t i = 0; i < sizeof hindrances / sizeof hindrances[0]; i++)
+        if (sim->plan.strength[hindrances[i]] > 0)
+            return;
+    if (sim->crashes > 0)
+        return;
+    const uint64_t patience_ms = UINT64_C(20000) + options->fallback_after_ms +
+                                 options->poll_interval_ms * UINT64_C(3);
+    for (size_t i = 0; i < sim->submit_count; i++) {
+        const struct submit *submit = &sim->submits[i];
+        const bool is_in_time = submit->ready_ms != UINT64_MAX &&
+                                submit->ready_ms + patience_ms < submit->deadline_ms;
+        CHECK(sim, !is_in_time || !submit->is_id_told || submit->is_ended);
     }
 }

@@ -35,6 +35,12 @@ void map_close(struct map *map)
 
 void map_clear(struct map *map)
 {
+    /* What a large world needed would only slow a small one down. */
+    if (map->room > ROOM_LEAST && map->count * 16 < map->room) {
+        map_close(map);
+        map_init(map);
+        return;
+    }
     memset(map->entries, 0, map->room * sizeof *map->entries);
     map->count = 0;
 }

@@ -39,24 +39,44 @@ static void draw_faults(struct rand *rand, struct plan *plan)
     }
 }
 
+/* Large worlds are about volume: faults are rarer, and most of them have room for everybody. */
+static void draw_large(struct rand *rand, struct plan *plan)
+{
+    plan->needs = between(rand, 6000, 12000);
+    plan->keys = between(rand, plan->needs / 4, plan->needs * 2);
+    plan->solve_ms = between(rand, 1000, 4000);
+    plan->gap_ms = between(rand, 8, 30);
+    plan->is_roomy = coin(rand, 80);
+    for (int fault = 0; fault < FAULT_COUNT; fault++) {
+        const bool is_habit = fault == FAULT_SINGLE || fault == FAULT_IDEMPOTENCY ||
+                              fault == FAULT_CRASH || fault == FAULT_TWIN;
+        if (!is_habit && plan->strength[fault] > 0)
+            plan->strength[fault] = (uint16_t)(1 + plan->strength[fault] / 16);
+    }
+    plan->strength[FAULT_ACCOUNT] = plan->strength[FAULT_ACCOUNT] > 0;
+}
+
 static void draw_size(struct rand *rand, struct plan *plan)
 {
     const uint64_t drawn = rand_below(rand, 200);
-    plan->size = drawn == 0 ? SIZE_LARGE : drawn < 10 ? SIZE_MEDIUM : SIZE_SMALL;
-    static const uint32_t needs[] = {
-        [SIZE_SMALL] = 60, [SIZE_MEDIUM] = 1500, [SIZE_LARGE] = 25000};
-    plan->needs = needs[plan->size] / 2 + between(rand, 0, needs[plan->size] / 2);
-    plan->keys = coin(rand, 20) ? between(rand, 1, 4) : between(rand, 1, 1 + plan->needs);
+    plan->size = drawn < 8 ? SIZE_LARGE : drawn < 14 ? SIZE_MEDIUM : SIZE_SMALL;
+    if (plan->size == SIZE_LARGE) {
+        draw_large(rand, plan);
+        return;
+    }
+    plan->needs = plan->size == SIZE_SMALL ? between(rand, 10, 64) : between(rand, 400, 1500);
+    plan->keys = coin(rand, 40) ? between(rand, 1, 4) : between(rand, 1, 1 + plan->needs);
     plan->solve_ms = between(rand, 1000, 12000);
-    const uint32_t gap_most = plan->size == SIZE_SMALL ? 4000 : plan->size == SIZE_MEDIUM ? 500 : 40;
-    plan->gap_ms = between(rand, 1, gap_most);
+    plan->gap_ms = between(rand, 1, plan->size == SIZE_SMALL ? 4000 : 500);
 }
 
 /* Mostly small: small pools find the overflows. */
 static uint32_t draw_limit(struct rand *rand, const struct plan *plan)
 {
+    if (plan->is_roomy)
+        return between(rand, 1000, 2000);
     if (plan->size == SIZE_SMALL)
-        return coin(rand, 40) ? between(rand, 1, 8) : between(rand, 9, 60);
+        return coin(rand, 40) ? between(rand, 1, 8) : between(rand, 9, 64);
     return between(rand, 64, plan->size == SIZE_MEDIUM ? 512 : 4096);
 }
 
@@ -87,7 +107,8 @@ static void draw_limits(struct rand *rand, struct plan *plan)
     options->max_finished = draw_limit(rand, plan);
     options->max_letters = draw_limit(rand, plan);
     options->letter_alert_above = between(rand, 1, 8);
-    options->slots = coin(rand, 50) ? between(rand, 1, 4) : draw_limit(rand, plan);
+    options->slots =
+        !plan->is_roomy && coin(rand, 50) ? between(rand, 1, 4) : draw_limit(rand, plan);
 }
 
 static void draw_policies(struct rand *rand, struct plan *plan)
@@ -128,4 +149,9 @@ void plan_draw(struct plan *plan, uint64_t seed)
     const uint32_t every = between(&rand, scale / 20, scale);
     plan->crash_every = plan->strength[FAULT_CRASH] > 0 ? every : 0;
     plan->has_reference = plan->size == SIZE_SMALL && plan->crash_every == 0;
+    if (plan->has_reference) {
+        /* The slow model knows neither wake-ups in parts nor flights that nobody asked for. */
+        plan->options.wake_batch = 256;
+        plan->strength[FAULT_LETTERS] = 0;
+    }
 }

@@ -1,6 +1,537 @@
+/* The slow model: every flight, request and held caller in plain arrays, compared with the engine after every step.
+ * It decides by itself who joins whom and what state a flight is in. Where the engine may choose (a retry that the
+ * budget may refuse, a timer with jitter) it knows the choices, and looks which one was taken. */
 #include "sim.h"
-void reference_open(struct sim *sim) { (void)sim; }
-void reference_close(struct sim *sim) { (void)sim; }
-void reference_event(struct sim *sim, const struct event *event) { (void)sim; (void)event; }
-void reference_action(struct sim *sim, const struct action *action) { (void)sim; (void)action; }
-void reference_compare(struct sim *sim) { (void)sim; }
+
+#include <stdlib.h>
+#include <string.h>
+
+#define VIEWS 256
+
+enum phase { QUEUED, SUBMITTING, AMBIGUOUS, SOLVING, BACKING_OFF };
+
+struct ref_flight {
+    bool is_live;
+    bool may_end, must_end; /* in this step */
+    bool may_queue;         /* a timer may have brought it back to the queue */
+    enum phase phase;
+    uint32_t key;
+    client_id client;
+    enum reuse reuse;
+    uint32_t requests;
+    uint16_t attempts;
+    uint16_t tries[CLASS_COUNT];
+    uint64_t uid; /* 0 until its row was seen */
+    uint64_t created_ms, started_ms;
+    attempt_id attempt; /* the current one, or 0 */
+    uint32_t token;     /* that ends it, when it is known */
+};
+
+struct ref_request {
+    bool is_live;
+    bool is_told;
+    uint32_t flight;
+    request_id id; /* 0 until somebody was told */
+};
+
+struct ref_hold {
+    caller_id caller;
+    uint32_t request;
+};
+
+struct reference {
+    struct ref_flight *flights; /* owned */
+    size_t flight_count, flight_room;
+    struct ref_request *requests; /* owned */
+    size_t request_count, request_room;
+    struct ref_hold *holds; /* owned */
+    size_t hold_count, hold_room;
+    uint32_t *bound; /* owned: the flight of each idempotency number, or MAP_NONE */
+    size_t bound_count, bound_room;
+    attempt_id intent; /* the last that was written */
+    uint64_t intent_flight;
+    /* The caller that asks or looks in this step, and what it may get. */
+    caller_id caller;
+    uint32_t request, flight;
+    bool is_new, is_told, is_over;
+};
+
+void reference_open(struct sim *sim)
+{
+    sim->reference = calloc(1, sizeof *sim->reference);
+    ASSERT(sim->reference != NULL);
+}
+
+void reference_close(struct sim *sim)
+{
+    if (sim->reference == NULL)
+        return;
+    free(sim->reference->flights);
+    free(sim->reference->requests);
+    free(sim->reference->holds);
+    free(sim->reference->bound);
+    free(sim->reference);
+    sim->reference = NULL;
+}
+
+/* ---- looking things up -------------------------------------------------------------------------- */
+
+static uint32_t flight_of_attempt(const struct reference *ref, attempt_id attempt)
+{
+    for (uint32_t i = 0; i < ref->flight_count; i++)
+        if (ref->flights[i].is_live && ref->flights[i].attempt == attempt)
+            return i;
+    return MAP_NONE;
+}
+
+static uint32_t shared_flight(const struct reference *ref, uint32_t key)
+{
+    for (uint32_t i = 0; i < ref->flight_count; i++)
+        if (ref->flights[i].is_live && ref->flights[i].key == key &&
+            ref->flights[i].reuse == REUSE_SHARED)
+            return i;
+    return MAP_NONE;
+}
+
+static uint32_t request_of_id(const struct reference *ref, request_id id)
+{
+    for (uint32_t i = 0; i < ref->request_count; i++)
+        if (ref->requests[i].is_live && ref->requests[i].id == id)
+            return i;
+    return MAP_NONE;
+}
+
+static size_t holds_of(const struct reference *ref, uint32_t request)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < ref->hold_count; i++)
+        count += ref->holds[i].request == request;
+    return count;
+}
+
+static uint32_t *binding(struct reference *ref, uint64_t number)
+{
+    while (ref->bound_count < number) {
+        ref->bound =
+            array_grow(ref->bound, ref->bound_count, &ref->bound_room, sizeof *ref->bound);
+        ref->bound[ref->bound_count++] = MAP_NONE;
+    }
+    return &ref->bound[number - 1];
+}
+
+static uint64_t number_in(const struct key *key)
+{
+    uint64_t number;
+    memcpy(&number, key->bytes, sizeof number);
+    return number;
+}
+
+/* ---- requests come and go -------------------------------------------------------------------------- */
+
+static uint32_t new_flight(struct sim *sim, const struct ask *ask)
+{
+    struct reference *ref = sim->reference;
+    ref->flights =
+        array_grow(ref->flights, ref->flight_count, &ref->flight_room, sizeof *ref->flights);
+    ref->flights[ref->flight_count] = (struct ref_flight){
+        .is_live = true,
+        .key = (uint32_t)number_in(&ask->key) - 1,
+        .client = ask->client,
+        .reuse = ask->reuse,
+        .created_ms = sim->now_ms,
+        .token = MAP_NONE,
+    };
+    return (uint32_t)ref->flight_count++;
+}
+
+/* Whom it joins if it is taken and not answered from memory: its idempotency key's flight, the
+ * flight of its key, or a new one. */
+static void on_ask(struct sim *sim, const struct ask *ask)
+{
+    struct reference *ref = sim->reference;
+    const uint64_t number = ask->has_idempotency ? number_in(&ask->idempotency) : 0;
+    uint32_t flight = number == 0 ? MAP_NONE : *binding(ref, number);
+    if (flight != MAP_NONE && !ref->flights[flight].is_live)
+        flight = MAP_NONE;
+    if (flight == MAP_NONE && ask->reuse == REUSE_SHARED)
+        flight = shared_flight(ref, (uint32_t)number_in(&ask->key) - 1);
+    ref->is_new = flight == MAP_NONE;
+    ref->flight = ref->is_new ? new_flight(sim, ask) : flight;
+    ref->requests =
+        array_grow(ref->requests, ref->request_count, &ref->request_room, sizeof *ref->requests);
+    ref->request = (uint32_t)ref->request_count++;
+    ref->requests[ref->request] = (struct ref_request){
+        .is_live = true, .flight = ref->flight, .is_told = ask->is_id_told};
+    ref->flights[ref->flight].requests++;
+    ref->caller = ask->caller;
+    ref->is_told = ask->is_id_told || ask->hold_ms == 0;
+    if (number != 0)
+        *binding(ref, number) = ref->flight;
+}
+
+/* Without requests a flight ends, unless it is at the vendor. */
+static void remove_request(struct reference *ref, uint32_t place)
+{
+    struct ref_request *request = &ref->requests[place];
+    struct ref_flight *flight = &ref->flights[request->flight];
+    request->is_live = false;
+    flight->requests--;
+    if (flight->requests == 0 && (flight->phase == QUEUED || flight->phase == BACKING_OFF))
+        flight->must_end = true;
+}
+
+static void drop_hold(struct reference *ref, size_t place)
+{
+    ref->holds[place] = ref->holds[--ref->hold_count];
+}
+
+static void on_gone(struct reference *ref, caller_id caller)
+{
+    for (size_t i = 0; i < ref->hold_count; i++) {
+        const uint32_t request = ref->holds[i].request;
+        if (ref->holds[i].caller != caller)
+            continue;
+        drop_hold(ref, i);
+        if (!ref->requests[request].is_told && holds_of(ref, request) == 0)
+            remove_request(ref, request);
+        return;
+    }
+}
+
+/* ---- flights move -------------------------------------------------------------------------------------- */
+
+static uint16_t most_tries(const struct sim *sim, enum class class)
+{
+    const struct engine_options *options = &sim->plan.options;
+    const uint16_t most[CLASS_COUNT] = {
+        [CLASS_BUSY] = options->retry_busy,
+        [CLASS_UNSOLVABLE] = options->retry_unsolvable,
+        [CLASS_TRANSIENT] = options->retry_transient,
+        [CLASS_UNKNOWN] = options->retry_unknown,
+    };
+    return most[class];
+}
+
+/* What is over may be tried again: as often as its class allows, if anybody waits. */
+static void try_again(const struct sim *sim, struct ref_flight *flight,
+                      const struct vendor_result *result)
+{
+    enum class class = result->class;
+    if (class == CLASS_ACCOUNT && strcmp(result->code, "ERROR_ZERO_BALANCE") == 0)
+        class = CLASS_BUSY;
+    flight->attempt = 0;
+    flight->must_end = flight->requests == 0 || flight->tries[class] >= most_tries(sim, class);
+    flight->may_end = true;
+    flight->tries[class]++;
+    flight->phase = class == CLASS_UNSOLVABLE ? QUEUED : BACKING_OFF;
+}
+
+/* An account out of order ends everything that is not at the vendor. */
+static void unsettle(struct reference *ref)
+{
+    for (size_t i = 0; i < ref->flight_count; i++) {
+        struct ref_flight *flight = &ref->flights[i];
+        flight->may_end |= flight->phase == QUEUED || flight->phase == BACKING_OFF;
+    }
+}
+
+/* A solution that comes late is for the flight that made it, or for one that waits for the same. */
+static void may_be_solved(const struct sim *sim, const struct vendor_result *result)
+{
+    struct reference *ref = sim->reference;
+    const struct submit *submit =
+        &sim->submits[map_get(&sim->submit_by_name, result->attempt)];
+    for (size_t i = 0; i < ref->flight_count; i++) {
+        struct ref_flight *flight = &ref->flights[i];
+        flight->may_end |= flight->key == submit->key &&
+                           (flight->uid == submit->flight || flight->reuse == REUSE_SHARED);
+    }
+}
+
+static void on_result(const struct sim *sim, const struct event *event)
+{
+    struct reference *ref = sim->reference;
+    const struct vendor_result *result = &event->result;
+    const uint32_t place = flight_of_attempt(ref, result->attempt);
+    struct ref_flight *flight = place == MAP_NONE ? NULL : &ref->flights[place];
+    if (result->class == CLASS_ACCOUNT)
+        unsettle(ref);
+    if (result->outcome == OUTCOME_SOLVED) {
+        may_be_solved(sim, result);
+        const bool is_twin = result->task_id[0] == 'D';
+        if (flight != NULL && !is_twin) {
+            flight->must_end = true;
+            flight->token = token_of(sim, blob_slice(result->text));
+        }
+    } else if (flight == NULL) {
+        return;
+    } else if (event->kind == EVENT_SUBMITTED && result->outcome == OUTCOME_ACCEPTED) {
+        flight->phase = SOLVING;
+    } else if (event->kind == EVENT_SUBMITTED && result->outcome == OUTCOME_AMBIGUOUS) {
+        flight->phase = AMBIGUOUS;
+    } else if (event->kind == EVENT_SUBMITTED || result->outcome == OUTCOME_FAILED) {
+        try_again(sim, flight, result);
+    }
+}
+
+static void on_tick(const struct sim *sim)
+{
+    struct reference *ref = sim->reference;
+    const struct engine_options *options = &sim->plan.options;
+    for (size_t i = 0; i < ref->flight_count; i++) {
+        struct ref_flight *flight = &ref->flights[i];
+        flight->must_end |= flight->created_ms + options->solve_timeout_ms <= sim->now_ms;
+        flight->may_queue |= flight->phase == BACKING_OFF;
+        if (flight->phase != AMBIGUOUS ||
+            flight->started_ms + options->ambiguity_window_ms > sim->now_ms)
+            continue;
+        flight->attempt = 0;
+        flight->phase = QUEUED;
+        flight->may_end = true;
+        flight->must_end |= flight->requests == 0 || !options->resend_ambiguous;
+    }
+}
+
+void reference_event(struct sim *sim, const struct event *event)
+{
+    struct reference *ref = sim->reference;
+    ref->caller = 0;
+    ref->is_over = false;
+    ref->is_new = false;
+    ref->flight = MAP_NONE;
+    if (event->kind == EVENT_ASK) {
+        on_ask(sim, &event->ask);
+    } else if (event->kind == EVENT_LOOK) {
+        ref->request = request_of_id(ref, event->look.id);
+        ref->caller = event->look.caller;
+    } else if (event->kind == EVENT_DETACH) {
+        const uint32_t request = request_of_id(ref, event->detach.id);
+        if (request != MAP_NONE)
+            remove_request(ref, request);
+    } else if (event->kind == EVENT_GONE) {
+        on_gone(ref, event->gone);
+    } else if (event->kind == EVENT_TICK) {
+        on_tick(sim);
+    } else if (event->kind == EVENT_PROBED) {
+        unsettle(ref);
+    } else if (event->kind == EVENT_SUBMITTED || event->kind == EVENT_POLLED ||
+               event->kind == EVENT_CALLBACK) {
+        on_result(sim, event);
+    }
+}
+
+/* ---- what the engine does --------------------------------------------------------------------------------- */
+
+/* A flight gets its name with its first row. */
+static void bind_row(struct sim *sim, const struct flight_row *row)
+{
+    struct reference *ref = sim->reference;
+    const uint32_t key = (uint32_t)number_in(&row->key) - 1;
+    if (ref->is_new && ref->is_told && ref->flights[ref->flight].uid == 0) {
+        ref->flights[ref->flight].uid = row->id;
+        return;
+    }
+    for (size_t i = 0; i < ref->flight_count; i++)
+        if (ref->flights[i].is_live && ref->flights[i].uid == row->id)
+            return;
+    for (size_t i = 0; i < ref->flight_count; i++) {
+        struct ref_flight *flight = &ref->flights[i];
+        if (!flight->is_live || flight->uid != 0 || flight->key != key ||
+            flight->reuse != row->reuse || flight->client != row->client)
+            continue;
+        flight->uid = row->id;
+        return;
+    }
+    CHECK(sim, row->is_over);
+}
+
+/* Of two that look alike the model may have taken the wrong one for the one that moved. */
+static void swap_with_twin(struct reference *ref, struct ref_flight *flight)
+{
+    for (size_t i = 0; i < ref->flight_count && flight->phase != QUEUED; i++) {
+        struct ref_flight *twin = &ref->flights[i];
+        if (!twin->is_live || twin->phase != QUEUED || twin->key != flight->key ||
+            twin->reuse != flight->reuse || twin->client != flight->client ||
+            twin->requests != flight->requests || twin->attempts != flight->attempts)
+            continue;
+        twin->phase = flight->phase;
+        flight->phase = QUEUED;
+    }
+}
+
+static void on_submit(struct sim *sim, const struct call *call)
+{
+    struct reference *ref = sim->reference;
+    CHECK(sim, ref->intent == call->attempt);
+    for (size_t i = 0; i < ref->flight_count; i++) {
+        struct ref_flight *flight = &ref->flights[i];
+        if (!flight->is_live || flight->uid != ref->intent_flight)
+            continue;
+        if (!flight->may_queue)
+            swap_with_twin(ref, flight);
+        CHECK(sim, flight->phase == QUEUED || (flight->may_queue && flight->phase == BACKING_OFF));
+        CHECK(sim, !flight->must_end);
+        flight->phase = SUBMITTING;
+        flight->may_queue = flight->may_end = false;
+        flight->attempts++;
+        flight->attempt = call->attempt;
+        flight->started_ms = sim->now_ms;
+        return;
+    }
+    CHECK(sim, !"a submit for a flight that does not exist");
+}
+
+static void on_answer(struct sim *sim, const struct answer *answer)
+{
+    struct reference *ref = sim->reference;
+    const bool is_final = answer->refusal != REFUSAL_NONE || answer->state == REQUEST_SOLVED ||
+                          answer->state == REQUEST_FAILED;
+    uint32_t request = MAP_NONE;
+    for (size_t i = 0; i < ref->hold_count && request == MAP_NONE; i++) {
+        if (ref->holds[i].caller != answer->caller)
+            continue;
+        request = ref->holds[i].request;
+        drop_hold(ref, i);
+    }
+    if (request == MAP_NONE && answer->caller == ref->caller) {
+        ref->is_over = is_final;
+        request = is_final ? MAP_NONE : ref->request;
+    }
+    if (request == MAP_NONE)
+        return;
+    struct ref_request *told = &ref->requests[request];
+    const struct ref_flight *flight = &ref->flights[told->flight];
+    /* Who waits for a flight gets exactly what ended it. */
+    CHECK(sim, !is_final || flight->may_end || flight->must_end);
+    if (is_final && flight->token != MAP_NONE)
+        CHECK(sim, answer->text != NULL &&
+                       token_of(sim, blob_slice(answer->text)) == flight->token);
+    CHECK(sim, told->id == 0 || told->id == answer->id);
+    told->id = answer->id;
+    told->is_told = true;
+}
+
+void reference_action(struct sim *sim, const struct action *action)
+{
+    const struct record *record = &action->record;
+    if (action->kind == ACTION_ANSWER) {
+        on_answer(sim, &action->answer);
+    } else if (action->kind == ACTION_SUBMIT) {
+        on_submit(sim, &action->call);
+    } else if (action->kind == ACTION_JOURNAL && !record->is_drop) {
+        if (record->kind == RECORD_FLIGHT)
+            bind_row(sim, &record->flight);
+        if (record->kind == RECORD_ATTEMPT) {
+            sim->reference->intent = record->attempt.name;
+            sim->reference->intent_flight = record->attempt.flight;
+        }
+    }
+}
+
+/* ---- comparing --------------------------------------------------------------------------------------------- */
+
+/* The ask was refused or answered from memory, or its caller waits now. */
+static void settle_caller(struct sim *sim)
+{
+    struct reference *ref = sim->reference;
+    if (ref->caller == 0)
+        return;
+    if (ref->is_over && ref->flight != MAP_NONE) {
+        struct ref_flight *flight = &ref->flights[ref->flight];
+        CHECK(sim, !ref->is_new || flight->attempts == 0);
+        ref->requests[ref->request].is_live = false;
+        flight->requests--;
+        flight->is_live = !ref->is_new;
+    }
+    if (sim->callers[ref->caller - 1].state != CALLER_OPEN)
+        return;
+    CHECK(sim, ref->request != MAP_NONE && ref->requests[ref->request].is_live);
+    ref->holds = array_grow(ref->holds, ref->hold_count, &ref->hold_room, sizeof *ref->holds);
+    ref->holds[ref->hold_count++] =
+        (struct ref_hold){.caller = ref->caller, .request = ref->request};
+}
+
+static bool fits(const struct sim *sim, const struct ref_flight *flight,
+                 const struct flight_view *view)
+{
+    static const char *const words[] = {"queued", "submitting", "ambiguous", "solving",
+                                        "backing_off"};
+    return view->reuse == flight->reuse && view->client == flight->client &&
+           view->requests == flight->requests && view->attempts == flight->attempts &&
+           key_equals(&view->key, &sim->keys[flight->key]) &&
+           (strcmp(view->phase, words[flight->phase]) == 0 ||
+            (flight->may_queue && strcmp(view->phase, words[QUEUED]) == 0));
+}
+
+/* Its requests end with it, and whoever was held has been told. */
+static void end(struct sim *sim, uint32_t place)
+{
+    struct reference *ref = sim->reference;
+    ref->flights[place].is_live = false;
+    for (uint32_t i = 0; i < ref->request_count; i++) {
+        if (!ref->requests[i].is_live || ref->requests[i].flight != place)
+            continue;
+        CHECK(sim, holds_of(ref, i) == 0);
+        ref->requests[i].is_live = false;
+    }
+}
+
+static void match(struct sim *sim, struct flight_view *views, size_t *count)
+{
+    struct reference *ref = sim->reference;
+    for (uint32_t i = 0; i < ref->flight_count; i++) {
+        struct ref_flight *flight = &ref->flights[i];
+        if (!flight->is_live)
+            continue;
+        size_t place = 0;
+        while (place < *count && !fits(sim, flight, &views[place]))
+            place++;
+        if (place == *count || flight->must_end) {
+            if (!flight->must_end && !flight->may_end)
+                trace_note(sim, "the model's flight of key %u (phase %d, %u requests, %u attempts) "
+                                "is not the engine's",
+                           flight->key, (int)flight->phase, flight->requests, flight->attempts);
+            CHECK(sim, flight->must_end || flight->may_end);
+            end(sim, i);
+            continue;
+        }
+        if (strcmp(views[place].phase, "queued") == 0)
+            flight->phase = QUEUED;
+        flight->may_end = flight->may_queue = false;
+        views[place] = views[--*count];
+    }
+}
+
+/* The dead are in the way of the slow. */
+static void bury(struct reference *ref)
+{
+    while (ref->flight_count > 0 && !ref->flights[ref->flight_count - 1].is_live)
+        ref->flight_count--;
+    for (size_t i = 0; i < ref->bound_count; i++)
+        if (ref->bound[i] != MAP_NONE &&
+            (ref->bound[i] >= ref->flight_count || !ref->flights[ref->bound[i]].is_live))
+            ref->bound[i] = MAP_NONE;
+    while (ref->request_count > 0 && !ref->requests[ref->request_count - 1].is_live)
+        ref->request_count--;
+}
+
+void reference_compare(struct sim *sim)
+{
+    struct reference *ref = sim->reference;
+    struct flight_view views[VIEWS];
+    uint64_t cursor = 0;
+    settle_caller(sim);
+    size_t count = engine_list_flights(sim->engine, &cursor, views, VIEWS);
+    ASSERT(cursor == 0);
+    match(sim, views, &count);
+    /* Nothing is under way that the model does not know of. */
+    CHECK(sim, count == 0);
+    struct gauges gauges;
+    engine_gauges(sim->engine, &gauges);
+    uint32_t waiting = 0;
+    for (size_t i = 0; i < ref->flight_count; i++)
+        waiting += ref->flights[i].is_live ? ref->flights[i].requests : 0;
+    CHECK(sim, gauges.waiting == waiting);
+    CHECK(sim, gauges.callers == ref->hold_count);
+    bury(ref);
+}

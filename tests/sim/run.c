@@ -35,6 +35,11 @@ bool sim_chance(struct sim *sim, enum fault fault)
     return !sim->is_healing && sim_coin(sim, sim->plan.strength[fault]);
 }
 
+bool sim_is_one_time(const struct sim *sim, uint32_t key)
+{
+    return sim->plan.strength[FAULT_ONE_TIME] > 0 && key / SIM_CLIENTS % 4 == 3;
+}
+
 int64_t sim_wall_ms(const struct sim *sim)
 {
     return START_WALL_MS + (int64_t)(sim->now_ms - START_MS) + sim->wall_skew_ms;
@@ -136,6 +141,7 @@ static void crash(struct sim *sim)
     sim->engine = NULL;
     disk_crash(sim, kept);
     sim->crashes++;
+    sim->crash_ms = sim->now_ms;
     sim->incarnation++;
     sim->crash_now = false;
     clients_on_crash(sim);
@@ -161,6 +167,7 @@ static void restart(struct sim *sim)
     disk_load(&sim->disk, sim->engine);
     engine_check(sim->engine);
     ledger_after_restart(sim);
+    check_after_restart(sim);
     tick(sim);
     if (!sim->crash_now)
         ledger_after_first_tick(sim);

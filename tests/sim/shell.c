@@ -76,6 +76,16 @@ static void perform(struct sim *sim, const struct action *action)
         vendor_probe(sim, action->probe);
 }
 
+/* Between these records it hurts most. */
+static void maybe_crash_here(struct sim *sim, const struct record *record)
+{
+    const bool is_delicate = record->kind == RECORD_SOLUTION || record->kind == RECORD_ATTEMPT ||
+                             record->kind == RECORD_FLIGHT;
+    if (is_delicate && sim->plan.size != SIZE_LARGE && sim_chance(sim, FAULT_CRASH) &&
+        sim_below(sim, 48) == 0)
+        sim->crash_now = true;
+}
+
 void shell_take(struct sim *sim)
 {
     struct action action;
@@ -84,6 +94,7 @@ void shell_take(struct sim *sim)
         check_emitted(sim, &action);
         if (action.kind == ACTION_JOURNAL) {
             disk_append(&sim->disk, action.after, &action.record);
+            maybe_crash_here(sim, &action.record);
         } else if (may_go(sim, &action)) {
             perform(sim, &action);
             action_close(&action);

@@ -77,6 +77,7 @@ struct plan {
     uint32_t gap_ms; /* mean time between two of them */
     uint32_t solve_ms;
     uint32_t crash_every; /* effects, on average; 0: never */
+    bool is_roomy;        /* there is a place for everybody */
     bool has_reference;   /* small, and compared with the slow model after every step */
     uint16_t strength[FAULT_COUNT];
     struct engine_options options;
@@ -114,6 +115,7 @@ struct submit {
     bool is_solved;    /* the engine was told a solution */
     bool is_forgotten; /* the engine dropped its row */
     bool is_durable;   /* a solution of it was on the disk */
+    bool has_id_row;   /* its task id is in a row */
     bool must_poll;    /* paid for before the crash: fetched at once after it */
 };
 
@@ -127,9 +129,11 @@ struct token {
     uint32_t handed;  /* requests that got it */
     uint32_t emitted; /* requests that were to get it, before any crash */
     uint64_t idempotency; /* of the first */
+    uint64_t uid;         /* of its row */
     bool is_exclusive; /* one of them must be the only one */
     bool is_durable;   /* its row was on the synced disk once */
     bool is_unsafe;    /* given out or dropped while the disk was full: nothing is promised */
+    bool is_taken;     /* its row said that somebody gets it: a crash may come before that */
     bool is_reported;  /* somebody is saying that it is bad */
     bool is_reached;   /* the engine was told it */
 };
@@ -209,7 +213,7 @@ struct caller {
     uint64_t since_ms;
     uint64_t told_ms; /* when the engine answered; the answer may wait for the disk */
     uint32_t epoch;   /* of its promise */
-    uint32_t min_ttl_ms, max_age_ms;
+    uint32_t hold_ms, min_ttl_ms, max_age_ms;
     uint32_t submit; /* of a callback */
 };
 
@@ -258,7 +262,7 @@ struct disk {
 };
 
 /* What the engine must have counted since it started. */
-struct tally {
+struct counted {
     uint64_t requests, submits, polls, probes, accepted, rejected, not_sent, ambiguous;
     uint64_t callbacks, forged, refused;
 };
@@ -279,6 +283,7 @@ struct sim {
     uint32_t crashes;
     uint32_t first_day, last_day;
     bool is_traced, is_healing, has_skewed, is_stepping, crash_now, is_crowded;
+    uint64_t crash_ms;
     uint64_t up_ms; /* when it started, or will start, last */
     uint64_t heal_ms;
     uint64_t order;
@@ -318,7 +323,7 @@ struct sim {
     uint64_t answered;
     uint32_t attempt_rows; /* of this incarnation */
     uint32_t probing_in[PROBE_COUNT];
-    struct tally tally;
+    struct counted tally;
     struct stats base; /* the engine's, when it started */
     struct reference *reference; /* owned, or NULL */
 };
@@ -336,6 +341,8 @@ uint64_t sim_below(struct sim *sim, uint64_t bound);
 bool sim_coin(struct sim *sim, uint32_t permille);
 void sim_at(struct sim *sim, uint64_t in_ms, struct moment moment);
 int64_t sim_wall_ms(const struct sim *sim);
+/* Being one-time is a property of the thing. */
+bool sim_is_one_time(const struct sim *sim, uint32_t key);
 /* Applies the event with the world's time and does what the engine asks for. */
 void sim_step(struct sim *sim, struct event *event);
 /* One more boundary between two effects: the crash may come here. */
@@ -389,6 +396,7 @@ void check_answer(struct sim *sim, const struct caller *caller, const struct ans
                   bool is_unsafe);
 void check_ack(struct sim *sim, const struct caller *caller);
 void check_after_step(struct sim *sim);
+void check_after_restart(struct sim *sim);
 void check_at_the_end(struct sim *sim);
 
 /* ---- the ledger's rules ------------------------------------------------------------------------ */
@@ -402,6 +410,8 @@ void ledger_sent(struct sim *sim, const struct submit *submit);
 void ledger_row(struct sim *sim, const struct record *record);
 void ledger_after_crash(struct sim *sim);
 void ledger_after_restart(struct sim *sim);
+void ledger_after_told(struct sim *sim, uint32_t place);
+void ledger_at_the_end(struct sim *sim);
 /* The first tick after it is over. */
 void ledger_after_first_tick(struct sim *sim);
 /* The engine was told something about a submit. */

@@ -139,8 +139,13 @@ static void print_answer(const struct action *action)
 
 static void print_record(const struct sim *sim, const struct action *action)
 {
-    static const char *const kinds[] = {"day",     "spent",   "solution",    "flight",
-                                        "attempt", "request", "idempotency", "letter"};
+    static const char *const kinds[] = {
+        [RECORD_DAY] = "day",         [RECORD_SPENT] = "spent",
+        [RECORD_TALLY] = "tally",     [RECORD_SOLUTION] = "solution",
+        [RECORD_FLIGHT] = "flight",   [RECORD_ATTEMPT] = "attempt",
+        [RECORD_REQUEST] = "request", [RECORD_IDEMPOTENCY] = "idempotency",
+        [RECORD_LETTER] = "letter",
+    };
     const struct record *record = &action->record;
     const size_t count = sizeof kinds / sizeof kinds[0];
     (void)printf("journal %llu %s%s", (unsigned long long)action->after,

@@ -195,6 +195,8 @@ static void deliver(struct sim *sim, enum event_kind kind, uint32_t place,
     event.result = *result;
     ledger_told(sim, place, result);
     sim_step(sim, &event);
+    if (kind == EVENT_SUBMITTED && !sim->crash_now)
+        ledger_after_told(sim, place);
     blob_unref(result->text);
     blob_unref(result->extra);
 }

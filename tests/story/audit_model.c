@@ -315,6 +315,9 @@ void model_see(struct audit *audit, const struct action *action)
         return;
     case ACTION_ALERT:
         return;
+    case ACTION_PAID:
+        AUDIT(audit, action->paid.client < audit->options.client_count);
+        return;
     }
     UNREACHABLE();
 }

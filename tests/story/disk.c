@@ -11,6 +11,9 @@ static struct key name_of(const struct record *record)
     switch (record->kind) {
     case RECORD_DAY:
         return key_from_u64((uint64_t)record->day.day);
+    case RECORD_TALLY:
+        return key_from_u64((uint64_t)record->tally.day << 32 |
+                            (uint64_t)record->tally.client << 8 | record->tally.captcha);
     case RECORD_SPENT:
         return key_from_u64(record->spent.client);
     case RECORD_SOLUTION:

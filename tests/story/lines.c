@@ -206,6 +206,8 @@ static void add_words(struct world *world, const struct action *action)
     case ACTION_ALERT:
         add_alert(world, &action->alert);
         return;
+    case ACTION_PAID:
+        break;
     }
     UNREACHABLE();
 }
@@ -294,13 +296,19 @@ static void note(struct world *world, const struct action *action)
     case ACTION_ALERT:
         world->tally.alerts++;
         return;
+    case ACTION_PAID:
+        world->tally.paid++;
+        world->last_paid = action->paid;
+        world->last_paid.params = NULL;
+        return;
     }
     UNREACHABLE();
 }
 
 void lines_add_action(struct world *world, const struct action *action)
 {
-    if (!world->is_quiet) {
+    /* The audit trail tells again what the submit and its end have told. */
+    if (!world->is_quiet && action->kind != ACTION_PAID) {
         buf_addf(&world->log, "[%6llu] ", (unsigned long long)world->now_ms);
         add_words(world, action);
         if (action->kind != ACTION_JOURNAL && action->after != 0)

@@ -87,6 +87,9 @@ void lines_add_record(struct world *world, const struct record *record)
     case RECORD_DAY:
         buf_addf(log, "books");
         return;
+    case RECORD_TALLY:
+        buf_addf(log, "tally %s", captcha_name(record->tally.captcha));
+        return;
     case RECORD_SPENT:
         buf_addf(log, "spent %llu", (unsigned long long)record->spent.spent);
         return;

@@ -26,14 +26,15 @@ static void intent_before_the_submit_and_solution_before_the_answer(void **state
               "[     0] answer bob r1 solving after 4\n"
               "[     0] journal 5 attempt a1 task T1\n"
               "[  1000] journal 6 books\n"
+              "[  1000] journal 7 tally recaptcha_v2\n"
               "[5000..6000] poll a1 task T1\n"
-              "[  6000] journal 7 solution K \"TOKEN\" task T1 kept\n"
-              "[  6000] journal 8 drop attempt a1\n"
-              "[  6000] journal 9 idempotency I of a solution\n"
-              "[  6000] answer ann r2 solved \"TOKEN\" source api attempts 1 after 7\n"
-              "[  6000] journal 10 drop flight\n"
-              "[  6000] answer cat r3 solved \"TOKEN\" source dedup_cache attempts 1 after 7\n"
-              "[  6000] answer bob r1 solved \"TOKEN\" source dedup_wait attempts 1 after 7\n");
+              "[  6000] journal 8 solution K \"TOKEN\" task T1 kept\n"
+              "[  6000] journal 9 drop attempt a1\n"
+              "[  6000] journal 10 idempotency I of a solution\n"
+              "[  6000] answer ann r2 solved \"TOKEN\" source api attempts 1 after 8\n"
+              "[  6000] journal 11 drop flight\n"
+              "[  6000] answer cat r3 solved \"TOKEN\" source dedup_cache attempts 1 after 8\n"
+              "[  6000] answer bob r1 solved \"TOKEN\" source dedup_wait attempts 1 after 8\n");
 }
 
 static void a_single_solution_is_recorded_as_handed_out_before_the_answer(void **state)
@@ -47,12 +48,13 @@ static void a_single_solution_is_recorded_as_handed_out_before_the_answer(void *
               "[     0] submit a1 K after 2\n"
               "[     0] journal 3 attempt a1 task T1\n"
               "[  1000] journal 4 books\n"
+              "[  1000] journal 5 tally recaptcha_v2\n"
               "[5000..6000] poll a1 task T1\n"
-              "[  6000] journal 5 solution K \"TOKEN\" task T1 kept\n"
-              "[  6000] journal 6 drop attempt a1\n"
-              "[  6000] journal 7 solution K \"TOKEN\" task T1 handed 1\n"
-              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 after 7\n"
-              "[  6000] journal 8 drop flight\n");
+              "[  6000] journal 6 solution K \"TOKEN\" task T1 kept\n"
+              "[  6000] journal 7 drop attempt a1\n"
+              "[  6000] journal 8 solution K \"TOKEN\" task T1 handed 1\n"
+              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 after 8\n"
+              "[  6000] journal 9 drop flight\n");
 }
 
 static void a_banked_solution_is_recorded_as_handed_out_before_the_answer(void **state)
@@ -65,12 +67,12 @@ static void a_banked_solution_is_recorded_as_handed_out_before_the_answer(void *
     skip_lines(w);
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
     ask(w, "bob again", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
-    expect(w, "[  6000] journal 8 idempotency I of a solution\n"
-              "[  6000] journal 9 solution K \"TOKEN\" task T1 handed 1\n"
-              "[  6000] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1 after 9\n"
-              "[  6000] journal 10 idempotency I of a solution\n"
+    expect(w, "[  6000] journal 9 idempotency I of a solution\n"
+              "[  6000] journal 10 solution K \"TOKEN\" task T1 handed 1\n"
+              "[  6000] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1 after 10\n"
+              "[  6000] journal 11 idempotency I of a solution\n"
               "[  6000] answer bob again r2 solved \"TOKEN\" source idempotent attempts 1"
-              " replayed after 9\n");
+              " replayed after 10\n");
 }
 
 /* Whoever would share it gets it alone too, so a crash must not hand it out again. */
@@ -83,8 +85,8 @@ static void a_solution_banked_for_one_is_recorded_whoever_takes_it(void **state)
     solve(w, "a1", "T1", "TOKEN");
     skip_lines(w);
     ask(w, "bob", .key = "K");
-    expect(w, "[  6000] journal 8 solution K \"TOKEN\" task T1 handed 1\n"
-              "[  6000] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1 after 8\n");
+    expect(w, "[  6000] journal 9 solution K \"TOKEN\" task T1 handed 1\n"
+              "[  6000] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1 after 9\n");
 }
 
 static void a_callback_is_acknowledged_when_its_solution_is_safe(void **state)
@@ -138,8 +140,8 @@ static void a_late_solution_is_recorded_before_it_is_acknowledged(void **state)
     pass(w, 50000);
     skip_lines(w);
     callback(w, "a1", "T1", "LATE");
-    expect(w, "[ 50000] journal 9 solution K \"LATE\" task T1 kept\n"
-              "[ 50000] ack a1 after 9\n");
+    expect(w, "[ 50000] journal 11 solution K \"LATE\" task T1 kept\n"
+              "[ 50000] ack a1 after 11\n");
 }
 
 static void each_further_submit_is_recorded_with_its_reason(void **state)
@@ -156,13 +158,15 @@ static void each_further_submit_is_recorded_with_its_reason(void **state)
               "[     0] submit a1 K after 2\n"
               "[     0] journal 3 attempt a1 unheard\n"
               "[  1000] journal 4 books\n"
-              "[ 45000] journal 5 attempt a1 unheard\n"
-              "[ 45000] journal 6 attempt a2 because ERROR_AMBIGUOUS_SUBMIT (ambiguous)\n"
-              "[ 45000] submit a2 K after 6\n"
-              "[ 45000] journal 7 drop attempt a2\n"
-              "[ 46000] journal 8 books\n"
-              "[ 46000] journal 9 attempt a3 because ERROR_NO_SLOT_AVAILABLE (busy)\n"
-              "[ 46000] submit a3 K after 9\n");
+              "[  1000] journal 5 tally recaptcha_v2\n"
+              "[ 45000] journal 6 attempt a1 unheard\n"
+              "[ 45000] journal 7 attempt a2 because ERROR_AMBIGUOUS_SUBMIT (ambiguous)\n"
+              "[ 45000] submit a2 K after 7\n"
+              "[ 45000] journal 8 drop attempt a2\n"
+              "[ 46000] journal 9 books\n"
+              "[ 46000] journal 10 tally recaptcha_v2\n"
+              "[ 46000] journal 11 attempt a3 because ERROR_NO_SLOT_AVAILABLE (busy)\n"
+              "[ 46000] submit a3 K after 11\n");
 }
 
 static void the_end_of_a_poll_that_failed_is_recorded(void **state)
@@ -174,9 +178,9 @@ static void the_end_of_a_poll_that_failed_is_recorded(void **state)
     pass(w, 6000);
     skip_lines(w);
     failed(w, "a1", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
-    expect(w, "[  6000] journal 5 drop attempt a1\n"
-              "[  6000] journal 6 attempt a2 because ERROR_CAPTCHA_UNSOLVABLE (unsolvable)\n"
-              "[  6000] submit a2 K after 6\n");
+    expect(w, "[  6000] journal 6 drop attempt a1\n"
+              "[  6000] journal 7 attempt a2 because ERROR_CAPTCHA_UNSOLVABLE (unsolvable)\n"
+              "[  6000] submit a2 K after 7\n");
 }
 
 int main(void)

@@ -136,10 +136,10 @@ static void a_solution_on_disk_is_given_to_those_who_were_not_told_yet(void **st
     crash(w, before + 1);
     look(w, "ann", "r1", 0);
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
-    expect(w, "[  6000] journal 1 drop flight\n"
-              "[  6000] journal 2 drop attempt a1\n"
-              "[  6000] journal 3 solution K \"TOKEN\" task T1 handed 1\n"
-              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 after 3\n"
+    expect(w, "[  6000] journal 1 drop attempt a1\n"
+              "[  6000] journal 2 solution K \"TOKEN\" task T1 handed 1\n"
+              "[  6000] journal 3 drop flight\n"
+              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 after 2\n"
               "[  6000] journal 4 flight K\n"
               "[  6000] journal 5 attempt a2\n"
               "[  6000] submit a2 K after 5\n");
@@ -194,9 +194,10 @@ static void a_clock_set_back_while_we_were_down_makes_nothing_live_longer(void *
     expect(w, "[  6000] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1 age 0"
               " left 250000\n"
               "[  7000] journal 1 books\n"
-              "[256000] journal 2 flight K\n"
-              "[256000] journal 3 attempt a2\n"
-              "[256000] submit a2 K after 3\n");
+              "[  7000] journal 2 tally turnstile\n"
+              "[256000] journal 3 flight K\n"
+              "[256000] journal 4 attempt a2\n"
+              "[256000] submit a2 K after 4\n");
 }
 
 static void what_was_queued_is_submitted_after_the_restart(void **state)
@@ -262,9 +263,9 @@ static void a_failure_is_told_also_when_the_crash_came_before_the_requests_rows(
     /* The attempt is gone and the flight is over; the request still waits. */
     crash(w, before + 2);
     look(w, "ann", "r1", 0);
-    expect(w, "[     0] journal 1 drop flight\n"
-              "[     0] journal 2 request r1 failed ERROR_BAD_PROXY (proxy)\n"
-              "[     0] answer ann r1 failed ERROR_BAD_PROXY (proxy) attempts 0 after 2\n");
+    expect(w, "[     0] journal 1 request r1 failed ERROR_BAD_PROXY (proxy)\n"
+              "[     0] journal 2 drop flight\n"
+              "[     0] answer ann r1 failed ERROR_BAD_PROXY (proxy) attempts 0 after 1\n");
 }
 
 static void letters_budgets_and_books_survive(void **state)
@@ -332,10 +333,10 @@ static void a_repeated_callback_is_recognised_by_the_solution_it_brought(void **
     callback(w, "a1", "T1", "TOKEN");
     look(w, "ann", "r1", 0);
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
-    expect(w, "[     0] journal 1 drop flight\n"
-              "[     0] journal 2 solution K \"TOKEN\" task T1 handed 1\n"
+    expect(w, "[     0] journal 1 solution K \"TOKEN\" task T1 handed 1\n"
+              "[     0] journal 2 drop flight\n"
               "[     0] ack a1 after 2\n"
-              "[     0] answer ann r1 solved \"TOKEN\" source api attempts 1 after 2\n"
+              "[     0] answer ann r1 solved \"TOKEN\" source api attempts 1 after 1\n"
               "[     0] journal 3 flight K\n"
               "[     0] journal 4 attempt a2\n"
               "[     0] submit a2 K after 4\n");

@@ -41,6 +41,7 @@ static void world_free(struct world *world)
         return;
     engine_free(world->engine);
     disk_close(&world->disk);
+    blob_unref(world->pool_params);
     buf_close(&world->log);
     free(world->callers);
     free(world->attempts);
@@ -156,6 +157,7 @@ static struct ask ask_of(const struct asking *asking, caller_id caller)
         .is_id_told = asking->is_told,
         .has_idempotency = asking->idempotency != NULL,
         .priority = asking->priority,
+        .pool = asking->pool,
         .hold_ms = asking->at_once || asking->is_told ? 0
                    : asking->hold_ms == 0             ? WORLD_HOLD_MS
                                                       : asking->hold_ms,

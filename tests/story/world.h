@@ -43,7 +43,7 @@ struct world_attempt {
 
 /* How often each kind of action was seen. */
 struct world_tally {
-    unsigned answers, solved, failed, refused, submits, polls, probes, acks, reports, alerts,
+    unsigned answers, solved, failed, refused, submits, polls, probes, acks, reports, alerts, paid,
         records;
 };
 
@@ -51,11 +51,13 @@ struct world {
     struct engine *engine;
     struct engine_options options;
     struct disk disk;
+    struct blob *pool_params; /* owned, or NULL: of the pool in the options */
     uint64_t now_ms; /* since the story began */
     int64_t wall_skew_ms;
     struct rand rand;
     struct buf log;
     struct world_tally tally;
+    struct paid last_paid; /* without its parameters */
     journal_seq seq; /* of the last record seen */
     unsigned steps;
     bool is_quiet;      /* no lines, only the tally: for crowds */
@@ -116,6 +118,7 @@ struct asking {
     bool is_told;     /* in.php */
     bool is_one_time; /* data-s and the like */
     const char *pingback;
+    uint16_t pool;
 };
 
 #define ask(world, who, ...) world_ask(world, who, (struct asking){__VA_ARGS__})

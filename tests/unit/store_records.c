@@ -187,6 +187,17 @@ static struct day_row some_day(struct rand *rand, uint64_t id)
     return row;
 }
 
+static struct tally_row some_tally(struct rand *rand, uint64_t id)
+{
+    struct tally_row row = {.day = WORLD_NOW / 86400000 + (int64_t)(id / WORLD_CLIENTS),
+                            .client = (client_id)(id % WORLD_CLIENTS),
+                            .captcha = (enum captcha)(id % CAPTCHA_COUNT)};
+#define TALLY_AT_RANDOM(field, text) row.tally.field = rand_u64(rand);
+    TALLY_LIST(TALLY_AT_RANDOM)
+#undef TALLY_AT_RANDOM
+    return row;
+}
+
 struct record world_record(struct store_world *world, enum record_kind kind, uint64_t id)
 {
     struct rand *const rand = &world->rand;
@@ -194,6 +205,9 @@ struct record world_record(struct store_world *world, enum record_kind kind, uin
     switch (kind) {
     case RECORD_DAY:
         record.day = some_day(rand, (uint64_t)(WORLD_NOW / 86400000) + id);
+        break;
+    case RECORD_TALLY:
+        record.tally = some_tally(rand, id);
         break;
     case RECORD_SPENT:
         record.spent = (struct spent_row){.client = (client_id)(id % WORLD_CLIENTS),
@@ -257,6 +271,9 @@ uint64_t world_name_of(const struct record *record)
     switch (record->kind) {
     case RECORD_DAY:
         return (uint64_t)record->day.day;
+    case RECORD_TALLY:
+        return (uint64_t)record->tally.day << 32 | (uint64_t)record->tally.client << 8 |
+               record->tally.captcha;
     case RECORD_SPENT:
         return record->spent.client;
     case RECORD_SOLUTION:
@@ -423,6 +440,17 @@ static const char *idempotency_difference(const struct idempotency_row *a,
     return NULL;
 }
 
+static const char *tally_difference(const struct tally_row *a, const struct tally_row *b)
+{
+    SAME(day);
+    SAME(client);
+    SAME(captcha);
+#define TALLY_SAME(field, text) SAME(tally.field);
+    TALLY_LIST(TALLY_SAME)
+#undef TALLY_SAME
+    return NULL;
+}
+
 static const char *book_difference(const struct record *a, const struct record *b)
 {
     if (a->kind == RECORD_SPENT) {
@@ -443,6 +471,8 @@ const char *world_difference(const struct record *a, const struct record *b)
     SAME(kind);
     SAME(is_drop);
     switch (a->kind) {
+    case RECORD_TALLY:
+        return tally_difference(&a->tally, &b->tally);
     case RECORD_DAY:
     case RECORD_SPENT:
         return book_difference(a, b);

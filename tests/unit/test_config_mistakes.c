@@ -160,20 +160,21 @@ static void a_key_given_twice_is_a_mistake(void **state)
                  "gate.json: reuse.image: given twice\n");
 }
 
-/* Keys of the design; once a feature is built, its key is no longer refused and not tried here. */
-static void what_this_version_lacks_is_refused(void **state)
+static void mistakes_in_pools_are_named(void **state)
 {
     (void)state;
-    const char *const keys[] = {"pools"};
-    for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++) {
-        char text[128], mistake[128];
-        if (!option_is_refused(slice_from(keys[i])))
-            continue;
-        (void)snprintf(text, sizeof(text), FILE_WITH("\"%s\": \"x\""), keys[i]);
-        (void)snprintf(mistake, sizeof(mistake), "gate.json: %s: not supported by this version\n",
-                       keys[i]);
-        world_expect(text, mistake);
-    }
+    world_expect(FILE_WITH("\"pools\": {}"), "gate.json: pools: expected a list, found an object\n");
+    world_expect(FILE_WITH("\"pools\": [1]"),
+                 "gate.json: pools[0]: expected an object, found 1\n");
+    world_expect(FILE_WITH("\"pools\": [{\"size\": 0}]"),
+                 "gate.json: pools[0].size: expected a whole number of 1 to 10000, found 0\n"
+                 "gate.json: pools[0]: expected a method, found none\n");
+    world_expect(FILE_WITH("\"pools\": [{\"method\": \"turnstile\", \"pingback\": \"x\"}]"),
+                 "gate.json: pools[0].pingback: expected a parameter of the target, found one of a "
+                 "call\n");
+    world_expect(FILE_WITH("\"pools\": [{\"method\": \"turnstile\", \"client\": \"who\"}]"),
+                 "gate.json: pools[0].client: expected the name of one of the clients, found "
+                 "\"who\"\n");
 }
 
 #define EXPECTED_HOOK \
@@ -397,7 +398,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_value_out_of_range_is_told_with_the_range),
         cmocka_unit_test(bad_values_are_told_in_their_own_words),
         cmocka_unit_test(a_key_given_twice_is_a_mistake),
-        cmocka_unit_test(what_this_version_lacks_is_refused),
+        cmocka_unit_test(mistakes_in_pools_are_named),
         cmocka_unit_test(a_host_for_callbacks_that_is_none_is_named),
         cmocka_unit_test(too_many_hosts_for_callbacks_are_refused),
         cmocka_unit_test(mistakes_between_options_are_found),

@@ -72,7 +72,7 @@ static void forget(struct expectation *wanted)
 /* Names from both ends of their range. */
 static uint64_t name_at(enum record_kind kind, size_t i)
 {
-    if (kind == RECORD_DAY || kind == RECORD_SPENT)
+    if (kind == RECORD_DAY || kind == RECORD_TALLY || kind == RECORD_SPENT)
         return i;
     return i % 2 == 0 ? i + 1 : UINT64_MAX - i;
 }
@@ -132,6 +132,11 @@ static void drop(struct store_world *world, const struct record *record)
     switch (record->kind) {
     case RECORD_DAY:
         dropped.day.day = record->day.day;
+        break;
+    case RECORD_TALLY:
+        dropped.tally = (struct tally_row){.day = record->tally.day,
+                                           .client = record->tally.client,
+                                           .captcha = record->tally.captcha};
         break;
     case RECORD_SPENT:
         dropped.spent.client = record->spent.client;
@@ -194,6 +199,7 @@ static void rows_of_a_client_without_a_name_are_passed_over_and_counted(void **s
     for (size_t i = 0; i < wanted.count; i++) {
         const struct record *const r = &wanted.records[i];
         const bool is_betas = (r->kind == RECORD_SPENT && r->spent.client == 1) ||
+                              (r->kind == RECORD_TALLY && r->tally.client == 1) ||
                               (r->kind == RECORD_SOLUTION && r->solution.client == 1) ||
                               (r->kind == RECORD_FLIGHT && r->flight.client == 1) ||
                               (r->kind == RECORD_ATTEMPT && r->attempt.client == 1) ||
@@ -229,7 +235,7 @@ static int64_t rows_in_file(const struct store_world *world)
         sqlite3_prepare_v2(db,
                            "SELECT (SELECT count(*) FROM solution) + (SELECT count(*) FROM request)"
                            " + (SELECT count(*) FROM idempotency) + (SELECT count(*) FROM attempt)"
-                           " + (SELECT count(*) FROM day)",
+                           " + (SELECT count(*) FROM day) + (SELECT count(*) FROM tally)",
                            -1, &statement, NULL),
         SQLITE_OK);
     assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
@@ -246,6 +252,8 @@ static struct record aged(struct store_world *world, enum record_kind kind, bool
     const int64_t hour = 3600000;
     if (kind == RECORD_DAY)
         record.day.day = WORLD_NOW / 86400000 - (is_dead ? 9 : 8);
+    else if (kind == RECORD_TALLY)
+        record.tally.day = WORLD_NOW / 86400000 - (is_dead ? 9 : 8);
     else if (kind == RECORD_SOLUTION)
         record.solution.expires_wall_ms = WORLD_NOW - 60000 + (is_dead ? 0 : 1);
     else if (kind == RECORD_ATTEMPT) {
@@ -263,8 +271,8 @@ static void dead_rows_are_neither_loaded_nor_kept(void **state)
 {
     struct store_world *const world = *state;
     static struct expectation wanted;
-    static const enum record_kind mortal[] = {RECORD_DAY, RECORD_SOLUTION, RECORD_ATTEMPT,
-                                              RECORD_REQUEST, RECORD_IDEMPOTENCY};
+    static const enum record_kind mortal[] = {RECORD_DAY,     RECORD_TALLY,   RECORD_SOLUTION,
+                                              RECORD_ATTEMPT, RECORD_REQUEST, RECORD_IDEMPOTENCY};
     const size_t kinds = sizeof(mortal) / sizeof(mortal[0]);
     world_open(world);
     world_start(world);

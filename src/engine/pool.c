@@ -1,0 +1,261 @@
+#include "engine/pool.h"
+
+#include "engine/breaker.h"
+#include "engine/cache.h"
+#include "engine/journal.h"
+#include "engine/slots.h"
+
+#include <stdlib.h>
+
+/* A replacement is started this long before a solution can no longer be handed out. */
+#define LEAD_MS 30000
+
+void pools_init(struct engine *engine, const struct pool_options *options, uint16_t count)
+{
+    engine->pool_count = count;
+    if (count == 0)
+        return;
+    engine->pools = calloc(count, sizeof *engine->pools);
+    ASSERT(engine->pools != NULL);
+    for (uint16_t i = 0; i < count; i++) {
+        struct pool *pool = &engine->pools[i];
+        pool->options = options[i];
+        (void)blob_ref(pool->options.params);
+        list_init(&pool->ready);
+        wheel_timer_init(&pool->timer, TIMER_POOL);
+        /* Filled at start, as if somebody had just asked. */
+        pool_on_demand(engine, pool);
+    }
+}
+
+void pools_close(struct engine *engine)
+{
+    for (uint16_t i = 0; i < engine->pool_count; i++)
+        blob_unref(engine->pools[i].options.params);
+    free(engine->pools);
+}
+
+/* ---- waking and sleeping ----------------------------------------------------------------- */
+
+static void sleep(struct pool *pool)
+{
+    pool->is_asleep = true;
+}
+
+void pool_on_demand(struct engine *engine, struct pool *pool)
+{
+    pool->asked_ms = engine->now_ms;
+    pool->wasted = 0;
+    pool->is_asleep = false;
+    if (!pool->timer.is_armed)
+        wheel_arm(&engine->wheel, &pool->timer, engine->now_ms + pool->options.idle_after_ms);
+}
+
+/* Every step ends with a look at what is to be refilled, so that this only has to happen. */
+void pool_on_timer(struct engine *engine, struct pool *pool)
+{
+    const uint64_t idle_ms = pool->asked_ms + pool->options.idle_after_ms;
+    if (engine->now_ms >= idle_ms) {
+        sleep(pool);
+        return;
+    }
+    const bool is_waiting = pool->retry_at_ms > engine->now_ms && pool->retry_at_ms < idle_ms;
+    wheel_arm(&engine->wheel, &pool->timer, is_waiting ? pool->retry_at_ms : idle_ms);
+}
+
+/* ---- handing out ------------------------------------------------------------------------- */
+
+struct pool *pool_of(const struct engine *engine, const struct ask *ask)
+{
+    if (ask->pool == 0 || ask->pool > engine->pool_count || ask->reuse == REUSE_NONE)
+        return NULL;
+    return &engine->pools[ask->pool - 1];
+}
+
+struct solution *pool_find(const struct pool *pool, const struct engine *engine,
+                           const struct ask *ask)
+{
+    struct solution *first = NULL;
+    LIST_FOR_EACH(link, &pool->ready) {
+        struct solution *solution = CONTAINER_OF(link, struct solution, link);
+        if (solution_suits(engine, solution, ask) &&
+            (first == NULL || solution->expires_ms < first->expires_ms))
+            first = solution;
+    }
+    return first;
+}
+
+/* Out of the pool; the pool's reference is given back. */
+static void leave(struct engine *engine, struct solution *solution)
+{
+    struct pool *pool = solution->pool;
+    ASSERT(pool->ready_count > 0);
+    pool->ready_count--;
+    pool->waning_count -= solution->is_waning;
+    solution->pool = NULL;
+    list_unlink(&solution->link);
+    wheel_cancel(&engine->wheel, &solution->expiry);
+    solution_unref(engine, solution);
+}
+
+void pool_take(struct engine *engine, struct solution *solution)
+{
+    struct pool *pool = solution->pool;
+    pool->served++;
+    pool->wasted = 0;
+    solution->handed++;
+    leave(engine, solution);
+}
+
+/* ---- filling ----------------------------------------------------------------------------- */
+
+static uint64_t last_use_ms(const struct pool *pool, const struct solution *solution)
+{
+    const uint64_t min_ttl_ms = pool->options.min_ttl_ms;
+    return solution->expires_ms > min_ttl_ms ? solution->expires_ms - min_ttl_ms : 0;
+}
+
+void pool_add(struct engine *engine, struct pool *pool, struct solution *solution)
+{
+    const uint64_t until_ms = last_use_ms(pool, solution);
+    pool->fails = 0;
+    if (until_ms <= engine->now_ms) {
+        COUNT(engine, pool_expired);
+        pool->expired++;
+        return;
+    }
+    ASSERT(!solution->is_cached && solution->pool == NULL);
+    solution->pool = pool;
+    (void)solution_ref(solution);
+    pool->refilled++;
+    list_append(&pool->ready, &solution->link);
+    pool->ready_count++;
+    /* Half its life at most is spent on its replacement. */
+    const uint64_t left_ms = until_ms - engine->now_ms;
+    const uint64_t lead_ms = left_ms / 2 < LEAD_MS ? left_ms / 2 : LEAD_MS;
+    wheel_arm(&engine->wheel, &solution->expiry, until_ms - lead_ms);
+}
+
+void pool_on_solution_timer(struct engine *engine, struct solution *solution)
+{
+    struct pool *pool = solution->pool;
+    const uint64_t until_ms = last_use_ms(pool, solution);
+    if (engine->now_ms < until_ms) {
+        solution->is_waning = true;
+        pool->waning_count++;
+        wheel_arm(&engine->wheel, &solution->expiry, until_ms);
+        return;
+    }
+    COUNT(engine, pool_expired);
+    COUNT(engine, solutions_expired_unused);
+    pool->expired++;
+    if (++pool->wasted >= pool->options.max_waste && pool->options.max_waste > 0)
+        sleep(pool);
+    leave(engine, solution);
+}
+
+/* A vendor that says no is not asked again at once. */
+void pool_on_failed(struct engine *engine, struct pool *pool)
+{
+    uint64_t wait_ms = engine->options.retry_base_ms;
+    for (unsigned i = 0; i < pool->fails && wait_ms < engine->options.retry_cap_ms; i++)
+        wait_ms *= 2;
+    if (wait_ms > engine->options.retry_cap_ms)
+        wait_ms = engine->options.retry_cap_ms;
+    pool->fails++;
+    pool->retry_at_ms = engine->now_ms + wait_ms;
+    if (!pool->is_asleep)
+        wheel_arm(&engine->wheel, &pool->timer, pool->retry_at_ms);
+}
+
+static bool wants_one(const struct engine *engine, const struct pool *pool)
+{
+    const struct client *client = &engine->clients[pool->options.client];
+    return !pool->is_asleep && pool->retry_at_ms <= engine->now_ms &&
+           pool->ready_count - pool->waning_count + pool->solving < pool->options.size &&
+           client->spent + client->reserved < client->options.budget_per_day &&
+           (client->options.slots == 0 || client->slots_used < client->options.slots);
+}
+
+static struct flight *start(struct engine *engine, struct pool *pool)
+{
+    const struct ask ask = {
+        .client = pool->options.client,
+        .captcha = pool->options.captcha,
+        .reuse = REUSE_SINGLE,
+        .is_one_time = false,
+        .key = pool->options.key,
+        .params = pool->options.params,
+    };
+    struct flight *flight = flight_new(engine, &ask);
+    if (flight == NULL)
+        return NULL;
+    flight->pool = pool;
+    pool->solving++;
+    COUNT(engine, pool_refills);
+    return flight;
+}
+
+struct flight *pools_refill(struct engine *engine)
+{
+    if (engine->pool_count == 0 || engine->is_draining)
+        return NULL;
+    /* Each pool in turn, so that the first of them cannot have all the free slots. */
+    for (uint16_t i = 0; i < engine->pool_count; i++) {
+        struct pool *pool = &engine->pools[(engine->next_pool + i) % engine->pool_count];
+        if (!wants_one(engine, pool) ||
+            engine->flight_bytes + pool->options.params->len > engine->options.max_flight_bytes)
+            continue;
+        engine->next_pool = (uint16_t)((engine->next_pool + i + 1) % engine->pool_count);
+        return start(engine, pool);
+    }
+    return NULL;
+}
+
+/* ---- looking ----------------------------------------------------------------------------- */
+
+struct pool *pool_by_key(const struct engine *engine, const struct key *key)
+{
+    for (uint16_t i = 0; i < engine->pool_count; i++)
+        if (key_equals(&engine->pools[i].options.key, key))
+            return &engine->pools[i];
+    return NULL;
+}
+
+size_t engine_list_pools(const struct engine *engine, struct pool_view *views, size_t room)
+{
+    size_t count = 0;
+    for (uint16_t i = 0; i < engine->pool_count && count < room; i++) {
+        const struct pool *pool = &engine->pools[i];
+        views[count++] = (struct pool_view){
+            .size = pool->options.size,
+            .ready = pool->ready_count,
+            .solving = pool->solving,
+            .is_asleep = pool->is_asleep,
+            .served = pool->served,
+            .refilled = pool->refilled,
+            .expired = pool->expired,
+        };
+    }
+    return count;
+}
+
+void pool_check(const struct engine *engine)
+{
+    uint32_t solving = 0;
+    for (uint16_t i = 0; i < engine->pool_count; i++) {
+        const struct pool *pool = &engine->pools[i];
+        uint32_t waning = 0;
+        LIST_FOR_EACH(link, &pool->ready) {
+            const struct solution *solution = CONTAINER_OF(link, struct solution, link);
+            ASSERT(solution->pool == pool && !solution->is_cached && solution->handed == 0);
+            waning += solution->is_waning;
+        }
+        ASSERT(pool->ready_count == list_length(&pool->ready) && pool->waning_count == waning);
+        ASSERT(pool->is_asleep || pool->timer.is_armed);
+        solving += pool->solving;
+    }
+    for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;)
+        solving -= ((const struct flight *)slab_get(&engine->flights, id))->pool != NULL;
+    ASSERT(solving == 0);
+}

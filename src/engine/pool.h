@@ -1,0 +1,39 @@
+/* Pools: solutions of one target solved ahead, handed out once each (DESIGN.md 5.8). */
+#ifndef SOLVEGATE_ENGINE_POOL_H
+#define SOLVEGATE_ENGINE_POOL_H
+
+#include "engine/state.h"
+
+void pools_init(struct engine *engine, const struct pool_options *options, uint16_t count);
+void pools_close(struct engine *engine);
+
+/* The pool of a request, or NULL. */
+struct pool *pool_of(const struct engine *engine, const struct ask *ask);
+
+/* The solution that would go stale first and is good enough for this ask, or NULL. */
+struct solution *pool_find(const struct pool *pool, const struct engine *engine,
+                           const struct ask *ask);
+
+/* Somebody asked for this target: it is worth keeping some. */
+void pool_on_demand(struct engine *engine, struct pool *pool);
+
+/* Out of its pool and to one request; the caller holds a reference of its own. */
+void pool_take(struct engine *engine, struct solution *solution);
+
+/* The end of a refill. */
+void pool_add(struct engine *engine, struct pool *pool, struct solution *solution);
+void pool_on_failed(struct engine *engine, struct pool *pool);
+
+/* Starts at most one refill, if a pool wants one and nothing forbids it: NULL when none. */
+struct flight *pools_refill(struct engine *engine);
+
+/* A solution in a pool: soon too old to be handed out, then too old. */
+void pool_on_solution_timer(struct engine *engine, struct solution *solution);
+void pool_on_timer(struct engine *engine, struct pool *pool);
+
+/* After a restart: which pool a row belongs to, or NULL. */
+struct pool *pool_by_key(const struct engine *engine, const struct key *key);
+
+void pool_check(const struct engine *engine);
+
+#endif

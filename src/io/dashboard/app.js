@@ -1,0 +1,106 @@
+'use strict';
+// The loop: looks every two seconds while somebody can see the page, and says so when nobody answers.
+
+const INTERVAL_MS = 2000;
+
+let timer = 0;
+let isLooking = false;
+let isLocked = false; // until somebody gives a key
+let isWanted = false; // a look that was asked for while another was under way
+let lastGood = null;
+let newestLetter = null;
+
+/** The statistics first and alone: without a key there is no point in asking for more. */
+async function fetchAll() {
+  const stats = await api.get('/v1/stats');
+  const [readiness, flights, letters, pools] = await Promise.all([
+    api.readiness(), api.pages('/v1/flights', 'flights', FLIGHTS_FETCHED), api.get(lettersPath()), api.get('/v1/pools'),
+  ]);
+  if (!lettersAfter) newestLetter = letters.letters[0] || null;
+  return { stats, readiness, flights, letters, pools, newest: newestLetter };
+}
+
+function showAll(seen) {
+  const { service } = seen.stats;
+  lastGood = new Date();
+  showMode('figures');
+  showHealth(seen);
+  showSaved(seen.stats.today);
+  showRates(seen.stats);
+  showQueue(seen.stats.now);
+  showFlights(seen.flights);
+  showLetters(seen.letters, seen.stats.now);
+  showPools(seen.pools.pools);
+  showDays(seen.stats);
+  setText(byId('about'), `${location.host}, version ${service.version}, up ${duration(service.uptime)}`);
+  setText(byId('updated'), clock(lastGood));
+}
+
+/** With figures, without them, or asking for a key. */
+function showMode(mode) {
+  setHidden(byId('key-form'), mode !== 'key');
+  setHidden(byId('figures'), mode === 'key' || (mode === 'lost' && !lastGood));
+  setHidden(byId('forget'), !api.key);
+  document.body.classList.toggle('stale', mode === 'lost');
+}
+
+function showTrouble(error) {
+  if (error.asksForKey) {
+    askForKey(error);
+    return;
+  }
+  const since = lastGood ? `; these figures are from ${clock(lastGood)}` : '';
+  const isAnswer = error instanceof ApiError;
+  showVerdict('bad', isAnswer ? `${error.message}${since}` : `Connection lost: no answer from ${location.host}${since}. Trying on.`);
+  showMode('lost');
+}
+
+function askForKey(error) {
+  showVerdict('plain', 'Locked');
+  setText(byId('key-said'), api.key ? error.message : '');
+  api.key = '';
+  lastGood = null;
+  isLocked = true;
+  showMode('key');
+  byId('key').focus();
+}
+
+async function look() {
+  clearTimeout(timer);
+  if (isLooking || isLocked || document.hidden) return;
+  isLooking = true;
+  isWanted = false;
+  try {
+    const [seen, error] = await fetchAll().then((all) => [all, null], (problem) => [null, problem]);
+    if (error) showTrouble(error);
+    else showAll(seen);
+  } finally { // a mistake in showing must not stop the looking
+    isLooking = false;
+    timer = setTimeout(look, isWanted ? 0 : INTERVAL_MS);
+  }
+}
+
+/** After an order: at once, or right after the look that is under way. */
+function lookSoon() {
+  isWanted = true;
+  look();
+}
+
+function takeKey(event) {
+  event.preventDefault();
+  const given = byId('key').value.trim();
+  byId('key').value = '';
+  if (!/^[\x21-\x7e]+$/.test(given)) {
+    setText(byId('key-said'), 'A key has visible ASCII characters only.');
+    return;
+  }
+  api.key = given;
+  isLocked = false;
+  look();
+}
+
+byId('key-form').addEventListener('submit', takeKey);
+byId('forget').addEventListener('click', () => location.reload()); // forgets the figures, too
+document.addEventListener('visibilitychange', look);
+wireLetters();
+look();

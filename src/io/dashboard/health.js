@@ -1,0 +1,83 @@
+'use strict';
+// What is the matter: each part of the gateway judged good, plain (fine, but worth knowing), warn or bad.
+
+const LEVELS = ['good', 'plain', 'warn', 'bad'];
+const RECENT_S = 3600;
+
+const judged = (level, value, note, alarm = '') => ({ level, value, note, alarm });
+
+function judgeVendor(now) {
+  const cause = now.breaker_cause || 'no cause given';
+  if (now.breaker === 'closed') return judged('good', 'taking work', 'breaker closed');
+  if (now.breaker === 'probing') return judged('warn', 'being probed', cause, `breaker is probing after ${cause}`);
+  return judged('bad', 'breaker open', cause, `breaker open: ${cause}; nothing is submitted`);
+}
+
+function judgeSlots(now) {
+  const value = `${count(now.slots_used)} of ${count(now.slots_limit)}`;
+  if (now.slots_limit < now.slots_plan) {
+    const note = `slowed down; the plan has ${count(now.slots_plan)}`;
+    return judged('warn', value, note, `slots cut to ${count(now.slots_limit)} of ${count(now.slots_plan)}: the vendor is busy`);
+  }
+  if (now.queued > 0 && now.slots_used >= now.slots_limit) {
+    return judged('warn', value, `${count(now.queued)} queued`, `all slots in use, ${plural(now.queued, 'flight')} queued`);
+  }
+  return judged('good', value, now.queued ? `${count(now.queued)} queued` : 'nothing queued');
+}
+
+function judgeStore(service) {
+  switch (service.store) {
+    case 'writable': return judged('good', 'on disk', 'a crash loses nothing paid');
+    case 'memory': return judged('plain', 'memory only', 'a crash loses what is in flight');
+    case 'full': return judged('bad', 'disk full', 'new requests are refused', 'disk full: new requests are refused');
+    default: return judged('bad', service.store, 'nothing can be written', `journal ${service.store}`);
+  }
+}
+
+function judgeCallbacks(service, now, today) {
+  if (!service.callbacks) return judged('plain', 'off', 'results are polled for');
+  const note = `${count(today.callbacks_ok)} brought, ${count(today.callbacks_forged)} forged today`;
+  if (!now.callbacks_healthy) return judged('warn', 'too few arrive', note, 'too few callbacks arrive, so results are polled for');
+  return judged('good', today.callbacks_ok ? 'arriving' : 'on', note);
+}
+
+function judgeLetters(now, newest) {
+  if (!now.letters) return judged('good', 'none', '');
+  const ago = newest ? secondsSince(newest.created) : Infinity;
+  const note = newest ? `last ${duration(ago)} ago: ${newest.error}` : '';
+  if (ago > RECENT_S) return judged('plain', count(now.letters), note);
+  return judged('warn', count(now.letters), note, `${plural(now.letters, 'dead letter')}, the last at ${clock(new Date(newest.created))}`);
+}
+
+function showTile(name, part) {
+  const tile = byId(`tile-${name}`);
+  setClass(tile, `tile ${part.level}`);
+  setText(tile.querySelector('.value'), part.value);
+  setText(tile.querySelector('.note'), part.note);
+}
+
+function showVerdict(level, text) {
+  setClass(byId('verdict'), `verdict ${level}`);
+  setText(byId('verdict'), text);
+  const mark = { good: '✓', plain: '…', warn: '!', bad: '✗' }[level];
+  const title = `${mark} solvegate`;
+  if (document.title !== title) document.title = title;
+}
+
+/** The worst comes first; a draining gateway is leaving, whatever else is the matter. */
+function showHealth({ stats, readiness, newest }) {
+  const parts = {
+    vendor: judgeVendor(stats.now),
+    slots: judgeSlots(stats.now),
+    store: judgeStore(stats.service),
+    callbacks: judgeCallbacks(stats.service, stats.now, stats.today),
+    letters: judgeLetters(stats.now, newest),
+  };
+  for (const [name, part] of Object.entries(parts)) showTile(name, part);
+  const alarms = Object.values(parts).filter((part) => part.alarm);
+  if (readiness !== 'ready') alarms.push(judged('warn', '', '', `${readiness}: no new requests are taken`));
+  alarms.sort((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
+  const text = alarms.map((part) => part.alarm).join(' · ');
+  if (alarms.length) showVerdict(alarms[0].level, text[0].toUpperCase() + text.slice(1));
+  else showVerdict('good', 'All is well');
+}

@@ -1,0 +1,70 @@
+#include "io/process.h"
+
+#include "proto/metrics.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+static uint64_t ms_of(struct timeval time)
+{
+    return (uint64_t)time.tv_sec * 1000 + (uint64_t)time.tv_usec / 1000;
+}
+
+static void write_cpu(struct buf *out)
+{
+    struct rusage usage;
+    if (getrusage(RUSAGE_SELF, &usage) != 0)
+        return;
+    metrics_head(out, "process_cpu_seconds_total", "counter", "CPU time, of user and system");
+    metrics_sample_ms(out, "process_cpu_seconds_total", "",
+                      ms_of(usage.ru_utime) + ms_of(usage.ru_stime));
+}
+
+/* proc(5): pages of the whole program, then those in memory. */
+static void write_memory(struct buf *out)
+{
+    unsigned long long whole = 0;
+    unsigned long long resident = 0;
+    const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
+    FILE *file = fopen("/proc/self/statm", "re");
+    if (file == NULL)
+        return;
+    const bool is_read = fscanf(file, "%llu %llu", &whole, &resident) == 2;
+    (void)fclose(file);
+    if (!is_read)
+        return;
+    metrics_head(out, "process_resident_memory_bytes", "gauge", "Memory that is really there");
+    metrics_sample(out, "process_resident_memory_bytes", "", resident * page_bytes);
+    metrics_head(out, "process_virtual_memory_bytes", "gauge", "Memory that is mapped");
+    metrics_sample(out, "process_virtual_memory_bytes", "", whole * page_bytes);
+}
+
+static void write_descriptors(struct buf *out)
+{
+    struct rlimit limit;
+    uint64_t count = 0;
+    DIR *directory = opendir("/proc/self/fd");
+    if (directory != NULL) {
+        while (readdir(directory) != NULL)
+            count++;
+        (void)closedir(directory);
+        /* Neither the two dots nor the directory's own. */
+        metrics_head(out, "process_open_fds", "gauge", "Open file descriptors");
+        metrics_sample(out, "process_open_fds", "", count - 3);
+    }
+    if (getrlimit(RLIMIT_NOFILE, &limit) == 0) {
+        metrics_head(out, "process_max_fds", "gauge", "File descriptors that may be open");
+        metrics_sample(out, "process_max_fds", "", limit.rlim_cur);
+    }
+}
+
+void process_write_metrics(struct buf *out, int64_t started_wall_ms)
+{
+    write_cpu(out);
+    write_memory(out);
+    write_descriptors(out);
+    metrics_head(out, "process_start_time_seconds", "gauge", "When it began, since 1970");
+    metrics_sample_ms(out, "process_start_time_seconds", "", (uint64_t)started_wall_ms);
+}

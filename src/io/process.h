@@ -1,0 +1,10 @@
+/* What the system says about this process, under the names that every Prometheus client library uses. */
+#ifndef SOLVEGATE_IO_PROCESS_H
+#define SOLVEGATE_IO_PROCESS_H
+
+#include "base/buf.h"
+
+/* started_wall_ms: when the process began. What cannot be found out is left out. */
+void process_write_metrics(struct buf *out, int64_t started_wall_ms);
+
+#endif

@@ -1,0 +1,184 @@
+#!/usr/bin/env python3
+"""Clocks that jump and processes that stand still: nothing expires early, nothing is sent again in vain. (TAP)"""
+import signal
+import sqlite3
+import time
+
+from gateway import World
+from harness import check, equal, run, test, wait_until
+from store_world import StoreWorld, WallClock
+
+# No poll is due within a test unless it says so.
+PATIENT = {"poll": {"first": "60s", "interval": "60s", "fallback_after": "60s"}}
+HOUR = 3600
+
+
+def wall_of(world):
+    """What the gateway takes for now: the newest flight's birth."""
+    database = sqlite3.connect(world.database)
+    try:
+        return database.execute("SELECT max(started) FROM attempt").fetchone()[0] / 1000
+    finally:
+        database.close()
+
+
+# --- jumps while it runs --------------------------------------------------------------------------
+
+
+def jumping(seconds):
+    clock = WallClock()
+    config = {**PATIENT, "ambiguity_window": "4s", "solve_timeout": "60s", "drain_timeout": "0s"}
+    with StoreWorld(config, sim=("--solve-time", "60s"), env=clock.env, callbacks=True) as world:
+        cached = world.submit_id(sitekey="cached")
+        wait_until(lambda: world.paid() == 1, "the submit")
+        world.sim.solve()
+        text = world.result_text(cached)
+        world.sim.set_faults(script=["submit-lost"])
+        unheard = world.submit_id(sitekey="unheard")
+        paid = world.submit_id(sitekey="paid")
+        wait_until(lambda: world.paid() == 3, "the submits")
+
+        clock.jump(seconds)
+        later = world.submit_id(sitekey="later")
+        wait_until(lambda: world.paid() == 4, "a submit after the jump")
+        wait_until(lambda: abs(wall_of(world) - time.time() - seconds) < 60 or seconds < 0, "the jump in the journal")
+        time.sleep(1)
+        equal(world.paid(), 4, "no resend by the jump; accepted")
+        equal(world.result(cached).text, text, "the answer before the jump")
+        equal(world.solved(sitekey="cached")["source"], "dedup_cache", "source after the jump")
+        world.sim.solve()
+        for task in (unheard, paid, later):
+            check(world.result_text(task).startswith("OK|SIM_"), "callbacks are understood after the jump")
+
+        # And once more: the journal holds times of both clocks now.
+        world.kill()
+        world.start(env=clock.env)
+        for task in (cached, unheard, paid, later):
+            check(world.result_text(task).startswith("OK|SIM_") or seconds > 0, "told ids after a restart")
+        check(world.result_text(later).startswith("OK|SIM_"), "what came after the jump is fresh after a restart")
+        equal(world.paid(), 4, "accepted in all")
+
+
+@test
+def an_hour_forward_while_it_runs_expires_nothing_and_resends_nothing():
+    jumping(HOUR)
+
+
+@test
+def an_hour_back_while_it_runs_expires_nothing_and_resends_nothing():
+    jumping(-HOUR)
+
+
+# --- jumps over a restart -------------------------------------------------------------------------
+
+
+def restarted(seconds):
+    """A world with a solution and two open flights that is started again with another idea of the time."""
+    clock = WallClock()
+    world = StoreWorld({**PATIENT, "cache": {"ttl": {"turnstile": "100s"}}}, sim=("--solve-time", "60s"), env=clock.env)
+    world.__enter__()
+    world.cached = world.submit_id(sitekey="cached")
+    wait_until(lambda: world.paid() == 1, "the submit")
+    world.await_journaled_task()
+    world.sim.solve()
+    # Found by the poll that follows a restart.
+    world.kill()
+    world.start(env=clock.env)
+    world.text = world.result_text(world.cached)
+    world.open = [world.submit_id(sitekey=f"open-{i}") for i in range(2)]
+    wait_until(lambda: world.paid() == 3, "the submits")
+    world.await_journaled_task(2)
+    world.kill()
+    clock.jump(seconds)
+    world.sim.solve()
+    world.start(env=clock.env)
+    return world
+
+
+@test
+def an_hour_forward_over_a_restart_fetches_what_is_paid_for_and_pays_nothing_again():
+    world = restarted(HOUR)
+    try:
+        for task in world.open:
+            check(world.result_text(task).startswith("OK|SIM_"), "paid flights")
+        equal(world.paid(), 3, "accepted")
+    finally:
+        world.__exit__(None)
+
+
+@test
+def an_hour_back_over_a_restart_keeps_what_is_fresh_and_makes_nothing_live_longer():
+    world = restarted(-HOUR)
+    try:
+        for task in world.open:
+            check(world.result_text(task).startswith("OK|SIM_"), "paid flights")
+        equal(world.result_text(world.cached), world.text, "the told id")
+        reply = world.solved(sitekey="cached")
+        equal(reply["source"], "dedup_cache", "source")
+        check(0 < reply["expires_in"] <= 100, f"a solution for 100 s lives {reply['expires_in']} s more")
+        equal(world.paid(), 3, "accepted")
+    finally:
+        world.__exit__(None)
+
+
+# --- standing still -------------------------------------------------------------------------------
+
+
+def stand_still(world, seconds):
+    """As after the lid of a laptop was closed, or a virtual machine was moved."""
+    world.gate.send_signal(signal.SIGSTOP)
+    time.sleep(seconds)
+    world.gate.send_signal(signal.SIGCONT)
+
+
+@test
+def a_callback_that_came_while_it_stood_still_is_heard_before_the_window_is_over():
+    config = {**PATIENT, "ambiguity_window": "2s"}
+    with World(config, sim=("--solve-time", "1s"), callbacks=True) as world:
+        world.sim.set_faults(script=["submit-lost"])
+        task = world.submit_id()
+        wait_until(lambda: world.counter("submits_ambiguous") == 1, "the lost reply")
+        stand_still(world, 4)
+        check(world.result_text(task).startswith("OK|SIM_"), "solved by the callback")
+        equal(world.paid(), 1, "accepted")
+        equal(world.counter("resends"), 0, "resends")
+
+
+@test
+def a_reply_that_came_while_it_stood_still_is_no_lost_reply():
+    config = {"upstream": {"submit_timeout": "1s"}, "ambiguity_window": "2s"}
+    with World(config, sim=("--solve-time", "200ms")) as world:
+        world.sim.set_faults(script=[{"fault": "submit-delay", "value": "500ms"}])
+        task = world.submit_id()
+        wait_until(lambda: world.paid() == 1, "the submit")
+        stand_still(world, 4)
+        check(world.result_text(task).startswith("OK|SIM_"), "solved")
+        equal(world.paid(), 1, "accepted")
+        equal(world.counter("submits_ambiguous"), 0, "submits called ambiguous")
+
+
+@test
+def a_solution_that_came_while_it_stood_still_beats_the_deadline():
+    config = {**PATIENT, "solve_timeout": "2s", "ambiguity_window": "1s"}
+    with World(config, sim=("--solve-time", "1s"), callbacks=True) as world:
+        task = world.submit_id()
+        wait_until(lambda: world.paid() == 1, "the submit")
+        stand_still(world, 4)
+        check(world.result_text(task).startswith("OK|SIM_"), "solved")
+        equal(world.paid(), 1, "accepted")
+
+
+@test
+def standing_still_for_long_loses_no_told_id_and_pays_nothing_again():
+    config = {"ambiguity_window": "2s", "solve_timeout": "60s", "upstream": {"poll_timeout": "1s", "submit_timeout": "1s"}}
+    with StoreWorld(config, sim=("--solve-time", "uniform:100ms-3s")) as world:
+        tasks = [world.submit_id(sitekey=f"still-{i}") for i in range(20)]
+        for _ in range(3):
+            stand_still(world, 3)
+            time.sleep(0.1)
+        for task in tasks:
+            check(world.result_text(task).startswith("OK|SIM_"), "solved")
+        equal(world.paid(), 20, "accepted")
+
+
+run()

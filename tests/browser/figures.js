@@ -1,0 +1,92 @@
+'use strict';
+// What the dashboard shows, and that it follows what happens.
+
+const { assert, test, gateway, visit, sees } = require('./world');
+
+const gate = gateway('GATE');
+const POOLS = { pools: [{ name: 'login', method: 'turnstile', state: 'awake', ready: 3, size: 5, solving: 2, served: 40, refilled: 44, expired: 1 }], total: 1 };
+
+const today = async () => JSON.parse((await gate.call('GET', '/v1/stats')).body).today;
+
+test('an idle gateway is said to be well, with its journal and its callbacks', () => visit(gate.url, {}, async (page) => {
+  await sees(page, '#verdict', /^All is well$/);
+  await sees(page, '#tile-vendor', /taking work/);
+  await sees(page, '#tile-store', /on disk/);
+  await sees(page, '#tile-callbacks', /on/);
+  await sees(page, '#tile-slots', /0 of 1,000/);
+  await sees(page, '#flights-none', /Nothing is in flight/);
+  assert.equal(await page.title(), '✓ solvegate');
+}));
+
+test('figures change after solves without anybody reloading', () => visit(gate.url, {}, async (page) => {
+  await sees(page, '#verdict', /well/);
+  const before = await today();
+  for (const _ of [1, 2, 3, 4]) assert.equal((await gate.solve('figures')).status, 200);
+  const after = await today();
+  assert.equal(after.submits_accepted, before.submits_accepted + 1);
+  await sees(page, '#paid', new RegExp(`Submits paid\\s+${after.submits_accepted}\\b`));
+  await sees(page, '#sources', new RegExp(`from memory\\s+${after.answered_dedup_cache}\\b`));
+  await sees(page, '#paid', /Money spent\s+0\.\d{4}\s+Money saved\s+0\.00\d\d/);
+  await sees(page, '#saved', new RegExp(`^${after.savings_pct.toFixed(1)} %$`));
+  await sees(page, '#rates', /requests\s+0\.[1-9]|requests\s+[1-9]/);
+  await sees(page, '#tile-callbacks', /arriving/);
+}));
+
+test('what is in flight is listed, oldest first', () => visit(gate.url, {}, async (page) => {
+  await gate.faults({ faults: { 'task-slow': { p: 1, value: '6s' } } });
+  await gate.solve('old', { wait: 0 });
+  await page.waitForTimeout(1200);
+  await gate.solve('young', { wait: 0 });
+  await sees(page, '#flights-count', /^2$/);
+  const ages = await page.locator('#flights tr td:first-child').allInnerTexts();
+  assert.ok(parseFloat(ages[0]) > parseFloat(ages[1]) + 1, `${ages}`);
+  await sees(page, '#flights tr', /solving\s+turnstile\s+anonymous\s+1\s+1/);
+  await sees(page, '#flights tr:last-child', /^[34]\.\d s/); // ages grow though nothing happens
+  await gate.faults({ faults: {} });
+  await sees(page, '#flights-count', /^0$/);
+}));
+
+test('an open breaker comes first, with its cause', () => visit(gate.url, {}, async (page) => {
+  await gate.faults({ script: [{ fault: 'submit-error', value: 'ERROR_KEY_DOES_NOT_EXIST' }] });
+  await gate.solve('breaker');
+  await sees(page, '#verdict', /^Breaker (open|is probing).*ERROR_KEY_DOES_NOT_EXIST/);
+  await sees(page, '#verdict', /^(?!Breaker)/);
+  await gate.dropAll();
+}));
+
+test('a lost connection is said, and so is its end', () => visit(gate.url, { expect: /ERR_INTERNET_DISCONNECTED/ }, async (page) => {
+  await sees(page, '#verdict', /well/);
+  await page.context().setOffline(true);
+  const text = await sees(page, '#verdict', /^Connection lost: no answer from 127\.0\.0\.1:\d+; these figures are from \d\d:\d\d:\d\d\. Trying on\.$/);
+  assert.ok(text);
+  assert.equal(await page.evaluate(() => document.body.classList.contains('stale')), true);
+  await page.context().setOffline(false);
+  await sees(page, '#verdict', /well/);
+  assert.equal(await page.evaluate(() => document.body.classList.contains('stale')), false);
+}));
+
+test('nobody is asked while the page cannot be seen', () => visit(gate.url, {}, async (page) => {
+  await sees(page, '#verdict', /well/);
+  const hide = (isHidden) => page.evaluate((value) => {
+    Object.defineProperty(document, 'hidden', { value, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  }, isHidden);
+  await hide(true);
+  await page.waitForTimeout(1000); // a look that was under way
+  let calls = 0;
+  page.on('request', () => { calls += 1; });
+  await page.waitForTimeout(3000);
+  assert.equal(calls, 0);
+  const asked = page.waitForRequest(/stats/, { timeout: 1000 });
+  await hide(false);
+  await asked;
+}));
+
+test('pools are shown where there are some and hidden where not', () => visit(gate.url, {
+  before: (page) => page.route('**/v1/pools*', (route) => route.fulfill({ json: POOLS })),
+}, async (page) => {
+  await sees(page, '#pools', /login\s+awake\s+3 of 5\s+2\s+40\s+1/);
+  await page.unroute('**/v1/pools*');
+  await page.route('**/v1/pools*', (route) => route.fulfill({ json: { pools: [], total: 0 } }));
+  await page.locator('#pools-panel').waitFor({ state: 'hidden', timeout: 5000 });
+}));

@@ -1,0 +1,185 @@
+/* Pools: solved ahead, handed out once each, replaced before they run out, asleep when nobody asks. */
+#include "world.h"
+
+#include "base/assert.h"
+
+#include "lines.h"
+
+static uint32_t plan = 10;
+
+static struct world *world_with_pool(struct pool_options pool, bool has_journal)
+{
+    struct engine_options options = world_options();
+    pool.params = blob_new(SLICE_OF("P"));
+    pool.key = key_named("P");
+    pool.captcha = CAPTCHA_TURNSTILE;
+    if (pool.idle_after_ms == 0)
+        pool.idle_after_ms = 120000;
+    pool.min_ttl_ms = 10000;
+    options.pools = &pool;
+    options.pool_count = 1;
+    options.has_journal = has_journal;
+    options.slots = plan;
+    options.poll_first_ms[CAPTCHA_TURNSTILE] = 5000;
+    struct world *w = world_new(&options);
+    /* The world keeps its options for a crash, and with them the pool's. */
+    static struct pool_options kept;
+    kept = pool;
+    w->options.pools = &kept;
+    w->pool_params = pool.params;
+    return w;
+}
+
+static struct pool_view view_of(const struct world *w)
+{
+    struct pool_view view;
+    assert_int_equal(engine_list_pools(w->engine, &view, 1), 1);
+    return view;
+}
+
+static void it_is_filled_at_start_and_hands_out_each_solution_once(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool((struct pool_options){.size = 2}, false);
+    tick(w);
+    accepted(w, "a1", "T1");
+    accepted(w, "a2", "T2");
+    pass(w, 6000);
+    solved(w, "a1", "ONE");
+    solved(w, "a2", "TWO");
+    assert_int_equal(view_of(w).ready, 2);
+    ask(w, "ann", .key = "K", .pool = 1);
+    ask(w, "bob", .key = "K", .pool = 1);
+    ask(w, "cat", .key = "K", .pool = 1);
+    expect(w, "[     0] submit a1 P\n"
+              "[     0] submit a2 P\n"
+              "[5000..6000] poll a2 task T2\n"
+              "[5000..6000] poll a1 task T1\n"
+              "[  6000] answer ann r1 solved \"ONE\" source pool attempts 1\n"
+              "[  6000] submit a3 P\n"
+              "[  6000] answer bob r2 solved \"TWO\" source pool attempts 1\n"
+              "[  6000] submit a4 P\n"
+              "[  6000] submit a5 K\n");
+    assert_int_equal(view_of(w).served, 2);
+}
+
+static void it_comes_last_in_the_queue(void **state)
+{
+    (void)state;
+    plan = 1;
+    struct world *w = world_with_pool((struct pool_options){.size = 1}, false);
+    plan = 10;
+    ask(w, "ann", .key = "A");
+    ask(w, "bob", .key = "B");
+    solve(w, "a1", "T1", "TOKEN A");
+    assert_int_equal(view_of(w).solving, 0);
+    solve(w, "a2", "T2", "TOKEN B");
+    assert_int_equal(view_of(w).solving, 1);
+    skip_lines(w);
+}
+
+static void what_would_run_out_is_replaced_before_and_then_dropped(void **state)
+{
+    (void)state;
+    struct world *w =
+        world_with_pool((struct pool_options){.size = 1, .idle_after_ms = HOURS_MS(1)}, false);
+    tick(w);
+    solve(w, "a1", "T1", "ONE");
+    /* Born with its submit, good for 250 s, of which 10 must be left: 30 s before, the next. */
+    pass(w, 203999);
+    skip_lines(w);
+    pass(w, 1);
+    expect(w, "[210000] submit a2 P\n");
+    solve(w, "a2", "T2", "TWO");
+    assert_int_equal(view_of(w).ready, 2);
+    pass(w, 30000);
+    assert_int_equal(view_of(w).ready, 1);
+    assert_int_equal(view_of(w).expired, 1);
+    skip_lines(w);
+}
+
+static void it_sleeps_when_nobody_asks_and_wakes_on_demand(void **state)
+{
+    (void)state;
+    struct world *w =
+        world_with_pool((struct pool_options){.size = 1, .idle_after_ms = 60000}, false);
+    tick(w);
+    solve(w, "a1", "T1", "ONE");
+    skip_lines(w);
+    pass(w, 300000);
+    assert_true(view_of(w).is_asleep);
+    assert_int_equal(view_of(w).ready, 0);
+    expect(w, "");
+    ask(w, "ann", .key = "K", .pool = 1);
+    assert_false(view_of(w).is_asleep);
+    expect(w, "[306000] submit a2 K\n"
+              "[306000] submit a3 P\n");
+}
+
+static void it_sleeps_after_too_much_waste(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool(
+        (struct pool_options){.size = 1, .max_waste = 2, .idle_after_ms = HOURS_MS(9)}, false);
+    tick(w);
+    solve(w, "a1", "T1", "ONE");
+    pass(w, 204000);
+    solve(w, "a2", "T2", "TWO");
+    pass(w, 204000);
+    solve(w, "a3", "T3", "THREE");
+    pass(w, 60000);
+    assert_true(view_of(w).is_asleep);
+    skip_lines(w);
+}
+
+static void a_vendor_that_refuses_is_asked_again_only_later(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool((struct pool_options){.size = 1}, false);
+    tick(w);
+    rejected(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    expect(w, "[     0] submit a1 P\n");
+    pass(w, 1000);
+    rejected(w, "a2", CLASS_PROXY, "ERROR_BAD_PROXY");
+    pass(w, 2000);
+    expect(w, "[  1000] submit a2 P\n"
+              "[  3000] submit a3 P\n");
+}
+
+static void each_solution_is_handed_out_once_also_after_a_crash(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool((struct pool_options){.size = 2}, true);
+    tick(w);
+    accepted(w, "a1", "T1");
+    accepted(w, "a2", "T2");
+    pass(w, 6000);
+    solved(w, "a1", "ONE");
+    ask(w, "ann", .key = "K", .pool = 1);
+    skip_lines(w);
+    crash(w, ALL_RECORDS);
+    assert_int_equal(view_of(w).ready, 0);
+    assert_int_equal(view_of(w).solving, 2);
+    pass(w, 0);
+    solved(w, "a2", "TWO");
+    skip_lines(w);
+    crash(w, ALL_RECORDS);
+    assert_int_equal(view_of(w).ready, 1);
+    ask(w, "bob", .key = "K", .pool = 1);
+    skip_lines(w);
+    assert_int_equal(view_of(w).served, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(it_is_filled_at_start_and_hands_out_each_solution_once),
+        STORY(it_comes_last_in_the_queue),
+        STORY(what_would_run_out_is_replaced_before_and_then_dropped),
+        STORY(it_sleeps_when_nobody_asks_and_wakes_on_demand),
+        STORY(it_sleeps_after_too_much_waste),
+        STORY(a_vendor_that_refuses_is_asked_again_only_later),
+        STORY(each_solution_is_handed_out_once_also_after_a_crash),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

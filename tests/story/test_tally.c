@@ -1,0 +1,242 @@
+/* The books by client and type, the money in them, the audit trail and the durations (DESIGN.md 5.10). */
+#include "world.h"
+
+#define PRICE 2500
+
+static const struct client_options two_clients[] = {{.weight = 1, .budget_per_day = UINT64_MAX},
+                                                    {.weight = 1, .budget_per_day = UINT64_MAX}};
+
+static struct world *priced_world(bool has_callbacks)
+{
+    struct engine_options options = world_options();
+    options.client_count = 2;
+    options.clients = two_clients;
+    options.has_journal = true;
+    options.has_callbacks = has_callbacks;
+    options.price_micro[CAPTCHA_TURNSTILE] = PRICE;
+    return world_new(&options);
+}
+
+static const struct tally *today(const struct world *w, client_id client, enum captcha captcha)
+{
+    return engine_tally(w->engine, 0, client, captcha);
+}
+
+static uint64_t observed(const struct world *w, enum timing timing)
+{
+    return histogram_count(engine_timing(w->engine, timing));
+}
+
+static void each_client_and_type_is_counted_by_itself(void **state)
+{
+    (void)state;
+    struct world *w = priced_world(false);
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ask(w, "ann too", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    solve(w, "a1", "T1", "TOKEN");
+    ask(w, "ann again", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ask(w, "bob", .key = "L", .client = 1, .captcha = CAPTCHA_IMAGE);
+    rejected(w, "a2", CLASS_CALLER, "ERROR_PAGEURL");
+    ask(w, "bob leaves", .key = "M", .client = 1, .captcha = CAPTCHA_IMAGE);
+    gone(w, "bob leaves");
+    skip_lines(w);
+    const struct tally *ann = today(w, 0, CAPTCHA_TURNSTILE);
+    assert_int_equal(ann->requests, 3);
+    assert_int_equal(ann->answered, 1);
+    assert_int_equal(ann->deduplicated, 2);
+    assert_int_equal(ann->paid, 1);
+    assert_int_equal(ann->slot_ms_used, 6000);
+    assert_int_equal(ann->slot_ms_saved, 2 * ann->slot_ms_used);
+    const struct tally *bob = today(w, 1, CAPTCHA_IMAGE);
+    assert_int_equal(bob->requests, 2);
+    assert_int_equal(bob->failed, 1);
+    assert_int_equal(bob->detached, 1);
+    assert_int_equal(bob->paid, 0);
+    assert_int_equal(today(w, 1, CAPTCHA_TURNSTILE)->requests, 0);
+    assert_int_equal(today(w, 0, CAPTCHA_IMAGE)->requests, 0);
+}
+
+static void money_is_spent_by_submits_and_saved_by_answers_without_one(void **state)
+{
+    (void)state;
+    struct world *w = priced_world(false);
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ask(w, "joins", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    solve(w, "a1", "T1", "TOKEN");
+    ask(w, "cached", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ask(w, "unpriced", .key = "L", .captcha = CAPTCHA_IMAGE);
+    solve(w, "a2", "T2", "TEXT");
+    skip_lines(w);
+    assert_int_equal(today(w, 0, CAPTCHA_TURNSTILE)->spent_micro, PRICE);
+    assert_int_equal(today(w, 0, CAPTCHA_TURNSTILE)->saved_micro, 2 * PRICE);
+    assert_int_equal(today(w, 0, CAPTCHA_IMAGE)->paid, 1);
+    assert_int_equal(today(w, 0, CAPTCHA_IMAGE)->spent_micro, 0);
+}
+
+static void a_crash_keeps_what_was_written_and_counts_nothing_twice(void **state)
+{
+    (void)state;
+    struct world *w = priced_world(false);
+    ask(w, "ann", .key = "K", .client = 1, .captcha = CAPTCHA_TURNSTILE, .is_told = true);
+    solve(w, "a1", "T1", "TOKEN");
+    pass(w, 1000);
+    const struct tally before = *today(w, 1, CAPTCHA_TURNSTILE);
+    int64_t day;
+    const struct stats page = *engine_stats_of_day(w->engine, 0, &day);
+    assert_int_equal(before.answered, 1);
+    crash(w, ALL_RECORDS);
+    skip_lines(w);
+    assert_memory_equal(today(w, 1, CAPTCHA_TURNSTILE), &before, sizeof before);
+    assert_memory_equal(engine_stats_of_day(w->engine, 0, &day), &page, sizeof page);
+    /* Totals begin anew. */
+    assert_int_equal(engine_tally(w->engine, ENGINE_SINCE_START, 1, CAPTCHA_TURNSTILE)->paid, 0);
+}
+
+static void what_a_crash_lost_of_the_page_is_found_again_in_the_rows(void **state)
+{
+    (void)state;
+    struct world *w = priced_world(false);
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE, .is_told = true);
+    solve(w, "a1", "T1", "TOKEN");
+    /* The last page was written before the solution came. */
+    crash(w, ALL_RECORDS);
+    skip_lines(w);
+    assert_int_equal(today(w, 0, CAPTCHA_TURNSTILE)->requests, 1);
+    assert_int_equal(today(w, 0, CAPTCHA_TURNSTILE)->answered, 1);
+    assert_int_equal(today(w, 0, CAPTCHA_TURNSTILE)->detached, 0);
+}
+
+static void midnight_begins_a_new_page_for_everybody(void **state)
+{
+    (void)state;
+    struct world *w = priced_world(false);
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    solve(w, "a1", "T1", "TOKEN");
+    pass(w, 86400000);
+    tick(w);
+    skip_lines(w);
+    assert_int_equal(today(w, 0, CAPTCHA_TURNSTILE)->requests, 0);
+    assert_int_equal(engine_tally(w->engine, 1, 0, CAPTCHA_TURNSTILE)->requests, 1);
+    assert_int_equal(engine_tally(w->engine, ENGINE_SINCE_START, 0, CAPTCHA_TURNSTILE)->paid, 1);
+    crash(w, ALL_RECORDS);
+    skip_lines(w);
+    assert_int_equal(engine_tally(w->engine, 1, 0, CAPTCHA_TURNSTILE)->requests, 1);
+}
+
+static void every_paid_submit_is_written_down_with_its_cause(void **state)
+{
+    (void)state;
+    struct world *w = priced_world(false);
+    ask(w, "ann", .key = "K", .client = 1, .captcha = CAPTCHA_TURNSTILE);
+    accepted(w, "a1", "T1");
+    assert_int_equal(w->tally.paid, 1);
+    assert_int_equal(w->last_paid.cause, CAUSE_FIRST);
+    assert_int_equal(w->last_paid.client, 1);
+    assert_int_equal(w->last_paid.number, 1);
+    assert_string_equal(w->last_paid.task_id, "T1");
+    pass(w, 6000);
+    failed(w, "a1", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
+    accepted(w, "a2", "T2");
+    skip_lines(w);
+    assert_int_equal(w->tally.paid, 2);
+    assert_int_equal(w->last_paid.cause, CAUSE_RETRY);
+    assert_int_equal(w->last_paid.class, CLASS_UNSOLVABLE);
+    assert_string_equal(w->last_paid.code, "ERROR_CAPTCHA_UNSOLVABLE");
+    assert_int_equal(w->last_paid.number, 2);
+}
+
+static void a_resend_is_paid_for_because_of_the_silence_before_it(void **state)
+{
+    (void)state;
+    struct world *w = priced_world(false);
+    ask(w, "ann", .key = "K");
+    ambiguous(w, "a1");
+    assert_int_equal(w->tally.paid, 0);
+    pass(w, 46000);
+    accepted(w, "a2", "T2");
+    skip_lines(w);
+    assert_int_equal(w->tally.paid, 1);
+    assert_int_equal(w->last_paid.cause, CAUSE_RESEND);
+}
+
+static void a_callback_proves_that_an_unheard_submit_was_paid_for_once(void **state)
+{
+    (void)state;
+    struct world *w = priced_world(true);
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ambiguous(w, "a1");
+    callback(w, "a1", "T1", "TOKEN");
+    callback(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    assert_int_equal(stats_of(w)->submits_proven, 1);
+    assert_int_equal(stats_of(w)->submits_accepted, 0);
+    assert_int_equal(w->tally.paid, 1);
+    assert_string_equal(w->last_paid.task_id, "T1");
+    assert_int_equal(today(w, 0, CAPTCHA_TURNSTILE)->spent_micro, PRICE);
+}
+
+static void a_reply_behind_its_callback_is_paid_for_once(void **state)
+{
+    (void)state;
+    struct world *w = priced_world(true);
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    callback(w, "a1", "T1", "TOKEN");
+    assert_int_equal(w->tally.paid, 0);
+    accepted(w, "a1", "T1");
+    skip_lines(w);
+    assert_int_equal(stats_of(w)->submits_accepted, 1);
+    assert_int_equal(stats_of(w)->submits_proven, 0);
+    assert_int_equal(w->tally.paid, 1);
+}
+
+static void a_doubled_submit_is_paid_for_twice(void **state)
+{
+    (void)state;
+    struct world *w = priced_world(true);
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    accepted(w, "a1", "T1");
+    callback(w, "a1", "T2", "OTHER");
+    skip_lines(w);
+    assert_int_equal(w->tally.paid, 2);
+    assert_int_equal(w->last_paid.cause, CAUSE_DOUBLE);
+    assert_string_equal(w->last_paid.task_id, "T2");
+    assert_int_equal(today(w, 0, CAPTCHA_TURNSTILE)->spent_micro, 2 * PRICE);
+}
+
+static void durations_are_counted_from_queue_to_solution(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 1;
+    options.has_callbacks = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    ask(w, "bob", .key = "L");
+    accepted(w, "a1", "T1");
+    pass(w, 4000);
+    callback(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    assert_int_equal(observed(w, TIMING_QUEUE), 2);
+    assert_int_equal(engine_timing(w->engine, TIMING_QUEUE)->sum_ms, 4000);
+    assert_int_equal(observed(w, TIMING_SOLVE), 1);
+    assert_int_equal(engine_timing(w->engine, TIMING_SOLVE)->sum_ms, 4000);
+    assert_int_equal(observed(w, TIMING_CALLBACK), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(each_client_and_type_is_counted_by_itself),
+        STORY(money_is_spent_by_submits_and_saved_by_answers_without_one),
+        STORY(a_crash_keeps_what_was_written_and_counts_nothing_twice),
+        STORY(what_a_crash_lost_of_the_page_is_found_again_in_the_rows),
+        STORY(midnight_begins_a_new_page_for_everybody),
+        STORY(every_paid_submit_is_written_down_with_its_cause),
+        STORY(a_resend_is_paid_for_because_of_the_silence_before_it),
+        STORY(a_callback_proves_that_an_unheard_submit_was_paid_for_once),
+        STORY(a_reply_behind_its_callback_is_paid_for_once),
+        STORY(a_doubled_submit_is_paid_for_twice),
+        STORY(durations_are_counted_from_queue_to_solution),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
