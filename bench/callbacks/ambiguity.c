@@ -1,9 +1,10 @@
-/* What lost replies and callbacks cost: the real engine in a world that loses them, one line of JSON for each scenario.
+/* What lost replies and callbacks cost: the real engine in a world that loses them.
  *
  *     callbacks-ambiguity [--seed N] [--requests N] [--keys N] [SCENARIO...]
  *
- * Time is virtual, the journal is durable at once, and the same seed tells the same story. A submit is paid for when the
- * vendor accepted it, and unused when no caller ever got its solution. */
+ * Prints one line of JSON for each scenario. Time is virtual, the journal is durable at once, and the
+ * same seed tells the same story. A submit is paid for when the vendor accepted it, and unused when no
+ * caller ever got its solution. */
 #include "world.h"
 
 #include <stdio.h>

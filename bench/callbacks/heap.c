@@ -19,8 +19,9 @@ static bool is_before(const struct happening *a, const struct happening *b)
 static void grow(struct heap *heap)
 {
     heap->room = heap->room == 0 ? 1024 : heap->room * 2;
-    heap->items = realloc(heap->items, heap->room * sizeof(*heap->items));
-    ASSERT(heap->items != NULL);
+    struct happening *more = realloc(heap->items, heap->room * sizeof(*more));
+    ASSERT(more != NULL);
+    heap->items = more;
 }
 
 void heap_add(struct heap *heap, uint64_t at_ms, uint32_t kind, uint32_t subject)

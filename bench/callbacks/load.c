@@ -117,8 +117,9 @@ static void send_next(struct load *load, struct conn *conn)
     else
         len = write_forged(load, request);
     conn->sent_ns = now_ns();
-    if (send(conn->fd, request, (size_t)len, MSG_NOSIGNAL) != len && errno != EPIPE &&
-        errno != ECONNRESET)
+    /* One that was closed meanwhile is noticed when it is read from. */
+    const ssize_t sent = send(conn->fd, request, (size_t)len, MSG_NOSIGNAL);
+    if (sent >= 0 ? sent != len : errno != EPIPE && errno != ECONNRESET)
         die("send");
 }
 
@@ -252,9 +253,10 @@ static void read_targets(struct load *load, const char *path)
     while (fgets(line, sizeof(line), file) != NULL) {
         if (load->count == room) {
             room = room == 0 ? 4096 : room * 2;
-            load->targets = realloc(load->targets, room * sizeof(*load->targets));
-            if (load->targets == NULL)
+            struct target *more = realloc(load->targets, room * sizeof(*more));
+            if (more == NULL)
                 die("realloc");
+            load->targets = more;
         }
         struct target *target = &load->targets[load->count++];
         line[strcspn(line, "\n")] = '\0';

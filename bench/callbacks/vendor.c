@@ -7,8 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* 6 s and an exponential rest of 9 s on average, of 45 s for the three in a hundred that are slow: then 2 400 in a
- * million take longer than a caller waits, as in RELIABILITY.md 5.3. */
+/* 6 s and an exponential rest of 9 s on average, of 45 s for the three in a hundred that are slow:
+ * then 2 400 in a million take longer than a caller waits, as in RELIABILITY.md 5.3. */
 #define SOLVE_LEAST_MS 6000
 #define SOLVE_REST_MS 9000.0
 #define SLOW_REST_MS 45000.0
@@ -32,8 +32,9 @@ static uint32_t task_new(struct world *world)
 {
     if (world->task_count == world->task_room) {
         world->task_room *= 2;
-        world->tasks = realloc(world->tasks, world->task_room * sizeof(*world->tasks));
-        ASSERT(world->tasks != NULL);
+        struct task *more = realloc(world->tasks, world->task_room * sizeof(*more));
+        ASSERT(more != NULL);
+        world->tasks = more;
     }
     world->tasks[world->task_count] = (struct task){.is_accepted = false};
     return world->task_count++;

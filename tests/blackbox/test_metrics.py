@@ -36,7 +36,7 @@ def load(world):
     together(8, lambda i: world.solve({"sitekey": f"s{i % 3}"}, key=(ALICE, BOB)[i % 2]))
     world.solve({"sitekey": "s0"}, key=ALICE)
     equal(world.solve({"sitekey": "bad"}, key=BOB).status, 502, "a bad pageurl")
-    equal(world.submit(key=ALICE, method="post", body="x", sitekey=None, pageurl=None).text[:6], "ERROR_", "no image")
+    equal(world.submit(key=ALICE, pageurl=None).text, "ERROR_PAGEURL", "no page")
     world.call("GET", "/nowhere")
     world.call("GET", "/pingback/forged")
 
@@ -115,7 +115,7 @@ def histograms_add_up():
             check(buckets and buckets == sorted(buckets), f"{name} grows from class to class: {buckets}")
             check(buckets[-1] > 0, f"{name} was observed")
             equal(buckets[-1], found[f"solvegate_{name}_count{tail}"], name)
-        check(0.05 <= found["solvegate_solve_seconds_sum"] / found["solvegate_solve_seconds_count"] < 10, "solve time")
+        check(0 < found["solvegate_solve_seconds_sum"] < 60, "solve time")
         equal(found['solvegate_http_answer_seconds_count{held="yes"}'], 10, "those that asked to be held")
 
 

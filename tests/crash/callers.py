@@ -22,6 +22,7 @@ class Need:
         self.tokens = set()
         self.problems = []
         self.is_abandoned = False
+        self.is_uncertain = False  # the caller was cut off and cannot ask again for the same thing
 
     def __repr__(self):
         return f"<{self.sitekey} {self.reuse} {self.idempotency} ids {self.ids}>"
@@ -103,6 +104,22 @@ class Caller:
 
         self.take(need, self.until_answered(need, ask), "POST /v1/solves")
 
+    def hold_once(self, need):
+        """POST /v1/solves with nothing to ask again by: whoever is cut off may have been handed something in vain."""
+        def ask():
+            reply = attempt(lambda: http_request(self.url + "/v1/solves", "POST", {**need.params(), "wait": 20},
+                                                 timeout=PATIENCE))
+            if reply is None:
+                need.is_uncertain = True
+                return True
+            if reply.status == 200:
+                need.tokens.add(reply.json()["solution"])
+            elif reply.status not in (429, 503):
+                need.problems.append(f"POST /v1/solves said {reply.status} {reply.text}")
+            return reply.status not in (429, 503)
+
+        self.until_answered(need, ask)
+
     def ask_by_dialect(self, need):
         task = self.submit(need)
         if task:
@@ -149,11 +166,13 @@ class Crowd:
         with self._lock:
             self._serial += 1
             number = self._serial
-            kind = draw.choice(["shared", "shared", "single", "single", "abandoned"])
+            kind = draw.choice(["shared", "shared", "single", "single", "loner", "abandoned"])
             if kind == "shared":  # what others want at the same time, or wanted a moment ago
                 need = Need(f"shared-{number // 8}", "shared", draw.choice([None, f"order-{number}"]))
             elif kind == "single":  # the same target for many, a solution for each
                 need = Need(f"single-{number // 200}", "single", f"order-{number}")
+            elif kind == "loner":
+                need = Need(f"loner-{number // 200}", "single")
             else:
                 # Slow ones: under single reuse nobody may get what was handed to one who left too late.
                 need = Need(f"SIM-SLOW-2s+CALLBACK-OK.left-{number}", draw.choice(["shared", "single"]))
@@ -167,6 +186,8 @@ class Crowd:
             try:
                 if kind == "abandoned":
                     caller.abandon(need, draw.uniform(0, 0.1))
+                elif kind == "loner":
+                    caller.hold_once(need)
                 elif draw.random() < 0.5:
                     caller.ask_by_dialect(need)
                 else:

@@ -29,7 +29,7 @@ def kill_again_and_again(world, draw, kills):
             world.kill()
             world.kill_while_starting(draw.uniform(0.01, 0.4))
         else:
-            time.sleep(draw.choice([draw.uniform(0, 0.3), draw.uniform(0, 1.5)]))
+            time.sleep(draw.choice([draw.uniform(0, 0.3), draw.uniform(0, 1), draw.uniform(1.6, 2.6)]))
             world.kill()
         world.start()
 

@@ -153,5 +153,6 @@ void plan_draw(struct plan *plan, uint64_t seed)
         /* The slow model knows neither wake-ups in parts nor flights that nobody asked for. */
         plan->options.wake_batch = 256;
         plan->strength[FAULT_LETTERS] = 0;
+        plan->strength[FAULT_STALL] = 0;
     }
 }

@@ -11,13 +11,14 @@
 enum phase { QUEUED, SUBMITTING, AMBIGUOUS, SOLVING, BACKING_OFF };
 
 struct ref_flight {
-    bool is_live;
+    bool is_live, is_matched;
     bool may_end, must_end; /* in this step */
     bool may_queue;         /* a timer may have brought it back to the queue */
     enum phase phase;
     uint32_t key;
     client_id client;
     enum reuse reuse;
+    uint8_t priority;
     uint32_t requests;
     uint16_t attempts;
     uint16_t tries[CLASS_COUNT];
@@ -54,6 +55,7 @@ struct reference {
     caller_id caller;
     uint32_t request, flight;
     bool is_new, is_told, is_over;
+    bool is_lost; /* it cannot follow any more, and is silent from now on */
 };
 
 void reference_open(struct sim *sim)
@@ -138,6 +140,7 @@ static uint32_t new_flight(struct sim *sim, const struct ask *ask)
         .key = (uint32_t)number_in(&ask->key) - 1,
         .client = ask->client,
         .reuse = ask->reuse,
+        .priority = ask->priority < 9 ? ask->priority : 9,
         .created_ms = sim->now_ms,
         .token = MAP_NONE,
     };
@@ -164,7 +167,7 @@ static void on_ask(struct sim *sim, const struct ask *ask)
         .is_live = true, .flight = ref->flight, .is_told = ask->is_id_told};
     ref->flights[ref->flight].requests++;
     ref->caller = ask->caller;
-    ref->is_told = ask->is_id_told || ask->hold_ms == 0;
+    ref->is_told = ask->is_id_told;
     if (number != 0)
         *binding(ref, number) = ref->flight;
 }
@@ -295,6 +298,8 @@ static void on_tick(const struct sim *sim)
 void reference_event(struct sim *sim, const struct event *event)
 {
     struct reference *ref = sim->reference;
+    if (ref->is_lost)
+        return;
     ref->caller = 0;
     ref->is_over = false;
     ref->is_new = false;
@@ -327,6 +332,8 @@ static void bind_row(struct sim *sim, const struct flight_row *row)
 {
     struct reference *ref = sim->reference;
     const uint32_t key = (uint32_t)number_in(&row->key) - 1;
+    const uint64_t created_ms =
+        (uint64_t)((int64_t)sim->now_ms + row->created_wall_ms - sim_wall_ms(sim));
     if (ref->is_new && ref->is_told && ref->flights[ref->flight].uid == 0) {
         ref->flights[ref->flight].uid = row->id;
         return;
@@ -334,15 +341,20 @@ static void bind_row(struct sim *sim, const struct flight_row *row)
     for (size_t i = 0; i < ref->flight_count; i++)
         if (ref->flights[i].is_live && ref->flights[i].uid == row->id)
             return;
+    struct ref_flight *found = NULL;
     for (size_t i = 0; i < ref->flight_count; i++) {
         struct ref_flight *flight = &ref->flights[i];
         if (!flight->is_live || flight->uid != 0 || flight->key != key ||
-            flight->reuse != row->reuse || flight->client != row->client)
+            flight->reuse != row->reuse || flight->client != row->client ||
+            flight->priority != row->priority || flight->created_ms != created_ms)
             continue;
-        flight->uid = row->id;
-        return;
+        /* Two that were born alike in the same millisecond: nobody can tell which is which. */
+        ref->is_lost |= found != NULL;
+        found = flight;
     }
-    CHECK(sim, row->is_over);
+    CHECK(sim, found != NULL || row->is_over);
+    if (found != NULL)
+        found->uid = row->id;
 }
 
 /* Of two that look alike the model may have taken the wrong one for the one that moved. */
@@ -414,6 +426,8 @@ static void on_answer(struct sim *sim, const struct answer *answer)
 void reference_action(struct sim *sim, const struct action *action)
 {
     const struct record *record = &action->record;
+    if (sim->reference->is_lost)
+        return;
     if (action->kind == ACTION_ANSWER) {
         on_answer(sim, &action->answer);
     } else if (action->kind == ACTION_SUBMIT) {
@@ -451,7 +465,7 @@ static void settle_caller(struct sim *sim)
         (struct ref_hold){.caller = ref->caller, .request = ref->request};
 }
 
-static bool fits(const struct sim *sim, const struct ref_flight *flight,
+static bool fits(const struct sim *sim, const struct ref_flight *flight, enum phase phase,
                  const struct flight_view *view)
 {
     static const char *const words[] = {"queued", "submitting", "ambiguous", "solving",
@@ -459,8 +473,22 @@ static bool fits(const struct sim *sim, const struct ref_flight *flight,
     return view->reuse == flight->reuse && view->client == flight->client &&
            view->requests == flight->requests && view->attempts == flight->attempts &&
            key_equals(&view->key, &sim->keys[flight->key]) &&
-           (strcmp(view->phase, words[flight->phase]) == 0 ||
-            (flight->may_queue && strcmp(view->phase, words[QUEUED]) == 0));
+           strcmp(view->phase, words[phase]) == 0;
+}
+
+/* Finds it among those that nobody claimed yet, and claims it. */
+static bool claim(const struct sim *sim, struct ref_flight *flight, enum phase phase,
+                  struct flight_view *views, size_t *count)
+{
+    for (size_t i = 0; i < *count; i++) {
+        if (!fits(sim, flight, phase, &views[i]))
+            continue;
+        views[i] = views[--*count];
+        flight->phase = phase;
+        flight->is_matched = true;
+        return true;
+    }
+    return false;
 }
 
 /* Its requests end with it, and whoever was held has been told. */
@@ -468,6 +496,8 @@ static void end(struct sim *sim, uint32_t place)
 {
     struct reference *ref = sim->reference;
     ref->flights[place].is_live = false;
+    trace_note(sim, "the model ends flight %llx of key %u",
+               (unsigned long long)ref->flights[place].uid, ref->flights[place].key);
     for (uint32_t i = 0; i < ref->request_count; i++) {
         if (!ref->requests[i].is_live || ref->requests[i].flight != place)
             continue;
@@ -476,30 +506,44 @@ static void end(struct sim *sim, uint32_t place)
     }
 }
 
+static void end_unmatched(struct sim *sim, uint32_t place)
+{
+    const struct ref_flight *flight = &sim->reference->flights[place];
+    if (!flight->must_end && !flight->may_end)
+        trace_note(sim, "the model's flight of key %u (phase %d, %u requests, %u attempts) is not "
+                        "the engine's",
+                   flight->key, (int)flight->phase, flight->requests, flight->attempts);
+    CHECK(sim, flight->must_end || flight->may_end);
+    end(sim, place);
+}
+
+static void claim_all(struct sim *sim, bool may_end, bool may_queue, struct flight_view *views,
+                      size_t *count)
+{
+    struct reference *ref = sim->reference;
+    for (size_t i = 0; i < ref->flight_count; i++) {
+        struct ref_flight *flight = &ref->flights[i];
+        if (!flight->is_live || flight->must_end || flight->is_matched ||
+            flight->may_end != may_end || (may_queue && !flight->may_queue))
+            continue;
+        (void)claim(sim, flight, may_queue ? QUEUED : flight->phase, views, count);
+    }
+}
+
+/* First those that must be exactly where the model has them, last those that may have ended: many
+ * look alike. */
 static void match(struct sim *sim, struct flight_view *views, size_t *count)
 {
     struct reference *ref = sim->reference;
-    for (uint32_t i = 0; i < ref->flight_count; i++) {
-        struct ref_flight *flight = &ref->flights[i];
-        if (!flight->is_live)
-            continue;
-        size_t place = 0;
-        while (place < *count && !fits(sim, flight, &views[place]))
-            place++;
-        if (place == *count || flight->must_end) {
-            if (!flight->must_end && !flight->may_end)
-                trace_note(sim, "the model's flight of key %u (phase %d, %u requests, %u attempts) "
-                                "is not the engine's",
-                           flight->key, (int)flight->phase, flight->requests, flight->attempts);
-            CHECK(sim, flight->must_end || flight->may_end);
-            end(sim, i);
-            continue;
-        }
-        if (strcmp(views[place].phase, "queued") == 0)
-            flight->phase = QUEUED;
-        flight->may_end = flight->may_queue = false;
-        views[place] = views[--*count];
-    }
+    for (size_t i = 0; i < ref->flight_count; i++)
+        ref->flights[i].is_matched = false;
+    claim_all(sim, false, false, views, count);
+    claim_all(sim, false, true, views, count);
+    claim_all(sim, true, false, views, count);
+    claim_all(sim, true, true, views, count);
+    for (uint32_t i = 0; i < ref->flight_count; i++)
+        if (ref->flights[i].is_live && !ref->flights[i].is_matched)
+            end_unmatched(sim, i);
 }
 
 /* The dead are in the way of the slow. */
@@ -520,6 +564,8 @@ void reference_compare(struct sim *sim)
     struct reference *ref = sim->reference;
     struct flight_view views[VIEWS];
     uint64_t cursor = 0;
+    if (ref->is_lost)
+        return;
     settle_caller(sim);
     size_t count = engine_list_flights(sim->engine, &cursor, views, VIEWS);
     ASSERT(cursor == 0);
@@ -533,5 +579,7 @@ void reference_compare(struct sim *sim)
         waiting += ref->flights[i].is_live ? ref->flights[i].requests : 0;
     CHECK(sim, gauges.waiting == waiting);
     CHECK(sim, gauges.callers == ref->hold_count);
+    for (size_t i = 0; i < ref->flight_count; i++)
+        ref->flights[i].may_end = ref->flights[i].may_queue = false;
     bury(ref);
 }

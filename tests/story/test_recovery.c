@@ -81,11 +81,11 @@ static void an_intent_without_an_outcome_waits_out_its_window(void **state)
     skip_lines(w);
     crash(w, ALL_RECORDS);
     pass(w, 24999);
-    expect(w, "");
+    expect(w, "[ 20000] journal 1 attempt a1 unheard\n");
     pass(w, 1);
-    expect(w, "[ 45000] journal 1 attempt a1 unheard\n"
-              "[ 45000] journal 2 attempt a2 because ERROR_AMBIGUOUS_SUBMIT (ambiguous)\n"
-              "[ 45000] submit a2 K after 2\n");
+    expect(w, "[ 45000] journal 2 attempt a1 unheard\n"
+              "[ 45000] journal 3 attempt a2 because ERROR_AMBIGUOUS_SUBMIT (ambiguous)\n"
+              "[ 45000] submit a2 K after 3\n");
 }
 
 static void the_callback_of_an_intent_from_before_the_crash_solves_it(void **state)
@@ -98,12 +98,13 @@ static void the_callback_of_an_intent_from_before_the_crash_solves_it(void **sta
     callback(w, "a1", "T1", "TOKEN");
     callback(w, "a1", "T1", "TOKEN");
     look(w, "ann", "r1", 0);
-    expect(w, "[     0] journal 1 solution K \"TOKEN\" task T1 kept\n"
-              "[     0] journal 2 attempt a1 task T1 solved\n"
-              "[     0] ack a1 after 2\n"
-              "[     0] journal 3 drop flight\n"
+    expect(w, "[     0] journal 1 attempt a1 unheard\n"
+              "[     0] journal 2 solution K \"TOKEN\" task T1 kept\n"
+              "[     0] journal 3 attempt a1 task T1 solved\n"
               "[     0] ack a1 after 3\n"
-              "[     0] answer ann r1 solved \"TOKEN\" source api attempts 1 after 1\n");
+              "[     0] journal 4 drop flight\n"
+              "[     0] ack a1 after 4\n"
+              "[     0] answer ann r1 solved \"TOKEN\" source api attempts 1 after 2\n");
 }
 
 static void a_repeated_callback_after_the_crash_is_absorbed(void **state)
@@ -136,13 +137,14 @@ static void a_solution_on_disk_is_given_to_those_who_were_not_told_yet(void **st
     crash(w, before + 1);
     look(w, "ann", "r1", 0);
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
-    expect(w, "[  6000] journal 1 drop attempt a1\n"
-              "[  6000] journal 2 solution K \"TOKEN\" task T1 handed 1\n"
-              "[  6000] journal 3 drop flight\n"
-              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 after 2\n"
-              "[  6000] journal 4 flight K\n"
-              "[  6000] journal 5 attempt a2\n"
-              "[  6000] submit a2 K after 5\n");
+    expect(w, "[  6000] journal 1 attempt a1 task T1 solved\n"
+              "[  6000] journal 2 drop attempt a1\n"
+              "[  6000] journal 3 solution K \"TOKEN\" task T1 handed 1\n"
+              "[  6000] journal 4 drop flight\n"
+              "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 after 3\n"
+              "[  6000] journal 5 flight K\n"
+              "[  6000] journal 6 attempt a2\n"
+              "[  6000] submit a2 K after 6\n");
 }
 
 static void a_single_solution_handed_out_is_not_handed_out_again(void **state)
@@ -236,7 +238,7 @@ static void nobody_waits_for_what_was_only_queued_for_held_callers(void **state)
     skip_lines(w);
     crash(w, ALL_RECORDS);
     assert_int_equal(gauges_of(w).flights, 1);
-    expect(w, "");
+    expect(w, "[     0] journal 1 attempt a1 unheard\n");
 }
 
 static void a_failure_is_remembered_for_those_who_know_their_ids(void **state)
@@ -333,13 +335,14 @@ static void a_repeated_callback_is_recognised_by_the_solution_it_brought(void **
     callback(w, "a1", "T1", "TOKEN");
     look(w, "ann", "r1", 0);
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
-    expect(w, "[     0] journal 1 solution K \"TOKEN\" task T1 handed 1\n"
-              "[     0] journal 2 drop flight\n"
-              "[     0] ack a1 after 2\n"
-              "[     0] answer ann r1 solved \"TOKEN\" source api attempts 1 after 1\n"
-              "[     0] journal 3 flight K\n"
-              "[     0] journal 4 attempt a2\n"
-              "[     0] submit a2 K after 4\n");
+    expect(w, "[     0] journal 1 attempt a1 unheard solved\n"
+              "[     0] journal 2 solution K \"TOKEN\" task T1 handed 1\n"
+              "[     0] journal 3 drop flight\n"
+              "[     0] ack a1 after 3\n"
+              "[     0] answer ann r1 solved \"TOKEN\" source api attempts 1 after 2\n"
+              "[     0] journal 4 flight K\n"
+              "[     0] journal 5 attempt a2\n"
+              "[     0] submit a2 K after 5\n");
 }
 
 /* Every prefix of what a busy story wrote is a legal beginning. */
