@@ -75,17 +75,17 @@ struct stats {
 /* What is counted for each client and type by itself, a small part of the above. Money is counted in
  * millionths of the prices' unit. The books balance here as well: requests = answered + deduplicated
  * + failed + rejected + detached + waiting. */
-#define TALLY_LIST(X)                                                                  \
-    X(requests, "Requests asked at any door")                                          \
-    X(answered, "Requests answered by the solve they started")                         \
-    X(deduplicated, "Requests answered without a solve of their own")                  \
-    X(failed, "Requests whose solve failed")                                           \
-    X(rejected, "Requests refused at the door")                                        \
-    X(detached, "Requests whose caller left before the answer")                        \
-    X(paid, "Submits paid for, as far as the vendor said so")                          \
-    X(slot_ms_used, "Milliseconds of vendor slots used")                               \
-    X(slot_ms_saved, "Milliseconds of vendor slots saved by answers without a solve")  \
-    X(spent_micro, "Millionths of the price's unit spent")                             \
+#define TALLY_LIST(X)                                                                 \
+    X(requests, "Requests asked at any door")                                         \
+    X(answered, "Requests answered by the solve they started")                        \
+    X(deduplicated, "Requests answered without a solve of their own")                 \
+    X(failed, "Requests whose solve failed")                                          \
+    X(rejected, "Requests refused at the door")                                       \
+    X(detached, "Requests whose caller left before the answer")                       \
+    X(paid, "Submits paid for, as far as the vendor said so")                         \
+    X(slot_ms_used, "Milliseconds of vendor slots used")                              \
+    X(slot_ms_saved, "Milliseconds of vendor slots saved by answers without a solve") \
+    X(spent_micro, "Millionths of the price's unit spent")                            \
     X(saved_micro, "Millionths of the price's unit saved by answers without a submit")
 
 struct tally {
@@ -95,9 +95,9 @@ struct tally {
 };
 
 /* Durations, as Prometheus has them. */
-#define TIMING_LIST(X)                                                                     \
-    X(QUEUE, "queue_wait_seconds", "Time flights waited in the queue before each submit")  \
-    X(SOLVE, "solve_seconds", "Time from an accepted submit to its solution")              \
+#define TIMING_LIST(X)                                                                    \
+    X(QUEUE, "queue_wait_seconds", "Time flights waited in the queue before each submit") \
+    X(SOLVE, "solve_seconds", "Time from an accepted submit to its solution")             \
     X(CALLBACK, "callback_delay_seconds", "Time from an accepted submit to its callback")
 
 enum timing {

@@ -92,12 +92,12 @@ enum class {
 };
 
 /* Why a submit was made; the name is the audit line's word. */
-#define CAUSE_LIST(X)                                                            \
-    X(FIRST, "first")   /* somebody asked */                                     \
-    X(POOL, "pool")     /* a pool wanted to be filled */                         \
-    X(REPLAY, "replay") /* a dead letter is replayed */                          \
-    X(RETRY, "retry")   /* the attempt before failed: see class and code */      \
-    X(RESEND, "resend") /* the attempt before stayed unheard of */               \
+#define CAUSE_LIST(X)                                                       \
+    X(FIRST, "first")   /* somebody asked */                                \
+    X(POOL, "pool")     /* a pool wanted to be filled */                    \
+    X(REPLAY, "replay") /* a dead letter is replayed */                     \
+    X(RETRY, "retry")   /* the attempt before failed: see class and code */ \
+    X(RESEND, "resend") /* the attempt before stayed unheard of */          \
     X(DOUBLE, "double") /* nobody asked: a second task for one submit of ours */
 
 enum cause {

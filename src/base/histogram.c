@@ -10,7 +10,7 @@ void histogram_add(struct histogram *histogram, uint64_t ms)
 {
     size_t class = 0;
     while (class < HISTOGRAM_BOUNDS && ms > histogram_bounds_ms[class])
-        class++;
+        class ++;
     histogram->counts[class]++;
     histogram->sum_ms += ms;
 }

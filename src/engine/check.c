@@ -88,8 +88,8 @@ static void check_tallies(const struct engine *engine)
     for (size_t i = 0; i < (size_t)engine->client_count * CAPTCHA_COUNT; i++) {
         const struct tally *t = tally_at(engine, ENGINE_SINCE_START, (client_id)(i / CAPTCHA_COUNT),
                                          (enum captcha)(i % CAPTCHA_COUNT));
-        ASSERT(t->requests == t->answered + t->deduplicated + t->failed + t->rejected +
-                                  t->detached + waiting[i]);
+        ASSERT(t->requests ==
+               t->answered + t->deduplicated + t->failed + t->rejected + t->detached + waiting[i]);
 #define TALLY_SUM(field, text) sum.field += t->field;
         TALLY_LIST(TALLY_SUM)
 #undef TALLY_SUM

@@ -369,10 +369,10 @@ static inline struct tally *tally_at(const struct engine *engine, unsigned days_
     return &engine->tallies[row * CAPTCHA_COUNT + captcha];
 }
 
-#define TALLY_BY(engine, client, captcha, field, amount)                               \
-    do {                                                                               \
-        tally_at(engine, 0, client, captcha)->field += (amount);                       \
-        tally_at(engine, ENGINE_SINCE_START, client, captcha)->field += (amount);      \
+#define TALLY_BY(engine, client, captcha, field, amount)                          \
+    do {                                                                          \
+        tally_at(engine, 0, client, captcha)->field += (amount);                  \
+        tally_at(engine, ENGINE_SINCE_START, client, captcha)->field += (amount); \
     } while (0)
 #define TALLY(engine, of, field) TALLY_BY(engine, (of)->client, (of)->captcha, field, 1)
 

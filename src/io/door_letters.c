@@ -85,16 +85,17 @@ void door_letters(struct gate *gate, const struct http_request *request, struct 
     struct mistake mistake;
     struct letter_filter filter;
     struct letter_view views[LETTERS_PAGE];
-    if (!read_filter(gate, &filter, &mistake)) {
+    struct page page;
+    if (!read_filter(gate, &filter, &mistake) ||
+        !intake_page(gate, LETTERS_PAGE, &page, &mistake)) {
         intake_complain(gate, request->caller, visit, &mistake);
         return;
     }
-    uint64_t cursor;
-    const size_t limit = intake_page(gate, LETTERS_PAGE, &cursor);
     uint32_t total = 0;
-    const size_t count = engine_list_letters(gate->engine, &filter, &cursor, views, limit, &total);
+    const size_t count =
+        engine_list_letters(gate->engine, &filter, &page.cursor, views, page.limit, &total);
     const struct api_names names = client_names(gate);
-    api_write_letters(&gate->body, views, count, total, cursor, &names);
+    api_write_letters(&gate->body, views, count, total, page.cursor, &names);
     reply_json(gate, request->caller, visit, 200);
 }
 

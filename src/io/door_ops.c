@@ -75,15 +75,19 @@ void door_flights(struct gate *gate, const struct http_request *request, struct 
     (void)number;
     struct flight_view views[FLIGHTS_PAGE];
     struct gauges gauges;
-    uint64_t cursor;
-    const size_t limit = intake_page(gate, FLIGHTS_PAGE, &cursor);
+    struct page page;
+    struct mistake mistake;
+    if (!intake_page(gate, FLIGHTS_PAGE, &page, &mistake)) {
+        intake_complain(gate, request->caller, visit, &mistake);
+        return;
+    }
     /* The engine's clock stands while nothing happens, and ages would stand with it. */
     const struct event tick = gate_event(gate, EVENT_TICK);
     gate_step(gate, &tick);
-    const size_t count = engine_list_flights(gate->engine, &cursor, views, limit);
+    const size_t count = engine_list_flights(gate->engine, &page.cursor, views, page.limit);
     const struct api_names names = client_names(gate);
     engine_gauges(gate->engine, &gauges);
-    api_write_flights(&gate->body, views, count, gauges.flights, cursor, &names);
+    api_write_flights(&gate->body, views, count, gauges.flights, page.cursor, &names);
     reply_json(gate, request->caller, visit, 200);
 }
 

@@ -168,14 +168,6 @@ static void on_probed(void *context, const struct probed *probed)
     gate_step(gate, &event);
 }
 
-/* What the engine decides, for whoever looks for the cause of something. */
-static void on_trace(void *context, uint64_t now_ms, const char *text)
-{
-    (void)context;
-    (void)now_ms;
-    LOG(LOG_LEVEL_DEBUG, "engine", log_string("what", text));
-}
-
 static void on_notice_end(void *context, request_id request, bool is_delivered, const char *why)
 {
     if (!is_delivered)
@@ -460,8 +452,6 @@ static int make(struct gate *gate)
         code = fail_start("pool_unusable", "pools", &mistake, EX_CONFIG);
     buf_close(&mistake);
     gate->engine = gate_make_engine(gate);
-    if (log_is_on(LOG_LEVEL_DEBUG))
-        engine_set_trace(gate->engine, on_trace, gate);
     return code == EX_OK ? start(gate) : code;
 }
 

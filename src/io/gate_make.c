@@ -1,6 +1,7 @@
 #include "io/gate_make.h"
 
 #include "base/assert.h"
+#include "io/log.h"
 #include "io/url.h"
 
 #include <sodium.h>
@@ -94,6 +95,20 @@ static void take_all(const struct config *config, struct engine_options *options
     take_times(config, options);
 }
 
+/* What the engine decides, for whoever looks for the cause of something. */
+static void on_trace(void *context, uint64_t now_ms, const char *text)
+{
+    (void)context;
+    (void)now_ms;
+    LOG(LOG_LEVEL_DEBUG, "engine", log_string("what", text));
+}
+
+/* Only where somebody reads it: it would cost every request a sentence. */
+static void set_trace(struct engine *engine)
+{
+    engine_set_trace(engine, log_is_on(LOG_LEVEL_DEBUG) ? on_trace : NULL, NULL);
+}
+
 void gate_configure_engine(struct gate *gate)
 {
     struct engine_options options;
@@ -102,6 +117,7 @@ void gate_configure_engine(struct gate *gate)
     struct client_options *clients = make_clients(gate->config, &options.client_count);
     options.clients = clients;
     engine_configure(gate->engine, &options);
+    set_trace(gate->engine);
     free(clients);
 }
 
@@ -118,6 +134,7 @@ struct engine *gate_make_engine(const struct gate *gate)
     options.pool_count = (uint16_t)gate->targets.count;
     randombytes_buf(options.secret, sizeof options.secret);
     struct engine *engine = engine_new(&options, uv_now(&gate->loop), gate_wall_ms());
+    set_trace(engine);
     free(clients);
     free(pools);
     return engine;

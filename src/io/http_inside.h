@@ -54,13 +54,13 @@ struct http_exchange {
     char *reply; /* owned; finished, waiting for its turn; NULL while not given */
     size_t reply_bytes;
     uint64_t since_ms; /* when it was read */
-    uint16_t number;  /* in the connection, for the caller_id */
-    bool is_head;     /* the reply has no body */
-    bool is_old;      /* HTTP/1.0: keep-alive must be said */
-    bool keeps_alive; /* the client wants the connection afterwards */
-    bool is_held;     /* its caller asked to be kept waiting */
-    bool is_ours;     /* a refusal: no handler knows of it */
-    bool closes;      /* the finished reply said so */
+    uint16_t number;   /* in the connection, for the caller_id */
+    bool is_head;      /* the reply has no body */
+    bool is_old;       /* HTTP/1.0: keep-alive must be said */
+    bool keeps_alive;  /* the client wants the connection afterwards */
+    bool is_held;      /* its caller asked to be kept waiting */
+    bool is_ours;      /* a refusal: no handler knows of it */
+    bool closes;       /* the finished reply said so */
 };
 
 /* Bytes of requests not yet whole, or ahead of their turn; absent on an idle connection. */

@@ -160,14 +160,26 @@ bool intake_hold(const struct gate *gate, uint32_t *hold_ms, struct mistake *mis
     return true;
 }
 
-size_t intake_page(const struct gate *gate, size_t most, uint64_t *cursor)
+/* Not given leaves the number alone. */
+static bool read_number(const struct gate *gate, struct slice name, unsigned long long *number)
+{
+    const struct slice text = params_value(&gate->params, name);
+    return !slice_is_given(text) || slice_to_u64(text, number);
+}
+
+bool intake_page(const struct gate *gate, size_t most, struct page *page, struct mistake *mistake)
 {
     unsigned long long after = 0;
     unsigned long long limit = most;
-    (void)slice_to_u64(params_value(&gate->params, SLICE_OF("after")), &after);
-    (void)slice_to_u64(params_value(&gate->params, SLICE_OF("limit")), &limit);
-    *cursor = after;
-    return limit == 0 || limit > most ? most : limit;
+    if (!read_number(gate, SLICE_OF("after"), &after))
+        return fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS",
+                    "after: expected the cursor `next` of the page before");
+    if (!read_number(gate, SLICE_OF("limit"), &limit))
+        return fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS",
+                    "limit: expected a number");
+    page->cursor = after;
+    page->limit = limit == 0 || limit > most ? most : limit;
+    return true;
 }
 
 static bool read_reuse(const struct gate *gate, struct ask *ask, struct mistake *mistake)

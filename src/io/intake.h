@@ -35,8 +35,13 @@ void intake_ask_close(struct ask *ask);
 /* `wait` from the parameters, capped; false when it is no duration. */
 bool intake_hold(const struct gate *gate, uint32_t *hold_ms, struct mistake *mistake);
 
-/* `after` and `limit` of a list: where the page begins and how long it may be. */
-size_t intake_page(const struct gate *gate, size_t most, uint64_t *cursor);
+/* `after` and `limit` of a list: where the page begins and how long it may be; false when one is no
+ * number. */
+struct page {
+    uint64_t cursor;
+    size_t limit;
+};
+bool intake_page(const struct gate *gate, size_t most, struct page *page, struct mistake *mistake);
 
 /* Says it in the JSON API's way. */
 void intake_complain(struct gate *gate, caller_id caller, const struct visit *visit,

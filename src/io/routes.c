@@ -193,14 +193,13 @@ static bool needs_admin(const struct route *route, const struct http_request *re
 }
 
 /* The pattern instead of the path, which may hold a nonce, and nothing of the query. */
-static void tell(const struct http_request *request, const struct visit *visit,
-                 const char *pattern)
+static void tell(const struct http_request *request, const struct visit *visit, const char *pattern)
 {
     if (log_is_on(LOG_LEVEL_DEBUG))
         LOG(LOG_LEVEL_DEBUG, "http_request", log_string("method", method_name(request->method)),
             log_string("path", pattern), log_text("peer", request->peer),
-            log_text("request_id", (struct slice){.data = visit->x_request_id,
-                                                  .len = visit->x_request_id_len}));
+            log_text("request_id",
+                     (struct slice){.data = visit->x_request_id, .len = visit->x_request_id_len}));
 }
 
 void routes_dispatch(struct gate *gate, const struct http_request *request)

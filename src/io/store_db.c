@@ -182,8 +182,8 @@ static bool prepare_kind(struct store_db *db, enum record_kind kind)
     if (table->dead == NULL)
         return db->put[kind] != NULL && db->drop[kind] != NULL;
     (void)snprintf(text, sizeof(text),
-                   "DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s WHERE %s LIMIT ?2)", table->name,
-                   table->key, table->key, table->name, table->dead);
+                   "DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s WHERE %s LIMIT ?2)",
+                   table->name, table->key, table->key, table->name, table->dead);
     db->tidy[kind] = sql_prepare(db->sqlite, text);
     return db->put[kind] != NULL && db->drop[kind] != NULL && db->tidy[kind] != NULL;
 }

@@ -173,7 +173,8 @@ static void write_gauges(struct buf *out, const struct gauges *gauges)
     metrics_gauge(out, "slots_plan", "Slots of the plan", gauges->slots_plan);
     metrics_gauge(out, "breaker_open", "1 while nothing is submitted",
                   gauges->breaker == BREAKER_CLOSED ? 0 : 1);
-    metrics_gauge(out, "callbacks_healthy", "1 unless most of the vendor's callbacks fail to arrive",
+    metrics_gauge(out, "callbacks_healthy",
+                  "1 unless most of the vendor's callbacks fail to arrive",
                   gauges->callbacks_are_healthy ? 1 : 0);
 }
 
@@ -263,8 +264,8 @@ static void write_column(struct buf *out, const struct column *column, const str
             sum += value;
             by_type[type] += value;
         }
-        write_cell(out, column, "client",
-                   scope->names->client_name(scope->names->context, client), sum);
+        write_cell(out, column, "client", scope->names->client_name(scope->names->context, client),
+                   sum);
     }
     write_column_head(out, column, "type");
     for (size_t type = 0; type < CAPTCHA_COUNT; type++)

@@ -233,7 +233,8 @@ def after_a_failed_fsync_callers_get_what_is_paid_for_and_it_ends_with_74():
                     sim=("--solve-time", "500ms")) as world:
         # The first commits are intents; outcomes cannot be written any more.
         world.restart(*injecting("fdatasync", "error=EIO:when=3+"))
-        answers = together(10, lambda i: attempt(lambda: world.solve(sitekey=f"held-{i}", headers={"Idempotency-Key": str(i)})))
+        answers = together(10, lambda i: attempt(
+            lambda: world.solve(sitekey=f"held-{i}", headers={"Idempotency-Key": str(i)})))
         equal(world.await_exit(), EX_IOERR, f"exit code ({world.gate.stderr()})")
         submitted = {submit["params"]["sitekey"] for submit in world.sim.submits()}
         for i, answer in enumerate(answers):

@@ -113,7 +113,9 @@ test('it can be read while the connection is lost and while it is locked', async
   });
 });
 
-test('nothing jumps when figures, flights and letters come and go', () => visit(gate.url, { before: fill }, async (page) => {
+test('nothing jumps when figures, flights and letters come and go', () => visit(gate.url, {
+  before: fill, context: { viewport: { width: 1280, height: 2400 } }, // a jump that is out of sight does not count
+}, async (page) => {
   await sees(page, '#letters-count', /2/);
   await page.evaluate(() => {
     window.jumps = 0;
@@ -121,8 +123,11 @@ test('nothing jumps when figures, flights and letters come and go', () => visit(
       .observe({ type: 'layout-shift', buffered: false });
   });
   await gate.dropAll();
+  await gate.faults({ faults: { 'task-slow': { p: 1, value: '3s' } } });
   for (let i = 0; i < 30; i++) await gate.solve(`jump-${i}`, { wait: 0 });
+  await gate.faults({ faults: {} });
   await sees(page, '#letters-count', /^0$/);
+  await sees(page, '#flights-count', /^[34]\d$/);
   await page.waitForTimeout(3000);
   const jumps = await page.evaluate(() => window.jumps);
   assert.ok(jumps < 0.01, `layout shift ${jumps}`);

@@ -17,7 +17,7 @@ from store_world import StoreWorld  # noqa: E402
 
 # Nothing goes stale and nothing times out within a run, so whatever is paid twice is a mistake or has an excuse.
 LASTING = {
-    "cache": {"ttl": {"default": "30m"}},
+    "cache": {"ttl": {"turnstile": "30m", "default": "30m"}},
     "idempotency": {"ttl": "30m"},
     "solve_timeout": "5m",
     "ambiguity_window": "3s",

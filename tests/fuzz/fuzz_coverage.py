@@ -47,7 +47,10 @@ def reached_by(folder, targets, kind, place_of):
     profiles = [os.path.join(folder, name) for name in os.listdir(folder) if name.endswith(".profraw")]
     merged = os.path.join(folder, "all.profdata")
     tools.call(["llvm-profdata", "merge", "-sparse", "-o", merged, *profiles])
-    return lines_of(export(folder, targets, merged))
+    lines = lines_of(export(folder, targets, merged))
+    if targets == tools.target_names():
+        add_unlinked(lines)
+    return lines
 
 
 def has_functions(path):
@@ -57,10 +60,17 @@ def has_functions(path):
 
 
 def unlinked(lines):
-    """Files of the build that no target links: they have no lines to count, which must not pass for good coverage."""
+    """Files of the build that no target links: the export does not know them, which must not pass for good coverage."""
     with open(os.path.join(tools.ROOT, LAYER, "meson.build"), encoding="utf-8") as file:
         built = [LAYER + name for name in re.findall(r"'(\w+\.c)'", file.read())]
     return sorted(path for path in built if path not in lines and has_functions(path))
+
+
+def add_unlinked(lines):
+    """Nothing of them is reached, and roughly every line of them counts."""
+    for path in unlinked(lines):
+        with open(os.path.join(tools.ROOT, path), encoding="utf-8") as file:
+            lines[path] = 0, sum(bool(line.strip()) for line in file)
 
 
 def total(lines):
@@ -83,7 +93,4 @@ def measure(targets):
     if any(os.listdir(tools.work(target)) for target in targets):
         found = total(reached_by(folder, targets, "work", tools.work))
         print(f"with the new finds in {tools.BUILD}/work: {found:.1f} %")
-    if unlinked(lines) and targets == tools.target_names():
-        print(f"no target links {' '.join(unlinked(lines))}")
-        return 1
     return 0 if percent >= LEAST_PERCENT else 1

@@ -61,6 +61,7 @@ solvegate:unit / notice_tls
 solvegate:story / story ambiguity
 solvegate:story / story callbacks
 solvegate:story / story notices
+solvegate:story / story recovery
 solvegate:story / story retry
 solvegate:blackbox / callbacks
 solvegate:blackbox / notices
@@ -147,8 +148,8 @@ def check_names(report):
             ("part of a word is no name", "not", []),
             ("suites that run as a whole are not searched", "tree", []),
             ("what takes hours is not chosen by name", "full", []),
-            ("callbacks are a topic", "callbacks", ["callbacks", "crash recovery", "nonce", "notice_tls", "notices",
-                                                    "story ambiguity", "story callbacks", "story notices"])):
+            ("callbacks are a topic", "callbacks", ["callbacks", "nonce", "notice_tls", "notices", "story ambiguity",
+                                                    "story callbacks", "story notices", "story recovery"])):
         report.case(f"./dev test WORD: {name}", expect(wanted, tests_named(word)))
 
 

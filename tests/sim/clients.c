@@ -263,14 +263,13 @@ static void ask_for_account(struct sim *sim)
 void clients_operate(struct sim *sim, enum letter_verb verb)
 {
     struct event event = {.kind = EVENT_LETTERS};
-    event.letters = (struct letter_order){
-        .caller = clients_call(sim, CALLER_LETTERS, MAP_NONE),
-        .verb = verb,
-        .filter = {.class = CLASS_COUNT,
-                   .captcha = CAPTCHA_COUNT,
-                   .has_client = !sim->is_healing && sim_coin(sim, 512),
-                   .client = (client_id)sim_below(sim, SIM_CLIENTS)},
-    };
+    struct letter_order *order = &event.letters;
+    order->caller = clients_call(sim, CALLER_LETTERS, MAP_NONE);
+    order->verb = verb;
+    order->filter.class = CLASS_COUNT;
+    order->filter.captcha = CAPTCHA_COUNT;
+    order->filter.has_client = !sim->is_healing && sim_coin(sim, 512);
+    order->filter.client = (client_id)sim_below(sim, SIM_CLIENTS);
     sim_step(sim, &event);
 }
 

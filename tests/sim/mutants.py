@@ -120,6 +120,7 @@ def main():
                 print("# " + line.replace("\n", "\n# "))
             sys.stdout.flush()
         os.chdir("/")
+    print(f"{len(chosen) - failed} passed, {failed} failed")
     return 1 if failed else 0
 
 

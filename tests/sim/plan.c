@@ -83,12 +83,12 @@ static uint32_t draw_limit(struct rand *rand, const struct plan *plan)
 static void draw_clients(struct rand *rand, struct plan *plan)
 {
     for (int i = 0; i < SIM_CLIENTS; i++) {
-        plan->clients[i] = (struct client_options){
-            .weight = between(rand, 0, 3),
-            .slots = coin(rand, 25) ? draw_limit(rand, plan) : 0,
-            .requests = coin(rand, 25) ? draw_limit(rand, plan) : 0,
-            .budget_per_day = coin(rand, 25) ? 1 + rand_below(rand, plan->needs) : UINT64_MAX,
-        };
+        /* One draw after the other: an initialiser's order is the compiler's choice. */
+        struct client_options *client = &plan->clients[i];
+        client->weight = between(rand, 0, 3);
+        client->slots = coin(rand, 25) ? draw_limit(rand, plan) : 0;
+        client->requests = coin(rand, 25) ? draw_limit(rand, plan) : 0;
+        client->budget_per_day = coin(rand, 25) ? 1 + rand_below(rand, plan->needs) : UINT64_MAX;
     }
     plan->options.clients = plan->clients;
     plan->options.client_count = SIM_CLIENTS;

@@ -142,6 +142,11 @@ static void lose_reply(struct sim *sim, uint32_t place)
     reply_in(sim, place, in_ms, OUTCOME_AMBIGUOUS, 0);
 }
 
+static void reject(struct sim *sim, uint32_t place, uint32_t error)
+{
+    reply_in(sim, place, draw_reply_ms(sim), OUTCOME_REJECTED, error);
+}
+
 void vendor_submit(struct sim *sim, const struct call *call)
 {
     const uint32_t place = map_get(&sim->submit_by_name, call->attempt);
@@ -154,11 +159,9 @@ void vendor_submit(struct sim *sim, const struct call *call)
     if (sim_chance(sim, FAULT_NOT_SENT)) {
         reply_in(sim, place, sim_below(sim, 5000), OUTCOME_NOT_SENT, 1);
     } else if (sim_chance(sim, FAULT_REJECTED)) {
-        reply_in(sim, place, draw_reply_ms(sim), OUTCOME_REJECTED,
-                 (uint32_t)sim_below(sim, ERROR_ACCOUNT));
+        reject(sim, place, (uint32_t)sim_below(sim, ERROR_ACCOUNT));
     } else if (sim_chance(sim, FAULT_ACCOUNT)) {
-        reply_in(sim, place, draw_reply_ms(sim), OUTCOME_REJECTED,
-                 ERROR_ACCOUNT + (uint32_t)sim_below(sim, 2));
+        reject(sim, place, ERROR_ACCOUNT + (uint32_t)sim_below(sim, 2));
     } else if (sim_chance(sim, FAULT_REQUEST_LOST)) {
         lose_reply(sim, place);
     } else {
