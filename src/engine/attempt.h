@@ -19,6 +19,14 @@ void attempt_let_go(struct engine *engine, struct attempt *attempt);
 void attempt_restore(struct engine *engine, const struct attempt_row *row, struct flight *flight,
                      const struct solution *solution, uint64_t started_ms);
 
+/* For hear.c: finding, forgetting, and asking again. */
+struct attempt *attempt_find(const struct engine *engine, attempt_id name);
+void attempt_free(struct engine *engine, struct attempt *attempt);
+/* A flight may have ended while its submit was on the wire; then only callbacks can bring more. */
+void attempt_forget_if_silent(struct engine *engine, struct attempt *attempt);
+uint64_t attempt_first_poll_ms(struct engine *engine, const struct attempt *attempt);
+void attempt_arm_next_poll(struct engine *engine, struct flight *flight, uint32_t asked_ms);
+
 void attempt_on_submitted(struct engine *engine, const struct vendor_result *result);
 void attempt_on_polled(struct engine *engine, const struct vendor_result *result);
 void attempt_on_callback(struct engine *engine, const struct vendor_result *result);

@@ -1,6 +1,7 @@
 #include "engine/breaker.h"
 
 #include "engine/account.h"
+#include "engine/stats.h"
 
 #define STORM_SPAN_MS 10000
 
@@ -78,7 +79,8 @@ void breaker_on_ambiguous(struct engine *engine)
     breaker->ambiguous_next = (breaker->ambiguous_next + 1) % places;
     /* The next to be overwritten; the ring holds now + 1 so that 0 can mean "never". */
     const uint64_t oldest = breaker->ambiguous_ms[breaker->ambiguous_next];
-    if (oldest != 0 && engine->now_ms + 1 - oldest <= STORM_SPAN_MS)
+    const bool is_large_share = stats_note_ambiguous(engine, STORM_SPAN_MS / 1000);
+    if (is_large_share && oldest != 0 && engine->now_ms + 1 - oldest <= STORM_SPAN_MS)
         breaker_open(engine, CLASS_AMBIGUOUS, SLICE_OF("ERROR_UPSTREAM_UNCERTAIN"));
 }
 

@@ -9,7 +9,8 @@ void breaker_init(struct engine *engine);
 /* Account causes also end every flight that has not been submitted: they would only wait to fail. */
 void breaker_open(struct engine *engine, enum class class, struct slice cause);
 
-/* Five ambiguous submits within ten seconds open it: ambiguity storms are where money burns. */
+/* Five ambiguous submits within ten seconds open it, if they are a fifth of all: ambiguity storms are
+ * where money burns, and one in a hundred is no storm. */
 void breaker_on_ambiguous(struct engine *engine);
 
 bool breaker_is_open(const struct engine *engine);

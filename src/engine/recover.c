@@ -237,7 +237,8 @@ static void give(struct engine *engine, struct request *request, struct solution
     } else if (solution->pool != NULL) {
         pool_take(engine, solution);
         journal_handout(engine, request, solution);
-    } else if (solution->is_cached) {
+    } else if (solution->handed == 0) {
+        /* Also when it found no place in the cache: the next restart might have one for it. */
         cache_take(engine, solution, REUSE_SINGLE);
         journal_handout(engine, request, solution);
     }

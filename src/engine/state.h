@@ -270,6 +270,7 @@ struct minute {
     uint64_t second[60];
     uint32_t submits[60];
     uint32_t retries[60];
+    uint32_t ambiguous[60];
 };
 
 struct day {

@@ -6,6 +6,8 @@
 
 #define DAY_MS 86400000
 #define RETRY_FLOOR 20
+/* One of so many submits unheard of is a storm; fewer is how networks are. */
+#define STORM_SHARE 5
 
 /* Of one day, all clients and types. */
 static size_t tallies_of_day(const struct engine *engine)
@@ -70,6 +72,7 @@ static unsigned this_second(struct engine *engine)
         minute->second[place] = second;
         minute->submits[place] = 0;
         minute->retries[place] = 0;
+        minute->ambiguous[place] = 0;
     }
     return place;
 }
@@ -111,6 +114,22 @@ void stats_count_paid(struct engine *engine, const struct attempt *attempt,
     paid->number = flight == NULL ? 0 : flight->attempts;
     paid->params = flight == NULL ? NULL : blob_ref(flight->params);
     memcpy(paid->task_id, task_id, TASK_ID_MAX);
+}
+
+bool stats_note_ambiguous(struct engine *engine, unsigned seconds)
+{
+    const struct minute *minute = &engine->minute;
+    engine->minute.ambiguous[this_second(engine)]++;
+    const uint64_t second = engine->now_ms / 1000;
+    uint64_t submits = 0;
+    uint64_t ambiguous = 0;
+    for (unsigned place = 0; place < 60; place++) {
+        if (minute->second[place] + seconds <= second)
+            continue;
+        submits += minute->submits[place];
+        ambiguous += minute->ambiguous[place];
+    }
+    return ambiguous * STORM_SHARE >= submits;
 }
 
 void stats_note_retry(struct engine *engine)

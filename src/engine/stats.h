@@ -22,6 +22,8 @@ void stats_count_paid(struct engine *engine, const struct attempt *attempt,
 void stats_count_failure(struct engine *engine, enum class class);
 
 /* A retry counts when it is decided: a thousand that fail at once must not all find the budget unused. */
+/* One more; were they a fifth of the submits of the last seconds, or more? */
+bool stats_note_ambiguous(struct engine *engine, unsigned seconds);
 void stats_note_retry(struct engine *engine);
 
 /* Retries of the last minute stay within their share of its submits, with a floor (DESIGN.md 5.5). */

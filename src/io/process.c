@@ -4,6 +4,7 @@
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -25,16 +26,18 @@ static void write_cpu(struct buf *out)
 /* proc(5): pages of the whole program, then those in memory. */
 static void write_memory(struct buf *out)
 {
-    unsigned long long whole = 0;
-    unsigned long long resident = 0;
+    char text[256];
+    char *rest = text;
     const uint64_t page_bytes = (uint64_t)sysconf(_SC_PAGESIZE);
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL)
         return;
-    const bool is_read = fscanf(file, "%llu %llu", &whole, &resident) == 2;
+    const bool is_read = fgets(text, sizeof(text), file) != NULL;
     (void)fclose(file);
     if (!is_read)
         return;
+    const uint64_t whole = strtoull(rest, &rest, 10);
+    const uint64_t resident = strtoull(rest, &rest, 10);
     metrics_head(out, "process_resident_memory_bytes", "gauge", "Memory that is really there");
     metrics_sample(out, "process_resident_memory_bytes", "", resident * page_bytes);
     metrics_head(out, "process_virtual_memory_bytes", "gauge", "Memory that is mapped");

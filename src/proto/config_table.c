@@ -71,7 +71,7 @@ const struct option options[] = {
     {"poll.interval", OPTION_DURATION, IN_CONFIG(poll_interval_ms), .min = 100, .max = 10 * MINUTE, .preset = "\"5s\"",
      .help = "Time between polls of one solve."},
     {"poll.fallback_after", OPTION_DURATION, IN_CONFIG(fallback_after_ms), .min = SECOND, .max = HOUR,
-     .preset = "\"120s\"",
+     .preset = "\"90s\"",
      .help = "How long to wait for a callback before polling."},
 
     {"solve_timeout", OPTION_DURATION, IN_CONFIG(solve_timeout_ms), .min = SECOND, .max = HOUR, .preset = "\"180s\"",

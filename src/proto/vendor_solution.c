@@ -1,5 +1,7 @@
 #include "proto/vendor_reply.h"
 
+#include "base/assert.h"
+
 #include <stdlib.h>
 #include <yyjson.h>
 
@@ -10,10 +12,9 @@ static void add_json(struct buf *out, const yyjson_val *value)
 {
     size_t len = 0;
     char *text = yyjson_val_write(value, 0, &len);
-    /* Without memory or for an invalid value the member must not vanish silently. */
-    out->is_full = out->is_full || text == NULL;
-    if (text != NULL)
-        buf_add(out, (struct slice){.data = text, .len = len});
+    /* What was read can be written, so that only memory can be missing; the member must not vanish silently. */
+    ASSERT(text != NULL);
+    buf_add(out, (struct slice){.data = text, .len = len});
     free(text);
 }
 

@@ -69,8 +69,7 @@ static struct known *introduce(struct sim *sim, const struct caller *caller, req
 {
     CHECK(sim, id > 0 && id < REQUEST_ID_LIMIT && map_get(&sim->known_by_id, id) == MAP_NONE);
     const struct need *need = &sim->needs[caller->need];
-    sim->knowns =
-        array_grow(sim->knowns, sim->known_count, &sim->known_room, sizeof *sim->knowns);
+    sim->knowns = array_grow(sim->knowns, sim->known_count, &sim->known_room, sizeof *sim->knowns);
     sim->knowns[sim->known_count] = (struct known){
         .id = id,
         .asked_ms = caller->since_ms,
@@ -119,10 +118,9 @@ static void check_age(struct sim *sim, const struct caller *caller, const struct
     CHECK(sim, token->born_ms <= caller->told_ms && answer->age_ms >= age_ms);
     const uint64_t life_ms = sim->plan.options.ttl_ms[answer->captcha];
     CHECK(sim, answer->expires_in_ms == 0 || answer->expires_in_ms + age_ms <= life_ms);
-    const bool is_from_memory =
-        answer->source == SOURCE_DEDUP_CACHE ||
-        (answer->source == SOURCE_IDEMPOTENT && caller->told_ms == caller->since_ms &&
-         caller->must_be_same);
+    const bool is_from_memory = answer->source == SOURCE_DEDUP_CACHE ||
+                                (answer->source == SOURCE_IDEMPOTENT &&
+                                 caller->told_ms == caller->since_ms && caller->must_be_same);
     if (caller->kind != CALLER_ASK || !is_from_memory)
         return;
     CHECK(sim, answer->expires_in_ms >= caller->min_ttl_ms && answer->expires_in_ms > 0);
@@ -147,6 +145,11 @@ static void check_solution(struct sim *sim, const struct caller *caller,
     CHECK(sim, !sim_is_one_time(sim, known->key) || answer->source != SOURCE_DEDUP_CACHE);
     CHECK(sim, known->reuse != REUSE_NONE || answer->source == SOURCE_API ||
                    answer->source == SOURCE_IDEMPOTENT);
+    /* What is for one is no longer kept for others on disk when the one gets it. */
+    const struct record *row = disk_find(&sim->disk, RECORD_SOLUTION, token->uid);
+    CHECK(sim, known->reuse == REUSE_SHARED || is_unsafe || row == NULL ||
+                   row->solution.handed > 0 || !row->solution.is_kept ||
+                   answer->expires_in_ms == 0 || sim->has_skewed);
     if (!known->is_final)
         hand_out(sim, place, known);
     else
@@ -193,8 +196,7 @@ void check_after_restart(struct sim *sim)
     }
 }
 
-static void check_refusal(struct sim *sim, const struct caller *caller,
-                          const struct answer *answer)
+static void check_refusal(struct sim *sim, const struct caller *caller, const struct answer *answer)
 {
     CHECK(sim, !caller->must_be_same || answer->refusal != REFUSAL_MISMATCH);
     if (answer->refusal == REFUSAL_UNKNOWN_ID)
@@ -230,8 +232,8 @@ static void check_known(struct sim *sim, const struct caller *caller, const stru
     CHECK(sim, answer->attempts <= attempts_most(sim));
     if (answer->state == REQUEST_SOLVED)
         check_solution(sim, caller, answer, known, is_unsafe);
-    CHECK(sim, !caller->must_be_same || caller->kind != CALLER_ASK ||
-                   known->token == caller->about);
+    CHECK(sim,
+          !caller->must_be_same || caller->kind != CALLER_ASK || known->token == caller->about);
     if (answer->state == REQUEST_SOLVED && !is_unsafe)
         promise(sim, caller, known, answer);
     known->is_final |= is_final;
@@ -308,8 +310,8 @@ static void check_books(struct sim *sim)
     CHECK(sim, now->polls - base->polls == tally->polls);
     CHECK(sim, now->probes - base->probes == tally->probes);
     CHECK(sim, now->callbacks_forged - base->callbacks_forged == tally->forged);
-    const uint64_t callbacks = now->callbacks_ok + now->callbacks_duplicate + now->callbacks_late +
-                               now->callbacks_unknown;
+    const uint64_t callbacks =
+        now->callbacks_ok + now->callbacks_duplicate + now->callbacks_late + now->callbacks_unknown;
     CHECK(sim, callbacks - base->callbacks_ok - base->callbacks_duplicate - base->callbacks_late -
                        base->callbacks_unknown ==
                    tally->callbacks);
@@ -318,7 +320,7 @@ static void check_books(struct sim *sim)
 
 void check_after_step(struct sim *sim)
 {
-    static const uint64_t every[] = {[SIZE_SMALL] = 1, [SIZE_MEDIUM] = 64, [SIZE_LARGE] = 8192};
+    static const uint64_t every[] = {[SIZE_SMALL] = 1, [SIZE_MEDIUM] = 64, [SIZE_LARGE] = 32768};
     if (sim->steps % every[sim->plan.size] != 0)
         return;
     engine_check(sim->engine);

@@ -2,6 +2,7 @@
 #include "sim.h"
 
 #define POLL_LEAST_MS 1000
+#define POLL_PATIENT_MS 5000
 #define POLL_SPAN_MS 15000
 
 /* ---- callers ------------------------------------------------------------------------------------- */
@@ -10,8 +11,8 @@ caller_id clients_call(struct sim *sim, enum caller_kind kind, uint32_t need)
 {
     sim->callers =
         array_grow(sim->callers, sim->caller_count, &sim->caller_room, sizeof *sim->callers);
-    sim->open_callers = array_grow(sim->open_callers, sim->open_count, &sim->open_room,
-                                   sizeof *sim->open_callers);
+    sim->open_callers =
+        array_grow(sim->open_callers, sim->open_count, &sim->open_room, sizeof *sim->open_callers);
     sim->callers[sim->caller_count] = (struct caller){
         .kind = kind,
         .need = need,
@@ -362,7 +363,9 @@ void clients_on_answer(struct sim *sim, struct caller *caller, const struct answ
         return;
     }
     need->state = NEED_KNOWN;
-    act_in(sim, need, POLL_LEAST_MS + sim_below(sim, POLL_SPAN_MS));
+    /* Most solves are over by the first look of a patient client. */
+    const uint64_t least_ms = sim->plan.size == SIZE_LARGE ? POLL_PATIENT_MS : POLL_LEAST_MS;
+    act_in(sim, need, least_ms + sim_below(sim, POLL_SPAN_MS));
 }
 
 /* The connection is gone, and with it what was on it; some come back. */

@@ -95,8 +95,7 @@ static uint32_t new_row(struct disk *disk)
         disk->free_row = disk->rows[place].next_free;
         return place;
     }
-    disk->rows =
-        array_grow(disk->rows, disk->row_count, &disk->row_room, sizeof *disk->rows);
+    disk->rows = array_grow(disk->rows, disk->row_count, &disk->row_room, sizeof *disk->rows);
     return (uint32_t)disk->row_count++;
 }
 

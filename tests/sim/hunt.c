@@ -135,8 +135,7 @@ void hunt_run(const struct hunt *hunt, struct hunt_result *result)
         workers[i] = fork();
         ASSERT(workers[i] >= 0);
         if (workers[i] == 0) {
-            work(hunt, &boards[i], hunt->first_seed + i,
-                 start_ms + (uint64_t)hunt->seconds * 1000);
+            work(hunt, &boards[i], hunt->first_seed + i, start_ms + (uint64_t)hunt->seconds * 1000);
             _exit(0);
         }
     }

@@ -140,8 +140,8 @@ void ledger_told(struct sim *sim, uint32_t place, const struct vendor_result *re
 void ledger_after_told(struct sim *sim, uint32_t place)
 {
     const struct submit *submit = &sim->submits[place];
-    CHECK(sim, !submit->is_open || !submit->is_id_told || submit->has_id_row ||
-                   is_over(sim, submit));
+    CHECK(sim,
+          !submit->is_open || !submit->is_id_told || submit->has_id_row || is_over(sim, submit));
 }
 
 /* ---- records ------------------------------------------------------------------------------------ */
@@ -153,8 +153,7 @@ static void note_flight(struct sim *sim, const struct flight_row *row)
     sim->flights =
         array_grow(sim->flights, sim->flight_count, &sim->flight_room, sizeof *sim->flights);
     sim->flights[sim->flight_count] = (struct flight_note){
-        .deadline_ms =
-            moment_of(sim, row->created_wall_ms) + sim->plan.options.solve_timeout_ms,
+        .deadline_ms = moment_of(sim, row->created_wall_ms) + sim->plan.options.solve_timeout_ms,
         .key = key_place(sim, &row->key),
     };
     map_set(&sim->flight_by_uid, row->id, (uint32_t)sim->flight_count++);
@@ -235,8 +234,7 @@ static void forget_solution(struct sim *sim, uint64_t uid)
     CHECK(sim, place != MAP_NONE);
     const struct token *token = &sim->tokens[place];
     const bool is_expired = sim->now_ms >= token->expires_ms || sim->has_skewed;
-    const bool is_crowded_out =
-        sim->is_crowded || engine_stats(sim->engine)->solutions_evicted > 0;
+    const bool is_crowded_out = sim->is_crowded || engine_stats(sim->engine)->solutions_evicted > 0;
     CHECK(sim, token->emitted > 0 || token->is_taken || is_expired || is_crowded_out ||
                    token->is_reported || token->is_unsafe || sim_is_one_time(sim, token->key));
 }
@@ -404,19 +402,19 @@ void ledger_after_first_tick(struct sim *sim)
 void ledger_at_the_end(struct sim *sim)
 {
     const struct engine_options *options = &sim->plan.options;
-    static const enum fault hindrances[] = {FAULT_POLL_UNHEARD, FAULT_STALL, FAULT_WALL,
-                                            FAULT_DISK_FULL, FAULT_DISK_SLOW, FAULT_ONE_TIME};
+    static const enum fault hindrances[] = {FAULT_POLL_UNHEARD, FAULT_STALL,     FAULT_WALL,
+                                            FAULT_DISK_FULL,    FAULT_DISK_SLOW, FAULT_ONE_TIME};
     for (size_t i = 0; i < sizeof hindrances / sizeof hindrances[0]; i++)
         if (sim->plan.strength[hindrances[i]] > 0)
             return;
     if (sim->crashes > 0)
         return;
-    const uint64_t patience_ms = UINT64_C(20000) + options->fallback_after_ms +
-                                 options->poll_interval_ms * UINT64_C(3);
+    const uint64_t patience_ms =
+        UINT64_C(20000) + options->fallback_after_ms + options->poll_interval_ms * UINT64_C(3);
     for (size_t i = 0; i < sim->submit_count; i++) {
         const struct submit *submit = &sim->submits[i];
-        const bool is_in_time = submit->ready_ms != UINT64_MAX &&
-                                submit->ready_ms + patience_ms < submit->deadline_ms;
+        const bool is_in_time =
+            submit->ready_ms != UINT64_MAX && submit->ready_ms + patience_ms < submit->deadline_ms;
         CHECK(sim, !is_in_time || !submit->is_id_told || submit->is_ended);
     }
 }

@@ -108,7 +108,8 @@ static void read_arguments(struct arguments *arguments, int argc, char **argv)
     struct timespec now;
     (void)clock_gettime(CLOCK_REALTIME, &now);
     *arguments = (struct arguments){.count = 1, .jobs = cores < 1 ? 1 : (unsigned)cores};
-    arguments->seed = ((uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000) % 1000000000000;
+    arguments->seed =
+        ((uint64_t)now.tv_sec * 1000000 + (uint64_t)now.tv_nsec / 1000) % 1000000000000;
     for (int i = 1; i < argc; i++) {
         if (read_flag(arguments, argv[i]))
             continue;

@@ -59,7 +59,7 @@ static void draw_large(struct rand *rand, struct plan *plan)
 static void draw_size(struct rand *rand, struct plan *plan)
 {
     const uint64_t drawn = rand_below(rand, 200);
-    plan->size = drawn < 8 ? SIZE_LARGE : drawn < 14 ? SIZE_MEDIUM : SIZE_SMALL;
+    plan->size = drawn < 12 ? SIZE_LARGE : drawn < 18 ? SIZE_MEDIUM : SIZE_SMALL;
     if (plan->size == SIZE_LARGE) {
         draw_large(rand, plan);
         return;
@@ -88,7 +88,9 @@ static void draw_clients(struct rand *rand, struct plan *plan)
         client->weight = between(rand, 0, 3);
         client->slots = coin(rand, 25) ? draw_limit(rand, plan) : 0;
         client->requests = coin(rand, 25) ? draw_limit(rand, plan) : 0;
-        client->budget_per_day = coin(rand, 25) ? 1 + rand_below(rand, plan->needs) : UINT64_MAX;
+        const uint32_t budget =
+            coin(rand, 50) ? between(rand, 1, 8) : between(rand, 1, plan->needs);
+        client->budget_per_day = !plan->is_roomy && coin(rand, 35) ? budget : UINT64_MAX;
     }
     plan->options.clients = plan->clients;
     plan->options.client_count = SIM_CLIENTS;
@@ -145,7 +147,9 @@ void plan_draw(struct plan *plan, uint64_t seed)
     plan->options.has_journal = true;
     plan->options.secret[0] = rand_u64(&rand);
     plan->options.secret[1] = rand_u64(&rand);
-    const uint32_t scale = plan->size == SIZE_SMALL ? 400 : plan->size == SIZE_MEDIUM ? 10000 : 150000;
+    const uint32_t scale = plan->size == SIZE_SMALL    ? 400
+                           : plan->size == SIZE_MEDIUM ? 10000
+                                                       : 150000;
     const uint32_t every = between(&rand, scale / 20, scale);
     plan->crash_every = plan->strength[FAULT_CRASH] > 0 ? every : 0;
     plan->has_reference = plan->size == SIZE_SMALL && plan->crash_every == 0;

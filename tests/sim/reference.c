@@ -114,8 +114,7 @@ static size_t holds_of(const struct reference *ref, uint32_t request)
 static uint32_t *binding(struct reference *ref, uint64_t number)
 {
     while (ref->bound_count < number) {
-        ref->bound =
-            array_grow(ref->bound, ref->bound_count, &ref->bound_room, sizeof *ref->bound);
+        ref->bound = array_grow(ref->bound, ref->bound_count, &ref->bound_room, sizeof *ref->bound);
         ref->bound[ref->bound_count++] = MAP_NONE;
     }
     return &ref->bound[number - 1];
@@ -163,8 +162,8 @@ static void on_ask(struct sim *sim, const struct ask *ask)
     ref->requests =
         array_grow(ref->requests, ref->request_count, &ref->request_room, sizeof *ref->requests);
     ref->request = (uint32_t)ref->request_count++;
-    ref->requests[ref->request] = (struct ref_request){
-        .is_live = true, .flight = ref->flight, .is_told = ask->is_id_told};
+    ref->requests[ref->request] =
+        (struct ref_request){.is_live = true, .flight = ref->flight, .is_told = ask->is_id_told};
     ref->flights[ref->flight].requests++;
     ref->caller = ask->caller;
     ref->is_told = ask->is_id_told;
@@ -242,8 +241,7 @@ static void unsettle(struct reference *ref)
 static void may_be_solved(const struct sim *sim, const struct vendor_result *result)
 {
     struct reference *ref = sim->reference;
-    const struct submit *submit =
-        &sim->submits[map_get(&sim->submit_by_name, result->attempt)];
+    const struct submit *submit = &sim->submits[map_get(&sim->submit_by_name, result->attempt)];
     for (size_t i = 0; i < ref->flight_count; i++) {
         struct ref_flight *flight = &ref->flights[i];
         flight->may_end |= flight->key == submit->key &&
@@ -416,8 +414,8 @@ static void on_answer(struct sim *sim, const struct answer *answer)
     /* Who waits for a flight gets exactly what ended it. */
     CHECK(sim, !is_final || flight->may_end || flight->must_end);
     if (is_final && flight->token != MAP_NONE)
-        CHECK(sim, answer->text != NULL &&
-                       token_of(sim, blob_slice(answer->text)) == flight->token);
+        CHECK(sim,
+              answer->text != NULL && token_of(sim, blob_slice(answer->text)) == flight->token);
     CHECK(sim, told->id == 0 || told->id == answer->id);
     told->id = answer->id;
     told->is_told = true;
@@ -510,8 +508,9 @@ static void end_unmatched(struct sim *sim, uint32_t place)
 {
     const struct ref_flight *flight = &sim->reference->flights[place];
     if (!flight->must_end && !flight->may_end)
-        trace_note(sim, "the model's flight of key %u (phase %d, %u requests, %u attempts) is not "
-                        "the engine's",
+        trace_note(sim,
+                   "the model's flight of key %u (phase %d, %u requests, %u attempts) is not "
+                   "the engine's",
                    flight->key, (int)flight->phase, flight->requests, flight->attempts);
     CHECK(sim, flight->must_end || flight->may_end);
     end(sim, place);

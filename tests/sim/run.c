@@ -11,6 +11,7 @@
 /* Longer than deadlines, breaker probes and holds together (I9). */
 #define HEAL_MS 4000000
 #define DOWN_LONG_MS 400000
+#define CRASHES_MOST 100
 
 _Noreturn void sim_fail(const struct sim *sim, const char *rule, const char *file, int line)
 {
@@ -87,10 +88,16 @@ static struct moment pop(struct sim *sim)
 
 /* ---- stepping -------------------------------------------------------------------------------- */
 
+/* A world that does nothing but crash finds nothing more. */
+bool sim_may_crash(const struct sim *sim)
+{
+    return sim->plan.crash_every != 0 && !sim->is_healing && sim->crashes < CRASHES_MOST;
+}
+
 bool sim_is_cut(struct sim *sim)
 {
     sim->effects++;
-    if (sim->plan.crash_every != 0 && sim->effects >= sim->crash_at && !sim->is_healing)
+    if (sim_may_crash(sim) && sim->effects >= sim->crash_at)
         sim->crash_now = true;
     return sim->crash_now;
 }
@@ -146,8 +153,8 @@ static void crash(struct sim *sim)
     sim->crash_now = false;
     clients_on_crash(sim);
     ledger_after_crash(sim);
-    const uint64_t down_ms = sim_chance(sim, FAULT_DOWN_LONG) ? sim_below(sim, DOWN_LONG_MS)
-                                                              : sim_below(sim, 2000);
+    const uint64_t down_ms =
+        sim_chance(sim, FAULT_DOWN_LONG) ? sim_below(sim, DOWN_LONG_MS) : sim_below(sim, 2000);
     sim->up_ms = sim->now_ms + down_ms;
     sim_at(sim, down_ms, (struct moment){.what = HAPPEN_UP});
 }
@@ -346,17 +353,37 @@ static void begin(struct sim *sim, const struct plan *plan)
         disk_open(&old.disk);
     }
     *sim = (struct sim){
-        .plan = *plan, .now_ms = START_MS, .incarnation = 1, .hash = plan->seed,
-        .is_traced = old.is_traced, .step_limit = old.step_limit == 0 ? UINT64_MAX : old.step_limit,
-        .heap = old.heap, .heap_room = old.heap_room, .held = old.held, .held_room = old.held_room,
-        .disk = old.disk, .submits = old.submits, .submit_room = old.submit_room,
-        .tokens = old.tokens, .token_room = old.token_room, .flights = old.flights,
-        .flight_room = old.flight_room, .needs = old.needs, .need_room = old.need_room,
-        .knowns = old.knowns, .known_room = old.known_room, .promises = old.promises,
-        .promise_room = old.promise_room, .callers = old.callers, .caller_room = old.caller_room,
-        .open_callers = old.open_callers, .open_room = old.open_room,
-        .submit_by_name = old.submit_by_name, .flight_by_uid = old.flight_by_uid,
-        .known_by_id = old.known_by_id, .token_by_uid = old.token_by_uid,
+        .plan = *plan,
+        .now_ms = START_MS,
+        .incarnation = 1,
+        .hash = plan->seed,
+        .is_traced = old.is_traced,
+        .step_limit = old.step_limit == 0 ? UINT64_MAX : old.step_limit,
+        .heap = old.heap,
+        .heap_room = old.heap_room,
+        .held = old.held,
+        .held_room = old.held_room,
+        .disk = old.disk,
+        .submits = old.submits,
+        .submit_room = old.submit_room,
+        .tokens = old.tokens,
+        .token_room = old.token_room,
+        .flights = old.flights,
+        .flight_room = old.flight_room,
+        .needs = old.needs,
+        .need_room = old.need_room,
+        .knowns = old.knowns,
+        .known_room = old.known_room,
+        .promises = old.promises,
+        .promise_room = old.promise_room,
+        .callers = old.callers,
+        .caller_room = old.caller_room,
+        .open_callers = old.open_callers,
+        .open_room = old.open_room,
+        .submit_by_name = old.submit_by_name,
+        .flight_by_uid = old.flight_by_uid,
+        .known_by_id = old.known_by_id,
+        .token_by_uid = old.token_by_uid,
     };
     sim->plan.options.clients = sim->plan.clients;
     map_clear(&sim->submit_by_name);
@@ -395,7 +422,7 @@ void sim_close(struct sim *sim)
     map_close(&sim->flight_by_uid);
     map_close(&sim->known_by_id);
     map_close(&sim->token_by_uid);
-    void *const owned[] = {sim->heap, sim->held, sim->submits, sim->tokens, sim->flights,
+    void *const owned[] = {sim->heap,  sim->held,   sim->submits,  sim->tokens,  sim->flights,
                            sim->needs, sim->knowns, sim->promises, sim->callers, sim->open_callers};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         free(owned[i]);

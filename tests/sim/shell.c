@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #define SYNC_MOST_MS 20
+#define SYNC_LARGE_MS 100 /* many records in one commit */
 #define SYNC_SLOW_MS 3000
 
 static void start_sync(struct sim *sim)
@@ -12,7 +13,8 @@ static void start_sync(struct sim *sim)
     if (disk->syncing != 0 || disk->is_full || disk->appended == disk->synced)
         return;
     disk->syncing = disk->appended;
-    const uint64_t most_ms = sim_chance(sim, FAULT_DISK_SLOW) ? SYNC_SLOW_MS : SYNC_MOST_MS;
+    const uint64_t usual_ms = sim->plan.size == SIZE_LARGE ? SYNC_LARGE_MS : SYNC_MOST_MS;
+    const uint64_t most_ms = sim_chance(sim, FAULT_DISK_SLOW) ? SYNC_SLOW_MS : usual_ms;
     sim_at(sim, sim_below(sim, most_ms),
            (struct moment){.what = HAPPEN_SYNCED, .incarnation = sim->incarnation});
 }
@@ -81,8 +83,8 @@ static void maybe_crash_here(struct sim *sim, const struct record *record)
 {
     const bool is_delicate = record->kind == RECORD_SOLUTION || record->kind == RECORD_ATTEMPT ||
                              record->kind == RECORD_FLIGHT;
-    if (is_delicate && sim->plan.size != SIZE_LARGE && sim_chance(sim, FAULT_CRASH) &&
-        sim_below(sim, 48) == 0)
+    if (is_delicate && sim->plan.size != SIZE_LARGE && sim_may_crash(sim) &&
+        sim_chance(sim, FAULT_CRASH) && sim_below(sim, 24) == 0)
         sim->crash_now = true;
 }
 

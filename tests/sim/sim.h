@@ -11,47 +11,47 @@
 /* ---- what can go wrong ------------------------------------------------------------------- */
 
 /* name, word, highest strength in thousandths. A seed first draws which of them exist and how strong they are. */
-#define FAULT_LIST(X)                         \
-    X(NOT_SENT, "not_sent", 300)              \
-    X(REJECTED, "rejected", 250)              \
-    X(ACCOUNT, "account", 60)                 \
-    X(REQUEST_LOST, "request_lost", 200)      \
-    X(REPLY_LOST, "reply_lost", 300)          \
-    X(REPLY_SLOW, "reply_slow", 300)          \
-    X(DOUBLED, "doubled", 100)                \
-    X(UNSOLVABLE, "unsolvable", 300)          \
-    X(NEVER, "never", 100)                    \
-    X(SLOW_SOLVE, "slow_solve", 200)          \
-    X(QUICK_SOLVE, "quick_solve", 500)        \
-    X(POLL_UNHEARD, "poll_unheard", 400)      \
-    X(CALLBACK_LOST, "callback_lost", 900)    \
-    X(CALLBACK_AGAIN, "callback_again", 500)  \
-    X(CALLBACK_LATE, "callback_late", 200)    \
-    X(CALLBACK_OTHER, "callback_other", 100)  \
-    X(CALLBACK_NO_ID, "callback_no_id", 500)  \
-    X(CALLBACK_EMPTY, "callback_empty", 100)  \
+#define FAULT_LIST(X)                          \
+    X(NOT_SENT, "not_sent", 300)               \
+    X(REJECTED, "rejected", 250)               \
+    X(ACCOUNT, "account", 60)                  \
+    X(REQUEST_LOST, "request_lost", 200)       \
+    X(REPLY_LOST, "reply_lost", 300)           \
+    X(REPLY_SLOW, "reply_slow", 300)           \
+    X(DOUBLED, "doubled", 100)                 \
+    X(UNSOLVABLE, "unsolvable", 300)           \
+    X(NEVER, "never", 100)                     \
+    X(SLOW_SOLVE, "slow_solve", 200)           \
+    X(QUICK_SOLVE, "quick_solve", 500)         \
+    X(POLL_UNHEARD, "poll_unheard", 400)       \
+    X(CALLBACK_LOST, "callback_lost", 900)     \
+    X(CALLBACK_AGAIN, "callback_again", 500)   \
+    X(CALLBACK_LATE, "callback_late", 200)     \
+    X(CALLBACK_OTHER, "callback_other", 100)   \
+    X(CALLBACK_NO_ID, "callback_no_id", 500)   \
+    X(CALLBACK_EMPTY, "callback_empty", 100)   \
     X(CALLBACK_FORGED, "callback_forged", 100) \
-    X(PROBE_BAD, "probe_bad", 500)            \
-    X(LEAVE, "leave", 400)                    \
-    X(COME_BACK, "come_back", 900)            \
-    X(REPEAT, "repeat", 400)                  \
-    X(MUTATE, "mutate", 300)                  \
-    X(TWIN, "twin", 500)                      \
-    X(DETACH, "detach", 100)                  \
-    X(REPORT, "report", 300)                  \
-    X(STRANGER, "stranger", 100)              \
-    X(SINGLE, "single", 700)                  \
-    X(NONE, "none", 300)                      \
-    X(IDEMPOTENCY, "idempotency", 700)        \
-    X(ONE_TIME, "one_time", 300)              \
-    X(LETTERS, "letters", 60)                 \
-    X(ASK_ACCOUNT, "ask_account", 100)        \
-    X(CRASH, "crash", 1000)                   \
-    X(DOWN_LONG, "down_long", 300)            \
-    X(LOSE_ALL, "lose_all", 500)              \
-    X(DISK_SLOW, "disk_slow", 300)            \
-    X(DISK_FULL, "disk_full", 20)             \
-    X(STALL, "stall", 10)                     \
+    X(PROBE_BAD, "probe_bad", 500)             \
+    X(LEAVE, "leave", 400)                     \
+    X(COME_BACK, "come_back", 900)             \
+    X(REPEAT, "repeat", 400)                   \
+    X(MUTATE, "mutate", 300)                   \
+    X(TWIN, "twin", 500)                       \
+    X(DETACH, "detach", 100)                   \
+    X(REPORT, "report", 300)                   \
+    X(STRANGER, "stranger", 100)               \
+    X(SINGLE, "single", 700)                   \
+    X(NONE, "none", 300)                       \
+    X(IDEMPOTENCY, "idempotency", 700)         \
+    X(ONE_TIME, "one_time", 300)               \
+    X(LETTERS, "letters", 60)                  \
+    X(ASK_ACCOUNT, "ask_account", 100)         \
+    X(CRASH, "crash", 1000)                    \
+    X(DOWN_LONG, "down_long", 300)             \
+    X(LOSE_ALL, "lose_all", 500)               \
+    X(DISK_SLOW, "disk_slow", 300)             \
+    X(DISK_FULL, "disk_full", 20)              \
+    X(STALL, "stall", 10)                      \
     X(WALL, "wall", 10)
 
 enum fault {
@@ -96,10 +96,10 @@ struct submit {
     uint64_t deadline_ms; /* of its flight */
     uint64_t let_go_ms;   /* when its flight was done with it, for all the rows tell; else 0 */
     uint32_t key;
-    uint32_t token;       /* its solution, or MAP_NONE */
-    uint32_t twin;        /* solution of the second task, when the transport doubled it */
-    uint32_t other;       /* another text for the same task */
-    uint32_t handed;      /* which of token and other a caller got */
+    uint32_t token;                /* its solution, or MAP_NONE */
+    uint32_t twin;                 /* solution of the second task, when the transport doubled it */
+    uint32_t other;                /* another text for the same task */
+    uint32_t handed;               /* which of token and other a caller got */
     uint32_t next_open, prev_open; /* of its key */
     uint32_t polled_in;            /* incarnation in which a poll is under way, or 0 */
     uint32_t submitted_in;         /* the same of its submit */
@@ -122,20 +122,20 @@ struct submit {
 /* A solution the vendor made. */
 struct token {
     uint64_t born_ms;
-    uint64_t bad_ms; /* when somebody said so and was answered; 0: never */
+    uint64_t bad_ms;     /* when somebody said so and was answered; 0: never */
     uint64_t expires_ms; /* as its row said */
     uint32_t key;
     uint32_t submit;
-    uint32_t handed;  /* requests that got it */
-    uint32_t emitted; /* requests that were to get it, before any crash */
+    uint32_t handed;      /* requests that got it */
+    uint32_t emitted;     /* requests that were to get it, before any crash */
     uint64_t idempotency; /* of the first */
     uint64_t uid;         /* of its row */
-    bool is_exclusive; /* one of them must be the only one */
-    bool is_durable;   /* its row was on the synced disk once */
-    bool is_unsafe;    /* given out or dropped while the disk was full: nothing is promised */
-    bool is_taken;     /* its row said that somebody gets it: a crash may come before that */
-    bool is_reported;  /* somebody is saying that it is bad */
-    bool is_reached;   /* the engine was told it */
+    bool is_exclusive;    /* one of them must be the only one */
+    bool is_durable;      /* its row was on the synced disk once */
+    bool is_unsafe;       /* given out or dropped while the disk was full: nothing is promised */
+    bool is_taken;        /* its row said that somebody gets it: a crash may come before that */
+    bool is_reported;     /* somebody is saying that it is bad */
+    bool is_reached;      /* the engine was told it */
 };
 
 struct flight_note {
@@ -151,8 +151,8 @@ enum need_state { NEED_AWAY, NEED_ASKING, NEED_KNOWN, NEED_LOOKING, NEED_DONE };
 struct need {
     enum need_state state;
     uint32_t key;
-    uint32_t other_key; /* what a mutated repeat asks for */
-    uint32_t known;     /* its request, or MAP_NONE */
+    uint32_t other_key;   /* what a mutated repeat asks for */
+    uint32_t known;       /* its request, or MAP_NONE */
     uint64_t idempotency; /* number, or 0 */
     client_id client;
     enum reuse reuse;
@@ -175,14 +175,14 @@ struct known {
     enum request_state state;
     bool is_final;
     bool is_end_told; /* the engine answered with its end */
-    bool is_unsafe; /* told while the disk was full */
+    bool is_unsafe;   /* told while the disk was full */
     bool is_detached;
 };
 
 /* What an idempotency number stands for. */
 struct promise {
     uint32_t key;
-    uint32_t token; /* MAP_NONE: nothing is promised */
+    uint32_t token;    /* MAP_NONE: nothing is promised */
     uint64_t until_ms; /* the record lives at least as long */
     uint64_t fresh_ms; /* and its solution is fresh */
     uint32_t epoch;    /* changes whenever the record may have changed its mind */
@@ -278,7 +278,7 @@ struct sim {
     uint64_t hash;
     uint64_t steps, effects, step_limit;
     uint64_t submitted_step; /* the last one that submitted anything */
-    uint64_t crash_at; /* effects */
+    uint64_t crash_at;       /* effects */
     uint32_t incarnation;
     uint32_t crashes;
     uint32_t first_day, last_day;
@@ -324,7 +324,7 @@ struct sim {
     uint32_t attempt_rows; /* of this incarnation */
     uint32_t probing_in[PROBE_COUNT];
     struct counted tally;
-    struct stats base; /* the engine's, when it started */
+    struct stats base;           /* the engine's, when it started */
     struct reference *reference; /* owned, or NULL */
 };
 
@@ -347,6 +347,7 @@ bool sim_is_one_time(const struct sim *sim, uint32_t key);
 void sim_step(struct sim *sim, struct event *event);
 /* One more boundary between two effects: the crash may come here. */
 bool sim_is_cut(struct sim *sim);
+bool sim_may_crash(const struct sim *sim);
 
 /* ---- shell: actions in, effects out -------------------------------------------------------- */
 

@@ -46,14 +46,14 @@ void trace_engine(struct sim *sim)
 static const char *event_name(enum event_kind kind)
 {
     static const char *const names[] = {
-        [EVENT_TICK] = "tick",           [EVENT_ASK] = "ask",
-        [EVENT_LOOK] = "look",           [EVENT_GONE] = "gone",
-        [EVENT_DETACH] = "detach",       [EVENT_REPORT] = "report",
-        [EVENT_ACCOUNT] = "account",     [EVENT_SUBMITTED] = "submitted",
-        [EVENT_POLLED] = "polled",       [EVENT_PROBED] = "probed",
-        [EVENT_CALLBACK] = "callback",   [EVENT_FORGED] = "forged",
-        [EVENT_LETTERS] = "letters",     [EVENT_DURABLE] = "durable",
-        [EVENT_STORE_STATE] = "store",   [EVENT_DRAIN] = "drain",
+        [EVENT_TICK] = "tick",         [EVENT_ASK] = "ask",
+        [EVENT_LOOK] = "look",         [EVENT_GONE] = "gone",
+        [EVENT_DETACH] = "detach",     [EVENT_REPORT] = "report",
+        [EVENT_ACCOUNT] = "account",   [EVENT_SUBMITTED] = "submitted",
+        [EVENT_POLLED] = "polled",     [EVENT_PROBED] = "probed",
+        [EVENT_CALLBACK] = "callback", [EVENT_FORGED] = "forged",
+        [EVENT_LETTERS] = "letters",   [EVENT_DURABLE] = "durable",
+        [EVENT_STORE_STATE] = "store", [EVENT_DRAIN] = "drain",
     };
     const char *name = (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
     return name == NULL ? "something" : name;
@@ -69,10 +69,10 @@ static uint32_t submit_number(const struct sim *sim, attempt_id name)
 static const char *outcome_name(enum outcome outcome)
 {
     static const char *const names[] = {
-        [OUTCOME_NOT_SENT] = "not sent",   [OUTCOME_ACCEPTED] = "accepted",
-        [OUTCOME_REJECTED] = "rejected",   [OUTCOME_AMBIGUOUS] = "ambiguous",
-        [OUTCOME_PENDING] = "pending",     [OUTCOME_SOLVED] = "solved",
-        [OUTCOME_FAILED] = "failed",       [OUTCOME_UNHEARD] = "unheard",
+        [OUTCOME_NOT_SENT] = "not sent", [OUTCOME_ACCEPTED] = "accepted",
+        [OUTCOME_REJECTED] = "rejected", [OUTCOME_AMBIGUOUS] = "ambiguous",
+        [OUTCOME_PENDING] = "pending",   [OUTCOME_SOLVED] = "solved",
+        [OUTCOME_FAILED] = "failed",     [OUTCOME_UNHEARD] = "unheard",
     };
     return names[outcome];
 }
@@ -87,9 +87,8 @@ static void print_event(const struct sim *sim, const struct event *event)
         memcpy(&number, event->ask.idempotency.bytes, sizeof number);
         (void)printf(" caller %llu client %u %s %s idempotency %llu hold %u%s%s",
                      (unsigned long long)event->ask.caller, event->ask.client,
-                     event->ask.params->data, reuses[event->ask.reuse],
-                     (unsigned long long)number, event->ask.hold_ms,
-                     event->ask.is_id_told ? " told" : "",
+                     event->ask.params->data, reuses[event->ask.reuse], (unsigned long long)number,
+                     event->ask.hold_ms, event->ask.is_id_told ? " told" : "",
                      event->ask.is_one_time ? " one-time" : "");
     } else if (event->kind == EVENT_LOOK) {
         (void)printf(" caller %llu client %u r%llu hold %u", (unsigned long long)event->look.caller,

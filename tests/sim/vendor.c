@@ -14,10 +14,10 @@ struct error {
 };
 
 static const struct error errors[] = {
-    {CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE"},  {CLASS_TRANSIENT, "ERROR_SERVER_ERROR"},
-    {CLASS_UNKNOWN, "ERROR_NEW_MOON"},        {CLASS_CALLER, "ERROR_PAGEURL"},
-    {CLASS_PROXY, "ERROR_BAD_PROXY"},         {CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE"},
-    {CLASS_ACCOUNT, "ERROR_ZERO_BALANCE"},    {CLASS_ACCOUNT, "ERROR_KEY_DOES_NOT_EXIST"},
+    {CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE"}, {CLASS_TRANSIENT, "ERROR_SERVER_ERROR"},
+    {CLASS_UNKNOWN, "ERROR_NEW_MOON"},       {CLASS_CALLER, "ERROR_PAGEURL"},
+    {CLASS_PROXY, "ERROR_BAD_PROXY"},        {CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE"},
+    {CLASS_ACCOUNT, "ERROR_ZERO_BALANCE"},   {CLASS_ACCOUNT, "ERROR_KEY_DOES_NOT_EXIST"},
 };
 #define ERROR_UNSOLVABLE 5
 #define ERROR_ACCOUNT 6
@@ -29,10 +29,9 @@ enum bringing { BRINGS_RESULT, BRINGS_TWIN, BRINGS_OTHER, BRINGS_NOTHING, BRINGS
 
 static uint32_t token_new(struct sim *sim, uint32_t submit, uint64_t born_ms)
 {
-    sim->tokens =
-        array_grow(sim->tokens, sim->token_count, &sim->token_room, sizeof *sim->tokens);
-    sim->tokens[sim->token_count] = (struct token){
-        .submit = submit, .key = sim->submits[submit].key, .born_ms = born_ms};
+    sim->tokens = array_grow(sim->tokens, sim->token_count, &sim->token_room, sizeof *sim->tokens);
+    sim->tokens[sim->token_count] =
+        (struct token){.submit = submit, .key = sim->submits[submit].key, .born_ms = born_ms};
     return (uint32_t)sim->token_count++;
 }
 
@@ -359,9 +358,9 @@ void vendor_probe(struct sim *sim, enum probe probe)
 {
     CHECK(sim, sim->probing_in[probe] != sim->incarnation);
     sim->probing_in[probe] = sim->incarnation;
-    sim_at(sim, sim_below(sim, 2000),
-           (struct moment){
-               .what = HAPPEN_PROBED, .incarnation = sim->incarnation, .subject = probe});
+    sim_at(
+        sim, sim_below(sim, 2000),
+        (struct moment){.what = HAPPEN_PROBED, .incarnation = sim->incarnation, .subject = probe});
 }
 
 static void probe_ends(struct sim *sim, enum probe probe)

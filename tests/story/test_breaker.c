@@ -367,6 +367,27 @@ static void five_ambiguous_submits_in_a_longer_time_do_not(void **state)
     skip_lines(w);
 }
 
+/* One in a hundred is how networks are, and five of many are no storm. */
+static void five_ambiguous_submits_of_many_are_no_storm(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = true;
+    options.slots = 30;
+    struct world *w = world_new(&options);
+    for (int i = 0; i < 30; i++)
+        ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE, .is_told = true);
+    ambiguous(w, "a1");
+    ambiguous(w, "a2");
+    ambiguous(w, "a3");
+    ambiguous(w, "a4");
+    ambiguous(w, "a5");
+    assert_int_equal(gauges_of(w).breaker, BREAKER_CLOSED);
+    ambiguous(w, "a6");
+    assert_int_equal(gauges_of(w).breaker, BREAKER_OPEN);
+    skip_lines(w);
+}
+
 static void a_storm_does_not_hide_an_account_error(void **state)
 {
     (void)state;
@@ -467,6 +488,7 @@ int main(void)
         STORY(a_thread_that_is_free_by_now_was_not_when_we_held_them_all),
         STORY(five_ambiguous_submits_in_ten_seconds_stop_all_submits),
         STORY(five_ambiguous_submits_in_a_longer_time_do_not),
+        STORY(five_ambiguous_submits_of_many_are_no_storm),
         STORY(a_storm_does_not_hide_an_account_error),
         STORY(a_probe_that_finds_the_account_out_of_order_fails_the_queue),
         STORY(all_who_ask_for_the_balance_share_one_question),

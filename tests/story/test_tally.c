@@ -1,6 +1,8 @@
 /* The books by client and type, the money in them, the audit trail and the durations (DESIGN.md 5.10). */
 #include "world.h"
 
+#include "lines.h"
+
 #define PRICE 2500
 
 static const struct client_options two_clients[] = {{.weight = 1, .budget_per_day = UINT64_MAX},
@@ -159,6 +161,51 @@ static void a_resend_is_paid_for_because_of_the_silence_before_it(void **state)
     assert_int_equal(w->last_paid.cause, CAUSE_RESEND);
 }
 
+static void a_replayed_letter_says_so_in_the_audit_trail(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.retry_transient = 0;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    pass(w, 6000);
+    failed(w, "a1", CLASS_TRANSIENT, "ERROR_SERVER_ERROR");
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 1000);
+    accepted(w, "a2", "T2");
+    skip_lines(w);
+    assert_int_equal(w->last_paid.cause, CAUSE_REPLAY);
+}
+
+static void a_pool_pays_for_itself_and_its_answers_save_no_money(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    static struct pool_options pool;
+    pool = (struct pool_options){.params = blob_new(SLICE_OF("P")),
+                                 .key = key_named("P"),
+                                 .captcha = CAPTCHA_TURNSTILE,
+                                 .size = 1,
+                                 .idle_after_ms = 120000,
+                                 .min_ttl_ms = 10000};
+    options.pools = &pool;
+    options.pool_count = 1;
+    options.price_micro[CAPTCHA_TURNSTILE] = PRICE;
+    struct world *w = world_new(&options);
+    w->options.pools = &pool;
+    w->pool_params = pool.params;
+    tick(w);
+    solve(w, "a1", "T1", "TOKEN");
+    assert_int_equal(w->last_paid.cause, CAUSE_POOL);
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE, .pool = 1);
+    skip_lines(w);
+    assert_int_equal(stats_of(w)->answered_pool, 1);
+    assert_int_equal(today(w, 0, CAPTCHA_TURNSTILE)->deduplicated, 1);
+    assert_int_equal(today(w, 0, CAPTCHA_TURNSTILE)->saved_micro, 0);
+    assert_int_equal(today(w, 0, CAPTCHA_TURNSTILE)->spent_micro, PRICE);
+}
+
 static void a_callback_proves_that_an_unheard_submit_was_paid_for_once(void **state)
 {
     (void)state;
@@ -233,6 +280,8 @@ int main(void)
         STORY(midnight_begins_a_new_page_for_everybody),
         STORY(every_paid_submit_is_written_down_with_its_cause),
         STORY(a_resend_is_paid_for_because_of_the_silence_before_it),
+        STORY(a_replayed_letter_says_so_in_the_audit_trail),
+        STORY(a_pool_pays_for_itself_and_its_answers_save_no_money),
         STORY(a_callback_proves_that_an_unheard_submit_was_paid_for_once),
         STORY(a_reply_behind_its_callback_is_paid_for_once),
         STORY(a_doubled_submit_is_paid_for_twice),

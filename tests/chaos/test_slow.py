@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""Slow clients by the hundred: headers, bodies and readers that take for ever are closed by their deadline. (TAP)"""
+import re
+import shutil
+import subprocess
+
+from chaos_world import SECONDS, SLACK, ChaosWorld, allow_files, wait_open  # first: it knows where the harness is
+from gateway import together
+from harness import Skip, check, run, test
+from swarm import Swarm
+
+DEADLINE = 1  # second, of each phase
+CONNECTIONS = 300
+CAP_MIB = 64  # RELIABILITY.md, threat 2
+
+
+def assault(opening, drip=None, expected=frozenset([408]), slack=SLACK, **options):
+    """Runs a swarm against a gateway under watch and checks that each of its connections came to its end."""
+    allow_files(4 * CONNECTIONS)
+    with ChaosWorld() as world:
+        with world.attack(CAP_MIB) as attack:
+            swarm = Swarm(world.port, CONNECTIONS, opening, drip or (lambda number: b""), **options)
+            left = swarm.run(attack.is_on).abandon()
+        lives = sorted(swarm.lives)
+        print(f"# {len(lives)} connections were closed after {lives[0] if lives else 0:.2f} to "
+              f"{lives[-1] if lives else 0:.2f} s, statuses {dict(swarm.statuses)}")
+        check(left == 0, f"{left} connections stayed open")
+        check(len(lives) >= CONNECTIONS, f"only {len(lives)} connections were closed")
+        check(lives[-1] < DEADLINE + slack, f"one lasted {lives[-1]:.1f} s")
+        check(set(swarm.statuses) <= expected, f"statuses {swarm.statuses}")
+        wait_open(world, 1)
+
+
+@test
+def headers_byte_by_byte_are_closed_by_the_deadline():
+    head = b"GET /res.php?action=get&id=1 HTTP/1.1\r\nHost: localhost\r\nX-Slow: " + b"x" * 10000
+    assault(b"G", lambda number: head[number + 1:number + 2])
+
+
+@test
+def header_fields_without_end_are_closed_by_the_deadline():
+    assault(b"GET / HTTP/1.1\r\nHost: localhost\r\n", lambda number: b"X-%d: y\r\n" % number, interval=0.2)
+
+
+@test
+def bodies_byte_by_byte_are_closed_by_the_deadline():
+    assault(b"POST /in.php HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000000\r\n\r\nkey=", lambda number: b"x")
+
+
+@test
+def chunks_byte_by_byte_are_closed_by_the_deadline():
+    assault(b"POST /v1/solves HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n",
+            lambda number: b"1\r\nx\r\n", interval=0.2)
+
+
+@test
+def readers_that_never_read_are_closed_by_the_deadline():
+    # Longer than the deadline, because the kernel's own buffers have to fill up first.
+    batch = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8
+    assault(batch, lambda number: batch, reads=False, window=4096, slack=3 * SLACK)
+
+
+def slowhttptest(world, kind, *options):
+    """The well-known tool with one of its attacks; returns what it says of the end."""
+    path = {"-H": "/", "-B": "/in.php", "-X": "/openapi.json"}[kind]
+    command = ["slowhttptest", kind, "-c", "400", "-r", "200", "-l", str(max(4, int(SECONDS))), "-p", "30", *options]
+    done = subprocess.run([*command, "-u", world.url + path], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                          stderr=subprocess.STDOUT, text=True, errors="replace", timeout=120 + 2 * SECONDS, check=False)
+    text = re.sub("\x1b\\[[0-9;]*[A-Za-z]", "", done.stdout)
+    return done.returncode, re.findall(r"Exit status:\s*(.*)", text), re.findall(r"service available:\s*(\w+)", text)
+
+
+@test
+def slow_headers_bodies_and_readers_of_slowhttptest_do_no_harm():
+    if not shutil.which("slowhttptest"):
+        raise Skip("slowhttptest is not installed")
+    attacks = [("-H", "-i", "1", "-t", "GET", "-x", "24"), ("-B", "-i", "1", "-s", "8192", "-t", "POST", "-x", "10"),
+               ("-X", "-w", "1", "-y", "1024", "-n", "1", "-z", "32", "-k", "3")]
+    with ChaosWorld() as world:
+        with world.attack(CAP_MIB):
+            ends = together(len(attacks), lambda i: slowhttptest(world, *attacks[i]))
+        for attack, (code, status, available) in zip(attacks, ends):
+            print(f"# slowhttptest {attack[0]}: {' '.join(status)}; service available: {' '.join(available)}")
+            check(code == 0 and status and "NO" not in available, f"{attack[0]}: {code} {status} {available}")
+        wait_open(world, 1)
+
+
+if __name__ == "__main__":
+    run()
