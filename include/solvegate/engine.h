@@ -164,10 +164,10 @@ struct letter_view {
     enum captcha captcha;
     enum class class;
     struct slice code;
-    request_id request;        /* whose caller could not be told, or 0 */
-    struct slice pingback;     /* where */
-    struct slice text;         /* the solution that found no place, or was not heard */
-    struct slice task_id;      /* the vendor's, of that */
+    request_id request;    /* whose caller could not be told, or 0 */
+    struct slice pingback; /* where */
+    struct slice text;     /* the solution that found no place, or was not heard */
+    struct slice task_id;  /* the vendor's, of that */
     struct key key;
     int64_t created_wall_ms;
     int64_t expires_wall_ms;

@@ -122,9 +122,9 @@ struct attempt_note {
 #define NOTES_MAX 32
 
 /* What a letter is about; the name is the API's word. */
-#define LETTER_KIND_LIST(X)   \
-    X(FLIGHT, "flight")       \
-    X(SOLUTION, "solution")   \
+#define LETTER_KIND_LIST(X) \
+    X(FLIGHT, "flight")     \
+    X(SOLUTION, "solution") \
     X(CALLBACK, "callback")
 
 enum letter_kind {
@@ -147,8 +147,8 @@ struct letter_row {
     int64_t created_wall_ms;
     uint32_t told;
     uint16_t replays;
-    struct blob *error;  /* owned */
-    struct blob *params; /* owned */
+    struct blob *error;    /* owned */
+    struct blob *params;   /* owned */
     request_id request;    /* whose caller could not be told, or 0 */
     struct blob *pingback; /* owned, or NULL: where it was to be told */
     struct blob *text;     /* owned, or NULL: the solution that found no place */

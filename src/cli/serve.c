@@ -95,8 +95,7 @@ struct given {
 static int load_again(void *context, struct config *config, struct buf *mistakes)
 {
     const struct given *const given = context;
-    const int code =
-        load_config_quietly(config, given->file, given->flags, given->count, mistakes);
+    const int code = load_config_quietly(config, given->file, given->flags, given->count, mistakes);
     return code == EX_OK && service_use_sockets(config) == 0 ? 0 : EX_CONFIG;
 }
 

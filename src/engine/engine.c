@@ -343,8 +343,8 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     engine->options.pools = NULL;
     engine->store_is_writable = true;
     engine->client_count = options->client_count;
-    engine->client_room = options->max_clients > options->client_count ? options->max_clients
-                                                                       : options->client_count;
+    engine->client_room =
+        options->max_clients > options->client_count ? options->max_clients : options->client_count;
     engine->clients = calloc(engine->client_room, sizeof *engine->clients);
     ASSERT(engine->clients != NULL);
     list_init(&engine->active);
@@ -420,15 +420,14 @@ void engine_free(struct engine *engine)
     while (engine_next_action(engine, &action))
         action_close(&action);
     free_blobs(engine);
-    struct slab *slabs[] = {&engine->requests, &engine->holds,        &engine->flights,
-                            &engine->attempts, &engine->solutions,    &engine->idempotency,
-                            &engine->letters,  &engine->notices,
-                            &engine->account_waits};
+    struct slab *slabs[] = {&engine->requests, &engine->holds,     &engine->flights,
+                            &engine->attempts, &engine->solutions, &engine->idempotency,
+                            &engine->letters,  &engine->notices,   &engine->account_waits};
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_close(slabs[i]);
-    struct table *tables[] = {&engine->requests_by_id,   &engine->holds_by_caller,
-                              &engine->flights_by_key,   &engine->attempts_by_name,
-                              &engine->solutions_by_key, &engine->idempotency_by_key,
+    struct table *tables[] = {&engine->requests_by_id,    &engine->holds_by_caller,
+                              &engine->flights_by_key,    &engine->attempts_by_name,
+                              &engine->solutions_by_key,  &engine->idempotency_by_key,
                               &engine->letters_by_number, &engine->notices_by_request};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_close(tables[i]);

@@ -45,7 +45,7 @@ struct flight {
     struct attempt *attempt;   /* the current one, or NULL */
     struct solution *solution; /* owned reference, when solved */
     struct pool *pool;         /* borrowed: it refills this one, or NULL */
-    uint64_t uid; /* in the journal; 0 without one */
+    uint64_t uid;              /* in the journal; 0 without one */
     uint64_t created_ms;
     uint64_t queued_ms; /* when it last entered the queue */
     uint64_t slot_since_ms;
@@ -66,7 +66,7 @@ struct flight {
     bool is_reserved; /* a unit of its client's budget is set aside for the next submit */
     bool is_paid;     /* a submit was or may have been accepted */
     bool is_journaled;
-    bool is_judged;   /* ERROR_ZERO_BALANCE: a probe will tell whether it is busy or account */
+    bool is_judged; /* ERROR_ZERO_BALANCE: a probe will tell whether it is busy or account */
 };
 
 /* Makes a flight for this ask and queues it; NULL when all places are taken. */

@@ -122,9 +122,10 @@ static void ambiguous(struct engine *engine, struct attempt *attempt)
     struct flight *flight = attempt->flight;
     if (flight == NULL)
         return;
-    (void)journal_attempt(engine, attempt);
-    /* It may have been accepted: the budget counts it until the contrary is proven. */
+    /* It may have been accepted: the budget counts it until the contrary is proven. First of all: once
+     * the attempt's row says that its submit ended, a restart no longer counts it. */
     slots_spend(engine, flight);
+    (void)journal_attempt(engine, attempt);
     flight_enter(engine, flight, FLIGHT_AMBIGUOUS,
                  attempt->started_ms + engine->options.ambiguity_window_ms);
 }

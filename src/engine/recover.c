@@ -26,7 +26,7 @@ struct solution_index {
     struct solution_entry {
         uint64_t number;
         struct solution *solution; /* borrowed */
-    } *entries; /* owned */
+    } *entries;                    /* owned */
     size_t count, room;
     bool is_sorted;
 };
@@ -179,8 +179,7 @@ static struct solution *solution_of(struct engine *engine, const struct solution
 static void restore_solution(struct engine *engine, const struct solution_row *row)
 {
     struct recovery *recovery = recovery_of(engine);
-    if (engine->solutions.used == engine->solutions.capacity || row->text == NULL ||
-        row->id == 0)
+    if (engine->solutions.used == engine->solutions.capacity || row->text == NULL || row->id == 0)
         return;
     struct solution *solution = solution_of(engine, row);
     struct pool *pool = pool_by_key(engine, &row->key);
@@ -256,9 +255,8 @@ static void restore_request(struct engine *engine, const struct request_row *row
 {
     struct recovery *recovery = recovery_of(engine);
     const struct restored_flight *restored = find_flight(recovery, row->flight);
-    struct solution *solution = row->flight == 0
-                                    ? index_find(&recovery->by_uid, row->solution)
-                                    : index_find(&recovery->by_flight, row->flight);
+    struct solution *solution = row->flight == 0 ? index_find(&recovery->by_uid, row->solution)
+                                                 : index_find(&recovery->by_flight, row->flight);
     struct request *request = request_restore(engine, row);
     if (request == NULL)
         return;
@@ -283,9 +281,8 @@ static void restore_idempotency(struct engine *engine, const struct idempotency_
     struct recovery *recovery = recovery_of(engine);
     const struct restored_flight *restored = find_flight(recovery, row->flight);
     struct flight *flight = restored == NULL ? NULL : restored->flight;
-    struct solution *solution = row->flight == 0
-                                    ? index_find(&recovery->by_uid, row->solution)
-                                    : index_find(&recovery->by_flight, row->flight);
+    struct solution *solution = row->flight == 0 ? index_find(&recovery->by_uid, row->solution)
+                                                 : index_find(&recovery->by_flight, row->flight);
     const uint64_t left = left_ms(engine, row->expires_wall_ms, engine->options.idempotency_ttl_ms);
     idempotency_restore(engine, row, flight, solution, left);
 }
@@ -318,11 +315,11 @@ void engine_restore(struct engine *engine, const struct record *record)
         restore_idempotency(engine, &record->idempotency);
         return;
     case RECORD_LETTER:
-        letter_restore(engine, &record->letter,
-                       left_ms(engine,
-                               record->letter.created_wall_ms +
-                                   (int64_t)engine->options.letter_keep_ms,
-                               engine->options.letter_keep_ms));
+        letter_restore(
+            engine, &record->letter,
+            left_ms(engine,
+                    record->letter.created_wall_ms + (int64_t)engine->options.letter_keep_ms,
+                    engine->options.letter_keep_ms));
         return;
     case RECORD_KIND_COUNT:
         break;

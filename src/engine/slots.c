@@ -19,8 +19,7 @@ void slots_set_plan(struct engine *engine)
 {
     const bool is_auto = engine->options.slots_are_auto;
     engine->slots_plan = is_auto ? SLOTS_AUTO_MOST : engine->options.slots;
-    engine->limit_milli =
-        (uint64_t)(is_auto ? SLOTS_AUTO_START : engine->slots_plan) * 1000;
+    engine->limit_milli = (uint64_t)(is_auto ? SLOTS_AUTO_START : engine->slots_plan) * 1000;
 }
 
 void slots_init(struct engine *engine, const struct client_options *clients)

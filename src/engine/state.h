@@ -58,7 +58,7 @@ struct request {
     bool is_renewed;
     bool is_id_told; /* its caller can come back for it */
     bool is_journaled;
-    bool is_read;    /* its final state was told to somebody */
+    bool is_read; /* its final state was told to somebody */
     bool is_reported;
 };
 
@@ -86,10 +86,10 @@ struct attempt {
     attempt_id name;
     struct key key; /* of its flight, to bank a late solution */
     uint64_t started_ms;
-    uint64_t unborn_ms; /* the latest moment at which the solution certainly did not exist */
-    uint64_t asked_ms;  /* when the poll under way was asked for */
+    uint64_t unborn_ms;   /* the latest moment at which the solution certainly did not exist */
+    uint64_t asked_ms;    /* when the poll under way was asked for */
     uint64_t accepted_ms; /* when the vendor took it; until that is known, when it was sent */
-    int64_t spent_day;  /* whose budget paid for it before its submit's reply came */
+    int64_t spent_day;    /* whose budget paid for it before its submit's reply came */
     client_id client;
     enum captcha captcha;
     enum reuse reuse;
@@ -118,14 +118,14 @@ struct solution {
     struct blob *extra; /* owned, or NULL */
     uint64_t born_ms;
     uint64_t expires_ms;
-    uint64_t solve_ms; /* slot time it cost: what a hit saves */
+    uint64_t solve_ms;   /* slot time it cost: what a hit saves */
     uint64_t uid;        /* in the journal; 0 without one */
     uint64_t flight_uid; /* that it solved, or 0 */
     attempt_id attempt;  /* that brought it */
     struct pool *pool;   /* borrowed, while it waits in one */
     journal_seq seq;     /* of its record: nobody gets it before it is durable */
-    uint32_t refs;     /* requests, idempotency records and flights that hold it, +1 while cached */
-    uint32_t handed;   /* requests that got it */
+    uint32_t refs;   /* requests, idempotency records and flights that hold it, +1 while cached */
+    uint32_t handed; /* requests that got it */
     uint32_t bytes;
     uint16_t attempts;
     client_id client;

@@ -424,8 +424,8 @@ static int start(struct gate *gate)
     const struct notices_options notices = notices_options_of(gate->config);
     gate->notices = notices_new(&gate->loop, &notices, on_notice_end, gate, &mistake);
     if (code == EX_OK && gate->notices == NULL)
-        code = fail_start("callbacks_unusable", gate->config->callbacks.ca_file, &mistake,
-                          EX_CONFIG);
+        code =
+            fail_start("callbacks_unusable", gate->config->callbacks.ca_file, &mistake, EX_CONFIG);
     buf_close(&mistake);
     if (code == EX_OK)
         code = persist_restore(gate);

@@ -72,9 +72,8 @@ int persist_secrets(struct gate *gate)
     }
     int err = store_secret(store, "identity", identity, sizeof(gate->identity_options.secret));
     if (err == 0)
-        err = store_rotating_secret(store, "nonce", NONCE_SECRET_MAX_AGE_MS,
-                                    gate->nonce_secret, gate->old_nonce_secret,
-                                    NONCE_SECRET_BYTES);
+        err = store_rotating_secret(store, "nonce", NONCE_SECRET_MAX_AGE_MS, gate->nonce_secret,
+                                    gate->old_nonce_secret, NONCE_SECRET_BYTES);
     return err == 0 ? EX_OK : report("store_unusable", slice_from(err_text(err)), EX_IOERR);
 }
 

@@ -10,8 +10,8 @@ struct gate;
 struct action;
 
 struct persist {
-    struct store *store;  /* owned; NULL: memory only */
-    struct action *held;  /* owned: a ring, in the order in which they were asked for */
+    struct store *store; /* owned; NULL: memory only */
+    struct action *held; /* owned: a ring, in the order in which they were asked for */
     size_t first, count, room;
     journal_seq durable;
     enum store_state state;

@@ -67,8 +67,8 @@ struct store_counters {
     uint64_t records, commits, bytes;
     uint64_t commit_ms_max; /* the slowest commit so far */
     struct histogram commit_times;
-    uint64_t skipped;       /* rows of clients that are no longer configured */
-    uint32_t waiting;       /* records not durable yet */
+    uint64_t skipped; /* rows of clients that are no longer configured */
+    uint32_t waiting; /* records not durable yet */
 };
 void store_counters(const struct store *store, struct store_counters *counters);
 

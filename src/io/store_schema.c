@@ -25,7 +25,8 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "  client TEXT PRIMARY KEY, day INTEGER NOT NULL, spent INTEGER NOT NULL) STRICT;"
     "CREATE TABLE solution ("
     "  id INTEGER PRIMARY KEY, flight INTEGER NOT NULL, attempt INTEGER NOT NULL,"
-    "  key BLOB NOT NULL, client TEXT NOT NULL, type TEXT NOT NULL, born INTEGER NOT NULL, expires INTEGER NOT NULL,"
+    "  key BLOB NOT NULL, client TEXT NOT NULL, type TEXT NOT NULL, born INTEGER NOT NULL, expires "
+    "INTEGER NOT NULL,"
     "  solve_ms INTEGER NOT NULL, handed INTEGER NOT NULL, attempts INTEGER NOT NULL,"
     "  kept INTEGER NOT NULL, shared INTEGER NOT NULL, task TEXT NOT NULL, text BLOB NOT NULL,"
     "  extra BLOB) STRICT;"
@@ -73,8 +74,9 @@ const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
     [RECORD_SPENT] = {.name = "spent", .key = "client", .columns = "client, day, spent"},
     [RECORD_SOLUTION] = {.name = "solution",
                          .key = "id",
-                         .columns = "id, flight, attempt, key, client, type, born, expires, solve_ms, "
-                                    "handed, attempts, kept, shared, task, text, extra",
+                         .columns =
+                             "id, flight, attempt, key, client, type, born, expires, solve_ms, "
+                             "handed, attempts, kept, shared, task, text, extra",
                          .dead = "expires <= ?1 - " SOLUTION_KEEP_MS},
     [RECORD_FLIGHT] = {.name = "flight",
                        .key = "id",

@@ -82,9 +82,8 @@ int db_secret(struct store_db *db, const char *name, uint8_t *bytes, size_t coun
         return found;
     randombytes_buf(bytes, count);
     const struct slice made = {.data = (const char *)bytes, .len = count};
-    return run_with(
-        db, "INSERT INTO secret (name, bytes, made) VALUES (?, ?, unixepoch() * 1000)", name, made,
-        0);
+    return run_with(db, "INSERT INTO secret (name, bytes, made) VALUES (?, ?, unixepoch() * 1000)",
+                    name, made, 0);
 }
 
 /* Both statements or neither: what was told to the vendor must stay understood. */

@@ -3,8 +3,8 @@
 #include "base/assert.h"
 #include "proto/config_check.h"
 #include "proto/config_clients.h"
-#include "proto/config_pools.h"
 #include "proto/config_file.h"
+#include "proto/config_pools.h"
 #include "proto/config_read.h"
 
 #include <sodium.h>

@@ -1,5 +1,5 @@
-#include "proto/config_pools.h"
 #include "proto/config_check.h"
+#include "proto/config_pools.h"
 
 #include "proto/config_values.h"
 

@@ -41,7 +41,8 @@ struct option_word {
 };
 
 struct option {
-    const char *path; /* "upstream.url"; a client's begin with "clients[].", a pool's with "pools[]." */
+    const char
+        *path; /* "upstream.url"; a client's begin with "clients[].", a pool's with "pools[]." */
     enum option_kind kind;
     size_t offset;                   /* in struct config, or in struct config_client */
     size_t bytes;                    /* of the field; of an array of one per type: of the whole */

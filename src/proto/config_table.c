@@ -249,4 +249,3 @@ const struct option options[] = {
 
 const size_t option_count = sizeof(options) / sizeof(options[0]);
 _Static_assert(sizeof(options) / sizeof(options[0]) <= OPTIONS_MAX, "OPTIONS_MAX is too small");
-

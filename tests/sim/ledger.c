@@ -243,6 +243,8 @@ void ledger_record(struct sim *sim, const struct action *action)
 {
     const struct record *record = &action->record;
     CHECK(sim, action->after == sim->disk.appended + 1);
+    if (record->kind == RECORD_SPENT)
+        sim->spent[record->spent.client] = record->spent.spent;
     if (record->kind == RECORD_FLIGHT && !record->is_drop)
         note_flight(sim, &record->flight);
     if (record->kind == RECORD_ATTEMPT && !record->is_drop)
@@ -301,6 +303,10 @@ void ledger_after_crash(struct sim *sim)
         look_at_remains(sim, i);
     for (size_t i = 0; i < sim->token_count; i++)
         sim->tokens[i].emitted = sim->tokens[i].handed;
+    for (client_id i = 0; i < SIM_CLIENTS; i++) {
+        const struct record *row = disk_find(&sim->disk, RECORD_SPENT, i);
+        sim->spent[i] = row == NULL ? 0 : row->spent.spent;
+    }
     sim->tally = (struct counted){.requests = 0};
 }
 
@@ -390,8 +396,21 @@ void ledger_after_restart(struct sim *sim)
     }
 }
 
+/* Whatever the vendor accepted before the crash is paid for by somebody's budget after it. */
+static void check_budgets(struct sim *sim)
+{
+    if (sim->first_day != sim->last_day || sim->has_skewed)
+        return;
+    for (size_t i = 0; i < SIM_CLIENTS; i++) {
+        const uint64_t budget = sim->plan.clients[i].budget_per_day;
+        const uint64_t accepted = sim->accepted[i] < budget ? sim->accepted[i] : budget;
+        CHECK(sim, budget == UINT64_MAX || sim->spent[i] >= accepted);
+    }
+}
+
 void ledger_after_first_tick(struct sim *sim)
 {
+    check_budgets(sim);
     for (size_t i = 0; i < sim->submit_count; i++) {
         CHECK(sim, !sim->submits[i].must_poll || sim->submits[i].polled_in == sim->incarnation);
         sim->submits[i].must_poll = false;

@@ -1,4 +1,4 @@
-/* A small hash map from numbers to places in an array, with deletion; the same everywhere, since its order is never seen. */
+/* A small hash map from numbers to places in an array, with deletion; its order is never seen. */
 #ifndef SOLVEGATE_TESTS_SIM_MAP_H
 #define SOLVEGATE_TESTS_SIM_MAP_H
 

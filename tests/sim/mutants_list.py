@@ -162,6 +162,9 @@ MUTANTS = [
 
     ("a solution that found no place is handed out after two crashes", "src/engine/recover.c",
      "    } else if (solution->handed == 0) {", "    } else if (solution->is_cached) {", "sim"),
+    ("an ambiguous submit costs no budget after a crash", "src/engine/hear.c",
+     "    slots_spend(engine, flight);\n    (void)journal_attempt(engine, attempt);\n    flight_enter(",
+     "    (void)journal_attempt(engine, attempt);\n    slots_spend(engine, flight);\n    flight_enter(", "sim"),
     ("a late solution is handed out again after a crash", "src/engine/hear.c",
      "    if (is_late)\n        (void)journal_attempt(engine, attempt);", "    (void)is_late;", "sim"),
 

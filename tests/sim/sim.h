@@ -319,6 +319,7 @@ struct sim {
     struct map submit_by_name, flight_by_uid, known_by_id, token_by_uid;
 
     uint64_t accepted[SIM_CLIENTS];
+    uint64_t spent[SIM_CLIENTS]; /* as the rows say */
     uint64_t solved; /* tasks the vendor solved */
     uint64_t answered;
     uint32_t attempt_rows; /* of this incarnation */

@@ -454,8 +454,8 @@ void order_letters(struct world *world, enum letter_verb verb, struct letter_fil
 void told(struct world *world, const char *request, enum notify_end end)
 {
     struct event event = {.kind = EVENT_NOTIFIED};
-    event.notified = (struct notified){
-        .request = request_named(world, request), .end = end, .why = "http_500"};
+    event.notified =
+        (struct notified){.request = request_named(world, request), .end = end, .why = "http_500"};
     step(world, &event);
 }
 

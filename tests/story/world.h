@@ -52,13 +52,13 @@ struct world {
     struct engine_options options;
     struct disk disk;
     struct blob *pool_params; /* owned, or NULL: of the pool in the options */
-    uint64_t now_ms; /* since the story began */
+    uint64_t now_ms;          /* since the story began */
     int64_t wall_skew_ms;
     struct rand rand;
     struct buf log;
     struct world_tally tally;
     struct paid last_paid; /* without its parameters */
-    journal_seq seq; /* of the last record seen */
+    journal_seq seq;       /* of the last record seen */
     unsigned steps;
     bool is_quiet;      /* no lines, only the tally: for crowds */
     bool shows_ages;    /* age and rest of life behind each solution */

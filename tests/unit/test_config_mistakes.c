@@ -163,9 +163,9 @@ static void a_key_given_twice_is_a_mistake(void **state)
 static void mistakes_in_pools_are_named(void **state)
 {
     (void)state;
-    world_expect(FILE_WITH("\"pools\": {}"), "gate.json: pools: expected a list, found an object\n");
-    world_expect(FILE_WITH("\"pools\": [1]"),
-                 "gate.json: pools[0]: expected an object, found 1\n");
+    world_expect(FILE_WITH("\"pools\": {}"),
+                 "gate.json: pools: expected a list, found an object\n");
+    world_expect(FILE_WITH("\"pools\": [1]"), "gate.json: pools[0]: expected an object, found 1\n");
     world_expect(FILE_WITH("\"pools\": [{\"size\": 0}]"),
                  "gate.json: pools[0].size: expected a whole number of 1 to 10000, found 0\n"
                  "gate.json: pools[0]: expected a method, found none\n");
