@@ -49,7 +49,7 @@ static int listen_here(struct sockaddr_in *address)
         .sin_family = AF_INET,
         .sin_addr.s_addr = htonl(INADDR_LOOPBACK),
     };
-    if (bind(listener, (const struct sockaddr *)address, sizeof(*address)) != 0 ||
+    if (listener < 0 || bind(listener, (const struct sockaddr *)address, sizeof(*address)) != 0 ||
         setsockopt(listener, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on)) != 0 ||
         listen(listener, 4096) != 0 || getsockname(listener, (struct sockaddr *)address, &len) != 0)
         die("listen");

@@ -1,5 +1,6 @@
 #include "io/reload.h"
 
+#include "base/assert.h"
 #include "io/gate.h"
 #include "io/gate_inside.h"
 #include "io/gate_make.h"
@@ -45,8 +46,7 @@ void reload(struct gate *gate)
 {
     struct config *fresh = calloc(1, sizeof(*fresh));
     struct buf mistakes;
-    if (fresh == NULL || gate->loader == NULL)
-        return;
+    ASSERT(fresh != NULL);
     service_reloading();
     const int code = gate->loader->load(gate->loader->context, fresh, &mistakes);
     if (code == 0)

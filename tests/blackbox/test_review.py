@@ -169,7 +169,7 @@ def a_hangup_neither_ends_the_gateway_nor_loses_a_solve():
     with World(sim=("--solve-time", "500ms")) as world:
         task = world.submit_id()
         world.gate.send_signal(signal.SIGHUP)
-        world.gate.wait_line("event=reload_not_offered")
+        world.gate.wait_line("event=reloaded")
         contains(world.result_text(task), "OK|SIM_")
 
 

@@ -73,7 +73,9 @@ class Probe:
     """probe.py beside the gateway. `attack()` starts the count that matters."""
 
     def __init__(self, world):
-        command = [sys.executable, str(HERE / "probe.py"), str(world.port), world.task, "probe", PAGE, KEY, world.solution]
+        command = [sys.executable, str(HERE / "probe.py"), str(world.port), "probe", PAGE, KEY, world.solution]
+        if world.pending:
+            command.append(world.pending)
         self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         check(self.process.stdout.readline() == "ready\n", "the probe did not start")
 
@@ -104,16 +106,15 @@ class ChaosGate(Gate):
 class ChaosWorld(World):
     """A gateway that knows the probe's solution. `with world.attack(cap_mib):` runs an attack under watch."""
 
+    pending = None  # an id that never gets ready, if the probe shall poll that
+
     def __init__(self, config=None, sim=("--solve-time", "50ms"), files=None):
         super().__init__(merge(LASTING, config or {}), sim, env=sanitizer_options())
         self.files = files
 
-    def upstream_url(self):
-        return self.sim.url
-
     def __enter__(self):
         self.sim.__enter__()
-        upstream = {"url": self.upstream_url(), "key": KEY, "slots": 1000}
+        upstream = {"url": self.sim.url, "key": KEY, "slots": 1000}
         self.gate = ChaosGate(merge({"upstream": upstream}, self.config), env=self.env)
         self.gate.files = self.files
         try:
@@ -123,8 +124,7 @@ class ChaosWorld(World):
             raise
         self.url = self.gate.url
         self.port = self.gate.port
-        self.task = self.submit_id(sitekey="probe")
-        self.solution = self.result_text(self.task)[3:]
+        self.solution = self.solved(sitekey="probe", wait=30)["solution"]
         return self
 
     def attack(self, cap_mib):

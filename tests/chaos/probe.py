@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Fifty legitimate requests a second over a few kept-alive connections, in a process of their own.
 
-    probe.py PORT ID SITEKEY PAGE KEY SOLUTION
+    probe.py PORT SITEKEY PAGE KEY SOLUTION [ID]
 
-Starts at once, says "ready" once every connection has been answered, counts anew at each line on stdin, and at the end
+Half of them ask POST /v1/solves for something that is solved, the others res.php for the id that was told then; or for
+this ID, which is not ready yet and stays so: of the answered ones only the last 16 384 are kept. Starts at once, says "ready" once every connection has been answered, counts anew at each line on stdin, and at the end
 of stdin prints a line of JSON for each count: requests, failures, the first of them, latencies in milliseconds.
 """
 import http.client
@@ -39,9 +40,10 @@ class Count:
 
 
 class Prober:
-    def __init__(self, port, task, sitekey, page, key, solution):
+    def __init__(self, port, sitekey, page, key, solution, pending=None):
         self.port = int(port)
-        self.get = f"/res.php?key={key}&action=get&id={task}"
+        self.get = f"/res.php?key={key}&action=get&id="
+        self.pending = pending
         self.body = json.dumps({"method": "turnstile", "sitekey": sitekey, "pageurl": page, "wait": 15})
         self.headers = {"Content-Type": "application/json", "Authorization": f"Bearer {key}"}
         self.solution = solution
@@ -49,38 +51,40 @@ class Prober:
         self.is_over = threading.Event()
         self.warm = threading.Barrier(CONNECTIONS + 1)
 
-    def ask(self, connection, is_poll):
-        """None, or what was wrong with the answer."""
-        if is_poll:
-            connection.request("GET", self.get)
-        else:
-            connection.request("POST", "/v1/solves", self.body, self.headers)
+    def poll(self, connection, told):
+        connection.request("GET", self.get + (self.pending or told))
         reply = connection.getresponse()
         text = reply.read().decode("utf-8", "replace")
-        if is_poll:
-            return None if text == "OK|" + self.solution else f"res.php said {reply.status} {text[:200]}"
-        is_right = reply.status == 200 and json.loads(text).get("solution") == self.solution
-        return None if is_right else f"POST /v1/solves said {reply.status} {text[:200]}"
+        expected = "CAPCHA_NOT_READY" if self.pending else "OK|" + self.solution
+        return told, None if text == expected else f"res.php said {reply.status} {text[:200]}"
 
-    def ask_once(self, connection, is_poll):
+    def solve(self, connection):
+        connection.request("POST", "/v1/solves", self.body, self.headers)
+        reply = connection.getresponse()
+        text = reply.read().decode("utf-8", "replace")
+        if reply.status != 200 or json.loads(text).get("solution") != self.solution:
+            return None, f"POST /v1/solves said {reply.status} {text[:200]}"
+        return str(json.loads(text)["id"]), None
+
+    def ask(self, connection, told):
+        """Returns the id that was told, which the next call polls if there is one."""
         count = self.counts[-1]
         started = time.monotonic()
         try:
-            problem = self.ask(connection, is_poll)
+            answered, problem = self.poll(connection, told) if told else self.solve(connection)
         except (OSError, http.client.HTTPException, ValueError) as failure:
-            problem = f"{type(failure).__name__}: {failure}"
+            answered, problem = None, f"{type(failure).__name__}: {failure}"
             connection.close()
         count.note(time.monotonic() - started, problem)
+        return None if told else answered
 
     def work(self, number):
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
-        self.ask_once(connection, True)
+        told = self.ask(connection, None)
         self.warm.wait()
         due = time.monotonic() + number / RATE
-        is_poll = number % 2 == 0
         while not self.is_over.wait(max(0, due - time.monotonic())):
-            self.ask_once(connection, is_poll)
-            is_poll = not is_poll
+            told = self.ask(connection, told)
             # Behind time it does not catch up: the machine is slow, and a burst would be another test.
             due = max(due + CONNECTIONS / RATE, time.monotonic() - 0.5)
         connection.close()

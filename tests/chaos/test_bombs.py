@@ -103,7 +103,8 @@ def parts_and_compressed_bodies_are_refused():
 
 def pipeline(world, count):
     """Sends them all without waiting for any; every seventh asks for somebody else's. Returns the answers in order."""
-    ids = [world.task if number % 7 else "1" for number in range(count)]
+    known = world.solved(sitekey="probe")["id"]
+    ids = [known if number % 7 else "1" for number in range(count)]
     requests = "".join(f"GET /res.php?key={KEY}&action=get&id={task} HTTP/1.1\r\nHost: localhost\r\n\r\n" for task in ids)
     found = []
     with socket.create_connection(("127.0.0.1", world.port), timeout=120) as connection:

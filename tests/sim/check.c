@@ -153,7 +153,7 @@ static void check_solution(struct sim *sim, const struct caller *caller,
     if (!known->is_final)
         hand_out(sim, place, known);
     else
-        CHECK(sim, known->token == place);
+        CHECK(sim, known->token == place || known->is_unsafe);
     known->token = place;
 }
 

@@ -54,7 +54,9 @@ struct reference {
     /* The caller that asks or looks in this step, and what it may get. */
     caller_id caller;
     uint32_t request, flight;
-    bool is_new, is_told, is_over;
+    uint64_t number;    /* of its idempotency key, or 0 */
+    uint32_t bound_old; /* what that stood for */
+    bool is_new, is_told, is_over, is_refused;
     bool is_lost; /* it cannot follow any more, and is silent from now on */
 };
 
@@ -167,8 +169,11 @@ static void on_ask(struct sim *sim, const struct ask *ask)
     ref->flights[ref->flight].requests++;
     ref->caller = ask->caller;
     ref->is_told = ask->is_id_told;
-    if (number != 0)
-        *binding(ref, number) = ref->flight;
+    ref->number = number;
+    if (number == 0)
+        return;
+    ref->bound_old = *binding(ref, number);
+    *binding(ref, number) = ref->flight;
 }
 
 /* Without requests a flight ends, unless it is at the vendor. */
@@ -355,20 +360,6 @@ static void bind_row(struct sim *sim, const struct flight_row *row)
         found->uid = row->id;
 }
 
-/* Of two that look alike the model may have taken the wrong one for the one that moved. */
-static void swap_with_twin(struct reference *ref, struct ref_flight *flight)
-{
-    for (size_t i = 0; i < ref->flight_count && flight->phase != QUEUED; i++) {
-        struct ref_flight *twin = &ref->flights[i];
-        if (!twin->is_live || twin->phase != QUEUED || twin->key != flight->key ||
-            twin->reuse != flight->reuse || twin->client != flight->client ||
-            twin->requests != flight->requests || twin->attempts != flight->attempts)
-            continue;
-        twin->phase = flight->phase;
-        flight->phase = QUEUED;
-    }
-}
-
 static void on_submit(struct sim *sim, const struct call *call)
 {
     struct reference *ref = sim->reference;
@@ -377,8 +368,6 @@ static void on_submit(struct sim *sim, const struct call *call)
         struct ref_flight *flight = &ref->flights[i];
         if (!flight->is_live || flight->uid != ref->intent_flight)
             continue;
-        if (!flight->may_queue)
-            swap_with_twin(ref, flight);
         CHECK(sim, flight->phase == QUEUED || (flight->may_queue && flight->phase == BACKING_OFF));
         CHECK(sim, !flight->must_end);
         flight->phase = SUBMITTING;
@@ -405,6 +394,7 @@ static void on_answer(struct sim *sim, const struct answer *answer)
     }
     if (request == MAP_NONE && answer->caller == ref->caller) {
         ref->is_over = is_final;
+        ref->is_refused = answer->refusal != REFUSAL_NONE;
         request = is_final ? MAP_NONE : ref->request;
     }
     if (request == MAP_NONE)
@@ -454,6 +444,8 @@ static void settle_caller(struct sim *sim)
         ref->requests[ref->request].is_live = false;
         flight->requests--;
         flight->is_live = !ref->is_new;
+        if (ref->number != 0)
+            *binding(ref, ref->number) = ref->is_refused ? ref->bound_old : MAP_NONE;
     }
     if (sim->callers[ref->caller - 1].state != CALLER_OPEN)
         return;
@@ -507,6 +499,8 @@ static void end(struct sim *sim, uint32_t place)
 static void end_unmatched(struct sim *sim, uint32_t place)
 {
     const struct ref_flight *flight = &sim->reference->flights[place];
+    if (sim->reference->is_lost)
+        return;
     if (!flight->must_end && !flight->may_end)
         trace_note(sim,
                    "the model's flight of key %u (phase %d, %u requests, %u attempts) is not "
@@ -514,6 +508,19 @@ static void end_unmatched(struct sim *sim, uint32_t place)
                    flight->key, (int)flight->phase, flight->requests, flight->attempts);
     CHECK(sim, flight->must_end || flight->may_end);
     end(sim, place);
+}
+
+/* Two that look alike, and a timer may have moved one of them: nobody can tell which. */
+static bool has_twin(const struct reference *ref, const struct ref_flight *flight)
+{
+    for (size_t i = 0; i < ref->flight_count; i++) {
+        const struct ref_flight *twin = &ref->flights[i];
+        if (twin != flight && twin->is_live && twin->may_queue && twin->key == flight->key &&
+            twin->reuse == flight->reuse && twin->client == flight->client &&
+            twin->requests == flight->requests && twin->attempts == flight->attempts)
+            return true;
+    }
+    return false;
 }
 
 static void claim_all(struct sim *sim, bool may_end, bool may_queue, struct flight_view *views,
@@ -525,6 +532,7 @@ static void claim_all(struct sim *sim, bool may_end, bool may_queue, struct flig
         if (!flight->is_live || flight->must_end || flight->is_matched ||
             flight->may_end != may_end || (may_queue && !flight->may_queue))
             continue;
+        ref->is_lost |= may_queue && has_twin(ref, flight);
         (void)claim(sim, flight, may_queue ? QUEUED : flight->phase, views, count);
     }
 }
@@ -569,6 +577,8 @@ void reference_compare(struct sim *sim)
     size_t count = engine_list_flights(sim->engine, &cursor, views, VIEWS);
     ASSERT(cursor == 0);
     match(sim, views, &count);
+    if (ref->is_lost)
+        return;
     /* Nothing is under way that the model does not know of. */
     CHECK(sim, count == 0);
     struct gauges gauges;

@@ -320,7 +320,7 @@ struct sim {
 
     uint64_t accepted[SIM_CLIENTS];
     uint64_t spent[SIM_CLIENTS]; /* as the rows say */
-    uint64_t solved; /* tasks the vendor solved */
+    uint64_t solved;             /* tasks the vendor solved */
     uint64_t answered;
     uint32_t attempt_rows; /* of this incarnation */
     uint32_t probing_in[PROBE_COUNT];
