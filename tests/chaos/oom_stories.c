@@ -51,9 +51,10 @@ static bool read_body(char *text, size_t room, struct slice type, struct slice b
 
 static bool read_form(char *text, size_t room)
 {
-    return read_body(text, room, SLICE_OF("application/x-www-form-urlencoded"),
-                     SLICE_OF("key=k&method=turnstile&sitekey=0x%41%42&pageurl=https%3A%2F%2Fexample"
-                              ".com%2F&cookies=a%3D1%3Bb%3D2&userAgent=Mozilla+5.0&data-s=%00%ff"));
+    return read_body(
+        text, room, SLICE_OF("application/x-www-form-urlencoded"),
+        SLICE_OF("key=k&method=turnstile&sitekey=0x%41%42&pageurl=https%3A%2F%2Fexample"
+                 ".com%2F&cookies=a%3D1%3Bb%3D2&userAgent=Mozilla+5.0&data-s=%00%ff"));
 }
 
 static bool read_json(char *text, size_t room)
@@ -66,11 +67,12 @@ static bool read_json(char *text, size_t room)
 
 static bool read_multipart(char *text, size_t room)
 {
-    return read_body(text, room, SLICE_OF("multipart/form-data; boundary=\"B\""),
-                     SLICE_OF("--B\r\nContent-Disposition: form-data; name=\"method\"\r\n\r\npost\r\n"
-                              "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\\\"b"
-                              ".png\"\r\nContent-Type: image/png\r\n\r\nPNG\r\n--C\r\nmore\r\n"
-                              "--B\r\nContent-Disposition: form-data; name=key\r\n\r\nk\r\n--B--\r\n"));
+    return read_body(
+        text, room, SLICE_OF("multipart/form-data; boundary=\"B\""),
+        SLICE_OF("--B\r\nContent-Disposition: form-data; name=\"method\"\r\n\r\npost\r\n"
+                 "--B\r\nContent-Disposition: form-data; name=\"file\"; filename=\"a\\\"b"
+                 ".png\"\r\nContent-Type: image/png\r\n\r\nPNG\r\n--C\r\nmore\r\n"
+                 "--B\r\nContent-Disposition: form-data; name=key\r\n\r\nk\r\n--B--\r\n"));
 }
 
 /* ---- the vendor ---------------------------------------------------------------------------- */
@@ -116,18 +118,21 @@ static bool read_submit(char *text, size_t room, const char *start, const char *
 
 static bool read_whole_submit(char *text, size_t room)
 {
-    return read_submit(text, room, "{\"status\":1,\"request\":\"2122988149\",\"pad\":\"", "\"}", true);
+    return read_submit(text, room, "{\"status\":1,\"request\":\"2122988149\",\"pad\":\"", "\"}",
+                       true);
 }
 
 static bool read_cut_submit(char *text, size_t room)
 {
-    return read_submit(text, room, "{\"status\":1,\"request\":\"2122988149\",\"pad\":\"", "", false);
+    return read_submit(text, room, "{\"status\":1,\"request\":\"2122988149\",\"pad\":\"", "",
+                       false);
 }
 
 static bool read_refused_submit(char *text, size_t room)
 {
-    return read_submit(text, room, "{\"status\":0,\"request\":\"ERROR_ZERO_BALANCE\",\"error_text\":\"",
-                       "\"}", true);
+    return read_submit(text, room,
+                       "{\"status\":0,\"request\":\"ERROR_ZERO_BALANCE\",\"error_text\":\"", "\"}",
+                       true);
 }
 
 static bool read_poll(char *text, size_t room)
@@ -228,7 +233,8 @@ static bool read_config(char *text, size_t room)
 {
     return load_config(
         text, room,
-        "{\"listen\": [\"127.0.0.1:0\"], \"upstream\": {\"key\": \"vendor\", \"price\": {\"default\": "
+        "{\"listen\": [\"127.0.0.1:0\"], \"upstream\": {\"key\": \"vendor\", \"price\": "
+        "{\"default\": "
         "2}},\n\"errors\": {\"ERROR_SOMETHING\": \"transient\"}, // a comment\n"
         "\"pools\": [{\"name\": \"login\", \"method\": \"turnstile\", \"sitekey\": \"0xS\", "
         "\"pageurl\": \"https://example.com/\", \"size\": 3, \"client\": \"crawler\"}],\n"
@@ -267,9 +273,8 @@ static void on_request(void *context, const struct http_request *request)
          request->path.data, request->body.len, (int)request->content_type.len,
          slice_is_given(request->content_type) ? request->content_type.data : "");
     http_reply(talk->server, request->caller,
-               &(struct http_reply){.status = 200,
-                                    .content_type = SLICE_OF("text/plain"),
-                                    .body = request->body});
+               &(struct http_reply){
+                   .status = 200, .content_type = SLICE_OF("text/plain"), .body = request->body});
 }
 
 static void on_gone(void *context, caller_id caller, const struct http_note *note)
@@ -330,7 +335,8 @@ static void converse(struct talk *talk, uv_loop_t *loop)
     send_piece(talk, loop, (struct slice){.data = body, .len = ECHOED / 2});
     send_piece(talk, loop, (struct slice){.data = body, .len = ECHOED / 2});
     hear(talk, loop, ECHOED);
-    send_piece(talk, loop, SLICE_OF("POST /chunks HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked"));
+    send_piece(talk, loop,
+               SLICE_OF("POST /chunks HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked"));
     send_piece(talk, loop, SLICE_OF("\r\n\r\n5\r\nhello\r\n6\r\n wor"));
     send_piece(talk, loop, SLICE_OF("ld\r\n0\r\n\r\n"));
     hear(talk, loop, 50);
@@ -350,10 +356,9 @@ static bool serve_http(char *text, size_t room)
                                          .pipeline = 8};
     uv_loop_t loop;
     ASSERT(uv_loop_init(&loop) == 0);
-    talk.server =
-        http_server_new(&loop, &options,
-                        &(struct http_handlers){
-                            .context = &talk, .on_request = on_request, .on_gone = on_gone});
+    talk.server = http_server_new(
+        &loop, &options,
+        &(struct http_handlers){.context = &talk, .on_request = on_request, .on_gone = on_gone});
     struct buf bound, mistake;
     buf_init(&bound, 1024);
     buf_init(&mistake, 1024);
