@@ -53,6 +53,10 @@ static void receive(struct engine *engine, struct attempt *attempt, struct fligh
         flight_solve(engine, flight, solution);
     else
         place_late(engine, attempt, solution);
+    /* Else its flight let go of it, and it was written then. Before the solution may go: a repeat must be
+     * recognised after a crash. */
+    if (flight == NULL)
+        (void)journal_attempt(engine, attempt);
     solution_unref(engine, solution);
 }
 
@@ -60,14 +64,10 @@ static void solved(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result)
 {
     histogram_add(&engine->timings[TIMING_SOLVE], engine->now_ms - attempt->accepted_ms);
-    const bool is_late = attempt->flight == NULL;
     attempt->is_closed = true;
     attempt->is_solved = true;
     attempt->text = blob_ref(result->text);
     receive(engine, attempt, attempt->flight, result);
-    /* Else its flight let go of it, and it was written then: a repeat is recognised after a crash. */
-    if (is_late)
-        (void)journal_attempt(engine, attempt);
 }
 
 static void failed(struct engine *engine, struct attempt *attempt,

@@ -33,8 +33,8 @@
 
 /* What is due is late by so much only when we were stopped, or the machine was. */
 #define STANDSTILL_MS 200
-/* A connection that waits in the kernel is accepted in one turn of the loop and read in the next. */
-#define STANDSTILL_TURNS 4
+/* What waits in the kernel is accepted in one turn of the loop and read in a later one. */
+#define LISTEN_MS 100
 
 _Static_assert(sizeof(struct visit) <= sizeof(struct http_note), "a visit must fit into a note");
 
@@ -187,7 +187,8 @@ static void on_deadline(uv_timer_t *timer)
 static void before_sleep(uv_prepare_t *prepare)
 {
     struct gate *gate = prepare->data;
-    const uint64_t due = engine_next_deadline(gate->engine);
+    const uint64_t next = engine_next_deadline(gate->engine);
+    const uint64_t due = next > gate->listen_until_ms ? next : gate->listen_until_ms;
     const uint64_t now = uv_now(&gate->loop);
     if (due == gate->armed_ms && due > now)
         return;
@@ -212,19 +213,23 @@ static bool is_idle(const struct gate *gate)
     return waiting == 0 && http.open == 0 && gate->submits_out == 0 && persist_is_idle(gate);
 }
 
-/* After a standstill nothing may expire before what came meanwhile is heard (RELIABILITY.md 3.2). */
-static bool must_listen_first(struct gate *gate, uint64_t due_ms)
+/* After a standstill nothing may expire before what came meanwhile is heard (RELIABILITY.md 3.2). Asked
+ * in every turn, so that each standstill gets time of its own; a loop that is always late gets it once. */
+static bool may_expire(struct gate *gate, uint64_t due_ms)
 {
-    const bool is_late = due_ms + STANDSTILL_MS < uv_now(&gate->loop);
-    gate->turns_listened = is_late ? gate->turns_listened + 1 : 0;
-    return is_late && gate->turns_listened <= STANDSTILL_TURNS;
+    const uint64_t now_ms = uv_now(&gate->loop);
+    const bool is_late = due_ms < now_ms && now_ms - due_ms > STANDSTILL_MS;
+    if (!is_late)
+        gate->listen_until_ms = 0;
+    else if (gate->listen_until_ms == 0)
+        gate->listen_until_ms = now_ms + LISTEN_MS;
+    return due_ms <= now_ms && gate->listen_until_ms <= now_ms;
 }
 
 static void after_poll(uv_check_t *check)
 {
     struct gate *gate = check->data;
-    const uint64_t due_ms = engine_next_deadline(gate->engine);
-    if (due_ms <= uv_now(&gate->loop) && !must_listen_first(gate, due_ms)) {
+    if (may_expire(gate, engine_next_deadline(gate->engine))) {
         const struct event event = gate_event(gate, EVENT_TICK);
         gate_step(gate, &event);
     }

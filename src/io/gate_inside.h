@@ -57,8 +57,8 @@ struct gate {
     uv_check_t after_poll;
     uv_signal_t sigterm, sigint, sighup;
     uv_timer_t drain_timer;
-    uint64_t armed_ms;       /* what `deadline` is set to; 0: not set */
-    uint32_t turns_listened; /* since a standstill, before anything may expire */
+    uint64_t armed_ms;        /* what `deadline` is set to; 0: not set */
+    uint64_t listen_until_ms; /* after a standstill nothing expires before; 0: there was none */
     bool is_draining;
     bool is_closing;
     int exit_code;

@@ -58,6 +58,11 @@ class File:
         self.file.close()
 
 
+def hear_hangups():
+    """Whoever runs the tests with nohup made us ignore them, and what is ignored stays ignored."""
+    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
+
 class Terminal:
     """The program on a terminal of its own; .shown is everything it has written there."""
 
@@ -67,7 +72,8 @@ class Terminal:
         self.before = termios.tcgetattr(self.terminal)
         environment = clean_environment(**{"TERM": "xterm", "LC_ALL": "C.UTF-8", **(env or {})})
         self.process = subprocess.Popen([binary("SOLVEGATE"), *args], stdin=self.terminal, stdout=self.terminal,
-                                        stderr=self.terminal, env=environment, start_new_session=True)
+                                        stderr=self.terminal, env=environment, start_new_session=True,
+                                        preexec_fn=hear_hangups)
         self.shown = ""
 
     def __enter__(self):

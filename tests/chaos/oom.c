@@ -1,8 +1,9 @@
 /* Memory that runs out at every single allocation of the parsers, once and for good.
  *
  * The rule is that running out of memory ends the process by an assertion of ours, or that the parser returns an
- * error. It must never crash otherwise, nor read something else, nor lose what it had allocated. So every story is run
- * once undisturbed, then in a child for every allocation of it that may fail: that one alone, or it and all after it. */
+ * error. It must never crash otherwise, nor read something else, nor lose what it had allocated. So every story is
+ * told once undisturbed, then in a child for every allocation of it that may fail: that one alone, or it and all after
+ * it. */
 #include "oom.h"
 
 #include "base/assert.h"
@@ -19,6 +20,9 @@
 #include <yyjson.h>
 
 #define TEXT_MAX 16384
+
+/* What a child's exit codes begin at, far from those of a sanitizer that ends it. */
+#define FIRST_CODE 40
 
 /* How a child ends; any other end is a failure. */
 enum end {
@@ -141,7 +145,7 @@ char *__wrap_yyjson_val_write_opts(const yyjson_val *value, yyjson_write_flag fl
 _Noreturn void __wrap_assert_fail(const char *expression, const char *file, int line)
 {
     if (is_child)
-        _exit(END_ASSERTED);
+        _exit(FIRST_CODE + END_ASSERTED);
     (void)fprintf(stderr, "assertion failed: %s (%s:%d)\n", expression, file, line);
     abort();
 }
@@ -177,11 +181,11 @@ static _Noreturn void run_refused(const struct story *story, const char *expecte
     fail_at = 0;
     if (is_read && strcmp(text, expected) != 0) {
         (void)fprintf(stderr, "# instead of\n%.300s\n# it read\n%.300s\n", expected, text);
-        _exit(END_OTHER);
+        _exit(FIRST_CODE + END_OTHER);
     }
     if (alive != 0)
-        _exit(END_LEAK);
-    _exit(is_read ? END_SAME : END_ERROR);
+        _exit(FIRST_CODE + END_LEAK);
+    _exit(FIRST_CODE + (is_read ? END_SAME : END_ERROR));
 }
 
 /* Returns the child's end, or END_COUNT if it died, with how in *died. */
@@ -194,8 +198,8 @@ static enum end end_of(const struct story *story, const char *expected, long at,
     int status = 0;
     ASSERT(waitpid(child, &status, 0) == child);
     *died = status;
-    return WIFEXITED(status) && WEXITSTATUS(status) < END_COUNT ? (enum end)WEXITSTATUS(status)
-                                                                : END_COUNT;
+    const int end = WIFEXITED(status) ? WEXITSTATUS(status) - FIRST_CODE : END_COUNT;
+    return end >= 0 && end < END_COUNT ? (enum end)end : END_COUNT;
 }
 
 static bool check_end(const struct story *story, enum end end, long at, bool on, int died)

@@ -44,7 +44,7 @@ class Hostile:
 
 
 class Swarm:
-    """opening is sent at once; drip(n) gives what follows every interval, and where reads is false nothing is ever read.
+    """opening is sent at once; drip(n) gives what follows every interval; unless it reads, nothing is ever read.
 
     Afterwards .lives has the seconds that each closed connection lasted, .statuses how often each status was heard and
     .words how often each answer of the dialect.

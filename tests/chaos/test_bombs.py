@@ -105,7 +105,8 @@ def pipeline(world, count):
     """Sends them all without waiting for any; every seventh asks for somebody else's. Returns the answers in order."""
     known = world.solved(sitekey="probe")["id"]
     ids = [known if number % 7 else "1" for number in range(count)]
-    requests = "".join(f"GET /res.php?key={KEY}&action=get&id={task} HTTP/1.1\r\nHost: localhost\r\n\r\n" for task in ids)
+    path = f"/res.php?key={KEY}&action=get&id="
+    requests = "".join(f"GET {path}{task} HTTP/1.1\r\nHost: localhost\r\n\r\n" for task in ids)
     found = []
     with socket.create_connection(("127.0.0.1", world.port), timeout=120) as connection:
         sender = threading.Thread(target=connection.sendall, args=(requests.encode(),))

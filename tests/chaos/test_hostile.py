@@ -29,8 +29,8 @@ def end_of(world, identifier):
     """(status, code) once the request has come to its end."""
     def ended():
         reply = world.call("GET", f"/v1/solves/{identifier}", wait=20)
-        body = reply.json()
-        return None if reply.status in (200, 202) and body.get("status") in ("queued", "solving") else (reply.status, body)
+        is_running = reply.json().get("status") in ("queued", "solving")
+        return None if is_running else (reply.status, reply.json())
 
     status, body = wait_until(ended, f"the end of {identifier}", timeout=PATIENCE)
     return status, body.get("code") or body.get("status")
@@ -53,7 +53,7 @@ def misbehave(where, expected, others=None):
         equal(wrong, {}, "ends that are not as they should be")
         check(took < 60, f"the last one ended after {took:.1f} s")
         equal(trap.connections, 0, "redirects that were followed")
-        wait_until(lambda: world.solve(sitekey="honest", wait=20).status == 200, "an honest answer afterwards", timeout=60)
+        wait_until(lambda: world.solve(sitekey="honest", wait=20).status == 200, "an honest answer", timeout=60)
 
 
 @test

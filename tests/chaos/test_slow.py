@@ -14,11 +14,11 @@ CONNECTIONS = 300
 CAP_MIB = 64  # RELIABILITY.md, threat 2
 
 
-def assault(opening, drip=None, expected=frozenset([408]), slack=SLACK, **options):
+def assault(opening, drip=None, slack=SLACK, cap_mib=CAP_MIB, **options):
     """Runs a swarm against a gateway under watch and checks that each of its connections came to its end."""
     allow_files(4 * CONNECTIONS)
     with ChaosWorld() as world:
-        with world.attack(CAP_MIB) as attack:
+        with world.attack(cap_mib) as attack:
             swarm = Swarm(world.port, CONNECTIONS, opening, drip or (lambda number: b""), **options)
             left = swarm.run(attack.is_on).abandon()
         lives = sorted(swarm.lives)
@@ -27,7 +27,7 @@ def assault(opening, drip=None, expected=frozenset([408]), slack=SLACK, **option
         check(left == 0, f"{left} connections stayed open")
         check(len(lives) >= CONNECTIONS, f"only {len(lives)} connections were closed")
         check(lives[-1] < DEADLINE + slack, f"one lasted {lives[-1]:.1f} s")
-        check(set(swarm.statuses) <= expected, f"statuses {swarm.statuses}")
+        check(set(swarm.statuses) <= {408}, f"statuses {swarm.statuses}")
         wait_open(world, 1)
 
 
@@ -55,9 +55,11 @@ def chunks_byte_by_byte_are_closed_by_the_deadline():
 
 @test
 def readers_that_never_read_are_closed_by_the_deadline():
-    # Longer than the deadline, because the kernel's own buffers have to fill up first.
+    # Longer than the deadline, because the kernel has buffers of its own to fill up. Up to 256 KiB of replies wait for
+    # each of them in the gateway.
     batch = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8
-    assault(batch, lambda number: batch, reads=False, window=4096, slack=3 * SLACK)
+    assault(batch, lambda number: batch, reads=False, window=4096, slack=3 * SLACK,
+            cap_mib=CONNECTIONS // 4 + 16)
 
 
 def slowhttptest(world, kind, *options):

@@ -377,7 +377,7 @@ static void on_submit(struct sim *sim, const struct call *call)
         flight->started_ms = sim->now_ms;
         return;
     }
-    CHECK(sim, !"a submit for a flight that does not exist");
+    sim_fail(sim, "a submit is for a flight that exists", __FILE__, __LINE__);
 }
 
 static void on_answer(struct sim *sim, const struct answer *answer)
