@@ -166,7 +166,7 @@ MUTANTS = [
      "    slots_spend(engine, flight);\n    (void)journal_attempt(engine, attempt);\n    flight_enter(",
      "    (void)journal_attempt(engine, attempt);\n    slots_spend(engine, flight);\n    flight_enter(", "sim"),
     ("a late solution is handed out again after a crash", "src/engine/hear.c",
-     "    if (is_late)\n        (void)journal_attempt(engine, attempt);", "    (void)is_late;", "sim"),
+     "    if (flight == NULL)\n        (void)journal_attempt(engine, attempt);", "", "sim"),
 
     # ---- besides the engine -----------------------------------------------------------------------------------------------
     ("8 bytes of a nonce's MAC are compared", "src/proto/nonce.c",
