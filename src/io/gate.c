@@ -31,10 +31,12 @@
 /* Long enough for answers at hand to leave; what is still unsolved is on disk. */
 #define GIVE_UP_MS 3000
 
-/* What is due is late by so much only when we were stopped, or the machine was. */
+/* The loop wakes up so late only when it was stopped, or the machine was. */
 #define STANDSTILL_MS 200
 /* What waits in the kernel is accepted in one turn of the loop and read in a later one. */
 #define LISTEN_MS 100
+/* A loop that is always late must get on, too. */
+#define CALM_MS 1000
 
 _Static_assert(sizeof(struct visit) <= sizeof(struct http_note), "a visit must fit into a note");
 
@@ -190,6 +192,7 @@ static void before_sleep(uv_prepare_t *prepare)
     const uint64_t next = engine_next_deadline(gate->engine);
     const uint64_t due = next > gate->listen_until_ms ? next : gate->listen_until_ms;
     const uint64_t now = uv_now(&gate->loop);
+    gate->sleep_until_ms = due;
     if (due == gate->armed_ms && due > now)
         return;
     gate->armed_ms = due;
@@ -213,23 +216,21 @@ static bool is_idle(const struct gate *gate)
     return waiting == 0 && http.open == 0 && gate->submits_out == 0 && persist_is_idle(gate);
 }
 
-/* After a standstill nothing may expire before what came meanwhile is heard (RELIABILITY.md 3.2). Asked
- * in every turn, so that each standstill gets time of its own; a loop that is always late gets it once. */
-static bool may_expire(struct gate *gate, uint64_t due_ms)
+/* After a standstill nothing may expire before what came meanwhile is heard (RELIABILITY.md 3.2). How late
+ * the loop woke up tells, not how late something is due: steps in between move the engine's clock. */
+static bool may_expire(struct gate *gate)
 {
-    const uint64_t now_ms = uv_now(&gate->loop);
-    const bool is_late = due_ms < now_ms && now_ms - due_ms > STANDSTILL_MS;
-    if (!is_late)
-        gate->listen_until_ms = 0;
-    else if (gate->listen_until_ms == 0)
-        gate->listen_until_ms = now_ms + LISTEN_MS;
-    return due_ms <= now_ms && gate->listen_until_ms <= now_ms;
+    const uint64_t now = uv_now(&gate->loop);
+    const uint64_t overslept = now > gate->sleep_until_ms ? now - gate->sleep_until_ms : 0;
+    if (overslept > STANDSTILL_MS && now > gate->listen_until_ms + CALM_MS)
+        gate->listen_until_ms = now + LISTEN_MS;
+    return engine_next_deadline(gate->engine) <= now && gate->listen_until_ms <= now;
 }
 
 static void after_poll(uv_check_t *check)
 {
     struct gate *gate = check->data;
-    if (may_expire(gate, engine_next_deadline(gate->engine))) {
+    if (may_expire(gate)) {
         const struct event event = gate_event(gate, EVENT_TICK);
         gate_step(gate, &event);
     }

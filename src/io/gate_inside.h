@@ -58,7 +58,8 @@ struct gate {
     uv_signal_t sigterm, sigint, sighup;
     uv_timer_t drain_timer;
     uint64_t armed_ms;        /* what `deadline` is set to; 0: not set */
-    uint64_t listen_until_ms; /* after a standstill nothing expires before; 0: there was none */
+    uint64_t sleep_until_ms;  /* when the loop is to wake up at the latest */
+    uint64_t listen_until_ms; /* after a standstill nothing expires before */
     bool is_draining;
     bool is_closing;
     int exit_code;

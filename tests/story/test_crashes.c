@@ -1,0 +1,155 @@
+/* Crashes at the worst moments: each of these broke a promise until the simulation met it. */
+#include "world.h"
+
+static struct world *thrifty_world(uint32_t max_solutions)
+{
+    static const struct client_options thrifty = {.weight = 1, .budget_per_day = 1};
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.has_callbacks = true;
+    if (max_solutions == 0)
+        options.clients = &thrifty;
+    else
+        options.max_solutions = max_solutions;
+    return world_new(&options);
+}
+
+static void a_solution_reported_bad_stays_bad(void **state)
+{
+    (void)state;
+    struct world *w = thrifty_world(100);
+    ask(w, "ann", .key = "K", .idempotency = "I", .is_told = true);
+    callback(w, "a1", "T1", "TOKEN");
+    report_bad(w, "ann", "r1");
+    crash(w, ALL_RECORDS);
+    ask(w, "bob", .key = "K", .idempotency = "I");
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+static void a_second_crash_during_recovery_forgets_nobody(void **state)
+{
+    (void)state;
+    struct world *w = thrifty_world(100);
+    ask(w, "ann", .key = "K", .is_told = true);
+    const journal_seq before = w->seq;
+    rejected(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    crash(w, before + 2);
+    crash(w, 1);
+    assert_non_null(peek(w, "r1"));
+    skip_lines(w);
+}
+
+static void a_solution_before_its_reply_is_paid_for(void **state)
+{
+    (void)state;
+    struct world *w = thrifty_world(0);
+    ask(w, "ann", .key = "K", .is_told = true);
+    const journal_seq before = w->seq;
+    callback(w, "a1", "T1", "TOKEN");
+    crash(w, before + 1);
+    ask(w, "bob", .key = "L");
+    assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+}
+
+static void an_ambiguous_submit_is_paid_for(void **state)
+{
+    (void)state;
+    struct world *w = thrifty_world(0);
+    ask(w, "ann", .key = "K", .is_told = true);
+    const journal_seq before = w->seq;
+    ambiguous(w, "a1");
+    crash(w, before + 1);
+    ask(w, "bob", .key = "L");
+    assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+}
+
+static void a_doubled_task_is_handed_out_once(void **state)
+{
+    (void)state;
+    struct world *w = thrifty_world(100);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    accepted(w, "a1", "T1");
+    callback(w, "a1", "T1", "ONE");
+    callback(w, "a1", "T2", "TWO");
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    crash(w, ALL_RECORDS);
+    callback(w, "a1", "T2", "TWO");
+    ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+static void a_late_solution_is_handed_out_once(void **state)
+{
+    (void)state;
+    struct world *w = thrifty_world(100);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    ambiguous(w, "a1");
+    gone(w, "ann");
+    pass(w, 50000);
+    callback(w, "a1", "T1", "LATE");
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    detach(w, "bob", "r1");
+    crash(w, ALL_RECORDS);
+    callback(w, "a1", "T1", "LATE");
+    ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+static void a_repeat_is_recognised_after_two_crashes(void **state)
+{
+    (void)state;
+    struct world *w = thrifty_world(100);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE, .is_told = true);
+    accepted(w, "a1", "T1");
+    const journal_seq before = w->seq;
+    callback(w, "a1", "T1", "TOKEN");
+    crash(w, before + 1);
+    look(w, "ann", "r1", 0);
+    detach(w, "ann", "r1");
+    crash(w, ALL_RECORDS);
+    callback(w, "a1", "T1", "TOKEN");
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+static void what_found_no_place_is_handed_out_once(void **state)
+{
+    (void)state;
+    struct world *w = thrifty_world(1);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE, .is_told = true);
+    ask(w, "bob", .key = "L", .is_told = true);
+    callback(w, "a2", "T2", "SHARED");
+    const journal_seq before = w->seq;
+    callback(w, "a1", "T1", "ONE");
+    crash(w, before + 1);
+    look(w, "ann", "r1", 0);
+    report_bad(w, "bob", "r2");
+    const journal_seq given = w->seq;
+    detach(w, "ann", "r1");
+    /* The request is gone, and its solution's end was not written. */
+    crash(w, given + 1);
+    ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
+    assert_int_equal(w->tally.submits, 3);
+    skip_lines(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(a_solution_reported_bad_stays_bad),
+        STORY(a_second_crash_during_recovery_forgets_nobody),
+        STORY(a_solution_before_its_reply_is_paid_for),
+        STORY(an_ambiguous_submit_is_paid_for),
+        STORY(a_doubled_task_is_handed_out_once),
+        STORY(a_late_solution_is_handed_out_once),
+        STORY(a_repeat_is_recognised_after_two_crashes),
+        STORY(what_found_no_place_is_handed_out_once),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
