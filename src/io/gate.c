@@ -216,8 +216,8 @@ static bool is_idle(const struct gate *gate)
     return waiting == 0 && http.open == 0 && gate->submits_out == 0 && persist_is_idle(gate);
 }
 
-/* After a standstill nothing may expire before what came meanwhile is heard (RELIABILITY.md 3.2). How late
- * the loop woke up tells, not how late something is due: steps in between move the engine's clock. */
+/* After a standstill nothing may expire before what came meanwhile is heard (RELIABILITY.md 3.2). It shows in
+ * how late the loop wakes up, whatever is due. */
 static bool may_expire(struct gate *gate)
 {
     const uint64_t now = uv_now(&gate->loop);

@@ -1,0 +1,83 @@
+/* A reload: what is under way goes on, new clients come, slots and lifetimes change from now on. */
+#include "world.h"
+
+static const struct client_options one[] = {{.weight = 1, .budget_per_day = 1}};
+static const struct client_options two[] = {{.weight = 1, .budget_per_day = 5},
+                                            {.weight = 1, .budget_per_day = UINT64_MAX}};
+
+static struct engine_options with_clients(const struct client_options *clients, uint16_t count)
+{
+    struct engine_options options = world_options();
+    options.clients = clients;
+    options.client_count = count;
+    options.max_clients = 2;
+    return options;
+}
+
+static void a_new_client_comes_and_a_budget_grows(void **state)
+{
+    (void)state;
+    const struct engine_options before = with_clients(one, 1);
+    struct world *w = world_new(&before);
+    ask(w, "ann", .key = "K");
+    ask(w, "ann again", .key = "L");
+    const struct engine_options after = with_clients(two, 2);
+    engine_configure(w->engine, &after);
+    ask(w, "ann again", .key = "L");
+    ask(w, "bob", .key = "M", .client = 1);
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] answer ann again refused: this client's budget for today is used up, retry"
+              " after 43200000\n"
+              "[     0] submit a2 L\n"
+              "[     0] submit a3 M of client 1\n");
+}
+
+static void more_slots_let_the_queue_go_on_and_fewer_hold_it_back(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 1;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    ask(w, "bob", .key = "L");
+    expect(w, "[     0] submit a1 K\n");
+    options.slots = 2;
+    engine_configure(w->engine, &options);
+    tick(w);
+    expect(w, "[     0] submit a2 L\n");
+    options.slots = 1;
+    engine_configure(w->engine, &options);
+    ask(w, "cat", .key = "M");
+    accepted(w, "a1", "T1");
+    pass(w, 6000);
+    solved(w, "a1", "TOKEN");
+    assert_int_equal(gauges_of(w).queued, 1);
+    skip_lines(w);
+}
+
+static void limits_and_the_journal_stay_as_they_were_built(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    struct engine_options other = world_options();
+    other.max_flights = 1;
+    other.ttl_ms[CAPTCHA_OTHER] = 1000;
+    engine_configure(w->engine, &other);
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_OTHER);
+    ask(w, "bob", .key = "L", .captcha = CAPTCHA_OTHER);
+    assert_int_equal(w->tally.submits, 2);
+    assert_true(w->tally.records > 0);
+    skip_lines(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(a_new_client_comes_and_a_budget_grows),
+        STORY(more_slots_let_the_queue_go_on_and_fewer_hold_it_back),
+        STORY(limits_and_the_journal_stay_as_they_were_built),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
