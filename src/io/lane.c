@@ -122,6 +122,7 @@ void lane_settle(struct lane *lane)
             continue;
         const bool is_ok = news->data.result == CURLE_OK;
         struct transfer *transfer = transfer_of(news->easy_handle);
+        transfer->result = (int)news->data.result;
         lane_remove(lane, transfer);
         if (!lane->handlers.on_done(lane->handlers.context, transfer, is_ok))
             return;

@@ -217,15 +217,14 @@ static curl_off_t lookup_time(const struct post *post)
     return time;
 }
 
-/* What the system said when it could not connect; 0 when the trouble came later. */
-static long connect_error(const struct post *post)
+static bool is_about_tls(int result)
 {
-    long error = 0;
-    (void)curl_easy_getinfo(post->wire.easy, CURLINFO_OS_ERRNO, &error);
-    return error;
+    return result == CURLE_SSL_CONNECT_ERROR || result == CURLE_PEER_FAILED_VERIFICATION ||
+           result == CURLE_SSL_CERTPROBLEM || result == CURLE_SSL_CIPHER ||
+           result == CURLE_SSL_ISSUER_ERROR || result == CURLE_SSL_INVALIDCERTSTATUS;
 }
 
-/* Lanes do not pass on libcurl's code, but how far the post came says as much. */
+/* How far it came says more than libcurl's code, but for TLS. */
 static const char *failure_of(const struct post *post, uint64_t now_ms)
 {
     if (post->refusal != NULL)
@@ -240,7 +239,7 @@ static const char *failure_of(const struct post *post, uint64_t now_ms)
         return "reply_broken";
     if (!post->is_dialled && lookup_time(post) == 0)
         return "name_unknown";
-    return post->is_dialled && connect_error(post) == 0 ? "tls_failed" : "unreachable";
+    return is_about_tls(post->wire.result) ? "tls_failed" : "unreachable";
 }
 
 bool post_conclude(const struct post *post, bool is_ok, uint64_t now_ms, char word[POST_WORD_MAX])

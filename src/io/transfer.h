@@ -41,6 +41,7 @@ struct transfer {
     void *headers;           /* owned curl_slist for a multipart body, or NULL */
     struct buf reply;
     size_t header_bytes;
+    int result;     /* libcurl's code, once it is done */
     uint32_t sends; /* how often libcurl was about to send the request */
     bool is_too_big;
     bool is_on_submit_url; /* where the handle points, to spare setting it again */
