@@ -145,11 +145,12 @@ class WallClock:
         libraries = glob.glob("/usr/lib/*/faketime/libfaketimeMT.so.1")
         if not libraries:
             raise Skip("libfaketime is not installed")
-        self.file = tempfile.NamedTemporaryFile("w", suffix=".faketime")
+        self.folder = tempfile.TemporaryDirectory()
+        self.file = os.path.join(self.folder.name, "faketime")
         self.jump(0)
         self.env = {
             "LD_PRELOAD": libraries[0],
-            "FAKETIME_TIMESTAMP_FILE": self.file.name,
+            "FAKETIME_TIMESTAMP_FILE": self.file,
             "FAKETIME_NO_CACHE": "1",
             "FAKETIME_DONT_FAKE_MONOTONIC": "1",
             # The library comes before the sanitizer's, which that does not like.
@@ -157,8 +158,7 @@ class WallClock:
         }
 
     def jump(self, seconds):
-        """So far from the true time."""
-        self.file.seek(0)
-        self.file.truncate()
-        self.file.write(f"{seconds:+d}")
-        self.file.flush()
+        """So far from the true time. All at once: the library reads it at any moment and ends with half a number."""
+        with open(self.file + ".new", "w", encoding="ascii") as file:
+            file.write(f"{seconds:+d}")
+        os.replace(self.file + ".new", self.file)

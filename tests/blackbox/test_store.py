@@ -3,6 +3,7 @@
 import contextlib
 import http.client
 import os
+import re
 import signal
 import sqlite3
 import stat
@@ -242,7 +243,9 @@ def after_a_failed_fsync_callers_get_what_is_paid_for_and_it_ends_with_74():
             equal(is_solved, f"held-{i}" in submitted, f"held-{i} is paid for, and got {answer}; solved")
         # Everybody asks again. An intent without an outcome waits for its window, so what is known is asked for.
         world.start()
-        contains(world.gate.wait_line("event=restored"), f"flights={len(submitted)}")
+        restored = int(re.search(r"flights=(\d+)", world.gate.wait_line("event=restored")).group(1))
+        # Intents of the commit that failed may be on the disk all the same, and wait for their window like the rest.
+        check(restored >= len(submitted), f"{restored} flights restored, {len(submitted)} submitted")
 
 
 def attempt(call):
