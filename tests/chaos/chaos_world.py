@@ -16,7 +16,7 @@ from gateway import PAGE, World, merge  # noqa: E402
 from harness import KEY, Gate, check, get, wait_until  # noqa: E402
 
 # How long each attack lasts; a soak sets more.
-SECONDS = float(os.environ.get("CHAOS_SECONDS", "5"))
+SECONDS = float(os.environ.get("CHAOS_SECONDS", "3"))
 # How late a busy machine may be with a deadline.
 SLACK = 8
 MIB = 1024

@@ -32,7 +32,7 @@ def option(name, default):
 
 
 SEED = option("--seed", random.SystemRandom().randrange(2**32))
-SAMPLE = option("--points", 8)
+SAMPLE = option("--points", 6)
 
 
 # What changes a file: these make the difference between two moments of the writer.
