@@ -319,6 +319,9 @@ class Program:
         self.expect_exit = None
         self.process.kill()
         self.process.wait()
+        # What is left of it is read before another start, whose streams these threads would count.
+        for reader in self._readers:
+            reader.join()
 
     def stop(self, number=signal.SIGTERM):
         """Ends it and checks how it ended. A second stop does nothing."""
