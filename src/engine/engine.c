@@ -66,7 +66,7 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
         notice_on_timer(engine, CONTAINER_OF(timer, struct notice, timer));
         return;
     case TIMER_BOOKS:
-        journal_on_books_timer(engine);
+        journal_books(engine);
         return;
     case TIMER_PAUSE:
         /* Every step ends with a look at the queue. */

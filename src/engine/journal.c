@@ -288,11 +288,6 @@ void journal_on_step(struct engine *engine)
     wheel_arm(&engine->wheel, &engine->books_timer, engine->now_ms + BOOKS_EVERY_MS);
 }
 
-void journal_on_books_timer(struct engine *engine)
-{
-    journal_books(engine);
-}
-
 void engine_close_books(struct engine *engine)
 {
     journal_books(engine);

@@ -5,7 +5,6 @@
 #include "engine/state.h"
 
 void journal_init(struct engine *engine);
-void journal_on_books_timer(struct engine *engine);
 /* Sees to it that the books are written soon after they changed. */
 void journal_on_step(struct engine *engine);
 /* Today's page as it is. */

@@ -37,11 +37,6 @@ void pools_close(struct engine *engine)
 
 /* ---- waking and sleeping ----------------------------------------------------------------- */
 
-static void sleep(struct pool *pool)
-{
-    pool->is_asleep = true;
-}
-
 void pool_on_demand(struct engine *engine, struct pool *pool)
 {
     pool->asked_ms = engine->now_ms;
@@ -56,7 +51,7 @@ void pool_on_timer(struct engine *engine, struct pool *pool)
 {
     const uint64_t idle_ms = pool->asked_ms + pool->options.idle_after_ms;
     if (engine->now_ms >= idle_ms) {
-        sleep(pool);
+        pool->is_asleep = true;
         return;
     }
     const bool is_waiting = pool->retry_at_ms > engine->now_ms && pool->retry_at_ms < idle_ms;
@@ -150,7 +145,7 @@ void pool_on_solution_timer(struct engine *engine, struct solution *solution)
     COUNT(engine, solutions_expired_unused);
     pool->expired++;
     if (++pool->wasted >= pool->options.max_waste && pool->options.max_waste > 0)
-        sleep(pool);
+        pool->is_asleep = true;
     leave(engine, solution);
 }
 

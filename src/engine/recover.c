@@ -273,7 +273,7 @@ static void restore_request(struct engine *engine, const struct request_row *row
     else if (restored != NULL && restored->flight != NULL)
         request_join(request, engine, restored->flight, row->source);
     else
-        request_forget(engine, request);
+        request_free(engine, request);
 }
 
 static void restore_idempotency(struct engine *engine, const struct idempotency_row *row)

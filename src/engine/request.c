@@ -89,12 +89,6 @@ struct request *request_restore(struct engine *engine, const struct request_row 
     return request;
 }
 
-void request_forget(struct engine *engine, struct request *request)
-{
-    ASSERT(is_final(request));
-    request_free(engine, request);
-}
-
 void request_journal(struct engine *engine, struct request *request)
 {
     if (request->flight != NULL && !request->flight->is_journaled)

@@ -17,8 +17,6 @@ void request_free(struct engine *engine, struct request *request);
 
 /* The request of a row, waiting for nothing yet, or NULL when there is no room or it is known. */
 struct request *request_restore(struct engine *engine, const struct request_row *row);
-/* The same again: there is nothing left to tell about it. */
-void request_forget(struct engine *engine, struct request *request);
 
 /* Its caller learns its id, so that it must survive a crash. */
 void request_journal(struct engine *engine, struct request *request);

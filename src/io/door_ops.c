@@ -6,7 +6,6 @@
 #include "io/openapi.h"
 #include "io/reply.h"
 #include "proto/api.h"
-#include "proto/json_out.h"
 
 #include <solvegate/words.h>
 
@@ -27,22 +26,16 @@ static const char *store_word(const struct persist *persist)
     UNREACHABLE();
 }
 
-/* What the engine cannot know, as one more member of the object that it has just filled. */
-static void add_service(struct gate *gate)
+/* What the engine cannot know. */
+static struct stats_service service_of(const struct gate *gate)
 {
-    struct buf *out = &gate->body;
-    if (out->len == 0 || out->is_full)
-        return;
-    out->len--; /* the closing bracket, which comes back at the end */
-    json_member(out, "service");
-    json_open(out, '{');
-    json_string(out, "version", SOLVEGATE_VERSION);
-    json_seconds(out, "uptime", uv_now(&gate->loop) - gate->started_ms);
-    json_bool(out, "draining", gate->is_draining);
-    json_string(out, "store", store_word(&gate->persist));
-    json_bool(out, "callbacks", gate->config->public_url[0] != '\0');
-    json_close(out, '}');
-    json_close(out, '}');
+    return (struct stats_service){
+        .version = SOLVEGATE_VERSION,
+        .uptime_ms = uv_now(&gate->loop) - gate->started_ms,
+        .is_draining = gate->is_draining,
+        .store = store_word(&gate->persist),
+        .has_callbacks = gate->config->public_url[0] != '\0',
+    };
 }
 
 void door_stats(struct gate *gate, const struct http_request *request, struct visit *visit,
@@ -64,8 +57,8 @@ void door_stats(struct gate *gate, const struct http_request *request, struct vi
         count += pages[count].stats != NULL;
     }
     engine_gauges(gate->engine, &gauges);
-    api_write_stats(&gate->body, &gauges, &total, pages, count, &scope);
-    add_service(gate);
+    const struct stats_service service = service_of(gate);
+    api_write_stats(&gate->body, &gauges, &total, pages, count, &scope, &service);
     reply_json(gate, request->caller, visit, 200);
 }
 

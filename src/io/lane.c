@@ -2,7 +2,7 @@
 
 #include "base/assert.h"
 #include "io/sockets.h"
-#include "io/transfer.h"
+#include "io/wire.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -105,12 +105,12 @@ void lane_run(struct lane *lane)
     lane_settle(lane);
 }
 
-static struct transfer *transfer_of(CURL *easy)
+static struct wire *wire_of(CURL *easy)
 {
     char *private = NULL;
     (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
     ASSERT(private != NULL);
-    return (struct transfer *)(void *)private;
+    return (struct wire *)(void *)private;
 }
 
 void lane_settle(struct lane *lane)
@@ -121,10 +121,10 @@ void lane_settle(struct lane *lane)
         if (news->msg != CURLMSG_DONE)
             continue;
         const bool is_ok = news->data.result == CURLE_OK;
-        struct transfer *transfer = transfer_of(news->easy_handle);
-        transfer->result = (int)news->data.result;
-        lane_remove(lane, transfer);
-        if (!lane->handlers.on_done(lane->handlers.context, transfer, is_ok))
+        struct wire *wire = wire_of(news->easy_handle);
+        wire->result = (int)news->data.result;
+        lane_remove(lane, wire);
+        if (!lane->handlers.on_done(lane->handlers.context, wire, is_ok))
             return;
     }
     arm(lane);
@@ -142,20 +142,20 @@ bool lane_is_touched(const struct lane *lane)
     return lane->is_touched;
 }
 
-void lane_add(struct lane *lane, struct transfer *transfer)
+void lane_add(struct lane *lane, struct wire *wire)
 {
-    const CURLMcode code = curl_multi_add_handle(lane->multi, transfer->easy);
+    const CURLMcode code = curl_multi_add_handle(lane->multi, wire->easy);
     ASSERT(code == CURLM_OK);
-    transfer->lane = lane;
+    wire->lane = lane;
     lane->active++;
     lane->is_touched = true;
 }
 
-void lane_remove(struct lane *lane, struct transfer *transfer)
+void lane_remove(struct lane *lane, struct wire *wire)
 {
-    ASSERT(transfer->lane == lane);
-    (void)curl_multi_remove_handle(lane->multi, transfer->easy);
-    transfer->lane = NULL;
+    ASSERT(wire->lane == lane);
+    (void)curl_multi_remove_handle(lane->multi, wire->easy);
+    wire->lane = NULL;
     lane->active--;
 }
 

@@ -7,13 +7,13 @@
 
 struct lane;
 struct sockets;
-struct transfer;
 struct uv_loop_s;
+struct wire;
 
 struct lane_handlers {
     void *context;
-    /* The transfer is out of its lane and may be reused; false when nothing more is to be told. */
-    bool (*on_done)(void *context, struct transfer *transfer, bool is_ok);
+    /* It is out of its lane and may be reused; false when nothing more is to be told. */
+    bool (*on_done)(void *context, struct wire *wire, bool is_ok);
 };
 
 /* room: how many transfers, and connections, it may hold. */
@@ -22,10 +22,10 @@ struct lane *lane_new(struct uv_loop_s *loop, struct sockets *sockets, uint32_t 
 bool lane_has_room(const struct lane *lane);
 bool lane_is_touched(const struct lane *lane);
 
-/* The transfer starts with the next lane_run. */
-void lane_add(struct lane *lane, struct transfer *transfer);
+/* It starts with the next lane_run. */
+void lane_add(struct lane *lane, struct wire *wire);
 /* Takes it out at once and closes its connection; on_done is not called. */
-void lane_remove(struct lane *lane, struct transfer *transfer);
+void lane_remove(struct lane *lane, struct wire *wire);
 
 /* For sockets: a socket of this lane is ready. lane_settle must follow. */
 void lane_on_ready(void *lane, int fd, unsigned events);

@@ -12,11 +12,6 @@
 /* Nobody reads the replies; reading them to the end only keeps their connections usable. */
 #define BODY_MAX_BYTES ((size_t)64 * 1024)
 #define HEAD_MAX_BYTES ((size_t)32 * 1024)
-/* As in transfer.c: certificates are looked at again now and then, and idle connections are given up
- * before servers commonly do. */
-#define CONNECTION_LIFETIME_S 600L
-#define CONNECTION_IDLE_S 50L
-
 /* ---- callbacks --------------------------------------------------------------------------- */
 
 static size_t on_body(char *data, size_t size, size_t count, void *context)
@@ -73,26 +68,11 @@ static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
-static int on_close_socket(void *context, curl_socket_t fd)
-{
-    sockets_shut(context, fd);
-    return 0;
-}
-
 /* ---- life -------------------------------------------------------------------------------- */
-
-static struct curl_slist *add_header(struct curl_slist *headers, const char *line)
-{
-    struct curl_slist *longer = curl_slist_append(headers, line);
-    ASSERT(longer != NULL);
-    return longer;
-}
 
 void post_setup_init(struct post_setup *setup, const char *ca_file)
 {
-    struct curl_slist *headers = add_header(NULL, "Content-Type: application/json");
-    /* Empty, so that libcurl does not wait for "100 Continue". */
-    setup->json_headers = add_header(headers, "Expect:");
+    setup->json_headers = wire_add_header(NULL, "Content-Type: application/json");
     setup->ca_file = ca_file == NULL ? NULL : strdup(ca_file);
     ASSERT(ca_file == NULL || setup->ca_file != NULL);
 }
@@ -103,48 +83,15 @@ void post_setup_close(struct post_setup *setup)
     free(setup->ca_file);
 }
 
-#define SET(easy, option, value)                                           \
-    do {                                                                   \
-        const CURLcode set_failed = curl_easy_setopt(easy, option, value); \
-        ASSERT(set_failed == CURLE_OK);                                    \
-    } while (0)
-
 /* The URL is a stranger's: nothing but plain HTTP to exactly that place. */
-static void set_safety(CURL *easy, const struct post_setup *setup)
-{
-    SET(easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    SET(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    SET(easy, CURLOPT_PROXY, ""); /* also none from the environment */
-    SET(easy, CURLOPT_NOPROXY, "*");
-    SET(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    SET(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
-    SET(easy, CURLOPT_PATH_AS_IS, 1L);
-    SET(easy, CURLOPT_ACCEPT_ENCODING, NULL);
-    SET(easy, CURLOPT_HTTP09_ALLOWED, 0L);
-    SET(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    SET(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    SET(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    if (setup->ca_file != NULL) {
-        SET(easy, CURLOPT_CAINFO, setup->ca_file);
-        SET(easy, CURLOPT_CAPATH, NULL);
-    }
-}
-
 static void set_connection(CURL *easy, struct post *post)
 {
-    const struct post_setup *setup = post->setup;
-    SET(easy, CURLOPT_NOSIGNAL, 1L);
-    /* As in transfer.c: a thread that still looks up a name is not waited for. */
-    SET(easy, CURLOPT_QUICK_EXIT, 1L);
-    SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-    SET(easy, CURLOPT_TIMEOUT_MS, (long)setup->timeout_ms);
-    SET(easy, CURLOPT_MAXLIFETIME_CONN, CONNECTION_LIFETIME_S);
-    SET(easy, CURLOPT_MAXAGE_CONN, CONNECTION_IDLE_S);
-    SET(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-    SET(easy, CURLOPT_OPENSOCKETDATA, post);
-    /* A connection outlives the post that opened it. */
-    SET(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
-    SET(easy, CURLOPT_CLOSESOCKETDATA, setup->sockets);
+    WIRE_SET(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
+    WIRE_SET(easy, CURLOPT_PATH_AS_IS, 1L);
+    WIRE_SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
+    WIRE_SET(easy, CURLOPT_TIMEOUT_MS, (long)post->setup->timeout_ms);
+    WIRE_SET(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    WIRE_SET(easy, CURLOPT_OPENSOCKETDATA, post);
 }
 
 static void set_request(CURL *easy, struct post *post, struct slice url, struct slice body)
@@ -153,21 +100,20 @@ static void set_request(CURL *easy, struct post *post, struct slice url, struct 
     ASSERT(text != NULL);
     memcpy(text, url.data, url.len);
     text[url.len] = '\0';
-    SET(easy, CURLOPT_URL, text);
+    WIRE_SET(easy, CURLOPT_URL, text);
     free(text);
-    SET(easy, CURLOPT_USERAGENT, "solvegate/" SOLVEGATE_VERSION);
+    WIRE_SET(easy, CURLOPT_USERAGENT, "solvegate/" SOLVEGATE_VERSION);
     if (slice_is_given(body)) {
-        SET(easy, CURLOPT_HTTPHEADER, post->setup->json_headers);
-        SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
-        SET(easy, CURLOPT_COPYPOSTFIELDS, body.data);
+        WIRE_SET(easy, CURLOPT_HTTPHEADER, post->setup->json_headers);
+        WIRE_SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)body.len);
+        WIRE_SET(easy, CURLOPT_COPYPOSTFIELDS, body.data);
     }
-    SET(easy, CURLOPT_WRITEFUNCTION, on_body);
-    SET(easy, CURLOPT_WRITEDATA, post);
-    SET(easy, CURLOPT_HEADERFUNCTION, on_head);
-    SET(easy, CURLOPT_HEADERDATA, post);
-    SET(easy, CURLOPT_PREREQFUNCTION, on_before_send);
-    SET(easy, CURLOPT_PREREQDATA, post);
-    SET(easy, CURLOPT_PRIVATE, &post->wire); /* what a lane gives back */
+    WIRE_SET(easy, CURLOPT_WRITEFUNCTION, on_body);
+    WIRE_SET(easy, CURLOPT_WRITEDATA, post);
+    WIRE_SET(easy, CURLOPT_HEADERFUNCTION, on_head);
+    WIRE_SET(easy, CURLOPT_HEADERDATA, post);
+    WIRE_SET(easy, CURLOPT_PREREQFUNCTION, on_before_send);
+    WIRE_SET(easy, CURLOPT_PREREQDATA, post);
 }
 
 static struct post *new_post(uint64_t id)
@@ -183,11 +129,9 @@ struct post *post_new(const struct post_setup *setup, uint64_t id, struct slice 
                       struct slice body)
 {
     struct post *post = new_post(id);
-    CURL *easy = curl_easy_init();
-    ASSERT(easy != NULL);
+    wire_init(&post->wire, "http,https", setup->ca_file, setup->sockets);
+    CURL *easy = post->wire.easy;
     post->setup = setup;
-    post->wire.easy = easy;
-    set_safety(easy, setup);
     set_connection(easy, post);
     set_request(easy, post, url, body);
     return post;
@@ -202,9 +146,8 @@ struct post *post_new_refused(uint64_t id, const char *refusal)
 
 void post_free(struct post *post)
 {
-    ASSERT(post->wire.lane == NULL);
     list_unlink(&post->link);
-    curl_easy_cleanup(post->wire.easy);
+    wire_close(&post->wire);
     free(post);
 }
 

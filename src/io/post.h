@@ -2,8 +2,12 @@
 #ifndef SOLVEGATE_IO_POST_H
 #define SOLVEGATE_IO_POST_H
 
+#include "base/list.h"
 #include "base/slice.h"
-#include "io/transfer.h"
+#include "io/wire.h"
+
+#include <stdbool.h>
+#include <stdint.h>
 
 /* Longest word that says how a post ended, with its NUL. */
 #define POST_WORD_MAX 32
@@ -18,8 +22,8 @@ struct post_setup {
 };
 
 struct post {
-    struct transfer wire; /* what a lane knows of it: only the handle and the lane are used */
-    struct list link;     /* in the sender's due or active posts */
+    struct wire wire;
+    struct list link; /* in the sender's due or active posts */
     const struct post_setup *setup;
     uint64_t id;
     const char *refusal; /* it is not sent at all, and this is why; NULL otherwise */

@@ -50,12 +50,12 @@ static void conclude(struct sender *sender, struct post *post, bool is_ok)
     sender->on_end(sender->context, id, is_delivered, word);
 }
 
-static bool on_done(void *context, struct transfer *transfer, bool is_ok)
+static bool on_done(void *context, struct wire *wire, bool is_ok)
 {
     struct sender *sender = context;
     if (sender->is_closing)
         return false;
-    conclude(sender, CONTAINER_OF(transfer, struct post, wire), is_ok);
+    conclude(sender, CONTAINER_OF(wire, struct post, wire), is_ok);
     return !sender->is_closing;
 }
 

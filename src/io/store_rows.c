@@ -276,8 +276,8 @@ static void take_solution(struct sql_in *in, struct solution_row *row, struct sl
     sql_take_key(in, &row->key);
     *client = sql_take_bytes(in);
     row->captcha = take_captcha(in);
-    row->born_wall_ms = sql_take_i64(in);
-    row->expires_wall_ms = sql_take_i64(in);
+    row->born_wall_ms = sql_take_wall_ms(in);
+    row->expires_wall_ms = sql_take_wall_ms(in);
     row->solve_ms = sql_take_u64(in);
     row->handed = sql_take_up_to(in, UINT32_MAX);
     row->attempts = (uint16_t)sql_take_up_to(in, UINT16_MAX);
@@ -300,7 +300,7 @@ static void take_flight(struct sql_in *in, struct flight_row *row, struct slice 
     row->is_over = sql_take_bool(in);
     row->class = take_class(in);
     sql_take_string(in, row->code, sizeof(row->code));
-    row->created_wall_ms = sql_take_i64(in);
+    row->created_wall_ms = sql_take_wall_ms(in);
     row->params = sql_take_blob(in);
 }
 
@@ -316,7 +316,7 @@ static void take_attempt(struct sql_in *in, struct attempt_row *row, struct slic
     row->is_replied = sql_take_bool(in);
     row->is_closed = sql_take_bool(in);
     row->is_solved = sql_take_bool(in);
-    row->started_wall_ms = sql_take_i64(in);
+    row->started_wall_ms = sql_take_wall_ms(in);
     sql_take_string(in, row->task_id, sizeof(row->task_id));
     row->cause_class = take_class(in);
     sql_take_string(in, row->cause, sizeof(row->cause));
@@ -333,7 +333,7 @@ static void take_request(struct sql_in *in, struct request_row *row, struct slic
     row->class = take_class(in);
     sql_take_string(in, row->code, sizeof(row->code));
     row->attempts = (uint16_t)sql_take_up_to(in, UINT16_MAX);
-    row->expires_wall_ms = sql_take_i64(in);
+    row->expires_wall_ms = sql_take_wall_ms(in);
     row->pingback = sql_take_blob(in);
 }
 
@@ -343,7 +343,7 @@ static void take_idempotency(struct sql_in *in, struct idempotency_row *row)
     sql_take_key(in, &row->fingerprint);
     row->flight = sql_take_u64(in);
     row->solution = sql_take_u64(in);
-    row->expires_wall_ms = sql_take_i64(in);
+    row->expires_wall_ms = sql_take_wall_ms(in);
 }
 
 static void take_letter(struct sql_in *in, struct letter_row *row, struct slice *client)
@@ -356,7 +356,7 @@ static void take_letter(struct sql_in *in, struct letter_row *row, struct slice 
     row->reuse = take_reuse(in);
     row->priority = (uint8_t)sql_take_up_to(in, UINT8_MAX);
     row->is_one_time = sql_take_bool(in);
-    row->created_wall_ms = sql_take_i64(in);
+    row->created_wall_ms = sql_take_wall_ms(in);
     row->told = sql_take_up_to(in, UINT32_MAX);
     row->replays = (uint16_t)sql_take_up_to(in, UINT16_MAX);
     row->error = sql_take_blob(in);

@@ -4,6 +4,9 @@
 
 #include <sqlite3.h>
 
+/* Some thousand years: sums of two of them do not overflow. */
+#define WALL_MS_MAX (INT64_C(1) << 47)
+
 int sql_run(struct sqlite3 *db, const char *text)
 {
     return sqlite3_exec(db, text, NULL, NULL, NULL);
@@ -82,6 +85,15 @@ int64_t sql_take_i64(struct sql_in *in)
 uint64_t sql_take_u64(struct sql_in *in)
 {
     return (uint64_t)sql_take_i64(in);
+}
+
+int64_t sql_take_wall_ms(struct sql_in *in)
+{
+    const int64_t wall_ms = sql_take_i64(in);
+    if (wall_ms >= 0 && wall_ms <= WALL_MS_MAX)
+        return wall_ms;
+    in->is_bad = true;
+    return 0;
 }
 
 uint32_t sql_take_up_to(struct sql_in *in, uint32_t max)

@@ -43,6 +43,8 @@ struct sql_in {
 
 int64_t sql_take_i64(struct sql_in *in);
 uint64_t sql_take_u64(struct sql_in *in);
+/* Milliseconds since 1970 that can be reckoned with: neither before it nor in ages to come. */
+int64_t sql_take_wall_ms(struct sql_in *in);
 /* A small number up to max. */
 uint32_t sql_take_up_to(struct sql_in *in, uint32_t max);
 bool sql_take_bool(struct sql_in *in);

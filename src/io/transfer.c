@@ -17,12 +17,6 @@
 #define CONTENT_TYPE_MAX_BYTES 256
 /* Buffers above this go back to the allocator between calls: images are rare, handles are many. */
 #define KEEP_BYTES ((size_t)16 * 1024)
-/* RELIABILITY.md threat 16: certificates are looked at again now and then. */
-#define CONNECTION_LIFETIME_S 600L
-/* Below the idle timeouts servers commonly have, so that we rarely send into a closing
- * connection. */
-#define CONNECTION_IDLE_S 50L
-
 /* ---- callbacks --------------------------------------------------------------------------- */
 
 static size_t on_body(char *data, size_t size, size_t count, void *context)
@@ -88,27 +82,12 @@ static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
-static int on_close_socket(void *context, curl_socket_t fd)
-{
-    sockets_shut(context, fd);
-    return 0;
-}
-
 /* ---- setup ------------------------------------------------------------------------------- */
-
-static struct curl_slist *add_header(struct curl_slist *headers, const char *line)
-{
-    struct curl_slist *longer = curl_slist_append(headers, line);
-    ASSERT(longer != NULL);
-    return longer;
-}
 
 bool transfer_setup_init(struct transfer_setup *setup)
 {
     const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
-    /* An empty Expect keeps libcurl from waiting for "100 Continue" before large bodies. */
-    struct curl_slist *headers = add_header(NULL, "Expect:");
-    setup->form_headers = add_header(headers, "Content-Type: application/x-www-form-urlencoded");
+    setup->form_headers = wire_add_header(NULL, "Content-Type: application/x-www-form-urlencoded");
     /* Without it a slow name server would stop the whole loop. */
     return (info->features & CURL_VERSION_ASYNCHDNS) != 0;
 }
@@ -123,72 +102,36 @@ void transfer_setup_close(struct transfer_setup *setup)
     *setup = (struct transfer_setup){.sockets = NULL};
 }
 
-#define SET(easy, option, value)                                           \
-    do {                                                                   \
-        const CURLcode set_failed = curl_easy_setopt(easy, option, value); \
-        ASSERT(set_failed == CURLE_OK);                                    \
-    } while (0)
-
-static void set_safety(CURL *easy, const struct transfer_setup *setup)
-{
-    SET(easy, CURLOPT_PROTOCOLS_STR, setup->protocols);
-    SET(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    SET(easy, CURLOPT_PROXY, ""); /* also none from the environment */
-    SET(easy, CURLOPT_NOPROXY, "*");
-    SET(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
-    SET(easy, CURLOPT_ACCEPT_ENCODING, NULL);
-    SET(easy, CURLOPT_HTTP09_ALLOWED, 0L);
-    SET(easy, CURLOPT_SSL_VERIFYPEER, 1L);
-    SET(easy, CURLOPT_SSL_VERIFYHOST, 2L);
-    SET(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    if (setup->ca_file != NULL) {
-        SET(easy, CURLOPT_CAINFO, setup->ca_file);
-        SET(easy, CURLOPT_CAPATH, NULL);
-    }
-}
-
 static void set_connection(CURL *easy, const struct transfer_setup *setup)
 {
-    SET(easy, CURLOPT_NOSIGNAL, 1L);
-    /* Names are looked up in threads, and libcurl would wait for a thread that is still looking
-     * when its transfer ends: a dead name server would stop the loop. This has it let the thread
-     * go. */
-    SET(easy, CURLOPT_QUICK_EXIT, 1L);
-    SET(easy, CURLOPT_TCP_NODELAY, 1L);
-    SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    SET(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)setup->connect_timeout_ms);
-    SET(easy, CURLOPT_MAXLIFETIME_CONN, CONNECTION_LIFETIME_S);
-    SET(easy, CURLOPT_MAXAGE_CONN, CONNECTION_IDLE_S);
-    SET(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
-    SET(easy, CURLOPT_OPENSOCKETDATA, setup->sockets);
-    SET(easy, CURLOPT_CLOSESOCKETFUNCTION, on_close_socket);
-    SET(easy, CURLOPT_CLOSESOCKETDATA, setup->sockets);
+    WIRE_SET(easy, CURLOPT_TCP_NODELAY, 1L);
+    WIRE_SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    WIRE_SET(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)setup->connect_timeout_ms);
+    WIRE_SET(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+    WIRE_SET(easy, CURLOPT_OPENSOCKETDATA, setup->sockets);
 }
 
 struct transfer *transfer_new(const struct transfer_setup *setup)
 {
     struct transfer *transfer = calloc(1, sizeof(*transfer));
     ASSERT(transfer != NULL);
-    CURL *easy = curl_easy_init();
-    ASSERT(easy != NULL);
+    wire_init(&transfer->wire, setup->protocols, setup->ca_file, setup->sockets);
+    CURL *easy = transfer->wire.easy;
     transfer->setup = setup;
-    transfer->easy = easy;
     list_init(&transfer->link);
     buf_init(&transfer->body, BODY_MAX_BYTES);
     buf_init(&transfer->content_type, CONTENT_TYPE_MAX_BYTES);
     buf_init(&transfer->reply, REPLY_MAX_BYTES);
-    set_safety(easy, setup);
     set_connection(easy, setup);
-    SET(easy, CURLOPT_URL, setup->query_url);
-    SET(easy, CURLOPT_USERAGENT, setup->user_agent);
-    SET(easy, CURLOPT_POST, 1L);
-    SET(easy, CURLOPT_WRITEFUNCTION, on_body);
-    SET(easy, CURLOPT_WRITEDATA, transfer);
-    SET(easy, CURLOPT_HEADERFUNCTION, on_header);
-    SET(easy, CURLOPT_HEADERDATA, transfer);
-    SET(easy, CURLOPT_PREREQFUNCTION, on_before_send);
-    SET(easy, CURLOPT_PREREQDATA, transfer);
-    SET(easy, CURLOPT_PRIVATE, transfer);
+    WIRE_SET(easy, CURLOPT_URL, setup->query_url);
+    WIRE_SET(easy, CURLOPT_USERAGENT, setup->user_agent);
+    WIRE_SET(easy, CURLOPT_POST, 1L);
+    WIRE_SET(easy, CURLOPT_WRITEFUNCTION, on_body);
+    WIRE_SET(easy, CURLOPT_WRITEDATA, transfer);
+    WIRE_SET(easy, CURLOPT_HEADERFUNCTION, on_header);
+    WIRE_SET(easy, CURLOPT_HEADERDATA, transfer);
+    WIRE_SET(easy, CURLOPT_PREREQFUNCTION, on_before_send);
+    WIRE_SET(easy, CURLOPT_PREREQDATA, transfer);
     return transfer;
 }
 
@@ -202,7 +145,7 @@ static void wipe(struct buf *buf)
 void transfer_free(struct transfer *transfer)
 {
     list_unlink(&transfer->link);
-    curl_easy_cleanup(transfer->easy);
+    wire_close(&transfer->wire);
     curl_slist_free_all(transfer->headers);
     wipe(&transfer->body);
     buf_close(&transfer->content_type);
@@ -237,32 +180,32 @@ static void set_multipart_headers(struct transfer *transfer)
     const int len = snprintf(line, sizeof(line), "Content-Type: %.*s", (int)type.len, type.data);
     ASSERT(len > 0 && (size_t)len < sizeof(line));
     curl_slist_free_all(transfer->headers);
-    transfer->headers = add_header(add_header(NULL, "Expect:"), line);
+    transfer->headers = wire_add_header(NULL, line);
 }
 
 void transfer_arm(struct transfer *transfer)
 {
     const struct transfer_setup *setup = transfer->setup;
     const bool is_submit = transfer->kind == CALL_SUBMIT;
-    CURL *easy = transfer->easy;
+    CURL *easy = transfer->wire.easy;
     if (is_submit != transfer->is_on_submit_url) {
-        SET(easy, CURLOPT_URL, is_submit ? setup->submit_url : setup->query_url);
+        WIRE_SET(easy, CURLOPT_URL, is_submit ? setup->submit_url : setup->query_url);
         transfer->is_on_submit_url = is_submit;
     }
     const bool is_multipart =
         slice_starts_with(buf_slice(&transfer->content_type), SLICE_OF("multipart/"));
     if (is_multipart)
         set_multipart_headers(transfer);
-    SET(easy, CURLOPT_HTTPHEADER, is_multipart ? transfer->headers : setup->form_headers);
-    SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body.len);
-    SET(easy, CURLOPT_POSTFIELDS, buf_slice(&transfer->body).data);
+    WIRE_SET(easy, CURLOPT_HTTPHEADER, is_multipart ? transfer->headers : setup->form_headers);
+    WIRE_SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body.len);
+    WIRE_SET(easy, CURLOPT_POSTFIELDS, buf_slice(&transfer->body).data);
 }
 
 void transfer_reply(const struct transfer *transfer, bool is_ok, int64_t wall_ms,
                     struct vendor_reply *reply)
 {
     long status = 0;
-    (void)curl_easy_getinfo(transfer->easy, CURLINFO_RESPONSE_CODE, &status);
+    (void)curl_easy_getinfo(transfer->wire.easy, CURLINFO_RESPONSE_CODE, &status);
     *reply = (struct vendor_reply){
         .is_sent = transfer->sends > 0,
         .is_complete = is_ok,
@@ -280,7 +223,7 @@ uint64_t transfer_bytes_out(const struct transfer *transfer)
 {
     long request = 0;
     curl_off_t upload = 0;
-    (void)curl_easy_getinfo(transfer->easy, CURLINFO_REQUEST_SIZE, &request);
-    (void)curl_easy_getinfo(transfer->easy, CURLINFO_SIZE_UPLOAD_T, &upload);
+    (void)curl_easy_getinfo(transfer->wire.easy, CURLINFO_REQUEST_SIZE, &request);
+    (void)curl_easy_getinfo(transfer->wire.easy, CURLINFO_SIZE_UPLOAD_T, &upload);
     return (uint64_t)request + (uint64_t)upload;
 }

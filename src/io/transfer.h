@@ -3,9 +3,9 @@
 #define SOLVEGATE_IO_TRANSFER_H
 
 #include "base/list.h"
+#include "io/wire.h"
 #include "proto/vendor.h"
 
-struct lane;
 struct sockets;
 
 enum call_kind {
@@ -31,8 +31,7 @@ struct transfer_setup {
 struct transfer {
     struct list link; /* in the upstream's idle transfers, or in its deadlines */
     const struct transfer_setup *setup;
-    void *easy;        /* owned CURL handle */
-    struct lane *lane; /* where it is under way, or NULL */
+    struct wire wire;
     enum call_kind kind;
     attempt_id attempt;
     uint64_t deadline_ms;
@@ -41,7 +40,6 @@ struct transfer {
     void *headers;           /* owned curl_slist for a multipart body, or NULL */
     struct buf reply;
     size_t header_bytes;
-    int result;     /* libcurl's code, once it is done */
     uint32_t sends; /* how often libcurl was about to send the request */
     bool is_too_big;
     bool is_on_submit_url; /* where the handle points, to spare setting it again */

@@ -21,13 +21,13 @@ void upstream_wake(struct upstream *upstream)
         (void)uv_idle_start(&upstream->turn, upstream_on_turn);
 }
 
-static bool on_done(void *context, struct transfer *transfer, bool is_ok)
+static bool on_done(void *context, struct wire *wire, bool is_ok)
 {
     struct upstream *upstream = context;
     if (upstream->is_closing)
         return false;
     upstream->lane_hint = 0;
-    upstream_conclude(upstream, transfer, is_ok);
+    upstream_conclude(upstream, CONTAINER_OF(wire, struct transfer, wire), is_ok);
     return !upstream->is_closing;
 }
 
@@ -67,8 +67,8 @@ static void on_deadline(uv_timer_t *timer)
         struct transfer *first;
         while (!upstream->is_closing && (first = first_of(&upstream->deadlines[i])) != NULL &&
                first->deadline_ms <= uv_now(upstream->loop)) {
-            lane_remove(first->lane, first);
-            (void)on_done(upstream, first, false);
+            lane_remove(first->wire.lane, &first->wire);
+            (void)on_done(upstream, &first->wire, false);
         }
     }
     if (!upstream->is_closing)
@@ -157,7 +157,7 @@ static void start(struct upstream *upstream, const struct due_call *call)
         arm_deadline(upstream);
     upstream->active++;
     upstream->calls++;
-    lane_add(choose_lane(upstream), transfer);
+    lane_add(choose_lane(upstream), &transfer->wire);
 }
 
 void upstream_settle_lanes(void *context)

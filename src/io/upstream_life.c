@@ -136,8 +136,8 @@ static void free_transfers(struct list *transfers)
 {
     LIST_FOR_EACH_SAFE(link, transfers) {
         struct transfer *transfer = CONTAINER_OF(link, struct transfer, link);
-        if (transfer->lane != NULL)
-            lane_remove(transfer->lane, transfer);
+        if (transfer->wire.lane != NULL)
+            lane_remove(transfer->wire.lane, &transfer->wire);
         transfer_free(transfer);
     }
 }

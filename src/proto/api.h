@@ -63,6 +63,14 @@ struct stats_page {
     const struct tally *tallies; /* of each client and, within it, of each type */
 };
 
+/* How the program that keeps the books is doing; texts are borrowed. */
+struct stats_service {
+    const char *version;
+    const char *store; /* memory, writable, full or broken */
+    uint64_t uptime_ms;
+    bool is_draining, has_callbacks;
+};
+
 /* Whose tallies they are. */
 struct stats_scope {
     const struct api_names *names;
@@ -72,7 +80,7 @@ struct stats_scope {
 /* pages[0] is today. */
 void api_write_stats(struct buf *out, const struct gauges *gauges, const struct stats_page *total,
                      const struct stats_page *pages, size_t page_count,
-                     const struct stats_scope *scope);
+                     const struct stats_scope *scope, const struct stats_service *service);
 
 /* The words of the answer's HTTP status. */
 const char *http_status_text(unsigned status);

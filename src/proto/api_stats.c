@@ -165,9 +165,21 @@ static void write_gauges(struct buf *out, const struct gauges *gauges)
     json_close(out, '}');
 }
 
+static void write_service(struct buf *out, const struct stats_service *service)
+{
+    json_member(out, "service");
+    json_open(out, '{');
+    json_string(out, "version", service->version);
+    json_seconds(out, "uptime", service->uptime_ms);
+    json_bool(out, "draining", service->is_draining);
+    json_string(out, "store", service->store);
+    json_bool(out, "callbacks", service->has_callbacks);
+    json_close(out, '}');
+}
+
 void api_write_stats(struct buf *out, const struct gauges *gauges, const struct stats_page *total,
                      const struct stats_page *pages, size_t page_count,
-                     const struct stats_scope *scope)
+                     const struct stats_scope *scope, const struct stats_service *service)
 {
     json_open(out, '{');
     write_gauges(out, gauges);
@@ -182,5 +194,6 @@ void api_write_stats(struct buf *out, const struct gauges *gauges, const struct 
     for (size_t i = 1; i < page_count; i++)
         write_day(out, &pages[i], scope);
     json_close(out, ']');
+    write_service(out, service);
     json_close(out, '}');
 }

@@ -289,7 +289,8 @@ static void check_stats(struct input *input)
         {.day = (int64_t)input_number(input, 2), .stats = &stats, .tallies = tallies}};
     const struct stats_scope scope = {
         .names = &names, .client_count = SCOPE_CLIENTS, .has_price = input_flag(input)};
-    api_write_stats(&out, &gauges, &pages[0], pages, 1 + input_below(input, 2), &scope);
+    const struct stats_service service = {.version = "0", .store = "memory"};
+    api_write_stats(&out, &gauges, &pages[0], pages, 1 + input_below(input, 2), &scope, &service);
     check_json();
     metrics_write_engine(&out, &stats, &gauges);
     metrics_write_tallies(&out, tallies, &scope);

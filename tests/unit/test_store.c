@@ -341,6 +341,28 @@ static void many_records_share_few_commits(void **state)
     world_close(world);
 }
 
+/* Nothing can be reckoned with such a time, and adding to it would overflow. */
+static void a_row_with_a_time_beyond_all_reason_is_passed_over(void **state)
+{
+    struct store_world *const world = *state;
+    static struct expectation wanted;
+    static const int64_t times[] = {INT64_MIN, -1, INT64_MAX};
+    world_open(world);
+    world_start(world);
+    for (size_t i = 0; i < sizeof(times) / sizeof(times[0]); i++) {
+        struct record letter = world_record(world, RECORD_LETTER, i + 1);
+        letter.letter.created_wall_ms = times[i];
+        world_append(world, &letter);
+    }
+    world_close(world);
+    world_open(world);
+    load_and_compare(world, &wanted);
+    struct store_counters counters;
+    store_counters(world->store, &counters);
+    assert_int_equal(counters.skipped, 3);
+    world_close(world);
+}
+
 static void a_secret_is_made_once_and_stays(void **state)
 {
     struct store_world *const world = *state;
@@ -435,6 +457,8 @@ int main(int argc, char **argv)
         cmocka_unit_test_setup_teardown(dead_rows_are_neither_loaded_nor_kept, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_still_open_does_not_die_of_age, set_up, tear_down),
         cmocka_unit_test_setup_teardown(many_records_share_few_commits, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(a_row_with_a_time_beyond_all_reason_is_passed_over, set_up,
+                                        tear_down),
         cmocka_unit_test_setup_teardown(a_secret_is_made_once_and_stays, set_up, tear_down),
         cmocka_unit_test_setup_teardown(a_rotated_secret_leaves_the_one_before, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_was_queued_before_the_start_or_at_the_close_is_written,
