@@ -54,15 +54,6 @@ static struct attempt *attempt_alloc(struct engine *engine)
     return attempt;
 }
 
-static attempt_id new_name(struct engine *engine)
-{
-    for (;;) {
-        const attempt_id name = rand_u64(&engine->rand);
-        if (name != 0 && attempt_find(engine, name) == NULL)
-            return name;
-    }
-}
-
 static void enter_table(struct engine *engine, struct attempt *attempt, attempt_id name)
 {
     attempt->name = name;
@@ -89,7 +80,7 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     /* A further one is recorded with its reason: how the one before ended. */
     attempt->cause = blob_ref(flight->error);
     attempt->cause_class = flight->error == NULL ? CLASS_NONE : flight->error_class;
-    enter_table(engine, attempt, new_name(engine));
+    enter_table(engine, attempt, journal_number(engine));
     return attempt;
 }
 

@@ -10,6 +10,13 @@
 /* How long the end of a request can be read after a crash that came before anybody read it. */
 #define READABLE_MS 120000
 
+/* Numbers begin with the moment of the start: 2^42 milliseconds reach into the year 2109, and no
+ * gateway makes 2^20 rows in one. */
+#define MOMENT_MASK ((INT64_C(1) << 42) - 1)
+#define MOMENT_SHIFT 20
+/* Some minutes of numbers. */
+#define LEAP_SHIFT 24
+
 static struct record *append(struct engine *engine, enum record_kind kind, journal_seq *seq)
 {
     struct action *action = engine_push(engine, ACTION_JOURNAL);
@@ -27,13 +34,34 @@ static struct record *append_drop(struct engine *engine, enum record_kind kind)
     return record;
 }
 
+/* A clock that was set back does not tell this life from the one before: then the next numbers may have
+ * been those of rows that a crash took, and a leap gets out of their way. */
+static uint64_t first_number(struct engine *engine)
+{
+    const uint64_t moment = (uint64_t)(engine->wall_ms & MOMENT_MASK) << MOMENT_SHIFT;
+    if (moment > engine->seen_number)
+        return moment;
+    return engine->seen_number + (rand_u64(&engine->rand) >> LEAP_SHIFT);
+}
+
+uint64_t journal_number(struct engine *engine)
+{
+    if (engine->last_number == 0)
+        engine->last_number = first_number(engine);
+    return ++engine->last_number;
+}
+
+void journal_saw_number(struct engine *engine, uint64_t number)
+{
+    /* A damaged row may hold any. */
+    const bool is_ours = number <= (uint64_t)MOMENT_MASK << MOMENT_SHIFT;
+    if (is_ours && number > engine->seen_number)
+        engine->seen_number = number;
+}
+
 uint64_t journal_uid(struct engine *engine)
 {
-    uint64_t uid = 0;
-    /* SQLite's integers have a sign. */
-    while (engine->options.has_journal && uid == 0)
-        uid = rand_u64(&engine->rand) >> 1;
-    return uid;
+    return engine->options.has_journal ? journal_number(engine) : 0;
 }
 
 static int64_t journal_wall_ms(const struct engine *engine, uint64_t moment_ms)

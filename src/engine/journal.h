@@ -10,7 +10,12 @@ void journal_on_step(struct engine *engine);
 /* Today's page as it is. */
 void journal_books(struct engine *engine);
 
-/* A name for a row, never 0 with a journal. */
+/* A number for a row, never 0. They grow, also from one life to the next, so that rows made together
+ * lie together on disk: a commit writes a few pages then instead of one for each row. */
+uint64_t journal_number(struct engine *engine);
+/* A row bears it, or names another by it: it is taken. */
+void journal_saw_number(struct engine *engine, uint64_t number);
+/* The same with a journal, else 0. */
 uint64_t journal_uid(struct engine *engine);
 
 /* Each replaces the row of its thing, or, as `over`, drops it. Things keep the numbers on which

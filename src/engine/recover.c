@@ -179,6 +179,7 @@ static struct solution *solution_of(struct engine *engine, const struct solution
 static void restore_solution(struct engine *engine, const struct solution_row *row)
 {
     struct recovery *recovery = recovery_of(engine);
+    journal_saw_number(engine, row->id);
     if (engine->solutions.used == engine->solutions.capacity || row->text == NULL || row->id == 0)
         return;
     struct solution *solution = solution_of(engine, row);
@@ -203,6 +204,7 @@ static void drop_flight(struct engine *engine, uint64_t uid)
 static void restore_flight(struct engine *engine, const struct flight_row *row)
 {
     struct recovery *recovery = recovery_of(engine);
+    journal_saw_number(engine, row->id);
     recovery->flights = grow(recovery->flights, recovery->flight_count, &recovery->flight_room,
                              sizeof *recovery->flights);
     struct restored_flight *restored = &recovery->flights[recovery->flight_count++];
@@ -225,6 +227,7 @@ static void restore_attempt(struct engine *engine, const struct attempt_row *row
     struct recovery *recovery = recovery_of(engine);
     const struct restored_flight *restored = find_flight(recovery, row->flight);
     struct flight *flight = restored == NULL ? NULL : restored->flight;
+    journal_saw_number(engine, row->name);
     attempt_restore(engine, row, flight, index_find(&recovery->by_attempt, row->name),
                     moment_ms(engine, row->started_wall_ms));
 }
@@ -257,6 +260,7 @@ static void restore_request(struct engine *engine, const struct request_row *row
     const struct restored_flight *restored = find_flight(recovery, row->flight);
     struct solution *solution = row->flight == 0 ? index_find(&recovery->by_uid, row->solution)
                                                  : index_find(&recovery->by_flight, row->flight);
+    journal_saw_number(engine, row->flight);
     struct request *request = request_restore(engine, row);
     if (request == NULL)
         return;
@@ -283,6 +287,7 @@ static void restore_idempotency(struct engine *engine, const struct idempotency_
     struct flight *flight = restored == NULL ? NULL : restored->flight;
     struct solution *solution = row->flight == 0 ? index_find(&recovery->by_uid, row->solution)
                                                  : index_find(&recovery->by_flight, row->flight);
+    journal_saw_number(engine, row->flight);
     const uint64_t left = left_ms(engine, row->expires_wall_ms, engine->options.idempotency_ttl_ms);
     idempotency_restore(engine, row, flight, solution, left);
 }

@@ -283,6 +283,8 @@ struct engine {
     uint64_t now_ms;
     int64_t wall_ms;
     struct rand rand;
+    uint64_t last_number; /* given to a row; 0 before the first */
+    uint64_t seen_number; /* the highest in rows of a life before */
     struct wheel wheel;
 
     struct slab requests, holds, flights, attempts, solutions, idempotency, letters, notices,

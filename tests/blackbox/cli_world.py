@@ -58,9 +58,10 @@ class File:
         self.file.close()
 
 
-def hear_hangups():
-    """Whoever runs the tests with nohup made us ignore them, and what is ignored stays ignored."""
-    signal.signal(signal.SIGHUP, signal.SIG_DFL)
+def hear_signals():
+    """Whoever runs the tests with nohup or in the background of a script made us ignore some, and what is ignored stays ignored."""
+    for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Terminal:
@@ -73,7 +74,7 @@ class Terminal:
         environment = clean_environment(**{"TERM": "xterm", "LC_ALL": "C.UTF-8", **(env or {})})
         self.process = subprocess.Popen([binary("SOLVEGATE"), *args], stdin=self.terminal, stdout=self.terminal,
                                         stderr=self.terminal, env=environment, start_new_session=True,
-                                        preexec_fn=hear_hangups)
+                                        preexec_fn=hear_signals)
         self.shown = ""
 
     def __enter__(self):
