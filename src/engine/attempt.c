@@ -234,10 +234,27 @@ static uint64_t spread_ms(struct engine *engine)
 
 uint64_t attempt_first_poll_ms(struct engine *engine, const struct attempt *attempt)
 {
-    const bool is_patient = engine->options.has_callbacks && health_is_good(engine);
+    const bool is_patient =
+        engine->options.has_callbacks && health_is_good(engine) && !engine->is_draining;
     const uint32_t wait_ms = is_patient ? engine->options.fallback_after_ms
                                         : engine->options.poll_first_ms[attempt->captcha];
     return engine->now_ms + wait_ms + spread_ms(engine);
+}
+
+void attempts_on_drain(struct engine *engine)
+{
+    engine->is_draining = true;
+    for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;) {
+        struct flight *flight = slab_get(&engine->flights, id);
+        if (flight->state != FLIGHT_SOLVING || flight->attempt->is_polling)
+            continue;
+        const uint64_t asked_at_ms =
+            flight->attempt->accepted_ms + engine->options.poll_first_ms[flight->captcha];
+        const uint64_t soon_ms =
+            asked_at_ms > engine->now_ms ? asked_at_ms : engine->now_ms + spread_ms(engine);
+        if (flight->phase.due_ms > soon_ms)
+            wheel_arm(&engine->wheel, &flight->phase, soon_ms);
+    }
 }
 
 /* What the vendor asks for counts up to the cap: it must not make us forget what is paid for. */

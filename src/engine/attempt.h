@@ -27,6 +27,9 @@ void attempt_forget_if_silent(struct engine *engine, struct attempt *attempt);
 uint64_t attempt_first_poll_ms(struct engine *engine, const struct attempt *attempt);
 void attempt_arm_next_poll(struct engine *engine, struct flight *flight, uint32_t asked_ms);
 
+/* Nothing new from now on, and nobody will be there to hear callbacks: what is being solved is asked for. */
+void attempts_on_drain(struct engine *engine);
+
 void attempt_on_submitted(struct engine *engine, const struct vendor_result *result);
 void attempt_on_polled(struct engine *engine, const struct vendor_result *result);
 void attempt_on_callback(struct engine *engine, const struct vendor_result *result);

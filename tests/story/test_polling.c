@@ -125,6 +125,30 @@ static void a_flight_that_ended_is_not_polled_any_more(void **state)
               "[  4000] answer ann r1 failed ERROR_SOLVE_TIMEOUT (timeout) attempts 1\n");
 }
 
+/* Whoever drains hears no callbacks any more; those who wait must not wait for them. */
+static void draining_asks_for_what_callbacks_would_have_brought(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    pass(w, 20000);
+    ask(w, "bob", .key = "L");
+    accepted(w, "a2", "T2");
+    ask(w, "cat", .key = "M");
+    drain(w);
+    accepted(w, "a3", "T3");
+    pass(w, 10000);
+    expect(w, "[     0] submit a1 K\n"
+              "[ 20000] submit a2 L\n"
+              "[ 20000] submit a3 M\n"
+              "[20000..21000] poll a1 task T1\n"
+              "[ 25000] poll a2 task T2\n"
+              "[25000..26000] poll a3 task T3\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -134,6 +158,7 @@ int main(void)
         STORY(the_vendor_cannot_make_us_wait_for_ever),
         STORY(flights_that_start_together_do_not_poll_together),
         STORY(a_flight_that_ended_is_not_polled_any_more),
+        STORY(draining_asks_for_what_callbacks_would_have_brought),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
