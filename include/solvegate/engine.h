@@ -227,6 +227,9 @@ const struct stats *engine_stats_of_day(const struct engine *engine, unsigned da
 const struct tally *engine_tally(const struct engine *engine, unsigned days_ago, client_id client,
                                  enum captcha captcha);
 
+/* What the vendor said of class unknown, about attempts (of each once) and the account, since start. */
+const struct unknown_errors *engine_unknown_errors(const struct engine *engine);
+
 /* Durations since start. */
 const struct histogram *engine_timing(const struct engine *engine, enum timing timing);
 

@@ -4,6 +4,8 @@
 
 #include "base/histogram.h"
 
+#include <solvegate/types.h>
+
 #include <stdint.h>
 
 /* field, sentence. Requests = sources + failed + rejected + detached + in flight: the books balance. */
@@ -92,6 +94,18 @@ struct tally {
 #define TALLY_AS_FIELD(field, text) uint64_t field;
     TALLY_LIST(TALLY_AS_FIELD)
 #undef TALLY_AS_FIELD
+};
+
+/* Errors of the vendor that no table knows, by name: how a new one is noticed. The vendor chooses the
+ * names, so only the first few that look like one have a place; the others count together. */
+#define UNKNOWN_ERRORS_MAX 32
+struct unknown_errors {
+    size_t count;
+    struct {
+        char name[ERROR_CODE_MAX]; /* of A-Z, 0-9 and _ */
+        uint64_t times;
+    } items[UNKNOWN_ERRORS_MAX]; /* in the order they were first heard */
+    uint64_t other_times;
 };
 
 /* Durations, as Prometheus has them. */

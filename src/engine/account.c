@@ -4,6 +4,7 @@
 #include "engine/request.h"
 #include "engine/retry.h"
 #include "engine/slots.h"
+#include "engine/unknown.h"
 
 /* Clients ask for the balance before every solve; the vendor need not hear of each. */
 #define FRESH_MS 5000
@@ -133,6 +134,8 @@ void account_on_probed(struct engine *engine, const struct probed *probed)
     probe->is_asked = false;
     probe->last = *probed;
     probe->heard_ms = engine->now_ms;
+    if (!probed->is_ok && probed->class == CLASS_UNKNOWN)
+        unknown_count(engine, slice_from(probed->code));
     while (!list_is_empty(&probe->waits)) {
         struct account_wait *wait =
             CONTAINER_OF(list_first(&probe->waits), struct account_wait, link);

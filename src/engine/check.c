@@ -3,6 +3,7 @@
 #include "engine/letters.h"
 #include "engine/pool.h"
 #include "engine/state.h"
+#include "engine/unknown.h"
 
 #include <stdlib.h>
 
@@ -172,4 +173,5 @@ void engine_check(const struct engine *engine)
     check_solutions(engine);
     check_bytes(engine);
     pool_check(engine);
+    unknown_check(engine);
 }

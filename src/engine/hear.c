@@ -9,6 +9,7 @@
 #include "engine/retry.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
+#include "engine/unknown.h"
 
 /* ---- hearing ----------------------------------------------------------------------------- */
 
@@ -70,11 +71,14 @@ static void solved(struct engine *engine, struct attempt *attempt,
     receive(engine, attempt, attempt->flight, result);
 }
 
+/* Also when nobody waits for the attempt any more: what the vendor said is news all the same. */
 static void failed(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result)
 {
     struct flight *flight = attempt->flight;
     attempt->is_closed = true;
+    if (result->class == CLASS_UNKNOWN)
+        unknown_count(engine, slice_from(result->code));
     if (flight == NULL)
         return;
     history_add(engine, flight, result->class, slice_from(result->code));
@@ -169,11 +173,11 @@ static void confirm_task(struct engine *engine, struct attempt *attempt,
 static void proven_void(struct engine *engine, struct attempt *attempt,
                         const struct vendor_result *result)
 {
+    const bool is_all = attempt->flight == NULL;
     attempt->is_void = true;
-    if (attempt->flight != NULL) {
-        failed(engine, attempt, result);
+    failed(engine, attempt, result);
+    if (!is_all)
         return;
-    }
     slots_refund(engine, attempt);
     attempt_free(engine, attempt);
 }

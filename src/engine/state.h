@@ -346,6 +346,7 @@ struct engine {
     struct day days[STATS_DAYS + 1]; /* [0] is today */
     struct tally *tallies;           /* owned; see tally_at */
     struct tally *written_tallies;   /* owned; today's as they were last journaled */
+    struct unknown_errors unknown_errors;
     struct histogram timings[TIMING_COUNT];
     struct wheel_timer books_timer;
     struct recovery *recovery; /* owned, while rows are restored */

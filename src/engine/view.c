@@ -128,6 +128,11 @@ const struct tally *engine_tally(const struct engine *engine, unsigned days_ago,
     return tally_at(engine, days_ago, client, captcha);
 }
 
+const struct unknown_errors *engine_unknown_errors(const struct engine *engine)
+{
+    return &engine->unknown_errors;
+}
+
 const struct histogram *engine_timing(const struct engine *engine, enum timing timing)
 {
     return &engine->timings[timing];

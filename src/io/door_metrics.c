@@ -99,6 +99,7 @@ void door_metrics(struct gate *gate, const struct http_request *request, struct 
     metrics_write_engine(&gate->body, engine_stats(gate->engine), &gauges);
     metrics_write_tallies(
         &gate->body, engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum captcha)0), &scope);
+    metrics_write_unknown_errors(&gate->body, engine_unknown_errors(gate->engine));
     write_timings(gate);
     write_http(gate);
     write_vendor(gate);

@@ -48,8 +48,9 @@ void door_stats(struct gate *gate, const struct http_request *request, struct vi
     const struct stats_page total = {
         .stats = engine_stats(gate->engine),
         .tallies = engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum captcha)0),
+        .unknown_errors = engine_unknown_errors(gate->engine),
     };
-    struct stats_page pages[STATS_DAYS + 1];
+    struct stats_page pages[STATS_DAYS + 1] = {{.day = 0}};
     size_t count = 0;
     for (unsigned ago = 0; ago <= STATS_DAYS; ago++) {
         pages[count].stats = engine_stats_of_day(gate->engine, ago, &pages[count].day);

@@ -60,7 +60,8 @@ void api_write_letter(struct buf *out, const struct letter_view *view, bool is_f
 struct stats_page {
     int64_t day; /* since 1970, UTC */
     const struct stats *stats;
-    const struct tally *tallies; /* of each client and, within it, of each type */
+    const struct tally *tallies;                 /* of each client and, within it, of each type */
+    const struct unknown_errors *unknown_errors; /* since start, or NULL */
 };
 
 /* How the program that keeps the books is doing; texts are borrowed. */

@@ -118,12 +118,26 @@ static void write_types(struct buf *out, const struct tally *tallies,
         write_money(out, &all);
 }
 
+/* No name has small letters, so "other" is not one of them. */
+static void write_unknown_errors(struct buf *out, const struct unknown_errors *errors)
+{
+    json_member(out, "unknown_errors");
+    json_open(out, '{');
+    for (size_t i = 0; i < errors->count; i++)
+        json_number(out, errors->items[i].name, errors->items[i].times);
+    if (errors->other_times > 0)
+        json_number(out, "other", errors->other_times);
+    json_close(out, '}');
+}
+
 static void write_all(struct buf *out, const struct stats_page *page,
                       const struct stats_scope *scope)
 {
     write_page(out, page->stats);
     write_clients(out, page->tallies, scope);
     write_types(out, page->tallies, scope);
+    if (page->unknown_errors != NULL)
+        write_unknown_errors(out, page->unknown_errors);
 }
 
 /* ---- pages ------------------------------------------------------------------------------- */

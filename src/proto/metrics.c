@@ -187,6 +187,40 @@ void metrics_write_engine(struct buf *out, const struct stats *stats, const stru
     write_gauges(out, gauges);
 }
 
+/* ---- the vendor's own words -------------------------------------------------------------- */
+
+/* A label's value between its quotes, as the exposition format wants it. */
+static void add_escaped(struct buf *out, const char *value)
+{
+    for (; *value != '\0'; value++) {
+        if (*value == '\n') {
+            buf_add(out, SLICE_OF("\\n"));
+            continue;
+        }
+        if (*value == '\\' || *value == '"')
+            buf_add_char(out, '\\');
+        buf_add_char(out, *value);
+    }
+}
+
+static void write_unknown_error(struct buf *out, const char *code, uint64_t times)
+{
+    buf_add(out, SLICE_OF(PREFIX "unknown_errors_total{code=\""));
+    add_escaped(out, code);
+    buf_add(out, SLICE_OF("\"} "));
+    buf_add_u64(out, times);
+    buf_add_char(out, '\n');
+}
+
+void metrics_write_unknown_errors(struct buf *out, const struct unknown_errors *errors)
+{
+    metrics_head(out, PREFIX "unknown_errors_total", "counter",
+                 "Errors of the vendor that we do not know, by code");
+    for (size_t i = 0; i < errors->count; i++)
+        write_unknown_error(out, errors->items[i].name, errors->items[i].times);
+    write_unknown_error(out, "other", errors->other_times);
+}
+
 /* ---- by client and by type --------------------------------------------------------------- */
 
 enum unit { UNIT_ONE, UNIT_MS, UNIT_MICRO };

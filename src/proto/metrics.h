@@ -26,6 +26,9 @@ void metrics_histogram(struct buf *out, const char *name, const char *labels,
 /* Everything the engine counts and holds. */
 void metrics_write_engine(struct buf *out, const struct stats *stats, const struct gauges *gauges);
 
+/* By name, and "other" in any case, so that the family is there before the first. */
+void metrics_write_unknown_errors(struct buf *out, const struct unknown_errors *errors);
+
 /* Counters of each client and of each type; tallies are those of engine_tally for all clients. */
 void metrics_write_tallies(struct buf *out, const struct tally *tallies,
                            const struct stats_scope *scope);

@@ -147,6 +147,36 @@ def strangers_make_no_new_series():
 
 
 @test
+def errors_nobody_knows_are_counted_by_name():
+    with World({"retry": {"base": "10ms"}}, sim=("--solve-time", "10ms")) as world:
+        world.sim.set_faults(script=[strike("submit-error", "moon", 2, "ERROR_NEW_MOON"), strike("task-error", "tide", 1, "ERROR_TIDE_2"),
+                                     strike("submit-error", "odd", 2, "ERROR: 1099"), strike("submit-error", "known", 1, "ERROR_PAGEURL")])
+        equal(world.stats()["total"]["unknown_errors"], {}, "at first")
+        equal(samples(metrics(world))['solvegate_unknown_errors_total{code="other"}'], 0, "at first")
+        equal([world.solve(sitekey=name).status for name in ("moon", "tide", "odd", "known")], [502, 200, 502, 502], "statuses")
+        stats = world.stats()
+        expected = {"ERROR_NEW_MOON": 2, "ERROR_TIDE_2": 1, "other": 2}
+        equal(stats["total"]["unknown_errors"], expected, "since start")
+        check("unknown_errors" not in stats["today"], "a day has none")
+        text = metrics(world)
+        found = {series: value for series, value in samples(text).items() if series.startswith("solvegate_unknown_errors_total")}
+        equal(found, {f'solvegate_unknown_errors_total{{code="{code}"}}': times for code, times in expected.items()}, "series")
+        equal(promtool("check", "metrics", text=text), "", "words")
+
+
+@test
+def a_vendor_full_of_new_words_makes_few_series():
+    words = [f"ERROR_WORD_{i}" for i in range(50)]
+    with World({"retry": {"base": "1ms", "jitter": "1ms"}}, sim=("--solve-time", "10ms")) as world:
+        world.sim.set_faults(script=[strike("submit-error", word, 2, word) for word in words])
+        equal({world.solve(sitekey=word).status for word in words}, {502}, "statuses")
+        counted = world.stats()["total"]["unknown_errors"]
+        equal(counted, {**{word: 2 for word in words[:32]}, "other": 2 * 18}, "since start")
+        series = [name for name in samples(metrics(world)) if name.startswith("solvegate_unknown_errors_total")]
+        equal(len(series), 33, "series")
+
+
+@test
 def the_alert_rules_are_good_and_name_metrics_that_exist():
     path = os.path.join(CONTRIB, "alerts.yml")
     contains(promtool("check", "rules", path), "SUCCESS")
@@ -197,6 +227,8 @@ def the_alerts_fire_when_they_should_and_not_otherwise():
         story("SolvegateCallbacksUnhealthy", {"solvegate_callbacks_healthy": ones}, fires=False),
         story("SolvegateSlotsSaturated", {"solvegate_slots_used": "5x30", "solvegate_slots_limit": "5x30", "solvegate_flights_queued": "3x30"}),
         story("SolvegateSlotsSaturated", {"solvegate_slots_used": "5x30", "solvegate_slots_limit": "5x30", "solvegate_flights_queued": zeros}, fires=False),
+        story("SolvegateUnknownErrors", {'solvegate_unknown_errors_total{code="ERROR_NEW_MOON"}': "0+1x30"}, "30m", labels={"code": "ERROR_NEW_MOON"}),
+        story("SolvegateUnknownErrors", {'solvegate_unknown_errors_total{code="other"}': "500x30"}, "30m", fires=False),
         story("SolvegateStoreNotWritable", {"solvegate_store_writable": zeros}, labels=page),
         story("SolvegateStoreSlow", {'solvegate_store_commit_seconds_bucket{le="0.5"}': "0x30", 'solvegate_store_commit_seconds_bucket{le="1"}': "0+60x30",
                                      'solvegate_store_commit_seconds_bucket{le="+Inf"}': "0+60x30"}, labels={"job": None}),

@@ -284,8 +284,13 @@ static void check_stats(struct input *input)
     struct tally tallies[SCOPE_CLIENTS * CAPTCHA_COUNT] = {{.requests = 0}};
     tallies[input_below(input, SCOPE_CLIENTS * CAPTCHA_COUNT)].requests = input_number(input, 5);
     tallies[input_below(input, SCOPE_CLIENTS * CAPTCHA_COUNT)].spent_micro = input_number(input, 5);
+    struct unknown_errors unknown = {.count = 1, .other_times = input_number(input, 5)};
+    take_word(input, unknown.items[0].name, ERROR_CODE_MAX);
     const struct stats_page pages[] = {
-        {.day = (int64_t)input_number(input, 2), .stats = &stats, .tallies = tallies},
+        {.day = (int64_t)input_number(input, 2),
+         .stats = &stats,
+         .tallies = tallies,
+         .unknown_errors = &unknown},
         {.day = (int64_t)input_number(input, 2), .stats = &stats, .tallies = tallies}};
     const struct stats_scope scope = {
         .names = &names, .client_count = SCOPE_CLIENTS, .has_price = input_flag(input)};
@@ -294,6 +299,7 @@ static void check_stats(struct input *input)
     check_json();
     metrics_write_engine(&out, &stats, &gauges);
     metrics_write_tallies(&out, tallies, &scope);
+    metrics_write_unknown_errors(&out, &unknown);
     check_exposition(buf_slice(&out));
     buf_reset(&out);
 }
