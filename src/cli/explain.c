@@ -98,20 +98,6 @@ static void print_explanation(yyjson_val *root)
     buf_close(&out);
 }
 
-static int print_reply(const struct remote *remote, const struct buf *reply)
-{
-    if (remote->is_json) {
-        remote_print_json(reply);
-        return EX_OK;
-    }
-    yyjson_doc *doc = yyjson_read(buf_slice(reply).data, reply->len, 0);
-    if (doc == NULL)
-        return remote_tell_not_json(&command_explain);
-    print_explanation(yyjson_doc_get_root(doc));
-    yyjson_doc_free(doc);
-    return EX_OK;
-}
-
 static int ask(struct remote *remote, const struct ask_order *order)
 {
     struct buf body;
@@ -122,7 +108,7 @@ static int ask(struct remote *remote, const struct ask_order *order)
     if (code == EX_OK)
         code = remote_call(&command_explain, remote, "POST", "/v1/explain", body.data, &reply);
     if (code == EX_OK)
-        code = print_reply(remote, &reply);
+        code = remote_show(&command_explain, remote, &reply, print_explanation);
     buf_close(&body);
     buf_close(&reply);
     return code;

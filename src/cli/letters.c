@@ -217,43 +217,27 @@ static void print_count(yyjson_val *root, const char *word)
     (void)printf("%s %" PRIu64 "\n", word, view_number(root, word));
 }
 
-static int print_reply(const struct order *order, const struct buf *reply)
+static void print_queued(yyjson_val *root)
 {
-    if (order->remote.is_json) {
-        remote_print_json(reply);
-        return EX_OK;
-    }
-    yyjson_doc *doc = yyjson_read(reply->data, reply->len, 0);
-    if (doc == NULL)
-        return remote_tell_not_json(&command_letters);
-    yyjson_val *root = yyjson_doc_get_root(doc);
-    switch (order->verb) {
-    case VERB_LIST:
-        print_list(root);
-        break;
-    case VERB_SHOW:
-        print_letter(root);
-        break;
-    case VERB_REPLAY:
-        print_count(root, "queued");
-        break;
-    case VERB_DROP:
-        print_count(root, "dropped");
-        break;
-    case VERB_COUNT:
-        break;
-    }
-    yyjson_doc_free(doc);
-    return EX_OK;
+    print_count(root, "queued");
+}
+
+static void print_dropped(yyjson_val *root)
+{
+    print_count(root, "dropped");
 }
 
 /* ---- calling ----------------------------------------------------------------------------- */
 
-static const char *method_of(enum verb verb)
-{
-    static const char *const methods[VERB_COUNT] = {"GET", "GET", "POST", "DELETE"};
-    return methods[verb];
-}
+static const struct {
+    const char *method;
+    remote_print print;
+} calls[VERB_COUNT] = {
+    [VERB_LIST] = {"GET", print_list},
+    [VERB_SHOW] = {"GET", print_letter},
+    [VERB_REPLAY] = {"POST", print_queued},
+    [VERB_DROP] = {"DELETE", print_dropped},
+};
 
 /* The path with its query, and for a replay by filter the body. */
 static void write_target(const struct order *order, struct buf *path, struct buf *body)
@@ -296,10 +280,10 @@ static int call(struct order *order, const struct command *command)
     buf_init(&body, BODY_MAX_BYTES);
     buf_init(&reply, REMOTE_REPLY_MAX);
     write_target(order, &path, &body);
-    int code = remote_call(command, &order->remote, method_of(order->verb), path.data,
+    int code = remote_call(command, &order->remote, calls[order->verb].method, path.data,
                            order->verb == VERB_REPLAY && body.len > 0 ? body.data : NULL, &reply);
     if (code == EX_OK)
-        code = print_reply(order, &reply);
+        code = remote_show(command, &order->remote, &reply, calls[order->verb].print);
     buf_close(&path);
     buf_close(&body);
     buf_close(&reply);

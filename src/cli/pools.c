@@ -4,7 +4,6 @@
 #include "cli/view.h"
 
 #include <inttypes.h>
-#include <sysexits.h>
 #include <yyjson.h>
 
 static void print_pools(yyjson_val *root)
@@ -46,30 +45,11 @@ static void print_pools(yyjson_val *root)
         (void)fprintf(stderr, "%zu of %" PRIu64 " shown\n", shown, total);
 }
 
-static int ask(struct remote *remote)
-{
-    struct buf reply;
-    buf_init(&reply, REMOTE_REPLY_MAX);
-    int code = remote_call(&command_pools, remote, "GET", "/v1/pools", NULL, &reply);
-    if (code == EX_OK && remote->is_json) {
-        remote_print_json(&reply);
-    } else if (code == EX_OK) {
-        yyjson_doc *doc = yyjson_read(buf_slice(&reply).data, reply.len, 0);
-        if (doc == NULL)
-            code = remote_tell_not_json(&command_pools);
-        else
-            print_pools(yyjson_doc_get_root(doc));
-        yyjson_doc_free(doc);
-    }
-    buf_close(&reply);
-    return code;
-}
-
 static const struct cli_flag flags[] = {REMOTE_FLAGS, {.name = NULL}};
 
 static int run(struct cli_args *args)
 {
-    return remote_run(args, ask);
+    return remote_run(args, "/v1/pools", print_pools);
 }
 
 const struct command command_pools = {

@@ -240,3 +240,30 @@ int remote_tell_not_json(const struct command *command)
     (void)fprintf(stderr, "solvegate %s: the gateway's reply is not JSON\n", command->name);
     return EX_PROTOCOL;
 }
+
+int remote_show(const struct command *command, const struct remote *remote, const struct buf *reply,
+                remote_print print)
+{
+    if (remote->is_json) {
+        remote_print_json(reply);
+        return EX_OK;
+    }
+    yyjson_doc *doc = yyjson_read(buf_slice(reply).data, reply->len, 0);
+    if (doc == NULL)
+        return remote_tell_not_json(command);
+    print(yyjson_doc_get_root(doc));
+    yyjson_doc_free(doc);
+    return EX_OK;
+}
+
+int remote_get(const struct command *command, struct remote *remote, const char *path,
+               remote_print print)
+{
+    struct buf reply;
+    buf_init(&reply, REMOTE_REPLY_MAX);
+    int code = remote_call(command, remote, "GET", path, NULL, &reply);
+    if (code == EX_OK)
+        code = remote_show(command, remote, &reply, print);
+    buf_close(&reply);
+    return code;
+}

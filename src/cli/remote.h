@@ -28,6 +28,10 @@
 #define REMOTE_KEY_HELP "The client's key is taken from SOLVEGATE_KEY or --key-file.\n"
 
 struct remote_link;
+struct yyjson_val;
+
+/* Prints a reply for people. */
+typedef void (*remote_print)(struct yyjson_val *root);
 
 struct remote {
     const char *url;      /* borrowed */
@@ -80,8 +84,17 @@ int remote_call(const struct command *command, struct remote *remote, const char
 int remote_tell(const struct command *command, const struct remote *remote, enum remote_end end,
                 const struct remote_reply *reply);
 
-/* The whole of a command that has no other flags and no arguments; ask does the calls. */
-int remote_run(struct cli_args *args, int (*ask)(struct remote *remote));
+/* What a call brought, on standard output: as it is for --json, else as print has it. Returns the
+ * exit code. */
+int remote_show(const struct command *command, const struct remote *remote, const struct buf *reply,
+                remote_print print);
+
+/* The calls of a command that asks for one document and shows it. */
+int remote_get(const struct command *command, struct remote *remote, const char *path,
+               remote_print print);
+
+/* The whole of a command that does only that, without other flags and arguments. */
+int remote_run(struct cli_args *args, const char *path, remote_print print);
 
 /* The body as it is, with a newline. */
 void remote_print_json(const struct buf *body);

@@ -95,7 +95,7 @@ static enum cli_result take_flags(struct cli_args *args, struct remote *remote)
     return result;
 }
 
-int remote_run(struct cli_args *args, int (*ask)(struct remote *remote))
+int remote_run(struct cli_args *args, const char *path, remote_print print)
 {
     struct remote remote;
     remote_init(&remote);
@@ -104,7 +104,7 @@ int remote_run(struct cli_args *args, int (*ask)(struct remote *remote))
     if (result == CLI_END)
         code = remote_open(args->command, &remote);
     if (result == CLI_END && code == EX_OK)
-        code = ask(&remote);
+        code = remote_get(args->command, &remote, path, print);
     remote_close(&remote);
     return code;
 }

@@ -4,7 +4,6 @@
 #include "cli/view.h"
 
 #include <inttypes.h>
-#include <sysexits.h>
 #include <yyjson.h>
 
 /* Today, the last days together, and everything since the gateway started. */
@@ -146,34 +145,18 @@ static void print_now(yyjson_val *root)
     buf_close(&out);
 }
 
-static int ask(struct remote *remote)
+static void print_stats(yyjson_val *root)
 {
-    struct buf reply;
-    buf_init(&reply, REMOTE_REPLY_MAX);
-    int code = remote_call(&command_stats, remote, "GET", "/v1/stats", NULL, &reply);
-    if (code == EX_OK && remote->is_json) {
-        remote_print_json(&reply);
-    } else if (code == EX_OK) {
-        yyjson_doc *doc = yyjson_read(buf_slice(&reply).data, reply.len, 0);
-        yyjson_val *const root = yyjson_doc_get_root(doc);
-        if (doc == NULL) {
-            code = remote_tell_not_json(&command_stats);
-        } else {
-            print_sums(root);
-            print_days(root);
-            print_now(root);
-        }
-        yyjson_doc_free(doc);
-    }
-    buf_close(&reply);
-    return code;
+    print_sums(root);
+    print_days(root);
+    print_now(root);
 }
 
 static const struct cli_flag flags[] = {REMOTE_FLAGS, {.name = NULL}};
 
 static int run(struct cli_args *args)
 {
-    return remote_run(args, ask);
+    return remote_run(args, "/v1/stats", print_stats);
 }
 
 const struct command command_stats = {
