@@ -59,6 +59,20 @@ void grid_addf(struct grid *grid, const char *format, ...)
     grid_add(grid, cell);
 }
 
+void grid_add_share(struct grid *grid, uint64_t part, uint64_t whole)
+{
+    if (whole == 0)
+        grid_add(grid, "-");
+    else
+        grid_addf(grid, "%.1f %%", 100.0 * (double)part / (double)whole);
+}
+
+void grid_add_money(struct grid *grid, double amount)
+{
+    /* Always as many decimals, so that a column of it is aligned; prices are thousandths. */
+    grid_addf(grid, "%.4f", amount);
+}
+
 /* Bytes that continue a character of UTF-8 take no column of their own. */
 static bool is_start(char c)
 {

@@ -28,6 +28,10 @@ void grid_close(struct grid *grid);
 void grid_add(struct grid *grid, const char *text);
 void grid_add_number(struct grid *grid, uint64_t number);
 void grid_add_seconds(struct grid *grid, double seconds);
+/* In percent; nothing of nothing is "-". */
+void grid_add_share(struct grid *grid, uint64_t part, uint64_t whole);
+/* In whatever unit the prices are. */
+void grid_add_money(struct grid *grid, double amount);
 void grid_addf(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* A line of titles and a line per row; width 0: nothing is cut. At most `lines` lines. */

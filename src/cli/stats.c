@@ -1,13 +1,12 @@
+#include "cli/books.h"
 #include "cli/cli.h"
 #include "cli/grid.h"
 #include "cli/remote.h"
 #include "cli/view.h"
 
 #include <inttypes.h>
+#include <sysexits.h>
 #include <yyjson.h>
-
-/* Today, the last days together, and everything since the gateway started. */
-enum span { SPAN_TODAY, SPAN_WEEK, SPAN_TOTAL, SPAN_COUNT };
 
 /* What is shown of a counter, in this order; savings first. */
 static const struct {
@@ -15,6 +14,8 @@ static const struct {
     const char *label;
 } rows[] = {
     {"saved_share", "saved"},
+    {"money_saved", "money saved"},
+    {"money_spent", "money spent"},
     {"deduplicated", "answers that cost nothing"},
     {"answered_dedup_wait", "  joined a solve under way"},
     {"answered_dedup_cache", "  from memory"},
@@ -39,31 +40,44 @@ static const struct {
 
 static uint64_t sum(yyjson_val *root, enum span span, const char *name)
 {
-    yyjson_val *const today = yyjson_obj_get(root, "today");
-    yyjson_arr_iter iter;
-    if (span == SPAN_TOTAL)
-        return view_number(yyjson_obj_get(root, "total"), name);
-    uint64_t total = view_number(today, name);
-    (void)yyjson_arr_iter_init(yyjson_obj_get(root, "days"), &iter);
-    for (yyjson_val *day; span == SPAN_WEEK && (day = yyjson_arr_iter_next(&iter)) != NULL;)
-        total += view_number(day, name);
+    yyjson_val *pages[BOOKS_PAGES_MAX];
+    const size_t count = books_pages(root, span, pages);
+    uint64_t total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += view_number(pages[i], name);
     return total;
 }
 
-static void add_share(struct grid *grid, uint64_t part, uint64_t rest)
+static double sum_money(yyjson_val *root, enum span span, const char *name)
 {
-    if (part + rest == 0)
-        grid_add(grid, "-");
-    else
-        grid_addf(grid, "%.1f %%", 100.0 * (double)part / (double)(part + rest));
+    yyjson_val *pages[BOOKS_PAGES_MAX];
+    const size_t count = books_pages(root, span, pages);
+    double total = 0;
+    for (size_t i = 0; i < count; i++)
+        total += view_real(pages[i], name);
+    return total;
+}
+
+static void add_sum_share(struct grid *grid, yyjson_val *root, enum span span, const char *name,
+                          const char *rest)
+{
+    const uint64_t part = sum(root, span, name);
+    grid_add_share(grid, part, part + sum(root, span, rest));
+}
+
+static bool is_money(const char *member)
+{
+    return strncmp(member, "money_", 6) == 0;
 }
 
 static void add_value(struct grid *grid, yyjson_val *root, enum span span, const char *member)
 {
     if (strcmp(member, "saved_share") == 0)
-        add_share(grid, sum(root, span, "deduplicated"), sum(root, span, "answered_api"));
+        add_sum_share(grid, root, span, "deduplicated", "answered_api");
     else if (strcmp(member, "hit_share") == 0)
-        add_share(grid, sum(root, span, "cache_hits"), sum(root, span, "cache_misses"));
+        add_sum_share(grid, root, span, "cache_hits", "cache_misses");
+    else if (is_money(member))
+        grid_add_money(grid, sum_money(root, span, member));
     else
         grid_add_number(grid, sum(root, span, member));
 }
@@ -81,6 +95,8 @@ static void print_sums(yyjson_val *root)
     struct grid grid;
     grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
     for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        if (is_money(rows[i].member) && !books_have_money(root))
+            continue;
         grid_add(&grid, rows[i].label);
         for (int span = 0; span < SPAN_COUNT; span++)
             add_value(&grid, root, (enum span)span, rows[i].member);
@@ -89,14 +105,17 @@ static void print_sums(yyjson_val *root)
     grid_close(&grid);
 }
 
-static void add_day(struct grid *grid, yyjson_val *day)
+static void add_day(struct grid *grid, yyjson_val *day, bool has_money)
 {
     static const char *const members[] = {"deduplicated", "answered_api", "failed",
                                           "rejected",     "requests",     "letters"};
+    const uint64_t saved = view_number(day, "deduplicated");
     grid_add(grid, view_text(day, "date"));
-    add_share(grid, view_number(day, "deduplicated"), view_number(day, "answered_api"));
+    grid_add_share(grid, saved, saved + view_number(day, "answered_api"));
     for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
         grid_add_number(grid, view_number(day, members[i]));
+    if (has_money)
+        grid_add_money(grid, view_real(day, "money_spent"));
 }
 
 static void print_days(yyjson_val *root)
@@ -106,18 +125,43 @@ static void print_days(yyjson_val *root)
         {.title = "SAVED", .is_right = true},
         {.title = "FREE", .is_right = true},
         {.title = "PAID", .is_right = true},
-        {.title = "FAILED", .is_right = true},
-        {.title = "REFUSED", .is_right = true},
+        {.title = "FAILED", .is_right = true, .drop = 1},
+        {.title = "REFUSED", .is_right = true, .drop = 2},
         {.title = "REQUESTS", .is_right = true},
-        {.title = "LETTERS", .is_right = true},
+        {.title = "LETTERS", .is_right = true, .drop = 3},
+        {.title = "SPENT", .is_right = true},
     };
+    const bool has_money = books_have_money(root);
+    const size_t count = sizeof(columns) / sizeof(columns[0]);
+    yyjson_val *pages[BOOKS_PAGES_MAX];
     struct grid grid;
-    yyjson_arr_iter iter;
+    grid_init(&grid, columns, has_money ? count : count - 1);
+    const size_t days = books_pages(root, SPAN_DAYS, pages);
+    for (size_t i = 0; i < days; i++)
+        add_day(&grid, pages[i], has_money);
+    (void)fputc('\n', stdout);
+    grid_print(&grid);
+    grid_close(&grid);
+}
+
+/* What no table knows; the code for all that found no place is "other". */
+static void print_unknown_errors(yyjson_val *root)
+{
+    static const struct grid_column columns[] = {
+        {.title = "UNKNOWN ERROR, SINCE START", .is_shrinking = true},
+        {.title = "TIMES", .is_right = true},
+    };
+    yyjson_val *const errors = yyjson_obj_get(yyjson_obj_get(root, "total"), "unknown_errors");
+    struct grid grid;
+    yyjson_obj_iter iter;
+    if (yyjson_obj_size(errors) == 0)
+        return;
     grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
-    add_day(&grid, yyjson_obj_get(root, "today"));
-    (void)yyjson_arr_iter_init(yyjson_obj_get(root, "days"), &iter);
-    for (yyjson_val *day; (day = yyjson_arr_iter_next(&iter)) != NULL;)
-        add_day(&grid, day);
+    (void)yyjson_obj_iter_init(errors, &iter);
+    for (yyjson_val *code; (code = yyjson_obj_iter_next(&iter)) != NULL;) {
+        grid_add(&grid, yyjson_get_str(code));
+        grid_add_number(&grid, yyjson_get_uint(yyjson_obj_iter_get_val(code)));
+    }
     (void)fputc('\n', stdout);
     grid_print(&grid);
     grid_close(&grid);
@@ -145,27 +189,105 @@ static void print_now(yyjson_val *root)
     buf_close(&out);
 }
 
-static void print_stats(yyjson_val *root)
+static void print_stats(yyjson_val *root, enum span span)
 {
     print_sums(root);
     print_days(root);
+    books_print(root, span);
+    print_unknown_errors(root);
     print_now(root);
 }
 
-static const struct cli_flag flags[] = {REMOTE_FLAGS, {.name = NULL}};
+static void print_today(yyjson_val *root)
+{
+    print_stats(root, SPAN_TODAY);
+}
+
+static void print_all_days(yyjson_val *root)
+{
+    print_stats(root, SPAN_DAYS);
+}
+
+static void print_since_start(yyjson_val *root)
+{
+    print_stats(root, SPAN_START);
+}
+
+/* ---- arguments --------------------------------------------------------------------------- */
+
+static const struct {
+    const char *word;
+    remote_print print;
+} spans[SPAN_COUNT] = {
+    [SPAN_TODAY] = {"today", print_today},
+    [SPAN_DAYS] = {"days", print_all_days},
+    [SPAN_START] = {"start", print_since_start},
+};
+
+static const struct cli_flag flags[] = {
+    {.name = "span",
+     .value_name = "SPAN",
+     .words = "today days start",
+     .help = "what the tables by client and type cover: today, days (today and the seven before; "
+             "the default) or start (since the gateway started)"},
+    REMOTE_FLAGS,
+    {.name = NULL},
+};
+
+static enum cli_result take_span(const struct command *command, const struct cli_arg *arg,
+                                 remote_print *print)
+{
+    for (size_t i = 0; i < SPAN_COUNT; i++) {
+        if (strcmp(arg->value, spans[i].word) == 0) {
+            *print = spans[i].print;
+            return CLI_ARG;
+        }
+    }
+    return cli_wrong_word(command, "span", arg->value, arg->flag->words);
+}
+
+static enum cli_result read_args(struct cli_args *args, struct remote *remote, remote_print *print)
+{
+    struct cli_arg arg;
+    enum cli_result result;
+    while ((result = cli_next(args, &arg)) == CLI_ARG) {
+        if (arg.flag == NULL)
+            return cli_wrong_argument(args->command, arg.value);
+        if (!remote_take_flag(remote, &arg))
+            result = take_span(args->command, &arg, print);
+        if (result != CLI_ARG)
+            return result;
+    }
+    return result;
+}
 
 static int run(struct cli_args *args)
 {
-    return remote_run(args, "/v1/stats", print_stats);
+    struct remote remote;
+    remote_print print = print_all_days;
+    remote_init(&remote);
+    const enum cli_result result = read_args(args, &remote, &print);
+    int code = cli_exit_code(result);
+    if (result == CLI_END)
+        code = remote_open(args->command, &remote);
+    if (result == CLI_END && code == EX_OK)
+        code = remote_get(args->command, &remote, "/v1/stats", print);
+    remote_close(&remote);
+    return code;
 }
 
 const struct command command_stats = {
     .name = "stats",
     .group = GROUP_WATCH,
-    .summary = "Show what was saved and what was paid, today and day by day",
-    .usage = "[FLAGS]",
-    .details = "Days are those of UTC. \"Saved\" is the share of answers that needed no submit of "
-               "their own. Needs a key with scope admin.\n" REMOTE_KEY_HELP,
+    .summary = "Show what was saved and what was paid, by day, client and type",
+    .usage = "[--span SPAN] [FLAGS]",
+    .details =
+        "Days are those of UTC. \"Saved\" is the share of answers that needed no submit of their "
+        "own. FREE and PAID count answers. SPENT and NOT SPENT are money, in the unit of "
+        "upstream.price, and only shown where that is set; NOT SPENT is what free answers would "
+        "have cost, except those from a pool, which were paid for earlier. In the tables by client "
+        "and by type what cost most comes first. Errors of the vendor that no table knows are "
+        "listed by their code, if there were any. Needs a key with scope admin.\n" REMOTE_KEY_HELP,
     .flags = flags,
     .run = run,
 };

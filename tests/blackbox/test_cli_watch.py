@@ -7,8 +7,9 @@ import time
 
 from cli_world import (EX_DATAERR, EX_NOPERM, EX_PROTOCOL, EX_UNAVAILABLE, EX_USAGE, Terminal, clean_environment, expect,
                        solvegate)
-from gateway import ADMIN, ALICE, World, clients, free_port
+from gateway import ADMIN, ALICE, BOB, World, clients, free_port
 from harness import TIMEOUT, Receiver, binary, check, contains, equal, run, test, wait_until
+from vendor_world import strike
 
 SLOW = ("--solve-time", "60s")
 EVIL = "bad\x1b[2Jname\x07\u009b31m"
@@ -77,6 +78,65 @@ def stats_add_up_days_and_ignore_what_they_do_not_know():
         contains(text, "\n2026-07-26   0.0 %")
         contains(text, "breaker open (bad?[2Jname??31m)")
         check("\x1b" not in text and "\u009b" not in text, "a control character reached the terminal")
+
+
+def section(text, title):
+    """The lines of one table of the statistics, split at blanks, its column titles first."""
+    lines = text.split(f"\n{title}:\n", 1)[1].split("\n\n", 1)[0].splitlines()
+    return [line.replace(" %", "%").replace("NOT SPENT", "NOT_SPENT").split() for line in lines]
+
+
+@test
+def stats_by_client_and_type_are_those_of_the_api():
+    prices = {"upstream": {"price": {"turnstile": 0.0015, "image": 0.2}}}
+    with World({**clients(), **prices}) as world:
+        for i in range(5):
+            world.solved(sitekey=f"s{i % 2}", key=ALICE)
+        for i in range(3):
+            world.solved(sitekey=f"s{i}", key=BOB)
+        world.solve(sitekey="SIM-ERROR_BAD_PROXY", key=BOB)
+        for span, words in (("today", "today"), ("days", "8 days"), ("start", "since start"), (None, "8 days")):
+            chosen = ["--span", span] if span else []
+            text = expect(ask(world, "stats", *chosen, SOLVEGATE_KEY=ADMIN), 0, stderr="").stdout
+            titles = ["SAVED", "FREE", "PAID", "FAILED", "REFUSED", "REQUESTS", "SPENT", "NOT_SPENT"]
+            equal(section(text, f"by client, {words}"),
+                  [["CLIENT", *titles], ["bob", "0.0%", "0", "3", "1", "0", "4", "0.0060", "0.0000"],
+                   ["alice", "60.0%", "3", "2", "0", "0", "5", "0.0030", "0.0045"]], "by client")
+            equal(section(text, f"by type, {words}"),
+                  [["TYPE", *titles], ["turnstile", "37.5%", "3", "5", "1", "0", "9", "0.0090", "0.0045"]], "by type")
+        equal((rows(text)["money spent"][1:], rows(text)["money saved"][1:]), (["0.0090"] * 3, ["0.0045"] * 3), "money")
+        day = world.stats(ADMIN)["today"]["date"]
+        equal(rows(text)[day][-1], "0.0090", "money of the day")
+        check(max(map(len, text.splitlines())) <= 80, "wider than 80 columns")
+
+
+@test
+def stats_by_client_add_up_the_days_and_say_nothing_of_money_without_prices():
+    def tally(answered, requests, **more):
+        return {"answered": answered, "deduplicated": 0, "requests": requests, **more}
+
+    today = {"date": "2026-07-27", "by_client": {"small": tally(1, 1), "big": tally(2, 5), EVIL: tally(0, 2)}, "by_type": {}}
+    days = [{"date": f"2026-07-{26 - i}", "by_client": {"small": tally(1, 1), "gone": tally(3, 3), "odd": [1]}} for i in range(7)]
+    with Fake(stats={"now": {"breaker": "closed"}, "total": {}, "today": today, "days": days}) as fake:
+        text = expect(ask(fake, "stats"), 0).stdout
+        table = section(text, "by client, 8 days")
+        equal(table[0], ["CLIENT", "SAVED", "FREE", "PAID", "FAILED", "REFUSED", "REQUESTS"])
+        equal([(line[0], line[3], line[6]) for line in table[1:]],
+              [("gone", "21", "21"), ("small", "8", "8"), ("big", "2", "5"), ("bad?[2Jname??31m", "0", "2"), ("odd", "0", "0")], "sums")
+        check("by type" not in text and "SPENT" not in text and "money" not in text, "what is not there is shown")
+        check("by client" not in expect(ask(fake, "stats", "--span=start"), 0).stdout, "a table of nobody")
+    contains(expect(solvegate("stats", "--span", "tody"), EX_USAGE, stdout="").stderr, 'unknown span "tody", did you mean "today"?')
+
+
+@test
+def stats_name_the_errors_nobody_knows():
+    with World({"retry": {"base": "10ms"}}) as world:
+        check("UNKNOWN" not in ask(world, "stats").stdout, "unknown errors before there was one")
+        world.sim.set_faults(script=[strike("submit-error", "moon", 2, "ERROR_NEW_MOON"), strike("submit-error", "odd", 1, "ERROR: 1099")])
+        world.solve(sitekey="moon")
+        world.solve(sitekey="odd")
+        contains(expect(ask(world, "stats"), 0).stdout, "\nUNKNOWN ERROR, SINCE START  TIMES\n"
+                 "ERROR_NEW_MOON                  2\nother                           1\n\n")
 
 
 @test
@@ -326,6 +386,22 @@ def tables_fit_a_terminal_of_eighty_columns():
                 widest = max(terminal.shown.splitlines(), key=len)
                 check(len(widest) <= 80, f"{args}: {len(widest)} columns: {widest!r}")
                 contains(terminal.shown, "turnstile" if args != ["stats"] else "saved")
+
+
+@test
+def large_books_with_money_fit_a_terminal_of_eighty_columns():
+    tally = {"requests": 123456789, "answered": 12345678, "deduplicated": 98765432, "failed": 12345, "rejected": 12345,
+             "money_spent": 12345.6789, "money_saved": 98765.4321}
+    page = {"date": "2026-07-27", **tally, "answered_api": 12345678, "letters": 12345,
+            "by_client": {"a-client-with-a-rather-long-name-indeed": tally, "b": tally}, "by_type": {"recaptcha_v2": tally}}
+    with Fake(stats={"now": {"breaker": "closed"}, "total": page, "today": page, "days": [page] * 7}) as fake:
+        with Terminal("stats", env={"SOLVEGATE_URL": fake.url}) as terminal:
+            equal(terminal.ended(), 0, "exit code")
+            widest = max(terminal.shown.splitlines(), key=len)
+            check(len(widest) <= 80, f"{len(widest)} columns: {widest!r}")
+            contains(terminal.shown, "a-client")
+            contains(terminal.shown, "98765.4321")
+            contains(terminal.shown, "recap")
 
 
 run()
