@@ -128,15 +128,8 @@ static struct world *world_without_retries(void)
 static void what_does_not_look_like_a_name_gets_none(void **state)
 {
     (void)state;
-    static const char *const codes[] = {"",
-                                        "ERROR: 1099",
-                                        "error_moon",
-                                        "ERROR\"MOON",
-                                        "ERROR\nM",
-                                        "ERROR\\MOON",
-                                        "ERROR-MOON",
-                                        "M\xc3\x96"
-                                        "ND"};
+    static const char *const codes[] = {"",         "ERROR: 1099", "error_moon", "ERROR\"MOON",
+                                        "ERROR\nM", "ERROR\\MOON", "ERROR-MOON", "M\xc3\x96NCH"};
     struct world *w = world_without_retries();
     const unsigned count = sizeof(codes) / sizeof(codes[0]);
     for (unsigned i = 0; i < count; i++)
