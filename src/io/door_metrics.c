@@ -25,9 +25,14 @@ static void write_http(struct gate *gate)
     metrics_counter(out, "http_bad_requests", "HTTP requests refused as malformed or too large",
                     http.bad_requests);
     metrics_counter(out, "http_timeouts", "Connections closed by a deadline", http.timeouts);
+    metrics_counter(out, "http_unread",
+                    "Connections closed because replies that nobody read took too much memory",
+                    http.unread);
     metrics_counter(out, "http_received_bytes", "Bytes read from callers", http.bytes_in);
     metrics_counter(out, "http_sent_bytes", "Bytes written to callers", http.bytes_out);
     metrics_gauge(out, "http_connections_open", "Connections open", http.open);
+    metrics_gauge(out, "http_unsent_bytes", "Memory of replies that callers have not taken yet",
+                  http.unsent_bytes);
     metrics_head(out, "solvegate_http_answer_seconds", "histogram",
                  "Time from a request to its answer; held are those that asked to wait");
     metrics_histogram(out, "solvegate_http_answer_seconds", "held=\"no\"",

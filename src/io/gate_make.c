@@ -19,6 +19,7 @@ static void take_limits(const struct config *config, struct engine_options *opti
     options->max_solutions = config->limits.solutions;
     options->max_solution_bytes = config->limits.solution_bytes;
     options->max_idempotency = config->limits.idempotency;
+    options->max_finished = config->limits.finished;
 }
 
 static void take_letters(const struct config *config, struct engine_options *options)
@@ -158,6 +159,7 @@ struct http_server *gate_make_server(struct gate *gate, const struct http_handle
         .body_timeout_ms = config->limits.body_timeout_ms,
         .write_timeout_ms = config->limits.write_timeout_ms,
         .idle_timeout_ms = config->limits.idle_timeout_ms,
+        .unsent_bytes = config->limits.unsent_bytes,
         .pipeline = PIPELINE,
         .trusted_proxies = config->trusted_proxies,
         .trusted_proxy_count = config->trusted_proxy_count,

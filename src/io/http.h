@@ -55,6 +55,7 @@ struct http_options {
     uint32_t connections; /* at most; more are not accepted until one closes */
     uint32_t body_bytes, header_bytes, url_bytes;
     uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
+    uint64_t unsent_bytes; /* of replies that their callers do not read, all together */
     uint32_t pipeline; /* exchanges of one connection that wait for replies, then reading pauses */
     const struct config_cidr *trusted_proxies; /* borrowed for the server's life */
     size_t trusted_proxy_count;
@@ -63,6 +64,8 @@ struct http_options {
 /* Figures for metrics and tests. */
 struct http_counters {
     uint64_t accepted, requests, bad_requests, timeouts, bytes_in, bytes_out, refused;
+    uint64_t unread; /* connections closed because unsent replies took too much memory */
+    uint64_t unsent_bytes;
     uint32_t open, idle;
 };
 

@@ -59,7 +59,7 @@ static void expire(struct http_conn *conn, enum http_due kind)
         http_conn_settle(conn);
         return;
     case HTTP_DUE_WRITE:
-        if (http_write_has_progress(conn)) {
+        if (http_write_has_progress(conn->outbox, &conn->outbox->sent_mark)) {
             http_clock_set(conn, HTTP_DUE_WRITE);
             return;
         }

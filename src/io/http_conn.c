@@ -61,6 +61,7 @@ void http_conn_accept(struct http_listener *listener)
     list_init(&conn->exchanges);
     list_init(&conn->due);
     list_init(&conn->dirty);
+    list_init(&conn->unsent);
     int err = conn->is_unix ? uv_pipe_init(server->loop, &conn->uv.pipe, 0)
                             : uv_tcp_init(server->loop, &conn->uv.tcp);
     ASSERT(err == 0);
@@ -89,8 +90,11 @@ void http_conn_close(struct http_conn *conn)
     conn->is_closing = true;
     http_clock_clear(conn);
     list_unlink(&conn->dirty);
-    /* The descriptor goes at once, the memory with on_closed: callers may still be looking at it. */
+    /* The descriptor goes at once, the memory with on_closed: callers may still be looking at it. What was
+     * to be sent goes at once, too: one turn of the loop may close thousands. */
     uv_close(&conn->uv.handle, on_closed);
+    http_unsent_clear(conn);
+    http_write_forget(conn);
     http_exchange_drop(conn);
 }
 
@@ -218,4 +222,5 @@ void http_conn_settle(struct http_conn *conn)
         return;
     http_clock_set(conn, due_of(conn));
     settle_reading(conn);
+    http_unsent_settle(conn);
 }

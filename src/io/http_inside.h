@@ -22,6 +22,11 @@
 #define HTTP_PARTIAL_BYTES (64u * 1024 * 1024)
 /* A slow reader keeps its connection by taking this much within one write timeout. */
 #define HTTP_PROGRESS_BYTES 16384
+/* Of what a socket did not take libuv gets only this much, to tell us when it takes more: the rest stays
+ * ours, and can be given back the moment its connection is closed. */
+#define HTTP_FLYING_BYTES 2048
+/* Connections with unsent replies, sorted by how much that is: below 8 KiB, 16 KiB, ..., and the rest. */
+#define HTTP_UNSENT_RANKS 12
 /* A peer that shut its sending side (nc, some HTTP/1.0 clients) may still be reading, but so looks one that
  * hung up. Replies that come this soon, journaled ones included, still reach it; then it counts as gone. */
 #define HTTP_HALF_CLOSED_MS 250
@@ -74,11 +79,13 @@ struct http_input {
 struct http_outbox {
     uv_write_t request;
     struct http_conn *conn;
-    struct buf pending; /* not given to libuv yet */
-    struct buf flying;  /* libuv's until on_written */
+    struct buf pending; /* not given to libuv yet, but for the part that is gone */
+    size_t gone;        /* of pending, from its start */
+    struct buf flying;  /* a copy of the next bytes, libuv's until on_written */
     bool is_flying;
-    uint64_t sent;      /* bytes gone so far */
-    uint64_t sent_mark; /* as of the last look of the write deadline */
+    uint64_t sent;        /* bytes gone so far */
+    uint64_t sent_mark;   /* as of the last look of the write deadline */
+    uint64_t unsent_mark; /* as of the last look for somebody to close */
 };
 
 struct http_conn {
@@ -97,9 +104,12 @@ struct http_conn {
     struct http_input *input;   /* owned, may be NULL */
     struct http_outbox *outbox; /* owned, may be NULL */
     size_t held_bytes;          /* of finished replies waiting for their turn */
+    struct list unsent;         /* in http_server.unsent[] while it has unsent replies */
+    size_t unsent_counted;      /* its share of http_server.unsent_bytes */
     uint16_t waiting;           /* exchanges in the list */
     uint16_t last_number;
     uint8_t due_kind; /* enum http_due */
+    uint8_t unsent_rank;
     bool is_unix : 1;
     bool is_reading : 1;
     bool is_deaf : 1;      /* further bytes are dropped: the last request has been read */
@@ -165,6 +175,8 @@ struct http_server {
     struct http_parse parse; /* of a request that lies whole in read_bytes */
     uint64_t partial_bytes;  /* of all inputs */
     uint64_t partial_max;
+    struct list unsent[HTTP_UNSENT_RANKS]; /* connections, who is there longest first */
+    uint64_t unsent_bytes;                 /* memory of all their unsent replies */
     struct http_counters counters;
     struct histogram answer_times, held_times;
 
@@ -222,10 +234,19 @@ void http_head_format(struct http_server *server, struct buf *out,
 struct buf *http_write_sink(struct http_conn *conn);
 /* False when the connection broke and was closed. */
 bool http_write_flush(struct http_conn *conn);
-/* Did the peer take enough since the last call? */
-bool http_write_has_progress(struct http_conn *conn);
+/* Did the peer take enough since the mark? Moves the mark. */
+bool http_write_has_progress(const struct http_outbox *outbox, uint64_t *mark);
+/* Of a connection that closes: gives back all but what libuv still has. */
+void http_write_forget(struct http_conn *conn);
 void http_write_free(struct http_conn *conn);
 size_t http_write_queued(const struct http_conn *conn);
+
+/* http_unsent.c: what all unsent replies may take together. */
+void http_unsent_open(struct http_server *server);
+/* Counts what the connection holds now; above the limit those who hold most are closed, perhaps this one. */
+void http_unsent_settle(struct http_conn *conn);
+/* Of a connection that closes. */
+void http_unsent_clear(struct http_conn *conn);
 
 /* http_clock.c: deadlines, and the end of a turn. */
 void http_clock_open(struct http_server *server);

@@ -29,6 +29,7 @@ struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_op
                                     const struct http_handlers *handlers)
 {
     ASSERT(options->connections > 0 && options->pipeline > 0 && options->pipeline < UINT16_MAX / 2);
+    ASSERT(options->unsent_bytes > 0);
     ASSERT(options->header_timeout_ms > 0 && options->body_timeout_ms > 0 &&
            options->write_timeout_ms > 0 && options->idle_timeout_ms > 0);
     struct http_server *server = calloc(1, sizeof(*server));
@@ -48,6 +49,7 @@ struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_op
     list_init(&server->spare);
     buf_init(&server->out, SIZE_MAX / 4);
     http_clock_open(server);
+    http_unsent_open(server);
     server->handles = 4;
     /* A peer that hangs up while we write must be an error code, not the end of the process. */
     (void)signal(SIGPIPE, SIG_IGN);
@@ -107,6 +109,7 @@ void http_counters(const struct http_server *server, struct http_counters *count
 {
     *counters = server->counters;
     counters->open = server->conns.used;
+    counters->unsent_bytes = server->unsent_bytes;
     counters->idle = server->due[HTTP_DUE_IDLE].count;
 }
 

@@ -22,6 +22,14 @@ static struct http_outbox *outbox_of(struct http_conn *conn)
     return conn->outbox;
 }
 
+void http_write_forget(struct http_conn *conn)
+{
+    if (conn->outbox == NULL)
+        return;
+    buf_close(&conn->outbox->pending);
+    conn->outbox->gone = 0;
+}
+
 void http_write_free(struct http_conn *conn)
 {
     if (conn->outbox == NULL)
@@ -37,20 +45,23 @@ struct buf *http_write_sink(struct http_conn *conn)
     return conn->server->gathering == conn ? &conn->server->out : &outbox_of(conn)->pending;
 }
 
+/* What nobody has taken yet, not even libuv. */
+static struct slice rest_of(const struct http_outbox *outbox)
+{
+    const struct slice all = buf_slice(&outbox->pending);
+    return (struct slice){.data = all.data + outbox->gone, .len = all.len - outbox->gone};
+}
+
 size_t http_write_queued(const struct http_conn *conn)
 {
     const struct http_outbox *outbox = conn->outbox;
-    return outbox == NULL ? 0 : outbox->pending.len + outbox->flying.len;
+    return outbox == NULL ? 0 : rest_of(outbox).len + outbox->flying.len;
 }
 
-bool http_write_has_progress(struct http_conn *conn)
+bool http_write_has_progress(const struct http_outbox *outbox, uint64_t *mark)
 {
-    struct http_outbox *outbox = conn->outbox;
-    uint64_t sent = outbox->sent;
-    if (outbox->is_flying)
-        sent += outbox->flying.len - uv_stream_get_write_queue_size(&conn->uv.stream);
-    const bool has_progress = sent - outbox->sent_mark >= HTTP_PROGRESS_BYTES;
-    outbox->sent_mark = sent;
+    const bool has_progress = outbox->sent - *mark >= HTTP_PROGRESS_BYTES;
+    *mark = outbox->sent;
     return has_progress;
 }
 
@@ -63,13 +74,14 @@ static void on_written(uv_write_t *request, int status)
         http_conn_close(conn);
         return;
     }
+    conn->server->counters.bytes_out += outbox->flying.len;
     outbox->sent += outbox->flying.len;
-    buf_close(&outbox->flying);
+    buf_reset(&outbox->flying);
     http_conn_settle(conn);
 }
 
 /* How much the socket took at once, or -1 when the connection is broken. */
-static ssize_t try_write(struct http_conn *conn, const struct buf *bytes)
+static ssize_t try_write(struct http_conn *conn, struct slice bytes)
 {
     uv_os_fd_t fd;
     if (uv_fileno(&conn->uv.handle, &fd) != 0)
@@ -77,7 +89,7 @@ static ssize_t try_write(struct http_conn *conn, const struct buf *bytes)
     /* uv_try_write would call write(), which goes through the file layer: 0.1 us of some 4. */
     ssize_t written;
     do {
-        written = send(fd, bytes->data, bytes->len, MSG_DONTWAIT | MSG_NOSIGNAL);
+        written = send(fd, bytes.data, bytes.len, MSG_DONTWAIT | MSG_NOSIGNAL);
     } while (written < 0 && errno == EINTR);
     if (written < 0)
         return errno == EAGAIN || errno == EWOULDBLOCK || errno == ENOBUFS ? 0 : -1;
@@ -85,18 +97,19 @@ static ssize_t try_write(struct http_conn *conn, const struct buf *bytes)
     return written;
 }
 
-/* The rest flies: libuv has it until on_written, and what comes meanwhile gathers in pending. */
-static bool send_rest(struct http_conn *conn, size_t written)
+/* The socket is full. A little of the rest flies: libuv has it until on_written, which is when the socket takes
+ * more. */
+static bool send_rest(struct http_conn *conn)
 {
     struct http_outbox *outbox = conn->outbox;
-    outbox->flying = outbox->pending;
-    buf_init(&outbox->pending, NO_CAP);
-    buf_consume(&outbox->flying, written);
-    outbox->sent += written;
+    struct slice part = rest_of(outbox);
+    if (part.len > HTTP_FLYING_BYTES)
+        part.len = HTTP_FLYING_BYTES;
+    buf_add(&outbox->flying, part);
+    outbox->gone += part.len;
     outbox->is_flying = true;
-    conn->server->counters.bytes_out += outbox->flying.len;
-    const uv_buf_t part = uv_buf_init(outbox->flying.data, (unsigned)outbox->flying.len);
-    if (uv_write(&outbox->request, &conn->uv.stream, &part, 1, on_written) == 0)
+    const uv_buf_t flying = uv_buf_init(outbox->flying.data, (unsigned)outbox->flying.len);
+    if (uv_write(&outbox->request, &conn->uv.stream, &flying, 1, on_written) == 0)
         return true;
     outbox->is_flying = false;
     http_conn_close(conn);
@@ -110,7 +123,7 @@ static bool flush_gathered(struct http_conn *conn)
     struct buf *out = &server->out;
     ssize_t written = 0;
     if (conn->outbox == NULL)
-        written = try_write(conn, out);
+        written = try_write(conn, buf_slice(out));
     const bool is_broken = written < 0;
     const bool has_rest = !is_broken && (size_t)written < out->len;
     if (has_rest)
@@ -122,7 +135,7 @@ static bool flush_gathered(struct http_conn *conn)
     if (is_broken)
         http_conn_close(conn);
     if (has_rest && !conn->outbox->is_flying)
-        return send_rest(conn, 0);
+        return send_rest(conn);
     return !is_broken;
 }
 
@@ -135,14 +148,16 @@ bool http_write_flush(struct http_conn *conn)
     if (outbox == NULL || outbox->is_flying)
         return true;
     ssize_t written = 0;
-    if (outbox->pending.len > 0)
-        written = try_write(conn, &outbox->pending);
+    if (rest_of(outbox).len > 0)
+        written = try_write(conn, rest_of(outbox));
     if (written < 0) {
         http_conn_close(conn);
         return false;
     }
-    if ((size_t)written < outbox->pending.len)
-        return send_rest(conn, (size_t)written);
+    outbox->gone += (size_t)written;
+    outbox->sent += (size_t)written;
+    if (rest_of(outbox).len > 0)
+        return send_rest(conn);
     http_write_free(conn);
     return true;
 }

@@ -144,8 +144,9 @@ struct config {
     uint16_t *client_order;        /* owned; places of clients by key_hash, to find one fast */
 
     struct {
-        uint32_t connections, requests, flights, per_flight, callers;
+        uint32_t connections, requests, finished, flights, per_flight, callers;
         uint32_t body_bytes, header_bytes;
+        uint64_t unsent_bytes;
         uint64_t flight_bytes;
         uint32_t solutions;
         uint64_t solution_bytes;

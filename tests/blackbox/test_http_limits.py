@@ -213,6 +213,56 @@ def held_replies_that_pile_up_behind_a_held_one_close_the_connection():
 
 
 @test
+def unread_replies_together_are_bounded_and_who_holds_most_is_closed_first():
+    # Kernels take some megabytes of each reply; the rest of them stays in the server.
+    limit = 48 << 20
+    with Echo(unsent_bytes=limit) as echo, echo.wire() as modest:
+        modest.send(request("/big/9000000"))
+        idlers = []
+        for count in range(1, 13):
+            idlers.append(echo.wire().send(request("/big/24000000")))
+            stats = echo.until(lambda stats, count=count: stats["requests"] > count + 1, "taken")
+            check(stats["unsent_bytes"] <= limit, f"{stats} after {count}")
+        check(6 <= stats["unread"] <= 11, f"{stats}")
+        equal(idlers[0].ending(), "reset")
+        equal(len(modest.reply().body), 9000000)
+        for wire in idlers:
+            wire.close()
+        stats = echo.until(lambda stats: stats["open"] == 2, "all closed")
+        equal(stats["unsent_bytes"], 0)
+
+
+@test
+def who_goes_on_reading_is_not_closed_for_those_who_do_not():
+    with Echo(unsent_bytes=48 << 20) as echo, echo.wire() as reader:
+        reader.send(request("/big/24000000"))
+        idlers, got = [], 0
+        while got < 24000000:
+            data = reader.socket.recv(1 << 20)
+            check(data, f"closed after {got} bytes")
+            got += len(data)
+            if len(idlers) < 12:
+                idlers.append(echo.wire().send(request("/big/24000000")))
+                echo.until(lambda stats: stats["requests"] > len(idlers), "taken")
+        check(echo.stats()["unread"] >= 6, "nobody was closed, which shows nothing")
+        for wire in idlers:
+            wire.close()
+
+
+@test
+def replies_that_wait_behind_a_held_one_count_as_unsent():
+    with Echo(unsent_bytes=1 << 20) as echo:
+        wires = [echo.wire().send(request("/hold/a") + request("/big/100000") * 2) for _ in range(20)]
+        stats = echo.until(lambda stats: stats["gone"] >= 15, "closed")
+        check(stats["gone"] == stats["unread"] and stats["unsent_bytes"] <= 1 << 20, f"{stats}")
+        equal(echo.ask("/release/a"), str(20 - stats["gone"]))
+        equal(wires[-1].reply().text, "released")
+        for wire in wires:
+            wire.close()
+        equal(echo.stats()["unsent_bytes"], 0)
+
+
+@test
 def input_that_waited_during_a_stall_is_read_before_anybody_is_late():
     with Echo(header_ms=300, idle_ms=300) as echo, echo.wire() as half, echo.wire() as idle:
         half.send(b"GET /plain HTTP/1.1\r\n")

@@ -55,8 +55,9 @@ static const char complete[] =
     "    {\"name\": \"qa.2\", \"key_hash\":\n"
     "     \"2788636be25cace0bd9e45bdde650b4fc0e979575d7f3d58c6248b18ab237609\"},\n"
     "  ],\n"
-    "  \"limits\": {\"connections\": 12, \"requests\": 13, \"flights\": 14, \"per_flight\": 15, "
-    "  \"flight_bytes\": \"5MiB\", "
+    "  \"limits\": {\"connections\": 12, \"requests\": 13, \"finished\": 17, \"flights\": 14, "
+    "\"per_flight\": 15, "
+    "  \"flight_bytes\": \"5MiB\", \"unsent_bytes\": \"9MiB\", "
     "\"callers\": 16,\n"
     "    \"body\": 2048, \"header\": \"8KiB\", \"header_timeout\": \"1s\", \"body_timeout\": "
     "\"2s\",\n"
@@ -157,9 +158,11 @@ static void every_key_is_taken_also_below_the_first_half(void **state)
     assert_string_equal(c->alerts_url, "https://alerts.example");
     assert_int_equal(c->limits.connections, 12);
     assert_int_equal(c->limits.requests, 13);
+    assert_int_equal(c->limits.finished, 17);
     assert_int_equal(c->limits.flights, 14);
     assert_int_equal(c->limits.per_flight, 15);
     assert_int_equal(c->limits.flight_bytes, 5 << 20);
+    assert_int_equal(c->limits.unsent_bytes, 9 << 20);
     assert_int_equal(c->limits.callers, 16);
     assert_int_equal(c->limits.body_bytes, 2048);
     assert_int_equal(c->limits.header_bytes, 8192);
@@ -283,6 +286,8 @@ static void without_a_file_the_defaults_of_the_design_hold(void **state)
         assert_int_equal(c->reuse[i], REUSE_SHARED);
     assert_int_equal(c->limits.connections, 10000);
     assert_int_equal(c->limits.requests, 200000);
+    assert_int_equal(c->limits.finished, 16384);
+    assert_int_equal(c->limits.unsent_bytes, 64 << 20);
     assert_int_equal(c->limits.body_bytes, 2 << 20);
     assert_int_equal(c->client_count, 0);
     assert_int_equal(c->callbacks.allow_count, 0);
