@@ -4,11 +4,21 @@
 
 #include <sys/socket.h>
 
+/* libuv reads up to 32 times from one socket before it looks at the next, which may be 2 MiB of somebody
+ * who sends without end. Without a buffer for the second it goes on at once, and comes back in the next turn. */
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *bytes)
 {
     (void)suggested;
-    struct http_server *server = CONTAINER_OF(handle, struct http_conn, uv.handle)->server;
-    *bytes = uv_buf_init(server->read_bytes, sizeof(server->read_bytes));
+    const struct http_conn *conn = CONTAINER_OF(handle, struct http_conn, uv.handle);
+    struct http_server *server = conn->server;
+    const bool had_its_turn = server->filled_by == conn;
+    server->filled_by = NULL;
+    const struct http_input *input = conn->input;
+    const bool is_plain_body = input != NULL && http_parse_is_started(&input->parse) &&
+                               input->parse.phase == HTTP_PHASE_LENGTH;
+    if (!had_its_turn)
+        *bytes =
+            uv_buf_init(server->read_bytes, is_plain_body ? HTTP_READ_BYTES : HTTP_PARSE_BYTES);
 }
 
 /* The peer sends no more. A request that was cut off is told so, in case only the sending side was
@@ -29,7 +39,7 @@ static void on_end(struct http_conn *conn)
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
 {
     struct http_conn *conn = CONTAINER_OF(stream, struct http_conn, uv.stream);
-    if (count == 0)
+    if (count == 0 || count == UV_ENOBUFS)
         return;
     if (count == UV_EOF) {
         on_end(conn);
@@ -40,6 +50,8 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
         return;
     }
     conn->server->counters.bytes_in += (uint64_t)count;
+    if ((size_t)count == bytes->len)
+        conn->server->filled_by = conn;
     if (conn->is_deaf) {
         conn->is_refused = true;
         return;
@@ -88,6 +100,8 @@ void http_conn_close(struct http_conn *conn)
     if (conn->is_closing)
         return;
     conn->is_closing = true;
+    if (conn->server->filled_by == conn)
+        conn->server->filled_by = NULL;
     http_clock_clear(conn);
     list_unlink(&conn->dirty);
     /* The descriptor goes at once, the memory with on_closed: callers may still be looking at it. What was

@@ -45,7 +45,7 @@ static struct http_input *input_new(const struct http_server *server)
 static int begin(struct http_conn *conn, struct http_parse *parse, const char *bytes, size_t len)
 {
     struct http_server *server = conn->server;
-    if (server->out.len >= HTTP_QUEUE_BYTES)
+    if (server->out.len >= HTTP_GATHER_BYTES)
         (void)http_write_flush(conn);
     if (!http_input_may_take(conn))
         return -1;

@@ -12,9 +12,12 @@
 
 /* One read takes at most this much; all connections share the one buffer. */
 #define HTTP_READ_BYTES 65536
-/* Replies gathered for one connection before they are written, and what may queue behind a slow reader or
- * a held exchange: above it no further request is taken, and a reply that comes nevertheless, to one
- * taken earlier, closes the connection. */
+/* Heads and chunks take time to parse, so less of them: hundreds of others may be waiting for their turn. */
+#define HTTP_PARSE_BYTES 16384
+/* Replies gathered for one connection before they are written: whoever does not read is noticed then. */
+#define HTTP_GATHER_BYTES (64 * 1024)
+/* What may queue behind a slow reader or a held exchange: above it no further request is taken, and a
+ * reply that comes nevertheless, to one taken earlier, closes the connection. */
 #define HTTP_QUEUE_BYTES (256 * 1024)
 /* Requests that arrive ahead of their turn are kept up to here, then reading stops. */
 #define HTTP_AHEAD_BYTES 16384
@@ -170,7 +173,8 @@ struct http_server {
     void (*on_closed)(void *context);
     void *closed_context;
 
-    struct http_conn *gathering; /* whose input is being worked off; its replies go to out */
+    struct http_conn *gathering;       /* whose input is being worked off; its replies go to out */
+    const struct http_conn *filled_by; /* whose last read took all it could; may be NULL */
     struct buf out;
     struct http_parse parse; /* of a request that lies whole in read_bytes */
     uint64_t partial_bytes;  /* of all inputs */

@@ -8,7 +8,7 @@
 /* Replies are bounded by their makers; the cap only keeps the arithmetic of struct buf sound. */
 #define NO_CAP (SIZE_MAX / 4)
 /* The shared buffer is given back after a reply as large as this. */
-#define OUT_ROOM_KEPT (2 * HTTP_QUEUE_BYTES)
+#define OUT_ROOM_KEPT (8 * HTTP_GATHER_BYTES)
 
 static struct http_outbox *outbox_of(struct http_conn *conn)
 {

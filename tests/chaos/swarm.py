@@ -103,14 +103,14 @@ class Swarm:
         if not self.reads:  # sockets that take more are ready all the time
             time.sleep(0.02)
 
-    def run(self, is_on):
+    def run(self, is_on, patience=30):
         """Attacks while is_on() says so, then waits until the gateway has closed every one of them."""
         for _ in range(self.count):
             self.open()
         while is_on():
             self.turn(True)
         ended = time.monotonic()
-        while self.members() and time.monotonic() - ended < 30:
+        while self.members() and time.monotonic() - ended < patience:
             self.turn(False)
         return self
 

@@ -3,15 +3,25 @@
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 
 from chaos_world import SECONDS, SLACK, ChaosWorld, allow_files, wait_open  # first: it knows where the harness is
 from gateway import together
-from harness import Skip, check, run, test
+from harness import Skip, check, get, run, test
 from swarm import Swarm
 
 DEADLINE = 1  # second, of each phase
 CONNECTIONS = 300
 CAP_MIB = 64  # RELIABILITY.md, threat 2
+
+
+def read_again_and_again(world, document, is_on):
+    """Somebody who wants the same large answer and does read it; says how often it came."""
+    count = 0
+    while is_on() or count == 0:
+        check(get(world.url + "/openapi.json").text == document, "another document, or half of it")
+        count += 1
+    return count
 
 
 def assault(opening, drip=None, slack=SLACK, cap_mib=CAP_MIB, **options):
@@ -60,6 +70,30 @@ def readers_that_never_read_are_closed_by_the_deadline():
     batch = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8
     assault(batch, lambda number: batch, reads=False, window=4096, slack=3 * SLACK,
             cap_mib=CONNECTIONS // 4 + 16)
+
+
+@test
+def readers_that_never_read_share_one_limit_of_memory():
+    # Without it each would keep 256 KiB for longer than this lasts: half a gigabyte.
+    crowd, limit = 2000, 16
+    batch = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8
+    allow_files(crowd + 500)
+    with ChaosWorld({"limits": {"write_timeout": "10m", "unsent_bytes": f"{limit}MiB"}}) as world:
+        document = get(world.url + "/openapi.json").text
+        with world.attack(limit + 16) as attack:
+            swarm = Swarm(world.port, crowd, batch, lambda number: batch, reads=False, window=4096)
+            with ThreadPoolExecutor(1) as pool:
+                reading = pool.submit(read_again_and_again, world, document, attack.is_on)
+                swarm.run(attack.is_on, patience=0)
+                reads = reading.result()
+            unsent, closed = world.metric("http_unsent_bytes"), world.metric("http_unread_total")
+            print(f"# {closed} of {crowd + len(swarm.lives)} connections were closed for {unsent / 2**20:.1f} MiB "
+                  f"of {limit}; the document was read {reads} times meanwhile")
+            swarm.abandon()
+        check(closed >= 100, f"only {closed} were closed")
+        check(limit / 2 <= unsent / 2**20 <= limit, f"{unsent} bytes are unsent")
+        wait_open(world, 1)
+        check(world.metric("http_unsent_bytes") == 0, "unsent bytes of nobody")
 
 
 def slowhttptest(world, kind, *options):
