@@ -4,19 +4,47 @@
     probe.py PORT SITEKEY PAGE KEY SOLUTION [ID]
 
 Half of them ask POST /v1/solves for something that is solved, the others res.php for the id that was told then; or for
-this ID, which is not ready yet and stays so: of the answered ones only the last 16 384 are kept. Starts at once, says
-"ready" once every connection has been answered, counts anew at each line on stdin, and at the end of stdin prints a
-line of JSON for each count: requests, failures, the first of them, latencies in milliseconds.
+this ID, which is not ready yet and stays so: of the answered ones only the last limits.finished are kept. Starts at
+once, says "ready" once every connection has been answered, counts anew at each line on stdin, and at the end of stdin
+prints a line of JSON for each count: requests, failures, the first of them, latencies in milliseconds.
+
+After each request it sends some bytes to a peer that does nothing but send them back, which is another process of its
+own (probe.py echo): how long that takes is how long this machine takes, whatever the gateway does.
 """
 import http.client
 import json
+import selectors
+import socket
+import subprocess
 import sys
 import threading
 import time
 
 RATE = 50
 CONNECTIONS = 4
+ECHOED = b"x" * 300
 TIMEOUT = 60  # of one request; the machine may be busy, and slow is not failed
+
+
+def share_ms(seconds, share):
+    """The time that this share of them did not exceed, in milliseconds."""
+    ordered = sorted(seconds) or [0]
+    return ordered[min(len(ordered) - 1, int(len(ordered) * share))] * 1e3
+
+
+def echo():
+    """Sends everything back until it is killed."""
+    selector = selectors.DefaultSelector()
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        print(listener.getsockname()[1], flush=True)
+        for _ in range(CONNECTIONS):
+            selector.register(listener.accept()[0], selectors.EVENT_READ)
+        while selector.get_map():
+            for key, _ in selector.select():
+                data = key.fileobj.recv(4096)
+                key.fileobj.sendall(data)
+                if not data:
+                    selector.unregister(key.fileobj)
 
 
 class Count:
@@ -25,6 +53,7 @@ class Count:
     def __init__(self):
         self.lock = threading.Lock()
         self.times = []
+        self.echoes = []
         self.failures = []
 
     def note(self, seconds, problem):
@@ -33,11 +62,14 @@ class Count:
             if problem:
                 self.failures.append(problem)
 
+    def note_echo(self, seconds):
+        with self.lock:
+            self.echoes.append(seconds)
+
     def report(self):
-        times = sorted(self.times) or [0]
-        at = [times[min(len(times) - 1, int(len(times) * share))] for share in (0.5, 0.99, 1)]
+        at = [share_ms(self.times, share) for share in (0.5, 0.99, 1)]
         return {"requests": len(self.times), "failed": len(self.failures), "failures": self.failures[:3],
-                "p50_ms": at[0] * 1e3, "p99_ms": at[1] * 1e3, "max_ms": at[2] * 1e3}
+                "p50_ms": at[0], "p99_ms": at[1], "max_ms": at[2], "echo_p99_ms": share_ms(self.echoes, 0.99)}
 
 
 class Prober:
@@ -50,6 +82,7 @@ class Prober:
         self.solution = solution
         self.counts = [Count()]
         self.is_over = threading.Event()
+        self.echo_port = None
         self.warm = threading.Barrier(CONNECTIONS + 1)
 
     def poll(self, connection, told):
@@ -79,18 +112,36 @@ class Prober:
         count.note(time.monotonic() - started, problem)
         return None if told else answered
 
+    def ask_echo(self, peer):
+        count = self.counts[-1]
+        started = time.monotonic()
+        peer.sendall(ECHOED)
+        got = 0
+        while got < len(ECHOED):
+            got += len(peer.recv(4096))
+        count.note_echo(time.monotonic() - started)
+
     def work(self, number):
+        peer = socket.create_connection(("127.0.0.1", self.echo_port), timeout=TIMEOUT)
         connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=TIMEOUT)
         told = self.ask(connection, None)
         self.warm.wait()
         due = time.monotonic() + number / RATE
         while not self.is_over.wait(max(0, due - time.monotonic())):
             told = self.ask(connection, told)
+            self.ask_echo(peer)
             # Behind time it does not catch up: the machine is slow, and a burst would be another test.
             due = max(due + CONNECTIONS / RATE, time.monotonic() - 0.5)
         connection.close()
+        peer.close()
 
     def run(self):
+        with subprocess.Popen([sys.executable, __file__, "echo"], stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                              text=True) as peer:
+            self.echo_port = int(peer.stdout.readline())
+            self.probe()
+
+    def probe(self):
         threads = [threading.Thread(target=self.work, args=(number,)) for number in range(CONNECTIONS)]
         for thread in threads:
             thread.start()
@@ -106,4 +157,7 @@ class Prober:
 
 
 if __name__ == "__main__":
-    Prober(*sys.argv[1:]).run()
+    if sys.argv[1] == "echo":
+        echo()
+    else:
+        Prober(*sys.argv[1:]).run()

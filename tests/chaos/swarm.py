@@ -6,6 +6,9 @@ import socket
 import time
 
 
+OPENED_AT_ONCE = 50
+
+
 def nothing(_number):
     return b""
 
@@ -92,26 +95,25 @@ class Swarm:
         except OSError:
             return False
 
-    def turn(self, reopens):
+    def turn(self):
         ready = {key.data for key, _ in self.selector.select(0.02)}
         now = time.monotonic()
         for one in self.members():
             if (one in ready or one.pending or now >= one.due) and not self.step(one):
                 self.close(one)
-                if reopens:
-                    self.open()
         if not self.reads:  # sockets that take more are ready all the time
             time.sleep(0.02)
 
     def run(self, is_on, patience=30):
         """Attacks while is_on() says so, then waits until the gateway has closed every one of them."""
-        for _ in range(self.count):
-            self.open()
         while is_on():
-            self.turn(True)
+            # Not all at once: hundreds that come in one go are a burst of this machine's, not of the world's.
+            for _ in range(min(self.count - len(self.members()), OPENED_AT_ONCE)):
+                self.open()
+            self.turn()
         ended = time.monotonic()
         while self.members() and time.monotonic() - ended < patience:
-            self.turn(False)
+            self.turn()
         return self
 
     def abandon(self):

@@ -5,14 +5,15 @@ import shutil
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from chaos_world import SECONDS, SLACK, ChaosWorld, allow_files, wait_open  # first: it knows where the harness is
+from chaos_world import SECONDS, SLACK, ChaosWorld, allow_files, test, wait_open  # first: it knows where the harness is
 from gateway import together
-from harness import Skip, check, get, run, test
+from harness import KEY, Skip, check, get, run
 from swarm import Swarm
 
 DEADLINE = 1  # second, of each phase
 CONNECTIONS = 300
 CAP_MIB = 64  # RELIABILITY.md, threat 2
+DOCUMENT = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"  # 75 KB come back
 
 
 def read_again_and_again(world, document, is_on):
@@ -65,23 +66,22 @@ def chunks_byte_by_byte_are_closed_by_the_deadline():
 
 @test
 def readers_that_never_read_are_closed_by_the_deadline():
-    # Longer than the deadline, because the kernel has buffers of its own to fill up. Up to 256 KiB of replies wait for
-    # each of them in the gateway.
-    batch = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8
+    # Longer than the deadline, because the kernel has buffers of its own to fill up.
+    batch = DOCUMENT * 8
     assault(batch, lambda number: batch, reads=False, window=4096, slack=3 * SLACK,
-            cap_mib=CONNECTIONS // 4 + 16)
+            cap_mib=16)
 
 
-@test
-def readers_that_never_read_share_one_limit_of_memory():
-    # Without it each would keep 256 KiB for longer than this lasts: half a gigabyte.
-    crowd, limit = 2000, 16
-    batch = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n" * 8
+def pile_up(crowd, opening):
+    """Callers whose answers stay in the gateway for longer than this lasts; opening(world) says what they ask."""
+    limit = 8
     allow_files(crowd + 500)
-    with ChaosWorld({"limits": {"write_timeout": "10m", "unsent_bytes": f"{limit}MiB"}}) as world:
+    config = {"solve_timeout": "1h", "limits": {"write_timeout": "10m", "unsent_bytes": f"{limit}MiB"}}
+    with ChaosWorld(config) as world:
         document = get(world.url + "/openapi.json").text
+        asked = opening(world)
         with world.attack(limit + 16) as attack:
-            swarm = Swarm(world.port, crowd, batch, lambda number: batch, reads=False, window=4096)
+            swarm = Swarm(world.port, crowd, asked, lambda number: DOCUMENT, reads=False, window=4096)
             with ThreadPoolExecutor(1) as pool:
                 reading = pool.submit(read_again_and_again, world, document, attack.is_on)
                 swarm.run(attack.is_on, patience=0)
@@ -94,6 +94,19 @@ def readers_that_never_read_share_one_limit_of_memory():
         check(limit / 2 <= unsent / 2**20 <= limit, f"{unsent} bytes are unsent")
         wait_open(world, 1)
         check(world.metric("http_unsent_bytes") == 0, "unsent bytes of nobody")
+
+
+@test
+def readers_that_never_read_share_one_limit_of_memory():
+    # The kernel takes most of the first document of each.
+    pile_up(2000, lambda world: DOCUMENT * 8)
+
+
+@test
+def answers_behind_a_held_one_share_one_limit_of_memory():
+    # A quarter of a mebibyte for each, and they would read it.
+    pile_up(500, lambda world: f"GET /v1/solves/{world.submit_id(sitekey='SIM-NEVER')}?wait=60&key={KEY} HTTP/1.1\r\n"
+                               "Host: localhost\r\n\r\n".encode() + DOCUMENT * 7)
 
 
 def slowhttptest(world, kind, *options):
