@@ -243,7 +243,6 @@ uint64_t attempt_first_poll_ms(struct engine *engine, const struct attempt *atte
 
 void attempts_on_drain(struct engine *engine)
 {
-    engine->is_draining = true;
     for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;) {
         struct flight *flight = slab_get(&engine->flights, id);
         if (flight->state != FLIGHT_SOLVING || flight->attempt->is_polling)

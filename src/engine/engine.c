@@ -143,6 +143,8 @@ static void dispatch(struct engine *engine, const struct event *event)
         engine->store_is_writable = event->store_is_writable;
         return;
     case EVENT_DRAIN:
+        engine->is_draining = true;
+        letters_on_drain(engine);
         attempts_on_drain(engine);
         return;
     }

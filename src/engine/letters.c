@@ -380,6 +380,11 @@ static enum replay_result replay(struct engine *engine, struct letter *letter)
     return REPLAY_STARTED;
 }
 
+void letters_on_drain(struct engine *engine)
+{
+    wheel_cancel(&engine->wheel, &engine->replay_timer);
+}
+
 void letters_on_replay_timer(struct engine *engine)
 {
     struct list *first = list_first(&engine->replays);
@@ -437,7 +442,7 @@ void letters_on_order(struct engine *engine, const struct letter_order *order)
         if (matches(letter, &order->filter))
             count += carry_out(engine, letter, order->verb);
     }
-    if (!list_is_empty(&engine->replays) && !engine->replay_timer.is_armed)
+    if (!list_is_empty(&engine->replays) && !engine->replay_timer.is_armed && !engine->is_draining)
         wheel_arm(&engine->wheel, &engine->replay_timer, engine->now_ms);
     struct action *action = engine_push(engine, ACTION_LETTERS);
     action->letters.caller = order->caller;

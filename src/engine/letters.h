@@ -42,6 +42,8 @@ void letter_restore(struct engine *engine, const struct letter_row *row, uint64_
 
 void letters_on_order(struct engine *engine, const struct letter_order *order);
 void letters_on_replay_timer(struct engine *engine);
+/* Nothing starts any more: what waits for its replay stays a letter, and nobody needs to be woken for it. */
+void letters_on_drain(struct engine *engine);
 void letter_on_expiry(struct engine *engine, struct letter *letter);
 
 #endif

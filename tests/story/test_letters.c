@@ -338,6 +338,24 @@ static void replays_keep_a_distance_and_wait_for_the_breaker(void **state)
 
 /* ---- orders ------------------------------------------------------------------------------ */
 
+static void draining_does_not_wake_up_for_what_waits_to_be_replayed(void **state)
+{
+    (void)state;
+    struct world *w = world_with_letter();
+    let_die(w, "L", 4);
+    order_letters(w, LETTER_REPLAY, every_letter());
+    drain(w);
+    order_letters(w, LETTER_REPLAY, every_letter());
+    skip_lines(w);
+    /* Then steps are counted. Far timers of other things may be looked at on the way. */
+    w->is_quiet = true;
+    pass(w, 60000);
+    assert_in_range(w->steps, 0, 20);
+    assert_int_equal(gauges_of(w).replays, 2);
+    assert_int_equal(stats_of(w)->letters_replayed, 0);
+    expect(w, "");
+}
+
 static void what_waits_to_be_replayed_can_be_cancelled(void **state)
 {
     (void)state;
@@ -505,6 +523,7 @@ int main(void)
         STORY(a_fresh_solution_settles_a_letter),
         STORY(a_remembered_mistake_settles_nothing),
         STORY(replays_keep_a_distance_and_wait_for_the_breaker),
+        STORY(draining_does_not_wake_up_for_what_waits_to_be_replayed),
         STORY(what_waits_to_be_replayed_can_be_cancelled),
         STORY(a_dropped_letter_takes_its_unsubmitted_replay_along),
         STORY(orders_reach_those_that_match),
