@@ -1,7 +1,10 @@
 /* Configurations: a file, an environment and flags are either accepted whole, and then keep what the program relies
- * on, or every mistake is one printable line that says where it is. Loading twice says the same.
+ * on, or every mistake is one printable line that says where it is. Loading twice says the same, and a running
+ * program that loads the same again changes nothing. It may also be given another file (adopt.h).
  *
- * Input: the file; after a line "%%" the environment, NAME=value a line; after another "%%" flags, path=value. */
+ * Input: the file; after a line "%%" the environment, NAME=value a line; after another "%%" flags, path=value; after a
+ * third the other file. */
+#include "adopt.h"
 #include "fuzz.h"
 
 #include "proto/config_options.h"
@@ -124,8 +127,9 @@ static void check_clients(const struct config *config)
     }
 }
 
-static int load(struct slice file, const struct pair *flags, size_t flag_count,
-                struct buf *mistakes)
+/* NULL when it is refused; free_config() it. */
+static struct config *load(struct slice file, const struct pair *flags, size_t flag_count,
+                           struct buf *mistakes)
 {
     struct config *config = malloc(sizeof(*config));
     struct config_flag given[PAIRS_MAX];
@@ -146,10 +150,18 @@ static int load(struct slice file, const struct pair *flags, size_t flag_count,
     if (code == 0) {
         check_accepted(config);
         check_clients(config);
+        return config;
     }
     config_close(config);
     free(config);
-    return code;
+    return NULL;
+}
+
+static void free_config(struct config *config)
+{
+    if (config != NULL)
+        config_close(config);
+    free(config);
 }
 
 static void check_reference(void)
@@ -159,6 +171,23 @@ static void check_reference(void)
     config_write_reference(&out);
     HOLDS(out.len > 1000 && !out.is_full);
     buf_close(&out);
+}
+
+/* A reload: the file was changed, everything else is as it was at start. */
+static void reload(struct config *running, struct slice text, const struct pair *flags,
+                   size_t flag_count)
+{
+    struct buf mistakes;
+    char *bytes = exact_copy(text);
+    struct config *fresh =
+        load((struct slice){.data = bytes, .len = text.len}, flags, flag_count, &mistakes);
+    if (fresh != NULL) {
+        adopt_and_check(running, fresh, running->client_count + flag_count % 3);
+        check_clients(running);
+    }
+    free_config(fresh);
+    buf_close(&mistakes);
+    free(bytes);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
@@ -174,9 +203,16 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const size_t flag_count = read_pairs(&input, flags);
     char *bytes = exact_copy(text);
     const struct slice file = {.data = bytes, .len = text.len};
-    const int code = load(file, flags, flag_count, &first);
-    HOLDS(load(file, flags, flag_count, &second) == code);
+    struct config *running = load(file, flags, flag_count, &first);
+    struct config *again = load(file, flags, flag_count, &second);
+    HOLDS((running == NULL) == (again == NULL));
     HOLDS(slice_equals(buf_slice(&first), buf_slice(&second)));
+    if (running != NULL) {
+        adopt_the_same(running, again);
+        reload(running, input_rest(&input), flags, flag_count);
+    }
+    free_config(running);
+    free_config(again);
     buf_close(&first);
     buf_close(&second);
     free(bytes);
