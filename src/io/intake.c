@@ -174,11 +174,11 @@ bool intake_page(const struct gate *gate, size_t most, struct page *page, struct
     if (!read_number(gate, SLICE_OF("after"), &after))
         return fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS",
                     "after: expected the cursor `next` of the page before");
-    if (!read_number(gate, SLICE_OF("limit"), &limit))
+    if (!read_number(gate, SLICE_OF("limit"), &limit) || limit == 0)
         return fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS",
-                    "limit: expected a number");
+                    "limit: expected a number from 1");
     page->cursor = after;
-    page->limit = limit == 0 || limit > most ? most : limit;
+    page->limit = limit > most ? most : limit;
     return true;
 }
 

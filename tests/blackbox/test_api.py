@@ -232,6 +232,13 @@ def flights_are_listed_while_they_run():
 
 
 @test
+def read_answers_stay_readable_as_long_as_the_limit_says():
+    with World({"limits": {"finished": 2}}) as world:
+        ids = [world.solved(sitekey=f"key{i}")["id"] for i in range(4)]
+        equal([world.call("GET", f"/v1/solves/{task}").status for task in ids], [404, 404, 200, 200])
+
+
+@test
 def the_books_balance():
     with World() as world:
         world.solved()
