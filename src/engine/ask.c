@@ -172,7 +172,7 @@ static void apply(struct engine *engine, const struct ask *ask, const struct pla
     request->is_renewed = placement->is_renewed;
     if (placement->kind == PLACE_SOLUTION) {
         answer_from_memory(engine, ask, request, placement->solution);
-        if (must_survive)
+        if (must_survive && !request->is_journaled)
             request_journal(engine, request);
         reply(engine, ask, request);
         return;

@@ -83,7 +83,11 @@ void cache_put(struct engine *engine, struct solution *solution, bool is_shared)
 void cache_bank(struct engine *engine, struct solution *solution, bool is_shared, bool is_one_time)
 {
     COUNT(engine, solutions_banked);
-    if (is_one_time || solution->expires_ms <= engine->now_ms)
+    /* Whoever asks for a pooled target looks there first, and under another key than the pool's later. */
+    struct pool *pool = is_shared ? NULL : pool_by_key(engine, &solution->node.key);
+    if (pool != NULL && pool_has_room(pool))
+        (void)pool_add(engine, pool, solution);
+    else if (is_one_time || solution->expires_ms <= engine->now_ms)
         COUNT(engine, solutions_expired_unused);
     else
         cache_put(engine, solution, is_shared);

@@ -117,8 +117,8 @@ static void check_clients(const struct engine *engine)
         /* After a restart more may be waited for than its share; then nothing of it is started. */
         ASSERT(client->options.slots == 0 || client->slots_used <= client->options.slots ||
                list_is_empty(&client->turn));
-        ASSERT(client->options.budget_per_day == UINT64_MAX ||
-               client->spent + client->reserved <= client->options.budget_per_day);
+        /* A reload may lower it below what is spent or set aside already. */
+        ASSERT(client->reserved == 0 || client->spent + client->reserved <= client->budget_top);
         queued += own;
         slots += client->slots_used;
     }

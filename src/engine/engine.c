@@ -313,9 +313,11 @@ static void init_memory(struct engine *engine)
 {
     const struct engine_options *options = &engine->options;
     const uint64_t *secret = options->secret;
-    /* Besides the cached ones, each request, flight and idempotency record may hold one of its own. */
+    /* Besides the cached ones and those in pools, each request, flight and idempotency record may hold
+     * one of its own. */
     const uint32_t solutions = options->max_solutions + options->max_requests +
-                               options->max_flights + options->max_idempotency + 1;
+                               options->max_flights + options->max_idempotency +
+                               pools_room(engine) + 1;
     slab_init(&engine->requests, sizeof(struct request), options->max_requests);
     slab_init(&engine->holds, sizeof(struct hold), options->max_callers);
     slab_init(&engine->flights, sizeof(struct flight), options->max_flights);
@@ -358,6 +360,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     rand_init(&engine->rand, options->secret[0]);
     wheel_init(&engine->wheel, now_ms);
     buf_init(&engine->trace_buf, TRACE_LINE_MAX);
+    pools_init(engine, options->pools, options->pool_count);
     init_memory(engine);
     slots_init(engine, options->clients);
     breaker_init(engine);
@@ -366,7 +369,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     stats_init(engine);
     stats_set_clock(engine, now_ms, wall_ms);
     account_init(engine);
-    pools_init(engine, options->pools, options->pool_count);
+    pools_start(engine);
     return engine;
 }
 

@@ -226,7 +226,7 @@ static void keep_solution(struct engine *engine, const struct flight *flight,
 {
     const bool is_shared = flight->reuse == REUSE_SHARED;
     if (flight->pool != NULL)
-        pool_add(engine, flight->pool, solution);
+        pool_on_solved(engine, flight->pool, solution);
     else if (flight->request_count == 0)
         cache_bank(engine, solution, is_shared, flight->is_one_time);
     else if (is_shared && !flight->is_one_time)

@@ -267,7 +267,8 @@ static bool deserves_letter(const struct flight *flight)
     case CLASS_ACCOUNT:
         return flight->request_count > 0;
     case CLASS_AMBIGUOUS:
-        return true;
+        /* A pool starts another by itself. */
+        return flight->pool == NULL;
     case CLASS_TIMEOUT:
         return flight->is_paid;
     case CLASS_NONE:

@@ -23,9 +23,13 @@ void pools_init(struct engine *engine, const struct pool_options *options, uint1
         (void)blob_ref(pool->options.params);
         list_init(&pool->ready);
         wheel_timer_init(&pool->timer, TIMER_POOL);
-        /* Filled at start, as if somebody had just asked. */
-        pool_on_demand(engine, pool);
     }
+}
+
+void pools_start(struct engine *engine)
+{
+    for (uint16_t i = 0; i < engine->pool_count; i++)
+        pool_on_demand(engine, &engine->pools[i]);
 }
 
 void pools_close(struct engine *engine)
@@ -110,14 +114,31 @@ static uint64_t last_use_ms(const struct pool *pool, const struct solution *solu
     return solution->expires_ms > min_ttl_ms ? solution->expires_ms - min_ttl_ms : 0;
 }
 
-void pool_add(struct engine *engine, struct pool *pool, struct solution *solution)
+static uint32_t room_of(const struct pool *pool)
+{
+    return 2 * pool->options.size;
+}
+
+uint32_t pools_room(const struct engine *engine)
+{
+    uint32_t room = 0;
+    for (uint16_t i = 0; i < engine->pool_count; i++)
+        room += room_of(&engine->pools[i]);
+    return room;
+}
+
+bool pool_has_room(const struct pool *pool)
+{
+    return pool->ready_count < room_of(pool);
+}
+
+bool pool_add(struct engine *engine, struct pool *pool, struct solution *solution)
 {
     const uint64_t until_ms = last_use_ms(pool, solution);
-    pool->fails = 0;
     if (until_ms <= engine->now_ms) {
         COUNT(engine, pool_expired);
         pool->expired++;
-        return;
+        return false;
     }
     ASSERT(!solution->is_cached && solution->pool == NULL);
     solution->pool = pool;
@@ -129,6 +150,7 @@ void pool_add(struct engine *engine, struct pool *pool, struct solution *solutio
     const uint64_t left_ms = until_ms - engine->now_ms;
     const uint64_t lead_ms = left_ms / 2 < LEAD_MS ? left_ms / 2 : LEAD_MS;
     wheel_arm(&engine->wheel, &solution->expiry, until_ms - lead_ms);
+    return true;
 }
 
 void pool_on_solution_timer(struct engine *engine, struct solution *solution)
@@ -161,6 +183,15 @@ void pool_on_failed(struct engine *engine, struct pool *pool)
     pool->retry_at_ms = engine->now_ms + wait_ms;
     if (!pool->is_asleep)
         wheel_arm(&engine->wheel, &pool->timer, pool->retry_at_ms);
+}
+
+/* Where solves take longer than solutions live, one after the other would be paid for nothing. */
+void pool_on_solved(struct engine *engine, struct pool *pool, struct solution *solution)
+{
+    if (pool_add(engine, pool, solution))
+        pool->fails = 0;
+    else
+        pool_on_failed(engine, pool);
 }
 
 static bool wants_one(const struct engine *engine, const struct pool *pool)

@@ -5,6 +5,10 @@
 #include "engine/state.h"
 
 void pools_init(struct engine *engine, const struct pool_options *options, uint16_t count);
+/* Filled at start, as if somebody had just asked. */
+void pools_start(struct engine *engine);
+/* How many solutions all of them may hold. */
+uint32_t pools_room(const struct engine *engine);
 void pools_close(struct engine *engine);
 
 /* The pool of a request, or NULL. */
@@ -20,8 +24,14 @@ void pool_on_demand(struct engine *engine, struct pool *pool);
 /* Out of its pool and to one request; the caller holds a reference of its own. */
 void pool_take(struct engine *engine, struct solution *solution);
 
+/* More than it wants may come, late or after a restart, but not without end. */
+bool pool_has_room(const struct pool *pool);
+
+/* Keeps it, unless it is too old already: false. */
+bool pool_add(struct engine *engine, struct pool *pool, struct solution *solution);
+
 /* The end of a refill. */
-void pool_add(struct engine *engine, struct pool *pool, struct solution *solution);
+void pool_on_solved(struct engine *engine, struct pool *pool, struct solution *solution);
 void pool_on_failed(struct engine *engine, struct pool *pool);
 
 /* Starts at most one refill, if a pool wants one and nothing forbids it: NULL when none. */

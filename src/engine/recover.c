@@ -184,8 +184,8 @@ static void restore_solution(struct engine *engine, const struct solution_row *r
         return;
     struct solution *solution = solution_of(engine, row);
     struct pool *pool = pool_by_key(engine, &row->key);
-    if (row->is_kept && pool != NULL && !row->is_shared && row->handed == 0)
-        pool_add(engine, pool, solution);
+    if (row->is_kept && pool != NULL && pool_has_room(pool) && !row->is_shared && row->handed == 0)
+        (void)pool_add(engine, pool, solution);
     else if (row->is_kept)
         cache_put(engine, solution, row->is_shared);
     index_add(&recovery->by_uid, row->id, solution);
@@ -214,12 +214,6 @@ static void restore_flight(struct engine *engine, const struct flight_row *row)
     const bool is_second = row->reuse == REUSE_SHARED && flight_find(engine, &row->key) != NULL;
     if (!row->is_over && !is_second && index_find(&recovery->by_flight, row->id) == NULL)
         restored->flight = flight_restore(engine, row, moment_ms(engine, row->created_wall_ms));
-    struct flight *flight = restored->flight;
-    if (flight == NULL || row->reuse != REUSE_SINGLE)
-        return;
-    flight->pool = pool_by_key(engine, &row->key);
-    if (flight->pool != NULL)
-        flight->pool->solving++;
 }
 
 static void restore_attempt(struct engine *engine, const struct attempt_row *row)
@@ -334,18 +328,31 @@ void engine_restore(struct engine *engine, const struct record *record)
 
 /* ---- going on ---------------------------------------------------------------------------- */
 
+/* A target that is asked for under its pool's own key has flights of callers, too: nobody waits for
+ * the pool's. */
+static void adopt(struct engine *engine, struct flight *flight)
+{
+    if (flight->reuse != REUSE_SINGLE || flight->request_count > 0 ||
+        !list_is_empty(&flight->idempotency))
+        return;
+    flight->pool = pool_by_key(engine, &flight->node.key);
+    if (flight->pool != NULL)
+        flight->pool->solving++;
+}
+
 /* Paid for: fetched at once. Perhaps paid for: the window runs from the intent. Not submitted, and
  * somebody waits: queued. Otherwise it is over. */
 static void resume(struct engine *engine, struct flight *flight)
 {
     const struct attempt *attempt = flight->attempt;
+    adopt(engine, flight);
     if (attempt != NULL && attempt->task_id[0] != '\0') {
         flight_enter(engine, flight, FLIGHT_SOLVING, engine->now_ms);
     } else if (attempt != NULL) {
         const uint64_t until_ms = attempt->started_ms + engine->options.ambiguity_window_ms;
         flight_enter(engine, flight, FLIGHT_AMBIGUOUS,
                      until_ms > engine->now_ms ? until_ms : engine->now_ms);
-    } else if (!flight_is_wanted(flight)) {
+    } else if (!flight_is_wanted(flight) || flight->pool != NULL) {
         flight_dismiss(engine, flight);
     } else if (slots_can_reserve(engine, flight)) {
         slots_reserve(engine, flight);

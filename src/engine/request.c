@@ -306,10 +306,14 @@ void hold_on_timer(struct engine *engine, struct hold *hold)
 /* The request left its flight and is final: tell everybody who is held, then keep it readable. */
 static void settle(struct engine *engine, struct request *request, uint64_t readable_until_ms)
 {
-    if (request->pingback != NULL)
-        notice_start(engine, request);
-    if (list_is_empty(&request->holds) || request->notice != NULL)
+    const bool is_noticed = request->pingback != NULL;
+    if (list_is_empty(&request->holds) || is_noticed)
         wheel_arm(&engine->wheel, &request->expiry, readable_until_ms);
+    /* No address hears of a request that a crash would make unknown. */
+    if (is_noticed && !request->is_journaled)
+        journal_request(engine, request);
+    if (is_noticed)
+        notice_start(engine, request);
     struct list told;
     list_init(&told);
     list_splice(&told, &request->holds);

@@ -13,6 +13,8 @@ static void set_options(struct client *client, const struct client_options *opti
     client->options = *options;
     if (client->options.weight == 0)
         client->options.weight = 1;
+    if (client->budget_top < options->budget_per_day)
+        client->budget_top = options->budget_per_day;
 }
 
 void slots_set_plan(struct engine *engine)

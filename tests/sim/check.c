@@ -24,6 +24,7 @@ static void emit_answer(struct sim *sim, const struct answer *answer)
     tell(sim, answer->caller);
     if (sim->callers[answer->caller - 1].kind == CALLER_ASK)
         sim->tally.refused += answer->refusal != REFUSAL_NONE;
+    CHECK(sim, !sim->callers[answer->caller - 1].is_drained || answer->refusal == REFUSAL_DRAINING);
     if (answer->text != NULL) {
         const uint32_t token = token_of(sim, blob_slice(answer->text));
         CHECK(sim, token != MAP_NONE);
@@ -59,6 +60,8 @@ void check_emitted(struct sim *sim, const struct action *action)
         sim->tally.probes++;
     } else if (action->kind == ACTION_JOURNAL) {
         ledger_record(sim, action);
+    } else if (action->kind == ACTION_NOTIFY) {
+        notices_emitted(sim, &action->notify);
     }
 }
 
@@ -80,6 +83,10 @@ static struct known *introduce(struct sim *sim, const struct caller *caller, req
         .reuse = need->reuse,
     };
     map_set(&sim->known_by_id, id, (uint32_t)sim->known_count);
+    /* Its address may have heard before its caller. */
+    const struct notice_note *note = notice_of(sim, id);
+    if (note != NULL)
+        sim->knowns[sim->known_count].token = note->token;
     return &sim->knowns[sim->known_count++];
 }
 
@@ -91,6 +98,8 @@ static void hand_out(struct sim *sim, uint32_t place, const struct known *known)
     const bool is_exclusive = known->reuse != REUSE_SHARED;
     const bool is_retry = known->idempotency != 0 && known->idempotency == token->idempotency;
     trace_note(sim, "r%llu gets t%u", (unsigned long long)known->id, place);
+    /* What was made for one, or for a pool, is nobody else's. */
+    token->is_exclusive |= submit->reuse != REUSE_SHARED;
     if (token->handed > 0 && !is_retry && !token->is_unsafe)
         CHECK(sim, !token->is_exclusive && !is_exclusive);
     if (token->handed == 0)
@@ -116,9 +125,10 @@ static void check_age(struct sim *sim, const struct caller *caller, const struct
         return;
     const uint64_t age_ms = caller->told_ms - token->born_ms;
     CHECK(sim, token->born_ms <= caller->told_ms && answer->age_ms >= age_ms);
-    const uint64_t life_ms = sim->plan.options.ttl_ms[answer->captcha];
+    const uint64_t life_ms = sim->spans.most.ttl_ms[answer->captcha];
     CHECK(sim, answer->expires_in_ms == 0 || answer->expires_in_ms + age_ms <= life_ms);
     const bool is_from_memory = answer->source == SOURCE_DEDUP_CACHE ||
+                                answer->source == SOURCE_POOL ||
                                 (answer->source == SOURCE_IDEMPOTENT &&
                                  caller->told_ms == caller->since_ms && caller->must_be_same);
     if (caller->kind != CALLER_ASK || !is_from_memory)
@@ -135,8 +145,9 @@ static void check_solution(struct sim *sim, const struct caller *caller,
     struct token *token = &sim->tokens[place];
     token->is_unsafe |= is_unsafe;
     /* I6: nobody gets what was solved for something else. */
-    CHECK(sim, token->key == known->key);
-    CHECK(sim, sim->keys[token->key].bytes[0] == sim->keys[known->key].bytes[0]);
+    CHECK(sim, pool_fits(sim, token->key, known->key));
+    CHECK(sim, token->key == known->key || answer->source == SOURCE_POOL ||
+                   answer->source == SOURCE_IDEMPOTENT);
     /* I4: durable before it is given to anybody. */
     CHECK(sim, token->is_durable || is_unsafe);
     CHECK(sim, token->is_reached);
@@ -150,7 +161,7 @@ static void check_solution(struct sim *sim, const struct caller *caller,
     CHECK(sim, known->reuse == REUSE_SHARED || is_unsafe || row == NULL ||
                    row->solution.handed > 0 || !row->solution.is_kept ||
                    answer->expires_in_ms == 0 || sim->has_skewed);
-    if (!known->is_final)
+    if (known->token == MAP_NONE)
         hand_out(sim, place, known);
     else
         CHECK(sim, known->token == place || known->is_unsafe);
@@ -169,11 +180,16 @@ static void promise(struct sim *sim, const struct caller *caller, const struct k
     struct promise *made = &sim->promises[known->idempotency - 1];
     if (made->epoch != caller->epoch)
         return;
-    const uint64_t until_ms = caller->since_ms + sim->plan.options.idempotency_ttl_ms;
+    const uint64_t until_ms = caller->since_ms + sim->spans.least.idempotency_ttl_ms;
+    /* A restart gives no solution more than what the lifetime is by then. */
+    const uint64_t life_ms = sim->spans.least.ttl_ms[answer->captcha];
+    const uint64_t least_ms = answer->age_ms < life_ms ? life_ms - answer->age_ms : 0;
+    const bool is_sure = sim->plan.strength[FAULT_RELOAD] == 0 || answer->expires_in_ms < least_ms;
+    const uint64_t left_ms = is_sure ? answer->expires_in_ms : least_ms;
     made->key = known->key;
     made->token = known->token;
     made->until_ms = until_ms;
-    made->fresh_ms = caller->told_ms + answer->expires_in_ms;
+    made->fresh_ms = caller->told_ms + left_ms;
 }
 
 /* I5, I8: what a caller knows of is found again, until its end was read or could have been. */
@@ -213,11 +229,12 @@ static void check_refusal(struct sim *sim, const struct caller *caller, const st
  * forgets how often it was tried. */
 static uint32_t attempts_most(const struct sim *sim)
 {
-    const struct engine_options *options = &sim->plan.options;
+    const struct engine_options *options = &sim->spans.most;
     if (sim->crashes > 0)
         return UINT32_MAX;
     return 2u + options->retry_busy + options->retry_unsolvable + options->retry_transient +
-           options->retry_unknown + options->solve_timeout_ms / options->ambiguity_window_ms;
+           options->retry_unknown +
+           options->solve_timeout_ms / sim->spans.least.ambiguity_window_ms;
 }
 
 static void check_known(struct sim *sim, const struct caller *caller, const struct answer *answer,
@@ -251,6 +268,8 @@ void check_answer(struct sim *sim, const struct caller *caller, const struct ans
         return;
     }
     CHECK(sim, !caller->must_refuse);
+    CHECK(sim, !caller->must_be_pool || answer->source == SOURCE_POOL);
+    CHECK(sim, !caller->has_pingback || notice_of(sim, answer->id) != NULL);
     /* I6: another client's request is nobody's business. */
     CHECK(sim, caller->kind != CALLER_LOOK || caller->need != MAP_NONE);
     CHECK(sim, caller->kind != CALLER_ACCOUNT && caller->kind != CALLER_CALLBACK);
@@ -260,6 +279,32 @@ void check_answer(struct sim *sim, const struct caller *caller, const struct ans
     check_known(sim, caller, answer, known, is_unsafe);
     if (caller->kind == CALLER_REPORT && !caller->is_good && known->token != MAP_NONE)
         sim->tokens[known->token].bad_ms = sim->now_ms;
+}
+
+/* An address hears what its caller could read: the same rules. */
+void check_notice(struct sim *sim, struct notice_note *note, const struct notify *notify,
+                  bool is_unsafe)
+{
+    const uint32_t place = token_of(sim, blob_slice(notify->code));
+    const uint32_t known = map_get(&sim->known_by_id, note->id);
+    CHECK(sim, place == MAP_NONE || is_unsafe || sim->tokens[place].is_durable);
+    CHECK(sim, note->token == MAP_NONE || note->token == place || note->is_unsafe);
+    if (known != MAP_NONE && sim->knowns[known].is_final && !sim->knowns[known].is_unsafe)
+        CHECK(sim, sim->knowns[known].token == place);
+    if (place == MAP_NONE)
+        return;
+    sim->tokens[place].is_unsafe |= is_unsafe;
+    CHECK(sim, pool_fits(sim, sim->tokens[place].key, note->key));
+    const struct known as_known = {.id = note->id,
+                                   .asked_ms = note->asked_ms,
+                                   .idempotency = note->idempotency,
+                                   .key = note->key,
+                                   .reuse = note->reuse};
+    if (note->token == MAP_NONE && (known == MAP_NONE || sim->knowns[known].token == MAP_NONE))
+        hand_out(sim, place, &as_known);
+    note->token = place;
+    if (known != MAP_NONE)
+        sim->knowns[known].token = place;
 }
 
 /* I4: a solution that reached us is on disk before the vendor hears that we have it. */
@@ -293,7 +338,7 @@ static void check_limits(struct sim *sim)
     /* A clock that is set back while we are down brings a day back, and its budget. */
     const uint64_t days = sim->has_skewed ? UINT32_MAX : sim->last_day - sim->first_day + 1;
     for (size_t i = 0; i < SIM_CLIENTS; i++) {
-        const uint64_t budget = sim->plan.clients[i].budget_per_day;
+        const uint64_t budget = sim->spans.budget_most[i];
         CHECK(sim, budget == UINT64_MAX || sim->accepted[i] <= budget * days);
     }
 }
@@ -316,6 +361,7 @@ static void check_books(struct sim *sim)
                        base->callbacks_unknown ==
                    tally->callbacks);
     CHECK(sim, now->submits_accepted - base->submits_accepted <= tally->accepted);
+    CHECK(sim, now->notices_delivered - base->notices_delivered <= tally->taken);
 }
 
 void check_after_step(struct sim *sim)
@@ -326,6 +372,8 @@ void check_after_step(struct sim *sim)
     engine_check(sim->engine);
     check_limits(sim);
     check_books(sim);
+    pools_check(sim);
+    operator_check(sim);
     if (sim->reference != NULL)
         reference_compare(sim);
 }
@@ -342,5 +390,7 @@ void check_at_the_end(struct sim *sim)
     CHECK(sim, gauges.callers == 0 && gauges.slots_used == 0);
     CHECK(sim, gauges.breaker == BREAKER_CLOSED && sim->open_count == 0);
     CHECK(sim, sim->needs_done == sim->need_count);
+    CHECK(sim, !notices_are_owed(sim));
+    pools_check(sim);
     ledger_at_the_end(sim);
 }

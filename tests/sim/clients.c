@@ -152,7 +152,8 @@ static void fill_ask(struct sim *sim, struct need *need, struct ask *ask)
         .has_idempotency = need->idempotency != 0,
         .is_id_told = need->is_told,
         .priority = need->priority,
-        .max_age_ms = UINT32_MAX,
+        .pool = pool_of_key(sim, key),
+        .max_age_ms = need->is_picky ? 0 : UINT32_MAX,
         .key = sim->keys[key],
         .params = sim->params[key],
     };
@@ -165,6 +166,13 @@ static void fill_ask(struct sim *sim, struct need *need, struct ask *ask)
     }
 }
 
+static struct blob *draw_pingback(struct sim *sim, struct caller *caller)
+{
+    static const char address[] = "https://hooks.example.com/done";
+    caller->has_pingback = sim_chance(sim, FAULT_PINGBACK);
+    return caller->has_pingback ? blob_new(SLICE_OF(address)) : NULL;
+}
+
 static void ask(struct sim *sim, struct need *need)
 {
     struct event event = {.kind = EVENT_ASK};
@@ -174,12 +182,27 @@ static void ask(struct sim *sim, struct need *need)
     caller->hold_ms = event.ask.hold_ms;
     caller->min_ttl_ms = event.ask.min_ttl_ms;
     caller->max_age_ms = event.ask.max_age_ms;
+    caller->must_be_pool = pool_has_for(sim, &event.ask);
+    caller->is_drained = sim->is_draining;
+    event.ask.pingback = draw_pingback(sim, caller);
     expect_of(sim, need, caller);
     leave_some_day(sim, event.ask.caller, event.ask.hold_ms);
     need->state = NEED_ASKING;
     need->tries++;
     sim->tally.requests++;
+    sim->asking = (uint32_t)event.ask.caller - 1;
     sim_step(sim, &event);
+    sim->asking = MAP_NONE;
+    blob_unref(event.ask.pingback);
+}
+
+void clients_come_for_new(struct sim *sim, uint32_t key, client_id client)
+{
+    sim->needs = array_grow(sim->needs, sim->need_count, &sim->need_room, sizeof *sim->needs);
+    struct need *need = &sim->needs[sim->need_count++];
+    *need = (struct need){
+        .known = MAP_NONE, .key = key, .client = client, .reuse = REUSE_SHARED, .is_picky = true};
+    ask(sim, need);
 }
 
 /* The same again, to see whether the promise holds; or another thing under the same name. */

@@ -52,7 +52,7 @@ static void close_down(struct sim *sim, uint32_t place)
 /* Its flight's end, or the end of its window if nobody heard of it, allows another one. */
 static bool is_over(const struct sim *sim, const struct submit *submit)
 {
-    const uint64_t window_ms = submit->issued_ms + sim->plan.options.ambiguity_window_ms;
+    const uint64_t window_ms = submit->issued_ms + sim->spans.least.ambiguity_window_ms;
     return (submit->is_lossy && sim->now_ms >= window_ms) || sim->now_ms >= submit->deadline_ms;
 }
 
@@ -102,6 +102,7 @@ void ledger_issue(struct sim *sim, const struct action *action)
     CHECK(sim, !sim->disk.is_full);
     submit->is_issued = true;
     submit->issued_ms = sim->now_ms;
+    pools_note_submit(sim, submit->key);
     check_alone(sim, submit);
     open_up(sim, place);
 }
@@ -153,10 +154,11 @@ static void note_flight(struct sim *sim, const struct flight_row *row)
     sim->flights =
         array_grow(sim->flights, sim->flight_count, &sim->flight_room, sizeof *sim->flights);
     sim->flights[sim->flight_count] = (struct flight_note){
-        .deadline_ms = moment_of(sim, row->created_wall_ms) + sim->plan.options.solve_timeout_ms,
+        .deadline_ms = moment_of(sim, row->created_wall_ms) + sim->spans.least.solve_timeout_ms,
         .key = key_place(sim, &row->key),
     };
     map_set(&sim->flight_by_uid, row->id, (uint32_t)sim->flight_count++);
+    pools_note_flight(sim, row);
 }
 
 /* The first row of an attempt is its intent. */
@@ -220,11 +222,13 @@ static void note_solution(struct sim *sim, const struct solution_row *row)
     /* I6: kept under the key it was solved for. */
     CHECK(sim, key_place(sim, &row->key) == sim->tokens[token].key);
     sim->tokens[token].expires_ms = moment_of(sim, row->expires_wall_ms);
-    /* What was safe once is recognised when it comes again, and does not become a second solution. */
-    CHECK(sim, sim->tokens[token].uid == row->id || !sim->tokens[token].is_durable ||
-                   sim->tokens[token].is_unsafe);
+    /* What was safe once is recognised when it comes again, and does not become a second solution; in a
+     * letter it was nobody's. */
+    CHECK(sim, sim->tokens[token].uid == row->id || sim->tokens[token].uid == 0 ||
+                   !sim->tokens[token].is_durable || sim->tokens[token].is_unsafe);
     sim->tokens[token].uid = row->id;
     map_set(&sim->token_by_uid, row->id, token);
+    pools_note_solution(sim, token, row);
 }
 
 /* I4, I10: a paid solution ends handed out, expired, crowded out or reported; never just so. */
@@ -233,10 +237,12 @@ static void forget_solution(struct sim *sim, uint64_t uid)
     const uint32_t place = map_get(&sim->token_by_uid, uid);
     CHECK(sim, place != MAP_NONE);
     const struct token *token = &sim->tokens[place];
-    const bool is_expired = sim->now_ms >= token->expires_ms || sim->has_skewed;
+    const bool is_expired =
+        sim->now_ms + pool_min_ttl_ms(sim, token->key) >= token->expires_ms || sim->has_skewed;
     const bool is_crowded_out = sim->is_crowded || engine_stats(sim->engine)->solutions_evicted > 0;
     CHECK(sim, token->emitted > 0 || token->is_taken || is_expired || is_crowded_out ||
                    token->is_reported || token->is_unsafe || sim_is_one_time(sim, token->key));
+    pools_forget_solution(sim, place);
 }
 
 void ledger_record(struct sim *sim, const struct action *action)
@@ -255,13 +261,19 @@ void ledger_record(struct sim *sim, const struct action *action)
         note_solution(sim, &record->solution);
     if (record->kind == RECORD_SOLUTION && record->is_drop)
         forget_solution(sim, record->solution.id);
+    notices_record(sim, record);
 }
 
 void ledger_row(struct sim *sim, const struct record *record)
 {
     /* What cannot be placed is safe in a letter. */
-    if (record->kind == RECORD_LETTER && !record->is_drop && record->letter.text != NULL)
-        sim->tokens[token_of(sim, blob_slice(record->letter.text))].is_durable = true;
+    if (record->kind == RECORD_LETTER && !record->is_drop && record->letter.text != NULL) {
+        const uint32_t token = token_of(sim, blob_slice(record->letter.text));
+        CHECK(sim, token != MAP_NONE || record->letter.request != 0);
+        if (token != MAP_NONE)
+            sim->tokens[token].is_durable = true;
+    }
+    notices_row(sim, record);
     if (record->kind != RECORD_SOLUTION || record->is_drop)
         return;
     struct token *token = &sim->tokens[token_of(sim, blob_slice(record->solution.text))];
@@ -333,6 +345,20 @@ static void prolong(struct sim *sim)
     }
 }
 
+/* Nothing restored lives longer than a lifetime of today. */
+static void shorten(struct sim *sim)
+{
+    if (sim->plan.strength[FAULT_RELOAD] == 0)
+        return;
+    for (size_t i = 0; i < sim->token_count; i++) {
+        struct token *token = &sim->tokens[i];
+        const uint64_t until_ms =
+            sim->now_ms + sim->plan.options.ttl_ms[token->key % CAPTCHA_COUNT];
+        if (token->expires_ms > until_ms)
+            token->expires_ms = until_ms;
+    }
+}
+
 static bool has_solution(const struct sim *sim, uint64_t flight)
 {
     for (size_t i = 0; i < sim->disk.row_count; i++) {
@@ -384,6 +410,7 @@ void ledger_after_restart(struct sim *sim)
     sim->base = *engine_stats(sim->engine);
     sim->is_crowded = is_crowded(sim);
     prolong(sim);
+    shorten(sim);
     /* Squares of the number of rows are for small disks. */
     if (sim->plan.size == SIZE_LARGE)
         return;
@@ -402,9 +429,10 @@ static void check_budgets(struct sim *sim)
     if (sim->first_day != sim->last_day || sim->has_skewed)
         return;
     for (size_t i = 0; i < SIM_CLIENTS; i++) {
-        const uint64_t budget = sim->plan.clients[i].budget_per_day;
+        const uint64_t budget = sim->spans.budget_least[i];
         const uint64_t accepted = sim->accepted[i] < budget ? sim->accepted[i] : budget;
-        CHECK(sim, budget == UINT64_MAX || sim->spent[i] >= accepted);
+        /* What is spent without a limit is not written down. */
+        CHECK(sim, sim->spans.budget_most[i] == UINT64_MAX || sim->spent[i] >= accepted);
     }
 }
 
@@ -420,7 +448,7 @@ void ledger_after_first_tick(struct sim *sim)
 /* Where nothing keeps us from asking, what is ready in time is fetched in time. */
 void ledger_at_the_end(struct sim *sim)
 {
-    const struct engine_options *options = &sim->plan.options;
+    const struct engine_options *options = &sim->spans.most;
     static const enum fault hindrances[] = {FAULT_POLL_UNHEARD, FAULT_STALL,     FAULT_WALL,
                                             FAULT_DISK_FULL,    FAULT_DISK_SLOW, FAULT_ONE_TIME};
     for (size_t i = 0; i < sizeof hindrances / sizeof hindrances[0]; i++)

@@ -1,7 +1,7 @@
 /* Draws a world: which faults exist and how strong, how large everything is, how the engine is configured. */
 #include "sim.h"
 
-static const uint16_t most[FAULT_COUNT] = {
+static const uint16_t most[FAULT_EXTRAS] = {
 #define FAULT_AS_MOST(name, word, strength) [FAULT_##name] = (strength),
     FAULT_LIST(FAULT_AS_MOST)
 #undef FAULT_AS_MOST
@@ -11,7 +11,7 @@ const char *fault_word(enum fault fault)
 {
     static const char *const words[FAULT_COUNT] = {
 #define FAULT_AS_WORD(name, word, strength) [FAULT_##name] = (word),
-        FAULT_LIST(FAULT_AS_WORD)
+        FAULT_LIST(FAULT_AS_WORD) EXTRA_LIST(FAULT_AS_WORD)
 #undef FAULT_AS_WORD
     };
     ASSERT(fault < FAULT_COUNT);
@@ -32,7 +32,7 @@ static uint32_t between(struct rand *rand, uint32_t least, uint32_t largest)
 static void draw_faults(struct rand *rand, struct plan *plan)
 {
     const bool is_calm = coin(rand, 10);
-    for (int fault = 0; fault < FAULT_COUNT; fault++) {
+    for (int fault = 0; fault < FAULT_EXTRAS; fault++) {
         const uint64_t strength = 1 + rand_below(rand, most[fault]);
         const bool exists = coin(rand, 50);
         plan->strength[fault] = exists && !is_calm ? (uint16_t)strength : 0;
@@ -159,4 +159,5 @@ void plan_draw(struct plan *plan, uint64_t seed)
         plan->strength[FAULT_LETTERS] = 0;
         plan->strength[FAULT_STALL] = 0;
     }
+    plan_draw_extras(plan);
 }

@@ -24,8 +24,9 @@ struct ref_flight {
     uint16_t tries[CLASS_COUNT];
     uint64_t uid; /* 0 until its row was seen */
     uint64_t created_ms, started_ms;
-    attempt_id attempt; /* the current one, or 0 */
-    uint32_t token;     /* that ends it, when it is known */
+    uint64_t deadline_ms, window_ms; /* as the options were when they were set */
+    attempt_id attempt;              /* the current one, or 0 */
+    uint32_t token;                  /* that ends it, when it is known */
 };
 
 struct ref_request {
@@ -143,6 +144,7 @@ static uint32_t new_flight(struct sim *sim, const struct ask *ask)
         .reuse = ask->reuse,
         .priority = ask->priority < 9 ? ask->priority : 9,
         .created_ms = sim->now_ms,
+        .deadline_ms = sim->now_ms + sim->plan.options.solve_timeout_ms,
         .token = MAP_NONE,
     };
     return (uint32_t)ref->flight_count++;
@@ -154,6 +156,7 @@ static void on_ask(struct sim *sim, const struct ask *ask)
 {
     struct reference *ref = sim->reference;
     const uint64_t number = ask->has_idempotency ? number_in(&ask->idempotency) : 0;
+    const bool is_told = ask->is_id_told || ask->pingback != NULL;
     uint32_t flight = number == 0 ? MAP_NONE : *binding(ref, number);
     if (flight != MAP_NONE && !ref->flights[flight].is_live)
         flight = MAP_NONE;
@@ -165,10 +168,10 @@ static void on_ask(struct sim *sim, const struct ask *ask)
         array_grow(ref->requests, ref->request_count, &ref->request_room, sizeof *ref->requests);
     ref->request = (uint32_t)ref->request_count++;
     ref->requests[ref->request] =
-        (struct ref_request){.is_live = true, .flight = ref->flight, .is_told = ask->is_id_told};
+        (struct ref_request){.is_live = true, .flight = ref->flight, .is_told = is_told};
     ref->flights[ref->flight].requests++;
     ref->caller = ask->caller;
-    ref->is_told = ask->is_id_told;
+    ref->is_told = is_told;
     ref->number = number;
     if (number == 0)
         return;
@@ -275,6 +278,7 @@ static void on_result(const struct sim *sim, const struct event *event)
         flight->phase = SOLVING;
     } else if (event->kind == EVENT_SUBMITTED && result->outcome == OUTCOME_AMBIGUOUS) {
         flight->phase = AMBIGUOUS;
+        flight->window_ms = flight->started_ms + sim->plan.options.ambiguity_window_ms;
     } else if (event->kind == EVENT_SUBMITTED || result->outcome == OUTCOME_FAILED) {
         try_again(sim, flight, result);
     }
@@ -286,10 +290,9 @@ static void on_tick(const struct sim *sim)
     const struct engine_options *options = &sim->plan.options;
     for (size_t i = 0; i < ref->flight_count; i++) {
         struct ref_flight *flight = &ref->flights[i];
-        flight->must_end |= flight->created_ms + options->solve_timeout_ms <= sim->now_ms;
+        flight->must_end |= flight->deadline_ms <= sim->now_ms;
         flight->may_queue |= flight->phase == BACKING_OFF;
-        if (flight->phase != AMBIGUOUS ||
-            flight->started_ms + options->ambiguity_window_ms > sim->now_ms)
+        if (flight->phase != AMBIGUOUS || flight->window_ms > sim->now_ms)
             continue;
         flight->attempt = 0;
         flight->phase = QUEUED;
@@ -337,7 +340,7 @@ static void bind_row(struct sim *sim, const struct flight_row *row)
     const uint32_t key = (uint32_t)number_in(&row->key) - 1;
     const uint64_t created_ms =
         (uint64_t)((int64_t)sim->now_ms + row->created_wall_ms - sim_wall_ms(sim));
-    if (ref->is_new && ref->is_told && ref->flights[ref->flight].uid == 0) {
+    if (ref->is_new && ref->is_told && !ref->is_over && ref->flights[ref->flight].uid == 0) {
         ref->flights[ref->flight].uid = row->id;
         return;
     }

@@ -12,6 +12,9 @@
 #define HEAL_MS 4000000
 #define DOWN_LONG_MS 400000
 #define CRASHES_MOST 100
+/* A pool is full within the first, if somebody asks once in the second. */
+#define FILL_MS 1200000
+#define DEMAND_MS 20000
 
 _Noreturn void sim_fail(const struct sim *sim, const char *rule, const char *file, int line)
 {
@@ -38,7 +41,8 @@ bool sim_chance(struct sim *sim, enum fault fault)
 
 bool sim_is_one_time(const struct sim *sim, uint32_t key)
 {
-    return sim->plan.strength[FAULT_ONE_TIME] > 0 && key / SIM_CLIENTS % 4 == 3;
+    return sim->plan.strength[FAULT_ONE_TIME] > 0 && key < sim->plan.keys * SIM_CLIENTS &&
+           key / SIM_CLIENTS % 4 == 3;
 }
 
 int64_t sim_wall_ms(const struct sim *sim)
@@ -136,12 +140,8 @@ static void tick(struct sim *sim)
 
 /* ---- crash and restart ------------------------------------------------------------------------ */
 
-static void crash(struct sim *sim)
+static void go_down(struct sim *sim, size_t kept)
 {
-    const size_t unsynced = sim->disk.log_count;
-    const size_t kept =
-        sim_chance(sim, FAULT_LOSE_ALL) ? 0 : (size_t)sim_below(sim, (uint64_t)unsynced + 1);
-    trace_note(sim, "crash: %zu of %zu unsynced records survive", kept, unsynced);
     trace_mix(sim, kept);
     shell_drop(sim);
     engine_free(sim->engine);
@@ -150,14 +150,36 @@ static void crash(struct sim *sim)
     sim->crashes++;
     sim->crash_ms = sim->now_ms;
     sim->incarnation++;
-    sim->crash_now = false;
+    sim->crash_now = sim->is_draining = false;
+    sim->submits_out = 0;
     clients_on_crash(sim);
     ledger_after_crash(sim);
+    pools_after_crash(sim);
+    notices_after_crash(sim);
     const uint64_t down_ms =
         sim_chance(sim, FAULT_DOWN_LONG) ? sim_below(sim, DOWN_LONG_MS) : sim_below(sim, 2000);
     /* No program ends and starts in the same millisecond; its numbers rely on that. */
     sim->up_ms = sim->now_ms + down_ms + 1;
     sim_at(sim, down_ms + 1, (struct moment){.what = HAPPEN_UP});
+}
+
+static void crash(struct sim *sim)
+{
+    const size_t unsynced = sim->disk.log_count;
+    const size_t kept =
+        sim_chance(sim, FAULT_LOSE_ALL) ? 0 : (size_t)sim_below(sim, (uint64_t)unsynced + 1);
+    trace_note(sim, "crash: %zu of %zu unsynced records survive", kept, unsynced);
+    go_down(sim, kept);
+}
+
+/* The end of a drain: the last records are written, and nothing of them is lost unless the disk is full. */
+static void stop(struct sim *sim)
+{
+    trace_note(sim, "stop");
+    engine_close_books(sim->engine);
+    shell_take(sim);
+    if (!sim->crash_now)
+        go_down(sim, sim->disk.is_full ? 0 : sim->disk.log_count);
 }
 
 static void start(struct sim *sim)
@@ -209,6 +231,12 @@ static void happen(struct sim *sim, const struct moment *moment)
     case HAPPEN_UP:
         restart(sim);
         return;
+    case HAPPEN_NOTIFIED:
+        notices_happen(sim, moment);
+        return;
+    case HAPPEN_STOP:
+        stop(sim);
+        return;
     }
     UNREACHABLE();
 }
@@ -228,6 +256,7 @@ static void misfortune(struct sim *sim)
         sim->has_skewed = true;
         trace_note(sim, "the wall clock jumps");
     }
+    operator_acts(sim);
 }
 
 static uint64_t next_tick_ms(const struct sim *sim)
@@ -265,6 +294,8 @@ static void turn(struct sim *sim)
     }
     if (!sim->crash_now && sim->engine != NULL && sim_chance(sim, FAULT_STALL))
         stall(sim);
+    if (operator_is_done(sim))
+        stop(sim);
     if (sim->crash_now)
         crash(sim);
 }
@@ -276,7 +307,7 @@ static void heal(struct sim *sim)
     sim->is_healing = true;
     sim->heal_ms = sim->now_ms;
     trace_note(sim, "all faults end");
-    while (sim->engine == NULL)
+    while (sim->engine == NULL || sim->is_draining)
         turn(sim);
     shell_set_full(sim, false);
     clients_operate(sim, LETTER_DROP);
@@ -289,7 +320,30 @@ static bool is_quiet(const struct sim *sim)
     struct gauges gauges;
     engine_gauges(sim->engine, &gauges);
     return gauges.waiting == 0 && gauges.flights == 0 && gauges.callers == 0 &&
-           gauges.breaker == BREAKER_CLOSED;
+           gauges.breaker == BREAKER_CLOSED && !notices_are_owed(sim);
+}
+
+static void await_quiet(struct sim *sim)
+{
+    while (!is_quiet(sim) && sim->steps < sim->step_limit) {
+        CHECK(sim, sim->now_ms < sim->heal_ms + HEAL_MS);
+        turn(sim);
+    }
+}
+
+/* I9: a pool that somebody asks of becomes full. */
+static void fill_pools(struct sim *sim)
+{
+    const uint64_t start_ms = sim->now_ms;
+    uint64_t demand_ms = 0;
+    while (!pools_are_full(sim) && sim->steps < sim->step_limit) {
+        CHECK(sim, sim->now_ms < start_ms + FILL_MS);
+        if (sim->now_ms >= demand_ms) {
+            demand_ms = sim->now_ms + DEMAND_MS;
+            pools_demand(sim);
+        }
+        turn(sim);
+    }
 }
 
 static void live(struct sim *sim)
@@ -307,9 +361,10 @@ static void live(struct sim *sim)
     }
     if (!sim->is_healing)
         heal(sim);
-    while (!is_quiet(sim) && sim->steps < sim->step_limit) {
-        CHECK(sim, sim->now_ms < sim->heal_ms + HEAL_MS);
-        turn(sim);
+    await_quiet(sim);
+    if (sim->plan.options.pool_count > 0) {
+        fill_pools(sim);
+        await_quiet(sim);
     }
 }
 
@@ -318,7 +373,7 @@ static void live(struct sim *sim)
 /* Every client has its own kind of each thing, and every second thing is the same for all. */
 static void make_keys(struct sim *sim)
 {
-    sim->key_count = sim->plan.keys * SIM_CLIENTS;
+    sim->key_count = sim->plan.keys * SIM_CLIENTS + sim->plan.options.pool_count;
     sim->keys = calloc(sim->key_count, sizeof *sim->keys);
     sim->params = calloc(sim->key_count, sizeof *sim->params);
     sim->open_of_key = calloc(sim->key_count, sizeof *sim->open_of_key);
@@ -330,6 +385,21 @@ static void make_keys(struct sim *sim)
         sim->params[i] = blob_new((struct slice){.data = text, .len = (size_t)len});
         sim->open_of_key[i] = MAP_NONE;
     }
+}
+
+/* A pool is for one of the first things, under a key of its own, or under the key that everybody asks for. */
+static void make_pools(struct sim *sim)
+{
+    for (uint32_t i = 0; i < sim->plan.options.pool_count; i++) {
+        struct pool_options *pool = &sim->plan.pools[i];
+        const bool is_common = i % 2 == 1;
+        const uint32_t key = is_common ? i * SIM_CLIENTS : sim->plan.keys * SIM_CLIENTS + i;
+        sim->pool_keys[i] = key;
+        pool->key = sim->keys[key];
+        pool->params = sim->params[key];
+        pool->captcha = (enum captcha)(key % CAPTCHA_COUNT);
+    }
+    sim->plan.options.pools = sim->plan.pools;
 }
 
 static void drop_keys(struct sim *sim)
@@ -351,6 +421,7 @@ static void begin(struct sim *sim, const struct plan *plan)
         map_init(&old.flight_by_uid);
         map_init(&old.known_by_id);
         map_init(&old.token_by_uid);
+        map_init(&old.note_by_id);
         disk_open(&old.disk);
     }
     *sim = (struct sim){
@@ -381,12 +452,24 @@ static void begin(struct sim *sim, const struct plan *plan)
         .caller_room = old.caller_room,
         .open_callers = old.open_callers,
         .open_room = old.open_room,
+        .notes = old.notes,
+        .note_room = old.note_room,
+        .note_by_id = old.note_by_id,
+        .asking = MAP_NONE,
         .submit_by_name = old.submit_by_name,
         .flight_by_uid = old.flight_by_uid,
         .known_by_id = old.known_by_id,
         .token_by_uid = old.token_by_uid,
     };
     sim->plan.options.clients = sim->plan.clients;
+    if (sim->plan.strength[FAULT_POOL] == 0)
+        sim->plan.options.pool_count = 0;
+    else if (sim->plan.options.pool_count > plan->keys)
+        sim->plan.options.pool_count = (uint16_t)plan->keys;
+    sim->plan.has_reference &=
+        sim->plan.options.pool_count == 0 && plan->strength[FAULT_DRAIN] == 0;
+    plan_span(&sim->plan, &sim->spans);
+    map_clear(&sim->note_by_id);
     map_clear(&sim->submit_by_name);
     map_clear(&sim->flight_by_uid);
     map_clear(&sim->known_by_id);
@@ -395,13 +478,14 @@ static void begin(struct sim *sim, const struct plan *plan)
     rand_init(&sim->rand, plan->seed);
     sim->first_day = sim->last_day = (uint32_t)(sim_wall_ms(sim) / DAY_MS);
     make_keys(sim);
+    make_pools(sim);
 }
 
 void sim_run(struct sim *sim, const struct plan *plan)
 {
     begin(sim, plan);
     start(sim);
-    if (plan->has_reference)
+    if (sim->plan.has_reference)
         reference_open(sim);
     sim_at(sim, 0, (struct moment){.what = HAPPEN_ARRIVE});
     live(sim);
@@ -423,8 +507,10 @@ void sim_close(struct sim *sim)
     map_close(&sim->flight_by_uid);
     map_close(&sim->known_by_id);
     map_close(&sim->token_by_uid);
-    void *const owned[] = {sim->heap,  sim->held,   sim->submits,  sim->tokens,  sim->flights,
-                           sim->needs, sim->knowns, sim->promises, sim->callers, sim->open_callers};
+    map_close(&sim->note_by_id);
+    void *const owned[] = {sim->heap,    sim->held,         sim->submits, sim->tokens,
+                           sim->flights, sim->needs,        sim->knowns,  sim->promises,
+                           sim->callers, sim->open_callers, sim->notes};
     for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
         free(owned[i]);
     *sim = (struct sim){.now_ms = 0};

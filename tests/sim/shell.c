@@ -76,6 +76,8 @@ static void perform(struct sim *sim, const struct action *action)
         vendor_poll(sim, &action->call);
     else if (action->kind == ACTION_PROBE)
         vendor_probe(sim, action->probe);
+    else if (action->kind == ACTION_NOTIFY)
+        notices_send(sim, &action->notify, is_unsafe);
 }
 
 /* Between these records it hurts most. */

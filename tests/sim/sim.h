@@ -54,9 +54,22 @@
     X(STALL, "stall", 10)                      \
     X(WALL, "wall", 10)
 
+/* The same for what a world may have besides, drawn from a stream of its own: without these a seed is the
+ * world that it was before they came. */
+#define EXTRA_LIST(X)                        \
+    X(POOL, "pool", 1000)                    \
+    X(PINGBACK, "pingback", 700)             \
+    X(NOTICE_REFUSED, "notice_refused", 700) \
+    X(NOTICE_UNHEARD, "notice_unheard", 300) \
+    X(NOTICE_BUSY, "notice_busy", 300)       \
+    X(RELOAD, "reload", 20)                  \
+    X(DRAIN, "drain", 10)
+
 enum fault {
 #define FAULT_AS_ENUM(name, word, most) FAULT_##name,
-    FAULT_LIST(FAULT_AS_ENUM)
+    FAULT_LIST(FAULT_AS_ENUM) FAULT_EXTRAS,
+    FAULT_BEFORE_EXTRAS = FAULT_EXTRAS - 1,
+    EXTRA_LIST(FAULT_AS_ENUM)
 #undef FAULT_AS_ENUM
         FAULT_COUNT
 };
@@ -67,6 +80,14 @@ const char *fault_word(enum fault fault);
 enum size { SIZE_SMALL, SIZE_MEDIUM, SIZE_LARGE };
 
 #define SIM_CLIENTS 3
+#define SIM_POOLS 3
+#define SIM_RELOADS 3
+
+/* What a reload brings. */
+struct reload {
+    struct engine_options options;
+    struct client_options clients[SIM_CLIENTS];
+};
 
 /* Everything that is decided before the first step. */
 struct plan {
@@ -82,9 +103,20 @@ struct plan {
     uint16_t strength[FAULT_COUNT];
     struct engine_options options;
     struct client_options clients[SIM_CLIENTS];
+    struct pool_options pools[SIM_POOLS]; /* key and parameters come with the world */
+    struct reload reloads[SIM_RELOADS];
+};
+
+/* What may be in force: as drawn, and after each reload. */
+struct spans {
+    struct engine_options least, most; /* times and retries only */
+    uint64_t budget_least[SIM_CLIENTS], budget_most[SIM_CLIENTS];
 };
 
 void plan_draw(struct plan *plan, uint64_t seed);
+/* Pools, pingbacks, reloads and drains: everything before must have been drawn. */
+void plan_draw_extras(struct plan *plan);
+void plan_span(const struct plan *plan, struct spans *spans);
 
 /* ---- the ledger: every submit, judged ------------------------------------------------------ */
 
@@ -136,6 +168,7 @@ struct token {
     bool is_taken;        /* its row said that somebody gets it: a crash may come before that */
     bool is_reported;     /* somebody is saying that it is bad */
     bool is_reached;      /* the engine was told it */
+    bool is_stored;       /* its row waits for anybody who asks */
 };
 
 struct flight_note {
@@ -160,6 +193,7 @@ struct need {
     uint8_t tries;
     bool is_told, is_mutated, is_reporting;
     bool is_strict; /* min_ttl and max_age */
+    bool is_picky;  /* nothing that exists is new enough */
 };
 
 /* A request as far as its callers were told. */
@@ -188,6 +222,22 @@ struct promise {
     uint32_t epoch;    /* changes whenever the record may have changed its mind */
 };
 
+/* A request whose end is to be told to an address. */
+struct notice_note {
+    request_id id;
+    uint64_t asked_ms;
+    uint64_t idempotency;
+    uint32_t key;
+    uint32_t token;   /* it was told, or MAP_NONE */
+    uint32_t wire_in; /* incarnation in which it is on the wire, or 0 */
+    uint32_t refused; /* since it started or became a letter */
+    enum reuse reuse;
+    bool is_taken;   /* the engine was told so */
+    bool has_letter; /* written, not dropped with a crash */
+    bool is_settled; /* a row without the address is on the disk */
+    bool is_unsafe;  /* sent while the disk was full */
+};
+
 enum caller_kind {
     CALLER_ASK,
     CALLER_LOOK,
@@ -207,8 +257,11 @@ struct caller {
     bool is_good;      /* of a report */
     bool must_be_same; /* of a repeat: the promise holds */
     bool must_refuse;  /* of a mutated repeat */
-    uint32_t need;     /* or MAP_NONE */
-    uint32_t about;    /* known request, or the token of a callback */
+    bool must_be_pool; /* there is something in the pool for it */
+    bool is_drained;   /* came after the gateway said that it ends */
+    bool has_pingback;
+    uint32_t need;  /* or MAP_NONE */
+    uint32_t about; /* known request, or the token of a callback */
     uint32_t open_place;
     uint64_t since_ms;
     uint64_t told_ms; /* when the engine answered; the answer may wait for the disk */
@@ -230,6 +283,8 @@ enum happening {
     HAPPEN_SYNCED, /* the disk is done */
     HAPPEN_ROOM,   /* there is room on the disk again */
     HAPPEN_UP,     /* the gateway starts again */
+    HAPPEN_NOTIFIED,
+    HAPPEN_STOP, /* it was drained long enough */
 };
 
 struct moment {
@@ -264,7 +319,7 @@ struct disk {
 /* What the engine must have counted since it started. */
 struct counted {
     uint64_t requests, submits, polls, probes, accepted, rejected, not_sent, ambiguous;
-    uint64_t callbacks, forged, refused;
+    uint64_t callbacks, forged, refused, taken, refills;
 };
 
 struct reference;
@@ -316,8 +371,21 @@ struct sim {
     size_t caller_count, caller_room;
     uint32_t *open_callers;
     size_t open_count, open_room;
-    struct map submit_by_name, flight_by_uid, known_by_id, token_by_uid;
+    struct notice_note *notes;
+    size_t note_count, note_room;
+    struct map submit_by_name, flight_by_uid, known_by_id, token_by_uid, note_by_id;
 
+    struct spans spans;
+    uint32_t pool_keys[SIM_POOLS];
+    uint32_t stored[SIM_POOLS];               /* solutions for it, by the rows */
+    uint64_t pool_flights;                    /* rows of new ones for pools, in this incarnation */
+    uint64_t step_refills, step_pool_flights; /* when the last step was checked */
+    uint64_t pool_submit_step;                /* the last one that submitted anything for one */
+    uint32_t asking;                          /* the caller that asks in this step, or MAP_NONE */
+    uint32_t submits_out;
+    uint32_t drains;
+    uint64_t drained_flights; /* made when it began to drain */
+    bool is_draining;
     uint64_t accepted[SIM_CLIENTS];
     uint64_t spent[SIM_CLIENTS]; /* as the rows say */
     uint64_t solved;             /* tasks the vendor solved */
@@ -388,6 +456,8 @@ void clients_on_answer(struct sim *sim, struct caller *caller, const struct answ
 void clients_on_crash(struct sim *sim);
 void clients_close_caller(struct sim *sim, caller_id id);
 void clients_operate(struct sim *sim, enum letter_verb verb);
+/* Somebody who asks now and is content with nothing but a new solution. */
+void clients_come_for_new(struct sim *sim, uint32_t key, client_id client);
 
 /* ---- checks ---------------------------------------------------------------------------------- */
 
@@ -397,6 +467,8 @@ void check_emitted(struct sim *sim, const struct action *action);
 void check_answer(struct sim *sim, const struct caller *caller, const struct answer *answer,
                   bool is_unsafe);
 void check_ack(struct sim *sim, const struct caller *caller);
+void check_notice(struct sim *sim, struct notice_note *note, const struct notify *notify,
+                  bool is_unsafe);
 void check_after_step(struct sim *sim);
 void check_after_restart(struct sim *sim);
 void check_at_the_end(struct sim *sim);
@@ -418,6 +490,45 @@ void ledger_at_the_end(struct sim *sim);
 void ledger_after_first_tick(struct sim *sim);
 /* The engine was told something about a submit. */
 void ledger_told(struct sim *sim, uint32_t place, const struct vendor_result *result);
+
+/* ---- pools ------------------------------------------------------------------------------------- */
+
+/* The pool that a thing is in, counted from 1; 0: none. */
+uint16_t pool_of_key(const struct sim *sim, uint32_t key);
+/* May a solution for the one thing be given to who asked for the other? */
+bool pool_fits(const struct sim *sim, uint32_t token_key, uint32_t key);
+/* What must be left of a solution's life for it to stay. */
+uint32_t pool_min_ttl_ms(const struct sim *sim, uint32_t token_key);
+bool pool_has_for(const struct sim *sim, const struct ask *ask);
+void pools_note_flight(struct sim *sim, const struct flight_row *row);
+void pools_note_submit(struct sim *sim, uint32_t key);
+void pools_note_solution(struct sim *sim, uint32_t token, const struct solution_row *row);
+void pools_forget_solution(struct sim *sim, uint32_t token);
+void pools_after_crash(struct sim *sim);
+void pools_check(struct sim *sim);
+bool pools_are_full(const struct sim *sim);
+/* Somebody wants something new from each that is not. */
+void pools_demand(struct sim *sim);
+
+/* ---- notices ----------------------------------------------------------------------------------- */
+
+void notices_emitted(struct sim *sim, const struct notify *notify);
+void notices_record(struct sim *sim, const struct record *record);
+void notices_row(struct sim *sim, const struct record *record);
+void notices_send(struct sim *sim, const struct notify *notify, bool is_unsafe);
+void notices_happen(struct sim *sim, const struct moment *moment);
+void notices_after_crash(struct sim *sim);
+/* Is anybody still to be told? */
+bool notices_are_owed(const struct sim *sim);
+struct notice_note *notice_of(const struct sim *sim, request_id id);
+
+/* ---- the operator ------------------------------------------------------------------------------ */
+
+/* Reloads and drains come with any moment. */
+void operator_acts(struct sim *sim);
+/* Has everybody been answered, and may it end? */
+bool operator_is_done(const struct sim *sim);
+void operator_check(struct sim *sim);
 
 /* ---- the slow model -------------------------------------------------------------------------- */
 

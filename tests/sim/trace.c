@@ -54,6 +54,7 @@ static const char *event_name(enum event_kind kind)
         [EVENT_CALLBACK] = "callback", [EVENT_FORGED] = "forged",
         [EVENT_LETTERS] = "letters",   [EVENT_DURABLE] = "durable",
         [EVENT_STORE_STATE] = "store", [EVENT_DRAIN] = "drain",
+        [EVENT_NOTIFIED] = "notified",
     };
     const char *name = (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
     return name == NULL ? "something" : name;
@@ -85,11 +86,18 @@ static void print_event(const struct sim *sim, const struct event *event)
     (void)printf("%s", event_name(event->kind));
     if (event->kind == EVENT_ASK) {
         memcpy(&number, event->ask.idempotency.bytes, sizeof number);
-        (void)printf(" caller %llu client %u %s %s idempotency %llu hold %u%s%s",
+        (void)printf(" caller %llu client %u %s %s idempotency %llu hold %u%s%s%s",
                      (unsigned long long)event->ask.caller, event->ask.client,
                      event->ask.params->data, reuses[event->ask.reuse], (unsigned long long)number,
                      event->ask.hold_ms, event->ask.is_id_told ? " told" : "",
-                     event->ask.is_one_time ? " one-time" : "");
+                     event->ask.is_one_time ? " one-time" : "",
+                     event->ask.pingback != NULL ? " pingback" : "");
+        if (event->ask.pool != 0)
+            (void)printf(" pool %u", event->ask.pool);
+    } else if (event->kind == EVENT_NOTIFIED) {
+        static const char *const ends[] = {"delivered", "refused", "busy"};
+        (void)printf(" r%llu %s", (unsigned long long)event->notified.request,
+                     ends[event->notified.end]);
     } else if (event->kind == EVENT_LOOK) {
         (void)printf(" caller %llu client %u r%llu hold %u", (unsigned long long)event->look.caller,
                      event->look.client, (unsigned long long)event->look.id, event->look.hold_ms);
@@ -179,6 +187,9 @@ static void print_action(const struct sim *sim, const struct action *action)
     else if (action->kind == ACTION_SUBMIT || action->kind == ACTION_POLL)
         (void)printf("%s a%u %s", action->kind == ACTION_SUBMIT ? "submit" : "poll",
                      submit_number(sim, action->call.attempt), action->call.task_id);
+    else if (action->kind == ACTION_NOTIFY)
+        (void)printf("notify r%llu %s", (unsigned long long)action->notify.request,
+                     action->notify.code->data);
     else if (action->kind == ACTION_ACK)
         (void)printf("ack caller %llu", (unsigned long long)action->ack);
     else
@@ -198,6 +209,8 @@ void trace_action(struct sim *sim, const struct action *action)
             trace_mix(sim, token_of(sim, blob_slice(action->answer.text)));
     } else if (action->kind == ACTION_SUBMIT || action->kind == ACTION_POLL) {
         trace_mix(sim, action->call.attempt);
+    } else if (action->kind == ACTION_NOTIFY) {
+        trace_mix(sim, action->notify.request);
     } else if (action->kind == ACTION_JOURNAL) {
         trace_mix(sim, (uint64_t)action->record.kind << 1 ^ (uint64_t)action->record.is_drop);
     }

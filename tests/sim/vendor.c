@@ -154,6 +154,7 @@ void vendor_submit(struct sim *sim, const struct call *call)
     CHECK(sim, !submit->is_executed);
     submit->is_executed = true;
     submit->submitted_in = sim->incarnation;
+    sim->submits_out++;
     ledger_sent(sim, submit);
     if (sim_chance(sim, FAULT_NOT_SENT)) {
         reply_in(sim, place, sim_below(sim, 5000), OUTCOME_NOT_SENT, 1);
@@ -207,6 +208,7 @@ static void submit_ends(struct sim *sim, const struct moment *moment)
 {
     struct vendor_result result = {.outcome = (enum outcome)moment->detail};
     sim->submits[moment->subject].submitted_in = 0;
+    sim->submits_out--;
     if (result.outcome == OUTCOME_ACCEPTED) {
         sim->tally.accepted++;
         set_task_id(&result, moment->subject, 'T');
