@@ -2,6 +2,7 @@
 
 #include "engine/cache.h"
 #include "engine/journal.h"
+#include "engine/pool.h"
 
 struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest)
 {
@@ -99,6 +100,8 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
     wheel_arm(&engine->wheel, &record->expiry, engine->now_ms + left_ms);
     if (solution != NULL) {
         record->solution = solution_ref(solution);
+        /* The crash came before its hand-out was written; the retry gets it, and nobody else. */
+        pool_set_aside(engine, solution);
         return;
     }
     record->flight = flight;

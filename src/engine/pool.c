@@ -106,6 +106,12 @@ void pool_take(struct engine *engine, struct solution *solution)
     leave(engine, solution);
 }
 
+void pool_set_aside(struct engine *engine, struct solution *solution)
+{
+    if (solution->pool != NULL)
+        leave(engine, solution);
+}
+
 /* ---- filling ----------------------------------------------------------------------------- */
 
 static uint64_t last_use_ms(const struct pool *pool, const struct solution *solution)
@@ -188,10 +194,13 @@ void pool_on_failed(struct engine *engine, struct pool *pool)
 /* Where solves take longer than solutions live, one after the other would be paid for nothing. */
 void pool_on_solved(struct engine *engine, struct pool *pool, struct solution *solution)
 {
-    if (pool_add(engine, pool, solution))
-        pool->fails = 0;
-    else
+    if (pool_has_room(pool) && !pool_add(engine, pool, solution)) {
         pool_on_failed(engine, pool);
+        return;
+    }
+    pool->fails = 0;
+    if (solution->pool == NULL)
+        cache_put(engine, solution, false);
 }
 
 static bool wants_one(const struct engine *engine, const struct pool *pool)
@@ -199,6 +208,7 @@ static bool wants_one(const struct engine *engine, const struct pool *pool)
     const struct client *client = &engine->clients[pool->options.client];
     return !pool->is_asleep && pool->retry_at_ms <= engine->now_ms &&
            pool->ready_count - pool->waning_count + pool->solving < pool->options.size &&
+           pool->ready_count + pool->solving < room_of(pool) &&
            client->spent + client->reserved < client->options.budget_per_day &&
            (client->options.slots == 0 || client->slots_used < client->options.slots);
 }

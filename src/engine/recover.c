@@ -151,10 +151,9 @@ static void restore_tally(struct engine *engine, const struct tally_row *row)
 
 static void restore_spent(struct engine *engine, const struct spent_row *row)
 {
-    struct client *client = &engine->clients[row->client];
-    const uint64_t budget = client->options.budget_per_day;
+    /* It may be more than the budget is by now, and the next reload may raise that again. */
     if (row->day == engine->days[0].number)
-        client->spent = row->spent < budget ? row->spent : budget;
+        engine->clients[row->client].spent = row->spent;
 }
 
 static struct solution *solution_of(struct engine *engine, const struct solution_row *row)

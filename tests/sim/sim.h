@@ -169,6 +169,7 @@ struct token {
     bool is_reported;     /* somebody is saying that it is bad */
     bool is_reached;      /* the engine was told it */
     bool is_stored;       /* its row waits for anybody who asks */
+    bool is_bound; /* a crash came before its hand-out was written: an idempotency key has it */
 };
 
 struct flight_note {
@@ -378,9 +379,11 @@ struct sim {
     struct spans spans;
     uint32_t pool_keys[SIM_POOLS];
     uint32_t stored[SIM_POOLS];               /* solutions for it, by the rows */
+    uint32_t bound[SIM_POOLS];                /* of them, those that may be somebody\'s already */
     uint64_t pool_flights;                    /* rows of new ones for pools, in this incarnation */
     uint64_t step_refills, step_pool_flights; /* when the last step was checked */
     uint64_t pool_submit_step;                /* the last one that submitted anything for one */
+    uint64_t pool_flight_step[SIM_POOLS];     /* the last one that made a flight for it */
     uint32_t asking;                          /* the caller that asks in this step, or MAP_NONE */
     uint32_t submits_out;
     uint32_t drains;
