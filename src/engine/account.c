@@ -15,6 +15,12 @@ void account_init(struct engine *engine)
     for (int probe = 0; probe < PROBE_COUNT; probe++)
         list_init(&engine->probes[probe].waits);
     wheel_timer_init(&engine->plan_timer, TIMER_PLAN);
+    account_watch_plan(engine);
+}
+
+void account_watch_plan(struct engine *engine)
+{
+    wheel_cancel(&engine->wheel, &engine->plan_timer);
     if (engine->options.slots_are_auto)
         wheel_arm(&engine->wheel, &engine->plan_timer, engine->now_ms);
 }

@@ -6,6 +6,9 @@
 
 void account_init(struct engine *engine);
 
+/* Asks for the plan's threads, now and from time to time, if they are not given as a number. */
+void account_watch_plan(struct engine *engine);
+
 /* Asks the vendor unless the same question is already on its way. */
 void account_probe(struct engine *engine, enum probe probe);
 bool account_is_asking(const struct engine *engine);

@@ -163,6 +163,9 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
         attempt->is_closed = true;
         attempt->is_solved = true;
         attempt->text = blob_ref(solution->text);
+        /* The task's name came with it; another task's solution is recognised by that alone one day. */
+        if (attempt->task_id[0] == '\0')
+            memcpy(attempt->task_id, solution->task_id, TASK_ID_MAX);
     }
     const bool is_open = flight != NULL && !attempt->is_closed &&
                          (flight->attempt == NULL || flight->attempt->started_ms < started_ms);

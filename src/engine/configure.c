@@ -1,4 +1,5 @@
 /* A reload: options that only matter from now on are taken, everything that memory was reserved for stays. */
+#include "engine/account.h"
 #include "engine/slots.h"
 #include "engine/state.h"
 
@@ -31,7 +32,11 @@ void engine_configure(struct engine *engine, const struct engine_options *option
     const struct engine_options built = engine->options;
     engine->options = *options;
     keep_structure(&built, &engine->options);
-    if (built.slots != options->slots || built.slots_are_auto != options->slots_are_auto)
+    const bool is_switched = built.slots_are_auto != options->slots_are_auto;
+    /* What the vendor said about its threads holds, whatever number stands beside it. */
+    if (is_switched || (!options->slots_are_auto && built.slots != options->slots))
         slots_set_plan(engine);
+    if (is_switched)
+        account_watch_plan(engine);
     slots_configure(engine, options->clients, options->client_count);
 }

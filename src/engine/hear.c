@@ -111,8 +111,11 @@ static void accepted(struct engine *engine, struct attempt *attempt,
     note_paid(engine, attempt);
     slots_on_accepted(engine);
     struct flight *flight = attempt->flight;
-    if (flight == NULL)
+    if (flight == NULL) {
+        /* Its name tells the solution of a second task from its own, also after a restart. */
+        (void)journal_attempt(engine, attempt);
         return;
+    }
     slots_spend(engine, flight);
     attempt->unborn_ms = attempt->started_ms;
     (void)journal_attempt(engine, attempt);
@@ -295,14 +298,19 @@ static void hear_unknown(struct engine *engine, const struct vendor_result *resu
         letter_of_solution(engine, NULL, result, SLICE_OF("ERROR_SOLUTION_WITHOUT_FLIGHT"));
 }
 
+static bool is_same_text(const struct attempt *attempt, const struct vendor_result *result)
+{
+    return attempt->text != NULL && result->text != NULL &&
+           slice_equals(blob_slice(attempt->text), blob_slice(result->text));
+}
+
 /* Something for an attempt that is over: the same again, or proof that our submit was doubled. */
 static void absorb_repeat(struct engine *engine, const struct attempt *attempt,
                           const struct vendor_result *result)
 {
-    const bool is_same = attempt->text != NULL && result->text != NULL &&
-                         slice_equals(blob_slice(attempt->text), blob_slice(result->text));
     COUNT(engine, callbacks_duplicate);
-    if (!is_same && attempt->text != NULL && result->outcome == OUTCOME_SOLVED)
+    if (!is_same_text(attempt, result) && attempt->text != NULL &&
+        result->outcome == OUTCOME_SOLVED)
         quarantine(engine, attempt, result);
 }
 
@@ -312,7 +320,8 @@ static void hear_other_task(struct engine *engine, struct attempt *attempt,
 {
     prove_duplicate(engine, attempt, result->task_id);
     const bool is_third = strcmp(attempt->other_task_id, result->task_id) != 0;
-    const bool is_repeat = !is_third && attempt->is_other_closed;
+    /* A callback that named no task may have brought it already. */
+    const bool is_repeat = is_same_text(attempt, result) || (!is_third && attempt->is_other_closed);
     if (is_third || is_repeat || attempt->is_restored || result->outcome != OUTCOME_SOLVED) {
         COUNT(engine, callbacks_duplicate);
         /* After a restart nobody remembers whether somebody has it already. */

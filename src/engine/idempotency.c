@@ -2,12 +2,20 @@
 
 #include "engine/cache.h"
 #include "engine/journal.h"
-#include "engine/pool.h"
 
 struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest)
 {
     struct table_node *node = table_find(&engine->idempotency_by_key, digest);
     return node == NULL ? NULL : CONTAINER_OF(node, struct idempotency, node);
+}
+
+/* What it stood for is anybody's again. */
+static void let_go(struct engine *engine, struct idempotency *record)
+{
+    if (record->solution != NULL)
+        record->solution->is_set_aside = false;
+    solution_unref(engine, record->solution);
+    record->solution = NULL;
 }
 
 static void record_free(struct engine *engine, struct idempotency *record)
@@ -16,7 +24,7 @@ static void record_free(struct engine *engine, struct idempotency *record)
     table_remove(&engine->idempotency_by_key, &record->node);
     list_unlink(&record->link);
     wheel_cancel(&engine->wheel, &record->expiry);
-    solution_unref(engine, record->solution);
+    let_go(engine, record);
     slab_free(&engine->idempotency, record->id);
 }
 
@@ -47,8 +55,7 @@ static struct idempotency *record_for(struct engine *engine, const struct ask *a
 void idempotency_bind_flight(struct engine *engine, const struct ask *ask, struct flight *flight)
 {
     struct idempotency *record = record_for(engine, ask);
-    solution_unref(engine, record->solution);
-    record->solution = NULL;
+    let_go(engine, record);
     record->flight = flight;
     list_unlink(&record->link);
     list_append(&flight->idempotency, &record->link);
@@ -62,7 +69,7 @@ void idempotency_bind_solution(struct engine *engine, const struct ask *ask,
     list_unlink(&record->link);
     record->flight = NULL;
     if (record->solution != solution) {
-        solution_unref(engine, record->solution);
+        let_go(engine, record);
         record->solution = solution_ref(solution);
     }
     journal_idempotency(engine, record);
@@ -101,7 +108,7 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
     if (solution != NULL) {
         record->solution = solution_ref(solution);
         /* The crash came before its hand-out was written; the retry gets it, and nobody else. */
-        pool_set_aside(engine, solution);
+        solution->is_set_aside = true;
         return;
     }
     record->flight = flight;

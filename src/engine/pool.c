@@ -77,7 +77,7 @@ struct solution *pool_find(const struct pool *pool, const struct engine *engine,
     struct solution *first = NULL;
     LIST_FOR_EACH(link, &pool->ready) {
         struct solution *solution = CONTAINER_OF(link, struct solution, link);
-        if (solution_suits(engine, solution, ask) &&
+        if (solution_suits(engine, solution, ask) && !solution->is_set_aside &&
             (first == NULL || solution->expires_ms < first->expires_ms))
             first = solution;
     }
@@ -104,12 +104,6 @@ void pool_take(struct engine *engine, struct solution *solution)
     pool->wasted = 0;
     solution->handed++;
     leave(engine, solution);
-}
-
-void pool_set_aside(struct engine *engine, struct solution *solution)
-{
-    if (solution->pool != NULL)
-        leave(engine, solution);
 }
 
 /* ---- filling ----------------------------------------------------------------------------- */

@@ -27,9 +27,6 @@ void pool_take(struct engine *engine, struct solution *solution);
 /* More than it wants may come, late or after a restart, but not without end. */
 bool pool_has_room(const struct pool *pool);
 
-/* After a restart: it is somebody's, though nobody has it yet. */
-void pool_set_aside(struct engine *engine, struct solution *solution);
-
 /* Keeps it, unless it is too old already: false. */
 bool pool_add(struct engine *engine, struct pool *pool, struct solution *solution);
 

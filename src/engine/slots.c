@@ -202,10 +202,8 @@ void slots_spend(struct engine *engine, struct flight *flight)
 
 void slots_spend_unheard(struct engine *engine, client_id client)
 {
-    struct client *spender = &engine->clients[client];
-    if (spender->spent >= spender->options.budget_per_day)
-        return;
-    spender->spent++;
+    /* Also beyond a budget that was lowered: it may be raised again. */
+    engine->clients[client].spent++;
     journal_spent(engine, client);
 }
 

@@ -133,9 +133,10 @@ struct solution {
     bool is_cached;
     bool is_shared; /* else it is handed out once */
     bool is_negative;
-    bool is_one_time; /* never cached */
-    bool is_waning;   /* in a pool: a replacement is on its way */
-    bool is_bad;      /* reported: nobody gets it any more */
+    bool is_one_time;  /* never cached */
+    bool is_waning;    /* in a pool: a replacement is on its way */
+    bool is_bad;       /* reported: nobody gets it any more */
+    bool is_set_aside; /* in a pool after a restart: an idempotency key has it already */
     char task_id[TASK_ID_MAX];
 };
 

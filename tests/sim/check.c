@@ -85,8 +85,10 @@ static struct known *introduce(struct sim *sim, const struct caller *caller, req
     map_set(&sim->known_by_id, id, (uint32_t)sim->known_count);
     /* Its address may have heard before its caller. */
     const struct notice_note *note = notice_of(sim, id);
-    if (note != NULL)
+    if (note != NULL) {
         sim->knowns[sim->known_count].token = note->token;
+        sim->knowns[sim->known_count].is_unsafe = note->is_unsafe;
+    }
     return &sim->knowns[sim->known_count++];
 }
 
@@ -303,8 +305,10 @@ void check_notice(struct sim *sim, struct notice_note *note, const struct notify
     if (note->token == MAP_NONE && (known == MAP_NONE || sim->knowns[known].token == MAP_NONE))
         hand_out(sim, place, &as_known);
     note->token = place;
-    if (known != MAP_NONE)
-        sim->knowns[known].token = place;
+    if (known == MAP_NONE)
+        return;
+    sim->knowns[known].token = place;
+    sim->knowns[known].is_unsafe |= is_unsafe;
 }
 
 /* I4: a solution that reached us is on disk before the vendor hears that we have it. */
@@ -314,7 +318,9 @@ void check_ack(struct sim *sim, const struct caller *caller)
         return;
     const struct submit *submit = &sim->submits[caller->submit];
     const bool is_other_text = submit->is_durable && caller->about != submit->twin;
-    CHECK(sim, submit->is_forgotten || is_other_text);
+    /* Without the task's name nobody can tell a second one from the first after a restart. */
+    const bool is_nameless = sim->crashes > 0 && !submit->has_id_row;
+    CHECK(sim, submit->is_forgotten || is_other_text || is_nameless);
 }
 
 /* ---- after each step ------------------------------------------------------------------------------ */

@@ -60,7 +60,13 @@ void operator_check(struct sim *sim)
     CHECK(sim, options->slots_are_auto || gauges.slots_plan == options->slots);
     /* Whoever drains begins nothing new. */
     CHECK(sim, !sim->is_draining || engine_stats(sim->engine)->flights == sim->drained_flights);
-    /* Without faults the vendor says how many it has, and is asked. */
-    CHECK(sim, !sim->is_healing || !options->slots_are_auto ||
-                   sim->now_ms < sim->heal_ms + 1200000 || gauges.slots_plan <= THREADS_MOST);
+}
+
+/* Without faults the vendor says how many threads it has, if it is asked. */
+bool operator_knows_plan(const struct sim *sim)
+{
+    struct gauges gauges;
+    engine_gauges(sim->engine, &gauges);
+    return sim->plan.strength[FAULT_RELOAD] == 0 || !sim->plan.options.slots_are_auto ||
+           gauges.slots_plan <= THREADS_MOST;
 }

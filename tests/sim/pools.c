@@ -69,6 +69,9 @@ static void store(struct sim *sim, struct token *token, bool is_stored)
     const int pool = pool_alone(sim, token->key);
     if (pool >= 0)
         sim->stored[pool] += (uint32_t)is_stored - (uint32_t)token->is_stored;
+    /* What it has no room for is banked, and found by nobody before the next restart. */
+    if (pool >= 0)
+        sim->is_overfull[pool] |= sim->stored[pool] > 2 * sim->plan.pools[pool].size;
     if (pool >= 0 && token->is_bound && !is_stored) {
         sim->bound[pool]--;
         token->is_bound = false;
@@ -105,6 +108,7 @@ void pools_after_crash(struct sim *sim)
     if (sim->plan.options.pool_count == 0)
         return;
     sim->pool_flights = sim->step_pool_flights = sim->step_refills = 0;
+    memset(sim->is_overfull, 0, sizeof sim->is_overfull);
     for (uint32_t i = 0; i < sim->token_count; i++) {
         const struct record *row = sim->tokens[i].uid == 0
                                        ? NULL
@@ -128,7 +132,8 @@ bool pool_has_for(const struct sim *sim, const struct ask *ask)
         ask->max_age_ms != UINT32_MAX || sim->has_skewed || sim->plan.size != SIZE_SMALL)
         return false;
     const uint32_t key = sim->pool_keys[ask->pool - 1];
-    if (pool_alone(sim, key) < 0)
+    const int pool = pool_alone(sim, key);
+    if (pool < 0 || sim->is_overfull[pool])
         return false;
     for (size_t i = 0; i < sim->token_count; i++) {
         const struct token *token = &sim->tokens[i];
@@ -205,7 +210,7 @@ static void check_stock(struct sim *sim, uint16_t pool, const struct pool_view *
     CHECK(sim, view->ready <= stored && view->ready <= 2 * view->size);
     if (view->ready + sim->bound[pool] < stored)
         CHECK(sim, view->ready + sim->bound[pool] + count_stale(sim, pool) >= stored ||
-                       view->ready == 2 * view->size);
+                       sim->is_overfull[pool]);
 }
 
 void pools_check(struct sim *sim)

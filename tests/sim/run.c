@@ -320,7 +320,7 @@ static bool is_quiet(const struct sim *sim)
     struct gauges gauges;
     engine_gauges(sim->engine, &gauges);
     return gauges.waiting == 0 && gauges.flights == 0 && gauges.callers == 0 &&
-           gauges.breaker == BREAKER_CLOSED && !notices_are_owed(sim);
+           gauges.breaker == BREAKER_CLOSED && operator_knows_plan(sim) && !notices_are_owed(sim);
 }
 
 static void await_quiet(struct sim *sim)

@@ -380,6 +380,7 @@ struct sim {
     uint32_t pool_keys[SIM_POOLS];
     uint32_t stored[SIM_POOLS];               /* solutions for it, by the rows */
     uint32_t bound[SIM_POOLS];                /* of them, those that may be somebody\'s already */
+    bool is_overfull[SIM_POOLS];              /* there were more than it may hold */
     uint64_t pool_flights;                    /* rows of new ones for pools, in this incarnation */
     uint64_t step_refills, step_pool_flights; /* when the last step was checked */
     uint64_t pool_submit_step;                /* the last one that submitted anything for one */
@@ -532,6 +533,7 @@ void operator_acts(struct sim *sim);
 /* Has everybody been answered, and may it end? */
 bool operator_is_done(const struct sim *sim);
 void operator_check(struct sim *sim);
+bool operator_knows_plan(const struct sim *sim);
 
 /* ---- the slow model -------------------------------------------------------------------------- */
 
