@@ -325,7 +325,7 @@ static void init_memory(struct engine *engine)
     slab_init(&engine->solutions, sizeof(struct solution), solutions);
     slab_init(&engine->idempotency, sizeof(struct idempotency), options->max_idempotency);
     slab_init(&engine->letters, sizeof(struct letter), options->max_letters);
-    slab_init(&engine->notices, sizeof(struct notice), options->max_requests);
+    slab_init(&engine->notices, sizeof(struct notice), notices_room(options->max_requests));
     slab_init(&engine->account_waits, sizeof(struct account_wait), ACCOUNT_WAITS);
     table_init(&engine->requests_by_id, options->max_requests, secret);
     table_init(&engine->holds_by_caller, options->max_callers, secret);
@@ -334,7 +334,7 @@ static void init_memory(struct engine *engine)
     table_init(&engine->solutions_by_key, options->max_solutions, secret);
     table_init(&engine->idempotency_by_key, options->max_idempotency, secret);
     table_init(&engine->letters_by_number, options->max_letters, secret);
-    table_init(&engine->notices_by_request, options->max_requests, secret);
+    table_init(&engine->notices_by_request, notices_room(options->max_requests), secret);
 }
 
 struct engine *engine_new(const struct engine_options *options, uint64_t now_ms, int64_t wall_ms)

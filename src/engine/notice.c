@@ -7,6 +7,14 @@
 /* As many as may be are on the wire; nothing was tried. */
 #define BUSY_WAIT_MS 1000
 
+/* Besides the requests' own, so that these always find a place. */
+#define REPLAYS_MOST 256
+
+uint32_t notices_room(uint32_t requests)
+{
+    return requests + REPLAYS_MOST;
+}
+
 static struct notice *find(const struct engine *engine, request_id request)
 {
     const struct key key = key_from_u64(request);
@@ -19,8 +27,8 @@ static struct notice *notice_new(struct engine *engine, request_id request, stru
 {
     slab_id id;
     struct notice *notice = slab_alloc(&engine->notices, &id);
-    if (notice == NULL)
-        return NULL;
+    /* There is a place for each request, and some for letters. */
+    ASSERT(notice != NULL);
     notice->id = id;
     notice->url = blob_ref(url);
     notice->code = blob_ref(code);
@@ -42,8 +50,10 @@ static void notice_free(struct engine *engine, struct notice *notice)
 {
     if (notice->request != NULL)
         notice->request->notice = NULL;
-    if (notice->letter != NULL)
+    if (notice->letter != NULL) {
         notice->letter->notice = NULL;
+        engine->notice_replays--;
+    }
     wheel_cancel(&engine->wheel, &notice->timer);
     table_remove(&engine->notices_by_request, &notice->node);
     notice_close(notice);
@@ -66,8 +76,6 @@ void notice_start(struct engine *engine, struct request *request)
     const bool is_solved = request->solution != NULL;
     struct notice *notice = notice_new(engine, request->public_id, request->pingback,
                                        is_solved ? request->solution->text : request->error);
-    /* There is a place for each request. */
-    ASSERT(notice != NULL);
     notice->client = request->client;
     notice->request = request;
     request->notice = notice;
@@ -79,11 +87,10 @@ void notice_start(struct engine *engine, struct request *request)
 
 bool notice_replay(struct engine *engine, struct letter *letter)
 {
-    if (find(engine, letter->request) != NULL)
+    if (find(engine, letter->request) != NULL || engine->notice_replays == REPLAYS_MOST)
         return false;
     struct notice *notice = notice_new(engine, letter->request, letter->pingback, letter->text);
-    if (notice == NULL)
-        return false;
+    engine->notice_replays++;
     notice->client = letter->client;
     notice->letter = letter;
     letter->notice = notice;

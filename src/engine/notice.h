@@ -4,6 +4,9 @@
 
 #include "engine/state.h"
 
+/* How many there may be, with so many requests. */
+uint32_t notices_room(uint32_t requests);
+
 /* The request is final and has an address: tell it until it is heard. */
 void notice_start(struct engine *engine, struct request *request);
 

@@ -309,6 +309,7 @@ struct engine {
     uint64_t letter_bytes;   /* of their parameters */
     struct list replays;     /* letters waiting to be replayed */
     uint32_t replay_count;
+    uint32_t notice_replays; /* letters about notices that are told again */
     struct wheel_timer replay_timer;
     uint64_t letter_serial;
     bool letters_are_alerted;

@@ -72,12 +72,52 @@ static void limits_and_the_journal_stay_as_they_were_built(void **state)
     skip_lines(w);
 }
 
+static void slots_that_become_a_matter_of_the_plan_are_asked_for(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    struct world *w = world_new(&options);
+    options.slots_are_auto = true;
+    engine_configure(w->engine, &options);
+    tick(w);
+    threads(w, 0, 7);
+    assert_int_equal(gauges_of(w).slots_plan, 7);
+    options.slots++;
+    engine_configure(w->engine, &options);
+    assert_int_equal(gauges_of(w).slots_plan, 7);
+    skip_lines(w);
+}
+
+static void what_is_spent_stays_spent_through_reloads_and_a_restart(void **state)
+{
+    (void)state;
+    static const struct client_options rich = {.weight = 1, .budget_per_day = 2};
+    static const struct client_options poor = {.weight = 1, .budget_per_day = 1};
+    struct engine_options options = with_clients(&rich, 1);
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true);
+    ask(w, "bob", .key = "L", .is_told = true);
+    accepted(w, "a1", "T1");
+    accepted(w, "a2", "T2");
+    w->options.clients = &poor;
+    engine_configure(w->engine, &w->options);
+    crash(w, ALL_RECORDS);
+    w->options.clients = &rich;
+    engine_configure(w->engine, &w->options);
+    ask(w, "cat", .key = "M");
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(a_new_client_comes_and_a_budget_grows),
         STORY(more_slots_let_the_queue_go_on_and_fewer_hold_it_back),
         STORY(limits_and_the_journal_stay_as_they_were_built),
+        STORY(slots_that_become_a_matter_of_the_plan_are_asked_for),
+        STORY(what_is_spent_stays_spent_through_reloads_and_a_restart),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -139,6 +139,34 @@ static void what_found_no_place_is_handed_out_once(void **state)
     skip_lines(w);
 }
 
+static void a_solution_that_came_without_a_name_is_no_news_with_one(void **state)
+{
+    (void)state;
+    struct world *w = thrifty_world(100);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    ambiguous(w, "a1");
+    callback(w, "a1", "", "TOKEN");
+    callback(w, "a1", "T2", "OTHER");
+    callback(w, "a1", "T1", "TOKEN");
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    assert_int_equal(w->tally.solved, 1);
+    skip_lines(w);
+}
+
+static void the_name_of_a_task_that_nobody_waits_for_is_remembered(void **state)
+{
+    (void)state;
+    struct world *w = thrifty_world(100);
+    ask(w, "ann", .key = "K");
+    pass(w, 180000);
+    accepted(w, "a1", "T1");
+    crash(w, ALL_RECORDS);
+    callback(w, "a1", "", "TOKEN");
+    callback(w, "a1", "T2", "OTHER");
+    assert_int_equal(stats_of(w)->duplicates_proven, 1);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -150,6 +178,8 @@ int main(void)
         STORY(a_late_solution_is_handed_out_once),
         STORY(a_repeat_is_recognised_after_two_crashes),
         STORY(what_found_no_place_is_handed_out_once),
+        STORY(a_solution_that_came_without_a_name_is_no_news_with_one),
+        STORY(the_name_of_a_task_that_nobody_waits_for_is_remembered),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

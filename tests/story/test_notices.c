@@ -155,6 +155,45 @@ static void after_a_crash_the_address_is_told_again(void **state)
     expect(w, "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1\n");
 }
 
+static void no_address_hears_of_a_request_that_is_not_on_disk(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    solve(w, "a1", "T1", "TOKEN");
+    durable(w, w->seq);
+    skip_lines(w);
+    const journal_seq before = w->seq;
+    ask(w, "bob", .key = "K", .is_told = true, .pingback = URL);
+    assert_int_equal(w->seq, before + 1);
+    expect(w, "[  6000] journal 9 request r2 solved tells https://hooks.example.com/x\n"
+              "[  6000] notify https://hooks.example.com/x of r2: TOKEN after 9\n"
+              "[  6000] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1 after 9\n");
+}
+
+static void letters_under_way_leave_a_place_for_every_request(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.max_requests = 1;
+    options.notice_retries = 0;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    rejected(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    told(w, "r1", NOTICE_REFUSED);
+    look(w, "ann", "r1", 0);
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 0);
+    ask(w, "bob", .key = "L", .is_told = true, .pingback = URL);
+    rejected(w, "a2", CLASS_PROXY, "ERROR_BAD_PROXY");
+    told(w, "r2", NOTICE_DELIVERED);
+    told(w, "r1", NOTICE_DELIVERED);
+    assert_int_equal(stats_of(w)->notices_delivered, 2);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +205,8 @@ int main(void)
         STORY(whoever_detaches_is_told_nothing_more),
         STORY(a_request_stays_until_its_caller_was_told),
         STORY(after_a_crash_the_address_is_told_again),
+        STORY(no_address_hears_of_a_request_that_is_not_on_disk),
+        STORY(letters_under_way_leave_a_place_for_every_request),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

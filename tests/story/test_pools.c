@@ -6,10 +6,11 @@
 #include "lines.h"
 
 static uint32_t plan = 10;
+static bool has_callbacks = false;
 
-static struct world *world_with_pool(struct pool_options pool, bool has_journal)
+static struct world *world_of(struct engine_options options, struct pool_options pool,
+                              bool has_journal)
 {
-    struct engine_options options = world_options();
     pool.params = blob_new(SLICE_OF("P"));
     pool.key = key_named("P");
     pool.captcha = CAPTCHA_TURNSTILE;
@@ -20,6 +21,7 @@ static struct world *world_with_pool(struct pool_options pool, bool has_journal)
     options.pool_count = 1;
     options.has_journal = has_journal;
     options.slots = plan;
+    options.has_callbacks = has_callbacks;
     options.poll_first_ms[CAPTCHA_TURNSTILE] = 5000;
     struct world *w = world_new(&options);
     /* The world keeps its options for a crash, and with them the pool's. */
@@ -28,6 +30,11 @@ static struct world *world_with_pool(struct pool_options pool, bool has_journal)
     w->options.pools = &kept;
     w->pool_params = pool.params;
     return w;
+}
+
+static struct world *world_with_pool(struct pool_options pool, bool has_journal)
+{
+    return world_of(world_options(), pool, has_journal);
 }
 
 static struct pool_view view_of(const struct world *w)
@@ -170,6 +177,100 @@ static void each_solution_is_handed_out_once_also_after_a_crash(void **state)
     assert_int_equal(view_of(w).served, 1);
 }
 
+static void a_refill_that_failed_lets_newcomers_go_first(void **state)
+{
+    (void)state;
+    plan = 1;
+    struct world *w = world_with_pool((struct pool_options){.size = 1}, false);
+    plan = 10;
+    tick(w);
+    ask(w, "ann", .key = "A");
+    rejected(w, "a1", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
+    expect(w, "[     0] submit a1 P\n"
+              "[     0] submit a2 A\n");
+}
+
+static void a_solution_that_comes_late_is_kept_where_it_is_looked_for(void **state)
+{
+    (void)state;
+    has_callbacks = true;
+    struct world *w = world_with_pool((struct pool_options){.size = 1}, false);
+    has_callbacks = false;
+    tick(w);
+    ambiguous(w, "a1");
+    pass(w, 45000);
+    callback(w, "a1", "T1", "LATE");
+    assert_int_equal(view_of(w).ready, 1);
+    skip_lines(w);
+    ask(w, "ann", .key = "K", .pool = 1);
+    expect(w, "[ 45000] answer ann r1 solved \"LATE\" source pool attempts 0\n");
+}
+
+static void a_callers_own_solve_does_not_become_the_pools_in_a_crash(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool((struct pool_options){.size = 1}, true);
+    tick(w);
+    ask(w, "ann", .key = "P", .reuse = REUSE_SINGLE, .is_told = true, .pool = 1);
+    accepted(w, "a2", "T2");
+    crash(w, ALL_RECORDS);
+    pass(w, 0);
+    solved(w, "a2", "TOKEN");
+    durable(w, w->seq);
+    assert_string_equal(peek(w, "r1"), "solved");
+    assert_int_equal(view_of(w).ready, 0);
+    skip_lines(w);
+}
+
+static void what_an_idempotency_key_has_is_nobody_elses_after_a_crash(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool((struct pool_options){.size = 1}, true);
+    tick(w);
+    solve(w, "a1", "T1", "ONE");
+    const journal_seq before = w->seq;
+    ask(w, "ann", .key = "K", .pool = 1, .idempotency = "I");
+    crash(w, before + 1);
+    skip_lines(w);
+    ask(w, "bob", .key = "K", .pool = 1);
+    assert_int_equal(w->tally.solved, 1);
+    ask(w, "ann again", .key = "K", .pool = 1, .idempotency = "I");
+    assert_int_equal(w->tally.solved, 2);
+    assert_int_equal(view_of(w).ready, 0);
+    skip_lines(w);
+}
+
+static void there_is_a_place_for_all_it_holds(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.max_solutions = options.max_requests = options.max_flights = 1;
+    options.max_idempotency = 1;
+    struct world *w = world_of(options, (struct pool_options){.size = 9}, false);
+    static const char *const attempts[] = {"a1", "a2", "a3", "a4", "a5", "a6", "a7", "a8", "a9"};
+    tick(w);
+    for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++)
+        solve(w, attempts[i], "T", "TOKEN");
+    assert_int_equal(view_of(w).ready, 9);
+    skip_lines(w);
+}
+
+static void what_is_too_old_when_it_comes_is_not_asked_for_again_at_once(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.ttl_ms[CAPTCHA_TURNSTILE] = 12000;
+    struct world *w = world_of(options, (struct pool_options){.size = 1}, false);
+    tick(w);
+    solve(w, "a1", "T1", "OLD");
+    assert_int_equal(view_of(w).expired, 1);
+    pass(w, 999);
+    assert_int_equal(w->tally.submits, 1);
+    pass(w, 1);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -180,6 +281,12 @@ int main(void)
         STORY(it_sleeps_after_too_much_waste),
         STORY(a_vendor_that_refuses_is_asked_again_only_later),
         STORY(each_solution_is_handed_out_once_also_after_a_crash),
+        STORY(a_refill_that_failed_lets_newcomers_go_first),
+        STORY(a_solution_that_comes_late_is_kept_where_it_is_looked_for),
+        STORY(a_callers_own_solve_does_not_become_the_pools_in_a_crash),
+        STORY(what_an_idempotency_key_has_is_nobody_elses_after_a_crash),
+        STORY(there_is_a_place_for_all_it_holds),
+        STORY(what_is_too_old_when_it_comes_is_not_asked_for_again_at_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

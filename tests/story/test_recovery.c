@@ -335,7 +335,7 @@ static void a_repeated_callback_is_recognised_by_the_solution_it_brought(void **
     callback(w, "a1", "T1", "TOKEN");
     look(w, "ann", "r1", 0);
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
-    expect(w, "[     0] journal 1 attempt a1 unheard solved\n"
+    expect(w, "[     0] journal 1 attempt a1 task T1 solved\n"
               "[     0] journal 2 solution K \"TOKEN\" task T1 handed 1\n"
               "[     0] journal 3 drop flight\n"
               "[     0] ack a1 after 3\n"
