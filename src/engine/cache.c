@@ -84,7 +84,8 @@ void cache_bank(struct engine *engine, struct solution *solution, bool is_shared
 {
     COUNT(engine, solutions_banked);
     /* Whoever asks for a pooled target looks there first, and under another key than the pool's later. */
-    struct pool *pool = is_shared ? NULL : pool_by_key(engine, &solution->node.key);
+    struct pool *pool =
+        is_shared ? NULL : pool_by_key(engine, &solution->node.key, solution->client);
     if (pool != NULL && pool_has_room(pool))
         (void)pool_add(engine, pool, solution);
     else if (is_one_time || solution->expires_ms <= engine->now_ms)

@@ -244,11 +244,14 @@ struct flight *pools_refill(struct engine *engine)
 
 /* ---- looking ----------------------------------------------------------------------------- */
 
-struct pool *pool_by_key(const struct engine *engine, const struct key *key)
+/* Two clients may have a pool each for the same target. */
+struct pool *pool_by_key(const struct engine *engine, const struct key *key, client_id client)
 {
-    for (uint16_t i = 0; i < engine->pool_count; i++)
-        if (key_equals(&engine->pools[i].options.key, key))
+    for (uint16_t i = 0; i < engine->pool_count; i++) {
+        const struct pool_options *options = &engine->pools[i].options;
+        if (options->client == client && key_equals(&options->key, key))
             return &engine->pools[i];
+    }
     return NULL;
 }
 

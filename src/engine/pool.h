@@ -42,7 +42,7 @@ void pool_on_solution_timer(struct engine *engine, struct solution *solution);
 void pool_on_timer(struct engine *engine, struct pool *pool);
 
 /* After a restart: which pool a row belongs to, or NULL. */
-struct pool *pool_by_key(const struct engine *engine, const struct key *key);
+struct pool *pool_by_key(const struct engine *engine, const struct key *key, client_id client);
 
 void pool_check(const struct engine *engine);
 

@@ -182,7 +182,7 @@ static void restore_solution(struct engine *engine, const struct solution_row *r
     if (engine->solutions.used == engine->solutions.capacity || row->text == NULL || row->id == 0)
         return;
     struct solution *solution = solution_of(engine, row);
-    struct pool *pool = pool_by_key(engine, &row->key);
+    struct pool *pool = pool_by_key(engine, &row->key, row->client);
     if (row->is_kept && pool != NULL && pool_has_room(pool) && !row->is_shared && row->handed == 0)
         (void)pool_add(engine, pool, solution);
     else if (row->is_kept)
@@ -334,7 +334,7 @@ static void adopt(struct engine *engine, struct flight *flight)
     if (flight->reuse != REUSE_SINGLE || flight->request_count > 0 ||
         !list_is_empty(&flight->idempotency))
         return;
-    flight->pool = pool_by_key(engine, &flight->node.key);
+    flight->pool = pool_by_key(engine, &flight->node.key, flight->client);
     if (flight->pool != NULL)
         flight->pool->solving++;
 }

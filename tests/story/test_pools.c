@@ -240,6 +240,38 @@ static void what_an_idempotency_key_has_is_nobody_elses_after_a_crash(void **sta
     skip_lines(w);
 }
 
+static void of_two_pools_for_one_target_each_keeps_its_own(void **state)
+{
+    (void)state;
+    static const struct client_options clients[] = {{.weight = 1, .budget_per_day = UINT64_MAX},
+                                                    {.weight = 1, .budget_per_day = UINT64_MAX}};
+    static struct pool_options pools[2];
+    struct blob *params = blob_new(SLICE_OF("P"));
+    for (client_id i = 0; i < 2; i++)
+        pools[i] = (struct pool_options){.size = 1,
+                                         .idle_after_ms = 120000,
+                                         .client = i,
+                                         .captcha = CAPTCHA_TURNSTILE,
+                                         .key = key_named("P"),
+                                         .params = params};
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.clients = clients;
+    options.client_count = 2;
+    options.pools = pools;
+    options.pool_count = 2;
+    struct world *w = world_new(&options);
+    w->pool_params = params;
+    tick(w);
+    solve(w, "a2", "T2", "OF CLIENT 1");
+    crash(w, ALL_RECORDS);
+    struct pool_view views[2];
+    assert_int_equal(engine_list_pools(w->engine, views, 2), 2);
+    assert_int_equal(views[0].ready, 0);
+    assert_int_equal(views[1].ready, 1);
+    skip_lines(w);
+}
+
 static void there_is_a_place_for_all_it_holds(void **state)
 {
     (void)state;
@@ -285,6 +317,7 @@ int main(void)
         STORY(a_solution_that_comes_late_is_kept_where_it_is_looked_for),
         STORY(a_callers_own_solve_does_not_become_the_pools_in_a_crash),
         STORY(what_an_idempotency_key_has_is_nobody_elses_after_a_crash),
+        STORY(of_two_pools_for_one_target_each_keeps_its_own),
         STORY(there_is_a_place_for_all_it_holds),
         STORY(what_is_too_old_when_it_comes_is_not_asked_for_again_at_once),
     };
