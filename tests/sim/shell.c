@@ -81,11 +81,16 @@ static void perform(struct sim *sim, const struct action *action)
 }
 
 /* Between these records it hurts most. */
+static bool is_delicate(const struct sim *sim, enum record_kind kind)
+{
+    return kind == RECORD_SOLUTION || kind == RECORD_ATTEMPT || kind == RECORD_FLIGHT ||
+           (kind == RECORD_IDEMPOTENCY && sim->plan.options.pool_count > 0) ||
+           (kind == RECORD_REQUEST && sim->plan.strength[FAULT_PINGBACK] > 0);
+}
+
 static void maybe_crash_here(struct sim *sim, const struct record *record)
 {
-    const bool is_delicate = record->kind == RECORD_SOLUTION || record->kind == RECORD_ATTEMPT ||
-                             record->kind == RECORD_FLIGHT;
-    if (is_delicate && sim->plan.size != SIZE_LARGE && sim_may_crash(sim) &&
+    if (is_delicate(sim, record->kind) && sim->plan.size != SIZE_LARGE && sim_may_crash(sim) &&
         sim_chance(sim, FAULT_CRASH) && sim_below(sim, 24) == 0)
         sim->crash_now = true;
 }
