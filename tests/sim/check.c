@@ -341,6 +341,7 @@ static void check_limits(struct sim *sim)
     CHECK(sim, gauges.solution_bytes <= options->max_solution_bytes);
     CHECK(sim, gauges.idempotency <= options->max_idempotency);
     CHECK(sim, gauges.letters <= options->max_letters);
+    operator_check(sim, &gauges);
     /* A clock that is set back while we are down brings a day back, and its budget. */
     const uint64_t days = sim->has_skewed ? UINT32_MAX : sim->last_day - sim->first_day + 1;
     for (size_t i = 0; i < SIM_CLIENTS; i++) {
@@ -379,7 +380,6 @@ void check_after_step(struct sim *sim)
     check_limits(sim);
     check_books(sim);
     pools_check(sim);
-    operator_check(sim);
     if (sim->reference != NULL)
         reference_compare(sim);
 }

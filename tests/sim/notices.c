@@ -45,7 +45,7 @@ void notices_record(struct sim *sim, const struct record *record)
         note->has_letter = true;
         note->refused = 0;
     }
-    if (record->kind != RECORD_REQUEST)
+    if (record->kind != RECORD_REQUEST || sim->plan.strength[FAULT_PINGBACK] == 0)
         return;
     struct notice_note *note = notice_of(sim, record->request.id);
     const bool has_address = !record->is_drop && record->request.pingback != NULL;

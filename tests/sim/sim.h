@@ -532,7 +532,7 @@ struct notice_note *notice_of(const struct sim *sim, request_id id);
 void operator_acts(struct sim *sim);
 /* Has everybody been answered, and may it end? */
 bool operator_is_done(const struct sim *sim);
-void operator_check(struct sim *sim);
+void operator_check(struct sim *sim, const struct gauges *gauges);
 bool operator_knows_plan(const struct sim *sim);
 
 /* ---- the slow model -------------------------------------------------------------------------- */
