@@ -1,7 +1,8 @@
 """Bugs that the tests must notice: (name, file, text, what it becomes, who has to notice).
 
 Every text must occur exactly once in its file: a mutant that no longer applies fails the run, so that nobody
-believes in a guard that guards nothing. Who notices: "sim" or "unit NAME".
+believes in a guard that guards nothing. Who notices: "sim", "sim extras" (with pools, pingbacks, reloads
+and drains) or "unit NAME".
 """
 
 MUTANTS = [
@@ -172,58 +173,58 @@ MUTANTS = [
     ("pool: a solution is handed out again after a crash", "src/engine/ask.c",
      "            solution->handed == 0 && (ask->reuse != REUSE_SHARED || !solution->is_shared);",
      "            solution->handed == 0 && solution->pool == NULL &&\n"
-     "            (ask->reuse != REUSE_SHARED || !solution->is_shared);", "sim"),
+     "            (ask->reuse != REUSE_SHARED || !solution->is_shared);", "sim extras"),
     ("pool: a caller's own solve becomes the pool's in a crash", "src/engine/recover.c",
-     "flight->reuse != REUSE_SINGLE || flight->request_count > 0 ||", "flight->reuse != REUSE_SINGLE ||", "sim"),
+     "flight->reuse != REUSE_SINGLE || flight->request_count > 0 ||", "flight->reuse != REUSE_SINGLE ||", "sim extras"),
     ("pool: what an idempotency key has is given to another after a crash", "src/engine/pool.c",
-     " && !solution->is_set_aside", "", "sim"),
+     " && !solution->is_set_aside", "", "sim extras"),
     ("pool: refills do not wait for those who wait", "src/engine/slots.c",
      "        struct flight *flight = next_in_turn(engine);",
      "        struct flight *flight = pools_refill(engine);\n"
-     "        if (flight == NULL)\n            flight = next_in_turn(engine);", "sim"),
+     "        if (flight == NULL)\n            flight = next_in_turn(engine);", "sim extras"),
     ("pool: a refill is tried again before newcomers", "src/engine/retry.c",
-     "    return flight_is_wanted(flight) && flight->pool == NULL;", "    return flight_is_wanted(flight);", "sim"),
+     "    return flight_is_wanted(flight) && flight->pool == NULL;", "    return flight_is_wanted(flight);", "sim extras"),
     ("pool: it is filled beyond its size", "src/engine/pool.c",
-     "pool->solving < pool->options.size &&", "pool->solving <= pool->options.size &&", "sim"),
+     "pool->solving < pool->options.size &&", "pool->solving <= pool->options.size &&", "sim extras"),
     ("pool: a late solution does not get there", "src/engine/cache.c",
-     "    if (pool != NULL && pool_has_room(pool))", "    if (pool != NULL && pool->options.size == 0)", "sim"),
+     "    if (pool != NULL && pool_has_room(pool))", "    if (pool != NULL && pool->options.size == 0)", "sim extras"),
     ("pool: one that failed is not filled for a day", "src/engine/pool.c",
-     "    pool->retry_at_ms = engine->now_ms + wait_ms;", "    pool->retry_at_ms = engine->now_ms + 86400000;", "sim"),
+     "    pool->retry_at_ms = engine->now_ms + wait_ms;", "    pool->retry_at_ms = engine->now_ms + 86400000;", "sim extras"),
     ("pool: there are no places for its solutions", "src/engine/engine.c",
-     "                               pools_room(engine) + 1;", "                               1;", "sim"),
+     "                               pools_room(engine) + 1;", "                               1;", "sim extras"),
 
     # ---- callers' addresses ------------------------------------------------------------------------------------------------
     ("notice: an address is told before the solution is durable", "src/engine/notice.c",
-     "    if (is_solved && request->solution->seq > after)\n        after = request->solution->seq;\n", "", "sim"),
+     "    if (is_solved && request->solution->seq > after)\n        after = request->solution->seq;\n", "", "sim extras"),
     ("notice: an address hears of a request that is not on disk", "src/engine/request.c",
-     "    if (is_noticed && !request->is_journaled)\n        journal_request(engine, request);\n", "", "sim"),
+     "    if (is_noticed && !request->is_journaled)\n        journal_request(engine, request);\n", "", "sim extras"),
     ("notice: a crash forgets whom to tell", "src/engine/request.c",
-     "    request->pingback = blob_ref(row->pingback);\n", "", "sim"),
-    ("notice: an address is told without end", "src/engine/notice.c", "    notice->tries++;\n", "", "sim"),
+     "    request->pingback = blob_ref(row->pingback);\n", "", "sim extras"),
+    ("notice: an address is told without end", "src/engine/notice.c", "    notice->tries++;\n", "", "sim extras"),
     ("notice: one that nobody took is no letter", "src/engine/notice.c",
-     "    else\n        letter_of_notice(engine, notice);\n", "", "sim"),
+     "    else\n        letter_of_notice(engine, notice);\n", "", "sim extras"),
     ("notice: its request is forgotten before it is heard", "src/engine/request.c",
      "    if (request->is_read || !is_final(request) || request->notice != NULL)",
-     "    if (request->is_read || !is_final(request))", "sim"),
+     "    if (request->is_read || !is_final(request))", "sim extras"),
 
     # ---- reloads and drains --------------------------------------------------------------------------------------------------
     ("reload: new slots are added to the old", "src/engine/slots.c",
      "is_auto ? SLOTS_AUTO_MOST : engine->options.slots;",
-     "is_auto ? SLOTS_AUTO_MOST : engine->slots_plan + engine->options.slots;", "sim"),
+     "is_auto ? SLOTS_AUTO_MOST : engine->slots_plan + engine->options.slots;", "sim extras"),
     ("reload: fewer slots of a client hold nothing back", "src/engine/slots.c",
      "        set_options(&engine->clients[i], &clients[i]);\n        update_turn(engine, &engine->clients[i]);\n",
-     "        set_options(&engine->clients[i], &clients[i]);\n", "sim"),
+     "        set_options(&engine->clients[i], &clients[i]);\n", "sim extras"),
     ("reload: nobody asks for the plan's threads", "src/engine/configure.c",
-     "    if (is_switched)\n        account_watch_plan(engine);\n", "", "sim"),
+     "    if (is_switched)\n        account_watch_plan(engine);\n", "", "sim extras"),
     ("reload: what was spent is cut to a lowered budget by a restart", "src/engine/recover.c",
      "        engine->clients[row->client].spent = row->spent;",
      "        engine->clients[row->client].spent =\n"
      "            row->spent < engine->clients[row->client].options.budget_per_day\n"
-     "                ? row->spent : engine->clients[row->client].options.budget_per_day;", "sim"),
+     "                ? row->spent : engine->clients[row->client].options.budget_per_day;", "sim extras"),
     ("drain: new requests are taken", "src/engine/ask.c",
-     "    if (engine->is_draining)\n        return refuse_full(placement, REFUSAL_DRAINING);\n", "", "sim"),
+     "    if (engine->is_draining)\n        return refuse_full(placement, REFUSAL_DRAINING);\n", "", "sim extras"),
     ("drain: pools are filled", "src/engine/pool.c",
-     "    if (engine->pool_count == 0 || engine->is_draining)", "    if (engine->pool_count == 0)", "sim"),
+     "    if (engine->pool_count == 0 || engine->is_draining)", "    if (engine->pool_count == 0)", "sim extras"),
 
     # ---- besides the engine -----------------------------------------------------------------------------------------------
     ("8 bytes of a nonce's MAC are compared", "src/proto/nonce.c",
