@@ -9,6 +9,14 @@ struct idempotency *idempotency_find(const struct engine *engine, const struct k
     return node == NULL ? NULL : CONTAINER_OF(node, struct idempotency, node);
 }
 
+/* What nobody has yet waits for the retry: its caller left, or a crash came before the hand-out was
+ * written. No pool gives it to anybody else. */
+static void hold(struct idempotency *record, struct solution *solution)
+{
+    record->solution = solution_ref(solution);
+    solution->is_set_aside = !solution->is_shared && solution->handed == 0;
+}
+
 /* What it stood for is anybody's again. */
 static void let_go(struct engine *engine, struct idempotency *record)
 {
@@ -85,7 +93,7 @@ void idempotency_settle(struct engine *engine, struct flight *flight, struct sol
         }
         list_unlink(&record->link);
         record->flight = NULL;
-        record->solution = solution_ref(solution);
+        hold(record, solution);
         wheel_arm(&engine->wheel, &record->expiry,
                   engine->now_ms + engine->options.idempotency_ttl_ms);
         journal_idempotency(engine, record);
@@ -106,9 +114,7 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
     }
     wheel_arm(&engine->wheel, &record->expiry, engine->now_ms + left_ms);
     if (solution != NULL) {
-        record->solution = solution_ref(solution);
-        /* The crash came before its hand-out was written; the retry gets it, and nobody else. */
-        solution->is_set_aside = true;
+        hold(record, solution);
         return;
     }
     record->flight = flight;

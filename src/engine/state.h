@@ -136,7 +136,7 @@ struct solution {
     bool is_one_time;  /* never cached */
     bool is_waning;    /* in a pool: a replacement is on its way */
     bool is_bad;       /* reported: nobody gets it any more */
-    bool is_set_aside; /* in a pool after a restart: an idempotency key has it already */
+    bool is_set_aside; /* nobody has it, but an idempotency key: no pool gives it away */
     char task_id[TASK_ID_MAX];
 };
 

@@ -161,6 +161,18 @@ static void note_flight(struct sim *sim, const struct flight_row *row)
     pools_note_flight(sim, row);
 }
 
+/* With the next intent they are given up, though a crash may come before its submit. */
+static void close_over(struct sim *sim, const struct submit *intended)
+{
+    uint32_t next;
+    for (uint32_t i = sim->open_of_key[intended->key]; i != MAP_NONE; i = next) {
+        const struct submit *submit = &sim->submits[i];
+        next = submit->next_open;
+        if (submit->flight == intended->flight && is_over(sim, submit))
+            close_down(sim, i);
+    }
+}
+
 /* The first row of an attempt is its intent. */
 static void note_attempt(struct sim *sim, const struct attempt_row *row)
 {
@@ -194,6 +206,7 @@ static void note_attempt(struct sim *sim, const struct attempt_row *row)
         .handed = MAP_NONE,
     };
     CHECK(sim, sim->flights[flight].key == sim->submits[sim->submit_count].key);
+    close_over(sim, &sim->submits[sim->submit_count]);
     map_set(&sim->submit_by_name, row->name, (uint32_t)sim->submit_count++);
     sim->attempt_rows++;
 }

@@ -156,7 +156,7 @@ static void check_size(struct sim *sim, uint16_t pool, const struct pool_view *v
         fresh += token->key == sim->pool_keys[pool] && token->is_stored && !token->is_bound &&
                  token->expires_ms > sim->now_ms + options->min_ttl_ms + LEAD_MS;
     }
-    CHECK(sim, fresh + view->solving <= options->size);
+    CHECK(sim, fresh + view->solving <= options->size || sim->is_overfull[pool]);
 }
 
 /* A refill starts only when nobody who could have the slot waits for one. */

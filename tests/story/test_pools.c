@@ -240,6 +240,21 @@ static void what_an_idempotency_key_has_is_nobody_elses_after_a_crash(void **sta
     skip_lines(w);
 }
 
+static void what_waits_for_a_retry_is_not_handed_out_by_a_pool(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool((struct pool_options){.size = 1}, false);
+    tick(w);
+    ask(w, "ann", .key = "P", .reuse = REUSE_SINGLE, .pool = 1, .idempotency = "I");
+    gone(w, "ann");
+    solve(w, "a2", "T2", "OF ANN");
+    ask(w, "bob", .key = "P", .reuse = REUSE_SINGLE, .pool = 1);
+    assert_int_equal(w->tally.solved, 0);
+    ask(w, "ann again", .key = "P", .reuse = REUSE_SINGLE, .pool = 1, .idempotency = "I");
+    assert_int_equal(w->tally.solved, 1);
+    skip_lines(w);
+}
+
 static void of_two_pools_for_one_target_each_keeps_its_own(void **state)
 {
     (void)state;
@@ -317,6 +332,7 @@ int main(void)
         STORY(a_solution_that_comes_late_is_kept_where_it_is_looked_for),
         STORY(a_callers_own_solve_does_not_become_the_pools_in_a_crash),
         STORY(what_an_idempotency_key_has_is_nobody_elses_after_a_crash),
+        STORY(what_waits_for_a_retry_is_not_handed_out_by_a_pool),
         STORY(of_two_pools_for_one_target_each_keeps_its_own),
         STORY(there_is_a_place_for_all_it_holds),
         STORY(what_is_too_old_when_it_comes_is_not_asked_for_again_at_once),
