@@ -116,7 +116,7 @@ MUTANTS = [
     ("an idempotency key fits anything", "src/engine/ask.c",
      "    if (!key_equals(&record->fingerprint, &ask->key))\n        return REFUSAL_MISMATCH;", "", "sim"),
     ("a retry does not find the solution of its idempotency key", "src/engine/idempotency.c",
-     "        record->solution = solution_ref(solution);\n        wheel_arm(",
+     "        hold(record, solution);\n        wheel_arm(",
      "        record_free(engine, record);\n        continue;\n        wheel_arm(", "sim"),
     ("a repeated callback counts as news", "src/engine/hear.c",
      "    return !attempt->is_closed || (!attempt->is_solved && result->outcome == OUTCOME_SOLVED);",
