@@ -21,7 +21,8 @@ enum flight_state {
     FLIGHT_SUBMITTING,  /* engine's active list, holds a slot, the shell's submit timeout runs
                            → SOLVING, AMBIGUOUS, BACKING_OFF, QUEUED, SOLVED (an early callback), FAILED */
     FLIGHT_AMBIGUOUS,   /* active list, holds a slot, timer: ambiguity window
-                           → QUEUED (resend), SOLVED (the callback came), BACKING_OFF, FAILED */
+                           → QUEUED (resend), SOLVING (a callback named the task), SOLVED (the
+                           callback came), BACKING_OFF, FAILED */
     FLIGHT_SOLVING,     /* active list, holds a slot, timer: next poll
                            → SOLVED, QUEUED (unsolvable: at once again), BACKING_OFF, FAILED */
     FLIGHT_BACKING_OFF, /* engine's backing-off list, timer: retry → QUEUED, SOLVED, FAILED */

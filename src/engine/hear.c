@@ -133,6 +133,12 @@ static void ambiguous(struct engine *engine, struct attempt *attempt)
      * the attempt's row says that its submit ended, a restart no longer counts it. */
     slots_spend(engine, flight);
     (void)journal_attempt(engine, attempt);
+    /* A callback named the task before: it is only the reply that is lost. */
+    if (attempt->task_id[0] != '\0') {
+        prove_paid(engine, attempt);
+        flight_enter(engine, flight, FLIGHT_SOLVING, attempt_first_poll_ms(engine, attempt));
+        return;
+    }
     flight_enter(engine, flight, FLIGHT_AMBIGUOUS,
                  attempt->started_ms + engine->options.ambiguity_window_ms);
 }
@@ -361,8 +367,14 @@ static void note_arrival(struct engine *engine, struct attempt *attempt)
 /* A callback that says neither solution nor error: a poll finds out more. */
 static void hear_nothing(struct engine *engine, struct attempt *attempt)
 {
+    struct flight *flight = attempt->flight;
     COUNT(engine, callbacks_duplicate);
-    if (attempt->flight != NULL && attempt->flight->state == FLIGHT_SOLVING)
+    if (flight != NULL && flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] != '\0') {
+        /* Whoever can name the task has accepted it: it must not be paid for again. */
+        (void)journal_attempt(engine, attempt);
+        flight_enter(engine, flight, FLIGHT_SOLVING, WHEEL_NEVER);
+    }
+    if (flight != NULL && flight->state == FLIGHT_SOLVING)
         attempt_poll(engine, attempt);
 }
 

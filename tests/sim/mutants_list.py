@@ -164,8 +164,11 @@ MUTANTS = [
     ("a solution that found no place is handed out after two crashes", "src/engine/recover.c",
      "    } else if (solution->handed == 0) {", "    } else if (solution->is_cached) {", "sim"),
     ("an ambiguous submit costs no budget after a crash", "src/engine/hear.c",
-     "    slots_spend(engine, flight);\n    (void)journal_attempt(engine, attempt);\n    flight_enter(",
-     "    (void)journal_attempt(engine, attempt);\n    slots_spend(engine, flight);\n    flight_enter(", "sim"),
+     "    slots_spend(engine, flight);\n    (void)journal_attempt(engine, attempt);\n    /* A callback named",
+     "    (void)journal_attempt(engine, attempt);\n    slots_spend(engine, flight);\n    /* A callback named", "sim"),
+    ("a task that a callback named is paid for again", "src/engine/hear.c",
+     "flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] != '\\0') {",
+     "flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] == '?') {", "sim"),
     ("a late solution is handed out again after a crash", "src/engine/hear.c",
      "    if (flight == NULL)\n        (void)journal_attempt(engine, attempt);", "", "sim"),
 

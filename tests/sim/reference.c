@@ -14,6 +14,7 @@ struct ref_flight {
     bool is_live, is_matched;
     bool may_end, must_end; /* in this step */
     bool may_queue;         /* a timer may have brought it back to the queue */
+    bool is_named;          /* a callback named its task */
     enum phase phase;
     uint32_t key;
     client_id client;
@@ -277,10 +278,14 @@ static void on_result(const struct sim *sim, const struct event *event)
     } else if (event->kind == EVENT_SUBMITTED && result->outcome == OUTCOME_ACCEPTED) {
         flight->phase = SOLVING;
     } else if (event->kind == EVENT_SUBMITTED && result->outcome == OUTCOME_AMBIGUOUS) {
-        flight->phase = AMBIGUOUS;
+        flight->phase = flight->is_named ? SOLVING : AMBIGUOUS;
         flight->window_ms = flight->started_ms + sim->plan.options.ambiguity_window_ms;
     } else if (event->kind == EVENT_SUBMITTED || result->outcome == OUTCOME_FAILED) {
         try_again(sim, flight, result);
+    } else if (event->kind == EVENT_CALLBACK && result->task_id[0] != '\0') {
+        flight->is_named = true;
+        if (flight->phase == AMBIGUOUS)
+            flight->phase = SOLVING;
     }
 }
 
@@ -376,6 +381,7 @@ static void on_submit(struct sim *sim, const struct call *call)
         flight->phase = SUBMITTING;
         flight->may_queue = flight->may_end = false;
         flight->attempts++;
+        flight->is_named = false;
         flight->attempt = call->attempt;
         flight->started_ms = sim->now_ms;
         return;

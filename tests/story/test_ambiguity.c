@@ -325,6 +325,26 @@ static void a_third_task_is_told_and_not_believed(void **state)
     assert_int_equal(gauges_of(w).solutions, 1);
 }
 
+static void a_task_that_a_callback_named_is_not_paid_for_again(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    ambiguous(w, "a1");
+    callback_empty(w, "a1", "T1");
+    ask(w, "bob", .key = "L");
+    callback_empty(w, "a2", "T2");
+    ambiguous(w, "a2");
+    pass(w, 45000);
+    assert_int_equal(w->tally.submits, 2);
+    assert_int_equal(stats_of(w)->submits_proven, 2);
+    solved(w, "a1", "TOKEN");
+    assert_int_equal(w->tally.solved, 1);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +364,7 @@ int main(void)
         STORY(the_other_tasks_repeats_are_not_banked_again),
         STORY(the_reply_may_prove_it_too),
         STORY(a_third_task_is_told_and_not_believed),
+        STORY(a_task_that_a_callback_named_is_not_paid_for_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

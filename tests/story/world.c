@@ -399,6 +399,12 @@ void callback_failed(struct world *world, const char *attempt, const char *task,
     call_back(world, attempt, task, result);
 }
 
+void callback_empty(struct world *world, const char *attempt, const char *task)
+{
+    const struct vendor_result result = {.outcome = OUTCOME_PENDING, .class = CLASS_PENDING};
+    call_back(world, attempt, task, result);
+}
+
 static void end_probe(struct world *world, const struct probed *probed)
 {
     struct event event = {.kind = EVENT_PROBED};

@@ -162,6 +162,8 @@ void unheard(struct world *world, const char *attempt, uint32_t retry_after_ms);
 void callback(struct world *world, const char *attempt, const char *task, const char *text);
 void callback_failed(struct world *world, const char *attempt, const char *task, enum class class,
                      const char *code);
+/* Neither a solution nor an error. */
+void callback_empty(struct world *world, const char *attempt, const char *task);
 
 /* How a probe ends. */
 void threads(struct world *world, uint32_t working, uint32_t all);
