@@ -268,8 +268,7 @@ static void on_result(const struct sim *sim, const struct event *event)
         unsettle(ref);
     if (result->outcome == OUTCOME_SOLVED) {
         may_be_solved(sim, result);
-        const bool is_twin = result->task_id[0] == 'D';
-        if (flight != NULL && !is_twin) {
+        if (flight != NULL && result->task_id[0] != 'D') {
             flight->must_end = true;
             flight->token = token_of(sim, blob_slice(result->text));
         }
@@ -284,8 +283,7 @@ static void on_result(const struct sim *sim, const struct event *event)
         try_again(sim, flight, result);
     } else if (event->kind == EVENT_CALLBACK && result->task_id[0] != '\0') {
         flight->is_named = true;
-        if (flight->phase == AMBIGUOUS)
-            flight->phase = SOLVING;
+        flight->phase = flight->phase == AMBIGUOUS ? SOLVING : flight->phase;
     }
 }
 
@@ -312,8 +310,7 @@ void reference_event(struct sim *sim, const struct event *event)
     if (ref->is_lost)
         return;
     ref->caller = 0;
-    ref->is_over = false;
-    ref->is_new = false;
+    ref->is_over = ref->is_new = false;
     ref->flight = MAP_NONE;
     if (event->kind == EVENT_ASK) {
         on_ask(sim, &event->ask);
