@@ -73,10 +73,11 @@ class Report:
         self.say(text)
 
     def add(self, name, ours, peer=None, ratios=None, least=None, most=None, best=None, digits=0, versus=None,
-            spread=None, rounds=None):
+            spread=None, rounds=None, why=None):
         """least and most bound the ratio where there is one, else our own figure; versus names the peer.
 
-        A figure without a peer shows the spread of its own rounds: give spread=(low, high)."""
+        A figure without a peer shows the spread of its own rounds: give spread=(low, high). why is known to keep it from its
+        target, should that be missed."""
         value = statistics.median(ratios) if ratios else ours
         verdict = ""
         if least is not None:
@@ -85,7 +86,7 @@ class Report:
             verdict = "met" if value <= most else "near" if value <= most * (1 + NEAR) else "MISSED"
         self.rows.append({"name": name, "ours": ours, "versus": versus, "peer": peer, "ratio": value if ratios else None,
                           "spread": quartiles(ratios) if ratios else spread, "least": least, "most": most, "best": best,
-                          "verdict": verdict, "digits": digits, "rounds": len(ratios) if ratios else rounds})
+                          "verdict": verdict, "digits": digits, "rounds": len(ratios) if ratios else rounds, "why": why})
 
     def add_rounds(self, name, ours, figure, digits=0, scale=1, **bounds):
         """The median of our own rounds, with their spread."""
@@ -102,9 +103,27 @@ class Report:
             self.note(f"others took {share:.0%} of both processors meanwhile: requests/s, p99 and storm say little then, "
                       "CPU time says more")
 
+    def explain(self):
+        """By how much each target was missed, and why, as far as the run itself can tell."""
+        heading = ""
+        for row in self.rows:
+            heading = heading if row["name"].startswith(" ") else row["name"]
+            if row["verdict"] in ("", "met"):
+                continue
+            bound = row["least"] if row["least"] is not None else row["most"]
+            value = row["ours"] if row["ratio"] is None else row["ratio"]
+            low, high = row["spread"] or (value, value)
+            reasons = [row["why"]] if row["why"] else []
+            if min(low, high) <= bound <= max(low, high):
+                reasons.append("the target lies within the middle half of the rounds, so this run cannot tell")
+            name = full_name(row) if row["name"] == heading else f"{heading}, {full_name(row).strip()}"
+            self.note(f"{name}: {abs(value / bound - 1):.0%} {'below' if value < bound else 'above'} the target"
+                      + "".join(f"; {reason}" for reason in reasons))
+
     def finish(self, options):
         """Prints the table or writes the file; returns the exit code."""
         self.warn()
+        self.explain()
         if options.json:
             options.json.write_text(json.dumps(self.as_json(options), indent=1), encoding="utf-8")
         else:
