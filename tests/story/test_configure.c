@@ -110,6 +110,26 @@ static void what_is_spent_stays_spent_through_reloads_and_a_restart(void **state
     skip_lines(w);
 }
 
+static void a_budget_that_comes_with_a_restart_knows_what_was_spent_without_one(void **state)
+{
+    (void)state;
+    static const struct client_options free = {.weight = 1, .budget_per_day = UINT64_MAX};
+    static const struct client_options bound = {.weight = 1, .budget_per_day = 2};
+    struct engine_options options = with_clients(&free, 1);
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true);
+    ask(w, "bob", .key = "L", .is_told = true);
+    accepted(w, "a1", "T1");
+    accepted(w, "a2", "T2");
+    pass(w, 1000);
+    w->options.clients = &bound;
+    crash(w, ALL_RECORDS);
+    ask(w, "cat", .key = "M");
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -118,6 +138,7 @@ int main(void)
         STORY(limits_and_the_journal_stay_as_they_were_built),
         STORY(slots_that_become_a_matter_of_the_plan_are_asked_for),
         STORY(what_is_spent_stays_spent_through_reloads_and_a_restart),
+        STORY(a_budget_that_comes_with_a_restart_knows_what_was_spent_without_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
