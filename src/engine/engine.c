@@ -273,7 +273,7 @@ void engine_options_init(struct engine_options *options)
         .ambiguity_window_ms = 45000,
         .resend_ambiguous = true,
         .poll_interval_ms = 5000,
-        .fallback_after_ms = 120000,
+        .fallback_after_ms = 90000,
         .caller_error_ttl_ms = 30000,
         .idempotency_ttl_ms = 300000,
         .retry_base_ms = 1000,

@@ -32,6 +32,7 @@ struct engine_options world_options(void)
     options.wake_batch = 16;
     options.slots = 10;
     options.retry_jitter_ms = 0;
+    options.fallback_after_ms = 120000;
     return options;
 }
 
