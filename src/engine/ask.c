@@ -145,7 +145,7 @@ static void answer_from_memory(struct engine *engine, const struct ask *ask,
         else
             cache_take(engine, solution, ask->reuse);
         if (ask->has_idempotency)
-            idempotency_bind_solution(engine, ask, solution);
+            request->seq = idempotency_bind_solution(engine, ask, solution);
         /* A crash must not hand a single solution out again. */
         if (is_for_one)
             journal_handout(engine, request, solution);

@@ -67,11 +67,11 @@ void idempotency_bind_flight(struct engine *engine, const struct ask *ask, struc
     record->flight = flight;
     list_unlink(&record->link);
     list_append(&flight->idempotency, &record->link);
-    journal_idempotency(engine, record);
+    (void)journal_idempotency(engine, record);
 }
 
-void idempotency_bind_solution(struct engine *engine, const struct ask *ask,
-                               struct solution *solution)
+journal_seq idempotency_bind_solution(struct engine *engine, const struct ask *ask,
+                                      struct solution *solution)
 {
     struct idempotency *record = record_for(engine, ask);
     list_unlink(&record->link);
@@ -80,7 +80,7 @@ void idempotency_bind_solution(struct engine *engine, const struct ask *ask,
         let_go(engine, record);
         record->solution = solution_ref(solution);
     }
-    journal_idempotency(engine, record);
+    return journal_idempotency(engine, record);
 }
 
 void idempotency_settle(struct engine *engine, struct flight *flight, struct solution *solution)
@@ -96,7 +96,7 @@ void idempotency_settle(struct engine *engine, struct flight *flight, struct sol
         hold(record, solution);
         wheel_arm(&engine->wheel, &record->expiry,
                   engine->now_ms + engine->options.idempotency_ttl_ms);
-        journal_idempotency(engine, record);
+        (void)journal_idempotency(engine, record);
     }
 }
 

@@ -10,9 +10,10 @@ struct idempotency *idempotency_find(const struct engine *engine, const struct k
  * room: a new record needs a free place. */
 void idempotency_bind_flight(struct engine *engine, const struct ask *ask, struct flight *flight);
 
-/* The same for a solution at hand. */
-void idempotency_bind_solution(struct engine *engine, const struct ask *ask,
-                               struct solution *solution);
+/* The same for a solution at hand. Whoever is given it waits for the record that is returned: it says how long
+ * a retry gets the same. */
+journal_seq idempotency_bind_solution(struct engine *engine, const struct ask *ask,
+                                      struct solution *solution);
 
 /* The flight ended: its records stand for the solution now, or, when it failed, are gone, so that
  * the next retry may submit. */

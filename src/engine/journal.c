@@ -206,17 +206,18 @@ void journal_request_over(struct engine *engine, const struct request *request)
         append_drop(engine, RECORD_REQUEST)->request.id = request->public_id;
 }
 
-void journal_idempotency(struct engine *engine, const struct idempotency *record)
+journal_seq journal_idempotency(struct engine *engine, const struct idempotency *record)
 {
-    journal_seq seq;
+    journal_seq seq = 0;
     if (!engine->options.has_journal)
-        return;
+        return seq;
     struct idempotency_row *row = &append(engine, RECORD_IDEMPOTENCY, &seq)->idempotency;
     row->digest = record->node.key;
     row->fingerprint = record->fingerprint;
     row->flight = record->flight == NULL ? 0 : record->flight->uid;
     row->solution = record->solution == NULL ? 0 : record->solution->uid;
     row->expires_wall_ms = journal_wall_ms(engine, record->expiry.due_ms);
+    return seq;
 }
 
 void journal_idempotency_over(struct engine *engine, const struct idempotency *record)

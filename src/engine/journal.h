@@ -28,7 +28,7 @@ void journal_solution(struct engine *engine, struct solution *solution);
 void journal_solution_over(struct engine *engine, const struct solution *solution);
 void journal_request(struct engine *engine, struct request *request);
 void journal_request_over(struct engine *engine, const struct request *request);
-void journal_idempotency(struct engine *engine, const struct idempotency *record);
+journal_seq journal_idempotency(struct engine *engine, const struct idempotency *record);
 void journal_idempotency_over(struct engine *engine, const struct idempotency *record);
 void journal_letter(struct engine *engine, const struct letter *letter);
 void journal_letter_over(struct engine *engine, const struct letter *letter);

@@ -169,6 +169,8 @@ MUTANTS = [
     ("a task that a callback named is paid for again", "src/engine/hear.c",
      "flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] != '\\0') {",
      "flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] == '?') {", "sim"),
+    ("an answer does not wait until its key's new lifetime is safe", "src/engine/ask.c",
+     "            request->seq = idempotency_bind_solution(", "            (void)idempotency_bind_solution(", "sim"),
     ("a late solution is handed out again after a crash", "src/engine/hear.c",
      "    if (flight == NULL)\n        (void)journal_attempt(engine, attempt);", "", "sim"),
 

@@ -72,7 +72,7 @@ static void a_banked_solution_is_recorded_as_handed_out_before_the_answer(void *
               "[  6000] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1 after 10\n"
               "[  6000] journal 11 idempotency I of a solution\n"
               "[  6000] answer bob again r2 solved \"TOKEN\" source idempotent attempts 1"
-              " replayed after 10\n");
+              " replayed after 11\n");
 }
 
 /* Whoever would share it gets it alone too, so a crash must not hand it out again. */

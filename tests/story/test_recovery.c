@@ -158,7 +158,8 @@ static void a_single_solution_handed_out_is_not_handed_out_again(void **state)
     ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
     expect(w, "[  6000] journal 1 idempotency I of a solution\n"
-              "[  6000] answer ann r2 solved \"TOKEN\" source idempotent attempts 1 replayed\n"
+              "[  6000] answer ann r2 solved \"TOKEN\" source idempotent attempts 1 replayed"
+              " after 1\n"
               "[  6000] journal 2 flight K\n"
               "[  6000] journal 3 attempt a2\n"
               "[  6000] submit a2 K after 3\n");
