@@ -161,8 +161,6 @@ MUTANTS = [
      "    if (is_third || is_repeat || attempt->is_restored || result->outcome != OUTCOME_SOLVED) {",
      "    if (is_third || is_repeat || result->outcome != OUTCOME_SOLVED) {", "sim"),
 
-    ("a solution that found no place is handed out after two crashes", "src/engine/recover.c",
-     "    } else if (solution->handed == 0) {", "    } else if (solution->is_cached) {", "sim"),
     ("an ambiguous submit costs no budget after a crash", "src/engine/hear.c",
      "    slots_spend(engine, flight);\n    (void)journal_attempt(engine, attempt);\n    /* A callback named",
      "    (void)journal_attempt(engine, attempt);\n    slots_spend(engine, flight);\n    /* A callback named", "sim"),
