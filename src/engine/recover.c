@@ -145,8 +145,11 @@ static void restore_tally(struct engine *engine, const struct tally_row *row)
     const int64_t ago = engine->days[0].number - row->day;
     if (ago >= 0 && ago <= STATS_DAYS)
         *tally_at(engine, (unsigned)ago, row->client, row->captcha) = row->tally;
-    if (ago == 0)
-        engine->written_tallies[row->client * CAPTCHA_COUNT + row->captcha] = row->tally;
+    if (ago != 0)
+        return;
+    engine->written_tallies[row->client * CAPTCHA_COUNT + row->captcha] = row->tally;
+    /* All that tells what a client without a budget spent, if it has one by now; else its row says so. */
+    engine->clients[row->client].spent += row->tally.paid;
 }
 
 static void restore_spent(struct engine *engine, const struct spent_row *row)
@@ -361,22 +364,9 @@ static void resume(struct engine *engine, struct flight *flight)
     }
 }
 
-/* No row says what a client without a budget spent; if it has one by now, the books know. */
-static void recall_spent(struct engine *engine)
-{
-    for (client_id id = 0; id < engine->client_count; id++) {
-        uint64_t paid = 0;
-        for (unsigned captcha = 0; captcha < CAPTCHA_COUNT; captcha++)
-            paid += tally_at(engine, 0, id, (enum captcha)captcha)->paid;
-        if (engine->clients[id].spent == 0)
-            engine->clients[id].spent = paid;
-    }
-}
-
 void engine_restored(struct engine *engine)
 {
     struct recovery *recovery = recovery_of(engine);
-    recall_spent(engine);
     for (size_t i = 0; i < recovery->flight_count; i++)
         if (recovery->flights[i].flight != NULL)
             resume(engine, recovery->flights[i].flight);

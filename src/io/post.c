@@ -12,6 +12,7 @@
 /* Nobody reads the replies; reading them to the end only keeps their connections usable. */
 #define BODY_MAX_BYTES ((size_t)64 * 1024)
 #define HEAD_MAX_BYTES ((size_t)32 * 1024)
+
 /* ---- callbacks --------------------------------------------------------------------------- */
 
 static size_t on_body(char *data, size_t size, size_t count, void *context)

@@ -17,6 +17,7 @@
 #define CONTENT_TYPE_MAX_BYTES 256
 /* Buffers above this go back to the allocator between calls: images are rare, handles are many. */
 #define KEEP_BYTES ((size_t)16 * 1024)
+
 /* ---- callbacks --------------------------------------------------------------------------- */
 
 static size_t on_body(char *data, size_t size, size_t count, void *context)
