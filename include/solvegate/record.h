@@ -79,7 +79,7 @@ struct attempt_row {
     enum captcha captcha;
     enum reuse reuse;
     bool is_one_time;
-    bool is_replied;        /* the submit ended; else it is ambiguous after a crash */
+    bool is_counted;        /* by the budget, or not to be; else a restart does it */
     bool is_closed;         /* solved or failed */
     bool is_solved;         /* a further solution is a repeat */
     enum class cause_class; /* why it was made: how the one before ended */

@@ -169,15 +169,12 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     }
     const bool is_open = flight != NULL && !attempt->is_closed &&
                          (flight->attempt == NULL || flight->attempt->started_ms < started_ms);
-    /* The submit may have been accepted without our ever hearing of it, or its solution came before
-     * its reply and the crash before the budget's record. */
-    const bool is_just_solved =
-        solution != NULL && solution->flight_uid == row->flight && !row->is_closed;
-    const bool is_unpaid = !row->is_replied && (is_open || is_just_solved);
-    if (is_unpaid)
+    /* The submit may have been accepted without our ever hearing of it, also when its flight ended
+     * meanwhile and the crash came before the budget's record. */
+    if (!row->is_counted)
         slots_spend_unheard(engine, attempt->client);
     /* Written, so that the next restart neither pays again nor takes a repeat for news. */
-    if (is_unpaid || (solution != NULL && !row->is_solved))
+    if (!row->is_counted || (solution != NULL && !row->is_solved))
         (void)journal_attempt(engine, attempt);
     if (!is_open) {
         listen_on(engine, attempt, engine->now_ms + LISTEN_MS);

@@ -97,7 +97,7 @@ static void put_attempt(struct sql_out *out, const struct attempt_row *row, stru
     sql_put_word(out, captcha_name(row->captcha));
     sql_put_word(out, reuse_name(row->reuse));
     sql_put_i64(out, row->is_one_time);
-    sql_put_i64(out, row->is_replied);
+    sql_put_i64(out, row->is_counted);
     sql_put_i64(out, row->is_closed);
     sql_put_i64(out, row->is_solved);
     sql_put_i64(out, row->started_wall_ms);
@@ -313,7 +313,7 @@ static void take_attempt(struct sql_in *in, struct attempt_row *row, struct slic
     row->captcha = take_captcha(in);
     row->reuse = take_reuse(in);
     row->is_one_time = sql_take_bool(in);
-    row->is_replied = sql_take_bool(in);
+    row->is_counted = sql_take_bool(in);
     row->is_closed = sql_take_bool(in);
     row->is_solved = sql_take_bool(in);
     row->started_wall_ms = sql_take_wall_ms(in);

@@ -60,6 +60,10 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "  replays INTEGER NOT NULL, error TEXT, notes TEXT NOT NULL, params BLOB,"
     "  kind TEXT NOT NULL, request INTEGER NOT NULL, pingback BLOB, text BLOB,"
     "  task TEXT NOT NULL) STRICT;",
+    /* What had no flight any more was counted when that ended. */
+    "ALTER TABLE attempt RENAME COLUMN replied TO counted;"
+    "UPDATE attempt SET counted = 1"
+    "  WHERE NOT EXISTS (SELECT 1 FROM flight WHERE flight.id = attempt.flight);",
 };
 
 const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
@@ -85,7 +89,7 @@ const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
     /* An open attempt of a living flight may still be paid for, however old it is. */
     [RECORD_ATTEMPT] = {.name = "attempt",
                         .key = "name",
-                        .columns = "name, flight, key, client, type, reuse, one_time, replied, "
+                        .columns = "name, flight, key, client, type, reuse, one_time, counted, "
                                    "closed, solved, started, task, cause_class, cause",
                         .dead = "started <= ?1 - " ATTEMPT_KEEP_MS " AND (closed = 1 OR NOT EXISTS"
                                 " (SELECT 1 FROM flight WHERE flight.id = attempt.flight))"},

@@ -9,7 +9,7 @@
 struct sqlite3;
 
 /* Goes into PRAGMA user_version; each version has a migration from the one before. */
-#define SCHEMA_VERSION 1
+#define SCHEMA_VERSION 2
 
 /* How a kind of record is stored; the statements are made from this. */
 struct schema_table {

@@ -33,6 +33,8 @@ import urllib.parse
 
 KEY = "0123456789abcdef0123456789abcdef"
 TIMEOUT = float(os.environ.get("TEST_TIMEOUT", "15"))  # of any single wait; sanitizers are slow
+# A script's background job is born with it ignored, and so would be every program that a test starts and interrupts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 class Skip(Exception):

@@ -21,7 +21,7 @@ def a_caller_is_told_its_solution_as_the_vendor_would():
         equal(call["params"]["mine"], "1", "the caller's own parameter")
         equal(call["params"]["id"], task, "id")
         equal("OK|" + call["params"]["code"], world.result_text(task), "code")
-        equal(world.counter("notices_delivered"), 1, "delivered")
+        wait_until(lambda: world.counter("notices_delivered") == 1, "the gateway to hear that it was taken")
         equal(world.sim.submits()[0].get("pingback") in (None, ""), True, "the vendor heard nothing of it")
 
 

@@ -181,7 +181,7 @@ static void note_attempt(struct sim *sim, const struct attempt_row *row)
         struct submit *submit = &sim->submits[known];
         CHECK(sim, !submit->is_forgotten && submit->flight == row->flight);
         /* I8: what is known of it never becomes less. */
-        CHECK(sim, !submit->is_id_told || row->is_replied);
+        CHECK(sim, !submit->is_id_told || row->is_counted);
         CHECK(sim, !submit->has_id_row || row->task_id[0] != '\0');
         submit->has_id_row |= row->task_id[0] != '\0';
         return;

@@ -42,7 +42,7 @@ static void add_attempt(struct world *world, const struct attempt_row *row, bool
         return;
     if (row->task_id[0] != '\0')
         buf_addf(log, " task %s", row->task_id);
-    if (row->is_replied && row->task_id[0] == '\0')
+    if (row->is_counted && row->task_id[0] == '\0')
         buf_addf(log, " unheard");
     if (row->is_closed)
         buf_addf(log, row->is_solved ? " solved" : " failed");

@@ -1,9 +1,11 @@
 /* Crashes at the worst moments: each of these broke a promise until the simulation met it. */
 #include "world.h"
 
-static struct world *thrifty_world(uint32_t max_solutions)
+static struct world *journal_world(uint64_t budget_per_day, uint32_t max_solutions)
 {
-    static const struct client_options thrifty = {.weight = 1, .budget_per_day = 1};
+    /* The world reads it anew at each restart. */
+    static struct client_options thrifty;
+    thrifty = (struct client_options){.weight = 1, .budget_per_day = budget_per_day};
     struct engine_options options = world_options();
     options.has_journal = true;
     options.has_callbacks = true;
@@ -12,6 +14,12 @@ static struct world *thrifty_world(uint32_t max_solutions)
     else
         options.max_solutions = max_solutions;
     return world_new(&options);
+}
+
+/* A second submit is one too many in this one. */
+static struct world *thrifty_world(uint32_t max_solutions)
+{
+    return journal_world(1, max_solutions);
 }
 
 static void a_solution_reported_bad_stays_bad(void **state)
@@ -63,6 +71,43 @@ static void an_ambiguous_submit_is_paid_for(void **state)
     crash(w, before + 1);
     ask(w, "bob", .key = "L");
     assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+}
+
+/* The first attempt's solution ends the flight while the second is on the wire. */
+static struct world *world_with_a_resend_overtaken(uint64_t budget_per_day)
+{
+    struct world *w = journal_world(budget_per_day, 0);
+    ask(w, "ann", .key = "K", .is_told = true);
+    ambiguous(w, "a1");
+    pass(w, 45000);
+    assert_int_equal(w->tally.submits, 2);
+    return w;
+}
+
+static void a_resend_that_its_flight_did_not_wait_for_is_paid_for(void **state)
+{
+    (void)state;
+    struct world *w = world_with_a_resend_overtaken(2);
+    const journal_seq before = w->seq;
+    callback(w, "a1", "T1", "TOKEN");
+    crash(w, before + 1);
+    ask(w, "bob", .key = "L");
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+static void a_resend_that_its_flight_did_not_wait_for_is_paid_for_once(void **state)
+{
+    (void)state;
+    struct world *w = world_with_a_resend_overtaken(3);
+    callback(w, "a1", "T1", "TOKEN");
+    crash(w, ALL_RECORDS);
+    crash(w, ALL_RECORDS);
+    ask(w, "bob", .key = "L");
+    assert_int_equal(w->tally.submits, 3);
+    ask(w, "cat", .key = "M");
+    assert_int_equal(w->tally.submits, 3);
     skip_lines(w);
 }
 
@@ -121,21 +166,21 @@ static void a_repeat_is_recognised_after_two_crashes(void **state)
 static void what_found_no_place_is_handed_out_once(void **state)
 {
     (void)state;
-    struct world *w = thrifty_world(1);
+    struct world *w = thrifty_world(100);
     ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE, .is_told = true);
-    ask(w, "bob", .key = "L", .is_told = true);
-    callback(w, "a2", "T2", "SHARED");
     const journal_seq before = w->seq;
     callback(w, "a1", "T1", "ONE");
+    const uint64_t enough = w->options.max_solution_bytes;
+    w->options.max_solution_bytes = 1;
     crash(w, before + 1);
     look(w, "ann", "r1", 0);
-    report_bad(w, "bob", "r2");
     const journal_seq given = w->seq;
     detach(w, "ann", "r1");
-    /* The request is gone, and its solution's end was not written. */
+    /* The request is gone, its solution's end was not written, and now there is a place for it. */
+    w->options.max_solution_bytes = enough;
     crash(w, given + 1);
     ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
-    assert_int_equal(w->tally.submits, 3);
+    assert_int_equal(w->tally.submits, 2);
     skip_lines(w);
 }
 
@@ -174,6 +219,8 @@ int main(void)
         STORY(a_second_crash_during_recovery_forgets_nobody),
         STORY(a_solution_before_its_reply_is_paid_for),
         STORY(an_ambiguous_submit_is_paid_for),
+        STORY(a_resend_that_its_flight_did_not_wait_for_is_paid_for),
+        STORY(a_resend_that_its_flight_did_not_wait_for_is_paid_for_once),
         STORY(a_doubled_task_is_handed_out_once),
         STORY(a_late_solution_is_handed_out_once),
         STORY(a_repeat_is_recognised_after_two_crashes),

@@ -138,7 +138,7 @@ static struct attempt_row some_attempt(struct rand *rand, uint64_t id)
         .captcha = (enum captcha)rand_below(rand, CAPTCHA_COUNT),
         .reuse = (enum reuse)rand_below(rand, REUSE_NONE + 1),
         .is_one_time = flip(rand),
-        .is_replied = flip(rand),
+        .is_counted = flip(rand),
         .is_closed = flip(rand),
         .is_solved = flip(rand),
         .cause_class = (enum class)rand_below(rand, CLASS_COUNT),
@@ -366,7 +366,7 @@ static const char *attempt_difference(const struct attempt_row *a, const struct 
     SAME(captcha);
     SAME(reuse);
     SAME(is_one_time);
-    SAME(is_replied);
+    SAME(is_counted);
     SAME(is_closed);
     SAME(is_solved);
     SAME(cause_class);

@@ -163,7 +163,7 @@ static void a_file_of_a_newer_version_or_of_somebody_else_is_refused(void **stat
     char path[PATH_MAX];
     world_path(world, "solvegate.db", path, sizeof(path));
     fill_and_close(world, 1);
-    run_sql(world, "PRAGMA user_version = 2");
+    run_sql(world, "PRAGMA user_version = 99");
     assert_refused(world, STORE_UNUSABLE, "newer solvegate");
     assert_int_equal(unlink(path), 0);
     run_sql(world, "CREATE TABLE flight (id INTEGER)");
