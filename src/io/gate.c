@@ -44,9 +44,7 @@ _Static_assert(sizeof(struct visit) <= sizeof(struct http_note), "a visit must f
 
 int64_t gate_wall_ms(void)
 {
-    struct timespec now;
-    clock_gettime(CLOCK_REALTIME, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    return clocks_read().wall_ms;
 }
 
 /* Once a turn: the loop's own clock stands still meanwhile, and wall time is only for records and days. */
@@ -54,8 +52,10 @@ static int64_t turn_wall_ms(struct gate *gate)
 {
     const uint64_t now_ms = uv_now(&gate->loop);
     if (now_ms != gate->wall_at_ms) {
+        const struct clocks now = clocks_read();
         gate->wall_at_ms = now_ms;
-        gate->wall_ms = gate_wall_ms();
+        persist_see_clocks(gate, &now);
+        gate->wall_ms = now.wall_ms;
     }
     return gate->wall_ms;
 }

@@ -210,7 +210,8 @@ int persist_restore(struct gate *gate)
     if (persist->store == NULL)
         return EX_OK;
     const uint64_t start_ns = uv_hrtime();
-    if (store_load(persist->store, gate_wall_ms(), on_row, gate) != 0)
+    persist->clocks = clocks_read();
+    if (store_load(persist->store, &persist->clocks, on_row, gate) != 0)
         return report("store_unusable", SLICE_OF("reading it failed"), EX_IOERR);
     engine_restored(gate->engine);
     store_start(persist->store, &gate->loop, &handlers);
@@ -220,6 +221,20 @@ int persist_restore(struct gate *gate)
         log_number("skipped", (int64_t)counters.skipped),
         log_number("took_ms", (int64_t)((uv_hrtime() - start_ns) / 1000000)));
     return EX_OK;
+}
+
+void persist_see_clocks(struct gate *gate, const struct clocks *now)
+{
+    struct persist *persist = &gate->persist;
+    if (persist->store == NULL || persist->clocks.wall_ms == 0)
+        return;
+    const int64_t leap_ms = clocks_leap_ms(&persist->clocks, now);
+    persist->clocks = *now;
+    if (leap_ms == 0)
+        return;
+    LOG(LOG_LEVEL_WARN, "clock_set", log_number("by_ms", leap_ms),
+        log_string("meaning", "times on disk follow it: nothing expires early or is sent again"));
+    store_leap(persist->store, leap_ms, now);
 }
 
 /* ---- ending ------------------------------------------------------------------------------ */

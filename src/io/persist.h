@@ -16,6 +16,7 @@ struct persist {
     journal_seq durable;
     enum store_state state;
     uint64_t restored_flights; /* how many the start found */
+    struct clocks clocks;      /* as they were seen last */
 };
 
 /* Opens the store of data_dir, if there is one; else an exit code, with a sentence logged. */
@@ -29,6 +30,9 @@ int persist_restore(struct gate *gate);
 
 /* Takes the action: journals it, holds it back, or has it performed. */
 void persist_take(struct gate *gate, struct action *take_action);
+
+/* Has what is on disk follow a wall clock that was set since it was seen last. */
+void persist_see_clocks(struct gate *gate, const struct clocks *now);
 
 /* Is anything held back? */
 bool persist_is_idle(const struct gate *gate);

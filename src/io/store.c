@@ -55,6 +55,7 @@ void store_queue_clear(struct store_queue *queue)
     while (entry != NULL) {
         struct store_entry *const next = entry->next;
         record_close(&entry->record);
+        free(entry->leap);
         free(entry);
         entry = next;
     }
@@ -92,11 +93,14 @@ int store_rotating_secret(struct store *store, const char *name, int64_t max_age
     return db_rotating_secret(&store->db, name, max_age_ms, bytes, old_bytes, count);
 }
 
-int store_load(struct store *store, int64_t wall_ms,
+int store_load(struct store *store, const struct clocks *now,
                void (*on_row)(void *context, const struct record *record), void *context)
 {
     ASSERT(!store->is_started);
-    return load_rows(&store->db, &store->names, wall_ms, on_row, context, &store->counters.skipped);
+    const int err = db_meet_clock(&store->db, now);
+    return err != 0 ? err
+                    : load_rows(&store->db, &store->names, now->wall_ms, on_row, context,
+                                &store->counters.skipped);
 }
 
 static void on_async_closed(uv_handle_t *handle)
@@ -141,8 +145,11 @@ static void on_wake(uv_async_t *wake)
     take_news(store, &news);
     const journal_seq durable = news.done.last == NULL ? 0 : news.done.last->seq;
     store_queue_clear(&news.done);
-    if (durable > 0)
+    /* A leap of the clock has no number of its own. */
+    if (durable > store->durable) {
+        store->durable = durable;
         handlers->on_durable(handlers->context, durable);
+    }
     if (news.state != store->told) {
         store->told = news.state;
         handlers->on_state(handlers->context, news.state,
@@ -174,22 +181,15 @@ static struct store_entry *entry_new(const struct store *store, journal_seq seq,
     struct store_entry *const entry = malloc(sizeof(*entry) + len + 1);
     ASSERT(entry != NULL);
     entry->seq = seq;
+    entry->leap = NULL;
     entry->record = *take_record;
     entry->client_len = len;
     memcpy(entry->client, name, len + 1);
     return entry;
 }
 
-void store_append(struct store *store, journal_seq seq, struct record *take_record)
+static void enqueue(struct store *store, struct store_entry *entry)
 {
-    ASSERT(seq > store->latest);
-    store->latest = seq;
-    store->counters.waiting++;
-    if (store->told == STORE_BROKEN) {
-        record_close(take_record);
-        return;
-    }
-    struct store_entry *const entry = entry_new(store, seq, take_record);
     uv_mutex_lock(&store->mutex);
     const bool was_empty = store->queue.count == 0;
     store_queue_push(&store->queue, entry);
@@ -197,6 +197,30 @@ void store_append(struct store *store, journal_seq seq, struct record *take_reco
     /* Only an idle writer waits, and it has taken everything before. */
     if (was_empty)
         uv_cond_signal(&store->work);
+}
+
+void store_append(struct store *store, journal_seq seq, struct record *take_record)
+{
+    ASSERT(seq > store->latest);
+    store->latest = seq;
+    store->counters.waiting++;
+    if (store->told == STORE_BROKEN)
+        record_close(take_record);
+    else
+        enqueue(store, entry_new(store, seq, take_record));
+}
+
+void store_leap(struct store *store, int64_t by_ms, const struct clocks *now)
+{
+    struct record nothing = {.is_drop = true};
+    if (store->told == STORE_BROKEN)
+        return;
+    struct store_entry *const entry = entry_new(store, store->latest, &nothing);
+    entry->leap = malloc(sizeof(*entry->leap));
+    ASSERT(entry->leap != NULL);
+    *entry->leap = (struct store_leap){.by_ms = by_ms, .now = *now};
+    store->counters.waiting++;
+    enqueue(store, entry);
 }
 
 void store_counters(const struct store *store, struct store_counters *counters)

@@ -4,6 +4,7 @@
 
 #include "base/buf.h"
 #include "base/err.h"
+#include "io/clocks.h"
 
 #include <solvegate/record.h>
 
@@ -51,8 +52,9 @@ int store_rotating_secret(struct store *store, const char *name, int64_t max_age
                           uint8_t *old_bytes, size_t count) MUST_CHECK;
 
 /* Every row that is still worth something, in the order of enum record_kind and of their names;
- * expired ones are deleted. The record is borrowed during the call. Blocks. */
-int store_load(struct store *store, int64_t wall_ms,
+ * expired ones are deleted, by these clocks, which also tell whether the wall's was set since they were
+ * written. The record is borrowed during the call. Blocks. */
+int store_load(struct store *store, const struct clocks *now,
                void (*on_row)(void *context, const struct record *record),
                void *context) MUST_CHECK;
 
@@ -62,6 +64,10 @@ void store_start(struct store *store, struct uv_loop_s *loop,
 
 /* Queues a record under its number (which only grows); takes the record's references. Never blocks. */
 void store_append(struct store *store, journal_seq seq, struct record *take_record);
+
+/* The wall clock was set by so much: what was appended before has times of the old one and is to live as
+ * long as it would have. Never blocks. */
+void store_leap(struct store *store, int64_t by_ms, const struct clocks *now);
 
 struct store_counters {
     uint64_t records, commits, bytes;

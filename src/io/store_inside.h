@@ -3,6 +3,7 @@
 #define SOLVEGATE_IO_STORE_INSIDE_H
 
 #include "io/store.h"
+#include "io/store_clock.h"
 #include "io/store_db.h"
 
 #include <uv.h>
@@ -12,7 +13,8 @@
 struct store_entry {
     struct store_entry *next;
     journal_seq seq;
-    struct record record; /* owned */
+    struct store_leap *leap; /* owned, or NULL: it is this instead of a record */
+    struct record record;    /* owned */
     size_t client_len;
     char client[]; /* the name, as numbers may change before it is written */
 };
@@ -41,7 +43,8 @@ struct store {
     struct store_counters counters;
     uv_async_t wake;
     journal_seq latest;    /* appended */
-    enum store_state told; /* to the handlers */
+    journal_seq durable;   /* told to the handlers */
+    enum store_state told; /* as well */
     bool is_started, is_closing, is_closed;
     void (*on_closed)(void *context);
     void *on_closed_context;
@@ -64,9 +67,7 @@ struct store {
     struct buf scratch;
     uint64_t retry_at_ns; /* while the disk is full */
     uint64_t tidy_at_ns;
-    uint64_t start_ns;
-    int64_t start_wall_ms; /* at start_ns: a wall clock that jumps later must not expire rows */
-    bool has_tried_last;   /* since it was told to end with a full disk */
+    bool has_tried_last; /* since it was told to end with a full disk */
 };
 
 /* The writer thread: takes a struct store. */

@@ -63,7 +63,9 @@ static const char *const migrations[SCHEMA_VERSION] = {
     /* What had no flight any more was counted when that ended. */
     "ALTER TABLE attempt RENAME COLUMN replied TO counted;"
     "UPDATE attempt SET counted = 1"
-    "  WHERE NOT EXISTS (SELECT 1 FROM flight WHERE flight.id = attempt.flight);",
+    "  WHERE NOT EXISTS (SELECT 1 FROM flight WHERE flight.id = attempt.flight);"
+    "CREATE TABLE clock (id INTEGER PRIMARY KEY, boot TEXT NOT NULL, even INTEGER NOT NULL,"
+    "  wall INTEGER NOT NULL) STRICT;",
 };
 
 const struct schema_table schema_tables[RECORD_KIND_COUNT] = {

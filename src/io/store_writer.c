@@ -4,7 +4,6 @@
 
 #include <sqlite3.h>
 #include <stdio.h>
-#include <time.h>
 
 #define MS_NS UINT64_C(1000000)
 /* So that neither a transaction nor the log grows without end when much has gathered. */
@@ -25,6 +24,8 @@ enum work {
 
 static int write_record(struct store *store, const struct store_entry *entry)
 {
+    if (entry->leap != NULL)
+        return db_leap(&store->db, entry->leap);
     const struct record *const record = &entry->record;
     const struct slice client = {.data = entry->client, .len = entry->client_len};
     struct sqlite3_stmt *const statement =
@@ -114,23 +115,15 @@ static void do_write(struct store *store)
         move_log(store, false);
 }
 
-static int64_t wall_clock_ms(void)
-{
-    struct timespec wall;
-    (void)clock_gettime(CLOCK_REALTIME, &wall);
-    return (int64_t)wall.tv_sec * 1000 + wall.tv_nsec / 1000000;
-}
-
-/* If the wall clock jumped since the start, rows hold times of before and after the jump: the earlier
- * of both clocks lets none of them die early. */
+/* By the clock of the rows, lest one that was just set lets them die early. */
 static void do_tidy(struct store *store)
 {
     const uint64_t now = uv_hrtime();
-    const int64_t even_ms = store->start_wall_ms + (int64_t)((now - store->start_ns) / MS_NS);
-    const int64_t jumpy_ms = wall_clock_ms();
-    const int64_t wall_ms = jumpy_ms < even_ms ? jumpy_ms : even_ms;
-    bool has_more;
-    const int rc = db_tidy(&store->db, wall_ms, TIDY_ROWS, &has_more);
+    int64_t wall_ms;
+    bool has_more = false;
+    int rc = db_wall_ms(&store->db, &wall_ms);
+    if (rc == SQLITE_OK)
+        rc = db_tidy(&store->db, wall_ms, TIDY_ROWS, &has_more);
     if (rc != SQLITE_OK && !db_is_full(&store->db, rc))
         fail(store, rc);
     store->tidy_at_ns = now + (has_more && rc == SQLITE_OK ? TIDY_AGAIN_NS : TIDY_EVERY_NS);
@@ -191,9 +184,7 @@ static void end(struct store *store)
 void store_writer_run(void *context)
 {
     struct store *const store = context;
-    store->start_wall_ms = wall_clock_ms();
-    store->start_ns = uv_hrtime();
-    store->tidy_at_ns = store->start_ns + TIDY_EVERY_NS;
+    store->tidy_at_ns = uv_hrtime() + TIDY_EVERY_NS;
     for (;;) {
         switch (wait_for_work(store)) {
         case WORK_WRITE:

@@ -91,17 +91,17 @@ class StoreWorld(World):
         self.kill()
         self.start(*prefix, env=env)
 
+    def rows(self, sql):
+        """What the database answers, also while the gateway writes to it."""
+        database = sqlite3.connect(self.database)
+        try:
+            return database.execute(sql).fetchall()
+        finally:
+            database.close()
+
     def await_journaled_task(self, count=1):
         """Waits until the replies of that many submits are on disk, too."""
-        def known():
-            database = sqlite3.connect(self.database)
-            try:
-                found = database.execute("SELECT count(*) FROM attempt WHERE task != ''").fetchone()[0]
-            finally:
-                database.close()
-            return found >= count
-
-        wait_until(known, "the task ids on disk")
+        wait_until(lambda: self.rows("SELECT count(*) FROM attempt WHERE task != ''")[0][0] >= count, "the task ids on disk")
 
     def await_exit(self, timeout=30):
         """The exit code of a gateway that ends by itself."""

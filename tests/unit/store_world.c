@@ -2,6 +2,7 @@
 
 #include <ftw.h>
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -41,6 +42,7 @@ void world_init(struct store_world *world)
                    base == NULL ? "/tmp" : base);
     assert_non_null(mkdtemp(world->directory));
     rand_init(&world->rand, seed_value());
+    world->clocks = (struct clocks){.wall_ms = WORLD_NOW, .even_ms = 3600000, .boot = "one"};
     assert_int_equal(uv_loop_init(&world->loop), 0);
 }
 
@@ -63,6 +65,17 @@ enum store_opening world_try(struct store_world *world, struct buf *mistake)
 {
     const struct store_names names = {.context = world, .name_of = name_of, .find = find};
     return store_open(world->directory, &names, &world->store, mistake);
+}
+
+void world_run_sql(const struct store_world *world, const char *text)
+{
+    char path[PATH_MAX];
+    sqlite3 *db = NULL;
+    world_path(world, "solvegate.db", path, sizeof(path));
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
+    assert_int_equal(sqlite3_open_v2(path, &db, flags, "unix"), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
 void world_open(struct store_world *world)

@@ -15,8 +15,9 @@ struct store_world {
     char directory[PATH_MAX / 4];
     struct rand rand;
     uv_loop_t loop;
-    struct store *store; /* NULL while closed */
-    journal_seq seq;     /* appended last */
+    struct clocks clocks; /* the next load's: WORLD_NOW, an hour after a start of the machine */
+    struct store *store;  /* NULL while closed */
+    journal_seq seq;      /* appended last */
     journal_seq durable;
     unsigned durable_calls;
     enum store_state state;
@@ -48,6 +49,9 @@ void world_turn(struct store_world *world, unsigned milliseconds);
 
 /* "solvegate.db" and the like in the directory. */
 void world_path(const struct store_world *world, const char *name, char *path, size_t room);
+
+/* On the closed database, as somebody with the sqlite3 tool would. */
+void world_run_sql(const struct store_world *world, const char *text);
 
 /* A row of this kind named id, all other fields random, none of them dead at WORLD_NOW. */
 struct record world_record(struct store_world *world, enum record_kind kind, uint64_t id);

@@ -54,7 +54,7 @@ static void load_and_compare(struct store_world *world, struct expectation *want
 {
     wanted->loaded = 0;
     memset(wanted->is_seen, 0, sizeof(wanted->is_seen));
-    assert_int_equal(store_load(world->store, WORLD_NOW, on_row, wanted), 0);
+    assert_int_equal(store_load(world->store, &world->clocks, on_row, wanted), 0);
     if (wanted->mistake != NULL)
         fail_msg("%s", wanted->mistake);
     assert_int_equal(wanted->loaded, wanted->count);

@@ -89,7 +89,7 @@ static uint64_t check_what_is_left(struct store_world *world, uint64_t durable)
     census.is_there = calloc(census.room, 1);
     assert_non_null(census.is_there);
     world_open(world);
-    assert_int_equal(store_load(world->store, WORLD_NOW, count_row, &census), 0);
+    assert_int_equal(store_load(world->store, &world->clocks, count_row, &census), 0);
     world_close(world);
     free(census.is_there);
     if (census.highest < durable)
@@ -228,7 +228,7 @@ static void a_hundred_thousand_open_things_load_quickly(void **state)
     const double written = seconds();
     world_open(world);
     const double opened = seconds();
-    assert_int_equal(store_load(world->store, WORLD_NOW, count_only, &count), 0);
+    assert_int_equal(store_load(world->store, &world->clocks, count_only, &count), 0);
     const double loaded = seconds();
     world_close(world);
     assert_int_equal(count, 3 * OPEN_THINGS);

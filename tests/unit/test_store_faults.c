@@ -37,7 +37,7 @@ static unsigned rows(struct store_world *world)
 {
     unsigned count = 0;
     world_open(world);
-    assert_int_equal(store_load(world->store, WORLD_NOW, count_row, &count), 0);
+    assert_int_equal(store_load(world->store, &world->clocks, count_row, &count), 0);
     world_close(world);
     return count;
 }
@@ -54,17 +54,6 @@ static void assert_refused(struct store_world *world, enum store_opening how, co
         fail_msg("\"%s\" does not say \"%s\"", mistake.data, words);
     (void)printf("# %s\n", strstr(mistake.data, world->directory) + strlen(world->directory));
     buf_close(&mistake);
-}
-
-static void run_sql(const struct store_world *world, const char *text)
-{
-    char path[PATH_MAX];
-    sqlite3 *db = NULL;
-    world_path(world, "solvegate.db", path, sizeof(path));
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE;
-    assert_int_equal(sqlite3_open_v2(path, &db, flags, "unix"), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, text, NULL, NULL, NULL), SQLITE_OK);
-    assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
 static void fill_and_close(struct store_world *world, unsigned count)
@@ -163,10 +152,10 @@ static void a_file_of_a_newer_version_or_of_somebody_else_is_refused(void **stat
     char path[PATH_MAX];
     world_path(world, "solvegate.db", path, sizeof(path));
     fill_and_close(world, 1);
-    run_sql(world, "PRAGMA user_version = 99");
+    world_run_sql(world, "PRAGMA user_version = 99");
     assert_refused(world, STORE_UNUSABLE, "newer solvegate");
     assert_int_equal(unlink(path), 0);
-    run_sql(world, "CREATE TABLE flight (id INTEGER)");
+    world_run_sql(world, "CREATE TABLE flight (id INTEGER)");
     assert_refused(world, STORE_UNUSABLE, "another program");
 }
 
@@ -342,7 +331,7 @@ static void tidying_takes_a_few_rows_at_a_time(void **state)
     struct store_db db;
     struct buf mistake;
     fill_and_close(world, 300);
-    run_sql(world, "UPDATE request SET state = 'solved'");
+    world_run_sql(world, "UPDATE request SET state = 'solved'");
     buf_init(&mistake, 1024);
     assert_int_equal(db_open(&db, world->directory, &mistake), STORE_OPENED);
     unsigned steps = 0;

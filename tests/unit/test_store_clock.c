@@ -1,0 +1,333 @@
+#include "store_world.h"
+
+#include "seed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+#define HOUR_MS INT64_C(3600000)
+#define DAY_MS (24 * HOUR_MS)
+
+/* Everything is read back by what the wall clock says then. */
+struct rows {
+    int64_t born, expires, created, started, readable, remembered, written;
+    unsigned count;
+};
+
+static void take_row(void *context, const struct record *record)
+{
+    struct rows *const rows = context;
+    rows->count++;
+    if (record->kind == RECORD_SOLUTION) {
+        rows->born = record->solution.born_wall_ms;
+        rows->expires = record->solution.expires_wall_ms;
+    } else if (record->kind == RECORD_FLIGHT) {
+        rows->created = record->flight.created_wall_ms;
+    } else if (record->kind == RECORD_ATTEMPT) {
+        rows->started = record->attempt.started_wall_ms;
+    } else if (record->kind == RECORD_REQUEST) {
+        rows->readable = record->request.expires_wall_ms;
+    } else if (record->kind == RECORD_IDEMPOTENCY) {
+        rows->remembered = record->idempotency.expires_wall_ms;
+    } else if (record->kind == RECORD_LETTER) {
+        rows->written = record->letter.created_wall_ms;
+    }
+}
+
+static const enum record_kind kinds[] = {RECORD_SOLUTION, RECORD_FLIGHT,      RECORD_ATTEMPT,
+                                         RECORD_REQUEST,  RECORD_IDEMPOTENCY, RECORD_LETTER};
+#define KINDS (sizeof(kinds) / sizeof(kinds[0]))
+
+static void load(struct store_world *world, struct rows *rows)
+{
+    *rows = (struct rows){0};
+    world_open(world);
+    assert_int_equal(store_load(world->store, &world->clocks, take_row, rows), 0);
+}
+
+static void append_one_of_each(struct store_world *world, struct rows *rows)
+{
+    for (size_t i = 0; i < KINDS; i++) {
+        struct record record = world_record(world, kinds[i], 7);
+        take_row(rows, &record);
+        world_append(world, &record);
+    }
+}
+
+/* A life of the gateway in which a row of each kind is written. */
+static void live(struct store_world *world, struct rows *rows)
+{
+    load(world, rows);
+    assert_int_equal(rows->count, 0);
+    world_start(world);
+    append_one_of_each(world, rows);
+    world_until_durable(world, world->seq);
+    world_close(world);
+}
+
+static void pass(struct store_world *world, int64_t even_ms, int64_t leap_ms)
+{
+    world->clocks.even_ms += even_ms;
+    world->clocks.wall_ms += even_ms + leap_ms;
+}
+
+static void assert_moved(const struct rows *now, const struct rows *before, int64_t by_ms)
+{
+    assert_int_equal(now->count, KINDS);
+    assert_int_equal(now->born, before->born + by_ms);
+    assert_int_equal(now->expires, before->expires + by_ms);
+    assert_int_equal(now->created, before->created + by_ms);
+    assert_int_equal(now->started, before->started + by_ms);
+    assert_int_equal(now->readable, before->readable + by_ms);
+    assert_int_equal(now->remembered, before->remembered + by_ms);
+    /* People read this one, and an hour is nothing to it. */
+    assert_int_equal(now->written, before->written);
+}
+
+/* ---- over a restart ---------------------------------------------------------------------- */
+
+static void restart_with(struct store_world *world, int64_t leap_ms, int64_t moved_ms)
+{
+    struct rows before;
+    struct rows now;
+    live(world, &before);
+    pass(world, 5000, leap_ms);
+    load(world, &now);
+    world_close(world);
+    assert_moved(&now, &before, moved_ms);
+    pass(world, 5000, 0);
+    load(world, &now);
+    world_close(world);
+    assert_moved(&now, &before, moved_ms);
+}
+
+static void times_follow_a_clock_that_was_set_forward(void **state)
+{
+    restart_with(*state, HOUR_MS, HOUR_MS);
+}
+
+static void times_follow_a_clock_that_was_set_back(void **state)
+{
+    restart_with(*state, -HOUR_MS, -HOUR_MS);
+}
+
+static void a_clock_that_drifts_moves_nothing(void **state)
+{
+    restart_with(*state, 900, 0);
+}
+
+static void nobody_knows_what_happened_to_the_clock_while_the_machine_was_off(void **state)
+{
+    struct store_world *const world = *state;
+    struct rows before;
+    struct rows now;
+    live(world, &before);
+    world->clocks.boot = "two";
+    pass(world, 5000, -HOUR_MS);
+    load(world, &now);
+    world_close(world);
+    assert_moved(&now, &before, 0);
+}
+
+static void a_boot_without_a_name_is_like_no_other(void **state)
+{
+    struct store_world *const world = *state;
+    struct rows before;
+    struct rows now;
+    world->clocks.boot = "";
+    live(world, &before);
+    pass(world, 5000, -HOUR_MS);
+    load(world, &now);
+    world_close(world);
+    assert_moved(&now, &before, 0);
+}
+
+static void absurd_times_are_left_alone(void **state)
+{
+    struct store_world *const world = *state;
+    struct rows before;
+    struct rows now;
+    live(world, &before);
+    world_run_sql(world, "UPDATE flight SET created = 9223372036854775807;"
+                         "UPDATE solution SET born = -9223372036854775807;");
+    pass(world, 5000, HOUR_MS);
+    load(world, &now);
+    world_close(world);
+    assert_int_equal(now.count, KINDS - 2);
+    assert_int_equal(now.started, before.started + HOUR_MS);
+}
+
+static void a_mark_that_makes_no_sense_is_made_anew(void **state)
+{
+    struct store_world *const world = *state;
+    struct rows before;
+    struct rows now;
+    live(world, &before);
+    world_run_sql(world, "UPDATE clock SET even = -1");
+    pass(world, 5000, -HOUR_MS);
+    load(world, &now);
+    world_close(world);
+    assert_moved(&now, &before, 0);
+    pass(world, 5000, HOUR_MS);
+    load(world, &now);
+    world_close(world);
+    assert_moved(&now, &before, HOUR_MS);
+}
+
+/* ---- while it runs ----------------------------------------------------------------------- */
+
+static void what_was_written_before_follows_and_what_comes_after_does_not(void **state)
+{
+    struct store_world *const world = *state;
+    struct rows before = {0};
+    struct rows now;
+    load(world, &now);
+    world_start(world);
+    append_one_of_each(world, &before);
+    pass(world, 5000, HOUR_MS);
+    store_leap(world->store, HOUR_MS, &world->clocks);
+    struct record late = world_record(world, RECORD_FLIGHT, 8);
+    const int64_t created = late.flight.created_wall_ms;
+    world_append(world, &late);
+    world_until_durable(world, world->seq);
+    world_close(world);
+    pass(world, 5000, 0);
+    load(world, &now);
+    world_close(world);
+    /* The later flight is read after the earlier one. */
+    assert_int_equal(now.count, KINDS + 1);
+    assert_int_equal(now.created, created);
+    assert_int_equal(now.started, before.started + HOUR_MS);
+}
+
+static void a_leap_with_nothing_behind_it_is_written_too(void **state)
+{
+    struct store_world *const world = *state;
+    struct rows before = {0};
+    struct rows now;
+    load(world, &now);
+    world_start(world);
+    append_one_of_each(world, &before);
+    world_until_durable(world, world->seq);
+    pass(world, 5000, -HOUR_MS);
+    store_leap(world->store, -HOUR_MS, &world->clocks);
+    struct store_counters counters;
+    store_counters(world->store, &counters);
+    assert_int_equal(counters.waiting, 1);
+    world_close(world);
+    load(world, &now);
+    world_close(world);
+    assert_moved(&now, &before, -HOUR_MS);
+}
+
+/* ---- what is a leap ---------------------------------------------------------------------- */
+
+static int64_t leap_of(int64_t even_ms, int64_t wall_ms)
+{
+    const struct clocks before = {.wall_ms = WORLD_NOW, .even_ms = DAY_MS};
+    const struct clocks now = {.wall_ms = WORLD_NOW + wall_ms, .even_ms = DAY_MS + even_ms};
+    return clocks_leap_ms(&before, &now);
+}
+
+static void a_leap_is_more_than_a_second_and_than_any_drift(void **state)
+{
+    (void)state;
+    assert_int_equal(leap_of(0, 0), 0);
+    assert_int_equal(leap_of(500, 1500), 0);
+    assert_int_equal(leap_of(500, 1501), 1001);
+    assert_int_equal(leap_of(500, -500), 0);
+    assert_int_equal(leap_of(500, -501), -1001);
+    assert_int_equal(leap_of(DAY_MS, DAY_MS + 43200), 0);
+    assert_int_equal(leap_of(DAY_MS, DAY_MS - 43200), 0);
+    assert_int_equal(leap_of(DAY_MS, DAY_MS + 90000), 90000);
+}
+
+static void both_clocks_run(void **state)
+{
+    (void)state;
+    const struct clocks first = clocks_read();
+    const struct clocks second = clocks_read();
+    assert_true(first.wall_ms > INT64_C(1600000000000));
+    assert_true(second.even_ms >= first.even_ms && first.even_ms > 0);
+    assert_ptr_equal(first.boot, second.boot);
+    assert_int_equal(clocks_leap_ms(&first, &second), 0);
+}
+
+/* ---- an older database ------------------------------------------------------------------- */
+
+static void count_counted(void *context, const struct record *record)
+{
+    unsigned *const names = context;
+    if (record->kind == RECORD_ATTEMPT && record->attempt.is_counted)
+        *names |= 1U << record->attempt.name;
+}
+
+static void append_attempt(struct store_world *world, uint64_t name, uint64_t flight,
+                           bool is_replied)
+{
+    struct record record = world_record(world, RECORD_ATTEMPT, name);
+    record.attempt.flight = flight;
+    record.attempt.is_counted = is_replied;
+    world_append(world, &record);
+}
+
+static void the_first_version_is_understood(void **state)
+{
+    struct store_world *const world = *state;
+    unsigned names = 0;
+    world_open(world);
+    world_start(world);
+    struct record flight = world_record(world, RECORD_FLIGHT, 7);
+    world_append(world, &flight);
+    append_attempt(world, 1, 7, false);
+    append_attempt(world, 2, 7, true);
+    append_attempt(world, 3, 8, false);
+    world_until_durable(world, world->seq);
+    world_close(world);
+    world_run_sql(world, "ALTER TABLE attempt RENAME COLUMN counted TO replied;"
+                         "DROP TABLE clock; PRAGMA user_version = 1");
+    world_open(world);
+    assert_int_equal(store_load(world->store, &world->clocks, count_counted, &names), 0);
+    world_close(world);
+    /* The third has no flight: that one counted it when it ended. */
+    assert_int_equal(names, 1U << 2 | 1U << 3);
+}
+
+static int set_up(void **state)
+{
+    static struct store_world world;
+    world_init(&world);
+    *state = &world;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    world_end(*state);
+    return 0;
+}
+
+#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
+
+int main(int argc, char **argv)
+{
+    seed_init(argc, argv);
+    const struct CMUnitTest tests[] = {
+        CASE(times_follow_a_clock_that_was_set_forward),
+        CASE(times_follow_a_clock_that_was_set_back),
+        CASE(a_clock_that_drifts_moves_nothing),
+        CASE(nobody_knows_what_happened_to_the_clock_while_the_machine_was_off),
+        CASE(a_boot_without_a_name_is_like_no_other),
+        CASE(absurd_times_are_left_alone),
+        CASE(a_mark_that_makes_no_sense_is_made_anew),
+        CASE(what_was_written_before_follows_and_what_comes_after_does_not),
+        CASE(a_leap_with_nothing_behind_it_is_written_too),
+        CASE(a_leap_is_more_than_a_second_and_than_any_drift),
+        CASE(both_clocks_run),
+        CASE(the_first_version_is_understood),
+    };
+    return cmocka_run_group_tests(tests, seed_announce, NULL);
+}
