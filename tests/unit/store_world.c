@@ -61,6 +61,20 @@ void world_end(struct store_world *world)
     assert_int_equal(nftw(world->directory, remove_one, 8, FTW_DEPTH | FTW_PHYS), 0);
 }
 
+int world_set_up(void **state)
+{
+    static struct store_world world;
+    world_init(&world);
+    *state = &world;
+    return 0;
+}
+
+int world_tear_down(void **state)
+{
+    world_end(*state);
+    return 0;
+}
+
 enum store_opening world_try(struct store_world *world, struct buf *mistake)
 {
     const struct store_names names = {.context = world, .name_of = name_of, .find = find};

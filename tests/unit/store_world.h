@@ -32,6 +32,11 @@ void world_init(struct store_world *world);
 /* Removes it with all that is in it. */
 void world_end(struct store_world *world);
 
+/* The same for a test of cmocka, whose state is the world. */
+int world_set_up(void **state);
+int world_tear_down(void **state);
+#define WORLD_CASE(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)
+
 /* Fails the test unless it opens. */
 void world_open(struct store_world *world);
 void world_start(struct store_world *world);

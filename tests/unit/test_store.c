@@ -429,40 +429,21 @@ static void counters_may_come_and_go_between_versions(void **state)
     assert_false(store_json_read_stats(SLICE_OF("{\"requests\":"), &stats));
 }
 
-static int set_up(void **state)
-{
-    static struct store_world world;
-    world_init(&world);
-    *state = &world;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    world_end(*state);
-    return 0;
-}
-
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(every_kind_of_row_comes_back_with_all_its_fields, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_second_record_replaces_the_row_of_its_name, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_drop_removes_one_row_of_any_kind, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(rows_of_a_client_without_a_name_are_passed_over_and_counted,
-                                        set_up, tear_down),
-        cmocka_unit_test_setup_teardown(dead_rows_are_neither_loaded_nor_kept, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_is_still_open_does_not_die_of_age, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(many_records_share_few_commits, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_row_with_a_time_beyond_all_reason_is_passed_over, set_up,
-                                        tear_down),
-        cmocka_unit_test_setup_teardown(a_secret_is_made_once_and_stays, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(a_rotated_secret_leaves_the_one_before, set_up, tear_down),
-        cmocka_unit_test_setup_teardown(what_was_queued_before_the_start_or_at_the_close_is_written,
-                                        set_up, tear_down),
+        WORLD_CASE(every_kind_of_row_comes_back_with_all_its_fields),
+        WORLD_CASE(a_second_record_replaces_the_row_of_its_name),
+        WORLD_CASE(a_drop_removes_one_row_of_any_kind),
+        WORLD_CASE(rows_of_a_client_without_a_name_are_passed_over_and_counted),
+        WORLD_CASE(dead_rows_are_neither_loaded_nor_kept),
+        WORLD_CASE(what_is_still_open_does_not_die_of_age),
+        WORLD_CASE(many_records_share_few_commits),
+        WORLD_CASE(a_row_with_a_time_beyond_all_reason_is_passed_over),
+        WORLD_CASE(a_secret_is_made_once_and_stays),
+        WORLD_CASE(a_rotated_secret_leaves_the_one_before),
+        WORLD_CASE(what_was_queued_before_the_start_or_at_the_close_is_written),
         cmocka_unit_test(counters_may_come_and_go_between_versions),
     };
     return cmocka_run_group_tests(tests, seed_announce, NULL);

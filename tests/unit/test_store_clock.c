@@ -119,30 +119,27 @@ static void a_clock_that_drifts_moves_nothing(void **state)
     restart_with(*state, 900, 0);
 }
 
-static void nobody_knows_what_happened_to_the_clock_while_the_machine_was_off(void **state)
+static void start_twice(struct store_world *world, const char *boot, const char *other_boot)
 {
-    struct store_world *const world = *state;
     struct rows before;
     struct rows now;
+    world->clocks.boot = boot;
     live(world, &before);
-    world->clocks.boot = "two";
+    world->clocks.boot = other_boot;
     pass(world, 5000, -HOUR_MS);
     load(world, &now);
     world_close(world);
     assert_moved(&now, &before, 0);
 }
 
+static void nobody_knows_what_happened_to_the_clock_while_the_machine_was_off(void **state)
+{
+    start_twice(*state, "one", "two");
+}
+
 static void a_boot_without_a_name_is_like_no_other(void **state)
 {
-    struct store_world *const world = *state;
-    struct rows before;
-    struct rows now;
-    world->clocks.boot = "";
-    live(world, &before);
-    pass(world, 5000, -HOUR_MS);
-    load(world, &now);
-    world_close(world);
-    assert_moved(&now, &before, 0);
+    start_twice(*state, "", "");
 }
 
 static void absurd_times_are_left_alone(void **state)
@@ -296,38 +293,22 @@ static void the_first_version_is_understood(void **state)
     assert_int_equal(names, 1U << 2 | 1U << 3);
 }
 
-static int set_up(void **state)
-{
-    static struct store_world world;
-    world_init(&world);
-    *state = &world;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    world_end(*state);
-    return 0;
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
     const struct CMUnitTest tests[] = {
-        CASE(times_follow_a_clock_that_was_set_forward),
-        CASE(times_follow_a_clock_that_was_set_back),
-        CASE(a_clock_that_drifts_moves_nothing),
-        CASE(nobody_knows_what_happened_to_the_clock_while_the_machine_was_off),
-        CASE(a_boot_without_a_name_is_like_no_other),
-        CASE(absurd_times_are_left_alone),
-        CASE(a_mark_that_makes_no_sense_is_made_anew),
-        CASE(what_was_written_before_follows_and_what_comes_after_does_not),
-        CASE(a_leap_with_nothing_behind_it_is_written_too),
-        CASE(a_leap_is_more_than_a_second_and_than_any_drift),
-        CASE(both_clocks_run),
-        CASE(the_first_version_is_understood),
+        WORLD_CASE(times_follow_a_clock_that_was_set_forward),
+        WORLD_CASE(times_follow_a_clock_that_was_set_back),
+        WORLD_CASE(a_clock_that_drifts_moves_nothing),
+        WORLD_CASE(nobody_knows_what_happened_to_the_clock_while_the_machine_was_off),
+        WORLD_CASE(a_boot_without_a_name_is_like_no_other),
+        WORLD_CASE(absurd_times_are_left_alone),
+        WORLD_CASE(a_mark_that_makes_no_sense_is_made_anew),
+        WORLD_CASE(what_was_written_before_follows_and_what_comes_after_does_not),
+        WORLD_CASE(a_leap_with_nothing_behind_it_is_written_too),
+        WORLD_CASE(a_leap_is_more_than_a_second_and_than_any_drift),
+        WORLD_CASE(both_clocks_run),
+        WORLD_CASE(the_first_version_is_understood),
     };
     return cmocka_run_group_tests(tests, seed_announce, NULL);
 }

@@ -238,29 +238,13 @@ static void a_hundred_thousand_open_things_load_quickly(void **state)
     assert_true(loaded - opened < 10);
 }
 
-static int set_up(void **state)
-{
-    static struct store_world world;
-    world_init(&world);
-    *state = &world;
-    return 0;
-}
-
-static int tear_down(void **state)
-{
-    world_end(*state);
-    return 0;
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
     const struct CMUnitTest tests[] = {
-        CASE(what_was_durable_survives_a_kill_and_rows_are_a_prefix),
-        CASE(group_commit_makes_many_cheap),
-        CASE(a_hundred_thousand_open_things_load_quickly),
+        WORLD_CASE(what_was_durable_survives_a_kill_and_rows_are_a_prefix),
+        WORLD_CASE(group_commit_makes_many_cheap),
+        WORLD_CASE(a_hundred_thousand_open_things_load_quickly),
     };
     return cmocka_run_group_tests(tests, seed_announce, NULL);
 }

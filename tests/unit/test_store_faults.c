@@ -347,18 +347,14 @@ static void tidying_takes_a_few_rows_at_a_time(void **state)
 
 static int set_up(void **state)
 {
-    static struct store_world world;
-    world_init(&world);
     store_vfs_begin();
-    *state = &world;
-    return 0;
+    return world_set_up(state);
 }
 
 static int tear_down(void **state)
 {
     store_vfs_end();
-    world_end(*state);
-    return 0;
+    return world_tear_down(state);
 }
 
 #define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
