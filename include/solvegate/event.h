@@ -24,6 +24,7 @@ enum event_kind {
     EVENT_LETTERS,     /* the operator replays, drops or stops replaying dead letters */
     EVENT_DURABLE,     /* the journal is on disk up to a number */
     EVENT_STORE_STATE, /* the journal became unwritable, or writable again */
+    EVENT_STANDSTILL,  /* the process, or the machine, stood still; no timer has run since */
     EVENT_DRAIN,       /* no new requests from now on */
 };
 

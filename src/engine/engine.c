@@ -142,6 +142,9 @@ static void dispatch(struct engine *engine, const struct event *event)
     case EVENT_STORE_STATE:
         engine->store_is_writable = event->store_is_writable;
         return;
+    case EVENT_STANDSTILL:
+        flights_on_standstill(engine);
+        return;
     case EVENT_DRAIN:
         engine->is_draining = true;
         letters_on_drain(engine);

@@ -13,7 +13,7 @@
 
 #define BIT(state) (1u << (state))
 
-#define RESTORED_GRACE_MS 30000
+#define GRACE_MS 30000
 
 /* Where each state may go; anything else is a bug. */
 static const unsigned next_states[FLIGHT_STATE_COUNT] = {
@@ -111,8 +111,8 @@ struct flight *flight_restore(struct engine *engine, const struct flight_row *ro
     flight->error = row->code[0] == '\0' ? NULL : blob_new(slice_from(row->code));
     /* However long we were away, what is paid for gets time to be fetched. */
     uint64_t due_ms = created_ms + engine->options.solve_timeout_ms;
-    if (due_ms < engine->now_ms + RESTORED_GRACE_MS)
-        due_ms = engine->now_ms + RESTORED_GRACE_MS;
+    if (due_ms < engine->now_ms + GRACE_MS)
+        due_ms = engine->now_ms + GRACE_MS;
     wheel_arm(&engine->wheel, &flight->deadline, due_ms);
     return flight;
 }
@@ -346,6 +346,22 @@ void flight_on_phase_timer(struct engine *engine, struct flight *flight)
         break;
     }
     UNREACHABLE();
+}
+
+void flights_on_standstill(struct engine *engine)
+{
+    for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;) {
+        struct flight *flight = slab_get(&engine->flights, id);
+        const bool is_cut_off =
+            flight->state == FLIGHT_SOLVING && flight->deadline.due_ms <= engine->now_ms;
+        /* Once: a process that always stands still must not keep flights for ever. */
+        if (!is_cut_off || flight->is_spared)
+            continue;
+        flight->is_spared = true;
+        wheel_arm(&engine->wheel, &flight->deadline, engine->now_ms + GRACE_MS);
+        if (!flight->attempt->is_polling)
+            wheel_arm(&engine->wheel, &flight->phase, engine->now_ms);
+    }
 }
 
 void flight_on_deadline(struct engine *engine, struct flight *flight)

@@ -67,6 +67,7 @@ struct flight {
     bool is_reserved; /* a unit of its client's budget is set aside for the next submit */
     bool is_paid;     /* a submit was or may have been accepted */
     bool is_journaled;
+    bool is_spared; /* it outlived its deadline in a standstill */
     bool is_judged; /* ERROR_ZERO_BALANCE: a probe will tell whether it is busy or account */
 };
 
@@ -101,6 +102,8 @@ struct flight *flight_find(const struct engine *engine, const struct key *key);
 
 void flight_on_phase_timer(struct engine *engine, struct flight *flight);
 void flight_on_deadline(struct engine *engine, struct flight *flight);
+/* What is solved may have been for long: whose time ran out meanwhile is asked for once more first. */
+void flights_on_standstill(struct engine *engine);
 
 const char *flight_state_name(enum flight_state state);
 

@@ -37,6 +37,8 @@
 #define LISTEN_MS 100
 /* A loop that is always late must get on, too. */
 #define CALM_MS 1000
+/* Long enough for polls to have been missed. */
+#define MISSED_MS 2000
 
 _Static_assert(sizeof(struct visit) <= sizeof(struct http_note), "a visit must fit into a note");
 
@@ -216,14 +218,26 @@ static bool is_idle(const struct gate *gate)
     return waiting == 0 && http.open == 0 && gate->submits_out == 0 && persist_is_idle(gate);
 }
 
+static void stood_still(struct gate *gate, uint64_t ms)
+{
+    const struct event event = gate_event(gate, EVENT_STANDSTILL);
+    LOG(LOG_LEVEL_WARN, "stood_still", log_number("for_ms", (int64_t)ms),
+        log_string("meaning",
+                   "the process or the machine was stopped; what came meanwhile is heard first"));
+    gate_step(gate, &event);
+}
+
 /* After a standstill nothing may expire before what came meanwhile is heard (RELIABILITY.md 3.2). It shows in
  * how late the loop wakes up, whatever is due. */
 static bool may_expire(struct gate *gate)
 {
     const uint64_t now = uv_now(&gate->loop);
     const uint64_t overslept = now > gate->sleep_until_ms ? now - gate->sleep_until_ms : 0;
-    if (overslept > STANDSTILL_MS && now > gate->listen_until_ms + CALM_MS)
+    if (overslept > STANDSTILL_MS && now > gate->listen_until_ms + CALM_MS) {
         gate->listen_until_ms = now + LISTEN_MS;
+        if (overslept > MISSED_MS)
+            stood_still(gate, overslept);
+    }
     return engine_next_deadline(gate->engine) <= now && gate->listen_until_ms <= now;
 }
 

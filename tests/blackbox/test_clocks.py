@@ -209,6 +209,20 @@ def a_solution_that_came_while_it_stood_still_beats_the_deadline():
 
 
 @test
+def a_solution_that_only_a_poll_can_bring_beats_the_deadline_after_a_standstill():
+    config = {**PATIENT, "poll": {"first": "1s", "interval": "1s"}, "solve_timeout": "10s", "ambiguity_window": "1s"}
+    with World(config, sim=("--solve-time", "60s")) as world:
+        task = world.submit_id()
+        wait_until(lambda: world.paid() == 1, "the submit")
+        world.gate.send_signal(signal.SIGSTOP)
+        world.sim.solve()
+        time.sleep(13)
+        world.gate.send_signal(signal.SIGCONT)
+        equal(world.result_text(task)[:7], "OK|SIM_", "the answer")
+        equal(world.paid(), 1, "accepted")
+
+
+@test
 def standing_still_for_long_loses_no_told_id_and_pays_nothing_again():
     config = {"ambiguity_window": "2s", "solve_timeout": "60s", "upstream": {"poll_timeout": "1s", "submit_timeout": "1s"}}
     with StoreWorld(config, sim=("--solve-time", "uniform:100ms-3s")) as world:

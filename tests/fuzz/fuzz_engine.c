@@ -223,7 +223,7 @@ static void do_deed(struct world *world, struct input *input)
         world_become_durable(world, input_byte(input));
         return;
     case 16:
-        world_event(world, input_flag(input) ? EVENT_FORGED : EVENT_TICK);
+        world_event(world, input_flag(input) ? EVENT_FORGED : EVENT_STANDSTILL);
         return;
     case 17:
         (void)world_end_notice(world, input);

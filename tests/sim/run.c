@@ -273,6 +273,10 @@ static void stall(struct sim *sim)
         const struct moment moment = pop(sim);
         happen(sim, &moment);
     }
+    /* The slow model knows of no deadline that moves. */
+    struct event event = {.kind = EVENT_STANDSTILL};
+    if (!sim->plan.has_reference && !sim->crash_now && sim->engine != NULL)
+        sim_step(sim, &event);
 }
 
 static void turn(struct sim *sim)

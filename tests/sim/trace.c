@@ -53,8 +53,8 @@ static const char *event_name(enum event_kind kind)
         [EVENT_POLLED] = "polled",     [EVENT_PROBED] = "probed",
         [EVENT_CALLBACK] = "callback", [EVENT_FORGED] = "forged",
         [EVENT_LETTERS] = "letters",   [EVENT_DURABLE] = "durable",
-        [EVENT_STORE_STATE] = "store", [EVENT_DRAIN] = "drain",
-        [EVENT_NOTIFIED] = "notified",
+        [EVENT_STORE_STATE] = "store", [EVENT_STANDSTILL] = "stood still",
+        [EVENT_DRAIN] = "drain",       [EVENT_NOTIFIED] = "notified",
     };
     const char *name = (size_t)kind < sizeof names / sizeof names[0] ? names[kind] : NULL;
     return name == NULL ? "something" : name;

@@ -149,6 +149,68 @@ static void draining_asks_for_what_callbacks_would_have_brought(void **state)
               "[25000..26000] poll a3 task T3\n");
 }
 
+static void what_outlived_its_deadline_in_a_standstill_is_asked_for_once_more(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .is_told = true);
+    accepted(w, "a1", "T1");
+    ask(w, "bob", .key = "L", .is_told = true);
+    stand_still(w, 3600000);
+    pass(w, 0);
+    solved(w, "a1", "TOKEN");
+    look(w, "ann", "r1", 0);
+    look(w, "bob", "r2", 0);
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] answer ann r1 solving\n"
+              "[     0] submit a2 L\n"
+              "[     0] answer bob r2 solving\n"
+              "[3600000] poll a1 task T1\n"
+              "[3600000] answer ann r1 solved \"TOKEN\" source api attempts 1\n"
+              "[3600000] answer bob r2 failed ERROR_SOLVE_TIMEOUT (timeout) attempts 1\n");
+}
+
+static void a_poll_that_was_on_its_way_in_a_standstill_is_waited_for(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .is_told = true);
+    accepted(w, "a1", "T1");
+    pass(w, 6000);
+    stand_still(w, 3600000);
+    pass(w, 1000);
+    solved(w, "a1", "TOKEN");
+    look(w, "ann", "r1", 0);
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] answer ann r1 solving\n"
+              "[5000..6000] poll a1 task T1\n"
+              "[3607000] answer ann r1 solved \"TOKEN\" source api attempts 1\n");
+}
+
+static void standing_still_saves_nobody_twice_and_only_whose_time_is_over(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    pass(w, 6000);
+    pending(w, "a1");
+    stand_still(w, 100000);
+    pass(w, 0);
+    pending(w, "a1");
+    stand_still(w, 100000);
+    pass(w, 0);
+    pending(w, "a1");
+    stand_still(w, 100000);
+    pass(w, 0);
+    expect(w, "[     0] submit a1 K\n"
+              "[5000..6000] poll a1 task T1\n"
+              "[106000] poll a1 task T1\n"
+              "[206000] poll a1 task T1\n"
+              "[306000] poll a1 task T1\n"
+              "[306000] answer ann r1 failed ERROR_SOLVE_TIMEOUT (timeout) attempts 1\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -159,6 +221,9 @@ int main(void)
         STORY(flights_that_start_together_do_not_poll_together),
         STORY(a_flight_that_ended_is_not_polled_any_more),
         STORY(draining_asks_for_what_callbacks_would_have_brought),
+        STORY(what_outlived_its_deadline_in_a_standstill_is_asked_for_once_more),
+        STORY(a_poll_that_was_on_its_way_in_a_standstill_is_waited_for),
+        STORY(standing_still_saves_nobody_twice_and_only_whose_time_is_over),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -500,6 +500,13 @@ void store_is(struct world *world, bool is_writable)
     step(world, &event);
 }
 
+void stand_still(struct world *world, uint64_t ms)
+{
+    struct event event = {.kind = EVENT_STANDSTILL};
+    world->now_ms += ms;
+    step(world, &event);
+}
+
 void drain(struct world *world)
 {
     struct event event = {.kind = EVENT_DRAIN};

@@ -193,5 +193,7 @@ void crash(struct world *world, uint64_t kept);
 
 void store_is(struct world *world, bool is_writable);
 void drain(struct world *world);
+/* Time passes without a tick, and the engine is told so; the next tick makes up for it. */
+void stand_still(struct world *world, uint64_t ms);
 
 #endif
