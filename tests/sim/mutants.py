@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """usage: mutants.py ROOT [WORD...]   (TAP: every seeded bug of mutants_list.py must be noticed within 60 s)
 
-Copies the sources to a temporary folder, builds the simulation there once, and then each mutant from a changed copy of
-one file; the tree is not touched. With words only the mutants whose name contains one of them. CC chooses the compiler (default: cc).
+Copies the sources to a temporary folder, compiles there once whatever has to notice (the simulation, stories of the
+engine, unit tests), and then each mutant from a changed copy of one file; the tree is not touched. With words only the
+mutants whose name contains one of them. CC chooses the compiler (default: cc).
 """
 import concurrent.futures
 import glob
@@ -20,18 +21,21 @@ from mutants_list import MUTANTS
 
 SECONDS = 60
 FLAGS = ["-std=c17", "-D_GNU_SOURCE", "-O1", "-w", "-Isrc", "-Iinclude", "-Itests/sim", "-Itests/unit"]
-PARTS = ["src", "include", "tests/sim", "tests/unit"]
+PARTS = ["src", "include", "tests/sim", "tests/story", "tests/unit"]
 # Always the same seeds: a mutant that is caught today is caught tomorrow.
 FIRST_SEED = 1
-LIBRARIES = {"unit": ["cmocka", "libsodium", "yyjson"], "sim": []}
+LIBRARIES = {"unit": ["cmocka", "libsodium", "yyjson"], "story": ["cmocka"], "sim": []}
+# Besides base and the test itself, by kind; test_* and audit* are programs of their own.
+FOLDERS = {"unit": ["src/proto"], "story": ["src/engine", "tests/story"], "sim": ["src/engine", "tests/sim"]}
 
 
 def sources(who):
     """The .c files that make up the program which has to notice."""
     kind, _, name = who.partition(" ")
-    if kind == "sim":
-        return [path for pattern in ("src/base/*.c", "src/engine/*.c", "tests/sim/*.c") for path in sorted(glob.glob(pattern))]
-    return sorted(glob.glob("src/base/*.c") + glob.glob("src/proto/*.c")) + [f"tests/unit/test_{name}.c", "tests/unit/seed.c"]
+    found = [path for folder in ["src/base", *FOLDERS[kind]] for path in sorted(glob.glob(folder + "/*.c"))]
+    parts = [path for path in found if not os.path.basename(path).startswith(("test_", "audit"))]
+    own = {"unit": [f"tests/unit/test_{name}.c", "tests/unit/seed.c"], "story": [f"tests/story/test_{name}.c"], "sim": []}
+    return parts + own[kind]
 
 
 def run(command, seconds, environment=None):

@@ -2,7 +2,7 @@
 
 Every text must occur exactly once in its file: a mutant that no longer applies fails the run, so that nobody
 believes in a guard that guards nothing. Who notices: "sim", "sim extras" (with pools, pingbacks, reloads
-and drains) or "unit NAME".
+and drains), "story NAME" (tests/story, for what shows in too few worlds) or "unit NAME".
 """
 
 MUTANTS = [
@@ -172,6 +172,9 @@ MUTANTS = [
      "            request->seq = idempotency_bind_solution(", "            (void)idempotency_bind_solution(", "sim"),
     ("a late solution is handed out again after a crash", "src/engine/hear.c",
      "    if (flight == NULL)\n        (void)journal_attempt(engine, attempt);", "", "sim"),
+
+    ("a solution that found no place is handed out after two crashes", "src/engine/recover.c",
+     "    } else if (solution->handed == 0) {", "    } else if (solution->is_cached) {", "story crashes"),
 
     # ---- pools -----------------------------------------------------------------------------------------------------------
     ("pool: a solution is handed out again after a crash", "src/engine/ask.c",
