@@ -58,8 +58,7 @@ void pool_on_timer(struct engine *engine, struct pool *pool)
         pool->is_asleep = true;
         return;
     }
-    const bool is_waiting = pool->retry_at_ms > engine->now_ms && pool->retry_at_ms < idle_ms;
-    wheel_arm(&engine->wheel, &pool->timer, is_waiting ? pool->retry_at_ms : idle_ms);
+    wheel_arm(&engine->wheel, &pool->timer, idle_ms);
 }
 
 /* ---- handing out ------------------------------------------------------------------------- */
@@ -181,8 +180,8 @@ void pool_on_failed(struct engine *engine, struct pool *pool)
         wait_ms = engine->options.retry_cap_ms;
     pool->fails++;
     pool->retry_at_ms = engine->now_ms + wait_ms;
-    if (!pool->is_asleep)
-        wheel_arm(&engine->wheel, &pool->timer, pool->retry_at_ms);
+    /* Also while it sleeps: somebody may wake it before. */
+    wheel_arm(&engine->wheel, &pool->timer, pool->retry_at_ms);
 }
 
 /* Where solves take longer than solutions live, one after the other would be paid for nothing. */

@@ -1,7 +1,5 @@
 /* Pools: solved ahead, handed out once each, replaced before they run out, asleep when nobody asks. */
-#include "world.h"
-
-#include "base/assert.h"
+#include "pool_world.h"
 
 #include "lines.h"
 
@@ -11,37 +9,15 @@ static bool has_callbacks = false;
 static struct world *world_of(struct engine_options options, struct pool_options pool,
                               bool has_journal)
 {
-    pool.params = blob_new(SLICE_OF("P"));
-    pool.key = key_named("P");
-    pool.captcha = CAPTCHA_TURNSTILE;
-    if (pool.idle_after_ms == 0)
-        pool.idle_after_ms = 120000;
-    pool.min_ttl_ms = 10000;
-    options.pools = &pool;
-    options.pool_count = 1;
     options.has_journal = has_journal;
     options.slots = plan;
     options.has_callbacks = has_callbacks;
-    options.poll_first_ms[CAPTCHA_TURNSTILE] = 5000;
-    struct world *w = world_new(&options);
-    /* The world keeps its options for a crash, and with them the pool's. */
-    static struct pool_options kept;
-    kept = pool;
-    w->options.pools = &kept;
-    w->pool_params = pool.params;
-    return w;
+    return pool_world(options, pool);
 }
 
 static struct world *world_with_pool(struct pool_options pool, bool has_journal)
 {
     return world_of(world_options(), pool, has_journal);
-}
-
-static struct pool_view view_of(const struct world *w)
-{
-    struct pool_view view;
-    assert_int_equal(engine_list_pools(w->engine, &view, 1), 1);
-    return view;
 }
 
 static void it_is_filled_at_start_and_hands_out_each_solution_once(void **state)
@@ -54,7 +30,7 @@ static void it_is_filled_at_start_and_hands_out_each_solution_once(void **state)
     pass(w, 6000);
     solved(w, "a1", "ONE");
     solved(w, "a2", "TWO");
-    assert_int_equal(view_of(w).ready, 2);
+    assert_int_equal(pool_view_of(w).ready, 2);
     ask(w, "ann", .key = "K", .pool = 1);
     ask(w, "bob", .key = "K", .pool = 1);
     ask(w, "cat", .key = "K", .pool = 1);
@@ -67,7 +43,7 @@ static void it_is_filled_at_start_and_hands_out_each_solution_once(void **state)
               "[  6000] answer bob r2 solved \"TWO\" source pool attempts 1\n"
               "[  6000] submit a4 P\n"
               "[  6000] submit a5 K\n");
-    assert_int_equal(view_of(w).served, 2);
+    assert_int_equal(pool_view_of(w).served, 2);
 }
 
 static void it_comes_last_in_the_queue(void **state)
@@ -79,9 +55,9 @@ static void it_comes_last_in_the_queue(void **state)
     ask(w, "ann", .key = "A");
     ask(w, "bob", .key = "B");
     solve(w, "a1", "T1", "TOKEN A");
-    assert_int_equal(view_of(w).solving, 0);
+    assert_int_equal(pool_view_of(w).solving, 0);
     solve(w, "a2", "T2", "TOKEN B");
-    assert_int_equal(view_of(w).solving, 1);
+    assert_int_equal(pool_view_of(w).solving, 1);
     skip_lines(w);
 }
 
@@ -98,10 +74,10 @@ static void what_would_run_out_is_replaced_before_and_then_dropped(void **state)
     pass(w, 1);
     expect(w, "[210000] submit a2 P\n");
     solve(w, "a2", "T2", "TWO");
-    assert_int_equal(view_of(w).ready, 2);
+    assert_int_equal(pool_view_of(w).ready, 2);
     pass(w, 30000);
-    assert_int_equal(view_of(w).ready, 1);
-    assert_int_equal(view_of(w).expired, 1);
+    assert_int_equal(pool_view_of(w).ready, 1);
+    assert_int_equal(pool_view_of(w).expired, 1);
     skip_lines(w);
 }
 
@@ -114,11 +90,11 @@ static void it_sleeps_when_nobody_asks_and_wakes_on_demand(void **state)
     solve(w, "a1", "T1", "ONE");
     skip_lines(w);
     pass(w, 300000);
-    assert_true(view_of(w).is_asleep);
-    assert_int_equal(view_of(w).ready, 0);
+    assert_true(pool_view_of(w).is_asleep);
+    assert_int_equal(pool_view_of(w).ready, 0);
     expect(w, "");
     ask(w, "ann", .key = "K", .pool = 1);
-    assert_false(view_of(w).is_asleep);
+    assert_false(pool_view_of(w).is_asleep);
     expect(w, "[306000] submit a2 K\n"
               "[306000] submit a3 P\n");
 }
@@ -135,7 +111,7 @@ static void it_sleeps_after_too_much_waste(void **state)
     pass(w, 204000);
     solve(w, "a3", "T3", "THREE");
     pass(w, 60000);
-    assert_true(view_of(w).is_asleep);
+    assert_true(pool_view_of(w).is_asleep);
     skip_lines(w);
 }
 
@@ -165,16 +141,16 @@ static void each_solution_is_handed_out_once_also_after_a_crash(void **state)
     ask(w, "ann", .key = "K", .pool = 1);
     skip_lines(w);
     crash(w, ALL_RECORDS);
-    assert_int_equal(view_of(w).ready, 0);
-    assert_int_equal(view_of(w).solving, 2);
+    assert_int_equal(pool_view_of(w).ready, 0);
+    assert_int_equal(pool_view_of(w).solving, 2);
     pass(w, 0);
     solved(w, "a2", "TWO");
     skip_lines(w);
     crash(w, ALL_RECORDS);
-    assert_int_equal(view_of(w).ready, 1);
+    assert_int_equal(pool_view_of(w).ready, 1);
     ask(w, "bob", .key = "K", .pool = 1);
     skip_lines(w);
-    assert_int_equal(view_of(w).served, 1);
+    assert_int_equal(pool_view_of(w).served, 1);
 }
 
 static void a_refill_that_failed_lets_newcomers_go_first(void **state)
@@ -200,7 +176,7 @@ static void a_solution_that_comes_late_is_kept_where_it_is_looked_for(void **sta
     ambiguous(w, "a1");
     pass(w, 45000);
     callback(w, "a1", "T1", "LATE");
-    assert_int_equal(view_of(w).ready, 1);
+    assert_int_equal(pool_view_of(w).ready, 1);
     skip_lines(w);
     ask(w, "ann", .key = "K", .pool = 1);
     expect(w, "[ 45000] answer ann r1 solved \"LATE\" source pool attempts 0\n");
@@ -218,7 +194,7 @@ static void a_callers_own_solve_does_not_become_the_pools_in_a_crash(void **stat
     solved(w, "a2", "TOKEN");
     durable(w, w->seq);
     assert_string_equal(peek(w, "r1"), "solved");
-    assert_int_equal(view_of(w).ready, 0);
+    assert_int_equal(pool_view_of(w).ready, 0);
     skip_lines(w);
 }
 
@@ -236,7 +212,7 @@ static void what_an_idempotency_key_has_is_nobody_elses_after_a_crash(void **sta
     assert_int_equal(w->tally.solved, 1);
     ask(w, "ann again", .key = "K", .pool = 1, .idempotency = "I");
     assert_int_equal(w->tally.solved, 2);
-    assert_int_equal(view_of(w).ready, 0);
+    assert_int_equal(pool_view_of(w).ready, 0);
     skip_lines(w);
 }
 
@@ -298,7 +274,7 @@ static void there_is_a_place_for_all_it_holds(void **state)
     tick(w);
     for (size_t i = 0; i < sizeof attempts / sizeof attempts[0]; i++)
         solve(w, attempts[i], "T", "TOKEN");
-    assert_int_equal(view_of(w).ready, 9);
+    assert_int_equal(pool_view_of(w).ready, 9);
     skip_lines(w);
 }
 
@@ -310,7 +286,7 @@ static void what_is_too_old_when_it_comes_is_not_asked_for_again_at_once(void **
     struct world *w = world_of(options, (struct pool_options){.size = 1}, false);
     tick(w);
     solve(w, "a1", "T1", "OLD");
-    assert_int_equal(view_of(w).expired, 1);
+    assert_int_equal(pool_view_of(w).expired, 1);
     pass(w, 999);
     assert_int_equal(w->tally.submits, 1);
     pass(w, 1);
