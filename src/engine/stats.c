@@ -40,6 +40,8 @@ static void turn_page(struct engine *engine, int64_t day)
         journal_books(engine);
     memmove(&engine->days[1], &engine->days[0], STATS_DAYS * sizeof engine->days[0]);
     engine->days[0] = (struct day){.number = day};
+    /* Else a day that is just like the one before would be taken for written. */
+    engine->written_stats = (struct stats){0};
     const size_t a_day = tallies_of_day(engine);
     memmove(&engine->tallies[a_day], engine->tallies, STATS_DAYS * a_day * sizeof(struct tally));
     memset(engine->tallies, 0, a_day * sizeof(struct tally));

@@ -105,6 +105,16 @@ void disk_load(const struct disk *disk, size_t kept, struct engine *engine)
     engine_restored(engine);
 }
 
+size_t disk_count(const struct disk *disk, enum record_kind kind)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < disk->count; i++)
+        if (disk->log[i].kind == kind && !disk->log[i].is_drop &&
+            is_last_word(disk, i, disk->count))
+            count++;
+    return count;
+}
+
 void disk_crash(struct disk *disk, size_t kept)
 {
     size_t count = 0;

@@ -15,6 +15,9 @@ void disk_append(struct disk *disk, struct record *take_record);
 /* Restores an engine from the rows of the first `kept` records, as a store would. */
 void disk_load(const struct disk *disk, size_t kept, struct engine *engine);
 
+/* How many rows of this kind there are. */
+size_t disk_count(const struct disk *disk, enum record_kind kind);
+
 /* The rows of the first `kept` records become the whole log: how a crash leaves the disk. */
 void disk_crash(struct disk *disk, size_t kept);
 

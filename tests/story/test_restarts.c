@@ -1,0 +1,245 @@
+/* What a restart must not forget about what is under way: its terms, its attempts and its money. */
+#include "world.h"
+
+static struct world *world_with_journal(void)
+{
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.has_callbacks = true;
+    return world_new(&options);
+}
+
+/* ---- time -------------------------------------------------------------------------------- */
+
+static void what_is_paid_for_is_fetched_however_long_we_were_away(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K", .is_told = true);
+    accepted(w, "a1", "T1");
+    w->now_ms += 200000;
+    crash(w, ALL_RECORDS);
+    pass(w, 20000);
+    solved(w, "a1", "TOKEN");
+    durable(w, w->seq);
+    assert_string_equal(peek(w, "r1"), "solved");
+    skip_lines(w);
+}
+
+/* ---- terms ------------------------------------------------------------------------------- */
+
+static void the_higher_priority_still_goes_first(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.slots = 1;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true);
+    ask(w, "bob", .key = "L", .is_told = true);
+    ask(w, "cat", .key = "M", .is_told = true, .priority = 5);
+    accepted(w, "a1", "T1");
+    crash(w, ALL_RECORDS);
+    pass(w, 0);
+    solved(w, "a1", "TOKEN");
+    skip_lines(w);
+    solve(w, "a2", "T2", "OF CAT");
+    durable(w, w->seq);
+    assert_string_equal(peek(w, "r3"), "solved");
+    skip_lines(w);
+}
+
+static void a_one_time_solve_stays_one(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K", .is_told = true, .is_one_time = true);
+    accepted(w, "a1", "T1");
+    crash(w, ALL_RECORDS);
+    pass(w, 0);
+    solved(w, "a1", "TOKEN");
+    ask(w, "bob", .key = "K", .is_one_time = true);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+static void a_one_time_solution_is_not_banked_by_a_crash(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K", .is_told = true, .is_one_time = true);
+    accepted(w, "a1", "T1");
+    const journal_seq before = w->seq;
+    callback(w, "a1", "T1", "TOKEN");
+    crash(w, before + 1);
+    ask(w, "bob", .key = "K", .is_one_time = true);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+/* ---- attempts ---------------------------------------------------------------------------- */
+
+/* Nobody waits any more, but the vendor may still call back. */
+static struct world *world_with_an_attempt_given_up(struct asking asking)
+{
+    struct world *w = world_with_journal();
+    world_ask(w, "ann", asking);
+    ambiguous(w, "a1");
+    gone(w, "ann");
+    pass(w, 50000);
+    crash(w, ALL_RECORDS);
+    callback(w, "a1", "T1", "LATE");
+    return w;
+}
+
+static void what_comes_late_after_a_restart_serves_all_who_may_share_it(void **state)
+{
+    (void)state;
+    struct world *w = world_with_an_attempt_given_up((struct asking){.key = "K"});
+    ask(w, "bob", .key = "K");
+    ask(w, "cat", .key = "K");
+    assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+}
+
+static void what_comes_late_after_a_restart_serves_nobody_if_its_input_was_for_once(void **state)
+{
+    (void)state;
+    struct world *w =
+        world_with_an_attempt_given_up((struct asking){.key = "K", .is_one_time = true});
+    ask(w, "bob", .key = "K", .is_one_time = true);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+static void of_two_attempts_the_newer_is_waited_for_and_the_older_listened_for(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K", .is_told = true);
+    ambiguous(w, "a1");
+    pass(w, 45000);
+    accepted(w, "a2", "T2");
+    crash(w, ALL_RECORDS);
+    skip_lines(w);
+    pass(w, 0);
+    expect(w, "[ 45000] poll a2 task T2\n");
+    callback(w, "a1", "T1", "OF THE FIRST");
+    durable(w, w->seq);
+    assert_string_equal(peek(w, "r1"), "solved");
+    skip_lines(w);
+}
+
+/* ---- money ------------------------------------------------------------------------------- */
+
+static void what_is_known_to_be_paid_for_is_not_paid_for_again(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K", .is_told = true);
+    accepted(w, "a1", "T1");
+    crash(w, ALL_RECORDS);
+    callback(w, "a1", "T1", "TOKEN");
+    assert_int_equal(w->tally.paid, 1);
+    skip_lines(w);
+}
+
+static void what_a_hit_saves_is_known_after_a_restart(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    pass(w, 6000);
+    callback(w, "a1", "T1", "TOKEN");
+    crash(w, ALL_RECORDS);
+    ask(w, "bob", .key = "K");
+    assert_int_equal(stats_of(w)->slot_ms_saved, 6000);
+    skip_lines(w);
+}
+
+static void what_was_spent_yesterday_is_not_spent_today(void **state)
+{
+    (void)state;
+    static const struct client_options thrifty = {.weight = 1, .budget_per_day = 1};
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.clients = &thrifty;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    solve(w, "a1", "T1", "TOKEN");
+    pass(w, 1000);
+    w->now_ms = HOURS_MS(12);
+    crash(w, ALL_RECORDS);
+    ask(w, "bob", .key = "L");
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+/* ---- books ------------------------------------------------------------------------------- */
+
+/* Whoever asks is refused: a page with one line, written in one step. */
+static struct world *world_without_money(void)
+{
+    static const struct client_options broke = {.weight = 1, .budget_per_day = 0};
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.clients = &broke;
+    return world_new(&options);
+}
+
+static uint64_t requests_of_day(const struct world *w, unsigned days_ago)
+{
+    int64_t day;
+    const uint64_t by_client = engine_tally(w->engine, days_ago, 0, CAPTCHA_OTHER)->requests;
+    assert_int_equal(engine_stats_of_day(w->engine, days_ago, &day)->requests, by_client);
+    return by_client;
+}
+
+static void a_day_like_the_one_before_is_written_too(void **state)
+{
+    (void)state;
+    struct world *w = world_without_money();
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_OTHER);
+    pass(w, 1000);
+    w->now_ms = HOURS_MS(12);
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_OTHER);
+    pass(w, 1000);
+    crash(w, ALL_RECORDS);
+    assert_int_equal(requests_of_day(w, 0), 1);
+    assert_int_equal(requests_of_day(w, 1), 1);
+    skip_lines(w);
+}
+
+static void the_last_second_of_a_day_is_written_at_midnight(void **state)
+{
+    (void)state;
+    struct world *w = world_without_money();
+    w->now_ms = HOURS_MS(12) - 500;
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_OTHER);
+    w->now_ms = HOURS_MS(12);
+    tick(w);
+    crash(w, ALL_RECORDS);
+    assert_int_equal(requests_of_day(w, 0), 0);
+    assert_int_equal(requests_of_day(w, 1), 1);
+    skip_lines(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(what_is_paid_for_is_fetched_however_long_we_were_away),
+        STORY(the_higher_priority_still_goes_first),
+        STORY(a_one_time_solve_stays_one),
+        STORY(a_one_time_solution_is_not_banked_by_a_crash),
+        STORY(what_comes_late_after_a_restart_serves_all_who_may_share_it),
+        STORY(what_comes_late_after_a_restart_serves_nobody_if_its_input_was_for_once),
+        STORY(of_two_attempts_the_newer_is_waited_for_and_the_older_listened_for),
+        STORY(what_is_known_to_be_paid_for_is_not_paid_for_again),
+        STORY(what_a_hit_saves_is_known_after_a_restart),
+        STORY(what_was_spent_yesterday_is_not_spent_today),
+        STORY(a_day_like_the_one_before_is_written_too),
+        STORY(the_last_second_of_a_day_is_written_at_midnight),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
