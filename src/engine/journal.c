@@ -265,13 +265,18 @@ void journal_letter_over(struct engine *engine, const struct letter *letter)
 void journal_spent(struct engine *engine, client_id client)
 {
     journal_seq seq;
-    if (!engine->options.has_journal ||
-        engine->clients[client].options.budget_per_day == UINT64_MAX)
+    struct client *spender = &engine->clients[client];
+    /* Who has no budget needs no row; but one that there is has the last word after a restart, which may
+     * bring the budget back. */
+    const bool is_needed =
+        spender->options.budget_per_day != UINT64_MAX || spender->is_spent_written;
+    if (!engine->options.has_journal || !is_needed)
         return;
+    spender->is_spent_written = true;
     struct spent_row *row = &append(engine, RECORD_SPENT, &seq)->spent;
     row->client = client;
     row->day = engine->days[0].number;
-    row->spent = engine->clients[client].spent;
+    row->spent = spender->spent;
 }
 
 /* Only those that changed since, so that many clients cost nothing while they are quiet. */

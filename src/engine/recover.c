@@ -155,8 +155,10 @@ static void restore_tally(struct engine *engine, const struct tally_row *row)
 static void restore_spent(struct engine *engine, const struct spent_row *row)
 {
     /* It may be more than the budget is by now, and the next reload may raise that again. */
-    if (row->day == engine->days[0].number)
-        engine->clients[row->client].spent = row->spent;
+    if (row->day != engine->days[0].number)
+        return;
+    engine->clients[row->client].spent = row->spent;
+    engine->clients[row->client].is_spent_written = true;
 }
 
 static struct solution *solution_of(struct engine *engine, const struct solution_row *row)

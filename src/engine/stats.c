@@ -46,8 +46,10 @@ static void turn_page(struct engine *engine, int64_t day)
     memmove(&engine->tallies[a_day], engine->tallies, STATS_DAYS * a_day * sizeof(struct tally));
     memset(engine->tallies, 0, a_day * sizeof(struct tally));
     memset(engine->written_tallies, 0, a_day * sizeof(struct tally));
-    for (uint16_t i = 0; i < engine->client_count; i++)
+    for (uint16_t i = 0; i < engine->client_count; i++) {
         engine->clients[i].spent = 0;
+        engine->clients[i].is_spent_written = false;
+    }
 }
 
 void stats_set_clock(struct engine *engine, uint64_t now_ms, int64_t wall_ms)

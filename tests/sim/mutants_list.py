@@ -224,10 +224,10 @@ MUTANTS = [
     ("reload: nobody asks for the plan's threads", "src/engine/configure.c",
      "    if (is_switched)\n        account_watch_plan(engine);\n", "", "sim extras"),
     ("reload: what was spent is cut to a lowered budget by a restart", "src/engine/recover.c",
-     "        engine->clients[row->client].spent = row->spent;",
-     "        engine->clients[row->client].spent =\n"
-     "            row->spent < engine->clients[row->client].options.budget_per_day\n"
-     "                ? row->spent : engine->clients[row->client].options.budget_per_day;", "sim extras"),
+     "    engine->clients[row->client].spent = row->spent;",
+     "    engine->clients[row->client].spent =\n"
+     "        row->spent < engine->clients[row->client].options.budget_per_day\n"
+     "            ? row->spent : engine->clients[row->client].options.budget_per_day;", "sim extras"),
     ("drain: new requests are taken", "src/engine/ask.c",
      "    if (engine->is_draining)\n        return refuse_full(placement, REFUSAL_DRAINING);\n", "", "sim extras"),
     ("drain: pools are filled", "src/engine/pool.c",

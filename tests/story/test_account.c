@@ -171,6 +171,23 @@ static void a_thread_that_is_free_by_now_was_not_when_we_held_them_all(void **st
     skip_lines(w);
 }
 
+static void a_verdict_is_given_once(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.retry_base_ms = 10000;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    rejected(w, "a1", CLASS_ACCOUNT, BROKE);
+    threads(w, 10, 10);
+    /* Somebody else's question finds a thread free while the flight still backs off. */
+    pass(w, 6000);
+    account(w, "bob", PROBE_THREADS);
+    threads(w, 3, 10);
+    assert_int_equal(gauges_of(w).breaker, BREAKER_CLOSED);
+    skip_lines(w);
+}
+
 /* ---- people who ask ---------------------------------------------------------------------- */
 
 static void all_who_ask_for_the_balance_share_one_question(void **state)
@@ -226,6 +243,7 @@ int main(void)
         STORY(zero_balance_for_ever_fails_as_busy_in_the_end),
         STORY(a_verdict_is_heard_also_when_nobody_may_try_again),
         STORY(a_thread_that_is_free_by_now_was_not_when_we_held_them_all),
+        STORY(a_verdict_is_given_once),
         STORY(all_who_ask_for_the_balance_share_one_question),
         STORY(a_flood_of_questions_is_refused),
     };

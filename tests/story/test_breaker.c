@@ -1,4 +1,4 @@
-/* The vendor's account: the breaker, its free probes, and what ERROR_ZERO_BALANCE means (DESIGN.md 5.5). */
+/* The breaker: what opens it, its free probes, and storms of submits unheard of (DESIGN.md 5.5). */
 #include "world.h"
 
 #define BAD_KEY "ERROR_KEY_DOES_NOT_EXIST"
@@ -142,6 +142,54 @@ static void a_broke_account_needs_means_and_not_just_an_answer(void **state)
     skip_lines(w);
 }
 
+static void when_it_opens_anew_the_first_probe_comes_soon_again(void **state)
+{
+    (void)state;
+    struct world *w = world_with_open_breaker(BAD_KEY);
+    pass(w, 15000);
+    probe_failed(w, PROBE_BALANCE, CLASS_TRANSIENT, "ERROR_SERVER_ERROR");
+    probe_failed(w, PROBE_THREADS, CLASS_TRANSIENT, "ERROR_SERVER_ERROR");
+    pass(w, 30000);
+    balance(w, "1.0");
+    threads(w, 0, 10);
+    ask(w, "bob", .key = "L");
+    rejected(w, "a2", CLASS_ACCOUNT, BAD_KEY);
+    skip_lines(w);
+    pass(w, 15000);
+    expect(w, "[ 60000] probe balance\n"
+              "[ 60000] probe threads\n");
+}
+
+static void an_account_error_fails_also_what_waits_to_be_tried_again(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 1;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    rejected(w, "a1", CLASS_TRANSIENT, "ERROR_SERVER_ERROR");
+    ask(w, "bob", .key = "L");
+    pass(w, 1000);
+    assert_int_equal(gauges_of(w).queued, 1);
+    rejected(w, "a2", CLASS_ACCOUNT, BAD_KEY);
+    assert_int_equal(w->tally.failed, 2);
+    skip_lines(w);
+}
+
+static void what_nobody_heard_of_is_not_sent_again_to_an_account_out_of_order(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K");
+    ambiguous(w, "a1");
+    pass(w, 44000);
+    ask(w, "bob", .key = "L");
+    rejected(w, "a2", CLASS_ACCOUNT, BAD_KEY);
+    skip_lines(w);
+    pass(w, 1000);
+    expect(w, "[ 45000] answer ann r2 failed ERROR_AMBIGUOUS_SUBMIT (ambiguous) attempts 1\n");
+}
+
 /* ---- storms ------------------------------------------------------------------------------ */
 
 static struct world *world_for_storms(void)
@@ -266,6 +314,9 @@ int main(void)
         STORY(bad_news_twice_keep_it_open_and_the_next_probe_waits_longer),
         STORY(one_good_answer_of_two_is_enough),
         STORY(a_broke_account_needs_means_and_not_just_an_answer),
+        STORY(when_it_opens_anew_the_first_probe_comes_soon_again),
+        STORY(an_account_error_fails_also_what_waits_to_be_tried_again),
+        STORY(what_nobody_heard_of_is_not_sent_again_to_an_account_out_of_order),
         STORY(five_ambiguous_submits_in_ten_seconds_stop_all_submits),
         STORY(five_ambiguous_submits_in_a_longer_time_do_not),
         STORY(five_ambiguous_submits_of_many_are_no_storm),

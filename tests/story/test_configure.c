@@ -132,6 +132,77 @@ static void a_budget_that_comes_with_a_restart_knows_what_was_spent_without_one(
     skip_lines(w);
 }
 
+static void a_budget_that_comes_back_knows_what_was_spent_without_it(void **state)
+{
+    (void)state;
+    static const struct client_options bound = {.weight = 1, .budget_per_day = 2};
+    static const struct client_options free = {.weight = 1, .budget_per_day = UINT64_MAX};
+    struct engine_options options = with_clients(&bound, 1);
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true);
+    accepted(w, "a1", "T1");
+    w->options.clients = &free;
+    engine_configure(w->engine, &w->options);
+    ask(w, "bob", .key = "L", .is_told = true);
+    accepted(w, "a2", "T2");
+    pass(w, 1000);
+    w->options.clients = &bound;
+    crash(w, ALL_RECORDS);
+    ask(w, "cat", .key = "M");
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+static void what_nobody_heard_of_counts_beyond_a_budget_that_was_lowered(void **state)
+{
+    (void)state;
+    static const struct client_options rich = {.weight = 1, .budget_per_day = 2};
+    static const struct client_options poor = {.weight = 1, .budget_per_day = 1};
+    struct engine_options options = with_clients(&rich, 1);
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true);
+    ask(w, "bob", .key = "L", .is_told = true);
+    w->options.clients = &poor;
+    crash(w, ALL_RECORDS);
+    w->options.clients = &rich;
+    engine_configure(w->engine, &w->options);
+    ask(w, "cat", .key = "M");
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+static void slots_that_are_no_longer_a_matter_of_the_plan_are_not_asked_for(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots_are_auto = true;
+    struct world *w = world_new(&options);
+    tick(w);
+    threads(w, 0, 7);
+    options.slots_are_auto = false;
+    engine_configure(w->engine, &options);
+    pass(w, HOURS_MS(1));
+    assert_int_equal(w->tally.probes, 1);
+    skip_lines(w);
+}
+
+static void a_plan_of_none_or_of_far_too_many_is_not_believed(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots_are_auto = true;
+    struct world *w = world_new(&options);
+    tick(w);
+    threads(w, 0, 7);
+    threads(w, 0, 0);
+    assert_int_equal(gauges_of(w).slots_plan, 7);
+    threads(w, 0, UINT32_MAX);
+    assert_int_equal(gauges_of(w).slots_plan, 10000);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -141,6 +212,10 @@ int main(void)
         STORY(slots_that_become_a_matter_of_the_plan_are_asked_for),
         STORY(what_is_spent_stays_spent_through_reloads_and_a_restart),
         STORY(a_budget_that_comes_with_a_restart_knows_what_was_spent_without_one),
+        STORY(a_budget_that_comes_back_knows_what_was_spent_without_it),
+        STORY(what_nobody_heard_of_counts_beyond_a_budget_that_was_lowered),
+        STORY(slots_that_are_no_longer_a_matter_of_the_plan_are_not_asked_for),
+        STORY(a_plan_of_none_or_of_far_too_many_is_not_believed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

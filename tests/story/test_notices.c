@@ -194,6 +194,44 @@ static void letters_under_way_leave_a_place_for_every_request(void **state)
     skip_lines(w);
 }
 
+static void letters_are_told_again_however_many_were_before(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.notice_retries = 0;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    rejected(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    told(w, "r1", NOTICE_REFUSED);
+    w->is_quiet = true;
+    for (int i = 0; i < 300; i++) {
+        order_letters(w, LETTER_REPLAY, every_letter());
+        pass(w, 1000);
+        told(w, "r1", NOTICE_REFUSED);
+    }
+    assert_int_equal(stats_of(w)->letters_replayed, 300);
+    skip_lines(w);
+}
+
+static void waits_between_two_tries_grow_to_the_cap(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.notice_cap_ms = 3000;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    rejected(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    skip_lines(w);
+    for (int i = 0; i < 3; i++) {
+        told(w, "r1", NOTICE_REFUSED);
+        pass(w, 3000);
+    }
+    told(w, "r1", NOTICE_DELIVERED);
+    expect(w, "[  1000] notify https://hooks.example.com/x of r1: ERROR_BAD_PROXY\n"
+              "[  5000] notify https://hooks.example.com/x of r1: ERROR_BAD_PROXY\n"
+              "[  9000] notify https://hooks.example.com/x of r1: ERROR_BAD_PROXY\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -207,6 +245,8 @@ int main(void)
         STORY(after_a_crash_the_address_is_told_again),
         STORY(no_address_hears_of_a_request_that_is_not_on_disk),
         STORY(letters_under_way_leave_a_place_for_every_request),
+        STORY(letters_are_told_again_however_many_were_before),
+        STORY(waits_between_two_tries_grow_to_the_cap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
