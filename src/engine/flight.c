@@ -262,8 +262,9 @@ void flight_fail(struct engine *engine, struct flight *flight, enum class class,
     flight->pool = NULL;
     TRACE(engine, "flight %u fails: %s", flight->number, flight->error->data);
     flight_enter(engine, flight, FLIGHT_FAILED, WHEEL_NEVER);
-    /* Those who know their ids must hear of it also after a crash, before anybody is told. */
-    if (flight->is_journaled && flight->request_count > 0)
+    /* Those who know their ids must hear of it also after a crash, before anybody is told; and what failed
+     * alone may wait behind a crowd for its row to go, while another of its key begins. */
+    if (flight->is_journaled)
         journal_flight(engine, flight);
 }
 

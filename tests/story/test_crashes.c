@@ -212,6 +212,27 @@ static void the_name_of_a_task_that_nobody_waits_for_is_remembered(void **state)
     skip_lines(w);
 }
 
+static void a_flight_that_failed_alone_does_not_take_the_place_of_the_next(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.wake_batch = 1;
+    struct world *w = world_new(&options);
+    for (int i = 0; i < 3; i++)
+        ask(w, "crowd", .key = "C");
+    ask(w, "ann", .key = "K");
+    gone(w, "ann");
+    rejected(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    /* While the crowd is told one by one, its end is not yet written by its leaving. */
+    rejected(w, "a2", CLASS_PROXY, "ERROR_BAD_PROXY");
+    const journal_seq before = w->seq;
+    ask(w, "bob", .key = "K", .is_told = true);
+    crash(w, before + 3);
+    assert_non_null(peek(w, "r3"));
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -227,6 +248,7 @@ int main(void)
         STORY(what_found_no_place_is_handed_out_once),
         STORY(a_solution_that_came_without_a_name_is_no_news_with_one),
         STORY(the_name_of_a_task_that_nobody_waits_for_is_remembered),
+        STORY(a_flight_that_failed_alone_does_not_take_the_place_of_the_next),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

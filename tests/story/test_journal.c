@@ -140,9 +140,9 @@ static void a_late_solution_is_recorded_before_it_is_acknowledged(void **state)
     pass(w, 50000);
     skip_lines(w);
     callback(w, "a1", "T1", "LATE");
-    expect(w, "[ 50000] journal 11 solution K \"LATE\" task T1 kept\n"
-              "[ 50000] journal 12 attempt a1 task T1 solved\n"
-              "[ 50000] ack a1 after 12\n");
+    expect(w, "[ 50000] journal 12 solution K \"LATE\" task T1 kept\n"
+              "[ 50000] journal 13 attempt a1 task T1 solved\n"
+              "[ 50000] ack a1 after 13\n");
 }
 
 static void each_further_submit_is_recorded_with_its_reason(void **state)
