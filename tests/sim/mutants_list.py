@@ -2,8 +2,10 @@
 
 Every text must occur exactly once in its file: a mutant that no longer applies fails the run, so that nobody
 believes in a guard that guards nothing. Who notices: "sim", "sim extras" (with pools, pingbacks, reloads
-and drains), "story NAME" (tests/story, for what shows in too few worlds) or "unit NAME".
+and drains), "story NAME" (mutants_stories.py) or "unit NAME".
 """
+
+from mutants_stories import STORY_MUTANTS
 
 MUTANTS = [
     # ---- what must be on disk by when --------------------------------------------------------------------
@@ -154,27 +156,17 @@ MUTANTS = [
      "    if (!row->is_over && !is_second && index_find(&recovery->by_flight, row->id) == NULL)", "sim"),
     ("a solution before its reply costs no budget after a crash", "src/engine/attempt.c",
      "    if (!row->is_counted)\n", "    if (!row->is_counted && is_open)\n", "sim"),
-    ("a submit that nobody waits for costs its budget twice after a crash", "src/engine/journal.c",
-     "attempt->is_replied || attempt->flight == NULL;", "attempt->is_replied;", "sim"),
     ("a solution is handed out again after two crashes", "src/engine/attempt.c",
      "    if (!row->is_counted || (solution != NULL && !row->is_solved))", "    if (!row->is_counted)", "sim"),
     ("the second task's solution is handed out again after a crash", "src/engine/hear.c",
      "    if (is_third || is_repeat || attempt->is_restored || result->outcome != OUTCOME_SOLVED) {",
      "    if (is_third || is_repeat || result->outcome != OUTCOME_SOLVED) {", "sim"),
 
-    ("an ambiguous submit costs no budget after a crash", "src/engine/hear.c",
-     "    slots_spend(engine, flight);\n    (void)journal_attempt(engine, attempt);\n    /* A callback named",
-     "    (void)journal_attempt(engine, attempt);\n    slots_spend(engine, flight);\n    /* A callback named", "sim"),
     ("a task that a callback named is paid for again", "src/engine/hear.c",
      "flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] != '\\0') {",
      "flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] == '?') {", "sim"),
-    ("an answer does not wait until its key's new lifetime is safe", "src/engine/ask.c",
-     "            request->seq = idempotency_bind_solution(", "            (void)idempotency_bind_solution(", "sim"),
     ("a late solution is handed out again after a crash", "src/engine/hear.c",
      "    if (flight == NULL)\n        (void)journal_attempt(engine, attempt);", "", "sim"),
-
-    ("a solution that found no place is handed out after two crashes", "src/engine/recover.c",
-     "    } else if (solution->handed == 0) {", "    } else if (solution->is_cached) {", "story crashes"),
 
     # ---- pools -----------------------------------------------------------------------------------------------------------
     ("pool: a solution is handed out again after a crash", "src/engine/ask.c",
@@ -240,4 +232,6 @@ MUTANTS = [
     ("a nonce needs no MAC", "src/proto/nonce.c",
      "    if (sodium_memcmp(genuine, text.data, NONCE_CHARS) != 0)",
      "    if (sodium_memcmp(genuine, text.data, ATTEMPT_CHARS) != 0)", "unit nonce"),
+
+    *STORY_MUTANTS,
 ]

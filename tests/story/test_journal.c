@@ -145,6 +145,21 @@ static void a_late_solution_is_recorded_before_it_is_acknowledged(void **state)
               "[ 50000] ack a1 after 13\n");
 }
 
+static void an_answer_by_key_waits_until_the_keys_new_lifetime_is_safe(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(false);
+    ask(w, "ann", .key = "K", .idempotency = "I");
+    solve(w, "a1", "T1", "TOKEN");
+    durable(w, w->seq);
+    pass(w, 10000);
+    skip_lines(w);
+    ask(w, "retry", .key = "K", .idempotency = "I");
+    expect(w, "[ 16000] journal 13 idempotency I of a solution\n"
+              "[ 16000] answer retry r2 solved \"TOKEN\" source idempotent attempts 1 replayed"
+              " after 13\n");
+}
+
 static void each_further_submit_is_recorded_with_its_reason(void **state)
 {
     (void)state;
@@ -194,6 +209,7 @@ int main(void)
         STORY(a_callback_is_acknowledged_when_its_solution_is_safe),
         STORY(an_error_called_back_is_recorded_before_it_is_acknowledged),
         STORY(a_late_solution_is_recorded_before_it_is_acknowledged),
+        STORY(an_answer_by_key_waits_until_the_keys_new_lifetime_is_safe),
         STORY(each_further_submit_is_recorded_with_its_reason),
         STORY(the_end_of_a_poll_that_failed_is_recorded),
     };
