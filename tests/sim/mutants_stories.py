@@ -40,6 +40,18 @@ STORY_MUTANTS = [
      "flight->attempt->started_ms < started_ms);", "flight->attempt->started_ms > started_ms);", "story restarts"),
     ("restart: a known task is paid for again when it is heard of", "src/engine/attempt.c",
      "    attempt->is_paid = row->task_id[0] != '\\0';\n", "", "story restarts"),
+    ("restart: what was paid for before and never came is no letter", "src/engine/attempt.c",
+     "        flight->attempts++;\n        flight->is_paid = true;", "        flight->attempts++;", "story restarts"),
+    ("restart: what was queued costs nothing", "src/engine/recover.c",
+     "        slots_reserve(engine, flight);\n", "", "story restarts"),
+    ("restart: a budget that was lowered does not bind what was queued", "src/engine/recover.c",
+     "    } else if (slots_can_reserve(engine, flight)) {", "    } else if (flight->pool == NULL) {", "story restarts"),
+    ("restart: a shared solution is new to a single request", "src/engine/recover.c",
+     "row->is_shared && row->handed == 0 ? 1 : row->handed;", "row->handed;", "story restarts"),
+    ("restart: a second task's solution is a letter each time it comes", "src/engine/hear.c",
+     "            attempt->is_other_closed |= !is_third;\n", "", "story restarts"),
+    ("restart: what waited is booked under another type", "src/engine/recover.c",
+     "        request->captcha = restored->flight->captcha;", "        request->captcha = CAPTCHA_OTHER;", "story restarts"),
     ("restart: what a hit saves is forgotten", "src/engine/recover.c",
      "    solution->solve_ms = row->solve_ms;\n", "", "story restarts"),
     ("restart: yesterday's budget is spent today", "src/engine/recover.c",
@@ -65,6 +77,8 @@ STORY_MUTANTS = [
     # ---- rows and letters -----------------------------------------------------------------------------------------------
     ("rows: those of idempotency keys stay for ever", "src/engine/idempotency.c",
      "    journal_idempotency_over(engine, record);\n", "", "story rows"),
+    ("rows: what a key stood for before stays for ever", "src/engine/idempotency.c",
+     "    let_go(engine, record);\n    record->flight = flight;", "    record->flight = flight;", "story rows"),
     ("rows: those of solutions stay for ever", "src/engine/cache.c",
      "    journal_solution_over(engine, solution);\n", "", "story rows"),
     ("rows: those of requests stay for ever", "src/engine/request.c",
@@ -98,6 +112,10 @@ STORY_MUTANTS = [
      "story idempotency"),
 
     # ---- the vendor -----------------------------------------------------------------------------------------------------
+    ("resends are no retries to the retry budget", "src/engine/retry.c",
+     "    COUNT(engine, resends);\n    stats_note_retry(engine);\n", "    COUNT(engine, resends);\n", "story retry"),
+    ("any banked solution is handed out first", "src/engine/cache.c",
+     "unhanded == NULL || solution->expires_ms < unhanded->expires_ms", "unhanded == NULL", "story bank"),
     ("callbacks that stay away are waited for", "src/engine/attempt.c",
      "engine->options.has_callbacks && health_is_good(engine) &&", "engine->options.has_callbacks &&", "story health"),
     ("callbacks that stayed away an hour ago are held against the vendor", "src/engine/health.c",
@@ -133,6 +151,8 @@ STORY_MUTANTS = [
     # ---- callers' addresses ---------------------------------------------------------------------------------------------
     ("notice: replays take the places of requests", "src/engine/notice.c",
      "    return requests + REPLAYS_MOST;", "    return requests;", "story notices"),
+    ("notice: of many tries its letter tells the wrong ones", "src/engine/history.c",
+     "(HISTORY_MAX - 1) * sizeof history->notes[0]", "(HISTORY_MAX - 2) * sizeof history->notes[0]", "story notices"),
     ("notice: after so many replays there are no more", "src/engine/notice.c",
      "        engine->notice_replays--;\n", "", "story notices"),
 

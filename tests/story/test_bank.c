@@ -74,21 +74,23 @@ static void of_several_banked_solutions_the_one_to_go_stale_first_is_handed_out(
     (void)state;
     struct world *w = world_new(NULL);
     ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    gone(w, "ann");
     pass(w, 1000);
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
-    gone(w, "ann");
     gone(w, "bob");
-    accepted(w, "a2", "T2");
-    pass(w, 6000);
-    solved(w, "a2", "YOUNGER");
-    accepted(w, "a1", "T1");
-    pass(w, 6000);
-    solved(w, "a1", "OLDER");
-    skip_lines(w);
+    pass(w, 1000);
     ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
-    ask(w, "dan", .key = "K", .reuse = REUSE_SINGLE);
-    expect(w, "[ 13000] answer cat r1 solved \"OLDER\" source dedup_cache attempts 1\n"
-              "[ 13000] answer dan r2 solved \"YOUNGER\" source dedup_cache attempts 1\n");
+    gone(w, "cat");
+    /* It is neither the first nor the last to come. */
+    solve(w, "a2", "T2", "OLD");
+    solve(w, "a1", "T1", "OLDEST");
+    solve(w, "a3", "T3", "YOUNGEST");
+    skip_lines(w);
+    for (int i = 0; i < 3; i++)
+        ask(w, "dan", .key = "K", .reuse = REUSE_SINGLE);
+    expect(w, "[ 20000] answer dan r1 solved \"OLDEST\" source dedup_cache attempts 1\n"
+              "[ 20000] answer dan r2 solved \"OLD\" source dedup_cache attempts 1\n"
+              "[ 20000] answer dan r3 solved \"YOUNGEST\" source dedup_cache attempts 1\n");
 }
 
 static void a_solution_that_is_being_handed_out_is_not_given_to_a_single_request(void **state)

@@ -232,6 +232,51 @@ static void waits_between_two_tries_grow_to_the_cap(void **state)
               "[  9000] notify https://hooks.example.com/x of r1: ERROR_BAD_PROXY\n");
 }
 
+static void a_letter_about_an_address_is_its_clients(void **state)
+{
+    (void)state;
+    static const struct client_options two[] = {{.weight = 1, .budget_per_day = UINT64_MAX},
+                                                {.weight = 1, .budget_per_day = UINT64_MAX}};
+    struct engine_options options = world_options();
+    options.notice_retries = 0;
+    options.clients = two;
+    options.client_count = 2;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL, .client = 1);
+    rejected(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    told(w, "r1", NOTICE_REFUSED);
+    struct letter_filter of_client = every_letter();
+    of_client.has_client = true;
+    of_client.client = 1;
+    skip_lines(w);
+    order_letters(w, LETTER_DROP, of_client);
+    expect(w, "[     0] letters operator 1\n");
+}
+
+static void of_very_many_tries_a_letter_tells_the_last(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.notice_retries = NOTES_MAX + 8;
+    options.notice_cap_ms = 1000;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    rejected(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    for (int i = 0; i <= NOTES_MAX + 8; i++) {
+        told(w, "r1", NOTICE_REFUSED);
+        pass(w, 1000);
+    }
+    struct letter_view view;
+    struct letter_filter every = every_letter();
+    uint64_t cursor = 0;
+    uint32_t total;
+    assert_int_equal(engine_list_letters(w->engine, &every, &cursor, &view, 1, &total), 1);
+    assert_int_equal(view.note_count, NOTES_MAX);
+    for (int i = 0; i < NOTES_MAX; i++)
+        assert_int_equal(view.notes[i].wall_ms, WORLD_START_WALL_MS + 1000 * (i + 9));
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +292,8 @@ int main(void)
         STORY(letters_under_way_leave_a_place_for_every_request),
         STORY(letters_are_told_again_however_many_were_before),
         STORY(waits_between_two_tries_grow_to_the_cap),
+        STORY(a_letter_about_an_address_is_its_clients),
+        STORY(of_very_many_tries_a_letter_tells_the_last),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

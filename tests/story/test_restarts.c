@@ -77,6 +77,19 @@ static void a_one_time_solution_is_not_banked_by_a_crash(void **state)
     skip_lines(w);
 }
 
+static void a_shared_solution_is_not_new_to_a_single_request(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K");
+    callback(w, "a1", "T1", "TOKEN");
+    crash(w, ALL_RECORDS);
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    assert_int_equal(w->tally.solved, 1);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
 /* ---- attempts ---------------------------------------------------------------------------- */
 
 /* Nobody waits any more, but the vendor may still call back. */
@@ -130,6 +143,32 @@ static void of_two_attempts_the_newer_is_waited_for_and_the_older_listened_for(v
     skip_lines(w);
 }
 
+static void what_was_paid_for_before_and_never_came_is_a_letter(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K", .is_told = true);
+    accepted(w, "a1", "T1");
+    crash(w, ALL_RECORDS);
+    pass(w, 180000);
+    assert_int_equal(gauges_of(w).letters, 1);
+    skip_lines(w);
+}
+
+static void a_second_tasks_solution_is_one_letter_however_often_it_comes(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    callback(w, "a1", "T1", "ONE");
+    crash(w, ALL_RECORDS);
+    callback(w, "a1", "T2", "TWO");
+    callback(w, "a1", "T2", "TWO");
+    assert_int_equal(gauges_of(w).letters, 1);
+    skip_lines(w);
+}
+
 /* ---- money ------------------------------------------------------------------------------- */
 
 static void what_is_known_to_be_paid_for_is_not_paid_for_again(void **state)
@@ -158,6 +197,18 @@ static void what_a_hit_saves_is_known_after_a_restart(void **state)
     skip_lines(w);
 }
 
+static void what_waited_through_a_restart_is_booked_under_its_own_type(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE, .is_told = true);
+    accepted(w, "a1", "T1");
+    crash(w, ALL_RECORDS);
+    callback(w, "a1", "T1", "TOKEN");
+    assert_int_equal(engine_tally(w->engine, 0, 0, CAPTCHA_TURNSTILE)->answered, 1);
+    skip_lines(w);
+}
+
 static void what_was_spent_yesterday_is_not_spent_today(void **state)
 {
     (void)state;
@@ -173,6 +224,50 @@ static void what_was_spent_yesterday_is_not_spent_today(void **state)
     crash(w, ALL_RECORDS);
     ask(w, "bob", .key = "L");
     assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+/* One is paid for, one waits for its slot. */
+static struct world *world_with_one_queued(const struct client_options *client)
+{
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.slots = 1;
+    options.clients = client;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true);
+    ask(w, "bob", .key = "L", .is_told = true);
+    accepted(w, "a1", "T1");
+    return w;
+}
+
+static void what_was_queued_still_has_its_part_of_the_budget(void **state)
+{
+    (void)state;
+    static const struct client_options client = {.weight = 1, .budget_per_day = 2};
+    struct world *w = world_with_one_queued(&client);
+    crash(w, ALL_RECORDS);
+    ask(w, "cat", .key = "M");
+    assert_int_equal(w->tally.refused, 1);
+    pass(w, 0);
+    solved(w, "a1", "TOKEN");
+    solve(w, "a2", "T2", "TOKEN");
+    ask(w, "cat", .key = "M");
+    assert_int_equal(w->tally.refused, 2);
+    skip_lines(w);
+}
+
+static void what_was_queued_is_beyond_a_budget_that_a_restart_lowers(void **state)
+{
+    (void)state;
+    static const struct client_options rich = {.weight = 1, .budget_per_day = 2};
+    static const struct client_options poor = {.weight = 1, .budget_per_day = 1};
+    struct world *w = world_with_one_queued(&rich);
+    w->options.clients = &poor;
+    crash(w, ALL_RECORDS);
+    tick(w);
+    durable(w, w->seq);
+    assert_string_equal(peek(w, "r2"), "failed");
     skip_lines(w);
 }
 
@@ -232,12 +327,18 @@ int main(void)
         STORY(the_higher_priority_still_goes_first),
         STORY(a_one_time_solve_stays_one),
         STORY(a_one_time_solution_is_not_banked_by_a_crash),
+        STORY(a_shared_solution_is_not_new_to_a_single_request),
         STORY(what_comes_late_after_a_restart_serves_all_who_may_share_it),
         STORY(what_comes_late_after_a_restart_serves_nobody_if_its_input_was_for_once),
         STORY(of_two_attempts_the_newer_is_waited_for_and_the_older_listened_for),
+        STORY(what_was_paid_for_before_and_never_came_is_a_letter),
+        STORY(a_second_tasks_solution_is_one_letter_however_often_it_comes),
         STORY(what_is_known_to_be_paid_for_is_not_paid_for_again),
         STORY(what_a_hit_saves_is_known_after_a_restart),
+        STORY(what_waited_through_a_restart_is_booked_under_its_own_type),
         STORY(what_was_spent_yesterday_is_not_spent_today),
+        STORY(what_was_queued_still_has_its_part_of_the_budget),
+        STORY(what_was_queued_is_beyond_a_budget_that_a_restart_lowers),
         STORY(a_day_like_the_one_before_is_written_too),
         STORY(the_last_second_of_a_day_is_written_at_midnight),
     };

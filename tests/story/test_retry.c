@@ -333,6 +333,21 @@ static void a_storm_of_failures_is_retried_only_up_to_the_floor(void **state)
     assert_int_equal(w->tally.failed, 50);
 }
 
+static void resends_take_their_part_of_the_retries(void **state)
+{
+    (void)state;
+    struct world *w = crowd_of_flights(21, 200);
+    for (unsigned number = 1; number <= 20; number++) {
+        char name[WORLD_NAME_MAX];
+        (void)snprintf(name, sizeof name, "a%u", number);
+        ambiguous(w, name);
+    }
+    pass(w, 45000);
+    assert_int_equal(stats_of(w)->resends, 20);
+    reject_all(w, 21, 21);
+    assert_int_equal(w->tally.failed, 1);
+}
+
 static void many_submits_allow_their_share_of_retries(void **state)
 {
     (void)state;
@@ -367,6 +382,7 @@ int main(void)
         STORY(the_deadline_ends_a_flight_in_every_state),
         STORY(a_reply_that_comes_after_a_long_stall_is_heard_before_the_deadline),
         STORY(a_storm_of_failures_is_retried_only_up_to_the_floor),
+        STORY(resends_take_their_part_of_the_retries),
         STORY(many_submits_allow_their_share_of_retries),
         STORY(without_a_budget_everything_is_retried),
     };

@@ -47,6 +47,7 @@ static void a_letter_about_an_address_is_the_same_after_a_restart(void **state)
     (void)state;
     struct world *w = world_with_journal();
     write_letter_about_address(w, "K", "a1", "r1");
+    pass(w, 1000);
     replay(w);
     told(w, "r1", NOTICE_REFUSED);
     const struct letter_view before = newest_letter(w);
@@ -55,6 +56,8 @@ static void a_letter_about_an_address_is_the_same_after_a_restart(void **state)
     assert_int_equal(after.kind, LETTER_OF_CALLBACK);
     assert_int_equal(after.number, before.number);
     assert_int_equal(after.request, before.request);
+    assert_int_equal(after.class, before.class);
+    assert_int_equal(after.created_wall_ms, before.created_wall_ms);
     assert_int_equal(after.replays, 1);
     assert_int_equal(after.note_count, 2);
     assert_string_equal(after.notes[1].code->data, "http_500");
@@ -186,6 +189,25 @@ static void when_all_is_over_nothing_is_left_on_disk(void **state)
     skip_lines(w);
 }
 
+static void what_a_key_stood_for_before_leaves_no_row(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K", .idempotency = "I");
+    callback(w, "a1", "T1", "OLD");
+    for (int i = 0; i < 20; i++)
+        ask(w, "bob", .key = "K");
+    pass(w, 80000);
+    ask(w, "ann", .key = "K", .idempotency = "I");
+    callback(w, "a2", "T2", "NEW");
+    for (int i = 0; i < 20; i++)
+        ask(w, "bob", .key = "K");
+    pass(w, DAYS_MS(1));
+    /* Whoever read last holds the new one; those who had the old one are forgotten by now. */
+    assert_int_equal(disk_count(&w->disk, RECORD_SOLUTION), 1);
+    skip_lines(w);
+}
+
 static void when_all_is_over_after_a_crash_nothing_is_left_on_disk(void **state)
 {
     (void)state;
@@ -213,6 +235,7 @@ int main(void)
         STORY(a_dropped_letter_does_not_come_back),
         STORY(a_letter_that_grew_too_old_while_we_were_away_leaves_no_row),
         STORY(when_all_is_over_nothing_is_left_on_disk),
+        STORY(what_a_key_stood_for_before_leaves_no_row),
         STORY(when_all_is_over_after_a_crash_nothing_is_left_on_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
