@@ -24,6 +24,7 @@ FLAGS = ["-std=c17", "-D_GNU_SOURCE", "-O1", "-w", "-Isrc", "-Iinclude", "-Itest
 PARTS = ["src", "include", "tests/sim", "tests/story", "tests/unit"]
 # Always the same seeds: a mutant that is caught today is caught tomorrow.
 FIRST_SEED = 1
+TAP = {**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP"}
 LIBRARIES = {"unit": ["cmocka", "libsodium", "yyjson"], "story": ["cmocka"], "sim": []}
 # Besides base and the test itself, by kind; test_* and audit* are programs of their own.
 FOLDERS = {"unit": ["src/proto"], "story": ["src/engine", "tests/story"], "sim": ["src/engine", "tests/sim"]}
@@ -64,6 +65,22 @@ def link_flags(who):
     return shlex.split(subprocess.check_output(["pkg-config", "--libs", *names], text=True)) if names else []
 
 
+def link(compiler, objects, program, who):
+    code, out = run([*compiler, *objects, "-o", program, *link_flags(who)], 300)
+    if code != 0:
+        raise RuntimeError(f"does not link:\n{out}")
+    return program
+
+
+def check_healthy(compiler, folder, who):
+    """Whoever complains about anything notices nothing."""
+    program = link(compiler, [object_of(folder, source) for source in sources(who)], os.path.join(folder, f"healthy {who}"), who)
+    code, out = run([program] + (["--seeds", "tests/sim/seeds.txt"] if who.startswith("sim") else []), 600, TAP)
+    os.remove(program)
+    if code != 0:
+        raise RuntimeError(f"{who} complains without any seeded bug: {first_complaint(out)}")
+
+
 def build_mutant(compiler, folder, number, mutant):
     _, path, old, new, who = mutant
     with open(path, encoding="utf-8") as file:
@@ -75,11 +92,7 @@ def build_mutant(compiler, folder, number, mutant):
         file.write(text.replace(old, new))
     compile_one(compiler, changed, changed + ".o")
     objects = [changed + ".o" if source == path else object_of(folder, source) for source in sources(who)]
-    program = os.path.join(folder, f"mutant{number}")
-    code, out = run([*compiler, *objects, "-o", program, *link_flags(who)], 300)
-    if code != 0:
-        raise RuntimeError(f"does not link:\n{out}")
-    return program
+    return link(compiler, objects, os.path.join(folder, f"mutant{number}"), who)
 
 
 def hunt(program, who):
@@ -95,7 +108,7 @@ def hunt(program, who):
     # Worlds that may have everything have less of each.
     if who == "sim":
         command += ["--without", "extras"]
-    code, out = run(command, SECONDS + 60, {**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP"})
+    code, out = run(command, SECONDS + 60, TAP)
     return code != 0, time.monotonic() - start, first_complaint(out)
 
 
@@ -128,6 +141,8 @@ def main():
         os.chdir(os.path.join(folder, "tree"))
         wanted = sorted({source for mutant in chosen for source in sources(mutant[4])})
         list(pool.map(lambda source: compile_one(compiler, source, object_of(folder, source)), wanted))
+        watchers = sorted({mutant[4].replace(" extras", "") for mutant in chosen})
+        list(pool.map(lambda who: check_healthy(compiler, folder, who), watchers))
         jobs = [pool.submit(examine, compiler, folder, number, mutant) for number, mutant in enumerate(chosen)]
         for number, (mutant, job) in enumerate(zip(chosen, jobs), 1):
             problems, seconds, said = job.result()

@@ -84,7 +84,8 @@ STORY_MUTANTS = [
     ("rows: those of requests stay for ever", "src/engine/request.c",
      "    journal_request_over(engine, request);\n", "", "story rows"),
     ("letter: a dropped one comes back with a restart", "src/engine/letters.c",
-     "    journal_letter_over(engine, letter);\n    blob_unref(letter->params);", "    blob_unref(letter->params);", "story rows"),
+     "    journal_letter_over(engine, letter);\n    blob_unref(letter->params);", "    blob_unref(letter->params);",
+     "story rows"),
     ("letter: one that grew too old while we were away keeps its row", "src/engine/letters.c",
      "        journal_letter_over(engine, &gone);\n", "", "story rows"),
     ("letter: a restart gives numbers out again", "src/engine/letters.c",
@@ -108,7 +109,8 @@ STORY_MUTANTS = [
     ("flights' bytes are not bounded", "src/engine/ask.c",
      " ||\n        engine->flight_bytes + bytes > engine->options.max_flight_bytes)", ")", "story bytes"),
     ("a key expires while its flight runs", "src/engine/idempotency.c",
-     "    if (record->flight != NULL)\n        wheel_arm(", "    if (record->flight != NULL && engine->now_ms == 0)\n        wheel_arm(",
+     "    if (record->flight != NULL)\n        wheel_arm(",
+     "    if (record->flight != NULL && engine->now_ms == 0)\n        wheel_arm(",
      "story idempotency"),
 
     # ---- the vendor -----------------------------------------------------------------------------------------------------
