@@ -27,14 +27,20 @@ void buf_reset(struct buf *buf)
     buf->is_full = false;
 }
 
-/* Doubling keeps the copying at O(1) a byte; wanted is within the cap. */
-static void grow(struct buf *buf, size_t wanted)
+size_t buf_room_with(const struct buf *buf, size_t extra)
 {
+    if (extra > buf->cap - buf->len || (buf->data != NULL && extra <= buf->room - buf->len))
+        return buf->room;
+    /* Doubling keeps the copying at O(1) a byte. */
     size_t room = buf->room < FIRST_ROOM ? FIRST_ROOM : buf->room * 2;
-    if (room < wanted)
-        room = wanted;
-    if (room > buf->cap)
-        room = buf->cap;
+    if (room < buf->len + extra)
+        room = buf->len + extra;
+    return room > buf->cap ? buf->cap : room;
+}
+
+static void grow(struct buf *buf, size_t extra)
+{
+    const size_t room = buf_room_with(buf, extra);
     /* One byte more than room, for the NUL that vsnprintf always writes. */
     char *data = realloc(buf->data, room + 1);
     ASSERT(data != NULL);
@@ -48,7 +54,7 @@ char *buf_make_room(struct buf *buf, size_t extra)
         buf->is_full = true;
         return NULL;
     }
-    grow(buf, buf->len + extra);
+    grow(buf, extra);
     return buf->data + buf->len;
 }
 

@@ -22,6 +22,9 @@ void buf_close(struct buf *buf);
 /* Empties it and keeps the memory. */
 void buf_reset(struct buf *buf);
 
+/* The room it will have when extra more bytes were written, for whoever counts memory before it is taken. */
+size_t buf_room_with(const struct buf *buf, size_t extra);
+
 /* What buf_reserve does when there is too little room. */
 char *buf_make_room(struct buf *buf, size_t extra);
 

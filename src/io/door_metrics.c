@@ -28,9 +28,14 @@ static void write_http(struct gate *gate)
     metrics_counter(out, "http_unread",
                     "Connections closed because replies that nobody read took too much memory",
                     http.unread);
+    metrics_counter(out, "http_crowded",
+                    "HTTP requests refused because half-sent ones took too much memory",
+                    http.crowded);
     metrics_counter(out, "http_received_bytes", "Bytes read from callers", http.bytes_in);
     metrics_counter(out, "http_sent_bytes", "Bytes written to callers", http.bytes_out);
     metrics_gauge(out, "http_connections_open", "Connections open", http.open);
+    metrics_gauge(out, "http_partial_bytes", "Memory of requests that callers are still sending",
+                  http.partial_bytes);
     metrics_gauge(out, "http_unsent_bytes", "Memory of replies that callers have not taken yet",
                   http.unsent_bytes);
     metrics_head(out, "solvegate_http_answer_seconds", "histogram",

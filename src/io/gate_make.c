@@ -159,6 +159,7 @@ struct http_server *gate_make_server(struct gate *gate, const struct http_handle
         .body_timeout_ms = config->limits.body_timeout_ms,
         .write_timeout_ms = config->limits.write_timeout_ms,
         .idle_timeout_ms = config->limits.idle_timeout_ms,
+        .partial_bytes = config->limits.partial_bytes,
         .unsent_bytes = config->limits.unsent_bytes,
         .pipeline = PIPELINE,
         .trusted_proxies = config->trusted_proxies,

@@ -55,6 +55,8 @@ struct http_options {
     uint32_t connections; /* at most; more are not accepted until one closes */
     uint32_t body_bytes, header_bytes, url_bytes;
     uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
+    uint64_t
+        partial_bytes;     /* of requests that have not arrived whole, all together; more get 503 */
     uint64_t unsent_bytes; /* of replies that their callers do not read, all together */
     uint32_t pipeline; /* exchanges of one connection that wait for replies, then reading pauses */
     const struct config_cidr *trusted_proxies; /* borrowed for the server's life */
@@ -66,6 +68,8 @@ struct http_counters {
     uint64_t accepted, requests, bad_requests, timeouts, bytes_in, bytes_out, refused;
     uint64_t unread; /* connections closed because unsent replies took too much memory */
     uint64_t unsent_bytes;
+    uint64_t crowded; /* requests refused because half-sent ones took too much memory */
+    uint64_t partial_bytes;
     uint32_t open, idle;
 };
 

@@ -140,13 +140,15 @@ void http_conn_refuse(struct http_conn *conn, uint16_t status, const char *mista
     buf_add(&body, SLICE_OF("\"}"));
     struct http_exchange *exchange = http_exchange_add(conn);
     exchange->is_ours = true;
-    http_exchange_answer(conn, exchange,
-                         &(struct http_reply){
-                             .status = status,
-                             .content_type = SLICE_OF("application/problem+json"),
-                             .body = buf_slice(&body),
-                             .close = true,
-                         });
+    http_exchange_answer(
+        conn, exchange,
+        &(struct http_reply){
+            .status = status,
+            .content_type = SLICE_OF("application/problem+json"),
+            .headers = status == 503 ? SLICE_OF("Retry-After: 1\r\n") : SLICE_OF(""),
+            .body = buf_slice(&body),
+            .close = true,
+        });
     buf_close(&body);
 }
 

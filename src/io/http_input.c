@@ -10,11 +10,36 @@ bool http_input_may_take(const struct http_conn *conn)
            conn->waiting < conn->server->options.pipeline && conn->held_bytes < HTTP_QUEUE_BYTES;
 }
 
-static void count_room(struct http_server *server, struct http_input *input)
+static size_t input_cap(const struct http_limits *limits)
 {
-    server->partial_bytes += input->bytes.room;
-    server->partial_bytes -= input->counted;
-    input->counted = input->bytes.room;
+    /* A whole request and the reads that came with its end; the limits are kept elsewhere. */
+    return (size_t)limits->url_bytes + limits->header_bytes + limits->body_bytes +
+           4 * HTTP_READ_BYTES;
+}
+
+uint64_t http_input_most(const struct http_limits *limits)
+{
+    return sizeof(struct http_input) + input_cap(limits);
+}
+
+/* Keeps the bytes if that stays within what all inputs may take together. What it will take is counted
+ * before, because buffers grow by doubling. */
+static bool keep(struct http_server *server, struct http_input *input, struct slice bytes)
+{
+    const size_t needed = sizeof(*input) + buf_room_with(&input->bytes, bytes.len);
+    if (server->partial_bytes - input->counted + needed > server->options.partial_bytes)
+        return false;
+    buf_add(&input->bytes, bytes);
+    ASSERT(!input->bytes.is_full);
+    server->partial_bytes += needed - input->counted;
+    input->counted = needed;
+    return true;
+}
+
+static void refuse_crowd(struct http_conn *conn)
+{
+    conn->server->counters.crowded++;
+    http_conn_refuse(conn, 503, "too many half-sent requests");
 }
 
 void http_input_free(struct http_conn *conn)
@@ -33,10 +58,7 @@ static struct http_input *input_new(const struct http_server *server)
     ASSERT(input != NULL);
     input->parse.fed = 0;
     input->counted = 0;
-    const struct http_limits *limits = &server->limits;
-    /* A whole request and the reads that came with its end; the limits are kept elsewhere. */
-    buf_init(&input->bytes, (size_t)limits->url_bytes + limits->header_bytes + limits->body_bytes +
-                                4 * HTTP_READ_BYTES);
+    buf_init(&input->bytes, input_cap(&server->limits));
     return input;
 }
 
@@ -109,29 +131,22 @@ static void take_in_place(struct http_conn *conn, char *bytes, size_t len)
     const size_t done = work(conn, &server->parse, bytes, len, &kept);
     if (is_over(conn, kept) || kept == 0)
         return;
-    if (server->partial_bytes + kept > server->partial_max) {
-        http_conn_refuse(conn, 503, "too many half-sent requests");
-        return;
-    }
     struct http_input *input = input_new(server);
     conn->input = input;
     if (http_parse_is_started(&server->parse))
         input->parse = server->parse;
-    buf_add(&input->bytes, (struct slice){.data = bytes + done, .len = kept});
-    count_room(server, input);
+    if (!keep(server, input, (struct slice){.data = bytes + done, .len = kept}))
+        refuse_crowd(conn); /* The input is freed when the connection settles. */
 }
 
 static void take_kept(struct http_conn *conn, const char *bytes, size_t len)
 {
     struct http_server *server = conn->server;
     struct http_input *input = conn->input;
-    if (server->partial_bytes + len > server->partial_max) {
-        http_conn_refuse(conn, 503, "too many half-sent requests");
+    if (!keep(server, input, (struct slice){.data = bytes, .len = len})) {
+        refuse_crowd(conn);
         return;
     }
-    buf_add(&input->bytes, (struct slice){.data = bytes, .len = len});
-    ASSERT(!input->bytes.is_full);
-    count_room(server, input);
     size_t kept = 0;
     const size_t done = work(conn, &input->parse, input->bytes.data, input->bytes.len, &kept);
     if (is_over(conn, kept))

@@ -21,8 +21,6 @@
 #define HTTP_QUEUE_BYTES (256 * 1024)
 /* Requests that arrive ahead of their turn are kept up to here, then reading stops. */
 #define HTTP_AHEAD_BYTES 16384
-/* All half-received requests together, or four of the largest; above it they are refused with 503. */
-#define HTTP_PARTIAL_BYTES (64u * 1024 * 1024)
 /* A slow reader keeps its connection by taking this much within one write timeout. */
 #define HTTP_PROGRESS_BYTES 16384
 /* Of what a socket did not take libuv gets only this much, to tell us when it takes more: the rest stays
@@ -75,7 +73,7 @@ struct http_exchange {
 struct http_input {
     struct http_parse parse;
     struct buf bytes;
-    size_t counted; /* of bytes.room, in http_server.partial_bytes */
+    size_t counted; /* its share of http_server.partial_bytes */
 };
 
 /* Bytes that the socket did not take; absent while it keeps up. */
@@ -176,9 +174,8 @@ struct http_server {
     struct http_conn *gathering;       /* whose input is being worked off; its replies go to out */
     const struct http_conn *filled_by; /* whose last read took all it could; may be NULL */
     struct buf out;
-    struct http_parse parse; /* of a request that lies whole in read_bytes */
-    uint64_t partial_bytes;  /* of all inputs */
-    uint64_t partial_max;
+    struct http_parse parse;               /* of a request that lies whole in read_bytes */
+    uint64_t partial_bytes;                /* memory of all inputs */
     struct list unsent[HTTP_UNSENT_RANKS]; /* connections, who is there longest first */
     uint64_t unsent_bytes;                 /* memory of all their unsent replies */
     struct http_counters counters;
@@ -210,6 +207,9 @@ void http_conn_settle(struct http_conn *conn);
 /* Works off bytes that came in, or with NULL those kept for later. Replies land in server->out. */
 void http_input_take(struct http_conn *conn, char *bytes, size_t len);
 void http_input_free(struct http_conn *conn);
+
+/* The most memory that one request takes until it is whole. */
+uint64_t http_input_most(const struct http_limits *limits);
 
 /* Has the next request's turn come? */
 bool http_input_may_take(const struct http_conn *conn);

@@ -42,8 +42,8 @@ struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_op
         .header_bytes = options->header_bytes,
         .body_bytes = options->body_bytes,
     };
-    const uint64_t four_bodies = UINT64_C(4) * options->body_bytes;
-    server->partial_max = four_bodies > HTTP_PARTIAL_BYTES ? four_bodies : HTTP_PARTIAL_BYTES;
+    /* Else the largest request would be refused always, not only in a crowd. */
+    ASSERT(options->partial_bytes >= http_input_most(&server->limits));
     slab_init(&server->conns, sizeof(struct http_conn), connection_cap(options->connections));
     list_init(&server->listeners);
     list_init(&server->spare);
@@ -110,6 +110,7 @@ void http_counters(const struct http_server *server, struct http_counters *count
     *counters = server->counters;
     counters->open = server->conns.used;
     counters->unsent_bytes = server->unsent_bytes;
+    counters->partial_bytes = server->partial_bytes;
     counters->idle = server->due[HTTP_DUE_IDLE].count;
 }
 

@@ -146,7 +146,7 @@ struct config {
     struct {
         uint32_t connections, requests, finished, flights, per_flight, callers;
         uint32_t body_bytes, header_bytes;
-        uint64_t unsent_bytes;
+        uint64_t partial_bytes, unsent_bytes;
         uint64_t flight_bytes;
         uint32_t solutions;
         uint64_t solution_bytes;

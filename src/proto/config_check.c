@@ -124,6 +124,34 @@ static void check_cache(struct loader *loader)
                    duration(shortest, a), duration(config->min_ttl_ms, b));
 }
 
+/* What the frontend may need for a request besides its body and its fields: the address, and what is read
+ * beyond its end. */
+#define REQUEST_EXTRA_BYTES (UINT64_C(512) << 10)
+
+/* A limit that the largest request does not fit would refuse it for ever, with a code that says "later". */
+static void check_partial(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    if (!loader_is_good(loader, "limits.partial_bytes") || !loader_is_good(loader, "limits.body") ||
+        !loader_is_good(loader, "limits.header"))
+        return;
+    const uint64_t least =
+        UINT64_C(0) + config->limits.body_bytes + config->limits.header_bytes + REQUEST_EXTRA_BYTES;
+    if (config->limits.partial_bytes >= least)
+        return;
+    struct buf text;
+    buf_init(&text, 64);
+    value_write_size(&text, least);
+    buf_add(&text, SLICE_OF("), found "));
+    value_write_size(&text, config->limits.partial_bytes);
+    loader_enter_option(loader, "limits.partial_bytes");
+    loader_mistake(loader,
+                   "expected at least what one request may take (limits.body, limits.header and "
+                   "512KiB: %.*s",
+                   (int)text.len, text.data);
+    buf_close(&text);
+}
+
 /* Names and keys are what clients are told apart by. */
 static void check_clients(struct loader *loader)
 {
@@ -155,6 +183,7 @@ void check_together(struct loader *loader)
     check_times(loader);
     check_callbacks(loader);
     check_cache(loader);
+    check_partial(loader);
     check_clients(loader);
     pool_list_check(loader);
 }

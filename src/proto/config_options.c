@@ -89,22 +89,12 @@ static void write_duration_range(const struct option *option, struct buf *out)
     buf_add(out, SLICE_OF(", like \"5s\""));
 }
 
-static void write_size(struct buf *out, uint64_t bytes)
-{
-    if (bytes % (1 << 30) == 0)
-        buf_addf(out, "%" PRIu64 "GiB", bytes >> 30);
-    else if (bytes % (1 << 20) == 0)
-        buf_addf(out, "%" PRIu64 "MiB", bytes >> 20);
-    else
-        buf_addf(out, "%" PRIu64 "KiB", bytes >> 10);
-}
-
 static void write_size_range(const struct option *option, struct buf *out)
 {
     buf_add(out, SLICE_OF("a size of "));
-    write_size(out, option->min);
+    value_write_size(out, option->min);
     buf_add(out, SLICE_OF(" to "));
-    write_size(out, option->max);
+    value_write_size(out, option->max);
     buf_add(out, SLICE_OF(", like \"2MiB\" or plain bytes"));
 }
 

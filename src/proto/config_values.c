@@ -57,22 +57,33 @@ bool value_parse_duration(struct slice text, uint64_t *ms)
                            ms);
 }
 
+/* With the largest unit that divides it; the last one divides everything. */
+static void write_with_unit(struct buf *out, const struct unit *units, uint64_t value)
+{
+    const struct unit *unit = units;
+    while (unit->factor > 1 && (value < unit->factor || value % unit->factor != 0))
+        unit++;
+    buf_add_u64(out, value / unit->factor);
+    buf_add(out, slice_from(unit->name));
+}
+
 void value_write_duration(struct buf *out, uint64_t ms)
 {
-    const size_t count = sizeof(duration_units) / sizeof(duration_units[0]);
-    size_t i = 0;
-    while (i + 1 < count && (ms < duration_units[i].factor || ms % duration_units[i].factor != 0))
-        i++;
     /* "0s" reads better than "0ms". */
     if (ms == 0)
-        i = count - 2;
-    buf_add_u64(out, ms / duration_units[i].factor);
-    buf_add(out, slice_from(duration_units[i].name));
+        buf_add(out, SLICE_OF("0s"));
+    else
+        write_with_unit(out, duration_units, ms);
 }
 
 bool value_parse_size(struct slice text, uint64_t *bytes)
 {
     return parse_with_unit(text, size_units, sizeof(size_units) / sizeof(size_units[0]), bytes);
+}
+
+void value_write_size(struct buf *out, uint64_t bytes)
+{
+    write_with_unit(out, size_units, bytes);
 }
 
 static bool copy_text(struct slice text, char *out, size_t room)

@@ -13,6 +13,8 @@ void value_write_duration(struct buf *out, uint64_t ms);
 
 /* "16KiB", "2MiB", "1GiB" or plain bytes. */
 bool value_parse_size(struct slice text, uint64_t *bytes);
+/* Likewise the largest unit that divides it. */
+void value_write_size(struct buf *out, uint64_t bytes);
 
 /* "127.0.0.1:8430", "[::1]:0", "localhost:8430" (becomes 127.0.0.1) or "unix:/path". */
 bool value_parse_listen(struct slice text, char out[CONFIG_TEXT_MAX]);

@@ -162,13 +162,15 @@ static void tell_stats(const struct http_request *request)
     buf_addf(&echo.body,
              "{\"seen\":%llu,\"gone\":%llu,\"waiting\":%llu,\"accepted\":%llu,\"requests\":%llu,"
              "\"bad_requests\":%llu,\"timeouts\":%llu,\"bytes_in\":%llu,\"bytes_out\":%llu,"
-             "\"refused\":%llu,\"unread\":%llu,\"unsent_bytes\":%llu,\"open\":%u,\"idle\":%u}",
+             "\"refused\":%llu,\"unread\":%llu,\"unsent_bytes\":%llu,\"crowded\":%llu,"
+             "\"partial_bytes\":%llu,\"open\":%u,\"idle\":%u}",
              (unsigned long long)echo.seen, (unsigned long long)echo.gone,
              (unsigned long long)echo.waiting, (unsigned long long)c.accepted,
              (unsigned long long)c.requests, (unsigned long long)c.bad_requests,
              (unsigned long long)c.timeouts, (unsigned long long)c.bytes_in,
              (unsigned long long)c.bytes_out, (unsigned long long)c.refused,
-             (unsigned long long)c.unread, (unsigned long long)c.unsent_bytes, c.open, c.idle);
+             (unsigned long long)c.unread, (unsigned long long)c.unsent_bytes,
+             (unsigned long long)c.crowded, (unsigned long long)c.partial_bytes, c.open, c.idle);
     answer(request->caller, 200, buf_slice(&echo.body), false);
 }
 
@@ -297,8 +299,9 @@ static bool set_option(struct http_options *options, const char *name, char *val
             return true;
         }
     }
-    if (strcmp(name, "unsent-bytes") == 0) {
-        options->unsent_bytes = strtoull(value, NULL, 10);
+    if (strcmp(name, "partial-bytes") == 0 || strcmp(name, "unsent-bytes") == 0) {
+        *(name[0] == 'p' ? &options->partial_bytes : &options->unsent_bytes) =
+            strtoull(value, NULL, 10);
         return true;
     }
     if (strcmp(name, "trust") == 0)
@@ -332,6 +335,7 @@ int main(int argc, char **argv)
         .body_timeout_ms = 20000,
         .write_timeout_ms = 30000,
         .idle_timeout_ms = 60000,
+        .partial_bytes = 64 * 1024 * 1024,
         .unsent_bytes = 64 * 1024 * 1024,
         .pipeline = 8,
         .trusted_proxies = echo.trusted,

@@ -85,6 +85,60 @@ def too_many_header_fields_are_refused():
 
 
 @test
+def half_sent_requests_together_never_take_more_than_their_limit():
+    limit = 6 << 20
+    head = request("/echo", f"Content-Length: {2 << 20}\r\n", "POST")
+    with Echo(body_bytes=2 << 20, partial_bytes=limit) as echo:
+        wires = [echo.wire().send(head) for _ in range(8)]
+        # In small pieces, since it is while a buffer grows that the memory of all might grow past the limit.
+        for _ in range(15):
+            for wire in wires:
+                wire.send(b"x" * (128 << 10))
+            stats = echo.stats()
+            check(stats["partial_bytes"] <= limit, f"{stats}")
+        stats = echo.until(lambda stats: stats["open"] - 1 <= 3, "the others refused")
+        check(5 <= stats["crowded"] < 8, f"{stats}")
+        check(stats["partial_bytes"] >= 2 << 20, f"{stats}")
+        refused = [wire for wire in wires if not wire.is_silent(0.1)]
+        equal(len(refused), stats["crowded"])
+        equal(echo.ask("/plain"), "ok")
+        for wire in wires:
+            wire.close()
+        equal(echo.until(lambda stats: stats["open"] == 1, "all closed")["partial_bytes"], 0)
+
+
+@test
+def a_half_sent_request_that_is_refused_is_told_to_come_again():
+    with Echo(body_bytes=1 << 20, partial_bytes=2 << 20) as echo:
+        head = request("/echo", f"Content-Length: {1 << 20}\r\n", "POST")
+        first = echo.wire().send(head + b"x" * 1000000)
+        echo.until(lambda stats: stats["partial_bytes"] > 1000000, "there")
+        second = echo.wire().send(head)
+        second.send(b"x" * 1000000)
+        reply = second.reply()
+        equal((reply.status, reply.headers.get("retry-after")), (503, "1"))
+        equal(second.ending(), "fin")
+        equal(first.send(b"x" * ((1 << 20) - 1000000)).reply().status, 200)
+        first.close()
+
+
+@test
+def the_largest_request_fits_the_smallest_limit_when_it_is_alone():
+    with Echo(body_bytes=2 << 20, header_bytes=16384, partial_bytes=(2 << 20) + 16384 + (512 << 10)) as echo:
+        fields = f"X: {'y' * 7000}\r\n" * 2
+        body = b"x" * (2 << 20)
+        whole = request("/echo", f"{fields}Content-Length: {len(body)}\r\n", "POST") + body
+        chunked = request("/echo", fields + CHUNKED, "POST") + b"".join(
+            b"10000\r\n" + body[:1 << 16] + b"\r\n" for _ in range(32)) + b"0\r\n\r\n"
+        for data in (whole, chunked):
+            for sizes in ([len(data)], [1000, 70000, len(data)], [30000] * (len(data) // 30000 + 1)):
+                with echo.wire() as wire:
+                    wire.send_slowly(data, sizes)
+                    equal(wire.reply().status, 200, f"{sizes[:3]}")
+        equal(echo.stats()["crowded"], 0)
+
+
+@test
 def half_sent_requests_together_are_bounded():
     with Echo(body_bytes=8 << 20) as echo:
         wires = [echo.wire().send(request("/echo", f"Content-Length: {8 << 20}\r\n", "POST")) for _ in range(12)]

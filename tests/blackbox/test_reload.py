@@ -73,11 +73,11 @@ def what_takes_a_restart_is_named_and_stays():
         def change(config):
             config["listen"] = ["127.0.0.1:1"]
             config["upstream"]["key"] = "another"
-            config["limits"] = {"requests": 5}
+            config["limits"] = {"requests": 5, "partial_bytes": "3MiB"}
             config["log"] = {"level": "debug"}
 
         said = rewrite(world, change)("restart_needed")
-        check(all(word in said for word in ("listen", "upstream.key", "limits.requests")), said)
+        check(all(word in said for word in ("listen", "upstream.key", "limits.requests", "limits.partial_bytes")), said)
         check("log.level" not in said, said)
         check("another" not in world.gate.stderr(), "the key is in the log")
         equal(world.solve().status, 200, "it still serves, with the old key")

@@ -353,6 +353,7 @@ static bool serve_http(char *text, size_t room)
                                          .body_timeout_ms = 60000,
                                          .write_timeout_ms = 60000,
                                          .idle_timeout_ms = 60000,
+                                         .partial_bytes = 1 << 20,
                                          .unsent_bytes = 1 << 20,
                                          .pipeline = 8};
     uv_loop_t loop;

@@ -97,6 +97,26 @@ def pile_up(crowd, opening):
 
 
 @test
+def senders_that_never_finish_share_one_limit_of_memory():
+    # 300 MiB if each could send all but its last byte.
+    limit, crowd, size = 8, 300, 1 << 20
+    allow_files(crowd + 500)
+    with ChaosWorld({"limits": {"body_timeout": "10m", "partial_bytes": f"{limit}MiB"}}) as world:
+        head = f"POST /in.php HTTP/1.1\r\nHost: localhost\r\nContent-Length: {size}\r\n\r\n".encode()
+        with world.attack(limit + 16) as attack:
+            swarm = Swarm(world.port, crowd, head + b"x" * (size - 1), lambda number: b"")
+            swarm.run(attack.is_on, patience=0)
+            partial, crowded = world.metric("http_partial_bytes"), world.metric("http_crowded_total")
+            print(f"# {crowded} requests were refused for {partial / 2**20:.1f} MiB of {limit}")
+            swarm.abandon()
+        check(crowded >= 100, f"only {crowded} were refused")
+        check(set(swarm.statuses) <= {503}, f"statuses {swarm.statuses}")
+        check(limit / 4 <= partial / 2**20 <= limit, f"{partial} bytes are half-sent")
+        wait_open(world, 1)
+        check(world.metric("http_partial_bytes") == 0, "half-sent bytes of nobody")
+
+
+@test
 def readers_that_never_read_share_one_limit_of_memory():
     # The kernel takes most of the first document of each.
     pile_up(2000, lambda world: DOCUMENT * 8)

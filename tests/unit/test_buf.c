@@ -208,12 +208,16 @@ static void growth_doubles_and_stops_at_the_cap(void **state)
     size_t growths = 0;
     for (size_t i = 0; i < 100000; i++) {
         const size_t room = buf.room;
+        const size_t foretold = buf_room_with(&buf, 1);
         buf_add_char(&buf, 'x');
+        assert_int_equal(buf.room, foretold);
         growths += buf.room != room ? 1 : 0;
     }
     assert_int_equal(buf.len, 100000);
     assert_int_equal(buf.room, 100000);
     assert_true(growths <= 12);
+    /* What would go past the cap is dropped, and takes nothing. */
+    assert_int_equal(buf_room_with(&buf, 1), 100000);
     buf_close(&buf);
 }
 

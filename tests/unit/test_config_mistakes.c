@@ -254,6 +254,24 @@ static void mistakes_between_options_are_found(void **state)
                  "1m), found 1m\n");
 }
 
+static void half_sent_requests_get_room_for_the_largest_one(void **state)
+{
+    (void)state;
+    world_expect(FILE_WITH("\"limits\": {\"partial_bytes\": \"2MiB\"}"),
+                 "gate.json: limits.partial_bytes: expected at least what one request may take "
+                 "(limits.body, limits.header and 512KiB: 2576KiB), found 2MiB\n");
+    world_expect(FILE_WITH("\"limits\": {\"partial_bytes\": \"2576KiB\"}"), "");
+    world_expect(FILE_WITH("\"limits\": {\"partial_bytes\": \"1MiB\", \"body\": \"64KiB\"}"), "");
+    /* Whoever allows larger bodies is told that they do not fit the default. */
+    world_expect(FILE_WITH("\"limits\": {\"body\": \"100MiB\"}"),
+                 "gate.json: limits.partial_bytes: expected at least what one request may take "
+                 "(limits.body, limits.header and 512KiB: 102928KiB), found 64MiB\n");
+    /* What is wrong by itself is told once. */
+    world_expect(FILE_WITH("\"limits\": {\"partial_bytes\": \"1KiB\"}"),
+                 "gate.json: limits.partial_bytes: expected a size of 1MiB to 1024GiB, "
+                 "like \"2MiB\" or plain bytes, found \"1KiB\"\n");
+}
+
 static void mistakes_of_clients_are_found(void **state)
 {
     (void)state;
@@ -402,6 +420,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_host_for_callbacks_that_is_none_is_named),
         cmocka_unit_test(too_many_hosts_for_callbacks_are_refused),
         cmocka_unit_test(mistakes_between_options_are_found),
+        cmocka_unit_test(half_sent_requests_get_room_for_the_largest_one),
         cmocka_unit_test(mistakes_of_clients_are_found),
         cmocka_unit_test(mistakes_of_the_environment_and_of_flags_name_their_place),
         cmocka_unit_test(no_message_ever_shows_a_secret),

@@ -75,10 +75,11 @@ static void what_was_built_in_stays_and_is_named(void **state)
     assert_string_equal(
         adopt(&reload,
               "{\"upstream\": {\"key\": \"other\"}, \"listen\": [\"127.0.0.1:1\", \"unix:/x\"], "
-              "\"limits\": {\"requests\": 5, \"finished\": 6, \"unsent_bytes\": \"9MiB\"}, "
+              "\"limits\": {\"requests\": 5, \"finished\": 6, \"partial_bytes\": \"7MiB\", "
+              "\"unsent_bytes\": \"9MiB\"}, "
               "\"data_dir\": \"/var\"}"),
         "listen, data_dir, upstream.key, errors, limits.requests, limits.finished, "
-        "limits.unsent_bytes");
+        "limits.partial_bytes, limits.unsent_bytes");
     const struct config *config = &reload.running.config;
     assert_int_equal(config->listen_count, 1);
     assert_int_equal(config->error_count, 1);
@@ -86,6 +87,7 @@ static void what_was_built_in_stays_and_is_named(void **state)
     assert_string_equal(config->data_dir, "");
     assert_int_equal(config->limits.requests, 200000);
     assert_int_equal(config->limits.finished, 16384);
+    assert_int_equal(config->limits.partial_bytes, 64 << 20);
     assert_int_equal(config->limits.unsent_bytes, 64 << 20);
     stop(&reload);
 }
