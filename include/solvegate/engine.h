@@ -189,6 +189,7 @@ size_t engine_list_letters(const struct engine *engine, const struct letter_filt
 struct pool_view {
     uint32_t size;
     uint32_t ready;
+    uint32_t banked; /* it has no room for, and hands out all the same */
     uint32_t solving;
     bool is_asleep;
     uint64_t served;

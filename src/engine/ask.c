@@ -141,7 +141,9 @@ static void answer_from_memory(struct engine *engine, const struct ask *ask,
         const bool is_for_one =
             solution->handed == 0 && (ask->reuse != REUSE_SHARED || !solution->is_shared);
         if (solution->pool != NULL)
-            pool_take(engine, solution);
+            pool_take(engine, solution->pool, solution);
+        else if (request->source == SOURCE_POOL)
+            pool_take(engine, pool_of(engine, ask), solution);
         else
             cache_take(engine, solution, ask->reuse);
         if (ask->has_idempotency)

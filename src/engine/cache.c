@@ -83,7 +83,7 @@ void cache_put(struct engine *engine, struct solution *solution, bool is_shared)
 void cache_bank(struct engine *engine, struct solution *solution, bool is_shared, bool is_one_time)
 {
     COUNT(engine, solutions_banked);
-    /* Whoever asks for a pooled target looks there first, and under another key than the pool's later. */
+    /* Whoever asks for a pooled target looks there first. */
     struct pool *pool =
         is_shared ? NULL : pool_by_key(engine, &solution->node.key, solution->client);
     if (pool != NULL && pool_has_room(pool))
@@ -125,6 +125,25 @@ bool solution_suits(const struct engine *engine, const struct solution *solution
            engine->now_ms - solution->born_ms <= ask->max_age_ms;
 }
 
+/* One that a flight is about to hand out, or that waits for the retry of an idempotency key, is somebody's. */
+static bool is_free(const struct solution *solution)
+{
+    return solution->handed == 0 && solution->refs == 1;
+}
+
+struct solution *cache_next_banked(const struct engine *engine, const struct key *key,
+                                   client_id client, const struct solution *before)
+{
+    struct table_node *node = before == NULL ? table_find(&engine->solutions_by_key, key)
+                                             : table_find_next(&before->node);
+    for (; node != NULL; node = table_find_next(node)) {
+        struct solution *solution = CONTAINER_OF(node, struct solution, node);
+        if (!solution->is_shared && solution->client == client && is_free(solution))
+            return solution;
+    }
+    return NULL;
+}
+
 struct solution *cache_find(const struct engine *engine, const struct ask *ask)
 {
     if (ask->reuse == REUSE_NONE)
@@ -137,10 +156,8 @@ struct solution *cache_find(const struct engine *engine, const struct ask *ask)
             continue;
         if (solution->is_negative || (solution->is_shared && ask->reuse == REUSE_SHARED))
             return solution;
-        /* Of those that nobody had yet, the one that would go stale first. One that a flight is
-         * about to hand out, or that waits for the retry of an idempotency key, is somebody's. */
-        if (solution->handed == 0 && solution->refs == 1 &&
-            (unhanded == NULL || solution->expires_ms < unhanded->expires_ms))
+        /* Of those that nobody had yet, the one that would go stale first. */
+        if (is_free(solution) && (unhanded == NULL || solution->expires_ms < unhanded->expires_ms))
             unhanded = solution;
     }
     return unhanded;

@@ -22,6 +22,11 @@ void cache_put_mistake(struct engine *engine, const struct flight *flight, struc
 /* The best solution this ask may have, or NULL. Touches nothing. */
 struct solution *cache_find(const struct engine *engine, const struct ask *ask);
 
+/* The next solution that this client's own solves of the key left for one request, and that nobody has: the first after
+ * `before`, or with NULL the first of all. */
+struct solution *cache_next_banked(const struct engine *engine, const struct key *key,
+                                   client_id client, const struct solution *before);
+
 /* Is it still good enough for this ask? */
 bool solution_suits(const struct engine *engine, const struct solution *solution,
                     const struct ask *ask);

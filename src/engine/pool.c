@@ -70,6 +70,13 @@ struct pool *pool_of(const struct engine *engine, const struct ask *ask)
     return &engine->pools[ask->pool - 1];
 }
 
+/* What came when it was full waits in the cache, under the pool's key. */
+static struct solution *next_banked(const struct engine *engine, const struct pool *pool,
+                                    const struct solution *before)
+{
+    return cache_next_banked(engine, &pool->options.key, pool->options.client, before);
+}
+
 struct solution *pool_find(const struct pool *pool, const struct engine *engine,
                            const struct ask *ask)
 {
@@ -80,6 +87,11 @@ struct solution *pool_find(const struct pool *pool, const struct engine *engine,
             (first == NULL || solution->expires_ms < first->expires_ms))
             first = solution;
     }
+    for (struct solution *solution = next_banked(engine, pool, NULL); solution != NULL;
+         solution = next_banked(engine, pool, solution))
+        if (solution_suits(engine, solution, ask) &&
+            (first == NULL || solution->expires_ms < first->expires_ms))
+            first = solution;
     return first;
 }
 
@@ -96,13 +108,16 @@ static void leave(struct engine *engine, struct solution *solution)
     solution_unref(engine, solution);
 }
 
-void pool_take(struct engine *engine, struct solution *solution)
+void pool_take(struct engine *engine, struct pool *pool, struct solution *solution)
 {
-    struct pool *pool = solution->pool;
+    ASSERT(solution->pool == pool || solution->is_cached);
     pool->served++;
     pool->wasted = 0;
     solution->handed++;
-    leave(engine, solution);
+    if (solution->pool != NULL)
+        leave(engine, solution);
+    else
+        cache_drop(engine, solution);
 }
 
 /* ---- filling ----------------------------------------------------------------------------- */
@@ -206,6 +221,23 @@ static bool wants_one(const struct engine *engine, const struct pool *pool)
            (client->options.slots == 0 || client->slots_used < client->options.slots);
 }
 
+/* What is paid for comes before what would have to be paid. Its row says the same in both places, so there is
+ * nothing to write. What is too old for the pool stays where it is, for those who do not mind. */
+static void take_over(struct engine *engine, struct pool *pool)
+{
+    struct solution *next = next_banked(engine, pool, NULL);
+    while (next != NULL && wants_one(engine, pool)) {
+        struct solution *const solution = next;
+        next = next_banked(engine, pool, solution);
+        if (last_use_ms(pool, solution) <= engine->now_ms)
+            continue;
+        (void)solution_ref(solution);
+        cache_drop(engine, solution);
+        (void)pool_add(engine, pool, solution);
+        solution_unref(engine, solution);
+    }
+}
+
 static struct flight *start(struct engine *engine, struct pool *pool)
 {
     const struct ask ask = {
@@ -232,6 +264,8 @@ struct flight *pools_refill(struct engine *engine)
     /* Each pool in turn, so that the first of them cannot have all the free slots. */
     for (uint16_t i = 0; i < engine->pool_count; i++) {
         struct pool *pool = &engine->pools[(engine->next_pool + i) % engine->pool_count];
+        if (wants_one(engine, pool))
+            take_over(engine, pool);
         if (!wants_one(engine, pool) ||
             engine->flight_bytes + pool->options.params->len > engine->options.max_flight_bytes)
             continue;
@@ -254,6 +288,15 @@ struct pool *pool_by_key(const struct engine *engine, const struct key *key, cli
     return NULL;
 }
 
+static uint32_t count_banked(const struct engine *engine, const struct pool *pool)
+{
+    uint32_t count = 0;
+    for (const struct solution *next = next_banked(engine, pool, NULL); next != NULL;
+         next = next_banked(engine, pool, next))
+        count++;
+    return count;
+}
+
 size_t engine_list_pools(const struct engine *engine, struct pool_view *views, size_t room)
 {
     size_t count = 0;
@@ -262,6 +305,7 @@ size_t engine_list_pools(const struct engine *engine, struct pool_view *views, s
         views[count++] = (struct pool_view){
             .size = pool->options.size,
             .ready = pool->ready_count,
+            .banked = count_banked(engine, pool),
             .solving = pool->solving,
             .is_asleep = pool->is_asleep,
             .served = pool->served,

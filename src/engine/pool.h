@@ -14,15 +14,17 @@ void pools_close(struct engine *engine);
 /* The pool of a request, or NULL. */
 struct pool *pool_of(const struct engine *engine, const struct ask *ask);
 
-/* The solution that would go stale first and is good enough for this ask, or NULL. */
+/* The solution that would go stale first and is good enough for this ask, or NULL; also of those that it had no
+ * room for. */
 struct solution *pool_find(const struct pool *pool, const struct engine *engine,
                            const struct ask *ask);
 
 /* Somebody asked for this target: it is worth keeping some. */
 void pool_on_demand(struct engine *engine, struct pool *pool);
 
-/* Out of its pool and to one request; the caller holds a reference of its own. */
-void pool_take(struct engine *engine, struct solution *solution);
+/* To one request, out of the pool or from where those wait that it had no room for; the caller holds a reference
+ * of its own. */
+void pool_take(struct engine *engine, struct pool *pool, struct solution *solution);
 
 /* More than it wants may come, late or after a restart, but not without end. */
 bool pool_has_room(const struct pool *pool);

@@ -235,7 +235,7 @@ static void give(struct engine *engine, struct request *request, struct solution
     if (solution->is_shared) {
         solution->handed++;
     } else if (solution->pool != NULL) {
-        pool_take(engine, solution);
+        pool_take(engine, solution->pool, solution);
         journal_handout(engine, request, solution);
     } else if (solution->handed == 0) {
         /* Also when it found no place in the cache: the next restart might have one for it. */

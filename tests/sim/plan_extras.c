@@ -46,6 +46,19 @@ static void draw_pools(struct rand *rand, struct plan *plan)
     }
 }
 
+/* Who starts it again may want smaller pools, and then there is more than they hold. From numbers of its own, so that
+ * whoever does not is where he was. */
+static void draw_sizes(struct plan *plan)
+{
+    struct rand rand;
+    rand_init(&rand, plan->seed ^ UINT64_C(0xbd7));
+    const bool has_others = coin(&rand, 40);
+    for (int i = 0; i < SIM_POOLS && has_others; i++) {
+        plan->pools[i].size = between(&rand, 4, plan->size == SIZE_LARGE ? 40 : 12);
+        plan->other_sizes[i] = between(&rand, 1, 2);
+    }
+}
+
 static void draw_notices(struct rand *rand, struct plan *plan)
 {
     plan->options.notice_retries = (uint16_t)between(rand, 0, 4);
@@ -133,6 +146,7 @@ void plan_draw_extras(struct plan *plan)
         plan->strength[FAULT_DRAIN] = 0;
     }
     draw_pools(&rand, plan);
+    draw_sizes(plan);
     draw_notices(&rand, plan);
     draw_reloads(&rand, plan);
 }

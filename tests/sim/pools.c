@@ -69,9 +69,6 @@ static void store(struct sim *sim, struct token *token, bool is_stored)
     const int pool = pool_alone(sim, token->key);
     if (pool >= 0)
         sim->stored[pool] += (uint32_t)is_stored - (uint32_t)token->is_stored;
-    /* What it has no room for is banked, and found by nobody before the next restart. */
-    if (pool >= 0)
-        sim->is_overfull[pool] |= sim->stored[pool] > 2 * sim->plan.pools[pool].size;
     if (pool >= 0 && token->is_bound && !is_stored) {
         sim->bound[pool]--;
         token->is_bound = false;
@@ -103,12 +100,21 @@ static void bind(struct sim *sim, uint64_t solution)
     sim->bound[pool]++;
 }
 
+static void resize(struct plan *plan)
+{
+    for (int i = 0; i < SIM_POOLS && plan->other_sizes[i] != 0; i++) {
+        const uint32_t size = plan->pools[i].size;
+        plan->pools[i].size = plan->other_sizes[i];
+        plan->other_sizes[i] = size;
+    }
+}
+
 void pools_after_crash(struct sim *sim)
 {
     if (sim->plan.options.pool_count == 0)
         return;
+    resize(&sim->plan);
     sim->pool_flights = sim->step_pool_flights = sim->step_refills = 0;
-    memset(sim->is_overfull, 0, sizeof sim->is_overfull);
     for (uint32_t i = 0; i < sim->token_count; i++) {
         const struct record *row = sim->tokens[i].uid == 0
                                        ? NULL
@@ -133,7 +139,7 @@ bool pool_has_for(const struct sim *sim, const struct ask *ask)
         return false;
     const uint32_t key = sim->pool_keys[ask->pool - 1];
     const int pool = pool_alone(sim, key);
-    if (pool < 0 || sim->is_overfull[pool])
+    if (pool < 0)
         return false;
     for (size_t i = 0; i < sim->token_count; i++) {
         const struct token *token = &sim->tokens[i];
@@ -156,7 +162,7 @@ static void check_size(struct sim *sim, uint16_t pool, const struct pool_view *v
         fresh += token->key == sim->pool_keys[pool] && token->is_stored && !token->is_bound &&
                  token->expires_ms > sim->now_ms + options->min_ttl_ms + LEAD_MS;
     }
-    CHECK(sim, fresh + view->solving <= options->size || sim->is_overfull[pool]);
+    CHECK(sim, fresh + view->solving <= options->size);
 }
 
 /* A refill starts only when nobody who could have the slot waits for one. */
@@ -201,16 +207,16 @@ static uint32_t count_stale(const struct sim *sim, uint16_t pool)
     return stale;
 }
 
-/* I10: whatever was paid ahead and not taken is there, and nothing else. */
+/* I10: whatever was paid ahead and not taken is there, in the pool or where it looks next, and nothing else. */
 static void check_stock(struct sim *sim, uint16_t pool, const struct pool_view *view)
 {
     const uint32_t stored = sim->stored[pool];
     if (pool_alone(sim, sim->pool_keys[pool]) < 0 || sim->has_skewed)
         return;
-    CHECK(sim, view->ready <= stored && view->ready <= 2 * view->size);
-    if (view->ready + sim->bound[pool] < stored)
-        CHECK(sim, view->ready + sim->bound[pool] + count_stale(sim, pool) >= stored ||
-                       sim->is_overfull[pool]);
+    const uint32_t there = view->ready + view->banked;
+    CHECK(sim, there <= stored && view->ready <= 2 * view->size);
+    if (there + sim->bound[pool] < stored)
+        CHECK(sim, there + sim->bound[pool] + count_stale(sim, pool) >= stored);
 }
 
 void pools_check(struct sim *sim)

@@ -502,31 +502,31 @@ static void end(struct sim *sim, uint32_t place)
     }
 }
 
-static void end_unmatched(struct sim *sim, uint32_t place)
-{
-    const struct ref_flight *flight = &sim->reference->flights[place];
-    if (sim->reference->is_lost)
-        return;
-    if (!flight->must_end && !flight->may_end)
-        trace_note(sim,
-                   "the model's flight of key %u (phase %d, %u requests, %u attempts) is not "
-                   "the engine's",
-                   flight->key, (int)flight->phase, flight->requests, flight->attempts);
-    CHECK(sim, flight->must_end || flight->may_end);
-    end(sim, place);
-}
-
-/* Two that look alike, and a timer may have moved one of them: nobody can tell which. */
-static bool has_twin(const struct reference *ref, const struct ref_flight *flight)
+/* Two that look alike, and a timer may have moved one of them, or one of them ended: nobody can tell which. */
+static bool has_twin(const struct reference *ref, const struct ref_flight *flight, bool is_gone)
 {
     for (size_t i = 0; i < ref->flight_count; i++) {
         const struct ref_flight *twin = &ref->flights[i];
-        if (twin != flight && twin->is_live && twin->may_queue && twin->key == flight->key &&
+        if (twin != flight && twin->is_live && twin->key == flight->key &&
+            (is_gone ? twin->is_matched && twin->may_end : twin->may_queue) &&
             twin->reuse == flight->reuse && twin->client == flight->client &&
             twin->requests == flight->requests && twin->attempts == flight->attempts)
             return true;
     }
     return false;
+}
+
+static void end_unmatched(struct sim *sim, uint32_t place)
+{
+    const struct ref_flight *flight = &sim->reference->flights[place];
+    sim->reference->is_lost |= !flight->must_end && has_twin(sim->reference, flight, true);
+    if (sim->reference->is_lost)
+        return;
+    if (!flight->must_end && !flight->may_end)
+        trace_note(sim, "the engine has no flight of key %u, phase %d, %u requests, %u attempts",
+                   flight->key, (int)flight->phase, flight->requests, flight->attempts);
+    CHECK(sim, flight->must_end || flight->may_end);
+    end(sim, place);
 }
 
 static void claim_all(struct sim *sim, bool may_end, bool may_queue, struct flight_view *views,
@@ -538,7 +538,7 @@ static void claim_all(struct sim *sim, bool may_end, bool may_queue, struct flig
         if (!flight->is_live || flight->must_end || flight->is_matched ||
             flight->may_end != may_end || (may_queue && !flight->may_queue))
             continue;
-        ref->is_lost |= may_queue && has_twin(ref, flight);
+        ref->is_lost |= may_queue && has_twin(ref, flight, false);
         (void)claim(sim, flight, may_queue ? QUEUED : flight->phase, views, count);
     }
 }

@@ -104,6 +104,7 @@ struct plan {
     struct engine_options options;
     struct client_options clients[SIM_CLIENTS];
     struct pool_options pools[SIM_POOLS]; /* key and parameters come with the world */
+    uint32_t other_sizes[SIM_POOLS];      /* of the pools at every second start; 0: the same */
     struct reload reloads[SIM_RELOADS];
 };
 
@@ -380,7 +381,6 @@ struct sim {
     uint32_t pool_keys[SIM_POOLS];
     uint32_t stored[SIM_POOLS];               /* solutions for it, by the rows */
     uint32_t bound[SIM_POOLS];                /* of them, those that may be somebody\'s already */
-    bool is_overfull[SIM_POOLS];              /* there were more than it may hold */
     uint64_t pool_flights;                    /* rows of new ones for pools, in this incarnation */
     uint64_t step_refills, step_pool_flights; /* when the last step was checked */
     uint64_t pool_submit_step;                /* the last one that submitted anything for one */

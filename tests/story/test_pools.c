@@ -231,6 +231,106 @@ static void what_waits_for_a_retry_is_not_handed_out_by_a_pool(void **state)
     skip_lines(w);
 }
 
+/* Four callers ask under the pool's own key and leave: with the pool's own that is five, of which it holds two. */
+static struct world *world_with_too_many(bool has_journal)
+{
+    struct world *w = world_with_pool((struct pool_options){.size = 1}, has_journal);
+    tick(w);
+    static const char *const callers[] = {"ann", "bob", "cat", "dan"};
+    for (size_t i = 0; i < 4; i++)
+        ask(w, callers[i], .key = "P", .reuse = REUSE_SINGLE, .pool = 1);
+    for (size_t i = 0; i < 4; i++)
+        gone(w, callers[i]);
+    static const char *const attempts[] = {"a1", "a2", "a3", "a4", "a5"};
+    static const char *const tokens[] = {"ONE", "TWO", "THREE", "FOUR", "FIVE"};
+    for (size_t i = 0; i < 5; i++)
+        accepted(w, attempts[i], attempts[i]);
+    pass(w, 6000);
+    for (size_t i = 0; i < 5; i++)
+        solved(w, attempts[i], tokens[i]);
+    if (has_journal)
+        durable(w, w->seq);
+    assert_int_equal(view_of(w).ready, 2);
+    assert_int_equal(view_of(w).banked, 3);
+    assert_int_equal(w->tally.submits, 5);
+    skip_lines(w);
+    return w;
+}
+
+static void what_it_has_no_room_for_is_handed_out_before_another_is_paid_for(void **state)
+{
+    (void)state;
+    struct world *w = world_with_too_many(false);
+    static const char *const callers[] = {"eve", "fay", "gus", "hal"};
+    for (size_t i = 0; i < 4; i++)
+        ask(w, callers[i], .key = "K", .pool = 1);
+    assert_int_equal(w->tally.solved, 4);
+    assert_int_equal(w->tally.submits, 5);
+    assert_int_equal(view_of(w).served, 4);
+    assert_int_equal(view_of(w).ready, 1);
+    assert_int_equal(view_of(w).banked, 0);
+    ask(w, "ida", .key = "K", .pool = 1);
+    assert_int_equal(w->tally.solved, 5);
+    assert_int_equal(w->tally.submits, 6);
+    skip_lines(w);
+}
+
+static void what_it_has_no_room_for_is_found_also_when_nothing_may_be_refilled(void **state)
+{
+    (void)state;
+    struct world *w = world_with_too_many(false);
+    /* An open breaker, so that no step looks for refills. */
+    ask(w, "zoe", .key = "Z");
+    rejected(w, "a6", CLASS_ACCOUNT, "ERROR_KEY_DOES_NOT_EXIST");
+    skip_lines(w);
+    static const char *const callers[] = {"eve", "fay", "gus", "hal", "ida"};
+    for (size_t i = 0; i < 5; i++)
+        ask(w, callers[i], .key = "K", .pool = 1);
+    assert_int_equal(w->tally.solved, 5);
+    skip_lines(w);
+}
+
+/* Each hand-out is one record: of those that are not on disk nobody was told, and they come back. */
+static void what_it_has_no_room_for_is_handed_out_once_wherever_a_crash_cuts(void **state)
+{
+    (void)state;
+    for (unsigned kept = 0; kept <= 4; kept++) {
+        struct world *w = world_with_too_many(true);
+        static const char *const callers[] = {"eve", "fay", "gus", "hal"};
+        const journal_seq before = w->seq;
+        for (size_t i = 0; i < 4; i++)
+            ask(w, callers[i], .key = "K", .pool = 1);
+        assert_int_equal(w->tally.solved, 4);
+        assert_int_equal(w->seq - before, 4);
+        crash(w, before + kept);
+        assert_int_equal(view_of(w).ready + view_of(w).banked, 5 - kept);
+        for (size_t i = 0; i < 4; i++)
+            ask(w, callers[i], .key = "K", .pool = 1);
+        assert_int_equal(w->tally.solved, kept < 2 ? 8 : 9 - kept);
+        skip_lines(w);
+    }
+}
+
+static void what_it_has_no_room_for_but_an_idempotency_key_has_is_not_given_away(void **state)
+{
+    (void)state;
+    struct world *w = world_with_too_many(false);
+    ask(w, "liz", .key = "P", .reuse = REUSE_SINGLE, .pool = 1, .min_ttl_ms = 249000,
+        .idempotency = "I");
+    gone(w, "liz");
+    solve(w, "a6", "T6", "OF LIZ");
+    assert_int_equal(view_of(w).banked, 3);
+    static const char *const callers[] = {"eve", "fay", "gus", "hal", "ida"};
+    for (size_t i = 0; i < 5; i++)
+        ask(w, callers[i], .key = "K", .pool = 1);
+    assert_int_equal(w->tally.solved, 5);
+    skip_lines(w);
+    ask(w, "mia", .key = "K", .pool = 1);
+    ask(w, "liz again", .key = "P", .reuse = REUSE_SINGLE, .pool = 1, .idempotency = "I");
+    assert_int_equal(w->tally.solved, 6);
+    skip_lines(w);
+}
+
 static void of_two_pools_for_one_target_each_keeps_its_own(void **state)
 {
     (void)state;
@@ -260,6 +360,24 @@ static void of_two_pools_for_one_target_each_keeps_its_own(void **state)
     assert_int_equal(engine_list_pools(w->engine, views, 2), 2);
     assert_int_equal(views[0].ready, 0);
     assert_int_equal(views[1].ready, 1);
+    /* Nor is what the other has no room for. */
+    static const char *const callers[] = {"ann", "bob"};
+    for (size_t i = 0; i < 2; i++)
+        ask(w, callers[i], .key = "P", .client = 1, .reuse = REUSE_SINGLE, .max_age_ms = 1);
+    for (size_t i = 0; i < 2; i++)
+        gone(w, callers[i]);
+    solve(w, "a3", "T3", "ALSO OF CLIENT 1");
+    solve(w, "a4", "T4", "ALSO OF CLIENT 1");
+    assert_int_equal(engine_list_pools(w->engine, views, 2), 2);
+    assert_int_equal(views[1].ready, 2);
+    assert_int_equal(views[1].banked, 1);
+    assert_int_equal(views[0].banked, 0);
+    const unsigned solved_before = w->tally.solved;
+    ask(w, "cat", .key = "K", .pool = 1);
+    assert_int_equal(w->tally.solved, solved_before);
+    for (size_t i = 0; i < 3; i++)
+        ask(w, "dan", .key = "L", .client = 1, .pool = 2);
+    assert_int_equal(w->tally.solved, solved_before + 3);
     skip_lines(w);
 }
 
@@ -309,6 +427,10 @@ int main(void)
         STORY(a_callers_own_solve_does_not_become_the_pools_in_a_crash),
         STORY(what_an_idempotency_key_has_is_nobody_elses_after_a_crash),
         STORY(what_waits_for_a_retry_is_not_handed_out_by_a_pool),
+        STORY(what_it_has_no_room_for_is_handed_out_before_another_is_paid_for),
+        STORY(what_it_has_no_room_for_is_found_also_when_nothing_may_be_refilled),
+        STORY(what_it_has_no_room_for_is_handed_out_once_wherever_a_crash_cuts),
+        STORY(what_it_has_no_room_for_but_an_idempotency_key_has_is_not_given_away),
         STORY(of_two_pools_for_one_target_each_keeps_its_own),
         STORY(there_is_a_place_for_all_it_holds),
         STORY(what_is_too_old_when_it_comes_is_not_asked_for_again_at_once),
