@@ -381,9 +381,12 @@ static enum replay_result replay(struct engine *engine, struct letter *letter)
     return REPLAY_STARTED;
 }
 
+/* None of them can start any more, and the queue does not outlive us: they are letters as before. */
 void letters_on_drain(struct engine *engine)
 {
     wheel_cancel(&engine->wheel, &engine->replay_timer);
+    while (!list_is_empty(&engine->replays))
+        leave_ride(engine, CONTAINER_OF(list_first(&engine->replays), struct letter, ride));
 }
 
 void letters_on_replay_timer(struct engine *engine)
@@ -419,7 +422,7 @@ static bool carry_out(struct engine *engine, struct letter *letter, enum letter_
     switch (verb) {
     case LETTER_REPLAY:
         /* A solution without a place is for the operator to look at; there is nothing to do again. */
-        if (is_replaying(letter) || letter->kind == LETTER_OF_SOLUTION)
+        if (is_replaying(letter) || letter->kind == LETTER_OF_SOLUTION || engine->is_draining)
             return false;
         list_append(&engine->replays, &letter->ride);
         engine->replay_count++;
@@ -443,7 +446,7 @@ void letters_on_order(struct engine *engine, const struct letter_order *order)
         if (matches(letter, &order->filter))
             count += carry_out(engine, letter, order->verb);
     }
-    if (!list_is_empty(&engine->replays) && !engine->replay_timer.is_armed && !engine->is_draining)
+    if (!list_is_empty(&engine->replays) && !engine->replay_timer.is_armed)
         wheel_arm(&engine->wheel, &engine->replay_timer, engine->now_ms);
     struct action *action = engine_push(engine, ACTION_LETTERS);
     action->letters.caller = order->caller;

@@ -58,6 +58,7 @@ void operator_check(struct sim *sim, const struct gauges *gauges)
     CHECK(sim, options->slots_are_auto || gauges->slots_plan == options->slots);
     /* Whoever drains begins nothing new. */
     CHECK(sim, !sim->is_draining || engine_stats(sim->engine)->flights == sim->drained_flights);
+    CHECK(sim, !sim->is_draining || gauges->replays == 0);
 }
 
 /* Without faults the vendor says how many threads it has, if it is asked. */

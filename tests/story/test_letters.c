@@ -351,9 +351,71 @@ static void draining_does_not_wake_up_for_what_waits_to_be_replayed(void **state
     w->is_quiet = true;
     pass(w, 60000);
     assert_in_range(w->steps, 0, 20);
-    assert_int_equal(gauges_of(w).replays, 2);
+    assert_int_equal(gauges_of(w).replays, 0);
+    assert_int_equal(gauges_of(w).letters, 2);
     assert_int_equal(stats_of(w)->letters_replayed, 0);
     expect(w, "");
+}
+
+/* How often ten seconds of draining woke it up. */
+static unsigned steps_of_a_drain(struct world *w)
+{
+    drain(w);
+    skip_lines(w);
+    const unsigned before = w->steps;
+    pass(w, 10000);
+    skip_lines(w);
+    return w->steps - before;
+}
+
+static void draining_puts_back_what_an_open_breaker_holds_back(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.retry_unsolvable = 0;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    rejected(w, "a1", CLASS_UNSOLVABLE, UNSOLVABLE);
+    ask(w, "bob", .key = "N");
+    rejected(w, "a2", CLASS_ACCOUNT, "IP_BANNED");
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 1000);
+    assert_int_equal(gauges_of(w).replays, 2);
+    assert_in_range(steps_of_a_drain(w), 0, 5);
+    assert_int_equal(gauges_of(w).replays, 0);
+    assert_int_equal(gauges_of(w).letters, 2);
+    /* Whoever orders now is told that nothing will come of it. */
+    order_letters(w, LETTER_REPLAY, every_letter());
+    expect(w, "[ 11000] letters operator 0\n");
+    crash(w, ALL_RECORDS);
+    assert_int_equal(gauges_of(w).letters, 2);
+    skip_lines(w);
+    order_letters(w, LETTER_REPLAY, every_letter());
+    expect(w, "[ 11000] letters operator 2\n");
+}
+
+static void draining_puts_back_what_a_spent_budget_holds_back(void **state)
+{
+    (void)state;
+    static const struct client_options clients[] = {{.weight = 1, .budget_per_day = 1}};
+    struct engine_options options = world_options();
+    options.retry_unsolvable = 0;
+    options.client_count = 1;
+    options.clients = clients;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    rejected(w, "a1", CLASS_UNSOLVABLE, UNSOLVABLE);
+    ask(w, "ann", .key = "M");
+    accepted(w, "a2", "T2");
+    pass(w, 6000);
+    solved(w, "a2", "TOKEN");
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 1000);
+    assert_int_equal(gauges_of(w).replays, 1);
+    assert_in_range(steps_of_a_drain(w), 0, 5);
+    assert_int_equal(gauges_of(w).replays, 0);
+    assert_int_equal(gauges_of(w).letters, 1);
 }
 
 static void what_waits_to_be_replayed_can_be_cancelled(void **state)
@@ -524,6 +586,8 @@ int main(void)
         STORY(a_remembered_mistake_settles_nothing),
         STORY(replays_keep_a_distance_and_wait_for_the_breaker),
         STORY(draining_does_not_wake_up_for_what_waits_to_be_replayed),
+        STORY(draining_puts_back_what_an_open_breaker_holds_back),
+        STORY(draining_puts_back_what_a_spent_budget_holds_back),
         STORY(what_waits_to_be_replayed_can_be_cancelled),
         STORY(a_dropped_letter_takes_its_unsubmitted_replay_along),
         STORY(orders_reach_those_that_match),
