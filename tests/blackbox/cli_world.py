@@ -58,6 +58,9 @@ class File:
         self.file.close()
 
 
+MARK = "<the end of what was shown>"
+
+
 def hear_signals():
     """Whoever runs the tests with nohup or in the background of a script made us ignore some, and what is ignored stays ignored."""
     for number in (signal.SIGHUP, signal.SIGINT, signal.SIGQUIT):
@@ -93,12 +96,23 @@ class Terminal:
             self.process.send_signal(signal.SIGWINCH)
 
     def read(self, seconds):
-        """Takes what comes within that time."""
+        """Takes what comes within that time, and whatever is there at once."""
         end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            if not select.select([self.main], [], [], left)[0]:
-                return
+        while select.select([self.main], [], [], max(0, end - time.monotonic()))[0]:
             self.shown += os.read(self.main, 65536).decode("utf-8", "replace")
+            if time.monotonic() > end:
+                return
+
+    def wait_screen(self, condition, what):
+        """Until condition(the lines of the picture that was drawn last) holds; returns the lines."""
+        end = time.monotonic() + TIMEOUT
+        while not (self.screens() and condition(self.screens()[-1])):
+            if time.monotonic() > end:
+                raise AssertionError(f"{what} was not shown: {self.screens()[-1:]}")
+            self.read(0.5)
+            # One that is told just before it begins to wait sees the new size only when it is woken.
+            self.process.send_signal(signal.SIGWINCH)
+        return self.screens()[-1]
 
     def wait_for(self, pattern, since=0):
         """Until the pattern has been shown after that many characters."""
@@ -116,8 +130,12 @@ class Terminal:
         end = time.monotonic() + TIMEOUT
         while self.process.poll() is None and time.monotonic() < end:
             self.read(0.02)
-        self.read(0.05)
-        return self.process.wait(timeout=1)
+        code = self.process.wait(timeout=1)
+        # The kernel passes on what is written to a terminal in its own time, but in order: our mark comes last.
+        os.write(self.terminal, MARK.encode())
+        self.wait_for(MARK)
+        self.shown = self.shown.replace(MARK, "")
+        return code
 
     def is_restored(self):
         """The terminal as it was, the alternate screen left, the cursor shown."""
@@ -125,6 +143,6 @@ class Terminal:
             and "\x1b[?25h" in self.shown[self.shown.rindex("\x1b[?25l"):]
 
     def screens(self):
-        """Every picture that was drawn, as lists of lines without colours."""
-        drawn = self.shown.split("\x1b[H")[1:]
+        """Every picture that was drawn to its end, as lists of lines without colours."""
+        drawn = re.findall(r"\x1b\[H((?:(?!\x1b\[H).)*?)\x1b\[J", self.shown, re.S)
         return [[re.sub(r"\x1b\[[0-9;?]*[A-Za-z]|\r", "", line) for line in one.split("\n")] for one in drawn]

@@ -1,4 +1,7 @@
 """A gateway with the simulator behind it, and short words for talking to both doors."""
+import json
+import os
+import signal
 import socket
 import threading
 
@@ -111,10 +114,44 @@ class World:
         """How many submits the vendor accepted."""
         return self.sim.totals()["accepted"]
 
+    def await_accepted(self, count, key=None):
+        """Until the gateway has heard that so many were accepted, which it does later than the vendor says so."""
+        wait_until(lambda: self.counter("submits_accepted", key) >= count, f"{count} accepted submits")
+
+    def await_waiting(self, count, key=None):
+        """Until so many requests wait for a solution."""
+        wait_until(lambda: self.stats(key)["now"]["waiting"] == count, f"{count} requests that wait")
+
+
+_reserved = []  # sockets that keep ports for this process
+
 
 def free_port():
-    with socket.create_server(("127.0.0.1", 0)) as server:
-        return server.getsockname()[1]
+    """A port where nobody listens, and which nobody else is given while this process lives: a socket that is bound to it
+    but does not listen lets those in who ask for this very port, and keeps away all who take any."""
+    reserved = socket.socket()
+    reserved.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    reserved.bind(("127.0.0.1", 0))
+    _reserved.append(reserved)
+    return reserved.getsockname()[1]
+
+
+def rewrite(world, change):
+    """Changes the file of the running gateway and tells it."""
+    path = os.path.join(world.gate.folder.name, "config.json")
+    if callable(change):
+        with open(path, encoding="utf-8") as file:
+            config = json.load(file)
+        change(config)
+        text = json.dumps(config)
+    else:
+        text = change
+    with open(path, "w", encoding="utf-8") as file:
+        file.write(text)
+    before = world.gate.stderr().count("\n")
+    world.gate.process.send_signal(signal.SIGHUP)
+    return lambda event: wait_until(
+        lambda: next((line for line in world.gate.stderr().splitlines()[before:] if f"event={event}" in line), None), event)
 
 
 def with_defaults(params):
@@ -124,8 +161,8 @@ def with_defaults(params):
     return {name: value for name, value in {**defaults, **params}.items() if value is not None}
 
 
-def together(count, function):
-    """Runs function(i) in count threads at once and returns the results in order."""
+def together(count, function, meanwhile=lambda: None):
+    """Runs function(i) in count threads at once and returns the results in order; meanwhile() is called while they run."""
     results = [None] * count
 
     def work(i):
@@ -134,9 +171,10 @@ def together(count, function):
         except BaseException as problem:  # handed to the test
             results[i] = problem
 
-    threads = [threading.Thread(target=work, args=(i,)) for i in range(count)]
+    threads = [threading.Thread(target=work, args=(i,), daemon=True) for i in range(count)]
     for thread in threads:
         thread.start()
+    meanwhile()
     for thread in threads:
         thread.join()
     for result in results:

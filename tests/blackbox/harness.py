@@ -32,7 +32,7 @@ import traceback
 import urllib.parse
 
 KEY = "0123456789abcdef0123456789abcdef"
-TIMEOUT = float(os.environ.get("TEST_TIMEOUT", "15"))  # of any single wait; sanitizers are slow
+TIMEOUT = float(os.environ.get("TEST_TIMEOUT", "30"))  # of any single wait; sanitizers are slow, machines are busy
 # A script's background job is born with it ignored, and so would be every program that a test starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 

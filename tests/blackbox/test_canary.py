@@ -51,7 +51,7 @@ class CanaryWorld(StoreWorld):
             "upstream": {"key": self.vendor_key, "price": {"turnstile": 0.001}},
             "clients": [{"name": "alice", "key": self.alice, "scopes": ["solve"], "allow_hosts": ["*.example.com", "example.com"]},
                         {"name": "admin", "key": self.admin, "scopes": ["solve", "admin"]}],
-            "log": {"level": "debug", "format": log_format}, "ambiguity_window": "300ms", "solve_timeout": "3s",
+            "log": {"level": "debug", "format": log_format}, "ambiguity_window": "300ms", "solve_timeout": "8s",
             "letters": {"alert_above": 1}, "alerts": {"url": alerts.url + "/alert/" + cage.add("alert_address", length=24)},
             "callbacks": {"allow": [f"127.0.0.1:{hooks.port}"], "allow_private": True, "retries": 1, "retry_base": "50ms", "retry_cap": "50ms"},
             "breaker": {"probe": "200ms"}}, callbacks=True)
@@ -111,8 +111,9 @@ def go_wrong_in_all_ways(world, cage, hooks):
     world.submit(key=alice, sitekey="unheard", pingback=f"{hooks.url}/deaf/{cage.add('deaf_hook')}")
     world.sim.set_faults(script=[strike("submit-garbage", "w1"), strike("submit-lost", "w2"), strike("submit-5xx-accepted", "w3"),
                                  strike("submit-truncate", "w4"), strike("submit-twice", "w5"), strike("submit-error", "w6", 9, "ERROR_SOMETHING_NEW"),
-                                 strike("task-error", "w7", 9, "ERROR_CAPTCHA_UNSOLVABLE"), strike("callback-forged", "w8")])
-    asking = [threading.Thread(target=world.solve, args=({"sitekey": f"w{i}"},), kwargs={"key": alice}) for i in range(1, 9)]
+                                 strike("task-error", "w7", 9, "ERROR_CAPTCHA_UNSOLVABLE"), strike("callback-forged", "w8"),
+                                 strike("task-never", "w0")])  # so that there is something to look at
+    asking = [threading.Thread(target=world.solve, args=({"sitekey": f"w{i}"},), kwargs={"key": alice}) for i in range(9)]
     for thread in asking:
         thread.start()
     wait_until(lambda: "shown" if world.call("GET", "/v1/flights", key=world.admin).json()["flights"] else None, "flights to look at")

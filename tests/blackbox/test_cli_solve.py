@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """solvegate solve and explain: what they ask, what they print where, how they end. (TAP)"""
 import base64
+import itertools
 import json
 import os
 import signal
 import subprocess
+import time
 
 from cli_world import (EX_DATAERR, EX_NOINPUT, EX_NOPERM, EX_PROTOCOL, EX_TEMPFAIL, EX_UNAVAILABLE, EX_USAGE, File,
                        Terminal, clean_environment, expect, solvegate)
 from gateway import ALICE, PAGE, World, clients, free_port
 from harness import TIMEOUT, Receiver, binary, check, contains, equal, run, test, wait_until
+from vendor_world import metric
 
 TARGET = ("--method", "turnstile", "--sitekey", "0xSITE", "--pageurl", PAGE)
 UNSOLVABLE = ("--method", "turnstile", "--sitekey", "SIM-ERROR_CAPTCHA_UNSOLVABLE", "--pageurl", PAGE)
@@ -137,7 +140,9 @@ def a_key_among_the_arguments_is_wiped_from_the_process_list():
 def an_interrupt_gives_the_request_up_and_says_so():
     with World(sim=("--solve-time", "30s")) as world:
         process = started(world, *TARGET)
-        wait_until(lambda: world.paid() == 1, "the submit")
+        # Its second request asks for the solve, so it knows by then what to give up; ours are not its.
+        asked = itertools.count(1)
+        wait_until(lambda: metric(world, "http_requests_total") - next(asked) >= 2, "its question after the submit")
         process.send_signal(signal.SIGINT)
         stdout, stderr = process.communicate(timeout=TIMEOUT)
         equal((process.returncode, stdout), (130, ""))
@@ -156,17 +161,24 @@ def the_end_of_the_wait_gives_the_request_up():
 
 @test
 def progress_is_shown_on_a_terminal_once_it_takes_longer_than_a_second():
-    with World(sim=("--solve-time", "2500ms")) as world:
+    with World(sim=("--solve-time", "10m")) as world:
         with Terminal("solve", *TARGET, env={"SOLVEGATE_URL": world.url}) as terminal:
-            terminal.wait_for("solving, 1 s")
-            terminal.wait_for("solving, 2 s")
+            terminal.wait_for(r"solving, \d+ s")
+            terminal.wait_for(r"solving, ([2-9]|\d\d+) s")
+            world.sim.solve()
             equal(terminal.ended(), 0, "exit code")
             contains(terminal.shown, "SIM_")
             contains(terminal.shown, "source api, good for 2")
             check(terminal.shown.index("\r\x1b[K") < terminal.shown.index("SIM_"), "the line was not taken away")
-        with Terminal("solve", *TARGET, env={"SOLVEGATE_URL": world.url}) as terminal:
-            equal(terminal.ended(), 0, "exit code")
-            check("waiting" not in terminal.shown and "solving" not in terminal.shown, "progress for something that was there at once")
+        def at_once():
+            """One that took less than a second; a machine that has something else to do gets another chance."""
+            begun = time.monotonic()
+            with Terminal("solve", *TARGET, env={"SOLVEGATE_URL": world.url}) as terminal:
+                equal(terminal.ended(), 0, "exit code")
+                return terminal if time.monotonic() - begun < 1 else None
+
+        terminal = wait_until(at_once, "a solve of less than a second")
+        check("waiting" not in terminal.shown and "solving" not in terminal.shown, "progress for something that was there at once")
 
 
 @test

@@ -20,6 +20,16 @@ def ask(**more):
     return post("/v1/solves", {"method": "turnstile", "sitekey": "0xSITE", "pageurl": PAGE, "wait": 50, **more})
 
 
+def all_join(world, count, paid, error=None):
+    """For together(): ends the solves once all requests wait for them, however late the last of them comes."""
+    def end():
+        world.await_waiting(count)
+        wait_until(lambda: world.paid() == paid, "the submits")
+        world.sim.solve(error=error)
+
+    return end
+
+
 class Crowd:
     """Many connections at once, each with one request under way; replies are counted as they come."""
 
@@ -64,11 +74,12 @@ class Crowd:
 @test
 def ten_thousand_identical_requests_over_both_doors_cost_one_submit():
     count = 10_000
-    config = {"poll": {"first": "4s"}, "limits": {"connections": count + 100}}
-    with World(config, sim=("--solve-time", "3s")) as world:
+    with World({"limits": {"connections": count + 100}}, sim=("--solve-time", "10m")) as world:
         form = "&".join(f"{name}={value}" for name, value in with_defaults({}).items())
         submit = (f"POST /in.php HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(form)}\r\n\r\n{form}").encode()
         crowd = Crowd(world.port, [ask() if i % 2 else submit for i in range(count)])
+        world.await_waiting(count)
+        world.sim.solve()
         replies = crowd.gather()
         ids = {reply[3:].decode() for reply in replies[::2]}
         equal(len(ids), count // 2, "each in.php call has its own id; ids")
@@ -84,8 +95,8 @@ def ten_thousand_identical_requests_over_both_doors_cost_one_submit():
 
 @test
 def the_same_thing_asked_together_is_paid_once_and_other_things_apart():
-    with World() as world:
-        answers = together(40, lambda i: world.solved(sitekey=f"k{i % 4}"))
+    with World(sim=("--solve-time", "10m")) as world:
+        answers = together(40, lambda i: world.solved(sitekey=f"k{i % 4}"), all_join(world, 40, 4))
         equal(len({answer["solution"] for answer in answers}), 4, "solutions")
         equal(world.paid(), 4)
         equal(sorted({answer["source"] for answer in answers}), ["api", "dedup_wait"])
@@ -110,8 +121,8 @@ def reuse_none_bypasses_joining_and_cache():
 
 @test
 def the_failure_of_a_flight_is_told_to_everybody_and_submitted_once():
-    with World({"retry": {"unsolvable": 0}}) as world:
-        replies = together(20, lambda _: world.solve(sitekey="SIM-ERROR_CAPTCHA_UNSOLVABLE"))
+    with World({"retry": {"unsolvable": 0}}, sim=("--solve-time", "10m")) as world:
+        replies = together(20, lambda _: world.solve(), all_join(world, 20, 1, error="ERROR_CAPTCHA_UNSOLVABLE"))
         equal({reply.status for reply in replies}, {502})
         equal(world.paid(), 1)
 
@@ -120,12 +131,13 @@ def the_failure_of_a_flight_is_told_to_everybody_and_submitted_once():
 def a_caller_who_leaves_before_the_submit_costs_nothing():
     with World({"upstream": {"slots": 1}}) as world:
         with Raw(world.port) as first, Raw(world.port) as second:
-            first.send(ask(sitekey="SIM-SLOW-1s"))
+            first.send(ask(sitekey="SIM-NEVER"))
             wait_until(lambda: world.paid() == 1, "the first submit")
             second.send(ask(sitekey="other"))
             wait_until(lambda: world.stats()["now"]["queued"] == 1, "the second to queue")
             second.close()
             wait_until(lambda: world.stats()["now"]["queued"] == 0, "the second to be cancelled")
+            world.sim.solve()
             equal(first.reply().status, 200)
         equal(world.paid(), 1)
         equal(world.counter("detached"), 1)
@@ -133,10 +145,12 @@ def a_caller_who_leaves_before_the_submit_costs_nothing():
 
 @test
 def a_caller_who_leaves_after_the_submit_leaves_a_solution_for_the_next():
-    with World(sim=("--solve-time", "1s")) as world:
+    with World(sim=("--solve-time", "10m")) as world:
         with Raw(world.port) as caller:
             caller.send(ask())
             wait_until(lambda: world.paid() == 1, "the submit")
+        wait_until(lambda: world.counter("detached") == 1, "the caller to be missed")
+        world.sim.solve()
         wait_until(lambda: world.counter("solutions_banked") == 1, "the solution to be banked")
         equal(world.solved()["source"], "dedup_cache")
         equal(world.paid(), 1)
@@ -144,38 +158,40 @@ def a_caller_who_leaves_after_the_submit_leaves_a_solution_for_the_next():
 
 @test
 def one_of_two_joined_callers_may_leave():
-    with World(sim=("--solve-time", "600ms")) as world:
+    with World(sim=("--solve-time", "10m")) as world:
         with Raw(world.port) as leaver, Raw(world.port) as stayer:
             leaver.send(ask())
             stayer.send(ask())
             wait_until(lambda: world.stats()["now"]["waiting"] == 2, "both to wait")
             leaver.reset()
+            wait_until(lambda: world.stats()["now"]["waiting"] == 1, "one to be missed")
+            wait_until(lambda: world.sim.solve() == 1, "the submit, which is solved now")
             equal(stayer.reply().json()["status"], "solved")
         equal(world.paid(), 1)
 
 
 @test
 def freshness_is_per_solution_and_per_request():
-    with World({"cache": {"ttl": {"turnstile": "2s"}, "min_ttl": "1s"}}) as world:
+    with World({"cache": {"ttl": {"turnstile": "12s"}, "min_ttl": "6s"}}) as world:
         first = world.solved()
         equal(world.solved()["solution"], first["solution"], "still fresh")
         equal(world.solved(max_age=60)["solution"], first["solution"])
         check(world.solved(max_age=0.001)["solution"] != first["solution"], "too old for this one")
-        check(world.solved(min_ttl=1.99)["solution"] != first["solution"], "not long enough for this one")
+        check(world.solved(min_ttl=11.99)["solution"] != first["solution"], "not long enough for this one")
         equal(world.paid(), 3)
-        time.sleep(1.2)
+        time.sleep(6.2)
         world.solved()
         equal(world.paid(), 4, "less than min_ttl is left of all of them; paid")
 
 
 @test
 def one_time_inputs_join_but_are_never_cached():
-    with World() as world:
+    with World(sim=("--solve-time", "10m")) as world:
         once = {"method": "userrecaptcha", "googlekey": "6Le", "sitekey": None, "data-s": "one-time"}
-        answers = together(5, lambda _: world.solved(once))
+        answers = together(5, lambda _: world.solved(once), all_join(world, 5, 1))
         equal(len({answer["solution"] for answer in answers}), 1)
         equal(world.paid(), 1)
-        world.solved(once)
+        together(1, lambda _: world.solved(once), all_join(world, 1, 2))
         equal(world.paid(), 2)
 
 
@@ -219,7 +235,7 @@ def the_cache_is_bounded_and_the_oldest_goes_first():
 
 @test
 def finished_requests_are_readable_until_their_solution_expires():
-    with World({"cache": {"ttl": {"turnstile": "1s"}, "min_ttl": "0s"}}) as world:
+    with World({"cache": {"ttl": {"turnstile": "5s"}, "min_ttl": "0s"}}) as world:
         task = world.submit_id()
         check(world.result_text(task).startswith("OK|"), "solved")
         wait_until(lambda: world.result(task).text == "ERROR_WRONG_CAPTCHA_ID", "its end")

@@ -1,31 +1,9 @@
 #!/usr/bin/env python3
 """SIGHUP: a good configuration is taken while solves run, a bad one is refused and named. (TAP)"""
-import json
-import os
-import signal
-
-from gateway import ADMIN, ALICE, BOB, World, clients
-from harness import check, equal, run, test, wait_until
+from gateway import ADMIN, ALICE, BOB, World, clients, rewrite
+from harness import check, equal, run, test
 
 CAROL = "carol-carol-carol-carol-carol-32"
-
-
-def rewrite(world, change):
-    """Changes the file of the running gateway and tells it."""
-    path = os.path.join(world.gate.folder.name, "config.json")
-    if callable(change):
-        with open(path, encoding="utf-8") as file:
-            config = json.load(file)
-        change(config)
-        text = json.dumps(config)
-    else:
-        text = change
-    with open(path, "w", encoding="utf-8") as file:
-        file.write(text)
-    before = world.gate.stderr().count("\n")
-    world.gate.process.send_signal(signal.SIGHUP)
-    return lambda event: wait_until(
-        lambda: next((line for line in world.gate.stderr().splitlines()[before:] if f"event={event}" in line), None), event)
 
 
 @test
