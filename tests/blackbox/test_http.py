@@ -4,7 +4,7 @@ import socket
 import stat
 import tempfile
 
-from harness import check, contains, equal, run, test, wait_until
+from harness import TIMEOUT, check, contains, equal, run, test, wait_until
 
 from http_wire import Echo, Wire, fields, fnv, request, seeded
 
@@ -410,18 +410,20 @@ def draining_answers_what_is_open_and_ends_the_rest():
     with Echo() as echo:
         idle, held, two, half = [echo.wire() for _ in range(4)]
         idle.ask("/plain")
-        held.send(request("/later/200"))
-        two.send(request("/later/200") + request("/later/100"))
-        half.send(b"GET /plain HT")
+        held.send(request("/hold/a"))
+        two.send(request("/hold/a") + request("/hold/a"))
+        half.send(request("/plain") + b"GET /release/a HT")
+        equal(half.reply().text, "ok")  # it has read what came with it, too
         echo.until_held(3)
         equal(echo.ask("/drain"), "draining")
         equal(idle.ending(), "fin")
+        reply = half.send(b"TP/1.1\r\nHost: x\r\n\r\n").reply()
+        equal((reply.text, reply.headers.get("connection")), ("3", "close"))
+        equal(half.ending(), "fin")
         reply = held.reply()
-        equal((reply.text, reply.headers.get("connection")), ("later", "close"))
+        equal((reply.text, reply.headers.get("connection")), ("released", "close"))
         equal(held.ending(), "fin")
         equal([two.reply().headers.get("connection"), two.reply().headers.get("connection")], [None, "close"])
-        equal(half.send(b"TP/1.1\r\nHost: x\r\n\r\n").reply().headers.get("connection"), "close")
-        equal(half.ending(), "fin")
         try:
             echo.wire()
             check(False, "it still accepts")
@@ -437,7 +439,7 @@ def closing_the_server_inside_a_handler_is_clean():
         with echo.wire() as wire:
             wire.send(request("/plain") + request("/abort") + request("/plain"))
             wires[0].rest()
-        equal(echo.process.wait(10), 0)
+        equal(echo.process.wait(TIMEOUT), 0)
 
 
 if __name__ == "__main__":

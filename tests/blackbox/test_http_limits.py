@@ -8,7 +8,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import Skip, check, equal, run, test, wait_until
+from harness import TIMEOUT, Skip, check, equal, run, test, wait_until
 
 from http_wire import Echo, fields, request
 
@@ -18,12 +18,6 @@ CHUNKED = "Transfer-Encoding: chunked\r\n"
 def is_sanitized():
     with open(os.environ.get("HTTP_ECHO", os.devnull), "rb") as file:
         return b"__asan_init" in file.read()
-
-
-def seconds_until_end(wire):
-    started = time.monotonic()
-    equal(wire.ending(), "fin")
-    return time.monotonic() - started
 
 
 # --- sizes ------------------------------------------------------------------------------------------
@@ -144,6 +138,7 @@ def half_sent_requests_together_are_bounded():
         wires = [echo.wire().send(request("/echo", f"Content-Length: {8 << 20}\r\n", "POST")) for _ in range(12)]
         for wire in wires:
             wire.send(b"x" * (7 << 20))
+        echo.until(lambda stats: stats["refused"] >= 4, "four of 12 times 7 MiB to be refused")
         refused = sum(not wire.is_silent(0.2) and wire.reply().status == 503 for wire in wires)
         check(refused >= 4, f"only {refused} of 12 times 7 MiB were refused")
         for wire in wires:
@@ -163,12 +158,14 @@ def a_slow_header_is_refused_in_time_however_it_drips():
             with echo.wire() as wire:
                 started = time.monotonic()
                 wire.send(b"GET /plain HTTP/1.1\r\nHost: x\r\n")
+                # One that grows with each drop would never end; a busy machine is some seconds late.
                 while drip and wire.is_silent(0.02):
+                    check(time.monotonic() - started < TIMEOUT, "it drips on")
                     wire.send(b"X: y\r\n")
                 reply = wire.reply()
                 took = time.monotonic() - started
                 equal((reply.status, reply.headers["connection"]), (408, "close"))
-                check(0.25 < took < 3, f"after {took:.2f} s")
+                check(0.25 < took, f"after {took:.2f} s")
                 equal(wire.ending(), "fin")
         equal(echo.stats()["timeouts"], 2)
 
@@ -181,42 +178,44 @@ def a_slow_body_is_refused_in_time_however_it_drips():
                 started = time.monotonic()
                 wire.send(request("/echo", lines, "POST"))
                 while wire.is_silent(0.02):
+                    check(time.monotonic() - started < TIMEOUT, "it drips on")
                     wire.send(piece)
                 equal(wire.reply().status, 408)
                 took = time.monotonic() - started
-                check(0.25 < took < 3, f"after {took:.2f} s")
+                check(0.25 < took, f"after {took:.2f} s")
         equal(echo.stats()["seen"], 1)
 
 
 @test
 def the_deadline_of_a_request_does_not_count_for_the_next():
-    with Echo(header_ms=800) as echo, echo.wire() as wire:
+    with Echo(header_ms=4000) as echo, echo.wire() as wire:
         data = request("/plain")
         wire.send(data[:10])
-        for _ in range(10):  # always half a request on the wire, for twice the deadline
-            time.sleep(0.15)
+        for _ in range(10):  # always half a request on the wire, for longer than the deadline
+            time.sleep(0.5)
             equal(wire.send(data[10:] + data[:10]).reply().text, "ok")
 
 
 @test
 def an_idle_connection_is_closed_without_a_word():
-    with Echo(idle_ms=300) as echo:
+    with Echo(idle_ms=3000) as echo:
         with echo.wire() as fresh, echo.wire() as used, echo.wire() as lead:
-            equal(used.ask("/plain").text, "ok")
             lead.send(b"\r\n")
-            check(0.2 < seconds_until_end(used) < 3)
-            check(seconds_until_end(fresh) < 3)
-            check(seconds_until_end(lead) < 3)
+            started = time.monotonic()
+            equal(used.ask("/plain").text, "ok")
+            equal(used.ending(), "fin")
+            check(2.9 < time.monotonic() - started, "too early")
+            equal([fresh.ending(), lead.ending()], ["fin", "fin"])
         equal(echo.stats()["timeouts"], 0)
 
 
 @test
 def a_busy_connection_is_not_idle():
-    with Echo(idle_ms=800) as echo, echo.wire() as wire:
-        for _ in range(10):
-            time.sleep(0.15)
+    with Echo(idle_ms=3000) as echo, echo.wire() as wire:
+        for _ in range(8):
+            time.sleep(0.5)
             equal(wire.ask("/plain").text, "ok")
-        wire.send(request("/later/1500"))  # held requests have no deadline of ours
+        wire.send(request("/later/4000"))  # held requests have no deadline of ours
         equal(wire.reply().text, "later")
 
 
@@ -233,16 +232,16 @@ def a_reader_that_does_not_read_is_closed():
 
 @test
 def a_reader_that_reads_slowly_but_steadily_is_served():
-    with Echo(write_ms=200) as echo, echo.wire() as wire:
+    with Echo(write_ms=3000) as echo, echo.wire() as wire:
         wire.send(request("/big/30000000"))
         started = time.monotonic()
         got = 0
         while got < 30000000:
-            data = wire.socket.recv(1 << 20)
+            data = wire.socket.recv(1 << 19)
             check(data, f"closed after {got} bytes")
             got += len(data)
-            time.sleep(0.02 if time.monotonic() - started < 1 else 0)
-        check(time.monotonic() - started > 0.6, "too fast to show anything")
+            time.sleep(0.1 if time.monotonic() - started < 6 else 0)
+        check(time.monotonic() - started > 4, "too fast to show anything")
 
 
 @test
@@ -282,8 +281,7 @@ def unread_replies_together_are_bounded_and_who_holds_most_is_closed_first():
         equal(len(modest.reply().body), 3000000)
         for wire in idlers:
             wire.close()
-        stats = echo.until(lambda stats: stats["open"] == 2, "all closed")
-        equal(stats["unsent_bytes"], 0)
+        echo.until(lambda stats: stats["open"] == 2 and stats["unsent_bytes"] == 0, "all closed and nothing unsent")
 
 
 @test
@@ -313,18 +311,18 @@ def replies_that_wait_behind_a_held_one_count_as_unsent():
         equal(wires[-1].reply().text, "released")
         for wire in wires:
             wire.close()
-        equal(echo.stats()["unsent_bytes"], 0)
+        echo.until(lambda stats: stats["unsent_bytes"] == 0, "nothing unsent")
 
 
 @test
 def input_that_waited_during_a_stall_is_read_before_anybody_is_late():
-    with Echo(header_ms=300, idle_ms=300) as echo, echo.wire() as half, echo.wire() as idle:
+    with Echo(header_ms=3000, idle_ms=3000) as echo, echo.wire() as half, echo.wire() as idle:
         half.send(b"GET /plain HTTP/1.1\r\n")
         equal(idle.ask("/plain").text, "ok")
         echo.process.send_signal(signal.SIGSTOP)
         half.send(b"Host: x\r\n\r\n")
         idle.send(request("/plain"))
-        time.sleep(0.6)
+        time.sleep(4)
         echo.process.send_signal(signal.SIGCONT)
         equal([half.reply().status, idle.reply().status], [200, 200])
 

@@ -8,7 +8,7 @@ import time
 from gateway import ADMIN, ALICE, BOB, World, clients, merge, together
 from harness import (KEY, TIMEOUT, Receiver, binary, check, contains, equal, http_request, multipart, run, test,
                      wait_until)
-from vendor_world import gaps, letters, metric, paid_for, problem, strike, wait_counter
+from vendor_world import letters, metric, paid_for, problem, strike, wait_counter
 
 UNSOLVABLE = "ERROR_CAPTCHA_UNSOLVABLE"
 AT_ONCE = {"retry": {"busy": 0, "unsolvable": 0, "transient": 0, "unknown": 0}}
@@ -42,7 +42,7 @@ def sitekey_of(world, number):
 
 @test
 def what_cost_something_or_was_the_vendors_fault_is_kept_and_mistakes_are_not():
-    config = merge(AT_ONCE, {"on_ambiguous": "never", "ambiguity_window": "100ms", "solve_timeout": "1s"})
+    config = merge(AT_ONCE, {"on_ambiguous": "never", "ambiguity_window": "100ms", "solve_timeout": "5s"})
     with World(config) as world:
         kept = {"SIM-SUBMIT-ERROR_NO_SLOT_AVAILABLE": "busy", "SIM-ERROR_CAPTCHA_UNSOLVABLE": "unsolvable",
                 "SIM-SUBMIT-ERROR_SERVER_ERROR": "transient", "SIM-ERROR_NOBODY_KNOWS": "unknown",
@@ -59,9 +59,10 @@ def what_cost_something_or_was_the_vendors_fault_is_kept_and_mistakes_are_not():
 @test
 def what_nobody_waited_for_is_no_letter():
     with World(merge(AT_ONCE, {"upstream": {"slots": 1}})) as world:
-        identifier = world.solve(wait=None, sitekey="SIM-ERROR_CAPTCHA_UNSOLVABLE+SLOW-800ms").json()["id"]
+        identifier = world.solve(wait=None, sitekey="SIM-NEVER").json()["id"]
         wait_until(lambda: world.paid() == 1, "the submit")
         world.call("DELETE", f"/v1/solves/{identifier}")
+        world.sim.solve(error=UNSOLVABLE)
         wait_counter(world, "failures_unsolvable", 1)
         equal(letters(world)["total"], 0)
 
@@ -71,10 +72,18 @@ def what_nobody_waited_for_is_no_letter():
 
 @test
 def a_letter_tells_the_whole_story_without_secrets():
-    with World({"retry": {"cap": "200ms"}}) as world:
+    with World({"retry": {"cap": "200ms"}, "upstream": {"slots": 1}}) as world:
+        # Nothing goes out before all three wait for the same.
+        world.solve(wait=None, sitekey="SIM-NEVER")
+        wait_until(lambda: world.paid() == 1, "the slot to be taken")
+
+        def give_way():
+            world.await_waiting(4)
+            world.sim.solve()
+
         secret = {"proxy": "user:hunter2@10.1.2.3:3128", "proxytype": "HTTP", "cookies": "session=hunter3",
                   "data": "D" * 300, "action": "login"}
-        together(3, lambda _: world.solve({"method": "turnstile", **secret}, sitekey="SIM-SUBMIT-ERROR_SERVER_ERROR"))
+        together(3, lambda _: world.solve({"method": "turnstile", **secret}, sitekey="SIM-SUBMIT-ERROR_SERVER_ERROR"), give_way)
         summary = letters(world)["letters"][0]
         letter = shown(world, summary["id"])
         for name, value in summary.items():
@@ -89,7 +98,7 @@ def a_letter_tells_the_whole_story_without_secrets():
         equal({(note["class"], note["error"]) for note in letter["attempts"]}, {("transient", "ERROR_SERVER_ERROR")})
         starts = [note["at"] for note in letter["attempts"]]
         check(starts == sorted(set(starts)) and letter["created"] >= starts[-1], f"{starts}")
-        check(all(0 <= note["took"] < 5 for note in letter["attempts"]), "durations")
+        check(all(0 <= note["took"] < TIMEOUT for note in letter["attempts"]), "durations")
         check(letter["expires"] > letter["created"], "expiry")
         proxies = {"10.1.2.3:80": "10.1.2.3:80", "10.1.2.3:80:user:hunter2": "10.1.2.3:80:***",
                    "http://[::1]:80": "http://[::1]:80", "[::1]:80:user:hunter2": "[::1]:80:***",
@@ -185,7 +194,7 @@ def letters_of_one_thing_are_replayed_by_one_solve_and_all_learn_how_it_ended():
     with World(merge(AT_ONCE, {"letters": {"replay_interval": "10ms"}})) as world:
         for _ in range(3):
             die(world, "same")
-        world.sim.set_faults(script=[strike("submit-delay", "same", 1, "300ms"), strike("task-error", "same", 1)])
+        world.sim.set_faults(script=[strike("submit-delay", "same", 1, "3s"), strike("task-error", "same", 1)])
         equal(order(world, "POST", "/replay", {"all": True}), {"queued": 3})
         wait_until(lambda: world.counter("failures_unsolvable") == 4, "the replay to fail")
         equal(world.paid(), 1)
@@ -200,21 +209,23 @@ def letters_of_one_thing_are_replayed_by_one_solve_and_all_learn_how_it_ended():
 @test
 def replays_go_out_one_by_one_and_can_be_stopped():
     names = [f"k{i}" for i in range(6)]
-    with World(merge(AT_ONCE, {"letters": {"replay_interval": "300ms"}})) as world:
+    with World(merge(AT_ONCE, {"letters": {"replay_interval": "1500ms"}})) as world:
         die(world, *names)
         problem(world.call("POST", "/v1/letters/replay", {}), 422, "bad_parameter")
         problem(world.call("POST", "/v1/letters/replay", {"class": "odd"}), 422, "bad_parameter")
+        ordered = time.time()
         equal(order(world, "POST", "/replay", {"class": "unsolvable"}), {"queued": 6})
         equal(order(world, "POST", "/replay", {"class": "unsolvable"})["queued"] <= 1, True, "those wait already")
-        wait_until(lambda: world.paid() == 3, "three replays")
+        wait_until(lambda: world.paid() >= 3, "three replays")
         check(world.stats()["now"]["letters_to_replay"] <= 3, "letters_to_replay")
         stopped = order(world, "DELETE", "/replay")["cancelled"]
         check(1 <= stopped <= 3, f"{stopped} were cancelled")
-        pauses = gaps([task["at"] for task in world.sim.submits()])
-        check(all(0.29 <= pause < 2 for pause in pauses), f"pauses {pauses}")
+        # From the order on: the vendor may have been late to see one, but sees none before it was sent.
+        came = [task["at"] - ordered for task in world.sim.submits()]
+        check(all(at >= 1.5 * place - 0.05 for place, at in enumerate(came)), f"after the order: {came}")
         paid = 6 - stopped
         wait_counter(world, "letters_settled", paid)
-        time.sleep(0.35)
+        time.sleep(1.6)
         equal((world.paid(), letters(world)["total"]), (paid, stopped))
         check(not any(letter["replaying"] for letter in letters(world)["letters"]), "nothing goes on")
 
@@ -223,11 +234,12 @@ def replays_go_out_one_by_one_and_can_be_stopped():
 def single_orders_are_rate_capped_too():
     with World(merge(AT_ONCE, {"letters": {"replay_interval": "400ms"}})) as world:
         die(world, "x", "y")
+        ordered = time.time()
         for number in (1, 2):
             order(world, "POST", f"/{number}/replay")
             wait_until(lambda: letters(world)["total"] == 2 - number, f"letter {number} to be settled")
-        pause, = gaps([task["at"] for task in world.sim.submits()])
-        check(pause >= 0.39, f"pause {pause:.3f} s")
+        _, second = [task["at"] for task in world.sim.submits()]
+        check(second - ordered >= 0.39, f"the second {second - ordered:.3f} s after the first was ordered")
 
 
 @test
@@ -235,16 +247,18 @@ def a_replay_joins_whatever_is_under_way():
     with World(AT_ONCE) as world:
         die(world, "asked", "replayed", "known")
         number = {sitekey_of(world, n): n for n in (1, 2, 3)}
-        world.sim.set_faults(faults={"task-slow": {"p": 1, "value": "1200ms"}})
+        world.sim.set_faults(faults={"task-never": 1})
         asked = world.solve(wait=None, sitekey="asked").json()["id"]
         order(world, "POST", f"/{number['asked']}/replay")
         order(world, "POST", f"/{number['replayed']}/replay")
         wait_until(lambda: world.paid() == 2, "both at the vendor")
         check(shown(world, number["asked"])["replaying"], "it rides on the request's solve")
-        equal(world.solved(sitekey="replayed")["source"], "dedup_wait", "and a request on a replay's")
+        joined = world.solve(wait=None, sitekey="replayed").json()["id"]
+        world.sim.set_faults(faults={})
+        world.sim.solve()
+        equal(world.call("GET", f"/v1/solves/{joined}", wait=15).json()["source"], "dedup_wait", "and a request on a replay's")
         equal(world.call("GET", f"/v1/solves/{asked}", wait=15).json()["source"], "api")
         wait_counter(world, "letters_settled", 2)
-        world.sim.set_faults(faults={})
         world.solved(sitekey="known")
         order(world, "POST", f"/{number['known']}/replay")
         wait_counter(world, "letters_settled", 3)
@@ -256,12 +270,12 @@ def a_remembered_mistake_settles_no_letter_but_delays_it():
     with World(merge(AT_ONCE, {"cache": {"caller_error_ttl": "1s"}})) as world:
         die(world, "k")
         world.sim.set_faults(script=[strike("submit-error", "k", 1, "ERROR_PAGEURL")])
+        remembered = time.time()  # or later
         problem(world.solve(sitekey="k"), 502, "refused_by_vendor")
-        remembered = time.time()
         order(world, "POST", "/1/replay")
         wait_counter(world, "letters_settled", 1)
         solved, = paid_for(world, "k")
-        check(solved["at"] - remembered > 0.9, "solved when the mistake was forgotten")
+        check(solved["at"] - remembered > 0.99, "solved when the mistake was forgotten")
 
 
 @test
@@ -279,11 +293,16 @@ def a_letter_that_may_not_start_does_not_hold_up_the_others():
 
 @test
 def replays_wait_for_the_breaker():
-    with World(merge(AT_ONCE, {"breaker": {"probe": "600ms"}, "letters": {"replay_interval": "50ms"}})) as world:
-        world.sim.set_faults(script=[strike("submit-error", "k", 1, "ERROR_KEY_DOES_NOT_EXIST")])
+    breaker = {"probe": "200ms", "probe_max": "200ms"}
+    with World(merge(AT_ONCE, {"breaker": breaker, "letters": {"replay_interval": "50ms"}})) as world:
+        code = "ERROR_KEY_DOES_NOT_EXIST"
+        world.sim.set_faults(script=[strike("submit-error", "k", 1, code)], faults={"account-error": {"p": 1, "value": code}})
         problem(world.solve(sitekey="k"), 503, "vendor_account")
         order(world, "POST", "/replay", {"class": "account"})
+        probes = world.counter("probes")
+        wait_until(lambda: world.counter("probes") > probes + 2, "probes in vain")
         equal(world.stats()["now"]["letters_to_replay"], 1)
+        world.sim.set_faults(faults={})
         wait_counter(world, "letters_settled", 1)
         equal(world.sim.totals()["submits"], 2)
 
@@ -309,10 +328,11 @@ def letters_are_dropped_one_by_one_by_filter_or_all():
 def a_letter_dropped_while_it_is_replayed_does_not_come_back():
     with World(AT_ONCE) as world:
         die(world, "k")
-        world.sim.set_faults(script=[strike("task-slow", "k", 1, "500ms")])
+        world.sim.set_faults(script=[strike("task-never", "k", 1)])
         order(world, "POST", "/1/replay")
         wait_until(lambda: world.paid() == 1, "the replay at the vendor")
         order(world, "DELETE", "/1")
+        world.sim.solve()
         wait_counter(world, "solutions_banked", 1)
         equal((letters(world)["total"], world.counter("letters_settled")), (0, 0))
 

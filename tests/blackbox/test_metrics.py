@@ -58,6 +58,17 @@ def samples(text):
     return found
 
 
+def at_rest(world):
+    """Metrics and statistics of the same moment: what a callback has answered, a reply may be counted for a little later."""
+    def both():
+        before = world.stats(ADMIN)["total"]
+        text = metrics(world)
+        return (samples(text), before) if before == world.stats(ADMIN)["total"] else None
+
+    wait_until(lambda: world.stats(ADMIN)["now"]["flights"] == 0, "the last flight to land")
+    return wait_until(both, "books at rest")
+
+
 def names_in(expression):
     return set(re.findall(r"\b((?:solvegate|process)_[a-z_]+)", expression))
 
@@ -84,7 +95,7 @@ def promtool_would_have_found_a_bad_one():
 def metrics_say_what_the_statistics_say():
     with busy_world() as world:
         load(world)
-        found, total = samples(metrics(world)), world.stats(ADMIN)["total"]
+        found, total = at_rest(world)
         for source in ("api", "dedup_wait", "dedup_cache", "idempotent", "pool"):
             equal(found[f'solvegate_answered_total{{source="{source}"}}'], total["answered_" + source], source)
         equal(found["solvegate_requests_total"], total["requests"], "requests")
@@ -103,7 +114,7 @@ def metrics_say_what_the_statistics_say():
 def histograms_add_up():
     with busy_world() as world:
         load(world)
-        found, total = samples(metrics(world)), world.stats(ADMIN)["total"]
+        found, total = at_rest(world)
         for name, count in (("solve_seconds", total["solves"]), ("queue_wait_seconds", total["submits"]),
                             ("callback_delay_seconds", total["callbacks_ok"])):
             equal(found[f"solvegate_{name}_count"], count, name)

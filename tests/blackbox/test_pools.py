@@ -37,9 +37,11 @@ def it_is_filled_at_start_and_hands_out_each_solution_once():
 
 @test
 def an_empty_pool_is_an_ordinary_flight():
-    with World(pool(), sim=("--solve-time", "1s")) as world:
-        reply = world.solved()
-        equal(reply["source"], "api", "source")
+    with World(pool(), sim=("--solve-time", "10m")) as world:
+        task = world.solve(wait=None).json()["id"]
+        wait_until(lambda: world.paid() == 3, "two submits for the pool and one for us")
+        world.sim.solve()
+        equal(world.call("GET", f"/v1/solves/{task}", wait=15).json()["source"], "api", "source")
 
 
 @test
