@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """Pools: filled at start, each solution once, also after kill -9; an empty pool is no obstacle. (TAP)"""
+import os
+import sqlite3
 import subprocess
 
 from gateway import ADMIN, ALICE, BOB, PAGE, World, clients
@@ -18,6 +20,14 @@ def first(world, key=None):
 
 def full(world, key=None):
     wait_until(lambda: first(world, key)["ready"] == 2, "the pool to be full")
+
+
+def flights_on_disk(world):
+    database = sqlite3.connect(os.path.join(world.gate.folder.name, "data", "solvegate.db"))
+    try:
+        return database.execute("SELECT count(*) FROM flight").fetchone()[0]
+    finally:
+        database.close()
 
 
 @test
@@ -76,6 +86,7 @@ def after_kill_9_the_rest_is_handed_out_once():
         one = world.solved()["solution"]
         full(world)
         paid = world.paid()
+        wait_until(lambda: flights_on_disk(world) == 0, "the solutions on disk")
         world.gate.kill()
         world.gate.start()
         world.url = world.gate.url

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 
 from gateway import ADMIN, ALICE, BOB, PAGE, World, clients
-from harness import (KEY, Raw, binary, check, contains, equal, get, http_request, multipart, post_form, run, test,
+from harness import (KEY, TIMEOUT, Raw, binary, check, contains, equal, get, http_request, multipart, post_form, run, test,
                      wait_until)
 
 JUST_EXAMPLE = {"alice": {"allow_hosts": ["example.com", "*.example.org"]}}
@@ -185,7 +185,7 @@ def the_configuration_in_the_readme_is_in_order():
 
 @test
 def a_second_signal_ends_it_at_once():
-    with World({"drain_timeout": "30s"}, sim=("--solve-time", "30s")) as world:
+    with World({"drain_timeout": "10m"}, sim=("--solve-time", "10m")) as world:
         with Raw(world.port) as held:
             body = json.dumps({"method": "turnstile", "sitekey": "k", "pageurl": PAGE, "wait": 40})
             held.send(f"POST /v1/solves HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n\r\n{body}")
@@ -193,7 +193,7 @@ def a_second_signal_ends_it_at_once():
             world.gate.send_signal(signal.SIGTERM)
             world.gate.wait_line("event=draining")
             world.gate.send_signal(signal.SIGTERM)
-            equal(world.gate.process.wait(5), 0)
+            equal(world.gate.process.wait(TIMEOUT), 0)
 
 
 # --- dead letters ---------------------------------------------------------------------------------
@@ -235,7 +235,7 @@ def the_images_of_all_solves_together_are_bounded():
 @test
 def the_images_of_all_letters_together_are_bounded():
     config = {"letters": {"bytes": "3MiB"}, "retry": {"unsolvable": 0}}
-    with World(config, sim=("--solve-time", "10s")) as world:
+    with World(config, sim=("--solve-time", "10m")) as world:
         for i in range(6):
             task = world.submit_id(method="base64", body=image(i))
             wait_until(lambda: world.paid() == i + 1, "the submit")

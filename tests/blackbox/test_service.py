@@ -11,7 +11,7 @@ import tempfile
 import threading
 import time
 
-from gateway import ADMIN, PAGE, clients
+from gateway import ADMIN, PAGE, clients, free_port
 from harness import (KEY, TIMEOUT, Gate, Raw, Sim, Skip, binary, check, contains, equal, get, http_request, run, test,
                      wait_until)
 
@@ -82,6 +82,15 @@ class Manager:
                     socket.send_fds(taker, [b"x"], self.fds)
         except OSError:
             pass
+
+    def hear_out(self):
+        """Until everything that was said so far is heard, too; returns how much that is."""
+        with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as own:
+            mark = f"MARK={time.monotonic_ns()}"
+            own.sendto(mark.encode(), self.notify.getsockname())
+        self.wait(mark)
+        with self._changed:
+            return len(self.heard)
 
     def wait(self, start, count=1):
         """The messages that start like this, once there are so many: (time, text)."""
@@ -174,11 +183,13 @@ def sigterm_is_announced_with_the_time_that_draining_may_take():
 
 @test
 def signs_of_life_come_twice_as_often_as_asked_for():
-    with Manager() as manager, Service(manager, watchdog=200000):
-        (ready, _), = manager.wait("READY=1")
-        took = manager.wait("WATCHDOG=1", 20)[19][0] - ready
-        # Half of the time allowed is 100 ms; a busy machine's delays come on top.
-        check(1.8 < took < 3.6, f"twenty within {took:.3f} s")
+    # Half of the time allowed is 200 ms; a busy machine's delays come on top, to some more than to others.
+    started = time.monotonic()
+    with Manager() as manager, Service(manager, watchdog=400000):
+        times = [at for at, _ in manager.wait("WATCHDOG=1", 20)]
+        check(times[19] - started > 3.7, f"twenty within {times[19] - started:.3f} s")
+        pauses = sorted(later - earlier for earlier, later in zip(times, times[1:]))
+        check(pauses[len(pauses) // 4] < 0.35, f"pauses {pauses}")
 
 
 @test
@@ -187,9 +198,9 @@ def a_process_that_hangs_is_silent():
         manager.wait("WATCHDOG=1", 2)
         gate.send_signal(signal.SIGSTOP)
         wait_until(lambda: "(stopped)" in open(f"/proc/{gate.process.pid}/status").read(), "the stop")
-        count = len(manager.heard)
+        count = manager.hear_out()
         time.sleep(0.3)  # ten times the interval: the absence of words takes its time
-        check(len(manager.heard) - count <= 1, f"{len(manager.heard) - count} signs of life of a stopped process")
+        equal(manager.hear_out() - count, 1, "words of a stopped process, and one of our own")
         gate.send_signal(signal.SIGCONT)
         manager.wait("WATCHDOG=1", len(manager.heard) + 2)
 
@@ -197,7 +208,7 @@ def a_process_that_hangs_is_silent():
 @test
 def it_shows_signs_of_life_while_it_drains():
     with Sim("--solve-time", "60s") as sim, Manager() as manager:
-        config = {"drain_timeout": "1s", "upstream": {"url": sim.url, "key": KEY}}
+        config = {"drain_timeout": "4s", "upstream": {"url": sim.url, "key": KEY}}
         with Service(manager, config, watchdog=60000) as gate:
             body = f'{{"method":"turnstile","sitekey":"a","pageurl":"{PAGE}","wait":30}}'
             with Raw(gate.port) as caller:
@@ -206,8 +217,9 @@ def it_shows_signs_of_life_while_it_drains():
                 gate.send_signal(signal.SIGTERM)
                 (stopping, _), = manager.wait("STOPPING=1")
                 gate.process.wait(TIMEOUT)
+            manager.hear_out()
             late = [at for at, text in manager.wait("WATCHDOG=1") if at > stopping]
-            check(len(late) >= 5, f"{len(late)} signs of life within a second of draining")
+            check(len(late) >= 5, f"{len(late)} signs of life within four seconds of draining")
 
 
 @test
@@ -224,9 +236,8 @@ def a_watchdog_meant_for_another_process_or_nonsense_is_ignored():
 
 @test
 def a_passed_socket_is_served_instead_of_listen():
-    with Sim("--solve-time", "100ms") as sim, listener() as passed, listener() as other:
-        own = other.getsockname()[1]
-        other.close()
+    with Sim("--solve-time", "100ms") as sim, listener() as passed:
+        own = free_port()
         config = {"listen": [f"127.0.0.1:{own}"], "poll": {"first": "100ms", "interval": "100ms"},
                   "upstream": {"url": sim.url, "key": KEY}}
         with Manager(fds=[passed]) as manager, Service(manager, config) as gate:

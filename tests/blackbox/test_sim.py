@@ -232,7 +232,7 @@ def the_reply_form_follows_json_of_that_very_request():
 
 @test
 def replies_have_no_newline_and_the_vendors_spelling():
-    with Sim() as sim:
+    with Sim("--solve-time", "10m") as sim:
         task = sim.submit_id()
         equal(sim.poll(task, json=0).body, b"CAPCHA_NOT_READY", "plain")
         equal(sim.poll(task).body, b'{"status":0,"request":"CAPCHA_NOT_READY"}', "json")
@@ -304,7 +304,7 @@ def balance_threads_and_get2_look_like_the_vendors():
         check(re.fullmatch(r"OK\|SIM_\w+\|0\.001", sim.poll(task, action="get2", json=0).text))
         equal(sim.poll(task, action="get2").json()["price"], "0.001", "price")
         equal(get(account, key=KEY, action="threadsinfo", json=1).json(), {"threads": "5", "working_threads": 0}, "threads")
-    with Sim("--threadsinfo", "number", "--slots", "7") as sim:
+    with Sim("--solve-time", "10m", "--threadsinfo", "number", "--slots", "7") as sim:
         sim.submit_id()
         equal(get(sim.url + "/res.php", key=KEY, action="threadsinfo", json=1).json(),
               {"threads": 7, "working_threads": 1}, "threads")
@@ -312,7 +312,7 @@ def balance_threads_and_get2_look_like_the_vendors():
 
 @test
 def several_ids_are_answered_in_order_without_ok():
-    with Sim() as sim:
+    with Sim("--solve-time", "10m") as sim:
         first, second = sim.submit_id(sitekey="SIM-FAST"), sim.submit_id()
         third = sim.submit_id(sitekey="SIM-FAST+ERROR_CAPTCHA_UNSOLVABLE")
         ids = f"{first},{second},{third},123"
@@ -439,7 +439,7 @@ def slots_are_held_from_accept_until_solved():
         sim.solve(first)
         sim.submit_id()
         equal(sim.totals()["rejected"], 1, "rejected")
-    with Sim("--slots", "1", "--busy-code", "ERROR_ZERO_BALANCE") as sim:
+    with Sim("--solve-time", "10m", "--slots", "1", "--busy-code", "ERROR_ZERO_BALANCE") as sim:
         sim.submit_id()
         equal(sim.submit(json="0").text, "ERROR_ZERO_BALANCE", "busy code")
 
@@ -522,7 +522,7 @@ def tokens_are_unique_and_long_as_told():
 
 @test
 def results_can_be_read_until_they_expire():
-    with Sim("--solve-time", "0", "--result-ttl", "1s") as sim:
+    with Sim("--solve-time", "0", "--result-ttl", "4s") as sim:
         task = sim.submit_id()
         first = sim.poll(task).text
         equal(sim.poll(task).text, first, "second read")

@@ -68,7 +68,7 @@ def when_memory_is_full_the_oldest_finished_task_goes_and_running_ones_stay():
 
 @test
 def reset_goes_back_to_the_start_but_never_reuses_an_id():
-    with Receiver() as receiver, Sim("--solve-time", "100ms", "--fault", "poll-error=0.5", "--balance", "5", "--price", "1") as sim:
+    with Receiver() as receiver, Sim("--solve-time", "3s", "--fault", "poll-error=0.5", "--balance", "5", "--price", "1") as sim:
         old = sim.submit_id(pingback=receiver.url)
         sim.set_faults(faults={"submit-lost": 1}, script=["poll-hang"])
         sim.reset()
@@ -77,10 +77,10 @@ def reset_goes_back_to_the_start_but_never_reuses_an_id():
         equal([rule["fault"] for rule in sim.faults()["faults"]], ["poll-error"], "faults")
         equal(sim.faults()["script"], [], "script")
         check(int(sim.submit_id()) > int(old), "an id was reused")
-        sim.submit_id(sitekey="SIM-FAST+CALLBACK-LATE-800ms", pingback=receiver.url)
+        sim.submit_id(sitekey="SIM-FAST+CALLBACK-LATE-4s", pingback=receiver.url)
         wait_until(lambda: sim.totals()["solved"] >= 1, "a solved task whose callback is still to come")
         sim.reset()
-        last = sim.submit_id(sitekey="SIM-FAST+CALLBACK-LATE-1600ms", pingback=receiver.url)
+        last = sim.submit_id(sitekey="SIM-FAST+CALLBACK-LATE-5s", pingback=receiver.url)
         equal([call["params"]["id"] for call in receiver.wait(1)], [last], "callbacks of forgotten tasks")
 
 
@@ -209,11 +209,11 @@ def hostile_requests_get_4xx_and_a_close():
 
 @test
 def idle_connections_are_closed_and_busy_ones_are_not():
-    with Sim("--keep-alive", "1s") as sim, Raw(sim.port) as idle, Raw(sim.port) as busy:
+    with Sim("--keep-alive", "3s") as sim, Raw(sim.port) as idle, Raw(sim.port) as busy:
         for _ in range(8):
             busy.send(request_bytes("GET", "/"))
             busy.reply()
-            time.sleep(0.2)
+            time.sleep(0.5)
         equal(idle.ending(), "fin", "the idle one")
         equal(busy.send(request_bytes("GET", "/")).reply().status, 200, "the busy one")
 

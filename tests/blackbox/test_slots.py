@@ -65,12 +65,13 @@ def higher_priority_goes_first_within_a_client():
 
 @test
 def a_client_holds_no_more_than_its_own_slots():
-    with World(merge(clients(alice={"slots": 2}), {"upstream": {"slots": 10}}), sim=("--solve-time", "300ms")) as world:
+    with World(merge(clients(alice={"slots": 2}), {"upstream": {"slots": 10}}), sim=("--solve-time", "10m")) as world:
         for i in range(6):
             start(world, f"a{i}", key=ALICE)
-        world.solved(sitekey="b", key=BOB)
-        check(world.counter("answered_api", ADMIN) < 7, "bob does not wait behind alice")
-        finish(world, 7, key=ADMIN)
+        wait_until(lambda: world.paid() == 2, "alice's slots to be taken")
+        world.solved(sitekey="SIM-SLOW-100ms.b", key=BOB)
+        equal(world.counter("answered_api", ADMIN), 1, "bob does not wait behind alice; answers")
+        wait_until(lambda: (world.sim.solve(), world.counter("answered_api", ADMIN) == 7)[1], "all answers")
         entries = world.sim.submits()
         equal(most_at_once([entry for entry in entries if entry["params"]["sitekey"][0] == "a"]), 2)
         equal(most_at_once(entries), 3)
@@ -111,6 +112,7 @@ def a_long_queue_does_not_run_into_a_full_plan_one_by_one():
         world.sim.set_faults(faults={"submit-error": 1})
         world.sim.solve()
         finish(world, 20)
+        wait_until(lambda: world.sim.totals()["rejected"] >= 1, "a refusal")
         time.sleep(0.3)
         refused = world.sim.totals()["rejected"]
         check(1 <= refused < 40, f"{refused} of 100 were sent to be refused")
@@ -130,17 +132,28 @@ def auto_learns_the_plan_from_the_vendor():
 def auto_feels_its_way_when_the_vendor_does_not_tell():
     with World({"upstream": {"slots": "auto"}}, sim=(*FAST, "--fault", "account-5xx=1")) as world:
         wait_until(lambda: world.sim.totals()["threads_calls"] >= 1, "the question")
-        together(40, lambda i: world.solved(sitekey=str(i)))
+        # Nothing is solved before all are there, so that the limit is reached however late they come.
+        world.sim.set_faults(faults={"account-5xx": 1, "task-never": 1})
+
+        def let_go():
+            world.await_waiting(40)
+            world.sim.set_faults(faults={"account-5xx": 1})
+            wait_until(lambda: (world.sim.solve(), world.counter("answered_api") == 40)[1], "all answers")
+
+        together(40, lambda i: world.solved(sitekey=str(i)), let_go)
         limit = world.stats()["now"]["slots_limit"]
         check(10 < limit < 20, f"starts with 10 and grows: {limit}")
 
 
 @test
 def zero_balance_means_busy_while_all_threads_are_working():
-    sim = ("--solve-time", "100ms", "--slots", "2", "--busy-code", BROKE)
+    sim = ("--solve-time", "10m", "--slots", "2", "--busy-code", BROKE)
     with World({"upstream": {"slots": 4}, "retry": {"busy": 50, "cap": "200ms"}}, sim=sim) as world:
-        together(10, lambda i: world.solved(sitekey=str(i)))
-        check(rejections(world, BROKE) > 0, "it was said")
+        def let_go():
+            wait_until(lambda: rejections(world, BROKE) > 0, "it to be said")
+            wait_until(lambda: (world.sim.solve(), world.counter("answered_api") == 10)[1], "all answers")
+
+        together(10, lambda i: world.solved(sitekey=str(i)), let_go)
         check(world.sim.totals()["threads_calls"] > 0, "and asked about")
         equal(world.stats()["now"]["breaker"], "closed")
         equal(letters(world)["total"], 0)
@@ -169,23 +182,27 @@ def zero_balance_opens_the_breaker_also_when_nobody_may_try_again():
 def zero_balance_at_a_full_plan_is_busy_even_if_a_thread_is_free_by_the_time_we_ask():
     with World({}, sim=("--solve-time", "100ms", "--slots", "3")) as world:
         for i in range(2):
-            start(world, f"SIM-SLOW-1s.{i}")
+            start(world, f"SIM-NEVER.{i}")
         wait_until(lambda: world.paid() == 2, "two at the vendor")
         # The vendor frees the third thread a little later than it hands out the solution.
         world.sim.set_faults(script=[strike("submit-error", "third", 1, BROKE)])
-        equal(world.solved(sitekey="third")["attempts"], 2)
+        third = world.solve(wait=None, sitekey="third").json()["id"]
+        wait_until(lambda: world.sim.totals()["threads_calls"] == 1, "the question")
+        world.sim.solve()
+        answer = world.call("GET", f"/v1/solves/{third}", wait=15).json()
+        equal((answer["status"], answer["attempts"]), ("solved", 2))
         equal(world.stats()["now"]["breaker"], "closed")
         equal(world.sim.totals()["threads_calls"], 1)
 
 
 @test
 def who_waits_in_the_queue_too_long_is_told_and_costs_nothing():
-    config = {"upstream": {"slots": 1}, "solve_timeout": "1s", "ambiguity_window": "500ms"}
+    config = {"upstream": {"slots": 1}, "solve_timeout": "6s", "ambiguity_window": "500ms"}
     with World(config) as world:
-        start(world, "SIM-SLOW-30s.0")
+        start(world, "SIM-NEVER.0")
         late = world.solve(wait=None, sitekey="late").json()["id"]
-        time.sleep(0.4)
-        start(world, "SIM-SLOW-30s.1", priority=9)  # gets the slot when the first one gives up
+        time.sleep(1)
+        start(world, "SIM-NEVER.1", priority=9)  # gets the slot when the first one gives up
         problem(world.call("GET", f"/v1/solves/{late}", wait=10), 504, "solve_timeout")
         equal(len(paid_for(world, "late")), 0)
         check(letters(world)["total"] == world.counter("letters") <= 2, "letters are for what was paid")
@@ -197,7 +214,7 @@ def what_is_queued_can_be_seen():
     with World({"upstream": {"slots": 2}}) as world:
         for i in range(5):
             start(world, "SIM-SLOW-30s", pageurl=f"{PAGE}/{i}")
-        wait_until(lambda: world.paid() == 2, "two at the vendor")
+        world.await_accepted(2)
         states = [flight["state"] for flight in world.call("GET", "/v1/flights").json()["flights"]]
         equal(sorted(states), ["queued"] * 3 + ["solving"] * 2)
         now = world.stats()["now"]

@@ -20,9 +20,9 @@ LASTING = {
     "cache": {"ttl": {"turnstile": "30m", "default": "30m"}},
     "idempotency": {"ttl": "30m"},
     "solve_timeout": "5m",
-    "ambiguity_window": "3s",
+    "ambiguity_window": "6s",
     "poll": {"first": "100ms", "interval": "150ms", "fallback_after": "2s"},
-    "upstream": {"submit_timeout": "3s", "poll_timeout": "3s"},
+    "upstream": {"submit_timeout": "20s", "poll_timeout": "20s"},
     "breaker": {"probe": "300ms", "probe_max": "1s"},
 }
 
