@@ -123,11 +123,12 @@ test('nothing jumps when figures, flights and letters come and go', () => visit(
       .observe({ type: 'layout-shift', buffered: false });
   });
   await gate.dropAll();
-  await gate.faults({ faults: { 'task-slow': { p: 1, value: '8s' } } });
+  await gate.faults({ faults: { 'task-never': 1 } });
   for (let i = 0; i < 30; i++) await gate.solve(`jump-${i}`, { wait: 0 });
   await gate.faults({ faults: {} });
   await sees(page, '#flights-count', /^[34]\d$/);
   await sees(page, '#letters-count', /^0$/);
+  await gate.settle();
   await sees(page, '#flights-count', /^[012]?\d$/);
   await page.waitForTimeout(500);
   const jumps = await page.evaluate(() => window.jumps);

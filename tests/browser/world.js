@@ -5,7 +5,8 @@ const assert = require('node:assert/strict');
 const { chromium } = require('playwright-core');
 const { inspect } = require('node:util');
 
-const CASE_MS = 30000;
+const CASE_MS = 120000;
+const SEEN_MS = 30000;
 const UNSOLVABLE = 'ERROR_CAPTCHA_UNSOLVABLE';
 
 const cases = [];
@@ -34,6 +35,8 @@ function gateway(name, key = '') {
     const reply = await fetch(`${sim}/sim/faults`, { method: 'PUT', body: JSON.stringify(body) });
     assert.equal(reply.status, 200, await reply.text());
   };
+  /** Ends everything that is in flight at the vendor. */
+  const settle = async () => assert.equal((await fetch(`${sim}/sim/solve`, { method: 'POST' })).status, 200);
   const solve = (sitekey, more = {}) => call('POST', '/v1/solves',
     { method: 'turnstile', sitekey, pageurl: 'https://example.com/', wait: 15, ...more });
   /** Lets this one end badly, once: a letter. */
@@ -44,7 +47,7 @@ function gateway(name, key = '') {
   };
   const letters = async () => JSON.parse((await call('GET', '/v1/letters')).body);
   const dropAll = () => call('DELETE', '/v1/letters?all=true');
-  return { url, call, faults, solve, die, letters, dropAll };
+  return { url, call, faults, settle, solve, die, letters, dropAll };
 }
 
 /** Opens the dashboard, calls use(page) and then holds against it what it did wrong meanwhile. */
@@ -74,10 +77,10 @@ async function visit(url, options, use) {
 
 /** Waits until the element's text fits. */
 async function sees(page, selector, pattern) {
-  const deadline = Date.now() + 10000;
+  const deadline = Date.now() + SEEN_MS;
   for (;;) {
     const found = page.locator(selector).first();
-    const text = await found.innerText({ timeout: 10000 });
+    const text = await found.innerText({ timeout: SEEN_MS });
     if (pattern.test(text) && await found.isVisible()) return text; // also what is hidden has a text
     assert.ok(Date.now() < deadline, `${selector} says ${JSON.stringify(text)}, not ${pattern}`);
     await page.waitForTimeout(50);
@@ -106,4 +109,4 @@ async function run(first, only) {
   await browser.close();
 }
 
-module.exports = { assert, test, run, gateway, visit, sees, UNSOLVABLE };
+module.exports = { assert, test, run, gateway, visit, sees, SEEN_MS, UNSOLVABLE };

@@ -88,7 +88,7 @@ test('captcha-solver gets a new answer each time for data-s, which is good for o
 
 test('captcha-solver polls until a slow reCAPTCHA is solved', { paid: 1 }, async () => {
   const before = solver.polls;
-  const text = await answer(solver.recaptcha({ pageurl: PAGE, googlekey: 'SIM-SLOW-1s.solver' }));
+  const text = await answer(solver.recaptcha({ pageurl: PAGE, googlekey: 'SIM-SLOW-4s.solver' }));
   assert.ok(solver.polls - before > 3, `${solver.polls - before} polls`);
   return text;
 });

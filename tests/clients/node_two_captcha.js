@@ -18,7 +18,7 @@ axios.interceptors.request.use((config) => {
   return { ...config, url: config.url.replace('https://2captcha.com', GATE_URL) };
 });
 
-const twoCaptcha = (key = KEYS.alice) => new TwoCaptchaClient(key, { polling: POLL_MS, timeout: 15000, throwErrors: true });
+const twoCaptcha = (key = KEYS.alice) => new TwoCaptchaClient(key, { polling: POLL_MS, timeout: 60000, throwErrors: true });
 
 const client = twoCaptcha();
 const stranger = twoCaptcha(KEYS.unknown);
@@ -92,7 +92,7 @@ test('node_two_captcha reads an answer again by its id', { paid: 1 }, async () =
 
 test('node_two_captcha polls until a slow reCAPTCHA is solved', { paid: 1 }, async () => {
   const before = polls;
-  const token = await text(client.decodeRecaptchaV2({ googlekey: 'SIM-SLOW-1s.two', pageurl: PAGE }));
+  const token = await text(client.decodeRecaptchaV2({ googlekey: 'SIM-SLOW-4s.two', pageurl: PAGE }));
   assert.ok(polls - before > 3, `${polls - before} polls`);
   return token;
 });

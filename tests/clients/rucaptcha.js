@@ -41,7 +41,7 @@ test('rucaptcha-client pays for the same image once and for another one again', 
 });
 
 test('rucaptcha-client polls until a slow image is solved', { paid: 1 }, async () => {
-  await nextTask('task-slow', '1s');
+  await nextTask('task-slow', '4s');
   const client = rucaptcha();
   let polls = 0;
   const api = client.api;

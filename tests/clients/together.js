@@ -4,20 +4,21 @@
 const { GateSolver, solver } = require('./captcha_solver');
 const { twoCaptcha } = require('./node_two_captcha');
 const { rucaptcha, solve } = require('./rucaptcha');
-const { assert, test, joined, nextTask, picture, KEYS, PAGE } = require('./world');
+const { assert, test, joined, together, picture, KEYS, PAGE } = require('./world');
 
 const client = twoCaptcha();
 
-/** The answers of all; one is in data (captcha-solver), in text (node_two_captcha), or the result itself. */
-async function all(promises) {
-  return (await Promise.all(promises)).map((result) => result.data ?? result.text ?? result);
-}
+/** An answer is in data (captcha-solver), in text (node_two_captcha), or the result itself. */
+const textOf = (result) => result.data ?? result.text ?? result;
+const all = async (promises) => (await Promise.all(promises)).map(textOf);
 
 /** A case in which all that ask() starts are the same request: one of them pays, the others join. */
 function share(name, ask) {
   test(name, { paid: 1 }, async () => {
     const before = await joined();
-    const answers = await all(ask());
+    const ends = await together(ask);
+    for (const end of ends) assert.equal(end.status, 'fulfilled', String(end.reason));
+    const answers = ends.map((end) => textOf(end.value));
     assert.equal(await joined() - before, answers.length - 1, 'requests that joined');
     return answers;
   });
@@ -44,7 +45,7 @@ share('three packages with the same image at once share one submit', () => {
 });
 
 share('forty clients of two packages share one slow submit', () => {
-  const googlekey = 'SIM-SLOW-1s.forty';
+  const googlekey = 'forty';
   return Array.from({ length: 40 }, (_, i) => (i % 2
     ? solver.recaptcha({ pageurl: PAGE, googlekey })
     : client.decodeRecaptchaV2({ googlekey, pageurl: PAGE })));
@@ -59,10 +60,9 @@ test('two holders of different keys do not share', { paid: 2 }, () => all([
   twoCaptcha(KEYS.bob).decodeRecaptchaV2({ googlekey: 'each-their-own', pageurl: PAGE })]));
 
 test('two packages are told of the same failure, each in its own words', { paid: 1 }, async () => {
-  await nextTask('task-error', 'ERROR_CAPTCHA_UNSOLVABLE');
-  const ends = await Promise.allSettled([
+  const ends = await together(() => [
     solver.recaptcha({ pageurl: PAGE, googlekey: 'both-fail' }),
-    client.decodeRecaptchaV2({ googlekey: 'both-fail', pageurl: PAGE })]);
+    client.decodeRecaptchaV2({ googlekey: 'both-fail', pageurl: PAGE })], 'ERROR_CAPTCHA_UNSOLVABLE');
   assert.deepEqual(ends.map((end) => end.status), ['rejected', 'rejected']);
   assert.equal(ends[0].reason.err, 'ERROR_CAPTCHA_UNSOLVABLE');
   assert.match(ends[1].reason.message, /unable to solve your captcha/);

@@ -10,8 +10,8 @@ const SIM_URL = process.env.SIM_URL;
 const PAGE = 'https://example.com/login';
 const KEYS = { alice: process.env.ALICE, bob: process.env.BOB, unknown: 'x'.repeat(32) };
 const POLL_MS = 50;
-const CASE_MS = 20000;
-const LEDGER_MS = 5000;
+const CASE_MS = 60000;
+const LEDGER_MS = 30000;
 
 const cases = [];
 
@@ -33,21 +33,41 @@ async function sim(method, path, body) {
 /** Lets the vendor's next task go wrong: 'task-error' with a code, 'task-slow' with a duration. */
 const nextTask = (fault, value) => sim('PUT', '/sim/faults', { script: [{ fault, value }] });
 
-/** Waits until the vendor's ledger has this report, good or bad, about a sitekey. */
-async function reported(sitekey, report) {
+async function until(isTrue, what) {
   const deadline = Date.now() + LEDGER_MS;
-  for (;;) {
-    const { submits } = await sim('GET', '/sim/ledger');
-    if (submits.some((submit) => submit.params.sitekey === sitekey && submit.report === report)) return;
-    assert.ok(Date.now() < deadline, `the vendor never heard that ${sitekey} was ${report}`);
+  while (!await isTrue()) {
+    assert.ok(Date.now() < deadline, `waited in vain for ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
 }
 
-/** How many requests the gateway has answered by joining a solve that was under way. */
-async function joined() {
+/** Waits until the vendor's ledger has this report, good or bad, about a sitekey. */
+function reported(sitekey, report) {
+  return until(async () => (await sim('GET', '/sim/ledger')).submits
+    .some((submit) => submit.params.sitekey === sitekey && submit.report === report), `${sitekey} to be called ${report}`);
+}
+
+async function stats() {
   const reply = await fetch(GATE_URL + '/v1/stats', { headers: { Authorization: `Bearer ${process.env.ADMIN}` } });
-  return (await reply.json()).total.answered_dedup_wait;
+  return reply.json();
+}
+
+/** How many requests the gateway has answered by joining a solve that was under way. */
+const joined = async () => (await stats()).total.answered_dedup_wait;
+
+/**
+ * What becomes of the promises that ask() makes, all of them waiting for one solve: it ends, well or with an error, when
+ * the last of them waits for it, however late that comes.
+ */
+async function together(ask, error) {
+  await nextTask('task-never');
+  const promises = ask();
+  const end = async () => {
+    await until(async () => (await stats()).now.waiting === promises.length, `${promises.length} to wait`);
+    await until(async () => (await sim('POST', '/sim/solve' + (error ? `?error=${error}` : ''))).settled > 0, 'the submit');
+  };
+  const [ends] = await Promise.all([Promise.allSettled(promises), end()]);
+  return ends;
 }
 
 /** An image no other case has, so that nobody else has paid for it. */
@@ -106,4 +126,4 @@ async function run(first, only) {
   }
 }
 
-module.exports = { assert, test, run, nextTask, reported, joined, picture, served, GATE_URL, PAGE, KEYS, POLL_MS };
+module.exports = { assert, test, run, nextTask, reported, joined, together, picture, served, GATE_URL, PAGE, KEYS, POLL_MS };

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#define STUCK_AFTER_MS 20000
+#define STUCK_AFTER_MS 60000
 
 static void on_end(void *context, uint64_t id, bool is_delivered, const char *why)
 {
@@ -47,7 +47,7 @@ struct notice_world *notice_world_new(fake_script script)
     world->receiver.context = world;
     assert_int_equal(sscanf(world->receiver.url, "http://127.0.0.1:%u", &world->port), 1);
     world->options = (struct notices_options){
-        .allow = world->allow, .allow_private = true, .timeout_ms = 5000, .connections = 4};
+        .allow = world->allow, .allow_private = true, .timeout_ms = 20000, .connections = 4};
     allow(world, "127.0.0.1");
     allow(world, "localhost");
     allow(world, "[::1]");

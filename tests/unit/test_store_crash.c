@@ -235,7 +235,7 @@ static void a_hundred_thousand_open_things_load_quickly(void **state)
     (void)printf("# %d flights, attempts and requests each: written in %.2f s, opened and checked "
                  "in %.2f s, loaded in %.2f s\n",
                  OPEN_THINGS, written - start, opened - written, loaded - opened);
-    assert_true(loaded - opened < 10);
+    assert_true(loaded - opened < 30);
 }
 
 int main(int argc, char **argv)

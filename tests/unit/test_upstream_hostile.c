@@ -38,8 +38,8 @@ static void fill_chunk(const char *piece)
  * of. */
 static uint64_t run_both(struct world *world, enum outcome submit, enum outcome poll)
 {
-    world->options.submit_timeout_ms = 400;
-    world->options.poll_timeout_ms = 400;
+    world->options.submit_timeout_ms = 2000;
+    world->options.poll_timeout_ms = 2000;
     world_connect(world);
     const uint64_t start_ms = uv_now(&world->loop);
     world_submit(world, 1);
@@ -57,7 +57,7 @@ static void assert_bounded(fake_script script, enum outcome submit, enum outcome
 {
     struct world *world = world_new(script);
     const uint64_t took_ms = run_both(world, submit, poll);
-    assert_in_range(took_ms, 0, 10000);
+    assert_in_range(took_ms, 0, 30000);
     struct upstream_counters counters;
     upstream_counters(world->upstream, &counters);
     assert_in_range(counters.bytes_in, 0, 2 * TAKEN_MAX_BYTES);
@@ -80,7 +80,7 @@ static void a_reply_of_64_mib_is_cut_off_early(void **state)
     fill_chunk("x");
     struct world *world = world_new(flood_body);
     const uint64_t took_ms = run_both(world, OUTCOME_AMBIGUOUS, OUTCOME_UNHEARD);
-    assert_in_range(took_ms, 0, 10000);
+    assert_in_range(took_ms, 0, 30000);
     struct upstream_counters counters;
     upstream_counters(world->upstream, &counters);
     assert_in_range(counters.bytes_in, 1, 2 * TAKEN_MAX_BYTES);

@@ -115,9 +115,9 @@ static void an_alert_is_tried_again_with_pauses(void **state)
     const uint64_t start_ms = uv_now(&world->loop);
     webhook_alert(world->webhook, &(struct alert){.kind = ALERT_BREAKER_CLOSED});
     run_until_asked(world, 2);
-    assert_in_range(uv_now(&world->loop) - start_ms, 950, 5000);
+    assert_in_range(uv_now(&world->loop) - start_ms, 950, 30000);
     run_until_asked(world, 3);
-    assert_in_range(uv_now(&world->loop) - start_ms, 2950, 10000);
+    assert_in_range(uv_now(&world->loop) - start_ms, 2950, 30000);
     assert_non_null(strstr(world->last, "{\"alert\":\"breaker_closed\""));
     close_world(world);
 }
@@ -135,21 +135,32 @@ static void a_few_alerts_go_at_once_and_more_are_dropped(void **state)
     close_world(world);
 }
 
-static void closing_does_not_wait_for_a_receiver_or_a_pause(void **state)
+/* How long it takes to close while a receiver does not answer, or pauses between two tries. */
+static uint64_t closing_ms(fake_script script)
 {
-    (void)state;
-    struct hook_world *world = open_world(hang);
-    webhook_alert(world->webhook, &(struct alert){.kind = ALERT_LETTERS});
-    run_until_asked(world, 1);
-    const uint64_t start_ns = uv_hrtime();
-    close_world(world);
-    world = open_world(fail_twice);
+    struct hook_world *world = open_world(script);
     webhook_alert(world->webhook, &(struct alert){.kind = ALERT_LETTERS});
     run_until_asked(world, 1);
     for (int i = 0; i < 20; i++)
         (void)uv_run(&world->loop, UV_RUN_NOWAIT);
+    const uint64_t start_ns = uv_hrtime();
     close_world(world);
-    assert_in_range((uv_hrtime() - start_ns) / 1000000, 0, 900);
+    return (uv_hrtime() - start_ns) / 1000000;
+}
+
+/* A busy machine is late now and then; who waits for the end of a second does so every time. */
+static void closing_does_not_wait_for_a_receiver_or_a_pause(void **state)
+{
+    (void)state;
+    const fake_script scripts[] = {hang, fail_twice};
+    for (size_t i = 0; i < sizeof(scripts) / sizeof(scripts[0]); i++) {
+        uint64_t shortest = UINT64_MAX;
+        for (int try = 0; try < 5 && shortest > 900; try++) {
+            const uint64_t took = closing_ms(scripts[i]);
+            shortest = took < shortest ? took : shortest;
+        }
+        assert_in_range(shortest, 0, 900);
+    }
 }
 
 static void without_a_url_there_is_no_webhook(void **state)

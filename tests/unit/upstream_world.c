@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#define STUCK_AFTER_MS 20000
+#define STUCK_AFTER_MS 60000
 
 static int64_t wall_ms(void)
 {
@@ -71,9 +71,9 @@ struct world *world_new(fake_script script)
         .user_agent = "solvegate-test",
         .connections = 8,
         .queue = 10000,
-        .connect_timeout_ms = 2000,
-        .submit_timeout_ms = 5000,
-        .poll_timeout_ms = 5000,
+        .connect_timeout_ms = 20000,
+        .submit_timeout_ms = 20000,
+        .poll_timeout_ms = 20000,
         .wall_ms = wall_ms,
     };
     return world;
