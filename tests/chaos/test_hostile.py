@@ -8,15 +8,15 @@ from gateway import together
 from harness import Receiver, check, equal, run, wait_until
 from hostile_vendor import HostileVendor
 
-SUBMIT_TIMEOUT = 8
+SUBMIT_TIMEOUT = 12
 CONFIG = {
-    "upstream": {"submit_timeout": f"{SUBMIT_TIMEOUT}s", "poll_timeout": "2s", "connections": 100},
+    "upstream": {"submit_timeout": f"{SUBMIT_TIMEOUT}s", "poll_timeout": "4s", "connections": 100},
     "poll": {"first": "100ms", "interval": "500ms"},
-    "solve_timeout": "12s", "ambiguity_window": "1s", "on_ambiguous": "never",
+    "solve_timeout": "24s", "ambiguity_window": "1s", "on_ambiguous": "never",
     "breaker": {"probe": "300ms", "probe_max": "1s"},
 }
 CAP_MIB = 24
-PATIENCE = 90
+PATIENCE = 180
 
 
 class HostileWorld(ChaosWorld):
@@ -51,7 +51,7 @@ def misbehave(where, expected, others=None):
               f"{took:.1f} s, {world.vendor.sent / 2**20:.1f} MiB were sent")
         wrong = {kind: end for kind, end in ends.items() if end != (others or {}).get(kind, expected)}
         equal(wrong, {}, "ends that are not as they should be")
-        check(took < 60, f"the last one ended after {took:.1f} s")
+        check(took < 120, f"the last one ended after {took:.1f} s")
         equal(trap.connections, 0, "redirects that were followed")
         wait_until(lambda: world.solve(sitekey="honest", wait=20).status == 200, "an honest answer", timeout=60)
 

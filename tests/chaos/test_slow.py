@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 from chaos_world import SECONDS, SLACK, ChaosWorld, allow_files, test, wait_open  # first: it knows where the harness is
 from gateway import together
-from harness import KEY, Skip, check, get, run
+from harness import KEY, Skip, check, get, run, wait_until
 from swarm import Swarm
 
 DEADLINE = 1  # second, of each phase
@@ -86,6 +86,8 @@ def pile_up(crowd, opening):
                 reading = pool.submit(read_again_and_again, world, document, attack.is_on)
                 swarm.run(attack.is_on, patience=0)
                 reads = reading.result()
+            # What the last of them asked may be on its way still.
+            wait_until(lambda: world.metric("http_unread_total") >= 100, "a hundred to be closed")
             unsent, closed = world.metric("http_unsent_bytes"), world.metric("http_unread_total")
             print(f"# {closed} of {crowd + len(swarm.lives)} connections were closed for {unsent / 2**20:.1f} MiB "
                   f"of {limit}; the document was read {reads} times meanwhile")
