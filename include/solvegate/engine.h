@@ -36,6 +36,7 @@ struct engine_options {
     uint32_t max_solutions;
     uint64_t max_solution_bytes;
     uint32_t max_idempotency;
+    uint32_t max_records;  /* appended and not durable; above it nobody may ask */
     uint32_t max_finished; /* answered requests kept readable; the oldest are forgotten first */
     uint32_t wake_batch;   /* requests answered per step when a flight ends */
     bool has_journal;      /* else no records are made and nothing waits for them */

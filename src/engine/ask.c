@@ -89,6 +89,9 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
     *placement = (struct placement){.kind = PLACE_FLIGHT, .source = SOURCE_API};
     if (engine->is_draining)
         return refuse_full(placement, REFUSAL_DRAINING);
+    /* What memory has is handed out also while nothing can be written, and each hand-out wants a record. */
+    if (engine->options.has_journal && engine->seq - engine->durable >= engine->options.max_records)
+        return refuse_full(placement, REFUSAL_STORE);
     const struct client *client = &engine->clients[ask->client];
     if (!request_has_room(engine))
         return refuse_full(placement, REFUSAL_FULL_REQUESTS);

@@ -269,6 +269,7 @@ void engine_options_init(struct engine_options *options)
         .max_solutions = 100000,
         .max_solution_bytes = UINT64_C(64) << 20,
         .max_idempotency = 100000,
+        .max_records = 1000000,
         .max_finished = 16384,
         .wake_batch = 256,
         .slots = 50,

@@ -219,6 +219,8 @@ const struct option options[] = {
      .help = "Most memory for the parameters of solves under way or queued, images included."},
     {"limits.per_flight", OPTION_COUNT, IN_CONFIG(limits.per_flight), .min = 1, .max = 10000000, .preset = "50000",
      .help = "Most requests that join one solve."},
+    {"limits.records", OPTION_COUNT, IN_CONFIG(limits.records), .min = 1000, .max = 100000000, .preset = "1000000",
+     .help = "Most records of the journal that wait for the disk; beyond them whoever asks is refused."},
     {"limits.callers", OPTION_COUNT, IN_CONFIG(limits.callers), .min = 1, .max = 10000000, .preset = "20000",
      .help = "Most calls held open until their solve ends; a connection may pipeline several."},
     {"limits.body", OPTION_SIZE, IN_CONFIG(limits.body_bytes), .min = 1 * KIB, .max = 256 * MIB, .preset = "\"2MiB\"",

@@ -152,6 +152,24 @@ def fill(folder):
 
 
 @test
+def with_a_full_disk_what_waits_for_it_is_bounded():
+    with small_disk(4) as disk, StoreWorld({"data_dir": os.path.join(disk, "data"), "limits": {"records": 1000}}) as world:
+        world.solved(sitekey="hot")
+        ballast = fill(disk)
+        world.submit(sitekey="late")
+        world.gate.wait_line("event=store_full")
+        # From memory, which costs nothing but a record each.
+        texts = [world.submit(sitekey="hot").text for _ in range(1500)]
+        check(texts[0].startswith("OK|"), texts[0])
+        equal(texts[-1], "ERROR_NO_SLOT_AVAILABLE", "when too many wait")
+        waiting = int(re.search(r"^solvegate_store_records_waiting (\d+)$", get(world.url + "/metrics").text, re.M)[1])
+        check(900 <= waiting <= 1100, f"{waiting} records wait")
+        os.unlink(ballast)
+        world.gate.wait_line("event=store_writable")
+        wait_until(lambda: world.submit(sitekey="hot").text.startswith("OK|"), "it to be taken again")
+
+
+@test
 def with_a_full_disk_new_solves_are_refused_and_paid_ones_delivered():
     with small_disk(4) as disk, StoreWorld({"data_dir": os.path.join(disk, "data"),
                                             "poll": {"first": "300ms", "interval": "300ms"}},

@@ -44,6 +44,7 @@ static void check_built(const struct config *before, const struct config *after)
 {
     HOLDS(before->limits.requests == after->limits.requests);
     HOLDS(before->limits.finished == after->limits.finished);
+    HOLDS(before->limits.records == after->limits.records);
     HOLDS(before->limits.partial_bytes == after->limits.partial_bytes);
     HOLDS(before->limits.unsent_bytes == after->limits.unsent_bytes);
     HOLDS(before->limits.solution_bytes == after->limits.solution_bytes);

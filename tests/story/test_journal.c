@@ -199,6 +199,34 @@ static void the_end_of_a_poll_that_failed_is_recorded(void **state)
               "[  6000] submit a2 K after 7\n");
 }
 
+/* With a full disk what memory has is handed out all the same, and each hand-out wants a record. */
+static void whoever_asks_is_refused_while_too_many_records_wait_for_the_disk(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.max_records = 20;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    solve(w, "a1", "T1", "TOKEN");
+    durable(w, w->seq);
+    store_is(w, false);
+    skip_lines(w);
+    const journal_seq before = w->seq;
+    w->is_quiet = true;
+    for (int i = 0; i < 200; i++)
+        ask(w, "bob", .key = "K", .is_told = true, .at_once = true);
+    assert_in_range(w->seq - before, 10, 25);
+    assert_true(w->tally.refused > 150);
+    durable(w, w->seq);
+    store_is(w, true);
+    const unsigned refused = w->tally.refused;
+    ask(w, "cat", .key = "K");
+    assert_int_equal(w->tally.refused, refused);
+    w->is_quiet = false;
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -212,6 +240,7 @@ int main(void)
         STORY(an_answer_by_key_waits_until_the_keys_new_lifetime_is_safe),
         STORY(each_further_submit_is_recorded_with_its_reason),
         STORY(the_end_of_a_poll_that_failed_is_recorded),
+        STORY(whoever_asks_is_refused_while_too_many_records_wait_for_the_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
