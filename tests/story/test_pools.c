@@ -250,8 +250,8 @@ static struct world *world_with_too_many(bool has_journal)
         solved(w, attempts[i], tokens[i]);
     if (has_journal)
         durable(w, w->seq);
-    assert_int_equal(view_of(w).ready, 2);
-    assert_int_equal(view_of(w).banked, 3);
+    assert_int_equal(pool_view_of(w).ready, 2);
+    assert_int_equal(pool_view_of(w).banked, 3);
     assert_int_equal(w->tally.submits, 5);
     skip_lines(w);
     return w;
@@ -266,9 +266,9 @@ static void what_it_has_no_room_for_is_handed_out_before_another_is_paid_for(voi
         ask(w, callers[i], .key = "K", .pool = 1);
     assert_int_equal(w->tally.solved, 4);
     assert_int_equal(w->tally.submits, 5);
-    assert_int_equal(view_of(w).served, 4);
-    assert_int_equal(view_of(w).ready, 1);
-    assert_int_equal(view_of(w).banked, 0);
+    assert_int_equal(pool_view_of(w).served, 4);
+    assert_int_equal(pool_view_of(w).ready, 1);
+    assert_int_equal(pool_view_of(w).banked, 0);
     ask(w, "ida", .key = "K", .pool = 1);
     assert_int_equal(w->tally.solved, 5);
     assert_int_equal(w->tally.submits, 6);
@@ -303,7 +303,7 @@ static void what_it_has_no_room_for_is_handed_out_once_wherever_a_crash_cuts(voi
         assert_int_equal(w->tally.solved, 4);
         assert_int_equal(w->seq - before, 4);
         crash(w, before + kept);
-        assert_int_equal(view_of(w).ready + view_of(w).banked, 5 - kept);
+        assert_int_equal(pool_view_of(w).ready + pool_view_of(w).banked, 5 - kept);
         for (size_t i = 0; i < 4; i++)
             ask(w, callers[i], .key = "K", .pool = 1);
         assert_int_equal(w->tally.solved, kept < 2 ? 8 : 9 - kept);
@@ -319,7 +319,7 @@ static void what_it_has_no_room_for_but_an_idempotency_key_has_is_not_given_away
         .idempotency = "I");
     gone(w, "liz");
     solve(w, "a6", "T6", "OF LIZ");
-    assert_int_equal(view_of(w).banked, 3);
+    assert_int_equal(pool_view_of(w).banked, 3);
     static const char *const callers[] = {"eve", "fay", "gus", "hal", "ida"};
     for (size_t i = 0; i < 5; i++)
         ask(w, callers[i], .key = "K", .pool = 1);
