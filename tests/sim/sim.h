@@ -127,7 +127,6 @@ struct submit {
     uint64_t issued_ms;   /* when the engine decided it */
     uint64_t ready_ms;    /* when the vendor is done; UINT64_MAX: never, or not accepted */
     uint64_t deadline_ms; /* of its flight */
-    uint64_t let_go_ms;   /* when its flight was done with it, for all the rows tell; else 0 */
     uint32_t key;
     uint32_t token;                /* its solution, or MAP_NONE */
     uint32_t twin;                 /* solution of the second task, when the transport doubled it */
@@ -176,6 +175,7 @@ struct token {
 struct flight_note {
     uint64_t deadline_ms;
     uint32_t key;
+    bool is_solved; /* by whichever of its submits */
 };
 
 /* ---- clients ------------------------------------------------------------------------------- */
