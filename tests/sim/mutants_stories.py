@@ -128,6 +128,8 @@ STORY_MUTANTS = [
      "health_is_good(engine) && !engine->is_draining;", "health_is_good(engine);", "story polling"),
     ("a few submits unheard of among many are a storm", "src/engine/breaker.c",
      "if (is_large_share && oldest", "if (oldest", "story breaker"),
+    ("a storm that has passed is held against the next submit", "src/engine/breaker.c",
+     "    memset(breaker->ambiguous_ms, 0, sizeof breaker->ambiguous_ms);\n", "", "story breaker"),
     ("the breaker remembers how long it stayed open the last time", "src/engine/breaker.c",
      "        breaker->state = BREAKER_OPEN;\n        breaker->wait_ms = engine->options.breaker_probe_ms;\n",
      "        breaker->state = BREAKER_OPEN;\n", "story breaker"),

@@ -230,6 +230,24 @@ static void five_ambiguous_submits_in_ten_seconds_stop_all_submits(void **state)
               "[ 24999] submit a7 K\n");
 }
 
+static void a_storm_that_has_passed_is_not_held_against_the_next_submit(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.breaker_probe_ms = 2000;
+    struct world *w = world_new(&options);
+    static const char *const attempts[] = {"a1", "a2", "a3", "a4", "a5"};
+    for (int i = 0; i < 6; i++)
+        ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    for (int i = 0; i < 5; i++)
+        ambiguous(w, attempts[i]);
+    pass(w, 2000);
+    balance(w, "1.0");
+    ambiguous(w, "a6");
+    assert_int_equal(gauges_of(w).breaker, BREAKER_CLOSED);
+    skip_lines(w);
+}
+
 static void five_ambiguous_submits_in_a_longer_time_do_not(void **state)
 {
     (void)state;
@@ -318,6 +336,7 @@ int main(void)
         STORY(an_account_error_fails_also_what_waits_to_be_tried_again),
         STORY(what_nobody_heard_of_is_not_sent_again_to_an_account_out_of_order),
         STORY(five_ambiguous_submits_in_ten_seconds_stop_all_submits),
+        STORY(a_storm_that_has_passed_is_not_held_against_the_next_submit),
         STORY(five_ambiguous_submits_in_a_longer_time_do_not),
         STORY(five_ambiguous_submits_of_many_are_no_storm),
         STORY(a_storm_does_not_hide_an_account_error),
