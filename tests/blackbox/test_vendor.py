@@ -108,7 +108,9 @@ def the_deadline_beats_every_counter():
     config = {"solve_timeout": "4s", "ambiguity_window": "500ms", "retry": {"busy": 1000, "cap": "100ms"}}
     with World(config) as world:
         started = time.monotonic()
-        problem(world.solve(sitekey="SIM-SUBMIT-ERROR_NO_SLOT_AVAILABLE"), 503, "vendor_busy")
+        reply = world.solve(sitekey="SIM-SUBMIT-ERROR_NO_SLOT_AVAILABLE")
+        # It may come just when the vendor is being asked once more.
+        check((reply.status, reply.json()["code"]) in ((503, "vendor_busy"), (504, "solve_timeout")), reply.text)
         submits = world.sim.totals()["submits"]
         check(3 <= submits <= 41, f"{submits} submits")
         problem(world.solve(sitekey="SIM-NEVER"), 504, "solve_timeout")
