@@ -11,6 +11,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <termios.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Alternate screen, no cursor, no wrapping of lines while a window becomes narrower; and back. */
@@ -23,6 +24,7 @@
 
 static volatile sig_atomic_t ending_signal;
 static volatile sig_atomic_t stop_signal;
+static volatile sig_atomic_t window_signal;
 static volatile sig_atomic_t is_screen_open;
 static volatile sig_atomic_t has_saved;
 static struct termios saved;
@@ -76,10 +78,9 @@ static void on_stop(int number)
     stop_signal = number;
 }
 
-/* Its only effect is that a wait ends early. */
 static void on_window(int number)
 {
-    (void)number;
+    window_signal = number;
 }
 
 static void handle(int number, void (*handler)(int))
@@ -212,12 +213,29 @@ void term_draw(const char *text, unsigned long len)
     buf_close(&out);
 }
 
+/* Signals come while it waits or are seen before it does: one in between would be forgotten until the end. */
+static int poll_or_signal(struct pollfd *input, nfds_t count, int milliseconds)
+{
+    sigset_t all;
+    sigset_t before;
+    (void)sigfillset(&all);
+    (void)sigprocmask(SIG_BLOCK, &all, &before);
+    const bool has_come = ending_signal != 0 || stop_signal != 0 || window_signal != 0;
+    const int wait_ms = has_come ? 0 : milliseconds;
+    const struct timespec wait = {.tv_sec = wait_ms / 1000,
+                                  .tv_nsec = (long)(wait_ms % 1000) * 1000000};
+    const int ready = ppoll(input, count, &wait, &before);
+    window_signal = 0;
+    (void)sigprocmask(SIG_SETMASK, &before, NULL);
+    return ready;
+}
+
 int term_wait(int milliseconds)
 {
     pause_if_asked();
     struct pollfd input = {.fd = STDIN_FILENO, .events = POLLIN};
     const bool has_keys = is_screen_open != 0 && has_saved != 0 && !is_input_gone;
-    const int ready = poll(&input, has_keys ? 1 : 0, milliseconds);
+    const int ready = poll_or_signal(&input, has_keys ? 1 : 0, milliseconds);
     pause_if_asked();
     if (ready <= 0)
         return 0;

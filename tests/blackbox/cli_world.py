@@ -109,18 +109,16 @@ class Terminal:
         while not (self.screens() and condition(self.screens()[-1])):
             if time.monotonic() > end:
                 raise AssertionError(f"{what} was not shown: {self.screens()[-1:]}")
-            self.read(0.5)
-            # One that is told just before it begins to wait sees the new size only when it is woken.
-            self.process.send_signal(signal.SIGWINCH)
+            self.read(0.05)
         return self.screens()[-1]
 
-    def wait_for(self, pattern, since=0):
-        """Until the pattern has been shown after that many characters."""
+    def wait_for(self, pattern, since=0, pause=0.05):
+        """Until the pattern has been shown after that many characters; looks again after each pause."""
         end = time.monotonic() + TIMEOUT
         while not re.search(pattern, self.shown[since:]):
             if time.monotonic() > end:
                 raise AssertionError(f"/{pattern}/ was not shown: {self.shown[since:]!r}")
-            self.read(0.05)
+            self.read(pause)
 
     def type(self, text):
         os.write(self.main, text.encode())

@@ -11,6 +11,7 @@ from harness import TIMEOUT, Receiver, check, contains, equal, run, test, wait_u
 from vendor_world import strike
 
 SLOW = ("--solve-time", "60s")
+DRAWN = "\x1b\\[J"  # the end of a picture
 EVIL = "bad\x1b[2Jname\x07\u009b31m"
 
 
@@ -287,6 +288,19 @@ def a_window_that_changes_is_redrawn_to_fit():
             contains("\n".join(screen), "TASK")
             terminal.type("\x1b")
             equal(terminal.ended(), 0, "exit code")
+
+
+@test
+def no_change_of_the_window_is_forgotten_whenever_it_comes():
+    with World() as world, Terminal("top", "--interval", "10m", env={"SOLVEGATE_URL": world.url}) as terminal:
+        terminal.wait_for(DRAWN)
+        for i in range(400):
+            shown = len(terminal.shown)
+            terminal.resize(80 + i % 2, 24)
+            # The next change comes when it has just drawn and is about to wait.
+            terminal.wait_for(DRAWN, shown, pause=0)
+        terminal.type("q")
+        equal(terminal.ended(), 0, "exit code")
 
 
 @test

@@ -31,7 +31,7 @@ STORY_MUTANTS = [
 
     # ---- restarts -------------------------------------------------------------------------------------------------------
     ("restart: what came due while we were away is given up", "src/engine/flight.c",
-     "        due_ms = engine->now_ms + RESTORED_GRACE_MS;", "        due_ms = engine->now_ms;", "story restarts"),
+     "        due_ms = engine->now_ms + GRACE_MS;", "        due_ms = engine->now_ms;", "story restarts"),
     ("restart: priorities are forgotten", "src/engine/flight.c",
      "    flight->priority = row->priority < PRIORITIES ? row->priority : PRIORITIES - 1;\n", "", "story restarts"),
     ("restart: a late solution may not be shared any more", "src/engine/attempt.c",
@@ -102,8 +102,6 @@ STORY_MUTANTS = [
     ("letter: their bytes are not bounded", "src/engine/letters.c",
      " ||\n           (engine->letters.used > 0 &&\n"
      "            engine->letter_bytes + bytes > engine->options.max_letter_bytes))", ")", "story bytes"),
-    ("letter: a draining gateway wakes up for replays", "src/engine/letters.c",
-     "    wheel_cancel(&engine->wheel, &engine->replay_timer);", "    (void)engine;", "story letters"),
     ("letter: a refill that nobody heard of becomes one", "src/engine/letters.c",
      "        return flight->pool == NULL;", "        return true;", "story pool_bounds"),
     ("flights' bytes are not bounded", "src/engine/ask.c",
@@ -122,6 +120,10 @@ STORY_MUTANTS = [
      "engine->options.has_callbacks && health_is_good(engine) &&", "engine->options.has_callbacks &&", "story health"),
     ("callbacks that stayed away an hour ago are held against the vendor", "src/engine/health.c",
      "        if (engine->health.minute[place] + HEALTH_MINUTES <= minute)\n            continue;\n", "", "story health"),
+    ("standstill: what is solved is given up unasked", "src/engine/engine.c",
+     "        flights_on_standstill(engine);\n", "", "story polling"),
+    ("standstill: a deadline is put off again and again", "src/engine/flight.c",
+     "        flight->is_spared = true;\n", "", "story polling"),
     ("drain: callbacks that nobody hears are waited for", "src/engine/engine.c",
      "        attempts_on_drain(engine);\n", "", "story polling"),
     ("drain: what is accepted later waits for its callback", "src/engine/attempt.c",
