@@ -4,6 +4,7 @@
     test_recovery.py [--full] [--only TEXT]
 """
 import os
+import signal
 import sqlite3
 import sys
 import time
@@ -126,19 +127,50 @@ def an_intent_without_an_outcome_waits_out_its_window_and_no_longer():
         check(3.9 < gap < 30, f"resent after {gap:.1f} s instead of about 4")
 
 
-@test
-def tidying_after_the_clock_was_set_back_leaves_what_is_fresh():
+def long_ones_only(what):
     if "--full" not in sys.argv:
-        raise Skip("takes five minutes: ./dev test crash")
-    clock = WallClock()
-    with StoreWorld({"cache": {"ttl": {"turnstile": "30m"}}}, env=clock.env) as world:
-        clock.jump(-3600)
-        world.solved(sitekey="after the jump")
+        raise Skip(f"takes {what}: ./dev test crash")
+
+
+@test
+def tidying_after_the_clock_was_set_leaves_what_is_fresh():
+    long_ones_only("five minutes")
+    leaps = (-3600, 3600)
+    clocks = [WallClock() for _ in leaps]
+    config = {"cache": {"ttl": {"turnstile": "30m"}}}
+    with StoreWorld(config, env=clocks[0].env) as back, StoreWorld(config, env=clocks[1].env) as forth:
+        for world, clock, leap in zip((back, forth), clocks, leaps):
+            world.solved(sitekey="before the leap")
+            clock.jump(leap)
+            world.solved(sitekey="after the leap")
         time.sleep(TIDY_SECONDS + 5)
-        world.kill()
-        world.start(env=clock.env)
-        equal(world.solved(sitekey="after the jump")["source"], "dedup_cache", "source")
-        equal(world.paid(), 1, "accepted")
+        for world, clock in zip((back, forth), clocks):
+            world.kill()
+            world.start(env=clock.env)
+            for sitekey in ("before the leap", "after the leap"):
+                equal(world.solved(sitekey=sitekey)["source"], "dedup_cache", f"source of what was solved {sitekey}")
+            equal(world.paid(), 2, "accepted")
+
+
+@test
+def a_minute_of_standing_still_loses_nothing_and_pays_nothing_again():
+    """With the timeouts that everybody has, with callbacks and without; the vendor solves while nobody listens."""
+    long_ones_only("two minutes")
+    sim = ("--solve-time", "uniform:5s-40s")
+    with StoreWorld(sim=sim, callbacks=True) as called, StoreWorld(sim=sim) as asking:
+        worlds = (called, asking)
+        tasks = [(world, world.submit_id(sitekey=f"still-{i}")) for world in worlds for i in range(30)]
+        for world in worlds:
+            world.await_accepted(30)
+            world.gate.send_signal(signal.SIGSTOP)
+        time.sleep(60)
+        for world in worlds:
+            world.gate.send_signal(signal.SIGCONT)
+        for world, task in tasks:
+            wait_until(lambda: world.result(task).text != "CAPCHA_NOT_READY", f"task {task}", timeout=100)
+            check(world.result(task).text.startswith("OK|SIM_"), f"{task}: {world.result(task).text}")
+        for world in worlds:
+            equal((world.paid(), world.counter("resends"), world.counter("letters")), (30, 0, 0), "paid, resent, letters")
 
 
 run()
