@@ -30,13 +30,6 @@ void attempt_free(struct engine *engine, struct attempt *attempt)
     slab_free(&engine->attempts, attempt->id);
 }
 
-/* A flight may have ended while its submit was on the wire; then only callbacks can bring more. */
-void attempt_forget_if_silent(struct engine *engine, struct attempt *attempt)
-{
-    if (attempt->flight == NULL && !engine->options.has_callbacks)
-        attempt_free(engine, attempt);
-}
-
 static struct attempt *attempt_alloc(struct engine *engine)
 {
     slab_id id;
@@ -84,10 +77,67 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     return attempt;
 }
 
-static void listen_on(struct engine *engine, struct attempt *attempt, uint64_t until_ms)
+/* ---- without a flight -------------------------------------------------------------------- */
+
+/* When the vendor is asked next for a task that nobody waits for, or WHEEL_NEVER: for as long again as a solve
+ * may take, and less and less often, but within the solution's life. */
+static uint64_t next_question_ms(const struct engine *engine, const struct attempt *attempt)
 {
+    const struct engine_options *options = &engine->options;
+    const bool is_patient = options->has_callbacks && health_is_good(engine);
+    const uint64_t since_ms =
+        attempt->let_go_ms > attempt->accepted_ms ? attempt->let_go_ms : attempt->accepted_ms;
+    uint64_t wait_ms = (engine->now_ms - since_ms) / 2;
+    if (wait_ms > options->ttl_ms[attempt->captcha] / 4)
+        wait_ms = options->ttl_ms[attempt->captcha] / 4;
+    const uint64_t least_ms = is_patient ? options->fallback_after_ms : options->poll_interval_ms;
+    const uint64_t next_ms = engine->now_ms + (wait_ms > least_ms ? wait_ms : least_ms);
+    const bool is_at_work = attempt->task_id[0] != '\0' && !attempt->is_closed;
+    /* What a restart finds may be from long ago. */
+    const bool is_in_time =
+        next_ms <= since_ms + options->solve_timeout_ms &&
+        next_ms <= attempt->started_ms + 3 * (uint64_t)options->solve_timeout_ms;
+    return is_at_work && is_in_time ? next_ms : WHEEL_NEVER;
+}
+
+static bool can_be_heard_of(const struct engine *engine, const struct attempt *attempt)
+{
+    return !attempt->is_replied || attempt->is_polling ||
+           (engine->options.has_callbacks && !attempt->is_void) ||
+           next_question_ms(engine, attempt) != WHEEL_NEVER;
+}
+
+void attempt_linger(struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->flight != NULL)
+        return;
+    if (!can_be_heard_of(engine, attempt)) {
+        attempt_free(engine, attempt);
+        return;
+    }
+    const uint64_t next_ms = next_question_ms(engine, attempt);
+    const bool asks = !attempt->is_polling && next_ms < attempt->until_ms;
+    wheel_arm(&engine->wheel, &attempt->expiry, asks ? next_ms : attempt->until_ms);
+}
+
+void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
+{
+    if (engine->now_ms >= attempt->until_ms) {
+        attempt_free(engine, attempt);
+        return;
+    }
+    wheel_arm(&engine->wheel, &attempt->expiry, attempt->until_ms);
+    if (attempt->task_id[0] != '\0' && !attempt->is_closed)
+        attempt_poll(engine, attempt);
+}
+
+/* Perhaps freed after it. */
+static void listen_on(struct engine *engine, struct attempt *attempt)
+{
+    attempt->let_go_ms = engine->now_ms;
+    attempt->until_ms = engine->now_ms + LISTEN_MS;
     list_append(&engine->listening, &attempt->link);
-    wheel_arm(&engine->wheel, &attempt->expiry, until_ms);
+    attempt_linger(engine, attempt);
 }
 
 void attempt_let_go(struct engine *engine, struct attempt *attempt)
@@ -101,14 +151,10 @@ void attempt_let_go(struct engine *engine, struct attempt *attempt)
     }
     flight->attempt = NULL;
     attempt->flight = NULL;
-    const bool can_be_heard_of = !attempt->is_replied || attempt->is_polling ||
-                                 (engine->options.has_callbacks && !attempt->is_void);
-    if (!can_be_heard_of) {
-        attempt_free(engine, attempt);
-        return;
-    }
-    (void)journal_attempt(engine, attempt);
-    listen_on(engine, attempt, engine->now_ms + LISTEN_MS);
+    attempt->let_go_ms = engine->now_ms;
+    if (can_be_heard_of(engine, attempt))
+        (void)journal_attempt(engine, attempt);
+    listen_on(engine, attempt);
 }
 
 static struct attempt *attempt_of(struct engine *engine, const struct attempt_row *row,
@@ -143,7 +189,7 @@ static void supersede(struct engine *engine, struct flight *flight)
     struct attempt *older = flight->attempt;
     flight->attempt = NULL;
     older->flight = NULL;
-    listen_on(engine, older, engine->now_ms + LISTEN_MS);
+    listen_on(engine, older);
 }
 
 void attempt_restore(struct engine *engine, const struct attempt_row *row, struct flight *flight,
@@ -177,19 +223,13 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     if (!row->is_counted || (solution != NULL && !row->is_solved))
         (void)journal_attempt(engine, attempt);
     if (!is_open) {
-        listen_on(engine, attempt, engine->now_ms + LISTEN_MS);
-        attempt_forget_if_silent(engine, attempt);
+        listen_on(engine, attempt);
         return;
     }
     if (flight->attempt != NULL)
         supersede(engine, flight);
     flight->attempt = attempt;
     attempt->flight = flight;
-}
-
-void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
-{
-    attempt_free(engine, attempt);
 }
 
 /* ---- asking ------------------------------------------------------------------------------ */

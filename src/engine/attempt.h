@@ -10,8 +10,8 @@ void attempt_start(struct engine *engine, struct flight *flight);
 /* Asks the vendor whether it is done, unless such a question is already on its way. */
 void attempt_poll(struct engine *engine, struct attempt *attempt);
 
-/* Its flight is done with it. With callbacks it is kept listening for a while: a late solution is
- * paid for and must find its place. */
+/* Its flight is done with it. It is listened for where callbacks come, and asked for a few times where the
+ * vendor works on it: a late solution is paid for and must find its place. */
 void attempt_let_go(struct engine *engine, struct attempt *attempt);
 
 /* The attempt of a row: the newest open one of a living flight is that flight's, others are only
@@ -22,8 +22,9 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
 /* For hear.c: finding, forgetting, and asking again. */
 struct attempt *attempt_find(const struct engine *engine, attempt_id name);
 void attempt_free(struct engine *engine, struct attempt *attempt);
-/* A flight may have ended while its submit was on the wire; then only callbacks can bring more. */
-void attempt_forget_if_silent(struct engine *engine, struct attempt *attempt);
+/* One that its flight let go, after something was heard of it: asked for again, or listened for, or, when
+ * nothing more can come of it, forgotten. */
+void attempt_linger(struct engine *engine, struct attempt *attempt);
 uint64_t attempt_first_poll_ms(struct engine *engine, const struct attempt *attempt);
 void attempt_arm_next_poll(struct engine *engine, struct flight *flight, uint32_t asked_ms);
 

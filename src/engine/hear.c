@@ -201,7 +201,7 @@ void attempt_on_submitted(struct engine *engine, const struct vendor_result *res
     attempt->is_replied = true;
     if (attempt->is_closed) {
         confirm_task(engine, attempt, result);
-        attempt_forget_if_silent(engine, attempt);
+        attempt_linger(engine, attempt);
         return;
     }
     switch (result->outcome) {
@@ -225,13 +225,28 @@ void attempt_on_submitted(struct engine *engine, const struct vendor_result *res
     case OUTCOME_UNHEARD:
         UNREACHABLE();
     }
-    attempt_forget_if_silent(engine, attempt);
+    attempt_linger(engine, attempt);
 }
 
 /* After its end only one thing is news of an attempt: a solution for what was given up as failed. */
 static bool is_news(const struct attempt *attempt, const struct vendor_result *result)
 {
     return !attempt->is_closed || (!attempt->is_solved && result->outcome == OUTCOME_SOLVED);
+}
+
+static void ask_again(struct engine *engine, struct attempt *attempt, uint32_t asked_ms)
+{
+    if (attempt->flight != NULL)
+        attempt_arm_next_poll(engine, attempt->flight, asked_ms);
+    else
+        attempt_linger(engine, attempt);
+}
+
+/* Written, so that nobody asks again after a restart. */
+static void end_late(struct engine *engine, struct attempt *attempt)
+{
+    (void)journal_attempt(engine, attempt);
+    attempt_linger(engine, attempt);
 }
 
 void attempt_on_polled(struct engine *engine, const struct vendor_result *result)
@@ -242,21 +257,21 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
         return;
     }
     attempt->is_polling = false;
-    const bool is_late = attempt->flight == NULL;
-    if (!is_news(attempt, result) || (is_late && result->outcome != OUTCOME_SOLVED)) {
-        attempt_forget_if_silent(engine, attempt);
+    if (!is_news(attempt, result)) {
+        attempt_linger(engine, attempt);
         return;
     }
+    const bool is_late = attempt->flight == NULL;
     switch (result->outcome) {
     case OUTCOME_PENDING:
         /* It was not there when the vendor answered, so it is younger than our question. */
         attempt->unborn_ms = attempt->asked_ms;
-        attempt_arm_next_poll(engine, attempt->flight, 0);
+        ask_again(engine, attempt, 0);
         return;
     case OUTCOME_UNHEARD:
     case OUTCOME_NOT_SENT:
         COUNT(engine, polls_unheard);
-        attempt_arm_next_poll(engine, attempt->flight, result->retry_after_ms);
+        ask_again(engine, attempt, result->retry_after_ms);
         return;
     case OUTCOME_SOLVED:
         if (engine->options.has_callbacks) {
@@ -265,10 +280,12 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
         }
         solved(engine, attempt, result);
         if (is_late)
-            attempt_forget_if_silent(engine, attempt);
+            attempt_linger(engine, attempt);
         return;
     case OUTCOME_FAILED:
         failed(engine, attempt, result);
+        if (is_late)
+            end_late(engine, attempt);
         return;
     case OUTCOME_ACCEPTED:
     case OUTCOME_REJECTED:

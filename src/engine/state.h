@@ -89,6 +89,8 @@ struct attempt {
     uint64_t unborn_ms;   /* the latest moment at which the solution certainly did not exist */
     uint64_t asked_ms;    /* when the poll under way was asked for */
     uint64_t accepted_ms; /* when the vendor took it; until that is known, when it was sent */
+    uint64_t let_go_ms;   /* when its flight was done with it */
+    uint64_t until_ms;    /* how long it is listened for since */
     int64_t spent_day;    /* whose budget paid for it before its submit's reply came */
     client_id client;
     enum captcha captcha;

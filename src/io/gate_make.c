@@ -180,8 +180,9 @@ struct upstream *gate_make_upstream(struct gate *gate, const struct upstream_han
         .user_agent = "solvegate/" SOLVEGATE_VERSION,
         .allow_plain_http = config->upstream.allow_plain_http,
         .connections = config->upstream.connections,
-        /* Each flight has at most one call waiting, besides a few reports and probes. */
-        .queue = config->limits.flights + 1024,
+        /* Each attempt has at most one call waiting, and there are up to two for a flight, besides a few reports
+         * and probes. */
+        .queue = 2 * config->limits.flights + 1024,
         .connect_timeout_ms = config->upstream.connect_timeout_ms,
         .submit_timeout_ms = config->upstream.submit_timeout_ms,
         .poll_timeout_ms = config->upstream.poll_timeout_ms,

@@ -120,6 +120,17 @@ def the_deadline_beats_every_counter():
 
 
 @test
+def what_is_solved_after_its_deadline_is_fetched_by_polls_and_kept():
+    config = {"solve_timeout": "5s", "ambiguity_window": "500ms", "poll": {"first": "300ms", "interval": "300ms"}}
+    with World(config, sim=("--solve-time", "10m")) as world:
+        problem(world.solve(), 504, "solve_timeout")
+        world.sim.solve()
+        wait_counter(world, "solutions_banked", 1)
+        equal(world.solved()["source"], "dedup_cache", "source")
+        equal(world.paid(), 1)
+
+
+@test
 def a_retry_budget_stops_a_storm():
     with World({"retry": {"budget": 0.2, "cap": "100ms"}}) as world:
         replies = together(60, lambda i: world.solve(sitekey=f"SIM-SUBMIT-ERROR_SERVER_ERROR.{i}"))
