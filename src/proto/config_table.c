@@ -75,7 +75,8 @@ const struct option options[] = {
      .help = "How long to wait for a callback before polling."},
 
     {"solve_timeout", OPTION_DURATION, IN_CONFIG(solve_timeout_ms), .min = SECOND, .max = HOUR, .preset = "\"180s\"",
-     .help = "Longest life of a solve, whatever its retries. What is paid for by then is asked for as long again and kept."},
+     .help = "Longest life of a solve, whatever its retries. What is paid for by then is asked for as long again "
+             "and kept."},
     {"ambiguity_window", OPTION_DURATION, IN_CONFIG(ambiguity_window_ms), .min = 0, .max = HOUR, .preset = "\"45s\"",
      .help = "How long a submit whose reply was lost may still prove itself before it is sent again."},
     {"on_ambiguous", OPTION_WORD, IN_CONFIG(resend_ambiguous), .words = ambiguous_words, .preset = "\"resend\"",
