@@ -36,8 +36,7 @@ bool engine_peek(const struct engine *engine, client_id client, request_id id,
     return true;
 }
 
-static void view_flight(const struct engine *engine, const struct flight *flight,
-                        struct flight_view *view)
+static void view_flight(const struct flight *flight, uint64_t now_ms, struct flight_view *view)
 {
     *view = (struct flight_view){
         .key = flight->node.key,
@@ -48,10 +47,10 @@ static void view_flight(const struct engine *engine, const struct flight *flight
         .reuse = flight->reuse,
         .requests = flight->request_count,
         .attempts = flight->attempts,
-        .age_ms = engine->now_ms - flight->created_ms,
+        .age_ms = now_ms - flight->created_ms,
     };
-    if (flight->deadline.is_armed && flight->deadline.due_ms > engine->now_ms)
-        view->deadline_in_ms = flight->deadline.due_ms - engine->now_ms;
+    if (flight->deadline.is_armed && flight->deadline.due_ms > now_ms)
+        view->deadline_in_ms = flight->deadline.due_ms - now_ms;
     if (flight->attempt != NULL)
         memcpy(view->task_id, flight->attempt->task_id, TASK_ID_MAX);
     code_copy(view->last_error, blob_slice(flight->error));
@@ -68,13 +67,14 @@ static slab_id next_under_way(const struct engine *engine, slab_id after)
     return id;
 }
 
-size_t engine_list_flights(const struct engine *engine, uint64_t *cursor, struct flight_view *views,
-                           size_t room)
+size_t engine_list_flights(const struct engine *engine, uint64_t now_ms, uint64_t *cursor,
+                           struct flight_view *views, size_t room)
 {
     size_t count = 0;
+    const uint64_t at_ms = now_ms > engine->now_ms ? now_ms : engine->now_ms;
     slab_id id = next_under_way(engine, *cursor);
     for (; id != 0 && count < room; id = next_under_way(engine, id)) {
-        view_flight(engine, slab_get(&engine->flights, id), &views[count]);
+        view_flight(slab_get(&engine->flights, id), at_ms, &views[count]);
         *cursor = id;
         count++;
     }

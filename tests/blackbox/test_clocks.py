@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """Clocks that jump and processes that stand still: nothing expires early, nothing is sent again in vain. (TAP)"""
+import json
 import signal
+import socket
 import time
+import urllib.parse
 
 from gateway import World
-from harness import check, equal, run, test, wait_until
+from harness import KEY, check, equal, run, test, wait_until
 from store_world import StoreWorld, WallClock
 
 # No poll is due within a test unless it says so.
@@ -151,26 +154,39 @@ def an_hour_back_over_a_restart_keeps_what_is_fresh_and_makes_nothing_live_longe
 # --- standing still -------------------------------------------------------------------------------
 
 
-def has_waiting_bytes(port):
-    """Did somebody send something to this port that was not read yet? The kernel keeps it meanwhile."""
+def waiting_peers(port):
+    """How many sent something to this port that was not read yet? The kernel keeps it meanwhile."""
+    count = 0
     with open("/proc/net/tcp", encoding="ascii") as table:
         for line in list(table)[1:]:
             fields = line.split()
             established, unread = fields[3] == "01", int(fields[4].split(":")[1], 16)
-            if established and unread and int(fields[1].split(":")[1], 16) == port:
-                return True
-    return False
+            count += established and unread > 0 and int(fields[1].split(":")[1], 16) == port
+    return count
 
 
-def stand_still(world, seconds, is_called=False):
-    """As after the lid of a laptop was closed, or a virtual machine was moved; perhaps the vendor calls meanwhile."""
+def stand_still(world, seconds, is_called=False, questions=()):
+    """As after the lid of a laptop was closed, or a virtual machine was moved; perhaps the vendor calls meanwhile, and
+    perhaps open connections ask these questions, which are read before the vendor's new connection is."""
+    peers = [socket.create_connection(("127.0.0.1", world.port)) for _ in questions]
+    # Answered means accepted: a connection that the kernel alone knows is read no earlier than the vendor's.
+    for peer in peers:
+        peer.settimeout(10)
+        peer.sendall(b"GET /livez HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+        check(peer.recv(4096).endswith(b"ok\n"), "a connection that is open")
     world.gate.send_signal(signal.SIGSTOP)
+    for peer, question in zip(peers, questions):
+        peer.sendall(question)
     if is_called:
         world.sim.solve()
     time.sleep(seconds)
     if is_called:
-        wait_until(lambda: has_waiting_bytes(world.port), "the vendor's call")
+        wait_until(lambda: waiting_peers(world.port) > len(peers), "the vendor's call")
     world.gate.send_signal(signal.SIGCONT)
+    for peer in peers:
+        reply = peer.recv(4096)
+        check(reply.startswith(b"HTTP/1.1 200"), f"an answer to each, and not {reply}")
+        peer.close()
 
 
 @test
@@ -184,6 +200,44 @@ def a_callback_that_came_while_it_stood_still_is_heard_before_the_window_is_over
         check(world.result_text(task).startswith("OK|SIM_"), "solved by the callback")
         equal(world.paid(), 1, "accepted")
         equal(world.counter("resends"), 0, "resends")
+
+
+def questions_of(task, body=b"sitekey=another&pageurl=https://example.com&method=turnstile"):
+    """What a dashboard, a scraper and workers ask all the time."""
+    def head(line, *more):
+        return "\r\n".join((line + " HTTP/1.1", "Host: 127.0.0.1", *more, "", "")).encode()
+
+    yield from (head(f"GET {path}") for path in ("/v1/flights", "/v1/stats", "/v1/letters", "/v1/pools", "/metrics", "/livez"))
+    yield head(f"GET /res.php?key={KEY}&action=get&id={task}")
+    yield head(f"GET /res.php?key={KEY}&action=get&ids={task}")
+    yield head("POST /in.php", "Content-Type: application/x-www-form-urlencoded", f"Content-Length: {len(body)}") + body
+    params = json.dumps(dict(urllib.parse.parse_qsl(body.decode()))).encode()
+    yield head("POST /v1/explain", "Content-Type: application/json", f"Content-Length: {len(params)}") + params
+
+
+@test
+def no_question_makes_time_pass_before_a_callback_that_came_while_it_stood_still_is_heard():
+    config = {**PATIENT, "ambiguity_window": "5s"}
+    with World(config, sim=("--solve-time", "10m"), callbacks=True) as world:
+        world.sim.set_faults(script=["submit-lost"])
+        task = world.submit_id()
+        wait_until(lambda: world.counter("submits_ambiguous") == 1, "the lost reply")
+        stand_still(world, 6, is_called=True, questions=list(questions_of(task)))
+        check(world.result_text(task).startswith("OK|SIM_"), "solved by the callback")
+        equal(world.counter("resends"), 0, "resends")
+        equal(world.paid(), 2, "accepted, one for each of two keys")
+
+
+@test
+def the_age_of_a_flight_grows_while_nothing_happens():
+    with World(PATIENT, sim=("--solve-time", "10m")) as world:
+        world.submit_id()
+        world.await_accepted(1)
+        before = world.call("GET", "/v1/flights").json()["flights"][0]
+        time.sleep(1.5)
+        after = world.call("GET", "/v1/flights").json()["flights"][0]
+        check(after["age"] >= before["age"] + 1.4, f"it was {before['age']} s old, and is {after['age']} s")
+        check(after["deadline_in"] <= before["deadline_in"] - 1.4, "its deadline comes nearer")
 
 
 @test

@@ -172,7 +172,7 @@ static void check_nobody_waits(struct sim *sim)
     uint64_t cursor = 0;
     uint32_t used[SIM_CLIENTS] = {0};
     bool waits[SIM_CLIENTS] = {false};
-    const size_t count = engine_list_flights(sim->engine, &cursor, views, VIEWS);
+    const size_t count = engine_list_flights(sim->engine, 0, &cursor, views, VIEWS);
     for (size_t i = 0; i < count; i++) {
         const bool is_queued = strcmp(views[i].phase, "queued") == 0;
         waits[views[i].client] |= is_queued;

@@ -580,7 +580,7 @@ void reference_compare(struct sim *sim)
     if (ref->is_lost)
         return;
     settle_caller(sim);
-    size_t count = engine_list_flights(sim->engine, &cursor, views, VIEWS);
+    size_t count = engine_list_flights(sim->engine, 0, &cursor, views, VIEWS);
     ASSERT(cursor == 0);
     match(sim, views, &count);
     if (ref->is_lost)

@@ -328,7 +328,7 @@ void model_after_step(struct audit *audit)
 {
     struct flight_view views[16];
     uint64_t cursor = 0;
-    const size_t count = engine_list_flights(audit->engine, &cursor, views, 16);
+    const size_t count = engine_list_flights(audit->engine, 0, &cursor, views, 16);
     AUDIT(audit, cursor == 0 && count <= audit->options.max_flights);
     for (size_t i = 0; i < count; i++) {
         if (views[i].reuse == REUSE_SHARED)

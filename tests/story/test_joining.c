@@ -351,7 +351,7 @@ static void flights_are_listed_page_by_page_while_they_are_under_way(void **stat
     rejected(w, "a2", CLASS_PROXY, "ERROR_BAD_PROXY");
     struct flight_view views[2];
     uint64_t cursor = 0;
-    assert_int_equal(engine_list_flights(w->engine, &cursor, views, 2), 2);
+    assert_int_equal(engine_list_flights(w->engine, 0, &cursor, views, 2), 2);
     assert_string_equal(views[0].phase, "solving");
     assert_string_equal(views[0].task_id, "T1");
     assert_int_equal(views[0].state, REQUEST_SOLVING);
@@ -362,7 +362,7 @@ static void flights_are_listed_page_by_page_while_they_are_under_way(void **stat
     assert_int_equal(views[1].state, REQUEST_QUEUED);
     assert_int_equal(views[1].attempts, 1);
     assert_int_not_equal(cursor, 0);
-    assert_int_equal(engine_list_flights(w->engine, &cursor, views, 2), 1);
+    assert_int_equal(engine_list_flights(w->engine, 0, &cursor, views, 2), 1);
     assert_string_equal(views[0].phase, "submitting");
     assert_int_equal(views[0].requests, 1);
     assert_int_equal(cursor, 0);
