@@ -4,6 +4,7 @@
 #include "io/gate_inside.h"
 #include "io/log.h"
 #include "io/url.h"
+#include "proto/method.h"
 
 #include <solvegate/words.h>
 
@@ -13,7 +14,9 @@
 /* Nothing else of the parameters is told: sitekeys, cookies and proxies are the client's. */
 static struct slice host_of(const struct params *params, char out[HOST_MAX])
 {
-    const long len = url_host(params_value(params, SLICE_OF("pageurl")), out, HOST_MAX);
+    const struct slice pageurl = params_value(params, SLICE_OF("pageurl"));
+    const struct slice url = params_value(params, SLICE_OF("url")); /* as yandex clients have it */
+    const long len = url_host(pageurl.len > 0 ? pageurl : url, out, HOST_MAX);
     return len > 0 ? (struct slice){.data = out, .len = (size_t)len} : SLICE_NONE;
 }
 
@@ -49,6 +52,6 @@ void audit_paid(const struct gate *gate, const struct paid *paid)
     params_init(&params, (size_t)paid->params->len + 1);
     if (params_unpack(&params, paid->params) != 0)
         params.count = 0;
-    write_line(gate, paid, params_value(&params, SLICE_OF("method")), host_of(&params, host));
+    write_line(gate, paid, method_of(&params), host_of(&params, host));
     params_close(&params);
 }

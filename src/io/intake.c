@@ -246,22 +246,47 @@ static bool is_about_image(const struct gate *gate)
     return method != NULL && (method->needs & METHOD_HAS_IMAGES) != 0;
 }
 
-static bool check_host(const struct gate *gate, const struct ask *ask, struct mistake *mistake)
+/* The names that methods give the page's address: what one of them leaves out another may say. */
+static bool is_page(struct slice name)
 {
-    if (gate->config->client_count == 0)
-        return true;
-    const struct config_client *client = &gate->config->clients[ask->client];
-    const struct slice pageurl = params_value(&gate->params, SLICE_OF("pageurl"));
-    /* An image has no target host; anything else without one might lead anywhere. */
-    if (client->allow_host_count == 0 || (!slice_is_given(pageurl) && is_about_image(gate)))
-        return true;
+    static const struct slice names[] = {
+        {"pageurl", 7}, {"url", 3}, {"websiteurl", 10}, {"website_url", 11}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (slice_equals_nocase(name, names[i]))
+            return true;
+    return false;
+}
+
+static bool allows_page(const struct config_client *client, struct slice url,
+                        struct mistake *mistake)
+{
     char host[HOST_MAX];
-    const long len = url_host(pageurl, host, sizeof host);
+    const long len = url_host(url, host, sizeof host);
     if (len > 0 && config_client_allows(client, (struct slice){.data = host, .len = (size_t)len}))
         return true;
     return fail(mistake, 403, "host_not_allowed", "ERROR_DOMAIN_NOT_ALLOWED",
                 len > 0 ? "pageurl: this client may not ask for this host"
                         : "pageurl: expected an http or https URL of an allowed host");
+}
+
+static bool check_host(const struct gate *gate, const struct ask *ask, struct mistake *mistake)
+{
+    if (gate->config->client_count == 0)
+        return true;
+    const struct config_client *client = &gate->config->clients[ask->client];
+    if (client->allow_host_count == 0)
+        return true;
+    bool has_page = false;
+    for (size_t i = 0; i < gate->params.count; i++) {
+        const struct param *param = &gate->params.items[i];
+        if (!is_page(param->name))
+            continue;
+        if (!allows_page(client, param->value, mistake))
+            return false;
+        has_page = true;
+    }
+    /* An image has no target host; anything else without one might lead anywhere. */
+    return has_page || is_about_image(gate) || allows_page(client, SLICE_OF(""), mistake);
 }
 
 /* Where a caller wants its end told; empty means nowhere, as for the vendor. */

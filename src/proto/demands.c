@@ -20,16 +20,6 @@ int identity_fail(struct identity *identity, const char *word, const char *forma
     return ERR_INVALID;
 }
 
-/* Without the blanks and line ends that copying leaves around a value. */
-static struct slice trim(struct slice s)
-{
-    while (s.len > 0 && (unsigned char)s.data[0] <= ' ')
-        s = (struct slice){.data = s.data + 1, .len = s.len - 1};
-    while (s.len > 0 && (unsigned char)s.data[s.len - 1] <= ' ')
-        s.len--;
-    return s;
-}
-
 bool identity_has(const struct identity_work *work, enum name_role role)
 {
     return work->given[role] != NULL && work->given[role]->value.len > 0;
@@ -38,7 +28,7 @@ bool identity_has(const struct identity_work *work, enum name_role role)
 /* Given, and more than blanks. */
 static bool is_said(const struct identity_work *work, enum name_role role)
 {
-    return work->given[role] != NULL && trim(work->given[role]->value).len > 0;
+    return work->given[role] != NULL && params_trim(work->given[role]->value).len > 0;
 }
 
 static bool holds_nul(const struct param *param)
@@ -115,7 +105,7 @@ static bool skip_scheme(struct slice *url)
 /* Whether a page can be there at all; what a browser or the vendor may make sense of passes. */
 static bool is_page(struct slice url)
 {
-    url = trim(url);
+    url = params_trim(url);
     for (size_t i = 0; i < url.len; i++)
         if ((unsigned char)url.data[i] < ' ' || url.data[i] == 0x7f)
             return false;

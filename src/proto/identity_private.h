@@ -14,6 +14,7 @@ struct identity_work {
     const struct param *given[NAME_ROLE_COUNT]; /* only of roles that one name has */
     enum name_role roles[PARAMS_MAX];           /* of the params */
     bool has_file;                              /* some part is a file */
+    bool has_once;                              /* something with the role NAME_ONCE was given */
     bool is_upload;                             /* one image, in the way its method wants it */
     char kinds[PARAMS_MAX];                     /* of identity->fields */
     char *at;                                   /* free scratch, reserved for the worst */

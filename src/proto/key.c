@@ -59,11 +59,24 @@ static bool is_recaptcha(const struct identity_work *work)
     return work->method != NULL && work->method->captcha == CAPTCHA_RECAPTCHA_V2;
 }
 
+/* Whether it is the empty one of file and body, which a real client sends beside the other. */
+static bool is_empty_beside(const struct identity_work *work, enum name_role role)
+{
+    if (work->given[role] == NULL || work->given[role]->value.len > 0)
+        return false;
+    return role == NAME_BODY ? work->given[NAME_FILE] != NULL : identity_has(work, NAME_BODY);
+}
+
+static const struct param *given_image(const struct identity_work *work, enum name_role role)
+{
+    return is_empty_beside(work, role) ? NULL : work->given[role];
+}
+
 /* The other image fields would make it unclear which one the vendor takes. */
 static bool is_upload(const struct identity_work *work)
 {
-    const struct param *const file = work->given[NAME_FILE];
-    const struct param *const body = work->given[NAME_BODY];
+    const struct param *const file = given_image(work, NAME_FILE);
+    const struct param *const body = given_image(work, NAME_BODY);
     if (work->method == NULL || work->given[NAME_IMAGE] != NULL || (file == NULL) == (body == NULL))
         return false;
     const bool is_file = file != NULL && slice_is_given(file->filename);
@@ -84,6 +97,7 @@ static void survey(struct identity_work *work)
         work->roles[i] = name_role(param->name);
         work->given[work->roles[i]] = param;
         work->has_file |= slice_is_given(param->filename);
+        work->has_once |= work->roles[i] == NAME_ONCE && param->value.len > 0;
     }
 }
 
@@ -99,14 +113,23 @@ static bool is_word(struct slice method)
     return true;
 }
 
+/* Whether it has an input that the site accepts an answer to once, so that caching is worth nothing. */
+static bool is_one_time(const struct identity_work *work)
+{
+    if (!work->has_once || work->method == NULL)
+        return false;
+    for (size_t i = 0; i < METHOD_ONCE_MAX; i++)
+        if (slice_is_given(work->method->once[i]) &&
+            params_value(work->params, work->method->once[i]).len > 0)
+            return true;
+    return false;
+}
+
 static int choose_method(struct identity_work *work)
 {
     struct identity *const identity = work->identity;
-    if (identity_has(work, NAME_METHOD))
-        identity->method = work->given[NAME_METHOD]->value;
-    else if (work->has_file || identity_has(work, NAME_TEXTCAPTCHA))
-        identity->method = SLICE_OF("post"); /* real clients send none with a file or a question */
-    else
+    identity->method = method_of(work->params);
+    if (identity->method.len == 0)
         return identity_fail(identity, "ERROR_BAD_PARAMETERS", "method is missing");
     if (identity->method.len > PARAM_NAME_MAX)
         return identity_fail(identity, "ERROR_BAD_PARAMETERS", "method is longer than %d bytes",
@@ -121,10 +144,7 @@ static int choose_method(struct identity_work *work)
     if (is_recaptcha(work) && version != NULL &&
         slice_equals_nocase(version->value, SLICE_OF("v3")))
         identity->captcha = CAPTCHA_RECAPTCHA_V3;
-    /* The site accepts an answer to these inputs once, so it is never worth caching. */
-    identity->is_one_time =
-        (is_recaptcha(work) && identity_has(work, NAME_DATA_S)) ||
-        (identity->captcha == CAPTCHA_GEETEST && identity_has(work, NAME_CHALLENGE));
+    identity->is_one_time = is_one_time(work);
     return 0;
 }
 
@@ -144,7 +164,7 @@ static bool is_counted(const struct identity_work *work, const struct param *par
     case NAME_PROXYTYPE:
         /* Bound to the egress address by its method, or by the operator's wish. */
         return work->options->include_proxy ||
-               (work->method != NULL && (work->method->needs & METHOD_NEEDS_PROXY) != 0);
+               (work->method != NULL && (work->method->needs & METHOD_BINDS_PROXY) != 0);
     case NAME_FLAG:
         return !is_false(param->value);
     case NAME_VERSION:
@@ -154,18 +174,23 @@ static bool is_counted(const struct identity_work *work, const struct param *par
          * case, no arithmetic are all spelled 0. */
         return !(work->identity->captcha == CAPTCHA_IMAGE && is_false(param->value));
     case NAME_OTHER:
-        /* A real client sends an empty action when it has none. */
-        return param->value.len > 0 || !slice_equals(param->name, SLICE_OF("action"));
+        /* A real client sends an empty action when it has none, and what is empty says nothing about
+         * a picture. */
+        return param->value.len > 0 || (work->identity->captcha != CAPTCHA_IMAGE &&
+                                        !slice_equals(param->name, SLICE_OF("action")));
+    case NAME_BOOKKEEPING:
+        return work->identity->captcha != CAPTCHA_IMAGE;
+    case NAME_PICTURE:
+    case NAME_TEXTCAPTCHA:
+        return work->identity->captcha != CAPTCHA_IMAGE || param->value.len > 0;
+    case NAME_FILE:
+    case NAME_BODY:
+        return work->identity->captcha != CAPTCHA_IMAGE || !is_empty_beside(work, role);
     case NAME_SITEKEY:
     case NAME_PAGEURL:
     case NAME_USER_AGENT:
-    case NAME_FILE:
-    case NAME_BODY:
     case NAME_IMAGE:
-    case NAME_PICTURE:
-    case NAME_TEXTCAPTCHA:
-    case NAME_DATA_S:
-    case NAME_CHALLENGE:
+    case NAME_ONCE:
     case NAME_ROLE_COUNT:
         return true;
     }
@@ -375,6 +400,7 @@ int identity_compute(const struct identity_options *options, const struct params
     work.identity = identity;
     work.method = NULL;
     work.has_file = false;
+    work.has_once = false;
     memset(work.given, 0, sizeof(work.given));
     identity->field_count = 0;
     identity->ignored_count = 0;

@@ -3,61 +3,49 @@
 #define NAME(literal) {.data = literal, .len = sizeof(literal) - 1}
 #define METHOD(literal, what, demands) \
     {.name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands)}
-#define METHOD_ALSO(literal, what, demands, ...)                                        \
-    {                                                                                   \
-        .name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands), .also = { \
-            __VA_ARGS__                                                                 \
-        }                                                                               \
-    }
+#define METHOD_WITH(literal, what, demands, ...) \
+    {.name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands), __VA_ARGS__}
 
 #define SITE (METHOD_NEEDS_SITEKEY | METHOD_NEEDS_PAGEURL)
 #define PAGE METHOD_NEEDS_PAGEURL
-#define PROXY METHOD_NEEDS_PROXY
+#define PROXY (METHOD_NEEDS_PROXY | METHOD_BINDS_PROXY)
+#define BOUND METHOD_BINDS_PROXY
 #define IMAGES METHOD_HAS_IMAGES
 #define UPLOAD (METHOD_NEEDS_IMAGE | METHOD_HAS_IMAGES)
+#define ANYTHING 0U
 
 /* The frequent ones first. The answer to anything recognised from a picture or a sound depends on
- * nothing else and does not expire, so all of those are images to the cache. userAgent is never
- * demanded here although some rows of PROTOCOL.md do: what happens without it is not documented. */
+ * nothing else and does not expire, so all of those are images to the cache. */
 static const struct method METHODS[] = {
-    METHOD("userrecaptcha", RECAPTCHA_V2, SITE),
-    METHOD("turnstile", TURNSTILE, SITE),
-    METHOD("hcaptcha", HCAPTCHA, SITE),
+    /* Those of the vendor's own reference. userAgent is never demanded, although some rows of
+     * PROTOCOL.md do: what happens without it is not documented. */
+    METHOD_WITH("userrecaptcha", RECAPTCHA_V2, SITE, .once = {NAME("data-s")}),
+    METHOD_WITH("turnstile", TURNSTILE, SITE, .once = {NAME("data"), NAME("pagedata")}),
     METHOD("post", IMAGE, UPLOAD),
     METHOD("base64", IMAGE, UPLOAD),
-    METHOD_ALSO("bls", IMAGE, IMAGES, NAME("instructions"), NAME("image_base64_1")),
+    METHOD_WITH("bls", IMAGE, IMAGES, .also = {NAME("instructions"), NAME("image_base64_1")}),
+    METHOD("cloudflare_challenge", CLOUDFLARE, PAGE | PROXY),
+    METHOD_WITH("geetest", GEETEST, PAGE, .also = {NAME("gt")}, .once = {NAME("challenge")}),
+    METHOD("friendly_captcha", OTHER, SITE),
+    METHOD_WITH("lemin", OTHER, PAGE, .also = {NAME("captcha_id")}),
+    METHOD("captchafox", OTHER, SITE | PROXY),
+    /* Others' methods, which clients send too and in several spellings: only the vendor can say what
+     * it wants with them, so nothing is demanded. */
+    METHOD_WITH("hcaptcha", HCAPTCHA, ANYTHING, .once = {NAME("data"), NAME("rqdata")}),
+    METHOD_WITH("geetest_v4", GEETEST, ANYTHING, .once = {NAME("challenge")}),
     METHOD("rotatecaptcha", IMAGE, IMAGES),
     METHOD("bounding_box", IMAGE, IMAGES),
-    METHOD_ALSO("audio", IMAGE, IMAGES, NAME("body")),
-    METHOD("cloudflare_challenge", CLOUDFLARE, PAGE | PROXY),
-    METHOD_ALSO("geetest", GEETEST, PAGE, NAME("gt")),
-    METHOD_ALSO("geetest_v4", GEETEST, PAGE, NAME("captcha_id")),
-    METHOD("friendly_captcha", OTHER, SITE),
-    METHOD_ALSO("lemin", OTHER, PAGE, NAME("captcha_id")),
-    METHOD("captchafox", OTHER, SITE | PROXY),
-    METHOD("mt_captcha", OTHER, SITE),
-    METHOD("prosopo", OTHER, SITE),
-    METHOD("yandex", OTHER, SITE),
-    METHOD("basilisk", OTHER, SITE),
-    METHOD("yidun", OTHER, SITE),
-    METHOD_ALSO("binance", OTHER, SITE, NAME("validate_id")),
-    METHOD_ALSO("amazon_waf", OTHER, SITE, NAME("iv"), NAME("context")),
-    METHOD_ALSO("funcaptcha", OTHER, PAGE, NAME("publickey")),
-    METHOD_ALSO("capy", OTHER, PAGE, NAME("captchakey")),
-    METHOD_ALSO("keycaptcha", OTHER, PAGE, NAME("s_s_c_user_id"), NAME("s_s_c_session_id"),
-                NAME("s_s_c_web_server_sign"), NAME("s_s_c_web_server_sign2")),
-    METHOD_ALSO("tencent", OTHER, PAGE, NAME("app_id")),
-    METHOD_ALSO("atb_captcha", OTHER, PAGE, NAME("app_id"), NAME("api_server")),
-    METHOD_ALSO("cutcaptcha", OTHER, PAGE, NAME("misery_key"), NAME("api_key")),
-    METHOD_ALSO("datadome", OTHER, PAGE | PROXY, NAME("captcha_url")),
-    METHOD_ALSO("cybersiara", OTHER, PAGE, NAME("master_url_id")),
-    METHOD("altcha", OTHER, PAGE),
-    METHOD_ALSO("alibaba", OTHER, PAGE, NAME("scene_id"), NAME("prefix")),
-    METHOD_ALSO("hunt", OTHER, PAGE, NAME("api_get_lib")),
-    METHOD_ALSO("tspd", OTHER, PAGE | PROXY, NAME("tspd_cookie"), NAME("html_page_base64")),
-    METHOD_ALSO("vkimage", OTHER, IMAGES, NAME("body"), NAME("steps")),
-    METHOD_ALSO("vkcaptcha", OTHER, PROXY, NAME("redirect_uri")),
-    METHOD_ALSO("temuimage", OTHER, IMAGES, NAME("body")),
+    METHOD("audio", IMAGE, IMAGES),
+    METHOD("vkimage", OTHER, IMAGES),
+    METHOD("temuimage", OTHER, IMAGES),
+    METHOD_WITH("funcaptcha", OTHER, ANYTHING, .once = {NAME("data[blob]")}),
+    METHOD_WITH("amazon_waf", OTHER, ANYTHING, .once = {NAME("context"), NAME("iv")}),
+    METHOD_WITH("binance", OTHER, ANYTHING, .once = {NAME("validate_id")}),
+    METHOD_WITH("altcha", OTHER, ANYTHING, .once = {NAME("challenge_json")}),
+    METHOD_WITH("keycaptcha", OTHER, ANYTHING, .once = {NAME("s_s_c_session_id")}),
+    METHOD("datadome", OTHER, BOUND),
+    METHOD("tspd", OTHER, BOUND),
+    METHOD("vkcaptcha", OTHER, BOUND),
 };
 
 const struct method *method_find(struct slice name)
@@ -66,4 +54,22 @@ const struct method *method_find(struct slice name)
         if (slice_equals(METHODS[i].name, name))
             return &METHODS[i];
     return NULL;
+}
+
+static bool has_value(const struct params *params, struct slice name)
+{
+    return params_value(params, name).len > 0;
+}
+
+struct slice method_of(const struct params *params)
+{
+    const struct slice given = params_trim(params_value(params, SLICE_OF("method")));
+    if (given.len > 0)
+        return given;
+    bool has_file = has_value(params, SLICE_OF("textcaptcha"));
+    for (size_t i = 0; i < params->count; i++)
+        has_file |= slice_is_given(params->items[i].filename);
+    if (has_file)
+        return SLICE_OF("post");
+    return has_value(params, SLICE_OF("body")) ? SLICE_OF("base64") : SLICE_NONE;
 }

@@ -5,11 +5,18 @@
     if (memcmp(name.data, literal, sizeof(literal) - 1) == 0) \
     return role
 
-static enum name_role role_of_3_to_6(struct slice name)
+static enum name_role role_of_1_to_6(struct slice name)
 {
     switch (name.len) {
+    case 1:
+        MATCH("_", NAME_TRANSPORT); /* jQuery's number against caches, another one in each call */
+        break;
+    case 2:
+        MATCH("iv", NAME_ONCE);
+        break;
     case 3:
         MATCH("key", NAME_TRANSPORT);
+        MATCH("ext", NAME_BOOKKEEPING);
         break;
     case 4:
         MATCH("json", NAME_TRANSPORT);
@@ -17,6 +24,7 @@ static enum name_role role_of_3_to_6(struct slice name)
         MATCH("body", NAME_BODY);
         MATCH("file", NAME_FILE);
         MATCH("calc", NAME_OPTION);
+        MATCH("data", NAME_ONCE);
         break;
     case 5:
         MATCH("reuse", NAME_TRANSPORT);
@@ -26,7 +34,8 @@ static enum name_role role_of_3_to_6(struct slice name)
         break;
     case 6:
         MATCH("method", NAME_METHOD);
-        MATCH("data-s", NAME_DATA_S);
+        MATCH("data-s", NAME_ONCE);
+        MATCH("rqdata", NAME_ONCE);
         MATCH("phrase", NAME_OPTION);
         break;
     }
@@ -43,6 +52,7 @@ static enum name_role role_of_7_to_8(struct slice name)
         MATCH("min_ttl", NAME_TRANSPORT);
         MATCH("max_age", NAME_TRANSPORT);
         MATCH("version", NAME_VERSION);
+        MATCH("context", NAME_ONCE);
         MATCH("numeric", NAME_OPTION);
         MATCH("min_len", NAME_OPTION);
         MATCH("max_len", NAME_OPTION);
@@ -53,12 +63,14 @@ static enum name_role role_of_7_to_8(struct slice name)
         MATCH("priority", NAME_TRANSPORT);
         MATCH("regsense", NAME_OPTION);
         MATCH("language", NAME_OPTION);
+        MATCH("pagedata", NAME_ONCE);
+        MATCH("filename", NAME_BOOKKEEPING);
         break;
     }
     return NAME_OTHER;
 }
 
-static enum name_role role_of_9_to_15(struct slice name)
+static enum name_role role_of_9_to_16(struct slice name)
 {
     switch (name.len) {
     case 9:
@@ -67,22 +79,29 @@ static enum name_role role_of_9_to_15(struct slice name)
         MATCH("useragent", NAME_USERAGENT);
         MATCH("proxytype", NAME_PROXYTYPE);
         MATCH("invisible", NAME_FLAG);
-        MATCH("challenge", NAME_CHALLENGE);
+        MATCH("challenge", NAME_ONCE);
         break;
     case 10:
         MATCH("enterprise", NAME_FLAG);
+        MATCH("is_russian", NAME_OPTION); /* what `language` was called once */
+        MATCH("data[blob]", NAME_ONCE);
         break;
     case 11:
         MATCH("header_acao", NAME_TRANSPORT);
         MATCH("textcaptcha", NAME_TEXTCAPTCHA);
+        MATCH("validate_id", NAME_ONCE);
         break;
     case 14:
+        MATCH("challenge_json", NAME_ONCE);
         if (name.data[13] >= '1' && name.data[13] <= '9')
             MATCH("image_base64_", NAME_PICTURE);
         break;
     case 15:
         MATCH("idempotency_key", NAME_TRANSPORT);
         MATCH("imginstructions", NAME_PICTURE);
+        break;
+    case 16:
+        MATCH("s_s_c_session_id", NAME_ONCE);
         break;
     }
     return NAME_OTHER;
@@ -91,8 +110,8 @@ static enum name_role role_of_9_to_15(struct slice name)
 enum name_role name_role(struct slice name)
 {
     if (name.len <= 6)
-        return role_of_3_to_6(name);
-    return name.len <= 8 ? role_of_7_to_8(name) : role_of_9_to_15(name);
+        return role_of_1_to_6(name);
+    return name.len <= 8 ? role_of_7_to_8(name) : role_of_9_to_16(name);
 }
 
 /* PHP drops leading blanks, makes an array of what has a bracket and turns dots and blanks into

@@ -17,14 +17,14 @@ enum name_role {
     NAME_PROXYTYPE,
     NAME_FLAG, /* invisible, enterprise: false equals absence */
     NAME_VERSION,
-    NAME_OPTION, /* of image recognition: 0 equals absence */
+    NAME_OPTION,      /* of image recognition: 0 equals absence */
+    NAME_BOOKKEEPING, /* what clients note beside an image: filename, ext (2captcha-ruby) */
     NAME_FILE,
     NAME_BODY,
     NAME_IMAGE,
     NAME_PICTURE, /* further images: imginstructions, image_base64_1 to 9 */
     NAME_TEXTCAPTCHA,
-    NAME_DATA_S,
-    NAME_CHALLENGE,
+    NAME_ONCE, /* a site gives it out for one answer, with the methods that say so (method.c) */
     NAME_ROLE_COUNT
 };
 

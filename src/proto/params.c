@@ -176,6 +176,15 @@ bool params_flag(const struct params *params, struct slice name)
            slice_equals_nocase(value, SLICE_OF("on"));
 }
 
+struct slice params_trim(struct slice value)
+{
+    while (value.len > 0 && (unsigned char)value.data[0] <= ' ')
+        value = (struct slice){.data = value.data + 1, .len = value.len - 1};
+    while (value.len > 0 && (unsigned char)value.data[value.len - 1] <= ' ')
+        value.len--;
+    return value;
+}
+
 bool param_is_transport(struct slice name)
 {
     return name_role(name) == NAME_TRANSPORT;

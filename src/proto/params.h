@@ -54,6 +54,9 @@ struct slice params_value(const struct params *params, struct slice name);
 /* 1, true, yes, on (any case) are true; everything else, also absence, is false. */
 bool params_flag(const struct params *params, struct slice name);
 
+/* Without the blanks and line ends that copying leaves around a value. */
+struct slice params_trim(struct slice value);
+
 /* Fields that are about the call, not about the captcha (DESIGN.md 5.1): never identity, never sent on. */
 bool param_is_transport(struct slice name);
 

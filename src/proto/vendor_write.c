@@ -1,3 +1,4 @@
+#include "proto/method.h"
 #include "proto/params.h"
 #include "proto/vendor.h"
 
@@ -163,10 +164,10 @@ static void write_form(const struct param *items, size_t count, struct buf *body
 
 /* sitekey and googlekey are one field here (DESIGN.md 5.1), but the vendor reads googlekey for
  * userrecaptcha and sitekey for everything else. A caller who gave both meant both. */
-static struct slice wire_name(const struct params *params, const struct param *param)
+static struct slice wire_name(const struct params *params, struct slice method,
+                              const struct param *param)
 {
-    const bool is_google =
-        slice_equals(params_value(params, SLICE_OF("method")), SLICE_OF("userrecaptcha"));
+    const bool is_google = slice_equals(method, SLICE_OF("userrecaptcha"));
     const struct slice right = is_google ? SLICE_OF("googlekey") : SLICE_OF("sitekey");
     const struct slice wrong = is_google ? SLICE_OF("sitekey") : SLICE_OF("googlekey");
     if (!slice_equals(param->name, wrong) || params_find(params, right) != NULL)
@@ -184,20 +185,19 @@ static size_t gather(const struct params *params, struct slice api_key, struct s
     items[count++] = (struct param){.name = SLICE_OF("json"), .value = SLICE_OF("1")};
     if (slice_is_given(pingback))
         items[count++] = (struct param){.name = SLICE_OF("pingback"), .value = pingback};
+    /* Real clients upload, or ask a question, without naming a method (PROTOCOL.md 1b). */
+    const struct slice method = method_of(params);
+    if (slice_is_given(method))
+        items[count++] = (struct param){.name = SLICE_OF("method"), .value = method};
     *has_file = false;
-    bool has_method = false;
     for (size_t i = 0; i < params->count; i++) {
         const struct param *param = &params->items[i];
-        if (param_is_transport(param->name))
+        if (param_is_transport(param->name) || slice_equals(param->name, SLICE_OF("method")))
             continue;
         *has_file = *has_file || slice_is_given(param->filename);
-        has_method = has_method || slice_equals(param->name, SLICE_OF("method"));
         items[count] = *param;
-        items[count++].name = wire_name(params, param);
+        items[count++].name = wire_name(params, method, param);
     }
-    /* Real clients upload, or ask a question, without naming a method (PROTOCOL.md 1b). */
-    if (!has_method && (*has_file || params_find(params, SLICE_OF("textcaptcha")) != NULL))
-        items[count++] = (struct param){.name = SLICE_OF("method"), .value = SLICE_OF("post")};
     return count;
 }
 

@@ -98,6 +98,94 @@ def an_image_as_a_file_is_the_same_request_as_its_base64():
 
 
 @test
+def an_image_is_paid_once_whatever_a_client_notes_beside_it():
+    with World() as world:
+        text = base64.b64encode(IMAGE).decode()
+        body, kind = multipart([("key", KEY), ("method", "post"), ("file", "captcha.png", IMAGE), ("body", "")])
+        replies = [
+            world.submit(method="base64", body=text),
+            world.submit(method="base64", body=text, filename="a.png", ext="png"),
+            world.submit(method="base64", body=text, filename="b.png", ext="png", lang="", imginstructions=""),
+            world.submit(method="base64", body=text, file=""),
+            world.submit(method=None, body=text, _="1763400000000"),
+            http_request(world.url + "/in.php", "POST", body, {"Content-Type": kind}),
+        ]
+        answers = {world.result_text(reply.text[3:]) for reply in replies}
+        equal(len(answers), 1, "answers")
+        equal(world.paid(), 1, "paid")
+        world.result_text(world.submit_id(method="base64", body=text, numeric="1"))
+        equal(world.paid(), 2, "an option of recognition is another request; paid")
+
+
+@test
+def a_body_without_a_method_and_a_method_with_blanks_reach_the_vendor_as_they_are_meant():
+    with World() as world:
+        text = base64.b64encode(IMAGE).decode()
+        world.result_text(world.submit_id(method=None, sitekey=None, pageurl=None, body=text))
+        equal(world.sim.submits()[0]["params"]["method"], "base64")
+        world.result_text(world.submit_id(method="turnstile ", sitekey="0xSITE", pageurl=PAGE))
+        equal(world.sim.submits()[1]["params"]["method"], "turnstile")
+        world.result_text(world.submit_id())
+        equal(world.paid(), 2, "blanks make no other request; paid")
+
+
+@test
+def only_the_vendor_judges_methods_that_its_reference_does_not_have():
+    cases = [
+        {"method": "vkimage", "file_1": "aGVsbG8="},
+        {"method": "altcha", "websiteURL": PAGE, "challenge_url": PAGE},
+        {"method": "alibaba", "sceneId": "s", "prefix": "p", "pageurl": PAGE},
+        {"method": "hunt", "apiGetLib": PAGE, "pageurl": PAGE},
+        {"method": "tspd", "tspdcookie": "c", "pageurl": PAGE},
+        {"method": "vkcaptcha", "useragent": "u"},
+        {"method": "yandex", "sitekey": "k", "url": PAGE},
+        {"method": "capy", "sitekey": "k", "pageurl": PAGE},
+    ]
+    with World() as world:
+        for place, params in enumerate(cases):
+            world.result_text(world.submit_id(**{"sitekey": None, "pageurl": None, **params}))
+            sent = world.sim.submits()[place]["params"]
+            equal({name: sent.get(name) for name in params}, params, "what the vendor got")
+
+
+@test
+def a_page_by_another_name_does_not_get_around_the_allowed_hosts():
+    with World(clients(alice={"allow_hosts": ["example.com"]})) as world:
+        word = "ERROR_DOMAIN_NOT_ALLOWED"
+        other = "https://elsewhere.test/"
+        def submit(**params):
+            return world.submit(method="yandex", key=ALICE, **params).text
+        equal(submit(pageurl=None, url=other), word)
+        equal(submit(pageurl=PAGE, url=other), word, "two pages")
+        equal(submit(pageurl=None, websiteURL=other), word)
+        equal(submit(pageurl=None), word, "no page at all")
+        contains(submit(pageurl=None, url=PAGE), "OK|")
+
+
+@test
+def inputs_that_a_site_takes_once_are_joined_but_never_cached():
+    cases = [
+        {"method": "turnstile", "data": "d"},
+        {"method": "turnstile", "pagedata": "p"},
+        {"method": "hcaptcha", "data": "d"},
+        {"method": "hcaptcha", "rqdata": "r"},
+    ]
+    with World(sim=("--solve-time", "10m")) as world:
+        paid = 0
+        for case in cases:
+            params = {"sitekey": "0xSITE", "pageurl": PAGE, **case}
+            tasks = [world.submit_id(**params) for _ in range(3)]
+            wait_until(lambda: world.sim.solve() == 1, "one submit for all of them")
+            equal(len({world.result_text(task) for task in tasks}), 1, "answers of those that asked together")
+            paid += 1
+            equal(world.paid(), paid, f"{params}: paid")
+            later = world.submit_id(**params)
+            wait_until(lambda: world.sim.solve() == 1, f"{params}: a submit for who asks later")
+            world.result_text(later)
+            paid += 1
+
+
+@test
 def mistakes_get_the_vendors_words_and_never_reach_the_vendor():
     with World() as world:
         big = base64.b64encode(bytes(1100 * 1024)).decode()

@@ -273,7 +273,10 @@ static void flip(struct request *request, struct rand *rand)
     const size_t at = (size_t)rand_below(rand, request->count);
     struct field *const field = &request->fields[at];
     if (slice_equals(field->name, SLICE_OF("method"))) {
-        if (find(request, "file") != NULL || one_in(rand, 2))
+        /* What is empty says nothing about an image. */
+        if (find(request, "file") != NULL)
+            add(request, SLICE_OF("extra"), SLICE_OF("1"));
+        else if (one_in(rand, 2))
             add(request, SLICE_OF("extra"), one_in(rand, 2) ? SLICE_OF("") : SLICE_OF("1"));
         else
             field->value = SLICE_OF("brand_newer");

@@ -150,6 +150,56 @@ static void recognition_options_count_unless_they_are_the_default(void **state)
     assert_false(equals(plain, file_key("can_no_answer", "0")));
 }
 
+static void what_clients_note_beside_an_image_does_not_count(void **state)
+{
+    (void)state;
+    const struct key plain = file_key(NULL, NULL);
+    static const char *const notes[][2] = {
+        {"filename", "captcha-17.png"},
+        {"ext", "png"},
+        {"body", ""},
+        {"lang", ""},
+        {"textinstructions", ""},
+        {"imginstructions", ""},
+        {"is_russian", "0"},
+        {"recaptcharows", ""},
+        {"textcaptcha", ""},
+        {"_", "1763400000000"},
+    };
+    for (size_t i = 0; i < sizeof(notes) / sizeof(notes[0]); i++)
+        if (!equals(plain, file_key(notes[i][0], notes[i][1])))
+            fail_msg("%s=%s is paid for again", notes[i][0], notes[i][1]);
+    assert_int_equal(compute_image("base64", "body", slice_from(text), false, "file", ""), 0);
+    assert_true(equals(plain, identity.key));
+    assert_int_equal(compute_image("base64", "body", slice_from(text), false, "ext", "gif"), 0);
+    assert_true(equals(plain, identity.key));
+    /* A name that means something for another method counts there. */
+    assert_int_equal(compute_image("brand_new", NULL, SLICE_NONE, false, "ext", "gif"), 0);
+    const struct key gif = identity.key;
+    assert_int_equal(compute_image("brand_new", NULL, SLICE_NONE, false, "ext", "png"), 0);
+    assert_false(equals(gif, identity.key));
+    /* Nothing but empty fields is no image. */
+    struct field empty[] = {
+        {SLICE_OF("method"), SLICE_OF("post"), false},
+        {SLICE_OF("file"), SLICE_OF(""), true},
+        {SLICE_OF("body"), SLICE_OF(""), false},
+    };
+    assert_int_equal(compute(empty, 2), ERR_INVALID);
+    assert_int_equal(compute(empty, 3), ERR_INVALID);
+}
+
+static void a_body_without_a_method_is_base64(void **state)
+{
+    (void)state;
+    const struct key file = file_key(NULL, NULL);
+    assert_int_equal(compute_image(NULL, "body", slice_from(text), false, NULL, NULL), 0);
+    assert_true(equals(file, identity.key));
+    assert_true(slice_equals(identity.method, SLICE_OF("base64")));
+    assert_int_equal(compute_image("", "body", slice_from(text), false, NULL, NULL), 0);
+    assert_true(equals(file, identity.key));
+    assert_int_equal(compute_image(NULL, "body", SLICE_OF(""), false, NULL, NULL), ERR_INVALID);
+}
+
 static void images_that_could_be_confused_stay_apart(void **state)
 {
     (void)state;
@@ -300,6 +350,8 @@ int main(int argc, char **argv)
         TEST(a_file_and_its_base64_are_one_request),
         TEST(every_byte_of_an_image_counts),
         TEST(recognition_options_count_unless_they_are_the_default),
+        TEST(what_clients_note_beside_an_image_does_not_count),
+        TEST(a_body_without_a_method_is_base64),
         TEST(images_that_could_be_confused_stay_apart),
         TEST(other_methods_hash_their_images_too),
         TEST(impossible_images_are_refused_in_the_vendors_words),

@@ -151,8 +151,10 @@ static void no_name_or_value_can_imitate_another_field(void **state)
 static void transport_fields_never_count(void **state)
 {
     (void)state;
-    assert_same(TS, TS "&key=k&json=1&soft_id=1&header_acao=1&pingback=http://x&callback=y&debug=1"
-                       "&wait=3&reuse=single&min_ttl=1&max_age=2&idempotency_key=i&priority=9");
+    assert_same(
+        TS, TS
+        "&key=k&_=1763400000000&json=1&soft_id=1&header_acao=1&pingback=http://x&callback=y&debug=1"
+        "&wait=3&reuse=single&min_ttl=1&max_age=2&idempotency_key=i&priority=9");
     (void)key_of(TS "&key=k&proxy=p&action=a");
     assert_int_equal(identity.ignored_count, 2);
     assert_true(slice_equals(identity.ignored[0], SLICE_OF("key")));
@@ -302,6 +304,107 @@ static void geetest_challenges_are_one_time(void **state)
     assert_false(identity.is_one_time);
 }
 
+static void inputs_that_a_site_takes_once_are_one_time(void **state)
+{
+    (void)state;
+#define HC "method=hcaptcha&sitekey=K&pageurl=https://a.example/"
+    static const char *const once[] = {
+        TS "&data=d",
+        TS "&pagedata=p",
+        HC "&data=d",
+        HC "&rqdata=r",
+        GT "&challenge=c",
+        V2 "&data-s=s",
+        "method=funcaptcha&publickey=K&data%5Bblob%5D=b",
+        "method=amazon_waf&sitekey=K&iv=i&context=c",
+        "method=binance&sitekey=K&validate_id=v",
+        "method=altcha&websiteURL=https://a.example/&challenge_json=%7B%7D",
+    };
+    static const char *const often[] = {
+        TS,
+        HC,
+        GT,
+        V2,
+        TS "&data=",
+        TS "&pagedata=",
+        HC "&rqdata=",
+        HC "&invisible=1",
+        TS "&rqdata=r",
+        V2 "&data=d",
+        HC "&data-s=s",
+        "method=brand_new&data=d",
+        "method=funcaptcha&publickey=K&data%5Bother%5D=b",
+    };
+    for (size_t i = 0; i < sizeof(once) / sizeof(once[0]); i++) {
+        (void)key_of(once[i]);
+        if (!identity.is_one_time)
+            fail_msg("%s could be cached", once[i]);
+    }
+    for (size_t i = 0; i < sizeof(often) / sizeof(often[0]); i++) {
+        (void)key_of(often[i]);
+        if (identity.is_one_time)
+            fail_msg("%s could not be cached", often[i]);
+    }
+}
+
+static void blanks_around_a_method_are_not_part_of_it(void **state)
+{
+    (void)state;
+    assert_same("method=geetest_v4&captcha_id=1&pageurl=http://a/",
+                "method=geetest_v4%20&captcha_id=1&pageurl=http://a/");
+    assert_int_equal(identity.captcha, CAPTCHA_GEETEST);
+    assert_true(slice_equals(identity.method, SLICE_OF("geetest_v4")));
+    assert_same(TS, "method=%09turnstile%0d%0a&sitekey=K&pageurl=https://a.example/x");
+    assert_mistake("method=%20", "ERROR_BAD_PARAMETERS", "method is missing");
+    assert_mistake("method=turn%20stile&sitekey=K&pageurl=http://a/", "ERROR_BAD_PARAMETERS",
+                   "method is not a word of letters, digits, _, - and .");
+    assert_mistake("method=turnstile%00&sitekey=K&pageurl=http://a/", "ERROR_BAD_PARAMETERS",
+                   "method holds a NUL byte");
+}
+
+static void only_the_vendors_own_methods_demand_parameters(void **state)
+{
+    (void)state;
+    static const char *const others[] = {
+        "method=vkimage&file_1=aGVsbG8=",
+        "method=vkimage&body=aGVsbG8=",
+        "method=altcha&websiteURL=https://a.example/&challenge_url=https://a.example/c",
+        "method=alibaba&sceneId=s&prefix=p&pageurl=https://a.example/",
+        "method=hunt&apiGetLib=https://a.example/l.js&pageurl=https://a.example/",
+        "method=tspd&tspdcookie=c&pageurl=https://a.example/",
+        "method=vkcaptcha&useragent=u",
+        "method=yandex&sitekey=K&url=https://a.example/",
+        "method=binance&sitekey=K&url=https://a.example/&validateId=v",
+        "method=capy&sitekey=K&pageurl=https://a.example/",
+        "method=hcaptcha",
+        "method=geetest_v4",
+        "method=rotatecaptcha&file_1=aGVsbG8=",
+        "method=audio",
+        "method=bounding_box",
+        "method=temuimage",
+        "method=funcaptcha",
+        "method=keycaptcha",
+        "method=amazon_waf",
+        "method=lemin_v2",
+        "method=datadome",
+        "method=cutcaptcha",
+        "method=cybersiara",
+        "method=tencent",
+        "method=atb_captcha",
+        "method=mt_captcha",
+        "method=prosopo",
+        "method=basilisk",
+        "method=yidun",
+    };
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++)
+        if (compute_form(others[i]) != 0)
+            fail_msg("%s: %s", others[i], identity.mistake_detail);
+    /* What is bound to an egress address still is, when a proxy is given. */
+    assert_other("method=datadome&proxy=1.2.3.4:1", "method=datadome&proxy=1.2.3.4:2");
+    assert_other("method=tspd&proxy=1.2.3.4:1", "method=tspd&proxy=1.2.3.4:2");
+    assert_other("method=vkcaptcha&proxy=1.2.3.4:1", "method=vkcaptcha");
+}
+
 static void the_scope_and_the_secret_are_part_of_the_key(void **state)
 {
     (void)state;
@@ -344,12 +447,14 @@ static void required_parameters_are_missed_in_the_vendors_words(void **state)
                    "pageurl is required by method friendly_captcha");
     assert_mistake("method=cloudflare_challenge&pageurl=http://a/", "ERROR_BAD_PARAMETERS",
                    "proxy is required by method cloudflare_challenge");
-    assert_mistake("method=funcaptcha&pageurl=http://a/", "ERROR_BAD_PARAMETERS",
-                   "publickey is required by method funcaptcha");
-    assert_mistake("method=keycaptcha&pageurl=http://a/&s_s_c_user_id=1&s_s_c_session_id=2"
-                   "&s_s_c_web_server_sign=3",
-                   "ERROR_BAD_PARAMETERS",
-                   "s_s_c_web_server_sign2 is required by method keycaptcha");
+    assert_mistake("method=geetest&pageurl=http://a/&challenge=c", "ERROR_BAD_PARAMETERS",
+                   "gt is required by method geetest");
+    assert_mistake("method=lemin&pageurl=http://a/", "ERROR_BAD_PARAMETERS",
+                   "captcha_id is required by method lemin");
+    assert_mistake("method=captchafox&pageurl=http://a/&sitekey=K", "ERROR_BAD_PARAMETERS",
+                   "proxy is required by method captchafox");
+    assert_mistake("method=bls&instructions=664", "ERROR_BAD_PARAMETERS",
+                   "image_base64_1 is required by method bls");
     /* What nobody documented passes. */
     (void)key_of("method=brand_new");
     assert_int_equal(identity.captcha, CAPTCHA_OTHER);
@@ -427,6 +532,9 @@ int main(int argc, char **argv)
         TEST(odd_addresses_go_to_the_given_normaliser),
         TEST(the_proxy_counts_only_where_it_must),
         TEST(geetest_challenges_are_one_time),
+        TEST(inputs_that_a_site_takes_once_are_one_time),
+        TEST(blanks_around_a_method_are_not_part_of_it),
+        TEST(only_the_vendors_own_methods_demand_parameters),
         TEST(the_scope_and_the_secret_are_part_of_the_key),
         TEST(required_parameters_are_missed_in_the_vendors_words),
         TEST(hostile_names_and_bytes_are_refused),
