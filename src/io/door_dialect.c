@@ -37,25 +37,47 @@ static bool read_submit(struct gate *gate, const struct http_request *request, s
         say(gate, request->caller, visit, mistake.word);
         return false;
     }
-    ask->is_id_told = true;
-    ask->hold_ms = 0;
+    const bool is_held = visit->door == DOOR_RECOGNITION;
+    /* What takes a browser and half a minute is not answered at once at the vendor's either. */
+    if (is_held && ask->captcha != CAPTCHA_IMAGE) {
+        say(gate, request->caller, visit, "ERROR_BAD_PARAMETERS");
+        return false;
+    }
+    ask->is_id_told = !is_held;
+    ask->hold_ms = is_held ? HOLD_MAX_MS : 0;
     intake_pack(gate, ask);
     ask_memo_keep(&gate->ask_memo, visit, ask);
     return true;
+}
+
+static void submit(struct gate *gate, const struct http_request *request, struct visit *visit)
+{
+    struct event event = gate_event(gate, EVENT_ASK);
+    if (!ask_memo_find(&gate->ask_memo, request, visit, &event.ask) &&
+        !read_submit(gate, request, visit, &event.ask))
+        return;
+    if (event.ask.hold_ms > 0)
+        http_expect_hold(gate->server, request->caller);
+    visit_store(request, visit);
+    gate_step(gate, &event);
+    intake_ask_close(&event.ask);
 }
 
 void door_in(struct gate *gate, const struct http_request *request, struct visit *visit,
              uint64_t number)
 {
     (void)number;
-    struct event event = gate_event(gate, EVENT_ASK);
     visit->door = DOOR_SUBMIT;
-    if (!ask_memo_find(&gate->ask_memo, request, visit, &event.ask) &&
-        !read_submit(gate, request, visit, &event.ask))
-        return;
-    visit_store(request, visit);
-    gate_step(gate, &event);
-    intake_ask_close(&event.ask);
+    submit(gate, request, visit);
+}
+
+/* An image, and its text in the reply. Who hears CAPCHA_NOT_READY asks again and joins what is under way. */
+void door_recognise(struct gate *gate, const struct http_request *request, struct visit *visit,
+                    uint64_t number)
+{
+    (void)number;
+    visit->door = DOOR_RECOGNITION;
+    submit(gate, request, visit);
 }
 
 /* ---- res.php ----------------------------------------------------------------------------- */
@@ -222,6 +244,7 @@ void door_dialect_answer(struct gate *gate, const struct visit *visit, const str
             dialect_write_word(&gate->body, visit->is_json, dialect_word(answer));
         break;
     case DOOR_RESULT:
+    case DOOR_RECOGNITION:
     case DOOR_ACCOUNT:
         if (visit->wants_price) {
             write_price(gate, answer);

@@ -8,8 +8,10 @@
 typedef void (*door_fn)(struct gate *gate, const struct http_request *request, struct visit *visit,
                         uint64_t number);
 
-/* dialect: /in.php, /res.php */
+/* dialect: /in.php, /solve.php, /res.php */
 void door_in(struct gate *gate, const struct http_request *request, struct visit *visit, uint64_t);
+void door_recognise(struct gate *gate, const struct http_request *request, struct visit *visit,
+                    uint64_t);
 void door_res(struct gate *gate, const struct http_request *request, struct visit *visit, uint64_t);
 void door_dialect_answer(struct gate *gate, const struct visit *visit, const struct answer *answer);
 void door_dialect_account(struct gate *gate, const struct visit *visit,

@@ -17,6 +17,7 @@ static void answer(struct gate *gate, const struct answer *answer)
     switch (visit.door) {
     case DOOR_SUBMIT:
     case DOOR_RESULT:
+    case DOOR_RECOGNITION:
     case DOOR_REPORT:
     case DOOR_ACCOUNT:
         door_dialect_answer(gate, &visit, answer);

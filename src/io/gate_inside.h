@@ -27,16 +27,17 @@
 /* How an exchange is to be answered; every answer of the engine finds it by its caller. */
 enum door {
     DOOR_NONE,
-    DOOR_SUBMIT,   /* in.php */
-    DOOR_RESULT,   /* res.php?action=get, get2 */
-    DOOR_REPORT,   /* res.php?action=reportgood, reportbad */
-    DOOR_ACCOUNT,  /* res.php?action=getbalance, threadsinfo */
-    DOOR_SOLVE,    /* POST /v1/solves */
-    DOOR_STATE,    /* GET /v1/solves/{id} */
-    DOOR_DETACH,   /* DELETE /v1/solves/{id} */
-    DOOR_PINGBACK, /* /pingback/{nonce} */
-    DOOR_LETTERS,  /* orders about dead letters */
-    DOOR_OPINION,  /* POST /v1/solves/{id}/report */
+    DOOR_SUBMIT,      /* in.php */
+    DOOR_RECOGNITION, /* solve.php */
+    DOOR_RESULT,      /* res.php?action=get, get2 */
+    DOOR_REPORT,      /* res.php?action=reportgood, reportbad */
+    DOOR_ACCOUNT,     /* res.php?action=getbalance, threadsinfo */
+    DOOR_SOLVE,       /* POST /v1/solves */
+    DOOR_STATE,       /* GET /v1/solves/{id} */
+    DOOR_DETACH,      /* DELETE /v1/solves/{id} */
+    DOOR_PINGBACK,    /* /pingback/{nonce} */
+    DOOR_LETTERS,     /* orders about dead letters */
+    DOOR_OPINION,     /* POST /v1/solves/{id}/report */
 };
 
 /* What is remembered of a request until its reply; it travels in the exchange's note. */

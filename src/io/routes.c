@@ -13,6 +13,7 @@ const struct route routes[] = {
     {"/res.php", HTTP_METHOD_POST, ROUTE_CLIENT, true, door_res},
     {"/in.php", HTTP_METHOD_POST, ROUTE_CLIENT, true, door_in},
     {"/in.php", HTTP_METHOD_GET, ROUTE_CLIENT, true, door_in},
+    {"/solve.php", HTTP_METHOD_POST, ROUTE_CLIENT, true, door_recognise},
     {"/pingback/{nonce}", HTTP_METHOD_GET, ROUTE_OPEN, true, door_pingback},
     {"/pingback/{nonce}", HTTP_METHOD_POST, ROUTE_OPEN, true, door_pingback},
     {"/v1/solves", HTTP_METHOD_POST, ROUTE_CLIENT, false, door_solve},

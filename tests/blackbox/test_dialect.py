@@ -98,6 +98,49 @@ def an_image_as_a_file_is_the_same_request_as_its_base64():
 
 
 @test
+def solve_php_answers_with_the_text_of_an_image():
+    with World() as world:
+        url = world.url + "/solve.php"
+        text = base64.b64encode(IMAGE).decode()
+        form = {"key": KEY, "method": "base64", "body": text}
+        first = post_form(url, form)
+        equal(first.status, 200)
+        check(first.text.startswith("OK|"), first.text)
+        body, kind = multipart([("key", KEY), ("json", "1"), ("file", "captcha.png", IMAGE)])
+        file = http_request(url, "POST", body, {"Content-Type": kind}).json()
+        equal(file, {"status": 1, "request": first.text[3:]})
+        equal(world.result_text(world.submit_id(method="base64", body=text)), first.text, "in.php's answer")
+        equal(world.paid(), 1, "paid")
+        books = world.stats()["total"]
+        equal((books["requests"], books["answered_api"], books["answered_dedup_cache"]), (3, 1, 2), "the books")
+        for word, params in (("ERROR_BAD_PARAMETERS", {"method": "turnstile", "sitekey": "k", "pageurl": PAGE}),
+                             ("ERROR_ZERO_CAPTCHA_FILESIZE", {"method": "base64"}),
+                             ("ERROR_BAD_PARAMETERS", {})):
+            equal(post_form(url, {"key": KEY, **params}).text, word, f"{params}")
+            equal(post_form(url, {"key": KEY, "json": "1", **params}).json(), {"status": 0, "request": word})
+        equal(get(url, **form).status, 405, "GET")
+        world.sim.set_faults(script=[{"fault": "task-error", "value": "ERROR_BAD_PROXY"}])
+        equal(post_form(url, {**form, "numeric": "1"}).text, "ERROR_BAD_PROXY")
+        equal(world.paid(), 2, "paid")
+
+
+@test
+def who_leaves_solve_php_before_the_submit_has_paid_nothing():
+    with World({"upstream": {"slots": 1}}, sim=("--solve-time", "10m")) as world:
+        world.submit()
+        wait_until(lambda: world.paid() == 1, "the one slot is taken")
+        form = f"key={KEY}&method=base64&body=" + base64.b64encode(IMAGE).decode().replace("+", "%2B")
+        with Raw(world.port) as raw:
+            raw.send(f"POST /solve.php HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(form)}\r\n\r\n{form}")
+            world.await_waiting(2)
+        world.await_waiting(1)
+        wait_until(lambda: world.sim.solve() == 1, "the first")
+        wait_until(lambda: world.stats()["now"]["waiting"] == 0, "nobody waits")
+        equal(world.paid(), 1, "paid")
+        equal(world.counter("detached"), 1, "detached")
+
+
+@test
 def an_image_is_paid_once_whatever_a_client_notes_beside_it():
     with World() as world:
         text = base64.b64encode(IMAGE).decode()
