@@ -66,9 +66,10 @@ static int print_hash(const char *key, long len, bool is_json)
     }
     const struct slice text = {.data = key, .len = (size_t)len};
     if (!value_is_client_key(text)) {
-        (void)fprintf(stderr, "solvegate hash-key: expected %d visible characters, found %s%ld%s\n",
-                      CLIENT_KEY_CHARS, len >= INPUT_MAX ? "at least " : "", len,
-                      len == CLIENT_KEY_CHARS ? ", some of another kind" : "");
+        (void)fprintf(stderr,
+                      "solvegate hash-key: expected %d or %d visible characters, found %s%ld%s\n",
+                      CLIENT_KEY_CHARS, CLIENT_KEY_LONG_CHARS, len >= INPUT_MAX ? "at least " : "",
+                      len, value_is_client_key_length(text.len) ? ", some of another kind" : "");
         return EX_DATAERR;
     }
     uint8_t hash[CLIENT_KEY_HASH_BYTES];
@@ -116,8 +117,8 @@ const struct command command_hash_key = {
     .group = GROUP_RUN,
     .summary = "Print the key_hash of a client's key on standard input",
     .usage = "< FILE",
-    .details = "On a terminal it asks for the key and does not show it. Keys have 32 visible "
-               "characters; `openssl rand -hex 16` makes one.\n",
+    .details = "On a terminal it asks for the key and does not show it. Keys have 32 or 36 "
+               "visible characters; `openssl rand -hex 16` makes one.\n",
     .flags = flags,
     .examples = examples,
     .run = run,

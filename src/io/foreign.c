@@ -11,39 +11,64 @@ static bool is_numeric(struct slice host)
     return true;
 }
 
-/* A host and port as the Host field has it, or what follows the scheme of an Origin. */
-static bool is_loopback(struct slice authority)
+/* How much of a host and port is the host. */
+static size_t host_length(struct slice authority)
 {
-    size_t len = authority.len;
     const char *const colon = memrchr(authority.data, ':', authority.len);
     const char *const bracket = memrchr(authority.data, ']', authority.len);
     if (colon != NULL && (bracket == NULL || colon > bracket))
-        len = (size_t)(colon - authority.data);
-    const struct slice host = {.data = authority.data, .len = len};
+        return (size_t)(colon - authority.data);
+    return authority.len;
+}
+
+/* A host and port as the Host field has it, or what follows the scheme of an Origin. */
+static bool is_loopback(struct slice authority)
+{
+    const struct slice host = {.data = authority.data, .len = host_length(authority)};
     return slice_equals_nocase(host, SLICE_OF("localhost")) ||
            slice_equals(host, SLICE_OF("[::1]")) ||
            (slice_starts_with(host, SLICE_OF("127.")) && is_numeric(host));
 }
 
-static bool is_own_origin(struct slice origin)
+static struct slice port_of(struct slice authority)
+{
+    const size_t len = host_length(authority);
+    return (struct slice){.data = authority.data + len, .len = authority.len - len};
+}
+
+/* A page of ours, by whichever name of this machine. Behind another port is somebody else's program,
+ * whose pages may show anything. */
+static bool is_own_origin(struct slice origin, struct slice host)
 {
     const char *const slashes = memmem(origin.data, origin.len, "//", 2);
-    if (slashes == NULL)
+    if (slashes == NULL || !slice_is_given(host))
         return false;
     const size_t skipped = (size_t)(slashes + 2 - origin.data);
-    return is_loopback((struct slice){.data = slashes + 2, .len = origin.len - skipped});
+    const struct slice authority = {.data = slashes + 2, .len = origin.len - skipped};
+    return is_loopback(authority) && slice_equals(port_of(authority), port_of(host));
+}
+
+/* Browsers count ports of one host as the same site, so only its own origin is near enough; "none" is an
+ * address that was typed in. */
+static bool is_own_fetch(struct slice site)
+{
+    return !slice_is_given(site) || slice_equals_nocase(site, SLICE_OF("same-origin")) ||
+           slice_equals_nocase(site, SLICE_OF("none"));
+}
+
+bool foreign_is(const struct http_request *request)
+{
+    if (!is_own_fetch(request->sec_fetch_site))
+        return true;
+    if (slice_is_given(request->origin) && !is_own_origin(request->origin, request->host))
+        return true;
+    /* A name that somebody made to point here (DNS rebinding); HTTP/1.0 may leave it out. */
+    return slice_is_given(request->host) && request->host.len > 0 && !is_loopback(request->host);
 }
 
 bool foreign_may_enter(const struct gate *gate, const struct http_request *request)
 {
-    if (gate->config->client_count > 0)
-        return true;
-    if (slice_equals_nocase(request->sec_fetch_site, SLICE_OF("cross-site")))
-        return false;
-    if (slice_is_given(request->origin) && !is_own_origin(request->origin))
-        return false;
-    /* A name that somebody made to point here (DNS rebinding); HTTP/1.0 may leave it out. */
-    return !slice_is_given(request->host) || request->host.len == 0 || is_loopback(request->host);
+    return gate->config->client_count > 0 || !foreign_is(request);
 }
 
 void foreign_refuse(struct gate *gate, const struct http_request *request,

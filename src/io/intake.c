@@ -2,6 +2,7 @@
 
 #include "io/reply.h"
 #include "io/url.h"
+#include "proto/config_values.h"
 #include "proto/method.h"
 
 #include <stdio.h>
@@ -46,11 +47,11 @@ bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_i
     *client = 0;
     if (gate->config->client_count == 0)
         return true;
-    /* The vendor's keys have 32 characters, and clients of the vendor know its word for others. */
-    if (key.len != 32)
+    /* Clients of the vendor know its word for a key that can be none. */
+    if (!value_is_client_key_length(key.len))
         return fail(mistake, 401, "unauthorized", "ERROR_WRONG_USER_KEY",
                     key.len == 0 ? "no key was given: send Authorization: Bearer KEY or key=KEY"
-                                 : "a key has 32 characters");
+                                 : "a key has 32 or 36 characters");
     const long found = client_keys_find(&gate->client_keys, key);
     if (found < 0)
         return fail(mistake, 401, "unauthorized", "ERROR_KEY_DOES_NOT_EXIST",
@@ -303,7 +304,7 @@ static bool check_pingback(const struct gate *gate, struct mistake *mistake)
     const char *why = NULL;
     if (!slice_is_given(pingback) || notices_allows(&options, pingback, &why))
         return true;
-    return fail(mistake, 403, "pingback_not_allowed", "ERROR_DOMAIN_NOT_ALLOWED", why);
+    return fail(mistake, 403, "pingback_not_allowed", "ERROR_PINGBACK_NOT_ALLOWED", why);
 }
 
 void intake_pack(const struct gate *gate, struct ask *ask)

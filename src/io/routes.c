@@ -183,14 +183,11 @@ static bool is_near(struct slice peer)
            slice_equals(peer, SLICE_OF("::1"));
 }
 
-static bool is_keyed(const struct route *route)
-{
-    return route->access == ROUTE_CLIENT || route->access == ROUTE_ADMIN;
-}
-
+/* A page that a browser on this machine has open comes from near, too, and must not read our figures. */
 static bool needs_admin(const struct route *route, const struct http_request *request)
 {
-    return route->access == ROUTE_ADMIN || (route->access == ROUTE_NEAR && !is_near(request->peer));
+    return route->access == ROUTE_ADMIN ||
+           (route->access == ROUTE_NEAR && (!is_near(request->peer) || foreign_is(request)));
 }
 
 /* The pattern instead of the path, which may hold a nonce, and nothing of the query. */
@@ -214,7 +211,7 @@ void routes_dispatch(struct gate *gate, const struct http_request *request)
         if (!route->is_dialect)
             take_request_id(gate, request, &visit);
         tell(request, &visit, route->pattern);
-        if (is_keyed(route) && !foreign_may_enter(gate, request)) {
+        if (route->access != ROUTE_OPEN && !foreign_may_enter(gate, request)) {
             foreign_refuse(gate, request, &visit, route->is_dialect);
             return;
         }

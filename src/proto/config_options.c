@@ -111,12 +111,13 @@ static const char *const plain_shapes[OPTION_KIND_COUNT] = {
     [OPTION_ERRORS] = "\"pending\", \"busy\", \"unsolvable\", \"transient\", \"account\", "
                       "\"caller\", \"proxy\" or \"unknown\"",
     [OPTION_NAME] = "1 to 63 letters, digits, \"_\", \"-\" or \".\"",
-    [OPTION_KEY] = "32 visible characters",
+    [OPTION_KEY] = "32 or 36 visible characters",
     [OPTION_KEY_HASH] = "64 hexadecimal digits",
     [OPTION_SCOPES] = "\"solve\" or \"admin\"",
     [OPTION_HOSTS] = "a host like \"example.com\" or \"*.example.com\"",
 };
-_Static_assert(CLIENT_NAME_MAX == 64 && CLIENT_KEY_CHARS == 32 && CLIENT_KEY_HASH_BYTES == 32,
+_Static_assert(CLIENT_NAME_MAX == 64 && CLIENT_KEY_CHARS == 32 && CLIENT_KEY_LONG_CHARS == 36 &&
+                   CLIENT_KEY_HASH_BYTES == 32,
                "the texts above say so");
 
 void option_write_expected(const struct option *option, struct buf *out)

@@ -48,9 +48,11 @@ static bool take_key(struct loader *loader, const struct option *option, uint8_t
     struct buf expected;
     buf_init(&expected, 256);
     option_write_expected(option, &expected);
+    const bool is_length = option->kind == OPTION_KEY
+                               ? value_is_client_key_length(text.len)
+                               : text.len == 2 * (size_t)CLIENT_KEY_HASH_BYTES;
     loader_mistake(loader, "expected %.*s, found %zu%s", (int)expected.len, expected.data, text.len,
-                   text.len == (option->kind == OPTION_KEY ? 32 : 64) ? ", some of another kind"
-                                                                      : "");
+                   is_length ? ", some of another kind" : "");
     buf_close(&expected);
     return false;
 }

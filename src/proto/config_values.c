@@ -366,9 +366,14 @@ bool value_is_visible(struct slice text)
     return text.len > 0;
 }
 
+bool value_is_client_key_length(size_t len)
+{
+    return len == CLIENT_KEY_CHARS || len == CLIENT_KEY_LONG_CHARS;
+}
+
 bool value_is_client_key(struct slice text)
 {
-    return text.len == CLIENT_KEY_CHARS && value_is_visible(text);
+    return value_is_client_key_length(text.len) && value_is_visible(text);
 }
 
 bool value_parse_key_hash(struct slice text, uint8_t out[CLIENT_KEY_HASH_BYTES])

@@ -39,9 +39,12 @@ bool value_parse_hook(struct slice text, struct config_hook *hook);
 /* Letters, digits, '_', '-' and '.', shorter than CLIENT_NAME_MAX. */
 bool value_is_name(struct slice text);
 
-/* 32 visible ASCII characters: one client library refuses any other key. */
+/* Visible ASCII characters: 32, since one client library refuses any other key, or the 36 of `CAP-…`
+ * keys, which others insist on. */
 #define CLIENT_KEY_CHARS 32
+#define CLIENT_KEY_LONG_CHARS 36
 bool value_is_client_key(struct slice text);
+bool value_is_client_key_length(size_t len);
 
 /* Only visible ASCII, at least one character. */
 bool value_is_visible(struct slice text);

@@ -315,17 +315,24 @@ def request_ids_are_echoed_and_never_injected():
 def without_clients_no_web_page_may_spend():
     with World() as world:
         foreign = [{"Origin": "https://evil.example"}, {"Origin": "null"}, {"Sec-Fetch-Site": "cross-site"},
-                   {"Host": "evil.example:8430"}, {"Host": "127.0.0.1.evil.example"}, {"Origin": "http://localhost.evil"}]
+                   {"Host": "evil.example:8430"}, {"Host": "127.0.0.1.evil.example"}, {"Origin": "http://localhost.evil"},
+                   {"Origin": "http://127.0.0.1:3000"}, {"Origin": "http://localhost"}, {"Origin": "http://[::1]:3000"},
+                   {"Sec-Fetch-Site": "same-site"}, {"Origin": f"http://127.0.0.1:{world.port}0"}]
         for headers in foreign:
             problem(world.solve(headers=headers), 403, "foreign_origin")
             equal(http_request(world.url + "/in.php", "GET", headers=headers, query=with_defaults({})).text,
                   "ERROR_IP_NOT_ALLOWED", f"{headers}")
-        problem(world.call("GET", "/v1/stats", headers=foreign[0]), 403, "foreign_origin")
+            problem(world.call("GET", "/v1/stats", headers=headers), 403, "foreign_origin")
+            problem(world.call("GET", "/metrics", headers=headers), 403, "foreign_origin")
         equal(world.sim.totals()["submits"], 0)
         for headers in ({"Origin": f"http://localhost:{world.port}"}, {"Host": "localhost"}, {"Host": "[::1]:8430"},
-                        {"Sec-Fetch-Site": "same-origin"}):
+                        {"Sec-Fetch-Site": "same-origin"}, {"Sec-Fetch-Site": "none"}):
             equal(world.solve(headers=headers).status, 200, f"{headers}")
+            equal(world.call("GET", "/metrics", headers=headers).status, 200, f"{headers}")
     with World(clients()) as world:
+        for headers in foreign:
+            problem(world.call("GET", "/metrics", headers=headers), 401, "unauthorized")
+            equal(world.call("GET", "/metrics", key=ADMIN, headers=headers).status, 200, f"{headers} with a key")
         equal(world.solve(key=ALICE, headers={"Origin": "https://shop.example", "Host": "gate.example"}).status, 200)
 
 

@@ -97,7 +97,7 @@ def every_mistake_of_a_file_is_listed_and_the_exit_code_is_78():
                 f'{path}: upstream.url: expected a URL like "https://host", without user, query and fragment, '
                 "found a URL with a user in it",
                 f'{path}: poll.interval: expected a duration of 100ms to 10m, like "5s", found 5',
-                f"{path}: clients[0].key: expected 32 visible characters, found 10",
+                f"{path}: clients[0].key: expected 32 or 36 visible characters, found 10",
                 'environment: SOLVEGATE_LOG_LEVEL: expected "debug", "info", "warn" or "error", found "loud"',
             ])
             check(CANARY not in done.stderr, "a secret is shown")
@@ -175,7 +175,7 @@ def hash_key_prints_blake2b_of_the_key_on_standard_input():
 def hash_key_refuses_other_lengths_and_arguments_without_repeating_them():
     for key in ("", "short", KEY + "x", "x" * 1000, KEY[:-1] + " "):
         done = expect(solvegate("hash-key", text=key), EX_DATAERR, stdout="")
-        contains(done.stderr, "expected 32 visible characters, found")
+        contains(done.stderr, "expected 32 or 36 visible characters, found")
     done = expect(solvegate("hash-key", CANARY), EX_USAGE, stdout="")
     check(CANARY not in done.stderr, "the argument is repeated")
 

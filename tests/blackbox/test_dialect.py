@@ -242,7 +242,7 @@ def mistakes_get_the_vendors_words_and_never_reach_the_vendor():
             ("ERROR_TOO_BIG_CAPTCHA_FILESIZE", {"method": "base64", "body": big}),
             ("ERROR_BAD_PARAMETERS", {"reuse": "sometimes"}),
             ("ERROR_BAD_PARAMETERS", {"min_ttl": "soon"}),
-            ("ERROR_DOMAIN_NOT_ALLOWED", {"pingback": "http://127.0.0.1:1/"}),
+            ("ERROR_PINGBACK_NOT_ALLOWED", {"pingback": "http://127.0.0.1:1/"}),
         ]
         for word, params in cases:
             reply = world.submit(**params)
@@ -283,6 +283,18 @@ def the_vendor_gets_our_key_and_never_the_callers():
     with World() as world:
         world.result_text(world.submit_id(key=caller_key))
         check(caller_key not in json.dumps(world.sim.ledger()), "the caller's key went upstream")
+
+
+@test
+def a_client_may_have_a_key_of_36_characters():
+    long = "CAP-" + "0123456789ABCDEF" * 2
+    with World({"clients": [{"name": "long", "key": long}]}) as world:
+        task = world.submit_id(key=long)
+        check(world.result_text(task, key=long).startswith("OK|"), "solved")
+        equal(world.solve(key=long).status, 200, "/v1")
+        equal(world.submit(key=long[:-1] + "X").text, "ERROR_KEY_DOES_NOT_EXIST")
+        for key in (long[:-1], long + "0", long[:31], ""):
+            equal(world.submit(key=key).text, "ERROR_WRONG_USER_KEY", key)
 
 
 @test

@@ -54,7 +54,7 @@ def an_address_that_refuses_is_told_again_then_a_letter_is_kept_and_replayed():
 def addresses_that_are_not_allowed_are_refused_at_the_door():
     with Receiver() as receiver, World(allowing(receiver)) as world:
         for url in ("https://evil.example.com/", "http://127.0.0.1:1/", "ftp://127.0.0.1/", "http://a:b@127.0.0.1/", "x"):
-            equal(world.submit(pingback=url).text, "ERROR_DOMAIN_NOT_ALLOWED", url)
+            equal(world.submit(pingback=url).text, "ERROR_PINGBACK_NOT_ALLOWED", url)
             reply = world.solve(pingback=url)
             equal((reply.status, reply.json()["code"]), (403, "pingback_not_allowed"), url)
         equal(world.paid(), 0, "paid")
@@ -63,7 +63,7 @@ def addresses_that_are_not_allowed_are_refused_at_the_door():
 @test
 def without_a_list_nobody_may_have_callbacks():
     with World() as world:
-        equal(world.submit(pingback="https://hooks.example.com/").text, "ERROR_DOMAIN_NOT_ALLOWED", "in.php")
+        equal(world.submit(pingback="https://hooks.example.com/").text, "ERROR_PINGBACK_NOT_ALLOWED", "in.php")
         equal(world.submit(pingback="").text[:3], "OK|", "an empty one is none")
 
 
