@@ -344,29 +344,41 @@ static int fail_start(const char *event, const char *what, const struct buf *mis
     return code;
 }
 
-/* Nothing is called ready before every address is. */
+/* Long before anything is answered: callbacks that come during a start wait in the kernel's queue, and whoever
+ * is refused may not call again. */
 static int listen_all(struct gate *gate)
 {
-    struct buf bound;
+    const struct http_handlers doors = {
+        .context = gate, .on_request = on_request, .on_gone = on_gone};
     struct buf mistake;
     int code = EX_OK;
-    buf_init(&bound, READY_MAX);
+    gate->server = gate_make_server(gate, &doors);
     buf_init(&mistake, 1024);
     for (size_t i = 0; i < gate->config->listen_count && code == EX_OK; i++) {
         const char *address = gate->config->listen[i];
-        buf_add(&bound, SLICE_OF("solvegate ready on "));
-        if (http_server_listen(gate->server, address, &bound, &mistake) != 0)
+        buf_add(&gate->ready, SLICE_OF("solvegate ready on "));
+        if (http_server_listen(gate->server, address, &gate->ready, &mistake) != 0)
             code = fail_start("listen_failed", address, &mistake, EX_UNAVAILABLE);
-        buf_add_char(&bound, '\n');
+        buf_add_char(&gate->ready, '\n');
     }
-    if (code == EX_OK)
-        printf("%.*s", (int)bound.len, bound.data);
-    fflush(stdout);
-    if (code == EX_OK)
-        service_ready(&gate->loop, buf_slice(&bound));
-    buf_close(&bound);
     buf_close(&mistake);
     return code;
+}
+
+/* What was restored goes on and pools are filled. As after a standstill, what waits in the kernel's queue is heard
+ * before a window ends that it may prove needless to end. */
+static void go_on(struct gate *gate)
+{
+    printf("%.*s", (int)gate->ready.len, gate->ready.data);
+    fflush(stdout);
+    service_ready(&gate->loop, buf_slice(&gate->ready));
+    uv_update_time(&gate->loop);
+    if (gate->persist.restored_flights > 0) {
+        gate->listen_until_ms = uv_now(&gate->loop) + LISTEN_MS;
+        return;
+    }
+    const struct event event = gate_event(gate, EVENT_TICK);
+    gate_step(gate, &event);
 }
 
 static void init_handles(struct gate *gate)
@@ -400,6 +412,7 @@ static void init_buffers(struct gate *gate)
     buf_init(&gate->body, REPLY_MAX);
     buf_init(&gate->headers, HEADERS_MAX);
     buf_init(&gate->words, WORDS_MAX);
+    buf_init(&gate->ready, READY_MAX);
 }
 
 static void close_gate(struct gate *gate)
@@ -415,6 +428,7 @@ static void close_gate(struct gate *gate)
     buf_close(&gate->body);
     buf_close(&gate->headers);
     buf_close(&gate->words);
+    buf_close(&gate->ready);
     client_keys_close(&gate->client_keys);
     ask_memo_close(&gate->ask_memo);
     sodium_memzero(gate->entropy, sizeof(gate->entropy));
@@ -427,15 +441,12 @@ static void close_gate(struct gate *gate)
 
 static int start(struct gate *gate)
 {
-    const struct http_handlers doors = {
-        .context = gate, .on_request = on_request, .on_gone = on_gone};
     const struct upstream_handlers vendor = {.context = gate,
                                              .on_submitted = on_submitted,
                                              .on_polled = on_polled,
                                              .on_probed = on_probed};
     struct buf mistake;
     buf_init(&mistake, 1024);
-    gate->server = gate_make_server(gate, &doors);
     gate->upstream = gate_make_upstream(gate, &vendor, &mistake);
     gate->webhook = webhook_new(&gate->loop, gate->config->alerts_url);
     int code = EX_OK;
@@ -450,27 +461,30 @@ static int start(struct gate *gate)
     if (code == EX_OK)
         code = persist_restore(gate);
     if (code == EX_OK)
-        code = listen_all(gate);
-    if (code == EX_OK) {
-        /* What was restored goes on, and pools are filled, before anybody asks. */
-        const struct event event = gate_event(gate, EVENT_TICK);
-        gate_step(gate, &event);
-    }
+        go_on(gate);
     return code;
 }
 
-/* The store comes first: a second instance must end before it does anything. */
+/* The lock comes first: a second instance must end before it does anything. The ports come next, and then what
+ * takes time. */
 static int make(struct gate *gate)
 {
-    int code = persist_open(gate);
+    int code = persist_lock(gate);
+    if (code == EX_OK)
+        code = listen_all(gate);
+    if (code == EX_OK)
+        code = persist_open(gate);
     if (code == EX_OK)
         code = persist_secrets(gate);
+    if (code != EX_OK)
+        return code;
     gate_make_identity(gate);
     struct buf mistake;
     buf_init(&mistake, 1024);
-    if (code == EX_OK && !gate_make_targets(gate, &mistake))
+    if (!gate_make_targets(gate, &mistake))
         code = fail_start("pool_unusable", "pools", &mistake, EX_CONFIG);
     buf_close(&mistake);
+    uv_update_time(&gate->loop);
     gate->engine = gate_make_engine(gate);
     return code == EX_OK ? start(gate) : code;
 }

@@ -60,7 +60,8 @@ struct gate {
     uv_timer_t drain_timer;
     uint64_t armed_ms;        /* what `deadline` is set to; 0: not set */
     uint64_t sleep_until_ms;  /* when the loop is to wake up at the latest */
-    uint64_t listen_until_ms; /* after a standstill nothing expires before */
+    uint64_t listen_until_ms; /* after a start or a standstill nothing expires before */
+    struct buf ready;         /* a line for every address that is listened on */
     bool is_draining;
     bool is_closing;
     int exit_code;

@@ -15,6 +15,7 @@
 
 /* Until whoever watches us has started us again. */
 #define BROKEN_RETRY_MS 10000
+#define MISTAKE_MAX 8192
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
@@ -34,9 +35,21 @@ static int report(const char *event, struct slice why, int code)
     return code;
 }
 
-int persist_open(struct gate *gate)
+static int report_opening(enum store_opening opening, struct slice why)
 {
-    const struct store_names names = {.context = gate, .name_of = name_of, .find = find_client};
+    switch (opening) {
+    case STORE_OPENED:
+        return EX_OK;
+    case STORE_LOCKED:
+        return report("store_locked", why, EX_CANTCREAT);
+    case STORE_UNUSABLE:
+        return report("store_unusable", why, EX_IOERR);
+    }
+    UNREACHABLE();
+}
+
+int persist_lock(struct gate *gate)
+{
     if (gate->config->data_dir[0] == '\0') {
         LOG(LOG_LEVEL_WARN, "memory_only",
             log_string("meaning", "a crash loses what is in flight and what is cached; "
@@ -44,19 +57,28 @@ int persist_open(struct gate *gate)
         return EX_OK;
     }
     struct buf mistake;
-    buf_init(&mistake, 4096);
-    int code = EX_OK;
-    switch (store_open(gate->config->data_dir, &names, &gate->persist.store, &mistake)) {
-    case STORE_OPENED:
-        break;
-    case STORE_LOCKED:
-        code = report("store_locked", buf_slice(&mistake), EX_CANTCREAT);
-        break;
-    case STORE_UNUSABLE:
-        code = report("store_unusable", buf_slice(&mistake), EX_IOERR);
-        break;
-    }
+    buf_init(&mistake, MISTAKE_MAX);
+    const enum store_opening opening =
+        store_lock(gate->config->data_dir, &gate->persist.store, &mistake);
+    const int code = report_opening(opening, buf_slice(&mistake));
     buf_close(&mistake);
+    return code;
+}
+
+int persist_open(struct gate *gate)
+{
+    const struct store_names names = {.context = gate, .name_of = name_of, .find = find_client};
+    if (gate->persist.store == NULL)
+        return EX_OK;
+    struct buf mistake;
+    buf_init(&mistake, MISTAKE_MAX);
+    const enum store_opening opening = store_open(gate->persist.store, &names, &mistake);
+    const int code = report_opening(opening, buf_slice(&mistake));
+    buf_close(&mistake);
+    if (code != EX_OK) {
+        store_free(gate->persist.store);
+        gate->persist.store = NULL;
+    }
     return code;
 }
 
@@ -202,6 +224,16 @@ static void on_state(void *context, enum store_state state, const char *why)
         gate_give_up(gate, EX_IOERR);
 }
 
+static int report_unreadable(const struct store *store)
+{
+    struct buf mistake;
+    buf_init(&mistake, MISTAKE_MAX);
+    store_explain(store, &mistake);
+    const int code = report("store_unusable", buf_slice(&mistake), EX_IOERR);
+    buf_close(&mistake);
+    return code;
+}
+
 int persist_restore(struct gate *gate)
 {
     const struct store_handlers handlers = {
@@ -212,7 +244,7 @@ int persist_restore(struct gate *gate)
     const uint64_t start_ns = uv_hrtime();
     persist->clocks = clocks_read();
     if (store_load(persist->store, &persist->clocks, on_row, gate) != 0)
-        return report("store_unusable", SLICE_OF("reading it failed"), EX_IOERR);
+        return report_unreadable(persist->store);
     engine_restored(gate->engine);
     store_start(persist->store, &gate->loop, &handlers);
     struct store_counters counters;

@@ -19,7 +19,9 @@ struct persist {
     struct clocks clocks;      /* as they were seen last */
 };
 
-/* Opens the store of data_dir, if there is one; else an exit code, with a sentence logged. */
+/* Locks data_dir, if there is one; else an exit code, with a sentence logged. */
+int persist_lock(struct gate *gate);
+/* Opens its store, the same way. */
 int persist_open(struct gate *gate);
 
 /* The identity's and the nonces' secrets: the same as before a restart where there is a store. */

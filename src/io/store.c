@@ -62,22 +62,32 @@ void store_queue_clear(struct store_queue *queue)
     *queue = (struct store_queue){0};
 }
 
-enum store_opening store_open(const char *directory, const struct store_names *names,
-                              struct store **store, struct buf *mistake)
+enum store_opening store_lock(const char *directory, struct store **store, struct buf *mistake)
 {
     struct store *const made = calloc(1, sizeof(*made));
     ASSERT(made != NULL);
-    const enum store_opening opening = db_open(&made->db, directory, mistake);
+    const enum store_opening opening = db_lock(&made->db, directory, mistake);
     if (opening != STORE_OPENED) {
         free(made);
         *store = NULL;
         return opening;
     }
-    made->names = *names;
     buf_init(&made->scratch, SCRATCH_MAX);
     ASSERT(uv_mutex_init(&made->mutex) == 0 && uv_cond_init(&made->work) == 0);
     *store = made;
     return STORE_OPENED;
+}
+
+enum store_opening store_open(struct store *store, const struct store_names *names,
+                              struct buf *mistake)
+{
+    store->names = *names;
+    return db_open(&store->db, mistake);
+}
+
+void store_explain(const struct store *store, struct buf *mistake)
+{
+    db_explain(&store->db, mistake);
 }
 
 int store_secret(struct store *store, const char *name, uint8_t *bytes, size_t count)
@@ -97,6 +107,7 @@ int store_load(struct store *store, const struct clocks *now,
                void (*on_row)(void *context, const struct record *record), void *context)
 {
     ASSERT(!store->is_started);
+    store->dead_wall_ms = now->wall_ms;
     const int err = db_meet_clock(&store->db, now);
     return err != 0 ? err
                     : load_rows(&store->db, &store->names, now->wall_ms, on_row, context,
@@ -168,6 +179,7 @@ void store_start(struct store *store, struct uv_loop_s *loop, const struct store
     ASSERT(uv_async_init(loop, &store->wake, on_wake) == 0);
     store->wake.data = store;
     store->is_started = true;
+    store_check_start(store);
     ASSERT(uv_thread_create(&store->thread, store_writer_run, store) == 0);
 }
 
@@ -240,6 +252,7 @@ void store_close(struct store *store, void (*on_closed)(void *context), void *co
             on_closed(context);
         return;
     }
+    store_check_stop(store);
     uv_mutex_lock(&store->mutex);
     store->must_end = true;
     uv_mutex_unlock(&store->mutex);

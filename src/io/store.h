@@ -38,10 +38,14 @@ enum store_opening {
     STORE_UNUSABLE, /* cannot be created, read or understood: exit 74 */
 };
 
-/* Makes the directory's database if it is not there, checks it, migrates it, locks it. Blocks: for
- * before the loop runs. mistake gets a sentence that says what to do. */
-enum store_opening store_open(const char *directory, const struct store_names *names,
-                              struct store **store, struct buf *mistake);
+/* Makes the directory if it is not there and locks it, which takes no time: whoever has the lock may take the
+ * ports, too. mistake gets a sentence that says what to do; without the lock *store is NULL. */
+enum store_opening store_lock(const char *directory, struct store **store, struct buf *mistake);
+
+/* Makes the locked directory's database if it is not there, and migrates it. Blocks: for before the loop runs.
+ * Whether it is sound is checked beside the writer, unless it has to be migrated. */
+enum store_opening store_open(struct store *store, const struct store_names *names,
+                              struct buf *mistake);
 
 /* A secret of this many bytes that stays the same over restarts; made when it is asked for first. */
 int store_secret(struct store *store, const char *name, uint8_t *bytes, size_t count) MUST_CHECK;
@@ -51,14 +55,17 @@ int store_secret(struct store *store, const char *name, uint8_t *bytes, size_t c
 int store_rotating_secret(struct store *store, const char *name, int64_t max_age_ms, uint8_t *bytes,
                           uint8_t *old_bytes, size_t count) MUST_CHECK;
 
-/* Every row that is still worth something, in the order of enum record_kind and of their names;
- * expired ones are deleted, by these clocks, which also tell whether the wall's was set since they were
- * written. The record is borrowed during the call. Blocks. */
+/* Every row that is still worth something, in the order of enum record_kind and of their names, by these
+ * clocks, which also tell whether the wall's was set since they were written. Expired ones are passed over
+ * and deleted by the writer. The record is borrowed during the call. Blocks. */
 int store_load(struct store *store, const struct clocks *now,
                void (*on_row)(void *context, const struct record *record),
                void *context) MUST_CHECK;
 
-/* Starts the writer thread; from now on the handlers run on the loop. */
+/* Why the latest call failed, as a sentence that says what to do. */
+void store_explain(const struct store *store, struct buf *mistake);
+
+/* Starts the writer thread, and another that looks for damage; from now on the handlers run on the loop. */
 void store_start(struct store *store, struct uv_loop_s *loop,
                  const struct store_handlers *handlers);
 

@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -66,15 +67,11 @@ static enum store_opening make_file(const char *path, struct buf *mistake)
 
 /* SQLite passes over a failed sync of the directory, so the names are made safe here, once and
  * before anything is paid for. */
-static enum store_opening sync_directory(const char *directory, struct buf *mistake)
+static enum store_opening sync_directory(const struct store_db *db, struct buf *mistake)
 {
-    const int fd = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-    if (fd < 0)
-        return refuse(mistake, directory, "cannot be opened");
-    const enum store_opening opening =
-        fsync(fd) == 0 ? STORE_OPENED : refuse(mistake, directory, "cannot be synced");
-    (void)close(fd);
-    return opening;
+    return fsync(db->lock) == 0
+               ? STORE_OPENED
+               : refuse(mistake, db->path, "has a directory that cannot be synced");
 }
 
 static int count_pages(void *context, sqlite3 *sqlite, const char *name, int pages)
@@ -108,22 +105,30 @@ static int configure(struct store_db *db)
 }
 
 /* "ok", or what is wrong first. */
-static bool is_sound(struct store_db *db, struct buf *mistake)
+bool db_is_sound(struct sqlite3 *sqlite, const char *path, struct buf *mistake)
 {
     sqlite3_stmt *statement = NULL;
-    (void)sqlite3_prepare_v2(db->sqlite, "PRAGMA quick_check(1)", -1, &statement, NULL);
+    (void)sqlite3_prepare_v2(sqlite, "PRAGMA quick_check(1)", -1, &statement, NULL);
     const bool has_answer = statement != NULL && sqlite3_step(statement) == SQLITE_ROW;
     const char *answer =
-        has_answer ? (const char *)sqlite3_column_text(statement, 0) : sqlite3_errmsg(db->sqlite);
+        has_answer ? (const char *)sqlite3_column_text(statement, 0) : sqlite3_errmsg(sqlite);
     const bool is_good = has_answer && strcmp(answer, "ok") == 0;
     /* A line "*** in database main ***" comes first. */
     const char *const line = strchr(answer, '\n');
     if (line != NULL)
         answer = line + 1;
     if (!is_good)
-        buf_addf(mistake, "is damaged (%s); " WHAT_TO_DO, answer);
+        buf_addf(mistake, "%s is damaged (%s); " WHAT_TO_DO, path, answer);
     (void)sqlite3_finalize(statement);
     return is_good;
+}
+
+void db_explain(const struct store_db *db, struct buf *mistake)
+{
+    const int rc = sqlite3_errcode(db->sqlite) & 0xff;
+    const bool is_damaged = rc == SQLITE_CORRUPT || rc == SQLITE_NOTADB;
+    buf_addf(mistake, "%s %s (%s); " WHAT_TO_DO, db->path,
+             is_damaged ? "is damaged" : "cannot be read", sqlite3_errmsg(db->sqlite));
 }
 
 static bool start_log(struct store_db *db, struct buf *mistake)
@@ -212,7 +217,7 @@ static int open_readable(struct store_db *db, const char *path)
 
 static bool make_ready(struct store_db *db, struct buf *mistake)
 {
-    if (!schema_is_ours(db->sqlite, mistake) || !is_sound(db, mistake) || !start_log(db, mistake))
+    if (!schema_is_ours(db->sqlite, mistake) || !start_log(db, mistake))
         return false;
     if (configure(db) == SQLITE_OK && schema_migrate(db->sqlite, mistake) && prepare(db))
         return true;
@@ -221,27 +226,39 @@ static bool make_ready(struct store_db *db, struct buf *mistake)
     return false;
 }
 
-static enum store_opening open_file(struct store_db *db, const char *path, struct buf *mistake)
+/* To change what is damaged could destroy what a backup's owner would still read. It takes long, and is
+ * done once for each version. */
+static bool may_be_migrated(struct store_db *db, struct buf *mistake)
 {
-    const int rc = open_readable(db, path);
+    int64_t version = 0;
+    const bool is_old = sql_number(db->sqlite, "PRAGMA user_version", &version) == SQLITE_OK &&
+                        version > 0 && version < SCHEMA_VERSION;
+    return !is_old || db_is_sound(db->sqlite, db->path, mistake);
+}
+
+static enum store_opening open_file(struct store_db *db, struct buf *mistake)
+{
+    const int rc = open_readable(db, db->path);
     if ((rc & 0xff) == SQLITE_BUSY) {
-        buf_addf(mistake, "%s is open in another program; close that one", path);
+        buf_addf(mistake, "%s is open in another program; close that one", db->path);
         return STORE_LOCKED;
     }
     if (rc != SQLITE_OK) {
-        buf_addf(mistake, "%s cannot be read (%s); " WHAT_TO_DO, path, sqlite3_errmsg(db->sqlite));
+        db_explain(db, mistake);
         return STORE_UNUSABLE;
     }
+    if (!may_be_migrated(db, mistake))
+        return STORE_UNUSABLE;
     struct buf why;
     buf_init(&why, 1024);
     const bool is_ready = make_ready(db, &why);
     if (!is_ready)
-        buf_addf(mistake, "%s %.*s", path, (int)why.len, buf_slice(&why).data);
+        buf_addf(mistake, "%s %.*s", db->path, (int)why.len, buf_slice(&why).data);
     buf_close(&why);
     return is_ready ? STORE_OPENED : STORE_UNUSABLE;
 }
 
-enum store_opening db_open(struct store_db *db, const char *directory, struct buf *mistake)
+enum store_opening db_lock(struct store_db *db, const char *directory, struct buf *mistake)
 {
     ASSERT(directory != NULL);
     *db = (struct store_db){.lock = -1};
@@ -251,13 +268,21 @@ enum store_opening db_open(struct store_db *db, const char *directory, struct bu
         return STORE_UNUSABLE;
     }
     (void)snprintf(path, sizeof(path), "%s/%s", directory, FILE_NAME);
-    enum store_opening opening = lock_directory(db, directory, mistake);
+    db->path = strdup(path);
+    ASSERT(db->path != NULL);
+    const enum store_opening opening = lock_directory(db, directory, mistake);
+    if (opening != STORE_OPENED)
+        db_close(db);
+    return opening;
+}
+
+enum store_opening db_open(struct store_db *db, struct buf *mistake)
+{
+    enum store_opening opening = make_file(db->path, mistake);
     if (opening == STORE_OPENED)
-        opening = make_file(path, mistake);
+        opening = open_file(db, mistake);
     if (opening == STORE_OPENED)
-        opening = open_file(db, path, mistake);
-    if (opening == STORE_OPENED)
-        opening = sync_directory(directory, mistake);
+        opening = sync_directory(db, mistake);
     if (opening != STORE_OPENED)
         db_close(db);
     return opening;
@@ -275,5 +300,6 @@ void db_close(struct store_db *db)
     (void)sqlite3_close(db->sqlite);
     if (db->lock >= 0)
         (void)close(db->lock);
+    free(db->path);
     *db = (struct store_db){.lock = -1};
 }

@@ -1,4 +1,4 @@
-/* The database file of the journal: found or made, locked, checked, its statements prepared. */
+/* The database file of the journal: found or made, locked, migrated, its statements prepared. */
 #ifndef SOLVEGATE_IO_STORE_DB_H
 #define SOLVEGATE_IO_STORE_DB_H
 
@@ -10,6 +10,7 @@ struct sqlite3_stmt;
 /* One thread at a time: first the one that opens it, then the writer, then the first again. */
 struct store_db {
     struct sqlite3 *sqlite; /* owned */
+    char *path;             /* owned: of the file */
     int lock;               /* of the directory, for as long as it is open; or -1 */
     int wal_pages;          /* in the log and not yet in the file itself */
     uint64_t wal_bytes;     /* written to the log since it was opened */
@@ -20,8 +21,14 @@ struct store_db {
     struct sqlite3_stmt *commit;
 };
 
-/* Anything but STORE_OPENED leaves nothing open and a sentence in mistake. */
-enum store_opening db_open(struct store_db *db, const char *directory, struct buf *mistake);
+/* The directory first, then its file. Anything but STORE_OPENED leaves nothing open and a sentence in mistake. */
+enum store_opening db_lock(struct store_db *db, const char *directory, struct buf *mistake);
+enum store_opening db_open(struct store_db *db, struct buf *mistake);
+
+/* Is the database sound? Else mistake gets a sentence. For any connection to the file. */
+bool db_is_sound(struct sqlite3 *sqlite, const char *path, struct buf *mistake);
+/* What is wrong, by SQLite's latest word. */
+void db_explain(const struct store_db *db, struct buf *mistake);
 /* Writes nothing: what the log holds is read from it next time. */
 void db_close(struct store_db *db);
 

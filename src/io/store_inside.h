@@ -55,10 +55,11 @@ struct store {
     struct store_queue queue; /* not yet taken by the writer */
     struct store_queue done;  /* durable, to be given back */
     enum store_state state;
-    char why[256];
+    char why[768];
     uint64_t records, commits, bytes, commit_ms_max;
     struct histogram commit_times;
-    bool must_end;    /* told to the writer */
+    bool must_end; /* told to the writer */
+    bool must_stop_check;
     bool is_finished; /* the writer has only to return */
 
     /* The writer's. */
@@ -67,10 +68,23 @@ struct store {
     struct buf scratch;
     uint64_t retry_at_ns; /* while the disk is full */
     uint64_t tidy_at_ns;
-    bool has_tried_last; /* since it was told to end with a full disk */
+    int64_t dead_wall_ms; /* rows that were dead by then were passed over and are to go; 0: none */
+    bool has_tried_last;  /* since it was told to end with a full disk */
+
+    /* The checker's, but for the two that begin and end it. */
+    uv_thread_t checker;
+    struct sqlite3 *checked; /* owned: a connection of its own, or NULL */
+    bool is_checking;        /* there is a thread to be waited for */
 };
 
 /* The writer thread: takes a struct store. */
 void store_writer_run(void *store);
+/* What the loop is to hear of it, from whichever thread; broken is for good. */
+void store_tell(struct store *store, enum store_state state, const char *why);
+
+/* The thread that looks for damage: it begins, is told to hurry, and is waited for. */
+void store_check_start(struct store *store);
+void store_check_stop(struct store *store);
+void store_check_join(struct store *store);
 
 #endif

@@ -2,7 +2,6 @@
 
 #include "io/store_rows.h"
 #include "io/store_schema.h"
-#include "io/store_upkeep.h"
 
 #include <sqlite3.h>
 #include <stdio.h>
@@ -57,20 +56,12 @@ static struct sqlite3_stmt *prepare(struct store_db *db, enum record_kind kind, 
     return statement;
 }
 
-/* Full is no obstacle: dead rows are passed over as well, and deleted some other time. */
-static int delete_dead(struct store_db *db, int64_t wall_ms)
-{
-    bool has_more;
-    const int rc = db_tidy(db, wall_ms, -1, &has_more);
-    return rc == SQLITE_OK || db_is_full(db, rc) ? 0 : ERR_IO;
-}
-
 int load_rows(struct store_db *db, const struct store_names *names, int64_t wall_ms,
               void (*on_row)(void *context, const struct record *record), void *context,
               uint64_t *skipped)
 {
     struct finder finder = {.names = names};
-    int result = delete_dead(db, wall_ms);
+    int result = 0;
     for (unsigned kind = 0; kind < RECORD_KIND_COUNT && result == 0; kind++) {
         struct sqlite3_stmt *const statement = prepare(db, (enum record_kind)kind, wall_ms);
         int rc = SQLITE_ERROR;

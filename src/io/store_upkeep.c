@@ -93,8 +93,9 @@ static int rotate(struct store_db *db, const char *name, int64_t max_age_ms, siz
     ASSERT(count <= sizeof(bytes));
     randombytes_buf(bytes, count);
     const struct slice fresh = {.data = (const char *)bytes, .len = count};
-    if (db_step(db->begin) != SQLITE_OK)
-        return ERR_IO;
+    const int rc = db_step(db->begin);
+    if (rc != SQLITE_OK)
+        return db_is_full(db, rc) ? ERR_FULL : ERR_IO;
     int err = run_with(db,
                        "REPLACE INTO secret SELECT name || '.old', bytes, made FROM secret "
                        "WHERE name = ?1 AND ?2 IS NOT NULL AND made <= unixepoch() * 1000 - ?3",

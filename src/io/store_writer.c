@@ -24,8 +24,10 @@ enum work {
 
 static int write_record(struct store *store, const struct store_entry *entry)
 {
-    if (entry->leap != NULL)
+    if (entry->leap != NULL) {
+        store->dead_wall_ms = 0;
         return db_leap(&store->db, entry->leap);
+    }
     const struct record *const record = &entry->record;
     const struct slice client = {.data = entry->client, .len = entry->client_len};
     struct sqlite3_stmt *const statement =
@@ -50,12 +52,13 @@ static int write_batch(struct store *store, uint32_t *count)
     return rc == SQLITE_OK ? db_step(store->db.commit) : rc;
 }
 
-static void tell(struct store *store, enum store_state state, int rc)
+void store_tell(struct store *store, enum store_state state, const char *why)
 {
     uv_mutex_lock(&store->mutex);
-    if (store->state != STORE_BROKEN)
+    if (store->state != STORE_BROKEN) {
         store->state = state;
-    (void)snprintf(store->why, sizeof(store->why), "%s (SQLite %d)", sqlite3_errstr(rc), rc);
+        (void)snprintf(store->why, sizeof(store->why), "%s", why);
+    }
     uv_mutex_unlock(&store->mutex);
     (void)uv_async_send(&store->wake);
 }
@@ -67,7 +70,9 @@ static void fail(struct store *store, int rc)
     const bool is_full = db_is_full(&store->db, rc);
     sql_roll_back(store->db.sqlite);
     store->retry_at_ns = uv_hrtime() + FULL_RETRY_NS;
-    tell(store, is_full ? STORE_FULL : STORE_BROKEN, rc);
+    char why[128];
+    (void)snprintf(why, sizeof(why), "%s (SQLite %d)", sqlite3_errstr(rc), rc);
+    store_tell(store, is_full ? STORE_FULL : STORE_BROKEN, why);
 }
 
 static void succeed(struct store *store, uint32_t count, uint64_t took_ns)
@@ -77,7 +82,8 @@ static void succeed(struct store *store, uint32_t count, uint64_t took_ns)
     store->retry_at_ns = 0;
     store->has_tried_last = false;
     uv_mutex_lock(&store->mutex);
-    store->state = STORE_WRITABLE;
+    if (store->state != STORE_BROKEN)
+        store->state = STORE_WRITABLE;
     store->records += count;
     store->commits++;
     store->bytes = store->db.wal_bytes;
@@ -115,17 +121,19 @@ static void do_write(struct store *store)
         move_log(store, false);
 }
 
-/* By the clock of the rows, lest one that was just set lets them die early. */
+/* By the clock of the rows, lest one that was just set lets them die early; first those that were passed over. */
 static void do_tidy(struct store *store)
 {
     const uint64_t now = uv_hrtime();
-    int64_t wall_ms;
+    int64_t wall_ms = store->dead_wall_ms;
     bool has_more = false;
-    int rc = db_wall_ms(&store->db, &wall_ms);
+    int rc = wall_ms == 0 ? db_wall_ms(&store->db, &wall_ms) : SQLITE_OK;
     if (rc == SQLITE_OK)
         rc = db_tidy(&store->db, wall_ms, TIDY_ROWS, &has_more);
     if (rc != SQLITE_OK && !db_is_full(&store->db, rc))
         fail(store, rc);
+    if (!has_more)
+        store->dead_wall_ms = 0;
     store->tidy_at_ns = now + (has_more && rc == SQLITE_OK ? TIDY_AGAIN_NS : TIDY_EVERY_NS);
 }
 
@@ -173,6 +181,7 @@ static enum work wait_for_work(struct store *store)
 
 static void end(struct store *store)
 {
+    store_check_join(store);
     if (store->state != STORE_BROKEN)
         move_log(store, true);
     uv_mutex_lock(&store->mutex);
@@ -184,7 +193,7 @@ static void end(struct store *store)
 void store_writer_run(void *context)
 {
     struct store *const store = context;
-    store->tidy_at_ns = uv_hrtime() + TIDY_EVERY_NS;
+    store->tidy_at_ns = uv_hrtime() + (store->dead_wall_ms == 0 ? TIDY_EVERY_NS : 0);
     for (;;) {
         switch (wait_for_work(store)) {
         case WORK_WRITE:

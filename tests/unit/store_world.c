@@ -78,7 +78,14 @@ int world_tear_down(void **state)
 enum store_opening world_try(struct store_world *world, struct buf *mistake)
 {
     const struct store_names names = {.context = world, .name_of = name_of, .find = find};
-    return store_open(world->directory, &names, &world->store, mistake);
+    enum store_opening opening = store_lock(world->directory, &world->store, mistake);
+    if (opening == STORE_OPENED)
+        opening = store_open(world->store, &names, mistake);
+    if (opening != STORE_OPENED) {
+        store_free(world->store);
+        world->store = NULL;
+    }
+    return opening;
 }
 
 void world_run_sql(const struct store_world *world, const char *text)

@@ -22,7 +22,7 @@ struct store_world {
     unsigned durable_calls;
     enum store_state state;
     unsigned state_calls;
-    char why[256];
+    char why[768];
     bool is_closed;
     bool is_beta_gone; /* as if the configuration did not have the second client any more */
 };
