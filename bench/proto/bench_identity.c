@@ -80,12 +80,13 @@ static double total_ns(const struct subject *subject, unsigned turns, struct par
                        const struct identity_options *options, struct buf *scratch)
 {
     static struct identity identity;
+    const struct identity_scope scope = identity_scope_of(options, SLICE_OF("crawler"));
     const uint64_t start = now_ns();
     for (unsigned i = 0; i < turns; i++) {
         params_reset(params);
         int code = params_add_body(params, subject->content_type, subject->body);
         ASSERT(code == 0);
-        code = identity_compute(options, params, 1, scratch, &identity);
+        code = identity_compute(options, params, &scope, scratch, &identity);
         ASSERT(code == 0);
     }
     return (double)(now_ns() - start) / turns;

@@ -83,6 +83,7 @@ struct engine_options {
     uint16_t pool_count;
     const struct pool_options *pools; /* borrowed during the call */
 
+    bool clients_share;                   /* dedup.scope: global; else each has its own */
     uint16_t max_clients;                 /* how many there may be after a reload */
     uint16_t client_count;                /* at least 1 */
     const struct client_options *clients; /* borrowed during the call */

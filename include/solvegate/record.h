@@ -104,6 +104,7 @@ struct request_row {
 
 struct idempotency_row {
     struct key digest;
+    client_id client;
     struct key fingerprint;
     uint64_t flight;
     uint64_t solution;

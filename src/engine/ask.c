@@ -36,7 +36,7 @@ static enum refusal place_by_idempotency(const struct engine *engine, const stru
                                          struct placement *placement, bool *is_placed)
 {
     const struct idempotency *record =
-        ask->has_idempotency ? idempotency_find(engine, &ask->idempotency) : NULL;
+        ask->has_idempotency ? idempotency_find(engine, &ask->idempotency, ask->client) : NULL;
     if (record == NULL) {
         const bool is_full = engine->idempotency.used == engine->idempotency.capacity;
         return ask->has_idempotency && is_full ? refuse_full(placement, REFUSAL_FULL_REQUESTS)
@@ -115,7 +115,8 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
         placement->source = SOURCE_DEDUP_CACHE;
         return REFUSAL_NONE;
     }
-    struct flight *flight = ask->reuse == REUSE_SHARED ? flight_find(engine, &ask->key) : NULL;
+    struct flight *flight =
+        ask->reuse == REUSE_SHARED ? flight_find(engine, &ask->key, ask->client) : NULL;
     if (flight != NULL)
         return place_join(engine, flight, SOURCE_DEDUP_WAIT, placement);
     return may_start_flight(engine, ask, placement);

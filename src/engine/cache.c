@@ -152,7 +152,8 @@ struct solution *cache_find(const struct engine *engine, const struct ask *ask)
     for (struct table_node *node = table_find(&engine->solutions_by_key, &ask->key); node != NULL;
          node = table_find_next(node)) {
         struct solution *solution = CONTAINER_OF(node, struct solution, node);
-        if (!solution_suits(engine, solution, ask))
+        if (!clients_may_share(engine, solution->client, ask->client) ||
+            !solution_suits(engine, solution, ask))
             continue;
         if (solution->is_negative || (solution->is_shared && ask->reuse == REUSE_SHARED))
             return solution;

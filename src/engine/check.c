@@ -37,10 +37,13 @@ static void check_flights(const struct engine *engine)
         slots += flight->holds_slot;
         if (!flight->is_in_table || flight->reuse != REUSE_SHARED)
             continue;
-        /* I1: one flight, and so at most one open attempt, per shared key. */
+        /* I1: one flight, and so at most one open attempt, per shared key of a client, or of all. */
         for (struct table_node *node = table_find_next(&flight->node); node != NULL;
-             node = table_find_next(node))
-            ASSERT(CONTAINER_OF(node, struct flight, node)->reuse != REUSE_SHARED);
+             node = table_find_next(node)) {
+            const struct flight *other = CONTAINER_OF(node, struct flight, node);
+            ASSERT(other->reuse != REUSE_SHARED ||
+                   !clients_may_share(engine, flight->client, other->client));
+        }
     }
     ASSERT(queued == engine->queued);
     ASSERT(slots == engine->slots_used);

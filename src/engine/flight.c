@@ -139,12 +139,12 @@ bool flight_is_wanted(const struct flight *flight)
     return flight->request_count > 0 || !list_is_empty(&flight->letters) || flight->pool != NULL;
 }
 
-struct flight *flight_find(const struct engine *engine, const struct key *key)
+struct flight *flight_find(const struct engine *engine, const struct key *key, client_id client)
 {
     for (struct table_node *node = table_find(&engine->flights_by_key, key); node != NULL;
          node = table_find_next(node)) {
         struct flight *flight = CONTAINER_OF(node, struct flight, node);
-        if (flight->reuse == REUSE_SHARED)
+        if (flight->reuse == REUSE_SHARED && clients_may_share(engine, flight->client, client))
             return flight;
     }
     return NULL;

@@ -97,8 +97,8 @@ void flight_abandon(struct engine *engine, struct flight *flight);
 /* Is there anybody to solve it for: a request, or a letter being replayed? */
 bool flight_is_wanted(const struct flight *flight);
 
-/* The flight a request with this key may join, or NULL. */
-struct flight *flight_find(const struct engine *engine, const struct key *key);
+/* The flight a request of this client with this key may join, or NULL. */
+struct flight *flight_find(const struct engine *engine, const struct key *key, client_id client);
 
 void flight_on_phase_timer(struct engine *engine, struct flight *flight);
 void flight_on_deadline(struct engine *engine, struct flight *flight);

@@ -23,7 +23,7 @@ static struct flight *find_waiting(const struct engine *engine, const struct att
         return own;
     if (attempt->reuse != REUSE_SHARED || solution->expires_ms <= engine->now_ms)
         return NULL;
-    return flight_find(engine, &attempt->key);
+    return flight_find(engine, &attempt->key, attempt->client);
 }
 
 /* A paid solution whose attempt was given up: for those who wait for the same thing now, else banked. */

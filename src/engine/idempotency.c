@@ -3,10 +3,16 @@
 #include "engine/cache.h"
 #include "engine/journal.h"
 
-struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest)
+struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest,
+                                     client_id client)
 {
-    struct table_node *node = table_find(&engine->idempotency_by_key, digest);
-    return node == NULL ? NULL : CONTAINER_OF(node, struct idempotency, node);
+    for (struct table_node *node = table_find(&engine->idempotency_by_key, digest); node != NULL;
+         node = table_find_next(node)) {
+        struct idempotency *record = CONTAINER_OF(node, struct idempotency, node);
+        if (record->client == client)
+            return record;
+    }
+    return NULL;
 }
 
 /* What nobody has yet waits for the retry: its caller left, or a crash came before the hand-out was
@@ -37,13 +43,14 @@ static void record_free(struct engine *engine, struct idempotency *record)
 }
 
 static struct idempotency *record_new(struct engine *engine, const struct key *digest,
-                                      const struct key *fingerprint)
+                                      client_id client, const struct key *fingerprint)
 {
     slab_id id;
     struct idempotency *record = slab_alloc(&engine->idempotency, &id);
     ASSERT(record != NULL);
     record->id = id;
     record->node.key = *digest;
+    record->client = client;
     record->fingerprint = *fingerprint;
     list_init(&record->link);
     wheel_timer_init(&record->expiry, TIMER_IDEMPOTENCY);
@@ -53,9 +60,9 @@ static struct idempotency *record_new(struct engine *engine, const struct key *d
 
 static struct idempotency *record_for(struct engine *engine, const struct ask *ask)
 {
-    struct idempotency *record = idempotency_find(engine, &ask->idempotency);
+    struct idempotency *record = idempotency_find(engine, &ask->idempotency, ask->client);
     if (record == NULL)
-        record = record_new(engine, &ask->idempotency, &ask->key);
+        record = record_new(engine, &ask->idempotency, ask->client, &ask->key);
     wheel_arm(&engine->wheel, &record->expiry, engine->now_ms + engine->options.idempotency_ttl_ms);
     return record;
 }
@@ -104,10 +111,10 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
                          struct flight *flight, struct solution *solution, uint64_t left_ms)
 {
     const bool has_room = engine->idempotency.used < engine->idempotency.capacity &&
-                          idempotency_find(engine, &row->digest) == NULL;
+                          idempotency_find(engine, &row->digest, row->client) == NULL;
     if (!has_room)
         return;
-    struct idempotency *record = record_new(engine, &row->digest, &row->fingerprint);
+    struct idempotency *record = record_new(engine, &row->digest, row->client, &row->fingerprint);
     if ((flight == NULL && solution == NULL) || left_ms == 0) {
         record_free(engine, record);
         return;

@@ -4,7 +4,9 @@
 
 #include "engine/state.h"
 
-struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest);
+/* Never another client's, whatever else clients share. */
+struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest,
+                                     client_id client);
 
 /* Makes the record of this ask (or takes the old one over) stand for a running flight. There must be
  * room: a new record needs a free place. */

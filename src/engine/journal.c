@@ -214,6 +214,7 @@ journal_seq journal_idempotency(struct engine *engine, const struct idempotency 
         return seq;
     struct idempotency_row *row = &append(engine, RECORD_IDEMPOTENCY, &seq)->idempotency;
     row->digest = record->node.key;
+    row->client = record->client;
     row->fingerprint = record->fingerprint;
     row->flight = record->flight == NULL ? 0 : record->flight->uid;
     row->solution = record->solution == NULL ? 0 : record->solution->uid;

@@ -215,7 +215,8 @@ static void restore_flight(struct engine *engine, const struct flight_row *row)
     *restored =
         (struct restored_flight){.uid = row->id, .is_over = row->is_over, .class = row->class};
     memcpy(restored->code, row->code, ERROR_CODE_MAX);
-    const bool is_second = row->reuse == REUSE_SHARED && flight_find(engine, &row->key) != NULL;
+    const bool is_second =
+        row->reuse == REUSE_SHARED && flight_find(engine, &row->key, row->client) != NULL;
     if (!row->is_over && !is_second && index_find(&recovery->by_flight, row->id) == NULL)
         restored->flight = flight_restore(engine, row, moment_ms(engine, row->created_wall_ms));
 }
@@ -225,8 +226,12 @@ static void restore_attempt(struct engine *engine, const struct attempt_row *row
     struct recovery *recovery = recovery_of(engine);
     const struct restored_flight *restored = find_flight(recovery, row->flight);
     struct flight *flight = restored == NULL ? NULL : restored->flight;
+    struct attempt_row own = *row;
+    /* An older version's row has lost its key; its flight's was made anew. */
+    if (flight != NULL)
+        own.key = flight->node.key;
     journal_saw_number(engine, row->name);
-    attempt_restore(engine, row, flight, index_find(&recovery->by_attempt, row->name),
+    attempt_restore(engine, &own, flight, index_find(&recovery->by_attempt, row->name),
                     moment_ms(engine, row->started_wall_ms));
 }
 

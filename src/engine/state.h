@@ -145,6 +145,7 @@ struct solution {
 /* What an idempotency key stands for: a running flight or a solution. */
 struct idempotency {
     struct table_node node; /* by digest */
+    client_id client;
     slab_id id;
     struct list link; /* of its flight while that runs */
     struct wheel_timer expiry;
@@ -385,6 +386,12 @@ static inline struct tally *tally_at(const struct engine *engine, unsigned days_
         tally_at(engine, ENGINE_SINCE_START, client, captcha)->field += (amount); \
     } while (0)
 #define TALLY(engine, of, field) TALLY_BY(engine, (of)->client, (of)->captcha, field, 1)
+
+/* May one client have what was solved for another? Keys tell clients apart as well; this is the second lock. */
+static inline bool clients_may_share(const struct engine *engine, client_id one, client_id other)
+{
+    return one == other || engine->options.clients_share;
+}
 
 #define TRACE(engine, ...)                               \
     do {                                                 \

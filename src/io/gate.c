@@ -435,6 +435,8 @@ static void close_gate(struct gate *gate)
     sodium_memzero(gate->nonce_secret, sizeof(gate->nonce_secret));
     sodium_memzero(gate->old_nonce_secret, sizeof(gate->old_nonce_secret));
     sodium_memzero(&gate->identity_options, sizeof gate->identity_options);
+    sodium_memzero(gate->scopes, gate->client_room * sizeof *gate->scopes);
+    free(gate->scopes);
     const int err = uv_loop_close(&gate->loop);
     ASSERT(err == 0);
 }
@@ -496,6 +498,8 @@ int gate_run(struct config *config, const struct gate_loader *loader)
     gate->config = config;
     gate->loader = loader;
     gate->client_room = config->client_count + SPARE_CLIENTS;
+    gate->scopes = calloc(gate->client_room, sizeof *gate->scopes);
+    ASSERT(gate->scopes != NULL);
     const int err = uv_loop_init(&gate->loop);
     ASSERT(err == 0);
     gate->started_ms = uv_now(&gate->loop);

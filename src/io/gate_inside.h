@@ -77,6 +77,8 @@ struct gate {
     struct webhook *webhook; /* NULL without alerts.url */
     struct notices *notices;
     struct identity_options identity_options;
+    struct identity_scope *scopes; /* owned: of each client, whose place keeps its name */
+    size_t scope_count;
     struct targets targets; /* of pools */
     uint8_t nonce_secret[NONCE_SECRET_BYTES];
     uint8_t old_nonce_secret[NONCE_SECRET_BYTES]; /* of nonces told before it was rotated */

@@ -1,6 +1,7 @@
 #include "io/gate_make.h"
 
 #include "base/assert.h"
+#include "io/client_names.h"
 #include "io/log.h"
 #include "io/url.h"
 
@@ -90,6 +91,7 @@ static struct client_options *make_clients(const struct config *config, uint16_t
 static void take_all(const struct config *config, struct engine_options *options)
 {
     engine_options_init(options);
+    options->clients_share = config->dedup_is_global;
     take_limits(config, options);
     take_letters(config, options);
     take_retry(config, options);
@@ -197,9 +199,19 @@ bool gate_make_targets(struct gate *gate, struct buf *mistake)
     return targets_make(&gate->targets, gate->config, &gate->identity_options, mistake);
 }
 
+/* A reload adds clients and moves none, so that those made before hold. */
+static void make_scopes(struct gate *gate)
+{
+    const size_t count = gate->config->client_count == 0 ? 1 : gate->config->client_count;
+    for (; gate->scope_count < count; gate->scope_count++)
+        gate->scopes[gate->scope_count] = identity_scope_of(
+            &gate->identity_options, slice_from(client_name(gate, (client_id)gate->scope_count)));
+}
+
 void gate_make_identity(struct gate *gate)
 {
     gate->identity_options.include_proxy = gate->config->dedup_include_proxy;
     gate->identity_options.is_global = gate->config->dedup_is_global;
     gate->identity_options.normalize_url = url_normalize;
+    make_scopes(gate);
 }

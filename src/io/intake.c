@@ -237,7 +237,7 @@ static bool read_idempotency(const struct gate *gate, const struct http_request 
         return fail(mistake, 422, "bad_idempotency_key", "ERROR_BAD_PARAMETERS",
                     "Idempotency-Key: expected 1 to 255 visible ASCII characters");
     ask->has_idempotency = true;
-    ask->idempotency = idempotency_digest(&gate->identity_options, ask->client, key);
+    ask->idempotency = idempotency_digest(&gate->scopes[ask->client], key);
     return true;
 }
 
@@ -326,8 +326,8 @@ bool intake_ask(struct gate *gate, const struct http_request *request, client_id
     *ask = (struct ask){.caller = request->caller, .client = client, .max_age_ms = UINT32_MAX};
     if (!check_pingback(gate, mistake))
         return false;
-    if (identity_compute(&gate->identity_options, &gate->params, client, &gate->scratch,
-                         &gate->identity) != 0)
+    if (identity_compute(&gate->identity_options, &gate->params, &gate->scopes[client],
+                         &gate->scratch, &gate->identity) != 0)
         return fail(mistake, 422, "bad_parameter", gate->identity.mistake,
                     gate->identity.mistake_detail);
     ask->captcha = gate->identity.captcha;

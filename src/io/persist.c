@@ -101,11 +101,43 @@ int persist_secrets(struct gate *gate)
 
 /* ---- restoring --------------------------------------------------------------------------- */
 
+/* Of rows of an older version only zeros are left of the key: what is asked for tells it. Where that
+ * would no longer be accepted, the row's number keeps it apart from all others. */
+static struct key key_anew(struct gate *gate, client_id client, const struct blob *params,
+                           uint64_t number)
+{
+    params_reset(&gate->params);
+    if (params != NULL && params_unpack(&gate->params, params) == 0 &&
+        identity_compute(&gate->identity_options, &gate->params, &gate->scopes[client],
+                         &gate->scratch, &gate->identity) == 0)
+        return gate->identity.key;
+    return key_from_u64(number);
+}
+
 static void on_row(void *context, const struct record *record)
 {
+    static const struct key zeros = {{0}};
     struct gate *gate = context;
+    struct record row = *record;
     gate->persist.restored_flights += record->kind == RECORD_FLIGHT;
-    engine_restore(gate->engine, record);
+    if (row.kind == RECORD_FLIGHT && key_equals(&row.flight.key, &zeros))
+        row.flight.key = key_anew(gate, row.flight.client, row.flight.params, row.flight.id);
+    else if (row.kind == RECORD_LETTER && key_equals(&row.letter.key, &zeros))
+        row.letter.key = key_anew(gate, row.letter.client, row.letter.params, row.letter.number);
+    engine_restore(gate->engine, &row);
+}
+
+static void warn_of_loss(const struct store_counters *counters)
+{
+    if (counters->lost_solutions == 0 && counters->lost_idempotency == 0)
+        return;
+    LOG(LOG_LEVEL_WARN, "keys_changed",
+        log_number("solutions_discarded", (int64_t)counters->lost_solutions),
+        log_number("idempotency_keys_discarded", (int64_t)counters->lost_idempotency),
+        log_string("meaning",
+                   "an older version told clients apart by their place in the configuration; what "
+                   "it cached "
+                   "for later requests is not handed out, request ids and paid tasks are kept"));
 }
 
 /* ---- holding back ------------------------------------------------------------------------ */
@@ -249,6 +281,7 @@ int persist_restore(struct gate *gate)
     store_start(persist->store, &gate->loop, &handlers);
     struct store_counters counters;
     store_counters(persist->store, &counters);
+    warn_of_loss(&counters);
     LOG(LOG_LEVEL_INFO, "restored", log_number("flights", (int64_t)persist->restored_flights),
         log_number("skipped", (int64_t)counters.skipped),
         log_number("took_ms", (int64_t)((uv_hrtime() - start_ns) / 1000000)));

@@ -82,7 +82,10 @@ enum store_opening store_open(struct store *store, const struct store_names *nam
                               struct buf *mistake)
 {
     store->names = *names;
-    return db_open(&store->db, mistake);
+    const enum store_opening opening = db_open(&store->db, mistake);
+    store->counters.lost_solutions = (uint64_t)store->db.loss.solutions;
+    store->counters.lost_idempotency = (uint64_t)store->db.loss.idempotency;
+    return opening;
 }
 
 void store_explain(const struct store *store, struct buf *mistake)

@@ -81,6 +81,8 @@ struct store_counters {
     uint64_t commit_ms_max; /* the slowest commit so far */
     struct histogram commit_times;
     uint64_t skipped; /* rows of clients that are no longer configured */
+    /* What an older version's database held under keys that mean nothing any more. */
+    uint64_t lost_solutions, lost_idempotency;
     uint32_t waiting; /* records not durable yet */
 };
 void store_counters(const struct store *store, struct store_counters *counters);

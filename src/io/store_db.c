@@ -219,7 +219,7 @@ static bool make_ready(struct store_db *db, struct buf *mistake)
 {
     if (!schema_is_ours(db->sqlite, mistake) || !start_log(db, mistake))
         return false;
-    if (configure(db) == SQLITE_OK && schema_migrate(db->sqlite, mistake) && prepare(db))
+    if (configure(db) == SQLITE_OK && schema_migrate(db->sqlite, &db->loss, mistake) && prepare(db))
         return true;
     if (mistake->len == 0)
         buf_addf(mistake, "cannot be used (%s); " WHAT_TO_DO, sqlite3_errmsg(db->sqlite));

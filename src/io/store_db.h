@@ -3,6 +3,7 @@
 #define SOLVEGATE_IO_STORE_DB_H
 
 #include "io/store.h"
+#include "io/store_schema.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -19,6 +20,7 @@ struct store_db {
     struct sqlite3_stmt *tidy[RECORD_KIND_COUNT]; /* NULL for kinds that do not expire */
     struct sqlite3_stmt *begin;
     struct sqlite3_stmt *commit;
+    struct schema_loss loss; /* of an older version's rows, when it was opened */
 };
 
 /* The directory first, then its file. Anything but STORE_OPENED leaves nothing open and a sentence in mistake. */

@@ -20,8 +20,9 @@ client_id *row_client(struct record *record)
         return &record->request.client;
     case RECORD_LETTER:
         return &record->letter.client;
-    case RECORD_DAY:
     case RECORD_IDEMPOTENCY:
+        return &record->idempotency.client;
+    case RECORD_DAY:
     case RECORD_KIND_COUNT:
         return NULL;
     }
@@ -121,9 +122,11 @@ static void put_request(struct sql_out *out, const struct request_row *row, stru
     sql_put_bytes(out, blob_slice(row->pingback));
 }
 
-static void put_idempotency(struct sql_out *out, const struct idempotency_row *row)
+static void put_idempotency(struct sql_out *out, const struct idempotency_row *row,
+                            struct slice client)
 {
     sql_put_key(out, &row->digest);
+    sql_put_text(out, client);
     sql_put_key(out, &row->fingerprint);
     sql_put_u64(out, row->flight);
     sql_put_u64(out, row->solution);
@@ -182,7 +185,7 @@ void row_put(struct sql_out *out, const struct record *record, struct slice clie
         put_request(out, &record->request, client);
         break;
     case RECORD_IDEMPOTENCY:
-        put_idempotency(out, &record->idempotency);
+        put_idempotency(out, &record->idempotency, client);
         break;
     case RECORD_LETTER:
         put_letter(out, &record->letter, client, scratch);
@@ -337,9 +340,10 @@ static void take_request(struct sql_in *in, struct request_row *row, struct slic
     row->pingback = sql_take_blob(in);
 }
 
-static void take_idempotency(struct sql_in *in, struct idempotency_row *row)
+static void take_idempotency(struct sql_in *in, struct idempotency_row *row, struct slice *client)
 {
     sql_take_key(in, &row->digest);
+    *client = sql_take_bytes(in);
     sql_take_key(in, &row->fingerprint);
     row->flight = sql_take_u64(in);
     row->solution = sql_take_u64(in);
@@ -396,7 +400,7 @@ void row_take(struct sql_in *in, struct record *record, struct slice *client)
         take_request(in, &record->request, client);
         return;
     case RECORD_IDEMPOTENCY:
-        take_idempotency(in, &record->idempotency);
+        take_idempotency(in, &record->idempotency, client);
         return;
     case RECORD_LETTER:
         take_letter(in, &record->letter, client);

@@ -66,6 +66,15 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "  WHERE NOT EXISTS (SELECT 1 FROM flight WHERE flight.id = attempt.flight);"
     "CREATE TABLE clock (id INTEGER PRIMARY KEY, boot TEXT NOT NULL, even INTEGER NOT NULL,"
     "  wall INTEGER NOT NULL) STRICT;",
+    /* Keys were made of a client's place among the others, which the next configuration may give to
+     * somebody else. A key of zeros is made anew from the parameters by whoever restores the row; what
+     * has none goes, but for those who know the id of their request. */
+    "DELETE FROM idempotency;"
+    "ALTER TABLE idempotency ADD COLUMN client TEXT NOT NULL DEFAULT '';"
+    "UPDATE solution SET kept = 0;"
+    "UPDATE flight SET key = zeroblob(32);"
+    "UPDATE attempt SET key = zeroblob(32);"
+    "UPDATE letter SET key = zeroblob(32);",
 };
 
 const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
@@ -102,7 +111,7 @@ const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
                         .dead = "expires <= ?1 AND state IN ('solved', 'failed')"},
     [RECORD_IDEMPOTENCY] = {.name = "idempotency",
                             .key = "digest",
-                            .columns = "digest, fingerprint, flight, solution, expires",
+                            .columns = "digest, client, fingerprint, flight, solution, expires",
                             .dead = "expires <= ?1"},
     [RECORD_LETTER] = {.name = "letter",
                        .key = "number",
@@ -151,10 +160,24 @@ static int migrate_from(struct sqlite3 *db, int64_t version)
     return rc == SQLITE_OK ? sql_run(db, "COMMIT") : rc;
 }
 
-bool schema_migrate(struct sqlite3 *db, struct buf *mistake)
+/* Since version 3 keys are made of the client's name. */
+#define NAMED_KEYS 3
+
+static int count_loss(struct sqlite3 *db, int64_t version, struct schema_loss *loss)
+{
+    if (version == 0 || version >= NAMED_KEYS)
+        return SQLITE_OK;
+    const int rc = sql_number(db, "SELECT count(*) FROM solution WHERE kept = 1", &loss->solutions);
+    return rc == SQLITE_OK ? sql_number(db, "SELECT count(*) FROM idempotency", &loss->idempotency)
+                           : rc;
+}
+
+bool schema_migrate(struct sqlite3 *db, struct schema_loss *loss, struct buf *mistake)
 {
     int64_t version = 0;
     int rc = sql_number(db, "PRAGMA user_version", &version);
+    if (rc == SQLITE_OK)
+        rc = count_loss(db, version, loss);
     if (rc == SQLITE_OK && version < SCHEMA_VERSION)
         rc = migrate_from(db, version);
     if (rc == SQLITE_OK)

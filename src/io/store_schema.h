@@ -9,7 +9,7 @@
 struct sqlite3;
 
 /* Goes into PRAGMA user_version; each version has a migration from the one before. */
-#define SCHEMA_VERSION 2
+#define SCHEMA_VERSION 3
 
 /* How a kind of record is stored; the statements are made from this. */
 struct schema_table {
@@ -24,7 +24,13 @@ extern const struct schema_table schema_tables[RECORD_KIND_COUNT];
 /* False with a sentence in mistake when a newer program or another one made the database. */
 bool schema_is_ours(struct sqlite3 *db, struct buf *mistake);
 
+/* What the rows of an older version could not be carried over with: its keys cannot be made anew. */
+struct schema_loss {
+    int64_t solutions;   /* that were cached, banked or in a pool */
+    int64_t idempotency; /* records */
+};
+
 /* Brings an empty or older database up to date; false with a sentence in mistake. */
-bool schema_migrate(struct sqlite3 *db, struct buf *mistake);
+bool schema_migrate(struct sqlite3 *db, struct schema_loss *loss, struct buf *mistake);
 
 #endif

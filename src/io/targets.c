@@ -37,7 +37,7 @@ static bool make_one(struct targets *targets, size_t place, const struct config 
     const struct config_pool *pool = &config->pools[place];
     struct target *target = &targets->items[place];
     if (params_unpack(params, pool->params) != 0 ||
-        identity_compute(&targets->options, params, 0, scratch, &identity) != 0) {
+        identity_compute(&targets->options, params, NULL, scratch, &identity) != 0) {
         buf_addf(mistake, "pools[%zu]: %s", place, identity.mistake_detail);
         return false;
     }
@@ -109,7 +109,7 @@ uint16_t targets_find(const struct targets *targets, const struct params *params
 {
     static struct identity identity;
     if (targets->count == 0 ||
-        identity_compute(&targets->options, params, 0, scratch, &identity) != 0)
+        identity_compute(&targets->options, params, NULL, scratch, &identity) != 0)
         return 0;
     for (size_t i = 0; i < targets->count; i++) {
         const struct target *target = &targets->items[i];

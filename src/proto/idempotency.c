@@ -4,18 +4,12 @@
 #include "proto/key.h"
 
 #define IDEMPOTENCY_KEY_MAX 255
-#define SCOPE_BYTES 2
 
-struct key idempotency_digest(const struct identity_options *options, client_id scope,
-                              struct slice idempotency_key)
+struct key idempotency_digest(const struct identity_scope *scope, struct slice idempotency_key)
 {
-    /* The client is in front even when solutions are shared by all: retries are nobody else's. */
-    char stream[SCOPE_BYTES + IDEMPOTENCY_KEY_MAX] = {(char)(scope & 0xff), (char)(scope >> 8)};
     struct key key;
     ASSERT(idempotency_key.len <= IDEMPOTENCY_KEY_MAX);
-    memcpy(stream + SCOPE_BYTES, idempotency_key.data, idempotency_key.len);
-    const struct slice scoped = {.data = stream, .len = SCOPE_BYTES + idempotency_key.len};
-    digest_bytes(options->secret, SLICE_OF("sg.idem1"), scoped, key.bytes);
+    digest_bytes(scope->secret, SLICE_OF("sg.idem2"), idempotency_key, key.bytes);
     return key;
 }
 

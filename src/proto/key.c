@@ -15,9 +15,10 @@ _Static_assert(crypto_generichash_blake2b_SALTBYTES + crypto_generichash_blake2b
 
 /* Domains (idempotency.c has one more): none is the beginning of another, and the digit changes
  * when the rules of identity do. */
-#define DOMAIN_IDENTITY SLICE_OF("sg.key.1")
+#define DOMAIN_IDENTITY SLICE_OF("sg.key.2")
 #define DOMAIN_IMAGE SLICE_OF("sg.img.1")
 #define DOMAIN_TEXT SLICE_OF("sg.txt.1")
+#define DOMAIN_SCOPE SLICE_OF("sg.own.1")
 
 /* How a field's value stands in the digested stream. The kind is part of it, so that no text can
  * pass for the digest of an image. */
@@ -354,16 +355,14 @@ static struct slice hashed_method(const struct identity_work *work)
 
 /* The secret goes in as salt and personalisation, which BLAKE2b mixes into its first state, and not
  * as its key, which would fill a block of its own and cost a third more on every single request. */
-static void compute_key(struct identity_work *work, client_id scope)
+static void compute_key(struct identity_work *work, const struct identity_scope *scope)
 {
     const struct slice method = hashed_method(work);
-    const uint8_t *const secret = work->options->secret;
-    const client_id owner = work->options->is_global ? 0 : scope;
+    const bool is_global = work->options->is_global;
+    const uint8_t *const secret = is_global ? work->options->secret : scope->secret;
     char *const stream = work->at;
     char *at = put(stream, DOMAIN_IDENTITY.data, DOMAIN_IDENTITY.len);
-    *at++ = work->options->is_global ? 'G' : 'C';
-    *at++ = (char)(owner & 0xff);
-    *at++ = (char)(owner >> 8);
+    *at++ = is_global ? 'G' : 'C';
     *at++ = (char)method.len;
     at = put(at, method.data, method.len);
     for (size_t i = 0; i < work->identity->field_count; i++)
@@ -373,6 +372,13 @@ static void compute_key(struct identity_work *work, client_id scope)
         0, secret, secret + crypto_generichash_blake2b_SALTBYTES);
     ASSERT(code == 0);
     work->at = at;
+}
+
+struct identity_scope identity_scope_of(const struct identity_options *options, struct slice client)
+{
+    struct identity_scope scope;
+    digest_bytes(options->secret, DOMAIN_SCOPE, client, scope.secret);
+    return scope;
 }
 
 /* One reservation for everything, because fields point into scratch and it must not move. */
@@ -390,7 +396,8 @@ static size_t scratch_bound(const struct params *params)
 }
 
 int identity_compute(const struct identity_options *options, const struct params *params,
-                     client_id scope, struct buf *scratch, struct identity *identity)
+                     const struct identity_scope *scope, struct buf *scratch,
+                     struct identity *identity)
 {
     struct identity_work work;
     ASSERT(scratch->cap >= IDENTITY_SCRATCH_BYTES);

@@ -23,6 +23,15 @@ struct identity_options {
     url_normalize_fn normalize_url;
 };
 
+/* Whose keys: those of each client are digested under a secret of its own, made of its name. So a client's
+ * place among the others means nothing, and a digest costs no more than without. */
+struct identity_scope {
+    uint8_t secret[IDENTITY_SECRET_BYTES];
+};
+
+struct identity_scope identity_scope_of(const struct identity_options *options,
+                                        struct slice client);
+
 /* One field that counted, for /v1/explain. */
 struct identity_field {
     struct slice name;  /* canonical: sitekey and googlekey are both "sitekey" */
@@ -44,15 +53,16 @@ struct identity {
     char mistake_detail[160]; /* the same for a person: names the parameter */
 };
 
-/* scope is the client's number, ignored when the scope is global. Returns 0, or ERR_INVALID with
+/* scope is the client's, ignored (and perhaps NULL) when the scope is global. Returns 0, or ERR_INVALID with
  * mistake set. Values of fields live in scratch (reset inside; its cap is at least
  * IDENTITY_SCRATCH_BYTES) or in the params. Wants sodium_init() to have been called. */
 int identity_compute(const struct identity_options *options, const struct params *params,
-                     client_id scope, struct buf *scratch, struct identity *identity) MUST_CHECK;
+                     const struct identity_scope *scope, struct buf *scratch,
+                     struct identity *identity) MUST_CHECK;
 
-/* Digest of an idempotency key within its client. */
-struct key idempotency_digest(const struct identity_options *options, client_id scope,
-                              struct slice idempotency_key);
+/* Digest of an idempotency key within its client, also when solutions are shared by all: retries are nobody
+ * else's. */
+struct key idempotency_digest(const struct identity_scope *scope, struct slice idempotency_key);
 
 /* 1 to 255 visible ASCII characters, quotes taken off; false leaves *out alone (DESIGN.md 5.3). */
 bool idempotency_key_parse(struct slice raw, struct slice *out);

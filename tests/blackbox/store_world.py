@@ -165,3 +165,36 @@ class WallClock:
         with open(self.file + ".new", "w", encoding="ascii") as file:
             file.write(f"{seconds:+d}")
         os.replace(self.file + ".new", self.file)
+
+
+# The tables of schema version 2, by their columns.
+SECOND_VERSION = {
+    "secret": "name bytes made", "day": "day counters", "tally": "day client type counters", "spent": "client day spent",
+    "solution": "id flight attempt key client type born expires solve_ms handed attempts kept shared task text extra",
+    "flight": "id key client type reuse priority one_time over class code created params",
+    "attempt": "name flight key client type reuse one_time counted closed solved started task cause_class cause",
+    "request": "id client flight solution state source class code attempts expires pingback",
+    "idempotency": "digest fingerprint flight solution expires",
+    "letter": "number key client type class reuse priority one_time created told replays error notes params kind request "
+              "pingback text task",
+    "clock": "id boot even wall",
+}
+
+
+def make_second_version(path):
+    """Takes a database back to schema version 2: what came later goes, and keys are others."""
+    database = sqlite3.connect(path)
+    for (name,) in database.execute("SELECT name FROM sqlite_schema WHERE type = 'table'").fetchall():
+        if name not in SECOND_VERSION:
+            database.execute(f"DROP TABLE {name}")
+            continue
+        known = SECOND_VERSION[name].split()
+        for column in [row[1] for row in database.execute(f"PRAGMA table_info({name})").fetchall()]:
+            if column not in known:
+                database.execute(f"ALTER TABLE {name} DROP COLUMN {column}")
+    for name in ("solution", "flight", "attempt", "letter"):
+        database.execute(f"UPDATE {name} SET key = randomblob(32)")
+    database.execute("UPDATE idempotency SET digest = randomblob(32)")
+    database.execute("PRAGMA user_version = 2")
+    database.commit()
+    database.close()

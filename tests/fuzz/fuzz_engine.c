@@ -27,6 +27,7 @@ static void draw_clients(struct world *world, struct input *input)
             .budget_per_day = (choice & 16) != 0 ? UINT64_C(1) + (choice >> 5) : UINT64_MAX,
         };
     }
+    world->options.clients_share = true; /* what is one client's own has its name in the key */
     world->options.clients = world->clients;
     world->options.client_count = WORLD_CLIENTS;
 }

@@ -18,7 +18,8 @@ static struct buf scratch;
 
 static int compute(const struct params *params, struct identity *identity)
 {
-    const int code = identity_compute(&options, params, 7, &scratch, identity);
+    const struct identity_scope scope = identity_scope_of(&options, SLICE_OF("crawler"));
+    const int code = identity_compute(&options, params, &scope, &scratch, identity);
     HOLDS(code == 0 || code == ERR_INVALID);
     HOLDS((code == 0) == (identity->mistake == NULL));
     if (code != 0)
@@ -52,7 +53,8 @@ static void check_order(struct params *params, const struct key *key)
 static void check_scope(const struct params *params, const struct key *key)
 {
     struct identity other;
-    HOLDS(identity_compute(&options, params, 8, &scratch, &other) == 0);
+    const struct identity_scope scope = identity_scope_of(&options, SLICE_OF("shop"));
+    HOLDS(identity_compute(&options, params, &scope, &scratch, &other) == 0);
     HOLDS(key_equals(&other.key, key) == options.is_global);
 }
 

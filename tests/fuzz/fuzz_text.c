@@ -62,8 +62,10 @@ static void check_idempotency(struct slice text)
         return;
     }
     HOLDS(key.len > 0 && key.len <= 255 && slice_is_within(key, text));
-    const struct key one = idempotency_digest(&options, 1, key);
-    const struct key two = idempotency_digest(&options, 2, key);
+    const struct identity_scope crawler = identity_scope_of(&options, SLICE_OF("crawler"));
+    const struct identity_scope shop = identity_scope_of(&options, SLICE_OF("shop"));
+    const struct key one = idempotency_digest(&crawler, key);
+    const struct key two = idempotency_digest(&shop, key);
     HOLDS(!key_equals(&one, &two));
 }
 

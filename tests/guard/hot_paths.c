@@ -38,6 +38,7 @@ struct world {
     struct http_parse parse;
     struct params params;
     struct identity_options identity_options;
+    struct identity_scope scope;
     struct identity identity;
     struct buf scratch, body, kind;
     uint8_t nonce_secret[NONCE_SECRET_BYTES];
@@ -140,8 +141,8 @@ static void receive(struct world *world, char *bytes)
 
 static void ask(struct world *world, uint32_t hold_ms)
 {
-    const int code = identity_compute(&world->identity_options, &world->params, 0, &world->scratch,
-                                      &world->identity);
+    const int code = identity_compute(&world->identity_options, &world->params, &world->scope,
+                                      &world->scratch, &world->identity);
     ASSERT(code == 0);
     struct event event = event_of(world, EVENT_ASK);
     event.ask = (struct ask){

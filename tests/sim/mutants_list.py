@@ -54,8 +54,8 @@ MUTANTS = [
      "    if (flight->state != FLIGHT_QUEUED && flight->state != FLIGHT_BACKING_OFF)\n        return;",
      "    if (flight->state == FLIGHT_SOLVED || flight->state == FLIGHT_FAILED)\n        return;", "sim"),
     ("identical requests do not join", "src/engine/flight.c",
-     "        if (flight->reuse == REUSE_SHARED)\n            return flight;",
-     "        if (flight->reuse == REUSE_SHARED && flight->request_count > 1)\n            return flight;", "sim"),
+     "        if (flight->reuse == REUSE_SHARED && clients_may_share(",
+     "        if (flight->reuse == REUSE_SHARED && flight->request_count > 1 && clients_may_share(", "sim"),
     ("the vendor may be asked for ever", "src/engine/retry.c",
      "    flight->tries[class]++;", "", "sim"),
 

@@ -29,6 +29,18 @@ STORY_MUTANTS = [
     ("an answer does not wait until its key's new lifetime is safe", "src/engine/ask.c",
      "            request->seq = idempotency_bind_solution(", "            (void)idempotency_bind_solution(", "story journal"),
 
+    # ---- what is whose ----------------------------------------------------------------------------------------------------
+    ("a solution is handed to another client", "src/engine/cache.c",
+     "        if (!clients_may_share(engine, solution->client, ask->client) ||\n            !solution_suits",
+     "        if (!solution_suits", "story clients"),
+    ("another client's flight is joined", "src/engine/flight.c",
+     "REUSE_SHARED && clients_may_share(engine, flight->client, client))", "REUSE_SHARED && client < UINT16_MAX)",
+     "story clients"),
+    ("an idempotency key opens another client's record", "src/engine/idempotency.c",
+     "        if (record->client == client)\n", "        if (client < UINT16_MAX)\n", "story clients"),
+    ("restart: an idempotency key is the first client's", "src/engine/journal.c",
+     "    row->client = record->client;\n", "", "story clients"),
+
     # ---- restarts -------------------------------------------------------------------------------------------------------
     ("restart: what came due while we were away is given up", "src/engine/flight.c",
      "        due_ms = engine->now_ms + GRACE_MS;", "        due_ms = engine->now_ms;", "story restarts"),

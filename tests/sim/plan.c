@@ -92,6 +92,8 @@ static void draw_clients(struct rand *rand, struct plan *plan)
             coin(rand, 50) ? between(rand, 1, 8) : between(rand, 1, plan->needs);
         client->budget_per_day = !plan->is_roomy && coin(rand, 35) ? budget : UINT64_MAX;
     }
+    /* Whose a thing is, its key says: one client's own, or everybody's. */
+    plan->options.clients_share = true;
     plan->options.clients = plan->clients;
     plan->options.client_count = SIM_CLIENTS;
 }

@@ -75,6 +75,7 @@ static void draw_clients(struct audit *audit)
             .budget_per_day = audit_chance(audit, 30) ? 1 + audit_below(audit, 40) : UINT64_MAX,
         };
     }
+    audit->options.clients_share = true; /* what is one client's own has its name in the key */
     audit->options.clients = audit->clients;
     audit->options.client_count = AUDIT_CLIENTS;
 }

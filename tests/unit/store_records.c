@@ -171,6 +171,7 @@ static struct idempotency_row some_idempotency(struct rand *rand, uint64_t id)
 {
     return (struct idempotency_row){
         .digest = key_from_u64(id),
+        .client = (client_id)rand_below(rand, WORLD_CLIENTS),
         .fingerprint = some_key(rand),
         .flight = rand_u64(rand),
         .solution = rand_u64(rand),
@@ -433,6 +434,7 @@ static const char *idempotency_difference(const struct idempotency_row *a,
                                           const struct idempotency_row *b)
 {
     SAME_KEY(digest);
+    SAME(client);
     SAME_KEY(fingerprint);
     SAME(flight);
     SAME(solution);

@@ -325,11 +325,12 @@ static int read_request(struct request *request, struct rand *rand)
 static struct key compute(struct request *request, struct rand *rand)
 {
     static const struct identity_options options = {.secret = {9, 8, 7}};
+    const struct identity_scope scope = identity_scope_of(&options, SLICE_OF("crawler"));
     const int code = read_request(request, rand);
     if (code != 0)
         fail_msg("%s", params.mistake);
     assert_int_equal(params.count, request->count);
-    if (identity_compute(&options, &params, 1, &scratch, &identity) != 0)
+    if (identity_compute(&options, &params, &scope, &scratch, &identity) != 0)
         fail_msg("%s", identity.mistake_detail);
     return identity.key;
 }

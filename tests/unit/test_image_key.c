@@ -53,10 +53,11 @@ static struct slice picture(size_t len)
 
 static int compute(const struct field *fields, size_t count)
 {
+    const struct identity_scope scope = identity_scope_of(&options, SLICE_OF("crawler"));
     encode_multipart(&body, fields, count, NULL);
     params_reset(&params);
     assert_int_equal(params_add_multipart(&params, buf_slice(&body), SLICE_OF(ENCODE_BOUNDARY)), 0);
-    return identity_compute(&options, &params, 1, &scratch, &identity);
+    return identity_compute(&options, &params, &scope, &scratch, &identity);
 }
 
 /* method, the image in `name`, and one more field unless it is NULL. */

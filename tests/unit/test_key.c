@@ -35,11 +35,17 @@ static int teardown(void **state)
     return 0;
 }
 
+static int compute_for(const char *client)
+{
+    const struct identity_scope scope = identity_scope_of(&options, slice_from(client));
+    return identity_compute(&options, &params, &scope, &scratch, &identity);
+}
+
 static int compute_form(const char *form)
 {
     params_reset(&params);
     assert_int_equal(params_add_form(&params, slice_from(form)), 0);
-    return identity_compute(&options, &params, 1, &scratch, &identity);
+    return compute_for("crawler");
 }
 
 static struct key key_of(const char *form)
@@ -409,22 +415,25 @@ static void the_scope_and_the_secret_are_part_of_the_key(void **state)
 {
     (void)state;
     struct key first = key_of(TS);
-    assert_int_equal(identity_compute(&options, &params, 2, &scratch, &identity), 0);
-    assert_memory_not_equal(first.bytes, identity.key.bytes, KEY_BYTES);
-    assert_int_equal(identity_compute(&options, &params, 257, &scratch, &identity), 0);
-    assert_memory_not_equal(first.bytes, identity.key.bytes, KEY_BYTES);
+    static const char *const others[] = {"shop", "crawle", "crawler2", "Crawler", ""};
+    for (size_t i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+        assert_int_equal(compute_for(others[i]), 0);
+        assert_memory_not_equal(first.bytes, identity.key.bytes, KEY_BYTES);
+    }
+    assert_int_equal(compute_for("crawler"), 0);
+    assert_memory_equal(first.bytes, identity.key.bytes, KEY_BYTES);
     options.is_global = true;
-    assert_int_equal(identity_compute(&options, &params, 1, &scratch, &identity), 0);
+    assert_int_equal(compute_for("crawler"), 0);
     const struct key global = identity.key;
     assert_memory_not_equal(first.bytes, global.bytes, KEY_BYTES);
-    assert_int_equal(identity_compute(&options, &params, 2, &scratch, &identity), 0);
+    assert_int_equal(compute_for("shop"), 0);
     assert_memory_equal(global.bytes, identity.key.bytes, KEY_BYTES);
-    assert_int_equal(identity_compute(&options, &params, 0, &scratch, &identity), 0);
+    assert_int_equal(identity_compute(&options, &params, NULL, &scratch, &identity), 0);
     assert_memory_equal(global.bytes, identity.key.bytes, KEY_BYTES);
     options.is_global = false;
     for (size_t i = 0; i < IDENTITY_SECRET_BYTES; i++) {
         options.secret[i] ^= 0x80;
-        assert_int_equal(identity_compute(&options, &params, 1, &scratch, &identity), 0);
+        assert_int_equal(compute_for("crawler"), 0);
         assert_memory_not_equal(first.bytes, identity.key.bytes, KEY_BYTES);
         options.secret[i] ^= 0x80;
     }
@@ -508,9 +517,11 @@ static void idempotency_keys_are_quoted_or_bare(void **state)
     assert_false(idempotency_key_parse((struct slice){longest, 256}, &out));
     assert_true(slice_equals(out, SLICE_OF("untouched")));
     assert_true(idempotency_key_parse((struct slice){longest, 255}, &out));
-    const struct key one = idempotency_digest(&options, 1, out);
-    const struct key two = idempotency_digest(&options, 2, out);
-    const struct key shorter = idempotency_digest(&options, 1, (struct slice){longest, 254});
+    const struct identity_scope crawler = identity_scope_of(&options, SLICE_OF("crawler"));
+    const struct identity_scope shop = identity_scope_of(&options, SLICE_OF("shop"));
+    const struct key one = idempotency_digest(&crawler, out);
+    const struct key two = idempotency_digest(&shop, out);
+    const struct key shorter = idempotency_digest(&crawler, (struct slice){longest, 254});
     assert_memory_not_equal(one.bytes, two.bytes, KEY_BYTES);
     assert_memory_not_equal(one.bytes, shorter.bytes, KEY_BYTES);
 }

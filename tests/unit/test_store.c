@@ -204,6 +204,7 @@ static void rows_of_a_client_without_a_name_are_passed_over_and_counted(void **s
                               (r->kind == RECORD_FLIGHT && r->flight.client == 1) ||
                               (r->kind == RECORD_ATTEMPT && r->attempt.client == 1) ||
                               (r->kind == RECORD_REQUEST && r->request.client == 1) ||
+                              (r->kind == RECORD_IDEMPOTENCY && r->idempotency.client == 1) ||
                               (r->kind == RECORD_LETTER && r->letter.client == 1);
         if (!is_betas)
             left.records[left.count++] = world_share(r);

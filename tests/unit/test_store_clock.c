@@ -284,13 +284,82 @@ static void the_first_version_is_understood(void **state)
     append_attempt(world, 3, 8, false);
     world_until_durable(world, world->seq);
     world_close(world);
-    world_run_sql(world, "ALTER TABLE attempt RENAME COLUMN counted TO replied;"
+    world_run_sql(world, "ALTER TABLE idempotency DROP COLUMN client;"
+                         "ALTER TABLE attempt RENAME COLUMN counted TO replied;"
                          "DROP TABLE clock; PRAGMA user_version = 1");
     world_open(world);
     assert_int_equal(store_load(world->store, &world->clocks, count_counted, &names), 0);
     world_close(world);
     /* The third has no flight: that one counted it when it ended. */
     assert_int_equal(names, 1U << 2 | 1U << 3);
+}
+
+/* Keys as the second version made them: nobody may be found by them any more. */
+struct carried {
+    unsigned flights, attempts, letters, without_key, solutions, kept, idempotency;
+};
+
+static void count_carried(void *context, const struct record *record)
+{
+    static const struct key zeros = {{0}};
+    struct carried *const carried = context;
+    carried->flights += record->kind == RECORD_FLIGHT;
+    carried->attempts += record->kind == RECORD_ATTEMPT;
+    carried->letters += record->kind == RECORD_LETTER;
+    carried->solutions += record->kind == RECORD_SOLUTION;
+    carried->idempotency += record->kind == RECORD_IDEMPOTENCY;
+    if (record->kind == RECORD_FLIGHT)
+        carried->without_key += key_equals(&record->flight.key, &zeros);
+    if (record->kind == RECORD_ATTEMPT)
+        carried->without_key += key_equals(&record->attempt.key, &zeros);
+    if (record->kind == RECORD_LETTER)
+        carried->without_key += key_equals(&record->letter.key, &zeros);
+    carried->kept += record->kind == RECORD_SOLUTION && record->solution.is_kept;
+}
+
+static void append_solution(struct store_world *world, uint64_t id, bool is_kept)
+{
+    struct record record = world_record(world, RECORD_SOLUTION, id);
+    record.solution.is_kept = is_kept;
+    world_append(world, &record);
+}
+
+static void keys_of_the_second_version_are_discarded_and_counted(void **state)
+{
+    struct store_world *const world = *state;
+    struct carried carried = {0};
+    struct store_counters counters;
+    world_open(world);
+    world_start(world);
+    static const enum record_kind carried_over[] = {RECORD_FLIGHT, RECORD_ATTEMPT, RECORD_LETTER,
+                                                    RECORD_IDEMPOTENCY};
+    for (size_t i = 0; i < sizeof(carried_over) / sizeof(carried_over[0]); i++) {
+        struct record record = world_record(world, carried_over[i], 7);
+        world_append(world, &record);
+    }
+    append_solution(world, 1, true);
+    append_solution(world, 2, false);
+    world_until_durable(world, world->seq);
+    world_close(world);
+    world_run_sql(world, "ALTER TABLE idempotency DROP COLUMN client; PRAGMA user_version = 2");
+    world_open(world);
+    store_counters(world->store, &counters);
+    assert_int_equal(counters.lost_solutions, 1);
+    assert_int_equal(counters.lost_idempotency, 1);
+    assert_int_equal(store_load(world->store, &world->clocks, count_carried, &carried), 0);
+    assert_int_equal(carried.flights, 1);
+    assert_int_equal(carried.attempts, 1);
+    assert_int_equal(carried.letters, 1);
+    assert_int_equal(carried.without_key, 3);
+    assert_int_equal(carried.solutions, 2);
+    assert_int_equal(carried.kept, 0);
+    assert_int_equal(carried.idempotency, 0);
+    world_close(world);
+    /* Once: a database of this version has nothing to lose. */
+    world_open(world);
+    store_counters(world->store, &counters);
+    assert_int_equal(counters.lost_solutions + counters.lost_idempotency, 0);
+    world_close(world);
 }
 
 int main(int argc, char **argv)
@@ -309,6 +378,7 @@ int main(int argc, char **argv)
         WORLD_CASE(a_leap_is_more_than_a_second_and_than_any_drift),
         WORLD_CASE(both_clocks_run),
         WORLD_CASE(the_first_version_is_understood),
+        WORLD_CASE(keys_of_the_second_version_are_discarded_and_counted),
     };
     return cmocka_run_group_tests(tests, seed_announce, NULL);
 }
