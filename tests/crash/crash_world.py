@@ -7,6 +7,7 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blackbox"))
@@ -55,12 +56,38 @@ class Disk:
                 self.tasks.add(task)
 
 
+class Watch(threading.Thread):
+    """Notes when somebody listens on the port; the kernel's table is read, so that nobody is called for it."""
+
+    def __init__(self, port):
+        super().__init__(daemon=True)
+        self.wanted = f":{port:04X} 00000000:0000 0A "  # LISTEN
+        self.since = time.time()
+        self.bound = None
+        self.start()
+
+    def run(self):
+        while self.bound is None and time.time() < self.since + 60:
+            with open("/proc/net/tcp", encoding="ascii") as table:
+                if self.wanted in table.read():
+                    self.bound = time.time()
+            time.sleep(0.001)
+
+
 class CrashWorld(StoreWorld):
-    """Remembers what each death left on disk."""
+    """Remembers what each death left on disk, and when the next gateway listened and was ready."""
 
     def __init__(self, sim, config=None, callbacks=True):
         super().__init__(merge(LASTING, config or {}), sim, callbacks=callbacks)
         self.deaths = []  # (wall time, Disk)
+        self.starts = []  # (wall times of: beginning, listening, ready)
+
+    def start(self, *prefix, env=None):
+        watch = Watch(self.port)
+        super().start(*prefix, env=env)
+        ready = time.time()
+        watch.join()
+        self.starts.append((watch.since, watch.bound, ready))
 
     def kill(self):
         super().kill()

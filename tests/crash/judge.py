@@ -8,12 +8,15 @@ LOST_REPLIES = ("submit-lost", "submit-lost-reset", "submit-hang")
 # The vendor replies at once, so that its task id is on disk this much later; a busy machine may stand still meanwhile.
 DURABLE_WITHIN = 1.5
 LATE_AT_MOST = 0.25
+# The vendor notes the end of a callback, and whoever watches the port looks every millisecond; a machine may be busy.
+SLACK = 0.1
 
 
 class Judge:
     def __init__(self, world, needs):
         self.submits = world.sim.submits()
         self.deaths = world.deaths
+        self.starts = world.starts
         self.needs = needs
         self.complaints = []
 
@@ -33,6 +36,17 @@ class Judge:
 
     def is_callback_lost(self, submit):
         return not any(call["status"] == 200 for call in submit["callbacks"])
+
+    def is_callback_in_time(self, submit):
+        """Did one come while somebody listened: neither with a death nor before the next gateway's port?"""
+        deaths = [at for at, _ in self.deaths]
+        for call in submit["callbacks"]:
+            place = bisect.bisect_right(deaths, call["at"] + SLACK)
+            death = deaths[place - 1] if place > 0 else 0
+            bound = next((bound for since, bound, _ in self.starts if since >= death - SLACK), 0)
+            if death == 0 or call["at"] > bound + SLACK:
+                return True
+        return False
 
     def is_excused(self, submit):
         """Nobody could know that it was accepted."""
@@ -93,6 +107,14 @@ class Judge:
                               + ", ".join(self.describe(submit) for submit in submits))
             again += max(surplus, 0)
         return again
+
+    def callbacks_are_missed_only_without_a_port(self):
+        """Whatever was not taken came between a death and the next gateway's listening, or died with one."""
+        missed = [submit for submit in self.submits if submit["callbacks"] and self.is_callback_lost(submit)]
+        for submit in missed:
+            if self.is_callback_in_time(submit):
+                self.complain(f"a callback was missed although somebody listened: {self.describe(submit)} {submit['callbacks']}")
+        return len(missed)
 
     def describe(self, submit):
         calls = [call["status"] for call in submit["callbacks"]]

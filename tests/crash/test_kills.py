@@ -4,12 +4,14 @@
     test_kills.py [--full] [--seed N] [--kills N] [--only TEXT]
 """
 import random
+import sqlite3
+import statistics
 import sys
 import time
 
 from crash_world import CrashWorld  # first: it knows where the harness is
 from callers import Caller, Crowd
-from harness import get, run, test, wait_until
+from harness import check, get, run, test, wait_until
 from judge import Judge
 
 IS_FULL = "--full" in sys.argv
@@ -85,6 +87,49 @@ def lost_replies_and_lost_callbacks_cost_again_only_together():
     campaign("losses", (7, 60), faults={
         "submit-lost": 0.02, "submit-lost-reset": 0.02, "callback-drop": 0.15, "callback-twice": 0.1,
         "callback-early": 0.1, "poll-close": 0.05, "poll-5xx": 0.03})
+
+
+def pad(world, count):
+    """So many solutions that a start takes long; each is another target's."""
+    world.solved(sitekey="padding")
+    world.kill()
+    database = sqlite3.connect(world.database)
+    names = [row[1] for row in database.execute("PRAGMA table_info(solution)")]
+    values = {name: name for name in names}
+    values.update(id="n * 1000003", flight="0", attempt="0", key="CAST(printf('%032d', n) AS BLOB)",
+                  text="CAST(hex(randomblob(600)) AS BLOB)", task="CAST(n AS TEXT)")
+    with database:
+        database.execute(
+            f"WITH RECURSIVE numbers(n) AS (SELECT 2 UNION ALL SELECT n + 1 FROM numbers WHERE n < {count}) "
+            f"INSERT INTO solution SELECT {', '.join(values[name] for name in names)} FROM solution, numbers")
+    database.close()
+    world.sim.reset()
+    world.deaths.clear()
+    world.start()
+
+
+@test
+def callbacks_wait_while_a_gateway_with_many_rows_starts():
+    seed = f"{SEED} rows"
+    draw = random.Random(seed)
+    options = ("--solve-time", "250ms", "--seed", str(SEED), "--result-ttl", "1h")
+    with CrashWorld(options) as world:
+        pad(world, 20_000)
+        crowd = Crowd(world.url, seed, CALLERS).start()
+        try:
+            for _ in range(option("--kills", (6, 40)[IS_FULL])):
+                time.sleep(draw.uniform(0.2, 0.8))
+                world.kill()
+                world.start()
+        finally:
+            crowd.stop()
+        ask_again(world, crowd.needs)
+        judge = Judge(world, crowd.needs)
+        missed = judge.callbacks_are_missed_only_without_a_port()
+        line = judge.judge()
+        bound, ready = (statistics.median(start[i] - start[0] for start in world.starts) for i in (1, 2))
+        print(f"# {line}; {missed} callbacks missed; listening after {bound * 1000:.0f} ms, ready after {ready * 1000:.0f} ms")
+        check(bound < 0.8 * ready, f"listening after {bound:.3f} s, ready after {ready:.3f} s")
 
 
 print(f"# seed {SEED}")
