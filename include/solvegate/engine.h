@@ -215,6 +215,7 @@ struct gauges {
     uint32_t slots_used;
     uint32_t slots_limit; /* the adaptive one */
     uint32_t slots_plan;
+    bool slots_are_cut;         /* the limit is below the plan because the vendor was busy */
     bool callbacks_are_healthy; /* enough of them arrive, or there are none to expect */
     enum breaker_state breaker;
     char breaker_cause[ERROR_CODE_MAX];

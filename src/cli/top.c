@@ -90,6 +90,7 @@ static void add_slots(struct buf *out, unsigned width, yyjson_val *now, struct b
     const uint64_t used = view_number(now, "slots_used");
     const uint64_t limit = view_number(now, "slots_limit");
     const uint64_t plan = view_number(now, "slots_plan");
+    const bool is_cut = yyjson_get_bool(yyjson_obj_get(now, "slots_cut"));
     const uint64_t most = limit > 0 ? limit : 1;
     /* Rounded up: one slot in use is not none. */
     const uint64_t filled = used >= most ? BAR_COLUMNS : (used * BAR_COLUMNS + most - 1) / most;
@@ -97,8 +98,10 @@ static void add_slots(struct buf *out, unsigned width, yyjson_val *now, struct b
     for (uint64_t i = 0; i < BAR_COLUMNS; i++)
         buf_add_char(line, i < filled ? '#' : '.');
     buf_addf(line, "] %" PRIu64 " of %" PRIu64, used, limit);
-    if (plan != limit && plan > 0)
-        buf_addf(line, " (plan %" PRIu64 ")", plan);
+    if (is_cut)
+        buf_addf(line, " (cut: the vendor is busy, plan %" PRIu64 ")", plan);
+    else if (plan > limit)
+        buf_add(line, SLICE_OF(" (the plan is not known)"));
     add_gathered(out, width, STYLE_PLAIN, line);
 }
 

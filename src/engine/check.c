@@ -127,6 +127,7 @@ static void check_clients(const struct engine *engine)
     }
     ASSERT(queued == engine->queued);
     ASSERT(slots == engine->slots_used);
+    ASSERT(!engine->is_limit_cut || engine->limit_milli < (uint64_t)engine->slots_plan * 1000);
 }
 
 static void check_solutions(const struct engine *engine)

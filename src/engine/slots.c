@@ -22,6 +22,8 @@ void slots_set_plan(struct engine *engine)
     const bool is_auto = engine->options.slots_are_auto;
     engine->slots_plan = is_auto ? SLOTS_AUTO_MOST : engine->options.slots;
     engine->limit_milli = (uint64_t)(is_auto ? SLOTS_AUTO_START : engine->slots_plan) * 1000;
+    engine->is_plan_known = !is_auto;
+    engine->is_limit_cut = false;
 }
 
 void slots_init(struct engine *engine, const struct client_options *clients)
@@ -251,6 +253,7 @@ void slots_on_busy(struct engine *engine)
         engine->limit_milli = used_milli - 1000;
     if (engine->limit_milli < 1000)
         engine->limit_milli = 1000;
+    engine->is_limit_cut = engine->limit_milli < (uint64_t)engine->slots_plan * 1000;
     pause_if_alone(engine);
     TRACE(engine, "limit cut to %u", slots_limit(engine));
 }
@@ -265,14 +268,20 @@ void slots_on_accepted(struct engine *engine)
     engine->limit_milli += is_below_aim ? 1000 : 1000000 / engine->limit_milli;
     if (engine->limit_milli > most_milli)
         engine->limit_milli = most_milli;
+    if (engine->limit_milli == most_milli)
+        engine->is_limit_cut = false;
 }
 
 void slots_on_plan(struct engine *engine, uint32_t threads)
 {
     const uint32_t plan = threads < SLOTS_AUTO_MOST ? threads : SLOTS_AUTO_MOST;
-    /* Hearing the same again must not undo what busy answers taught. */
-    if (!engine->options.slots_are_auto || plan == 0 || plan == engine->slots_plan)
+    /* Hearing the same again must not undo what busy answers taught. What was assumed before anybody told may
+     * be the plan by chance. */
+    const bool is_news = !engine->is_plan_known && !engine->is_limit_cut;
+    if (!engine->options.slots_are_auto || plan == 0 || (plan == engine->slots_plan && !is_news))
         return;
+    engine->is_plan_known = true;
+    engine->is_limit_cut = false;
     engine->slots_plan = plan;
     engine->limit_milli = (uint64_t)engine->slots_plan * 1000;
 }

@@ -327,6 +327,8 @@ struct engine {
     uint64_t limit_milli;     /* the adaptive limit, in thousandths of a slot */
     uint64_t limit_aim_milli; /* after a cut it grows fast up to here */
     uint64_t limit_cut_ms;    /* when it was last cut */
+    bool is_limit_cut;        /* it is below the plan because the vendor was busy */
+    bool is_plan_known;       /* by configuration, or the vendor told */
     struct wheel_timer plan_timer;
     struct wheel_timer pause_timer; /* while it is armed nothing is submitted */
 

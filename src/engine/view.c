@@ -98,6 +98,7 @@ void engine_gauges(const struct engine *engine, struct gauges *gauges)
         .slots_used = engine->slots_used,
         .slots_limit = slots_limit(engine),
         .slots_plan = engine->slots_plan,
+        .slots_are_cut = engine->is_limit_cut,
         .callbacks_are_healthy = health_is_good(engine),
         .breaker = engine->breaker.state,
     };

@@ -172,6 +172,7 @@ static void write_gauges(struct buf *out, const struct gauges *gauges)
     json_number(out, "slots_used", gauges->slots_used);
     json_number(out, "slots_limit", gauges->slots_limit);
     json_number(out, "slots_plan", gauges->slots_plan);
+    json_bool(out, "slots_cut", gauges->slots_are_cut);
     json_bool(out, "callbacks_healthy", gauges->callbacks_are_healthy);
     json_string(out, "breaker", breaker_state_name(gauges->breaker));
     if (gauges->breaker != BREAKER_CLOSED)

@@ -129,6 +129,13 @@ def auto_learns_the_plan_from_the_vendor():
 
 
 @test
+def auto_starts_at_a_plan_of_any_size_and_calls_nothing_cut():
+    with World({"upstream": {"slots": "auto"}}, sim=(*FAST, "--slots", "10000")) as world:
+        wait_until(lambda: world.stats()["now"]["slots_limit"] == 10000, "the plan")
+        equal(world.stats()["now"]["slots_cut"], False, "slots_cut")
+
+
+@test
 def auto_feels_its_way_when_the_vendor_does_not_tell():
     with World({"upstream": {"slots": "auto"}}, sim=(*FAST, "--fault", "account-5xx=1")) as world:
         wait_until(lambda: world.sim.totals()["threads_calls"] >= 1, "the question")

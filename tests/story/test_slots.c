@@ -353,6 +353,51 @@ static void the_same_plan_again_does_not_undo_what_was_learnt_from_busy_answers(
     skip_lines(w);
 }
 
+/* 10 000 is what is assumed while nobody has told. */
+static void a_plan_that_is_the_one_assumed_is_used_at_once(void **state)
+{
+    (void)state;
+    struct world *w = world_with_auto_slots();
+    assert_int_equal(gauges_of(w).slots_plan, 10000);
+    assert_int_equal(gauges_of(w).slots_limit, 10);
+    assert_false(gauges_of(w).slots_are_cut);
+    threads(w, 0, 10000);
+    assert_int_equal(gauges_of(w).slots_limit, 10000);
+    assert_false(gauges_of(w).slots_are_cut);
+    skip_lines(w);
+}
+
+static void busy_answers_before_the_plan_is_known_count(void **state)
+{
+    (void)state;
+    struct world *w = world_with_auto_slots();
+    for (int i = 0; i < 4; i++)
+        ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE, .is_told = true);
+    rejected(w, "a1", CLASS_BUSY, BUSY);
+    assert_int_equal(gauges_of(w).slots_limit, 2);
+    assert_true(gauges_of(w).slots_are_cut);
+    threads(w, 4, 10000);
+    assert_int_equal(gauges_of(w).slots_limit, 2);
+    assert_true(gauges_of(w).slots_are_cut);
+    skip_lines(w);
+}
+
+static void a_limit_is_called_cut_until_it_is_the_plan_again(void **state)
+{
+    (void)state;
+    struct world *w = world_of_clients(two_clients, 1, 2);
+    assert_false(gauges_of(w).slots_are_cut);
+    for (int i = 0; i < 3; i++)
+        ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE, .is_told = true);
+    rejected(w, "a1", CLASS_BUSY, BUSY);
+    assert_int_equal(gauges_of(w).slots_limit, 1);
+    assert_true(gauges_of(w).slots_are_cut);
+    accepted(w, "a2", "T");
+    assert_int_equal(gauges_of(w).slots_limit, 2);
+    assert_false(gauges_of(w).slots_are_cut);
+    skip_lines(w);
+}
+
 static void without_an_answer_auto_feels_its_way_up(void **state)
 {
     (void)state;
@@ -391,6 +436,9 @@ int main(void)
         STORY(accepting_below_the_limit_says_nothing_about_it),
         STORY(auto_asks_about_the_plan_now_and_then),
         STORY(the_same_plan_again_does_not_undo_what_was_learnt_from_busy_answers),
+        STORY(a_plan_that_is_the_one_assumed_is_used_at_once),
+        STORY(busy_answers_before_the_plan_is_known_count),
+        STORY(a_limit_is_called_cut_until_it_is_the_plan_again),
         STORY(without_an_answer_auto_feels_its_way_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

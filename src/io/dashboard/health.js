@@ -15,13 +15,14 @@ function judgeVendor(now) {
 
 function judgeSlots(now) {
   const value = `${count(now.slots_used)} of ${count(now.slots_limit)}`;
-  if (now.slots_limit < now.slots_plan) {
+  if (now.slots_cut) {
     const note = `slowed down; the plan has ${count(now.slots_plan)}`;
     return judged('warn', value, note, `slots cut to ${count(now.slots_limit)} of ${count(now.slots_plan)}: the vendor is busy`);
   }
   if (now.queued > 0 && now.slots_used >= now.slots_limit) {
     return judged('warn', value, `${count(now.queued)} queued`, `all slots in use, ${plural(now.queued, 'flight')} queued`);
   }
+  if (now.slots_limit < now.slots_plan) return judged('good', value, 'the plan is not known, so it feels its way up');
   return judged('good', value, now.queued ? `${count(now.queued)} queued` : 'nothing queued');
 }
 
