@@ -207,6 +207,37 @@ void door_res(struct gate *gate, const struct http_request *request, struct visi
     }
 }
 
+/* ---- what came too large ----------------------------------------------------------------- */
+
+static struct slice refused_word(const struct http_request *request, uint16_t status)
+{
+    if (status == 503)
+        return SLICE_OF("ERROR_NO_SLOT_AVAILABLE");
+    /* A body or an address that is too long can only be an image, unless nobody sends one here. */
+    if (status == 431 || slice_equals(request->path, SLICE_OF("/res.php")))
+        return SLICE_OF("ERROR_BAD_PARAMETERS");
+    return SLICE_OF("ERROR_TOO_BIG_CAPTCHA_FILESIZE");
+}
+
+/* The body was not read, so the reply's form follows the query, or the body's kind: who sends JSON reads
+ * it, too. A query that was cut off in the middle is read as far as it goes. */
+void door_dialect_refuse(struct gate *gate, const struct http_request *request, uint16_t status,
+                         struct http_reply *reply)
+{
+    params_reset(&gate->params);
+    if (request->query.len > 0 && params_add_form(&gate->params, request->query) != 0)
+        gate->params.count = 0;
+    const bool is_json = params_flag(&gate->params, SLICE_OF("json")) ||
+                         slice_starts_with(request->content_type, SLICE_OF("application/json"));
+    buf_reset(&gate->words);
+    dialect_write_word(&gate->words, is_json, refused_word(request, status));
+    reply->content_type =
+        is_json ? SLICE_OF("application/json") : SLICE_OF("text/plain; charset=utf-8");
+    if (params_flag(&gate->params, SLICE_OF("header_acao")))
+        reply->headers = SLICE_OF("Access-Control-Allow-Origin: *\r\n");
+    reply->body = buf_slice(&gate->words);
+}
+
 /* ---- answers ----------------------------------------------------------------------------- */
 
 static void write_price(struct gate *gate, const struct answer *answer)

@@ -13,6 +13,9 @@ void door_in(struct gate *gate, const struct http_request *request, struct visit
 void door_recognise(struct gate *gate, const struct http_request *request, struct visit *visit,
                     uint64_t);
 void door_res(struct gate *gate, const struct http_request *request, struct visit *visit, uint64_t);
+/* Words for what HTTP refused, in a reply that lives until the next request. */
+void door_dialect_refuse(struct gate *gate, const struct http_request *request, uint16_t status,
+                         struct http_reply *reply);
 void door_dialect_answer(struct gate *gate, const struct visit *visit, const struct answer *answer);
 void door_dialect_account(struct gate *gate, const struct visit *visit,
                           const struct account_answer *answer);

@@ -136,6 +136,12 @@ static void on_request(void *context, const struct http_request *request)
     routes_dispatch(context, request);
 }
 
+static bool on_refuse(void *context, const struct http_request *request, uint16_t status,
+                      struct http_reply *reply)
+{
+    return routes_refuse(context, request, status, reply);
+}
+
 static void on_gone(void *context, caller_id caller, const struct http_note *note)
 {
     (void)note;
@@ -349,7 +355,7 @@ static int fail_start(const char *event, const char *what, const struct buf *mis
 static int listen_all(struct gate *gate)
 {
     const struct http_handlers doors = {
-        .context = gate, .on_request = on_request, .on_gone = on_gone};
+        .context = gate, .on_request = on_request, .on_refuse = on_refuse, .on_gone = on_gone};
     struct buf mistake;
     int code = EX_OK;
     gate->server = gate_make_server(gate, &doors);

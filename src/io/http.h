@@ -13,6 +13,7 @@
 
 struct uv_loop_s;
 struct http_server;
+struct http_reply;
 
 enum http_method {
     HTTP_METHOD_GET,
@@ -47,6 +48,11 @@ struct http_handlers {
     void *context;
     /* May reply before it returns, or later by req->caller. */
     void (*on_request)(void *context, const struct http_request *request);
+    /* May be NULL. A request that is refused (413, 414, 431, 503) although its line was understood: gives
+     * the words for it, and true, where the path has words of its own. Its fields and its body are not
+     * given, but for the content type where that was read, and the query may be cut off. */
+    bool (*on_refuse)(void *context, const struct http_request *request, uint16_t status,
+                      struct http_reply *reply);
     /* The connection closed before the reply to this exchange was given: it is not to be given any more. */
     void (*on_gone)(void *context, caller_id caller, const struct http_note *note);
 };

@@ -122,11 +122,19 @@ static void count_refusal(struct http_counters *counters, uint16_t status)
         counters->refused++;
 }
 
+/* The connection's last reply. */
+static void answer_refused(struct http_conn *conn, const struct http_reply *reply)
+{
+    conn->is_deaf = true;
+    conn->is_refused = true;
+    struct http_exchange *exchange = http_exchange_add(conn);
+    exchange->is_ours = true;
+    http_exchange_answer(conn, exchange, reply);
+}
+
 void http_conn_refuse(struct http_conn *conn, uint16_t status, const char *mistake)
 {
     count_refusal(&conn->server->counters, status);
-    conn->is_deaf = true;
-    conn->is_refused = true;
     struct buf body;
     buf_init(&body, 1024);
     /* Mistakes are texts of ours or llhttp's; of the two only llhttp's might hold a quote. */
@@ -138,18 +146,37 @@ void http_conn_refuse(struct http_conn *conn, uint16_t status, const char *mista
     for (const char *c = mistake; *c != '\0'; c++)
         buf_add_char(&body, *c == '"' || *c == '\\' ? '\'' : *c);
     buf_add(&body, SLICE_OF("\"}"));
-    struct http_exchange *exchange = http_exchange_add(conn);
-    exchange->is_ours = true;
-    http_exchange_answer(
-        conn, exchange,
-        &(struct http_reply){
-            .status = status,
-            .content_type = SLICE_OF("application/problem+json"),
-            .headers = status == 503 ? SLICE_OF("Retry-After: 1\r\n") : SLICE_OF(""),
-            .body = buf_slice(&body),
-            .close = true,
-        });
+    answer_refused(conn,
+                   &(struct http_reply){
+                       .status = status,
+                       .content_type = SLICE_OF("application/problem+json"),
+                       .headers = status == 503 ? SLICE_OF("Retry-After: 1\r\n") : SLICE_OF(""),
+                       .body = buf_slice(&body),
+                       .close = true,
+                   });
     buf_close(&body);
+}
+
+void http_conn_refuse_request(struct http_conn *conn, const struct http_parse *parse,
+                              const char *base, uint16_t status, const char *mistake)
+{
+    const struct http_handlers *handlers = &conn->server->handlers;
+    struct http_request request = {
+        .method = http_parse_method(parse),
+        .content_type = http_parse_field(parse, base, HTTP_FIELD_CONTENT_TYPE),
+    };
+    struct http_reply reply = {.status = 200, .headers = SLICE_OF(""), .close = true};
+    if (parse->url.len > 0)
+        http_parse_target(parse, base, &request.path, &request.query);
+    const bool is_about_size = status == 413 || status == 414 || status == 431 || status == 503;
+    if (!is_about_size || !slice_is_given(request.path) || handlers->on_refuse == NULL ||
+        !handlers->on_refuse(handlers->context, &request, status, &reply)) {
+        http_conn_refuse(conn, status, mistake);
+        return;
+    }
+    count_refusal(&conn->server->counters, status);
+    reply.close = true;
+    answer_refused(conn, &reply);
 }
 
 /* The last reply is written. Closing with unread bytes would make the kernel send a reset, which can

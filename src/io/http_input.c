@@ -36,10 +36,14 @@ static bool keep(struct http_server *server, struct http_input *input, struct sl
     return true;
 }
 
-static void refuse_crowd(struct http_conn *conn)
+static void refuse_crowd(struct http_conn *conn, const struct http_parse *parse, const char *base)
 {
+    static const char mistake[] = "too many half-sent requests";
     conn->server->counters.crowded++;
-    http_conn_refuse(conn, 503, "too many half-sent requests");
+    if (http_parse_is_started(parse))
+        http_conn_refuse_request(conn, parse, base, 503, mistake);
+    else
+        http_conn_refuse(conn, 503, mistake);
 }
 
 void http_input_free(struct http_conn *conn)
@@ -104,7 +108,7 @@ static size_t work(struct http_conn *conn, struct http_parse *parse, char *bytes
             at += part;
             break;
         case HTTP_PARSED_BAD:
-            http_conn_refuse(conn, parse->status, parse->mistake);
+            http_conn_refuse_request(conn, parse, bytes + at, parse->status, parse->mistake);
             break;
         }
     }
@@ -136,7 +140,8 @@ static void take_in_place(struct http_conn *conn, char *bytes, size_t len)
     if (http_parse_is_started(&server->parse))
         input->parse = server->parse;
     if (!keep(server, input, (struct slice){.data = bytes + done, .len = kept}))
-        refuse_crowd(conn); /* The input is freed when the connection settles. */
+        refuse_crowd(conn, &server->parse,
+                     bytes + done); /* The input is freed when the connection settles. */
 }
 
 static void take_kept(struct http_conn *conn, const char *bytes, size_t len)
@@ -144,7 +149,7 @@ static void take_kept(struct http_conn *conn, const char *bytes, size_t len)
     struct http_server *server = conn->server;
     struct http_input *input = conn->input;
     if (!keep(server, input, (struct slice){.data = bytes, .len = len})) {
-        refuse_crowd(conn);
+        refuse_crowd(conn, &input->parse, input->bytes.data);
         return;
     }
     size_t kept = 0;

@@ -197,6 +197,9 @@ void http_conn_close(struct http_conn *conn);
 
 /* Answers with our own refusal, after what is ahead of it, and stops listening. */
 void http_conn_refuse(struct http_conn *conn, uint16_t status, const char *mistake);
+/* The same for a request whose line may have been understood: its path may have other words for it. */
+void http_conn_refuse_request(struct http_conn *conn, const struct http_parse *parse,
+                              const char *base, uint16_t status, const char *mistake);
 
 /* After anything happened: takes further requests if their turn came, writes, then settles reading,
  * deadline and end of the connection. */

@@ -225,6 +225,26 @@ void routes_dispatch(struct gate *gate, const struct http_request *request)
     reply_no_route(gate, request, &visit);
 }
 
+/* Only a keyed path speaks the dialect to clients of the vendor; a callback's answer nobody reads. */
+static bool is_dialect(struct slice path)
+{
+    uint64_t number;
+    for (const struct route *route = routes; route->pattern != NULL; route++)
+        if (route->is_dialect && route->access == ROUTE_CLIENT &&
+            path_matches(route->pattern, path, &number))
+            return true;
+    return false;
+}
+
+bool routes_refuse(struct gate *gate, const struct http_request *request, uint16_t status,
+                   struct http_reply *reply)
+{
+    if (!is_dialect(request->path))
+        return false;
+    door_dialect_refuse(gate, request, status, reply);
+    return true;
+}
+
 void routes_print(struct buf *out)
 {
     for (const struct route *route = routes; route->pattern != NULL; route++)

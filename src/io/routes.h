@@ -25,6 +25,10 @@ extern const struct route routes[];
 /* Finds the route and lets its door answer: 404 for an unknown path, 405 with Allow for a wrong method. */
 void routes_dispatch(struct gate *gate, const struct http_request *request);
 
+/* The words for a request that HTTP itself refuses; false where its path has none of its own. */
+bool routes_refuse(struct gate *gate, const struct http_request *request, uint16_t status,
+                   struct http_reply *reply);
+
 /* One "METHOD /path" a line, for the test that compares them with the OpenAPI document. */
 void routes_print(struct buf *out);
 

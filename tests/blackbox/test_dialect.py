@@ -161,6 +161,56 @@ def an_image_is_paid_once_whatever_a_client_notes_beside_it():
 
 
 @test
+def an_image_of_10_kb_can_be_submitted_by_get():
+    with World() as world:
+        image = base64.b64encode(IMAGE * 20).decode()
+        check(len(image) > 13000, "long enough")
+        reply = get(world.url + "/in.php", key=KEY, method="base64", body=image)
+        check(reply.text.startswith("OK|"), reply.text)
+        world.result_text(reply.text[3:])
+        equal(world.sim.submits()[0]["params"]["body"]["bytes"], len(image), "as the vendor got it")
+
+
+@test
+def what_is_too_large_is_said_in_the_vendors_words():
+    big = "ERROR_TOO_BIG_CAPTCHA_FILESIZE"
+    wide = "X-Wide: " + "w" * 20000
+    form = "Content-Type: application/x-www-form-urlencoded"
+    cases = [
+        ("GET /in.php?method=base64&body=" + "A" * 40000, "", big),
+        ("GET /in.php?json=1&header_acao=1&method=base64&body=" + "A" * 40000, "", {"status": 0, "request": big}),
+        ("GET /res.php?action=get&id=" + "1" * 40000, "", "ERROR_BAD_PARAMETERS"),
+        ("POST /in.php", form + "\r\nContent-Length: 3000000", big),
+        ("POST /in.php?json=1", form + "\r\nContent-Length: 3000000", {"status": 0, "request": big}),
+        ("POST /in.php", "Content-Type: application/json\r\nContent-Length: 3000000", {"status": 0, "request": big}),
+        ("POST /solve.php", form + "\r\nContent-Length: 3000000", big),
+        ("POST /in.php", wide, "ERROR_BAD_PARAMETERS"),
+        ("GET /res.php?json=1&action=get&id=1", wide, {"status": 0, "request": "ERROR_BAD_PARAMETERS"}),
+    ]
+    with World() as world:
+        def ask(line, headers):
+            with Raw(world.port) as raw:
+                more = headers + "\r\n" if headers else ""
+                return raw.send(f"{line} HTTP/1.1\r\nHost: localhost\r\n{more}\r\n").reply()
+        for line, headers, expected in cases:
+            reply = ask(line, headers)
+            equal(reply.status, 200, f"{line[:60]} {headers[:60]}")
+            equal(reply.json() if isinstance(expected, dict) else reply.text, expected, f"{line[:60]} {headers[:60]}")
+            equal(reply.headers["connection"], "close", "what follows is not read")
+            equal("access-control-allow-origin" in reply.headers, "header_acao" in line, "CORS")
+        for status, line, headers in ((413, "POST /v1/solves", "Content-Length: 3000000"), (414, "GET /" + "x" * 40000, ""),
+                                      (431, "GET /v1/stats", wide), (414, "GET /pingback/" + "0" * 40000, "")):
+            reply = ask(line, headers)
+            equal((reply.status, reply.headers["content-type"]), (status, "application/problem+json"), line[:60])
+        with Raw(world.port) as raw:
+            raw.send("POST /in.php HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n200000\r\n")
+            raw.send(b"b" * 0x200000 + b"\r\n10\r\n" + b"b" * 16)
+            reply = raw.reply()
+            equal((reply.status, reply.text), (200, big), "chunks")
+        equal(world.submit().status, 200, "it goes on")
+
+
+@test
 def a_body_without_a_method_and_a_method_with_blanks_reach_the_vendor_as_they_are_meant():
     with World() as world:
         text = base64.b64encode(IMAGE).decode()
