@@ -112,7 +112,7 @@ static double fire_ours(void *context)
     size_t fired = 0;
     const uint64_t started_ns = bench_now_ns();
     while (fired < FIRES) {
-        wheel_advance(wheel, wheel_next_ms(wheel));
+        wheel_advance(wheel, wheel_next_ms(wheel), UINT32_MAX);
         struct wheel_timer *timer;
         while ((timer = wheel_pop(wheel)) != NULL) {
             wheel_arm(wheel, timer, wheel->now_ms + next_delay(world, &world->our_at));

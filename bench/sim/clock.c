@@ -23,7 +23,7 @@ static void on_timer(uv_timer_t *timer)
     struct wheel_timer *due;
 
     clock->armed_for_ms = WHEEL_NEVER;
-    wheel_advance(&clock->wheel, uv_now(clock->loop));
+    wheel_advance(&clock->wheel, uv_now(clock->loop), UINT32_MAX);
     while ((due = wheel_pop(&clock->wheel)) != NULL) {
         ASSERT(due->kind < CLOCK_KINDS);
         clock->handlers[due->kind](clock->contexts[due->kind], due);

@@ -39,7 +39,9 @@ struct engine_options {
     uint32_t max_records;  /* appended and not durable; above it nobody may ask */
     uint32_t max_finished; /* answered requests kept readable; the oldest are forgotten first */
     uint32_t wake_batch;   /* requests answered per step when a flight ends */
-    bool has_journal;      /* else no records are made and nothing waits for them */
+    uint32_t
+        step_batch; /* of everything else that may be much, done per step: the rest waits for ticks */
+    bool has_journal; /* else no records are made and nothing waits for them */
 
     uint32_t slots;      /* of the plan */
     bool slots_are_auto; /* ask threadsinfo, adapt */
@@ -118,7 +120,8 @@ void answer_close(struct answer *answer);
 /* The day's page as a last record, when nothing more is to come. */
 void engine_close_books(struct engine *engine);
 
-/* When to step with EVENT_TICK at the latest; UINT64_MAX when nothing is armed. */
+/* When to step with EVENT_TICK at the latest; UINT64_MAX when nothing is armed. Now, or a moment before it, when
+ * there is more to do than fits into one step. */
 uint64_t engine_next_deadline(const struct engine *engine);
 
 /* ---- looking without touching ------------------------------------------------------------ */
@@ -182,11 +185,8 @@ struct letter_view {
     size_t note_count;
 };
 
-/* Newest first; up to room of those that match and are older than *cursor (0: from the newest);
- * *cursor becomes 0 at the end. *total counts all that match. */
-size_t engine_list_letters(const struct engine *engine, const struct letter_filter *filter,
-                           uint64_t *cursor, struct letter_view *views, size_t room,
-                           uint32_t *total);
+/* One of them; false when there is none of this number. EVENT_LETTERS finds those that match a filter. */
+bool engine_find_letter(const struct engine *engine, uint64_t number, struct letter_view *view);
 
 /* One pool for people, in the order of the options. */
 struct pool_view {
@@ -237,6 +237,11 @@ const struct unknown_errors *engine_unknown_errors(const struct engine *engine);
 
 /* Durations since start. */
 const struct histogram *engine_timing(const struct engine *engine, enum timing timing);
+
+/* How many things the last step touched: timers, flights, letters, actions. engine_check holds it below
+ * ENGINE_WORK_MOST, whatever there is in the world, so that no step keeps the loop for long. */
+#define ENGINE_WORK_MOST 16384
+uint32_t engine_work(const struct engine *engine);
 
 /* Aborts if anything inside disagrees: for tests and the simulator. */
 void engine_check(const struct engine *engine);

@@ -21,7 +21,7 @@ enum event_kind {
     EVENT_CALLBACK,    /* the vendor called back; the nonce was genuine */
     EVENT_FORGED,      /* somebody called back with a nonce that is not ours: only counted */
     EVENT_NOTIFIED,    /* an ACTION_NOTIFY ended */
-    EVENT_LETTERS,     /* the operator replays, drops or stops replaying dead letters */
+    EVENT_LETTERS,     /* the operator lists, replays, drops or stops replaying dead letters */
     EVENT_DURABLE,     /* the journal is on disk up to a number */
     EVENT_STORE_STATE, /* the journal became unwritable, or writable again */
     EVENT_STANDSTILL,  /* the process, or the machine, stood still; no timer has run since */
@@ -139,12 +139,16 @@ enum letter_verb {
     LETTER_REPLAY, /* queue them for another solve, counters reset */
     LETTER_CANCEL, /* take those that wait to be replayed off the queue */
     LETTER_DROP,
+    LETTER_LIST, /* only look: how many there are, and a page of them */
 };
 
+/* Carried out over as many steps as it takes, and answered at its end. */
 struct letter_order {
     caller_id caller;
     enum letter_verb verb;
     struct letter_filter filter;
+    uint64_t cursor; /* of a list: only those older than this number; 0: from the newest */
+    uint32_t limit;  /* of a list: how many there are on its page */
 };
 
 struct event {
@@ -214,7 +218,11 @@ struct account_answer {
 struct letters_answer {
     caller_id caller;
     enum letter_verb verb;
-    uint32_t count;
+    bool is_refused; /* too many orders are under way */
+    uint32_t count;  /* that it reached; of a list, that match */
+    uint32_t found_count;
+    uint64_t *found; /* owned: of a list, the numbers on its page, the newest first */
+    uint64_t next;   /* of a list: the cursor of the next page, or 0 */
 };
 
 /* For ACTION_SUBMIT, ACTION_POLL and ACTION_REPORT. */

@@ -65,6 +65,7 @@ void wheel_init(struct wheel *wheel, uint64_t now_ms)
     wheel->now_ms = now_ms;
     wheel->count = 0;
     list_init(&wheel->due);
+    list_init(&wheel->moving);
     for (unsigned level = 0; level < WHEEL_LEVELS; level++) {
         wheel->occupied[level] = 0;
         for (unsigned slot = 0; slot < WHEEL_SLOTS; slot++)
@@ -131,15 +132,23 @@ static uint64_t find_next(const struct wheel *wheel, struct place *place)
     return start_of(wheel, TOP_LEVEL, place->slot) + round_ms;
 }
 
-/* Hangs the timers of a slot whose time has come where they now belong. */
-static void cascade(struct wheel *wheel, struct place place)
+/* Takes the timers off a slot whose time has come. */
+static void take_off(struct wheel *wheel, struct place place)
 {
-    struct list moving;
-    list_init(&moving);
-    list_splice(&moving, &wheel->slots[place.level][place.slot]);
+    list_splice(&wheel->moving, &wheel->slots[place.level][place.slot]);
     wheel->occupied[place.level] &= ~(UINT64_C(1) << place.slot);
-    LIST_FOR_EACH_SAFE(node, &moving)
+}
+
+/* Hangs them where they now belong; false when some are left over. */
+static bool cascade(struct wheel *wheel, uint32_t *left)
+{
+    while (!list_is_empty(&wheel->moving) && *left > 0) {
+        struct list *node = list_first(&wheel->moving);
+        list_unlink(node);
         hang(wheel, CONTAINER_OF(node, struct wheel_timer, link));
+        --*left;
+    }
+    return list_is_empty(&wheel->moving);
 }
 
 static void collect(struct wheel *wheel)
@@ -149,20 +158,35 @@ static void collect(struct wheel *wheel)
     wheel->occupied[0] &= ~(UINT64_C(1) << slot);
 }
 
-void wheel_advance(struct wheel *wheel, uint64_t now_ms)
+void wheel_advance(struct wheel *wheel, uint64_t now_ms, uint32_t most)
 {
+    uint32_t left = most;
+    if (!cascade(wheel, &left))
+        return;
     collect(wheel);
     struct place place;
     uint64_t next_ms = find_next(wheel, &place);
     while (next_ms <= now_ms && next_ms != WHEEL_NEVER) {
         wheel->now_ms = next_ms;
         if (place.level > 0)
-            cascade(wheel, place);
+            take_off(wheel, place);
+        if (!cascade(wheel, &left))
+            return;
         collect(wheel);
         next_ms = find_next(wheel, &place);
     }
     if (now_ms > wheel->now_ms)
         wheel->now_ms = now_ms;
+}
+
+bool wheel_is_advanced(const struct wheel *wheel)
+{
+    return list_is_empty(&wheel->moving);
+}
+
+bool wheel_has_due(const struct wheel *wheel)
+{
+    return !list_is_empty(&wheel->due);
 }
 
 struct wheel_timer *wheel_pop(struct wheel *wheel)
@@ -180,7 +204,7 @@ struct wheel_timer *wheel_pop(struct wheel *wheel)
 uint64_t wheel_next_ms(const struct wheel *wheel)
 {
     const uint64_t overdue = wheel->occupied[0] >> digit_of(wheel->now_ms, 0) & 1;
-    if (overdue != 0 || !list_is_empty(&wheel->due))
+    if (overdue != 0 || !list_is_empty(&wheel->due) || !list_is_empty(&wheel->moving))
         return wheel->now_ms;
     struct place place;
     return find_next(wheel, &place);
@@ -212,6 +236,12 @@ void wheel_check(const struct wheel *wheel)
         const struct wheel_timer *timer = CONTAINER_OF(node, struct wheel_timer, link);
         ASSERT(timer->is_armed);
         ASSERT(timer->due_ms <= wheel->now_ms);
+        count++;
+    }
+    list_check(&wheel->moving, wheel->count);
+    LIST_FOR_EACH(node, &wheel->moving) {
+        const struct wheel_timer *timer = CONTAINER_OF(node, struct wheel_timer, link);
+        ASSERT(timer->is_armed && timer->due_ms >= wheel->now_ms);
         count++;
     }
     for (unsigned level = 0; level < WHEEL_LEVELS; level++)

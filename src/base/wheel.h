@@ -28,6 +28,8 @@ struct wheel {
     uint64_t occupied[WHEEL_LEVELS]; /* one bit per slot that is not empty */
     struct list slots[WHEEL_LEVELS][WHEEL_SLOTS];
     struct list due; /* collected by wheel_advance, taken by wheel_pop */
+    struct list
+        moving; /* of a slot whose time has come: to be hung anew, by as many advances as it takes */
 };
 
 void wheel_init(struct wheel *wheel, uint64_t now_ms);
@@ -42,8 +44,14 @@ void wheel_arm(struct wheel *wheel, struct wheel_timer *timer, uint64_t due_ms);
 void wheel_cancel(struct wheel *wheel, struct wheel_timer *timer);
 
 /* Moves time and collects what is due, earliest first, ties in the order they were armed.
- * A jump costs what it passes, not how long it is. Time that goes back is ignored. */
-void wheel_advance(struct wheel *wheel, uint64_t now_ms);
+ * A jump costs what it passes, not how long it is. Time that goes back is ignored.
+ * A slot of far timers whose time has come may hold all there are: at most `most` of them are hung anew, and
+ * then the wheel's own time stays behind until the next advance goes on. */
+void wheel_advance(struct wheel *wheel, uint64_t now_ms, uint32_t most);
+/* Did the last advance come to the end? */
+bool wheel_is_advanced(const struct wheel *wheel);
+/* Is anything collected that was not popped? */
+bool wheel_has_due(const struct wheel *wheel);
 
 /* The next collected timer, no longer armed, or NULL. Timers armed meanwhile wait for the next
  * advance. */

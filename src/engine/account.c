@@ -125,13 +125,7 @@ static void judge(struct engine *engine, const struct probed *probed)
 
 static bool is_verdict_awaited(const struct engine *engine)
 {
-    if (engine->is_verdict_due)
-        return true;
-    LIST_FOR_EACH(link, &engine->backing_off) {
-        if (CONTAINER_OF(link, struct flight, link)->is_judged)
-            return true;
-    }
-    return false;
+    return engine->is_verdict_due || engine->verdict_waits > 0;
 }
 
 void account_on_probed(struct engine *engine, const struct probed *probed)

@@ -283,8 +283,8 @@ uint64_t attempt_first_poll_ms(struct engine *engine, const struct attempt *atte
 
 void attempts_on_drain(struct engine *engine)
 {
-    for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;) {
-        struct flight *flight = slab_get(&engine->flights, id);
+    LIST_FOR_EACH(link, &engine->active) {
+        struct flight *flight = CONTAINER_OF(link, struct flight, link);
         if (flight->state != FLIGHT_SOLVING || flight->attempt->is_polling)
             continue;
         const uint64_t asked_at_ms =

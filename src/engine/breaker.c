@@ -31,24 +31,28 @@ static void push_alert(struct engine *engine, enum alert_kind kind)
     memcpy(action->alert.code, engine->breaker.cause, ERROR_CODE_MAX);
 }
 
-static void fail_all(struct engine *engine, struct list *flights)
+static void fail_all(struct engine *engine, struct list *flights, uint32_t *left)
 {
-    while (!list_is_empty(flights)) {
+    for (; *left > 0 && !list_is_empty(flights); --*left) {
         struct flight *flight = CONTAINER_OF(list_first(flights), struct flight, link);
         flight->retry_after_ms = breaker_retry_after_ms(engine);
         flight_fail(engine, flight, engine->breaker.cause_class, slice_from(engine->breaker.cause));
     }
 }
 
-static void fail_unsubmitted(struct engine *engine)
+void breaker_clear(struct engine *engine)
 {
-    fail_all(engine, &engine->backing_off);
-    for (uint16_t i = 0; i < engine->client_count; i++) {
-        for (int priority = 0; priority < PRIORITIES; priority++) {
-            fail_all(engine, &engine->clients[i].again[priority]);
-            fail_all(engine, &engine->clients[i].queues[priority]);
+    uint32_t left = engine->options.step_batch;
+    if (!engine->breaker.is_clearing)
+        return;
+    fail_all(engine, &engine->backing_off, &left);
+    for (uint16_t i = 0; i < engine->client_count && left > 0; i++) {
+        for (int priority = 0; engine->clients[i].queued > 0 && priority < PRIORITIES; priority++) {
+            fail_all(engine, &engine->clients[i].again[priority], &left);
+            fail_all(engine, &engine->clients[i].queues[priority], &left);
         }
     }
+    engine->breaker.is_clearing = left == 0;
 }
 
 void breaker_open(struct engine *engine, enum class class, struct slice cause)
@@ -67,8 +71,13 @@ void breaker_open(struct engine *engine, enum class class, struct slice cause)
         TRACE(engine, "breaker opens: %s", breaker->cause);
         push_alert(engine, ALERT_BREAKER_OPEN);
     }
-    if (class == CLASS_ACCOUNT)
-        fail_unsubmitted(engine);
+    if (class != CLASS_ACCOUNT)
+        return;
+    /* All submits on the wire may come back with the same news in one turn: the first begins, ticks go on. */
+    const bool is_begun = breaker->is_clearing;
+    breaker->is_clearing = true;
+    if (!is_begun)
+        breaker_clear(engine);
 }
 
 void breaker_on_ambiguous(struct engine *engine)
@@ -128,6 +137,8 @@ void breaker_on_probed(struct engine *engine, const struct probed *probed)
         return;
     }
     breaker->state = BREAKER_CLOSED;
+    /* Whoever was not told yet may hope again. */
+    breaker->is_clearing = false;
     memset(breaker->ambiguous_ms, 0, sizeof breaker->ambiguous_ms);
     TRACE(engine, "breaker closes");
     push_alert(engine, ALERT_BREAKER_CLOSED);

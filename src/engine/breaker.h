@@ -8,6 +8,8 @@ void breaker_init(struct engine *engine);
 
 /* Account causes also end every flight that has not been submitted: they would only wait to fail. */
 void breaker_open(struct engine *engine, enum class class, struct slice cause);
+/* As many of those as fit into a step. */
+void breaker_clear(struct engine *engine);
 
 /* Five ambiguous submits within ten seconds open it, if they are a fifth of all: ambiguity storms are
  * where money burns, and one in a hundred is no storm. */

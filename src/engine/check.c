@@ -158,6 +158,19 @@ static void check_bytes(const struct engine *engine)
     ASSERT(of_letters == engine->letter_bytes);
 }
 
+/* Only so much is done at a time, and what is left over is somebody's to finish. */
+static void check_work(const struct engine *engine)
+{
+    uint32_t waits = 0;
+    LIST_FOR_EACH(link, &engine->backing_off)
+        waits += CONTAINER_OF(link, struct flight, link)->verdict == engine->verdict_number;
+    ASSERT(waits == engine->verdict_waits);
+    ASSERT(engine->work <= ENGINE_WORK_MOST);
+    ASSERT(!engine->breaker.is_clearing || engine->breaker.state != BREAKER_CLOSED);
+    ASSERT(engine->letter_job_count <= LETTER_JOBS);
+    ASSERT(!engine->is_tallying || engine->options.has_journal);
+}
+
 void engine_check(const struct engine *engine)
 {
     const struct slab *slabs[] = {&engine->requests, &engine->holds,     &engine->flights,
@@ -176,6 +189,7 @@ void engine_check(const struct engine *engine)
     check_tallies(engine);
     check_solutions(engine);
     check_bytes(engine);
+    check_work(engine);
     pool_check(engine);
     unknown_check(engine);
 }

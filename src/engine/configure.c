@@ -20,6 +20,7 @@ static void keep_structure(const struct engine_options *built, struct engine_opt
     options->max_letter_bytes = built->max_letter_bytes;
     options->max_clients = built->max_clients;
     options->wake_batch = built->wake_batch;
+    options->step_batch = built->step_batch;
     options->has_journal = built->has_journal;
     options->has_callbacks = built->has_callbacks;
     options->pool_count = built->pool_count;

@@ -66,7 +66,7 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
         notice_on_timer(engine, CONTAINER_OF(timer, struct notice, timer));
         return;
     case TIMER_BOOKS:
-        journal_books(engine);
+        journal_on_books_timer(engine);
         return;
     case TIMER_PAUSE:
         /* Every step ends with a look at the queue. */
@@ -77,18 +77,33 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
 
 /* Only a tick fires timers: after a long stall everything that waits in the sockets is heard
  * first, and no reply that already arrived is declared lost (RELIABILITY.md 3.2). */
+static void fire_timers(struct engine *engine)
+{
+    /* What the tick before left over goes first. */
+    if (!wheel_has_due(&engine->wheel))
+        wheel_advance(&engine->wheel, engine->now_ms, engine->options.step_batch * 16);
+    for (uint32_t left = engine->options.step_batch; left > 0; left--) {
+        struct wheel_timer *timer = wheel_pop(&engine->wheel);
+        if (timer == NULL)
+            return;
+        engine->work++;
+        on_timer(engine, timer);
+    }
+}
+
 static void on_tick(struct engine *engine)
 {
-    wheel_advance(&engine->wheel, engine->now_ms);
-    struct wheel_timer *timer;
-    while ((timer = wheel_pop(&engine->wheel)) != NULL)
-        on_timer(engine, timer);
+    fire_timers(engine);
+    breaker_clear(engine);
+    letters_work(engine);
+    journal_work(engine);
 }
 
 static void on_gone(struct engine *engine, caller_id caller)
 {
     request_on_gone(engine, caller);
     account_on_gone(engine, caller);
+    letters_on_gone(engine, caller);
 }
 
 static void dispatch(struct engine *engine, const struct event *event)
@@ -154,21 +169,38 @@ static void dispatch(struct engine *engine, const struct event *event)
     UNREACHABLE();
 }
 
+/* Is there more to do than fitted into the steps so far? */
+static bool has_backlog(const struct engine *engine)
+{
+    return !list_is_empty(&engine->waking) || engine->breaker.is_clearing || engine->is_starting ||
+           letters_have_work(engine) || journal_has_work(engine);
+}
+
+/* A turn of the loop may bring hundreds of events: if each of them did a batch of what is left over, the turn
+ * would do it all. Ticks do, of which there is one a turn, and whichever event finds nothing left over. */
 void engine_step(struct engine *engine, const struct event *event)
 {
+    const bool is_tick = event->kind == EVENT_TICK;
+    const bool may_wake = is_tick || list_is_empty(&engine->waking);
+    engine->work = 0;
+    engine->starts_left = is_tick || !engine->is_starting ? engine->options.step_batch : 0;
     stats_set_clock(engine, event->now_ms, event->wall_ms);
     rand_mix(&engine->rand, event->random);
     dispatch(engine, event);
-    flight_wake(engine, engine->options.wake_batch);
+    if (may_wake)
+        flight_wake(engine, engine->options.wake_batch);
     slots_pump(engine);
     journal_on_step(engine);
 }
 
 uint64_t engine_next_deadline(const struct engine *engine)
 {
-    if (!list_is_empty(&engine->waking))
-        return engine->now_ms;
-    return wheel_next_ms(&engine->wheel);
+    return has_backlog(engine) ? engine->now_ms : wheel_next_ms(&engine->wheel);
+}
+
+uint32_t engine_work(const struct engine *engine)
+{
+    return engine->work;
 }
 
 /* ---- actions ----------------------------------------------------------------------------- */
@@ -185,6 +217,7 @@ struct action *engine_push(struct engine *engine, enum action_kind kind)
     struct action *action = &engine->actions[engine->action_head + engine->action_count++];
     memset(action, 0, sizeof *action);
     action->kind = kind;
+    engine->work++;
     return action;
 }
 
@@ -225,8 +258,10 @@ void action_close(struct action *action)
     case ACTION_JOURNAL:
         record_close(&action->record);
         return;
-    case ACTION_ACCOUNT:
     case ACTION_LETTERS:
+        free(action->letters.found);
+        return;
+    case ACTION_ACCOUNT:
     case ACTION_ACK:
     case ACTION_PROBE:
     case ACTION_ALERT:
@@ -272,6 +307,7 @@ void engine_options_init(struct engine_options *options)
         .max_records = 1000000,
         .max_finished = 16384,
         .wake_batch = 256,
+        .step_batch = 256,
         .slots = 50,
         .solve_timeout_ms = 180000,
         .ambiguity_window_ms = 45000,
@@ -343,13 +379,15 @@ static void init_memory(struct engine *engine)
 
 struct engine *engine_new(const struct engine_options *options, uint64_t now_ms, int64_t wall_ms)
 {
-    ASSERT(options->client_count > 0 && options->max_finished > 0 && options->wake_batch > 0);
+    ASSERT(options->client_count > 0 && options->max_finished > 0);
+    ASSERT(options->wake_batch > 0 && options->step_batch > 0);
     struct engine *engine = calloc(1, sizeof *engine);
     ASSERT(engine != NULL);
     engine->options = *options;
     engine->options.clients = NULL;
     engine->options.pools = NULL;
     engine->store_is_writable = true;
+    engine->verdict_number = 1;
     engine->client_count = options->client_count;
     engine->client_room =
         options->max_clients > options->client_count ? options->max_clients : options->client_count;
@@ -429,6 +467,7 @@ void engine_free(struct engine *engine)
     while (engine_next_action(engine, &action))
         action_close(&action);
     free_blobs(engine);
+    letter_jobs_free(engine);
     struct slab *slabs[] = {&engine->requests, &engine->holds,     &engine->flights,
                             &engine->attempts, &engine->solutions, &engine->idempotency,
                             &engine->letters,  &engine->notices,   &engine->account_waits};

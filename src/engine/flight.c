@@ -182,6 +182,17 @@ static void link_by_state(struct engine *engine, struct flight *flight)
     UNREACHABLE();
 }
 
+/* Only those that back off wait for a verdict. */
+static void note_verdict(struct engine *engine, const struct flight *flight, enum flight_state next)
+{
+    if (flight->verdict != engine->verdict_number)
+        return;
+    if (flight->state == FLIGHT_BACKING_OFF)
+        engine->verdict_waits--;
+    if (next == FLIGHT_BACKING_OFF)
+        engine->verdict_waits++;
+}
+
 void flight_enter(struct engine *engine, struct flight *flight, enum flight_state state,
                   uint64_t timer_ms)
 {
@@ -192,7 +203,9 @@ void flight_enter(struct engine *engine, struct flight *flight, enum flight_stat
         slots_dequeue(engine, flight);
     else
         list_unlink(&flight->link);
+    note_verdict(engine, flight, state);
     wheel_cancel(&engine->wheel, &flight->phase);
+    engine->work++;
     flight->state = state;
     if (state_holds_slot(state) && !flight->holds_slot)
         slots_take(engine, flight);
@@ -285,7 +298,8 @@ static void wake_one(struct engine *engine, struct flight *flight)
 uint32_t flight_wake(struct engine *engine, uint32_t batch)
 {
     uint32_t answered = 0;
-    while (!list_is_empty(&engine->waking)) {
+    uint32_t freed = 0;
+    while (!list_is_empty(&engine->waking) && freed < engine->options.step_batch) {
         struct flight *flight = CONTAINER_OF(list_first(&engine->waking), struct flight, link);
         while (flight->request_count > 0 && answered < batch) {
             wake_one(engine, flight);
@@ -294,6 +308,7 @@ uint32_t flight_wake(struct engine *engine, uint32_t batch)
         if (flight->request_count > 0)
             break;
         flight_free(engine, flight);
+        freed++;
     }
     return answered;
 }
@@ -320,6 +335,7 @@ void flight_dismiss(struct engine *engine, struct flight *flight)
     idempotency_settle(engine, flight, NULL);
     if (flight->state == FLIGHT_QUEUED)
         slots_dequeue(engine, flight);
+    note_verdict(engine, flight, FLIGHT_FAILED);
     wheel_cancel(&engine->wheel, &flight->phase);
     flight_free(engine, flight);
 }
@@ -351,8 +367,9 @@ void flight_on_phase_timer(struct engine *engine, struct flight *flight)
 
 void flights_on_standstill(struct engine *engine)
 {
-    for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;) {
-        struct flight *flight = slab_get(&engine->flights, id);
+    /* Those that hold a slot, of which there are few, and not all that wait for one. */
+    LIST_FOR_EACH(link, &engine->active) {
+        struct flight *flight = CONTAINER_OF(link, struct flight, link);
         const bool is_cut_off =
             flight->state == FLIGHT_SOLVING && flight->deadline.due_ms <= engine->now_ms;
         /* Once: a process that always stands still must not keep flights for ever. */

@@ -53,6 +53,8 @@ struct flight {
     uint32_t number; /* for people: counts from 1 */
     uint32_t request_count;
     uint32_t retry_after_ms;
+    uint32_t
+        verdict; /* after ERROR_ZERO_BALANCE: the one that tells whether it is busy or account; or 0 */
     uint16_t attempts;
     uint16_t tries[CLASS_COUNT]; /* retries used, per class */
     enum flight_state state;
@@ -68,7 +70,6 @@ struct flight {
     bool is_paid;     /* a submit was or may have been accepted */
     bool is_journaled;
     bool is_spared; /* it outlived its deadline in a standstill */
-    bool is_judged; /* ERROR_ZERO_BALANCE: a probe will tell whether it is busy or account */
 };
 
 /* Makes a flight for this ask and queues it; NULL when all places are taken. */

@@ -280,14 +280,17 @@ void journal_spent(struct engine *engine, client_id client)
     row->spent = spender->spent;
 }
 
-/* Only those that changed since, so that many clients cost nothing while they are quiet. */
-static void journal_tallies(struct engine *engine)
+/* Only those that changed since, so that many clients cost nothing while they are quiet; at most so many. */
+static void journal_tallies(struct engine *engine, size_t most)
 {
     journal_seq seq;
-    for (size_t i = 0; i < (size_t)engine->client_count * CAPTCHA_COUNT; i++) {
+    const size_t end = (size_t)engine->client_count * CAPTCHA_COUNT;
+    for (; engine->tally_at < end && most > 0; engine->tally_at++) {
+        const size_t i = engine->tally_at;
         const struct tally *tally = &engine->tallies[i];
         if (memcmp(tally, &engine->written_tallies[i], sizeof *tally) == 0)
             continue;
+        most--;
         engine->written_tallies[i] = *tally;
         struct tally_row *row = &append(engine, RECORD_TALLY, &seq)->tally;
         row->day = engine->days[0].number;
@@ -295,9 +298,22 @@ static void journal_tallies(struct engine *engine)
         row->captcha = (enum captcha)(i % CAPTCHA_COUNT);
         row->tally = *tally;
     }
+    engine->is_tallying = engine->tally_at < end;
 }
 
-void journal_books(struct engine *engine)
+bool journal_has_work(const struct engine *engine)
+{
+    return engine->is_tallying;
+}
+
+void journal_work(struct engine *engine)
+{
+    if (engine->is_tallying)
+        journal_tallies(engine, engine->options.step_batch * 4);
+}
+
+/* The day's page now; of the clients' pages at most so many. */
+static void write_books(struct engine *engine, size_t most)
 {
     journal_seq seq;
     if (!engine->options.has_journal)
@@ -306,7 +322,18 @@ void journal_books(struct engine *engine)
     struct day_row *row = &append(engine, RECORD_DAY, &seq)->day;
     row->day = engine->days[0].number;
     row->stats = engine->days[0].stats;
-    journal_tallies(engine);
+    engine->tally_at = 0;
+    journal_tallies(engine, most);
+}
+
+void journal_books(struct engine *engine)
+{
+    write_books(engine, SIZE_MAX);
+}
+
+void journal_on_books_timer(struct engine *engine)
+{
+    write_books(engine, engine->options.step_batch * 4);
 }
 
 void journal_init(struct engine *engine)

@@ -7,8 +7,12 @@
 void journal_init(struct engine *engine);
 /* Sees to it that the books are written soon after they changed. */
 void journal_on_step(struct engine *engine);
-/* Today's page as it is. */
+/* Today's page as it is, with those of all clients. */
 void journal_books(struct engine *engine);
+/* The same, but of the clients' only as many as fit into a step; ticks write the rest. */
+void journal_on_books_timer(struct engine *engine);
+bool journal_has_work(const struct engine *engine);
+void journal_work(struct engine *engine);
 
 /* A number for a row, never 0. They grow, also from one life to the next, so that rows made together
  * lie together on disk: a commit writes a few pages then instead of one for each row. */

@@ -20,20 +20,19 @@ uint32_t letter_bytes(const struct letter *letter)
            (letter->pingback == NULL ? 0 : letter->pingback->len);
 }
 
-/* Waiting to be replayed: in a ride, and in nobody's. */
-static bool is_waiting(const struct letter *letter)
+bool letter_is_waiting(const struct letter *letter)
 {
     return !list_is_empty(&letter->ride) && letter->flight == NULL;
 }
 
-static bool is_replaying(const struct letter *letter)
+bool letter_is_replaying(const struct letter *letter)
 {
     return !list_is_empty(&letter->ride) || letter->notice != NULL;
 }
 
-static void leave_ride(struct engine *engine, struct letter *letter)
+void letter_leave_ride(struct engine *engine, struct letter *letter)
 {
-    if (is_waiting(letter))
+    if (letter_is_waiting(letter))
         engine->replay_count--;
     list_unlink(&letter->ride);
     letter->flight = NULL;
@@ -43,7 +42,8 @@ static void letter_free(struct engine *engine, struct letter *letter)
 {
     if (letter->notice != NULL)
         notice_cancel(engine, letter->notice);
-    leave_ride(engine, letter);
+    letter_leave_ride(engine, letter);
+    letter_jobs_pass(engine, letter);
     list_unlink(&letter->link);
     wheel_cancel(&engine->wheel, &letter->expiry);
     table_remove(&engine->letters_by_number, &letter->node);
@@ -59,7 +59,7 @@ static void letter_free(struct engine *engine, struct letter *letter)
         engine->letters_are_alerted = false;
 }
 
-static void letter_drop(struct engine *engine, struct letter *letter)
+void letter_drop(struct engine *engine, struct letter *letter)
 {
     struct flight *flight = letter->flight;
     COUNT(engine, letters_dropped);
@@ -86,14 +86,18 @@ static void alert_if_many(struct engine *engine)
     code_copy(action->alert.code, blob_slice(newest->error));
 }
 
-/* Letters with images in them fill the memory long before their number is reached. */
+/* Letters with images in them fill the memory long before their number is reached. A large one may take the place
+ * of thousands, which then leave over some steps. */
 static void make_room(struct engine *engine, uint32_t bytes)
 {
     const bool is_alerted = engine->letters_are_alerted;
+    uint32_t left = engine->options.step_batch;
     while (engine->letters.used == engine->letters.capacity ||
-           (engine->letters.used > 0 &&
-            engine->letter_bytes + bytes > engine->options.max_letter_bytes))
+           (engine->letters.used > 0 && left > 0 &&
+            engine->letter_bytes + bytes > engine->options.max_letter_bytes)) {
         letter_drop(engine, CONTAINER_OF(list_first(&engine->letter_list), struct letter, link));
+        left -= left > 0;
+    }
     /* Making room is no crossing: they are as many as before, or few for want of room. */
     engine->letters_are_alerted = is_alerted;
 }
@@ -298,7 +302,7 @@ void letters_on_failed(struct engine *engine, struct flight *flight)
     }
     while (!list_is_empty(&flight->letters)) {
         struct letter *letter = CONTAINER_OF(list_first(&flight->letters), struct letter, ride);
-        leave_ride(engine, letter);
+        letter_leave_ride(engine, letter);
         blob_unref(letter->error);
         letter->error = blob_ref(flight->error);
         letter->class = flight->error_class;
@@ -312,7 +316,7 @@ void letters_on_failed(struct engine *engine, struct flight *flight)
 
 static void ride_on(struct engine *engine, struct letter *letter, struct flight *flight)
 {
-    leave_ride(engine, letter);
+    letter_leave_ride(engine, letter);
     letter->flight = flight;
     letter->replays++;
     list_append(&flight->letters, &letter->ride);
@@ -375,7 +379,7 @@ static enum replay_result replay(struct engine *engine, struct letter *letter)
         return replay_solve(engine, letter);
     if (!notice_replay(engine, letter))
         return REPLAY_NOT_THIS;
-    leave_ride(engine, letter);
+    letter_leave_ride(engine, letter);
     letter->replays++;
     COUNT(engine, letters_replayed);
     return REPLAY_STARTED;
@@ -385,8 +389,37 @@ static enum replay_result replay(struct engine *engine, struct letter *letter)
 void letters_on_drain(struct engine *engine)
 {
     wheel_cancel(&engine->wheel, &engine->replay_timer);
-    while (!list_is_empty(&engine->replays))
-        leave_ride(engine, CONTAINER_OF(list_first(&engine->replays), struct letter, ride));
+    letters_work(engine);
+}
+
+static bool wait_in_vain(const struct engine *engine)
+{
+    return engine->is_draining && !list_is_empty(&engine->replays);
+}
+
+/* One alone may be larger than all may be together. */
+static bool are_too_large(const struct engine *engine)
+{
+    return engine->letter_bytes > engine->options.max_letter_bytes && engine->letters.used > 1;
+}
+
+bool letters_have_work(const struct engine *engine)
+{
+    return engine->letter_job_count > 0 || wait_in_vain(engine) || are_too_large(engine);
+}
+
+void letters_work(struct engine *engine)
+{
+    const bool is_alerted = engine->letters_are_alerted;
+    for (uint32_t left = engine->options.step_batch; left > 0 && wait_in_vain(engine); left--) {
+        engine->work++;
+        letter_leave_ride(engine, CONTAINER_OF(list_first(&engine->replays), struct letter, ride));
+    }
+    for (uint32_t left = engine->options.step_batch; left > 0 && are_too_large(engine); left--) {
+        letter_drop(engine, CONTAINER_OF(list_first(&engine->letter_list), struct letter, link));
+        engine->letters_are_alerted = is_alerted;
+    }
+    letter_jobs_work(engine);
 }
 
 void letters_on_replay_timer(struct engine *engine)
@@ -402,112 +435,4 @@ void letters_on_replay_timer(struct engine *engine)
     /* Behind the last one, too: the next order keeps its distance. */
     wheel_arm(&engine->wheel, &engine->replay_timer,
               engine->now_ms + engine->options.replay_interval_ms);
-}
-
-/* ---- orders ------------------------------------------------------------------------------ */
-
-static bool matches(const struct letter *letter, const struct letter_filter *filter)
-{
-    return (filter->number == 0 || letter->number == filter->number) &&
-           (!filter->has_client || letter->client == filter->client) &&
-           (filter->class == CLASS_COUNT || letter->class == filter->class) &&
-           (filter->captcha == CAPTCHA_COUNT || letter->captcha == filter->captcha) &&
-           (filter->code[0] == '\0' ||
-            slice_equals(blob_slice(letter->error), slice_from(filter->code)));
-}
-
-static bool carry_out(struct engine *engine, struct letter *letter, enum letter_verb verb)
-{
-    const bool was_waiting = is_waiting(letter);
-    switch (verb) {
-    case LETTER_REPLAY:
-        /* A solution without a place is for the operator to look at; there is nothing to do again. */
-        if (is_replaying(letter) || letter->kind == LETTER_OF_SOLUTION || engine->is_draining)
-            return false;
-        list_append(&engine->replays, &letter->ride);
-        engine->replay_count++;
-        return true;
-    case LETTER_CANCEL:
-        if (was_waiting)
-            leave_ride(engine, letter);
-        return was_waiting;
-    case LETTER_DROP:
-        letter_drop(engine, letter);
-        return true;
-    }
-    UNREACHABLE();
-}
-
-void letters_on_order(struct engine *engine, const struct letter_order *order)
-{
-    uint32_t count = 0;
-    LIST_FOR_EACH_SAFE(link, &engine->letter_list) {
-        struct letter *letter = CONTAINER_OF(link, struct letter, link);
-        if (matches(letter, &order->filter))
-            count += carry_out(engine, letter, order->verb);
-    }
-    if (!list_is_empty(&engine->replays) && !engine->replay_timer.is_armed)
-        wheel_arm(&engine->wheel, &engine->replay_timer, engine->now_ms);
-    struct action *action = engine_push(engine, ACTION_LETTERS);
-    action->letters.caller = order->caller;
-    action->letters.verb = order->verb;
-    action->letters.count = count;
-}
-
-/* ---- looking ----------------------------------------------------------------------------- */
-
-static void view_letter(const struct engine *engine, const struct letter *letter,
-                        struct letter_view *view)
-{
-    *view = (struct letter_view){
-        .number = letter->number,
-        .client = letter->client,
-        .captcha = letter->captcha,
-        .class = letter->class,
-        .code = blob_slice(letter->error),
-        .key = letter->key,
-        .created_wall_ms = letter->created_wall_ms,
-        .expires_wall_ms = letter->created_wall_ms + (int64_t)engine->options.letter_keep_ms,
-        .told = letter->told,
-        .replays = letter->replays,
-        .is_replaying = is_replaying(letter),
-        .params = letter->params,
-        .kind = letter->kind,
-        .request = letter->request,
-        .pingback = blob_slice(letter->pingback),
-        .text = blob_slice(letter->text),
-        .task_id = slice_from(letter->task_id),
-    };
-    if (letter->history == NULL)
-        return;
-    view->notes = letter->history->notes;
-    view->note_count = letter->history->count;
-}
-
-size_t engine_list_letters(const struct engine *engine, const struct letter_filter *filter,
-                           uint64_t *cursor, struct letter_view *views, size_t room,
-                           uint32_t *total)
-{
-    size_t count = 0;
-    bool has_more = false;
-    const uint64_t before = *cursor;
-    *total = 0;
-    for (struct list *link = engine->letter_list.prev; link != &engine->letter_list;
-         link = link->prev) {
-        const struct letter *letter = CONTAINER_OF(link, struct letter, link);
-        if (!matches(letter, filter))
-            continue;
-        ++*total;
-        if (before != 0 && letter->number >= before)
-            continue;
-        if (count == room) {
-            has_more = true;
-            continue;
-        }
-        view_letter(engine, letter, &views[count++]);
-        *cursor = letter->number;
-    }
-    if (!has_more)
-        *cursor = 0;
-    return count;
 }

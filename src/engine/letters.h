@@ -40,7 +40,23 @@ void letter_of_solution(struct engine *engine, const struct attempt *attempt,
 
 void letter_restore(struct engine *engine, const struct letter_row *row, uint64_t left_ms);
 
+/* Waiting to be replayed: in a ride, and in nobody's. */
+bool letter_is_waiting(const struct letter *letter);
+bool letter_is_replaying(const struct letter *letter);
+void letter_leave_ride(struct engine *engine, struct letter *letter);
+void letter_drop(struct engine *engine, struct letter *letter);
+
+/* What one step could not finish: orders under way, letters that must go for their size. */
+bool letters_have_work(const struct engine *engine);
+void letters_work(struct engine *engine);
+
+/* letter_orders.c. A letter goes, and no order under way may look at it next. */
 void letters_on_order(struct engine *engine, const struct letter_order *order);
+/* An order goes on when its caller hung up; nobody is told of its end. */
+void letters_on_gone(struct engine *engine, caller_id caller);
+void letter_jobs_work(struct engine *engine);
+void letter_jobs_pass(struct engine *engine, const struct letter *letter);
+void letter_jobs_free(struct engine *engine);
 void letters_on_replay_timer(struct engine *engine);
 /* Nothing starts any more: what waits for its replay stays a letter, and nobody needs to be woken for it. */
 void letters_on_drain(struct engine *engine);

@@ -95,7 +95,7 @@ static void await_verdict(struct engine *engine, struct flight *flight,
 {
     struct vendor_result as_busy = *result;
     as_busy.class = CLASS_BUSY;
-    flight->is_judged = true;
+    flight->verdict = engine->verdict_number;
     if (!engine->probes[PROBE_THREADS].is_asked)
         engine->verdict_slots = 0;
     if (engine->verdict_slots < engine->slots_used)
@@ -114,7 +114,7 @@ void retry_or_fail(struct engine *engine, struct flight *flight, const struct ve
     flight->error = blob_new(slice_from(result->code));
     flight->error_class = result->class;
     /* Whatever verdict it waited for was about an earlier attempt. */
-    flight->is_judged = false;
+    flight->verdict = 0;
     switch (result->class) {
     case CLASS_BUSY:
         slots_on_busy(engine);
@@ -178,6 +178,6 @@ void retry_judge(struct engine *engine, bool is_account)
     if (is_account)
         breaker_open(engine, CLASS_ACCOUNT, SLICE_OF("ERROR_ZERO_BALANCE"));
     engine->is_verdict_due = false;
-    LIST_FOR_EACH(link, &engine->backing_off)
-        CONTAINER_OF(link, struct flight, link)->is_judged = false;
+    engine->verdict_number++;
+    engine->verdict_waits = 0;
 }

@@ -154,16 +154,22 @@ static struct flight *next_in_turn(struct engine *engine)
 void slots_pump(struct engine *engine)
 {
     const bool has_nothing = engine->queued == 0 && engine->pool_count == 0;
+    engine->is_starting = false;
     if (has_nothing || breaker_is_open(engine) || !engine->store_is_writable ||
         engine->pause_timer.is_armed)
         return;
     while (engine->slots_used < slots_limit(engine)) {
+        if (engine->starts_left == 0) {
+            engine->is_starting = true;
+            return;
+        }
         struct flight *flight = next_in_turn(engine);
         /* Pools come last: what nobody waits for yet has time. */
         if (flight == NULL)
             flight = pools_refill(engine);
         if (flight == NULL)
             return;
+        engine->starts_left--;
         attempt_start(engine, flight);
     }
 }

@@ -191,6 +191,20 @@ struct letter {
     char task_id[TASK_ID_MAX];
 };
 
+/* An order about dead letters under way: it looks at some of them in each step. */
+#define LETTER_JOBS 64
+struct letter_job {
+    struct letter_order order;
+    struct list
+        *next;      /* the letter to look at next; the list's head: none is left; NULL: not begun */
+    uint64_t last;  /* the newest letter when the order came */
+    uint32_t count; /* that matched, or that it reached */
+    uint32_t found_count;
+    uint64_t *found; /* owned: of a list, the numbers on its page */
+    bool has_more;
+    bool is_unheard; /* its caller hung up */
+};
+
 /* A caller's own address, told until it is heard. On the wire while its timer is not armed. */
 struct notice {
     struct table_node node; /* by request */
@@ -255,6 +269,7 @@ struct pool {
 
 struct breaker {
     enum breaker_state state;
+    bool is_clearing; /* what was not submitted is being failed, as many a step as fit */
     struct wheel_timer timer;
     uint32_t wait_ms; /* until the next probe; doubles while it stays open */
     enum class cause_class;
@@ -317,6 +332,8 @@ struct engine {
     struct wheel_timer replay_timer;
     uint64_t letter_serial;
     bool letters_are_alerted;
+    struct letter_job letter_jobs[LETTER_JOBS]; /* a ring */
+    uint32_t letter_job_first, letter_job_count;
 
     struct client *clients; /* owned */
     uint16_t client_count, client_room;
@@ -340,8 +357,14 @@ struct engine {
     struct health health;
 
     struct account_probe probes[PROBE_COUNT];
+    uint32_t verdict_number; /* of the next verdict, from 1 */
+    uint32_t verdict_waits;  /* flights that back off and wait for it */
     bool is_verdict_due; /* a flight ended with ERROR_ZERO_BALANCE before anybody could tell why */
     uint32_t verdict_slots; /* most slots in use when that was said, since the question was asked */
+
+    uint32_t work;        /* things touched by this step */
+    uint32_t starts_left; /* flights that may still be started in this step */
+    bool is_starting;     /* more could be */
 
     struct action *actions; /* owned; a queue that grows to the largest step */
     size_t action_head, action_count, action_room;
@@ -355,6 +378,8 @@ struct engine {
     struct day days[STATS_DAYS + 1]; /* [0] is today */
     struct tally *tallies;           /* owned; see tally_at */
     struct tally *written_tallies;   /* owned; today's as they were last journaled */
+    size_t tally_at;                 /* the next to be looked at, while they are written */
+    bool is_tallying;
     struct unknown_errors unknown_errors;
     struct histogram timings[TIMING_COUNT];
     struct wheel_timer books_timer;

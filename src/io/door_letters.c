@@ -61,11 +61,7 @@ static bool is_empty(const struct letter_filter *filter)
 
 static bool has_letter(const struct gate *gate, uint64_t number, struct letter_view *view)
 {
-    const struct letter_filter filter = {
-        .number = number, .class = CLASS_COUNT, .captcha = CAPTCHA_COUNT};
-    uint64_t cursor = 0;
-    uint32_t total = 0;
-    return number != 0 && engine_list_letters(gate->engine, &filter, &cursor, view, 1, &total) == 1;
+    return number != 0 && engine_find_letter(gate->engine, number, view);
 }
 
 static void reply_unknown(struct gate *gate, const struct http_request *request,
@@ -76,27 +72,49 @@ static void reply_unknown(struct gate *gate, const struct http_request *request,
     reply_problem(gate, request->caller, visit, &problem);
 }
 
+/* Each order looks at all letters, and so only so many are under way. */
+static void reply_busy(struct gate *gate, caller_id caller, const struct visit *visit)
+{
+    const struct problem problem = {.status = 503,
+                                    .code = "busy",
+                                    .is_retryable = true,
+                                    .retry_after_ms = 1000,
+                                    .detail = SLICE_OF("too many orders about dead letters")};
+    reply_problem(gate, caller, visit, &problem);
+}
+
 /* ---- looking ----------------------------------------------------------------------------- */
 
+/* Looking at all of them takes the engine some turns, so that the page is an answer like any other. */
 void door_letters(struct gate *gate, const struct http_request *request, struct visit *visit,
                   uint64_t number)
 {
     (void)number;
     struct mistake mistake;
-    struct letter_filter filter;
-    struct letter_view views[LETTERS_PAGE];
     struct page page;
-    if (!read_filter(gate, &filter, &mistake) ||
+    struct event event = gate_event(gate, EVENT_LETTERS);
+    event.letters = (struct letter_order){.caller = request->caller, .verb = LETTER_LIST};
+    if (!read_filter(gate, &event.letters.filter, &mistake) ||
         !intake_page(gate, LETTERS_PAGE, &page, &mistake)) {
         intake_complain(gate, request->caller, visit, &mistake);
         return;
     }
-    uint32_t total = 0;
-    const size_t count =
-        engine_list_letters(gate->engine, &filter, &page.cursor, views, page.limit, &total);
+    event.letters.cursor = page.cursor;
+    event.letters.limit = (uint32_t)page.limit;
+    visit->door = DOOR_LETTERS;
+    visit_store(request, visit);
+    gate_step(gate, &event);
+}
+
+/* Some may be gone since they were found. */
+static void write_page(struct gate *gate, const struct letters_answer *answer)
+{
+    struct letter_view views[LETTERS_PAGE];
+    size_t count = 0;
+    for (uint32_t i = 0; i < answer->found_count; i++)
+        count += engine_find_letter(gate->engine, answer->found[i], &views[count]);
     const struct api_names names = client_names(gate);
-    api_write_letters(&gate->body, views, count, total, page.cursor, &names);
-    reply_json(gate, request->caller, visit, 200);
+    api_write_letters(&gate->body, views, count, answer->count, answer->next, &names);
 }
 
 void door_letter(struct gate *gate, const struct http_request *request, struct visit *visit,
@@ -182,6 +200,13 @@ void door_letters_answer(struct gate *gate, const struct visit *visit,
 {
     static const char *const words[] = {
         [LETTER_REPLAY] = "queued", [LETTER_CANCEL] = "cancelled", [LETTER_DROP] = "dropped"};
-    buf_addf(&gate->body, "{\"%s\":%u}", words[answer->verb], answer->count);
+    if (answer->is_refused) {
+        reply_busy(gate, answer->caller, visit);
+        return;
+    }
+    if (answer->verb == LETTER_LIST)
+        write_page(gate, answer);
+    else
+        buf_addf(&gate->body, "{\"%s\":%u}", words[answer->verb], answer->count);
     reply_json(gate, answer->caller, visit, answer->verb == LETTER_REPLAY ? 202 : 200);
 }

@@ -112,7 +112,7 @@ STORY_MUTANTS = [
     ("letter: a restart raises the alarm again", "src/engine/letters.c",
      "    engine->letters_are_alerted = engine->letters.used > engine->options.letter_alert_above;\n", "", "story rows"),
     ("letter: their bytes are not bounded", "src/engine/letters.c",
-     " ||\n           (engine->letters.used > 0 &&\n"
+     " ||\n           (engine->letters.used > 0 && left > 0 &&\n"
      "            engine->letter_bytes + bytes > engine->options.max_letter_bytes))", ")", "story bytes"),
     ("letter: a refill that nobody heard of becomes one", "src/engine/letters.c",
      "        return flight->pool == NULL;", "        return true;", "story pool_bounds"),
@@ -155,10 +155,10 @@ STORY_MUTANTS = [
      "        breaker->state = BREAKER_OPEN;\n        breaker->wait_ms = engine->options.breaker_probe_ms;\n",
      "        breaker->state = BREAKER_OPEN;\n", "story breaker"),
     ("what waits to be tried again survives an account error", "src/engine/breaker.c",
-     "            fail_all(engine, &engine->clients[i].again[priority]);\n", "", "story breaker"),
+     "            fail_all(engine, &engine->clients[i].again[priority], &left);\n", "", "story breaker"),
     ("what nobody heard of waits for an account out of order", "src/engine/retry.c", " && !is_hopeless;", ";", "story breaker"),
     ("a verdict is given again to whoever waits no longer for it", "src/engine/retry.c",
-     "        CONTAINER_OF(link, struct flight, link)->is_judged = false;\n", "        (void)link;\n", "story account"),
+     "    engine->verdict_number++;\n    engine->verdict_waits = 0;\n", "", "story account"),
     ("a long queue is run through a busy vendor", "src/engine/slots.c",
      "    if (used_milli > 0 && engine->limit_milli > used_milli - 1000)\n"
      "        engine->limit_milli = used_milli - 1000;\n", "", "story slots"),
@@ -226,4 +226,26 @@ STORY_MUTANTS = [
      " ||\n        !list_is_empty(&flight->idempotency))", ")", "story pool_bounds"),
     ("pool: a refill that a crash kept from being sent goes first", "src/engine/recover.c",
      "!flight_is_wanted(flight) || flight->pool != NULL)", "!flight_is_wanted(flight))", "story pool_bounds"),
+
+    # ---- much at once ---------------------------------------------------------------------------------------------------
+    ("step: everybody who waits hears at once that the account is out of order", "src/engine/breaker.c",
+     "    uint32_t left = engine->options.step_batch;\n", "    uint32_t left = UINT32_MAX;\n", "story steps"),
+    ("step: each of many replies with the same news tells its batch", "src/engine/breaker.c",
+     "    if (!is_begun)\n", "", "story steps"),
+    ("step: who was not told yet is told although the account is in order again", "src/engine/breaker.c",
+     "    breaker->is_clearing = false;\n", "", "story steps"),
+    ("step: all timers fire at once", "src/engine/engine.c",
+     "    for (uint32_t left = engine->options.step_batch; left > 0; left--) {", "    for (;;) {", "story steps"),
+    ("step: every event wakes a batch", "src/engine/engine.c",
+     "is_tick || list_is_empty(&engine->waking);", "true;", "story bank"),
+    ("step: a queue starts at once", "src/engine/slots.c", "        engine->starts_left--;\n", "", "story steps"),
+    ("step: an order reaches all letters at once", "src/engine/letter_orders.c",
+     " && done < engine->options.step_batch)", ")", "story steps"),
+    ("step: an order looks at all letters at once", "src/engine/letter_orders.c",
+     "engine->options.step_batch * LOOKS_PER_STEP;", "UINT32_MAX;", "story steps"),
+    ("step: an order looks at a letter that is gone", "src/engine/letters.c",
+     "    letter_jobs_pass(engine, letter);\n", "", "story steps"),
+    ("step: a drain lets all replays go at once", "src/engine/letters.c",
+     "    for (uint32_t left = engine->options.step_batch; left > 0 && wait_in_vain(engine); left--) {",
+     "    while (wait_in_vain(engine)) {", "story steps"),
 ]

@@ -119,6 +119,7 @@ static void draw_policies(struct rand *rand, struct plan *plan)
 {
     struct engine_options *options = &plan->options;
     options->wake_batch = coin(rand, 50) ? between(rand, 1, 3) : 256;
+    options->step_batch = options->wake_batch;
     options->slots_are_auto = coin(rand, 15);
     options->has_callbacks = coin(rand, 65);
     options->resend_ambiguous = coin(rand, 70);
@@ -158,6 +159,7 @@ void plan_draw(struct plan *plan, uint64_t seed)
     if (plan->has_reference) {
         /* The slow model knows neither wake-ups in parts nor flights that nobody asked for. */
         plan->options.wake_batch = 256;
+        plan->options.step_batch = 256;
         plan->strength[FAULT_LETTERS] = 0;
         plan->strength[FAULT_STALL] = 0;
     }

@@ -199,6 +199,9 @@ static void restart(struct sim *sim)
     ledger_after_restart(sim);
     check_after_restart(sim);
     tick(sim);
+    /* One tick does only so much. */
+    while (!sim->crash_now && engine_next_deadline(sim->engine) <= sim->now_ms)
+        tick(sim);
     if (!sim->crash_now)
         ledger_after_first_tick(sim);
 }

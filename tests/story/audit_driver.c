@@ -95,6 +95,7 @@ static void draw_options(struct audit *audit)
     options->max_letters = draw_limit(audit);
     options->letter_alert_above = draw_limit(audit);
     options->wake_batch = audit_chance(audit, 50) ? 1 : 256;
+    options->step_batch = audit_chance(audit, 50) ? 1 : 256;
     options->has_journal = audit_chance(audit, 50);
     options->slots = draw_limit(audit);
     options->slots_are_auto = audit_chance(audit, 20);

@@ -275,6 +275,9 @@ static void note(struct world *world, const struct action *action)
         return;
     case ACTION_LETTERS:
         note_answered(world, action->letters.caller);
+        world->tally.orders++;
+        world->last_letters = action->letters;
+        world->last_letters.found = NULL;
         return;
     case ACTION_ACK:
         world->tally.acks++;

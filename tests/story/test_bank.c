@@ -112,8 +112,8 @@ static void a_solution_that_is_being_handed_out_is_not_given_to_a_single_request
     ask(w, "dan", .key = "L", .reuse = REUSE_SINGLE);
     pass(w, 0);
     expect(w, "[  6000] answer ann r1 solved \"K1\" source api attempts 1\n"
-              "[  6000] answer bob r2 solved \"K1\" source dedup_wait attempts 1\n"
               "[  6000] submit a3 L\n"
+              "[  6000] answer bob r2 solved \"K1\" source dedup_wait attempts 1\n"
               "[  6000] answer cat r3 solved \"L1\" source api attempts 1\n");
 }
 

@@ -135,6 +135,41 @@ struct gauges gauges_of(const struct world *world)
     return gauges;
 }
 
+/* More letters than any story writes. */
+#define LETTERS_MOST 4096
+
+static bool letter_matches(const struct letter_view *view, const struct letter_filter *filter)
+{
+    return (filter->number == 0 || view->number == filter->number) &&
+           (!filter->has_client || view->client == filter->client) &&
+           (filter->class == CLASS_COUNT || view->class == filter->class) &&
+           (filter->captcha == CAPTCHA_COUNT || view->captcha == filter->captcha) &&
+           (filter->code[0] == '\0' || slice_equals(view->code, slice_from(filter->code)));
+}
+
+size_t engine_list_letters(const struct engine *engine, const struct letter_filter *filter,
+                           uint64_t *cursor, struct letter_view *views, size_t room,
+                           uint32_t *total)
+{
+    struct letter_view view;
+    size_t count = 0;
+    bool has_more = false;
+    const uint64_t before = *cursor == 0 ? LETTERS_MOST : *cursor;
+    *total = 0;
+    for (uint64_t number = LETTERS_MOST; number > 0; number--) {
+        if (!engine_find_letter(engine, number, &view) || !letter_matches(&view, filter))
+            continue;
+        ++*total;
+        has_more = has_more || (number < before && count == room);
+        if (number >= before || count == room)
+            continue;
+        views[count++] = view;
+        *cursor = number;
+    }
+    *cursor = has_more ? *cursor : 0;
+    return count;
+}
+
 /* ---- callers ----------------------------------------------------------------------------- */
 
 static caller_id new_caller(struct world *world, const char *name)
@@ -448,6 +483,17 @@ void solve(struct world *world, const char *attempt, const char *task, const cha
 struct letter_filter every_letter(void)
 {
     return (struct letter_filter){.class = CLASS_COUNT, .captcha = CAPTCHA_COUNT};
+}
+
+void list_letters(struct world *world, struct letter_filter filter, uint64_t cursor, uint32_t limit)
+{
+    struct event event = {.kind = EVENT_LETTERS};
+    event.letters = (struct letter_order){.caller = new_caller(world, "operator"),
+                                          .verb = LETTER_LIST,
+                                          .filter = filter,
+                                          .cursor = cursor,
+                                          .limit = limit};
+    step(world, &event);
 }
 
 void order_letters(struct world *world, enum letter_verb verb, struct letter_filter filter)

@@ -44,7 +44,7 @@ struct world_attempt {
 /* How often each kind of action was seen. */
 struct world_tally {
     unsigned answers, solved, failed, refused, submits, polls, probes, acks, reports, alerts, paid,
-        records;
+        records, orders;
 };
 
 struct world {
@@ -57,8 +57,9 @@ struct world {
     struct rand rand;
     struct buf log;
     struct world_tally tally;
-    struct paid last_paid; /* without its parameters */
-    journal_seq seq;       /* of the last record seen */
+    struct paid last_paid;              /* without its parameters */
+    struct letters_answer last_letters; /* without its numbers */
+    journal_seq seq;                    /* of the last record seen */
     unsigned steps;
     bool is_quiet;      /* no lines, only the tally: for crowds */
     bool shows_ages;    /* age and rest of life behind each solution */
@@ -100,6 +101,12 @@ void skip_lines(struct world *world);
 
 const struct stats *stats_of(const struct world *world);
 struct gauges gauges_of(const struct world *world);
+
+/* The letters there are, newest first; up to room of those that match and are older than *cursor (0: from the
+ * newest); *cursor becomes 0 at the end. *total counts all that match. */
+size_t engine_list_letters(const struct engine *engine, const struct letter_filter *filter,
+                           uint64_t *cursor, struct letter_view *views, size_t room,
+                           uint32_t *total);
 
 /* ---- callers ----------------------------------------------------------------------------- */
 
@@ -181,6 +188,8 @@ void told(struct world *world, const char *request, enum notify_end end);
 /* Any letter at all. */
 struct letter_filter every_letter(void);
 void order_letters(struct world *world, enum letter_verb verb, struct letter_filter filter);
+void list_letters(struct world *world, struct letter_filter filter, uint64_t cursor,
+                  uint32_t limit);
 
 /* ---- the shell --------------------------------------------------------------------------- */
 

@@ -1,0 +1,256 @@
+/* Orders about dead letters, each carried out over as many steps as it takes: there may be a hundred thousand. */
+#include "engine/letters.h"
+
+#include <stdlib.h>
+
+/* Looking at a letter costs a small part of what dropping it does. */
+#define LOOKS_PER_STEP 8
+
+/* ---- one letter -------------------------------------------------------------------------- */
+
+static bool matches(const struct letter *letter, const struct letter_filter *filter)
+{
+    return (filter->number == 0 || letter->number == filter->number) &&
+           (!filter->has_client || letter->client == filter->client) &&
+           (filter->class == CLASS_COUNT || letter->class == filter->class) &&
+           (filter->captcha == CAPTCHA_COUNT || letter->captcha == filter->captcha) &&
+           (filter->code[0] == '\0' ||
+            slice_equals(blob_slice(letter->error), slice_from(filter->code)));
+}
+
+static bool carry_out(struct engine *engine, struct letter *letter, enum letter_verb verb)
+{
+    const bool was_waiting = letter_is_waiting(letter);
+    switch (verb) {
+    case LETTER_REPLAY:
+        /* A solution without a place is for the operator to look at; there is nothing to do again. */
+        if (letter_is_replaying(letter) || letter->kind == LETTER_OF_SOLUTION ||
+            engine->is_draining)
+            return false;
+        list_append(&engine->replays, &letter->ride);
+        engine->replay_count++;
+        return true;
+    case LETTER_CANCEL:
+        if (was_waiting)
+            letter_leave_ride(engine, letter);
+        return was_waiting;
+    case LETTER_DROP:
+        letter_drop(engine, letter);
+        return true;
+    case LETTER_LIST:
+        return true;
+    }
+    UNREACHABLE();
+}
+
+static struct letter *letter_find(const struct engine *engine, uint64_t number)
+{
+    const struct key key = key_from_u64(number);
+    struct table_node *node = table_find(&engine->letters_by_number, &key);
+    return node == NULL ? NULL : CONTAINER_OF(node, struct letter, node);
+}
+
+/* ---- jobs -------------------------------------------------------------------------------- */
+
+static struct letter_job *job_at(struct engine *engine, uint32_t place)
+{
+    return &engine->letter_jobs[(engine->letter_job_first + place) % LETTER_JOBS];
+}
+
+/* Without a filter all match, and a page is all there is to look for. */
+static bool takes_all(const struct letter_filter *filter)
+{
+    return filter->number == 0 && !filter->has_client && filter->class == CLASS_COUNT &&
+           filter->captcha == CAPTCHA_COUNT && filter->code[0] == '\0';
+}
+
+/* A list goes from the newest to the oldest, everything else the other way round. */
+static struct list *after(const struct letter_job *job, const struct list *link)
+{
+    return job->order.verb == LETTER_LIST ? link->prev : link->next;
+}
+
+/* Where the job begins: at the only letter it is about, at its page, or at the end of the list. */
+static struct list *first_of(struct engine *engine, const struct letter_job *job)
+{
+    const struct letter_order *order = &job->order;
+    const bool is_page = order->verb == LETTER_LIST && takes_all(&order->filter);
+    struct letter *only = letter_find(engine, order->filter.number);
+    struct letter *before = letter_find(engine, order->cursor);
+    if (order->filter.number != 0)
+        return only == NULL ? &engine->letter_list : &only->link;
+    if (is_page && before != NULL)
+        return before->link.prev;
+    return after(job, &engine->letter_list);
+}
+
+/* Is the rest of the letters of no more interest? */
+static bool is_settled(const struct letter_job *job)
+{
+    return job->order.filter.number != 0 || (job->has_more && takes_all(&job->order.filter));
+}
+
+static void find(struct letter_job *job, uint64_t number)
+{
+    if (job->order.cursor != 0 && number >= job->order.cursor)
+        return;
+    if (job->found_count == job->order.limit)
+        job->has_more = true;
+    else
+        job->found[job->found_count++] = number;
+}
+
+static void look_at(struct engine *engine, struct letter_job *job, struct letter *letter)
+{
+    const uint64_t number = letter->number;
+    if (number > job->last || !matches(letter, &job->order.filter) ||
+        !carry_out(engine, letter, job->order.verb))
+        return;
+    job->count++;
+    if (job->order.verb == LETTER_LIST)
+        find(job, number);
+}
+
+static void tell(struct engine *engine, const struct letter_job *job)
+{
+    const struct letter_order *order = &job->order;
+    const bool is_all = order->verb == LETTER_LIST && takes_all(&order->filter);
+    struct action *action = engine_push(engine, ACTION_LETTERS);
+    action->letters = (struct letters_answer){
+        .caller = order->caller,
+        .verb = order->verb,
+        .count = is_all ? engine->letters.used : job->count,
+        .found_count = job->found_count,
+        .found = job->found,
+        .next = job->has_more ? job->found[job->found_count - 1] : 0,
+    };
+}
+
+static void finish(struct engine *engine, struct letter_job *job)
+{
+    if (job->is_unheard)
+        free(job->found);
+    else
+        tell(engine, job);
+    engine->letter_job_first = (engine->letter_job_first + 1) % LETTER_JOBS;
+    engine->letter_job_count--;
+}
+
+/* True when it came to its end. */
+static bool work_on(struct engine *engine, struct letter_job *job, uint32_t *looks)
+{
+    uint32_t done = 0;
+    if (job->next == NULL)
+        job->next = first_of(engine, job);
+    while (job->next != &engine->letter_list && *looks > 0 && done < engine->options.step_batch) {
+        struct letter *letter = CONTAINER_OF(job->next, struct letter, link);
+        const uint32_t count = job->count;
+        job->next = after(job, job->next);
+        --*looks;
+        look_at(engine, job, letter);
+        done += job->order.verb == LETTER_LIST ? 0 : job->count - count;
+        if (is_settled(job))
+            job->next = &engine->letter_list;
+    }
+    return job->next == &engine->letter_list;
+}
+
+void letter_jobs_work(struct engine *engine)
+{
+    const uint32_t most = engine->options.step_batch * LOOKS_PER_STEP;
+    uint32_t looks = most;
+    while (engine->letter_job_count > 0 && looks > 0 && work_on(engine, job_at(engine, 0), &looks))
+        finish(engine, job_at(engine, 0));
+    engine->work += most - looks;
+    if (!list_is_empty(&engine->replays) && !engine->replay_timer.is_armed && !engine->is_draining)
+        wheel_arm(&engine->wheel, &engine->replay_timer, engine->now_ms);
+}
+
+void letter_jobs_pass(struct engine *engine, const struct letter *letter)
+{
+    for (uint32_t i = 0; i < engine->letter_job_count; i++) {
+        struct letter_job *job = job_at(engine, i);
+        if (job->next == &letter->link)
+            job->next = after(job, job->next);
+    }
+}
+
+void letters_on_gone(struct engine *engine, caller_id caller)
+{
+    for (uint32_t i = 0; i < engine->letter_job_count; i++) {
+        struct letter_job *job = job_at(engine, i);
+        if (job->order.caller == caller)
+            job->is_unheard = true;
+    }
+}
+
+void letter_jobs_free(struct engine *engine)
+{
+    for (uint32_t i = 0; i < engine->letter_job_count; i++)
+        free(job_at(engine, i)->found);
+    engine->letter_job_count = 0;
+}
+
+static void refuse(struct engine *engine, const struct letter_order *order)
+{
+    struct action *action = engine_push(engine, ACTION_LETTERS);
+    action->letters =
+        (struct letters_answer){.caller = order->caller, .verb = order->verb, .is_refused = true};
+}
+
+void letters_on_order(struct engine *engine, const struct letter_order *order)
+{
+    if (engine->letter_job_count == LETTER_JOBS) {
+        refuse(engine, order);
+        return;
+    }
+    struct letter_job *job = job_at(engine, engine->letter_job_count++);
+    *job = (struct letter_job){.order = *order, .last = engine->letter_serial};
+    if (order->verb == LETTER_LIST) {
+        ASSERT(order->limit > 0);
+        job->found = calloc(order->limit, sizeof *job->found);
+        ASSERT(job->found != NULL);
+    }
+    /* A small world is done with at once; else ticks go on. */
+    if (engine->letter_job_count == 1)
+        letter_jobs_work(engine);
+}
+
+/* ---- looking ----------------------------------------------------------------------------- */
+
+static void view_letter(const struct engine *engine, const struct letter *letter,
+                        struct letter_view *view)
+{
+    *view = (struct letter_view){
+        .number = letter->number,
+        .client = letter->client,
+        .captcha = letter->captcha,
+        .class = letter->class,
+        .code = blob_slice(letter->error),
+        .key = letter->key,
+        .created_wall_ms = letter->created_wall_ms,
+        .expires_wall_ms = letter->created_wall_ms + (int64_t)engine->options.letter_keep_ms,
+        .told = letter->told,
+        .replays = letter->replays,
+        .is_replaying = letter_is_replaying(letter),
+        .params = letter->params,
+        .kind = letter->kind,
+        .request = letter->request,
+        .pingback = blob_slice(letter->pingback),
+        .text = blob_slice(letter->text),
+        .task_id = slice_from(letter->task_id),
+    };
+    if (letter->history == NULL)
+        return;
+    view->notes = letter->history->notes;
+    view->note_count = letter->history->count;
+}
+
+bool engine_find_letter(const struct engine *engine, uint64_t number, struct letter_view *view)
+{
+    const struct letter *letter = letter_find(engine, number);
+    if (letter == NULL)
+        return false;
+    view_letter(engine, letter, view);
+    return true;
+}
