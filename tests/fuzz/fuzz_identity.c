@@ -69,6 +69,19 @@ static void check_transport(struct params *params, const struct key *key)
     params->count--;
 }
 
+/* What clients note beside an image is not what is asked for. */
+static void check_bookkeeping(struct params *params, const struct identity *identity)
+{
+    const struct key key = identity->key;
+    if (identity->captcha != CAPTCHA_IMAGE || params->count == PARAMS_MAX ||
+        params_find(params, SLICE_OF("filename")) != NULL)
+        return;
+    params->items[params->count++] =
+        (struct param){.name = SLICE_OF("filename"), .value = SLICE_OF("a.png")};
+    HOLDS(has_key(params, &key));
+    params->count--;
+}
+
 /* A parameter nobody knows is part of what is asked for: with another value it is another request. */
 static void check_difference(struct params *params, const struct key *key)
 {
@@ -156,6 +169,7 @@ static void check_identity(struct params *params)
     check_order(params, &key);
     check_scope(params, &key);
     check_transport(params, &key);
+    check_bookkeeping(params, &identity);
     check_difference(params, &key);
     check_submit(params, &key);
 }
