@@ -37,11 +37,12 @@ def install(folder, group):
         return [done.stdout] if done.returncode else []
 
 
-def run_main(report, folder, **variables):
+def run_main(report, folder, arguments=None, **variables):
     """Relays the cases that the folder's main.js prints, and counts them. Returns what went wrong."""
+    arguments = sys.argv[1:] if arguments is None else arguments
     # Some packages would send even calls to this machine through a proxy.
     env = {name: value for name, value in os.environ.items() if not name.lower().endswith("_proxy")}
-    node = subprocess.Popen(["node", os.path.join(folder, "main.js"), str(report.count + 1), *sys.argv[1:]],
+    node = subprocess.Popen(["node", os.path.join(folder, "main.js"), str(report.count + 1), *arguments],
                             env={**env, **variables}, text=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE)
     for line in node.stdout:
         print(line, end="", flush=True)

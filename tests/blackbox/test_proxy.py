@@ -1,198 +1,17 @@
 #!/usr/bin/env python3
-"""contrib/nginx.conf and contrib/Caddyfile as they are, in front of the gateway: what they let through, and that their
-logs hold neither tokens nor nonces. (TAP)"""
-import http.client
-import os
+"""contrib/nginx.conf, contrib/Caddyfile and contrib/nginx-workers.conf as they are, in front of the gateway: what they let
+through, and that their logs hold neither tokens nor nonces nor keys. (TAP)"""
+import base64
 import re
-import shutil
-import socket
-import ssl
-import subprocess
-import tempfile
 import urllib.parse
 
-from gateway import World, free_port
-from harness import (TIMEOUT, Program, Receiver, Response, Skip, check, contains, equal, multipart, run, test,
-                     wait_until)
+from gateway import ADMIN, ALICE, PAGE, World, clients, free_port, merge
+from harness import Receiver, check, contains, equal, multipart, run, test, wait_until
+from proxy_world import HOST, Caddy, Nginx, Workers, program
 
-HOST = "gate.example.com"
-CONTRIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "contrib")
 NONCE = "0123456789abcdef" * 3
 TOKEN = "TOKEN_" + "t" * 3994
 SLOW = ("--solve-time", "60s")  # the test calls back, not the simulator
-
-# An nginx of one's own, with another site on the same port, and its own logs as talkative as they get.
-AROUND = """
-{user}
-daemon off;
-pid {folder}/nginx.pid;
-error_log {folder}/main-error.log info;
-events {{ }}
-http {{
-    access_log {folder}/main-access.log;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    server {{
-        listen 127.0.0.1:{port} ssl default_server;
-        server_name other.example.com;
-        ssl_certificate {folder}/cert.pem;
-        ssl_certificate_key {folder}/key.pem;
-        return 200 other;
-    }}
-    include {folder}/solvegate.conf;
-}}
-"""
-
-
-def program(name):
-    path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin")
-    if not path:
-        raise Skip(f"{name} is not installed")
-    return path
-
-
-def has_ipv6():
-    try:
-        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
-        return True
-    except OSError:
-        return False
-
-
-def substitute(path, pairs):
-    """The text of a contrib file with each thing that its comments say to replace, replaced everywhere."""
-    with open(os.path.join(CONTRIB, path), encoding="utf-8") as file:
-        text = file.read()
-    for old, new in pairs:
-        check(old in text, f"{path} does not have {old!r}")
-        text = text.replace(old, new)
-    return text
-
-
-class Proxy(Program):
-    """A real reverse proxy with our file; its upstream is a port of this machine, or what else the proxy understands."""
-
-    def __init__(self, upstream):
-        super().__init__()
-        self.port = free_port()
-        self.upstream = upstream if isinstance(upstream, str) else f"127.0.0.1:{upstream}"
-
-    def __enter__(self):
-        self._kept = tempfile.TemporaryDirectory()
-        self.folder = self._kept.name
-        self.certificate = os.path.join(self.folder, "cert.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                        "-keyout", os.path.join(self.folder, "key.pem"), "-out", self.certificate, "-days", "2",
-                        "-subj", f"/CN={HOST}", "-addext", f"subjectAltName=DNS:{HOST}"], check=True, capture_output=True)
-        return self.start()
-
-    def __exit__(self, *error):
-        try:
-            super().__exit__(*error)
-        finally:
-            self._kept.cleanup()
-
-    def write(self, name, text):
-        path = os.path.join(self.folder, name)
-        with open(path, "w", encoding="utf-8") as file:
-            file.write(text)
-        return path
-
-    def wait_line(self, pattern, timeout=TIMEOUT):
-        """It prints no ready line: what counts is that somebody answers."""
-        if pattern != self.ready:
-            return super().wait_line(pattern, timeout)
-
-        def is_there():
-            check(self.process.poll() is None, f"the proxy ended: {self.stderr()}")
-            try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
-                return True
-            except ConnectionRefusedError:
-                return False
-
-        wait_until(is_there, "the proxy")
-        return f"ready on http://127.0.0.1:{self.port}"
-
-    def connect(self):
-        context = ssl.create_default_context(cafile=self.certificate)
-        raw = socket.create_connection(("127.0.0.1", self.port), TIMEOUT)
-        return context.wrap_socket(raw, server_hostname=HOST)
-
-    def call(self, target, method="GET", body=None, headers=None):
-        """One call over TLS with this very target."""
-        connection = http.client.HTTPConnection(HOST, timeout=TIMEOUT)
-        connection.sock = self.connect()
-        try:
-            try:
-                connection.request(method, target, body, {"Host": HOST, **(headers or {})})
-            except OSError:
-                pass  # it has heard enough; its reply is there
-            reply = connection.getresponse()
-            names = {name.lower(): value for name, value in reply.getheaders()}
-            return Response(reply.status, names, reply.read())
-        finally:
-            connection.close()
-
-    def written(self):
-        """Everything it has written down anywhere: logs, temporary files, stderr."""
-        texts = [self.stderr()]
-        for folder, _, names in os.walk(self.folder):
-            for name in names:
-                if name not in ("cert.pem", "key.pem", "solvegate.conf"):
-                    with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
-                        texts.append(file.read())
-        return "\n".join(texts)
-
-    def nameless_files(self):
-        """What it and its workers have open on disk and have unlinked already."""
-        own = f"/proc/{self.process.pid}"
-        with open(f"{own}/task/{self.process.pid}/children", encoding="ascii") as file:
-            folders = [f"/proc/{pid}/fd" for pid in (self.process.pid, *file.read().split())]
-        links = [os.readlink(os.path.join(folder, name)) for folder in folders for name in os.listdir(folder)]
-        return [link for link in links if link.endswith("(deleted)") and link.startswith("/") and "/dev/" not in link]
-
-    def check_discretion(self, *secrets):
-        """Nothing of the kind was written; call it after stop(), when everything has been."""
-        written = self.written()
-        for secret in secrets:
-            check(secret[:40] not in written and secret[-40:] not in written,
-                  f"{secret[:40]} was written down: {written[-3000:]}")
-
-
-class Nginx(Proxy):
-    def command(self):
-        self.write("solvegate.conf", substitute("nginx.conf", [
-            ("listen 443 ssl;", f"listen 127.0.0.1:{self.port} ssl;"),
-            ("listen [::]:443 ssl;", f"listen [::1]:{self.port} ssl;" if has_ipv6() else ""),
-            ("server 127.0.0.1:8430;", f"server {self.upstream};"),
-            (f"/etc/letsencrypt/live/{HOST}/fullchain.pem", self.certificate),
-            (f"/etc/letsencrypt/live/{HOST}/privkey.pem", os.path.join(self.folder, "key.pem")),
-            ("/var/log/nginx/", self.folder + "/")]))
-        user = "user root;" if os.geteuid() == 0 else ""
-        main = self.write("nginx.conf", AROUND.format(folder=self.folder, port=self.port, user=user))
-        return [program("nginx"), "-p", self.folder, "-e", os.path.join(self.folder, "start.log"), "-c", main]
-
-    def access_log(self):
-        with open(os.path.join(self.folder, "solvegate-access.log"), encoding="utf-8") as file:
-            return file.read().splitlines()
-
-
-class Caddy(Proxy):
-    def command(self):
-        path = self.write("solvegate.conf", substitute("Caddyfile", [
-            (f"https://{HOST}:443 {{", f"https://{HOST}:{self.port} {{"),
-            ("reverse_proxy 127.0.0.1:8430", f"reverse_proxy {self.upstream}"),
-            (f"/etc/caddy/{HOST}.pem", self.certificate),
-            (f"/etc/caddy/{HOST}.key", os.path.join(self.folder, "key.pem")),
-            # Its control door has a port of its own, which may be taken here.
-            ("auto_https disable_redirects", "admin off\n\tauto_https disable_redirects")]))
-        self.env.update(HOME=self.folder, XDG_DATA_HOME=self.folder, XDG_CONFIG_HOME=self.folder)
-        return [program("caddy"), "run", "--adapter", "caddyfile", "--config", path]
-
 
 def with_both(function):
     """A test for each proxy; it gets the class."""
@@ -367,6 +186,71 @@ def leaves_no_token_in_a_temporary_file(kind):
         (written, nameless), = found
         check(TOKEN not in written, "a token on disk")
         equal(nameless, [], "files without a name")
+
+
+# --- the site for workers -----------------------------------------------------------------------
+
+FORM = {"Content-Type": "application/x-www-form-urlencoded"}
+
+
+def workers_world(port):
+    return World(merge(clients(), {"listen": [f"127.0.0.1:{port}"], "trusted_proxies": ["127.0.0.1/32"]}))
+
+
+@test
+def nginx_lets_workers_ask_over_tls_at_every_door_of_theirs_and_writes_no_key_down():
+    port = free_port()
+    target = {"key": ALICE, "method": "turnstile", "sitekey": "k", "pageurl": PAGE}
+    with Workers(port) as proxy, workers_world(port) as world:
+        def ask(path, params, method="POST"):
+            encoded = urllib.parse.urlencode(params)
+            if method == "GET":
+                return proxy.call(f"{path}?{encoded}")
+            return proxy.call(path, method, encoded, FORM)
+
+        for method in ("POST", "GET"):
+            task = ask("/in.php", target, method).text
+            contains(task, "OK|")
+            answer = ask("/res.php", {"key": ALICE, "action": "get", "id": task[3:], "wait": "10"}, method).text
+            contains(answer, "OK|SIM_")
+        image = base64.b64encode(bytes(range(256)) * 40).decode()
+        text = ask("/solve.php", {"key": ALICE, "method": "base64", "body": image}).text
+        contains(text, "OK|")
+        task = ask("/in.php", {"key": ALICE, "method": "base64", "body": image}, "GET").text
+        equal(ask("/res.php", {"key": ALICE, "action": "get", "id": task[3:]}).text, text, "an image in an address")
+        solve = proxy.call("/v1/solves", "POST", f'{{"method":"turnstile","sitekey":"k","pageurl":"{PAGE}"}}',
+                           {"Authorization": "Bearer " + ALICE})
+        equal((solve.status, "OK|" + solve.json()["solution"]), (200, answer), "/v1/solves")
+        state = proxy.call(f"/v1/solves/{solve.json()['id']}", headers={"Authorization": "Bearer " + ALICE})
+        equal(state.json()["status"], "solved")
+        equal(world.paid(), 2, "paid")
+        proxy.stop()
+        proxy.check_discretion(ALICE, answer[3:])
+
+
+@test
+def nginx_lets_workers_send_large_images_and_says_in_words_what_is_too_large():
+    port = free_port()
+    with Workers(port) as proxy, workers_world(port):
+        body, kind = multipart([("key", ALICE), ("method", "post"), ("file", "captcha.png", bytes(1024 * 1024))])
+        contains(proxy.call("/in.php", "POST", body, {"Content-Type": kind}).text, "OK|")
+        # What solvegate refuses, and what nginx itself does.
+        for size in (1100 * 1024, 3 * 1024 * 1024, 5 * 1024 * 1024):
+            body, kind = multipart([("key", ALICE), ("method", "post"), ("file", "captcha.png", bytes(size))])
+            reply = proxy.call("/in.php", "POST", body, {"Content-Type": kind})
+            equal((reply.status, reply.text), (200, "ERROR_TOO_BIG_CAPTCHA_FILESIZE"), f"{size} bytes")
+        reply = proxy.call("/in.php?method=base64&body=" + "A" * 35000)
+        equal((reply.status, reply.text), (200, "ERROR_TOO_BIG_CAPTCHA_FILESIZE"), "a long address")
+
+
+@test
+def nginx_shows_workers_nothing_of_the_operators():
+    port = free_port()
+    with Workers(port) as proxy, workers_world(port):
+        for path in ("/", "/metrics", "/v1/stats", "/v1/flights", "/v1/pools", "/v1/letters", "/v1/letters/replay", "/openapi.json",
+                     "/livez", f"/pingback/{NONCE}", "/in.php/x", "/x/in.php", "/v1/solvesx", "/v1", "/in.php/../metrics",
+                     "/v1/solves/../stats", "/v1/solves/%2e%2e/stats"):
+            equal(proxy.call(path, headers={"Authorization": "Bearer " + ADMIN}).status, 404, path)
 
 
 run()

@@ -55,13 +55,9 @@ const OPERATIONS = [
     { ...RECAPTCHA, googlekey: 'solver-proxy', proxy: 'u:p@192.0.2.1:3128', proxytype: 'HTTP' },
     { proxy: 'u:p@192.0.2.1:3128', proxytype: 'HTTP' }],
   ['hCaptcha', 'hcaptcha', { pageurl: PAGE, sitekey: 'solver-h' }, { method: 'hcaptcha', sitekey: 'solver-h' }],
-  ['invisible hCaptcha with data', 'hcaptcha',
-    { pageurl: PAGE, sitekey: 'solver-h', invisible: 1, data: 'rq', userAgent: 'U 1' },
-    { invisible: '1', data: 'rq', userAgent: 'U 1' }],
+  ['invisible hCaptcha', 'hcaptcha', { pageurl: PAGE, sitekey: 'solver-h', invisible: 1, userAgent: 'U 1' },
+    { invisible: '1', userAgent: 'U 1' }],
   ['Turnstile', 'cloudflareTurnstile', { pageurl: PAGE, sitekey: 'solver-t' }, { method: 'turnstile', sitekey: 'solver-t' }],
-  ['Turnstile of a challenge page', 'cloudflareTurnstile',
-    { pageurl: PAGE, sitekey: 'solver-t', action: 'managed', data: 'd', pagedata: 'p' },
-    { action: 'managed', data: 'd', pagedata: 'p' }],
   ['an image', 'imageCaptcha', { body: base64(picture()) }, { method: 'base64' }],
   ['an image with instructions', 'imageCaptcha',
     { body: base64(picture()), numeric: 1, min_len: 4, max_len: 5, regsense: 1, lang: 'en', textinstructions: 'Größe?' },
@@ -80,11 +76,19 @@ for (const [what, operation, params, upstream] of OPERATIONS) {
   });
 }
 
-test('captcha-solver gets a new answer each time for data-s, which is good for one',
-  { paid: 2, upstream: { 'data-s': 'a+b/c=' } }, async () => {
-    const params = { ...RECAPTCHA, 'data-s': 'a+b/c=' };
-    return [await answer(solver.recaptcha(params)), await answer(solver.recaptcha(params))];
-  });
+// Inputs that a site gives out for one answer.
+const ONCE = [
+  ['reCAPTCHA with data-s', 'recaptcha', { ...RECAPTCHA, 'data-s': 'a+b/c=' }, { 'data-s': 'a+b/c=' }],
+  ['hCaptcha with data', 'hcaptcha', { pageurl: PAGE, sitekey: 'solver-h', data: 'rq' }, { data: 'rq' }],
+  ['Turnstile of a challenge page', 'cloudflareTurnstile',
+    { pageurl: PAGE, sitekey: 'solver-t', action: 'managed', data: 'd', pagedata: 'p' },
+    { action: 'managed', data: 'd', pagedata: 'p' }],
+];
+
+for (const [what, operation, params, upstream] of ONCE) {
+  test(`captcha-solver gets a new answer each time for ${what}, which is good for one`, { paid: 2, upstream },
+    async () => [await answer(solver[operation](params)), await answer(solver[operation](params))]);
+}
 
 test('captcha-solver polls until a slow reCAPTCHA is solved', { paid: 1 }, async () => {
   const before = solver.polls;

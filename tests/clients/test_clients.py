@@ -11,9 +11,10 @@ import sys
 HERE = os.path.dirname(os.path.realpath(__file__))
 sys.path[:0] = [os.path.join(HERE, "..", "blackbox"), os.path.join(HERE, "..", "lint")]
 
-from gateway import ADMIN, ALICE, BOB, World, clients, merge  # noqa: E402
+from gateway import ADMIN, ALICE, BOB, World, clients, free_port, merge  # noqa: E402
 from harness import Skip  # noqa: E402
 from node_world import install, lock_file, program, run_main  # noqa: E402
+from proxy_world import Workers  # noqa: E402
 from tap import Tap  # noqa: E402
 
 # One attempt for each solve, so that what was paid can be counted; money enough to tell it from a default.
@@ -38,6 +39,20 @@ def run_clients(report):
     report.case("node, the gateway and the simulator ended well", problems)
 
 
+def run_over_tls(report):
+    """The client whose address begins with https, come what may, through the site for workers of contrib."""
+    port = free_port()
+    problems = []
+    try:
+        with Workers(port) as proxy, World(merge(CONFIG, {"listen": [f"127.0.0.1:{port}"]}), sim=SIM) as world:
+            problems += run_main(report, HERE, ["--only", "node_two_captcha"], GATE_URL=f"https://localhost:{proxy.port}",
+                                 OPERATOR_URL=world.url, SIM_URL=world.sim.url, ALICE=ALICE, BOB=BOB, ADMIN=ADMIN,
+                                 NODE_EXTRA_CA_CERTS=proxy.certificate, OVER="over TLS ")
+    except AssertionError as problem:
+        problems.append(str(problem))
+    report.case("nginx, too, ended well", problems)
+
+
 def main():
     report = Tap()
     try:
@@ -47,6 +62,8 @@ def main():
         report.case("npm installs the clients", problems)
         if not problems:
             run_clients(report)
+            if len(sys.argv) == 1:
+                run_over_tls(report)
     except Skip as reason:
         report.case("the clients", skip=str(reason))
     report.finish()

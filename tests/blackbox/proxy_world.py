@@ -1,0 +1,199 @@
+"""Real reverse proxies with the files of contrib: what test_proxy.py and the client tests start."""
+import http.client
+import os
+import shutil
+import socket
+import ssl
+import subprocess
+import tempfile
+
+from gateway import free_port
+from harness import TIMEOUT, Program, Response, Skip, check, wait_until
+
+HOST = "gate.example.com"
+CONTRIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "contrib")
+
+# An nginx of one's own, with another site on the same port, and its own logs as talkative as they get.
+AROUND = """
+{user}
+daemon off;
+pid {folder}/nginx.pid;
+error_log {folder}/main-error.log info;
+events {{ }}
+http {{
+    access_log {folder}/main-access.log;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    server {{
+        listen 127.0.0.1:{port} ssl default_server;
+        server_name other.example.com;
+        ssl_certificate {folder}/cert.pem;
+        ssl_certificate_key {folder}/key.pem;
+        return 200 other;
+    }}
+    include {folder}/solvegate.conf;
+}}
+"""
+
+
+def program(name):
+    path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin")
+    if not path:
+        raise Skip(f"{name} is not installed")
+    return path
+
+
+def has_ipv6():
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+        return True
+    except OSError:
+        return False
+
+
+def substitute(path, pairs):
+    """The text of a contrib file with each thing that its comments say to replace, replaced everywhere."""
+    with open(os.path.join(CONTRIB, path), encoding="utf-8") as file:
+        text = file.read()
+    for old, new in pairs:
+        check(old in text, f"{path} does not have {old!r}")
+        text = text.replace(old, new)
+    return text
+
+
+class Proxy(Program):
+    """A real reverse proxy with our file; its upstream is a port of this machine, or what else the proxy understands."""
+
+    host = HOST
+
+    def __init__(self, upstream):
+        super().__init__()
+        self.port = free_port()
+        self.upstream = upstream if isinstance(upstream, str) else f"127.0.0.1:{upstream}"
+
+    def __enter__(self):
+        self._kept = tempfile.TemporaryDirectory()
+        self.folder = self._kept.name
+        self.certificate = os.path.join(self.folder, "cert.pem")
+        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                        "-keyout", os.path.join(self.folder, "key.pem"), "-out", self.certificate, "-days", "2",
+                        "-subj", f"/CN={self.host}", "-addext", f"subjectAltName=DNS:{self.host}"], check=True, capture_output=True)
+        return self.start()
+
+    def __exit__(self, *error):
+        try:
+            super().__exit__(*error)
+        finally:
+            self._kept.cleanup()
+
+    def write(self, name, text):
+        path = os.path.join(self.folder, name)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(text)
+        return path
+
+    def wait_line(self, pattern, timeout=TIMEOUT):
+        """It prints no ready line: what counts is that somebody answers."""
+        if pattern != self.ready:
+            return super().wait_line(pattern, timeout)
+
+        def is_there():
+            check(self.process.poll() is None, f"the proxy ended: {self.stderr()}")
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return True
+            except ConnectionRefusedError:
+                return False
+
+        wait_until(is_there, "the proxy")
+        return f"ready on http://127.0.0.1:{self.port}"
+
+    def connect(self):
+        context = ssl.create_default_context(cafile=self.certificate)
+        raw = socket.create_connection(("127.0.0.1", self.port), TIMEOUT)
+        return context.wrap_socket(raw, server_hostname=self.host)
+
+    def call(self, target, method="GET", body=None, headers=None):
+        """One call over TLS with this very target."""
+        connection = http.client.HTTPConnection(self.host, timeout=TIMEOUT)
+        connection.sock = self.connect()
+        try:
+            try:
+                connection.request(method, target, body, {"Host": self.host, **(headers or {})})
+            except OSError:
+                pass  # it has heard enough; its reply is there
+            reply = connection.getresponse()
+            names = {name.lower(): value for name, value in reply.getheaders()}
+            return Response(reply.status, names, reply.read())
+        finally:
+            connection.close()
+
+    def written(self):
+        """Everything it has written down anywhere: logs, temporary files, stderr."""
+        texts = [self.stderr()]
+        for folder, _, names in os.walk(self.folder):
+            for name in names:
+                if name not in ("cert.pem", "key.pem", "solvegate.conf"):
+                    with open(os.path.join(folder, name), encoding="utf-8", errors="replace") as file:
+                        texts.append(file.read())
+        return "\n".join(texts)
+
+    def nameless_files(self):
+        """What it and its workers have open on disk and have unlinked already."""
+        own = f"/proc/{self.process.pid}"
+        with open(f"{own}/task/{self.process.pid}/children", encoding="ascii") as file:
+            folders = [f"/proc/{pid}/fd" for pid in (self.process.pid, *file.read().split())]
+        links = [os.readlink(os.path.join(folder, name)) for folder in folders for name in os.listdir(folder)]
+        return [link for link in links if link.endswith("(deleted)") and link.startswith("/") and "/dev/" not in link]
+
+    def check_discretion(self, *secrets):
+        """Nothing of the kind was written; call it after stop(), when everything has been."""
+        written = self.written()
+        for secret in secrets:
+            check(secret[:40] not in written and secret[-40:] not in written,
+                  f"{secret[:40]} was written down: {written[-3000:]}")
+
+
+class Nginx(Proxy):
+    file = "nginx.conf"
+    name = HOST  # as the file has it
+
+    def command(self):
+        self.write("solvegate.conf", substitute(self.file, [
+            ("listen 443 ssl;", f"listen 127.0.0.1:{self.port} ssl;"),
+            ("listen [::]:443 ssl;", f"listen [::1]:{self.port} ssl;" if has_ipv6() else ""),
+            ("server 127.0.0.1:8430;", f"server {self.upstream};"),
+            (f"/etc/letsencrypt/live/{self.name}/fullchain.pem", self.certificate),
+            (f"/etc/letsencrypt/live/{self.name}/privkey.pem", os.path.join(self.folder, "key.pem")),
+            (f"server_name {self.name};", f"server_name {self.host};"),
+            ("/var/log/nginx/", self.folder + "/")]))
+        user = "user root;" if os.geteuid() == 0 else ""
+        main = self.write("nginx.conf", AROUND.format(folder=self.folder, port=self.port, user=user))
+        return [program("nginx"), "-p", self.folder, "-e", os.path.join(self.folder, "start.log"), "-c", main]
+
+    def access_log(self):
+        with open(os.path.join(self.folder, "solvegate-access.log"), encoding="utf-8") as file:
+            return file.read().splitlines()
+
+
+class Workers(Nginx):
+    """The site for workers, under a name that every client can resolve."""
+    file = "nginx-workers.conf"
+    name = "workers.example.com"
+    host = "localhost"
+
+
+class Caddy(Proxy):
+    def command(self):
+        path = self.write("solvegate.conf", substitute("Caddyfile", [
+            (f"https://{HOST}:443 {{", f"https://{HOST}:{self.port} {{"),
+            ("reverse_proxy 127.0.0.1:8430", f"reverse_proxy {self.upstream}"),
+            (f"/etc/caddy/{HOST}.pem", self.certificate),
+            (f"/etc/caddy/{HOST}.key", os.path.join(self.folder, "key.pem")),
+            # Its control door has a port of its own, which may be taken here.
+            ("auto_https disable_redirects", "admin off\n\tauto_https disable_redirects")]))
+        self.env.update(HOME=self.folder, XDG_DATA_HOME=self.folder, XDG_CONFIG_HOME=self.folder)
+        return [program("caddy"), "run", "--adapter", "caddyfile", "--config", path]
