@@ -117,6 +117,15 @@ bool engine_next_action(struct engine *engine, struct action *action);
 void action_close(struct action *action);
 void answer_close(struct answer *answer);
 
+/* Of an action that waited, for the disk or in a queue: does it still serve anybody? A submit or poll that does
+ * not is not sent and ends with OUTCOME_WITHDRAWN; a notice that does not is just not sent. */
+bool engine_wants(const struct engine *engine, const struct action *action);
+
+/* The end: no more submits from now on. Then, for each that waited and is not sent: the next start knows that it
+ * was not. */
+void engine_stop_submits(struct engine *engine);
+void engine_forgo_submit(struct engine *engine, attempt_id attempt);
+
 /* The day's page as a last record, when nothing more is to come. */
 void engine_close_books(struct engine *engine);
 

@@ -79,6 +79,7 @@ enum outcome {
     OUTCOME_SOLVED,    /* poll or callback: text (and extra) are set */
     OUTCOME_FAILED,    /* poll or callback: the vendor gave up; class and code say why */
     OUTCOME_UNHEARD,   /* poll or probe: no usable reply; ask again later */
+    OUTCOME_WITHDRAWN, /* submit or poll: taken back, and so not sent */
 };
 
 struct vendor_result {
@@ -187,6 +188,8 @@ enum action_kind {
     ACTION_JOURNAL, /* append a record; EVENT_DURABLE tells when its number is safe */
     ACTION_ALERT,   /* tell the operator */
     ACTION_PAID,    /* write down that a submit was paid for: the audit trail */
+    /* Take a submit or poll back if it has not left yet: it ends with OUTCOME_WITHDRAWN then. */
+    ACTION_WITHDRAW,
 };
 
 /* The state of a request at the moment of answering. Pointers are owned by the action. */
@@ -232,6 +235,12 @@ struct call {
     struct blob *params;       /* owned; only with ACTION_SUBMIT */
     char task_id[TASK_ID_MAX]; /* not with ACTION_SUBMIT */
     bool is_good;              /* only with ACTION_REPORT */
+};
+
+/* For ACTION_WITHDRAW. */
+struct withdrawal {
+    attempt_id attempt;
+    bool is_poll; /* else its submit */
 };
 
 struct notify {
@@ -280,6 +289,7 @@ struct action {
         struct record record; /* its own number is in `after`: append now, durable later */
         struct alert alert;
         struct paid paid;
+        struct withdrawal withdrawal;
         caller_id ack;
         enum probe probe;
     };

@@ -5,6 +5,7 @@
 #include "engine/retry.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
+#include "engine/withdraw.h"
 
 /* How long a late callback is still understood: RELIABILITY.md threat 12. */
 #define LISTEN_MS 3600000
@@ -21,6 +22,7 @@ struct attempt *attempt_find(const struct engine *engine, attempt_id name)
 void attempt_free(struct engine *engine, struct attempt *attempt)
 {
     ASSERT(attempt->flight == NULL);
+    withdraw_poll(engine, attempt);
     list_unlink(&attempt->link);
     wheel_cancel(&engine->wheel, &attempt->expiry);
     table_remove(&engine->attempts_by_name, &attempt->node);
@@ -148,6 +150,7 @@ void attempt_let_go(struct engine *engine, struct attempt *attempt)
         /* It may be accepted yet: the budget counts it until the contrary is proven. */
         attempt->spent_day = flight->is_reserved ? engine->days[0].number : 0;
         slots_spend(engine, flight);
+        withdraw_submit(engine, attempt);
     }
     flight->attempt = NULL;
     attempt->flight = NULL;

@@ -265,6 +265,7 @@ void action_close(struct action *action)
     case ACTION_ACK:
     case ACTION_PROBE:
     case ACTION_ALERT:
+    case ACTION_WITHDRAW:
         return;
     }
     UNREACHABLE();

@@ -10,6 +10,7 @@
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/unknown.h"
+#include "engine/withdraw.h"
 
 /* ---- hearing ----------------------------------------------------------------------------- */
 
@@ -65,6 +66,7 @@ static void solved(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result)
 {
     histogram_add(&engine->timings[TIMING_SOLVE], engine->now_ms - attempt->accepted_ms);
+    withdraw_poll(engine, attempt);
     attempt->is_closed = true;
     attempt->is_solved = true;
     attempt->text = blob_ref(result->text);
@@ -76,6 +78,7 @@ static void failed(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result)
 {
     struct flight *flight = attempt->flight;
+    withdraw_poll(engine, attempt);
     attempt->is_closed = true;
     if (result->class == CLASS_UNKNOWN)
         unknown_count(engine, slice_from(result->code));
@@ -215,6 +218,10 @@ void attempt_on_submitted(struct engine *engine, const struct vendor_result *res
         COUNT(engine, submits_not_sent);
         proven_void(engine, attempt, result);
         return;
+    case OUTCOME_WITHDRAWN:
+        COUNT(engine, submits_not_sent);
+        withdraw_on_submit(engine, attempt);
+        return;
     case OUTCOME_REJECTED:
         COUNT(engine, submits_rejected);
         proven_void(engine, attempt, result);
@@ -270,6 +277,7 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
         return;
     case OUTCOME_UNHEARD:
     case OUTCOME_NOT_SENT:
+    case OUTCOME_WITHDRAWN:
         COUNT(engine, polls_unheard);
         ask_again(engine, attempt, result->retry_after_ms);
         return;

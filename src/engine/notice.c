@@ -98,6 +98,12 @@ bool notice_replay(struct engine *engine, struct letter *letter)
     return true;
 }
 
+bool notice_is_due(const struct engine *engine, request_id request)
+{
+    const struct notice *notice = find(engine, request);
+    return notice != NULL && !notice->timer.is_armed;
+}
+
 void notice_cancel(struct engine *engine, struct notice *notice)
 {
     notice_free(engine, notice);

@@ -13,6 +13,9 @@ void notice_start(struct engine *engine, struct request *request);
 /* The same for a letter about a notice that was not heard; false when there is no room. */
 bool notice_replay(struct engine *engine, struct letter *letter);
 
+/* Is it to be told now, and not later or never? */
+bool notice_is_due(const struct engine *engine, request_id request);
+
 /* Nobody wants it any more. */
 void notice_cancel(struct engine *engine, struct notice *notice);
 

@@ -372,6 +372,7 @@ struct engine {
     journal_seq durable; /* safe up to here */
     bool store_is_writable;
     bool is_draining;
+    bool is_stopped; /* nothing more is submitted */
 
     struct stats stats;
     struct stats written_stats;      /* of the last page that was journaled */

@@ -274,9 +274,27 @@ static void close_handle(uv_handle_t *handle)
         uv_close(handle, NULL);
 }
 
+static void forgo_submit(void *context, attempt_id attempt)
+{
+    struct gate *gate = context;
+    engine_forgo_submit(gate->engine, attempt);
+}
+
+/* What never left is known not to have: the next start need not wait whether it is heard of. */
+static void forgo_submits(struct gate *gate)
+{
+    if (gate->engine == NULL || gate->upstream == NULL)
+        return;
+    engine_stop_submits(gate->engine);
+    upstream_each_waiting_submit(gate->upstream, forgo_submit, gate);
+    persist_each_waiting_submit(gate, forgo_submit, gate);
+    gate_take_actions(gate);
+}
+
 static void start_closing(struct gate *gate)
 {
     gate->is_closing = true;
+    forgo_submits(gate);
     service_close();
     if (gate->server != NULL)
         http_server_close(gate->server, on_part_closed, NULL);

@@ -93,6 +93,17 @@ void gate_notified(struct gate *gate, request_id request, enum notify_end end, c
     gate_step(gate, &event);
 }
 
+void gate_withdrawn(struct gate *gate, const struct action *action)
+{
+    if (action->kind == ACTION_NOTIFY)
+        return;
+    const bool is_poll = action->kind == ACTION_POLL;
+    struct event event = gate_event(gate, is_poll ? EVENT_POLLED : EVENT_SUBMITTED);
+    event.result =
+        (struct vendor_result){.attempt = action->call.attempt, .outcome = OUTCOME_WITHDRAWN};
+    gate_step(gate, &event);
+}
+
 void gate_perform(struct gate *gate, const struct action *action)
 {
     switch (action->kind) {
@@ -128,6 +139,9 @@ void gate_perform(struct gate *gate, const struct action *action)
         return;
     case ACTION_NOTIFY:
         notify(gate, &action->notify);
+        return;
+    case ACTION_WITHDRAW:
+        upstream_withdraw(gate->upstream, action->withdrawal.attempt, action->withdrawal.is_poll);
         return;
     case ACTION_JOURNAL:
         /* Never comes this far. */

@@ -113,6 +113,8 @@ void gate_step(struct gate *gate, const struct event *event);
 /* The engine's actions are journaled, held back or performed. */
 void gate_take_actions(struct gate *gate);
 void gate_perform(struct gate *gate, const struct action *action);
+/* While it waited for the disk this action became one that serves nobody. */
+void gate_withdrawn(struct gate *gate, const struct action *action);
 
 /* How telling a caller's own address ended. */
 void gate_notified(struct gate *gate, request_id request, enum notify_end end, const char *why);

@@ -185,6 +185,8 @@ static void perform(struct gate *gate, struct action *take_action)
     }
     if (take_action->kind == ACTION_ACK && !is_safe)
         door_pingback_refuse(gate, take_action->ack);
+    else if (!engine_wants(gate->engine, take_action))
+        gate_withdrawn(gate, take_action);
     else
         gate_perform(gate, take_action);
     action_close(take_action);
@@ -303,6 +305,17 @@ void persist_see_clocks(struct gate *gate, const struct clocks *now)
 }
 
 /* ---- ending ------------------------------------------------------------------------------ */
+
+void persist_each_waiting_submit(const struct gate *gate,
+                                 void (*see)(void *context, attempt_id attempt), void *context)
+{
+    const struct persist *persist = &gate->persist;
+    for (size_t i = 0; i < persist->count; i++) {
+        const struct action *action = &persist->held[(persist->first + i) % persist->room];
+        if (action->kind == ACTION_SUBMIT)
+            see(context, action->call.attempt);
+    }
+}
 
 bool persist_is_idle(const struct gate *gate)
 {

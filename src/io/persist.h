@@ -36,6 +36,10 @@ void persist_take(struct gate *gate, struct action *take_action);
 /* Has what is on disk follow a wall clock that was set since it was seen last. */
 void persist_see_clocks(struct gate *gate, const struct clocks *now);
 
+/* Every submit that is held back. */
+void persist_each_waiting_submit(const struct gate *gate,
+                                 void (*see)(void *context, attempt_id attempt), void *context);
+
 /* Is anything held back? */
 bool persist_is_idle(const struct gate *gate);
 

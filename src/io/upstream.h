@@ -45,8 +45,15 @@ struct upstream *upstream_new(struct uv_loop_s *loop, const struct upstream_opti
 void upstream_submit(struct upstream *upstream, attempt_id attempt, const struct blob *params,
                      struct slice pingback);
 void upstream_poll(struct upstream *upstream, attempt_id attempt, struct slice task_id);
+/* Takes back a submit or poll that waits for a connection: it ends with OUTCOME_WITHDRAWN. What has a connection
+ * goes on. */
+void upstream_withdraw(struct upstream *upstream, attempt_id attempt, bool is_poll);
 void upstream_report(struct upstream *upstream, struct slice task_id, bool is_good);
 void upstream_probe(struct upstream *upstream, enum probe probe);
+
+/* Every submit that still waits for a connection. Nothing may be asked for meanwhile. */
+void upstream_each_waiting_submit(const struct upstream *upstream,
+                                  void (*see)(void *context, attempt_id attempt), void *context);
 
 void upstream_counters(const struct upstream *upstream, struct upstream_counters *counters);
 

@@ -71,7 +71,9 @@ static void init_state(struct upstream *upstream, struct uv_loop_s *loop,
     upstream->lane_limit = (upstream->connections + LANE_ROOM - 1) / LANE_ROOM;
     upstream->lanes = calloc(upstream->lane_limit, sizeof(struct lane *));
     ASSERT(upstream->lanes != NULL);
-    call_queue_init(&upstream->queue, options->queue);
+    uint64_t secret[2];
+    randombytes_buf(secret, sizeof(secret));
+    call_queue_init(&upstream->queue, options->queue, secret);
     list_init(&upstream->idle);
     for (int i = 0; i < DEADLINES_COUNT; i++)
         list_init(&upstream->deadlines[i]);

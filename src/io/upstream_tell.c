@@ -52,7 +52,10 @@ void upstream_conclude_unsent(struct upstream *upstream, const struct due_call *
     const struct vendor_reply nothing = {.is_sent = false};
     struct vendor_result result = {.attempt = call->attempt};
     struct probed probed;
-    if (call->kind == CALL_SUBMIT) {
+    if (call->is_withdrawn) {
+        result.outcome = OUTCOME_WITHDRAWN;
+        tell_result(upstream, call->kind, &result);
+    } else if (call->kind == CALL_SUBMIT) {
         vendor_read_submit(&upstream->vendor, &nothing, &result);
         tell_result(upstream, call->kind, &result);
     } else if (call->kind == CALL_POLL) {

@@ -209,6 +209,7 @@ static void see(struct world *world, const struct action *action)
     case ACTION_NOTIFY:
     case ACTION_ALERT:
     case ACTION_PAID:
+    case ACTION_WITHDRAW:
         return;
     }
     UNREACHABLE();

@@ -118,7 +118,8 @@ void ledger_told(struct sim *sim, uint32_t place, const struct vendor_result *re
     struct submit *submit = &sim->submits[place];
     if (result->outcome == OUTCOME_NOT_SENT && submit->is_accepted)
         return; /* of a poll */
-    if (result->outcome == OUTCOME_NOT_SENT || result->outcome == OUTCOME_REJECTED) {
+    if (result->outcome == OUTCOME_NOT_SENT || result->outcome == OUTCOME_WITHDRAWN ||
+        result->outcome == OUTCOME_REJECTED) {
         submit->is_void = true;
         close_down(sim, place);
     } else if (result->outcome == OUTCOME_AMBIGUOUS) {

@@ -248,4 +248,21 @@ STORY_MUTANTS = [
     ("step: a drain lets all replays go at once", "src/engine/letters.c",
      "    for (uint32_t left = engine->options.step_batch; left > 0 && wait_in_vain(engine); left--) {",
      "    while (wait_in_vain(engine)) {", "story steps"),
+
+    # ---- what is taken back -------------------------------------------------------------------------------------------------
+    ("a submit in the queue is not taken back at its flight's end", "src/engine/attempt.c",
+     "        slots_spend(engine, flight);\n        withdraw_submit(engine, attempt);",
+     "        slots_spend(engine, flight);", "sim extras"),
+    ("a submit in the queue is not taken back when its last caller leaves", "src/engine/flight.c",
+     "        withdraw_submit(engine, flight->attempt);", "        (void)engine;", "sim extras"),
+    ("what waited for the disk is sent for a flight that is over", "src/engine/withdraw.c",
+     "    return attempt->flight != NULL && flight_is_wanted(attempt->flight);", "    return attempt != NULL;",
+     "story withdrawals"),
+    ("what was taken back stays spent", "src/engine/withdraw.c",
+     "        slots_refund(engine, attempt);\n", "", "story withdrawals"),
+    ("what was taken back counts as tried", "src/engine/withdraw.c",
+     "    flight->attempts--;\n", "", "story withdrawals"),
+    ("a callback does not take back the poll that waits", "src/engine/hear.c",
+     "    withdraw_poll(engine, attempt);\n    attempt->is_closed = true;\n    attempt->is_solved = true;",
+     "    attempt->is_closed = true;\n    attempt->is_solved = true;", "story withdrawals"),
 ]

@@ -20,7 +20,7 @@ static uint32_t between(struct rand *rand, uint32_t least, uint32_t largest)
 
 static void draw_strengths(struct rand *rand, struct plan *plan)
 {
-    for (int fault = FAULT_EXTRAS; fault < FAULT_COUNT; fault++) {
+    for (int fault = FAULT_EXTRAS; fault < FAULT_QUEUED; fault++) {
         const uint64_t strength = 1 + rand_below(rand, most[fault]);
         plan->strength[fault] = coin(rand, 35) ? (uint16_t)strength : 0;
     }
@@ -134,6 +134,16 @@ static void draw_reloads(struct rand *rand, struct plan *plan)
     }
 }
 
+/* As with the sizes: from numbers of its own. */
+static void draw_queue(struct plan *plan)
+{
+    struct rand rand;
+    rand_init(&rand, plan->seed ^ UINT64_C(0x90e0e));
+    const uint64_t strength = 1 + rand_below(&rand, most[FAULT_QUEUED]);
+    const bool exists = coin(&rand, 35) && plan->size != SIZE_LARGE;
+    plan->strength[FAULT_QUEUED] = exists ? (uint16_t)strength : 0;
+}
+
 void plan_draw_extras(struct plan *plan)
 {
     struct rand rand;
@@ -149,6 +159,7 @@ void plan_draw_extras(struct plan *plan)
     draw_sizes(plan);
     draw_notices(&rand, plan);
     draw_reloads(&rand, plan);
+    draw_queue(plan);
 }
 
 /* ---- what may be in force ---------------------------------------------------------------------- */

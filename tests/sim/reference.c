@@ -215,6 +215,7 @@ static uint16_t most_tries(const struct sim *sim, enum class class)
 {
     const struct engine_options *options = &sim->plan.options;
     const uint16_t most[CLASS_COUNT] = {
+        [CLASS_NONE] = UINT16_MAX, /* it was taken back */
         [CLASS_BUSY] = options->retry_busy,
         [CLASS_UNSOLVABLE] = options->retry_unsolvable,
         [CLASS_TRANSIENT] = options->retry_transient,
@@ -231,10 +232,9 @@ static void try_again(const struct sim *sim, struct ref_flight *flight,
     if (class == CLASS_ACCOUNT && strcmp(result->code, "ERROR_ZERO_BALANCE") == 0)
         class = CLASS_BUSY;
     flight->attempt = 0;
-    flight->must_end = flight->requests == 0 || flight->tries[class] >= most_tries(sim, class);
-    flight->may_end = true;
-    flight->tries[class]++;
-    flight->phase = class == CLASS_UNSOLVABLE ? QUEUED : BACKING_OFF;
+    flight->must_end = flight->requests == 0 || flight->tries[class]++ >= most_tries(sim, class);
+    flight->may_end = class != CLASS_NONE;
+    flight->phase = class == CLASS_UNSOLVABLE || class == CLASS_NONE ? QUEUED : BACKING_OFF;
 }
 
 /* An account out of order ends everything that is not at the vendor. */

@@ -218,6 +218,7 @@ static void happen(struct sim *sim, const struct moment *moment)
     case HAPPEN_LEAVE:
         clients_happen(sim, moment);
         return;
+    case HAPPEN_SENT:
     case HAPPEN_SUBMITTED:
     case HAPPEN_POLLED:
     case HAPPEN_PROBED:

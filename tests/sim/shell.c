@@ -71,12 +71,14 @@ static void perform(struct sim *sim, const struct action *action)
     else if (action->kind == ACTION_ACK)
         perform_ack(sim, action, is_unsafe);
     else if (action->kind == ACTION_SUBMIT)
-        vendor_submit(sim, &action->call);
+        vendor_submit(sim, action);
+    else if (action->kind == ACTION_WITHDRAW)
+        vendor_withdraw(sim, &action->withdrawal);
     else if (action->kind == ACTION_POLL)
         vendor_poll(sim, &action->call);
     else if (action->kind == ACTION_PROBE)
         vendor_probe(sim, action->probe);
-    else if (action->kind == ACTION_NOTIFY)
+    else if (action->kind == ACTION_NOTIFY && engine_wants(sim->engine, action))
         notices_send(sim, &action->notify, is_unsafe);
 }
 

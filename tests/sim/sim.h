@@ -63,7 +63,8 @@
     X(NOTICE_UNHEARD, "notice_unheard", 300) \
     X(NOTICE_BUSY, "notice_busy", 300)       \
     X(RELOAD, "reload", 20)                  \
-    X(DRAIN, "drain", 10)
+    X(DRAIN, "drain", 10)                    \
+    X(QUEUED, "queued", 700)
 
 enum fault {
 #define FAULT_AS_ENUM(name, word, most) FAULT_##name,
@@ -140,6 +141,7 @@ struct submit {
     enum class error; /* how the vendor gives up, or CLASS_NONE */
     bool has_intent;  /* its row was seen */
     bool is_issued, is_executed, is_accepted, is_open;
+    bool is_waiting;   /* in the shell's queue: it can be taken back */
     bool is_lossy;     /* nobody knows what became of it: the window ends it */
     bool is_id_told;   /* the engine knows the task id */
     bool is_void;      /* the engine was told that it does not exist */
@@ -278,6 +280,7 @@ enum happening {
     HAPPEN_ARRIVE,    /* somebody new needs something */
     HAPPEN_NEED,      /* somebody acts again */
     HAPPEN_LEAVE,     /* a caller closes its connection */
+    HAPPEN_SENT,      /* a submit that waited has its connection */
     HAPPEN_SUBMITTED, /* a submit's reply arrives */
     HAPPEN_POLLED,
     HAPPEN_PROBED,
@@ -445,7 +448,8 @@ void disk_load(const struct disk *disk, struct engine *engine);
 
 /* ---- vendor ---------------------------------------------------------------------------------- */
 
-void vendor_submit(struct sim *sim, const struct call *call);
+void vendor_submit(struct sim *sim, const struct action *action);
+void vendor_withdraw(struct sim *sim, const struct withdrawal *withdrawal);
 void vendor_poll(struct sim *sim, const struct call *call);
 void vendor_probe(struct sim *sim, enum probe probe);
 void vendor_on_ack(struct sim *sim, const struct caller *caller, bool is_refused);

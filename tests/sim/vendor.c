@@ -6,6 +6,8 @@
 
 #define SUBMIT_TIMEOUT_MS 15000
 #define POLL_TIMEOUT_MS 10000
+/* Longer than flights live in some worlds. */
+#define QUEUE_MOST_MS 90000
 #define NEVER UINT64_MAX
 
 struct error {
@@ -146,15 +148,14 @@ static void reject(struct sim *sim, uint32_t place, uint32_t error)
     reply_in(sim, place, draw_reply_ms(sim), OUTCOME_REJECTED, error);
 }
 
-void vendor_submit(struct sim *sim, const struct call *call)
+/* Its first byte leaves. */
+static void send(struct sim *sim, uint32_t place)
 {
-    const uint32_t place = map_get(&sim->submit_by_name, call->attempt);
-    CHECK(sim, place != MAP_NONE);
     struct submit *submit = &sim->submits[place];
-    CHECK(sim, !submit->is_executed);
+    CHECK(sim, !submit->is_executed && !submit->is_void);
+    submit->is_waiting = false;
     submit->is_executed = true;
     submit->submitted_in = sim->incarnation;
-    sim->submits_out++;
     ledger_sent(sim, submit);
     if (sim_chance(sim, FAULT_NOT_SENT)) {
         reply_in(sim, place, sim_below(sim, 5000), OUTCOME_NOT_SENT, 1);
@@ -171,6 +172,47 @@ void vendor_submit(struct sim *sim, const struct call *call)
         else
             reply_in(sim, place, draw_reply_ms(sim), OUTCOME_ACCEPTED, 0);
     }
+}
+
+void vendor_submit(struct sim *sim, const struct action *action)
+{
+    const uint32_t place = map_get(&sim->submit_by_name, action->call.attempt);
+    CHECK(sim, place != MAP_NONE);
+    sim->submits_out++;
+    /* While it waited for the disk its flight may have ended. */
+    if (!engine_wants(sim->engine, action)) {
+        reply_in(sim, place, 0, OUTCOME_WITHDRAWN, 0);
+        return;
+    }
+    if (sim->plan.strength[FAULT_QUEUED] == 0 || !sim_chance(sim, FAULT_QUEUED)) {
+        send(sim, place);
+        return;
+    }
+    sim->submits[place].is_waiting = true;
+    sim_at(sim, sim_below(sim, QUEUE_MOST_MS),
+           (struct moment){.what = HAPPEN_SENT, .incarnation = sim->incarnation, .subject = place});
+}
+
+void vendor_withdraw(struct sim *sim, const struct withdrawal *withdrawal)
+{
+    const uint32_t place = map_get(&sim->submit_by_name, withdrawal->attempt);
+    CHECK(sim, place != MAP_NONE);
+    if (withdrawal->is_poll || !sim->submits[place].is_waiting)
+        return;
+    sim->submits[place].is_waiting = false;
+    reply_in(sim, place, sim_below(sim, 20), OUTCOME_WITHDRAWN, 0);
+}
+
+/* Nothing is sent for a flight that is over. */
+static void leave_queue(struct sim *sim, uint32_t place)
+{
+    struct submit *submit = &sim->submits[place];
+    if (!submit->is_waiting)
+        return;
+    struct action action = {.kind = ACTION_SUBMIT};
+    action.call.attempt = submit->name;
+    CHECK(sim, engine_wants(sim->engine, &action));
+    send(sim, place);
 }
 
 static void set_task_id(struct vendor_result *result, uint32_t place, char letter)
@@ -214,7 +256,7 @@ static void submit_ends(struct sim *sim, const struct moment *moment)
         set_task_id(&result, moment->subject, 'T');
     } else if (result.outcome == OUTCOME_AMBIGUOUS) {
         sim->tally.ambiguous++;
-    } else {
+    } else if (result.outcome != OUTCOME_WITHDRAWN) {
         set_error(sim, &result, moment->detail2);
     }
     deliver(sim, EVENT_SUBMITTED, moment->subject, &result);
@@ -390,6 +432,8 @@ void vendor_happens(struct sim *sim, const struct moment *moment)
 {
     if (moment->what == HAPPEN_CALLBACK)
         callback_comes(sim, moment);
+    else if (moment->what == HAPPEN_SENT)
+        leave_queue(sim, moment->subject);
     else if (moment->what == HAPPEN_SUBMITTED)
         submit_ends(sim, moment);
     else if (moment->what == HAPPEN_POLLED)

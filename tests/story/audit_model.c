@@ -314,6 +314,7 @@ void model_see(struct audit *audit, const struct action *action)
         see_record(audit, action);
         return;
     case ACTION_ALERT:
+    case ACTION_WITHDRAW:
         return;
     case ACTION_PAID:
         AUDIT(audit, action->paid.client < audit->options.client_count);

@@ -206,6 +206,10 @@ static void add_words(struct world *world, const struct action *action)
     case ACTION_ALERT:
         add_alert(world, &action->alert);
         return;
+    case ACTION_WITHDRAW:
+        buf_addf(&world->log, "withdraw %s a%zu", action->withdrawal.is_poll ? "poll" : "submit",
+                 number_of_attempt(world, action->withdrawal.attempt));
+        return;
     case ACTION_PAID:
         break;
     }
@@ -299,6 +303,9 @@ static void note(struct world *world, const struct action *action)
     case ACTION_ALERT:
         world->tally.alerts++;
         return;
+    case ACTION_WITHDRAW:
+        world->tally.withdrawals++;
+        return;
     case ACTION_PAID:
         world->tally.paid++;
         world->last_paid = action->paid;
@@ -310,8 +317,11 @@ static void note(struct world *world, const struct action *action)
 
 void lines_add_action(struct world *world, const struct action *action)
 {
-    /* The audit trail tells again what the submit and its end have told. */
-    if (!world->is_quiet && action->kind != ACTION_PAID) {
+    /* The audit trail tells again what the submit and its end have told, and what is taken back has mostly left
+     * already. */
+    const bool is_told = action->kind != ACTION_PAID &&
+                         (action->kind != ACTION_WITHDRAW || world->shows_withdrawals);
+    if (!world->is_quiet && is_told) {
         buf_addf(&world->log, "[%6llu] ", (unsigned long long)world->now_ms);
         add_words(world, action);
         if (action->kind != ACTION_JOURNAL && action->after != 0)

@@ -367,6 +367,11 @@ void ambiguous(struct world *world, const char *attempt)
     end_submit(world, attempt, result);
 }
 
+void withdrawn(struct world *world, const char *attempt)
+{
+    end_submit(world, attempt, (struct vendor_result){.outcome = OUTCOME_WITHDRAWN});
+}
+
 static void end_poll(struct world *world, const char *name, struct vendor_result result)
 {
     struct world_attempt *attempt = attempt_named(world, name);
@@ -405,6 +410,11 @@ void unheard(struct world *world, const char *attempt, uint32_t retry_after_ms)
     const struct vendor_result result = {
         .outcome = OUTCOME_UNHEARD, .class = CLASS_TRANSIENT, .retry_after_ms = retry_after_ms};
     end_poll(world, attempt, result);
+}
+
+void poll_withdrawn(struct world *world, const char *attempt)
+{
+    end_poll(world, attempt, (struct vendor_result){.outcome = OUTCOME_WITHDRAWN});
 }
 
 static void call_back(struct world *world, const char *name, const char *task,

@@ -44,7 +44,7 @@ struct world_attempt {
 /* How often each kind of action was seen. */
 struct world_tally {
     unsigned answers, solved, failed, refused, submits, polls, probes, acks, reports, alerts, paid,
-        records, orders;
+        withdrawals, records, orders;
 };
 
 struct world {
@@ -61,9 +61,10 @@ struct world {
     struct letters_answer last_letters; /* without its numbers */
     journal_seq seq;                    /* of the last record seen */
     unsigned steps;
-    bool is_quiet;      /* no lines, only the tally: for crowds */
-    bool shows_ages;    /* age and rest of life behind each solution */
-    bool shows_flights; /* the engine's trace between the actions */
+    bool is_quiet;          /* no lines, only the tally: for crowds */
+    bool shows_ages;        /* age and rest of life behind each solution */
+    bool shows_flights;     /* the engine's trace between the actions */
+    bool shows_withdrawals; /* what the engine takes back, whether or not it has left */
 
     struct world_caller *callers; /* owned; a caller's id is its place plus one */
     size_t caller_count;
@@ -158,12 +159,15 @@ void rejected_until(struct world *world, const char *attempt, enum class class, 
                     uint32_t retry_after_ms);
 void not_sent(struct world *world, const char *attempt);
 void ambiguous(struct world *world, const char *attempt);
+/* It waited in a queue of ours and was taken back. */
+void withdrawn(struct world *world, const char *attempt);
 
 /* How a poll ends. */
 void pending(struct world *world, const char *attempt);
 void solved(struct world *world, const char *attempt, const char *text);
 void failed(struct world *world, const char *attempt, enum class class, const char *code);
 void unheard(struct world *world, const char *attempt, uint32_t retry_after_ms);
+void poll_withdrawn(struct world *world, const char *attempt);
 
 /* The vendor calls back. A task of "" is a callback that names none. */
 void callback(struct world *world, const char *attempt, const char *task, const char *text);
