@@ -50,6 +50,14 @@ struct notices *notices_new(struct uv_loop_s *loop, const struct notices_options
     return notices;
 }
 
+void notices_configure(struct notices *notices, const struct notices_options *options)
+{
+    notices->options.allow = options->allow;
+    notices->options.allow_count = options->allow_count;
+    notices->options.allow_private = options->allow_private;
+    sender_allow_private(notices->sender, options->allow_private);
+}
+
 /* ---- one notice -------------------------------------------------------------------------- */
 
 /* RFC 3986 2.3; everything else is escaped, so that nothing a code holds can end it. */

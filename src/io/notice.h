@@ -36,6 +36,9 @@ typedef void (*notices_end_fn)(void *context, request_id request, bool is_delive
 struct notices *notices_new(struct uv_loop_s *loop, const struct notices_options *options,
                             notices_end_fn on_end, void *context, struct buf *mistake);
 
+/* What may be told to whom has changed, for all that is sent from now on; everything else stays as it was. */
+void notices_configure(struct notices *notices, const struct notices_options *options);
+
 /* One try. false when as many are under way as may be: try later. on_end is never called before it
  * returns. The URL is judged again, since the configuration may be another than when it was taken. */
 bool notices_send(struct notices *notices, request_id request, struct slice url, struct slice code);

@@ -39,13 +39,19 @@ static size_t on_head(char *data, size_t size, size_t count, void *context)
     return post->head_bytes > HEAD_MAX_BYTES ? 0 : line.len;
 }
 
+/* A connection that is open already was made under the rules of then. */
 static int on_before_send(void *context, char *peer, char *local, int peer_port, int local_port)
 {
     struct post *post = context;
-    (void)peer;
+    struct http_address address;
     (void)local;
     (void)peer_port;
     (void)local_port;
+    const bool is_known = http_peer_parse(&address, slice_from(peer));
+    if (!post->setup->allow_private && (!is_known || !address_is_public(address.bytes))) {
+        post->is_refused = true;
+        return CURL_PREREQFUNC_ABORT;
+    }
     post->is_sent = true;
     return CURL_PREREQFUNC_OK;
 }

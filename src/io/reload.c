@@ -36,6 +36,8 @@ static void adopt(struct gate *gate, struct config *fresh)
     ask_memo_close(&gate->ask_memo);
     ask_memo_init(&gate->ask_memo);
     gate_configure_engine(gate);
+    const struct notices_options notices = notices_options_of(gate->config);
+    notices_configure(gate->notices, &notices);
     if (kept.len > 0)
         LOG(LOG_LEVEL_WARN, "restart_needed", log_text("options", buf_slice(&kept)));
     LOG(LOG_LEVEL_INFO, "reloaded", log_number("clients", (int64_t)gate->config->client_count));

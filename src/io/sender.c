@@ -111,6 +111,11 @@ static bool enqueue(struct sender *sender, struct post *take_post)
     return true;
 }
 
+void sender_allow_private(struct sender *sender, bool allow_private)
+{
+    sender->setup.allow_private = allow_private;
+}
+
 bool sender_get(struct sender *sender, uint64_t id, struct slice url)
 {
     return has_room(sender) && enqueue(sender, post_new(&sender->setup, id, url, SLICE_NONE));

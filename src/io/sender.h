@@ -23,6 +23,9 @@ typedef void (*sender_end_fn)(void *context, uint64_t id, bool is_delivered, con
 struct sender *sender_new(struct uv_loop_s *loop, const struct sender_options *options,
                           sender_end_fn on_end, void *context, struct buf *mistake);
 
+/* From now on, also on connections that are open already. */
+void sender_allow_private(struct sender *sender, bool allow_private);
+
 /* All of these never call on_end before they return; false when as many are under way as may be. */
 bool sender_get(struct sender *sender, uint64_t id, struct slice url);
 bool sender_post(struct sender *sender, uint64_t id, struct slice url, struct slice json);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Callbacks to callers: allow-listed addresses only, told until they listen, then a letter. (TAP)"""
-from gateway import World
+from gateway import World, rewrite
 from harness import Receiver, equal, run, test, wait_until
 from vendor_world import strike
 
@@ -91,6 +91,45 @@ def a_callback_survives_kill_9():
             world.url = world.gate.url
             equal(receiver.wait(before + 1)[-1]["params"]["id"], task, "id")
             equal(world.paid(), 1, "paid")
+
+
+@test
+def door_and_sender_learn_of_a_new_host_at_the_same_time():
+    with Receiver() as receiver, World({"callbacks": {**CALLBACKS, "allow": [], "allow_private": False}}) as world:
+        equal(world.submit(pingback=receiver.url + "/hook").text, "ERROR_PINGBACK_NOT_ALLOWED", "before the reload")
+
+        def allow(config):
+            config["callbacks"].update(allow=[f"127.0.0.1:{receiver.port}"], allow_private=True)
+
+        rewrite(world, allow)("reloaded")
+        task = world.submit_id(pingback=receiver.url + "/hook")
+        equal(receiver.wait(1)[0]["params"]["id"], task, "id")
+
+
+@test
+def a_host_that_is_no_longer_allowed_is_not_told_any_more():
+    with Receiver() as receiver, World({**allowing(receiver, retries=0)}, sim=("--solve-time", "10m")) as world:
+        # The connection of the first one stays open, and must not be used for the second.
+        world.submit_id(sitekey="first", pingback=receiver.url + "/hook")
+        world.await_accepted(1)
+        world.sim.solve()
+        receiver.wait(1)
+        world.submit_id(sitekey="private", pingback=receiver.url + "/hook")
+        world.await_accepted(2)
+        rewrite(world, lambda config: config["callbacks"].update(allow_private=False))("reloaded")
+        world.sim.solve()
+        letter = wait_until(lambda: world.call("GET", "/v1/letters").json()["letters"], "the letter")[0]
+        attempts = world.call("GET", f"/v1/letters/{letter['id']}").json()["attempts"]
+        equal([note["error"] for note in attempts], ["address_refused"], "a private address")
+        world.submit_id(sitekey="gone", pingback=receiver.url + "/hook")
+        world.await_accepted(3)
+        rewrite(world, lambda config: config["callbacks"].update(allow=[], allow_private=True))("reloaded")
+        world.sim.solve()
+        letters = wait_until(lambda: [*(lambda found: found if len(found) == 2 else [])(
+            world.call("GET", "/v1/letters").json()["letters"])], "the second letter")
+        attempts = world.call("GET", f"/v1/letters/{letters[0]['id']}").json()["attempts"]
+        equal([note["error"] for note in attempts], ["not_allowed"], "a host that is gone from the list")
+        equal(len(receiver.calls), 1, "calls")
 
 
 run()
