@@ -12,7 +12,7 @@
 #include <sysexits.h>
 
 /* Descriptors besides those of callers and vendor: loop, listeners, log, a reserve to refuse with. */
-#define OTHER_DESCRIPTORS 64
+#define OTHER_DESCRIPTORS 128
 #define FLAGS_MAX (CONFIG_LISTEN_MAX + 8)
 
 _Static_assert((int)LOG_DEBUG == (int)LOG_LEVEL_DEBUG && (int)LOG_ERROR == (int)LOG_LEVEL_ERROR,

@@ -150,12 +150,16 @@ struct engine *gate_make_engine(const struct gate *gate)
  * each, has some 15 kB. A callback's token has 4 000 characters at most, each of which may be encoded. */
 #define URL_BYTES 32768
 #define PIPELINE 8
+/* Callbacks must get in when workers have taken all connections: what they bring is paid for. */
+#define CALLBACK_CONNECTIONS 64
 
 struct http_server *gate_make_server(struct gate *gate, const struct http_handlers *handlers)
 {
     const struct config *config = gate->config;
     const struct http_options options = {
         .connections = config->limits.connections,
+        .reserve = config->public_url[0] == '\0' ? 0 : CALLBACK_CONNECTIONS,
+        .reserve_path = SLICE_OF("/pingback/"),
         .body_bytes = config->limits.body_bytes,
         .header_bytes = config->limits.header_bytes,
         .url_bytes = URL_BYTES,

@@ -59,6 +59,10 @@ struct http_handlers {
 
 struct http_options {
     uint32_t connections; /* at most; more are not accepted until one closes */
+    /* Besides them, for one GET or POST each of a path that begins like this: all others get 503. Where there is a
+     * reserve, connections that have been idle for long give way to new ones first. 0: none. */
+    uint32_t reserve;
+    struct slice reserve_path; /* borrowed for the server's life */
     uint32_t body_bytes, header_bytes, url_bytes;
     uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
     uint64_t

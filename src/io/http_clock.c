@@ -67,6 +67,7 @@ static void expire(struct http_conn *conn, enum http_due kind)
         http_conn_close(conn);
         return;
     case HTTP_DUE_IDLE:
+    case HTTP_DUE_RESERVE:
     case HTTP_DUE_HALF:
     case HTTP_DUE_LINGER:
         http_conn_close(conn);
@@ -161,6 +162,7 @@ void http_clock_open(struct http_server *server)
         [HTTP_DUE_IDLE] = options->idle_timeout_ms, [HTTP_DUE_HEAD] = options->header_timeout_ms,
         [HTTP_DUE_BODY] = options->body_timeout_ms, [HTTP_DUE_WRITE] = options->write_timeout_ms,
         [HTTP_DUE_HALF] = HTTP_HALF_CLOSED_MS,      [HTTP_DUE_LINGER] = HTTP_LINGER_MS,
+        [HTTP_DUE_RESERVE] = HTTP_RESERVE_MS,
     };
     for (int kind = 0; kind < HTTP_DUE_COUNT; kind++) {
         list_init(&server->due[kind].conns);

@@ -36,6 +36,15 @@ static void on_end(struct http_conn *conn)
     http_conn_settle(conn);
 }
 
+/* Beyond the cap only those are heard for whom that is; their request is their last one here. */
+static void judge(struct http_conn *conn, const char *bytes, size_t len)
+{
+    const enum http_reserve_verdict verdict = http_reserve_judge(conn, bytes, len);
+    conn->is_judged = verdict == HTTP_RESERVE_MINE;
+    if (verdict == HTTP_RESERVE_OTHER)
+        http_conn_refuse(conn, 503, "as many connections are open as may be");
+}
+
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
 {
     struct http_conn *conn = CONTAINER_OF(stream, struct http_conn, uv.stream);
@@ -56,11 +65,21 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
         conn->is_refused = true;
         return;
     }
-    http_input_take(conn, bytes->base, (size_t)count);
+    if (conn->is_reserve && !conn->is_judged)
+        judge(conn, bytes->base, (size_t)count);
+    if (!conn->is_deaf)
+        http_input_take(conn, bytes->base, (size_t)count);
     http_conn_settle(conn);
 }
 
-void http_conn_accept(struct http_listener *listener)
+static void count_open(struct http_conn *conn, int change)
+{
+    uint32_t *const count =
+        conn->is_reserve ? &conn->server->reserve_used : &conn->server->cap_used;
+    *count = (uint32_t)((int64_t)*count + change);
+}
+
+void http_conn_accept(struct http_listener *listener, bool is_reserve)
 {
     struct http_server *server = listener->server;
     slab_id id;
@@ -70,6 +89,8 @@ void http_conn_accept(struct http_listener *listener)
     conn->id = id;
     conn->due_kind = HTTP_DUE_COUNT;
     conn->is_unix = listener->is_unix;
+    conn->is_reserve = is_reserve;
+    count_open(conn, 1);
     list_init(&conn->exchanges);
     list_init(&conn->due);
     list_init(&conn->dirty);
@@ -100,6 +121,7 @@ void http_conn_close(struct http_conn *conn)
     if (conn->is_closing)
         return;
     conn->is_closing = true;
+    count_open(conn, -1);
     if (conn->server->filled_by == conn)
         conn->server->filled_by = NULL;
     http_clock_clear(conn);
@@ -227,6 +249,8 @@ static enum http_due due_of(const struct http_conn *conn)
         return HTTP_DUE_WRITE;
     if (conn->is_ended)
         return HTTP_DUE_HALF;
+    if (conn->is_reserve)
+        return conn->waiting > 0 ? HTTP_DUE_COUNT : HTTP_DUE_RESERVE;
     if (conn->input != NULL && http_parse_is_started(&conn->input->parse))
         return conn->input->parse.phase == HTTP_PHASE_HEAD ? HTTP_DUE_HEAD : HTTP_DUE_BODY;
     return conn->waiting > 0 ? HTTP_DUE_COUNT : HTTP_DUE_IDLE;

@@ -170,7 +170,7 @@ void http_exchange_begin(struct http_conn *conn, const struct http_parse *parse,
     exchange->is_old = parse->llhttp.http_minor == 0;
     /* llhttp lets keep-alive win over close in HTTP/1.0; RFC 9112 9.3 has it the other way. */
     exchange->keeps_alive = llhttp_should_keep_alive(&parse->llhttp) != 0 &&
-                            (parse->llhttp.flags & F_CONNECTION_CLOSE) == 0;
+                            (parse->llhttp.flags & F_CONNECTION_CLOSE) == 0 && !conn->is_reserve;
     conn->is_deaf = !exchange->keeps_alive;
     server->counters.requests++;
     server->handlers.on_request(server->handlers.context, &request);

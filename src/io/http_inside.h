@@ -35,6 +35,10 @@
 #define HTTP_SPARE_EXCHANGES 4096
 /* How long we listen for the peer's end after refusing it. */
 #define HTTP_LINGER_MS 1000
+/* Whoever is taken beyond the cap must be quick: others wait for its place. */
+#define HTTP_RESERVE_MS 2000
+/* Connections that are closed, but whose memory goes with the next turn only. */
+#define HTTP_CLOSING_CONNS 64
 /* Descriptors left to the vendor's connections, the journal, the log and the listeners. */
 #define HTTP_RESERVED_FILES 128
 
@@ -44,11 +48,12 @@
 /* What a connection may be waiting for; each has one constant timeout, so that a plain list per kind
  * is sorted by itself and arming costs no more than a list operation. */
 enum http_due {
-    HTTP_DUE_IDLE,   /* the next request: closed silently */
-    HTTP_DUE_HEAD,   /* the rest of a head, from its first byte: 408 */
-    HTTP_DUE_BODY,   /* the rest of a body, from the end of its head: 408 */
-    HTTP_DUE_WRITE,  /* a reader that takes what we wrote: closed unless it made progress */
-    HTTP_DUE_HALF,   /* the reply for a peer that shut its sending side: then it counts as gone */
+    HTTP_DUE_IDLE,  /* the next request: closed silently */
+    HTTP_DUE_HEAD,  /* the rest of a head, from its first byte: 408 */
+    HTTP_DUE_BODY,  /* the rest of a body, from the end of its head: 408 */
+    HTTP_DUE_WRITE, /* a reader that takes what we wrote: closed unless it made progress */
+    HTTP_DUE_HALF,  /* the reply for a peer that shut its sending side: then it counts as gone */
+    HTTP_DUE_RESERVE, /* the whole request of a connection beyond the cap, from its accept: closed silently */
     HTTP_DUE_LINGER, /* the peer's end after our last reply, so that a reset does not eat it */
     HTTP_DUE_COUNT   /* nothing: an exchange is held, and its deadline is the engine's */
 };
@@ -111,6 +116,10 @@ struct http_conn {
     uint16_t last_number;
     uint8_t due_kind; /* enum http_due */
     uint8_t unsent_rank;
+    uint8_t matched;     /* beyond the cap: bytes of the request that are as they must be */
+    bool is_reserve : 1; /* beyond the cap */
+    bool is_judged : 1;  /* and it is one of those for whom that is */
+    bool is_post : 1;
     bool is_unix : 1;
     bool is_reading : 1;
     bool is_deaf : 1;      /* further bytes are dropped: the last request has been read */
@@ -154,6 +163,8 @@ struct http_server {
     struct http_options options;
     struct http_limits limits;
     struct slab conns;
+    uint32_t cap, reserve;           /* connections that may be open, and those beyond */
+    uint32_t cap_used, reserve_used; /* without those that are closing */
     struct list listeners;
     struct list dirty; /* connections that the end of the turn looks at */
     struct list spare; /* owned; exchanges to use again */
@@ -190,7 +201,7 @@ struct http_server {
 /* http_conn.c: the life of a connection. */
 
 /* Takes the connection that libuv accepted for the listener. */
-void http_conn_accept(struct http_listener *listener);
+void http_conn_accept(struct http_listener *listener, bool is_reserve);
 
 /* Detaches every exchange, tells the handler, and closes. Idempotent. */
 void http_conn_close(struct http_conn *conn);
@@ -204,6 +215,16 @@ void http_conn_refuse_request(struct http_conn *conn, const struct http_parse *p
 /* After anything happened: takes further requests if their turn came, writes, then settles reading,
  * deadline and end of the connection. */
 void http_conn_settle(struct http_conn *conn);
+
+/* http_reserve.c: connections beyond the cap. */
+
+/* Closes an idle connection in favour of a new one; false when there is none to close. */
+bool http_reserve_make_room(struct http_server *server);
+
+enum http_reserve_verdict { HTTP_RESERVE_UNSURE, HTTP_RESERVE_MINE, HTTP_RESERVE_OTHER };
+
+/* Looks at the next bytes of a connection beyond the cap, until it is sure. */
+enum http_reserve_verdict http_reserve_judge(struct http_conn *conn, const char *bytes, size_t len);
 
 /* http_input.c: bytes become requests. */
 

@@ -24,9 +24,12 @@
 static void accept_or_pause(struct http_listener *listener)
 {
     struct http_server *server = listener->server;
-    listener->has_pending = server->conns.used >= server->conns.capacity;
+    const bool has_memory = server->conns.used < server->conns.capacity;
+    const bool has_room =
+        has_memory && (server->cap_used < server->cap || http_reserve_make_room(server));
+    listener->has_pending = !has_memory || (!has_room && server->reserve_used >= server->reserve);
     if (!listener->has_pending)
-        http_conn_accept(listener);
+        http_conn_accept(listener, !has_room);
 }
 
 static void on_connection(uv_stream_t *stream, int status)

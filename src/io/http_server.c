@@ -25,6 +25,19 @@ static uint32_t connection_cap(uint32_t wanted)
     return cap < wanted ? (uint32_t)cap : wanted;
 }
 
+/* With few descriptors most of them are still for everybody. */
+static void open_conns(struct http_server *server)
+{
+    const struct http_options *options = &server->options;
+    const uint32_t all = connection_cap(options->connections + options->reserve);
+    server->reserve = options->reserve < all / 4 ? options->reserve : all / 4;
+    server->cap = all - server->reserve;
+    if (server->cap > options->connections)
+        server->cap = options->connections;
+    const uint32_t closing = server->reserve > 0 ? HTTP_CLOSING_CONNS : 0;
+    slab_init(&server->conns, sizeof(struct http_conn), server->cap + server->reserve + closing);
+}
+
 struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_options *options,
                                     const struct http_handlers *handlers)
 {
@@ -44,7 +57,7 @@ struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_op
     };
     /* Else the largest request would be refused always, not only in a crowd. */
     ASSERT(options->partial_bytes >= http_input_most(&server->limits));
-    slab_init(&server->conns, sizeof(struct http_conn), connection_cap(options->connections));
+    open_conns(server);
     list_init(&server->listeners);
     list_init(&server->spare);
     buf_init(&server->out, SIZE_MAX / 4);

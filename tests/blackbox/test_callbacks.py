@@ -1,7 +1,9 @@
 #!/usr/bin/env python3
 """The vendor's callbacks: genuine, early, late, repeated, lost and forged ones. (TAP)"""
-from gateway import World, rewrite, together
-from harness import check, equal, get, http_request, multipart, post_form, run, test, wait_until
+import json
+
+from gateway import PAGE, World, rewrite, together
+from harness import Raw, check, equal, get, http_request, multipart, post_form, run, test, wait_until
 
 # So patient that a poll in these tests proves that something went wrong, unless a test asks for it.
 PATIENT = {"poll": {"fallback_after": "60s"}}
@@ -162,6 +164,80 @@ def without_a_public_url_no_callback_is_asked_for():
         world.solved()
         check(not world.sim.submits()[0].get("pingback"), "no pingback")
         equal(get(world.url + "/pingback/" + "0" * 48, code="x").status, 404)
+
+
+# --- when workers have taken all connections ------------------------------------------------------
+
+CROWDED = {**PATIENT, "limits": {"connections": 4}}
+
+
+def fill(world, count=4):
+    """So many workers that are held; nobody but callbacks gets in any more."""
+    body = json.dumps({"method": "turnstile", "sitekey": "0xSITE", "pageurl": PAGE, "wait": 50}).encode()
+    head = f"POST /v1/solves HTTP/1.1\r\nHost: {world.url[7:]}\r\nContent-Type: application/json\r\n"
+    workers = [Raw(world.port).send(head.encode() + b"Content-Length: %d\r\n\r\n" % len(body) + body) for _ in range(count)]
+    wait_until(lambda: world.sim.totals()["accepted"] == 1, "the submit")
+    # The last of them was read when this one finds no room.
+    wait_until(lambda: get(world.url + "/livez").status == 503, "all connections to be taken")
+    return workers
+
+
+@test
+def a_callback_gets_in_when_workers_have_taken_all_connections():
+    with World(CROWDED, sim=("--solve-time", "10m"), callbacks=True) as world:
+        workers = fill(world)
+        world.sim.solve()
+        for worker in workers:
+            equal(worker.reply().status, 200, "a worker's answer")
+            worker.close()
+        wait_until(lambda: world.sim.totals()["callbacks_ok"] == 1, "the simulator to hear our OK")
+
+
+@test
+def beyond_the_cap_everybody_else_is_told_so_at_once():
+    with World(CROWDED, sim=("--solve-time", "10m"), callbacks=True) as world:
+        workers = fill(world)
+        for path in ("/v1/stats", "/pingbackx/", "/pingbac", "/in.php"):
+            reply = get(world.url + path)
+            equal((reply.status, reply.headers["retry-after"], reply.headers["connection"]), (503, "1", "close"), path)
+        equal(get(world.url + "/pingback/forged").status, 404, "a forged callback")
+        equal(post_form(world.url + "/pingback/forged", {"code": "x"}).status, 404, "a forged callback by POST")
+        # Byte by byte, too.
+        with Raw(world.port) as slow:
+            for byte in f"GET /pingback/forged HTTP/1.1\r\nHost: {world.url[7:]}\r\n\r\n":
+                slow.send(byte)
+            equal(slow.reply().status, 404, "a forged callback byte by byte")
+        # Those who say nothing take the whole reserve, but not for long.
+        silent = [Raw(world.port) for _ in range(100)]
+        equal(get(world.url + "/pingback/forged").status, 404, "a callback behind a hundred silent connections")
+        world.sim.solve()
+        for connection in (*silent, *workers):
+            connection.close()
+
+
+@test
+def idle_connections_give_way_to_new_ones():
+    with World(CROWDED, callbacks=True) as world:
+        idle = [Raw(world.port) for _ in range(4)]
+        for connection in idle:
+            connection.send(f"GET /livez HTTP/1.1\r\nHost: {world.url[7:]}\r\n\r\n")
+            equal(connection.reply().status, 200)
+        wait_until(lambda: get(world.url + "/livez").status == 200, "an idle connection to give way")
+        equal(idle[0].ending(), "fin", "the one that has been idle for longest")
+        for connection in idle:
+            connection.close()
+
+
+@test
+def a_token_of_4000_percent_encoded_characters_fits_into_a_callback():
+    with World(PATIENT, sim=("--solve-time", "10m"), callbacks=True) as world:
+        ask = world.solve(wait=None).json()["id"]
+        submit = wait_until(world.sim.submits, "the submit")[0]
+        token = "x" * 4000
+        query = f"id={submit['id']}&code=" + "".join(f"%{ord(c):02X}" for c in token)
+        reply = http_request(submit["pingback"] + "?" + query)
+        equal((reply.status, reply.text), (200, "OK"), "callback")
+        equal(world.call("GET", f"/v1/solves/{ask}").json()["solution"], token)
 
 
 run()
