@@ -211,8 +211,6 @@ void door_res(struct gate *gate, const struct http_request *request, struct visi
 
 static struct slice refused_word(const struct http_request *request, uint16_t status)
 {
-    if (status == 503)
-        return SLICE_OF("ERROR_NO_SLOT_AVAILABLE");
     /* A body or an address that is too long can only be an image, unless nobody sends one here. */
     if (status == 431 || slice_equals(request->path, SLICE_OF("/res.php")))
         return SLICE_OF("ERROR_BAD_PARAMETERS");

@@ -48,7 +48,7 @@ struct http_handlers {
     void *context;
     /* May reply before it returns, or later by req->caller. */
     void (*on_request)(void *context, const struct http_request *request);
-    /* May be NULL. A request that is refused (413, 414, 431, 503) although its line was understood: gives
+    /* May be NULL. A request that is refused (413, 414, 431) although its line was understood: gives
      * the words for it, and true, where the path has words of its own. Its fields and its body are not
      * given, but for the content type where that was read, and the query may be cut off. */
     bool (*on_refuse)(void *context, const struct http_request *request, uint16_t status,

@@ -190,7 +190,7 @@ void http_conn_refuse_request(struct http_conn *conn, const struct http_parse *p
     struct http_reply reply = {.status = 200, .headers = SLICE_OF(""), .close = true};
     if (parse->url.len > 0)
         http_parse_target(parse, base, &request.path, &request.query);
-    const bool is_about_size = status == 413 || status == 414 || status == 431 || status == 503;
+    const bool is_about_size = status == 413 || status == 414 || status == 431;
     if (!is_about_size || !slice_is_given(request.path) || handlers->on_refuse == NULL ||
         !handlers->on_refuse(handlers->context, &request, status, &reply)) {
         http_conn_refuse(conn, status, mistake);

@@ -36,14 +36,10 @@ static bool keep(struct http_server *server, struct http_input *input, struct sl
     return true;
 }
 
-static void refuse_crowd(struct http_conn *conn, const struct http_parse *parse, const char *base)
+static void refuse_crowd(struct http_conn *conn)
 {
-    static const char mistake[] = "too many half-sent requests";
     conn->server->counters.crowded++;
-    if (http_parse_is_started(parse))
-        http_conn_refuse_request(conn, parse, base, 503, mistake);
-    else
-        http_conn_refuse(conn, 503, mistake);
+    http_conn_refuse(conn, 503, "too many half-sent requests");
 }
 
 void http_input_free(struct http_conn *conn)
@@ -140,8 +136,7 @@ static void take_in_place(struct http_conn *conn, char *bytes, size_t len)
     if (http_parse_is_started(&server->parse))
         input->parse = server->parse;
     if (!keep(server, input, (struct slice){.data = bytes + done, .len = kept}))
-        refuse_crowd(conn, &server->parse,
-                     bytes + done); /* The input is freed when the connection settles. */
+        refuse_crowd(conn); /* The input is freed when the connection settles. */
 }
 
 static void take_kept(struct http_conn *conn, const char *bytes, size_t len)
@@ -149,7 +144,7 @@ static void take_kept(struct http_conn *conn, const char *bytes, size_t len)
     struct http_server *server = conn->server;
     struct http_input *input = conn->input;
     if (!keep(server, input, (struct slice){.data = bytes, .len = len})) {
-        refuse_crowd(conn, &input->parse, input->bytes.data);
+        refuse_crowd(conn);
         return;
     }
     size_t kept = 0;

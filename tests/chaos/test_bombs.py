@@ -53,15 +53,16 @@ def header_bombs_are_refused():
 def body_bombs_are_refused():
     chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
     start = b"POST /in.php HTTP/1.1\r\nHost: localhost\r\n"
-    # Half-sent requests may take 64 MiB together; beyond that they are refused with 503. All grow at the same pace, and
-    # the heap keeps some of the smaller buffers that they had before.
+    # What is too large is said in the dialect's words, with 200. Half-sent requests may take 64 MiB together; beyond that
+    # they are refused with 503. All grow at the same pace, and the heap keeps some of the smaller buffers that they had
+    # before.
     throw(64 + 32, [
-        ("10 GiB declared", start + b"Content-Length: 10737418240\r\n\r\nx", [413]),
-        ("2^64 declared", start + b"Content-Length: 18446744073709551616\r\n\r\n", [400, 413]),
-        ("endless chunks", start + b"Transfer-Encoding: chunked\r\n\r\n", [413, 503], lambda number: chunk),
-        ("a chunk of 2^63", start + b"Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n", [413, 503],
+        ("10 GiB declared", start + b"Content-Length: 10737418240\r\n\r\nx", [200]),
+        ("2^64 declared", start + b"Content-Length: 18446744073709551616\r\n\r\n", [400, 200]),
+        ("endless chunks", start + b"Transfer-Encoding: chunked\r\n\r\n", [200, 503], lambda number: chunk),
+        ("a chunk of 2^63", start + b"Transfer-Encoding: chunked\r\n\r\n7fffffffffffffff\r\n", [200, 503],
          lambda number: chunk),
-        ("endless trailers", start + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", [400, 413, 431],
+        ("endless trailers", start + b"Transfer-Encoding: chunked\r\n\r\n0\r\n", [400],
          lambda number: b"X: y\r\n" * 5000),
     ], connections=200)
 
