@@ -37,7 +37,7 @@ struct engine_options {
     uint64_t max_solution_bytes;
     uint32_t max_idempotency;
     uint32_t max_records;  /* appended and not durable; above it nobody may ask */
-    uint32_t max_finished; /* answered requests kept readable; the oldest are forgotten first */
+    uint32_t max_finished; /* answered and read requests kept readable; the oldest go first */
     uint32_t wake_batch;   /* requests answered per step when a flight ends */
     uint32_t
         step_batch; /* of everything else that may be much, done per step: the rest waits for ticks */
@@ -146,9 +146,8 @@ struct outlook {
 };
 void engine_explain(const struct engine *engine, const struct ask *ask, struct outlook *outlook);
 
-/* The state of a request without reading it away (`ids=`); answer_close afterwards. False: unknown. */
-bool engine_peek(const struct engine *engine, client_id client, request_id id,
-                 struct answer *answer);
+/* The state of a request at once (`ids=`); whoever is told has read. answer_close afterwards. False: unknown. */
+bool engine_peek(struct engine *engine, client_id client, request_id id, struct answer *answer);
 
 /* One flight for people: GET /v1/flights. */
 struct flight_view {

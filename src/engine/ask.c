@@ -2,6 +2,7 @@
 
 #include "engine/breaker.h"
 #include "engine/cache.h"
+#include "engine/finished.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/pool.h"
@@ -20,10 +21,20 @@ static enum refusal refuse_full(struct placement *placement, enum refusal refusa
     return refusal;
 }
 
-static enum refusal place_join(const struct engine *engine, struct flight *flight,
-                               enum source source, struct placement *placement)
+/* Others may have filled it; who has few requests at all can join up to as many again. */
+static bool can_join(const struct engine *engine, const struct flight *flight, client_id client)
 {
-    if (flight->request_count >= engine->options.max_per_flight)
+    const uint32_t most = engine->options.max_per_flight;
+    return flight->request_count < most ||
+           (engine->client_count > 1 &&
+            engine->clients[client].requests < most / engine->client_count);
+}
+
+static enum refusal place_join(const struct engine *engine, const struct ask *ask,
+                               struct flight *flight, enum source source,
+                               struct placement *placement)
+{
+    if (!can_join(engine, flight, ask->client))
         return refuse_full(placement, REFUSAL_FULL_PER_FLIGHT);
     placement->kind = PLACE_JOIN;
     placement->flight = flight;
@@ -38,16 +49,15 @@ static enum refusal place_by_idempotency(const struct engine *engine, const stru
     const struct idempotency *record =
         ask->has_idempotency ? idempotency_find(engine, &ask->idempotency, ask->client) : NULL;
     if (record == NULL) {
-        const bool is_full = engine->idempotency.used == engine->idempotency.capacity;
-        return ask->has_idempotency && is_full ? refuse_full(placement, REFUSAL_FULL_REQUESTS)
-                                               : REFUSAL_NONE;
+        const bool is_full = ask->has_idempotency && !idempotency_has_room(engine, ask->client);
+        return is_full ? refuse_full(placement, REFUSAL_FULL_REQUESTS) : REFUSAL_NONE;
     }
     if (!key_equals(&record->fingerprint, &ask->key))
         return REFUSAL_MISMATCH;
     if (record->flight != NULL) {
         *is_placed = true;
         placement->is_replayed = true;
-        return place_join(engine, record->flight, SOURCE_IDEMPOTENT, placement);
+        return place_join(engine, ask, record->flight, SOURCE_IDEMPOTENT, placement);
     }
     if (solution_suits(engine, record->solution, ask)) {
         *is_placed = true;
@@ -72,9 +82,7 @@ static enum refusal may_start_flight(const struct engine *engine, const struct a
         placement->retry_after_ms = breaker_retry_after_ms(engine);
         return REFUSAL_BREAKER;
     }
-    const uint32_t bytes = ask->params == NULL ? 0 : ask->params->len;
-    if (engine->flights.used == engine->flights.capacity ||
-        engine->flight_bytes + bytes > engine->options.max_flight_bytes)
+    if (!flight_has_room(engine, ask))
         return refuse_full(placement, REFUSAL_FULL_FLIGHTS);
     if (client->spent + client->reserved >= client->options.budget_per_day) {
         placement->retry_after_ms = stats_ms_to_midnight(engine);
@@ -93,7 +101,7 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
     if (engine->options.has_journal && engine->seq - engine->durable >= engine->options.max_records)
         return refuse_full(placement, REFUSAL_STORE);
     const struct client *client = &engine->clients[ask->client];
-    if (!request_has_room(engine))
+    if (!finished_gives_room(engine, ask->client))
         return refuse_full(placement, REFUSAL_FULL_REQUESTS);
     if (client->options.requests != 0 && client->requests >= client->options.requests)
         return refuse_full(placement, REFUSAL_FULL_CLIENT);
@@ -118,7 +126,7 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
     struct flight *flight =
         ask->reuse == REUSE_SHARED ? flight_find(engine, &ask->key, ask->client) : NULL;
     if (flight != NULL)
-        return place_join(engine, flight, SOURCE_DEDUP_WAIT, placement);
+        return place_join(engine, ask, flight, SOURCE_DEDUP_WAIT, placement);
     return may_start_flight(engine, ask, placement);
 }
 

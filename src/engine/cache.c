@@ -53,11 +53,14 @@ void solution_unref(struct engine *engine, struct solution *solution)
     slab_free(&engine->solutions, solution->id);
 }
 
+/* The oldest of the client that has most, so that nobody's solves push out another's (share.h). */
 static void make_room(struct engine *engine)
 {
-    while (engine->cached_count > engine->options.max_solutions ||
-           engine->cached_bytes > engine->options.max_solution_bytes) {
-        struct list *oldest = list_first(&engine->cached);
+    const struct share *number = &engine->shares.cached;
+    const struct share *bytes = &engine->shares.cached_bytes;
+    while (number->total > number->room || bytes->total > bytes->room) {
+        const uint32_t greediest = share_greediest(number->total > number->room ? number : bytes);
+        struct list *oldest = list_first(&engine->clients[greediest].cached);
         ASSERT(oldest != NULL);
         COUNT(engine, solutions_evicted);
         cache_drop(engine, CONTAINER_OF(oldest, struct solution, link));
@@ -73,10 +76,12 @@ void cache_put(struct engine *engine, struct solution *solution, bool is_shared)
     solution->is_shared = is_shared;
     solution_ref(solution);
     table_insert(&engine->solutions_by_key, &solution->node);
-    list_append(&engine->cached, &solution->link);
+    list_append(&engine->clients[solution->client].cached, &solution->link);
     wheel_arm(&engine->wheel, &solution->expiry, solution->expires_ms);
-    engine->cached_count++;
-    engine->cached_bytes += solution->bytes;
+    share_take(&engine->shares.cached, solution->client, 1);
+    share_loosen(&engine->shares.cached, solution->client, 1);
+    share_take(&engine->shares.cached_bytes, solution->client, solution->bytes);
+    share_loosen(&engine->shares.cached_bytes, solution->client, solution->bytes);
     make_room(engine);
 }
 
@@ -182,8 +187,10 @@ void cache_drop(struct engine *engine, struct solution *solution)
     table_remove(&engine->solutions_by_key, &solution->node);
     list_unlink(&solution->link);
     wheel_cancel(&engine->wheel, &solution->expiry);
-    engine->cached_count--;
-    engine->cached_bytes -= solution->bytes;
+    share_fasten(&engine->shares.cached, solution->client, 1);
+    share_give(&engine->shares.cached, solution->client, 1);
+    share_fasten(&engine->shares.cached_bytes, solution->client, solution->bytes);
+    share_give(&engine->shares.cached_bytes, solution->client, solution->bytes);
     solution_unref(engine, solution);
 }
 

@@ -1,4 +1,6 @@
 /* The engine's own auditor: walks everything and aborts at the first disagreement. */
+#include "engine/check.h"
+
 #include "engine/cache.h"
 #include "engine/letters.h"
 #include "engine/pool.h"
@@ -52,11 +54,9 @@ static void check_flights(const struct engine *engine)
 static void check_requests(const struct engine *engine)
 {
     uint32_t waiting = 0;
-    uint32_t read = 0;
     for (slab_id id = 0; (id = slab_next(&engine->requests, id)) != 0;) {
         const struct request *request = slab_get(&engine->requests, id);
         waiting += request->flight != NULL;
-        read += request->is_read;
         if (request->flight != NULL) {
             ASSERT(request->solution == NULL && request->error == NULL && !request->is_read);
             continue;
@@ -64,9 +64,9 @@ static void check_requests(const struct engine *engine)
         ASSERT((request->state == REQUEST_SOLVED) == (request->solution != NULL));
         ASSERT((request->state == REQUEST_FAILED) == (request->error != NULL));
         ASSERT(list_is_empty(&request->holds));
-        ASSERT(request->is_read || request->expiry.is_armed);
+        ASSERT(request->expiry.is_armed);
     }
-    ASSERT(read == engine->finished_read_count);
+    ASSERT(engine->shares.read.total <= engine->options.max_finished);
     uint32_t by_client = 0;
     for (uint16_t i = 0; i < engine->client_count; i++)
         by_client += engine->clients[i].requests;
@@ -132,26 +132,17 @@ static void check_clients(const struct engine *engine)
 
 static void check_solutions(const struct engine *engine)
 {
-    uint32_t cached = 0;
-    uint64_t bytes = 0;
     for (slab_id id = 0; (id = slab_next(&engine->solutions, id)) != 0;) {
         const struct solution *solution = slab_get(&engine->solutions, id);
         ASSERT(solution->refs > 0);
-        cached += solution->is_cached;
-        bytes += solution->is_cached ? solution->bytes : 0;
         ASSERT(!solution->is_cached || !solution->is_bad);
     }
-    ASSERT(cached == engine->cached_count && bytes == engine->cached_bytes);
-    ASSERT(cached <= engine->options.max_solutions);
-    ASSERT(bytes <= engine->options.max_solution_bytes);
+    ASSERT(engine->shares.cached.total <= engine->options.max_solutions);
+    ASSERT(engine->shares.cached_bytes.total <= engine->options.max_solution_bytes);
 }
 
 static void check_bytes(const struct engine *engine)
 {
-    uint64_t of_flights = 0;
-    for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;)
-        of_flights += ((const struct flight *)slab_get(&engine->flights, id))->params->len;
-    ASSERT(of_flights == engine->flight_bytes);
     uint64_t of_letters = 0;
     for (slab_id id = 0; (id = slab_next(&engine->letters, id)) != 0;)
         of_letters += letter_bytes(slab_get(&engine->letters, id));
@@ -188,6 +179,7 @@ void engine_check(const struct engine *engine)
     check_clients(engine);
     check_tallies(engine);
     check_solutions(engine);
+    check_shares(engine);
     check_bytes(engine);
     check_work(engine);
     pool_check(engine);

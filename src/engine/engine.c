@@ -5,6 +5,7 @@
 #include "engine/attempt.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
+#include "engine/finished.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
@@ -189,6 +190,7 @@ void engine_step(struct engine *engine, const struct event *event)
     dispatch(engine, event);
     if (may_wake)
         flight_wake(engine, engine->options.wake_batch);
+    finished_trim(engine);
     slots_pump(engine);
     journal_on_step(engine);
 }
@@ -306,7 +308,7 @@ void engine_options_init(struct engine_options *options)
         .max_solution_bytes = UINT64_C(64) << 20,
         .max_idempotency = 100000,
         .max_records = 1000000,
-        .max_finished = 16384,
+        .max_finished = 200000,
         .wake_batch = 256,
         .step_batch = 256,
         .slots = 50,
@@ -378,6 +380,33 @@ static void init_memory(struct engine *engine)
     table_init(&engine->notices_by_request, notices_room(options->max_requests), secret);
 }
 
+/* Each with the room of what it is a share of. */
+static void init_shares(struct engine *engine)
+{
+    const struct engine_options *options = &engine->options;
+    const struct {
+        struct share *share;
+        uint64_t room;
+    } rooms[] = {
+        {&engine->shares.requests, options->max_requests},
+        {&engine->shares.read, options->max_finished},
+        {&engine->shares.holds, options->max_callers},
+        {&engine->shares.flights, options->max_flights},
+        {&engine->shares.flight_bytes, options->max_flight_bytes},
+        {&engine->shares.idempotency, options->max_idempotency},
+        {&engine->shares.cached, options->max_solutions},
+        {&engine->shares.cached_bytes, options->max_solution_bytes},
+    };
+    for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++)
+        share_init(rooms[i].share, engine->client_room, rooms[i].room);
+    for (uint16_t i = 0; i < engine->client_room; i++) {
+        list_init(&engine->clients[i].unread);
+        list_init(&engine->clients[i].read);
+        list_init(&engine->clients[i].settled);
+        list_init(&engine->clients[i].cached);
+    }
+}
+
 struct engine *engine_new(const struct engine_options *options, uint64_t now_ms, int64_t wall_ms)
 {
     ASSERT(options->client_count > 0 && options->max_finished > 0);
@@ -397,14 +426,13 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     list_init(&engine->active);
     list_init(&engine->backing_off);
     list_init(&engine->waking);
-    list_init(&engine->finished_read);
     list_init(&engine->listening);
-    list_init(&engine->cached);
     rand_init(&engine->rand, options->secret[0]);
     wheel_init(&engine->wheel, now_ms);
     buf_init(&engine->trace_buf, TRACE_LINE_MAX);
     pools_init(engine, options->pools, options->pool_count);
     init_memory(engine);
+    init_shares(engine);
     slots_init(engine, options->clients);
     breaker_init(engine);
     letters_init(engine);
@@ -480,6 +508,12 @@ void engine_free(struct engine *engine)
                               &engine->letters_by_number, &engine->notices_by_request};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_close(tables[i]);
+    struct share *shares[] = {&engine->shares.requests,     &engine->shares.read,
+                              &engine->shares.holds,        &engine->shares.flights,
+                              &engine->shares.flight_bytes, &engine->shares.idempotency,
+                              &engine->shares.cached,       &engine->shares.cached_bytes};
+    for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
+        share_close(shares[i]);
     buf_close(&engine->trace_buf);
     stats_close(engine);
     free(engine->actions);

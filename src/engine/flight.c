@@ -50,7 +50,15 @@ const char *flight_state_name(enum flight_state state)
 
 /* ---- birth and death --------------------------------------------------------------------- */
 
-static struct flight *flight_alloc(struct engine *engine, const struct key *key,
+bool flight_has_room(const struct engine *engine, const struct ask *ask)
+{
+    const uint32_t bytes = ask->params == NULL ? 0 : ask->params->len;
+    const uint16_t clients = engine->client_count;
+    return share_admits(&engine->shares.flights, clients, ask->client, 1) &&
+           share_admits(&engine->shares.flight_bytes, clients, ask->client, bytes);
+}
+
+static struct flight *flight_alloc(struct engine *engine, const struct key *key, client_id client,
                                    struct blob *params)
 {
     slab_id id;
@@ -61,7 +69,9 @@ static struct flight *flight_alloc(struct engine *engine, const struct key *key,
     flight->number = ++engine->flight_serial;
     flight->node.key = *key;
     flight->params = blob_ref(params);
-    engine->flight_bytes += flight->params->len;
+    flight->client = client;
+    share_take(&engine->shares.flights, client, 1);
+    share_take(&engine->shares.flight_bytes, client, flight->params->len);
     flight->is_in_table = true;
     list_init(&flight->link);
     list_init(&flight->requests);
@@ -75,14 +85,13 @@ static struct flight *flight_alloc(struct engine *engine, const struct key *key,
 
 struct flight *flight_new(struct engine *engine, const struct ask *ask)
 {
-    struct flight *flight = flight_alloc(engine, &ask->key, ask->params);
+    struct flight *flight = flight_alloc(engine, &ask->key, ask->client, ask->params);
     if (flight == NULL)
         return NULL;
     flight->uid = journal_uid(engine);
     flight->created_ms = engine->now_ms;
     flight->captcha = ask->captcha;
     flight->reuse = ask->reuse;
-    flight->client = ask->client;
     flight->priority = ask->priority < PRIORITIES ? ask->priority : PRIORITIES - 1;
     flight->is_one_time = ask->is_one_time;
     wheel_arm(&engine->wheel, &flight->deadline, engine->now_ms + engine->options.solve_timeout_ms);
@@ -97,7 +106,7 @@ struct flight *flight_restore(struct engine *engine, const struct flight_row *ro
 {
     if (row->params == NULL)
         return NULL;
-    struct flight *flight = flight_alloc(engine, &row->key, row->params);
+    struct flight *flight = flight_alloc(engine, &row->key, row->client, row->params);
     if (flight == NULL)
         return NULL;
     flight->uid = row->id;
@@ -105,7 +114,6 @@ struct flight *flight_restore(struct engine *engine, const struct flight_row *ro
     flight->created_ms = created_ms;
     flight->captcha = row->captcha;
     flight->reuse = row->reuse;
-    flight->client = row->client;
     flight->priority = row->priority < PRIORITIES ? row->priority : PRIORITIES - 1;
     flight->is_one_time = row->is_one_time;
     flight->error_class = row->class;
@@ -128,7 +136,8 @@ static void flight_free(struct engine *engine, struct flight *flight)
     list_unlink(&flight->link);
     ASSERT(list_is_empty(&flight->letters));
     solution_unref(engine, flight->solution);
-    engine->flight_bytes -= flight->params->len;
+    share_give(&engine->shares.flights, flight->client, 1);
+    share_give(&engine->shares.flight_bytes, flight->client, flight->params->len);
     blob_unref(flight->params);
     blob_unref(flight->error);
     history_free(flight->history);

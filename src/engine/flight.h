@@ -72,6 +72,9 @@ struct flight {
     bool is_spared; /* it outlived its deadline in a standstill */
 };
 
+/* Has its client a share left of the places and of the bytes (share.h)? */
+bool flight_has_room(const struct engine *engine, const struct ask *ask);
+
 /* Makes a flight for this ask and queues it; NULL when all places are taken. */
 struct flight *flight_new(struct engine *engine, const struct ask *ask);
 

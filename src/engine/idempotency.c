@@ -17,41 +17,80 @@ struct idempotency *idempotency_find(const struct engine *engine, const struct k
 
 /* What nobody has yet waits for the retry: its caller left, or a crash came before the hand-out was
  * written. No pool gives it to anybody else. */
-static void hold(struct idempotency *record, struct solution *solution)
+static void set_aside(struct solution *solution)
 {
-    record->solution = solution_ref(solution);
     solution->is_set_aside = !solution->is_shared && solution->handed == 0;
 }
 
-/* What it stood for is anybody's again. */
+static void hold(struct engine *engine, struct idempotency *record, struct solution *solution)
+{
+    ASSERT(record->flight == NULL && record->solution == NULL);
+    record->solution = solution_ref(solution);
+    list_append(&engine->clients[record->client].settled, &record->link);
+    share_loosen(&engine->shares.idempotency, record->client, 1);
+}
+
+/* It stands for nothing; what it stood for is anybody's again. */
 static void let_go(struct engine *engine, struct idempotency *record)
 {
-    if (record->solution != NULL)
-        record->solution->is_set_aside = false;
+    list_unlink(&record->link);
+    record->flight = NULL;
+    if (record->solution == NULL)
+        return;
+    share_fasten(&engine->shares.idempotency, record->client, 1);
+    record->solution->is_set_aside = false;
     solution_unref(engine, record->solution);
     record->solution = NULL;
+}
+
+static void wait_for(struct idempotency *record, struct flight *flight)
+{
+    ASSERT(record->flight == NULL && record->solution == NULL);
+    record->flight = flight;
+    list_append(&flight->idempotency, &record->link);
 }
 
 static void record_free(struct engine *engine, struct idempotency *record)
 {
     journal_idempotency_over(engine, record);
     table_remove(&engine->idempotency_by_key, &record->node);
-    list_unlink(&record->link);
     wheel_cancel(&engine->wheel, &record->expiry);
     let_go(engine, record);
+    share_give(&engine->shares.idempotency, record->client, 1);
     slab_free(&engine->idempotency, record->id);
+}
+
+static bool is_full(const struct engine *engine)
+{
+    return engine->idempotency.used == engine->idempotency.capacity;
+}
+
+bool idempotency_has_room(const struct engine *engine, client_id client)
+{
+    return share_admits(&engine->shares.idempotency, engine->client_count, client, 1) &&
+           (!is_full(engine) || share_yields(&engine->shares.idempotency, client) != NO_CLIENT);
+}
+
+static void forget_oldest(struct engine *engine, uint32_t client)
+{
+    struct list *oldest = list_first(&engine->clients[client].settled);
+    ASSERT(oldest != NULL);
+    record_free(engine, CONTAINER_OF(oldest, struct idempotency, link));
 }
 
 static struct idempotency *record_new(struct engine *engine, const struct key *digest,
                                       client_id client, const struct key *fingerprint)
 {
     slab_id id;
+    if (is_full(engine))
+        forget_oldest(engine, share_yields(&engine->shares.idempotency, client));
     struct idempotency *record = slab_alloc(&engine->idempotency, &id);
     ASSERT(record != NULL);
     record->id = id;
     record->node.key = *digest;
     record->client = client;
     record->fingerprint = *fingerprint;
+    share_take(&engine->shares.idempotency, client, 1);
     list_init(&record->link);
     wheel_timer_init(&record->expiry, TIMER_IDEMPOTENCY);
     table_insert(&engine->idempotency_by_key, &record->node);
@@ -71,9 +110,7 @@ void idempotency_bind_flight(struct engine *engine, const struct ask *ask, struc
 {
     struct idempotency *record = record_for(engine, ask);
     let_go(engine, record);
-    record->flight = flight;
-    list_unlink(&record->link);
-    list_append(&flight->idempotency, &record->link);
+    wait_for(record, flight);
     (void)journal_idempotency(engine, record);
 }
 
@@ -81,11 +118,9 @@ journal_seq idempotency_bind_solution(struct engine *engine, const struct ask *a
                                       struct solution *solution)
 {
     struct idempotency *record = record_for(engine, ask);
-    list_unlink(&record->link);
-    record->flight = NULL;
     if (record->solution != solution) {
         let_go(engine, record);
-        record->solution = solution_ref(solution);
+        hold(engine, record, solution);
     }
     return journal_idempotency(engine, record);
 }
@@ -98,9 +133,9 @@ void idempotency_settle(struct engine *engine, struct flight *flight, struct sol
             record_free(engine, record);
             continue;
         }
-        list_unlink(&record->link);
-        record->flight = NULL;
-        hold(record, solution);
+        let_go(engine, record);
+        hold(engine, record, solution);
+        set_aside(solution);
         wheel_arm(&engine->wheel, &record->expiry,
                   engine->now_ms + engine->options.idempotency_ttl_ms);
         (void)journal_idempotency(engine, record);
@@ -120,12 +155,12 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
         return;
     }
     wheel_arm(&engine->wheel, &record->expiry, engine->now_ms + left_ms);
-    if (solution != NULL) {
-        hold(record, solution);
+    if (solution == NULL) {
+        wait_for(record, flight);
         return;
     }
-    record->flight = flight;
-    list_append(&flight->idempotency, &record->link);
+    hold(engine, record, solution);
+    set_aside(solution);
 }
 
 void idempotency_on_expiry(struct engine *engine, struct idempotency *record)

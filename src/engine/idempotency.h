@@ -8,6 +8,9 @@
 struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest,
                                      client_id client);
 
+/* Is there a place for a new one of this client, perhaps after somebody's oldest gives way (share.h)? */
+bool idempotency_has_room(const struct engine *engine, client_id client);
+
 /* Makes the record of this ask (or takes the old one over) stand for a running flight. There must be
  * room: a new record needs a free place. */
 void idempotency_bind_flight(struct engine *engine, const struct ask *ask, struct flight *flight);

@@ -110,10 +110,11 @@ void notice_cancel(struct engine *engine, struct notice *notice)
 }
 
 /* The request no longer has anything to tell; after a crash it is not told again. */
-static void settle_request(struct engine *engine, struct request *request)
+static void settle_request(struct engine *engine, struct request *request, bool is_heard)
 {
     if (request == NULL)
         return;
+    request_on_told(engine, request, is_heard);
     blob_unref(request->pingback);
     request->pingback = NULL;
     if (request->is_journaled)
@@ -127,7 +128,7 @@ static void heard(struct engine *engine, struct notice *notice)
     COUNT(engine, notices_delivered);
     TRACE(engine, "notice delivered");
     notice_free(engine, notice);
-    settle_request(engine, request);
+    settle_request(engine, request, true);
     if (letter != NULL)
         letter_settle(engine, letter);
 }
@@ -143,7 +144,7 @@ static void give_up(struct engine *engine, struct notice *notice)
     else
         letter_of_notice(engine, notice);
     notice_free(engine, notice);
-    settle_request(engine, request);
+    settle_request(engine, request, false);
 }
 
 static uint64_t backoff_ms(struct engine *engine, unsigned tries)

@@ -267,7 +267,8 @@ struct flight *pools_refill(struct engine *engine)
         if (wants_one(engine, pool))
             take_over(engine, pool);
         if (!wants_one(engine, pool) ||
-            engine->flight_bytes + pool->options.params->len > engine->options.max_flight_bytes)
+            engine->shares.flight_bytes.total + pool->options.params->len >
+                engine->options.max_flight_bytes)
             continue;
         engine->next_pool = (uint16_t)((engine->next_pool + i + 1) % engine->pool_count);
         return start(engine, pool);

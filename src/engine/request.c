@@ -1,6 +1,7 @@
 #include "engine/request.h"
 
 #include "engine/cache.h"
+#include "engine/finished.h"
 #include "engine/journal.h"
 #include "engine/notice.h"
 
@@ -17,19 +18,6 @@ static bool is_final(const struct request *request)
 
 /* ---- birth and death --------------------------------------------------------------------- */
 
-bool request_has_room(const struct engine *engine)
-{
-    return engine->requests.used < engine->requests.capacity ||
-           !list_is_empty(&engine->finished_read);
-}
-
-static void forget_oldest_read(struct engine *engine)
-{
-    struct list *oldest = list_first(&engine->finished_read);
-    ASSERT(oldest != NULL);
-    request_free(engine, CONTAINER_OF(oldest, struct request, link));
-}
-
 /* Gives it an id that no other has. Entered first and compared then: one look at the table, not two. */
 static void enter_table(struct engine *engine, struct request *request)
 {
@@ -45,13 +33,12 @@ static void enter_table(struct engine *engine, struct request *request)
 
 struct request *request_new(struct engine *engine, const struct ask *ask)
 {
-    if (engine->requests.used == engine->requests.capacity && request_has_room(engine))
-        forget_oldest_read(engine);
     slab_id id;
+    finished_make_room(engine, ask->client);
     struct request *request = slab_alloc(&engine->requests, &id);
-    if (request == NULL)
-        return NULL;
+    ASSERT(request != NULL);
     request->id = id;
+    share_take(&engine->shares.requests, ask->client, 1);
     request->client = ask->client;
     request->captcha = ask->captcha;
     request->is_id_told = ask->is_id_told || ask->pingback != NULL;
@@ -74,6 +61,7 @@ struct request *request_restore(struct engine *engine, const struct request_row 
     if (request == NULL)
         return NULL;
     request->id = id;
+    share_take(&engine->shares.requests, row->client, 1);
     request->client = row->client;
     request->source = row->source;
     request->attempts = row->attempts;
@@ -98,6 +86,7 @@ void request_journal(struct engine *engine, struct request *request)
 
 static void hold_free(struct engine *engine, struct hold *hold)
 {
+    share_give(&engine->shares.holds, hold->request->client, 1);
     list_unlink(&hold->link);
     wheel_cancel(&engine->wheel, &hold->timer);
     table_remove(&engine->holds_by_caller, &hold->node);
@@ -109,11 +98,8 @@ static struct flight *leave(struct engine *engine, struct request *request)
 {
     struct flight *flight = request->flight;
     list_unlink(&request->link);
-    if (flight == NULL) {
-        if (request->is_read)
-            engine->finished_read_count--;
+    if (flight == NULL)
         return NULL;
-    }
     request->flight = NULL;
     ASSERT(flight->request_count > 0);
     flight->request_count--;
@@ -128,7 +114,9 @@ void request_free(struct engine *engine, struct request *request)
         notice_cancel(engine, request->notice);
     LIST_FOR_EACH_SAFE(link, &request->holds)
         hold_free(engine, CONTAINER_OF(link, struct hold, link));
+    finished_leave(engine, request);
     struct flight *deserted = leave(engine, request);
+    share_give(&engine->shares.requests, request->client, 1);
     wheel_cancel(&engine->wheel, &request->expiry);
     table_remove(&engine->requests_by_id, &request->node);
     journal_request_over(engine, request);
@@ -160,11 +148,8 @@ struct request *request_find(const struct engine *engine, client_id client, requ
         return NULL;
     if (request->solution == NULL)
         return request;
-    /* Readable until its solution expires, or, as long as nobody read it, until its timer says so;
-     * the timer only tidies up behind this. */
-    const uint64_t until_ms =
-        request->is_read ? request->solution->expires_ms : request->expiry.due_ms;
-    return until_ms > engine->now_ms ? request : NULL;
+    /* The timer only tidies up behind this. */
+    return request->expiry.due_ms > engine->now_ms ? request : NULL;
 }
 
 void request_join(struct request *request, struct engine *engine, struct flight *flight,
@@ -213,18 +198,29 @@ static void fill_solution(const struct engine *engine, const struct request *req
     memcpy(answer->task_id, solution->task_id, TASK_ID_MAX);
 }
 
-/* A read request keeps its place in memory only as long as there is room for it. */
-static void mark_read(struct engine *engine, struct request *request)
+/* Readable until its solution expires, and a failure for as long again. */
+static uint64_t read_until_ms(const struct engine *engine, const struct request *request)
+{
+    if (request->solution == NULL)
+        return engine->now_ms + FAILURE_KEEP_MS;
+    const uint64_t expires_ms = request->solution->expires_ms;
+    return expires_ms > engine->now_ms ? expires_ms : engine->now_ms;
+}
+
+void request_mark_read(struct engine *engine, struct request *request)
 {
     /* While its end is told to its caller's address it stays where it is. */
-    if (request->is_read || !is_final(request) || request->notice != NULL)
+    if (request->is_read || !request->is_finished)
         return;
-    request->is_read = true;
-    wheel_cancel(&engine->wheel, &request->expiry);
-    list_append(&engine->finished_read, &request->link);
-    engine->finished_read_count++;
-    if (engine->finished_read_count > engine->options.max_finished)
-        forget_oldest_read(engine);
+    wheel_arm(&engine->wheel, &request->expiry, read_until_ms(engine, request));
+    finished_mark_read(engine, request);
+}
+
+void request_on_told(struct engine *engine, struct request *request, bool is_heard)
+{
+    finished_enter(engine, request);
+    if (is_heard)
+        request_mark_read(engine, request);
 }
 
 journal_seq request_fill(const struct engine *engine, const struct request *request,
@@ -263,7 +259,7 @@ void request_answer(struct engine *engine, struct request *request, caller_id ca
     if (!is_final(request) && !request->is_journaled)
         request_journal(engine, request);
     request_tell(engine, request, caller);
-    mark_read(engine, request);
+    request_mark_read(engine, request);
 }
 
 void request_refuse(struct engine *engine, caller_id caller, enum refusal refusal,
@@ -280,11 +276,15 @@ void request_hold(struct engine *engine, struct request *request, caller_id call
                   uint32_t hold_ms)
 {
     slab_id id = 0;
-    struct hold *hold = is_final(request) || hold_ms == 0 ? NULL : slab_alloc(&engine->holds, &id);
+    const bool is_held =
+        !is_final(request) && hold_ms > 0 &&
+        share_admits(&engine->shares.holds, engine->client_count, request->client, 1);
+    struct hold *hold = is_held ? slab_alloc(&engine->holds, &id) : NULL;
     if (hold == NULL) {
         request_answer(engine, request, caller);
         return;
     }
+    share_take(&engine->shares.holds, request->client, 1);
     hold->id = id;
     hold->caller = caller;
     hold->request = request;
@@ -314,6 +314,8 @@ static void settle(struct engine *engine, struct request *request, uint64_t read
         journal_request(engine, request);
     if (is_noticed)
         notice_start(engine, request);
+    else
+        finished_enter(engine, request);
     struct list told;
     list_init(&told);
     list_splice(&told, &request->holds);

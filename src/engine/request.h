@@ -23,9 +23,8 @@ void request_journal(struct engine *engine, struct request *request);
 
 struct request *request_find(const struct engine *engine, client_id client, request_id id);
 
-/* A new request for this ask, or NULL when there is no room. */
+/* A new request for this ask; there must be room (finished.h). */
 struct request *request_new(struct engine *engine, const struct ask *ask);
-bool request_has_room(const struct engine *engine);
 
 /* Makes it wait for the flight's end. */
 void request_join(struct request *request, struct engine *engine, struct flight *flight,
@@ -39,6 +38,11 @@ void request_hold(struct engine *engine, struct request *request, caller_id call
 /* The state as it is, and the record it must wait for. The blobs are referenced. */
 journal_seq request_fill(const struct engine *engine, const struct request *request,
                          struct answer *answer);
+
+/* A final one was told to somebody: from now on it stays until its solution expires, or until others need its place. */
+void request_mark_read(struct engine *engine, struct request *request);
+/* The same when its caller's own address heard of it, or never will. */
+void request_on_told(struct engine *engine, struct request *request, bool is_heard);
 
 /* One answer with the request's state as it is. */
 void request_answer(struct engine *engine, struct request *request, caller_id caller);

@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "base/wheel.h"
 #include "engine/flight.h"
+#include "engine/share.h"
 
 #include <solvegate/engine.h>
 #include <solvegate/words.h>
@@ -58,7 +59,8 @@ struct request {
     bool is_renewed;
     bool is_id_told; /* its caller can come back for it */
     bool is_journaled;
-    bool is_read; /* its final state was told to somebody */
+    bool is_finished; /* final, and nothing is left to be told: in a finished list of its client */
+    bool is_read;     /* its final state was told to somebody */
     bool is_reported;
 };
 
@@ -114,7 +116,7 @@ struct attempt {
 struct solution {
     struct table_node node; /* by key, while cached */
     slab_id id;
-    struct list link; /* engine's cached list, oldest first, while cached */
+    struct list link; /* its client's cached list, oldest first, while cached */
     struct wheel_timer expiry;
     struct blob *text;  /* owned; of a negative one the error code */
     struct blob *extra; /* owned, or NULL */
@@ -147,11 +149,12 @@ struct idempotency {
     struct table_node node; /* by digest */
     client_id client;
     slab_id id;
-    struct list link; /* of its flight while that runs */
+    struct list link; /* of its flight while that runs, then its client's settled list */
     struct wheel_timer expiry;
     struct key fingerprint;
     struct flight *flight;     /* borrowed, while it runs */
     struct solution *solution; /* owned reference, when solved */
+    client_id client;
 };
 
 /* What became of a flight's attempts; made with the first that ends badly. */
@@ -243,6 +246,9 @@ struct client {
     struct list again[PRIORITIES];  /* flights that had their turn before: they go first */
     struct list queues[PRIORITIES]; /* newcomers */
     struct list turn;               /* in the ring of clients that have something queued */
+    struct list unread, read;       /* its finished requests, oldest first */
+    struct list settled; /* its idempotency records that stand for a solution, the same */
+    struct list cached;  /* its solutions, the same */
     struct client_options options;
     uint32_t queued;
     uint32_t slots_used;
@@ -252,6 +258,11 @@ struct client {
     uint64_t reserved;     /* by flights not yet submitted */
     uint64_t budget_top;   /* the largest since the start: for the auditor */
     bool is_spent_written; /* there is a row of today */
+};
+
+/* What clients have to share (share.h); bytes are those of parameters and texts. */
+struct shares {
+    struct share requests, read, holds, flights, flight_bytes, idempotency, cached, cached_bytes;
 };
 
 struct pool {
@@ -313,16 +324,11 @@ struct engine {
     struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name,
         solutions_by_key, idempotency_by_key, letters_by_number, notices_by_request;
 
-    uint64_t flight_bytes; /* of the parameters of all flights */
-    struct list active;    /* flights that hold a slot */
+    struct shares shares;
+    struct list active; /* flights that hold a slot */
     struct list backing_off;
-    struct list waking;        /* ended flights with requests to answer */
-    struct list finished_read; /* requests, oldest first */
-    uint32_t finished_read_count;
+    struct list waking;    /* ended flights with requests to answer */
     struct list listening; /* attempts without a flight, oldest first */
-    struct list cached;    /* solutions, oldest first */
-    uint64_t cached_bytes;
-    uint32_t cached_count;
 
     struct list letter_list; /* oldest first */
     uint64_t letter_bytes;   /* of their parameters */

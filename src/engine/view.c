@@ -1,4 +1,4 @@
-/* Looking into the engine without touching it: explain, flights, gauges, statistics. */
+/* Looking into the engine (nearly) without touching it: explain, flights, gauges, statistics. */
 #include "engine/ask.h"
 #include "engine/health.h"
 #include "engine/request.h"
@@ -19,17 +19,18 @@ void engine_explain(const struct engine *engine, const struct ask *ask, struct o
     outlook->expires_in_ms = placement.solution->expires_ms - engine->now_ms;
 }
 
-bool engine_peek(const struct engine *engine, client_id client, request_id id,
-                 struct answer *answer)
+bool engine_peek(struct engine *engine, client_id client, request_id id, struct answer *answer)
 {
-    const struct request *request = request_find(engine, client, id);
+    struct request *request = request_find(engine, client, id);
     *answer = (struct answer){.refusal = REFUSAL_UNKNOWN_ID};
     if (request == NULL)
         return false;
     answer->refusal = REFUSAL_NONE;
     /* With a full disk there is nothing to wait for: what is paid for is delivered all the same. */
-    if (request_fill(engine, request, answer) <= engine->durable || !engine->store_is_writable)
+    if (request_fill(engine, request, answer) <= engine->durable || !engine->store_is_writable) {
+        request_mark_read(engine, request);
         return true;
+    }
     /* Not safe yet, so not to be shown yet. */
     answer_close(answer);
     *answer = (struct answer){.id = id, .state = REQUEST_SOLVING};
@@ -90,8 +91,8 @@ void engine_gauges(const struct engine *engine, struct gauges *gauges)
         .flights = engine->flights.used,
         .queued = engine->queued,
         .callers = engine->holds.used,
-        .solutions = engine->cached_count,
-        .solution_bytes = engine->cached_bytes,
+        .solutions = (uint32_t)engine->shares.cached.total,
+        .solution_bytes = engine->shares.cached_bytes.total,
         .idempotency = engine->idempotency.used,
         .letters = engine->letters.used,
         .replays = engine->replay_count,

@@ -52,6 +52,28 @@ def the_queue_is_shared_by_weight_whoever_came_first():
 
 
 @test
+def what_one_client_does_not_read_keeps_nobody_out():
+    config = merge(clients(), {"limits": {"requests": 40}, "idempotency": {"max": 20}})
+    with World(config, sim=FAST) as world:
+        first = world.submit_id(key=ALICE)
+        equal(world.result_text(first, key=ALICE)[:3], "OK|")
+        for i in range(100):
+            world.submit_id(key=ALICE, idempotency_key=f"k{i}")
+        world.submit_id(key=BOB, sitekey="b", idempotency_key="mine")
+        equal(world.solved(sitekey="c", key=BOB)["status"], "solved")
+        equal(world.result(first, key=ALICE).text, "ERROR_WRONG_CAPTCHA_ID", "the oldest of the greediest gave way")
+
+
+@test
+def the_queue_of_one_client_leaves_others_a_place():
+    config = merge(clients(), {"limits": {"flights": 20}, "upstream": {"slots": 1}})
+    with World(config, sim=("--solve-time", "10m")) as world:
+        answers = [world.submit(key=ALICE, sitekey=f"a{i}").text for i in range(30)]
+        equal(sum(answer.startswith("OK|") for answer in answers), 16, "four fifths")
+        world.submit_id(key=BOB, sitekey="b")
+
+
+@test
 def higher_priority_goes_first_within_a_client():
     with World({"upstream": {"slots": 1}}, sim=FAST) as world:
         start(world, "SIM-NEVER")

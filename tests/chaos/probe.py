@@ -4,7 +4,7 @@
     probe.py PORT SITEKEY PAGE KEY SOLUTION [ID]
 
 Half of them ask POST /v1/solves for something that is solved, the others res.php for the id that was told then; or for
-this ID, which is not ready yet and stays so: of the answered ones only the last limits.finished are kept. Starts at
+this ID, which is not ready yet and stays so: answered ones give way to newcomers when limits.requests are there. Starts at
 once, says "ready" once every connection has been answered, counts anew at each line on stdin, and at the end of stdin
 prints a line of JSON for each count: requests, failures, the first of them, latencies in milliseconds.
 

@@ -191,17 +191,20 @@ static void promise(struct sim *sim, const struct caller *caller, const struct k
     made->key = known->key;
     made->token = known->token;
     made->until_ms = until_ms;
+    made->since_ms = caller->since_ms;
     made->fresh_ms = caller->told_ms + left_ms;
 }
 
-/* I5, I8: what a caller knows of is found again, until its end was read or could have been. */
+/* I5, I8: what a caller knows of is found again, until its end was read or could have been, or others needed
+ * its place. */
 static void check_unknown(struct sim *sim, const struct caller *caller)
 {
     if (caller->need == MAP_NONE || caller->kind != CALLER_LOOK)
         return;
     const struct known *known = &sim->knowns[caller->about];
     CHECK(sim, known->is_end_told || known->is_final || known->is_detached || known->is_unsafe ||
-                   caller->since_ms >= known->seen_ms + READABLE_MS || sim->has_skewed);
+                   caller->since_ms >= known->seen_ms + READABLE_MS || sim->has_skewed ||
+                   sim->requests_full_ms > known->seen_ms);
 }
 
 /* Whatever could be read before the crash can be read for as long after it. */
@@ -209,7 +212,8 @@ void check_after_restart(struct sim *sim)
 {
     for (size_t i = 0; i < sim->known_count; i++) {
         struct known *known = &sim->knowns[i];
-        if (!known->is_final && sim->crash_ms < known->seen_ms + READABLE_MS)
+        if (!known->is_final && sim->crash_ms < known->seen_ms + READABLE_MS &&
+            sim->requests_full_ms <= known->seen_ms)
             known->seen_ms = sim->now_ms;
     }
 }
@@ -371,8 +375,20 @@ static void check_books(struct sim *sim)
     CHECK(sim, now->notices_delivered - base->notices_delivered <= tally->taken);
 }
 
+/* In a full table what is finished gives way, so that less is promised. */
+static void note_full_tables(struct sim *sim)
+{
+    struct gauges gauges;
+    engine_gauges(sim->engine, &gauges);
+    if (gauges.requests == sim->plan.options.max_requests)
+        sim->requests_full_ms = sim->now_ms + 1;
+    if (gauges.idempotency == sim->plan.options.max_idempotency)
+        sim->keys_full_ms = sim->now_ms + 1;
+}
+
 void check_after_step(struct sim *sim)
 {
+    note_full_tables(sim);
     static const uint64_t every[] = {[SIZE_SMALL] = 1, [SIZE_MEDIUM] = 64, [SIZE_LARGE] = 32768};
     if (sim->steps % every[sim->plan.size] != 0)
         return;

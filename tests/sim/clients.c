@@ -116,8 +116,8 @@ static void expect_of(struct sim *sim, const struct need *need, struct caller *c
         return;
     struct promise *promise = &sim->promises[need->idempotency - 1];
     const uint32_t key = need->is_mutated ? need->other_key : need->key;
-    const bool is_alive =
-        promise->token != MAP_NONE && promise->until_ms > sim->now_ms && !sim->has_skewed;
+    const bool is_alive = promise->token != MAP_NONE && promise->until_ms > sim->now_ms &&
+                          !sim->has_skewed && sim->keys_full_ms <= promise->since_ms;
     const bool is_bad = is_alive && sim->tokens[promise->token].is_reported;
     caller->must_refuse = is_alive && key != promise->key;
     caller->must_be_same = is_alive && key == promise->key && !need->is_strict && !is_bad &&

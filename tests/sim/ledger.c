@@ -256,7 +256,9 @@ static void forget_solution(struct sim *sim, uint64_t uid)
     const struct token *token = &sim->tokens[place];
     const bool is_expired =
         sim->now_ms + pool_min_ttl_ms(sim, token->key) >= token->expires_ms || sim->has_skewed;
-    const bool is_crowded_out = sim->is_crowded || engine_stats(sim->engine)->solutions_evicted > 0;
+    const bool is_crowded_out = sim->is_crowded ||
+                                engine_stats(sim->engine)->solutions_evicted > 0 ||
+                                sim->requests_full_ms > token->born_ms;
     CHECK(sim, token->emitted > 0 || token->is_taken || is_expired || is_crowded_out ||
                    token->is_reported || token->is_unsafe || sim_is_one_time(sim, token->key));
     pools_forget_solution(sim, place);

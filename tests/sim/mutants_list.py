@@ -118,8 +118,8 @@ MUTANTS = [
     ("an idempotency key fits anything", "src/engine/ask.c",
      "    if (!key_equals(&record->fingerprint, &ask->key))\n        return REFUSAL_MISMATCH;", "", "sim"),
     ("a retry does not find the solution of its idempotency key", "src/engine/idempotency.c",
-     "        hold(record, solution);\n        wheel_arm(",
-     "        record_free(engine, record);\n        continue;\n        wheel_arm(", "sim"),
+     "        let_go(engine, record);\n        hold(engine, record, solution);\n        set_aside(solution);\n",
+     "        record_free(engine, record);\n        continue;\n", "sim"),
     ("a repeated callback counts as news", "src/engine/hear.c",
      "    return !attempt->is_closed || (!attempt->is_solved && result->outcome == OUTCOME_SOLVED);",
      "    return !attempt->is_closed || result->outcome == OUTCOME_SOLVED;", "sim"),
@@ -206,8 +206,7 @@ MUTANTS = [
     ("notice: one that nobody took is no letter", "src/engine/notice.c",
      "    else\n        letter_of_notice(engine, notice);\n", "", "sim extras"),
     ("notice: its request is forgotten before it is heard", "src/engine/request.c",
-     "    if (request->is_read || !is_final(request) || request->notice != NULL)",
-     "    if (request->is_read || !is_final(request))", "sim extras"),
+     "    else\n        finished_enter(engine, request);", "    finished_enter(engine, request);", "sim extras"),
 
     # ---- reloads and drains --------------------------------------------------------------------------------------------------
     ("reload: new slots are added to the old", "src/engine/slots.c",

@@ -115,6 +115,10 @@ void notices_happen(struct sim *sim, const struct moment *moment)
     note->wire_in = 0;
     note->refused += event.notified.end == NOTICE_REFUSED;
     note->is_taken |= event.notified.end == NOTICE_DELIVERED;
+    const uint32_t known = map_get(&sim->known_by_id, note->id);
+    /* Whoever was told has read. */
+    if (known != MAP_NONE)
+        sim->knowns[known].is_end_told |= event.notified.end == NOTICE_DELIVERED;
     sim->tally.taken += event.notified.end == NOTICE_DELIVERED;
     sim_step(sim, &event);
 }

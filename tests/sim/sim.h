@@ -223,6 +223,7 @@ struct promise {
     uint32_t token;    /* MAP_NONE: nothing is promised */
     uint64_t until_ms; /* the record lives at least as long */
     uint64_t fresh_ms; /* and its solution is fresh */
+    uint64_t since_ms; /* a table that was full later may have lost it */
     uint32_t epoch;    /* changes whenever the record may have changed its mind */
 };
 
@@ -344,7 +345,8 @@ struct sim {
     uint32_t first_day, last_day;
     bool is_traced, is_healing, has_skewed, is_stepping, crash_now, is_crowded;
     uint64_t crash_ms;
-    uint64_t up_ms; /* when it started, or will start, last */
+    uint64_t requests_full_ms, keys_full_ms; /* one more than when that table was last full, or 0 */
+    uint64_t up_ms;                          /* when it started, or will start, last */
     uint64_t heal_ms;
     uint64_t order;
 

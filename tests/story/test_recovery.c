@@ -198,9 +198,10 @@ static void a_clock_set_back_while_we_were_down_makes_nothing_live_longer(void *
               " left 250000\n"
               "[  7000] journal 1 books\n"
               "[  7000] journal 2 tally turnstile\n"
-              "[256000] journal 3 flight K\n"
-              "[256000] journal 4 attempt a2\n"
-              "[256000] submit a2 K after 4\n");
+              "[256000] journal 3 drop solution\n"
+              "[256000] journal 4 flight K\n"
+              "[256000] journal 5 attempt a2\n"
+              "[256000] submit a2 K after 5\n");
 }
 
 static void what_was_queued_is_submitted_after_the_restart(void **state)

@@ -289,7 +289,7 @@ static void without_a_file_the_defaults_of_the_design_hold(void **state)
         assert_int_equal(c->reuse[i], REUSE_SHARED);
     assert_int_equal(c->limits.connections, 10000);
     assert_int_equal(c->limits.requests, 200000);
-    assert_int_equal(c->limits.finished, 16384);
+    assert_int_equal(c->limits.finished, 200000);
     assert_int_equal(c->limits.records, 1000000);
     assert_int_equal(c->limits.partial_bytes, 64 << 20);
     assert_int_equal(c->limits.unsent_bytes, 64 << 20);

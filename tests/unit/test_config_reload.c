@@ -86,7 +86,7 @@ static void what_was_built_in_stays_and_is_named(void **state)
     assert_string_equal(config->upstream.key, "vendor");
     assert_string_equal(config->data_dir, "");
     assert_int_equal(config->limits.requests, 200000);
-    assert_int_equal(config->limits.finished, 16384);
+    assert_int_equal(config->limits.finished, 200000);
     assert_int_equal(config->limits.partial_bytes, 64 << 20);
     assert_int_equal(config->limits.unsent_bytes, 64 << 20);
     stop(&reload);
