@@ -59,7 +59,7 @@ static enum refusal place_by_idempotency(const struct engine *engine, const stru
         placement->is_replayed = true;
         return place_join(engine, ask, record->flight, SOURCE_IDEMPOTENT, placement);
     }
-    if (solution_suits(engine, record->solution, ask)) {
+    if (idempotency_serves(engine, record)) {
         *is_placed = true;
         placement->kind = PLACE_SOLUTION;
         placement->solution = record->solution;
@@ -89,6 +89,13 @@ static enum refusal may_start_flight(const struct engine *engine, const struct a
         return REFUSAL_BUDGET;
     }
     return REFUSAL_NONE;
+}
+
+static struct flight *find_flight(const struct engine *engine, const struct ask *ask)
+{
+    if (ask->reuse == REUSE_SINGLE)
+        return flight_find_deserted(engine, &ask->key, ask->client);
+    return ask->reuse == REUSE_SHARED ? flight_find(engine, &ask->key, ask->client) : NULL;
 }
 
 enum refusal ask_place(const struct engine *engine, const struct ask *ask,
@@ -123,8 +130,7 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
         placement->source = SOURCE_DEDUP_CACHE;
         return REFUSAL_NONE;
     }
-    struct flight *flight =
-        ask->reuse == REUSE_SHARED ? flight_find(engine, &ask->key, ask->client) : NULL;
+    struct flight *flight = find_flight(engine, ask);
     if (flight != NULL)
         return place_join(engine, ask, flight, SOURCE_DEDUP_WAIT, placement);
     return may_start_flight(engine, ask, placement);

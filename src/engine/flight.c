@@ -160,6 +160,20 @@ struct flight *flight_find(const struct engine *engine, const struct key *key, c
     return NULL;
 }
 
+struct flight *flight_find_deserted(const struct engine *engine, const struct key *key,
+                                    client_id client)
+{
+    for (struct table_node *node = table_find(&engine->flights_by_key, key); node != NULL;
+         node = table_find_next(node)) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, node);
+        if (flight->reuse == REUSE_SINGLE && flight->attempt != NULL && !flight_is_wanted(flight) &&
+            list_is_empty(&flight->idempotency) &&
+            clients_may_share(engine, flight->client, client))
+            return flight;
+    }
+    return NULL;
+}
+
 /* ---- the one door ------------------------------------------------------------------------ */
 
 static bool state_holds_slot(enum flight_state state)

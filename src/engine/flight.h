@@ -101,6 +101,11 @@ void flight_abandon(struct engine *engine, struct flight *flight);
 /* Is there anybody to solve it for: a request, or a letter being replayed? */
 bool flight_is_wanted(const struct flight *flight);
 
+/* A flight for one that lost its caller after the submit, and that nobody else can come back for: it is paid for,
+ * and the next request of this client with this key may have it. Or NULL. */
+struct flight *flight_find_deserted(const struct engine *engine, const struct key *key,
+                                    client_id client);
+
 /* The flight a request of this client with this key may join, or NULL. */
 struct flight *flight_find(const struct engine *engine, const struct key *key, client_id client);
 

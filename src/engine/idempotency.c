@@ -2,6 +2,7 @@
 
 #include "engine/cache.h"
 #include "engine/journal.h"
+#include "engine/request.h"
 
 struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest,
                                      client_id client)
@@ -15,6 +16,14 @@ struct idempotency *idempotency_find(const struct engine *engine, const struct k
     return NULL;
 }
 
+/* Also when it is older, or has less to live, than the request demands: a retry demands what the first one did,
+ * and must not pay for that again. */
+bool idempotency_serves(const struct engine *engine, const struct idempotency *record)
+{
+    return record->solution != NULL && !record->solution->is_bad &&
+           record->serves_until_ms > engine->now_ms;
+}
+
 /* What nobody has yet waits for the retry: its caller left, or a crash came before the hand-out was
  * written. No pool gives it to anybody else. */
 static void set_aside(struct solution *solution)
@@ -26,6 +35,7 @@ static void hold(struct engine *engine, struct idempotency *record, struct solut
 {
     ASSERT(record->flight == NULL && record->solution == NULL);
     record->solution = solution_ref(solution);
+    record->serves_until_ms = solution->expires_ms;
     list_append(&engine->clients[record->client].settled, &record->link);
     share_loosen(&engine->shares.idempotency, record->client, 1);
 }
@@ -136,6 +146,8 @@ void idempotency_settle(struct engine *engine, struct flight *flight, struct sol
         let_go(engine, record);
         hold(engine, record, solution);
         set_aside(solution);
+        if (record->serves_until_ms < engine->now_ms + SOLUTION_KEEP_MS)
+            record->serves_until_ms = engine->now_ms + SOLUTION_KEEP_MS;
         wheel_arm(&engine->wheel, &record->expiry,
                   engine->now_ms + engine->options.idempotency_ttl_ms);
         (void)journal_idempotency(engine, record);

@@ -8,6 +8,9 @@
 struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest,
                                      client_id client);
 
+/* Has it a solution that its retry gets? */
+bool idempotency_serves(const struct engine *engine, const struct idempotency *record);
+
 /* Is there a place for a new one of this client, perhaps after somebody's oldest gives way (share.h)? */
 bool idempotency_has_room(const struct engine *engine, client_id client);
 

@@ -7,9 +7,6 @@
 
 /* How long a failure that nobody asked for stays readable: longer than any client's poll interval. */
 #define FAILURE_KEEP_MS 120000
-/* The same for a solution: a solve may take longer than its solution is sure to live, and whoever
- * paid for it by waiting must still find it at the next poll. */
-#define SOLUTION_KEEP_MS 30000
 
 static bool is_final(const struct request *request)
 {

@@ -4,6 +4,10 @@
 
 #include "engine/state.h"
 
+/* How long a solution that nobody asked for stays readable, expired or not: a solve may take longer than its
+ * solution is sure to live, and whoever paid for it by waiting must still find it at the next poll or retry. */
+#define SOLUTION_KEEP_MS 30000
+
 /* Final states; each held caller is answered now. The source must be set before. */
 void request_solved(struct engine *engine, struct request *request, struct solution *solution);
 void request_failed(struct engine *engine, struct request *request, enum class class,

@@ -147,13 +147,13 @@ struct solution {
 /* What an idempotency key stands for: a running flight or a solution. */
 struct idempotency {
     struct table_node node; /* by digest */
-    client_id client;
     slab_id id;
     struct list link; /* of its flight while that runs, then its client's settled list */
     struct wheel_timer expiry;
     struct key fingerprint;
     struct flight *flight;     /* borrowed, while it runs */
     struct solution *solution; /* owned reference, when solved */
+    uint64_t serves_until_ms;  /* a retry gets the solution until then */
     client_id client;
 };
 

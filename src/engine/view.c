@@ -16,7 +16,8 @@ void engine_explain(const struct engine *engine, const struct ask *ask, struct o
         return;
     outlook->would_hit = true;
     outlook->age_ms = engine->now_ms - placement.solution->born_ms;
-    outlook->expires_in_ms = placement.solution->expires_ms - engine->now_ms;
+    if (placement.solution->expires_ms > engine->now_ms)
+        outlook->expires_in_ms = placement.solution->expires_ms - engine->now_ms;
 }
 
 bool engine_peek(struct engine *engine, client_id client, request_id id, struct answer *answer)

@@ -120,8 +120,8 @@ static void expect_of(struct sim *sim, const struct need *need, struct caller *c
                           !sim->has_skewed && sim->keys_full_ms <= promise->since_ms;
     const bool is_bad = is_alive && sim->tokens[promise->token].is_reported;
     caller->must_refuse = is_alive && key != promise->key;
-    caller->must_be_same = is_alive && key == promise->key && !need->is_strict && !is_bad &&
-                           promise->fresh_ms > sim->now_ms;
+    caller->must_be_same =
+        is_alive && key == promise->key && !is_bad && promise->fresh_ms > sim->now_ms;
     caller->about = promise->token;
     if (caller->must_refuse || caller->must_be_same)
         return;

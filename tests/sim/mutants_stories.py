@@ -188,6 +188,20 @@ STORY_MUTANTS = [
     ("notice: after so many replays there are no more", "src/engine/notice.c",
      "        engine->notice_replays--;\n", "", "story notices"),
 
+    # ---- retries --------------------------------------------------------------------------------------------------------
+    ("a retry pays again for what has little to live", "src/engine/ask.c",
+     "    if (idempotency_serves(engine, record)) {", "    if (solution_suits(engine, record->solution, ask)) {",
+     "story idempotency"),
+    ("a retry gets its solution for ever", "src/engine/idempotency.c",
+     " &&\n           record->serves_until_ms > engine->now_ms;", ";", "story idempotency"),
+    ("a solve that lost its caller is offered to nobody", "src/engine/ask.c",
+     "        return flight_find_deserted(engine, &ask->key, ask->client);", "        return NULL;", "story bank"),
+    ("a single solve is offered to others while somebody waits for it", "src/engine/flight.c",
+     "flight->attempt != NULL && !flight_is_wanted(flight) &&", "flight->attempt != NULL &&", "story bank"),
+    ("a solve that an idempotency key finds is offered to others", "src/engine/flight.c",
+     "            list_is_empty(&flight->idempotency) &&\n            clients_may_share", "            clients_may_share",
+     "story bank"),
+
     # ---- shares ---------------------------------------------------------------------------------------------------------
     ("share: one client may have all that there is", "src/engine/share.c",
      "    return clients == 1 || (own + amount + SHARE_FACTOR - 1) / SHARE_FACTOR <= left;", "    return true;",
@@ -223,7 +237,7 @@ STORY_MUTANTS = [
     ("pool: two clients' pools of one target are mixed up", "src/engine/pool.c",
      "options->client == client && key_equals", "key_equals", "story pools"),
     ("pool: what waits for a retry is given to another", "src/engine/idempotency.c",
-     "        set_aside(solution);\n        wheel_arm(", "        wheel_arm(", "story pools"),
+     "        set_aside(solution);\n        if (record->", "        if (record->", "story pools"),
     ("pool: what waited for a retry is nobody's when its key expires", "src/engine/idempotency.c",
      "    record->solution->is_set_aside = false;\n", "", "story pool_bounds"),
     ("pool: what comes too old is asked for again at once", "src/engine/pool.c",

@@ -1,66 +1,12 @@
 /* The slow model: every flight, request and held caller in plain arrays, compared with the engine after every step.
  * It decides by itself who joins whom and what state a flight is in. Where the engine may choose (a retry that the
  * budget may refuse, a timer with jitter) it knows the choices, and looks which one was taken. */
-#include "sim.h"
+#include "reference.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #define VIEWS 256
-
-enum phase { QUEUED, SUBMITTING, AMBIGUOUS, SOLVING, BACKING_OFF };
-
-struct ref_flight {
-    bool is_live, is_matched;
-    bool may_end, must_end; /* in this step */
-    bool may_queue;         /* a timer may have brought it back to the queue */
-    bool is_named;          /* a callback named its task */
-    enum phase phase;
-    uint32_t key;
-    client_id client;
-    enum reuse reuse;
-    uint8_t priority;
-    uint32_t requests;
-    uint16_t attempts;
-    uint16_t tries[CLASS_COUNT];
-    uint64_t uid; /* 0 until its row was seen */
-    uint64_t created_ms, started_ms;
-    uint64_t deadline_ms, window_ms; /* as the options were when they were set */
-    attempt_id attempt;              /* the current one, or 0 */
-    uint32_t token;                  /* that ends it, when it is known */
-};
-
-struct ref_request {
-    bool is_live;
-    bool is_told;
-    uint32_t flight;
-    request_id id; /* 0 until somebody was told */
-};
-
-struct ref_hold {
-    caller_id caller;
-    uint32_t request;
-};
-
-struct reference {
-    struct ref_flight *flights; /* owned */
-    size_t flight_count, flight_room;
-    struct ref_request *requests; /* owned */
-    size_t request_count, request_room;
-    struct ref_hold *holds; /* owned */
-    size_t hold_count, hold_room;
-    uint32_t *bound; /* owned: the flight of each idempotency number, or MAP_NONE */
-    size_t bound_count, bound_room;
-    attempt_id intent; /* the last that was written */
-    uint64_t intent_flight;
-    /* The caller that asks or looks in this step, and what it may get. */
-    caller_id caller;
-    uint32_t request, flight;
-    uint64_t number;    /* of its idempotency key, or 0 */
-    uint32_t bound_old; /* what that stood for */
-    bool is_new, is_told, is_over, is_refused;
-    bool is_lost; /* it cannot follow any more, and is silent from now on */
-};
 
 void reference_open(struct sim *sim)
 {
@@ -80,57 +26,6 @@ void reference_close(struct sim *sim)
     sim->reference = NULL;
 }
 
-/* ---- looking things up -------------------------------------------------------------------------- */
-
-static uint32_t flight_of_attempt(const struct reference *ref, attempt_id attempt)
-{
-    for (uint32_t i = 0; i < ref->flight_count; i++)
-        if (ref->flights[i].is_live && ref->flights[i].attempt == attempt)
-            return i;
-    return MAP_NONE;
-}
-
-static uint32_t shared_flight(const struct reference *ref, uint32_t key)
-{
-    for (uint32_t i = 0; i < ref->flight_count; i++)
-        if (ref->flights[i].is_live && ref->flights[i].key == key &&
-            ref->flights[i].reuse == REUSE_SHARED)
-            return i;
-    return MAP_NONE;
-}
-
-static uint32_t request_of_id(const struct reference *ref, request_id id)
-{
-    for (uint32_t i = 0; i < ref->request_count; i++)
-        if (ref->requests[i].is_live && ref->requests[i].id == id)
-            return i;
-    return MAP_NONE;
-}
-
-static size_t holds_of(const struct reference *ref, uint32_t request)
-{
-    size_t count = 0;
-    for (size_t i = 0; i < ref->hold_count; i++)
-        count += ref->holds[i].request == request;
-    return count;
-}
-
-static uint32_t *binding(struct reference *ref, uint64_t number)
-{
-    while (ref->bound_count < number) {
-        ref->bound = array_grow(ref->bound, ref->bound_count, &ref->bound_room, sizeof *ref->bound);
-        ref->bound[ref->bound_count++] = MAP_NONE;
-    }
-    return &ref->bound[number - 1];
-}
-
-static uint64_t number_in(const struct key *key)
-{
-    uint64_t number;
-    memcpy(&number, key->bytes, sizeof number);
-    return number;
-}
-
 /* ---- requests come and go -------------------------------------------------------------------------- */
 
 static uint32_t new_flight(struct sim *sim, const struct ask *ask)
@@ -140,7 +35,7 @@ static uint32_t new_flight(struct sim *sim, const struct ask *ask)
         array_grow(ref->flights, ref->flight_count, &ref->flight_room, sizeof *ref->flights);
     ref->flights[ref->flight_count] = (struct ref_flight){
         .is_live = true,
-        .key = (uint32_t)number_in(&ask->key) - 1,
+        .key = (uint32_t)ref_number_in(&ask->key) - 1,
         .client = ask->client,
         .reuse = ask->reuse,
         .priority = ask->priority < 9 ? ask->priority : 9,
@@ -152,17 +47,19 @@ static uint32_t new_flight(struct sim *sim, const struct ask *ask)
 }
 
 /* Whom it joins if it is taken and not answered from memory: its idempotency key's flight, the
- * flight of its key, or a new one. */
+ * flight of its key, one that lost its caller, or a new one. */
 static void on_ask(struct sim *sim, const struct ask *ask)
 {
     struct reference *ref = sim->reference;
-    const uint64_t number = ask->has_idempotency ? number_in(&ask->idempotency) : 0;
+    const uint64_t number = ask->has_idempotency ? ref_number_in(&ask->idempotency) : 0;
     const bool is_told = ask->is_id_told || ask->pingback != NULL;
-    uint32_t flight = number == 0 ? MAP_NONE : *binding(ref, number);
+    uint32_t flight = number == 0 ? MAP_NONE : *ref_binding(ref, number);
     if (flight != MAP_NONE && !ref->flights[flight].is_live)
         flight = MAP_NONE;
     if (flight == MAP_NONE && ask->reuse == REUSE_SHARED)
-        flight = shared_flight(ref, (uint32_t)number_in(&ask->key) - 1);
+        flight = ref_shared_flight(ref, (uint32_t)ref_number_in(&ask->key) - 1);
+    if (flight == MAP_NONE && ask->reuse == REUSE_SINGLE)
+        flight = ref_deserted_flight(ref, (uint32_t)ref_number_in(&ask->key) - 1);
     ref->is_new = flight == MAP_NONE;
     ref->flight = ref->is_new ? new_flight(sim, ask) : flight;
     ref->requests =
@@ -176,8 +73,8 @@ static void on_ask(struct sim *sim, const struct ask *ask)
     ref->number = number;
     if (number == 0)
         return;
-    ref->bound_old = *binding(ref, number);
-    *binding(ref, number) = ref->flight;
+    ref->bound_old = *ref_binding(ref, number);
+    *ref_binding(ref, number) = ref->flight;
 }
 
 /* Without requests a flight ends, unless it is at the vendor. */
@@ -203,7 +100,7 @@ static void on_gone(struct reference *ref, caller_id caller)
         if (ref->holds[i].caller != caller)
             continue;
         drop_hold(ref, i);
-        if (!ref->requests[request].is_told && holds_of(ref, request) == 0)
+        if (!ref->requests[request].is_told && ref_holds_of(ref, request) == 0)
             remove_request(ref, request);
         return;
     }
@@ -262,7 +159,7 @@ static void on_result(const struct sim *sim, const struct event *event)
 {
     struct reference *ref = sim->reference;
     const struct vendor_result *result = &event->result;
-    const uint32_t place = flight_of_attempt(ref, result->attempt);
+    const uint32_t place = ref_flight_of_attempt(ref, result->attempt);
     struct ref_flight *flight = place == MAP_NONE ? NULL : &ref->flights[place];
     if (result->class == CLASS_ACCOUNT)
         unsettle(ref);
@@ -315,10 +212,10 @@ void reference_event(struct sim *sim, const struct event *event)
     if (event->kind == EVENT_ASK) {
         on_ask(sim, &event->ask);
     } else if (event->kind == EVENT_LOOK) {
-        ref->request = request_of_id(ref, event->look.id);
+        ref->request = ref_request_of_id(ref, event->look.id);
         ref->caller = event->look.caller;
     } else if (event->kind == EVENT_DETACH) {
-        const uint32_t request = request_of_id(ref, event->detach.id);
+        const uint32_t request = ref_request_of_id(ref, event->detach.id);
         if (request != MAP_NONE)
             remove_request(ref, request);
     } else if (event->kind == EVENT_GONE) {
@@ -339,7 +236,7 @@ void reference_event(struct sim *sim, const struct event *event)
 static void bind_row(struct sim *sim, const struct flight_row *row)
 {
     struct reference *ref = sim->reference;
-    const uint32_t key = (uint32_t)number_in(&row->key) - 1;
+    const uint32_t key = (uint32_t)ref_number_in(&row->key) - 1;
     const uint64_t created_ms =
         (uint64_t)((int64_t)sim->now_ms + row->created_wall_ms - sim_wall_ms(sim));
     if (ref->is_new && ref->is_told && !ref->is_over && ref->flights[ref->flight].uid == 0) {
@@ -451,7 +348,7 @@ static void settle_caller(struct sim *sim)
         flight->requests--;
         flight->is_live = !ref->is_new;
         if (ref->number != 0)
-            *binding(ref, ref->number) = ref->is_refused ? ref->bound_old : MAP_NONE;
+            *ref_binding(ref, ref->number) = ref->is_refused ? ref->bound_old : MAP_NONE;
     }
     if (sim->callers[ref->caller - 1].state != CALLER_OPEN)
         return;
@@ -497,7 +394,7 @@ static void end(struct sim *sim, uint32_t place)
     for (uint32_t i = 0; i < ref->request_count; i++) {
         if (!ref->requests[i].is_live || ref->requests[i].flight != place)
             continue;
-        CHECK(sim, holds_of(ref, i) == 0);
+        CHECK(sim, ref_holds_of(ref, i) == 0);
         ref->requests[i].is_live = false;
     }
 }

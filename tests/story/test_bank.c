@@ -74,12 +74,12 @@ static void of_several_banked_solutions_the_one_to_go_stale_first_is_handed_out(
     (void)state;
     struct world *w = world_new(NULL);
     ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
-    gone(w, "ann");
     pass(w, 1000);
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
-    gone(w, "bob");
     pass(w, 1000);
     ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
+    gone(w, "ann");
+    gone(w, "bob");
     gone(w, "cat");
     /* It is neither the first nor the last to come. */
     solve(w, "a2", "T2", "OLD");
@@ -166,6 +166,53 @@ static void what_nobody_came_for_is_counted_when_it_expires(void **state)
     assert_int_equal(gauges_of(w).solutions, 0);
 }
 
+/* ---- solves that lost their caller ------------------------------------------------------- */
+
+static void a_single_solve_that_lost_its_caller_is_the_next_ones(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    gone(w, "ann");
+    /* Her retry, and then somebody else's own. */
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    solve(w, "a1", "T1", "TOKEN");
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] submit a2 K\n"
+              "[5000..6000] poll a1 task T1\n"
+              "[  6000] answer ann r1 solved \"TOKEN\" source dedup_wait attempts 1\n");
+}
+
+static void one_that_its_idempotency_key_can_find_is_offered_to_nobody_else(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
+    gone(w, "ann");
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
+    solve(w, "a1", "T1", "TOKEN");
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] submit a2 K\n"
+              "[5000..6000] poll a1 task T1\n"
+              "[  6000] answer ann r1 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+}
+
+static void what_is_asked_for_without_any_reuse_is_offered_to_nobody(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+    gone(w, "ann");
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    gone(w, "bob");
+    ask(w, "cat", .key = "K", .reuse = REUSE_NONE);
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] submit a2 K\n"
+              "[     0] submit a3 K\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -179,6 +226,9 @@ int main(void)
         STORY(a_single_solution_whose_request_leaves_during_the_waking_is_banked),
         STORY(a_banked_solution_is_kept_for_the_retry_of_its_idempotency_key),
         STORY(what_nobody_came_for_is_counted_when_it_expires),
+        STORY(a_single_solve_that_lost_its_caller_is_the_next_ones),
+        STORY(one_that_its_idempotency_key_can_find_is_offered_to_nobody_else),
+        STORY(what_is_asked_for_without_any_reuse_is_offered_to_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,6 +20,7 @@ static struct engine_options options_of_three(void)
     struct engine_options options = world_options();
     options.clients = equals;
     options.client_count = 3;
+    options.clients_share = true;
     return options;
 }
 
