@@ -12,6 +12,7 @@ struct client_options {
     uint32_t weight;         /* share of the queue, at least 1 */
     uint32_t requests;       /* how many may wait; 0: as the engine's limit */
     uint64_t budget_per_day; /* accepted submits; UINT64_MAX: no limit */
+    bool is_gone;            /* no longer configured: what it paid for becomes letters */
 };
 
 /* A target whose solutions are solved ahead. */
@@ -148,6 +149,9 @@ void engine_explain(const struct engine *engine, const struct ask *ask, struct o
 
 /* The state of a request at once (`ids=`); whoever is told has read. answer_close afterwards. False: unknown. */
 bool engine_peek(struct engine *engine, client_id client, request_id id, struct answer *answer);
+
+/* Adds for each client below room how many submits are at the vendor, or may be. */
+void engine_count_tasks(const struct engine *engine, uint32_t *counts, size_t room);
 
 /* One flight for people: GET /v1/flights. */
 struct flight_view {

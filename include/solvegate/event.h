@@ -150,6 +150,10 @@ struct letter_order {
     struct letter_filter filter;
     uint64_t cursor; /* of a list: only those older than this number; 0: from the newest */
     uint32_t limit;  /* of a list: how many there are on its page */
+    /* A replay of one letter may be for another client from now on, under that one's key. */
+    bool has_into;
+    client_id into;
+    struct key into_key;
 };
 
 struct event {

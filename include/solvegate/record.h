@@ -126,7 +126,8 @@ struct attempt_note {
 #define LETTER_KIND_LIST(X) \
     X(FLIGHT, "flight")     \
     X(SOLUTION, "solution") \
-    X(CALLBACK, "callback")
+    X(CALLBACK, "callback") \
+    X(ORPHAN, "orphan")
 
 enum letter_kind {
 #define LETTER_KIND_AS_ENUM(name, text) LETTER_OF_##name,
@@ -153,6 +154,8 @@ struct letter_row {
     request_id request;    /* whose caller could not be told, or 0 */
     struct blob *pingback; /* owned, or NULL: where it was to be told */
     struct blob *text;     /* owned, or NULL: the solution that found no place */
+    struct blob *extra;    /* owned, or NULL: its further members */
+    int64_t fresh_wall_ms; /* until when it is good, or 0 */
     char task_id[TASK_ID_MAX];
     size_t note_count;
     struct attempt_note *notes; /* owned array, or NULL */

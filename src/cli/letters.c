@@ -22,6 +22,7 @@ struct order {
     bool has_verb;
     bool is_all;
     const char *number;
+    const char *into;
     const char *filters[4]; /* in the order of filter_names */
 };
 
@@ -38,6 +39,7 @@ static const struct cli_flag flags[] = {
      .help = "only this type of captcha: turnstile, image, ..."},
     {.name = "error", .value_name = "CODE", .help = "only letters with this last error"},
     {.name = "all", .help = "replay or drop all of them"},
+    {.name = "into", .value_name = "NAME", .help = "replay this one letter for another client"},
     REMOTE_FLAGS,
     {.name = NULL},
 };
@@ -72,6 +74,8 @@ static void take_filter(struct order *order, const struct cli_arg *arg)
 {
     if (strcmp(arg->flag->name, "all") == 0)
         order->is_all = true;
+    if (strcmp(arg->flag->name, "into") == 0)
+        order->into = arg->value;
     for (size_t i = 0; i < 4; i++)
         if (strcmp(arg->flag->name, filter_names[i]) == 0)
             order->filters[i] = arg->value;
@@ -94,6 +98,8 @@ static bool is_sensible(const struct command *command, const struct order *order
         cli_wrong(command, "show needs the letter's number");
     else if (is_order && order->number == NULL && !order->is_all && !has_filter(order))
         cli_wrong(command, "%s needs a number, a filter or --all", verb_names[order->verb]);
+    else if (order->into != NULL && (order->verb != VERB_REPLAY || order->number == NULL))
+        cli_wrong(command, "--into needs the number of the letter to replay");
     else
         return true;
     return false;
@@ -247,6 +253,8 @@ static void write_target(const struct order *order, struct buf *path, struct buf
         buf_addf(path, "/%s", order->number);
         if (order->verb == VERB_REPLAY)
             buf_add(path, SLICE_OF("/replay"));
+        if (order->into != NULL)
+            remote_add_query(path, "into", order->into);
         buf_add_char(path, '\0');
         return;
     }
@@ -308,6 +316,8 @@ static const struct cli_example examples[] = {
     {"one of them with its parameters and attempts", "solvegate letters show 17"},
     {"solve all again that died while the vendor was busy",
      "solvegate letters replay --class busy"},
+    {"give one of a client that is no longer configured to another",
+     "solvegate letters replay 17 --into shop"},
     {NULL, NULL},
 };
 
@@ -320,7 +330,10 @@ const struct command command_letters = {
     .details =
         "Dead letters are solves that ended badly. A replay solves them again, a few a second, "
         "with all counters reset; the result answers whoever waits for the same thing, or is "
-        "kept. Needs a key with scope admin.\n" REMOTE_KEY_HELP,
+        "kept. What a client paid for that is no longer configured is a letter of kind orphan: "
+        "--into "
+        "names the client that gets it, for nothing while it is fresh. Needs a key with scope "
+        "admin.\n" REMOTE_KEY_HELP,
     .flags = flags,
     .examples = examples,
     .run = run,

@@ -256,14 +256,38 @@ static void leave_the_world(struct engine *engine, struct flight *flight)
     flight->is_in_table = false;
 }
 
+/* Whose id was only told cannot come back for it. */
+static bool is_heard_by_somebody(const struct flight *flight)
+{
+    LIST_FOR_EACH(link, &flight->requests) {
+        const struct request *request = CONTAINER_OF(link, struct request, link);
+        if (!list_is_empty(&request->holds) || request->pingback != NULL)
+            return true;
+    }
+    return false;
+}
+
+static struct ask ask_of(const struct flight *flight)
+{
+    return (struct ask){
+        .reuse = flight->reuse,
+        .priority = flight->priority,
+        .is_one_time = flight->is_one_time,
+        .params = flight->params,
+    };
+}
+
 /* A one-time input makes a one-time answer; else shared ones stay for everybody, and what nobody
  * waits for any more is banked for one. */
 static void keep_solution(struct engine *engine, const struct flight *flight,
                           struct solution *solution)
 {
     const bool is_shared = flight->reuse == REUSE_SHARED;
+    const struct ask ask = ask_of(flight);
     if (flight->pool != NULL)
         pool_on_solved(engine, flight->pool, solution);
+    else if (client_is_gone(engine, flight->client) && !is_heard_by_somebody(flight))
+        letter_of_orphan(engine, solution, &ask);
     else if (flight->request_count == 0)
         cache_bank(engine, solution, is_shared, flight->is_one_time);
     else if (is_shared && !flight->is_one_time)

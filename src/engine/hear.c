@@ -27,6 +27,13 @@ static struct flight *find_waiting(const struct engine *engine, const struct att
     return flight_find(engine, &attempt->key, attempt->client);
 }
 
+/* Nobody can ask for it: its client is gone, or an older version's row has lost its key. */
+static bool is_orphan(const struct engine *engine, const struct attempt *attempt)
+{
+    static const struct key zeros = {{0}};
+    return client_is_gone(engine, attempt->client) || key_equals(&attempt->key, &zeros);
+}
+
 /* A paid solution whose attempt was given up: for those who wait for the same thing now, else banked. */
 static void place_late(struct engine *engine, const struct attempt *attempt,
                        struct solution *solution)
@@ -34,6 +41,11 @@ static void place_late(struct engine *engine, const struct attempt *attempt,
     struct flight *flight = find_waiting(engine, attempt, solution);
     if (flight != NULL) {
         flight_solve(engine, flight, solution);
+        return;
+    }
+    if (is_orphan(engine, attempt)) {
+        const struct ask ask = {.reuse = attempt->reuse, .is_one_time = attempt->is_one_time};
+        letter_of_orphan(engine, solution, &ask);
         return;
     }
     cache_bank(engine, solution, attempt->reuse == REUSE_SHARED, attempt->is_one_time);

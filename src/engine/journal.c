@@ -253,6 +253,8 @@ void journal_letter(struct engine *engine, const struct letter *letter)
     row->request = letter->request;
     row->pingback = blob_ref(letter->pingback);
     row->text = blob_ref(letter->text);
+    row->extra = blob_ref(letter->extra);
+    row->fresh_wall_ms = letter->fresh_ms == 0 ? 0 : journal_wall_ms(engine, letter->fresh_ms);
     memcpy(row->task_id, letter->task_id, TASK_ID_MAX);
     history_copy(letter->history, &row->notes, &row->note_count);
 }
@@ -375,6 +377,7 @@ void record_close(struct record *record)
         return;
     case RECORD_LETTER:
         blob_unref(record->letter.text);
+        blob_unref(record->letter.extra);
         blob_unref(record->letter.pingback);
         blob_unref(record->letter.error);
         blob_unref(record->letter.params);

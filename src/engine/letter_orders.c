@@ -1,6 +1,9 @@
 /* Orders about dead letters, each carried out over as many steps as it takes: there may be a hundred thousand. */
 #include "engine/letters.h"
 
+#include "engine/cache.h"
+#include "engine/journal.h"
+
 #include <stdlib.h>
 
 /* Looking at a letter costs a small part of what dropping it does. */
@@ -18,15 +21,62 @@ static bool matches(const struct letter *letter, const struct letter_filter *fil
             slice_equals(blob_slice(letter->error), slice_from(filter->code)));
 }
 
-static bool carry_out(struct engine *engine, struct letter *letter, enum letter_verb verb)
+/* An orphan's solution that is still good costs nothing: its new client's next request gets it. */
+static bool bank_orphan(struct engine *engine, struct letter *letter)
+{
+    if (letter->kind != LETTER_OF_ORPHAN || letter->fresh_ms <= engine->now_ms ||
+        letter->is_one_time || engine->solutions.used == engine->solutions.capacity)
+        return false;
+    const uint64_t ttl_ms = engine->options.ttl_ms[letter->captcha];
+    struct attempt stand_in = {
+        .key = letter->key,
+        .client = letter->client,
+        .captcha = letter->captcha,
+        .started_ms = engine->now_ms,
+        .unborn_ms = letter->fresh_ms > ttl_ms ? letter->fresh_ms - ttl_ms : 0,
+    };
+    memcpy(stand_in.task_id, letter->task_id, TASK_ID_MAX);
+    struct solution *solution = solution_new(engine, &stand_in, letter->text, letter->extra);
+    solution->expires_ms = letter->fresh_ms;
+    solution->uid = journal_uid(engine);
+    cache_bank(engine, solution, letter->reuse == REUSE_SHARED, false);
+    journal_solution(engine, solution);
+    solution_unref(engine, solution);
+    COUNT(engine, letters_replayed);
+    letter_settle(engine, letter);
+    return true;
+}
+
+/* A solution without a place is for the operator to look at: there is nothing to do again. What was a
+ * client's that is gone needs another one. */
+static bool may_replay(const struct engine *engine, const struct letter *letter)
+{
+    if (letter_is_replaying(letter) || letter->kind == LETTER_OF_SOLUTION || engine->is_draining)
+        return false;
+    return letter->kind == LETTER_OF_CALLBACK ||
+           (letter->params->len > 0 && !client_is_gone(engine, letter->client));
+}
+
+static void move_into(struct engine *engine, struct letter *letter,
+                      const struct letter_order *order)
+{
+    letter->client = order->into;
+    letter->key = order->into_key;
+    journal_letter(engine, letter);
+}
+
+static bool carry_out(struct engine *engine, struct letter *letter,
+                      const struct letter_order *order)
 {
     const bool was_waiting = letter_is_waiting(letter);
-    switch (verb) {
+    switch (order->verb) {
     case LETTER_REPLAY:
-        /* A solution without a place is for the operator to look at; there is nothing to do again. */
-        if (letter_is_replaying(letter) || letter->kind == LETTER_OF_SOLUTION ||
-            engine->is_draining)
+        if (order->has_into && !letter_is_replaying(letter) && letter->kind != LETTER_OF_CALLBACK)
+            move_into(engine, letter, order);
+        if (!may_replay(engine, letter))
             return false;
+        if (bank_orphan(engine, letter))
+            return true;
         list_append(&engine->replays, &letter->ride);
         engine->replay_count++;
         return true;
@@ -104,7 +154,7 @@ static void look_at(struct engine *engine, struct letter_job *job, struct letter
 {
     const uint64_t number = letter->number;
     if (number > job->last || !matches(letter, &job->order.filter) ||
-        !carry_out(engine, letter, job->order.verb))
+        !carry_out(engine, letter, &job->order))
         return;
     job->count++;
     if (job->order.verb == LETTER_LIST)

@@ -17,6 +17,7 @@ void letters_init(struct engine *engine)
 uint32_t letter_bytes(const struct letter *letter)
 {
     return letter->params->len + (letter->text == NULL ? 0 : letter->text->len) +
+           (letter->extra == NULL ? 0 : letter->extra->len) +
            (letter->pingback == NULL ? 0 : letter->pingback->len);
 }
 
@@ -53,6 +54,7 @@ static void letter_free(struct engine *engine, struct letter *letter)
     blob_unref(letter->error);
     blob_unref(letter->pingback);
     blob_unref(letter->text);
+    blob_unref(letter->extra);
     history_free(letter->history);
     slab_free(&engine->letters, letter->id);
     if (engine->letters.used <= engine->options.letter_alert_above)
@@ -220,6 +222,29 @@ void letter_of_solution(struct engine *engine, const struct attempt *attempt,
     publish(engine, letter);
 }
 
+void letter_of_orphan(struct engine *engine, const struct solution *solution, const struct ask *ask)
+{
+    struct letter *letter =
+        letter_alloc(engine, solution->bytes + (ask->params == NULL ? 0 : ask->params->len));
+    if (letter == NULL)
+        return;
+    letter->kind = LETTER_OF_ORPHAN;
+    letter->params = ask->params == NULL ? nothing() : blob_ref(ask->params);
+    letter->error = blob_new(SLICE_OF("ERROR_CLIENT_GONE"));
+    letter->text = blob_ref(solution->text);
+    letter->extra = blob_ref(solution->extra);
+    letter->fresh_ms = solution->expires_ms;
+    letter->class = CLASS_UNKNOWN;
+    letter->key = solution->node.key;
+    letter->client = solution->client;
+    letter->captcha = solution->captcha;
+    letter->reuse = ask->reuse;
+    letter->priority = ask->priority;
+    letter->is_one_time = ask->is_one_time;
+    memcpy(letter->task_id, solution->task_id, TASK_ID_MAX);
+    publish(engine, letter);
+}
+
 void letter_restore(struct engine *engine, const struct letter_row *row, uint64_t left_ms)
 {
     const struct letter gone = {.number = row->number};
@@ -237,6 +262,9 @@ void letter_restore(struct engine *engine, const struct letter_row *row, uint64_
     letter->error = blob_ref(row->error);
     letter->pingback = blob_ref(row->pingback);
     letter->text = blob_ref(row->text);
+    letter->extra = blob_ref(row->extra);
+    if (row->fresh_wall_ms > engine->wall_ms)
+        letter->fresh_ms = engine->now_ms + (uint64_t)(row->fresh_wall_ms - engine->wall_ms);
     letter->history = history_restore(row->notes, row->note_count);
     letter->key = row->key;
     letter->created_wall_ms = row->created_wall_ms;
@@ -375,7 +403,7 @@ static enum replay_result replay_solve(struct engine *engine, struct letter *let
 
 static enum replay_result replay(struct engine *engine, struct letter *letter)
 {
-    if (letter->kind == LETTER_OF_FLIGHT)
+    if (letter->kind == LETTER_OF_FLIGHT || letter->kind == LETTER_OF_ORPHAN)
         return replay_solve(engine, letter);
     if (!notice_replay(engine, letter))
         return REPLAY_NOT_THIS;

@@ -38,6 +38,10 @@ void letter_stays(struct engine *engine, struct letter *letter, const struct his
 void letter_of_solution(struct engine *engine, const struct attempt *attempt,
                         const struct vendor_result *result, struct slice error);
 
+/* A paid solution whose client is no longer configured; without params it can only be looked at. */
+void letter_of_orphan(struct engine *engine, const struct solution *solution,
+                      const struct ask *ask);
+
 void letter_restore(struct engine *engine, const struct letter_row *row, uint64_t left_ms);
 
 /* Waiting to be replayed: in a ride, and in nobody's. */

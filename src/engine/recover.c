@@ -188,7 +188,10 @@ static void restore_solution(struct engine *engine, const struct solution_row *r
         return;
     struct solution *solution = solution_of(engine, row);
     struct pool *pool = pool_by_key(engine, &row->key, row->client);
-    if (row->is_kept && pool != NULL && pool_has_room(pool) && !row->is_shared && row->handed == 0)
+    if (client_is_gone(engine, row->client))
+        TRACE(engine, "a solution of a client that is gone");
+    else if (row->is_kept && pool != NULL && pool_has_room(pool) && !row->is_shared &&
+             row->handed == 0)
         (void)pool_add(engine, pool, solution);
     else if (row->is_kept)
         cache_put(engine, solution, row->is_shared);
@@ -257,8 +260,25 @@ static void fail(struct engine *engine, struct request *request, enum class clas
     blob_unref(error);
 }
 
+/* Nobody can read the requests of a client that is gone, nor retry with its keys. */
+static void drop_request(struct engine *engine, request_id id)
+{
+    const struct request gone = {.public_id = id, .is_journaled = true};
+    journal_request_over(engine, &gone);
+}
+
+static void drop_idempotency(struct engine *engine, const struct key *digest)
+{
+    const struct idempotency gone = {.node = {.key = *digest}};
+    journal_idempotency_over(engine, &gone);
+}
+
 static void restore_request(struct engine *engine, const struct request_row *row)
 {
+    if (engine->clients[row->client].options.is_gone) {
+        drop_request(engine, row->id);
+        return;
+    }
     struct recovery *recovery = recovery_of(engine);
     const struct restored_flight *restored = find_flight(recovery, row->flight);
     struct solution *solution = row->flight == 0 ? index_find(&recovery->by_uid, row->solution)
@@ -285,6 +305,10 @@ static void restore_request(struct engine *engine, const struct request_row *row
 
 static void restore_idempotency(struct engine *engine, const struct idempotency_row *row)
 {
+    if (engine->clients[row->client].options.is_gone) {
+        drop_idempotency(engine, &row->digest);
+        return;
+    }
     struct recovery *recovery = recovery_of(engine);
     const struct restored_flight *restored = find_flight(recovery, row->flight);
     struct flight *flight = restored == NULL ? NULL : restored->flight;
@@ -371,9 +395,21 @@ static void resume(struct engine *engine, struct flight *flight)
     }
 }
 
+/* Banked for one, of a client that is gone: paid for, and nobody had it. */
+static void bank_as_letter(struct engine *engine, const struct solution *solution)
+{
+    const struct ask ask = {.reuse = REUSE_SINGLE};
+    if (client_is_gone(engine, solution->client) && !solution->is_shared && solution->handed == 0 &&
+        solution->expires_ms > engine->now_ms)
+        letter_of_orphan(engine, solution, &ask);
+}
+
 void engine_restored(struct engine *engine)
 {
     struct recovery *recovery = recovery_of(engine);
+    /* Only now: their numbers come after those of all letters there are. */
+    for (size_t i = 0; i < recovery->by_uid.count; i++)
+        bank_as_letter(engine, recovery->by_uid.entries[i].solution);
     for (size_t i = 0; i < recovery->flight_count; i++)
         if (recovery->flights[i].flight != NULL)
             resume(engine, recovery->flights[i].flight);

@@ -54,14 +54,15 @@ static bool is_in_time(const struct engine *engine, const struct flight *flight,
 
 /* A refill that came back would stand in the queue before newcomers, so its pool starts another when
  * nobody waits. */
-static bool is_tried_again(const struct flight *flight)
+static bool is_tried_again(const struct engine *engine, const struct flight *flight)
 {
-    return flight_is_wanted(flight) && flight->pool == NULL;
+    return flight_is_wanted(flight) && flight->pool == NULL &&
+           !client_is_gone(engine, flight->client);
 }
 
 static bool may_try_again(struct engine *engine, const struct flight *flight, enum class class)
 {
-    return is_tried_again(flight) && flight->tries[class] < most_tries(engine, class) &&
+    return is_tried_again(engine, flight) && flight->tries[class] < most_tries(engine, class) &&
            slots_can_reserve(engine, flight) && stats_retry_allowed(engine);
 }
 
@@ -157,7 +158,7 @@ void retry_after_window(struct engine *engine, struct flight *flight)
     /* A storm passes, and the queue waits for that; an account out of order does not by itself. */
     const bool is_hopeless =
         breaker_is_open(engine) && engine->breaker.cause_class == CLASS_ACCOUNT;
-    const bool may_resend = engine->options.resend_ambiguous && is_tried_again(flight) &&
+    const bool may_resend = engine->options.resend_ambiguous && is_tried_again(engine, flight) &&
                             slots_can_reserve(engine, flight) && !is_hopeless;
     if (!may_resend) {
         flight_fail(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));

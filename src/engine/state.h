@@ -178,6 +178,8 @@ struct letter {
     struct blob *error;      /* owned */
     struct blob *pingback;   /* owned, or NULL */
     struct blob *text;       /* owned, or NULL: the solution that found no place */
+    struct blob *extra;      /* owned, or NULL: its further members */
+    uint64_t fresh_ms;       /* until when that is good, or 0 */
     struct key key;
     uint64_t number;
     request_id request; /* whose caller could not be told, or 0 */
@@ -425,6 +427,12 @@ static inline struct tally *tally_at(const struct engine *engine, unsigned days_
 static inline bool clients_may_share(const struct engine *engine, client_id one, client_id other)
 {
     return one == other || engine->options.clients_share;
+}
+
+/* Is what was solved for this client nobody's? It is no longer configured, and shared with none. */
+static inline bool client_is_gone(const struct engine *engine, client_id client)
+{
+    return engine->clients[client].options.is_gone && !engine->options.clients_share;
 }
 
 #define TRACE(engine, ...)                               \

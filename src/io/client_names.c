@@ -6,6 +6,8 @@
 const char *client_name(const struct gate *gate, client_id client)
 {
     const struct config *config = gate->config;
+    if (client >= gate->client_room)
+        return gate->gone_names[client - gate->client_room];
     return config->client_count == 0 ? ANONYMOUS : config->clients[client].name;
 }
 
@@ -32,17 +34,36 @@ struct stats_scope client_scope(const struct gate *gate, const struct api_names 
     };
 }
 
+static bool find_gone(const struct gate *gate, struct slice name, client_id *client)
+{
+    for (size_t i = 0; i < gate->gone_count; i++) {
+        if (slice_equals(name, slice_from(gate->gone_names[i]))) {
+            *client = (client_id)(gate->client_room + i);
+            return true;
+        }
+    }
+    return false;
+}
+
 bool client_by_name(const struct gate *gate, struct slice name, client_id *client)
 {
     const struct config *config = gate->config;
     *client = 0;
-    if (config->client_count == 0)
-        return slice_equals(name, SLICE_OF(ANONYMOUS));
+    if (config->client_count == 0 && slice_equals(name, SLICE_OF(ANONYMOUS)))
+        return true;
     for (size_t i = 0; i < config->client_count; i++) {
         if (slice_equals(name, slice_from(config->clients[i].name))) {
             *client = (client_id)i;
             return true;
         }
     }
-    return false;
+    return find_gone(gate, name, client);
+}
+
+bool client_is_live(const struct gate *gate, client_id client)
+{
+    const struct config *config = gate->config;
+    return config->client_count == 0
+               ? client == 0
+               : client < config->client_count && !config->clients[client].is_gone;
 }

@@ -148,6 +148,29 @@ static bool read_order(struct gate *gate, uint64_t number, struct letter_order *
     return true;
 }
 
+/* Whose it is from now on; what was a client's that is gone must be somebody's first. */
+static bool read_into(struct gate *gate, const struct letter_view *view, struct letter_order *order,
+                      struct mistake *mistake)
+{
+    const struct slice name = params_value(&gate->params, SLICE_OF("into"));
+    if (order->verb != LETTER_REPLAY || view->kind == LETTER_OF_CALLBACK)
+        return true;
+    if (name.len == 0)
+        return client_is_live(gate, view->client) ||
+               bad_filter(mistake,
+                          "into: its client is no longer configured; say whose it is to be");
+    if (!client_by_name(gate, name, &order->into) || !client_is_live(gate, order->into))
+        return bad_filter(mistake, "into: no client has this name");
+    params_reset(&gate->params);
+    if (view->params->len == 0 || params_unpack(&gate->params, view->params) != 0 ||
+        identity_compute(&gate->identity_options, &gate->params, &gate->scopes[order->into],
+                         &gate->scratch, &gate->identity) != 0)
+        return bad_filter(mistake, "into: this letter holds no parameters to solve again");
+    order->has_into = true;
+    order->into_key = gate->identity.key;
+    return true;
+}
+
 static void give_order(struct gate *gate, const struct http_request *request, struct visit *visit,
                        enum letter_verb verb, uint64_t number)
 {
@@ -159,7 +182,8 @@ static void give_order(struct gate *gate, const struct http_request *request, st
     }
     struct event event = gate_event(gate, EVENT_LETTERS);
     event.letters = (struct letter_order){.caller = request->caller, .verb = verb};
-    if (!read_order(gate, number, &event.letters, &mistake)) {
+    if (!read_order(gate, number, &event.letters, &mistake) ||
+        (number != 0 && !read_into(gate, &view, &event.letters, &mistake))) {
         intake_complain(gate, request->caller, visit, &mistake);
         return;
     }

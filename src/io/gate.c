@@ -459,8 +459,9 @@ static void close_gate(struct gate *gate)
     sodium_memzero(gate->nonce_secret, sizeof(gate->nonce_secret));
     sodium_memzero(gate->old_nonce_secret, sizeof(gate->old_nonce_secret));
     sodium_memzero(&gate->identity_options, sizeof gate->identity_options);
-    sodium_memzero(gate->scopes, gate->client_room * sizeof *gate->scopes);
+    sodium_memzero(gate->scopes, (gate->client_room + GONE_CLIENTS) * sizeof *gate->scopes);
     free(gate->scopes);
+    free(gate->is_warned);
     const int err = uv_loop_close(&gate->loop);
     ASSERT(err == 0);
 }
@@ -522,8 +523,9 @@ int gate_run(struct config *config, const struct gate_loader *loader)
     gate->config = config;
     gate->loader = loader;
     gate->client_room = config->client_count + SPARE_CLIENTS;
-    gate->scopes = calloc(gate->client_room, sizeof *gate->scopes);
-    ASSERT(gate->scopes != NULL);
+    gate->scopes = calloc(gate->client_room + GONE_CLIENTS, sizeof *gate->scopes);
+    gate->is_warned = calloc(gate->client_room + GONE_CLIENTS, sizeof *gate->is_warned);
+    ASSERT(gate->scopes != NULL && gate->is_warned != NULL);
     const int err = uv_loop_init(&gate->loop);
     ASSERT(err == 0);
     gate->started_ms = uv_now(&gate->loop);

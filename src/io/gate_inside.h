@@ -23,6 +23,8 @@
 #define ENTROPY_WORDS 64
 #define SEED_WORDS 4
 #define X_REQUEST_ID_MAX 48
+/* Rows of more than so many different clients that are no longer configured are left alone. */
+#define GONE_CLIENTS 64
 
 /* How an exchange is to be answered; every answer of the engine finds it by its caller. */
 enum door {
@@ -79,6 +81,10 @@ struct gate {
     struct identity_options identity_options;
     struct identity_scope *scopes; /* owned: of each client, whose place keeps its name */
     size_t scope_count;
+    /* Clients that only rows know: their numbers begin at client_room. */
+    char gone_names[GONE_CLIENTS][CLIENT_NAME_MAX];
+    size_t gone_count;
+    bool *is_warned;        /* owned: of each client that is gone */
     struct targets targets; /* of pools */
     uint8_t nonce_secret[NONCE_SECRET_BYTES];
     uint8_t old_nonce_secret[NONCE_SECRET_BYTES]; /* of nonces told before it was rotated */

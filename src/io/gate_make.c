@@ -72,18 +72,25 @@ static void take_times(const struct config *config, struct engine_options *optio
 }
 
 /* Without configured clients everybody is client 0, with no limits of its own. */
-static struct client_options *make_clients(const struct config *config, uint16_t *count)
+static struct client_options *make_clients(const struct gate *gate, uint16_t *count)
 {
-    *count = config->client_count == 0 ? 1 : (uint16_t)config->client_count;
+    static const struct client_options anybody = {.weight = 1, .budget_per_day = UINT64_MAX};
+    const struct config *config = gate->config;
+    const size_t live = config->client_count == 0 ? 1 : config->client_count;
+    *count = (uint16_t)(gate->gone_count == 0 ? live : gate->client_room + gate->gone_count);
     struct client_options *clients = calloc(*count, sizeof *clients);
     ASSERT(clients != NULL);
-    clients[0] = (struct client_options){.weight = 1, .budget_per_day = UINT64_MAX};
+    for (size_t i = 0; i < *count; i++) {
+        clients[i] = anybody;
+        clients[i].is_gone = i >= gate->client_room;
+    }
     for (size_t i = 0; i < config->client_count; i++)
         clients[i] = (struct client_options){
             .slots = config->clients[i].slots,
             .weight = config->clients[i].weight,
             .requests = config->clients[i].requests,
             .budget_per_day = config->clients[i].budget_per_day,
+            .is_gone = config->clients[i].is_gone,
         };
     return clients;
 }
@@ -117,8 +124,8 @@ void gate_configure_engine(struct gate *gate)
 {
     struct engine_options options;
     take_all(gate->config, &options);
-    options.max_clients = (uint16_t)gate->client_room;
-    struct client_options *clients = make_clients(gate->config, &options.client_count);
+    options.max_clients = (uint16_t)(gate->client_room + GONE_CLIENTS);
+    struct client_options *clients = make_clients(gate, &options.client_count);
     options.clients = clients;
     engine_configure(gate->engine, &options);
     set_trace(gate->engine);
@@ -129,8 +136,8 @@ struct engine *gate_make_engine(const struct gate *gate)
 {
     struct engine_options options;
     take_all(gate->config, &options);
-    options.max_clients = (uint16_t)gate->client_room;
-    struct client_options *clients = make_clients(gate->config, &options.client_count);
+    options.max_clients = (uint16_t)(gate->client_room + GONE_CLIENTS);
+    struct client_options *clients = make_clients(gate, &options.client_count);
     options.clients = clients;
     options.has_journal = gate->persist.store != NULL;
     struct pool_options *pools = targets_pools(&gate->targets, gate->config);

@@ -4,6 +4,7 @@
 #include "io/client_names.h"
 #include "io/doors.h"
 #include "io/gate_inside.h"
+#include "io/gone.h"
 #include "io/log.h"
 
 #include <sodium.h>
@@ -27,6 +28,11 @@ static const char *name_of(void *context, client_id client)
 static bool find_client(void *context, struct slice name, client_id *client)
 {
     return client_by_name(context, name, client);
+}
+
+static bool find_gone(void *context, struct slice name, client_id *client)
+{
+    return gone_meet(context, name, client);
 }
 
 static int report(const char *event, struct slice why, int code)
@@ -67,7 +73,8 @@ int persist_lock(struct gate *gate)
 
 int persist_open(struct gate *gate)
 {
-    const struct store_names names = {.context = gate, .name_of = name_of, .find = find_client};
+    const struct store_names names = {
+        .context = gate, .name_of = name_of, .find = find_client, .find_gone = find_gone};
     if (gate->persist.store == NULL)
         return EX_OK;
     struct buf mistake;
@@ -284,6 +291,7 @@ int persist_restore(struct gate *gate)
     struct store_counters counters;
     store_counters(persist->store, &counters);
     warn_of_loss(&counters);
+    gone_warn(gate);
     LOG(LOG_LEVEL_INFO, "restored", log_number("flights", (int64_t)persist->restored_flights),
         log_number("skipped", (int64_t)counters.skipped),
         log_number("took_ms", (int64_t)((uv_hrtime() - start_ns) / 1000000)));

@@ -4,6 +4,7 @@
 #include "io/gate.h"
 #include "io/gate_inside.h"
 #include "io/gate_make.h"
+#include "io/gone.h"
 #include "io/log.h"
 #include "io/service.h"
 #include "proto/config_reload.h"
@@ -38,6 +39,7 @@ static void adopt(struct gate *gate, struct config *fresh)
     gate_configure_engine(gate);
     const struct notices_options notices = notices_options_of(gate->config);
     notices_configure(gate->notices, &notices);
+    gone_warn(gate);
     if (kept.len > 0)
         LOG(LOG_LEVEL_WARN, "restart_needed", log_text("options", buf_slice(&kept)));
     LOG(LOG_LEVEL_INFO, "reloaded", log_number("clients", (int64_t)gate->config->client_count));

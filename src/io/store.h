@@ -30,6 +30,8 @@ struct store_names {
     void *context;
     const char *(*name_of)(void *context, client_id client);
     bool (*find)(void *context, struct slice name, client_id *client);
+    /* One that is no longer configured, for rows that hold what was paid for; NULL: they are passed over. */
+    bool (*find_gone)(void *context, struct slice name, client_id *client);
 };
 
 enum store_opening {

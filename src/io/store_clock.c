@@ -19,6 +19,7 @@ static const char *const leaps[] = {
     "UPDATE attempt SET started = max(started + ?1, 0) WHERE started" IN_REASON,
     "UPDATE request SET expires = max(expires + ?1, 0) WHERE expires" IN_REASON,
     "UPDATE idempotency SET expires = max(expires + ?1, 0) WHERE expires" IN_REASON,
+    "UPDATE letter SET fresh = max(fresh + ?1, 0) WHERE fresh > 0 AND fresh" IN_REASON,
 };
 
 /* How the clocks stood when they were looked at last. */

@@ -34,13 +34,23 @@ static bool find_client(struct finder *finder, struct slice name, client_id *cli
     return finder->is_known;
 }
 
+/* Books and budgets of a client that is gone are nobody's, and go by their age. */
+static bool find_gone(const struct store_names *names, enum record_kind kind, struct slice name,
+                      client_id *client)
+{
+    const bool is_worth_it = kind != RECORD_TALLY && kind != RECORD_SPENT;
+    return is_worth_it && names->find_gone != NULL &&
+           names->find_gone(names->context, name, client);
+}
+
 static bool take_row(struct sqlite3_stmt *statement, struct finder *finder, struct record *record)
 {
     struct sql_in in = {.statement = statement};
     struct slice name = SLICE_NONE;
     row_take(&in, record, &name);
     client_id *const client = row_client(record);
-    return !in.is_bad && (client == NULL || find_client(finder, name, client));
+    return !in.is_bad && (client == NULL || find_client(finder, name, client) ||
+                          find_gone(finder->names, record->kind, name, client));
 }
 
 static struct sqlite3_stmt *prepare(struct store_db *db, enum record_kind kind, int64_t wall_ms)

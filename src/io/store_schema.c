@@ -74,7 +74,9 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "UPDATE solution SET kept = 0;"
     "UPDATE flight SET key = zeroblob(32);"
     "UPDATE attempt SET key = zeroblob(32);"
-    "UPDATE letter SET key = zeroblob(32);",
+    "UPDATE letter SET key = zeroblob(32);"
+    "ALTER TABLE letter ADD COLUMN extra BLOB;"
+    "ALTER TABLE letter ADD COLUMN fresh INTEGER NOT NULL DEFAULT 0;",
 };
 
 const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
@@ -86,7 +88,10 @@ const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
                       .key = "day, client, type",
                       .columns = "day, client, type, counters",
                       .dead = "day < ?1 / 86400000 - 8"},
-    [RECORD_SPENT] = {.name = "spent", .key = "client", .columns = "client, day, spent"},
+    [RECORD_SPENT] = {.name = "spent",
+                      .key = "client",
+                      .columns = "client, day, spent",
+                      .dead = "day < ?1 / 86400000 - 8"},
     [RECORD_SOLUTION] = {.name = "solution",
                          .key = "id",
                          .columns =
@@ -117,7 +122,7 @@ const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
                        .key = "number",
                        .columns = "number, key, client, type, class, reuse, priority, one_time, "
                                   "created, told, replays, error, notes, params, kind, request, "
-                                  "pingback, text, task"},
+                                  "pingback, text, task, extra, fresh"},
 };
 
 bool schema_is_ours(struct sqlite3 *db, struct buf *mistake)

@@ -49,6 +49,7 @@ struct config_client {
     uint32_t requests;       /* most requests waiting; 0: the global limit */
     uint64_t budget_per_day; /* UINT64_MAX: no limit */
     enum reuse reuse;        /* REUSE_DEFAULT when not said */
+    bool is_gone;            /* a reload took it away; its place stays its own */
 };
 
 /* A target whose solutions are solved ahead. */

@@ -157,6 +157,7 @@ static void merge_clients(const struct config *running, struct config *fresh)
         }
         struct config_client *const gone = &merged[count++];
         memcpy(gone->name, running->clients[i].name, sizeof(gone->name));
+        gone->is_gone = true;
         gone->weight = 1;
         gone->budget_per_day = UINT64_MAX;
     }

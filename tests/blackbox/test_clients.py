@@ -3,7 +3,7 @@
 from gateway import ADMIN, PAGE, rewrite
 from harness import check, contains, equal, run, test, wait_until
 from store_world import StoreWorld, make_second_version
-from vendor_world import paid_for
+from vendor_world import letters, paid_for, problem
 
 CRAWLER = {"name": "crawler", "key": "crawler-crawler-crawler-crawl-32"}
 SHOP = {"name": "shop", "key": "shop-shop-shop-shop-shop-shop-32"}
@@ -156,6 +156,117 @@ def a_database_of_the_version_before_keeps_ids_and_paid_tasks_and_says_what_it_d
         equal(world.result_text(joined, key=CRAWLER["key"]), text, "by joining what was under way")
         world.restart()
         check("keys_changed" not in world.gate.stderr(), "said once")
+
+
+# --- clients that are gone ------------------------------------------------------------------------
+
+
+def pay_for(world, **client):
+    """A paid task whose solution is not there yet, of a request whose id was told."""
+    world.submit_id(sitekey="SIM-NEVER.orphan", **client)
+    world.await_journaled_task(1)
+
+
+def the_orphan(world, name, key=ADMIN):
+    """The letter that the task of a client that is gone becomes, once the vendor has solved it."""
+    world.sim.solve()
+    wait_until(lambda: letters(world, key=key)["total"] == 1, "the letter")
+    number = letters(world, key=key)["letters"][0]["id"]
+    letter = world.call("GET", f"/v1/letters/{number}", key=key).json()
+    equal((letter["kind"], letter["client"]), ("orphan", name), "kind and client")
+    equal(letter["params"]["sitekey"], "SIM-NEVER.orphan", "what was asked for")
+    check(letter["solution"].startswith("SIM_"), f"its solution: {letter}")
+    return letter
+
+
+def is_warned_of(world, name, tasks=1):
+    line = world.gate.wait_line("event=client_gone")
+    for words in ("level=warn", f"client={name}", f"paid_tasks={tasks}", "orphan"):
+        contains(line, words)
+
+
+def replay_into(world, letter, client, key=ADMIN):
+    reply = world.call("POST", f"/v1/letters/{letter['id']}/replay", {"into": client}, key=key)
+    equal((reply.status, reply.text), (202, '{"queued":1}'), "the replay")
+
+
+def leaves_nothing(world, name):
+    for table in ("flight", "attempt", "request", "solution"):
+        wait_until(lambda: world.rows(f"SELECT count(*) FROM {table} WHERE client = '{name}'")[0][0] == 0, f"no row in {table}")
+
+
+@test
+def what_a_removed_client_paid_for_becomes_a_letter_that_any_client_can_have():
+    with start() as world:
+        pay_for(world, key=CRAWLER["key"])
+        world.kill()
+        world.gate.config["clients"] = [SHOP, BOSS]
+        world.start()
+        is_warned_of(world, "crawler")
+        letter = the_orphan(world, "crawler")
+        leaves_nothing(world, "crawler")
+        problem(world.call("POST", f"/v1/letters/{letter['id']}/replay", key=ADMIN), 422, "bad_parameter")
+        problem(world.call("POST", f"/v1/letters/{letter['id']}/replay", {"into": "crawler"}, key=ADMIN), 422, "bad_parameter")
+        replay_into(world, letter, "shop")
+        equal(letters(world, key=ADMIN)["total"], 0, "letters left")
+        had = solved(world, SHOP, "SIM-NEVER.orphan")
+        equal((had["solution"], had["source"]), (letter["solution"], "dedup_cache"), "the shop has it")
+        equal(world.paid(), 1, "paid for")
+
+
+@test
+def an_orphan_survives_a_restart_with_its_solution_and_its_clients_name():
+    with start() as world:
+        pay_for(world, key=CRAWLER["key"])
+        world.kill()
+        world.gate.config["clients"] = [RENAMED, SHOP, BOSS]
+        world.start()
+        is_warned_of(world, "crawler")
+        letter = the_orphan(world, "crawler")
+        leaves_nothing(world, "crawler")
+        world.restart()
+        check("client_gone" not in world.gate.stderr(), "nothing is at the vendor any more")
+        equal(letters(world, key=ADMIN, client="crawler")["total"], 1, "letters of the old name")
+        replay_into(world, letter, "spider")
+        equal(solved(world, RENAMED, "SIM-NEVER.orphan")["solution"], letter["solution"], "under its new name")
+        equal(world.paid(), 1, "paid for")
+
+
+@test
+def the_first_clients_orphan_what_everybody_paid_for():
+    with StoreWorld(sim=("--solve-time", "100ms")) as world:
+        pay_for(world)
+        world.kill()
+        world.gate.config["clients"] = [CRAWLER, BOSS]
+        world.start()
+        is_warned_of(world, "anonymous")
+        replay_into(world, the_orphan(world, "anonymous"), "crawler")
+        equal(solved(world, CRAWLER, "SIM-NEVER.orphan")["source"], "dedup_cache", "the crawler has it")
+        equal(world.paid(), 1, "paid for")
+
+
+@test
+def removing_all_clients_orphans_what_they_paid_for():
+    with start() as world:
+        pay_for(world, key=CRAWLER["key"])
+        world.kill()
+        del world.gate.config["clients"]
+        world.start()
+        is_warned_of(world, "crawler")
+        replay_into(world, the_orphan(world, "crawler", key=None), "anonymous", key=None)
+        equal(world.solved(sitekey="SIM-NEVER.orphan")["source"], "dedup_cache", "everybody has it")
+        equal(world.paid(), 1, "paid for")
+
+
+@test
+def a_reload_that_removes_a_client_orphans_what_it_paid_for():
+    with start() as world:
+        pay_for(world, key=CRAWLER["key"])
+        rewrite(world, lambda config: config.update(clients=[SHOP, BOSS]))("reloaded")
+        is_warned_of(world, "crawler")
+        replay_into(world, the_orphan(world, "crawler"), "shop")
+        equal(solved(world, SHOP, "SIM-NEVER.orphan")["source"], "dedup_cache", "the shop has it")
+        equal(world.paid(), 1, "paid for")
 
 
 run()

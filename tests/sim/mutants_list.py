@@ -182,7 +182,7 @@ MUTANTS = [
      "        struct flight *flight = pools_refill(engine);\n"
      "        if (flight == NULL)\n            flight = next_in_turn(engine);", "sim extras"),
     ("pool: a refill is tried again before newcomers", "src/engine/retry.c",
-     "    return flight_is_wanted(flight) && flight->pool == NULL;", "    return flight_is_wanted(flight);", "sim extras"),
+     "    return flight_is_wanted(flight) && flight->pool == NULL &&", "    return flight_is_wanted(flight) &&", "sim extras"),
     ("pool: it is filled beyond its size", "src/engine/pool.c",
      "pool->solving < pool->options.size &&", "pool->solving <= pool->options.size &&", "sim extras"),
     ("pool: one that failed is not filled for a day", "src/engine/pool.c",

@@ -145,6 +145,184 @@ static void each_has_its_own_flight_after_a_restart(void **state)
     skip_lines(w);
 }
 
+/* ---- clients that are gone --------------------------------------------------------------- */
+
+static const struct client_options without_the_crawler[CLIENTS] = {
+    [CRAWLER] = {.weight = 1, .budget_per_day = UINT64_MAX, .is_gone = true},
+    [SHOP] = {.weight = 1, .budget_per_day = UINT64_MAX},
+};
+
+/* A configuration without the crawler is read, after a crash or while it runs. */
+static void lose_the_crawler(struct world *w, bool is_crash)
+{
+    w->options.clients = without_the_crawler;
+    if (is_crash)
+        crash(w, ALL_RECORDS);
+    else
+        engine_configure(w->engine, &w->options);
+}
+
+static struct letter_view only_letter(const struct world *w)
+{
+    struct letter_view view;
+    uint64_t number = 1;
+    assert_int_equal(gauges_of(w).letters, 1);
+    while (!engine_find_letter(w->engine, number, &view))
+        number++;
+    return view;
+}
+
+static void replay_into(struct world *w, client_id client)
+{
+    struct event event = {.kind = EVENT_LETTERS,
+                          .now_ms = WORLD_START_MS + w->now_ms,
+                          .wall_ms = WORLD_START_WALL_MS + (int64_t)w->now_ms};
+    event.letters = (struct letter_order){.verb = LETTER_REPLAY,
+                                          .filter = every_letter(),
+                                          .has_into = true,
+                                          .into = client,
+                                          .into_key = {{'N'}}};
+    engine_step(w->engine, &event);
+    tick(w);
+}
+
+static struct world *world_with_an_orphan(bool is_crash)
+{
+    struct world *w = two_clients(false, true);
+    ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
+    accepted(w, "a1", "T1");
+    lose_the_crawler(w, is_crash);
+    pass(w, 6000);
+    solved(w, "a1", "TOKEN");
+    skip_lines(w);
+    return w;
+}
+
+static void the_task_of_a_client_that_is_gone_becomes_a_letter(void **state)
+{
+    (void)state;
+    for (int is_crash = 0; is_crash < 2; is_crash++) {
+        struct world *w = world_with_an_orphan(is_crash);
+        const struct letter_view letter = only_letter(w);
+        assert_int_equal(letter.kind, LETTER_OF_ORPHAN);
+        assert_int_equal(letter.client, CRAWLER);
+        assert_true(slice_equals(letter.text, SLICE_OF("TOKEN")));
+        assert_true(letter.params->len > 0);
+        assert_int_equal(gauges_of(w).solutions, 0);
+        assert_int_equal(w->tally.submits, 1);
+    }
+}
+
+static void nobody_solves_an_orphan_again_before_it_is_somebodys(void **state)
+{
+    (void)state;
+    struct world *w = world_with_an_orphan(true);
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 5000);
+    assert_int_equal(w->tally.submits, 1);
+    assert_false(only_letter(w).is_replaying);
+    skip_lines(w);
+}
+
+static void a_fresh_orphan_is_its_new_clients_for_nothing(void **state)
+{
+    (void)state;
+    struct world *w = world_with_an_orphan(true);
+    crash(w, ALL_RECORDS);
+    replay_into(w, SHOP);
+    skip_lines(w);
+    assert_int_equal(gauges_of(w).letters, 0);
+    ask(w, "shop", .key = "N", .client = SHOP);
+    assert_int_equal(stats_of(w)->answered_dedup_cache, 1);
+    assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+}
+
+static void a_stale_orphan_is_solved_again_for_its_new_client(void **state)
+{
+    (void)state;
+    struct world *w = world_with_an_orphan(true);
+    pass(w, HOURS_MS(2));
+    skip_lines(w);
+    replay_into(w, SHOP);
+    assert_int_equal(w->tally.submits, 2);
+    assert_int_equal(only_letter(w).client, SHOP);
+    skip_lines(w);
+    accepted(w, "a2", "T2");
+    pass(w, 6000);
+    solved(w, "a2", "NEW");
+    assert_int_equal(gauges_of(w).letters, 0);
+    skip_lines(w);
+}
+
+/* Its time ran out before it was solved, so that nobody knows its parameters any more. */
+static void a_stray_of_a_client_that_is_gone_becomes_a_letter_to_look_at(void **state)
+{
+    (void)state;
+    struct world *w = two_clients(false, true);
+    ask(w, "crawler", .key = "K", .client = CRAWLER);
+    accepted(w, "a1", "T1");
+    pass(w, 59000);
+    pending(w, "a1");
+    pass(w, 1000);
+    order_letters(w, LETTER_DROP, every_letter());
+    lose_the_crawler(w, false);
+    pass(w, 5000);
+    solved(w, "a1", "LATE");
+    skip_lines(w);
+    assert_int_equal(only_letter(w).kind, LETTER_OF_ORPHAN);
+    assert_int_equal(only_letter(w).params->len, 0);
+    replay_into(w, SHOP);
+    assert_int_equal(gauges_of(w).letters, 1);
+    skip_lines(w);
+}
+
+static void a_caller_that_waits_when_its_client_goes_is_answered(void **state)
+{
+    (void)state;
+    struct world *w = two_clients(false, false);
+    ask(w, "crawler", .key = "K", .client = CRAWLER);
+    accepted(w, "a1", "T1");
+    lose_the_crawler(w, false);
+    pass(w, 6000);
+    skip_lines(w);
+    solved(w, "a1", "TOKEN");
+    expect(w, "[  6000] answer crawler r1 solved \"TOKEN\" source api attempts 1\n");
+    assert_int_equal(gauges_of(w).letters, 0);
+}
+
+static void nothing_is_paid_again_for_a_client_that_is_gone(void **state)
+{
+    (void)state;
+    for (int is_crash = 0; is_crash < 2; is_crash++) {
+        struct world *w = two_clients(false, true);
+        ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
+        accepted(w, "a1", "T1");
+        lose_the_crawler(w, is_crash);
+        pass(w, 6000);
+        failed(w, "a1", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
+        pass(w, 100000);
+        assert_int_equal(w->tally.submits, 1);
+        skip_lines(w);
+    }
+}
+
+static void what_was_banked_for_one_becomes_a_letter(void **state)
+{
+    (void)state;
+    struct world *w = two_clients(false, true);
+    ask(w, "crawler", .key = "K", .client = CRAWLER, .reuse = REUSE_SINGLE);
+    accepted(w, "a1", "T1");
+    gone(w, "crawler");
+    pass(w, 6000);
+    solved(w, "a1", "TOKEN");
+    lose_the_crawler(w, true);
+    assert_int_equal(only_letter(w).kind, LETTER_OF_ORPHAN);
+    crash(w, ALL_RECORDS);
+    assert_int_equal(gauges_of(w).letters, 1);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -157,6 +335,14 @@ int main(void)
         STORY(an_idempotency_key_is_its_clients_after_a_restart),
         STORY(clients_that_share_join_and_reuse),
         STORY(each_has_its_own_flight_after_a_restart),
+        STORY(the_task_of_a_client_that_is_gone_becomes_a_letter),
+        STORY(nobody_solves_an_orphan_again_before_it_is_somebodys),
+        STORY(a_fresh_orphan_is_its_new_clients_for_nothing),
+        STORY(a_stale_orphan_is_solved_again_for_its_new_client),
+        STORY(a_stray_of_a_client_that_is_gone_becomes_a_letter_to_look_at),
+        STORY(a_caller_that_waits_when_its_client_goes_is_answered),
+        STORY(nothing_is_paid_again_for_a_client_that_is_gone),
+        STORY(what_was_banked_for_one_becomes_a_letter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,6 +71,8 @@ static struct letter_row some_letter(struct rand *rand, uint64_t id)
         .request = rand_u64(rand),
         .pingback = flip(rand) ? some_bytes(rand) : NULL,
         .text = flip(rand) ? some_bytes(rand) : NULL,
+        .extra = flip(rand) ? some_bytes(rand) : NULL,
+        .fresh_wall_ms = soon(rand),
         .note_count = (size_t)rand_below(rand, NOTES_MAX + 1),
     };
     some_string(rand, row.task_id, sizeof(row.task_id));
@@ -253,6 +255,7 @@ struct record world_share(const struct record *record)
         struct letter_row *const row = &copy.letter;
         (void)blob_ref(row->pingback);
         (void)blob_ref(row->text);
+        (void)blob_ref(row->extra);
         (void)blob_ref(row->error);
         (void)blob_ref(row->params);
         if (row->note_count > 0) {
@@ -420,6 +423,8 @@ static const char *letter_difference(const struct letter_row *a, const struct le
     SAME(request);
     SAME_BLOB(pingback);
     SAME_BLOB(text);
+    SAME_BLOB(extra);
+    SAME(fresh_wall_ms);
     SAME_STRING(task_id);
     SAME_BLOB(error);
     SAME_BLOB(params);

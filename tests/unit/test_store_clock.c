@@ -284,9 +284,11 @@ static void the_first_version_is_understood(void **state)
     append_attempt(world, 3, 8, false);
     world_until_durable(world, world->seq);
     world_close(world);
-    world_run_sql(world, "ALTER TABLE idempotency DROP COLUMN client;"
-                         "ALTER TABLE attempt RENAME COLUMN counted TO replied;"
-                         "DROP TABLE clock; PRAGMA user_version = 1");
+    world_run_sql(world,
+                  "ALTER TABLE idempotency DROP COLUMN client;"
+                  "ALTER TABLE letter DROP COLUMN extra; ALTER TABLE letter DROP COLUMN fresh;"
+                  "ALTER TABLE attempt RENAME COLUMN counted TO replied;"
+                  "DROP TABLE clock; PRAGMA user_version = 1");
     world_open(world);
     assert_int_equal(store_load(world->store, &world->clocks, count_counted, &names), 0);
     world_close(world);
@@ -341,7 +343,9 @@ static void keys_of_the_second_version_are_discarded_and_counted(void **state)
     append_solution(world, 2, false);
     world_until_durable(world, world->seq);
     world_close(world);
-    world_run_sql(world, "ALTER TABLE idempotency DROP COLUMN client; PRAGMA user_version = 2");
+    world_run_sql(world, "ALTER TABLE idempotency DROP COLUMN client;"
+                         "ALTER TABLE letter DROP COLUMN extra; ALTER TABLE letter DROP COLUMN "
+                         "fresh; PRAGMA user_version = 2");
     world_open(world);
     store_counters(world->store, &counters);
     assert_int_equal(counters.lost_solutions, 1);
