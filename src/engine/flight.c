@@ -367,7 +367,7 @@ void flight_abandon(struct engine *engine, struct flight *flight)
     if (flight->state == FLIGHT_SOLVED && flight->reuse != REUSE_SHARED &&
         flight->solution->handed == 0)
         keep_solution(engine, flight, flight->solution);
-    if (flight->state == FLIGHT_SUBMITTING && !flight_is_wanted(flight))
+    if (flight->state == FLIGHT_SUBMITTING && flight->attempt != NULL && !flight_is_wanted(flight))
         withdraw_submit(engine, flight->attempt);
     /* Ended flights are freed by flight_wake; paid ones are finished for the bank. */
     if (flight->state != FLIGHT_QUEUED && flight->state != FLIGHT_BACKING_OFF)

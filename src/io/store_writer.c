@@ -25,7 +25,9 @@ enum work {
 static int write_record(struct store *store, const struct store_entry *entry)
 {
     if (entry->leap != NULL) {
+        /* What the start was to delete goes with the next round, by the clock as it is then. */
         store->dead_wall_ms = 0;
+        store->tidy_at_ns = uv_hrtime() + TIDY_EVERY_NS;
         return db_leap(&store->db, entry->leap);
     }
     const struct record *const record = &entry->record;

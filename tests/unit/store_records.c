@@ -213,9 +213,10 @@ struct record world_record(struct store_world *world, enum record_kind kind, uin
         record.tally = some_tally(rand, id);
         break;
     case RECORD_SPENT:
-        record.spent = (struct spent_row){.client = (client_id)(id % WORLD_CLIENTS),
-                                          .day = (int64_t)rand_below(rand, 20000),
-                                          .spent = rand_u64(rand)};
+        record.spent =
+            (struct spent_row){.client = (client_id)(id % WORLD_CLIENTS),
+                               .day = WORLD_NOW / 86400000 + (int64_t)rand_below(rand, 20000),
+                               .spent = rand_u64(rand)};
         break;
     case RECORD_SOLUTION:
         record.solution = some_solution(rand, id);
