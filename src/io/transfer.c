@@ -58,6 +58,45 @@ static bool is_loopback_address(const char *address)
            strncmp(address, "::ffff:127.", 11) == 0;
 }
 
+/* The number after these words; false when there is none. */
+static bool number_after(struct slice line, struct slice words, unsigned long long *number)
+{
+    const char *found = memmem(line.data, line.len, words.data, words.len);
+    if (found == NULL)
+        return false;
+    const char *digits = found + words.len;
+    const size_t most = (size_t)(line.data + line.len - digits);
+    size_t len = 0;
+    while (len < most && digits[len] >= '0' && digits[len] <= '9')
+        len++;
+    return slice_to_u64((struct slice){.data = digits, .len = len}, number);
+}
+
+/* HTTP/2: a stream that the vendor refused, or that is beyond the last one of its GOAWAY, was not acted upon
+ * (RFC 9113 6.8 and 8.7). libcurl says so nowhere else but in these lines, the first of them only of the first
+ * request on a connection. Should it ever use other words, such a submit is ambiguous: that costs time and
+ * nothing else. */
+static int on_debug(CURL *easy, curl_infotype kind, char *text, size_t len, void *context)
+{
+    struct transfer *transfer = context;
+    (void)easy;
+    if (kind != CURLINFO_TEXT || transfer->sends != 1)
+        return 0;
+    const size_t line_len = len > 0 && text[len - 1] == '\n' ? len - 1 : len;
+    const struct slice line = {.data = text, .len = line_len};
+    unsigned long long last;
+    if (slice_starts_with(line, SLICE_OF("Using Stream ID: ")) &&
+        !number_after(line, SLICE_OF("Using Stream ID: "), &transfer->stream))
+        transfer->stream = 0;
+    const bool is_goaway = slice_starts_with(line, SLICE_OF("recveived GOAWAY, error=")) ||
+                           slice_starts_with(line, SLICE_OF("received GOAWAY, error="));
+    if (is_goaway && number_after(line, SLICE_OF("last_stream="), &last))
+        transfer->is_refused |= last < transfer->stream;
+    transfer->is_refused |=
+        slice_equals(line, SLICE_OF("REFUSED_STREAM, retrying a fresh connect"));
+    return 0;
+}
+
 /* libcurl calls this right before it sends a request, on whatever connection. When a kept-alive
  * connection dies before the reply, it sends the request again all by itself, a POST too, and we
  * would pay twice (RELIABILITY.md finding 1): so the second time is refused. Asking for a result
@@ -72,7 +111,14 @@ static int on_before_send(void *context, char *peer, char *local, int peer_port,
         return CURL_PREREQFUNC_ABORT;
     const bool is_repeatable = transfer->kind != CALL_SUBMIT && transfer->kind != CALL_REPORT;
     transfer->sends++;
-    return transfer->sends == 1 || is_repeatable ? CURL_PREREQFUNC_OK : CURL_PREREQFUNC_ABORT;
+    /* From here on, since its words cost time: for on_debug. */
+    if (transfer->setup->has_http2 && !is_repeatable)
+        WIRE_SET(transfer->wire.easy, CURLOPT_VERBOSE, 1L);
+    if (transfer->sends == 1 || is_repeatable)
+        return CURL_PREREQFUNC_OK;
+    /* The next request would not be the first on this connection, and then less can be proven of it. */
+    WIRE_SET(transfer->wire.easy, CURLOPT_FORBID_REUSE, 1L);
+    return CURL_PREREQFUNC_ABORT;
 }
 
 static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
@@ -133,6 +179,8 @@ struct transfer *transfer_new(const struct transfer_setup *setup)
     WIRE_SET(easy, CURLOPT_HEADERDATA, transfer);
     WIRE_SET(easy, CURLOPT_PREREQFUNCTION, on_before_send);
     WIRE_SET(easy, CURLOPT_PREREQDATA, transfer);
+    WIRE_SET(easy, CURLOPT_DEBUGFUNCTION, on_debug);
+    WIRE_SET(easy, CURLOPT_DEBUGDATA, transfer);
     return transfer;
 }
 
@@ -163,6 +211,8 @@ void transfer_reset(struct transfer *transfer, enum call_kind kind, attempt_id a
     transfer->header_bytes = 0;
     transfer->sends = 0;
     transfer->is_too_big = false;
+    transfer->is_refused = false;
+    transfer->stream = 0;
     transfer->retry_after_len = 0;
     if (transfer->body.room > KEEP_BYTES)
         wipe(&transfer->body);
@@ -198,6 +248,8 @@ void transfer_arm(struct transfer *transfer)
     if (is_multipart)
         set_multipart_headers(transfer);
     WIRE_SET(easy, CURLOPT_HTTPHEADER, is_multipart ? transfer->headers : setup->form_headers);
+    WIRE_SET(easy, CURLOPT_VERBOSE, 0L);
+    WIRE_SET(easy, CURLOPT_FORBID_REUSE, 0L);
     WIRE_SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body.len);
     WIRE_SET(easy, CURLOPT_POSTFIELDS, buf_slice(&transfer->body).data);
 }
@@ -208,7 +260,7 @@ void transfer_reply(const struct transfer *transfer, bool is_ok, int64_t wall_ms
     long status = 0;
     (void)curl_easy_getinfo(transfer->wire.easy, CURLINFO_RESPONSE_CODE, &status);
     *reply = (struct vendor_reply){
-        .is_sent = transfer->sends > 0,
+        .is_sent = transfer->sends > 0 && !(transfer->is_refused && transfer->header_bytes == 0),
         .is_complete = is_ok,
         .http_status = status,
         .body = buf_slice(&transfer->reply),

@@ -22,6 +22,7 @@ struct transfer_setup {
     char *ca_file;                /* owned, or NULL */
     char *user_agent;             /* owned */
     const char *protocols;        /* the one scheme we speak */
+    bool has_http2;               /* the vendor may speak it: it is agreed upon in TLS */
     bool must_be_loopback;        /* plain HTTP is allowed for this host only because it is near */
     uint32_t connect_timeout_ms;
     struct sockets *sockets; /* borrowed */
@@ -42,7 +43,9 @@ struct transfer {
     size_t header_bytes;
     uint32_t sends; /* how often libcurl was about to send the request */
     bool is_too_big;
-    bool is_on_submit_url; /* where the handle points, to spare setting it again */
+    unsigned long long stream; /* of HTTP/2, once it is known; else 0 */
+    bool is_refused;           /* the vendor said that it did not act upon the request */
+    bool is_on_submit_url;     /* where the handle points, to spare setting it again */
     char retry_after[64];
     size_t retry_after_len;
 };

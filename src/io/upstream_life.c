@@ -38,6 +38,7 @@ static int set_up(struct transfer_setup *setup, const struct upstream_options *o
     setup->submit_url = url.submit;
     setup->query_url = url.query;
     setup->protocols = url.scheme;
+    setup->has_http2 = strcmp(url.scheme, "https") == 0;
     setup->must_be_loopback = url.must_be_loopback;
     setup->ca_file = copy(options->ca_file);
     setup->user_agent = copy(options->user_agent);

@@ -1,0 +1,300 @@
+#!/usr/bin/env python3
+"""HTTP/2 to the vendor: what a refused stream proves, what it does not, and a real terminator in front. (TAP)"""
+import json
+import os
+import shutil
+import socket
+import ssl
+import struct
+import subprocess
+import tempfile
+import threading
+
+from gateway import QUICK, World, free_port, merge
+from harness import KEY, TIMEOUT, Gate, Program, Skip, check, equal, http_request, run, test, wait_until
+
+PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
+DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
+END_STREAM, ACK, END_HEADERS = 1, 1, 4
+NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, CANCEL = 0, 2, 7, 8
+STATUS_200 = b"\x88"  # RFC 7541: ":status 200" in the static table
+
+
+def certificate(folder):
+    path = os.path.join(folder, "cert.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
+                    os.path.join(folder, "key.pem"), "-out", path, "-days", "2", "-subj", "/CN=localhost", "-addext",
+                    "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
+    return path
+
+
+class Vendor:
+    """Speaks just enough HTTP/2 to take a request and to say anything about it; a submit gets the next of `script`."""
+
+    def __init__(self, script):
+        self.script = list(script)
+        self.submits = 0
+        self.streams = []  # of each submit: the connection's number and the stream's
+        self.polls = 0
+        self.connections = 0
+        self._lock = threading.Lock()
+
+    def __enter__(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.certificate = certificate(self._folder.name)
+        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self._context.load_cert_chain(self.certificate, os.path.join(self._folder.name, "key.pem"))
+        self._context.set_alpn_protocols(["h2"])
+        self._listener = socket.create_server(("127.0.0.1", 0))
+        self.url = f"https://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._listener.close()
+        self._folder.cleanup()
+
+    def _accept(self):
+        while True:
+            try:
+                raw, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self._serve, args=(raw, self.connections), daemon=True).start()
+
+    def _serve(self, raw, number):
+        try:
+            with self._context.wrap_socket(raw, server_side=True) as wire:
+                wire.settimeout(TIMEOUT)
+                check(exactly(wire, len(PREFACE)) == PREFACE, "no HTTP/2 preface")
+                wire.sendall(frame(SETTINGS, 0, 0, b""))
+                self._serve_streams(wire, number)
+        except (OSError, EOFError):
+            pass
+
+    def _serve_streams(self, wire, number):
+        bodies = {}
+        while True:
+            kind, flags, stream, payload = read_frame(wire)
+            if kind == SETTINGS and not flags & ACK:
+                wire.sendall(frame(SETTINGS, ACK, 0, b""))
+            elif kind == PING and not flags & ACK:
+                wire.sendall(frame(PING, ACK, 0, payload))
+            elif kind == DATA:
+                bodies[stream] = bodies.get(stream, b"") + payload
+            if kind in (DATA, HEADERS) and flags & END_STREAM:
+                with self._lock:
+                    ends = self._answer(wire, number, stream, bodies.pop(stream, b""))
+                if ends:
+                    return
+
+    def _answer(self, wire, number, stream, body):
+        """True when the connection is over."""
+        if b"action=" in body:
+            self.polls += 1
+            reply(wire, stream, {"status": 1, "request": "TOKEN"})
+            return False
+        self.submits += 1
+        self.streams.append((number, stream))
+        what = self.script.pop(0) if self.script else "accept"
+        if what == "accept":
+            reply(wire, stream, {"status": 1, "request": str(7000 + self.submits)})
+        elif what == "goaway below":
+            wire.sendall(frame(GOAWAY, 0, 0, struct.pack(">II", stream - 2 if stream > 2 else 0, NO_ERROR)))
+        elif what == "goaway at":
+            wire.sendall(frame(GOAWAY, 0, 0, struct.pack(">II", stream, NO_ERROR)))
+            return True
+        elif what == "end":
+            return True
+        else:
+            wire.sendall(frame(RST_STREAM, 0, stream, struct.pack(">I", what)))
+        return False
+
+
+def exactly(wire, count):
+    data = b""
+    while len(data) < count:
+        more = wire.recv(count - len(data))
+        if not more:
+            raise EOFError
+        data += more
+    return data
+
+
+def read_frame(wire):
+    head = exactly(wire, 9)
+    return head[3], head[4], struct.unpack(">I", head[5:])[0] & 0x7fffffff, exactly(wire, int.from_bytes(head[:3], "big"))
+
+
+def frame(kind, flags, stream, payload):
+    return len(payload).to_bytes(3, "big") + bytes([kind, flags]) + struct.pack(">I", stream) + payload
+
+
+def reply(wire, stream, document):
+    wire.sendall(frame(HEADERS, END_HEADERS, stream, STATUS_200) + frame(DATA, END_STREAM, stream, json.dumps(document).encode()))
+
+
+class Place:
+    """A gateway whose vendor speaks HTTP/2 by this script."""
+
+    def __init__(self, *script, **config):
+        self.vendor = Vendor(script)
+        self.config = merge({**QUICK, "ambiguity_window": "30s"}, config)
+
+    def __enter__(self):
+        self.vendor.__enter__()
+        upstream = {"url": self.vendor.url, "key": KEY, "slots": 10, "ca_file": self.vendor.certificate}
+        self.gate = Gate(merge({"upstream": upstream}, self.config))
+        self.gate.__enter__()
+        return self
+
+    def __exit__(self, *error):
+        try:
+            self.gate.__exit__(*error)
+        finally:
+            self.vendor.__exit__(*error)
+
+    def solve(self, sitekey="x", wait=10):
+        return http_request(self.gate.url + "/v1/solves", body={
+            "method": "turnstile", "sitekey": sitekey, "pageurl": "https://example.com/", "wait": wait})
+
+    def counters(self):
+        total = http_request(self.gate.url + "/v1/stats").json()["total"]
+        return tuple(total[name] for name in ("submits_accepted", "submits_not_sent", "submits_ambiguous"))
+
+
+@test
+def a_refused_stream_was_not_sent_and_is_tried_again():
+    with Place(REFUSED_STREAM) as place:
+        equal(place.solve().json()["solution"], "TOKEN")
+        equal((place.vendor.submits, place.counters()), (2, (1, 1, 0)), "one refused, one accepted")
+
+
+@test
+def a_stream_beyond_the_last_of_a_goaway_was_not_sent():
+    with Place("goaway below") as place:
+        equal(place.solve().json()["solution"], "TOKEN")
+        equal((place.vendor.submits, place.counters()), (2, (1, 1, 0)), "one refused, one accepted")
+
+
+@test
+def a_goaway_says_the_same_on_a_connection_that_has_served_before():
+    with Place("accept", "goaway below") as place:
+        place.solve("first")
+        equal(place.solve("second").json()["solution"], "TOKEN")
+        equal((place.vendor.submits, place.counters()), (3, (2, 1, 0)), "one refused, two accepted")
+        check(place.vendor.streams[1][1] > 1, "the refused stream was not the first of its connection")
+
+
+@test
+def what_libcurl_cannot_tell_from_a_dead_connection_is_ambiguous():
+    # Of a connection that has served before it says only that it would send the request again.
+    with Place("accept", REFUSED_STREAM) as place:
+        place.solve("first")
+        place.solve("second", wait=None)
+        wait_until(lambda: place.counters()[2] == 1, "the second submit to be ambiguous")
+        equal(place.vendor.submits, 2, "submits")
+        equal(place.counters(), (1, 0, 1), "accepted, not sent, ambiguous")
+
+
+@test
+def any_other_end_of_a_stream_is_ambiguous_and_not_sent_again():
+    for end in (INTERNAL_ERROR, CANCEL, NO_ERROR, "goaway at", "end"):
+        for before in ([], ["accept"]):
+            with Place(*before, end) as place:
+                if before:
+                    place.solve("first")
+                place.solve("second", wait=None)
+                wait_until(lambda: place.counters()[2] == 1, f"the submit that ended with {end} to be ambiguous")
+                equal(place.vendor.submits, len(before) + 1, f"after {end}; submits")
+                equal(place.counters(), (len(before), 0, 1), f"after {end}; counters")
+
+
+@test
+def a_vendor_that_always_refuses_is_tried_as_often_as_one_that_is_away():
+    with Place(*[REFUSED_STREAM] * 50, retry={"cap": "100ms"}) as place:
+        answer = place.solve()
+        equal((answer.status, answer.json()["code"]), (502, "vendor_unreachable"))
+        equal((place.vendor.submits, place.counters()), (4, (0, 4, 0)))
+
+
+# --- a real terminator ----------------------------------------------------------------------------
+
+NGINX = """daemon off; worker_processes 1; pid {folder}/pid; {user}
+events {{ worker_connections 256; }}
+http {{
+  access_log {folder}/access.log combined;
+  server {{
+    listen 127.0.0.1:{port} ssl http2;
+    ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;
+    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
+    location / {{ proxy_pass {sim}; }}
+  }}
+}}
+"""
+
+
+class Terminator(Program):
+    def __init__(self, sim):
+        super().__init__()
+        self.sim, self.port = sim, free_port()
+
+    def __enter__(self):
+        self._kept = tempfile.TemporaryDirectory()
+        self.folder = self._kept.name
+        self.certificate = certificate(self.folder)
+        return self.start()
+
+    def __exit__(self, *error):
+        try:
+            super().__exit__(*error)
+        finally:
+            self._kept.cleanup()
+
+    def command(self):
+        nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
+        if nginx is None:
+            raise Skip("nginx is not installed")
+        user = "user root;" if os.geteuid() == 0 else ""
+        with open(os.path.join(self.folder, "nginx.conf"), "w", encoding="utf-8") as file:
+            file.write(NGINX.format(folder=self.folder, port=self.port, sim=self.sim, user=user))
+        return [nginx, "-p", self.folder, "-e", os.path.join(self.folder, "start.log"), "-c", file.name]
+
+    def wait_line(self, pattern, timeout=TIMEOUT):
+        """It prints no ready line: what counts is that somebody answers."""
+        if pattern != self.ready:
+            return super().wait_line(pattern, timeout)
+
+        def is_there():
+            check(self.process.poll() is None, f"nginx ended: {self.stderr()}")
+            try:
+                socket.create_connection(("127.0.0.1", self.port)).close()
+                return True
+            except ConnectionRefusedError:
+                return False
+
+        wait_until(is_there, "nginx")
+        return f"ready on http://127.0.0.1:{self.port}"
+
+
+@test
+def solves_go_through_a_real_http2_terminator():
+    with World() as plain, Terminator(plain.sim.url) as nginx:
+        config = merge(QUICK, {"upstream": {"url": f"https://127.0.0.1:{nginx.port}", "key": KEY, "slots": 20,
+                                            "ca_file": nginx.certificate}})
+        with Gate(config) as gate:
+            for i in range(20):
+                answer = http_request(gate.url + "/v1/solves", body={
+                    "method": "turnstile", "sitekey": f"h2-{i}", "pageurl": "https://example.com/", "wait": 15})
+                equal(answer.status, 200, answer.text)
+            total = http_request(gate.url + "/v1/stats").json()["total"]
+        equal((total["submits_accepted"], plain.paid()), (20, 20), "paid once each")
+        with open(os.path.join(nginx.folder, "access.log"), encoding="utf-8") as file:
+            lines = file.read().splitlines()
+        equal([line for line in lines if "HTTP/2.0" not in line], [], "calls that were not HTTP/2")
+        check(len(lines) >= 40, f"{len(lines)} calls")
+
+
+run()
