@@ -3,6 +3,7 @@
 import json
 import os
 import shutil
+import signal
 import socket
 import ssl
 import struct
@@ -12,6 +13,7 @@ import threading
 
 from gateway import QUICK, World, free_port, merge
 from harness import KEY, TIMEOUT, Gate, Program, Skip, check, equal, http_request, run, test, wait_until
+from store_world import TracedGate, need_strace
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
@@ -217,6 +219,29 @@ def a_vendor_that_always_refuses_is_tried_as_often_as_one_that_is_away():
         answer = place.solve()
         equal((answer.status, answer.json()["code"]), (502, "vendor_unreachable"))
         equal((place.vendor.submits, place.counters()), (4, (0, 4, 0)))
+
+
+# --- the system's certificates --------------------------------------------------------------------
+
+
+@test
+def the_systems_certificates_are_not_read_for_each_connection():
+    need_strace()
+    trace = tempfile.NamedTemporaryFile()
+    with Vendor([]) as vendor:
+        gate = TracedGate(merge(QUICK, {"upstream": {"url": vendor.url, "key": KEY}, "retry": {"cap": "100ms"}}))
+        gate.prefix = ("strace", "-f", "-o", trace.name, "-e", "trace=openat")
+        gate.env = {**os.environ, "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":detect_leaks=0"}
+        with gate:
+            answer = http_request(gate.url + "/v1/solves", body={
+                "method": "turnstile", "sitekey": "x", "pageurl": "https://example.com/", "wait": 15})
+            equal((answer.status, answer.json()["code"]), (502, "vendor_unreachable"), "nobody vouches for this vendor")
+            check(vendor.connections >= 4, f"{vendor.connections} connections")
+            gate.signal_it(signal.SIGTERM)
+            gate.process.wait(TIMEOUT)
+    opened = trace.read().decode("utf-8", "replace")
+    # Once to see whether the directory has as many, and once for the lane if it does not.
+    check(opened.count("ca-certificates.crt") <= 2, f"the bundle was opened {opened.count('ca-certificates.crt')} times")
 
 
 # --- a real terminator ----------------------------------------------------------------------------
