@@ -36,7 +36,7 @@ void callbacks_on_done(void *context, const struct pingback_result *result)
 static void add_code(struct vendor *vendor, const struct task *task, enum callback_sort sort,
                      struct buf *code)
 {
-    if (sort == CALLBACK_ERROR)
+    if (sort == CALLBACK_ERROR || fault_kind(&task->callback_fault) == FAULT_CODE)
         buf_add(code, slice_from(task->callback_fault.text));
     else if (sort == CALLBACK_FORGED)
         buf_add(code, SLICE_OF("SIM_FORGED"));

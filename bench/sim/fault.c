@@ -1,5 +1,6 @@
 #include "fault.h"
 
+#include "base/buf.h"
 #include "text.h"
 
 #include <stdio.h>
@@ -68,6 +69,8 @@ const struct fault_row fault_rows[] = {
      "the task ends with this error code, by poll and by callback"},
     {"task-never", PLACE_TASK, FAULT_NEVER, VALUE_NONE, NULL, "the task is never solved"},
     {"task-slow", PLACE_TASK, FAULT_SLOW, VALUE_MS, "60s", "the task takes this long"},
+    {"task-reply", PLACE_TASK, FAULT_REPLY, VALUE_BYTES, "{\"status\":1,\"request\":\"\"}",
+     "once solved, each poll is answered with these very bytes; %XX is a byte"},
     {"callback-ok", PLACE_CALLBACK, FAULT_NONE, VALUE_NONE, NULL,
      "nothing goes wrong (for scripts)"},
     {"callback-drop", PLACE_CALLBACK, FAULT_DROP, VALUE_NONE, NULL, "it is never made"},
@@ -82,6 +85,8 @@ const struct fault_row fault_rows[] = {
      "a second one brings another code; value only: it alone, so polls say otherwise"},
     {"callback-error", PLACE_CALLBACK, FAULT_ERROR, VALUE_TEXT, "ERROR_CAPTCHA_UNSOLVABLE",
      "it brings this error code although the task is solved"},
+    {"callback-code", PLACE_CALLBACK, FAULT_CODE, VALUE_BYTES, "%01",
+     "it brings these very bytes; %XX is a byte"},
 };
 const size_t fault_row_count = sizeof fault_rows / sizeof fault_rows[0];
 
@@ -113,6 +118,41 @@ static bool is_one_line(struct slice text)
     return text.len <= 64;
 }
 
+static int hex_digit(char c)
+{
+    static const char digits[] = "0123456789abcdefABCDEF";
+    const char *found = c == '\0' ? NULL : strchr(digits, c);
+
+    if (found == NULL)
+        return -1;
+    return (int)(found - digits) < 16 ? (int)(found - digits) : (int)(found - digits) - 6;
+}
+
+/* False for a % without two digits, and for a zero byte, which would end the text. */
+static bool read_bytes(struct slice text, const char **bytes)
+{
+    struct buf out;
+    bool is_good = true;
+
+    buf_init(&out, text.len + 1);
+    for (size_t i = 0; i < text.len; i++) {
+        char c = text.data[i];
+        if (c == '%') {
+            const int high = i + 2 < text.len ? hex_digit(text.data[i + 1]) : -1;
+            const int low = i + 2 < text.len ? hex_digit(text.data[i + 2]) : -1;
+            is_good = is_good && high >= 0 && low >= 0;
+            c = (char)((high & 15) << 4 | (low & 15));
+            i += 2;
+        }
+        is_good = is_good && c != '\0';
+        buf_add_char(&out, c);
+    }
+    if (is_good)
+        *bytes = text_intern(buf_slice(&out));
+    buf_close(&out);
+    return is_good;
+}
+
 bool fault_set(struct fault *fault, const struct fault_row *row, struct slice value)
 {
     unsigned long long number;
@@ -127,6 +167,8 @@ bool fault_set(struct fault *fault, const struct fault_row *row, struct slice va
     case VALUE_TEXT:
         fault->text = text_intern(text);
         return is_one_line(text);
+    case VALUE_BYTES:
+        return read_bytes(text, &fault->text);
     case VALUE_MS:
         return text_to_ms(text, &fault->number);
     case VALUE_NUMBER:

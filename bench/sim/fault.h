@@ -37,16 +37,19 @@ enum fault_kind {
     FAULT_TWICE,
     FAULT_NEVER,
     FAULT_SLOW,
+    FAULT_REPLY,
     FAULT_DROP,
     FAULT_EARLY,
     FAULT_LATE,
     FAULT_FORGED,
     FAULT_OTHER_CODE,
+    FAULT_CODE,
 };
 
 enum fault_value {
     VALUE_NONE,
     VALUE_TEXT,
+    VALUE_BYTES, /* any text; %XX in it is a byte */
     VALUE_MS,
     VALUE_NUMBER,
 };
@@ -62,7 +65,7 @@ struct fault_row {
 
 struct fault {
     const struct fault_row *row; /* NULL: nothing goes wrong */
-    const char *text;            /* of VALUE_TEXT; lives as long as the process */
+    const char *text;            /* of VALUE_TEXT and VALUE_BYTES; lives as long as the process */
     uint64_t number;             /* of VALUE_MS and VALUE_NUMBER */
 };
 

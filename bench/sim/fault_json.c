@@ -205,7 +205,7 @@ int fault_json_read(struct faults *faults, struct slice json, struct buf *proble
 static void add_fault(struct buf *out, const struct fault *fault)
 {
     buf_addf(out, "{\"fault\":\"%s\"", fault->row->name);
-    if (fault->row->value == VALUE_TEXT) {
+    if (fault->row->value == VALUE_TEXT || fault->row->value == VALUE_BYTES) {
         buf_add(out, SLICE_OF(",\"value\":"));
         text_add_json(out, slice_from(fault->text));
     } else if (fault->row->value == VALUE_MS) {

@@ -61,7 +61,10 @@ static void speak_answer(struct vendor *vendor, struct http_reply *reply, const 
         price = buf_slice(&vendor->scratch);
     }
     vendor->outcome = "ready";
-    if (speak_begin(vendor, reply))
+    const bool is_json = speak_begin(vendor, reply);
+    if (task->reply != NULL)
+        buf_add(reply->body, slice_from(task->reply));
+    else if (is_json)
         answer_add_json(reply->body, task, &vendor->style, price);
     else
         answer_add_plain(reply->body, task, &vendor->style, price);

@@ -145,6 +145,8 @@ static bool change_way(struct http_reply *reply, const struct fault *fault)
     case FAULT_TWICE:
     case FAULT_NEVER:
     case FAULT_SLOW:
+    case FAULT_REPLY:
+    case FAULT_CODE:
     case FAULT_DROP:
     case FAULT_EARLY:
     case FAULT_LATE:

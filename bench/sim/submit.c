@@ -74,6 +74,8 @@ static void set_fate(struct vendor *vendor, struct task *task, const struct magi
         solve_ms = magic->solve_ms;
     if (fault_kind(fault) == FAULT_ERROR)
         task->error = fault->text;
+    if (fault_kind(fault) == FAULT_REPLY)
+        task->reply = fault->text;
     task->is_never = fault_kind(fault) == FAULT_NEVER;
     task->solve_ms = solve_ms;
     task->settles_ms = task->accepted_ms + solve_ms;

@@ -62,6 +62,7 @@ struct task {
     struct blob *pingback;   /* URL, or NULL */
     struct blob *user_agent; /* what an irregular answer repeats, or NULL */
     const char *error;       /* the code it ends with, or NULL; lives as long as the process */
+    const char *reply;       /* what polls are answered with once it is solved, or NULL; the same */
     struct fault callback_fault;
     struct fault poll_fault; /* of every poll, set by a magic sitekey */
     struct task_detail *detail;

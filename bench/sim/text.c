@@ -7,11 +7,12 @@
 
 /* Words come from magic sitekeys too, that is from strangers: both bounds are theirs. */
 #define INTERN_WORDS 1024
-#define INTERN_WORD_BYTES 128
+#define INTERN_BYTES ((size_t)16 << 20)
 #define MS_MAX (10ULL * 365 * 24 * 3600 * 1000)
 
 static char *interned[INTERN_WORDS];
 static size_t interned_count;
+static size_t interned_bytes;
 
 bool text_to_double(struct slice text, double *number)
 {
@@ -184,7 +185,7 @@ const char *text_intern(struct slice word)
     for (size_t i = 0; i < interned_count; i++)
         if (slice_equals(slice_from(interned[i]), word))
             return interned[i];
-    if (interned_count == INTERN_WORDS || word.len > INTERN_WORD_BYTES)
+    if (interned_count == INTERN_WORDS || word.len > INTERN_BYTES - interned_bytes)
         return "ERROR_SIM_TOO_MANY_WORDS";
     char *copy = malloc(word.len + 1);
     ASSERT(copy != NULL);
@@ -192,6 +193,7 @@ const char *text_intern(struct slice word)
         memcpy(copy, word.data, word.len);
     copy[word.len] = '\0';
     interned[interned_count++] = copy;
+    interned_bytes += word.len;
     return copy;
 }
 
@@ -199,6 +201,7 @@ void text_forget_interned(void)
 {
     while (interned_count > 0)
         free(interned[--interned_count]);
+    interned_bytes = 0;
 }
 
 /* Edit distance by rows; words longer than a row are never near. */

@@ -71,15 +71,17 @@ struct report {
 
 /* How a call to the vendor ended, already classified by proto (RELIABILITY.md 5.4). */
 enum outcome {
-    OUTCOME_NOT_SENT,  /* proven: not one byte of it can have been acted upon */
-    OUTCOME_ACCEPTED,  /* submit: task_id is set */
-    OUTCOME_REJECTED,  /* submit: the vendor said no; class and code say why */
-    OUTCOME_AMBIGUOUS, /* submit: sent and unheard of */
-    OUTCOME_PENDING,   /* poll: not ready */
-    OUTCOME_SOLVED,    /* poll or callback: text (and extra) are set */
-    OUTCOME_FAILED,    /* poll or callback: the vendor gave up; class and code say why */
-    OUTCOME_UNHEARD,   /* poll or probe: no usable reply; ask again later */
-    OUTCOME_WITHDRAWN, /* submit or poll: taken back, and so not sent */
+    OUTCOME_NOT_SENT,      /* proven: not one byte of it can have been acted upon */
+    OUTCOME_ACCEPTED,      /* submit: task_id is set */
+    OUTCOME_REJECTED,      /* submit: the vendor said no; class and code say why */
+    OUTCOME_AMBIGUOUS,     /* submit: sent and unheard of */
+    OUTCOME_PENDING,       /* poll: not ready */
+    OUTCOME_SOLVED,        /* poll or callback: text (and extra) are set */
+    OUTCOME_FAILED,        /* poll or callback: the vendor gave up; class and code say why */
+    OUTCOME_UNHEARD,       /* poll or probe: no usable reply; ask again later */
+    OUTCOME_UNDELIVERABLE, /* poll or callback: solved, but nothing that can be handed out; text is
+                              what came, for a letter, and code says why */
+    OUTCOME_WITHDRAWN,     /* submit or poll: taken back, and so not sent */
 };
 
 struct vendor_result {
@@ -90,7 +92,8 @@ struct vendor_result {
     char task_id[TASK_ID_MAX];
     uint32_t retry_after_ms; /* 0 when the vendor did not say */
     struct blob *text;       /* borrowed: the solution; the engine takes a reference */
-    struct blob *extra;      /* borrowed: further members as JSON object text, or NULL */
+    struct blob *extra;      /* borrowed, or NULL: a JSON object with what a JSON reply has beyond a
+                                text in `request`, which is its first member where it is no string */
     caller_id caller;        /* callback: who is acknowledged once it is safe */
 };
 

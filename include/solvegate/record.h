@@ -126,6 +126,7 @@ struct attempt_note {
 #define LETTER_KIND_LIST(X) \
     X(FLIGHT, "flight")     \
     X(SOLUTION, "solution") \
+    X(ANSWER, "answer")     \
     X(CALLBACK, "callback") \
     X(ORPHAN, "orphan")
 

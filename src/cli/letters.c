@@ -198,7 +198,7 @@ static void add_attempts(struct buf *out, yyjson_val *attempts)
 
 static void print_letter(yyjson_val *root)
 {
-    static const char *const rows[] = {"id",    "client",  "type",    "class",
+    static const char *const rows[] = {"id",    "kind",    "client",  "type", "class",
                                        "error", "created", "expires", "key"};
     struct buf out;
     buf_init(&out, REMOTE_REPLY_MAX);
@@ -210,6 +210,11 @@ static void print_letter(yyjson_val *root)
     buf_addf(&out, "%-9s %" PRIu64 "\n", "told", view_number(root, "callers_told"));
     buf_addf(&out, "%-9s %" PRIu64 "%s\n", "replays", view_number(root, "replays"),
              view_flag(root, "replaying") ? ", one under way" : "");
+    if (view_has(root, "solution")) {
+        buf_addf(&out, "%-9s ", "solution");
+        view_add_clean(&out, view_text(root, "solution"));
+        buf_add_char(&out, '\n');
+    }
     buf_add(&out, SLICE_OF("parameters\n"));
     add_params(&out, yyjson_obj_get(root, "params"));
     buf_add(&out, SLICE_OF("attempts\n"));

@@ -3,6 +3,7 @@
 #include "cli/progress.h"
 #include "cli/term.h"
 #include "cli/view.h"
+#include "proto/base64.h"
 #include "proto/config_values.h"
 
 #include <inttypes.h>
@@ -43,16 +44,57 @@ static bool on_wait(void *context)
 
 /* ---- how it ends ------------------------------------------------------------------------- */
 
-/* The solution alone, so that a script can take it as it is. */
+/* Bytes that are no UTF-8 come beside the text. */
+static void add_bytes(struct buf *out, struct slice base64)
+{
+    struct base64 reader;
+    uint8_t bytes[768];
+    base64_open(&reader, base64);
+    for (size_t len; (len = base64_read(&reader, bytes, sizeof(bytes))) > 0;)
+        buf_add(out, (struct slice){.data = (const char *)bytes, .len = len});
+}
+
+static struct slice member_text(yyjson_val *root, const char *name)
+{
+    yyjson_val *const value = yyjson_obj_get(root, name);
+    return (struct slice){.data = yyjson_get_str(value), .len = yyjson_get_len(value)};
+}
+
+/* The solution alone, so that a script can take it as it is; a terminal gets nothing that it would obey. */
+static void print_text(yyjson_val *root)
+{
+    const struct slice bytes = member_text(root, "solution_base64");
+    const struct slice text = member_text(root, "solution");
+    struct buf out;
+    buf_init(&out, REMOTE_REPLY_MAX);
+    if (isatty(STDOUT_FILENO) == 1)
+        view_add_clean(&out, view_text(root, "solution"));
+    else if (slice_is_given(bytes))
+        add_bytes(&out, bytes);
+    else
+        buf_add(&out, text);
+    buf_add_char(&out, '\n');
+    view_print(&out);
+    buf_close(&out);
+}
+
+static void print_json(FILE *file, const char *name, const yyjson_val *value)
+{
+    char *const text = yyjson_val_write(value, 0, NULL);
+    (void)fprintf(file, "%s%s\n", name, text == NULL ? "-" : text);
+    free(text);
+}
+
 static void print_solution(const struct solve *solve, yyjson_val *root)
 {
-    yyjson_val *const extra = yyjson_obj_get(root, "extra");
-    (void)puts(view_text(root, "solution"));
-    if (extra != NULL) {
-        char *const text = yyjson_val_write(extra, 0, NULL);
-        (void)fprintf(stderr, "extra: %s\n", text == NULL ? "-" : text);
-        free(text);
-    }
+    const yyjson_val *const extra = yyjson_obj_get(root, "extra");
+    yyjson_val *const solution = yyjson_obj_get(root, "solution");
+    if (yyjson_is_ctn(solution))
+        print_json(stdout, "", solution);
+    else
+        print_text(root);
+    if (extra != NULL)
+        print_json(stderr, "extra: ", extra);
     if (isatty(STDERR_FILENO) == 1)
         (void)fprintf(stderr, "solved in %.1f s, source %s, good for %.0f s\n",
                       (double)(progress_now_ms() - solve->started_ms) / 1000,

@@ -69,7 +69,8 @@ struct flight {
     bool is_reserved; /* a unit of its client's budget is set aside for the next submit */
     bool is_paid;     /* a submit was or may have been accepted */
     bool is_journaled;
-    bool is_spared; /* it outlived its deadline in a standstill */
+    bool is_answered; /* a letter holds its answer, which cannot be handed out */
+    bool is_spared;   /* it outlived its deadline in a standstill */
 };
 
 /* Has its client a share left of the places and of the bytes (share.h)? */

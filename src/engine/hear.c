@@ -101,6 +101,42 @@ static void failed(struct engine *engine, struct attempt *attempt,
     retry_or_fail(engine, flight, result);
 }
 
+static void close_with(struct engine *engine, struct attempt *attempt,
+                       const struct vendor_result *result)
+{
+    attempt->is_closed = true;
+    attempt->is_solved = true;
+    attempt->text = blob_ref(result->text);
+    (void)journal_attempt(engine, attempt);
+}
+
+/* Solved and paid for, but nothing that anybody can be given: its bytes are safe before anything else is
+ * written, and nothing buys it again by itself. Asked for once more it is remembered for a while. */
+static void undeliverable(struct engine *engine, struct attempt *attempt,
+                          const struct vendor_result *result)
+{
+    struct flight *flight = attempt->flight;
+    const struct slice code = slice_from(result->code);
+    unknown_count(engine, code);
+    if (flight == NULL) {
+        letter_of_solution(engine, attempt, result, code);
+        close_with(engine, attempt, result);
+        return;
+    }
+    const attempt_id name = attempt->name;
+    history_add(engine, flight, result->class, code);
+    letter_of_answer(engine, flight, result);
+    flight->is_answered = true;
+    cache_put_mistake(engine, flight, code);
+    flight_fail(engine, flight, result->class, code);
+    /* Only now: a crash before that must find an open attempt, or the flight would make another. */
+    attempt = attempt_find(engine, name);
+    if (attempt == NULL)
+        return;
+    close_with(engine, attempt, result);
+    attempt_linger(engine, attempt);
+}
+
 /* Once for each attempt, however often it is heard of. */
 static void note_paid(struct engine *engine, struct attempt *attempt)
 {
@@ -242,15 +278,21 @@ void attempt_on_submitted(struct engine *engine, const struct vendor_result *res
     case OUTCOME_SOLVED:
     case OUTCOME_FAILED:
     case OUTCOME_UNHEARD:
+    case OUTCOME_UNDELIVERABLE:
         UNREACHABLE();
     }
     attempt_linger(engine, attempt);
 }
 
+static bool is_solution(const struct vendor_result *result)
+{
+    return result->outcome == OUTCOME_SOLVED || result->outcome == OUTCOME_UNDELIVERABLE;
+}
+
 /* After its end only one thing is news of an attempt: a solution for what was given up as failed. */
 static bool is_news(const struct attempt *attempt, const struct vendor_result *result)
 {
-    return !attempt->is_closed || (!attempt->is_solved && result->outcome == OUTCOME_SOLVED);
+    return !attempt->is_closed || (!attempt->is_solved && is_solution(result));
 }
 
 static void ask_again(struct engine *engine, struct attempt *attempt, uint32_t asked_ms)
@@ -266,6 +308,15 @@ static void end_late(struct engine *engine, struct attempt *attempt)
 {
     (void)journal_attempt(engine, attempt);
     attempt_linger(engine, attempt);
+}
+
+/* A poll found out what no callback has said. */
+static void note_missed(struct engine *engine, struct attempt *attempt)
+{
+    if (!engine->options.has_callbacks)
+        return;
+    attempt->is_missed = true;
+    health_count_missed(engine);
 }
 
 void attempt_on_polled(struct engine *engine, const struct vendor_result *result)
@@ -294,11 +345,14 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
         ask_again(engine, attempt, result->retry_after_ms);
         return;
     case OUTCOME_SOLVED:
-        if (engine->options.has_callbacks) {
-            attempt->is_missed = true;
-            health_count_missed(engine);
-        }
+        note_missed(engine, attempt);
         solved(engine, attempt, result);
+        if (is_late)
+            attempt_linger(engine, attempt);
+        return;
+    case OUTCOME_UNDELIVERABLE:
+        note_missed(engine, attempt);
+        undeliverable(engine, attempt, result);
         if (is_late)
             attempt_linger(engine, attempt);
         return;
@@ -337,7 +391,7 @@ static void quarantine(struct engine *engine, const struct attempt *attempt,
 static void hear_unknown(struct engine *engine, const struct vendor_result *result)
 {
     COUNT(engine, callbacks_unknown);
-    if (result->outcome == OUTCOME_SOLVED)
+    if (is_solution(result))
         letter_of_solution(engine, NULL, result, SLICE_OF("ERROR_SOLUTION_WITHOUT_FLIGHT"));
 }
 
@@ -352,8 +406,7 @@ static void absorb_repeat(struct engine *engine, const struct attempt *attempt,
                           const struct vendor_result *result)
 {
     COUNT(engine, callbacks_duplicate);
-    if (!is_same_text(attempt, result) && attempt->text != NULL &&
-        result->outcome == OUTCOME_SOLVED)
+    if (!is_same_text(attempt, result) && attempt->text != NULL && is_solution(result))
         quarantine(engine, attempt, result);
 }
 
@@ -368,7 +421,7 @@ static void hear_other_task(struct engine *engine, struct attempt *attempt,
     if (is_third || is_repeat || attempt->is_restored || result->outcome != OUTCOME_SOLVED) {
         COUNT(engine, callbacks_duplicate);
         /* After a restart nobody remembers whether somebody has it already. */
-        if (!is_repeat && result->outcome == OUTCOME_SOLVED) {
+        if (!is_repeat && is_solution(result)) {
             attempt->is_other_closed |= !is_third;
             quarantine(engine, attempt, result);
         }
@@ -423,18 +476,18 @@ static void hear_news(struct engine *engine, struct attempt *attempt,
     else
         COUNT(engine, callbacks_ok);
     histogram_add(&engine->timings[TIMING_CALLBACK], engine->now_ms - attempt->accepted_ms);
-    if (result->outcome == OUTCOME_SOLVED) {
+    if (result->outcome == OUTCOME_SOLVED)
         solved(engine, attempt, result);
-        return;
-    }
-    failed(engine, attempt, result);
+    else if (result->outcome == OUTCOME_UNDELIVERABLE)
+        undeliverable(engine, attempt, result);
+    else
+        failed(engine, attempt, result);
 }
 
 void attempt_on_callback(struct engine *engine, const struct vendor_result *result)
 {
     struct attempt *attempt = attempt_find(engine, result->attempt);
-    const bool says_something =
-        result->outcome == OUTCOME_SOLVED || result->outcome == OUTCOME_FAILED;
+    const bool says_something = is_solution(result) || result->outcome == OUTCOME_FAILED;
     if (attempt != NULL && says_something)
         note_arrival(engine, attempt);
     const bool fits = attempt != NULL && task_id_fits(attempt, result);

@@ -47,11 +47,15 @@ static bool bank_orphan(struct engine *engine, struct letter *letter)
     return true;
 }
 
-/* A solution without a place is for the operator to look at: there is nothing to do again. What was a
- * client's that is gone needs another one. */
-static bool may_replay(const struct engine *engine, const struct letter *letter)
+/* A solution without a place is for the operator to look at: there is nothing to do again. What was
+ * answered and paid for is bought again only if that very letter is asked for. What was a client's that is
+ * gone needs another one. */
+static bool may_replay(const struct engine *engine, const struct letter *letter,
+                       const struct letter_filter *filter)
 {
     if (letter_is_replaying(letter) || letter->kind == LETTER_OF_SOLUTION || engine->is_draining)
+        return false;
+    if (letter->kind == LETTER_OF_ANSWER && filter->number != letter->number)
         return false;
     return letter->kind == LETTER_OF_CALLBACK ||
            (letter->params->len > 0 && !client_is_gone(engine, letter->client));
@@ -73,7 +77,7 @@ static bool carry_out(struct engine *engine, struct letter *letter,
     case LETTER_REPLAY:
         if (order->has_into && !letter_is_replaying(letter) && letter->kind != LETTER_OF_CALLBACK)
             move_into(engine, letter, order);
-        if (!may_replay(engine, letter))
+        if (!may_replay(engine, letter, &order->filter))
             return false;
         if (bank_orphan(engine, letter))
             return true;

@@ -141,24 +141,49 @@ static void publish(struct engine *engine, struct letter *letter)
     alert_if_many(engine);
 }
 
-static void letter_new(struct engine *engine, struct flight *flight)
+/* Of a flight that ended badly, without its error, and before it is published. */
+static struct letter *letter_new(struct engine *engine, struct flight *flight, uint32_t more_bytes)
 {
-    struct letter *letter = letter_alloc(engine, flight->params->len);
+    struct letter *letter = letter_alloc(engine, flight->params->len + more_bytes);
     if (letter == NULL)
-        return;
+        return NULL;
     letter->params = blob_ref(flight->params);
-    letter->error = blob_ref(flight->error);
     letter->history = flight->history;
     flight->history = NULL;
     letter->key = flight->node.key;
     letter->told = flight->request_count;
     letter->client = flight->client;
     letter->captcha = flight->captcha;
-    letter->class = flight->error_class;
     letter->reuse = flight->reuse;
     letter->priority = flight->priority;
     letter->is_one_time = flight->is_one_time;
+    return letter;
+}
+
+static void letter_of_failure(struct engine *engine, struct flight *flight)
+{
+    struct letter *letter = letter_new(engine, flight, 0);
+    if (letter == NULL)
+        return;
+    letter->error = blob_ref(flight->error);
+    letter->class = flight->error_class;
     publish(engine, letter);
+}
+
+/* Letters that wait for this flight are about the same thing, and would have it bought again. */
+void letter_of_answer(struct engine *engine, struct flight *flight,
+                      const struct vendor_result *result)
+{
+    struct letter *letter = letter_new(engine, flight, result->text->len);
+    if (letter != NULL) {
+        letter->kind = LETTER_OF_ANSWER;
+        letter->error = blob_new(slice_from(result->code));
+        letter->class = result->class;
+        letter->text = blob_ref(result->text);
+        memcpy(letter->task_id, flight->attempt->task_id, TASK_ID_MAX);
+        publish(engine, letter);
+    }
+    letters_on_solved(engine, flight);
 }
 
 /* ---- letters about other things ---------------------------------------------------------- */
@@ -245,13 +270,19 @@ void letter_of_orphan(struct engine *engine, const struct solution *solution, co
     publish(engine, letter);
 }
 
+static uint32_t row_bytes(const struct letter_row *row)
+{
+    return row->params->len + (row->text == NULL ? 0 : row->text->len) +
+           (row->pingback == NULL ? 0 : row->pingback->len);
+}
+
 void letter_restore(struct engine *engine, const struct letter_row *row, uint64_t left_ms)
 {
     const struct letter gone = {.number = row->number};
     const struct key key = key_from_u64(row->number);
     const bool is_usable = left_ms > 0 && row->params != NULL && row->error != NULL &&
                            table_find(&engine->letters_by_number, &key) == NULL;
-    struct letter *letter = is_usable ? letter_alloc(engine, row->params->len) : NULL;
+    struct letter *letter = is_usable ? letter_alloc(engine, row_bytes(row)) : NULL;
     if (letter == NULL) {
         journal_letter_over(engine, &gone);
         return;
@@ -287,10 +318,13 @@ void letter_restore(struct engine *engine, const struct letter_row *row, uint64_
 
 /* ---- ends of flights --------------------------------------------------------------------- */
 
-/* A caller's own mistake or proxy is answered and done with; what was never submitted lost nothing;
+/* What has a letter with its answer needs no other. A caller's own mistake or proxy is answered and done
+ * with; what was never submitted lost nothing;
  * what nobody waited for is a letter only if it was paid for. */
 static bool deserves_letter(const struct flight *flight)
 {
+    if (flight->is_answered)
+        return false;
     switch (flight->error_class) {
     case CLASS_BUSY:
     case CLASS_UNSOLVABLE:
@@ -325,7 +359,7 @@ void letters_on_failed(struct engine *engine, struct flight *flight)
 {
     if (list_is_empty(&flight->letters)) {
         if (deserves_letter(flight))
-            letter_new(engine, flight);
+            letter_of_failure(engine, flight);
         return;
     }
     while (!list_is_empty(&flight->letters)) {
@@ -403,7 +437,8 @@ static enum replay_result replay_solve(struct engine *engine, struct letter *let
 
 static enum replay_result replay(struct engine *engine, struct letter *letter)
 {
-    if (letter->kind == LETTER_OF_FLIGHT || letter->kind == LETTER_OF_ORPHAN)
+    if (letter->kind == LETTER_OF_FLIGHT || letter->kind == LETTER_OF_ORPHAN ||
+        letter->kind == LETTER_OF_ANSWER)
         return replay_solve(engine, letter);
     if (!notice_replay(engine, letter))
         return REPLAY_NOT_THIS;

@@ -41,6 +41,10 @@ void letter_of_solution(struct engine *engine, const struct attempt *attempt,
 /* A paid solution whose client is no longer configured; without params it can only be looked at. */
 void letter_of_orphan(struct engine *engine, const struct solution *solution,
                       const struct ask *ask);
+/* What the flight's attempt brought is paid for and cannot be handed out: kept with its bytes, before
+ * the flight fails. */
+void letter_of_answer(struct engine *engine, struct flight *flight,
+                      const struct vendor_result *result);
 
 void letter_restore(struct engine *engine, const struct letter_row *row, uint64_t left_ms);
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* RELIABILITY.md threat 23: a reply is a few hundred bytes, a solution at most 16 KiB. */
+/* RELIABILITY.md threat 23: a reply is a few hundred bytes; only a poll's may hold a solution. */
 #define REPLY_MAX_BYTES ((size_t)64 * 1024)
 #define HEADERS_MAX_BYTES ((size_t)32 * 1024)
 /* An image of the largest body we accept, every byte escaped, fits in. */
@@ -221,6 +221,7 @@ void transfer_reset(struct transfer *transfer, enum call_kind kind, attempt_id a
     buf_reset(&transfer->body);
     buf_reset(&transfer->content_type);
     buf_reset(&transfer->reply);
+    transfer->reply.cap = kind == CALL_POLL ? VENDOR_REPLY_MAX_BYTES : REPLY_MAX_BYTES;
 }
 
 /* A multipart body names its boundary in a header of its own. */

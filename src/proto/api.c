@@ -5,17 +5,86 @@
 
 #include <solvegate/words.h>
 
+#include <stdlib.h>
 #include <time.h>
+#include <yyjson.h>
 
 /* ---- answers ----------------------------------------------------------------------------- */
 
+static yyjson_doc *open_members(const struct blob *extra)
+{
+    /* Its own text, which is not written to without YYJSON_READ_INSITU. */
+    return extra == NULL
+               ? NULL
+               : yyjson_read_opts((char *)(size_t)extra->data, extra->len,
+                                  YYJSON_READ_NUMBER_AS_RAW | YYJSON_READ_ALLOW_INVALID_UNICODE,
+                                  NULL, NULL);
+}
+
+static void add_value(struct buf *out, const yyjson_val *value)
+{
+    size_t len = 0;
+    char *text = yyjson_val_write(value, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
+    ASSERT(text != NULL);
+    json_add_clean(out, (struct slice){.data = text, .len = len});
+    free(text);
+}
+
+/* An object or array is one here, too; anything else is its text. JSON is UTF-8, so other bytes come
+ * beside it. */
+static void write_solution(struct buf *out, const struct answer *answer, yyjson_val *members)
+{
+    const struct slice text = blob_slice(answer->text);
+    yyjson_val *request = yyjson_obj_get(members, "request");
+    if (yyjson_is_ctn(request)) {
+        json_member(out, "solution");
+        add_value(out, request);
+    } else {
+        json_text(out, "solution", text);
+        json_base64_if_bytes(out, "solution_base64", text);
+    }
+}
+
+static bool is_the_answer(const struct answer *answer, yyjson_val *value)
+{
+    return yyjson_is_str(value) &&
+           slice_equals(blob_slice(answer->text), (struct slice){.data = yyjson_get_str(value),
+                                                                 .len = yyjson_get_len(value)});
+}
+
+/* What the solution does not say already. */
+static void write_extra(struct buf *out, const struct answer *answer, yyjson_val *members)
+{
+    bool has_any = false;
+    yyjson_obj_iter iter = yyjson_obj_iter_with(members);
+    for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter)) != NULL;) {
+        yyjson_val *value = yyjson_obj_iter_get_val(key);
+        if (yyjson_equals_str(key, "request") ||
+            (yyjson_equals_str(key, "result") && is_the_answer(answer, value)))
+            continue;
+        if (!has_any) {
+            json_member(out, "extra");
+            json_open(out, '{');
+        }
+        has_any = true;
+        json_item(out);
+        add_value(out, key);
+        buf_add_char(out, ':');
+        add_value(out, value);
+    }
+    if (has_any)
+        json_close(out, '}');
+}
+
 void api_write_answer(struct buf *out, const struct answer *answer)
 {
+    yyjson_doc *doc = open_members(answer->extra);
+    yyjson_val *members = yyjson_doc_get_root(doc);
     json_open(out, '{');
     json_id(out, "id", answer->id);
     json_string(out, "status", request_state_name(answer->state));
     if (answer->state == REQUEST_SOLVED) {
-        json_text(out, "solution", blob_slice(answer->text));
+        write_solution(out, answer, members);
         json_string(out, "source", source_name(answer->source));
         json_seconds(out, "age", answer->age_ms);
         json_seconds(out, "expires_in", answer->expires_in_ms);
@@ -23,11 +92,11 @@ void api_write_answer(struct buf *out, const struct answer *answer)
     json_number(out, "attempts", answer->attempts);
     if (answer->task_id[0] != '\0')
         json_string(out, "upstream_id", answer->task_id);
-    if (answer->extra != NULL)
-        json_raw(out, "extra", blob_slice(answer->extra));
+    write_extra(out, answer, members);
     if (answer->is_renewed)
         json_bool(out, "renewed", true);
     json_close(out, '}');
+    yyjson_doc_free(doc);
 }
 
 /* ---- problems ---------------------------------------------------------------------------- */
@@ -181,13 +250,25 @@ static const char *failure_text(enum class class)
     UNREACHABLE();
 }
 
+/* Asked for again it would be paid for again. */
+static bool is_undeliverable(const struct answer *answer)
+{
+    return answer->refusal == REFUSAL_NONE &&
+           (strcmp(answer->code, "ERROR_BAD_SOLUTION") == 0 ||
+            strcmp(answer->code, "ERROR_SOLUTION_TOO_LARGE") == 0);
+}
+
 void api_problem_of(const struct answer *answer, struct buf *scratch, struct problem *problem)
 {
     const bool is_refused = answer->refusal != REFUSAL_NONE;
-    const struct verdict verdict =
+    struct verdict verdict =
         is_refused ? refusal_verdict(answer->refusal) : failure_verdict(answer->class);
     buf_reset(scratch);
     const char *text = is_refused ? refusal_text(answer->refusal) : failure_text(answer->class);
+    if (is_undeliverable(answer)) {
+        verdict = (struct verdict){502, "undeliverable", false};
+        text = "The vendor's answer cannot be handed on; the operator finds it in a dead letter";
+    }
     buf_add(scratch, slice_from(text));
     if (answer->code[0] != '\0')
         buf_addf(scratch, " (%s)", answer->code);

@@ -65,18 +65,20 @@ struct slice dialect_word(const struct answer *answer)
     return NOT_READY;
 }
 
-/* Members the vendor sent besides the answer (user_agent, challenge, …) go where it put them: beside
- * `request`. A client that reads `result` finds the answer there too. */
+/* Everything goes where the vendor put it: members besides the answer (user_agent, challenge, …) beside
+ * `request`, and the answer also in `result` where it came in that. */
 static void write_solution_json(struct buf *out, const struct answer *answer, struct slice price)
 {
-    buf_add(out, SLICE_OF("{\"status\":1,\"request\":"));
-    json_add_string(out, blob_slice(answer->text));
-    if (answer->extra != NULL && answer->extra->len > 2) {
-        const struct slice members = {.data = answer->extra->data + 1,
-                                      .len = answer->extra->len - 2};
-        buf_add_char(out, ',');
-        buf_add(out, members);
+    const struct slice extra = blob_slice(answer->extra);
+    buf_add(out, SLICE_OF("{\"status\":1,"));
+    if (!slice_starts_with(extra, SLICE_OF("{\"request\":"))) {
+        buf_add(out, SLICE_OF("\"request\":"));
+        json_add_bytes(out, blob_slice(answer->text));
+        if (extra.len > 2)
+            buf_add_char(out, ',');
     }
+    if (extra.len > 2)
+        buf_add(out, (struct slice){.data = extra.data + 1, .len = extra.len - 2});
     if (slice_is_given(price)) {
         buf_add(out, SLICE_OF(",\"price\":"));
         json_add_string(out, price);

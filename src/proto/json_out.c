@@ -1,5 +1,6 @@
 #include "proto/json_out.h"
 
+#include <sodium.h>
 #include <time.h>
 
 /* Bytes that stand for themselves inside a JSON string. */
@@ -121,6 +122,54 @@ void json_add_string(struct buf *out, struct slice text)
     buf_add_char(out, '"');
 }
 
+void json_add_bytes(struct buf *out, struct slice text)
+{
+    const unsigned char *s = (const unsigned char *)text.data;
+    buf_add_char(out, '"');
+    for (size_t at = 0; at < text.len;) {
+        const size_t plain = plain_length(s + at, text.len - at);
+        buf_add(out, (struct slice){.data = text.data + at, .len = plain});
+        at += plain;
+        if (at == text.len)
+            break;
+        if (s[at] < 0x80)
+            add_escape(out, s[at]);
+        else
+            buf_add_char(out, text.data[at]);
+        at++;
+    }
+    buf_add_char(out, '"');
+}
+
+/* How many bytes from there on are UTF-8. */
+static size_t good_length(struct slice text, size_t from)
+{
+    size_t at = from;
+    while (at < text.len) {
+        const size_t length = utf8_length((const unsigned char *)text.data + at, text.len - at);
+        if (length == 0)
+            break;
+        at += length;
+    }
+    return at - from;
+}
+
+bool json_is_utf8(struct slice text)
+{
+    return good_length(text, 0) == text.len;
+}
+
+void json_add_clean(struct buf *out, struct slice json)
+{
+    for (size_t at = 0; at < json.len; at++) {
+        const size_t good = good_length(json, at);
+        buf_add(out, (struct slice){.data = json.data + at, .len = good});
+        at += good;
+        if (at < json.len)
+            buf_add(out, SLICE_OF("\xEF\xBF\xBD"));
+    }
+}
+
 static bool needs_comma(const struct buf *out)
 {
     if (out->len == 0)
@@ -221,6 +270,22 @@ void json_hex(struct buf *out, const char *name, const uint8_t *bytes, size_t co
     for (size_t i = 0; i < count; i++) {
         buf_add_char(out, hex[bytes[i] >> 4]);
         buf_add_char(out, hex[bytes[i] & 15]);
+    }
+    buf_add_char(out, '"');
+}
+
+void json_base64_if_bytes(struct buf *out, const char *name, struct slice text)
+{
+    if (json_is_utf8(text))
+        return;
+    const int variant = sodium_base64_VARIANT_ORIGINAL;
+    const size_t room = sodium_base64_encoded_len(text.len, variant);
+    json_member(out, name);
+    buf_add_char(out, '"');
+    char *place = buf_reserve(out, room);
+    if (place != NULL) {
+        (void)sodium_bin2base64(place, room, (const unsigned char *)text.data, text.len, variant);
+        buf_commit(out, room - 1); /* without the NUL */
     }
     buf_add_char(out, '"');
 }

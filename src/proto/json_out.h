@@ -8,6 +8,11 @@
 
 /* A quoted, escaped string. */
 void json_add_string(struct buf *out, struct slice text);
+/* The same with every byte of 0x80 and above as it is, also where that is not UTF-8. */
+void json_add_bytes(struct buf *out, struct slice text);
+/* JSON that may hold bytes which are not UTF-8, in its strings: those are replaced. */
+void json_add_clean(struct buf *out, struct slice json);
+bool json_is_utf8(struct slice text);
 
 /* Members of the object or array being written; the comma before one is added when it is needed,
  * which the byte before tells. A name is a literal and needs no escaping. */
@@ -55,6 +60,8 @@ void json_seconds(struct buf *out, const char *name, uint64_t milliseconds);
 void json_id(struct buf *out, const char *name, uint64_t id);
 /* Milliseconds since 1970 as "2026-01-31T23:59:59.123Z". */
 void json_time(struct buf *out, const char *name, int64_t wall_ms);
+/* A member in base64 for text that is not UTF-8, which JSON cannot carry; nothing for other text. */
+void json_base64_if_bytes(struct buf *out, const char *name, struct slice text);
 /* Bytes in hexadecimal. */
 void json_hex(struct buf *out, const char *name, const uint8_t *bytes, size_t count);
 

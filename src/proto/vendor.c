@@ -14,6 +14,7 @@ static const char UNREACHABLE[] = "ERROR_UPSTREAM_UNREACHABLE";
 static const char NO_REPLY[] = "ERROR_UPSTREAM_NO_REPLY";
 static const char UNKNOWN_REPLY[] = "ERROR_UNKNOWN_REPLY";
 static const char BAD_SOLUTION[] = "ERROR_BAD_SOLUTION";
+static const char HUGE_SOLUTION[] = "ERROR_SOLUTION_TOO_LARGE";
 static const char BAD_TASK_ID[] = "ERROR_BAD_TASK_ID";
 static const char TOO_MANY[] = "ERROR_TOO_MUCH_REQUESTS";
 
@@ -187,13 +188,33 @@ static void read_poll_error(const struct vendor_options *options, const struct v
     result->outcome = poll_outcome(result->class);
 }
 
-static void read_solved(const struct reading *reading, struct vendor_result *result)
+/* Paid for, and nothing that can be handed out: its bytes are kept for a person to look at. */
+static void keep_bytes(struct vendor_result *result, struct slice bytes, const char *code)
+{
+    if (bytes.len > VENDOR_REPLY_MAX_BYTES)
+        bytes.len = VENDOR_REPLY_MAX_BYTES;
+    conclude(result, OUTCOME_UNDELIVERABLE, CLASS_UNKNOWN, code);
+    result->text = blob_new(bytes);
+}
+
+static void read_solved(const struct reading *reading, const struct vendor_reply *reply,
+                        struct vendor_result *result)
 {
     reading_solution(reading, &result->text, &result->extra);
     if (result->text != NULL)
         result->outcome = OUTCOME_SOLVED;
     else
-        conclude(result, OUTCOME_FAILED, CLASS_UNKNOWN, BAD_SOLUTION);
+        keep_bytes(result, reply->body,
+                   reply->body.len > SOLUTION_MAX_BYTES ? HUGE_SOLUTION : BAD_SOLUTION);
+}
+
+/* Refusals and waits are short, so what is cut off for its length, in a form that answers have, is
+ * an answer. */
+static bool is_huge_answer(const struct vendor_reply *reply, const struct reading *reading)
+{
+    const struct slice body = vendor_trim(reply->body);
+    return reply->is_too_big && is_success(reply) && !reading->is_no &&
+           (slice_starts_with(body, SLICE_OF("OK|")) || slice_starts_with(body, SLICE_OF("{")));
 }
 
 void vendor_read_poll(const struct vendor_options *options, const struct vendor_reply *reply,
@@ -213,9 +234,11 @@ void vendor_read_poll(const struct vendor_options *options, const struct vendor_
         return;
     }
     struct reading reading;
-    reading_open(&reading, options, reply, false);
-    if ((reading.kind == READING_ANSWER || reading.kind == READING_GEETEST) && is_success(reply))
-        read_solved(&reading, result);
+    reading_open(&reading, options, reply, reply->is_too_big);
+    if (is_huge_answer(reply, &reading))
+        keep_bytes(result, reply->body, HUGE_SOLUTION);
+    else if (reading_is_answer(&reading) && is_success(reply))
+        read_solved(&reading, reply, result);
     else if (reading.kind == READING_ERROR)
         read_poll_error(options, reply, reading.text, result);
     else
@@ -239,8 +262,10 @@ void vendor_read_callback(const struct vendor_options *options, struct slice id,
     } else if (vendor_is_solution(code)) {
         result->outcome = OUTCOME_SOLVED;
         result->text = blob_new(code);
+    } else if (code.len > 0) {
+        keep_bytes(result, code, HUGE_SOLUTION);
     } else {
-        /* Empty or garbled: it says nothing about the task, and a poll can still find out. */
+        /* It says nothing about the task, and a poll can still find out. */
         conclude(result, OUTCOME_UNHEARD, CLASS_TRANSIENT, BAD_SOLUTION);
     }
 }

@@ -22,6 +22,9 @@ struct vendor_options {
  * Never by prefix: IP_BANNED, MAX_USER_TURN and "ERROR: 1001" are errors too. */
 enum class vendor_classify(const struct vendor_options *options, struct slice code);
 
+/* What is read of a reply: the largest solution, each byte of it escaped, and as much again beside. */
+#define VENDOR_REPLY_MAX_BYTES ((size_t)512 * 1024)
+
 /* How a reply arrived, as libcurl told it. */
 struct vendor_reply {
     bool is_sent;             /* the request may have reached the vendor: PREREQ was called */
@@ -42,9 +45,8 @@ void vendor_read_poll(const struct vendor_options *options, const struct vendor_
 /* threadsinfo or getbalance. */
 void vendor_read_probe(const struct vendor_options *options, const struct vendor_reply *reply,
                        enum probe probe, struct probed *probed);
-/* A callback's id (may be empty) and code. PENDING and UNHEARD (an empty or garbled code) say
- * nothing about the task: they are acknowledged, but the engine takes only SOLVED and FAILED for
- * news. */
+/* A callback's id (may be empty) and code. PENDING and UNHEARD (an empty code) say nothing about the
+ * task: they are acknowledged, but are no news of its end. */
 void vendor_read_callback(const struct vendor_options *options, struct slice id, struct slice code,
                           struct vendor_result *result);
 

@@ -95,8 +95,10 @@ static size_t whole_members(struct slice json)
 
 static yyjson_doc *parse(struct reading *reading, struct slice json)
 {
-    /* Numbers stay text: an id beyond 2^53 must not pass through a double. */
-    const yyjson_read_flag flags = YYJSON_READ_NUMBER_AS_RAW;
+    /* Numbers stay text: an id beyond 2^53 must not pass through a double. A paid answer is taken
+     * whatever its bytes are, and whatever a server of the vendor's adds behind the JSON. */
+    const yyjson_read_flag flags =
+        YYJSON_READ_NUMBER_AS_RAW | YYJSON_READ_ALLOW_INVALID_UNICODE | YYJSON_READ_STOP_WHEN_DONE;
     char *data = (char *)(size_t)json.data; /* not written to without YYJSON_READ_INSITU */
     if (yyjson_read_max_memory_usage(json.len, flags) > sizeof(reading->pool) - 256)
         return yyjson_read_opts(data, json.len, flags, NULL, NULL);
@@ -163,11 +165,28 @@ static bool find_members(yyjson_val *root, yyjson_val **status, yyjson_val **req
     return true;
 }
 
-static bool is_geetest(yyjson_val *root)
+static bool has_strings(yyjson_val *root, const char *const names[3])
 {
-    return yyjson_is_str(yyjson_obj_get(root, "challenge")) &&
-           yyjson_is_str(yyjson_obj_get(root, "validate")) &&
-           yyjson_is_str(yyjson_obj_get(root, "seccode"));
+    return yyjson_is_str(yyjson_obj_get(root, names[0])) &&
+           yyjson_is_str(yyjson_obj_get(root, names[1])) &&
+           yyjson_is_str(yyjson_obj_get(root, names[2]));
+}
+
+/* GeeTest's answers may come without a status: those of v3, and those of v4. */
+static enum reading_kind kind_of_object(yyjson_val *root)
+{
+    static const char *const v3[] = {"challenge", "validate", "seccode"};
+    static const char *const v4[] = {"lot_number", "pass_token", "captcha_output"};
+    if (has_strings(root, v3))
+        return READING_GEETEST;
+    return has_strings(root, v4) ? READING_FIELDS : READING_OBJECT;
+}
+
+/* Null and the empty string are no answer where another member has one. */
+static bool is_filled(yyjson_val *value)
+{
+    return value != NULL && !yyjson_is_null(value) &&
+           !(yyjson_is_str(value) && yyjson_get_len(value) == 0);
 }
 
 /* A refusal names its reason in `request`; some dialects only in `error_text`. */
@@ -187,11 +206,12 @@ static void judge_json(struct reading *reading, const struct vendor_options *opt
     if (!yyjson_is_obj(root) || !find_members(root, &status_value, &request, &result))
         return;
     const enum status status = status_of(status_value);
-    reading->answer = request != NULL ? request : result;
+    const bool is_in_request = request != NULL && (is_filled(request) || !is_filled(result));
+    reading->answer = is_in_request ? request : result;
     reading->text = value_text(reading->answer);
     reading->is_number = yyjson_is_raw(reading->answer);
-    const bool has_answer = reading->answer != NULL && !yyjson_is_null(reading->answer) &&
-                            !yyjson_is_bool(reading->answer);
+    reading->is_no = status == STATUS_NO;
+    const bool has_answer = reading->answer != NULL && !yyjson_is_null(reading->answer);
     if (status == STATUS_ODD)
         return;
     if (yyjson_is_str(reading->answer) && vendor_is_error(options, reading->text)) {
@@ -201,8 +221,10 @@ static void judge_json(struct reading *reading, const struct vendor_options *opt
         reading->kind = reading->text.len > 0 || has_answer ? READING_ERROR : READING_NOTHING;
     } else if (status == STATUS_YES && has_answer) {
         reading->kind = READING_ANSWER;
+    } else if (status == STATUS_YES) {
+        reading->kind = READING_FIELDS;
     } else if (reading->answer == NULL) {
-        reading->kind = is_geetest(root) ? READING_GEETEST : READING_OBJECT;
+        reading->kind = kind_of_object(root);
     }
 }
 
@@ -247,6 +269,7 @@ void reading_open(struct reading *reading, const struct vendor_options *options,
     reading->doc = NULL;
     reading->answer = NULL;
     reading->is_cut = false;
+    reading->is_no = false;
     const struct slice body = vendor_trim(reply->body);
     if (body.len == 0)
         return;

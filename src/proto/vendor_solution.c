@@ -5,93 +5,167 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
-/* As long as the longest solution: more than that beside it is no answer any client understands. */
-#define EXTRA_MAX_BYTES ((size_t)16 * 1024)
+/* What stands beside it: a reply holds no more, but for bytes that have to be escaped. */
+#define EXTRA_MAX_BYTES (2 * VENDOR_REPLY_MAX_BYTES)
 
 static void add_json(struct buf *out, const yyjson_val *value)
 {
     size_t len = 0;
-    char *text = yyjson_val_write(value, 0, &len);
+    char *text = yyjson_val_write(value, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
     /* What was read can be written, so that only memory can be missing; the member must not vanish silently. */
     ASSERT(text != NULL);
     buf_add(out, (struct slice){.data = text, .len = len});
     free(text);
 }
 
-static bool is_statement(const struct reading *reading, yyjson_val *key, yyjson_val *value)
+static struct slice scalar_text(yyjson_val *value)
 {
-    return yyjson_equals_str(key, "status") ||
-           (value == reading->answer &&
-            (yyjson_equals_str(key, "request") || yyjson_equals_str(key, "result")));
+    if (yyjson_is_raw(value))
+        return (struct slice){.data = yyjson_get_raw(value), .len = yyjson_get_len(value)};
+    if (yyjson_is_str(value))
+        return (struct slice){.data = yyjson_get_str(value), .len = yyjson_get_len(value)};
+    return SLICE_NONE;
 }
 
-/* Everything the reply holds besides its statement, as one JSON object; NULL when that is
- * nothing. */
-static struct blob *further_members(const struct reading *reading)
+/* ---- members ----------------------------------------------------------------------------- */
+
+static void begin_member(struct buf *out)
 {
-    struct buf out;
-    buf_init(&out, EXTRA_MAX_BYTES);
-    buf_add_char(&out, '{');
+    if (out->data[out->len - 1] != '{')
+        buf_add_char(out, ',');
+}
+
+/* All members but the status, and but `request`, of which the reader makes its own. */
+static void add_members(struct buf *out, const struct reading *reading)
+{
     yyjson_obj_iter members = yyjson_obj_iter_with(yyjson_doc_get_root(reading->doc));
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&members)) != NULL;) {
-        yyjson_val *value = yyjson_obj_iter_get_val(key);
-        if (is_statement(reading, key, value))
+        if (yyjson_equals_str(key, "status") || yyjson_equals_str(key, "request"))
             continue;
-        if (out.len > 1)
-            buf_add_char(&out, ',');
-        add_json(&out, key);
-        buf_add_char(&out, ':');
-        add_json(&out, value);
+        begin_member(out);
+        add_json(out, key);
+        buf_add_char(out, ':');
+        add_json(out, yyjson_obj_iter_get_val(key));
     }
-    const bool is_empty = out.len == 1;
-    buf_add_char(&out, '}');
-    struct blob *extra = is_empty || out.is_full ? NULL : blob_new(buf_slice(&out));
-    buf_close(&out);
-    return extra;
 }
+
+/* An answer in further members is one object. */
+static void add_fields(struct buf *out, const struct reading *reading)
+{
+    buf_add_char(out, '{');
+    add_members(out, reading);
+    buf_add_char(out, '}');
+}
+
+static bool is_in_fields(const struct reading *reading)
+{
+    return reading->kind == READING_GEETEST || reading->kind == READING_FIELDS;
+}
+
+/* What is more than a text in `request`. That member comes first where its value is no string. */
+static void add_extra(struct buf *out, const struct reading *reading)
+{
+    buf_add_char(out, '{');
+    if (is_in_fields(reading)) {
+        buf_add(out, SLICE_OF("\"request\":"));
+        add_fields(out, reading);
+    } else if (!yyjson_is_str(reading->answer)) {
+        buf_add(out, SLICE_OF("\"request\":"));
+        add_json(out, reading->answer);
+    }
+    add_members(out, reading);
+    buf_add_char(out, '}');
+}
+
+/* ---- text -------------------------------------------------------------------------------- */
 
 /* The form the vendor uses in plain replies (PROTOCOL.md 1a). */
 static void add_geetest(struct buf *out, yyjson_val *root)
 {
     static const char *const names[] = {"challenge", "validate", "seccode"};
     for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
-        yyjson_val *value = yyjson_obj_get(root, names[i]);
         if (i > 0)
             buf_add_char(out, ',');
         buf_add(out, slice_from(names[i]));
         buf_add_char(out, ':');
-        buf_add(out, (struct slice){.data = yyjson_get_str(value), .len = yyjson_get_len(value)});
+        buf_add(out, scalar_text(yyjson_obj_get(root, names[i])));
     }
 }
 
+static bool is_point(yyjson_val *value)
+{
+    return yyjson_obj_size(value) == 2 && slice_is_given(scalar_text(yyjson_obj_get(value, "x"))) &&
+           slice_is_given(scalar_text(yyjson_obj_get(value, "y")));
+}
+
+static bool are_points(yyjson_val *list)
+{
+    yyjson_arr_iter items = yyjson_arr_iter_with(list);
+    for (yyjson_val *item; (item = yyjson_arr_iter_next(&items)) != NULL;)
+        if (!is_point(item))
+            return false;
+    return yyjson_arr_size(list) > 0;
+}
+
+/* The same: coordinates:x=39,y=59;x=252,y=72 */
+static void add_points(struct buf *out, yyjson_val *list)
+{
+    const char *before = "coordinates:x=";
+    yyjson_arr_iter items = yyjson_arr_iter_with(list);
+    for (yyjson_val *item; (item = yyjson_arr_iter_next(&items)) != NULL;) {
+        buf_add(out, slice_from(before));
+        buf_add(out, scalar_text(yyjson_obj_get(item, "x")));
+        buf_add(out, SLICE_OF(",y="));
+        buf_add(out, scalar_text(yyjson_obj_get(item, "y")));
+        before = ";x=";
+    }
+}
+
+/* What the vendor gives in text mode: of other objects and arrays their JSON. */
 static void add_text(struct buf *out, const struct reading *reading)
 {
     if (reading->kind == READING_GEETEST)
         add_geetest(out, yyjson_doc_get_root(reading->doc));
+    else if (reading->kind == READING_FIELDS)
+        add_fields(out, reading);
     else if (slice_is_given(reading->text))
         buf_add(out, reading->text);
+    else if (are_points(reading->answer))
+        add_points(out, reading->answer);
     else
-        add_json(out, reading->answer); /* an object or array is handed on as its compact text */
+        add_json(out, reading->answer);
+}
+
+static bool is_empty_object(struct slice json)
+{
+    return slice_equals(json, SLICE_OF("{}"));
 }
 
 void reading_solution(const struct reading *reading, struct blob **text, struct blob **extra)
 {
-    struct buf out;
-    buf_init(&out, EXTRA_MAX_BYTES + 1);
-    add_text(&out, reading);
-    const bool is_good = !out.is_full && vendor_is_solution(buf_slice(&out));
-    *text = is_good ? blob_new(buf_slice(&out)) : NULL;
-    *extra = is_good && reading->doc != NULL ? further_members(reading) : NULL;
-    buf_close(&out);
+    struct buf whole;
+    struct buf members;
+    buf_init(&whole, SOLUTION_MAX_BYTES + 1);
+    buf_init(&members, EXTRA_MAX_BYTES);
+    add_text(&whole, reading);
+    if (reading->doc != NULL)
+        add_extra(&members, reading);
+    const struct slice made = buf_slice(&whole);
+    const bool has_text = !whole.is_full && vendor_is_solution(made) &&
+                          !(reading->kind == READING_FIELDS && is_empty_object(made));
+    const bool is_good = has_text && !members.is_full;
+    const bool has_extra = reading->doc != NULL && !is_empty_object(buf_slice(&members));
+    *text = is_good ? blob_new(made) : NULL;
+    *extra = is_good && has_extra ? blob_new(buf_slice(&members)) : NULL;
+    buf_close(&whole);
+    buf_close(&members);
 }
+
+/* ---- numbers ----------------------------------------------------------------------------- */
 
 static bool to_u32(yyjson_val *value, uint32_t *number)
 {
-    struct slice text = SLICE_NONE;
-    if (yyjson_is_raw(value))
-        text = (struct slice){.data = yyjson_get_raw(value), .len = yyjson_get_len(value)};
-    else if (yyjson_is_str(value))
-        text = (struct slice){.data = yyjson_get_str(value), .len = yyjson_get_len(value)};
+    const struct slice text = scalar_text(value);
     unsigned long long wide = 0;
     if (text.len == 0 || !slice_to_u64(text, &wide) || wide > UINT32_MAX)
         return false;

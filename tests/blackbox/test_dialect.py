@@ -431,7 +431,7 @@ def irregular_results_are_relayed_so_that_a_client_of_the_vendor_understands_the
         for name in ("challenge", "validate", "seccode"):
             check(reply.get(name), f"{name} in {reply}")
         equal(reply["status"], 1)
-        check(type(reply["request"]) is str, "request stays a string")
+        equal(reply["request"], {name: reply[name] for name in ("challenge", "validate", "seccode")}, "request is an object too")
 
 
 @test

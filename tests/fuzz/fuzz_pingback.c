@@ -50,14 +50,15 @@ static void check_result(const struct vendor_result *result, struct slice code)
     const struct vendor_options options = {.override_count = 0};
     HOLDS(result->class < CLASS_COUNT);
     HOLDS(result->task_id[0] == '\0' || vendor_is_task_id(slice_from(result->task_id)));
-    HOLDS((result->outcome == OUTCOME_SOLVED) == (result->text != NULL));
+    HOLDS((result->outcome == OUTCOME_SOLVED || result->outcome == OUTCOME_UNDELIVERABLE) ==
+          (result->text != NULL));
     if (result->outcome == OUTCOME_SOLVED) {
         HOLDS(vendor_is_solution(code) && slice_equals(blob_slice(result->text), code));
         HOLDS(!vendor_is_error(&options, code) && result->code[0] == '\0');
     } else {
         HOLDS(vendor_is_code(slice_from(result->code)));
         HOLDS(result->outcome == OUTCOME_FAILED || result->outcome == OUTCOME_PENDING ||
-              result->outcome == OUTCOME_UNHEARD);
+              result->outcome == OUTCOME_UNHEARD || result->outcome == OUTCOME_UNDELIVERABLE);
     }
 }
 

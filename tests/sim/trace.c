@@ -70,10 +70,16 @@ static uint32_t submit_number(const struct sim *sim, attempt_id name)
 static const char *outcome_name(enum outcome outcome)
 {
     static const char *const names[] = {
-        [OUTCOME_NOT_SENT] = "not sent", [OUTCOME_ACCEPTED] = "accepted",
-        [OUTCOME_REJECTED] = "rejected", [OUTCOME_AMBIGUOUS] = "ambiguous",
-        [OUTCOME_PENDING] = "pending",   [OUTCOME_SOLVED] = "solved",
-        [OUTCOME_FAILED] = "failed",     [OUTCOME_UNHEARD] = "unheard",
+        [OUTCOME_NOT_SENT] = "not sent",
+        [OUTCOME_ACCEPTED] = "accepted",
+        [OUTCOME_REJECTED] = "rejected",
+        [OUTCOME_AMBIGUOUS] = "ambiguous",
+        [OUTCOME_PENDING] = "pending",
+        [OUTCOME_SOLVED] = "solved",
+        [OUTCOME_FAILED] = "failed",
+        [OUTCOME_UNHEARD] = "unheard",
+        [OUTCOME_UNDELIVERABLE] = "undeliverable",
+        [OUTCOME_WITHDRAWN] = "withdrawn",
     };
     return names[outcome];
 }

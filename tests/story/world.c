@@ -417,6 +417,21 @@ void poll_withdrawn(struct world *world, const char *attempt)
     end_poll(world, attempt, (struct vendor_result){.outcome = OUTCOME_WITHDRAWN});
 }
 
+static struct vendor_result bytes_of(const char *bytes)
+{
+    struct vendor_result result = {.outcome = OUTCOME_UNDELIVERABLE, .class = CLASS_UNKNOWN};
+    copy(result.code, sizeof result.code, "ERROR_BAD_SOLUTION");
+    result.text = blob_new(slice_from(bytes));
+    return result;
+}
+
+void undeliverable(struct world *world, const char *attempt, const char *bytes)
+{
+    const struct vendor_result result = bytes_of(bytes);
+    end_poll(world, attempt, result);
+    blob_unref(result.text);
+}
+
 static void call_back(struct world *world, const char *name, const char *task,
                       struct vendor_result result)
 {
@@ -443,6 +458,14 @@ void callback_failed(struct world *world, const char *attempt, const char *task,
     struct vendor_result result = {.outcome = OUTCOME_FAILED, .class = class};
     copy(result.code, sizeof result.code, code);
     call_back(world, attempt, task, result);
+}
+
+void callback_undeliverable(struct world *world, const char *attempt, const char *task,
+                            const char *bytes)
+{
+    const struct vendor_result result = bytes_of(bytes);
+    call_back(world, attempt, task, result);
+    blob_unref(result.text);
 }
 
 void callback_empty(struct world *world, const char *attempt, const char *task)

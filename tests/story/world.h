@@ -168,11 +168,15 @@ void solved(struct world *world, const char *attempt, const char *text);
 void failed(struct world *world, const char *attempt, enum class class, const char *code);
 void unheard(struct world *world, const char *attempt, uint32_t retry_after_ms);
 void poll_withdrawn(struct world *world, const char *attempt);
+/* Solved, but with nothing that can be handed out. */
+void undeliverable(struct world *world, const char *attempt, const char *bytes);
 
 /* The vendor calls back. A task of "" is a callback that names none. */
 void callback(struct world *world, const char *attempt, const char *task, const char *text);
 void callback_failed(struct world *world, const char *attempt, const char *task, enum class class,
                      const char *code);
+void callback_undeliverable(struct world *world, const char *attempt, const char *task,
+                            const char *bytes);
 /* Neither a solution nor an error. */
 void callback_empty(struct world *world, const char *attempt, const char *task);
 

@@ -37,7 +37,9 @@ static struct vendor_result read_with(bool is_submit, const struct vendor_option
     free(exact);
     assert_int_equal(result.attempt, 5);
     assert_int_equal(result.caller, 6);
-    assert_true((result.outcome == OUTCOME_SOLVED) == (result.text != NULL));
+    const bool brings_text =
+        result.outcome == OUTCOME_SOLVED || result.outcome == OUTCOME_UNDELIVERABLE;
+    assert_true(brings_text == (result.text != NULL));
     return result;
 }
 
@@ -136,6 +138,8 @@ static void an_accepted_task_without_a_usable_id_is_ambiguous(void **state)
         "{\"status\":1,\"request\":\"\\u00e9\"}",
         "{\"status\":1,\"request\":{\"id\":1}}",
         "{\"status\":1,\"request\":[1]}",
+        "{\"status\":1,\"request\":true}",
+        "{\"status\":1,\"request\":\"\xff\"}",
     };
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
         assert_submit(bodies[i], 200, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, "ERROR_BAD_TASK_ID", "");
@@ -160,10 +164,8 @@ static void what_says_nothing_leaves_a_submit_ambiguous(void **state)
         "{\"status\":null,\"request\":\"5\"}",
         "{\"request\":\"5\"}",
         "{\"status\":1,\"request\":null}",
-        "{\"status\":1,\"request\":true}",
         "{\"status\":1,\"request\":\"1\",\"request\":\"2\"}",
         "{\"status\":1,\"status\":0,\"request\":\"1\"}",
-        "{\"status\":1,\"request\":\"\xff\"}",
         "SOMETHING_ELSE",
         "error_lower_case",
         "{\"challenge\":\"a\",\"validate\":\"b\",\"seccode\":\"c\"}",
@@ -272,52 +274,147 @@ static void solutions_come_in_every_shape(void **state)
     assert_solved("{\"status\":1,\"request\":\"token\"}", "token", NULL);
     assert_solved("{\"status\":\"1\",\"request\":\"gr\xc3\xbc\xc3\x9f\"}", "gr\xc3\xbc\xc3\x9f",
                   NULL);
-    assert_solved("{\"status\":1,\"request\":12345678901234567890}", "12345678901234567890", NULL);
+    assert_solved("{\"status\":1,\"request\":12345678901234567890}", "12345678901234567890",
+                  "{\"request\":12345678901234567890}");
     assert_solved("{\"status\":1,\"result\":\"tok\",\"user_agent\":\"Moz\\/5\"}", "tok",
-                  "{\"user_agent\":\"Moz/5\"}");
+                  "{\"result\":\"tok\",\"user_agent\":\"Moz/5\"}");
     assert_solved(
         "{\"status\":1,\"request\":\"t\",\"price\":0.00299,\"n\":12345678901234567890123}", "t",
         "{\"price\":0.00299,\"n\":12345678901234567890123}");
-    assert_solved("{\"challenge\":\"a\",\"validate\":\"b\",\"seccode\":\"b|jordan\"}",
-                  "challenge:a,validate:b,seccode:b|jordan",
-                  "{\"challenge\":\"a\",\"validate\":\"b\",\"seccode\":\"b|jordan\"}");
     assert_solved("{\"status\":1,\"request\":{\"cookies\": {\"cf\":\"x\"}, \"n\": 1}}",
-                  "{\"cookies\":{\"cf\":\"x\"},\"n\":1}", NULL);
-    assert_solved("{\"status\":1,\"request\":[1, 4]}", "[1,4]", NULL);
+                  "{\"cookies\":{\"cf\":\"x\"},\"n\":1}",
+                  "{\"request\":{\"cookies\":{\"cf\":\"x\"},\"n\":1}}");
+    assert_solved("{\"status\":1,\"request\":[1, 4]}", "[1,4]", "{\"request\":[1,4]}");
+    assert_solved("{\"status\":1,\"request\":true}", "true", "{\"request\":true}");
     assert_solved("{\"status\":1,\"request\":\"[1,4]\"}", "[1,4]", NULL);
     assert_solved("{\"status\":1,\"request\":\"t\",\"result\":\"other\"}", "t",
                   "{\"result\":\"other\"}");
+    assert_solved("{\"status\":1,\"result\":[1],\"a\":2}", "[1]",
+                  "{\"request\":[1],\"result\":[1],\"a\":2}");
+    assert_solved("{\"status\":1,\"request\":\"t\"}<br>Warning: something in PHP", "t", NULL);
 }
 
-static void a_solution_is_never_empty_endless_or_full_of_control_bytes(void **state)
+static void an_empty_request_hides_no_result(void **state)
+{
+    (void)state;
+    assert_solved("{\"status\":1,\"request\":null,\"result\":\"tok\"}", "tok",
+                  "{\"result\":\"tok\"}");
+    assert_solved("{\"status\":1,\"request\":\"\",\"result\":\"tok\"}", "tok",
+                  "{\"result\":\"tok\"}");
+    assert_solved("{\"status\":1,\"request\":\"tok\",\"result\":null}", "tok", "{\"result\":null}");
+    assert_poll("{\"status\":1,\"request\":null,\"result\":\"ERROR_CAPTCHA_UNSOLVABLE\"}", 200,
+                OUTCOME_FAILED, CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
+}
+
+#define V3 "{\"challenge\":\"a\",\"validate\":\"b\",\"seccode\":\"b|jordan\"}"
+#define V4 "{\"lot_number\":\"a\",\"pass_token\":\"b\",\"captcha_output\":\"c\"}"
+#define WITHOUT_BRACE(json) (json) + 1
+
+static void answers_without_request_and_result_are_one_object(void **state)
+{
+    (void)state;
+    char both[256];
+    (void)snprintf(both, sizeof(both), "{\"request\":%s,%s", V3, WITHOUT_BRACE(V3));
+    assert_solved(V3, "challenge:a,validate:b,seccode:b|jordan", both);
+    (void)snprintf(both, sizeof(both), "{\"request\":%s,%s", V4, WITHOUT_BRACE(V4));
+    assert_solved(V4, V4, both);
+    assert_solved("{\"status\":1,\"cookies\":{\"cf\":\"x\"}}", "{\"cookies\":{\"cf\":\"x\"}}",
+                  "{\"request\":{\"cookies\":{\"cf\":\"x\"}},\"cookies\":{\"cf\":\"x\"}}");
+}
+
+static void points_are_written_in_text_as_the_vendor_writes_them(void **state)
+{
+    (void)state;
+    assert_solved("{\"status\":1,\"request\":[{\"x\":\"39\",\"y\":\"59\"},{\"x\":252,\"y\":72}]}",
+                  "coordinates:x=39,y=59;x=252,y=72",
+                  "{\"request\":[{\"x\":\"39\",\"y\":\"59\"},{\"x\":252,\"y\":72}]}");
+    assert_solved("{\"status\":1,\"request\":[]}", "[]", "{\"request\":[]}");
+    assert_solved("{\"status\":1,\"request\":[{\"x\":1,\"z\":2}]}", "[{\"x\":1,\"z\":2}]",
+                  "{\"request\":[{\"x\":1,\"z\":2}]}");
+    assert_solved("{\"status\":1,\"request\":[{\"x\":1,\"y\":2,\"z\":3}]}",
+                  "[{\"x\":1,\"y\":2,\"z\":3}]", "{\"request\":[{\"x\":1,\"y\":2,\"z\":3}]}");
+}
+
+static void a_solution_may_have_any_bytes(void **state)
+{
+    (void)state;
+    assert_solved("OK|a\x01z", "a\x01z", NULL);
+    assert_solved("OK|a\x7fz", "a\x7fz", NULL);
+    assert_solved("OK|\xff\xfe", "\xff\xfe", NULL);
+    assert_solved("{\"status\":1,\"request\":\"a\\nb\"}", "a\nb", NULL);
+    assert_solved("{\"status\":1,\"request\":\"a\x01\nb\"}", "a\x01\nb", NULL);
+    assert_solved("{\"status\":1,\"request\":\"\xc3(\",\"b\":\"\xff\"}", "\xc3(",
+                  "{\"b\":\"\xff\"}");
+    const struct vendor_result result = read_with(
+        false, &PLAIN, reply_of(200, SLICE_OF("{\"status\":1,\"request\":\"a\\u0000b\"}")));
+    assert_true(slice_equals(blob_slice(result.text), SLICE_OF("a\0b")));
+    drop(&result);
+}
+
+static void assert_kept(struct vendor_reply reply, const char *code)
+{
+    const struct vendor_result result = read_with(false, &PLAIN, reply);
+    assert_int_equal(result.outcome, OUTCOME_UNDELIVERABLE);
+    assert_int_equal(result.class, CLASS_UNKNOWN);
+    assert_string_equal(result.code, code);
+    assert_true(slice_equals(blob_slice(result.text), reply.body));
+    assert_null(result.extra);
+    drop(&result);
+}
+
+static void what_holds_no_answer_is_kept_as_it_came(void **state)
 {
     (void)state;
     static const char *const bodies[] = {
         "OK|",
-        "OK|a\x01z",
-        "OK|a\x7fz",
-        "OK|\xff\xfe",
-        "OK|\xc0\x80",
-        "OK|\xed\xa0\x80",
-        "OK|\xf4\x90\x80\x80",
+        "{\"status\":1}",
         "{\"status\":1,\"request\":\"\"}",
-        "{\"status\":1,\"request\":\"a\\nb\"}",
-        "{\"status\":1,\"request\":\"a\\u0000b\"}",
+        "{\"status\":1,\"request\":null}",
+        "{\"status\":1,\"request\":\"\",\"result\":\"\"}",
     };
     for (size_t i = 0; i < sizeof(bodies) / sizeof(bodies[0]); i++)
-        assert_poll(bodies[i], 200, OUTCOME_FAILED, CLASS_UNKNOWN, "ERROR_BAD_SOLUTION");
-    for (size_t len = 16384; len <= 16385; len++) {
+        assert_kept(reply_of(200, slice_from(bodies[i])), "ERROR_BAD_SOLUTION");
+}
+
+static void a_solution_has_at_most_64_kib(void **state)
+{
+    (void)state;
+    for (size_t len = 65536; len <= 65537; len++) {
         struct buf body;
-        buf_init(&body, 65536);
+        buf_init(&body, 1 << 20);
         buf_add(&body, SLICE_OF("{\"status\":1,\"request\":\""));
         for (size_t i = 0; i < len; i++)
-            buf_add_char(&body, 'x');
+            buf_add(&body, SLICE_OF("\\u0001"));
         buf_add(&body, SLICE_OF("\"}"));
-        const struct vendor_result result =
-            read_with(false, &PLAIN, reply_of(200, buf_slice(&body)));
-        assert_int_equal(result.outcome, len == 16384 ? OUTCOME_SOLVED : OUTCOME_FAILED);
+        assert_true(body.len <= VENDOR_REPLY_MAX_BYTES);
+        const struct vendor_reply reply = reply_of(200, buf_slice(&body));
+        if (len == 65537)
+            assert_kept(reply, "ERROR_SOLUTION_TOO_LARGE");
+        const struct vendor_result result = read_with(false, &PLAIN, reply);
+        assert_true((result.outcome == OUTCOME_SOLVED) == (len == 65536));
         drop(&result);
         buf_close(&body);
+    }
+}
+
+static void what_was_cut_off_for_its_length_is_an_answer_unless_it_says_no(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {"OK|aaaa", "{\"status\":1,\"request\":\"aaaa",
+                                          "{\"request\":\"aaaa"};
+    static const char *const others[] = {"<html>", "ERROR_PAGEURL",
+                                         "{\"status\":0,\"request\":\"ERROR_PAGEURL\",\"x\":\"aaa"};
+    for (size_t i = 0; i < 3; i++) {
+        struct vendor_reply reply = reply_of(200, slice_from(answers[i]));
+        reply.is_too_big = true;
+        reply.is_complete = false;
+        assert_kept(reply, "ERROR_SOLUTION_TOO_LARGE");
+        reply.http_status = 404;
+        assert_int_equal(read_with(false, &PLAIN, reply).outcome, OUTCOME_UNHEARD);
+        reply = reply_of(200, slice_from(others[i]));
+        reply.is_too_big = true;
+        reply.is_complete = false;
+        assert_int_equal(read_with(false, &PLAIN, reply).outcome, OUTCOME_UNHEARD);
     }
 }
 
@@ -407,7 +504,13 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_never_left_us_is_proven_not_sent),
         cmocka_unit_test(a_reply_that_was_lost_is_ambiguous),
         cmocka_unit_test(solutions_come_in_every_shape),
-        cmocka_unit_test(a_solution_is_never_empty_endless_or_full_of_control_bytes),
+        cmocka_unit_test(an_empty_request_hides_no_result),
+        cmocka_unit_test(answers_without_request_and_result_are_one_object),
+        cmocka_unit_test(points_are_written_in_text_as_the_vendor_writes_them),
+        cmocka_unit_test(a_solution_may_have_any_bytes),
+        cmocka_unit_test(what_holds_no_answer_is_kept_as_it_came),
+        cmocka_unit_test(a_solution_has_at_most_64_kib),
+        cmocka_unit_test(what_was_cut_off_for_its_length_is_an_answer_unless_it_says_no),
         cmocka_unit_test(every_row_of_the_error_table_is_judged_on_a_poll),
         cmocka_unit_test(what_says_nothing_is_asked_again),
         cmocka_unit_test(an_error_word_is_never_handed_out_as_a_solution),
