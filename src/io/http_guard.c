@@ -155,6 +155,9 @@ static bool check_expect(struct http_parse *parse)
 
 bool http_guard_head(struct http_parse *parse)
 {
+    /* Empty lines before the request line; a head in pieces is refused for them as well. */
+    if (parse->url.at > HTTP_LINE_EXTRA_BYTES)
+        return http_guard_refuse(parse, 431, "too many bytes before the request line");
     /* Whitespace before values belongs to no span, so that only the whole head shows it. */
     if (parse->head_bytes - parse->url.at - parse->url.len > parse->limits->header_bytes)
         return http_guard_refuse(parse, 431, "the header is too large");

@@ -4,6 +4,9 @@
 
 #include "io/http_parse.h"
 
+/* "M-SEARCH", spaces, version and CR LF: what a request line has besides its target. */
+#define HTTP_LINE_EXTRA_BYTES 64
+
 /* Each returns true when all is well, or sets status and mistake. */
 
 /* A header field's value is complete: its bytes, its repetition. Called before it is remembered. */

@@ -8,8 +8,6 @@
 /* Between two bytes of body, and after the last: chunk sizes, extensions and trailers. Real ones have
  * tens of bytes; more is somebody wasting our time. */
 #define FRAMING_MAX 4096
-/* "M-SEARCH", spaces, version and CR LF: what a request line has besides its target. */
-#define LINE_EXTRA_BYTES 64
 
 static struct http_parse *parse_of(llhttp_t *llhttp)
 {
@@ -228,7 +226,7 @@ static enum http_parsed feed_head(struct http_parse *parse, char *base, size_t *
     if (err == HPE_OK) {
         parse->fed = *len;
         const size_t most = (size_t)parse->limits->url_bytes + parse->limits->header_bytes;
-        if (*len <= most + LINE_EXTRA_BYTES)
+        if (*len <= most + HTTP_LINE_EXTRA_BYTES)
             return HTTP_PARSED_PART;
         (void)http_guard_refuse(parse, 431, "the header is too large");
         return HTTP_PARSED_BAD;

@@ -136,6 +136,20 @@ static void every_way_to_cut_a_request_in_three_gives_the_same_request(void **st
     }
 }
 
+static void bytes_before_the_request_line_are_bounded_however_they_arrive(void **state)
+{
+    (void)state;
+    char bytes[512];
+    memset(bytes, '\r', 400);
+    memcpy(bytes + 400, good[0], strlen(good[0]));
+    const struct slice all = {.data = bytes, .len = 400 + strlen(good[0])};
+    const size_t cuts[] = {390};
+    const struct outcome whole = feed(all, NULL, 0);
+    const struct outcome pieces = feed(all, cuts, 1);
+    assert_int_equal(whole.parsed, HTTP_PARSED_BAD);
+    assert_same(&whole, &pieces);
+}
+
 static int compare_sizes(const void *a, const void *b)
 {
     const size_t x = *(const size_t *)a, y = *(const size_t *)b;
@@ -243,6 +257,7 @@ int main(int argc, char **argv)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_request_is_whole_and_its_parts_are_right),
         cmocka_unit_test(every_way_to_cut_a_request_in_three_gives_the_same_request),
+        cmocka_unit_test(bytes_before_the_request_line_are_bounded_however_they_arrive),
         cmocka_unit_test(garbled_requests_are_judged_alike_however_they_arrive),
         cmocka_unit_test(framing_is_bounded_wherever_it_stands),
     };
