@@ -145,6 +145,8 @@ static void restore_tally(struct engine *engine, const struct tally_row *row)
     const int64_t ago = engine->days[0].number - row->day;
     if (ago >= 0 && ago <= STATS_DAYS)
         *tally_at(engine, (unsigned)ago, row->client, row->captcha) = row->tally;
+    if (ago > 0 && ago <= STATS_DAYS)
+        engine->clients[row->client].spent_past[ago - 1] += row->tally.paid;
     if (ago != 0)
         return;
     engine->written_tallies[row->client * CAPTCHA_COUNT + row->captcha] = row->tally;

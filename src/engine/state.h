@@ -254,12 +254,13 @@ struct client {
     struct client_options options;
     uint32_t queued;
     uint32_t slots_used;
-    uint32_t credit;       /* flights it may still start in this round */
-    uint32_t requests;     /* waiting */
-    uint64_t spent;        /* of today's budget */
-    uint64_t reserved;     /* by flights not yet submitted */
-    uint64_t budget_top;   /* the largest since the start: for the auditor */
-    bool is_spent_written; /* there is a row of today */
+    uint32_t credit;                 /* flights it may still start in this round */
+    uint32_t requests;               /* waiting */
+    uint64_t spent;                  /* of today's budget */
+    uint64_t spent_past[STATS_DAYS]; /* of the pages behind today's */
+    uint64_t reserved;               /* by flights not yet submitted */
+    uint64_t budget_top;             /* the largest since the start: for the auditor */
+    bool is_spent_written;           /* there is a row of today */
 };
 
 /* What clients have to share (share.h); bytes are those of parameters and texts. */

@@ -34,22 +34,59 @@ static int64_t day_of(int64_t wall_ms)
     return wall_ms / DAY_MS;
 }
 
+/* The page of this day among those kept, else the oldest, which makes room. */
+static unsigned page_of(const struct engine *engine, int64_t day)
+{
+    unsigned place = 1;
+    while (place < STATS_DAYS && engine->days[place].number != day)
+        place++;
+    return place;
+}
+
+/* The pages before `place` move back by one, and that one comes first. */
+static void turn_spent(struct engine *engine, unsigned place, bool is_known)
+{
+    for (uint16_t i = 0; i < engine->client_count; i++) {
+        struct client *client = &engine->clients[i];
+        const uint64_t spent = is_known ? client->spent_past[place - 1] : 0;
+        memmove(&client->spent_past[1], &client->spent_past[0],
+                (place - 1) * sizeof client->spent_past[0]);
+        client->spent_past[0] = client->spent;
+        client->spent = spent;
+        client->is_spent_written = false;
+        if (client->budget_top < spent + client->reserved)
+            client->budget_top = spent + client->reserved;
+        if (spent > 0)
+            journal_spent(engine, (client_id)i);
+    }
+}
+
+static void turn_tallies(struct engine *engine, unsigned place, bool is_known)
+{
+    const size_t a_day = tallies_of_day(engine);
+    struct tally *const page = engine->written_tallies;
+    memcpy(page, &engine->tallies[place * a_day], a_day * sizeof *page);
+    if (!is_known)
+        memset(page, 0, a_day * sizeof *page);
+    memmove(&engine->tallies[a_day], engine->tallies, place * a_day * sizeof *page);
+    memcpy(engine->tallies, page, a_day * sizeof *page);
+}
+
+/* A clock may go forward and be set right again: then the day goes on where it was left. What it spent of its
+ * budget comes back with it, so that no day has a second one. */
 static void turn_page(struct engine *engine, int64_t day)
 {
+    const unsigned place = page_of(engine, day);
+    const bool is_known = engine->days[place].number == day;
     if (engine->days[0].number != 0)
         journal_books(engine);
-    memmove(&engine->days[1], &engine->days[0], STATS_DAYS * sizeof engine->days[0]);
-    engine->days[0] = (struct day){.number = day};
+    const struct day page = is_known ? engine->days[place] : (struct day){.number = day};
+    memmove(&engine->days[1], &engine->days[0], place * sizeof engine->days[0]);
+    engine->days[0] = page;
     /* Else a day that is just like the one before would be taken for written. */
-    engine->written_stats = (struct stats){0};
-    const size_t a_day = tallies_of_day(engine);
-    memmove(&engine->tallies[a_day], engine->tallies, STATS_DAYS * a_day * sizeof(struct tally));
-    memset(engine->tallies, 0, a_day * sizeof(struct tally));
-    memset(engine->written_tallies, 0, a_day * sizeof(struct tally));
-    for (uint16_t i = 0; i < engine->client_count; i++) {
-        engine->clients[i].spent = 0;
-        engine->clients[i].is_spent_written = false;
-    }
+    engine->written_stats = page.stats;
+    turn_tallies(engine, place, is_known);
+    turn_spent(engine, place, is_known);
 }
 
 void stats_set_clock(struct engine *engine, uint64_t now_ms, int64_t wall_ms)
@@ -57,8 +94,7 @@ void stats_set_clock(struct engine *engine, uint64_t now_ms, int64_t wall_ms)
     if (now_ms > engine->now_ms)
         engine->now_ms = now_ms;
     engine->wall_ms = wall_ms;
-    /* A clock that steps back must not give a second budget for the same day. */
-    if (day_of(wall_ms) > engine->days[0].number)
+    if (day_of(wall_ms) != engine->days[0].number)
         turn_page(engine, day_of(wall_ms));
 }
 

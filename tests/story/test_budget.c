@@ -63,6 +63,31 @@ static void midnight_brings_a_new_budget_once(void **state)
               "[43200000] answer dan " OUT_OF_BUDGET ", retry after 86400000\n");
 }
 
+/* Forward by days and right again: the day goes on, with what it had spent, and its page with it. */
+static void a_clock_that_is_set_right_again_brings_its_day_back(void **state)
+{
+    (void)state;
+    struct world *w = world_with_budget(1, false);
+    ask(w, "ann", .key = "K");
+    solve(w, "a1", "T1", "TOKEN");
+    int64_t day = 0;
+    (void)engine_stats_of_day(w->engine, 0, &day);
+    w->wall_skew_ms = HOURS_MS(72);
+    tick(w);
+    w->wall_skew_ms = 0;
+    tick(w);
+    int64_t again = 0;
+    const struct stats *page = engine_stats_of_day(w->engine, 0, &again);
+    assert_int_equal(again, day);
+    assert_int_equal(page->requests, 1);
+    ask(w, "bob", .key = "L");
+    pass(w, HOURS_MS(12));
+    assert_int_equal(w->tally.submits, 1);
+    ask(w, "cat", .key = "L");
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
 static void what_was_cancelled_rejected_or_never_sent_costs_nothing(void **state)
 {
     (void)state;
@@ -198,6 +223,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(a_budget_is_spent_to_the_last_submit_and_not_beyond),
         STORY(midnight_brings_a_new_budget_once),
+        STORY(a_clock_that_is_set_right_again_brings_its_day_back),
         STORY(what_was_cancelled_rejected_or_never_sent_costs_nothing),
         STORY(a_retry_of_what_was_accepted_costs_again),
         STORY(an_ambiguous_submit_counts_and_its_resend_too),
