@@ -102,6 +102,7 @@ enum probe { PROBE_BALANCE, PROBE_THREADS, PROBE_COUNT };
 
 struct account {
     caller_id caller;
+    client_id client;
     enum probe probe;
 };
 

@@ -70,13 +70,17 @@ void account_on_ask(struct engine *engine, const struct account *ask)
         return;
     }
     slab_id id;
-    struct account_wait *wait = slab_alloc(&engine->account_waits, &id);
+    const bool has_room =
+        share_admits(&engine->shares.account_waits, engine->client_count, ask->client, 1);
+    struct account_wait *wait = has_room ? slab_alloc(&engine->account_waits, &id) : NULL;
     if (wait == NULL) {
         request_refuse(engine, ask->caller, REFUSAL_FULL_REQUESTS, SLICE_NONE, FRESH_MS);
         return;
     }
     wait->id = id;
     wait->caller = ask->caller;
+    wait->client = ask->client;
+    share_take(&engine->shares.account_waits, ask->client, 1);
     list_init(&wait->link);
     list_append(&probe->waits, &wait->link);
     account_probe(engine, ask->probe);
@@ -85,6 +89,7 @@ void account_on_ask(struct engine *engine, const struct account *ask)
 static void wait_free(struct engine *engine, struct account_wait *wait)
 {
     list_unlink(&wait->link);
+    share_give(&engine->shares.account_waits, wait->client, 1);
     slab_free(&engine->account_waits, wait->id);
 }
 

@@ -108,7 +108,10 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
     if (engine->options.has_journal && engine->seq - engine->durable >= engine->options.max_records)
         return refuse_full(placement, REFUSAL_STORE);
     const struct client *client = &engine->clients[ask->client];
-    if (!finished_gives_room(engine, ask->client))
+    const uint32_t address_bytes = ask->pingback == NULL ? 0 : ask->pingback->len;
+    if (!finished_gives_room(engine, ask->client) ||
+        !share_admits(&engine->shares.pingback_bytes, engine->client_count, ask->client,
+                      address_bytes))
         return refuse_full(placement, REFUSAL_FULL_REQUESTS);
     if (client->options.requests != 0 && client->requests >= client->options.requests)
         return refuse_full(placement, REFUSAL_FULL_CLIENT);

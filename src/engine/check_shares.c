@@ -1,6 +1,7 @@
 /* The auditor's part about shares: what each client holds is counted again from the things themselves. */
 #include "engine/cache.h"
 #include "engine/check.h"
+#include "engine/letters.h"
 
 #include <stdlib.h>
 
@@ -97,9 +98,36 @@ static void check_memory(const struct engine *engine)
     check_count(engine, &bytes, &engine->shares.cached_bytes);
 }
 
+static void check_letters(const struct engine *engine)
+{
+    struct count number = count_new(engine);
+    struct count bytes = count_new(engine);
+    struct count addresses = count_new(engine);
+    struct count waits = count_new(engine);
+    for (slab_id id = 0; (id = slab_next(&engine->letters, id)) != 0;) {
+        const struct letter *letter = slab_get(&engine->letters, id);
+        count_one(&number, letter->client, 1, true);
+        count_one(&bytes, letter->client, letter_bytes(letter), true);
+    }
+    for (slab_id id = 0; (id = slab_next(&engine->requests, id)) != 0;) {
+        const struct request *request = slab_get(&engine->requests, id);
+        if (request->pingback != NULL)
+            count_one(&addresses, request->client, request->pingback->len, false);
+    }
+    for (slab_id id = 0; (id = slab_next(&engine->account_waits, id)) != 0;)
+        count_one(&waits,
+                  ((const struct account_wait *)slab_get(&engine->account_waits, id))->client, 1,
+                  false);
+    check_count(engine, &number, &engine->shares.letters);
+    check_count(engine, &bytes, &engine->shares.letter_bytes);
+    check_count(engine, &addresses, &engine->shares.pingback_bytes);
+    check_count(engine, &waits, &engine->shares.account_waits);
+}
+
 void check_shares(const struct engine *engine)
 {
     check_requests(engine);
     check_flights(engine);
     check_memory(engine);
+    check_letters(engine);
 }

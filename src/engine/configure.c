@@ -9,6 +9,7 @@ static void keep_structure(const struct engine_options *built, struct engine_opt
     options->max_requests = built->max_requests;
     options->max_flights = built->max_flights;
     options->max_flight_bytes = built->max_flight_bytes;
+    options->max_pingback_bytes = built->max_pingback_bytes;
     options->max_per_flight = built->max_per_flight;
     options->max_callers = built->max_callers;
     options->max_solutions = built->max_solutions;

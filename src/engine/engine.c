@@ -19,8 +19,6 @@
 #include <stdlib.h>
 
 #define TRACE_LINE_MAX 512
-/* Callers waiting for one balance answer; more than this many at once is no client, it is a flood. */
-#define ACCOUNT_WAITS 4096
 
 /* ---- stepping ---------------------------------------------------------------------------- */
 
@@ -302,6 +300,7 @@ void engine_options_init(struct engine_options *options)
         .max_requests = 200000,
         .max_flights = 100000,
         .max_flight_bytes = UINT64_C(512) << 20,
+        .max_pingback_bytes = UINT64_C(32) << 20,
         .max_per_flight = 50000,
         .max_callers = 20000,
         .max_solutions = 100000,
@@ -369,7 +368,7 @@ static void init_memory(struct engine *engine)
     slab_init(&engine->idempotency, sizeof(struct idempotency), options->max_idempotency);
     slab_init(&engine->letters, sizeof(struct letter), options->max_letters);
     slab_init(&engine->notices, sizeof(struct notice), notices_room(options->max_requests));
-    slab_init(&engine->account_waits, sizeof(struct account_wait), ACCOUNT_WAITS);
+    slab_init(&engine->account_waits, sizeof(struct account_wait), options->max_callers);
     table_init(&engine->requests_by_id, options->max_requests, secret);
     table_init(&engine->holds_by_caller, options->max_callers, secret);
     table_init(&engine->flights_by_key, options->max_flights, secret);
@@ -396,6 +395,10 @@ static void init_shares(struct engine *engine)
         {&engine->shares.idempotency, options->max_idempotency},
         {&engine->shares.cached, options->max_solutions},
         {&engine->shares.cached_bytes, options->max_solution_bytes},
+        {&engine->shares.pingback_bytes, options->max_pingback_bytes},
+        {&engine->shares.letters, options->max_letters},
+        {&engine->shares.letter_bytes, options->max_letter_bytes},
+        {&engine->shares.account_waits, options->max_callers},
     };
     for (size_t i = 0; i < sizeof rooms / sizeof rooms[0]; i++)
         share_init(rooms[i].share, engine->client_room, rooms[i].room);
@@ -404,6 +407,7 @@ static void init_shares(struct engine *engine)
         list_init(&engine->clients[i].read);
         list_init(&engine->clients[i].settled);
         list_init(&engine->clients[i].cached);
+        list_init(&engine->clients[i].letters);
     }
 }
 
@@ -508,10 +512,12 @@ void engine_free(struct engine *engine)
                               &engine->letters_by_number, &engine->notices_by_request};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_close(tables[i]);
-    struct share *shares[] = {&engine->shares.requests,     &engine->shares.read,
-                              &engine->shares.holds,        &engine->shares.flights,
-                              &engine->shares.flight_bytes, &engine->shares.idempotency,
-                              &engine->shares.cached,       &engine->shares.cached_bytes};
+    struct share *shares[] = {&engine->shares.requests,       &engine->shares.read,
+                              &engine->shares.holds,          &engine->shares.flights,
+                              &engine->shares.flight_bytes,   &engine->shares.idempotency,
+                              &engine->shares.cached,         &engine->shares.cached_bytes,
+                              &engine->shares.letters,        &engine->shares.letter_bytes,
+                              &engine->shares.pingback_bytes, &engine->shares.account_waits};
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
         share_close(shares[i]);
     buf_close(&engine->trace_buf);

@@ -64,7 +64,7 @@ static bool may_replay(const struct engine *engine, const struct letter *letter,
 static void move_into(struct engine *engine, struct letter *letter,
                       const struct letter_order *order)
 {
-    letter->client = order->into;
+    letter_move(engine, letter, order->into);
     letter->key = order->into_key;
     journal_letter(engine, letter);
 }

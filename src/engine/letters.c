@@ -39,6 +39,31 @@ void letter_leave_ride(struct engine *engine, struct letter *letter)
     letter->flight = NULL;
 }
 
+static void join_client(struct engine *engine, struct letter *letter)
+{
+    list_append(&engine->clients[letter->client].letters, &letter->own);
+    share_take(&engine->shares.letters, letter->client, 1);
+    share_loosen(&engine->shares.letters, letter->client, 1);
+    share_take(&engine->shares.letter_bytes, letter->client, letter_bytes(letter));
+    share_loosen(&engine->shares.letter_bytes, letter->client, letter_bytes(letter));
+}
+
+static void leave_client(struct engine *engine, struct letter *letter)
+{
+    list_unlink(&letter->own);
+    share_fasten(&engine->shares.letters, letter->client, 1);
+    share_give(&engine->shares.letters, letter->client, 1);
+    share_fasten(&engine->shares.letter_bytes, letter->client, letter_bytes(letter));
+    share_give(&engine->shares.letter_bytes, letter->client, letter_bytes(letter));
+}
+
+void letter_move(struct engine *engine, struct letter *letter, client_id client)
+{
+    leave_client(engine, letter);
+    letter->client = client;
+    join_client(engine, letter);
+}
+
 static void letter_free(struct engine *engine, struct letter *letter)
 {
     if (letter->notice != NULL)
@@ -49,6 +74,7 @@ static void letter_free(struct engine *engine, struct letter *letter)
     wheel_cancel(&engine->wheel, &letter->expiry);
     table_remove(&engine->letters_by_number, &letter->node);
     engine->letter_bytes -= letter_bytes(letter);
+    leave_client(engine, letter);
     journal_letter_over(engine, letter);
     blob_unref(letter->params);
     blob_unref(letter->error);
@@ -88,6 +114,20 @@ static void alert_if_many(struct engine *engine)
     code_copy(action->alert.code, blob_slice(newest->error));
 }
 
+/* So that nobody's letters push out another's (share.h). */
+static struct letter *oldest_of_greediest(struct engine *engine)
+{
+    const bool is_full = engine->letters.used == engine->letters.capacity;
+    const uint32_t greediest =
+        share_greediest(is_full ? &engine->shares.letters : &engine->shares.letter_bytes);
+    /* Letters may be without a byte. */
+    const uint32_t client =
+        greediest == NO_CLIENT ? share_greediest(&engine->shares.letters) : greediest;
+    struct list *oldest = list_first(&engine->clients[client].letters);
+    ASSERT(oldest != NULL);
+    return CONTAINER_OF(oldest, struct letter, own);
+}
+
 /* Letters with images in them fill the memory long before their number is reached. A large one may take the place
  * of thousands, which then leave over some steps. */
 static void make_room(struct engine *engine, uint32_t bytes)
@@ -97,7 +137,7 @@ static void make_room(struct engine *engine, uint32_t bytes)
     while (engine->letters.used == engine->letters.capacity ||
            (engine->letters.used > 0 && left > 0 &&
             engine->letter_bytes + bytes > engine->options.max_letter_bytes)) {
-        letter_drop(engine, CONTAINER_OF(list_first(&engine->letter_list), struct letter, link));
+        letter_drop(engine, oldest_of_greediest(engine));
         left -= left > 0;
     }
     /* Making room is no crossing: they are as many as before, or few for want of room. */
@@ -112,6 +152,8 @@ static void enter(struct engine *engine, struct letter *letter, uint64_t left_ms
     list_init(&letter->ride);
     list_init(&letter->link);
     list_append(&engine->letter_list, &letter->link);
+    list_init(&letter->own);
+    join_client(engine, letter);
     table_insert(&engine->letters_by_number, &letter->node);
     wheel_timer_init(&letter->expiry, TIMER_LETTER);
     wheel_arm(&engine->wheel, &letter->expiry, engine->now_ms + left_ms);
@@ -479,7 +521,7 @@ void letters_work(struct engine *engine)
         letter_leave_ride(engine, CONTAINER_OF(list_first(&engine->replays), struct letter, ride));
     }
     for (uint32_t left = engine->options.step_batch; left > 0 && are_too_large(engine); left--) {
-        letter_drop(engine, CONTAINER_OF(list_first(&engine->letter_list), struct letter, link));
+        letter_drop(engine, oldest_of_greediest(engine));
         engine->letters_are_alerted = is_alerted;
     }
     letter_jobs_work(engine);

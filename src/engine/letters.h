@@ -70,4 +70,7 @@ void letters_on_replay_timer(struct engine *engine);
 void letters_on_drain(struct engine *engine);
 void letter_on_expiry(struct engine *engine, struct letter *letter);
 
+/* It is another client's from now on, and counts as that one's. */
+void letter_move(struct engine *engine, struct letter *letter, client_id client);
+
 #endif

@@ -115,8 +115,7 @@ static void settle_request(struct engine *engine, struct request *request, bool 
     if (request == NULL)
         return;
     request_on_told(engine, request, is_heard);
-    blob_unref(request->pingback);
-    request->pingback = NULL;
+    request_drop_pingback(engine, request);
     if (request->is_journaled)
         journal_request(engine, request);
 }

@@ -28,6 +28,21 @@ static void enter_table(struct engine *engine, struct request *request)
     }
 }
 
+static void take_pingback(struct engine *engine, struct request *request, struct blob *pingback)
+{
+    request->pingback = blob_ref(pingback);
+    if (pingback != NULL)
+        share_take(&engine->shares.pingback_bytes, request->client, pingback->len);
+}
+
+void request_drop_pingback(struct engine *engine, struct request *request)
+{
+    if (request->pingback != NULL)
+        share_give(&engine->shares.pingback_bytes, request->client, request->pingback->len);
+    blob_unref(request->pingback);
+    request->pingback = NULL;
+}
+
 struct request *request_new(struct engine *engine, const struct ask *ask)
 {
     slab_id id;
@@ -39,7 +54,7 @@ struct request *request_new(struct engine *engine, const struct ask *ask)
     request->client = ask->client;
     request->captcha = ask->captcha;
     request->is_id_told = ask->is_id_told || ask->pingback != NULL;
-    request->pingback = blob_ref(ask->pingback);
+    take_pingback(engine, request, ask->pingback);
     list_init(&request->link);
     list_init(&request->holds);
     wheel_timer_init(&request->expiry, TIMER_REQUEST);
@@ -62,7 +77,7 @@ struct request *request_restore(struct engine *engine, const struct request_row 
     request->client = row->client;
     request->source = row->source;
     request->attempts = row->attempts;
-    request->pingback = blob_ref(row->pingback);
+    take_pingback(engine, request, row->pingback);
     request->is_id_told = true;
     request->is_journaled = true;
     list_init(&request->link);
@@ -119,7 +134,7 @@ void request_free(struct engine *engine, struct request *request)
     journal_request_over(engine, request);
     solution_unref(engine, request->solution);
     blob_unref(request->error);
-    blob_unref(request->pingback);
+    request_drop_pingback(engine, request);
     slab_free(&engine->requests, request->id);
     if (deserted != NULL)
         flight_abandon(engine, deserted);

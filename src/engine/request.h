@@ -43,6 +43,9 @@ void request_hold(struct engine *engine, struct request *request, caller_id call
 journal_seq request_fill(const struct engine *engine, const struct request *request,
                          struct answer *answer);
 
+/* There is nothing left to tell its caller's own address. */
+void request_drop_pingback(struct engine *engine, struct request *request);
+
 /* A final one was told to somebody: from now on it stays until its solution expires, or until others need its place. */
 void request_mark_read(struct engine *engine, struct request *request);
 /* The same when its caller's own address heard of it, or never will. */

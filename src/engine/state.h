@@ -169,6 +169,7 @@ struct letter {
     struct table_node node; /* by number */
     slab_id id;
     struct list link; /* engine's letters, oldest first */
+    struct list own;  /* its client's letters, oldest first */
     struct list ride; /* engine's replays, or the flight's letters */
     struct wheel_timer expiry;
     struct flight *flight;   /* borrowed; the replay under way, or NULL */
@@ -231,6 +232,7 @@ struct account_wait {
     struct list link;
     slab_id id;
     caller_id caller;
+    client_id client;
 };
 
 /* One of the two free questions: what the vendor last said, and who waits for it to say it again. */
@@ -251,6 +253,7 @@ struct client {
     struct list unread, read;       /* its finished requests, oldest first */
     struct list settled; /* its idempotency records that stand for a solution, the same */
     struct list cached;  /* its solutions, the same */
+    struct list letters; /* the same */
     struct client_options options;
     uint32_t queued;
     uint32_t slots_used;
@@ -265,7 +268,8 @@ struct client {
 
 /* What clients have to share (share.h); bytes are those of parameters and texts. */
 struct shares {
-    struct share requests, read, holds, flights, flight_bytes, idempotency, cached, cached_bytes;
+    struct share requests, read, holds, flights, flight_bytes, idempotency, cached, cached_bytes,
+        letters, letter_bytes, pingback_bytes, account_waits;
 };
 
 struct pool {

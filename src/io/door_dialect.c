@@ -175,7 +175,8 @@ static void account(struct gate *gate, const struct http_request *request, struc
                     enum probe probe)
 {
     struct event event = gate_event(gate, EVENT_ACCOUNT);
-    event.account = (struct account){.caller = request->caller, .probe = probe};
+    event.account =
+        (struct account){.caller = request->caller, .client = visit->client, .probe = probe};
     visit->door = DOOR_ACCOUNT;
     visit_store(request, visit);
     gate_step(gate, &event);

@@ -15,6 +15,7 @@ static void take_limits(const struct config *config, struct engine_options *opti
     options->max_requests = config->limits.requests;
     options->max_flights = config->limits.flights;
     options->max_flight_bytes = config->limits.flight_bytes;
+    options->max_pingback_bytes = config->limits.pingback_bytes;
     options->max_per_flight = config->limits.per_flight;
     options->max_callers = config->limits.callers;
     options->max_solutions = config->limits.solutions;

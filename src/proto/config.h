@@ -148,7 +148,7 @@ struct config {
         uint32_t connections, requests, finished, flights, per_flight, callers;
         uint32_t body_bytes, header_bytes;
         uint64_t partial_bytes, unsent_bytes;
-        uint64_t flight_bytes;
+        uint64_t flight_bytes, pingback_bytes;
         uint32_t solutions;
         uint64_t solution_bytes;
         uint32_t idempotency;

@@ -201,7 +201,7 @@ MUTANTS = [
     ("notice: an address hears of a request that is not on disk", "src/engine/request.c",
      "    if (is_noticed && !request->is_journaled)\n        journal_request(engine, request);\n", "", "sim extras"),
     ("notice: a crash forgets whom to tell", "src/engine/request.c",
-     "    request->pingback = blob_ref(row->pingback);\n", "", "sim extras"),
+     "    take_pingback(engine, request, row->pingback);\n", "", "sim extras"),
     ("notice: an address is told without end", "src/engine/notice.c", "    notice->tries++;\n", "", "sim extras"),
     ("notice: one that nobody took is no letter", "src/engine/notice.c",
      "    else\n        letter_of_notice(engine, notice);\n", "", "sim extras"),

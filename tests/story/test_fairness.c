@@ -326,6 +326,96 @@ static void the_solutions_of_one_do_not_push_out_those_of_another(void **state)
     expect(w, "[  6000] answer modest r12 solved \"TOKEN\" source dedup_cache attempts 1\n");
 }
 
+/* ---- letters, addresses, balances -------------------------------------------------------- */
+
+/* The newest attempt is refused for good. */
+static void write_letter(struct world *w, client_id client, const char *key)
+{
+    char attempt[WORLD_NAME_MAX] = {'a'};
+    ask(w, "ann", .key = key, .client = client, .at_once = true);
+    ASSERT(w->attempt_count < 10);
+    attempt[1] = (char)('0' + w->attempt_count);
+    rejected(w, attempt, CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
+}
+
+static uint32_t letters_of(struct world *w, client_id client)
+{
+    struct letter_filter filter = every_letter();
+    struct letter_view view;
+    uint64_t cursor = 0;
+    uint32_t total = 0;
+    filter.has_client = true;
+    filter.client = client;
+    (void)engine_list_letters(w->engine, &filter, &cursor, &view, 1, &total);
+    return total;
+}
+
+static void the_letters_of_one_do_not_push_out_those_of_another(void **state)
+{
+    (void)state;
+    struct engine_options options = options_of_three();
+    options.retry_unsolvable = 0;
+    options.max_letters = 4;
+    struct world *w = world_new(&options);
+    write_letter(w, MODEST, "L");
+    for (unsigned i = 0; i < 8; i++)
+        write_letter(w, GREEDY, target(i));
+    assert_int_equal(letters_of(w, MODEST), 1);
+    assert_int_equal(letters_of(w, GREEDY), 3);
+    skip_lines(w);
+}
+
+static void nor_do_the_bytes_of_letters(void **state)
+{
+    (void)state;
+    struct engine_options options = options_of_three();
+    options.retry_unsolvable = 0;
+    options.max_letter_bytes = 10;
+    struct world *w = world_new(&options);
+    write_letter(w, MODEST, "L");
+    for (unsigned i = 0; i < 8; i++)
+        write_letter(w, GREEDY, target(i));
+    assert_int_equal(letters_of(w, MODEST), 1);
+    assert_int_equal(letters_of(w, GREEDY), 3);
+    skip_lines(w);
+}
+
+static void addresses_have_only_so_many_bytes_and_leave_room_for_others(void **state)
+{
+    (void)state;
+    struct engine_options options = options_of_three();
+    options.max_pingback_bytes = 10 * strlen(URL);
+    struct world *w = world_new(&options);
+    for (unsigned i = 0; i < 10; i++)
+        ask(w, "greedy", .key = "K", .client = GREEDY, .is_told = true, .pingback = URL);
+    assert_int_equal(refusals(w), 2);
+    ask(w, "greedy", .key = "K", .client = GREEDY, .is_told = true);
+    ask(w, "modest", .key = "K", .client = MODEST, .is_told = true, .pingback = URL);
+    assert_int_equal(refusals(w), 2);
+    /* Whoever was told needs its address no more. */
+    solve(w, "a1", "T1", "TOKEN");
+    told(w, "r1", NOTICE_DELIVERED);
+    told(w, "r2", NOTICE_DELIVERED);
+    ask(w, "greedy", .key = "K", .client = GREEDY, .is_told = true, .pingback = URL);
+    assert_int_equal(refusals(w), 2);
+    skip_lines(w);
+}
+
+static void those_who_wait_for_the_balance_leave_a_place_for_others(void **state)
+{
+    (void)state;
+    struct engine_options options = options_of_three();
+    options.max_callers = 5;
+    struct world *w = world_new(&options);
+    for (unsigned i = 0; i < 5; i++)
+        account_as(w, "greedy", GREEDY, PROBE_BALANCE);
+    assert_int_equal(refusals(w), 1);
+    account_as(w, "modest", MODEST, PROBE_BALANCE);
+    assert_int_equal(refusals(w), 1);
+    balance(w, "1");
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +434,10 @@ int main(void)
         STORY(known_idempotency_keys_keep_nobody_out),
         STORY(idempotency_keys_of_solves_under_way_leave_a_place_for_others),
         STORY(the_solutions_of_one_do_not_push_out_those_of_another),
+        STORY(the_letters_of_one_do_not_push_out_those_of_another),
+        STORY(nor_do_the_bytes_of_letters),
+        STORY(addresses_have_only_so_many_bytes_and_leave_room_for_others),
+        STORY(those_who_wait_for_the_balance_leave_a_place_for_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

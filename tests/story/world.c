@@ -277,11 +277,17 @@ void report_bad(struct world *world, const char *who, const char *request)
     report(world, who, request, false);
 }
 
-void account(struct world *world, const char *who, enum probe probe)
+void account_as(struct world *world, const char *who, client_id client, enum probe probe)
 {
     struct event event = {.kind = EVENT_ACCOUNT};
-    event.account = (struct account){.caller = new_caller(world, who), .probe = probe};
+    event.account =
+        (struct account){.caller = new_caller(world, who), .client = client, .probe = probe};
     step(world, &event);
+}
+
+void account(struct world *world, const char *who, enum probe probe)
+{
+    account_as(world, who, 0, probe);
 }
 
 const char *peek(struct world *world, const char *request)

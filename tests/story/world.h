@@ -143,6 +143,7 @@ void detach(struct world *world, const char *who, const char *request);
 void report_good(struct world *world, const char *who, const char *request);
 void report_bad(struct world *world, const char *who, const char *request);
 void account(struct world *world, const char *who, enum probe probe);
+void account_as(struct world *world, const char *who, client_id client, enum probe probe);
 
 /* The request's state without reading it away, as one word; NULL when it is unknown. */
 const char *peek(struct world *world, const char *request);

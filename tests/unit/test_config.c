@@ -57,7 +57,8 @@ static const char complete[] =
     "  ],\n"
     "  \"limits\": {\"connections\": 12, \"requests\": 13, \"finished\": 17, \"flights\": 14, "
     "\"per_flight\": 15, "
-    "  \"flight_bytes\": \"5MiB\", \"records\": 1018, \"partial_bytes\": \"7MiB\", "
+    "  \"flight_bytes\": \"5MiB\", \"pingback_bytes\": \"3MiB\", \"records\": 1018, "
+    "\"partial_bytes\": \"7MiB\", "
     "\"unsent_bytes\": \"9MiB\", "
     "\"callers\": 16,\n"
     "    \"body\": 2048, \"header\": \"8KiB\", \"header_timeout\": \"1s\", \"body_timeout\": "
@@ -163,6 +164,7 @@ static void every_key_is_taken_also_below_the_first_half(void **state)
     assert_int_equal(c->limits.flights, 14);
     assert_int_equal(c->limits.per_flight, 15);
     assert_int_equal(c->limits.flight_bytes, 5 << 20);
+    assert_int_equal(c->limits.pingback_bytes, 3 << 20);
     assert_int_equal(c->limits.records, 1018);
     assert_int_equal(c->limits.partial_bytes, 7 << 20);
     assert_int_equal(c->limits.unsent_bytes, 9 << 20);
