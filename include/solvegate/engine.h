@@ -31,7 +31,7 @@ struct engine_options {
     /* limits, fixed at start: all memory for them is reserved by engine_new */
     uint32_t max_requests;
     uint32_t max_flights;
-    uint64_t max_flight_bytes; /* of the parameters of all flights, images included */
+    uint64_t max_flight_bytes;   /* of the parameters of all flights, images included */
     uint64_t max_pingback_bytes; /* of the addresses that are still to be told */
     uint32_t max_per_flight;
     uint32_t max_callers; /* held at the same time */

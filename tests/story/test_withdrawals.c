@@ -3,7 +3,9 @@
 
 static struct world *withdrawing_world(uint64_t budget, bool has_callbacks, bool has_journal)
 {
-    const struct client_options clients[] = {{.weight = 1, .budget_per_day = budget}};
+    /* The world restarts with them, so they must outlive this call. */
+    static struct client_options clients[1];
+    clients[0] = (struct client_options){.weight = 1, .budget_per_day = budget};
     struct engine_options options = world_options();
     options.clients = clients;
     options.has_callbacks = has_callbacks;
