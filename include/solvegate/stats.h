@@ -28,6 +28,7 @@
     X(submits_proven, "Submits without a reply that a callback proved to be paid")    \
     X(resends, "Submits repeated after an ambiguity window")                          \
     X(retries, "Attempts after the first of a flight")                                \
+    X(rides, "Flights that waited for a task paid for before instead of submitting")  \
     X(polls, "Polls sent to the vendor")                                              \
     X(polls_unheard, "Polls without a usable reply")                                  \
     X(probes, "Free account calls sent to the vendor")                                \

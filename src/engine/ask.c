@@ -9,6 +9,7 @@
 #include "engine/request.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
+#include "engine/stray.h"
 
 /* Full is a matter of moments: a flight ends somewhere every few seconds. */
 #define FULL_RETRY_AFTER_MS 5000
@@ -68,6 +69,17 @@ static enum refusal place_by_idempotency(const struct engine *engine, const stru
         return REFUSAL_NONE;
     }
     placement->is_renewed = true;
+    return REFUSAL_NONE;
+}
+
+/* A flight of its own that waits for what is paid for already: neither breaker nor budget keep it out. */
+static enum refusal place_ride(const struct engine *engine, const struct ask *ask,
+                               struct placement *placement)
+{
+    if (!flight_has_room(engine, ask))
+        return refuse_full(placement, REFUSAL_FULL_FLIGHTS);
+    placement->source = SOURCE_DEDUP_WAIT;
+    placement->is_ride = true;
     return REFUSAL_NONE;
 }
 
@@ -136,6 +148,8 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
     struct flight *flight = find_flight(engine, ask);
     if (flight != NULL)
         return place_join(engine, ask, flight, SOURCE_DEDUP_WAIT, placement);
+    if (stray_find(engine, &ask->key, ask->client, ask->reuse) != NULL)
+        return place_ride(engine, ask, placement);
     return may_start_flight(engine, ask, placement);
 }
 

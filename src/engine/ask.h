@@ -15,6 +15,7 @@ struct placement {
     enum source source;
     struct solution *solution; /* borrowed */
     struct flight *flight;     /* borrowed */
+    bool is_ride;              /* the new flight waits for a task that is paid for */
     bool is_replayed;
     bool is_renewed;
     uint32_t retry_after_ms; /* of a refusal */

@@ -5,6 +5,7 @@
 #include "engine/retry.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
+#include "engine/stray.h"
 #include "engine/withdraw.h"
 
 /* How long a late callback is still understood: RELIABILITY.md threat 12. */
@@ -23,6 +24,7 @@ void attempt_free(struct engine *engine, struct attempt *attempt)
 {
     ASSERT(attempt->flight == NULL);
     withdraw_poll(engine, attempt);
+    stray_leave(engine, attempt);
     list_unlink(&attempt->link);
     wheel_cancel(&engine->wheel, &attempt->expiry);
     table_remove(&engine->attempts_by_name, &attempt->node);
@@ -64,6 +66,7 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     attempt->flight = flight;
     attempt->origin = flight->id;
     attempt->flight_uid = flight->uid;
+    attempt->number = ++flight->attempts;
     attempt->key = flight->node.key;
     attempt->started_ms = engine->now_ms;
     attempt->accepted_ms = engine->now_ms;
@@ -96,9 +99,7 @@ static uint64_t next_question_ms(const struct engine *engine, const struct attem
     const uint64_t next_ms = engine->now_ms + (wait_ms > least_ms ? wait_ms : least_ms);
     const bool is_at_work = attempt->task_id[0] != '\0' && !attempt->is_closed;
     /* What a restart finds may be from long ago. */
-    const bool is_in_time =
-        next_ms <= since_ms + options->solve_timeout_ms &&
-        next_ms <= attempt->started_ms + 3 * (uint64_t)options->solve_timeout_ms;
+    const bool is_in_time = next_ms < stray_life_ms(engine, attempt);
     return is_at_work && is_in_time ? next_ms : WHEEL_NEVER;
 }
 
@@ -117,9 +118,15 @@ void attempt_linger(struct engine *engine, struct attempt *attempt)
         attempt_free(engine, attempt);
         return;
     }
+    stray_update(engine, attempt);
     const uint64_t next_ms = next_question_ms(engine, attempt);
-    const bool asks = !attempt->is_polling && next_ms < attempt->until_ms;
-    wheel_arm(&engine->wheel, &attempt->expiry, asks ? next_ms : attempt->until_ms);
+    const uint64_t stray_ms = stray_until_ms(engine, attempt);
+    uint64_t due_ms = attempt->until_ms;
+    if (!attempt->is_polling && next_ms < due_ms)
+        due_ms = next_ms;
+    if (stray_ms > engine->now_ms && stray_ms < due_ms)
+        due_ms = stray_ms;
+    wheel_arm(&engine->wheel, &attempt->expiry, due_ms);
 }
 
 void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
@@ -128,9 +135,10 @@ void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
         attempt_free(engine, attempt);
         return;
     }
-    wheel_arm(&engine->wheel, &attempt->expiry, attempt->until_ms);
-    if (attempt->task_id[0] != '\0' && !attempt->is_closed)
+    const bool is_at_work = attempt->task_id[0] != '\0' && !attempt->is_closed;
+    if (is_at_work && engine->now_ms < stray_life_ms(engine, attempt))
         attempt_poll(engine, attempt);
+    attempt_linger(engine, attempt);
 }
 
 /* Perhaps freed after it. */
@@ -148,7 +156,8 @@ void attempt_let_go(struct engine *engine, struct attempt *attempt)
     ASSERT(flight != NULL && flight->attempt == attempt);
     if (!attempt->is_replied) {
         /* It may be accepted yet: the budget counts it until the contrary is proven. */
-        attempt->spent_day = flight->is_reserved ? engine->days[0].number : 0;
+        if (flight->is_reserved)
+            attempt->spent_day = engine->days[0].number;
         slots_spend(engine, flight);
         withdraw_submit(engine, attempt);
     }
@@ -205,7 +214,7 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     struct attempt *attempt = attempt_of(engine, row, started_ms);
     if (flight != NULL) {
         attempt->origin = flight->id;
-        flight->attempts++;
+        attempt->number = ++flight->attempts;
         flight->is_paid = true;
     }
     if (solution != NULL) {
@@ -242,7 +251,6 @@ void attempt_start(struct engine *engine, struct flight *flight)
     ASSERT(flight->attempt == NULL);
     struct attempt *attempt = attempt_new(engine, flight);
     flight->attempt = attempt;
-    flight->attempts++;
     stats_count_submit(engine, flight->attempts > 1);
     histogram_add(&engine->timings[TIMING_QUEUE], engine->now_ms - flight->queued_ms);
     if (!flight->is_journaled)
@@ -306,5 +314,9 @@ void attempt_arm_next_poll(struct engine *engine, struct flight *flight, uint32_
     uint64_t wait_ms = asked_ms < cap_ms ? asked_ms : cap_ms;
     if (wait_ms < engine->options.poll_interval_ms)
         wait_ms = engine->options.poll_interval_ms;
-    wheel_arm(&engine->wheel, &flight->phase, engine->now_ms + wait_ms);
+    uint64_t next_ms = engine->now_ms + wait_ms;
+    const uint64_t life_ms = stray_life_ms(engine, flight->attempt);
+    if (flight_is_riding(flight) && life_ms < next_ms)
+        next_ms = life_ms;
+    wheel_arm(&engine->wheel, &flight->phase, next_ms);
 }

@@ -48,7 +48,23 @@ static void check_flights(const struct engine *engine)
         }
     }
     ASSERT(queued == engine->queued);
-    ASSERT(slots == engine->slots_used);
+    /* Each stray has one, too: the vendor may be at work on it. */
+    ASSERT(slots + engine->strays_by_key.count == engine->slots_used);
+}
+
+/* Only what has no flight and may be solved can be ridden on, and it is not kept from being found again. */
+static void check_strays(const struct engine *engine)
+{
+    for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;) {
+        const struct attempt *attempt = slab_get(&engine->attempts, id);
+        ASSERT(attempt->flight == NULL || attempt->flight->attempt == attempt);
+        ASSERT((attempt->flight == NULL) == !list_is_empty(&attempt->link));
+        if (attempt->stray.place == NULL)
+            continue;
+        ASSERT(attempt->flight == NULL && !attempt->is_closed && !attempt->is_void);
+        ASSERT(attempt->expiry.is_armed);
+        ASSERT(key_equals(&attempt->stray.key, &attempt->key));
+    }
 }
 
 static void check_requests(const struct engine *engine)
@@ -171,10 +187,12 @@ void engine_check(const struct engine *engine)
     table_check(&engine->flights_by_key);
     table_check(&engine->requests_by_id);
     table_check(&engine->attempts_by_name);
+    table_check(&engine->strays_by_key);
     table_check(&engine->solutions_by_key);
     table_check(&engine->idempotency_by_key);
     wheel_check(&engine->wheel);
     check_flights(engine);
+    check_strays(engine);
     check_requests(engine);
     check_clients(engine);
     check_tallies(engine);

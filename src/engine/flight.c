@@ -10,6 +10,7 @@
 #include "engine/retry.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
+#include "engine/stray.h"
 #include "engine/withdraw.h"
 
 #define BIT(state) (1u << (state))
@@ -18,9 +19,10 @@
 
 /* Where each state may go; anything else is a bug. */
 static const unsigned next_states[FLIGHT_STATE_COUNT] = {
-    [FLIGHT_NEW] = BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) |
-                   BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
-    [FLIGHT_QUEUED] = BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
+    [FLIGHT_NEW] = BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVING) |
+                   BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
+    [FLIGHT_QUEUED] = BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) |
+                      BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
     [FLIGHT_SUBMITTING] = BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_BACKING_OFF) |
                           BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
     [FLIGHT_AMBIGUOUS] = BIT(FLIGHT_SOLVING) | BIT(FLIGHT_QUEUED) | BIT(FLIGHT_BACKING_OFF) |
@@ -95,8 +97,13 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     flight->priority = ask->priority < PRIORITIES ? ask->priority : PRIORITIES - 1;
     flight->is_one_time = ask->is_one_time;
     wheel_arm(&engine->wheel, &flight->deadline, engine->now_ms + engine->options.solve_timeout_ms);
-    slots_reserve(engine, flight);
     COUNT(engine, flights);
+    struct attempt *stray = stray_find(engine, &ask->key, ask->client, ask->reuse);
+    if (stray != NULL) {
+        stray_ride(engine, flight, stray);
+        return flight;
+    }
+    slots_reserve(engine, flight);
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
     return flight;
 }

@@ -16,8 +16,10 @@ struct solution;
 
 /* A state is a list, a timer and a set of next states; flight_enter() is the only door between them. */
 enum flight_state {
-    FLIGHT_NEW,         /* no list, no timer → QUEUED; after a restart also SOLVING, AMBIGUOUS */
-    FLIGHT_QUEUED,      /* its client's queue → SUBMITTING, SOLVED (a late solution), FAILED */
+    FLIGHT_NEW, /* no list, no timer → QUEUED; after a restart also SOLVING, AMBIGUOUS; riding on a
+                           stray also SUBMITTING */
+    FLIGHT_QUEUED, /* its client's queue → SUBMITTING, SOLVED (a late solution), FAILED; riding on a
+                           stray also SOLVING, AMBIGUOUS */
     FLIGHT_SUBMITTING,  /* engine's active list, holds a slot, the shell's submit timeout runs
                            → SOLVING, AMBIGUOUS, BACKING_OFF, QUEUED, SOLVED (an early callback), FAILED */
     FLIGHT_AMBIGUOUS,   /* active list, holds a slot, timer: ambiguity window
@@ -76,7 +78,7 @@ struct flight {
 /* Has its client a share left of the places and of the bytes (share.h)? */
 bool flight_has_room(const struct engine *engine, const struct ask *ask);
 
-/* Makes a flight for this ask and queues it; NULL when all places are taken. */
+/* Makes a flight for this ask, which rides on a stray or is queued; NULL when all places are taken. */
 struct flight *flight_new(struct engine *engine, const struct ask *ask);
 
 /* The flight of a row, in no state yet; NULL when all places are taken. */

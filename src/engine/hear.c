@@ -9,6 +9,7 @@
 #include "engine/retry.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
+#include "engine/stray.h"
 #include "engine/unknown.h"
 #include "engine/withdraw.h"
 
@@ -74,6 +75,31 @@ static void receive(struct engine *engine, struct attempt *attempt, struct fligh
     solution_unref(engine, solution);
 }
 
+/* The time for what this flight rides on is over. */
+static void end_ride(struct engine *engine, struct flight *flight)
+{
+    history_add(engine, flight, CLASS_TIMEOUT, SLICE_OF("ERROR_SOLVE_TIMEOUT"));
+    attempt_let_go(engine, flight->attempt);
+    retry_after_ride(engine, flight, CLASS_TIMEOUT, SLICE_OF("ERROR_SOLVE_TIMEOUT"));
+}
+
+/* Solved so long ago, for all we know, that whoever rode on it gains nothing by it. */
+static bool is_stale(const struct engine *engine, const struct attempt *attempt)
+{
+    const struct flight *flight = attempt->flight;
+    return flight != NULL && flight_is_riding(flight) &&
+           attempt->unborn_ms + engine->options.ttl_ms[attempt->captcha] <= engine->now_ms;
+}
+
+static void receive_stale(struct engine *engine, struct attempt *attempt,
+                          const struct vendor_result *result)
+{
+    struct flight *flight = attempt->flight;
+    attempt->origin = 0;
+    receive(engine, attempt, NULL, result);
+    end_ride(engine, flight);
+}
+
 static void solved(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result)
 {
@@ -82,7 +108,16 @@ static void solved(struct engine *engine, struct attempt *attempt,
     attempt->is_closed = true;
     attempt->is_solved = true;
     attempt->text = blob_ref(result->text);
-    receive(engine, attempt, attempt->flight, result);
+    if (is_stale(engine, attempt))
+        receive_stale(engine, attempt, result);
+    else
+        receive(engine, attempt, attempt->flight, result);
+}
+
+/* What it rode on is over, and another task may fare better. */
+static bool may_go_on_alone(enum class class)
+{
+    return class == CLASS_UNSOLVABLE || class == CLASS_TRANSIENT || class == CLASS_UNKNOWN;
 }
 
 /* Also when nobody waits for the attempt any more: what the vendor said is news all the same. */
@@ -96,9 +131,14 @@ static void failed(struct engine *engine, struct attempt *attempt,
         unknown_count(engine, slice_from(result->code));
     if (flight == NULL)
         return;
+    const bool is_riding = flight_is_riding(flight);
     history_add(engine, flight, result->class, slice_from(result->code));
     attempt_let_go(engine, attempt);
-    retry_or_fail(engine, flight, result);
+    /* Its own first attempt is still to come. */
+    if (is_riding && may_go_on_alone(result->class))
+        retry_after_ride(engine, flight, result->class, slice_from(result->code));
+    else
+        retry_or_fail(engine, flight, result);
 }
 
 static void close_with(struct engine *engine, struct attempt *attempt,
@@ -235,11 +275,10 @@ static void proven_void(struct engine *engine, struct attempt *attempt,
 {
     const bool is_all = attempt->flight == NULL;
     attempt->is_void = true;
-    failed(engine, attempt, result);
-    if (!is_all)
-        return;
     slots_refund(engine, attempt);
-    attempt_free(engine, attempt);
+    failed(engine, attempt, result);
+    if (is_all)
+        attempt_free(engine, attempt);
 }
 
 void attempt_on_submitted(struct engine *engine, const struct vendor_result *result)
@@ -297,10 +336,13 @@ static bool is_news(const struct attempt *attempt, const struct vendor_result *r
 
 static void ask_again(struct engine *engine, struct attempt *attempt, uint32_t asked_ms)
 {
-    if (attempt->flight != NULL)
-        attempt_arm_next_poll(engine, attempt->flight, asked_ms);
-    else
+    struct flight *flight = attempt->flight;
+    if (flight == NULL)
         attempt_linger(engine, attempt);
+    else if (flight_is_riding(flight) && engine->now_ms >= stray_life_ms(engine, attempt))
+        end_ride(engine, flight);
+    else
+        attempt_arm_next_poll(engine, flight, asked_ms);
 }
 
 /* Written, so that nobody asks again after a restart. */
@@ -490,6 +532,7 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
     const bool says_something = is_solution(result) || result->outcome == OUTCOME_FAILED;
     if (attempt != NULL && says_something)
         note_arrival(engine, attempt);
+    const bool is_late = attempt != NULL && attempt->flight == NULL;
     const bool fits = attempt != NULL && task_id_fits(attempt, result);
     /* Nobody but the vendor knows the nonce. */
     if (attempt != NULL && attempt->is_replied)
@@ -504,5 +547,8 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
         absorb_repeat(engine, attempt, result);
     else
         hear_news(engine, attempt, result);
+    /* What has no flight is not freed by what it says; but perhaps nobody need wait for it any more. */
+    if (is_late)
+        attempt_linger(engine, attempt);
     acknowledge(engine, result->caller);
 }

@@ -112,7 +112,7 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
     row->reuse = attempt->reuse;
     row->is_one_time = attempt->is_one_time;
     /* What lets go of an attempt before its reply comes has the budget count it first. */
-    row->is_counted = attempt->is_replied || attempt->flight == NULL;
+    row->is_counted = attempt->is_replied || attempt->let_go_ms != 0;
     row->is_closed = attempt->is_closed;
     row->is_solved = attempt->is_solved;
     row->started_wall_ms = journal_wall_ms(engine, attempt->started_ms);

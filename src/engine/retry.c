@@ -4,9 +4,11 @@
 #include "engine/attempt.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
+#include "engine/journal.h"
 #include "engine/letters.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
+#include "engine/stray.h"
 
 static uint16_t most_tries(const struct engine *engine, enum class class)
 {
@@ -151,15 +153,51 @@ void retry_or_fail(struct engine *engine, struct flight *flight, const struct ve
     UNREACHABLE();
 }
 
+/* A storm passes, and the queue waits for that; an account out of order does not by itself. */
+static bool is_hopeless(const struct engine *engine)
+{
+    return breaker_is_open(engine) && engine->breaker.cause_class == CLASS_ACCOUNT;
+}
+
+/* Nobody who waits for it started a solve so far; now the first of them does. */
+static void note_own_solve(struct engine *engine, struct flight *flight)
+{
+    struct list *first = list_first(&flight->requests);
+    if (first == NULL)
+        return;
+    struct request *request = CONTAINER_OF(first, struct request, link);
+    if (request->source != SOURCE_DEDUP_WAIT)
+        return;
+    request->source = SOURCE_API;
+    if (request->is_journaled)
+        journal_request(engine, request);
+}
+
+void retry_after_ride(struct engine *engine, struct flight *flight, enum class class,
+                      struct slice code)
+{
+    blob_unref(flight->error);
+    flight->error = blob_new(code);
+    flight->error_class = class;
+    if (!is_tried_again(engine, flight) || !slots_can_reserve(engine, flight) ||
+        is_hopeless(engine)) {
+        flight_fail(engine, flight, class, code);
+        return;
+    }
+    note_own_solve(engine, flight);
+    slots_reserve(engine, flight);
+    TRACE(engine, "flight %u goes on alone: %s", flight->number, flight->error->data);
+    flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+}
+
 void retry_after_window(struct engine *engine, struct flight *flight)
 {
+    const bool is_riding = flight_is_riding(flight);
     history_add(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
+    flight->attempt->is_unheard = true;
     attempt_let_go(engine, flight->attempt);
-    /* A storm passes, and the queue waits for that; an account out of order does not by itself. */
-    const bool is_hopeless =
-        breaker_is_open(engine) && engine->breaker.cause_class == CLASS_ACCOUNT;
     const bool may_resend = engine->options.resend_ambiguous && is_tried_again(engine, flight) &&
-                            slots_can_reserve(engine, flight) && !is_hopeless;
+                            slots_can_reserve(engine, flight) && !is_hopeless(engine);
     if (!may_resend) {
         flight_fail(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
         return;
@@ -169,6 +207,8 @@ void retry_after_window(struct engine *engine, struct flight *flight)
     flight->error_class = CLASS_AMBIGUOUS;
     COUNT(engine, resends);
     stats_note_retry(engine);
+    if (is_riding)
+        note_own_solve(engine, flight);
     slots_reserve(engine, flight);
     TRACE(engine, "flight %u resends: unheard of for the whole window", flight->number);
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);

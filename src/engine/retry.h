@@ -8,6 +8,10 @@
 void retry_or_fail(struct engine *engine, struct flight *flight,
                    const struct vendor_result *result);
 
+/* What it rode on came to nothing: it goes on like any other, if somebody waits and may pay. */
+void retry_after_ride(struct engine *engine, struct flight *flight, enum class class,
+                      struct slice code);
+
 /* An ambiguous submit stayed unheard of for the whole window. */
 void retry_after_window(struct engine *engine, struct flight *flight);
 

@@ -4,6 +4,7 @@
 #include "engine/breaker.h"
 #include "engine/journal.h"
 #include "engine/pool.h"
+#include "engine/stray.h"
 
 /* One burst of busy answers is one message: the limit is cut at most once in this time. */
 #define LIMIT_CUT_PAUSE_MS 1000
@@ -97,27 +98,47 @@ void slots_dequeue(struct engine *engine, struct flight *flight)
     update_turn(engine, client);
 }
 
-void slots_take(struct engine *engine, struct flight *flight)
+static void take(struct engine *engine, struct client *client)
 {
-    struct client *client = &engine->clients[flight->client];
-    flight->holds_slot = true;
-    flight->slot_since_ms = engine->now_ms;
     client->slots_used++;
     engine->slots_used++;
     update_turn(engine, client);
 }
 
-void slots_give_back(struct engine *engine, struct flight *flight)
+static void give_back(struct engine *engine, client_id id, enum captcha captcha, uint64_t since_ms)
 {
-    struct client *client = &engine->clients[flight->client];
+    struct client *client = &engine->clients[id];
     ASSERT(client->slots_used > 0 && engine->slots_used > 0);
-    flight->holds_slot = false;
-    const uint64_t used_ms = engine->now_ms - flight->slot_since_ms;
+    const uint64_t used_ms = engine->now_ms - since_ms;
     COUNT_BY(engine, slot_ms_used, used_ms);
-    TALLY_BY(engine, flight->client, flight->captcha, slot_ms_used, used_ms);
+    TALLY_BY(engine, id, captcha, slot_ms_used, used_ms);
     client->slots_used--;
     engine->slots_used--;
     update_turn(engine, client);
+}
+
+void slots_take(struct engine *engine, struct flight *flight)
+{
+    flight->holds_slot = true;
+    flight->slot_since_ms = engine->now_ms;
+    take(engine, &engine->clients[flight->client]);
+}
+
+void slots_give_back(struct engine *engine, struct flight *flight)
+{
+    flight->holds_slot = false;
+    give_back(engine, flight->client, flight->captcha, flight->slot_since_ms);
+}
+
+void slots_take_for_stray(struct engine *engine, struct attempt *attempt)
+{
+    attempt->slot_since_ms = engine->now_ms;
+    take(engine, &engine->clients[attempt->client]);
+}
+
+void slots_give_back_of_stray(struct engine *engine, const struct attempt *attempt)
+{
+    give_back(engine, attempt->client, attempt->captcha, attempt->slot_since_ms);
 }
 
 static struct flight *first_of(struct client *client)
@@ -151,6 +172,18 @@ static struct flight *next_in_turn(struct engine *engine)
     return first_of(client);
 }
 
+/* What is paid for comes before what would have to be paid, also when it strayed while this one waited. */
+static void start(struct engine *engine, struct flight *flight)
+{
+    if (flight->attempt != NULL)
+        return;
+    struct attempt *stray = stray_find(engine, &flight->node.key, flight->client, flight->reuse);
+    if (stray != NULL)
+        stray_ride(engine, flight, stray);
+    else
+        attempt_start(engine, flight);
+}
+
 void slots_pump(struct engine *engine)
 {
     const bool has_nothing = engine->queued == 0 && engine->pool_count == 0;
@@ -170,7 +203,7 @@ void slots_pump(struct engine *engine)
         if (flight == NULL)
             return;
         engine->starts_left--;
-        attempt_start(engine, flight);
+        start(engine, flight);
     }
 }
 

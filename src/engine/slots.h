@@ -23,6 +23,10 @@ void slots_dequeue(struct engine *engine, struct flight *flight);
 void slots_take(struct engine *engine, struct flight *flight);
 void slots_give_back(struct engine *engine, struct flight *flight);
 
+/* For stray.c alone: while the vendor may work on it, a stray has one of the plan's threads. */
+void slots_take_for_stray(struct engine *engine, struct attempt *attempt);
+void slots_give_back_of_stray(struct engine *engine, const struct attempt *attempt);
+
 /* Budget: a unit is set aside when a flight is made, spent when a submit may have been accepted. */
 void slots_reserve(struct engine *engine, struct flight *flight);
 bool slots_can_reserve(const struct engine *engine, const struct flight *flight);

@@ -79,6 +79,7 @@ struct attempt {
     struct table_node node; /* by name */
     slab_id id;
     struct list link; /* engine's listening list, oldest first, once its flight is done with it */
+    struct table_node stray; /* by key, while it has no flight and may still be solved */
     struct wheel_timer expiry;
     struct flight *flight; /* borrowed; NULL once the flight is done with it */
     slab_id origin;        /* that flight's place, to find it again while it tries anew */
@@ -88,12 +89,14 @@ struct attempt {
     attempt_id name;
     struct key key; /* of its flight, to bank a late solution */
     uint64_t started_ms;
-    uint64_t unborn_ms;   /* the latest moment at which the solution certainly did not exist */
-    uint64_t asked_ms;    /* when the poll under way was asked for */
-    uint64_t accepted_ms; /* when the vendor took it; until that is known, when it was sent */
-    uint64_t let_go_ms;   /* when its flight was done with it */
-    uint64_t until_ms;    /* how long it is listened for since */
-    int64_t spent_day;    /* whose budget paid for it before its submit's reply came */
+    uint64_t unborn_ms;     /* the latest moment at which the solution certainly did not exist */
+    uint64_t asked_ms;      /* when the poll under way was asked for */
+    uint64_t accepted_ms;   /* when the vendor took it; until that is known, when it was sent */
+    uint64_t let_go_ms;     /* when its flight was done with it */
+    uint64_t until_ms;      /* how long it is listened for since */
+    uint64_t slot_since_ms; /* of a stray */
+    int64_t spent_day;      /* whose budget paid for it before its submit's reply came */
+    uint16_t number;        /* counts from 1 within its flight */
     client_id client;
     enum captcha captcha;
     enum reuse reuse;
@@ -102,6 +105,7 @@ struct attempt {
     bool is_replied;      /* the submit ended, one way or the other */
     bool is_paid;         /* known to be, and written down */
     bool is_polling;      /* a poll is on its way */
+    bool is_unheard;      /* the window is over: only what comes late can be heard of it */
     bool is_void;         /* proven not to exist at the vendor: nothing can come of it */
     bool is_closed;       /* solved or failed: anything further is a repeat */
     bool is_solved;       /* its text is gone after a restart, but not this */
@@ -328,7 +332,7 @@ struct engine {
 
     struct slab requests, holds, flights, attempts, solutions, idempotency, letters, notices,
         account_waits;
-    struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name,
+    struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name, strays_by_key,
         solutions_by_key, idempotency_by_key, letters_by_number, notices_by_request;
 
     struct shares shares;

@@ -11,7 +11,7 @@ void engine_explain(const struct engine *engine, const struct ask *ask, struct o
     outlook->source = placement.source;
     if (outlook->refusal != REFUSAL_NONE)
         return;
-    outlook->would_join = placement.kind == PLACE_JOIN;
+    outlook->would_join = placement.kind == PLACE_JOIN || placement.is_ride;
     if (placement.kind != PLACE_SOLUTION)
         return;
     outlook->would_hit = true;
@@ -97,6 +97,7 @@ void engine_gauges(const struct engine *engine, struct gauges *gauges)
         .idempotency = engine->idempotency.used,
         .letters = engine->letters.used,
         .replays = engine->replay_count,
+        .strays = (uint32_t)engine->strays_by_key.count,
         .slots_used = engine->slots_used,
         .slots_limit = slots_limit(engine),
         .slots_plan = engine->slots_plan,

@@ -413,7 +413,7 @@ void check_at_the_end(struct sim *sim)
     check_books(sim);
     engine_gauges(sim->engine, &gauges);
     CHECK(sim, gauges.waiting == 0 && gauges.flights == 0 && gauges.queued == 0);
-    CHECK(sim, gauges.callers == 0 && gauges.slots_used == 0);
+    CHECK(sim, gauges.callers == 0 && gauges.slots_used == gauges.strays);
     CHECK(sim, gauges.breaker == BREAKER_CLOSED && sim->open_count == 0);
     CHECK(sim, sim->needs_done == sim->need_count);
     CHECK(sim, !notices_are_owed(sim));

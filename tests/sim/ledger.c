@@ -49,11 +49,30 @@ static void close_down(struct sim *sim, uint32_t place)
         sim->submits[submit->next_open].prev_open = submit->prev_open;
 }
 
-/* Its flight's end, or the end of its window if nobody heard of it, allows another one. */
+/* Until when the vendor may still solve what it has accepted. */
+static uint64_t life_ms(const struct sim *sim, const struct submit *submit)
+{
+    return submit->issued_ms + UINT64_C(2) * sim->spans.least.solve_timeout_ms;
+}
+
+/* Its flight's end, or the end of its window if nobody heard of it, allows another one; for whoever rides on it the
+ * end of its life does. */
 static bool is_over(const struct sim *sim, const struct submit *submit)
 {
     const uint64_t window_ms = submit->issued_ms + sim->spans.least.ambiguity_window_ms;
-    return (submit->is_lossy && sim->now_ms >= window_ms) || sim->now_ms >= submit->deadline_ms;
+    return (submit->is_lossy && sim->now_ms >= window_ms) || sim->now_ms >= submit->deadline_ms ||
+           (submit->is_ridden && sim->now_ms >= life_ms(sim, submit));
+}
+
+/* Whoever asks for the same after its flight's end waits for it: while the vendor may still solve it, or, when
+ * nobody heard of it, while the callback may still come. */
+static bool is_ridden_on(const struct sim *sim, const struct submit *submit)
+{
+    const uint64_t window_ms = submit->issued_ms + sim->spans.least.ambiguity_window_ms;
+    if (submit->is_forgotten || submit->is_ended || submit->is_void)
+        return false;
+    return sim->now_ms <
+           (submit->is_id_told && submit->has_id_row ? life_ms(sim, submit) : window_ms);
 }
 
 /* A solution ends the flight that it is for, whichever attempt brought it. */
@@ -76,7 +95,7 @@ static void check_alone(struct sim *sim, const struct submit *issued)
     for (uint32_t i = sim->open_of_key[issued->key]; i != MAP_NONE; i = next) {
         const struct submit *other = &sim->submits[i];
         next = other->next_open;
-        if (is_over(sim, other)) {
+        if (is_over(sim, other) && !is_ridden_on(sim, other)) {
             close_down(sim, i);
             continue;
         }
@@ -174,13 +193,27 @@ static void close_over(struct sim *sim, const struct submit *intended)
     }
 }
 
+/* Another flight of its key waits for it from now on. */
+static void note_ride(struct sim *sim, struct submit *submit, const struct attempt_row *row)
+{
+    const uint32_t flight = map_get(&sim->flight_by_uid, row->flight);
+    CHECK(sim, flight != MAP_NONE && sim->flights[flight].key == submit->key);
+    CHECK(sim, row->reuse != REUSE_NONE);
+    submit->flight = row->flight;
+    submit->reuse = row->reuse;
+    submit->is_ridden = true;
+    submit->deadline_ms = sim->flights[flight].deadline_ms;
+}
+
 /* The first row of an attempt is its intent. */
 static void note_attempt(struct sim *sim, const struct attempt_row *row)
 {
     const uint32_t known = map_get(&sim->submit_by_name, row->name);
     if (known != MAP_NONE) {
         struct submit *submit = &sim->submits[known];
-        CHECK(sim, !submit->is_forgotten && submit->flight == row->flight);
+        CHECK(sim, !submit->is_forgotten);
+        if (submit->flight != row->flight)
+            note_ride(sim, submit, row);
         /* I8: what is known of it never becomes less. */
         CHECK(sim, !submit->is_id_told || row->is_counted);
         CHECK(sim, !submit->has_id_row || row->task_id[0] != '\0');
@@ -378,12 +411,14 @@ static void shorten(struct sim *sim)
     }
 }
 
-static bool has_solution(const struct sim *sim, uint64_t flight)
+/* Its flight was solved, or it brought what came too late for that. */
+static bool has_solution(const struct sim *sim, const struct attempt_row *attempt)
 {
     for (size_t i = 0; i < sim->disk.row_count; i++) {
         const struct disk_row *row = &sim->disk.rows[i];
         if (row->is_used && row->record.kind == RECORD_SOLUTION &&
-            row->record.solution.flight == flight)
+            (row->record.solution.flight == attempt->flight ||
+             row->record.solution.attempt == attempt->name))
             return true;
     }
     return false;
@@ -408,7 +443,7 @@ static bool is_to_be_fetched(const struct sim *sim, const struct attempt_row *at
     if (attempt->task_id[0] == '\0' || attempt->is_closed || sim->has_skewed)
         return false;
     const struct record *flight = disk_find(&sim->disk, RECORD_FLIGHT, attempt->flight);
-    return flight != NULL && !flight->flight.is_over && !has_solution(sim, attempt->flight) &&
+    return flight != NULL && !flight->flight.is_over && !has_solution(sim, attempt) &&
            is_newest(sim, attempt);
 }
 

@@ -121,11 +121,31 @@ static uint16_t most_tries(const struct sim *sim, enum class class)
     return most[class];
 }
 
+/* It waits for a task that another one paid for. */
+static bool is_riding(const struct ref_flight *flight)
+{
+    return flight->attempt != 0 && flight->started_ms < flight->created_ms;
+}
+
+/* What it rode on came to nothing, and its own first attempt is still to come. */
+static void go_on_alone(struct ref_flight *flight)
+{
+    flight->attempt = 0;
+    flight->phase = QUEUED;
+    flight->may_end = true;
+    flight->must_end |= flight->requests == 0;
+}
+
 /* What is over may be tried again: as often as its class allows, if anybody waits. */
 static void try_again(const struct sim *sim, struct ref_flight *flight,
                       const struct vendor_result *result)
 {
     enum class class = result->class;
+    if (is_riding(flight) &&
+        (class == CLASS_UNSOLVABLE || class == CLASS_TRANSIENT || class == CLASS_UNKNOWN)) {
+        go_on_alone(flight);
+        return;
+    }
     if (class == CLASS_ACCOUNT && strcmp(result->code, "ERROR_ZERO_BALANCE") == 0)
         class = CLASS_BUSY;
     flight->attempt = 0;
@@ -166,11 +186,21 @@ static void on_result(const struct sim *sim, const struct event *event)
     if (result->outcome == OUTCOME_SOLVED) {
         may_be_solved(sim, result);
         if (flight != NULL && result->task_id[0] != 'D') {
+            /* It may be too old for whoever rides. */
+            if (is_riding(flight)) {
+                go_on_alone(flight);
+                return;
+            }
             flight->must_end = true;
             flight->token = token_of(sim, blob_slice(result->text));
         }
     } else if (flight == NULL) {
         return;
+    } else if (event->kind == EVENT_POLLED && result->outcome != OUTCOME_FAILED) {
+        const uint64_t life_ms =
+            flight->started_ms + UINT64_C(2) * sim->plan.options.solve_timeout_ms;
+        if (is_riding(flight) && sim->now_ms >= life_ms)
+            go_on_alone(flight);
     } else if (event->kind == EVENT_SUBMITTED && result->outcome == OUTCOME_ACCEPTED) {
         flight->phase = SOLVING;
     } else if (event->kind == EVENT_SUBMITTED && result->outcome == OUTCOME_AMBIGUOUS) {
@@ -266,6 +296,7 @@ static void on_submit(struct sim *sim, const struct call *call)
 {
     struct reference *ref = sim->reference;
     CHECK(sim, ref->intent == call->attempt);
+    struct submit *submit = &sim->submits[map_get(&sim->submit_by_name, call->attempt)];
     for (size_t i = 0; i < ref->flight_count; i++) {
         struct ref_flight *flight = &ref->flights[i];
         if (!flight->is_live || flight->uid != ref->intent_flight)
@@ -278,9 +309,46 @@ static void on_submit(struct sim *sim, const struct call *call)
         flight->is_named = false;
         flight->attempt = call->attempt;
         flight->started_ms = sim->now_ms;
+        submit->model_flight = flight->uid;
+        submit->number = flight->attempts;
         return;
     }
     sim_fail(sim, "a submit is for a flight that exists", __FILE__, __LINE__);
+}
+
+static void board(struct sim *sim, struct ref_flight *flight, const struct attempt_row *row)
+{
+    const struct submit *submit = &sim->submits[map_get(&sim->submit_by_name, row->name)];
+    flight->boards = row->name;
+    flight->is_named = row->task_id[0] != '\0';
+    flight->started_ms = submit->issued_ms;
+    flight->window_ms = submit->issued_ms + sim->plan.options.ambiguity_window_ms;
+    if (flight->attempts < submit->number)
+        flight->attempts = submit->number;
+}
+
+/* A row that gives an attempt to another flight: that one rides on it. One of its own that it had given up looks
+ * the same as when it is given up. */
+static void on_attempt_row(struct sim *sim, const struct attempt_row *row)
+{
+    struct reference *ref = sim->reference;
+    const uint32_t place = map_get(&sim->submit_by_name, row->name);
+    ref->intent = row->name;
+    ref->intent_flight = row->flight;
+    if (place == MAP_NONE || !sim->submits[place].is_issued)
+        return;
+    const bool is_new = sim->submits[place].model_flight != row->flight;
+    sim->submits[place].model_flight = row->flight;
+    for (size_t i = 0; i < ref->flight_count; i++) {
+        struct ref_flight *flight = &ref->flights[i];
+        if (!flight->is_live || flight->uid != row->flight)
+            continue;
+        const bool is_free = flight->attempt == 0 && (flight->phase == QUEUED || flight->may_queue);
+        CHECK(sim, !is_new || (is_free && flight->reuse != REUSE_NONE));
+        flight->must_board = is_new;
+        if (is_free)
+            board(sim, flight, row);
+    }
 }
 
 static void on_answer(struct sim *sim, const struct answer *answer)
@@ -326,172 +394,7 @@ void reference_action(struct sim *sim, const struct action *action)
     } else if (action->kind == ACTION_JOURNAL && !record->is_drop) {
         if (record->kind == RECORD_FLIGHT)
             bind_row(sim, &record->flight);
-        if (record->kind == RECORD_ATTEMPT) {
-            sim->reference->intent = record->attempt.name;
-            sim->reference->intent_flight = record->attempt.flight;
-        }
+        if (record->kind == RECORD_ATTEMPT)
+            on_attempt_row(sim, &record->attempt);
     }
-}
-
-/* ---- comparing --------------------------------------------------------------------------------------------- */
-
-/* The ask was refused or answered from memory, or its caller waits now. */
-static void settle_caller(struct sim *sim)
-{
-    struct reference *ref = sim->reference;
-    if (ref->caller == 0)
-        return;
-    if (ref->is_over && ref->flight != MAP_NONE) {
-        struct ref_flight *flight = &ref->flights[ref->flight];
-        CHECK(sim, !ref->is_new || flight->attempts == 0);
-        ref->requests[ref->request].is_live = false;
-        flight->requests--;
-        flight->is_live = !ref->is_new;
-        if (ref->number != 0)
-            *ref_binding(ref, ref->number) = ref->is_refused ? ref->bound_old : MAP_NONE;
-    }
-    if (sim->callers[ref->caller - 1].state != CALLER_OPEN)
-        return;
-    CHECK(sim, ref->request != MAP_NONE && ref->requests[ref->request].is_live);
-    ref->holds = array_grow(ref->holds, ref->hold_count, &ref->hold_room, sizeof *ref->holds);
-    ref->holds[ref->hold_count++] =
-        (struct ref_hold){.caller = ref->caller, .request = ref->request};
-}
-
-static bool fits(const struct sim *sim, const struct ref_flight *flight, enum phase phase,
-                 const struct flight_view *view)
-{
-    static const char *const words[] = {"queued", "submitting", "ambiguous", "solving",
-                                        "backing_off"};
-    return view->reuse == flight->reuse && view->client == flight->client &&
-           view->requests == flight->requests && view->attempts == flight->attempts &&
-           key_equals(&view->key, &sim->keys[flight->key]) &&
-           strcmp(view->phase, words[phase]) == 0;
-}
-
-/* Finds it among those that nobody claimed yet, and claims it. */
-static bool claim(const struct sim *sim, struct ref_flight *flight, enum phase phase,
-                  struct flight_view *views, size_t *count)
-{
-    for (size_t i = 0; i < *count; i++) {
-        if (!fits(sim, flight, phase, &views[i]))
-            continue;
-        views[i] = views[--*count];
-        flight->phase = phase;
-        flight->is_matched = true;
-        return true;
-    }
-    return false;
-}
-
-/* Its requests end with it, and whoever was held has been told. */
-static void end(struct sim *sim, uint32_t place)
-{
-    struct reference *ref = sim->reference;
-    ref->flights[place].is_live = false;
-    trace_note(sim, "the model ends flight %llx of key %u",
-               (unsigned long long)ref->flights[place].uid, ref->flights[place].key);
-    for (uint32_t i = 0; i < ref->request_count; i++) {
-        if (!ref->requests[i].is_live || ref->requests[i].flight != place)
-            continue;
-        CHECK(sim, ref_holds_of(ref, i) == 0);
-        ref->requests[i].is_live = false;
-    }
-}
-
-/* Two that look alike, and a timer may have moved one of them, or one of them ended: nobody can tell which. */
-static bool has_twin(const struct reference *ref, const struct ref_flight *flight, bool is_gone)
-{
-    for (size_t i = 0; i < ref->flight_count; i++) {
-        const struct ref_flight *twin = &ref->flights[i];
-        if (twin != flight && twin->is_live && twin->key == flight->key &&
-            (is_gone ? twin->is_matched && twin->may_end : twin->may_queue) &&
-            twin->reuse == flight->reuse && twin->client == flight->client &&
-            twin->requests == flight->requests && twin->attempts == flight->attempts)
-            return true;
-    }
-    return false;
-}
-
-static void end_unmatched(struct sim *sim, uint32_t place)
-{
-    const struct ref_flight *flight = &sim->reference->flights[place];
-    sim->reference->is_lost |= !flight->must_end && has_twin(sim->reference, flight, true);
-    if (sim->reference->is_lost)
-        return;
-    if (!flight->must_end && !flight->may_end)
-        trace_note(sim, "the engine has no flight of key %u, phase %d, %u requests, %u attempts",
-                   flight->key, (int)flight->phase, flight->requests, flight->attempts);
-    CHECK(sim, flight->must_end || flight->may_end);
-    end(sim, place);
-}
-
-static void claim_all(struct sim *sim, bool may_end, bool may_queue, struct flight_view *views,
-                      size_t *count)
-{
-    struct reference *ref = sim->reference;
-    for (size_t i = 0; i < ref->flight_count; i++) {
-        struct ref_flight *flight = &ref->flights[i];
-        if (!flight->is_live || flight->must_end || flight->is_matched ||
-            flight->may_end != may_end || (may_queue && !flight->may_queue))
-            continue;
-        ref->is_lost |= may_queue && has_twin(ref, flight, false);
-        (void)claim(sim, flight, may_queue ? QUEUED : flight->phase, views, count);
-    }
-}
-
-/* First those that must be exactly where the model has them, last those that may have ended: many
- * look alike. */
-static void match(struct sim *sim, struct flight_view *views, size_t *count)
-{
-    struct reference *ref = sim->reference;
-    for (size_t i = 0; i < ref->flight_count; i++)
-        ref->flights[i].is_matched = false;
-    claim_all(sim, false, false, views, count);
-    claim_all(sim, false, true, views, count);
-    claim_all(sim, true, false, views, count);
-    claim_all(sim, true, true, views, count);
-    for (uint32_t i = 0; i < ref->flight_count; i++)
-        if (ref->flights[i].is_live && !ref->flights[i].is_matched)
-            end_unmatched(sim, i);
-}
-
-/* The dead are in the way of the slow. */
-static void bury(struct reference *ref)
-{
-    while (ref->flight_count > 0 && !ref->flights[ref->flight_count - 1].is_live)
-        ref->flight_count--;
-    for (size_t i = 0; i < ref->bound_count; i++)
-        if (ref->bound[i] != MAP_NONE &&
-            (ref->bound[i] >= ref->flight_count || !ref->flights[ref->bound[i]].is_live))
-            ref->bound[i] = MAP_NONE;
-    while (ref->request_count > 0 && !ref->requests[ref->request_count - 1].is_live)
-        ref->request_count--;
-}
-
-void reference_compare(struct sim *sim)
-{
-    struct reference *ref = sim->reference;
-    struct flight_view views[VIEWS];
-    uint64_t cursor = 0;
-    if (ref->is_lost)
-        return;
-    settle_caller(sim);
-    size_t count = engine_list_flights(sim->engine, 0, &cursor, views, VIEWS);
-    ASSERT(cursor == 0);
-    match(sim, views, &count);
-    if (ref->is_lost)
-        return;
-    /* Nothing is under way that the model does not know of. */
-    CHECK(sim, count == 0);
-    struct gauges gauges;
-    engine_gauges(sim->engine, &gauges);
-    uint32_t waiting = 0;
-    for (size_t i = 0; i < ref->flight_count; i++)
-        waiting += ref->flights[i].is_live ? ref->flights[i].requests : 0;
-    CHECK(sim, gauges.waiting == waiting);
-    CHECK(sim, gauges.callers == ref->hold_count);
-    for (size_t i = 0; i < ref->flight_count; i++)
-        ref->flights[i].may_end = ref->flights[i].may_queue = false;
-    bury(ref);
 }

@@ -11,6 +11,7 @@ struct ref_flight {
     bool may_end, must_end; /* in this step */
     bool may_queue;         /* a timer may have brought it back to the queue */
     bool is_named;          /* a callback named its task */
+    bool must_board;        /* in this step it took over a task: whatever state that is in */
     enum phase phase;
     uint32_t key;
     client_id client;
@@ -23,6 +24,7 @@ struct ref_flight {
     uint64_t created_ms, started_ms;
     uint64_t deadline_ms, window_ms; /* as the options were when they were set */
     attempt_id attempt;              /* the current one, or 0 */
+    attempt_id boards;               /* which it may have taken over in this step, or 0 */
     uint32_t token;                  /* that ends it, when it is known */
 };
 

@@ -124,10 +124,11 @@ void plan_span(const struct plan *plan, struct spans *spans);
 
 struct submit {
     attempt_id name;
-    uint64_t flight;      /* its uid */
-    uint64_t issued_ms;   /* when the engine decided it */
-    uint64_t ready_ms;    /* when the vendor is done; UINT64_MAX: never, or not accepted */
-    uint64_t deadline_ms; /* of its flight */
+    uint64_t flight;       /* its uid: of the one that made it, or rides on it since */
+    uint64_t model_flight; /* the same as the reference has it */
+    uint64_t issued_ms;    /* when the engine decided it */
+    uint64_t ready_ms;     /* when the vendor is done; UINT64_MAX: never, or not accepted */
+    uint64_t deadline_ms;  /* of its flight */
     uint32_t key;
     uint32_t token;                /* its solution, or MAP_NONE */
     uint32_t twin;                 /* solution of the second task, when the transport doubled it */
@@ -136,6 +137,7 @@ struct submit {
     uint32_t next_open, prev_open; /* of its key */
     uint32_t polled_in;            /* incarnation in which a poll is under way, or 0 */
     uint32_t submitted_in;         /* the same of its submit */
+    uint16_t number;               /* within its flight, as the reference counts */
     client_id client;
     enum reuse reuse;
     enum class error; /* how the vendor gives up, or CLASS_NONE */
@@ -150,6 +152,7 @@ struct submit {
     bool is_forgotten; /* the engine dropped its row */
     bool is_durable;   /* a solution of it was on the disk */
     bool has_id_row;   /* its task id is in a row */
+    bool is_ridden;    /* by a flight that did not make it */
     bool must_poll;    /* paid for before the crash: fetched at once after it */
 };
 

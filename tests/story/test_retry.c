@@ -264,7 +264,10 @@ static void the_deadline_ends_a_flight_in_every_state(void **state)
               "[ 20000] answer solving r3 failed ERROR_SOLVE_TIMEOUT (timeout) attempts 1\n"
               "[ 20000] answer queued r4 failed ERROR_SOLVE_TIMEOUT (timeout) attempts 0\n");
     assert_int_equal(stats_of(w)->failures_timeout, 4);
-    assert_int_equal(gauges_of(w).slots_used, 0);
+    /* The vendor may still be at work on the three that were submitted. */
+    assert_int_equal(gauges_of(w).slots_used, 3);
+    pass(w, 25000);
+    assert_int_equal(gauges_of(w).slots_used, 1);
     accepted(w, "a1", "T1");
     /* Those that were or may have been paid for: what became of the first was not known yet. */
     assert_int_equal(stats_of(w)->letters, 3);

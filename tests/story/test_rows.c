@@ -74,7 +74,6 @@ static void a_letter_remembers_a_replay_that_failed(void **state)
     accepted(w, "a1", "T1");
     pass(w, 180000);
     replay(w);
-    accepted(w, "a2", "T2");
     pass(w, 180000);
     crash(w, ALL_RECORDS);
     assert_int_equal(newest_letter(w).replays, 1);
@@ -91,9 +90,9 @@ static void a_replay_after_a_restart_keeps_to_what_was_for_once(void **state)
     pass(w, 180000);
     crash(w, ALL_RECORDS);
     replay(w);
-    callback(w, "a2", "T2", "TOKEN");
+    callback(w, "a1", "T1", "TOKEN");
     ask(w, "bob", .key = "K", .is_one_time = true);
-    assert_int_equal(w->tally.submits, 3);
+    assert_int_equal(w->tally.submits, 2);
     skip_lines(w);
 }
 

@@ -1,0 +1,118 @@
+#include "engine/stray.h"
+
+#include "engine/journal.h"
+#include "engine/slots.h"
+
+/* As long again as a solve may take: DESIGN.md 5.4. */
+#define LIVES 2
+
+uint64_t stray_life_ms(const struct engine *engine, const struct attempt *attempt)
+{
+    return attempt->started_ms + LIVES * (uint64_t)engine->options.solve_timeout_ms;
+}
+
+uint64_t stray_until_ms(const struct engine *engine, const struct attempt *attempt)
+{
+    if (attempt->flight != NULL || attempt->is_closed || attempt->is_void)
+        return 0;
+    if (attempt->task_id[0] != '\0')
+        return stray_life_ms(engine, attempt);
+    /* Whatever it is called, it was accepted or will be refused: its submit's end tells. */
+    if (!attempt->is_replied)
+        return WHEEL_NEVER;
+    if (attempt->is_unheard)
+        return 0;
+    return attempt->started_ms + engine->options.ambiguity_window_ms;
+}
+
+void stray_leave(struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->stray.place == NULL)
+        return;
+    table_remove(&engine->strays_by_key, &attempt->stray);
+    slots_give_back_of_stray(engine, attempt);
+}
+
+void stray_update(struct engine *engine, struct attempt *attempt)
+{
+    const bool is_one = stray_until_ms(engine, attempt) > engine->now_ms;
+    if (!is_one) {
+        stray_leave(engine, attempt);
+        return;
+    }
+    if (attempt->stray.place != NULL)
+        return;
+    attempt->stray.key = attempt->key;
+    table_insert(&engine->strays_by_key, &attempt->stray);
+    slots_take_for_stray(engine, attempt);
+}
+
+struct attempt *stray_find(const struct engine *engine, const struct key *key, client_id client,
+                           enum reuse reuse)
+{
+    if (reuse == REUSE_NONE)
+        return NULL;
+    for (struct table_node *node = table_find(&engine->strays_by_key, key); node != NULL;
+         node = table_find_next(node)) {
+        struct attempt *attempt = CONTAINER_OF(node, struct attempt, stray);
+        /* What is for one stays with the client that paid for it; what is shared goes as far as flights do. */
+        const bool is_theirs =
+            attempt->client == client || (reuse == REUSE_SHARED && attempt->reuse == REUSE_SHARED &&
+                                          clients_may_share(engine, attempt->client, client));
+        if (is_theirs && stray_until_ms(engine, attempt) > engine->now_ms)
+            return attempt;
+    }
+    return NULL;
+}
+
+/* Nobody may have heard of it for long, so that it is asked for at once, but not more often than others. */
+static uint64_t next_poll_ms(const struct engine *engine, const struct attempt *attempt)
+{
+    const struct engine_options *options = &engine->options;
+    uint64_t next_ms = attempt->accepted_ms + options->poll_first_ms[attempt->captcha];
+    if (attempt->asked_ms != 0 && next_ms < attempt->asked_ms + options->poll_interval_ms)
+        next_ms = attempt->asked_ms + options->poll_interval_ms;
+    return next_ms > engine->now_ms ? next_ms : engine->now_ms;
+}
+
+static void enter_its_state(struct engine *engine, struct flight *flight,
+                            const struct attempt *attempt)
+{
+    if (!attempt->is_replied)
+        flight_enter(engine, flight, FLIGHT_SUBMITTING, WHEEL_NEVER);
+    else if (attempt->task_id[0] == '\0')
+        flight_enter(engine, flight, FLIGHT_AMBIGUOUS,
+                     attempt->started_ms + engine->options.ambiguity_window_ms);
+    else
+        flight_enter(engine, flight, FLIGHT_SOLVING,
+                     attempt->is_polling ? WHEEL_NEVER : next_poll_ms(engine, attempt));
+}
+
+void stray_ride(struct engine *engine, struct flight *flight, struct attempt *attempt)
+{
+    ASSERT(flight->attempt == NULL && attempt->flight == NULL);
+    TRACE(engine, "flight %u rides on a task that is paid for", flight->number);
+    COUNT(engine, rides);
+    stray_leave(engine, attempt);
+    list_unlink(&attempt->link);
+    wheel_cancel(&engine->wheel, &attempt->expiry);
+    attempt->flight = flight;
+    attempt->origin = flight->id;
+    attempt->flight_uid = flight->uid;
+    attempt->reuse = flight->reuse;
+    flight->attempt = attempt;
+    flight->is_paid = true;
+    if (flight->attempts < attempt->number)
+        flight->attempts = attempt->number;
+    /* Nothing is spent while it rides. */
+    slots_unreserve(engine, flight);
+    if (!flight->is_journaled)
+        journal_flight(engine, flight);
+    (void)journal_attempt(engine, attempt);
+    enter_its_state(engine, flight, attempt);
+}
+
+bool flight_is_riding(const struct flight *flight)
+{
+    return flight->attempt != NULL && flight->attempt->started_ms < flight->created_ms;
+}
