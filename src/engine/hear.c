@@ -496,17 +496,23 @@ static void note_arrival(struct engine *engine, struct attempt *attempt)
     attempt->is_missed = false;
 }
 
-/* A callback that says neither solution nor error: a poll finds out more. */
-static void hear_nothing(struct engine *engine, struct attempt *attempt)
+/* A callback that says neither solution nor error: a poll finds out more. Whoever can name the task has accepted
+ * it, so that it must not be paid for again. */
+static void hear_nothing(struct engine *engine, struct attempt *attempt, bool is_named_now)
 {
     struct flight *flight = attempt->flight;
-    COUNT(engine, callbacks_duplicate);
-    if (flight != NULL && flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] != '\0') {
-        /* Whoever can name the task has accepted it: it must not be paid for again. */
+    if (!is_named_now)
+        COUNT(engine, callbacks_duplicate);
+    else if (flight == NULL)
+        COUNT(engine, callbacks_late);
+    else
+        COUNT(engine, callbacks_ok);
+    if (is_named_now)
         (void)journal_attempt(engine, attempt);
+    if (flight != NULL && flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] != '\0')
         flight_enter(engine, flight, FLIGHT_SOLVING, WHEEL_NEVER);
-    }
-    if (flight != NULL && flight->state == FLIGHT_SOLVING)
+    const bool is_awaited = flight == NULL ? is_named_now : flight->state == FLIGHT_SOLVING;
+    if (is_awaited && !attempt->is_closed)
         attempt_poll(engine, attempt);
 }
 
@@ -533,6 +539,7 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
     if (attempt != NULL && says_something)
         note_arrival(engine, attempt);
     const bool is_late = attempt != NULL && attempt->flight == NULL;
+    const bool is_unnamed = attempt != NULL && attempt->task_id[0] == '\0';
     const bool fits = attempt != NULL && task_id_fits(attempt, result);
     /* Nobody but the vendor knows the nonce. */
     if (attempt != NULL && attempt->is_replied)
@@ -542,7 +549,7 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
     else if (!fits)
         hear_other_task(engine, attempt, result);
     else if (!says_something)
-        hear_nothing(engine, attempt);
+        hear_nothing(engine, attempt, is_unnamed && attempt->task_id[0] != '\0');
     else if (!is_news(attempt, result))
         absorb_repeat(engine, attempt, result);
     else

@@ -159,6 +159,19 @@ def forged_callbacks_find_nothing_and_change_nothing():
 
 
 @test
+def a_callback_without_a_code_proves_that_the_task_exists():
+    with World({**PATIENT, "ambiguity_window": "3s"}, sim=("--solve-time", "5s"), callbacks=True) as world:
+        world.sim.set_faults(script=["submit-lost"])
+        ask = world.solve(wait=None).json()["id"]
+        submit = wait_until(lambda: (world.sim.submits() or [None])[0], "the submit")
+        for params in ({"id": str(submit["id"])}, {"id": str(submit["id"]), "code": ""}):
+            reply = get(submit["pingback"], **params)
+            equal((reply.status, reply.text), (200, "OK"))
+        equal(world.call("GET", f"/v1/solves/{ask}?wait=20").json()["status"], "solved")
+        equal(world.paid(), 1)
+
+
+@test
 def without_a_public_url_no_callback_is_asked_for():
     with World() as world:
         world.solved()

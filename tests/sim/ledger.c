@@ -255,8 +255,11 @@ static void forget_attempt(struct sim *sim, attempt_id name)
     const bool is_late = sim->now_ms >= submit->issued_ms + LISTEN_MS || sim->has_skewed;
     const bool is_full = sim->attempt_rows >= options->max_flights * 2;
     /* Without callbacks only polls bring anything, and those end with the flight. */
-    const bool is_deaf = !options->has_callbacks && (submit->is_ended || is_over(sim, submit) ||
-                                                     !submit->is_open || submit->is_lossy);
+    /* A crash may have made a stray again of what was ridden on. */
+    const bool is_stray = submit->is_ridden && sim->crashes > 0;
+    const bool is_deaf =
+        !options->has_callbacks && (submit->is_ended || is_over(sim, submit) || is_stray ||
+                                    !submit->is_open || submit->is_lossy);
     CHECK(sim, submit->is_void || is_late || is_full || is_deaf);
     submit->is_forgotten = true;
     sim->attempt_rows--;

@@ -96,18 +96,20 @@ static void end_unmatched(struct sim *sim, uint32_t place)
     end(sim, place);
 }
 
-static void claim_as_it_is(const struct sim *sim, struct ref_flight *flight, bool may_queue,
-                           struct flight_view *views, size_t *count)
+/* Last of all, since the state of what it took over is the engine's to tell. */
+static void claim_boarded(struct sim *sim, struct flight_view *views, size_t *count)
 {
     static const enum phase boarded[] = {SUBMITTING, AMBIGUOUS, SOLVING};
-    if (!flight->must_board)
-        (void)claim(sim, flight, may_queue ? QUEUED : flight->phase, views, count);
-    if (flight->boards == 0 || flight->is_matched)
-        return;
-    for (size_t i = 0; i < sizeof boarded / sizeof boarded[0] && !flight->is_matched; i++)
-        (void)claim(sim, flight, boarded[i], views, count);
-    if (flight->is_matched)
-        flight->attempt = flight->boards;
+    struct reference *ref = sim->reference;
+    for (size_t place = 0; place < ref->flight_count; place++) {
+        struct ref_flight *flight = &ref->flights[place];
+        if (!flight->is_live || flight->must_end || flight->is_matched || flight->boards == 0)
+            continue;
+        for (size_t i = 0; i < sizeof boarded / sizeof boarded[0] && !flight->is_matched; i++)
+            (void)claim(sim, flight, boarded[i], views, count);
+        if (flight->is_matched)
+            flight->attempt = flight->boards;
+    }
 }
 
 static void claim_all(struct sim *sim, bool may_end, bool may_queue, struct flight_view *views,
@@ -116,11 +118,11 @@ static void claim_all(struct sim *sim, bool may_end, bool may_queue, struct flig
     struct reference *ref = sim->reference;
     for (size_t i = 0; i < ref->flight_count; i++) {
         struct ref_flight *flight = &ref->flights[i];
-        if (!flight->is_live || flight->must_end || flight->is_matched ||
+        if (!flight->is_live || flight->must_end || flight->is_matched || flight->must_board ||
             flight->may_end != may_end || (may_queue && !flight->may_queue))
             continue;
         ref->is_lost |= may_queue && has_twin(ref, flight, false);
-        claim_as_it_is(sim, flight, may_queue, views, count);
+        (void)claim(sim, flight, may_queue ? QUEUED : flight->phase, views, count);
     }
 }
 
@@ -135,6 +137,7 @@ static void match(struct sim *sim, struct flight_view *views, size_t *count)
     claim_all(sim, false, true, views, count);
     claim_all(sim, true, false, views, count);
     claim_all(sim, true, true, views, count);
+    claim_boarded(sim, views, count);
     for (uint32_t i = 0; i < ref->flight_count; i++)
         if (ref->flights[i].is_live && !ref->flights[i].is_matched)
             end_unmatched(sim, i);

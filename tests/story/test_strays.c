@@ -396,8 +396,7 @@ static struct world *world_with_an_unheard_stray(void)
     return w;
 }
 
-static void
-a_submit_nobody_heard_of_is_not_repeated_within_its_window_by_another_request(void **state)
+static void a_submit_nobody_heard_of_is_not_repeated_for_another(void **state)
 {
     (void)state;
     struct world *w = world_with_an_unheard_stray();
@@ -436,6 +435,65 @@ static void a_submit_on_the_wire_at_the_deadline_is_ridden_on(void **state)
     ask(w, "cat", .key = "L");
     expect(w, "[ 60000] submit a2 K\n"
               "[ 60000] submit a3 L\n");
+}
+
+/* ---- callbacks without a solution ------------------------------------------------------------ */
+
+static void a_callback_that_only_names_the_task_calls_off_the_resend(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = true;
+    options.slots = 1;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    ask(w, "bob", .key = "L", .priority = 5);
+    ambiguous(w, "a1");
+    pass(w, 45000);
+    skip_lines(w);
+    callback_empty(w, "a1", "T1");
+    accepted(w, "a2", "T2");
+    callback(w, "a2", "T2", "OF BOB");
+    solved(w, "a1", "LATE");
+    expect(w, "[ 45000] poll a1 task T1\n"
+              "[ 45000] ack a1\n"
+              "[ 45000] ack a2\n"
+              "[ 45000] answer bob r1 solved \"OF BOB\" source api attempts 1\n"
+              "[ 45000] answer ann r2 solved \"LATE\" source api attempts 1\n");
+}
+
+static void a_callback_that_only_names_the_task_is_remembered_after_a_crash(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = true;
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true);
+    callback_empty(w, "a1", "T1");
+    crash(w, ALL_RECORDS);
+    skip_lines(w);
+    pass(w, 0);
+    expect(w, "[     0] poll a1 task T1\n");
+}
+
+static void a_stray_that_a_callback_named_is_asked_for(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = true;
+    options.solve_timeout_ms = 30000;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    ambiguous(w, "a1");
+    pass(w, 50000);
+    skip_lines(w);
+    callback_empty(w, "a1", "T1");
+    ask(w, "bob", .key = "K");
+    solved(w, "a1", "LATE");
+    expect(w, "[ 50000] poll a1 task T1\n"
+              "[ 50000] ack a1\n"
+              "[ 50000] answer bob r2 solved \"LATE\" source dedup_wait attempts 1\n");
 }
 
 /* ---- slots ------------------------------------------------------------------------------- */
@@ -520,9 +578,12 @@ int main(void)
         STORY(the_letter_of_a_stray_is_replayed_by_its_own_task),
         STORY(after_a_crash_it_is_still_ridden_on),
         STORY(a_rider_that_a_crash_interrupted_goes_on_when_the_task_fails),
-        STORY(a_submit_nobody_heard_of_is_not_repeated_within_its_window_by_another_request),
+        STORY(a_submit_nobody_heard_of_is_not_repeated_for_another),
         STORY(after_the_window_it_is_resent_for_whoever_asked_since),
         STORY(a_submit_on_the_wire_at_the_deadline_is_ridden_on),
+        STORY(a_callback_that_only_names_the_task_calls_off_the_resend),
+        STORY(a_callback_that_only_names_the_task_is_remembered_after_a_crash),
+        STORY(a_stray_that_a_callback_named_is_asked_for),
         STORY(a_stray_keeps_its_slot_while_the_vendor_may_work_on_it),
         STORY(strays_do_not_keep_the_slots_for_ever),
         STORY(a_rider_needs_no_slot_besides_the_strays),
