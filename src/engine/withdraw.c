@@ -29,12 +29,15 @@ void withdraw_on_submit(struct engine *engine, struct attempt *attempt)
     struct flight *flight = attempt->flight;
     attempt->is_void = true;
     attempt->is_closed = true;
+    slots_refund(engine, attempt);
     if (flight == NULL) {
-        slots_refund(engine, attempt);
         attempt_free(engine, attempt);
         return;
     }
     attempt_let_go(engine, attempt);
+    /* What it rode on was another flight's to pay for. */
+    if (slots_can_reserve(engine, flight))
+        slots_reserve(engine, flight);
     /* It keeps its turn; and since nothing was tried, the next one is no retry. */
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
     flight->attempts--;

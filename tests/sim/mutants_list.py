@@ -163,8 +163,8 @@ MUTANTS = [
      "    if (is_third || is_repeat || result->outcome != OUTCOME_SOLVED) {", "sim"),
 
     ("a task that a callback named is paid for again", "src/engine/hear.c",
-     "flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] != '\\0') {",
-     "flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] == '?') {", "sim"),
+     "flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] != '\\0')\n",
+     "flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] == '?')\n", "sim"),
     ("a late solution is handed out again after a crash", "src/engine/hear.c",
      "    if (flight == NULL)\n        (void)journal_attempt(engine, attempt);", "", "sim"),
 

@@ -352,7 +352,7 @@ STORY_MUTANTS = [
      "    return attempt->flight != NULL && flight_is_wanted(attempt->flight);", "    return attempt != NULL;",
      "story withdrawals"),
     ("what was taken back stays spent", "src/engine/withdraw.c",
-     "        slots_refund(engine, attempt);\n", "", "story withdrawals"),
+     "    slots_refund(engine, attempt);\n", "", "story withdrawals"),
     ("what was taken back counts as tried", "src/engine/withdraw.c",
      "    flight->attempts--;\n", "", "story withdrawals"),
     ("a callback does not take back the poll that waits", "src/engine/hear.c",
