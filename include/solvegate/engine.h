@@ -225,7 +225,7 @@ struct gauges {
     uint32_t idempotency;
     uint32_t letters;
     uint32_t replays; /* letters waiting to be replayed */
-    uint32_t strays; /* tasks without a flight that the vendor may still solve; each has a slot */
+    uint32_t strays;  /* tasks without a flight that the vendor may still solve; each has a slot */
     uint32_t slots_used;
     uint32_t slots_limit; /* the adaptive one */
     uint32_t slots_plan;

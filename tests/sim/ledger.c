@@ -198,7 +198,8 @@ static void note_ride(struct sim *sim, struct submit *submit, const struct attem
 {
     const uint32_t flight = map_get(&sim->flight_by_uid, row->flight);
     CHECK(sim, flight != MAP_NONE && sim->flights[flight].key == submit->key);
-    CHECK(sim, row->reuse != REUSE_NONE);
+    /* A crash that takes the ride's rows gives it back to whoever made it. */
+    CHECK(sim, row->reuse != REUSE_NONE || row->flight == submit->maker);
     submit->flight = row->flight;
     submit->reuse = row->reuse;
     submit->is_ridden = true;
@@ -227,6 +228,7 @@ static void note_attempt(struct sim *sim, const struct attempt_row *row)
     sim->submits[sim->submit_count] = (struct submit){
         .name = row->name,
         .flight = row->flight,
+        .maker = row->flight,
         .issued_ms = sim->now_ms,
         .deadline_ms = sim->flights[flight].deadline_ms,
         .ready_ms = UINT64_MAX,

@@ -125,6 +125,7 @@ void plan_span(const struct plan *plan, struct spans *spans);
 struct submit {
     attempt_id name;
     uint64_t flight;       /* its uid: of the one that made it, or rides on it since */
+    uint64_t maker;        /* the one that made it */
     uint64_t model_flight; /* the same as the reference has it */
     uint64_t issued_ms;    /* when the engine decided it */
     uint64_t ready_ms;     /* when the vendor is done; UINT64_MAX: never, or not accepted */
