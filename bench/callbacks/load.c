@@ -24,7 +24,7 @@
 #define REPLY_MAX 2048
 /* As long as a Turnstile token. */
 #define TOKEN_CHARS 500
-#define NONCE_CHARS 48
+#define NONCE_CHARS 56
 #define STUCK_MS 30000
 
 struct conn {

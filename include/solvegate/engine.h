@@ -154,6 +154,9 @@ bool engine_peek(struct engine *engine, client_id client, request_id id, struct 
 /* Adds for each client below room how many submits are at the vendor, or may be. */
 void engine_count_tasks(const struct engine *engine, uint32_t *counts, size_t room);
 
+/* Would a callback about this attempt find it? */
+bool engine_knows_attempt(const struct engine *engine, attempt_id attempt);
+
 /* One flight for people: GET /v1/flights. */
 struct flight_view {
     struct key key;

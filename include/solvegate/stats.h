@@ -46,7 +46,7 @@
     X(callbacks_duplicate, "Callbacks that repeated what we knew")                    \
     X(callbacks_late, "Callbacks for attempts already given up")                      \
     X(callbacks_unknown, "Genuine callbacks for attempts no longer kept")             \
-    X(callbacks_forged, "Callbacks with a nonce that is not ours")                    \
+    X(callbacks_forged, "Callbacks with a nonce that is not ours, or no longer")      \
     X(duplicates_proven, "Attempts for which two task ids were seen")                 \
     X(cache_hits, "Look-ups that found a fresh solution")                             \
     X(cache_misses, "Look-ups that found none")                                       \

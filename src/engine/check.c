@@ -3,6 +3,7 @@
 
 #include "engine/cache.h"
 #include "engine/letters.h"
+#include "engine/oddity.h"
 #include "engine/pool.h"
 #include "engine/state.h"
 #include "engine/unknown.h"
@@ -201,5 +202,6 @@ void engine_check(const struct engine *engine)
     check_bytes(engine);
     check_work(engine);
     pool_check(engine);
+    oddity_check(engine);
     unknown_check(engine);
 }

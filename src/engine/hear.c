@@ -6,6 +6,7 @@
 #include "engine/health.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
+#include "engine/oddity.h"
 #include "engine/retry.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
@@ -421,20 +422,11 @@ static void acknowledge(struct engine *engine, caller_id caller)
     action->ack = caller;
 }
 
-/* Two solutions for one task: one of them is somebody else's. It is kept for a person to look at. */
-static void quarantine(struct engine *engine, const struct attempt *attempt,
-                       const struct vendor_result *result)
-{
-    alert_about(engine, attempt, ALERT_OTHER_SOLUTION);
-    letter_of_solution(engine, attempt, result, SLICE_OF("ERROR_OTHER_SOLUTION"));
-}
-
-/* Genuine, but for an attempt of long ago: never a loss, so a letter. */
 static void hear_unknown(struct engine *engine, const struct vendor_result *result)
 {
     COUNT(engine, callbacks_unknown);
     if (is_solution(result))
-        letter_of_solution(engine, NULL, result, SLICE_OF("ERROR_SOLUTION_WITHOUT_FLIGHT"));
+        oddity_of_unknown(engine, result);
 }
 
 static bool is_same_text(const struct attempt *attempt, const struct vendor_result *result)
@@ -444,12 +436,12 @@ static bool is_same_text(const struct attempt *attempt, const struct vendor_resu
 }
 
 /* Something for an attempt that is over: the same again, or proof that our submit was doubled. */
-static void absorb_repeat(struct engine *engine, const struct attempt *attempt,
+static void absorb_repeat(struct engine *engine, struct attempt *attempt,
                           const struct vendor_result *result)
 {
     COUNT(engine, callbacks_duplicate);
     if (!is_same_text(attempt, result) && attempt->text != NULL && is_solution(result))
-        quarantine(engine, attempt, result);
+        oddity_of_attempt(engine, attempt, result);
 }
 
 /* A second paid task on one nonce: its solution is as good as the first one's, once. */
@@ -465,7 +457,7 @@ static void hear_other_task(struct engine *engine, struct attempt *attempt,
         /* After a restart nobody remembers whether somebody has it already. */
         if (!is_repeat && is_solution(result)) {
             attempt->is_other_closed |= !is_third;
-            quarantine(engine, attempt, result);
+            oddity_of_attempt(engine, attempt, result);
         }
         return;
     }

@@ -97,6 +97,7 @@ struct attempt {
     uint64_t slot_since_ms; /* of a stray */
     int64_t spent_day;      /* whose budget paid for it before its submit's reply came */
     uint16_t number;        /* counts from 1 within its flight */
+    uint8_t odd_letters;    /* made of solutions that it should not have had */
     client_id client;
     enum captcha captcha;
     enum reuse reuse;
@@ -316,6 +317,17 @@ struct minute {
     uint32_t ambiguous[60];
 };
 
+/* Attempts that are no longer known and yet were solved, in the order in which they were heard of. */
+#define ODD_NAMES 1024
+struct odd_names {
+    struct odd_name {
+        attempt_id name;
+        uint64_t since_ms;
+        uint8_t letters;
+    } items[ODD_NAMES]; /* a ring */
+    uint32_t first, count;
+};
+
 struct day {
     int64_t number; /* since 1970, UTC */
     struct stats stats;
@@ -372,6 +384,7 @@ struct engine {
     struct breaker breaker;
     struct minute minute;
     struct health health;
+    struct odd_names odd_names;
 
     struct account_probe probes[PROBE_COUNT];
     uint32_t verdict_number; /* of the next verdict, from 1 */

@@ -1,5 +1,6 @@
 /* Looking into the engine (nearly) without touching it: explain, flights, gauges, statistics. */
 #include "engine/ask.h"
+#include "engine/attempt.h"
 #include "engine/health.h"
 #include "engine/request.h"
 #include "engine/slots.h"
@@ -18,6 +19,11 @@ void engine_explain(const struct engine *engine, const struct ask *ask, struct o
     outlook->age_ms = engine->now_ms - placement.solution->born_ms;
     if (placement.solution->expires_ms > engine->now_ms)
         outlook->expires_in_ms = placement.solution->expires_ms - engine->now_ms;
+}
+
+bool engine_knows_attempt(const struct engine *engine, attempt_id attempt)
+{
+    return attempt_find(engine, attempt) != NULL;
 }
 
 bool engine_peek(struct engine *engine, client_id client, request_id id, struct answer *answer)

@@ -8,6 +8,9 @@
 #define PREFIX SLICE_OF("/pingback/")
 #define PLAIN SLICE_OF("text/plain; charset=utf-8")
 
+/* As long as the longest solve_timeout there can be. */
+#define NONCE_LIFE_MS 3600000
+
 static void say(struct gate *gate, caller_id caller, uint16_t status, struct slice text)
 {
     buf_add(&gate->body, text);
@@ -29,11 +32,21 @@ static struct slice value_of(const struct gate *gate, struct slice name, struct 
 }
 
 /* By this secret or the one before; both are tried, so that time tells nothing. */
-static bool is_genuine(const struct gate *gate, struct slice nonce, attempt_id *attempt)
+static bool is_genuine(const struct gate *gate, struct slice text, struct nonce *nonce)
 {
-    const bool is_new = nonce_read(gate->nonce_secret, nonce, attempt);
-    const bool is_old = nonce_read(gate->old_nonce_secret, nonce, attempt);
+    const bool is_new = nonce_read(gate->nonce_secret, text, nonce);
+    const bool is_old = nonce_read(gate->old_nonce_secret, text, nonce);
     return is_new || is_old;
+}
+
+/* Nobody can still need it (RELIABILITY.md, threat 12). What the engine knows it listens for, so that a clock
+ * that was set loses no callback. An older version told nonces without the moment, and only before we started. */
+static bool is_outdated(const struct gate *gate, const struct event *event,
+                        const struct nonce *nonce)
+{
+    const int64_t age_ms = nonce->told_s == 0 ? (int64_t)(event->now_ms - gate->started_ms)
+                                              : event->wall_ms - (int64_t)nonce->told_s * 1000;
+    return age_ms > NONCE_LIFE_MS && !engine_knows_attempt(gate->engine, nonce->attempt);
 }
 
 /* The nonce is checked before anything is looked up, parsed or allocated for this call. */
@@ -42,10 +55,11 @@ void door_pingback(struct gate *gate, const struct http_request *request, struct
 {
     (void)number;
     struct mistake mistake;
-    const struct slice nonce = {.data = request->path.data + PREFIX.len,
-                                .len = request->path.len - PREFIX.len};
+    const struct slice text = {.data = request->path.data + PREFIX.len,
+                               .len = request->path.len - PREFIX.len};
+    struct nonce nonce;
     struct event event = gate_event(gate, EVENT_CALLBACK);
-    if (!is_genuine(gate, nonce, &event.result.attempt)) {
+    if (!is_genuine(gate, text, &nonce) || is_outdated(gate, &event, &nonce)) {
         turn_away(gate, request);
         return;
     }
@@ -53,7 +67,6 @@ void door_pingback(struct gate *gate, const struct http_request *request, struct
         say(gate, request->caller, mistake.status, slice_from(mistake.detail));
         return;
     }
-    const attempt_id attempt = event.result.attempt;
     const struct slice code = params_value(&gate->params, SLICE_OF("code"));
     const struct vendor_options options = {.overrides = gate->config->errors,
                                            .override_count = gate->config->error_count};
@@ -64,7 +77,7 @@ void door_pingback(struct gate *gate, const struct http_request *request, struct
         say(gate, request->caller, 400, SLICE_OF("code is missing\n"));
         return;
     }
-    event.result.attempt = attempt;
+    event.result.attempt = nonce.attempt;
     event.result.caller = request->caller;
     visit->door = DOOR_PINGBACK;
     visit_store(request, visit);

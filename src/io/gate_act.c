@@ -1,6 +1,7 @@
 /* What the engine asks for, done: answers at the doors, calls to the vendor, alerts to the operator. */
 #include "base/assert.h"
 #include "io/audit.h"
+#include "io/clocks.h"
 #include "io/doors.h"
 #include "io/gate_inside.h"
 #include "io/log.h"
@@ -63,11 +64,13 @@ static void alert(struct gate *gate, const struct alert *alert)
  * string is not known (RELIABILITY.md 5.2). */
 static void submit(struct gate *gate, const struct call *call)
 {
+    const struct nonce told = {.attempt = call->attempt,
+                               .told_s = (uint32_t)(clocks_read().wall_ms / 1000)};
     char pingback[CONFIG_TEXT_MAX + NONCE_CHARS + 16];
     char nonce[NONCE_CHARS + 1];
     struct slice address = SLICE_NONE;
     if (gate->config->public_url[0] != '\0') {
-        nonce_write(gate->nonce_secret, call->attempt, nonce);
+        nonce_write(gate->nonce_secret, &told, nonce);
         const int len =
             snprintf(pingback, sizeof(pingback), "%s/pingback/%s", gate->config->public_url, nonce);
         address = (struct slice){.data = pingback, .len = (size_t)len};

@@ -1,9 +1,13 @@
 #!/usr/bin/env python3
 """The vendor's callbacks: genuine, early, late, repeated, lost and forged ones. (TAP)"""
+import hashlib
 import json
+import struct
+import time
 
 from gateway import PAGE, World, rewrite, together
 from harness import Raw, check, equal, get, http_request, multipart, post_form, run, test, wait_until
+from store_world import StoreWorld, WallClock
 
 # So patient that a poll in these tests proves that something went wrong, unless a test asks for it.
 PATIENT = {"poll": {"fallback_after": "60s"}}
@@ -169,6 +173,55 @@ def a_callback_without_a_code_proves_that_the_task_exists():
             equal((reply.status, reply.text), (200, "OK"))
         equal(world.call("GET", f"/v1/solves/{ask}?wait=20").json()["status"], "solved")
         equal(world.paid(), 1)
+
+
+def nonce_by_hand(world, attempt, told_s=None):
+    """As the gateway spells it; without a moment as an older version did."""
+    secret = world.rows("SELECT bytes FROM secret WHERE name = 'nonce'")[0][0]
+    name = struct.pack(">Q", attempt) + (b"" if told_s is None else struct.pack(">I", told_s))
+    domain = b"solvegate pingback nonce v%d\0" % (1 if told_s is None else 2)
+    return name.hex() + hashlib.blake2b(domain + name, digest_size=16, key=secret).hexdigest()
+
+
+def call_by_hand(world, attempt, told_s=None, code="TOKEN"):
+    return get(f"{world.url}/pingback/{nonce_by_hand(world, attempt, told_s)}", id="77", code=code).status
+
+
+@test
+def one_nonce_makes_a_few_letters_and_no_more():
+    with World(PATIENT, callbacks=True) as world:
+        world.solved()
+        submit = world.sim.submits()[0]
+        for number in range(30):
+            equal(get(submit["pingback"], id=submit["id"], code=f"SOMETHING_ELSE_{number}").text, "OK")
+        equal(world.counter("callbacks_duplicate"), 30)
+        equal(world.counter("letters"), 3)
+
+
+@test
+def a_nonce_of_an_attempt_no_longer_known_is_good_for_an_hour():
+    with StoreWorld({**PATIENT, "letters": {"alert_above": 100}}, sim=("--solve-time", "10m"), callbacks=True) as world:
+        now = int(time.time())
+        for attempt, told_s, status in ((1, now, 200), (2, now - 3500, 200), (3, now - 3700, 404), (4, now + 7200, 200),
+                                        (5, 0, 200), (6, None, 200)):
+            equal(call_by_hand(world, attempt, told_s), status, f"attempt {attempt}")
+        equal((world.counter("callbacks_unknown"), world.counter("callbacks_forged"), world.counter("letters")), (5, 1, 5))
+        # Whom the engine still listens for may call whenever it wants, so that a clock that was set loses nothing.
+        ask = world.solve(wait=None).json()["id"]
+        attempt = wait_until(lambda: world.rows("SELECT name FROM attempt WHERE task != ''"), "the task")[0][0]
+        equal(call_by_hand(world, attempt, now - 86400, "GOOD"), 200)
+        # It names another task than the submit's reply did, which is a second one for all we know, and as good.
+        equal(world.call("GET", f"/v1/solves/{ask}").json()["solution"], "GOOD")
+
+
+@test
+def a_nonce_of_the_version_before_is_good_for_an_hour_after_the_upgrade():
+    clock = WallClock()
+    env = {name: value for name, value in clock.env.items() if name != "FAKETIME_DONT_FAKE_MONOTONIC"}
+    with StoreWorld(PATIENT, sim=("--solve-time", "10m"), env=env, callbacks=True) as world:
+        equal(call_by_hand(world, 1), 200)
+        clock.jump(3700)
+        wait_until(lambda: call_by_hand(world, 2) == 404, "an hour later")
 
 
 @test

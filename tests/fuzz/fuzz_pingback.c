@@ -83,13 +83,15 @@ static void check_callback(struct slice query)
 static void check_genuine(attempt_id attempt, struct slice query)
 {
     char nonce[NONCE_CHARS + 1];
-    attempt_id read = ~attempt;
+    const struct nonce told = {.attempt = attempt, .told_s = (uint32_t)attempt};
+    struct nonce read = {.attempt = ~attempt};
     struct slice path_nonce, path_query;
     struct fed fed;
-    nonce_write(secret, attempt, nonce);
+    nonce_write(secret, &told, nonce);
     call(&fed, slice_from(nonce), query);
     if (read_path(&fed, &path_nonce, &path_query)) {
-        HOLDS(nonce_read(secret, path_nonce, &read) && read == attempt);
+        HOLDS(nonce_read(secret, path_nonce, &read));
+        HOLDS(read.attempt == told.attempt && read.told_s == told.told_s);
         check_callback(path_query);
     }
     feed_close(&fed);
@@ -99,18 +101,19 @@ static void check_genuine(attempt_id attempt, struct slice query)
 static void check_flipped(attempt_id attempt, unsigned bit)
 {
     char nonce[NONCE_CHARS + 1];
-    attempt_id read = 1;
+    const struct nonce told = {.attempt = attempt, .told_s = bit};
+    struct nonce read = {.attempt = 1};
     for (size_t place = 0; place < NONCE_CHARS; place++) {
-        nonce_write(secret, attempt, nonce);
+        nonce_write(secret, &told, nonce);
         nonce[place] ^= (char)(1U << bit % 8);
         HOLDS(!nonce_read(secret, (struct slice){.data = nonce, .len = NONCE_CHARS}, &read));
     }
-    HOLDS(read == 1);
+    HOLDS(read.attempt == 1);
     /* Another secret is another gateway. */
     uint8_t other[NONCE_SECRET_BYTES];
     memcpy(other, secret, sizeof(other));
     other[bit % NONCE_SECRET_BYTES] ^= 1;
-    nonce_write(secret, attempt, nonce);
+    nonce_write(secret, &told, nonce);
     HOLDS(!nonce_read(other, slice_from(nonce), &read));
 }
 
@@ -118,12 +121,13 @@ static void check_stranger(struct slice line, struct slice query)
 {
     char genuine[NONCE_CHARS + 1];
     struct slice nonce, path_query;
-    attempt_id attempt = 0;
+    struct nonce read;
     struct fed fed;
     call(&fed, line, query);
-    if (read_path(&fed, &nonce, &path_query) && nonce_read(secret, nonce, &attempt)) {
+    if (read_path(&fed, &nonce, &path_query) && nonce_read(secret, nonce, &read) &&
+        nonce.len == NONCE_CHARS) {
         /* Then it was ours, letter for letter. */
-        nonce_write(secret, attempt, genuine);
+        nonce_write(secret, &read, genuine);
         HOLDS(slice_equals(nonce, slice_from(genuine)));
     }
     feed_close(&fed);

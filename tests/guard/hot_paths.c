@@ -72,7 +72,8 @@ static void write_submit(struct world *world, const struct call *call)
 {
     char pingback[128] = "https://gate.example.com/pingback/";
     const size_t len = strlen(pingback);
-    nonce_write(world->nonce_secret, call->attempt, pingback + len);
+    const struct nonce nonce = {.attempt = call->attempt, .told_s = 1};
+    nonce_write(world->nonce_secret, &nonce, pingback + len);
     buf_reset(&world->kind);
     world->attempt = call->attempt;
     const int code = vendor_write_submit(call->params, API_KEY, slice_from(pingback), &world->body,
@@ -223,20 +224,20 @@ static void call_back(struct world *world)
     static const struct vendor_options options;
     char bytes[REQUEST_MAX];
     char nonce[NONCE_CHARS + 1];
-    attempt_id attempt;
-    nonce_write(world->nonce_secret, world->attempt, nonce);
+    struct nonce told = {.attempt = world->attempt, .told_s = 1};
+    nonce_write(world->nonce_secret, &told, nonce);
     (void)snprintf(
         bytes, sizeof(bytes),
         "GET /pingback/%s?id=5000000001&code=%s HTTP/1.1\r\nHost: gate.example.com\r\n\r\n", nonce,
         TOKEN);
     receive(world, bytes);
-    const bool is_genuine = nonce_read(world->nonce_secret, slice_from(nonce), &attempt);
+    const bool is_genuine = nonce_read(world->nonce_secret, slice_from(nonce), &told);
     ASSERT(is_genuine);
     struct event event = event_of(world, EVENT_CALLBACK);
     vendor_read_callback(&options, params_value(&world->params, SLICE_OF("id")),
                          params_value(&world->params, SLICE_OF("code")), &event.result);
     ASSERT(event.result.outcome == OUTCOME_SOLVED);
-    event.result.attempt = attempt;
+    event.result.attempt = told.attempt;
     event.result.caller = ++world->caller;
     step(world, &event);
     blob_unref(event.result.text);

@@ -75,7 +75,7 @@ MUTANTS = [
      "    else if (flight->request_count == 0)\n        cache_bank(engine, solution, is_shared, flight->is_one_time);",
      "    else if (flight->request_count == 0 && is_shared)\n"
      "        cache_bank(engine, solution, is_shared, flight->is_one_time);", "sim"),
-    ("a second solution for one task is thrown away", "src/engine/hear.c",
+    ("a second solution for one task is thrown away", "src/engine/oddity.c",
      "    letter_of_solution(engine, attempt, result, SLICE_OF(\"ERROR_OTHER_SOLUTION\"));", "    (void)result;", "sim"),
 
     # ---- callers ------------------------------------------------------------------------------------------------
@@ -231,11 +231,13 @@ MUTANTS = [
 
     # ---- besides the engine -----------------------------------------------------------------------------------------------
     ("8 bytes of a nonce's MAC are compared", "src/proto/nonce.c",
-     "    if (sodium_memcmp(genuine, text.data, NONCE_CHARS) != 0)",
-     "    if (sodium_memcmp(genuine, text.data, NONCE_CHARS - 16) != 0)", "unit nonce"),
+     "text.len - 2 * MAC_BYTES, 2 * MAC_BYTES) != 0)", "text.len - 2 * MAC_BYTES, MAC_BYTES) != 0)", "unit nonce"),
     ("a nonce needs no MAC", "src/proto/nonce.c",
-     "    if (sodium_memcmp(genuine, text.data, NONCE_CHARS) != 0)",
-     "    if (sodium_memcmp(genuine, text.data, ATTEMPT_CHARS) != 0)", "unit nonce"),
+     "text.len - 2 * MAC_BYTES, 2 * MAC_BYTES) != 0)", "text.len - 2 * MAC_BYTES, 0) != 0)", "unit nonce"),
+    ("the MAC does not cover the moment", "src/proto/nonce.c",
+     "is_old ? sizeof(message) - 4 : sizeof(message),", "sizeof(message) - 4,", "unit nonce"),
+    ("old and new nonces are the same to the MAC", "src/proto/nonce.c",
+     "is_old ? OLD_DOMAIN : DOMAIN,", "OLD_DOMAIN,", "unit nonce"),
 
     *STORY_MUTANTS,
 ]

@@ -29,6 +29,14 @@ STORY_MUTANTS = [
     ("an answer does not wait until its key's new lifetime is safe", "src/engine/ask.c",
      "            request->seq = idempotency_bind_solution(", "            (void)idempotency_bind_solution(", "story journal"),
 
+    ("one nonce makes letters without end", "src/engine/oddity.c",
+     "    if (attempt->odd_letters >= LETTERS_EACH)\n        return;\n    attempt->odd_letters++;\n", "", "story callbacks"),
+    ("the nonce of a forgotten attempt makes letters without end", "src/engine/oddity.c",
+     "item == NULL || item->letters >= LETTERS_EACH)\n        return;\n    item->letters++;", "item == NULL)\n        return;",
+     "story callbacks"),
+    ("forgotten attempts are forgotten at once", "src/engine/oddity.c",
+     "since_ms + NAME_KEEP_MS <=", "since_ms <=", "story callbacks"),
+
     # ---- what is whose ----------------------------------------------------------------------------------------------------
     ("a solution is handed to another client", "src/engine/cache.c",
      "        if (!clients_may_share(engine, solution->client, ask->client) ||\n            !solution_suits",

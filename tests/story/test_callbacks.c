@@ -1,6 +1,8 @@
 /* Callbacks: early, duplicate, late, different, with an error; and what they spare us (DESIGN.md 5.7). */
 #include "world.h"
 
+#include <stdio.h>
+
 #define UNSOLVABLE "ERROR_CAPTCHA_UNSOLVABLE"
 
 static struct world *world_with_callbacks(void)
@@ -92,6 +94,99 @@ static void a_different_second_solution_is_an_alert_and_the_first_wins(void **st
               "[     0] alert other solution a1\n"
               "[     0] ack a1\n"
               "[     0] answer bob r2 solved \"FIRST\" source dedup_cache attempts 1\n");
+}
+
+/* ---- without end --------------------------------------------------------------------------- */
+
+/* Somebody who knows one nonce calls so often, each time with something else. */
+static void call_without_end(struct world *world, const char *attempt, const char *task,
+                             bool is_task_new)
+{
+    for (unsigned i = 0; i < 50; i++) {
+        char name[TASK_ID_MAX];
+        char text[32];
+        (void)snprintf(name, sizeof name, is_task_new ? "%s%u" : "%s", task, i);
+        (void)snprintf(text, sizeof text, "OTHER%u", i);
+        callback(world, attempt, name, text);
+    }
+}
+
+static void one_nonce_makes_a_few_letters_and_no_more(void **state)
+{
+    (void)state;
+    struct world *w = world_with_callbacks();
+    ask(w, "ann", .key = "K");
+    ask(w, "bob", .key = "L");
+    accepted(w, "a1", "T1");
+    callback(w, "a1", "T1", "FIRST");
+    call_without_end(w, "a1", "T1", false);
+    assert_int_equal(gauges_of(w).letters, 3);
+    assert_int_equal(w->tally.alerts, 3);
+    assert_int_equal(stats_of(w)->callbacks_duplicate, 50);
+    assert_int_equal(w->tally.acks, 51);
+    /* What other attempts bring is as new as ever. */
+    accepted(w, "a2", "T2");
+    callback(w, "a2", "T2", "FIRST");
+    callback(w, "a2", "T2", "SECOND");
+    assert_int_equal(gauges_of(w).letters, 4);
+    skip_lines(w);
+}
+
+static void one_nonce_with_ever_new_tasks_makes_a_few_letters_and_no_more(void **state)
+{
+    (void)state;
+    struct world *w = world_with_callbacks();
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    callback(w, "a1", "T1", "FIRST");
+    callback(w, "a1", "T2", "SECOND");
+    call_without_end(w, "a1", "X", true);
+    assert_int_equal(gauges_of(w).letters, 3);
+    assert_int_equal(stats_of(w)->solutions_banked, 1);
+    skip_lines(w);
+}
+
+static void a_forgotten_attempts_nonce_makes_a_few_letters_and_no_more(void **state)
+{
+    (void)state;
+    struct world *w = world_with_callbacks();
+    ask(w, "ann", .key = "K");
+    ask(w, "bob", .key = "L");
+    rejected(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    rejected(w, "a2", CLASS_PROXY, "ERROR_BAD_PROXY");
+    const uint32_t before = gauges_of(w).letters;
+    call_without_end(w, "a1", "T", true);
+    assert_int_equal(gauges_of(w).letters, before + 3);
+    assert_int_equal(stats_of(w)->callbacks_unknown, 50);
+    callback(w, "a2", "T2", "TOKEN");
+    assert_int_equal(gauges_of(w).letters, before + 4);
+    skip_lines(w);
+}
+
+static void forgotten_attempts_make_so_many_letters_an_hour(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = true;
+    options.max_letters = 5000;
+    struct world *w = world_new(&options);
+    w->is_quiet = true;
+    for (unsigned i = 1; i <= 1025; i++) {
+        char attempt[16];
+        (void)snprintf(attempt, sizeof attempt, "a%u", i);
+        ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+        rejected(w, attempt, CLASS_PROXY, "ERROR_BAD_PROXY");
+    }
+    const uint32_t before = gauges_of(w).letters;
+    for (unsigned i = 1; i <= 1025; i++) {
+        char attempt[16];
+        (void)snprintf(attempt, sizeof attempt, "a%u", i);
+        callback(w, attempt, attempt, "TOKEN");
+    }
+    assert_int_equal(gauges_of(w).letters, before + 1024);
+    pass(w, HOURS_MS(1));
+    callback(w, "a1025", "a1025", "TOKEN");
+    assert_int_equal(gauges_of(w).letters, before + 1025);
 }
 
 /* ---- late -------------------------------------------------------------------------------- */
@@ -316,6 +411,10 @@ int main(void)
         STORY(an_early_callback_and_a_lost_reply_are_one_solve),
         STORY(equal_repeats_are_acknowledged_and_counted),
         STORY(a_different_second_solution_is_an_alert_and_the_first_wins),
+        STORY(one_nonce_makes_a_few_letters_and_no_more),
+        STORY(one_nonce_with_ever_new_tasks_makes_a_few_letters_and_no_more),
+        STORY(a_forgotten_attempts_nonce_makes_a_few_letters_and_no_more),
+        STORY(forgotten_attempts_make_so_many_letters_an_hour),
         STORY(a_late_callback_is_banked),
         STORY(a_callback_after_the_fallback_poll_is_a_repeat),
         STORY(a_poll_that_ends_after_the_callback_is_no_news),
