@@ -8,7 +8,7 @@
 #include <string.h>
 
 /* 6 s and an exponential rest of 9 s on average, of 45 s for the three in a hundred that are slow:
- * then 2 400 in a million take longer than a caller waits, as in RELIABILITY.md 5.3. */
+ * then 2 400 in a million take longer than a caller waits, as in docs/reliability.md 5.3. */
 #define SOLVE_LEAST_MS 6000
 #define SOLVE_REST_MS 9000.0
 #define SLOW_REST_MS 45000.0

@@ -1,4 +1,4 @@
-/* Callers, the real engine and a model vendor that loses things, in virtual time (RELIABILITY.md 5.3). */
+/* Callers, the real engine and a model vendor that loses things, in virtual time (docs/reliability.md 5.3). */
 #ifndef SOLVEGATE_BENCH_CALLBACKS_WORLD_H
 #define SOLVEGATE_BENCH_CALLBACKS_WORLD_H
 

@@ -95,7 +95,7 @@ struct engine_options {
     uint64_t secret[2]; /* of the hash tables */
 };
 
-/* Sensible values for everything (DESIGN.md 6.5), one unlimited client, no callbacks. */
+/* Sensible values for everything (docs/design.md 6.5), one unlimited client, no callbacks. */
 void engine_options_init(struct engine_options *options);
 
 /* Aborts without memory. now_ms and wall_ms start the clocks. */

@@ -69,7 +69,7 @@ struct report {
     bool is_good;
 };
 
-/* How a call to the vendor ended, already classified by proto (RELIABILITY.md 5.4). */
+/* How a call to the vendor ended, already classified by proto (docs/reliability.md 5.4). */
 enum outcome {
     OUTCOME_NOT_SENT,      /* proven: not one byte of it can have been acted upon */
     OUTCOME_ACCEPTED,      /* submit: task_id is set */

@@ -47,7 +47,7 @@ enum captcha {
         CAPTCHA_COUNT
 };
 
-/* Who may get the same solution (DESIGN.md 5.2). */
+/* Who may get the same solution (docs/design.md 5.2). */
 enum reuse {
     REUSE_DEFAULT, /* not said here: the next less specific place decides */
     REUSE_SHARED,
@@ -55,7 +55,7 @@ enum reuse {
     REUSE_NONE,
 };
 
-/* How an answer was obtained (DESIGN.md section 3). */
+/* How an answer was obtained (docs/design.md section 3). */
 #define SOURCE_LIST(X)            \
     X(API, "api")                 \
     X(DEDUP_WAIT, "dedup_wait")   \
@@ -70,7 +70,7 @@ enum source {
         SOURCE_COUNT
 };
 
-/* What kind of failure an error code is (DESIGN.md 5.5); the table from codes to classes is proto's. */
+/* What kind of failure an error code is (docs/design.md 5.5); the table from codes to classes is proto's. */
 #define CLASS_LIST(X)           \
     X(NONE, "none")             \
     X(PENDING, "pending")       \

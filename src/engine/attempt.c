@@ -8,7 +8,7 @@
 #include "engine/stray.h"
 #include "engine/withdraw.h"
 
-/* How long a late callback is still understood: RELIABILITY.md threat 12. */
+/* How long a late callback is still understood: docs/reliability.md threat 12. */
 #define LISTEN_MS 3600000
 
 /* ---- birth and death --------------------------------------------------------------------- */

@@ -1,4 +1,4 @@
-/* Fresh solutions in memory: who may get which, per-solution expiry, bounds in count and bytes (DESIGN.md 5.2). */
+/* Fresh solutions in memory: who may get which, per-solution expiry, bounds in count and bytes (docs/design.md 5.2). */
 #ifndef SOLVEGATE_ENGINE_CACHE_H
 #define SOLVEGATE_ENGINE_CACHE_H
 

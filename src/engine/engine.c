@@ -75,7 +75,7 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
 }
 
 /* Only a tick fires timers: after a long stall everything that waits in the sockets is heard
- * first, and no reply that already arrived is declared lost (RELIABILITY.md 3.2). */
+ * first, and no reply that already arrived is declared lost (docs/reliability.md 3.2). */
 static void fire_timers(struct engine *engine)
 {
     /* What the tick before left over goes first. */

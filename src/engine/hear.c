@@ -242,7 +242,7 @@ static void alert_about(struct engine *engine, const struct attempt *attempt, en
     action->alert.attempt = attempt->name;
 }
 
-/* Two task ids on one nonce: somebody resent our submit (RELIABILITY.md, finding 5). */
+/* Two task ids on one nonce: somebody resent our submit (docs/reliability.md, finding 5). */
 static void prove_duplicate(struct engine *engine, struct attempt *attempt,
                             const char task_id[TASK_ID_MAX])
 {

@@ -1,4 +1,4 @@
-/* Idempotency records: what a caller's own key stands for, per client and for a while (DESIGN.md 5.3). */
+/* Idempotency records: what a caller's own key stands for, per client and for a while (docs/design.md 5.3). */
 #ifndef SOLVEGATE_ENGINE_IDEMPOTENCY_H
 #define SOLVEGATE_ENGINE_IDEMPOTENCY_H
 

@@ -1,4 +1,4 @@
-/* Dead letters: flights that ended badly, kept for inspection and replay (DESIGN.md 5.9). */
+/* Dead letters: flights that ended badly, kept for inspection and replay (docs/design.md 5.9). */
 #ifndef SOLVEGATE_ENGINE_LETTERS_H
 #define SOLVEGATE_ENGINE_LETTERS_H
 

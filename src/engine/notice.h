@@ -1,4 +1,4 @@
-/* Notices: telling a caller's own address how its request ended, with retries, then a letter (DESIGN.md 6.1). */
+/* Notices: telling a caller's own address how its request ended, with retries, then a letter (docs/design.md 6.1). */
 #ifndef SOLVEGATE_ENGINE_NOTICE_H
 #define SOLVEGATE_ENGINE_NOTICE_H
 

@@ -1,4 +1,4 @@
-/* Pools: solutions of one target solved ahead, handed out once each (DESIGN.md 5.8). */
+/* Pools: solutions of one target solved ahead, handed out once each (docs/design.md 5.8). */
 #ifndef SOLVEGATE_ENGINE_POOL_H
 #define SOLVEGATE_ENGINE_POOL_H
 

@@ -1,4 +1,4 @@
-/* After a restart: the surviving rows become the engine's state again (RELIABILITY.md 3.2). */
+/* After a restart: the surviving rows become the engine's state again (docs/reliability.md 3.2). */
 #ifndef SOLVEGATE_ENGINE_RECOVER_H
 #define SOLVEGATE_ENGINE_RECOVER_H
 

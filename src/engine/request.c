@@ -443,7 +443,7 @@ void request_on_detach(struct engine *engine, const struct detach *detach)
 }
 
 /* The vendor is told once, and only about what it alone answers for: a solution we let age or gave
- * to several callers may have gone bad in our hands (DESIGN.md 5.2). */
+ * to several callers may have gone bad in our hands (docs/design.md 5.2). */
 static void forward_report(struct engine *engine, const struct solution *solution, bool is_good,
                            enum source source)
 {

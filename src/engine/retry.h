@@ -1,4 +1,4 @@
-/* What a failed attempt leads to: another one at once, one after a while, or the end (DESIGN.md 5.5). */
+/* What a failed attempt leads to: another one at once, one after a while, or the end (docs/design.md 5.5). */
 #ifndef SOLVEGATE_ENGINE_RETRY_H
 #define SOLVEGATE_ENGINE_RETRY_H
 

@@ -26,7 +26,7 @@ void stats_count_failure(struct engine *engine, enum class class);
 bool stats_note_ambiguous(struct engine *engine, unsigned seconds);
 void stats_note_retry(struct engine *engine);
 
-/* Retries of the last minute stay within their share of its submits, with a floor (DESIGN.md 5.5). */
+/* Retries of the last minute stay within their share of its submits, with a floor (docs/design.md 5.5). */
 bool stats_retry_allowed(const struct engine *engine);
 
 #endif

@@ -3,7 +3,7 @@
 #include "engine/journal.h"
 #include "engine/slots.h"
 
-/* As long again as a solve may take: DESIGN.md 5.4. */
+/* As long again as a solve may take: docs/design.md 5.4. */
 #define LIVES 2
 
 uint64_t stray_life_ms(const struct engine *engine, const struct attempt *attempt)

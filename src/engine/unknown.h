@@ -1,4 +1,4 @@
-/* Errors that no table knows, counted by name in a set that cannot grow (DESIGN.md 5.5). */
+/* Errors that no table knows, counted by name in a set that cannot grow (docs/design.md 5.5). */
 #ifndef SOLVEGATE_ENGINE_UNKNOWN_H
 #define SOLVEGATE_ENGINE_UNKNOWN_H
 

@@ -1,4 +1,4 @@
-/* The JSON API: solves, their state, reports and explanations (DESIGN.md 6.2). */
+/* The JSON API: solves, their state, reports and explanations (docs/design.md 6.2). */
 #include "io/doors.h"
 #include "io/intake.h"
 #include "io/reply.h"

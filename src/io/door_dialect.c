@@ -1,4 +1,4 @@
-/* The vendor's dialect: workers talk to us exactly as they would to CaptchaAI (DESIGN.md 6.1). */
+/* The vendor's dialect: workers talk to us exactly as they would to CaptchaAI (docs/design.md 6.1). */
 #include "io/doors.h"
 #include "io/intake.h"
 #include "io/reply.h"

@@ -1,4 +1,4 @@
-/* Dead letters over HTTP: listed, shown, replayed, dropped (DESIGN.md 5.9, 6.2). */
+/* Dead letters over HTTP: listed, shown, replayed, dropped (docs/design.md 5.9, 6.2). */
 #include "io/client_names.h"
 #include "io/doors.h"
 #include "io/intake.h"

@@ -1,4 +1,4 @@
-/* The vendor's callbacks: genuine ones are taken, all others find nothing here (DESIGN.md 5.7). */
+/* The vendor's callbacks: genuine ones are taken, all others find nothing here (docs/design.md 5.7). */
 #include "io/doors.h"
 #include "io/intake.h"
 #include "io/reply.h"
@@ -39,7 +39,7 @@ static bool is_genuine(const struct gate *gate, struct slice text, struct nonce 
     return is_new || is_old;
 }
 
-/* Nobody can still need it (RELIABILITY.md, threat 12). What the engine knows it listens for, so that a clock
+/* Nobody can still need it (docs/reliability.md, threat 12). What the engine knows it listens for, so that a clock
  * that was set loses no callback. An older version told nonces without the moment, and only before we started. */
 static bool is_outdated(const struct gate *gate, const struct event *event,
                         const struct nonce *nonce)

@@ -10,7 +10,7 @@
 bool foreign_is(const struct http_request *request);
 
 /* Always with configured clients, since each call needs a key then. Without them a page of another
- * origin, or one whose name was made to point here, must not pass for a program (RELIABILITY.md 15). */
+ * origin, or one whose name was made to point here, must not pass for a program (docs/reliability.md threat 15). */
 bool foreign_may_enter(const struct gate *gate, const struct http_request *request);
 
 void foreign_refuse(struct gate *gate, const struct http_request *request,

@@ -233,7 +233,7 @@ static void stood_still(struct gate *gate, uint64_t ms)
     gate_step(gate, &event);
 }
 
-/* After a standstill nothing may expire before what came meanwhile is heard (RELIABILITY.md 3.2). It shows in
+/* After a standstill nothing may expire before what came meanwhile is heard (docs/reliability.md 3.2). It shows in
  * how late the loop wakes up, whatever is due. */
 static bool may_expire(struct gate *gate)
 {

@@ -61,7 +61,7 @@ static void alert(struct gate *gate, const struct alert *alert)
 }
 
 /* The callback's address carries the attempt's nonce in its path: whether the vendor keeps a query
- * string is not known (RELIABILITY.md 5.2). */
+ * string is not known (docs/reliability.md 5.2). */
 static void submit(struct gate *gate, const struct call *call)
 {
     const struct nonce told = {.attempt = call->attempt,

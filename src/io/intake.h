@@ -4,7 +4,7 @@
 
 #include "io/gate_inside.h"
 
-/* The longest that a caller is held (DESIGN.md 6.1, 6.2). */
+/* The longest that a caller is held (docs/design.md 6.1, 6.2). */
 #define HOLD_MAX_MS 50000
 
 /* Something the caller did wrong, in both doors' words. */

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-/* Solutions have at most 16 KiB (RELIABILITY.md threat 23), so that this is a few times too much. */
+/* Solutions have at most 64 KiB (docs/reliability.md threat 23): one of which every byte is escaped fits. */
 #define WHOLE_URL_MAX_BYTES ((size_t)256 * 1024)
 
 struct notices {

@@ -1,4 +1,4 @@
-/* Pingbacks to callers, sent as the vendor sends its own: GET with id and code (DESIGN.md 6.1). */
+/* Pingbacks to callers, sent as the vendor sends its own: GET with id and code (docs/design.md 6.1). */
 #ifndef SOLVEGATE_IO_NOTICE_H
 #define SOLVEGATE_IO_NOTICE_H
 

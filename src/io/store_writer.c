@@ -66,7 +66,7 @@ void store_tell(struct store *store, enum store_state state, const char *why)
 }
 
 /* SQLite reports success again after a failed sync although pages are lost, so any failure but a
- * full disk is for good (RELIABILITY.md, finding 2). */
+ * full disk is for good (docs/reliability.md, finding 2). */
 static void fail(struct store *store, int rc)
 {
     const bool is_full = db_is_full(&store->db, rc);

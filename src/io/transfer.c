@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* RELIABILITY.md threat 23: a reply is a few hundred bytes; only a poll's may hold a solution. */
+/* docs/reliability.md threat 23: a reply is a few hundred bytes; only a poll's may hold a solution. */
 #define REPLY_MAX_BYTES ((size_t)64 * 1024)
 #define HEADERS_MAX_BYTES ((size_t)32 * 1024)
 /* An image of the largest body we accept, every byte escaped, fits in. */
@@ -99,7 +99,7 @@ static int on_debug(CURL *easy, curl_infotype kind, char *text, size_t len, void
 
 /* libcurl calls this right before it sends a request, on whatever connection. When a kept-alive
  * connection dies before the reply, it sends the request again all by itself, a POST too, and we
- * would pay twice (RELIABILITY.md finding 1): so the second time is refused. Asking for a result
+ * would pay twice (docs/reliability.md finding 1): so the second time is refused. Asking for a result
  * again is harmless. */
 static int on_before_send(void *context, char *peer, char *local, int peer_port, int local_port)
 {

@@ -63,7 +63,7 @@ static void arm_deadline(struct upstream *upstream)
 static void on_deadline(uv_timer_t *timer)
 {
     struct upstream *upstream = timer->data;
-    /* RELIABILITY.md 3.2: after a long pause a reply that waits in its socket counts as heard. */
+    /* docs/reliability.md 3.2: after a long pause a reply that waits in its socket counts as heard. */
     sockets_drain(upstream->sockets);
     for (int i = 0; i < DEADLINES_COUNT && !upstream->is_closing; i++) {
         struct transfer *first;

@@ -6,7 +6,7 @@
 
 #include <curl/curl.h>
 
-/* RELIABILITY.md threat 16: certificates are looked at again now and then. */
+/* docs/reliability.md threat 16: certificates are looked at again now and then. */
 #define CONNECTION_LIFETIME_S 600L
 /* Below the idle timeouts servers commonly have, so that we rarely send into a closing
  * connection. */

@@ -1,4 +1,4 @@
-/* The configuration: defaults, file, environment and flags, with every mistake named (DESIGN.md 6.5). */
+/* The configuration: defaults, file, environment and flags, with every mistake named (docs/design.md 6.5). */
 #ifndef SOLVEGATE_PROTO_CONFIG_H
 #define SOLVEGATE_PROTO_CONFIG_H
 

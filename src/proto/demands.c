@@ -1,4 +1,4 @@
-/* Mistakes of a caller that we can see ourselves, told in the vendor's words (PROTOCOL.md 3a). */
+/* Mistakes of a caller that we can see ourselves, told in the vendor's words (docs/protocol.md 3a). */
 #include "proto/identity_private.h"
 #include "proto/params_private.h"
 
@@ -37,7 +37,7 @@ static bool holds_nul(const struct param *param)
 }
 
 /* A name with a NUL or one that passes for `key` or `pingback` would let a caller speak to the
- * vendor in our place (RELIABILITY.md threat 14); one that passes for `pageurl` would get around
+ * vendor in our place (docs/reliability.md threat 14); one that passes for `pageurl` would get around
  * the list of hosts. */
 static int check_names(const struct identity_work *work)
 {

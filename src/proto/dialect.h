@@ -1,4 +1,4 @@
-/* Replies in the vendor's dialect: plain or JSON, as clients of the vendor insist on them (PROTOCOL.md 8). */
+/* Replies in the vendor's dialect: plain or JSON, as clients of the vendor insist on them (docs/protocol.md 8). */
 #ifndef SOLVEGATE_PROTO_DIALECT_H
 #define SOLVEGATE_PROTO_DIALECT_H
 

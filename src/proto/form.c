@@ -2,7 +2,7 @@
 #include "proto/params_private.h"
 
 /* Names may repeat and pairs may be empty, but not so often that a body of ampersands costs us
- * milliseconds (RELIABILITY.md threat 5). */
+ * milliseconds (docs/reliability.md threat 5). */
 #define PAIRS_MAX (4 * PARAMS_MAX)
 
 static int hex_digit(char c)

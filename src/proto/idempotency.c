@@ -1,4 +1,4 @@
-/* Idempotency keys: how a caller may spell them, and their digest within a client (DESIGN.md 5.3). */
+/* Idempotency keys: how a caller may spell them, and their digest within a client (docs/design.md 5.3). */
 #include "base/assert.h"
 #include "proto/digest.h"
 #include "proto/key.h"

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
-/* RELIABILITY.md 1.1: yyjson 0.10 has no limit of its own. */
+/* docs/reliability.md 1.1: yyjson 0.10 has no limit of its own. */
 #define DEPTH_MAX 16
 /* Keeps a body of nothing but commas from costing a hundred times its length (threat 5). */
 #define VALUES_MAX 4096

@@ -42,7 +42,7 @@ _Static_assert(FRONT_BYTES + PAGEURL_MAX + PAGEURL_SPARE +
                    IDENTITY_SCRATCH_BYTES,
                "the scratch holds the worst case");
 
-/* 0, false, no and nothing at all, as real clients spell false (PROTOCOL.md 8). */
+/* 0, false, no and nothing at all, as real clients spell false (docs/protocol.md 8). */
 static bool is_false(struct slice value)
 {
     return value.len == 0 || slice_equals(value, SLICE_OF("0")) ||
@@ -149,7 +149,7 @@ static int choose_method(struct identity_work *work)
     return 0;
 }
 
-/* Whether a parameter is part of what is asked for (DESIGN.md 5.1). */
+/* Whether a parameter is part of what is asked for (docs/design.md 5.1). */
 static bool is_counted(const struct identity_work *work, const struct param *param,
                        enum name_role role)
 {

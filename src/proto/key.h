@@ -1,4 +1,4 @@
-/* Identity: what makes two requests the same (DESIGN.md 5.1), as a keyed 32-byte digest. */
+/* Identity: what makes two requests the same (docs/design.md 5.1), as a keyed 32-byte digest. */
 #ifndef SOLVEGATE_PROTO_KEY_H
 #define SOLVEGATE_PROTO_KEY_H
 
@@ -64,7 +64,7 @@ int identity_compute(const struct identity_options *options, const struct params
  * else's. */
 struct key idempotency_digest(const struct identity_scope *scope, struct slice idempotency_key);
 
-/* 1 to 255 visible ASCII characters, quotes taken off; false leaves *out alone (DESIGN.md 5.3). */
+/* 1 to 255 visible ASCII characters, quotes taken off; false leaves *out alone (docs/design.md 5.3). */
 bool idempotency_key_parse(struct slice raw, struct slice *out);
 
 #endif

@@ -18,7 +18,7 @@
  * nothing else and does not expire, so all of those are images to the cache. */
 static const struct method METHODS[] = {
     /* Those of the vendor's own reference. userAgent is never demanded, although some rows of
-     * PROTOCOL.md do: what happens without it is not documented. */
+     * docs/protocol.md do: what happens without it is not documented. */
     METHOD_WITH("userrecaptcha", RECAPTCHA_V2, SITE, .once = {NAME("data-s")}),
     METHOD_WITH("turnstile", TURNSTILE, SITE, .once = {NAME("data"), NAME("pagedata")}),
     METHOD("post", IMAGE, UPLOAD),

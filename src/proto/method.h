@@ -1,4 +1,4 @@
-/* What is known of each `method`: its captcha, and what it cannot do without (PROTOCOL.md 1a, 1b). */
+/* What is known of each `method`: its captcha, and what it cannot do without (docs/protocol.md 1a, 1b). */
 #ifndef SOLVEGATE_PROTO_METHOD_H
 #define SOLVEGATE_PROTO_METHOD_H
 

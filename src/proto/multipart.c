@@ -3,7 +3,7 @@
 
 /* RFC 2046 5.1.1. */
 #define BOUNDARY_MAX 70
-/* RELIABILITY.md threat 6. */
+/* docs/reliability.md threat 6. */
 #define PART_HEADERS_MAX 4096
 
 struct reader {

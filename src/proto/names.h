@@ -1,4 +1,4 @@
-/* The parameter names we know, and the part each plays in identity (DESIGN.md 5.1). */
+/* The parameter names we know, and the part each plays in identity (docs/design.md 5.1). */
 #ifndef SOLVEGATE_PROTO_NAMES_H
 #define SOLVEGATE_PROTO_NAMES_H
 

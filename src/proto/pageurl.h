@@ -1,4 +1,4 @@
-/* The one form of a page's address: DESIGN.md 5.1 lower-cases scheme and host, drops the default
+/* The one form of a page's address: docs/design.md 5.1 lower-cases scheme and host, drops the default
  * port and the fragment, and leaves everything else alone. */
 #ifndef SOLVEGATE_PROTO_PAGEURL_H
 #define SOLVEGATE_PROTO_PAGEURL_H

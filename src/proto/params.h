@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* RELIABILITY.md threat 6: at most 32 parts; some methods have about 20 parameters besides ours. */
+/* docs/reliability.md threat 6: at most 64 parts; some methods have about 20 parameters besides ours. */
 #define PARAMS_MAX 64
 #define PARAM_NAME_MAX 64
 
@@ -37,13 +37,13 @@ void params_reset(struct params *params);
 /* All of these add to what is there and return 0, ERR_INVALID or ERR_FULL with params->mistake set.
  * The bytes must outlive the params (values may point into them). A name given twice: the last one
  * wins within and across encodings, as PHP does it (the vendor's doors are PHP), except in JSON,
- * where a duplicate member is a mistake (RELIABILITY.md 1.1). */
+ * where a duplicate member is a mistake (docs/reliability.md 1.1). */
 int params_add_form(struct params *params, struct slice encoded) MUST_CHECK;
 int params_add_multipart(struct params *params, struct slice body,
                          struct slice boundary) MUST_CHECK;
 int params_add_json(struct params *params, struct slice body) MUST_CHECK;
 
-/* Sniffs the body as DESIGN.md 6.1 says and adds it: multipart with boundary, else a first
+/* Sniffs the body as docs/design.md 6.1 says and adds it: multipart with boundary, else a first
  * non-space byte `{` means JSON whatever the content type, else a form. */
 int params_add_body(struct params *params, struct slice content_type, struct slice body) MUST_CHECK;
 
@@ -57,7 +57,7 @@ bool params_flag(const struct params *params, struct slice name);
 /* Without the blanks and line ends that copying leaves around a value. */
 struct slice params_trim(struct slice value);
 
-/* Fields that are about the call, not about the captcha (DESIGN.md 5.1): never identity, never sent on. */
+/* Fields that are about the call, not about the captcha (docs/design.md 5.1): never identity, never sent on. */
 bool param_is_transport(struct slice name);
 
 /* What a submit sends: everything but transport fields, in one blob that outlives the call and

@@ -37,7 +37,7 @@ struct vendor_reply {
 };
 
 /* Each fills result completely but for attempt and caller. text and extra are owned by the result
- * then: unref them after the step. The rules are RELIABILITY.md 5.4 and PROTOCOL.md 2. */
+ * then: unref them after the step. The rules are docs/reliability.md 5.4 and docs/protocol.md 2. */
 void vendor_read_submit(const struct vendor_options *options, const struct vendor_reply *reply,
                         struct vendor_result *result);
 void vendor_read_poll(const struct vendor_options *options, const struct vendor_reply *reply,

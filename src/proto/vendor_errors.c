@@ -8,7 +8,7 @@
 /* SLICE_OF is a compound literal, which is no constant expression in a static initialiser. */
 #define SLICE_OF_INIT(literal) {.data = (literal), .len = sizeof(literal) - 1}
 
-/* DESIGN.md 5.5 has the classes, PROTOCOL.md 3a and 3b the codes and the waits of documented
+/* docs/design.md 5.5 has the classes, docs/protocol.md 3a and 3b the codes and the waits of documented
  * bans. The order is that of likelihood, since a search goes from the top: most polls end in the
  * first row. */
 static const struct vendor_error TABLE[] = {
@@ -61,7 +61,7 @@ static const struct vendor_error TABLE[] = {
     ROW("ERROR_IP_ADDRES", CALLER),
     ROW("ERROR_TOKEN_EXPIRED", CALLER),
     ROW("ERROR_CAPTCHA_ID", CALLER),
-    /* An address instead of a code: Google's own pages need data-s (PROTOCOL.md 3b). */
+    /* An address instead of a code: Google's own pages need data-s (docs/protocol.md 3b). */
     ROW("https://2captcha.com/blog/google-search-recaptcha", CALLER),
 
     ROW("ERROR_BAD_PROXY", PROXY),

@@ -131,7 +131,7 @@ static struct slice value_text(yyjson_val *value)
     return SLICE_NONE;
 }
 
-/* A number, a string or a bool (PROTOCOL.md 2). */
+/* A number, a string or a bool (docs/protocol.md 2). */
 static enum status status_of(yyjson_val *value)
 {
     if (value == NULL)

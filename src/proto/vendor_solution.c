@@ -79,7 +79,7 @@ static void add_extra(struct buf *out, const struct reading *reading)
 
 /* ---- text -------------------------------------------------------------------------------- */
 
-/* The form the vendor uses in plain replies (PROTOCOL.md 1a). */
+/* The form the vendor uses in plain replies (docs/protocol.md 1a). */
 static void add_geetest(struct buf *out, yyjson_val *root)
 {
     static const char *const names[] = {"challenge", "validate", "seccode"};

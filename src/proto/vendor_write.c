@@ -162,7 +162,7 @@ static void write_form(const struct param *items, size_t count, struct buf *body
 
 /* ---- the two calls ----------------------------------------------------------------------- */
 
-/* sitekey and googlekey are one field here (DESIGN.md 5.1), but the vendor reads googlekey for
+/* sitekey and googlekey are one field here (docs/design.md 5.1), but the vendor reads googlekey for
  * userrecaptcha and sitekey for everything else. A caller who gave both meant both. */
 static struct slice wire_name(const struct params *params, struct slice method,
                               const struct param *param)
@@ -185,7 +185,7 @@ static size_t gather(const struct params *params, struct slice api_key, struct s
     items[count++] = (struct param){.name = SLICE_OF("json"), .value = SLICE_OF("1")};
     if (slice_is_given(pingback))
         items[count++] = (struct param){.name = SLICE_OF("pingback"), .value = pingback};
-    /* Real clients upload, or ask a question, without naming a method (PROTOCOL.md 1b). */
+    /* Real clients upload, or ask a question, without naming a method (docs/protocol.md 1b). */
     const struct slice method = method_of(params);
     if (slice_is_given(method))
         items[count++] = (struct param){.name = SLICE_OF("method"), .value = method};

@@ -12,7 +12,7 @@ from swarm import Swarm
 
 DEADLINE = 1  # second, of each phase
 CONNECTIONS = 300
-CAP_MIB = 64  # RELIABILITY.md, threat 2
+CAP_MIB = 64  # docs/reliability.md, threat 2
 DOCUMENT = b"GET /openapi.json HTTP/1.1\r\nHost: localhost\r\n\r\n"  # 75 KB come back
 
 

@@ -92,7 +92,7 @@ static struct known *introduce(struct sim *sim, const struct caller *caller, req
     return &sim->knowns[sim->known_count++];
 }
 
-/* DESIGN.md 5.2: what one must have alone nobody else gets, but for the retries of its own key. */
+/* docs/design.md 5.2: what one must have alone nobody else gets, but for the retries of its own key. */
 static void hand_out(struct sim *sim, uint32_t place, const struct known *known)
 {
     struct token *token = &sim->tokens[place];

@@ -84,7 +84,7 @@ static bool is_retry_of_owner(const struct token *token, const struct known_requ
            key_equals(&token->idempotency, &request->idempotency);
 }
 
-/* DESIGN.md 5.2: what one must have alone nobody else gets, but for the retries of its own key. */
+/* docs/design.md 5.2: what one must have alone nobody else gets, but for the retries of its own key. */
 static void hand_out(struct audit *audit, struct token *token, const struct known_request *request)
 {
     const bool is_exclusive = request->reuse != REUSE_SHARED;

@@ -1,4 +1,4 @@
-/* The account: what ERROR_ZERO_BALANCE means, and people who ask for the balance (DESIGN.md 5.5). */
+/* The account: what ERROR_ZERO_BALANCE means, and people who ask for the balance (docs/design.md 5.5). */
 #include "world.h"
 
 #define BROKE "ERROR_ZERO_BALANCE"

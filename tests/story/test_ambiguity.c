@@ -1,4 +1,4 @@
-/* A submit whose reply was lost: the decision table of RELIABILITY.md 5.4, row by row (DESIGN.md 5.6). */
+/* A submit whose reply was lost: the decision table of docs/reliability.md 5.4, row by row (docs/design.md 5.6). */
 #include "world.h"
 
 static struct world *world_with_callbacks(void)

@@ -1,4 +1,4 @@
-/* Answers that nobody can be given: kept with their bytes, and not bought again (DESIGN.md 5.9). */
+/* Answers that nobody can be given: kept with their bytes, and not bought again (docs/design.md 5.9). */
 #include "world.h"
 
 #define BAD "ERROR_BAD_SOLUTION"

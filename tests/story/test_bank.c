@@ -1,4 +1,4 @@
-/* The bank: solutions that nobody waited for, handed out once, and to whom (DESIGN.md 5.2, 5.4). */
+/* The bank: solutions that nobody waited for, handed out once, and to whom (docs/design.md 5.2, 5.4). */
 #include "world.h"
 
 /* A world in which K was solved for ann, who hung up after the submit, so that TOKEN is banked. */

@@ -1,4 +1,4 @@
-/* The books: every request is somewhere, today and in all (DESIGN.md 5.10). */
+/* The books: every request is somewhere, today and in all (docs/design.md 5.10). */
 #include "world.h"
 
 static uint64_t booked(const struct stats *s)

@@ -1,4 +1,4 @@
-/* The breaker: what opens it, its free probes, and storms of submits unheard of (DESIGN.md 5.5). */
+/* The breaker: what opens it, its free probes, and storms of submits unheard of (docs/design.md 5.5). */
 #include "world.h"
 
 #define BAD_KEY "ERROR_KEY_DOES_NOT_EXIST"

@@ -1,4 +1,4 @@
-/* Budgets: so many accepted submits a day, exactly, whatever becomes of them (DESIGN.md 5.5). */
+/* Budgets: so many accepted submits a day, exactly, whatever becomes of them (docs/design.md 5.5). */
 #include "world.h"
 
 /* Ends an attempt as cheaply as can be, so that its slot goes to the next. */

@@ -1,4 +1,4 @@
-/* Callbacks: early, duplicate, late, different, with an error; and what they spare us (DESIGN.md 5.7). */
+/* Callbacks: early, duplicate, late, different, with an error; and what they spare us (docs/design.md 5.7). */
 #include "world.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Callers: held, told, gone, given up, coming back, and forgotten when there is no room (DESIGN.md 5.4). */
+/* Callers: held, told, gone, given up, coming back, and forgotten when there is no room (docs/design.md 5.4). */
 #include "world.h"
 
 static struct world *world_with_one_slot(void)

@@ -1,4 +1,4 @@
-/* Clients and what is whose: a digest that two of them share opens nothing (DESIGN.md 5.1). */
+/* Clients and what is whose: a digest that two of them share opens nothing (docs/design.md 5.1). */
 #include "world.h"
 
 enum { CRAWLER, SHOP, CLIENTS };

@@ -1,4 +1,4 @@
-/* Idempotency: a retry finds the solve it started (DESIGN.md 5.3). */
+/* Idempotency: a retry finds the solve it started (docs/design.md 5.3). */
 #include "world.h"
 
 /* ---- the five sentences ------------------------------------------------------------------ */

@@ -1,4 +1,4 @@
-/* Joining: identical requests share one flight, and everybody is answered once (DESIGN.md 5.4). */
+/* Joining: identical requests share one flight, and everybody is answered once (docs/design.md 5.4). */
 #include "world.h"
 
 #define CROWD 10000

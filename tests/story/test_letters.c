@@ -1,4 +1,4 @@
-/* Dead letters: what becomes one, what a replay does, how many are kept (DESIGN.md 5.9). */
+/* Dead letters: what becomes one, what a replay does, how many are kept (docs/design.md 5.9). */
 #include "world.h"
 
 #define UNSOLVABLE "ERROR_CAPTCHA_UNSOLVABLE"

@@ -1,4 +1,4 @@
-/* Polling: the first wait, the interval, the spread, and never two questions at once (DESIGN.md 5.7). */
+/* Polling: the first wait, the interval, the spread, and never two questions at once (docs/design.md 5.7). */
 #include "world.h"
 
 static void the_first_wait_is_the_types_and_the_interval_counts_from_the_answer(void **state)

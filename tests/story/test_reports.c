@@ -1,4 +1,4 @@
-/* Reports of good and bad solutions, and the bounds of the cache (DESIGN.md 5.2). */
+/* Reports of good and bad solutions, and the bounds of the cache (docs/design.md 5.2). */
 #include "world.h"
 
 /* A world in which K was solved for ann, who got TOKEN at 6000; it was born at 0 at the earliest. */

@@ -1,4 +1,4 @@
-/* What each class of error leads to: counters, backoff, deadline and retry budget (DESIGN.md 5.5). */
+/* What each class of error leads to: counters, backoff, deadline and retry budget (docs/design.md 5.5). */
 #include "world.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Reuse: who may get which solution, and how long it is fresh (DESIGN.md 5.2). */
+/* Reuse: who may get which solution, and how long it is fresh (docs/design.md 5.2). */
 #include "world.h"
 
 /* A world in which K was solved for ann, who got TOKEN at 6000; it was born at 0 at the earliest. */

@@ -1,4 +1,4 @@
-/* The plan's slots: never exceeded, shared fairly, and adapted (DESIGN.md 5.5). */
+/* The plan's slots: never exceeded, shared fairly, and adapted (docs/design.md 5.5). */
 #include "world.h"
 
 #define BUSY "ERROR_NO_SLOT_AVAILABLE"

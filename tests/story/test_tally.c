@@ -1,4 +1,4 @@
-/* The books by client and type, the money in them, the audit trail and the durations (DESIGN.md 5.10). */
+/* The books by client and type, the money in them, the audit trail and the durations (docs/design.md 5.10). */
 #include "world.h"
 
 #include "lines.h"

@@ -1,4 +1,4 @@
-/* Errors that no table knows are counted by name, and there are never many names (DESIGN.md 5.5). */
+/* Errors that no table knows are counted by name, and there are never many names (docs/design.md 5.5). */
 #include "world.h"
 
 #include <stdio.h>

@@ -1,4 +1,4 @@
-/* Identity: every row of DESIGN.md 5.1, the mistakes we see ourselves, and idempotency keys. */
+/* Identity: every row of docs/design.md 5.1, the mistakes we see ourselves, and idempotency keys. */
 #include "proto/key.h"
 #include "seed.h"
 

@@ -237,7 +237,7 @@ static void decoded_bytes_beyond_the_cap_are_refused(void **state)
 static void bodies_are_sniffed_not_believed(void **state)
 {
     (void)state;
-    /* Every encoding PROTOCOL.md section 0 lists. */
+    /* Every encoding docs/protocol.md section 0 lists. */
     static const char *const form_types[] = {
         NULL,
         "",
