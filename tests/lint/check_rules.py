@@ -47,8 +47,15 @@ CASES = [
      {"tests/unit/meson.build": "test('a', exe, suite: 'unit', protocol: 'tap')\n"}),
     (shape.registration, {"tests/unit/meson.build": "test('a', exe,\n  protocol: 'tap')\n"}, {}),
     (shape.documents, {"README.md": "see `src/gone.c`\n"}, {"README.md": "see `src/a.c`, `bench/NAME`\n", "src/a.c": ""}),
-    (shape.documents, {"README.md": "see [it](gone.md)\n"}, {"README.md": "see [it](https://example.com/x)\n"}),
+    (shape.documents, {"README.md": "see [it](gone" ".md)\n"}, {"README.md": "see [it](https://example.com/x)\n"}),
+    (shape.documents, {"README.md": "see [it](gone" ".md#part)\n"}, {"README.md": "see [it](docs/a" ".md#part)\n", "docs/a" ".md": ""}),
+    (shape.documents, {"docs/a" ".md": "see [it](docs/a" ".md)\n"}, {"docs/a" ".md": "see [it](a" ".md), [that](../src/a.c)\n", "src/a.c": ""}),
+    (shape.documents, {"docs/a" ".md": "see `tests/gone.c`\n"}, {"docs/a" ".md": "see `src/a.c`\n", "src/a.c": ""}),
     (shape.documents, {"README.md": "src/gone/   the room that was\n"}, {}),
+    (shape.citations, {"src/a.c": "/* GONE" ".md says so. */\n"}, {"src/a.c": "/* README.md says so. */\n", "README.md": ""}),
+    (shape.citations, {"tests/a.py": "# docs/gone" ".md\n"}, {"tests/a.py": "# docs/a" ".md, a" ".md\n", "docs/a" ".md": ""}),
+    (shape.citations, {"bench/a.h": "/* docs/a" ".md 5.2 */\n", "docs/a" ".md": "### 5.1 One\n"},
+     {"bench/a.h": "/* docs/a" ".md 5.1, docs/a" ".md threat 12 */\n", "docs/a" ".md": "### 5.1 One\n"}),
 ]
 
 
