@@ -11,6 +11,8 @@
 #define BOOT_VARIABLE "SOLVEGATE_BOOT_ID"
 #define BOOT_ROOM 64
 
+#define READ_TRIES 8
+
 /* A clock is slewed by at most half a thousandth, and a second does no harm. */
 #define DRIFT_PART 1000
 #define LEAP_MIN_MS 1000
@@ -48,11 +50,25 @@ static const char *boot_name(void)
     return boot;
 }
 
+/* The two are read one after the other, and a process that is stopped in between must not look like a machine
+ * that slept: then they are read again. */
+static int64_t read_slept_ms(int64_t *even_ms)
+{
+    int64_t before_ms;
+    unsigned tries = 0;
+    do {
+        before_ms = read_ms(CLOCK_MONOTONIC);
+        *even_ms = read_ms(CLOCK_BOOTTIME);
+    } while (read_ms(CLOCK_MONOTONIC) - before_ms > 1 && ++tries < READ_TRIES);
+    return *even_ms - before_ms;
+}
+
 struct clocks clocks_read(void)
 {
-    return (struct clocks){.wall_ms = read_ms(CLOCK_REALTIME),
-                           .even_ms = read_ms(CLOCK_BOOTTIME),
-                           .boot = boot_name()};
+    struct clocks clocks = {.boot = boot_name()};
+    clocks.slept_ms = read_slept_ms(&clocks.even_ms);
+    clocks.wall_ms = read_ms(CLOCK_REALTIME);
+    return clocks;
 }
 
 int64_t clocks_leap_ms(const struct clocks *before, const struct clocks *now)

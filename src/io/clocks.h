@@ -5,8 +5,10 @@
 #include <stdint.h>
 
 struct clocks {
-    int64_t wall_ms;  /* since 1970 */
-    int64_t even_ms;  /* since the machine started, also while it sleeps */
+    int64_t wall_ms; /* since 1970 */
+    int64_t even_ms; /* since the machine started, also while it sleeps */
+    int64_t
+        slept_ms; /* of that, how long it slept: CLOCK_MONOTONIC, and so the loop's clock, stands still then */
     const char *boot; /* borrowed: which start that was; "" where nobody says */
 };
 

@@ -93,7 +93,7 @@ static void write_self(struct gate *gate)
     metrics_sample(out, "solvegate_build_info", "version=\"" SOLVEGATE_VERSION "\"", 1);
     metrics_gauge(out, "draining", "1 while it finishes and takes nothing new", gate->is_draining);
     metrics_gauge(out, "uptime_seconds", "Seconds since start",
-                  (uv_now(&gate->loop) - gate->started_ms) / 1000);
+                  (gate_now_ms(gate) - gate->started_ms) / 1000);
     process_write_metrics(out, gate->started_wall_ms);
 }
 

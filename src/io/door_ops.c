@@ -27,11 +27,11 @@ static const char *store_word(const struct persist *persist)
 }
 
 /* What the engine cannot know. */
-static struct stats_service service_of(const struct gate *gate)
+static struct stats_service service_of(struct gate *gate)
 {
     return (struct stats_service){
         .version = SOLVEGATE_VERSION,
-        .uptime_ms = uv_now(&gate->loop) - gate->started_ms,
+        .uptime_ms = gate_now_ms(gate) - gate->started_ms,
         .is_draining = gate->is_draining,
         .store = store_word(&gate->persist),
         .has_callbacks = gate->config->public_url[0] != '\0',
@@ -76,7 +76,7 @@ void door_flights(struct gate *gate, const struct http_request *request, struct 
         return;
     }
     const size_t count =
-        engine_list_flights(gate->engine, uv_now(&gate->loop), &page.cursor, views, page.limit);
+        engine_list_flights(gate->engine, gate_now_ms(gate), &page.cursor, views, page.limit);
     const struct api_names names = client_names(gate);
     engine_gauges(gate->engine, &gauges);
     api_write_flights(&gate->body, views, count, gauges.flights, page.cursor, &names);

@@ -37,6 +37,8 @@
 #define LISTEN_MS 100
 /* A loop that is always late must get on, too. */
 #define CALM_MS 1000
+/* Less is the difference between two readings, not a machine that slept. */
+#define SLEEP_LEAST_MS 20
 /* Long enough for polls to have been missed. */
 #define MISSED_MS 2000
 
@@ -49,17 +51,34 @@ int64_t gate_wall_ms(void)
     return clocks_read().wall_ms;
 }
 
+/* Both clocks are read in milliseconds, and a moment apart. */
+static void see_sleep(struct gate *gate, const struct clocks *now)
+{
+    const int64_t slept_ms = now->slept_ms - gate->slept_before;
+    if (slept_ms <= (int64_t)gate->asleep_ms + SLEEP_LEAST_MS)
+        return;
+    gate->asleep_ms = (uint64_t)slept_ms;
+    /* The loop's timer counts by a clock that stood: it would be late by as much. */
+    gate->armed_ms = 0;
+}
+
 /* Once a turn: the loop's own clock stands still meanwhile, and wall time is only for records and days. */
-static int64_t turn_wall_ms(struct gate *gate)
+static void see_clocks(struct gate *gate)
 {
     const uint64_t now_ms = uv_now(&gate->loop);
-    if (now_ms != gate->wall_at_ms) {
-        const struct clocks now = clocks_read();
-        gate->wall_at_ms = now_ms;
-        persist_see_clocks(gate, &now);
-        gate->wall_ms = now.wall_ms;
-    }
-    return gate->wall_ms;
+    if (now_ms == gate->wall_at_ms)
+        return;
+    const struct clocks now = clocks_read();
+    gate->wall_at_ms = now_ms;
+    see_sleep(gate, &now);
+    persist_see_clocks(gate, &now);
+    gate->wall_ms = now.wall_ms;
+}
+
+uint64_t gate_now_ms(struct gate *gate)
+{
+    see_clocks(gate);
+    return uv_now(&gate->loop) + gate->asleep_ms;
 }
 
 /* The system is asked for a seed once; ChaCha20 makes the rest in a sixth of the time. Its first words are
@@ -92,8 +111,8 @@ struct event gate_event(struct gate *gate, enum event_kind kind)
 {
     return (struct event){
         .kind = kind,
-        .now_ms = uv_now(&gate->loop),
-        .wall_ms = turn_wall_ms(gate),
+        .now_ms = gate_now_ms(gate),
+        .wall_ms = gate->wall_ms,
         .random = gate_entropy(gate),
     };
 }
@@ -199,7 +218,7 @@ static void before_sleep(uv_prepare_t *prepare)
     struct gate *gate = prepare->data;
     const uint64_t next = engine_next_deadline(gate->engine);
     const uint64_t due = next > gate->listen_until_ms ? next : gate->listen_until_ms;
-    const uint64_t now = uv_now(&gate->loop);
+    const uint64_t now = gate_now_ms(gate);
     gate->sleep_until_ms = due;
     if (due == gate->armed_ms && due > now)
         return;
@@ -237,7 +256,7 @@ static void stood_still(struct gate *gate, uint64_t ms)
  * how late the loop wakes up, whatever is due. */
 static bool may_expire(struct gate *gate)
 {
-    const uint64_t now = uv_now(&gate->loop);
+    const uint64_t now = gate_now_ms(gate);
     const uint64_t overslept = now > gate->sleep_until_ms ? now - gate->sleep_until_ms : 0;
     if (overslept > STANDSTILL_MS && now > gate->listen_until_ms + CALM_MS) {
         gate->listen_until_ms = now + LISTEN_MS;
@@ -304,6 +323,7 @@ static void start_closing(struct gate *gate)
     if (gate->notices != NULL)
         notices_close(gate->notices, on_part_closed, NULL);
     persist_close(gate);
+    resume_close(gate->resume);
     close_handle((uv_handle_t *)&gate->deadline);
     close_handle((uv_handle_t *)&gate->before_sleep);
     close_handle((uv_handle_t *)&gate->after_poll);
@@ -398,7 +418,7 @@ static void go_on(struct gate *gate)
     service_ready(&gate->loop, buf_slice(&gate->ready));
     uv_update_time(&gate->loop);
     if (gate->persist.restored_flights > 0) {
-        gate->listen_until_ms = uv_now(&gate->loop) + LISTEN_MS;
+        gate->listen_until_ms = gate_now_ms(gate) + LISTEN_MS;
         return;
     }
     const struct event event = gate_event(gate, EVENT_TICK);
@@ -421,6 +441,7 @@ static void init_handles(struct gate *gate)
     gate->sigterm.data = gate;
     gate->sigint.data = gate;
     gate->sighup.data = gate;
+    gate->resume = resume_new(&gate->loop);
     uv_prepare_start(&gate->before_sleep, before_sleep);
     uv_check_start(&gate->after_poll, after_poll);
     uv_signal_start(&gate->sigterm, on_signal, SIGTERM);
@@ -528,6 +549,7 @@ int gate_run(struct config *config, const struct gate_loader *loader)
     ASSERT(gate->scopes != NULL && gate->is_warned != NULL);
     const int err = uv_loop_init(&gate->loop);
     ASSERT(err == 0);
+    gate->slept_before = clocks_read().slept_ms;
     gate->started_ms = uv_now(&gate->loop);
     gate->started_wall_ms = gate_wall_ms();
     client_keys_init(&gate->client_keys, config);

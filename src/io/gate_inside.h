@@ -8,6 +8,7 @@
 #include "io/http.h"
 #include "io/notice.h"
 #include "io/persist.h"
+#include "io/resume.h"
 #include "io/targets.h"
 #include "io/upstream.h"
 #include "io/webhook.h"
@@ -60,6 +61,7 @@ struct gate {
     uv_check_t after_poll;
     uv_signal_t sigterm, sigint, sighup;
     uv_timer_t drain_timer;
+    struct resume *resume;    /* or NULL */
     uint64_t armed_ms;        /* what `deadline` is set to; 0: not set */
     uint64_t sleep_until_ms;  /* when the loop is to wake up at the latest */
     uint64_t listen_until_ms; /* after a start or a standstill nothing expires before */
@@ -91,8 +93,10 @@ struct gate {
     uint64_t started_ms;
     int64_t started_wall_ms;
     struct histogram loop_lag;
-    int64_t wall_ms; /* of this turn, as of wall_at_ms */
-    uint64_t wall_at_ms;
+    int64_t wall_ms;      /* of this turn, as of wall_at_ms */
+    uint64_t wall_at_ms;  /* by the loop's clock */
+    uint64_t asleep_ms;   /* how long the machine slept since the start */
+    int64_t slept_before; /* and before that */
 
     struct client_keys client_keys;
     struct ask_memo ask_memo;
@@ -109,6 +113,9 @@ struct gate {
     unsigned entropy_left;
     bool has_entropy;
 };
+
+/* Ages and lifetimes count by this clock: the loop's, and the time that the machine slept, when the loop's stood. */
+uint64_t gate_now_ms(struct gate *gate);
 
 /* An event of this kind with clocks and entropy filled in. */
 struct event gate_event(struct gate *gate, enum event_kind kind);

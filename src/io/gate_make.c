@@ -133,7 +133,7 @@ void gate_configure_engine(struct gate *gate)
     free(clients);
 }
 
-struct engine *gate_make_engine(const struct gate *gate)
+struct engine *gate_make_engine(struct gate *gate)
 {
     struct engine_options options;
     take_all(gate->config, &options);
@@ -145,7 +145,7 @@ struct engine *gate_make_engine(const struct gate *gate)
     options.pools = pools;
     options.pool_count = (uint16_t)gate->targets.count;
     randombytes_buf(options.secret, sizeof options.secret);
-    struct engine *engine = engine_new(&options, uv_now(&gate->loop), gate_wall_ms());
+    struct engine *engine = engine_new(&options, gate_now_ms(gate), gate_wall_ms());
     set_trace(engine);
     free(clients);
     free(pools);

@@ -4,7 +4,7 @@
 
 #include "io/gate_inside.h"
 
-struct engine *gate_make_engine(const struct gate *gate);
+struct engine *gate_make_engine(struct gate *gate);
 /* Tells the running engine what can change; clients may have come. */
 void gate_configure_engine(struct gate *gate);
 /* False with a sentence in mistake. */

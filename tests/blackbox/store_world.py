@@ -167,6 +167,25 @@ class WallClock:
         os.replace(self.file + ".new", self.file)
 
 
+class Suspend:
+    """A machine that sleeps: .sleep(seconds) lets so much time pass for all clocks but CLOCK_MONOTONIC, at once."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.file = os.path.join(self.folder.name, "suspended")
+        self.sleep(0)
+        self.env = {
+            "LD_PRELOAD": binary("SUSPEND_LIBRARY"),
+            "SUSPENDED_FILE": self.file,
+            "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0",
+        }
+
+    def sleep(self, seconds):
+        with open(self.file + ".new", "w", encoding="ascii") as file:
+            file.write(str(seconds))
+        os.replace(self.file + ".new", self.file)
+
+
 # The tables of schema version 2, by their columns.
 SECOND_VERSION = {
     "secret": "name bytes made", "day": "day counters", "tally": "day client type counters", "spent": "client day spent",

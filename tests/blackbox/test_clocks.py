@@ -8,7 +8,7 @@ import urllib.parse
 
 from gateway import World
 from harness import KEY, check, equal, run, test, wait_until
-from store_world import StoreWorld, WallClock
+from store_world import StoreWorld, Suspend, WallClock
 
 # No poll is due within a test unless it says so.
 PATIENT = {"poll": {"first": "60s", "interval": "60s", "fallback_after": "60s"}}
@@ -289,6 +289,54 @@ def standing_still_for_long_loses_no_told_id_and_pays_nothing_again():
         for task in tasks:
             check(world.result_text(task).startswith("OK|SIM_"), "solved")
         equal(world.paid(), 20, "accepted")
+
+
+# --- a machine that sleeps ------------------------------------------------------------------------
+
+
+@test
+def a_solution_that_expired_while_the_machine_slept_is_not_served():
+    machine = Suspend()
+    with World(env=machine.env) as world:
+        first = world.solved()
+        machine.sleep(100)
+        again = world.solved()
+        equal(again["source"], "dedup_cache", "source after 100 s of sleep")
+        check(again["age"] >= 100, f"it is {again['age']} s old")
+        machine.sleep(1800)
+        later = world.solved()
+        equal(later["source"], "api", "source after half an hour of sleep")
+        check(later["solution"] != first["solution"], "another solution")
+        equal(world.paid(), 2, "accepted")
+
+
+@test
+def a_callback_that_came_while_the_machine_slept_is_heard_before_the_window_is_over():
+    machine = Suspend()
+    with World({**PATIENT, "ambiguity_window": "45s"}, sim=("--solve-time", "10m"), env=machine.env, callbacks=True) as world:
+        world.sim.set_faults(script=["submit-lost"])
+        task = world.submit_id()
+        wait_until(lambda: world.counter("submits_ambiguous") == 1, "the lost reply")
+        world.gate.send_signal(signal.SIGSTOP)
+        world.sim.solve()
+        wait_until(lambda: waiting_peers(world.port) > 0, "the vendor's call")
+        machine.sleep(60)
+        world.gate.send_signal(signal.SIGCONT)
+        check(world.result_text(task).startswith("OK|SIM_"), "solved by the callback")
+        equal(world.counter("resends"), 0, "resends")
+        equal(world.paid(), 1, "accepted")
+
+
+@test
+def what_was_due_while_the_machine_slept_is_done_when_it_wakes_up():
+    machine = Suspend()
+    config = {**PATIENT, "ambiguity_window": "45s"}
+    with World(config, sim=("--solve-time", "10m"), env=machine.env, callbacks=True) as world:
+        world.sim.set_faults(script=["submit-lost"])
+        world.submit_id()
+        wait_until(lambda: world.counter("submits_ambiguous") == 1, "the lost reply")
+        machine.sleep(60)
+        wait_until(lambda: world.counter("resends") == 1, "the end of its window")
 
 
 run()
