@@ -94,7 +94,7 @@ static void write_self(struct gate *gate)
     metrics_gauge(out, "draining", "1 while it finishes and takes nothing new", gate->is_draining);
     metrics_gauge(out, "uptime_seconds", "Seconds since start",
                   (gate_now_ms(gate) - gate->started_ms) / 1000);
-    process_write_metrics(out, gate->started_wall_ms);
+    process_write_metrics(out, &gate->loop, gate->started_wall_ms);
 }
 
 void door_metrics(struct gate *gate, const struct http_request *request, struct visit *visit,

@@ -18,18 +18,35 @@ static void keep_awake(struct http_server *server)
         (void)uv_idle_stop(&server->idle);
 }
 
+bool http_clock_is_late(struct http_server *server)
+{
+    const uint64_t now_ms = uv_now(server->loop);
+    const uint64_t now_ns = uv_hrtime();
+    if (server->turn_ms != now_ms) {
+        server->turn_ms = now_ms;
+        server->turn_ns = now_ns;
+    }
+    return now_ns - server->turn_ns > HTTP_TURN_NS;
+}
+
 static void on_prepare(uv_prepare_t *prepare)
 {
     struct http_server *server = CONTAINER_OF(prepare, struct http_server, prepare);
-    /* Those that become dirty meanwhile wait for the next turn, so that this one ends. */
+    /* Those that become dirty meanwhile wait for the next turn, so that this one ends; so do, in their order, those
+     * for whom there is no time left. */
     struct list now;
     list_init(&now);
     list_splice(&now, &server->dirty);
     while (!list_is_empty(&now)) {
         struct http_conn *conn = CONTAINER_OF(list_first(&now), struct http_conn, dirty);
         list_unlink(&conn->dirty);
+        conn->is_yielding = false;
         http_conn_settle(conn);
+        if (http_clock_is_late(server))
+            break;
     }
+    list_splice(&now, &server->dirty);
+    list_splice(&server->dirty, &now);
     if (list_is_empty(&server->dirty))
         (void)uv_prepare_stop(prepare);
     keep_awake(server);

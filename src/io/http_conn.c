@@ -259,7 +259,7 @@ static enum http_due due_of(const struct http_conn *conn)
 /* Nothing under way and nothing more to come. */
 static bool is_done(const struct http_conn *conn)
 {
-    if (conn->outbox != NULL || conn->is_lingering)
+    if (conn->outbox != NULL || conn->is_lingering || conn->is_yielding)
         return false;
     if (conn->waiting > 0)
         return conn->is_last_sent;
@@ -280,8 +280,7 @@ void http_conn_settle(struct http_conn *conn)
     http_exchange_continue(conn);
     if (!http_write_flush(conn))
         return;
-    if (conn->input != NULL && !http_parse_is_started(&conn->input->parse) &&
-        http_input_may_take(conn))
+    if (http_input_has_more(conn) && http_input_may_take(conn))
         http_input_take(conn, NULL, 0);
     if (!conn->is_closing && is_done(conn))
         end(conn);

@@ -6,8 +6,15 @@
 
 bool http_input_may_take(const struct http_conn *conn)
 {
-    return !conn->is_deaf && !conn->is_closing && conn->outbox == NULL &&
+    return !conn->is_deaf && !conn->is_closing && !conn->is_yielding && conn->outbox == NULL &&
            conn->waiting < conn->server->options.pipeline && conn->held_bytes < HTTP_QUEUE_BYTES;
+}
+
+bool http_input_has_more(const struct http_conn *conn)
+{
+    const struct http_input *input = conn->input;
+    return input != NULL &&
+           (!http_parse_is_started(&input->parse) || input->bytes.len > input->parse.fed);
 }
 
 static size_t input_cap(const struct http_limits *limits)
@@ -80,13 +87,24 @@ static int begin(struct http_conn *conn, struct http_parse *parse, const char *b
     return lead;
 }
 
+/* Others have their turn: this connection waits in line. */
+static bool yields(struct http_conn *conn)
+{
+    struct http_server *server = conn->server;
+    if (server->taken < HTTP_TURN_REQUESTS && !http_clock_is_late(server))
+        return false;
+    conn->is_yielding = true;
+    http_clock_touch(conn);
+    return true;
+}
+
 /* Works off whole requests. Returns how many bytes are done with; *kept are those after them that the
  * next call needs again, which is all, or less within a chunked body. */
 static size_t work(struct http_conn *conn, struct http_parse *parse, char *bytes, size_t len,
                    size_t *kept)
 {
     size_t at = 0;
-    while (at < len && !conn->is_deaf && !conn->is_closing) {
+    while (at < len && !conn->is_deaf && !conn->is_closing && !conn->is_yielding && !yields(conn)) {
         if (!http_parse_is_started(parse)) {
             const int lead = begin(conn, parse, bytes + at, len - at);
             if (lead < 0)
@@ -100,6 +118,7 @@ static size_t work(struct http_conn *conn, struct http_parse *parse, char *bytes
             return at;
         case HTTP_PARSED_WHOLE:
             parse->fed = 0;
+            conn->server->taken++;
             http_exchange_begin(conn, parse, bytes + at);
             at += part;
             break;
@@ -166,6 +185,7 @@ void http_input_take(struct http_conn *conn, char *bytes, size_t len)
     struct http_server *server = conn->server;
     ASSERT(server->gathering == NULL);
     server->gathering = conn;
+    server->taken = 0;
     if (conn->input == NULL)
         take_in_place(conn, bytes, len);
     else

@@ -26,6 +26,11 @@
 /* Of what a socket did not take libuv gets only this much, to tell us when it takes more: the rest stays
  * ours, and can be given back the moment its connection is closed. */
 #define HTTP_FLYING_BYTES 2048
+/* One connection's requests worked off before others have their turn: a pipeline may hold hundreds. */
+#define HTTP_TURN_REQUESTS 64
+/* And all connections' within one turn of the loop: whoever comes later waits in line for the next. A request that has
+ * begun is finished, so that the largest counts on top. */
+#define HTTP_TURN_NS UINT64_C(3000000)
 /* Connections with unsent replies, sorted by how much that is: below 8 KiB, 16 KiB, ..., and the rest. */
 #define HTTP_UNSENT_RANKS 12
 /* A peer that shut its sending side (nc, some HTTP/1.0 clients) may still be reading, but so looks one that
@@ -128,7 +133,8 @@ struct http_conn {
     bool is_last_sent : 1; /* the reply that closes was put out: close when it is written */
     bool is_lingering : 1;
     bool is_closing : 1;
-    bool is_doomed : 1; /* broke a limit inside http_reply: closed at the end of the turn */
+    bool is_yielding : 1; /* more requests are at hand, but others have their turn first */
+    bool is_doomed : 1;   /* broke a limit inside http_reply: closed at the end of the turn */
     bool is_peer_known : 1;
     bool is_peer_trusted : 1;
     uint8_t peer_bytes;
@@ -181,6 +187,10 @@ struct http_server {
     uint32_t handles; /* not yet closed, besides connections */
     void (*on_closed)(void *context);
     void *closed_context;
+
+    uint64_t turn_ms; /* the loop's clock in this turn, */
+    uint64_t turn_ns; /* and when its first bytes were worked off */
+    uint32_t taken;   /* requests of the connection that is being worked off */
 
     struct http_conn *gathering;       /* whose input is being worked off; its replies go to out */
     const struct http_conn *filled_by; /* whose last read took all it could; may be NULL */
@@ -235,6 +245,9 @@ void http_input_free(struct http_conn *conn);
 /* The most memory that one request takes until it is whole. */
 uint64_t http_input_most(const struct http_limits *limits);
 
+/* Are there bytes at hand that were not worked off? */
+bool http_input_has_more(const struct http_conn *conn);
+
 /* Has the next request's turn come? */
 bool http_input_may_take(const struct http_conn *conn);
 
@@ -283,6 +296,8 @@ void http_clock_set(struct http_conn *conn, enum http_due kind);
 void http_clock_clear(struct http_conn *conn);
 /* The connection is looked at before the loop sleeps. */
 void http_clock_touch(struct http_conn *conn);
+/* Was this turn of the loop long enough? */
+bool http_clock_is_late(struct http_server *server);
 
 /* http_listen.c: listeners and the connection cap. */
 void http_listen_resume(struct http_server *server);

@@ -1,4 +1,5 @@
 """The HTTP frontend's limits: sizes, deadlines, connections, memory."""
+import json
 import os
 import re
 import resource
@@ -325,6 +326,48 @@ def input_that_waited_during_a_stall_is_read_before_anybody_is_late():
         time.sleep(4)
         echo.process.send_signal(signal.SIGCONT)
         equal([half.reply().status, idle.reply().status], [200, 200])
+
+
+# --- turns ------------------------------------------------------------------------------------------
+
+
+@test
+def a_pipeline_does_not_keep_others_waiting():
+    with Echo() as echo, echo.wire() as greedy, echo.wire() as modest:
+        equal((greedy.ask("/plain").status, modest.ask("/plain").status), (200, 200))
+        before = echo.stats()["seen"]
+        echo.process.send_signal(signal.SIGSTOP)
+        greedy.send(request("/plain") * 300)
+        modest.send(request("/stats"))
+        echo.process.send_signal(signal.SIGCONT)
+        seen = json.loads(modest.reply().text)["seen"] - before
+        check(seen <= 100, f"{seen} requests of one connection before one of another")
+        for _ in range(300):
+            equal(greedy.reply().status, 200, "of the pipeline")
+
+
+@test
+def a_pipeline_is_worked_off_also_when_its_sender_will_send_no_more():
+    with Echo() as echo, echo.wire() as wire:
+        wire.send(request("/plain") * 300).end()
+        for _ in range(300):
+            equal(wire.reply().status, 200, "of the pipeline")
+
+
+@test
+def bodies_that_end_together_are_all_taken():
+    body = b"x" * 300000
+    with Echo(body_bytes=1 << 20) as echo:
+        wires = [echo.wire() for _ in range(25)]
+        for wire in wires:
+            wire.send(request("/echo", f"Content-Length: {len(body)}\r\n", "POST") + body[:-1])
+        echo.process.send_signal(signal.SIGSTOP)
+        for wire in wires:
+            wire.send(body[-1:])
+        echo.process.send_signal(signal.SIGCONT)
+        for wire in wires:
+            equal(fields(wire.reply())["body_bytes"], str(len(body)), "bytes")
+            wire.close()
 
 
 # --- connections ------------------------------------------------------------------------------------

@@ -9,7 +9,7 @@ import tempfile
 
 from gateway import ADMIN, ALICE, BOB, World, clients, together
 from harness import Skip, check, contains, equal, run, test, wait_until
-from store_world import StoreWorld
+from store_world import StoreWorld, need_strace
 from vendor_world import strike
 
 CONTRIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "contrib")
@@ -128,6 +128,27 @@ def histograms_add_up():
             equal(buckets[-1], found[f"solvegate_{name}_count{tail}"], name)
         check(0 < found["solvegate_solve_seconds_sum"] < 60, "solve time")
         equal(found['solvegate_http_answer_seconds_count{held="yes"}'], 10, "those that asked to be held")
+
+
+@test
+def descriptors_are_not_listed_by_the_thread_that_answers_everybody():
+    need_strace()
+    with StoreWorld() as world:
+        with tempfile.TemporaryDirectory() as folder:
+            trace = os.path.join(folder, "trace")
+            world.restart("strace", "-f", "-o", trace, "-e", "trace=getdents64,getdents")
+            # Starting is over when somebody was answered; what the store does to its folder is done before.
+            world.stats()
+            with open(trace, encoding="utf-8") as file:
+                before = file.read()
+            for _ in range(3):
+                check(samples(metrics(world))["process_open_fds"] > 3, "descriptors")
+            with open(trace, encoding="utf-8") as file:
+                after = file.read()[len(before):]
+            main = str(world.gate.pid())
+            # Whoever is traced does not end by a signal to the tracer.
+            world.restart()
+            equal([line for line in after.splitlines() if line.split()[0] == main], [], "folders listed by the loop")
 
 
 @test
