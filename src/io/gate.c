@@ -217,8 +217,9 @@ static void before_sleep(uv_prepare_t *prepare)
 {
     struct gate *gate = prepare->data;
     const uint64_t next = engine_next_deadline(gate->engine);
-    const uint64_t due = next > gate->listen_until_ms ? next : gate->listen_until_ms;
     const uint64_t now = gate_now_ms(gate);
+    const uint64_t heard = next > gate->listen_until_ms ? next : gate->listen_until_ms;
+    const uint64_t due = persist_has_work(gate) ? now : heard;
     gate->sleep_until_ms = due;
     if (due == gate->armed_ms && due > now)
         return;
@@ -269,6 +270,8 @@ static bool may_expire(struct gate *gate)
 static void after_poll(uv_check_t *check)
 {
     struct gate *gate = check->data;
+    if (persist_has_work(gate) && !gate->is_closing)
+        persist_work(gate);
     if (may_expire(gate)) {
         const struct event event = gate_event(gate, EVENT_TICK);
         gate_step(gate, &event);

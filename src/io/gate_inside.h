@@ -68,6 +68,8 @@ struct gate {
     struct buf ready;         /* a line for every address that is listened on */
     bool is_draining;
     bool is_closing;
+    bool is_reloading;  /* another thread reads the configuration */
+    bool is_reload_due; /* and shall do so once more */
     int exit_code;
 
     struct config *config;            /* borrowed; a reload changes it in place */

@@ -14,6 +14,10 @@
 /* A nonce is good for an hour, so that the secret before this one is needed only that long. */
 #define NONCE_SECRET_MAX_AGE_MS (INT64_C(7) * 86400 * 1000)
 
+/* Held actions that are performed in a turn of the loop, and those that are looked at for it. */
+#define RELEASE_BATCH 256
+#define RELEASE_LOOKS 4096
+
 /* Until whoever watches us has started us again. */
 #define BROKEN_RETRY_MS 10000
 #define MISTAKE_MAX 8192
@@ -212,19 +216,39 @@ void persist_take(struct gate *gate, struct action *take_action)
         hold(persist, take_action);
 }
 
-/* Performing may step the engine, and so hold back more: those come behind the ones looked at. */
-static void release(struct gate *gate)
+bool persist_has_work(const struct gate *gate)
+{
+    return gate->persist.unlooked > 0;
+}
+
+/* Performing may step the engine, and so hold back more: those come behind the ones looked at. One commit may free
+ * thousands, which then go over some turns of the loop. */
+void persist_work(struct gate *gate)
 {
     struct persist *persist = &gate->persist;
-    for (size_t left = persist->count; left > 0; left--) {
+    unsigned looks = RELEASE_LOOKS;
+    unsigned performed = 0;
+    for (; persist->unlooked > 0 && looks > 0 && performed < RELEASE_BATCH; looks--) {
+        persist->unlooked--;
         struct action action = persist->held[persist->first];
         persist->first = (persist->first + 1) % persist->room;
         persist->count--;
-        if (may_go(persist, &action))
-            perform(gate, &action);
-        else
+        if (!may_go(persist, &action)) {
             hold(persist, &action);
+            continue;
+        }
+        performed++;
+        perform(gate, &action);
     }
+}
+
+static void release(struct gate *gate)
+{
+    const bool is_under_way = persist_has_work(gate);
+    gate->persist.unlooked = gate->persist.count;
+    /* Several commits may end in one turn. */
+    if (!is_under_way)
+        persist_work(gate);
 }
 
 static void on_durable(void *context, journal_seq seq)

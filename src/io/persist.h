@@ -13,6 +13,7 @@ struct persist {
     struct store *store; /* owned; NULL: memory only */
     struct action *held; /* owned: a ring, in the order in which they were asked for */
     size_t first, count, room;
+    size_t unlooked; /* of those, how many the last news may free */
     journal_seq durable;
     enum store_state state;
     uint64_t restored_flights; /* how many the start found */
@@ -39,6 +40,10 @@ void persist_see_clocks(struct gate *gate, const struct clocks *now);
 /* Every submit that is held back. */
 void persist_each_waiting_submit(const struct gate *gate,
                                  void (*see)(void *context, attempt_id attempt), void *context);
+
+/* More was freed than fits into one turn: the next ones go on. */
+bool persist_has_work(const struct gate *gate);
+void persist_work(struct gate *gate);
 
 /* Is anything held back? */
 bool persist_is_idle(const struct gate *gate);

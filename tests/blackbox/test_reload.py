@@ -1,7 +1,12 @@
 #!/usr/bin/env python3
 """SIGHUP: a good configuration is taken while solves run, a bad one is refused and named. (TAP)"""
+import json
+import os
+import signal
+import time
+
 from gateway import ADMIN, ALICE, BOB, World, clients, rewrite
-from harness import check, equal, run, test
+from harness import check, equal, run, test, wait_until
 
 CAROL = "carol-carol-carol-carol-carol-32"
 
@@ -75,6 +80,29 @@ def a_budget_and_a_lifetime_change_from_now_on():
         reply = world.solve(key=ALICE, sitekey="b")
         equal(reply.status, 200, "the second, with more budget")
         check(reply.json()["expires_in"] <= 11, f"lives {reply.json()['expires_in']} s")
+
+
+@test
+def everybody_is_answered_while_a_configuration_is_read():
+    with World(clients()) as world:
+        path = os.path.join(world.gate.folder.name, "config.json")
+        with open(path, encoding="utf-8") as file:
+            config = json.load(file)
+        config["clients"].append({"name": "carol", "key": CAROL})
+        # Reading it takes until somebody writes.
+        os.remove(path)
+        os.mkfifo(path)
+        world.gate.send_signal(signal.SIGHUP)
+        time.sleep(0.3)
+        equal(world.solve(key=ALICE).status, 200, "alice meanwhile")
+        # Told once more while the file is read: it is read once more.
+        world.gate.send_signal(signal.SIGHUP)
+        equal(world.solve(key=CAROL).status, 401, "carol meanwhile")
+        for _ in range(2):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(json.dumps(config))
+            wait_until(lambda: world.solve(key=CAROL).status == 200, "carol afterwards")
+        wait_until(lambda: world.gate.stderr().count("event=reloaded") == 2, "both reloads")
 
 
 run()
