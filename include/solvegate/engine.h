@@ -23,6 +23,7 @@ struct pool_options {
     uint32_t min_ttl_ms;    /* younger than this is not worth keeping */
     client_id client;       /* whose budget and slots its refills use */
     enum captcha captcha;
+    bool wants_rest;     /* as struct ask has it */
     struct key key;      /* of the target, whoever asks */
     struct blob *params; /* borrowed during engine_new */
 };

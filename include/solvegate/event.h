@@ -35,6 +35,7 @@ struct ask {
     enum captcha captcha;
     enum reuse reuse; /* resolved: never REUSE_DEFAULT */
     bool is_one_time; /* holds a one-time input: joined in flight, never cached */
+    bool wants_rest;  /* its answer is more than a text: one poll follows a callback */
     bool has_idempotency;
     bool is_id_told;  /* the caller learns the id at once (in.php): its leaving detaches nothing */
     uint8_t priority; /* 0 to 9, higher first within the client */

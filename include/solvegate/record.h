@@ -64,6 +64,7 @@ struct flight_row {
     enum reuse reuse;
     uint8_t priority;
     bool is_one_time;
+    bool wants_rest;
     bool is_over;     /* it failed, and not everybody has been told yet */
     enum class class; /* of the failure */
     int64_t created_wall_ms;
@@ -79,6 +80,7 @@ struct attempt_row {
     enum captcha captcha;
     enum reuse reuse;
     bool is_one_time;
+    bool wants_rest;
     bool is_counted;        /* by the budget, or not to be; else a restart does it */
     bool is_closed;         /* solved or failed */
     bool is_solved;         /* a further solution is a repeat */
@@ -86,6 +88,7 @@ struct attempt_row {
     char cause[ERROR_CODE_MAX];
     int64_t started_wall_ms;
     char task_id[TASK_ID_MAX];
+    struct blob *partial; /* owned, or NULL: what a callback brought, while the rest is asked for */
 };
 
 struct request_row {
@@ -147,6 +150,7 @@ struct letter_row {
     enum reuse reuse;
     uint8_t priority;
     bool is_one_time;
+    bool wants_rest;
     int64_t created_wall_ms;
     uint32_t told;
     uint16_t replays;

@@ -2,6 +2,7 @@
 
 #include "engine/health.h"
 #include "engine/journal.h"
+#include "engine/rest.h"
 #include "engine/retry.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
@@ -30,6 +31,7 @@ void attempt_free(struct engine *engine, struct attempt *attempt)
     table_remove(&engine->attempts_by_name, &attempt->node);
     journal_attempt_over(engine, attempt);
     blob_unref(attempt->text);
+    blob_unref(attempt->partial);
     blob_unref(attempt->cause);
     slab_free(&engine->attempts, attempt->id);
 }
@@ -75,6 +77,7 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     attempt->captcha = flight->captcha;
     attempt->reuse = flight->reuse;
     attempt->is_one_time = flight->is_one_time;
+    attempt->wants_rest = flight->wants_rest;
     /* A further one is recorded with its reason: how the one before ended. */
     attempt->cause = blob_ref(flight->error);
     attempt->cause_class = flight->error == NULL ? CLASS_NONE : flight->error_class;
@@ -105,7 +108,7 @@ static uint64_t next_question_ms(const struct engine *engine, const struct attem
 
 static bool can_be_heard_of(const struct engine *engine, const struct attempt *attempt)
 {
-    return !attempt->is_replied || attempt->is_polling ||
+    return !attempt->is_replied || attempt->is_polling || rest_is_due(attempt) ||
            (engine->options.has_callbacks && !attempt->is_void) ||
            next_question_ms(engine, attempt) != WHEEL_NEVER;
 }
@@ -119,6 +122,10 @@ void attempt_linger(struct engine *engine, struct attempt *attempt)
         return;
     }
     stray_update(engine, attempt);
+    if (rest_is_due(attempt) && attempt->is_replied && !attempt->is_polling) {
+        wheel_arm(&engine->wheel, &attempt->expiry, engine->now_ms);
+        return;
+    }
     const uint64_t next_ms = next_question_ms(engine, attempt);
     const uint64_t stray_ms = stray_until_ms(engine, attempt);
     uint64_t due_ms = attempt->until_ms;
@@ -131,6 +138,11 @@ void attempt_linger(struct engine *engine, struct attempt *attempt)
 
 void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
 {
+    if (rest_is_due(attempt)) {
+        rest_go_on(engine, attempt);
+        attempt_linger(engine, attempt);
+        return;
+    }
     if (engine->now_ms >= attempt->until_ms) {
         attempt_free(engine, attempt);
         return;
@@ -182,6 +194,8 @@ static struct attempt *attempt_of(struct engine *engine, const struct attempt_ro
     attempt->captcha = row->captcha;
     attempt->reuse = row->reuse;
     attempt->is_one_time = row->is_one_time;
+    attempt->wants_rest = row->wants_rest;
+    attempt->partial = blob_ref(row->partial);
     attempt->is_replied = true;
     attempt->is_restored = true;
     attempt->is_closed = row->is_closed;

@@ -31,6 +31,9 @@ void attempt_arm_next_poll(struct engine *engine, struct flight *flight, uint32_
 /* Nothing new from now on, and nobody will be there to hear callbacks: what is being solved is asked for. */
 void attempts_on_drain(struct engine *engine);
 
+/* Solves it with what a callback brought: the rest did not come. */
+void attempt_settle(struct engine *engine, struct attempt *attempt);
+
 void attempt_on_submitted(struct engine *engine, const struct vendor_result *result);
 void attempt_on_polled(struct engine *engine, const struct vendor_result *result);
 void attempt_on_callback(struct engine *engine, const struct vendor_result *result);

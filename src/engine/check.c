@@ -5,6 +5,7 @@
 #include "engine/letters.h"
 #include "engine/oddity.h"
 #include "engine/pool.h"
+#include "engine/rest.h"
 #include "engine/state.h"
 #include "engine/unknown.h"
 
@@ -65,6 +66,24 @@ static void check_strays(const struct engine *engine)
         ASSERT(attempt->flight == NULL && !attempt->is_closed && !attempt->is_void);
         ASSERT(attempt->expiry.is_armed);
         ASSERT(key_equals(&attempt->stray.key, &attempt->key));
+    }
+}
+
+/* Whoever has only a part of an answer asks for the rest, or waits for the submit's reply to do so. */
+static void check_attempts(const struct engine *engine)
+{
+    for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;) {
+        const struct attempt *attempt = slab_get(&engine->attempts, id);
+        const struct flight *flight = attempt->flight;
+        if (!rest_is_due(attempt))
+            continue;
+        ASSERT(attempt->wants_rest && !attempt->is_solved);
+        if (flight == NULL)
+            ASSERT(attempt->is_polling || attempt->expiry.is_armed);
+        else if (flight->state == FLIGHT_SOLVING)
+            ASSERT(attempt->is_polling || flight->phase.is_armed);
+        else
+            ASSERT(flight->state == FLIGHT_SUBMITTING && !attempt->is_replied);
     }
 }
 
@@ -194,6 +213,7 @@ void engine_check(const struct engine *engine)
     wheel_check(&engine->wheel);
     check_flights(engine);
     check_strays(engine);
+    check_attempts(engine);
     check_requests(engine);
     check_clients(engine);
     check_tallies(engine);

@@ -458,6 +458,7 @@ static void free_request_blobs(struct request *request)
 static void free_attempt_blobs(struct attempt *attempt)
 {
     blob_unref(attempt->text);
+    blob_unref(attempt->partial);
     blob_unref(attempt->cause);
 }
 

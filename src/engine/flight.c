@@ -7,6 +7,7 @@
 #include "engine/letters.h"
 #include "engine/pool.h"
 #include "engine/request.h"
+#include "engine/rest.h"
 #include "engine/retry.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
@@ -96,6 +97,7 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     flight->reuse = ask->reuse;
     flight->priority = ask->priority < PRIORITIES ? ask->priority : PRIORITIES - 1;
     flight->is_one_time = ask->is_one_time;
+    flight->wants_rest = ask->wants_rest;
     wheel_arm(&engine->wheel, &flight->deadline, engine->now_ms + engine->options.solve_timeout_ms);
     COUNT(engine, flights);
     struct attempt *stray = stray_find(engine, &ask->key, ask->client, ask->reuse);
@@ -123,6 +125,7 @@ struct flight *flight_restore(struct engine *engine, const struct flight_row *ro
     flight->reuse = row->reuse;
     flight->priority = row->priority < PRIORITIES ? row->priority : PRIORITIES - 1;
     flight->is_one_time = row->is_one_time;
+    flight->wants_rest = row->wants_rest;
     flight->error_class = row->class;
     flight->error = row->code[0] == '\0' ? NULL : blob_new(slice_from(row->code));
     /* However long we were away, what is paid for gets time to be fetched. */
@@ -441,6 +444,10 @@ void flights_on_standstill(struct engine *engine)
 
 void flight_on_deadline(struct engine *engine, struct flight *flight)
 {
+    if (flight->attempt != NULL && rest_is_due(flight->attempt)) {
+        attempt_settle(engine, flight->attempt);
+        return;
+    }
     if (flight->attempt != NULL)
         history_add(engine, flight, CLASS_TIMEOUT, SLICE_OF("ERROR_SOLVE_TIMEOUT"));
     flight_fail(engine, flight, CLASS_TIMEOUT, SLICE_OF("ERROR_SOLVE_TIMEOUT"));

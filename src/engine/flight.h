@@ -66,6 +66,7 @@ struct flight {
     client_id client;
     uint8_t priority;
     bool is_one_time;
+    bool wants_rest; /* its answer is more than a text */
     bool is_in_table;
     bool holds_slot;
     bool is_reserved; /* a unit of its client's budget is set aside for the next submit */

@@ -7,6 +7,7 @@
 #include "engine/journal.h"
 #include "engine/letters.h"
 #include "engine/oddity.h"
+#include "engine/rest.h"
 #include "engine/retry.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
@@ -119,6 +120,12 @@ static void solved(struct engine *engine, struct attempt *attempt,
 static bool may_go_on_alone(enum class class)
 {
     return class == CLASS_UNSOLVABLE || class == CLASS_TRANSIENT || class == CLASS_UNKNOWN;
+}
+
+void attempt_settle(struct engine *engine, struct attempt *attempt)
+{
+    const struct vendor_result result = {.outcome = OUTCOME_SOLVED, .text = attempt->partial};
+    solved(engine, attempt, &result);
 }
 
 /* Also when nobody waits for the attempt any more: what the vendor said is news all the same. */
@@ -270,6 +277,20 @@ static void confirm_task(struct engine *engine, struct attempt *attempt,
         prove_duplicate(engine, attempt, result->task_id);
 }
 
+/* The same while the rest of its answer is still to be asked for. */
+static void confirm_partial(struct engine *engine, struct attempt *attempt,
+                            const struct vendor_result *result)
+{
+    const bool is_late = attempt->flight == NULL;
+    confirm_task(engine, attempt, result);
+    if (!is_late)
+        slots_spend(engine, attempt->flight);
+    (void)journal_attempt(engine, attempt);
+    rest_go_on(engine, attempt);
+    if (is_late)
+        attempt_linger(engine, attempt);
+}
+
 /* It does not exist at the vendor: its flight goes on without it; if that is gone, it was all. */
 static void proven_void(struct engine *engine, struct attempt *attempt,
                         const struct vendor_result *result)
@@ -293,6 +314,10 @@ void attempt_on_submitted(struct engine *engine, const struct vendor_result *res
     if (attempt->is_closed) {
         confirm_task(engine, attempt, result);
         attempt_linger(engine, attempt);
+        return;
+    }
+    if (rest_is_due(attempt)) {
+        confirm_partial(engine, attempt, result);
         return;
     }
     switch (result->outcome) {
@@ -362,6 +387,19 @@ static void note_missed(struct engine *engine, struct attempt *attempt)
     health_count_missed(engine);
 }
 
+/* The text is there already; a poll brings the rest, or it does not. */
+static void hear_rest(struct engine *engine, struct attempt *attempt,
+                      const struct vendor_result *result)
+{
+    const bool is_late = attempt->flight == NULL;
+    if (result->outcome == OUTCOME_SOLVED)
+        solved(engine, attempt, result);
+    else
+        rest_not_heard(engine, attempt, result);
+    if (is_late)
+        attempt_linger(engine, attempt);
+}
+
 void attempt_on_polled(struct engine *engine, const struct vendor_result *result)
 {
     struct attempt *attempt = attempt_find(engine, result->attempt);
@@ -372,6 +410,10 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
     attempt->is_polling = false;
     if (!is_news(attempt, result)) {
         attempt_linger(engine, attempt);
+        return;
+    }
+    if (rest_is_due(attempt)) {
+        hear_rest(engine, attempt, result);
         return;
     }
     const bool is_late = attempt->flight == NULL;
@@ -429,10 +471,14 @@ static void hear_unknown(struct engine *engine, const struct vendor_result *resu
         oddity_of_unknown(engine, result);
 }
 
+static bool is_equal(const struct blob *known, const struct blob *text)
+{
+    return known != NULL && text != NULL && slice_equals(blob_slice(known), blob_slice(text));
+}
+
 static bool is_same_text(const struct attempt *attempt, const struct vendor_result *result)
 {
-    return attempt->text != NULL && result->text != NULL &&
-           slice_equals(blob_slice(attempt->text), blob_slice(result->text));
+    return is_equal(attempt->text, result->text) || is_equal(attempt->partial, result->text);
 }
 
 /* Something for an attempt that is over: the same again, or proof that our submit was doubled. */
@@ -440,7 +486,12 @@ static void absorb_repeat(struct engine *engine, struct attempt *attempt,
                           const struct vendor_result *result)
 {
     COUNT(engine, callbacks_duplicate);
-    if (!is_same_text(attempt, result) && attempt->text != NULL && is_solution(result))
+    if (!is_solution(result) || is_same_text(attempt, result))
+        return;
+    /* Of an answer that is more than a text a callback may say less than the poll before it did. */
+    if (attempt->wants_rest && attempt->partial == NULL)
+        attempt->partial = blob_ref(result->text);
+    else if (attempt->text != NULL || attempt->partial != NULL)
         oddity_of_attempt(engine, attempt, result);
 }
 
@@ -483,7 +534,7 @@ static void note_arrival(struct engine *engine, struct attempt *attempt)
 {
     if (attempt->is_missed)
         health_correct(engine);
-    else if (!attempt->is_closed)
+    else if (!attempt->is_closed && attempt->partial == NULL)
         health_count_arrived(engine);
     attempt->is_missed = false;
 }
@@ -516,7 +567,9 @@ static void hear_news(struct engine *engine, struct attempt *attempt,
     else
         COUNT(engine, callbacks_ok);
     histogram_add(&engine->timings[TIMING_CALLBACK], engine->now_ms - attempt->accepted_ms);
-    if (result->outcome == OUTCOME_SOLVED)
+    if (result->outcome == OUTCOME_SOLVED && attempt->wants_rest && !attempt->is_closed)
+        rest_await(engine, attempt, result);
+    else if (result->outcome == OUTCOME_SOLVED)
         solved(engine, attempt, result);
     else if (result->outcome == OUTCOME_UNDELIVERABLE)
         undeliverable(engine, attempt, result);
@@ -542,7 +595,7 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
         hear_other_task(engine, attempt, result);
     else if (!says_something)
         hear_nothing(engine, attempt, is_unnamed && attempt->task_id[0] != '\0');
-    else if (!is_news(attempt, result))
+    else if (!is_news(attempt, result) || rest_is_due(attempt))
         absorb_repeat(engine, attempt, result);
     else
         hear_news(engine, attempt, result);

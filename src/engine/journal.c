@@ -85,6 +85,7 @@ void journal_flight(struct engine *engine, struct flight *flight)
     row->reuse = flight->reuse;
     row->priority = flight->priority;
     row->is_one_time = flight->is_one_time;
+    row->wants_rest = flight->wants_rest;
     row->is_over = flight->state == FLIGHT_FAILED;
     row->class = flight->error_class;
     row->created_wall_ms = journal_wall_ms(engine, flight->created_ms);
@@ -111,6 +112,8 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
     row->captcha = attempt->captcha;
     row->reuse = attempt->reuse;
     row->is_one_time = attempt->is_one_time;
+    row->wants_rest = attempt->wants_rest;
+    row->partial = attempt->is_closed ? NULL : blob_ref(attempt->partial);
     /* What lets go of an attempt before its reply comes has the budget count it first. */
     row->is_counted = attempt->is_replied || attempt->let_go_ms != 0;
     row->is_closed = attempt->is_closed;
@@ -245,6 +248,7 @@ void journal_letter(struct engine *engine, const struct letter *letter)
     row->reuse = letter->reuse;
     row->priority = letter->priority;
     row->is_one_time = letter->is_one_time;
+    row->wants_rest = letter->wants_rest;
     row->created_wall_ms = letter->created_wall_ms;
     row->told = letter->told;
     row->replays = letter->replays;
@@ -372,6 +376,9 @@ void record_close(struct record *record)
     case RECORD_FLIGHT:
         blob_unref(record->flight.params);
         return;
+    case RECORD_ATTEMPT:
+        blob_unref(record->attempt.partial);
+        return;
     case RECORD_REQUEST:
         blob_unref(record->request.pingback);
         return;
@@ -390,7 +397,6 @@ void record_close(struct record *record)
     case RECORD_DAY:
     case RECORD_TALLY:
     case RECORD_SPENT:
-    case RECORD_ATTEMPT:
     case RECORD_IDEMPOTENCY:
     case RECORD_KIND_COUNT:
         return;

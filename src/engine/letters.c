@@ -199,6 +199,7 @@ static struct letter *letter_new(struct engine *engine, struct flight *flight, u
     letter->reuse = flight->reuse;
     letter->priority = flight->priority;
     letter->is_one_time = flight->is_one_time;
+    letter->wants_rest = flight->wants_rest;
     return letter;
 }
 
@@ -350,6 +351,7 @@ void letter_restore(struct engine *engine, const struct letter_row *row, uint64_
     letter->reuse = row->reuse;
     letter->priority = row->priority;
     letter->is_one_time = row->is_one_time;
+    letter->wants_rest = row->wants_rest;
     memcpy(letter->task_id, row->task_id, TASK_ID_MAX);
     enter(engine, letter, left_ms);
     if (engine->letter_serial < letter->number)
@@ -434,6 +436,7 @@ static struct ask ask_of(const struct letter *letter)
         .captcha = letter->captcha,
         .reuse = letter->reuse,
         .is_one_time = letter->is_one_time,
+        .wants_rest = letter->wants_rest,
         .priority = letter->priority,
         .max_age_ms = UINT32_MAX,
         .key = letter->key,

@@ -245,6 +245,7 @@ static struct flight *start(struct engine *engine, struct pool *pool)
         .captcha = pool->options.captcha,
         .reuse = REUSE_SINGLE,
         .is_one_time = false,
+        .wants_rest = pool->options.wants_rest,
         .key = pool->options.key,
         .params = pool->options.params,
     };

@@ -7,6 +7,7 @@
 #include "engine/letters.h"
 #include "engine/pool.h"
 #include "engine/request.h"
+#include "engine/rest.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
 
@@ -381,7 +382,9 @@ static void resume(struct engine *engine, struct flight *flight)
 {
     const struct attempt *attempt = flight->attempt;
     adopt(engine, flight);
-    if (attempt != NULL && attempt->task_id[0] != '\0') {
+    if (attempt != NULL && rest_is_due(attempt) && attempt->task_id[0] == '\0') {
+        attempt_settle(engine, flight->attempt);
+    } else if (attempt != NULL && attempt->task_id[0] != '\0') {
         flight_enter(engine, flight, FLIGHT_SOLVING, engine->now_ms);
     } else if (attempt != NULL) {
         const uint64_t until_ms = attempt->started_ms + engine->options.ambiguity_window_ms;

@@ -85,6 +85,7 @@ struct attempt {
     slab_id origin;        /* that flight's place, to find it again while it tries anew */
     uint64_t flight_uid;   /* the same in the journal */
     struct blob *text;     /* owned: the solution it brought, to recognise repeats */
+    struct blob *partial;  /* owned, or NULL: what a callback brought of an answer that is more */
     struct blob *cause;    /* owned, or NULL: the error for which it was made */
     attempt_id name;
     struct key key; /* of its flight, to bank a late solution */
@@ -98,11 +99,13 @@ struct attempt {
     int64_t spent_day;      /* whose budget paid for it before its submit's reply came */
     uint16_t number;        /* counts from 1 within its flight */
     uint8_t odd_letters;    /* made of solutions that it should not have had */
+    uint8_t questions;      /* polls that did not bring the rest */
     client_id client;
     enum captcha captcha;
     enum reuse reuse;
     enum class cause_class;
     bool is_one_time;
+    bool wants_rest;      /* its answer is more than a text */
     bool is_replied;      /* the submit ended, one way or the other */
     bool is_paid;         /* known to be, and written down */
     bool is_polling;      /* a poll is on its way */
@@ -199,6 +202,7 @@ struct letter {
     enum letter_kind kind;
     uint8_t priority;
     bool is_one_time;
+    bool wants_rest;
     char task_id[TASK_ID_MAX];
 };
 

@@ -4,6 +4,7 @@
 #include "io/url.h"
 #include "proto/config_values.h"
 #include "proto/method.h"
+#include "proto/rest.h"
 
 #include <stdio.h>
 
@@ -333,6 +334,7 @@ bool intake_ask(struct gate *gate, const struct http_request *request, client_id
     ask->captcha = gate->identity.captcha;
     ask->key = gate->identity.key;
     ask->is_one_time = gate->identity.is_one_time;
+    ask->wants_rest = rest_is_wanted(&gate->params);
     ask->reuse = default_reuse(gate, client, ask->captcha);
     ask->pool = targets_find(&gate->targets, &gate->params, client, &gate->scratch);
     ask->min_ttl_ms = gate->config->min_ttl_ms;

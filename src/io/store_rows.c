@@ -82,6 +82,7 @@ static void put_flight(struct sql_out *out, const struct flight_row *row, struct
     sql_put_word(out, reuse_name(row->reuse));
     sql_put_i64(out, row->priority);
     sql_put_i64(out, row->is_one_time);
+    sql_put_i64(out, row->wants_rest);
     sql_put_i64(out, row->is_over);
     sql_put_word(out, class_name(row->class));
     sql_put_word(out, row->code);
@@ -98,6 +99,7 @@ static void put_attempt(struct sql_out *out, const struct attempt_row *row, stru
     sql_put_word(out, captcha_name(row->captcha));
     sql_put_word(out, reuse_name(row->reuse));
     sql_put_i64(out, row->is_one_time);
+    sql_put_i64(out, row->wants_rest);
     sql_put_i64(out, row->is_counted);
     sql_put_i64(out, row->is_closed);
     sql_put_i64(out, row->is_solved);
@@ -105,6 +107,7 @@ static void put_attempt(struct sql_out *out, const struct attempt_row *row, stru
     sql_put_word(out, row->task_id);
     sql_put_word(out, class_name(row->cause_class));
     sql_put_word(out, row->cause);
+    sql_put_bytes(out, blob_slice(row->partial));
 }
 
 static void put_request(struct sql_out *out, const struct request_row *row, struct slice client)
@@ -145,6 +148,7 @@ static void put_letter(struct sql_out *out, const struct letter_row *row, struct
     sql_put_word(out, reuse_name(row->reuse));
     sql_put_i64(out, row->priority);
     sql_put_i64(out, row->is_one_time);
+    sql_put_i64(out, row->wants_rest);
     sql_put_i64(out, row->created_wall_ms);
     sql_put_i64(out, row->told);
     sql_put_i64(out, row->replays);
@@ -302,6 +306,7 @@ static void take_flight(struct sql_in *in, struct flight_row *row, struct slice 
     row->reuse = take_reuse(in);
     row->priority = (uint8_t)sql_take_up_to(in, UINT8_MAX);
     row->is_one_time = sql_take_bool(in);
+    row->wants_rest = sql_take_bool(in);
     row->is_over = sql_take_bool(in);
     row->class = take_class(in);
     sql_take_string(in, row->code, sizeof(row->code));
@@ -318,6 +323,7 @@ static void take_attempt(struct sql_in *in, struct attempt_row *row, struct slic
     row->captcha = take_captcha(in);
     row->reuse = take_reuse(in);
     row->is_one_time = sql_take_bool(in);
+    row->wants_rest = sql_take_bool(in);
     row->is_counted = sql_take_bool(in);
     row->is_closed = sql_take_bool(in);
     row->is_solved = sql_take_bool(in);
@@ -325,6 +331,7 @@ static void take_attempt(struct sql_in *in, struct attempt_row *row, struct slic
     sql_take_string(in, row->task_id, sizeof(row->task_id));
     row->cause_class = take_class(in);
     sql_take_string(in, row->cause, sizeof(row->cause));
+    row->partial = sql_take_blob(in);
 }
 
 static void take_request(struct sql_in *in, struct request_row *row, struct slice *client)
@@ -362,6 +369,7 @@ static void take_letter(struct sql_in *in, struct letter_row *row, struct slice 
     row->reuse = take_reuse(in);
     row->priority = (uint8_t)sql_take_up_to(in, UINT8_MAX);
     row->is_one_time = sql_take_bool(in);
+    row->wants_rest = sql_take_bool(in);
     row->created_wall_ms = sql_take_wall_ms(in);
     row->told = sql_take_up_to(in, UINT32_MAX);
     row->replays = (uint16_t)sql_take_up_to(in, UINT16_MAX);

@@ -76,7 +76,11 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "UPDATE attempt SET key = zeroblob(32);"
     "UPDATE letter SET key = zeroblob(32);"
     "ALTER TABLE letter ADD COLUMN extra BLOB;"
-    "ALTER TABLE letter ADD COLUMN fresh INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE letter ADD COLUMN fresh INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE flight ADD COLUMN rest INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE attempt ADD COLUMN rest INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE attempt ADD COLUMN partial BLOB;"
+    "ALTER TABLE letter ADD COLUMN rest INTEGER NOT NULL DEFAULT 0;",
 };
 
 const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
@@ -100,13 +104,15 @@ const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
                          .dead = "expires <= ?1 - " SOLUTION_KEEP_MS},
     [RECORD_FLIGHT] = {.name = "flight",
                        .key = "id",
-                       .columns = "id, key, client, type, reuse, priority, one_time, over, class, "
-                                  "code, created, params"},
+                       .columns =
+                           "id, key, client, type, reuse, priority, one_time, rest, over, class, "
+                           "code, created, params"},
     /* An open attempt of a living flight may still be paid for, however old it is. */
     [RECORD_ATTEMPT] = {.name = "attempt",
                         .key = "name",
-                        .columns = "name, flight, key, client, type, reuse, one_time, counted, "
-                                   "closed, solved, started, task, cause_class, cause",
+                        .columns =
+                            "name, flight, key, client, type, reuse, one_time, rest, counted, "
+                            "closed, solved, started, task, cause_class, cause, partial",
                         .dead = "started <= ?1 - " ATTEMPT_KEEP_MS " AND (closed = 1 OR NOT EXISTS"
                                 " (SELECT 1 FROM flight WHERE flight.id = attempt.flight))"},
     [RECORD_REQUEST] = {.name = "request",
@@ -120,9 +126,10 @@ const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
                             .dead = "expires <= ?1"},
     [RECORD_LETTER] = {.name = "letter",
                        .key = "number",
-                       .columns = "number, key, client, type, class, reuse, priority, one_time, "
-                                  "created, told, replays, error, notes, params, kind, request, "
-                                  "pingback, text, task, extra, fresh"},
+                       .columns =
+                           "number, key, client, type, class, reuse, priority, one_time, rest, "
+                           "created, told, replays, error, notes, params, kind, request, "
+                           "pingback, text, task, extra, fresh"},
 };
 
 bool schema_is_ours(struct sqlite3 *db, struct buf *mistake)

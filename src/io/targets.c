@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "io/url.h"
+#include "proto/rest.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -47,6 +48,7 @@ static bool make_one(struct targets *targets, size_t place, const struct config 
     }
     target->key = identity.key;
     target->captcha = identity.captcha;
+    target->wants_rest = rest_is_wanted(params);
     target->is_for_one = pool->client[0] != '\0';
     target->client = client_named(config, pool->client);
     (void)snprintf(target->method, sizeof(target->method), "%.*s", (int)identity.method.len,
@@ -98,6 +100,7 @@ struct pool_options *targets_pools(const struct targets *targets, const struct c
             .min_ttl_ms = config->min_ttl_ms,
             .client = targets->items[i].client,
             .captcha = targets->items[i].captcha,
+            .wants_rest = targets->items[i].wants_rest,
             .key = targets->items[i].key,
             .params = config->pools[i].params,
         };

@@ -13,6 +13,7 @@
 struct target {
     struct key key;
     enum captcha captcha;
+    bool wants_rest;
     bool is_for_one; /* client */
     client_id client;
     char name[TARGET_NAME_MAX];

@@ -179,4 +179,47 @@ def objects_and_arrays_stay_what_they_are():
         equal(reply["request"], {name: reply[name] for name in ("challenge", "validate", "seccode")})
 
 
+RICH = {
+    "enterprise": {"method": "userrecaptcha", "googlekey": "6Le", "pageurl": PAGE, "enterprise": "1"},
+    "clearance": {"method": "cloudflare_challenge", "pageurl": PAGE, "proxy": "u:p@1.2.3.4:80", "proxytype": "HTTP"},
+    "geetest": {"method": "geetest", "gt": "g", "challenge": "c", "pageurl": PAGE},
+    "hcaptcha": {"method": "hcaptcha", "sitekey": "h", "pageurl": PAGE},
+    "challenge page": {"method": "turnstile", "sitekey": "t", "pageurl": PAGE, "pagedata": "p"},
+}
+
+
+@test
+def a_callback_is_followed_by_one_poll_where_the_answer_is_more_than_a_text():
+    with World(callbacks=True, sim=("--solve-time", "100ms")) as world:
+        more = {"status": 1, "request": "TOK", "useragent": "UA", "respKey": "E0_"}
+        replies(world, h=more, t=more)
+        for name, params in RICH.items():
+            before = world.sim.totals()["polls"]
+            task = world.submit_id(**params)
+            reply = json.loads(wait_until(lambda: (lambda text: None if "CAPCHA_NOT_READY" in text else text)(
+                world.result(task, json="1").text), f"the answer of {name}"))
+            equal(world.sim.totals()["polls"] - before, 1, f"{name}: polls")
+            check(reply.get("user_agent") or reply.get("useragent") or reply.get("seccode"), f"{name}: {reply}")
+        equal(world.counter("polls"), len(RICH), "polls in the books")
+        equal(world.counter("callbacks_ok"), len(RICH), "callbacks")
+        before = world.sim.totals()["polls"]
+        check(world.solved(sitekey="plain")["solution"].startswith("SIM_"), "a token")
+        equal(world.sim.totals()["polls"], before, "a token needs no poll")
+        equal(world.paid(), len(RICH) + 1, "paid")
+
+
+@test
+def what_a_callback_brought_survives_a_kill_before_the_poll_and_is_given_when_that_fails():
+    with World({"data_dir": "data"}, callbacks=True, sim=("--solve-time", "100ms")) as world:
+        world.sim.set_faults({"poll-hang": 1})
+        task = world.submit_id(**RICH["clearance"])
+        wait_until(lambda: world.sim.totals()["callbacks_ok"] == 1, "the callback to be acknowledged")
+        world.gate.kill()
+        world.sim.set_faults({"poll-error": {"p": 1, "value": "ERROR_WRONG_CAPTCHA_ID"}})
+        world.gate.start()
+        check(world.result_text(task).startswith("OK|SIM_"), "the text at least")
+        world.sim.set_faults({})
+        equal(world.paid(), 1, "paid")
+
+
 run()

@@ -77,6 +77,7 @@ static void somebody_asks(struct world *world, struct input *input)
     }
     /* Being one-time is a property of the parameters, and those are the key. */
     ask->is_one_time = ask->key.bytes[0] == WORLD_KEYS - 1;
+    ask->wants_rest = ask->key.bytes[0] == 1;
     ask->is_id_told = (flags & 16) != 0;
     ask->priority = flags >> 5;
     ask->hold_ms = (flags & 32) != 0 ? 1 + input_byte(input) * UINT32_C(200) : 0;

@@ -322,7 +322,8 @@ void check_notice(struct sim *sim, struct notice_note *note, const struct notify
 /* I4: a solution that reached us is on disk before the vendor hears that we have it. */
 void check_ack(struct sim *sim, const struct caller *caller)
 {
-    if (caller->about == MAP_NONE || sim->tokens[caller->about].is_durable)
+    if (caller->about == MAP_NONE || sim->tokens[caller->about].is_durable ||
+        sim->tokens[caller->about].is_partial)
         return;
     const struct submit *submit = &sim->submits[caller->submit];
     const bool is_other_text = submit->is_durable && caller->about != submit->twin;

@@ -149,6 +149,7 @@ static void fill_ask(struct sim *sim, struct need *need, struct ask *ask)
         .captcha = (enum captcha)(key % CAPTCHA_COUNT),
         .reuse = need->reuse,
         .is_one_time = sim_is_one_time(sim, key),
+        .wants_rest = sim_wants_rest(key),
         .has_idempotency = need->idempotency != 0,
         .is_id_told = need->is_told,
         .priority = need->priority,

@@ -330,6 +330,8 @@ void ledger_row(struct sim *sim, const struct record *record)
         if (token != MAP_NONE)
             sim->tokens[token].is_durable = true;
     }
+    if (record->kind == RECORD_ATTEMPT && !record->is_drop && record->attempt.partial != NULL)
+        sim->tokens[token_of(sim, blob_slice(record->attempt.partial))].is_partial = true;
     notices_row(sim, record);
     if (record->kind != RECORD_SOLUTION || record->is_drop)
         return;

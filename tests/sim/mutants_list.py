@@ -121,7 +121,7 @@ MUTANTS = [
      "        let_go(engine, record);\n        hold(engine, record, solution);\n        set_aside(solution);\n",
      "        record_free(engine, record);\n        continue;\n", "sim"),
     ("a repeated callback counts as news", "src/engine/hear.c",
-     "    return !attempt->is_closed || (!attempt->is_solved && result->outcome == OUTCOME_SOLVED);",
+     "    return !attempt->is_closed || (!attempt->is_solved && is_solution(result));",
      "    return !attempt->is_closed || result->outcome == OUTCOME_SOLVED;", "sim"),
     ("after a crash a solution does not close its attempt", "src/engine/attempt.c",
      "        attempt->is_closed = true;\n        attempt->is_solved = true;\n        attempt->text = blob_ref(solution->text);",

@@ -175,6 +175,29 @@ static void may_be_solved(const struct sim *sim, const struct vendor_result *res
     }
 }
 
+/* The text of an answer that is more. A second task is the first that is heard of where none has a name yet. */
+static bool is_part(const struct ref_flight *flight, const struct event *event)
+{
+    const struct vendor_result *result = &event->result;
+    const bool is_nameless =
+        !flight->is_named && (flight->phase == SUBMITTING || flight->phase == AMBIGUOUS);
+    return sim_wants_rest(flight->key) && event->kind == EVENT_CALLBACK &&
+           result->outcome == OUTCOME_SOLVED && (result->task_id[0] != 'D' || is_nameless);
+}
+
+/* From then on it ends with the rest, or, after some questions, without; it is never tried again. */
+static void on_part(const struct sim *sim, struct ref_flight *flight, const struct event *event)
+{
+    const bool has_all = event->kind == EVENT_POLLED && event->result.outcome == OUTCOME_SOLVED;
+    flight->is_partial = true;
+    flight->may_end = true;
+    flight->must_end |= has_all;
+    if (flight->phase == AMBIGUOUS || event->kind == EVENT_SUBMITTED)
+        flight->phase = SOLVING;
+    if (has_all)
+        may_be_solved(sim, &event->result);
+}
+
 static void on_result(const struct sim *sim, const struct event *event)
 {
     struct reference *ref = sim->reference;
@@ -183,6 +206,10 @@ static void on_result(const struct sim *sim, const struct event *event)
     struct ref_flight *flight = place == MAP_NONE ? NULL : &ref->flights[place];
     if (result->class == CLASS_ACCOUNT)
         unsettle(ref);
+    if (flight != NULL && (flight->is_partial || is_part(flight, event))) {
+        on_part(sim, flight, event);
+        return;
+    }
     if (result->outcome == OUTCOME_SOLVED) {
         may_be_solved(sim, result);
         if (flight != NULL && result->task_id[0] != 'D') {

@@ -12,6 +12,7 @@ struct ref_flight {
     bool may_queue;         /* a timer may have brought it back to the queue */
     bool is_named;          /* a callback named its task */
     bool must_board;        /* in this step it took over a task: whatever state that is in */
+    bool is_partial;        /* a callback brought its text, and the rest is asked for */
     enum phase phase;
     uint32_t key;
     client_id client;

@@ -170,6 +170,7 @@ struct token {
     uint64_t uid;         /* of its row */
     bool is_exclusive;    /* one of them must be the only one */
     bool is_durable;      /* its row was on the synced disk once */
+    bool is_partial;      /* safe in its attempt's row, while the rest of the answer is asked for */
     bool is_unsafe;       /* given out or dropped while the disk was full: nothing is promised */
     bool is_taken;        /* its row said that somebody gets it: a crash may come before that */
     bool is_reported;     /* somebody is saying that it is bad */
@@ -425,6 +426,11 @@ void sim_at(struct sim *sim, uint64_t in_ms, struct moment moment);
 int64_t sim_wall_ms(const struct sim *sim);
 /* Being one-time is a property of the thing. */
 bool sim_is_one_time(const struct sim *sim, uint32_t key);
+/* Answers to these are more than a text: a poll follows a callback. */
+static inline bool sim_wants_rest(uint32_t key)
+{
+    return key % 3 == 1;
+}
 /* Applies the event with the world's time and does what the engine asks for. */
 void sim_step(struct sim *sim, struct event *event);
 /* One more boundary between two effects: the crash may come here. */

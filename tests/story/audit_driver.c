@@ -238,6 +238,7 @@ static bool somebody_asks(struct audit *audit)
         draw_idempotency(audit, ask);
     /* Being one-time is a property of the parameters, and those are the key. */
     ask->is_one_time = ask->key.bytes[0] == '3' && audit->swarm.one_time > 0;
+    ask->wants_rest = ask->key.bytes[0] == '2';
     ask->is_id_told = audit_chance(audit, 30);
     ask->priority = (uint8_t)audit_below(audit, 12);
     ask->hold_ms =

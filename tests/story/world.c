@@ -190,6 +190,7 @@ static struct ask ask_of(const struct asking *asking, caller_id caller)
         .captcha = asking->captcha,
         .reuse = asking->reuse == REUSE_DEFAULT ? REUSE_SHARED : asking->reuse,
         .is_one_time = asking->is_one_time,
+        .wants_rest = asking->wants_rest,
         .is_id_told = asking->is_told,
         .has_idempotency = asking->idempotency != NULL,
         .priority = asking->priority,
@@ -398,10 +399,17 @@ void pending(struct world *world, const char *attempt)
 
 void solved(struct world *world, const char *attempt, const char *text)
 {
+    solved_with(world, attempt, text, NULL);
+}
+
+void solved_with(struct world *world, const char *attempt, const char *text, const char *extra)
+{
     struct vendor_result result = {.outcome = OUTCOME_SOLVED};
     result.text = blob_new(slice_from(text));
+    result.extra = extra == NULL ? NULL : blob_new(slice_from(extra));
     end_poll(world, attempt, result);
     blob_unref(result.text);
+    blob_unref(result.extra);
 }
 
 void failed(struct world *world, const char *attempt, enum class class, const char *code)
@@ -452,8 +460,8 @@ static void call_back(struct world *world, const char *name, const char *task,
 
 void callback(struct world *world, const char *attempt, const char *task, const char *text)
 {
-    struct vendor_result result = {.outcome = OUTCOME_SOLVED};
-    result.text = blob_new(slice_from(text));
+    const struct vendor_result result = {.outcome = OUTCOME_SOLVED,
+                                         .text = blob_new(slice_from(text))};
     call_back(world, attempt, task, result);
     blob_unref(result.text);
 }
@@ -476,8 +484,7 @@ void callback_undeliverable(struct world *world, const char *attempt, const char
 
 void callback_empty(struct world *world, const char *attempt, const char *task)
 {
-    const struct vendor_result result = {.outcome = OUTCOME_PENDING, .class = CLASS_PENDING};
-    call_back(world, attempt, task, result);
+    call_back(world, attempt, task, (struct vendor_result){.outcome = OUTCOME_PENDING});
 }
 
 static void end_probe(struct world *world, const struct probed *probed)

@@ -125,6 +125,7 @@ struct asking {
     bool at_once;     /* not held at all */
     bool is_told;     /* in.php */
     bool is_one_time; /* data-s and the like */
+    bool wants_rest;  /* its answer is more than a text */
     const char *pingback;
     uint16_t pool;
 };
@@ -166,6 +167,7 @@ void withdrawn(struct world *world, const char *attempt);
 /* How a poll ends. */
 void pending(struct world *world, const char *attempt);
 void solved(struct world *world, const char *attempt, const char *text);
+void solved_with(struct world *world, const char *attempt, const char *text, const char *extra);
 void failed(struct world *world, const char *attempt, enum class class, const char *code);
 void unheard(struct world *world, const char *attempt, uint32_t retry_after_ms);
 void poll_withdrawn(struct world *world, const char *attempt);

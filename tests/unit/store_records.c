@@ -62,6 +62,7 @@ static struct letter_row some_letter(struct rand *rand, uint64_t id)
         .reuse = (enum reuse)rand_below(rand, REUSE_NONE + 1),
         .priority = (uint8_t)rand_below(rand, 256),
         .is_one_time = flip(rand),
+        .wants_rest = flip(rand),
         .created_wall_ms = soon(rand),
         .told = (uint32_t)rand_u64(rand),
         .replays = (uint16_t)rand_u64(rand),
@@ -121,6 +122,7 @@ static struct flight_row some_flight(struct rand *rand, uint64_t id)
         .reuse = (enum reuse)rand_below(rand, REUSE_NONE + 1),
         .priority = (uint8_t)rand_below(rand, 256),
         .is_one_time = flip(rand),
+        .wants_rest = flip(rand),
         .is_over = flip(rand),
         .class = (enum class)rand_below(rand, CLASS_COUNT),
         .created_wall_ms = soon(rand),
@@ -140,11 +142,13 @@ static struct attempt_row some_attempt(struct rand *rand, uint64_t id)
         .captcha = (enum captcha)rand_below(rand, CAPTCHA_COUNT),
         .reuse = (enum reuse)rand_below(rand, REUSE_NONE + 1),
         .is_one_time = flip(rand),
+        .wants_rest = flip(rand),
         .is_counted = flip(rand),
         .is_closed = flip(rand),
         .is_solved = flip(rand),
         .cause_class = (enum class)rand_below(rand, CLASS_COUNT),
         .started_wall_ms = soon(rand),
+        .partial = flip(rand) ? some_bytes(rand) : NULL,
     };
     some_string(rand, row.cause, sizeof(row.cause));
     some_string(rand, row.task_id, sizeof(row.task_id));
@@ -250,6 +254,8 @@ struct record world_share(const struct record *record)
         (void)blob_ref(copy.solution.extra);
     } else if (record->kind == RECORD_FLIGHT) {
         (void)blob_ref(copy.flight.params);
+    } else if (record->kind == RECORD_ATTEMPT) {
+        (void)blob_ref(copy.attempt.partial);
     } else if (record->kind == RECORD_REQUEST) {
         (void)blob_ref(copy.request.pingback);
     } else if (record->kind == RECORD_LETTER) {
@@ -354,6 +360,7 @@ static const char *flight_difference(const struct flight_row *a, const struct fl
     SAME(reuse);
     SAME(priority);
     SAME(is_one_time);
+    SAME(wants_rest);
     SAME(is_over);
     SAME(class);
     SAME(created_wall_ms);
@@ -371,12 +378,14 @@ static const char *attempt_difference(const struct attempt_row *a, const struct 
     SAME(captcha);
     SAME(reuse);
     SAME(is_one_time);
+    SAME(wants_rest);
     SAME(is_counted);
     SAME(is_closed);
     SAME(is_solved);
     SAME(cause_class);
     SAME_STRING(cause);
     SAME(started_wall_ms);
+    SAME_BLOB(partial);
     SAME_STRING(task_id);
     return NULL;
 }
@@ -417,6 +426,7 @@ static const char *letter_difference(const struct letter_row *a, const struct le
     SAME(reuse);
     SAME(priority);
     SAME(is_one_time);
+    SAME(wants_rest);
     SAME(created_wall_ms);
     SAME(told);
     SAME(replays);
