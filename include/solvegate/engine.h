@@ -7,12 +7,20 @@
 
 struct engine;
 
+/* How often another attempt is made, by the class of the failure, and how soon. */
+struct retry_options {
+    uint32_t base_ms, cap_ms;
+    uint16_t busy, unsolvable, transient;
+};
+
 struct client_options {
     uint32_t slots;          /* how many of the plan's it may hold; 0: as many as there are */
     uint32_t weight;         /* share of the queue, at least 1 */
     uint32_t requests;       /* how many may wait; 0: as the engine's limit */
     uint64_t budget_per_day; /* accepted submits; UINT64_MAX: no limit */
     bool is_gone;            /* no longer configured: what it paid for becomes letters */
+    bool has_retry;          /* `retry` counts for it, not the engine's */
+    struct retry_options retry;
 };
 
 /* A target whose solutions are solved ahead. */

@@ -41,12 +41,15 @@ struct ask {
     uint8_t priority; /* 0 to 9, higher first within the client */
     uint16_t pool;    /* whose target this is, counted from 1; 0: of none */
     uint32_t hold_ms; /* 0: answer at once with the state; else hold until it is final */
-    uint32_t min_ttl_ms;    /* what must remain of a solution that is handed out */
-    uint32_t max_age_ms;    /* how old it may be; UINT32_MAX when the caller does not mind */
-    struct key key;         /* identity within its scope */
-    struct key idempotency; /* digest of client and idempotency key */
-    struct blob *params;    /* borrowed: what a submit sends */
-    struct blob *pingback;  /* borrowed, or NULL: where the caller wants its end told */
+    uint32_t min_ttl_ms;  /* what must remain of a solution that is handed out */
+    uint32_t max_age_ms;  /* how old it may be; UINT32_MAX when the caller does not mind */
+    bool has_max_retries; /* it wants no more attempts than max_retries after the first */
+    uint16_t max_retries;
+    uint32_t retry_delay_ms; /* the least pause before another attempt; 0: the operator's */
+    struct key key;          /* identity within its scope */
+    struct key idempotency;  /* digest of client and idempotency key */
+    struct blob *params;     /* borrowed: what a submit sends */
+    struct blob *pingback;   /* borrowed, or NULL: where the caller wants its end told */
 };
 
 struct look {

@@ -68,6 +68,9 @@ struct flight_row {
     bool is_over;     /* it failed, and not everybody has been told yet */
     enum class class; /* of the failure */
     int64_t created_wall_ms;
+    bool has_max_retries;
+    uint16_t max_retries;    /* as its first request wanted it */
+    uint32_t retry_delay_ms; /* the same */
     char code[ERROR_CODE_MAX];
     struct blob *params; /* owned */
 };

@@ -315,11 +315,12 @@ const struct command command_solve = {
     .summary = "Ask for one captcha and print its solution",
     .usage = "-m NAME [-s KEY] [-p URL] [--param NAME=VALUE]... [-i FILE] [--wait DURATION] "
              "[FLAGS]",
-    .details = "Prints the solution alone on standard output, words on standard error. Ctrl-C and "
-               "the end of --wait give the request up; what was paid for by then is finished and "
-               "kept by the gateway, and asking again finds it.\n"
-               "Parameters of the API that have no flag here, such as min_ttl, max_age and "
-               "priority, can be given with --param.\n" REMOTE_KEY_HELP,
+    .details =
+        "Prints the solution alone on standard output, words on standard error. Ctrl-C and "
+        "the end of --wait give the request up; what was paid for by then is finished and "
+        "kept by the gateway, and asking again finds it.\n"
+        "Parameters of the API that have no flag here, such as min_ttl, max_age, "
+        "priority, max_retries and retry_delay, can be given with --param.\n" REMOTE_KEY_HELP,
     .flags = flags,
     .examples = examples,
     .run = run,

@@ -98,6 +98,9 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     flight->priority = ask->priority < PRIORITIES ? ask->priority : PRIORITIES - 1;
     flight->is_one_time = ask->is_one_time;
     flight->wants_rest = ask->wants_rest;
+    flight->has_max_retries = ask->has_max_retries;
+    flight->max_retries = ask->max_retries;
+    flight->retry_delay_ms = ask->retry_delay_ms;
     wheel_arm(&engine->wheel, &flight->deadline, engine->now_ms + engine->options.solve_timeout_ms);
     COUNT(engine, flights);
     struct attempt *stray = stray_find(engine, &ask->key, ask->client, ask->reuse);
@@ -126,6 +129,9 @@ struct flight *flight_restore(struct engine *engine, const struct flight_row *ro
     flight->priority = row->priority < PRIORITIES ? row->priority : PRIORITIES - 1;
     flight->is_one_time = row->is_one_time;
     flight->wants_rest = row->wants_rest;
+    flight->has_max_retries = row->has_max_retries;
+    flight->max_retries = row->max_retries;
+    flight->retry_delay_ms = row->retry_delay_ms;
     flight->error_class = row->class;
     flight->error = row->code[0] == '\0' ? NULL : blob_new(slice_from(row->code));
     /* However long we were away, what is paid for gets time to be fetched. */

@@ -59,6 +59,8 @@ struct flight {
         verdict; /* after ERROR_ZERO_BALANCE: the one that tells whether it is busy or account; or 0 */
     uint16_t attempts;
     uint16_t tries[CLASS_COUNT]; /* retries used, per class */
+    uint16_t max_retries;        /* what its first request wanted, if it did */
+    uint32_t retry_delay_ms;     /* the same; 0: as the operator has it */
     enum flight_state state;
     enum class error_class;
     enum captcha captcha;
@@ -67,6 +69,7 @@ struct flight {
     uint8_t priority;
     bool is_one_time;
     bool wants_rest; /* its answer is more than a text */
+    bool has_max_retries;
     bool is_in_table;
     bool holds_slot;
     bool is_reserved; /* a unit of its client's budget is set aside for the next submit */

@@ -86,6 +86,9 @@ void journal_flight(struct engine *engine, struct flight *flight)
     row->priority = flight->priority;
     row->is_one_time = flight->is_one_time;
     row->wants_rest = flight->wants_rest;
+    row->has_max_retries = flight->has_max_retries;
+    row->max_retries = flight->max_retries;
+    row->retry_delay_ms = flight->retry_delay_ms;
     row->is_over = flight->state == FLIGHT_FAILED;
     row->class = flight->error_class;
     row->created_wall_ms = journal_wall_ms(engine, flight->created_ms);

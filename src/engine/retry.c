@@ -10,15 +10,33 @@
 #include "engine/stats.h"
 #include "engine/stray.h"
 
-static uint16_t most_tries(const struct engine *engine, enum class class)
+/* Its client's own, or everybody's. */
+static struct retry_options limits_of(const struct engine *engine, const struct flight *flight)
 {
+    const struct engine_options *options = &engine->options;
+    const struct client_options *client = &engine->clients[flight->client].options;
+    if (client->has_retry)
+        return client->retry;
+    return (struct retry_options){
+        .base_ms = options->retry_base_ms,
+        .cap_ms = options->retry_cap_ms,
+        .busy = options->retry_busy,
+        .unsolvable = options->retry_unsolvable,
+        .transient = options->retry_transient,
+    };
+}
+
+static uint16_t most_tries(const struct engine *engine, const struct flight *flight,
+                           enum class class)
+{
+    const struct retry_options limits = limits_of(engine, flight);
     switch (class) {
     case CLASS_BUSY:
-        return engine->options.retry_busy;
+        return limits.busy;
     case CLASS_UNSOLVABLE:
-        return engine->options.retry_unsolvable;
+        return limits.unsolvable;
     case CLASS_TRANSIENT:
-        return engine->options.retry_transient;
+        return limits.transient;
     case CLASS_UNKNOWN:
         return engine->options.retry_unknown;
     case CLASS_NONE:
@@ -34,11 +52,15 @@ static uint16_t most_tries(const struct engine *engine, enum class class)
     UNREACHABLE();
 }
 
-/* min(cap, base * 2^try) + random(0, jitter); what the vendor asks for counts too, up to the cap. */
-static uint64_t backoff_ms(struct engine *engine, unsigned tries, uint32_t asked_ms)
+/* min(cap, base * 2^try) + random(0, jitter); what the vendor or the request asks for counts too, up to the
+ * cap: a request may be more patient than the operator, never less. */
+static uint64_t backoff_ms(struct engine *engine, const struct flight *flight, unsigned tries,
+                           uint32_t asked_ms)
 {
-    const uint64_t cap = engine->options.retry_cap_ms;
-    uint64_t wait = engine->options.retry_base_ms;
+    const struct retry_options limits = limits_of(engine, flight);
+    const uint64_t cap = limits.cap_ms;
+    uint64_t wait =
+        flight->retry_delay_ms > limits.base_ms ? flight->retry_delay_ms : limits.base_ms;
     for (unsigned i = 0; i < tries && wait < cap; i++)
         wait *= 2;
     if (wait < asked_ms)
@@ -62,9 +84,16 @@ static bool is_tried_again(const struct engine *engine, const struct flight *fli
            !client_is_gone(engine, flight->client);
 }
 
+/* Whatever the cause: another submit is another submit. */
+static bool wants_another(const struct flight *flight)
+{
+    return !flight->has_max_retries || flight->attempts <= flight->max_retries;
+}
+
 static bool may_try_again(struct engine *engine, const struct flight *flight, enum class class)
 {
-    return is_tried_again(engine, flight) && flight->tries[class] < most_tries(engine, class) &&
+    return is_tried_again(engine, flight) && wants_another(flight) &&
+           flight->tries[class] < most_tries(engine, flight, class) &&
            slots_can_reserve(engine, flight) && stats_retry_allowed(engine);
 }
 
@@ -74,7 +103,7 @@ static void try_again(struct engine *engine, struct flight *flight,
     const enum class class = result->class;
     const bool is_at_once = class == CLASS_UNSOLVABLE;
     const uint64_t wait =
-        is_at_once ? 0 : backoff_ms(engine, flight->tries[class], result->retry_after_ms);
+        is_at_once ? 0 : backoff_ms(engine, flight, flight->tries[class], result->retry_after_ms);
     if (!may_try_again(engine, flight, class) || !is_in_time(engine, flight, wait)) {
         flight->retry_after_ms = result->retry_after_ms;
         flight_fail(engine, flight, class, slice_from(result->code));
@@ -197,7 +226,8 @@ void retry_after_window(struct engine *engine, struct flight *flight)
     flight->attempt->is_unheard = true;
     attempt_let_go(engine, flight->attempt);
     const bool may_resend = engine->options.resend_ambiguous && is_tried_again(engine, flight) &&
-                            slots_can_reserve(engine, flight) && !is_hopeless(engine);
+                            wants_another(flight) && slots_can_reserve(engine, flight) &&
+                            !is_hopeless(engine);
     if (!may_resend) {
         flight_fail(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
         return;

@@ -72,6 +72,27 @@ static void take_times(const struct config *config, struct engine_options *optio
     options->idempotency_ttl_ms = config->idempotency_ttl_ms;
 }
 
+static bool has_own_retry(const struct config_client *client)
+{
+    const struct config_retry *own = &client->retry;
+    return own->base_ms != UINT32_MAX || own->cap_ms != UINT32_MAX || own->busy != UINT16_MAX ||
+           own->unsolvable != UINT16_MAX || own->transient != UINT16_MAX;
+}
+
+/* What a client does not say is as for everybody. */
+static struct retry_options retry_of(const struct config *config,
+                                     const struct config_client *client)
+{
+    const struct config_retry *own = &client->retry;
+    return (struct retry_options){
+        .base_ms = own->base_ms == UINT32_MAX ? config->retry.base_ms : own->base_ms,
+        .cap_ms = own->cap_ms == UINT32_MAX ? config->retry.cap_ms : own->cap_ms,
+        .busy = own->busy == UINT16_MAX ? config->retry.busy : own->busy,
+        .unsolvable = own->unsolvable == UINT16_MAX ? config->retry.unsolvable : own->unsolvable,
+        .transient = own->transient == UINT16_MAX ? config->retry.transient : own->transient,
+    };
+}
+
 /* Without configured clients everybody is client 0, with no limits of its own. */
 static struct client_options *make_clients(const struct gate *gate, uint16_t *count)
 {
@@ -92,6 +113,8 @@ static struct client_options *make_clients(const struct gate *gate, uint16_t *co
             .requests = config->clients[i].requests,
             .budget_per_day = config->clients[i].budget_per_day,
             .is_gone = config->clients[i].is_gone,
+            .has_retry = has_own_retry(&config->clients[i]),
+            .retry = retry_of(config, &config->clients[i]),
         };
     return clients;
 }

@@ -10,6 +10,7 @@
 
 #define HOST_MAX 256
 #define DEFAULT_PRIORITY 5
+#define MAX_RETRIES 1000
 
 static bool fail(struct mistake *mistake, uint16_t status, const char *code, const char *word,
                  const char *detail)
@@ -212,6 +213,19 @@ static bool read_priority(const struct gate *gate, struct ask *ask, struct mista
     return true;
 }
 
+/* Fewer attempts and longer pauses than the operator's: never the other way round. */
+static bool read_retry(const struct gate *gate, struct ask *ask, struct mistake *mistake)
+{
+    const struct slice text = params_value(&gate->params, SLICE_OF("max_retries"));
+    unsigned long long value = 0;
+    if (text.len > 0 && (!slice_to_u64(text, &value) || value > MAX_RETRIES))
+        return fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS",
+                    "max_retries: expected a number from 0 to 1000");
+    ask->has_max_retries = text.len > 0;
+    ask->max_retries = (uint16_t)value;
+    return read_duration(gate, SLICE_OF("retry_delay"), &ask->retry_delay_ms, mistake);
+}
+
 /* ---- policy ------------------------------------------------------------------------------ */
 
 /* Type, then client, then request: the most specific wins. A client's word is about tokens; the
@@ -342,6 +356,6 @@ bool intake_ask(struct gate *gate, const struct http_request *request, client_id
            read_priority(gate, ask, mistake) &&
            read_duration(gate, SLICE_OF("min_ttl"), &ask->min_ttl_ms, mistake) &&
            read_duration(gate, SLICE_OF("max_age"), &ask->max_age_ms, mistake) &&
-           intake_hold(gate, &ask->hold_ms, mistake) &&
+           read_retry(gate, ask, mistake) && intake_hold(gate, &ask->hold_ms, mistake) &&
            read_idempotency(gate, request, ask, mistake);
 }

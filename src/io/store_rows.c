@@ -88,6 +88,8 @@ static void put_flight(struct sql_out *out, const struct flight_row *row, struct
     sql_put_word(out, row->code);
     sql_put_i64(out, row->created_wall_ms);
     sql_put_bytes(out, blob_slice(row->params));
+    sql_put_i64(out, row->has_max_retries ? row->max_retries : -1);
+    sql_put_i64(out, row->retry_delay_ms);
 }
 
 static void put_attempt(struct sql_out *out, const struct attempt_row *row, struct slice client)
@@ -312,6 +314,10 @@ static void take_flight(struct sql_in *in, struct flight_row *row, struct slice 
     sql_take_string(in, row->code, sizeof(row->code));
     row->created_wall_ms = sql_take_wall_ms(in);
     row->params = sql_take_blob(in);
+    const int64_t max_retries = sql_take_i64(in);
+    row->has_max_retries = max_retries >= 0 && max_retries <= UINT16_MAX;
+    row->max_retries = row->has_max_retries ? (uint16_t)max_retries : 0;
+    row->retry_delay_ms = sql_take_up_to(in, UINT32_MAX);
 }
 
 static void take_attempt(struct sql_in *in, struct attempt_row *row, struct slice *client)

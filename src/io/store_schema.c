@@ -80,7 +80,9 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "ALTER TABLE flight ADD COLUMN rest INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE attempt ADD COLUMN rest INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE attempt ADD COLUMN partial BLOB;"
-    "ALTER TABLE letter ADD COLUMN rest INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE letter ADD COLUMN rest INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE flight ADD COLUMN max_retries INTEGER NOT NULL DEFAULT -1;"
+    "ALTER TABLE flight ADD COLUMN retry_delay INTEGER NOT NULL DEFAULT 0;",
 };
 
 const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
@@ -106,7 +108,7 @@ const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
                        .key = "id",
                        .columns =
                            "id, key, client, type, reuse, priority, one_time, rest, over, class, "
-                           "code, created, params"},
+                           "code, created, params, max_retries, retry_delay"},
     /* An open attempt of a living flight may still be paid for, however old it is. */
     [RECORD_ATTEMPT] = {.name = "attempt",
                         .key = "name",

@@ -334,6 +334,10 @@ void api_write_explanation(struct buf *out, const struct identity *identity, con
     json_seconds(out, "min_ttl", ask->min_ttl_ms);
     if (ask->max_age_ms != UINT32_MAX)
         json_seconds(out, "max_age", ask->max_age_ms);
+    if (ask->has_max_retries)
+        json_number(out, "max_retries", ask->max_retries);
+    if (ask->retry_delay_ms > 0)
+        json_seconds(out, "retry_delay", ask->retry_delay_ms);
     json_bool(out, "cacheable", !identity->is_one_time && ask->reuse != REUSE_NONE);
     json_string(out, "would", outlook_word(outlook));
     if (outlook->refusal != REFUSAL_NONE)

@@ -38,6 +38,12 @@ enum client_scope {
     SCOPE_ADMIN = 2,
 };
 
+/* A client's own limits of retries; what it does not say is as for everybody. */
+struct config_retry {
+    uint32_t base_ms, cap_ms;             /* UINT32_MAX: not said */
+    uint16_t busy, unsolvable, transient; /* UINT16_MAX: not said */
+};
+
 struct config_client {
     char name[CLIENT_NAME_MAX];
     uint8_t key_hash[CLIENT_KEY_HASH_BYTES]; /* BLAKE2b-256; keys themselves are not kept */
@@ -50,7 +56,11 @@ struct config_client {
     uint64_t budget_per_day; /* UINT64_MAX: no limit */
     enum reuse reuse;        /* REUSE_DEFAULT when not said */
     bool is_gone;            /* a reload took it away; its place stays its own */
+    struct config_retry retry;
 };
+
+/* One that says nothing of its own. */
+void config_retry_init(struct config_retry *retry);
 
 /* A target whose solutions are solved ahead. */
 struct config_pool {

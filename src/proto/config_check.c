@@ -93,6 +93,26 @@ static void check_times(struct loader *loader)
     }
 }
 
+/* With what it says itself and what it has of everybody. */
+static void check_client_retries(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
+    for (size_t i = 0; i < config->client_count; i++) {
+        const struct config_retry *const own = &config->clients[i].retry;
+        const uint32_t base = own->base_ms == UINT32_MAX ? config->retry.base_ms : own->base_ms;
+        const uint32_t cap = own->cap_ms == UINT32_MAX ? config->retry.cap_ms : own->cap_ms;
+        const bool is_own = own->base_ms != UINT32_MAX || own->cap_ms != UINT32_MAX;
+        if (!is_own || base <= cap)
+            continue;
+        loader_enter(loader, ORIGIN_FILE, "clients");
+        (void)loader_push_index(loader, i);
+        (void)loader_push_key(loader, ".", SLICE_OF("retry"));
+        loader_mistake(loader, "expected base to be at most cap (%s), found %s", duration(cap, a),
+                       duration(base, b));
+    }
+}
+
 static void check_callbacks(struct loader *loader)
 {
     const struct config *const config = loader->config;
@@ -181,6 +201,7 @@ void check_together(struct loader *loader)
     check_upstream(loader);
     check_listen(loader);
     check_times(loader);
+    check_client_retries(loader);
     check_callbacks(loader);
     check_cache(loader);
     check_partial(loader);

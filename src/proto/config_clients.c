@@ -12,6 +12,17 @@ void config_hash_key(struct slice key, uint8_t out[CLIENT_KEY_HASH_BYTES])
     ASSERT(code == 0);
 }
 
+void config_retry_init(struct config_retry *retry)
+{
+    *retry = (struct config_retry){
+        .base_ms = UINT32_MAX,
+        .cap_ms = UINT32_MAX,
+        .busy = UINT16_MAX,
+        .unsolvable = UINT16_MAX,
+        .transient = UINT16_MAX,
+    };
+}
+
 /* The digest's first bytes: enough to tell clients apart, and of no use to somebody who measures how long
  * finding takes, since the digest of a guess says nothing about how near the guess was. */
 static uint64_t prefix_of(const uint8_t hash[CLIENT_KEY_HASH_BYTES])

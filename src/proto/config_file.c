@@ -35,7 +35,46 @@ static void refuse_unknown(struct loader *loader, struct slice prefix, struct sl
     buf_close(&suggestion);
 }
 
-/* The members of a group ("upstream.") or of one client; none of them holds further groups. */
+static bool is_object(struct loader *loader, yyjson_val *value)
+{
+    if (yyjson_is_obj(value))
+        return true;
+    static const struct option nothing = {.kind = OPTION_TEXT};
+    return loader_expected_text(loader, &nothing, "an object", value);
+}
+
+static void read_members(struct loader *loader, struct slice prefix, void *base,
+                         yyjson_val *object);
+
+/* "upstream" means the group "upstream.", a client's "retry" "clients[].retry."; longer names are of no group. */
+static void read_group(struct loader *loader, struct slice prefix, struct slice name, void *base,
+                       yyjson_val *value)
+{
+    char path[64];
+    const size_t len = prefix.len + name.len + 1;
+    if (len <= sizeof(path)) {
+        memcpy(path, prefix.data, prefix.len);
+        memcpy(path + prefix.len, name.data, name.len);
+        path[len - 1] = '.';
+    }
+    const struct slice group = {.data = path, .len = len};
+    if (len > sizeof(path) || !option_has_below(group))
+        refuse_unknown(loader, prefix, name);
+    else if (is_object(loader, value))
+        read_members(loader, group, base, value);
+}
+
+static void read_member(struct loader *loader, struct slice prefix, struct slice name, void *base,
+                        yyjson_val *value)
+{
+    const struct option *const option = option_find(prefix, name);
+    if (option != NULL)
+        read_value(loader, option, base, value);
+    else
+        read_group(loader, prefix, name, base, value);
+}
+
+/* The members of a group ("upstream.") or of one client, which may hold a further group. */
 static void read_members(struct loader *loader, struct slice prefix, void *base, yyjson_val *object)
 {
     yyjson_obj_iter iter = yyjson_obj_iter_with(object);
@@ -44,21 +83,13 @@ static void read_members(struct loader *loader, struct slice prefix, void *base,
         const struct slice name = {.data = yyjson_get_str(key), .len = yyjson_get_len(key)};
         yyjson_val *const value = yyjson_obj_iter_get_val(key);
         const size_t mark = loader_push_key(loader, ".", name);
-        const struct option *const option = option_find(prefix, name);
-        if (option == NULL)
+        /* Paths with dots are for messages; in the file they would be a second way to say the same. */
+        if (memchr(name.data, '.', name.len) != NULL)
             refuse_unknown(loader, prefix, name);
         else if (!loader_is_repeated(loader, object, name, value))
-            read_value(loader, option, base, value);
+            read_member(loader, prefix, name, base, value);
         loader_pop(loader, mark);
     }
-}
-
-static bool is_object(struct loader *loader, yyjson_val *value)
-{
-    if (yyjson_is_obj(value))
-        return true;
-    static const struct option nothing = {.kind = OPTION_TEXT};
-    return loader_expected_text(loader, &nothing, "an object", value);
 }
 
 /* What a client must have; a key that was given wrongly has been told already. */
@@ -77,6 +108,7 @@ static void require_of_client(struct loader *loader, yyjson_val *object)
 static void read_client(struct loader *loader, struct config_client *client, yyjson_val *object)
 {
     client->budget_per_day = UINT64_MAX;
+    config_retry_init(&client->retry);
     file_read_presets(loader, SLICE_OF(CLIENT_OPTION_PREFIX), client);
     if (!is_object(loader, object))
         return;
@@ -111,23 +143,6 @@ static void read_clients(struct loader *loader, yyjson_val *list)
     }
 }
 
-/* "upstream" means the group "upstream."; longer names are of no group. */
-static void read_group(struct loader *loader, struct slice name, yyjson_val *value)
-{
-    char prefix[64];
-    if (name.len + 1 > sizeof(prefix)) {
-        refuse_unknown(loader, SLICE_OF(""), name);
-        return;
-    }
-    memcpy(prefix, name.data, name.len);
-    prefix[name.len] = '.';
-    const struct slice group = {.data = prefix, .len = name.len + 1};
-    if (!option_has_below(group))
-        refuse_unknown(loader, SLICE_OF(""), name);
-    else if (is_object(loader, value))
-        read_members(loader, group, loader->config, value);
-}
-
 /* A member of the whole: an option, the list of clients, or a group of options. */
 static void read_top_member(struct loader *loader, struct slice name, yyjson_val *value)
 {
@@ -142,7 +157,7 @@ static void read_top_member(struct loader *loader, struct slice name, yyjson_val
     else if (slice_equals(name, SLICE_OF("pools")))
         pool_list_read(loader, value);
     else
-        read_group(loader, name, value);
+        read_group(loader, SLICE_OF(""), name, loader->config, value);
 }
 
 static void read_top(struct loader *loader, yyjson_val *root)

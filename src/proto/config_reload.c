@@ -160,6 +160,7 @@ static void merge_clients(const struct config *running, struct config *fresh)
         gone->is_gone = true;
         gone->weight = 1;
         gone->budget_per_day = UINT64_MAX;
+        config_retry_init(&gone->retry);
     }
     for (size_t i = 0; i < fresh->client_count; i++)
         if (fresh->clients[i].name[0] != '\0')

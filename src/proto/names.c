@@ -88,6 +88,8 @@ static enum name_role role_of_9_to_16(struct slice name)
         break;
     case 11:
         MATCH("header_acao", NAME_TRANSPORT);
+        MATCH("max_retries", NAME_TRANSPORT);
+        MATCH("retry_delay", NAME_TRANSPORT);
         MATCH("textcaptcha", NAME_TEXTCAPTCHA);
         MATCH("validate_id", NAME_ONCE);
         break;

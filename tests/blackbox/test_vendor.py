@@ -3,8 +3,8 @@
 import time
 from email.utils import formatdate
 
-from gateway import World, free_port, together
-from harness import check, equal, run, test, wait_until
+from gateway import ALICE, BOB, PAGE, World, clients, free_port, together
+from harness import check, contains, equal, run, test, wait_until
 from vendor_world import calls, gaps, letters, metric, paid_for, problem, rejections, sim_at, strike, wait_counter
 
 LOG = ("--solve-time", "150ms", "--log")
@@ -72,6 +72,38 @@ def each_class_of_errors_has_its_own_number_of_retries():
         equal(rejections(world, "ERROR_GOOGLEKEY"), 1, "caller: submits")
         equal(len(paid_for(world, "SIM-ERROR_BAD_PROXY")), 1, "proxy: submits")
         equal(rejections(world, "ERROR_PROXY_CONNECTION_FAILED"), 1, "proxy at the submit: submits")
+
+
+@test
+def a_request_may_want_fewer_retries_and_longer_pauses_in_both_doors():
+    with World({"retry": {"base": "50ms", "cap": "600ms"}}, sim=LOG) as world:
+        fault = "SIM-SUBMIT-ERROR_SERVER_ERROR"
+        problem(world.solve(sitekey=fault, max_retries=0), 502, "vendor_unreachable")
+        equal(rejections(world, "ERROR_SERVER_ERROR"), 1, "submits with max_retries 0")
+        task = world.submit_id(sitekey=fault, max_retries="1", retry_delay="500ms")
+        equal(world.result_text(task), "ERROR_SERVER_ERROR")
+        equal(rejections(world, "ERROR_SERVER_ERROR"), 3, "submits with max_retries 1")
+        [pause] = gaps([call.at for call in calls(world, "in.php", "SERVER_ERROR")])[1:]
+        check(pause >= 0.49, f"a pause of {pause:.2f} s instead of half a second")
+        # Neither is part of what is asked for, nor sent to the vendor, and the operator's limits hold.
+        explained = world.call("POST", "/v1/explain", {"method": "turnstile", "sitekey": fault, "pageurl": PAGE,
+                                                       "max_retries": 7, "retry_delay": 2}).json()
+        equal((explained["max_retries"], explained["retry_delay"]), (7, 2))
+        check("max_retries" not in explained["counted"], f"{explained}")
+        problem(world.solve(sitekey=fault, max_retries=100), 502, "vendor_unreachable")
+        equal(rejections(world, "ERROR_SERVER_ERROR"), 7, "submits with max_retries 100")
+        for wrong in ({"max_retries": 1001}, {"max_retries": "many"}, {"retry_delay": "soon"}):
+            contains(problem(world.solve(**wrong), 422, "bad_parameter")["detail"], next(iter(wrong)))
+
+
+@test
+def a_client_may_have_retries_of_its_own():
+    with World(clients(alice={"retry": {"transient": 0}}), sim=LOG) as world:
+        fault = "SIM-SUBMIT-ERROR_SERVER_ERROR"
+        problem(world.solve(sitekey=fault, key=ALICE), 502, "vendor_unreachable")
+        equal(rejections(world, "ERROR_SERVER_ERROR"), 1, "submits of the one with its own limit")
+        problem(world.solve(sitekey=fault, key=BOB), 502, "vendor_unreachable")
+        equal(rejections(world, "ERROR_SERVER_ERROR"), 5, "submits with those of another")
 
 
 @test

@@ -103,6 +103,91 @@ static void what_we_do_not_know_is_tried_once_more(void **state)
     assert_int_equal(stats_of(w)->failures_unknown, 1);
 }
 
+static void a_request_may_want_fewer_attempts_than_the_operator_allows(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .has_max_retries = true, .max_retries = 1);
+    /* Who joins has no say in it. */
+    ask(w, "joe", .key = "K");
+    not_sent(w, "a1");
+    pass(w, 1000);
+    rejected(w, "a2", CLASS_BUSY, BUSY);
+    ask(w, "bob", .key = "L", .has_max_retries = true, .max_retries = 0);
+    pass(w, 1000);
+    ambiguous(w, "a3");
+    pass(w, 60000);
+    expect(w, "[     0] submit a1 K\n"
+              "[  1000] submit a2 K\n"
+              "[  1000] answer ann r1 failed ERROR_NO_SLOT_AVAILABLE (busy) attempts 2\n"
+              "[  1000] answer joe r2 failed ERROR_NO_SLOT_AVAILABLE (busy) attempts 2\n"
+              "[  2000] submit a3 L\n"
+              "[ 47000] answer bob r3 failed ERROR_AMBIGUOUS_SUBMIT (ambiguous) attempts 1\n");
+}
+
+static void a_request_gets_no_more_attempts_than_the_operator_allows(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .has_max_retries = true, .max_retries = 100);
+    rejected(w, "a1", CLASS_UNKNOWN, "ERROR_NEW_MOON");
+    pass(w, 1000);
+    rejected(w, "a2", CLASS_UNKNOWN, "ERROR_NEW_MOON");
+    expect(w, "[     0] submit a1 K\n"
+              "[  1000] submit a2 K\n"
+              "[  1000] answer ann r1 failed ERROR_NEW_MOON (unknown) attempts 2\n");
+}
+
+static void a_request_may_be_more_patient_than_the_operator_but_not_less(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .retry_delay_ms = 4000);
+    ask(w, "bob", .key = "L", .retry_delay_ms = 1);
+    ask(w, "cat", .key = "M", .retry_delay_ms = 3600000);
+    not_sent(w, "a1");
+    not_sent(w, "a2");
+    not_sent(w, "a3");
+    pass(w, 60000);
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] submit a2 L\n"
+              "[     0] submit a3 M\n"
+              "[  1000] submit a4 L\n"
+              "[  4000] submit a5 K\n"
+              "[ 60000] submit a6 M\n");
+    skip_lines(w);
+}
+
+static void a_client_may_have_limits_of_its_own(void **state)
+{
+    (void)state;
+    static const struct client_options clients[] = {
+        {.weight = 1, .budget_per_day = UINT64_MAX},
+        {.weight = 1,
+         .budget_per_day = UINT64_MAX,
+         .has_retry = true,
+         .retry = {.base_ms = 200, .cap_ms = 300, .busy = 0, .transient = 2}},
+    };
+    struct engine_options options = world_options();
+    options.clients = clients;
+    options.client_count = 2;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .client = 1);
+    not_sent(w, "a1");
+    pass(w, 200);
+    not_sent(w, "a2");
+    pass(w, 300);
+    not_sent(w, "a3");
+    ask(w, "bob", .key = "L", .client = 1);
+    rejected(w, "a4", CLASS_BUSY, BUSY);
+    expect(w, "[     0] submit a1 K of client 1\n"
+              "[   200] submit a2 K of client 1\n"
+              "[   500] submit a3 K of client 1\n"
+              "[   500] answer ann r1 failed ERROR_NOT_SENT (transient) attempts 3\n"
+              "[   500] submit a4 L of client 1\n"
+              "[   500] answer bob r2 failed ERROR_NO_SLOT_AVAILABLE (busy) attempts 1\n");
+}
+
 static void callers_and_proxies_mistakes_are_answered_at_once(void **state)
 {
     (void)state;
@@ -376,6 +461,10 @@ int main(void)
         STORY(transient_faults_back_off_three_times),
         STORY(the_unsolvable_is_tried_twice_more_at_once),
         STORY(what_we_do_not_know_is_tried_once_more),
+        STORY(a_request_may_want_fewer_attempts_than_the_operator_allows),
+        STORY(a_request_gets_no_more_attempts_than_the_operator_allows),
+        STORY(a_request_may_be_more_patient_than_the_operator_but_not_less),
+        STORY(a_client_may_have_limits_of_its_own),
         STORY(callers_and_proxies_mistakes_are_answered_at_once),
         STORY(each_class_counts_for_itself),
         STORY(backoff_stops_growing_at_the_cap),

@@ -200,6 +200,9 @@ static struct ask ask_of(const struct asking *asking, caller_id caller)
                                                       : asking->hold_ms,
         .min_ttl_ms = asking->min_ttl_ms,
         .max_age_ms = asking->max_age_ms == 0 ? UINT32_MAX : asking->max_age_ms,
+        .has_max_retries = asking->has_max_retries,
+        .max_retries = asking->max_retries,
+        .retry_delay_ms = asking->retry_delay_ms,
         .key = key_named(asking->key),
     };
     if (ask.has_idempotency)

@@ -122,6 +122,9 @@ struct asking {
     uint32_t hold_ms;
     uint32_t min_ttl_ms;
     uint32_t max_age_ms;
+    bool has_max_retries;
+    uint16_t max_retries;
+    uint32_t retry_delay_ms;
     bool at_once;     /* not held at all */
     bool is_told;     /* in.php */
     bool is_one_time; /* data-s and the like */

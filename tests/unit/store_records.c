@@ -127,7 +127,10 @@ static struct flight_row some_flight(struct rand *rand, uint64_t id)
         .class = (enum class)rand_below(rand, CLASS_COUNT),
         .created_wall_ms = soon(rand),
         .params = some_bytes(rand),
+        .has_max_retries = flip(rand),
+        .retry_delay_ms = (uint32_t)rand_u64(rand),
     };
+    row.max_retries = row.has_max_retries ? (uint16_t)rand_u64(rand) : 0;
     some_string(rand, row.code, sizeof(row.code));
     return row;
 }
@@ -364,6 +367,9 @@ static const char *flight_difference(const struct flight_row *a, const struct fl
     SAME(is_over);
     SAME(class);
     SAME(created_wall_ms);
+    SAME(has_max_retries);
+    SAME(max_retries);
+    SAME(retry_delay_ms);
     SAME_STRING(code);
     SAME_BLOB(params);
     return NULL;

@@ -51,7 +51,9 @@ static const char complete[] =
     "  \"clients\": [\n"
     "    {\"name\": \"crawler\", \"key\": \"" KEY_A "\", \"scopes\": [\"solve\", \"admin\"],\n"
     "     \"allow_hosts\": [\"*.Example.com.\", \"example.org\"], \"slots\": 3, \"weight\": 4,\n"
-    "     \"requests\": 5, \"budget_per_day\": 6, \"reuse\": \"single\"},\n"
+    "     \"requests\": 5, \"budget_per_day\": 6, \"reuse\": \"single\",\n"
+    "     \"retry\": {\"base\": \"3s\", \"cap\": \"31s\", \"busy\": 1, \"unsolvable\": 0, "
+    "\"transient\": 7}},\n"
     "    {\"name\": \"qa.2\", \"key_hash\":\n"
     "     \"2788636be25cace0bd9e45bdde650b4fc0e979575d7f3d58c6248b18ab237609\"},\n"
     "  ],\n"
@@ -209,6 +211,11 @@ static void clients_carry_everything_they_were_given(void **state)
     assert_int_equal(crawler->requests, 5);
     assert_int_equal(crawler->budget_per_day, 6);
     assert_int_equal(crawler->reuse, REUSE_SINGLE);
+    assert_int_equal(crawler->retry.base_ms, 3000);
+    assert_int_equal(crawler->retry.cap_ms, 31000);
+    assert_int_equal(crawler->retry.busy, 1);
+    assert_int_equal(crawler->retry.unsolvable, 0);
+    assert_int_equal(crawler->retry.transient, 7);
     const struct config_client *const qa = &world.config.clients[1];
     assert_string_equal(qa->name, "qa.2");
     assert_int_equal(qa->scopes, SCOPE_SOLVE);
@@ -218,6 +225,7 @@ static void clients_carry_everything_they_were_given(void **state)
     assert_int_equal(qa->requests, 0);
     assert_true(qa->budget_per_day == UINT64_MAX);
     assert_int_equal(qa->reuse, REUSE_DEFAULT);
+    assert_true(qa->retry.base_ms == UINT32_MAX && qa->retry.busy == UINT16_MAX);
     world_close(&world);
 }
 

@@ -117,6 +117,19 @@ static void a_value_out_of_range_is_told_with_the_range(void **state)
     world_expect(
         FILE_WITH("\"clients\": [{\"name\": \"a\", \"key\": \"" KEY_A "\", \"weight\": 0}]"),
         "gate.json: clients[0].weight: expected a whole number of 1 to 1000, found 0\n");
+    world_expect(
+        FILE_WITH("\"clients\": [{\"name\": \"a\", \"key\": \"" KEY_A
+                  "\", \"retry\": {\"busy\": 1001}}]"),
+        "gate.json: clients[0].retry.busy: expected a whole number of 0 to 1000, found 1001\n");
+    world_expect(FILE_WITH("\"clients\": [{\"name\": \"a\", \"key\": \"" KEY_A
+                           "\", \"retry\": {\"base\": \"2m\"}}]"),
+                 "gate.json: clients[0].retry: expected base to be at most cap (1m), found 2m\n");
+    world_expect(
+        FILE_WITH("\"clients\": [{\"name\": \"a\", \"key\": \"" KEY_A "\", \"retry\": 5}]"),
+        "gate.json: clients[0].retry: expected an object, found 5\n");
+    world_expect(
+        FILE_WITH("\"clients\": [{\"name\": \"a\", \"key\": \"" KEY_A "\", \"retry.busy\": 5}]"),
+        "gate.json: clients[0].retry.busy: unknown key\n");
 }
 
 static void bad_values_are_told_in_their_own_words(void **state)
