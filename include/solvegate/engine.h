@@ -88,6 +88,10 @@ struct engine_options {
     uint64_t letter_keep_ms;
     uint32_t letter_alert_above;
     uint32_t replay_interval_ms; /* between two letters of a replay */
+    uint32_t
+        letter_retry_every_ms; /* a letter is replayed by itself so long after it failed; 0: never */
+    uint32_t letter_retry_classes; /* which: a bit for each enum class */
+    uint16_t letter_retry_max;     /* how often, at most */
 
     uint16_t notice_retries; /* of telling a caller's own address, before it becomes a letter */
     uint32_t notice_base_ms;
@@ -204,6 +208,7 @@ struct letter_view {
     int64_t expires_wall_ms;
     uint32_t told; /* callers that heard of the failure */
     uint16_t replays;
+    uint16_t retries;  /* of those, by itself */
     bool is_replaying; /* queued for it, or under way */
     const struct blob *params;
     const struct attempt_note *notes;

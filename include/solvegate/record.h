@@ -157,6 +157,7 @@ struct letter_row {
     int64_t created_wall_ms;
     uint32_t told;
     uint16_t replays;
+    uint16_t retries;      /* of those, by itself */
     struct blob *error;    /* owned */
     struct blob *params;   /* owned */
     request_id request;    /* whose caller could not be told, or 0 */

@@ -177,11 +177,19 @@ static void check_solutions(const struct engine *engine)
     ASSERT(engine->shares.cached_bytes.total <= engine->options.max_solution_bytes);
 }
 
+/* Its bytes. Whoever was lined up by nobody's order waits in the line. */
+static uint64_t check_letter(const struct engine *engine, const struct letter *letter)
+{
+    ASSERT(!letter->is_retried || (!list_is_empty(&letter->ride) && letter->flight == NULL));
+    ASSERT(letter->retries <= letter->replays && letter->idle_ms <= engine->now_ms);
+    return letter_bytes(letter);
+}
+
 static void check_bytes(const struct engine *engine)
 {
     uint64_t of_letters = 0;
     for (slab_id id = 0; (id = slab_next(&engine->letters, id)) != 0;)
-        of_letters += letter_bytes(slab_get(&engine->letters, id));
+        of_letters += check_letter(engine, slab_get(&engine->letters, id));
     ASSERT(of_letters == engine->letter_bytes);
 }
 

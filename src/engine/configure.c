@@ -1,5 +1,6 @@
 /* A reload: options that only matter from now on are taken, everything that memory was reserved for stays. */
 #include "engine/account.h"
+#include "engine/letters_retry.h"
 #include "engine/slots.h"
 #include "engine/state.h"
 
@@ -41,5 +42,6 @@ void engine_configure(struct engine *engine, const struct engine_options *option
         slots_set_plan(engine);
     if (is_switched)
         account_watch_plan(engine);
+    letters_watch(engine);
     slots_configure(engine, options->clients, options->client_count);
 }

@@ -9,6 +9,7 @@
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
+#include "engine/letters_retry.h"
 #include "engine/notice.h"
 #include "engine/pool.h"
 #include "engine/recover.h"
@@ -54,6 +55,9 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
         return;
     case TIMER_REPLAY:
         letters_on_replay_timer(engine);
+        return;
+    case TIMER_SWEEP:
+        letters_on_sweep_timer(engine);
         return;
     case TIMER_PLAN:
         account_on_plan_timer(engine);
@@ -334,6 +338,8 @@ void engine_options_init(struct engine_options *options)
         .letter_keep_ms = UINT64_C(7) * 86400000,
         .letter_alert_above = 10,
         .replay_interval_ms = 100,
+        .letter_retry_classes = 1u << CLASS_BUSY | 1u << CLASS_TRANSIENT | 1u << CLASS_TIMEOUT,
+        .letter_retry_max = 3,
         .notice_retries = 5,
         .notice_base_ms = 1000,
         .notice_cap_ms = 60000,
@@ -441,6 +447,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     slots_init(engine, options->clients);
     breaker_init(engine);
     letters_init(engine);
+    letters_watch(engine);
     journal_init(engine);
     stats_init(engine);
     stats_set_clock(engine, now_ms, wall_ms);

@@ -255,6 +255,7 @@ void journal_letter(struct engine *engine, const struct letter *letter)
     row->created_wall_ms = letter->created_wall_ms;
     row->told = letter->told;
     row->replays = letter->replays;
+    row->retries = letter->retries;
     row->error = blob_ref(letter->error);
     row->params = blob_ref(letter->params);
     row->request = letter->request;

@@ -81,8 +81,7 @@ static bool carry_out(struct engine *engine, struct letter *letter,
             return false;
         if (bank_orphan(engine, letter))
             return true;
-        list_append(&engine->replays, &letter->ride);
-        engine->replay_count++;
+        letter_line_up(engine, letter);
         return true;
     case LETTER_CANCEL:
         if (was_waiting)
@@ -216,8 +215,7 @@ void letter_jobs_work(struct engine *engine)
     while (engine->letter_job_count > 0 && looks > 0 && work_on(engine, job_at(engine, 0), &looks))
         finish(engine, job_at(engine, 0));
     engine->work += most - looks;
-    if (!list_is_empty(&engine->replays) && !engine->replay_timer.is_armed && !engine->is_draining)
-        wheel_arm(&engine->wheel, &engine->replay_timer, engine->now_ms);
+    letters_start_replays(engine);
 }
 
 void letter_jobs_pass(struct engine *engine, const struct letter *letter)
@@ -286,6 +284,7 @@ static void view_letter(const struct engine *engine, const struct letter *letter
         .expires_wall_ms = letter->created_wall_ms + (int64_t)engine->options.letter_keep_ms,
         .told = letter->told,
         .replays = letter->replays,
+        .retries = letter->retries,
         .is_replaying = letter_is_replaying(letter),
         .params = letter->params,
         .kind = letter->kind,

@@ -3,6 +3,7 @@
 #include "engine/ask.h"
 #include "engine/cache.h"
 #include "engine/journal.h"
+#include "engine/letters_retry.h"
 #include "engine/notice.h"
 
 void letters_init(struct engine *engine)
@@ -10,6 +11,7 @@ void letters_init(struct engine *engine)
     list_init(&engine->letter_list);
     list_init(&engine->replays);
     wheel_timer_init(&engine->replay_timer, TIMER_REPLAY);
+    wheel_timer_init(&engine->sweep_timer, TIMER_SWEEP);
 }
 
 /* ---- birth and death --------------------------------------------------------------------- */
@@ -37,6 +39,20 @@ void letter_leave_ride(struct engine *engine, struct letter *letter)
         engine->replay_count--;
     list_unlink(&letter->ride);
     letter->flight = NULL;
+    letter->is_retried = false;
+    letter->idle_ms = engine->now_ms;
+}
+
+void letter_line_up(struct engine *engine, struct letter *letter)
+{
+    list_append(&engine->replays, &letter->ride);
+    engine->replay_count++;
+}
+
+void letters_start_replays(struct engine *engine)
+{
+    if (!list_is_empty(&engine->replays) && !engine->replay_timer.is_armed && !engine->is_draining)
+        wheel_arm(&engine->wheel, &engine->replay_timer, engine->now_ms);
 }
 
 static void join_client(struct engine *engine, struct letter *letter)
@@ -70,6 +86,7 @@ static void letter_free(struct engine *engine, struct letter *letter)
         notice_cancel(engine, letter->notice);
     letter_leave_ride(engine, letter);
     letter_jobs_pass(engine, letter);
+    letters_sweep_past(engine, letter);
     list_unlink(&letter->link);
     wheel_cancel(&engine->wheel, &letter->expiry);
     table_remove(&engine->letters_by_number, &letter->node);
@@ -150,6 +167,7 @@ static void enter(struct engine *engine, struct letter *letter, uint64_t left_ms
     letter->node.key = key_from_u64(letter->number);
     engine->letter_bytes += letter_bytes(letter);
     list_init(&letter->ride);
+    letter->idle_ms = engine->now_ms;
     list_init(&letter->link);
     list_append(&engine->letter_list, &letter->link);
     list_init(&letter->own);
@@ -344,6 +362,7 @@ void letter_restore(struct engine *engine, const struct letter_row *row, uint64_
     letter->created_wall_ms = row->created_wall_ms;
     letter->told = row->told;
     letter->replays = row->replays;
+    letter->retries = row->retries;
     letter->request = row->request;
     letter->client = row->client;
     letter->captcha = row->captcha;
@@ -422,9 +441,14 @@ void letters_on_failed(struct engine *engine, struct flight *flight)
 
 static void ride_on(struct engine *engine, struct letter *letter, struct flight *flight)
 {
+    const bool is_retried = letter->is_retried;
     letter_leave_ride(engine, letter);
     letter->flight = flight;
     letter->replays++;
+    letter->retries += is_retried;
+    /* A crash must not make it forget how often it was tried. */
+    if (is_retried)
+        journal_letter(engine, letter);
     list_append(&flight->letters, &letter->ride);
     COUNT(engine, letters_replayed);
 }

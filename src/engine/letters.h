@@ -23,6 +23,11 @@ uint32_t letter_bytes(const struct letter *letter);
 
 void letters_init(struct engine *engine);
 
+/* Has it replayed when its turn comes. */
+void letter_line_up(struct engine *engine, struct letter *letter);
+/* The queue is looked at from now on. */
+void letters_start_replays(struct engine *engine);
+
 /* Ends of a flight: letters that ride on it are settled or get its history; a flight that failed
  * for the operator to see becomes a letter itself. */
 void letters_on_solved(struct engine *engine, struct flight *flight);

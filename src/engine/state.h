@@ -27,6 +27,7 @@ enum timer_kind {
     TIMER_BREAKER,     /* time to probe */
     TIMER_LETTER,      /* a dead letter was kept long enough */
     TIMER_REPLAY,      /* the next letter of a replay may go */
+    TIMER_SWEEP,       /* letters are looked through for those to replay by themselves */
     TIMER_PLAN,        /* slots: auto asks again */
     TIMER_POOL,        /* nobody asked for long, or a refill may be tried again */
     TIMER_NOTICE,      /* a caller's own address is told again */
@@ -194,7 +195,9 @@ struct letter {
     request_id request; /* whose caller could not be told, or 0 */
     int64_t created_wall_ms;
     uint32_t told;
+    uint64_t idle_ms; /* since when it waits for somebody to replay it */
     uint16_t replays;
+    uint16_t retries; /* of those, by itself */
     client_id client;
     enum captcha captcha;
     enum class class;
@@ -203,6 +206,7 @@ struct letter {
     uint8_t priority;
     bool is_one_time;
     bool wants_rest;
+    bool is_retried; /* it waits for its replay, and nobody ordered that */
     char task_id[TASK_ID_MAX];
 };
 
@@ -363,6 +367,8 @@ struct engine {
     uint32_t replay_count;
     uint32_t notice_replays; /* letters about notices that are told again */
     struct wheel_timer replay_timer;
+    struct wheel_timer sweep_timer;
+    struct list *sweep; /* the link of the letter to look at next, or NULL: the first */
     uint64_t letter_serial;
     bool letters_are_alerted;
     struct letter_job letter_jobs[LETTER_JOBS]; /* a ring */

@@ -32,6 +32,9 @@ static void take_letters(const struct config *config, struct engine_options *opt
     options->letter_keep_ms = config->letters.keep_ms;
     options->letter_alert_above = config->letters.alert_above;
     options->replay_interval_ms = config->letters.replay_interval_ms;
+    options->letter_retry_every_ms = config->letters.retry_every_ms;
+    options->letter_retry_classes = config->letters.retry_classes;
+    options->letter_retry_max = config->letters.retry_max;
 }
 
 static void take_callbacks(const struct config *config, struct engine_options *options)

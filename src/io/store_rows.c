@@ -164,6 +164,7 @@ static void put_letter(struct sql_out *out, const struct letter_row *row, struct
     sql_put_word(out, row->task_id);
     sql_put_bytes(out, blob_slice(row->extra));
     sql_put_i64(out, row->fresh_wall_ms);
+    sql_put_i64(out, row->retries);
 }
 
 void row_put(struct sql_out *out, const struct record *record, struct slice client,
@@ -390,6 +391,7 @@ static void take_letter(struct sql_in *in, struct letter_row *row, struct slice 
     sql_take_string(in, row->task_id, sizeof(row->task_id));
     row->extra = sql_take_blob(in);
     row->fresh_wall_ms = sql_take_wall_ms(in);
+    row->retries = (uint16_t)sql_take_up_to(in, UINT16_MAX);
 }
 
 void row_take(struct sql_in *in, struct record *record, struct slice *client)

@@ -82,7 +82,8 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "ALTER TABLE attempt ADD COLUMN partial BLOB;"
     "ALTER TABLE letter ADD COLUMN rest INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE flight ADD COLUMN max_retries INTEGER NOT NULL DEFAULT -1;"
-    "ALTER TABLE flight ADD COLUMN retry_delay INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE flight ADD COLUMN retry_delay INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE letter ADD COLUMN retries INTEGER NOT NULL DEFAULT 0;",
 };
 
 const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
@@ -131,7 +132,7 @@ const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
                        .columns =
                            "number, key, client, type, class, reuse, priority, one_time, rest, "
                            "created, told, replays, error, notes, params, kind, request, "
-                           "pingback, text, task, extra, fresh"},
+                           "pingback, text, task, extra, fresh, retries"},
 };
 
 bool schema_is_ours(struct sqlite3 *db, struct buf *mistake)

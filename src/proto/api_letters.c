@@ -118,6 +118,7 @@ void api_write_letter(struct buf *out, const struct letter_view *view, bool is_f
     json_time(out, "expires", view->expires_wall_ms);
     json_number(out, "callers_told", view->told);
     json_number(out, "replays", view->replays);
+    json_number(out, "retries", view->retries);
     json_bool(out, "replaying", view->is_replaying);
     json_number(out, "attempt_count", view->note_count);
     if (is_full) {

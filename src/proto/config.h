@@ -133,6 +133,9 @@ struct config {
         uint32_t max;
         uint64_t max_bytes;
         uint32_t replay_interval_ms;
+        uint32_t retry_every_ms; /* 0: letters are replayed by order only */
+        uint32_t retry_classes;  /* a bit for each enum class */
+        uint16_t retry_max;
     } letters;
     char alerts_url[CONFIG_TEXT_MAX]; /* "": log and metric only */
 

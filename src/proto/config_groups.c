@@ -88,6 +88,18 @@ static bool add_host(struct loader *loader, const struct option *option,
     return true;
 }
 
+static bool add_class(struct loader *loader, const struct option *option, struct slice text,
+                      struct yyjson_val *value)
+{
+    const struct option_word *word = option->words;
+    while (word->text != NULL && !slice_equals(text, slice_from(word->text)))
+        word++;
+    if (word->text == NULL)
+        return loader_expected(loader, option, value);
+    loader->config->letters.retry_classes |= UINT32_C(1) << word->value;
+    return true;
+}
+
 void group_clear(const struct option *option, void *base)
 {
     if (option->kind == OPTION_LISTEN)
@@ -96,6 +108,8 @@ void group_clear(const struct option *option, void *base)
         ((struct config *)base)->trusted_proxy_count = 0;
     else if (option->kind == OPTION_HOOKS)
         ((struct config *)base)->callbacks.allow_count = 0;
+    else if (option->kind == OPTION_CLASSES)
+        ((struct config *)base)->letters.retry_classes = 0;
     else if (option->kind == OPTION_SCOPES)
         ((struct config_client *)base)->scopes = 0;
 }
@@ -113,6 +127,8 @@ bool group_add(struct loader *loader, const struct option *option, void *base,
         return add_network(loader, option, text, value);
     if (option->kind == OPTION_HOOKS)
         return add_hook(loader, option, text, value);
+    if (option->kind == OPTION_CLASSES)
+        return add_class(loader, option, text, value);
     if (option->kind == OPTION_SCOPES)
         return add_scope(loader, option, base, text, value);
     ASSERT(option->kind == OPTION_HOSTS);

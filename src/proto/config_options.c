@@ -50,8 +50,8 @@ bool option_is_below(const struct option *option, struct slice prefix)
 bool option_is_list(const struct option *option)
 {
     return option->kind == OPTION_LISTEN || option->kind == OPTION_NETWORKS ||
-           option->kind == OPTION_HOOKS || option->kind == OPTION_SCOPES ||
-           option->kind == OPTION_HOSTS;
+           option->kind == OPTION_HOOKS || option->kind == OPTION_CLASSES ||
+           option->kind == OPTION_SCOPES || option->kind == OPTION_HOSTS;
 }
 
 bool option_is_per_type(const struct option *option)

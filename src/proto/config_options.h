@@ -20,6 +20,7 @@ enum option_kind {
     OPTION_LISTEN,
     OPTION_NETWORKS,
     OPTION_HOOKS,
+    OPTION_CLASSES,
     /* one value per type of captcha; types not named follow "default" */
     OPTION_DURATIONS,
     OPTION_PRICES,
@@ -47,7 +48,7 @@ struct option {
     size_t offset;                   /* in struct config, or in struct config_client */
     size_t bytes;                    /* of the field; of an array of one per type: of the whole */
     uint64_t min, max;               /* of numbers, milliseconds or bytes */
-    const struct option_word *words; /* of OPTION_WORD and OPTION_REUSES */
+    const struct option_word *words; /* of OPTION_WORD, OPTION_REUSES and OPTION_CLASSES */
     const char *preset;              /* the default as JSON, or NULL: zero */
     const char *help;                /* one sentence */
 };

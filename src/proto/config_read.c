@@ -97,6 +97,7 @@ static bool read_kind(struct loader *loader, const struct option *option, void *
     case OPTION_LISTEN:
     case OPTION_NETWORKS:
     case OPTION_HOOKS:
+    case OPTION_CLASSES:
     case OPTION_SCOPES:
     case OPTION_HOSTS:
         return group_read_list(loader, option, base, value);

@@ -19,6 +19,11 @@
     .offset = offsetof(struct config_client, member), \
     .bytes = sizeof(((struct config_client *)0)->member)
 
+static const struct option_word letter_class_words[] = {
+    {"transient", CLASS_TRANSIENT}, {"busy", CLASS_BUSY},           {"timeout", CLASS_TIMEOUT},
+    {"unsolvable", CLASS_UNSOLVABLE}, {"ambiguous", CLASS_AMBIGUOUS}, {"unknown", CLASS_UNKNOWN},
+    {NULL, 0},
+};
 static const struct option_word ambiguous_words[] = {{"resend", true}, {"never", false}, {NULL, 0}};
 static const struct option_word scope_words[] = {{"client", false}, {"global", true}, {NULL, 0}};
 static const struct option_word reuse_words[] = {
@@ -143,6 +148,13 @@ const struct option options[] = {
     {"letters.replay_interval", OPTION_DURATION, IN_CONFIG(letters.replay_interval_ms),
      .min = 1, .max = HOUR, .preset = "\"100ms\"",
      .help = "Time between two dead letters of a replay."},
+    {"letters.retry_every", OPTION_DURATION, IN_CONFIG(letters.retry_every_ms), .max = 7 * DAY, .preset = "\"0s\"",
+     .help = "How long after its failure a dead letter is replayed by itself; 0s: only when somebody orders it."},
+    {"letters.retry_classes", OPTION_CLASSES, IN_CONFIG(letters.retry_classes), .words = letter_class_words,
+     .preset = "[\"transient\", \"busy\", \"timeout\"]",
+     .help = "Which dead letters are, by the class of their last error; what replaying cannot mend has no place here."},
+    {"letters.retry_max", OPTION_COUNT, IN_CONFIG(letters.retry_max), .min = 1, .max = 1000, .preset = "3",
+     .help = "How often a dead letter is replayed by itself at most; a restart does not count anew."},
     {"alerts.url", OPTION_URL, IN_CONFIG(alerts_url),
      .help = "Where alerts are posted as JSON, besides log and metrics."},
 

@@ -67,6 +67,25 @@ def what_nobody_waited_for_is_no_letter():
         equal(letters(world)["total"], 0)
 
 
+@test
+def letters_are_replayed_by_themselves_where_the_operator_wants_it():
+    config = merge(AT_ONCE, {"letters": {"retry_every": "500ms", "retry_max": 2, "replay_interval": "10ms"}})
+    with World(config) as world:
+        # The vendor's fault passes, the other is none that another try mends.
+        die(world, "passes", code="ERROR_SERVER_ERROR")
+        die(world, "stays")
+        wait_counter(world, "letters_settled", 1)
+        equal([sitekey_of(world, letter["id"]) for letter in letters(world)["letters"]], ["stays"])
+        # What fails each time is tried twice, and then left to people.
+        world.sim.set_faults(script=[strike("submit-error", "fails", 3, "ERROR_SERVER_ERROR")])
+        check(world.solve(sitekey="fails").status == 502, "the first try")
+        number = letters(world)["letters"][0]["id"]
+        wait_until(lambda: shown(world, number)["retries"] == 2 and not shown(world, number)["replaying"], "two retries")
+        time.sleep(1.2)
+        letter = shown(world, number)
+        equal((letter["retries"], letter["replays"], letter["attempt_count"]), (2, 2, 3))
+
+
 # --- looking --------------------------------------------------------------------------------------
 
 

@@ -66,6 +66,7 @@ static struct letter_row some_letter(struct rand *rand, uint64_t id)
         .created_wall_ms = soon(rand),
         .told = (uint32_t)rand_u64(rand),
         .replays = (uint16_t)rand_u64(rand),
+        .retries = (uint16_t)rand_u64(rand),
         .error = some_text(rand),
         .params = some_bytes(rand),
         .kind = (enum letter_kind)rand_below(rand, LETTER_KIND_COUNT),
@@ -436,6 +437,7 @@ static const char *letter_difference(const struct letter_row *a, const struct le
     SAME(created_wall_ms);
     SAME(told);
     SAME(replays);
+    SAME(retries);
     SAME(kind);
     SAME(request);
     SAME_BLOB(pingback);

@@ -37,7 +37,8 @@ static const char complete[] =
     "  \"reuse\": {\"default\": \"single\", \"turnstile\": \"none\"},\n"
     "  \"idempotency\": {\"ttl\": \"10s\", \"max\": 11},\n"
     "  \"letters\": {\"bytes\": \"6MiB\",\n"
-    "    \"alert_above\": 21, \"keep\": \"1d\", \"max\": 22, \"replay_interval\": "
+    "    \"alert_above\": 21, \"keep\": \"1d\", \"max\": 22, \"retry_every\": \"1h\", "
+    "\"retry_classes\": [\"unknown\", \"busy\"], \"retry_max\": 9, \"replay_interval\": "
     "\"2s\"},\n"
     "  \"alerts\": {\"url\": \"https://alerts.example\"},\n"
     "  \"callbacks\": {\"allow\": [\"Hooks.Example.com.\", \"*.example.org:8443\", "
@@ -159,6 +160,9 @@ static void every_key_is_taken_also_below_the_first_half(void **state)
     assert_int_equal(c->letters.max, 22);
     assert_int_equal(c->letters.max_bytes, 6 << 20);
     assert_int_equal(c->letters.replay_interval_ms, 2000);
+    assert_int_equal(c->letters.retry_every_ms, 3600000);
+    assert_int_equal(c->letters.retry_classes, 1u << CLASS_UNKNOWN | 1u << CLASS_BUSY);
+    assert_int_equal(c->letters.retry_max, 9);
     assert_string_equal(c->alerts_url, "https://alerts.example");
     assert_int_equal(c->limits.connections, 12);
     assert_int_equal(c->limits.requests, 13);

@@ -125,6 +125,10 @@ static void a_value_out_of_range_is_told_with_the_range(void **state)
                            "\", \"retry\": {\"base\": \"2m\"}}]"),
                  "gate.json: clients[0].retry: expected base to be at most cap (1m), found 2m\n");
     world_expect(
+        FILE_WITH("\"letters\": {\"retry_classes\": [\"busy\", \"account\"]}"),
+        "gate.json: letters.retry_classes[1]: expected \"transient\", \"busy\", \"timeout\", "
+        "\"unsolvable\", \"ambiguous\" or \"unknown\", found \"account\"\n");
+    world_expect(
         FILE_WITH("\"clients\": [{\"name\": \"a\", \"key\": \"" KEY_A "\", \"retry\": 5}]"),
         "gate.json: clients[0].retry: expected an object, found 5\n");
     world_expect(

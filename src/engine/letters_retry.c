@@ -1,0 +1,67 @@
+#include "engine/letters_retry.h"
+
+#include "engine/breaker.h"
+#include "engine/letters.h"
+
+/* Each is due at a time of its own, and found due at most a quarter of the time later. */
+#define SWEEPS_PER_TIME 4
+#define SWEEP_LEAST_MS 50
+
+static uint64_t sweep_pause_ms(const struct engine *engine)
+{
+    const uint64_t pause = engine->options.letter_retry_every_ms / SWEEPS_PER_TIME;
+    return pause < SWEEP_LEAST_MS ? SWEEP_LEAST_MS : pause;
+}
+
+void letters_watch(struct engine *engine)
+{
+    wheel_cancel(&engine->wheel, &engine->sweep_timer);
+    engine->sweep = NULL;
+    if (engine->options.letter_retry_every_ms > 0)
+        wheel_arm(&engine->wheel, &engine->sweep_timer, engine->now_ms + sweep_pause_ms(engine));
+}
+
+void letters_sweep_past(struct engine *engine, const struct letter *letter)
+{
+    if (engine->sweep == &letter->link)
+        engine->sweep = letter->link.next == &engine->letter_list ? NULL : letter->link.next;
+}
+
+/* Only solves: a caller's own address has its retries, and a solution without a place is for people. */
+static bool is_due(const struct engine *engine, const struct letter *letter)
+{
+    const struct engine_options *options = &engine->options;
+    return letter->kind == LETTER_OF_FLIGHT && !letter_is_replaying(letter) &&
+           (options->letter_retry_classes >> letter->class & 1) != 0 &&
+           letter->retries < options->letter_retry_max &&
+           engine->now_ms - letter->idle_ms >= options->letter_retry_every_ms;
+}
+
+/* What an open breaker or a full disk would hold back stays a letter until that is over. */
+static bool may_start(const struct engine *engine)
+{
+    return !breaker_is_open(engine) && engine->store_is_writable && !engine->is_draining;
+}
+
+void letters_on_sweep_timer(struct engine *engine)
+{
+    struct list *link = engine->sweep == NULL ? engine->letter_list.next : engine->sweep;
+    const struct list *const end = &engine->letter_list;
+    if (engine->is_draining)
+        return;
+    uint32_t left = engine->options.step_batch;
+    for (; left > 0 && link != end && may_start(engine); left--) {
+        struct letter *letter = CONTAINER_OF(link, struct letter, link);
+        link = link->next;
+        engine->work++;
+        if (!is_due(engine, letter))
+            continue;
+        letter->is_retried = true;
+        letter_line_up(engine, letter);
+    }
+    const bool has_more = link != end && may_start(engine);
+    engine->sweep = has_more ? link : NULL;
+    letters_start_replays(engine);
+    wheel_arm(&engine->wheel, &engine->sweep_timer,
+              engine->now_ms + (has_more ? 1 : sweep_pause_ms(engine)));
+}
