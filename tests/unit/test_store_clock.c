@@ -271,8 +271,13 @@ static void append_attempt(struct store_world *world, uint64_t name, uint64_t fl
     world_append(world, &record);
 }
 
-#define WITHOUT_REST                                                            \
-    "ALTER TABLE flight DROP COLUMN rest; ALTER TABLE letter DROP COLUMN rest;" \
+/* Takes back what the third version added. */
+#define WITHOUT_VERSION_3                                                              \
+    "ALTER TABLE idempotency DROP COLUMN client;"                                      \
+    "ALTER TABLE letter DROP COLUMN extra; ALTER TABLE letter DROP COLUMN fresh;"      \
+    "ALTER TABLE letter DROP COLUMN rest; ALTER TABLE letter DROP COLUMN retries;"     \
+    "ALTER TABLE flight DROP COLUMN rest; ALTER TABLE flight DROP COLUMN max_retries;" \
+    "ALTER TABLE flight DROP COLUMN retry_delay;"                                      \
     "ALTER TABLE attempt DROP COLUMN rest; ALTER TABLE attempt DROP COLUMN partial;"
 
 static void the_first_version_is_understood(void **state)
@@ -288,12 +293,8 @@ static void the_first_version_is_understood(void **state)
     append_attempt(world, 3, 8, false);
     world_until_durable(world, world->seq);
     world_close(world);
-    world_run_sql(
-        world,
-        "ALTER TABLE idempotency DROP COLUMN client;"
-        "ALTER TABLE letter DROP COLUMN extra; ALTER TABLE letter DROP COLUMN fresh;" WITHOUT_REST
-        "ALTER TABLE attempt RENAME COLUMN counted TO replied;"
-        "DROP TABLE clock; PRAGMA user_version = 1");
+    world_run_sql(world, WITHOUT_VERSION_3 "ALTER TABLE attempt RENAME COLUMN counted TO replied;"
+                                           "DROP TABLE clock; PRAGMA user_version = 1");
     world_open(world);
     assert_int_equal(store_load(world->store, &world->clocks, count_counted, &names), 0);
     world_close(world);
@@ -348,9 +349,7 @@ static void keys_of_the_second_version_are_discarded_and_counted(void **state)
     append_solution(world, 2, false);
     world_until_durable(world, world->seq);
     world_close(world);
-    world_run_sql(world, "ALTER TABLE idempotency DROP COLUMN client;" WITHOUT_REST
-                         "ALTER TABLE letter DROP COLUMN extra; ALTER TABLE letter DROP COLUMN "
-                         "fresh; PRAGMA user_version = 2");
+    world_run_sql(world, WITHOUT_VERSION_3 "PRAGMA user_version = 2");
     world_open(world);
     store_counters(world->store, &counters);
     assert_int_equal(counters.lost_solutions, 1);
