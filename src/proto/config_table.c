@@ -20,8 +20,12 @@
     .bytes = sizeof(((struct config_client *)0)->member)
 
 static const struct option_word letter_class_words[] = {
-    {"transient", CLASS_TRANSIENT}, {"busy", CLASS_BUSY},           {"timeout", CLASS_TIMEOUT},
-    {"unsolvable", CLASS_UNSOLVABLE}, {"ambiguous", CLASS_AMBIGUOUS}, {"unknown", CLASS_UNKNOWN},
+    {"transient", CLASS_TRANSIENT},
+    {"busy", CLASS_BUSY},
+    {"timeout", CLASS_TIMEOUT},
+    {"unsolvable", CLASS_UNSOLVABLE},
+    {"ambiguous", CLASS_AMBIGUOUS},
+    {"unknown", CLASS_UNKNOWN},
     {NULL, 0},
 };
 static const struct option_word ambiguous_words[] = {{"resend", true}, {"never", false}, {NULL, 0}};

@@ -336,100 +336,6 @@ static void replays_keep_a_distance_and_wait_for_the_breaker(void **state)
               "[15200..15300] submit a13 M\n");
 }
 
-/* ---- by themselves ----------------------------------------------------------------------- */
-
-static struct world *world_that_retries(bool has_journal)
-{
-    struct engine_options options = world_options();
-    options.has_journal = has_journal;
-    options.retry_transient = 0;
-    options.retry_unsolvable = 0;
-    options.letter_retry_every_ms = 60000;
-    options.letter_retry_max = 2;
-    return world_new(&options);
-}
-
-static struct letter_view first_letter(struct world *w)
-{
-    struct letter_view view = {0};
-    struct letter_filter filter = every_letter();
-    filter.number = 1;
-    uint64_t cursor = 0;
-    uint32_t total;
-    assert_int_equal(engine_list_letters(w->engine, &filter, &cursor, &view, 1, &total), 1);
-    assert_int_equal(total, 1);
-    return view;
-}
-
-static void letters_are_replayed_by_themselves_so_often_and_no_more(void **state)
-{
-    (void)state;
-    struct world *w = world_that_retries(true);
-    ask(w, "ann", .key = "K");
-    rejected(w, "a1", CLASS_TRANSIENT, "ERROR_SERVER_ERROR");
-    pass(w, 59000);
-    assert_int_equal(w->tally.submits, 1);
-    pass(w, 17000);
-    assert_int_equal(w->tally.submits, 2);
-    assert_int_equal(first_letter(w).retries, 1);
-    /* How often it was tried is not forgotten by a crash, not even by one in the midst of it. */
-    crash(w, ALL_RECORDS);
-    assert_int_equal(first_letter(w).retries, 1);
-    pass(w, 300000);
-    assert_int_equal(first_letter(w).retries, 2);
-    const unsigned submits = w->tally.submits;
-    rejected(w, "a3", CLASS_TRANSIENT, "ERROR_SERVER_ERROR");
-    pass(w, 600000);
-    assert_int_equal(w->tally.submits, submits);
-    assert_int_equal(first_letter(w).replays, 2);
-    skip_lines(w);
-}
-
-static void a_retry_that_succeeds_settles_its_letter(void **state)
-{
-    (void)state;
-    struct world *w = world_that_retries(false);
-    ask(w, "ann", .key = "K");
-    rejected(w, "a1", CLASS_TRANSIENT, "ERROR_SERVER_ERROR");
-    pass(w, 76000);
-    solve(w, "a2", "T2", "TOKEN");
-    skip_lines(w);
-    assert_int_equal(gauges_of(w).letters, 0);
-    ask(w, "bob", .key = "K");
-    assert_int_equal(w->tally.solved, 1);
-    skip_lines(w);
-}
-
-static void only_some_classes_are_replayed_by_themselves(void **state)
-{
-    (void)state;
-    struct world *w = world_that_retries(false);
-    ask(w, "ann", .key = "K");
-    rejected(w, "a1", CLASS_UNSOLVABLE, UNSOLVABLE);
-    skip_lines(w);
-    pass(w, 600000);
-    expect(w, "");
-    assert_int_equal(gauges_of(w).letters, 1);
-}
-
-static void retries_wait_for_the_breaker_in_their_place(void **state)
-{
-    (void)state;
-    struct world *w = world_that_retries(false);
-    ask(w, "ann", .key = "K");
-    rejected(w, "a1", CLASS_TRANSIENT, "ERROR_SERVER_ERROR");
-    pass(w, 58000);
-    ask(w, "bob", .key = "N");
-    rejected(w, "a2", CLASS_ACCOUNT, "IP_BANNED");
-    pass(w, 10000);
-    assert_int_equal(gauges_of(w).replays, 0);
-    pass(w, 5000);
-    balance(w, "1");
-    skip_lines(w);
-    pass(w, 16000);
-    expect(w, "[73000..89000] submit a3 K\n");
-}
-
 /* ---- orders ------------------------------------------------------------------------------ */
 
 static void draining_does_not_wake_up_for_what_waits_to_be_replayed(void **state)
@@ -679,10 +585,6 @@ int main(void)
         STORY(a_fresh_solution_settles_a_letter),
         STORY(a_remembered_mistake_settles_nothing),
         STORY(replays_keep_a_distance_and_wait_for_the_breaker),
-        STORY(letters_are_replayed_by_themselves_so_often_and_no_more),
-        STORY(a_retry_that_succeeds_settles_its_letter),
-        STORY(only_some_classes_are_replayed_by_themselves),
-        STORY(retries_wait_for_the_breaker_in_their_place),
         STORY(draining_does_not_wake_up_for_what_waits_to_be_replayed),
         STORY(draining_puts_back_what_an_open_breaker_holds_back),
         STORY(draining_puts_back_what_a_spent_budget_holds_back),
