@@ -242,7 +242,7 @@ STORY_MUTANTS = [
      "        breaker->state = BREAKER_OPEN;\n", "story breaker"),
     ("what waits to be tried again survives an account error", "src/engine/breaker.c",
      "            fail_all(engine, &engine->clients[i].again[priority], &left);\n", "", "story breaker"),
-    ("what nobody heard of waits for an account out of order", "src/engine/retry.c", " && !is_hopeless(engine);", ";", "story breaker"),
+    ("what nobody heard of waits for an account out of order", "src/engine/retry.c", " &&\n                            !is_hopeless(engine);", ";", "story breaker"),
     ("a verdict is given again to whoever waits no longer for it", "src/engine/retry.c",
      "    engine->verdict_number++;\n    engine->verdict_waits = 0;\n", "", "story account"),
     ("a long queue is run through a busy vendor", "src/engine/slots.c",
