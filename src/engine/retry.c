@@ -208,7 +208,9 @@ void retry_after_ride(struct engine *engine, struct flight *flight, enum class c
     blob_unref(flight->error);
     flight->error = blob_new(code);
     flight->error_class = class;
-    if (!is_tried_again(engine, flight) || !slots_can_reserve(engine, flight) ||
+    /* Its deadline is why the ride ended, and nothing may follow it. */
+    const bool is_late = !flight->deadline.is_armed;
+    if (is_late || !is_tried_again(engine, flight) || !slots_can_reserve(engine, flight) ||
         is_hopeless(engine)) {
         flight_fail(engine, flight, class, code);
         return;

@@ -281,6 +281,8 @@ static void a_replay_wants_the_rest_too(void **state)
     accepted(w, "a1", "T1");
     pass(w, 180000);
     crash(w, ALL_RECORDS);
+    /* Else the replay would ride on the paid task. */
+    callback_failed(w, "a1", "T1", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
     order_letters(w, LETTER_REPLAY, every_letter());
     pass(w, 1000);
     durable(w, w->seq);
@@ -289,6 +291,20 @@ static void a_replay_wants_the_rest_too(void **state)
     assert_true(w->attempts[1].is_polling);
     solved_with(w, "a2", "TOKEN", AGENT);
     skip_lines(w);
+}
+
+static void a_rider_whose_text_is_stale_at_the_deadline_ends_there(void **state)
+{
+    (void)state;
+    struct world *w = world_with(false);
+    ask(w, "ann", .key = "K", .wants_rest = true);
+    accepted(w, "a1", "T1");
+    pass(w, 180000);
+    ask(w, "bob", .key = "K", .wants_rest = true);
+    callback(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    pass(w, 180000);
+    expect(w, "[360000] answer bob r2 failed ERROR_SOLVE_TIMEOUT (timeout) attempts 1\n");
 }
 
 int main(void)
@@ -309,6 +325,7 @@ int main(void)
         STORY(a_restart_in_between_asks_for_the_rest),
         STORY(a_restart_without_the_tasks_name_gives_the_text),
         STORY(a_replay_wants_the_rest_too),
+        STORY(a_rider_whose_text_is_stale_at_the_deadline_ends_there),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
