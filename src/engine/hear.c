@@ -5,6 +5,7 @@
 #include "engine/cache.h"
 #include "engine/health.h"
 #include "engine/journal.h"
+#include "engine/late.h"
 #include "engine/letters.h"
 #include "engine/oddity.h"
 #include "engine/rest.h"
@@ -16,44 +17,6 @@
 #include "engine/withdraw.h"
 
 /* ---- hearing ----------------------------------------------------------------------------- */
-
-/* Who waits for what an attempt brought late: the flight that made it, if that is trying anew, else
- * one that shares its key; to the latter it must not be stale already. */
-static struct flight *find_waiting(const struct engine *engine, const struct attempt *attempt,
-                                   const struct solution *solution)
-{
-    struct flight *own = slab_get(&engine->flights, attempt->origin);
-    if (own != NULL && own->is_in_table)
-        return own;
-    if (attempt->reuse != REUSE_SHARED || solution->expires_ms <= engine->now_ms)
-        return NULL;
-    return flight_find(engine, &attempt->key, attempt->client);
-}
-
-/* Nobody can ask for it: its client is gone, or an older version's row has lost its key. */
-static bool is_orphan(const struct engine *engine, const struct attempt *attempt)
-{
-    static const struct key zeros = {{0}};
-    return client_is_gone(engine, attempt->client) || key_equals(&attempt->key, &zeros);
-}
-
-/* A paid solution whose attempt was given up: for those who wait for the same thing now, else banked. */
-static void place_late(struct engine *engine, const struct attempt *attempt,
-                       struct solution *solution)
-{
-    struct flight *flight = find_waiting(engine, attempt, solution);
-    if (flight != NULL) {
-        flight_solve(engine, flight, solution);
-        return;
-    }
-    if (is_orphan(engine, attempt)) {
-        const struct ask ask = {.reuse = attempt->reuse, .is_one_time = attempt->is_one_time};
-        letter_of_orphan(engine, solution, &ask);
-        return;
-    }
-    cache_bank(engine, solution, attempt->reuse == REUSE_SHARED, attempt->is_one_time);
-    journal_solution(engine, solution);
-}
 
 static void receive(struct engine *engine, struct attempt *attempt, struct flight *flight,
                     const struct vendor_result *result)
@@ -69,7 +32,7 @@ static void receive(struct engine *engine, struct attempt *attempt, struct fligh
     if (flight != NULL)
         flight_solve(engine, flight, solution);
     else
-        place_late(engine, attempt, solution);
+        late_place(engine, attempt, solution);
     /* Else its flight let go of it, and it was written then. Before the solution may go: a repeat must be
      * recognised after a crash. */
     if (flight == NULL)

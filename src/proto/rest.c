@@ -7,7 +7,7 @@ struct row {
     const char *with; /* only when this parameter is given and not false, or NULL */
 };
 
-/* What stands beside the text, or that it is an object or array (PROTOCOL.md 1a, 2). Images and texts that
+/* What stands beside the text, or that it is an object or array (docs/protocol.md 1a, 2). Images and texts that
  * are recognised, and tokens that need nothing else, are not here: their callbacks say it all. */
 static const struct row ROWS[] = {
     {"cloudflare_challenge", NULL},  /* user_agent, without which a cf_clearance is worthless */

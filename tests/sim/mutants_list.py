@@ -69,7 +69,7 @@ MUTANTS = [
     ("nobody listens for an attempt that was given up", "src/engine/attempt.c",
      "           (engine->options.has_callbacks && !attempt->is_void) ||",
      "           (engine->options.has_callbacks && attempt->is_solved) ||", "sim"),
-    ("a late solution is thrown away", "src/engine/hear.c",
+    ("a late solution is thrown away", "src/engine/late.c",
      "    cache_bank(engine, solution, attempt->reuse == REUSE_SHARED, attempt->is_one_time);\n", "", "sim"),
     ("a single solution whose caller left is thrown away", "src/engine/flight.c",
      "    else if (flight->request_count == 0)\n        cache_bank(engine, solution, is_shared, flight->is_one_time);",

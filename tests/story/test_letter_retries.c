@@ -1,4 +1,4 @@
-/* Dead letters that are replayed by themselves: when, which and how often (DESIGN.md 5.9). */
+/* Dead letters that are replayed by themselves: when, which and how often (docs/design.md 5.9). */
 #include "world.h"
 
 #define UNSOLVABLE "ERROR_CAPTCHA_UNSOLVABLE"

@@ -1,4 +1,4 @@
-/* Answers that are more than a text: a callback brings the text, one poll the rest (DESIGN.md 6.1). */
+/* Answers that are more than a text: a callback brings the text, one poll the rest (docs/design.md 6.1). */
 #include "world.h"
 
 #define AGENT "{\"user_agent\":\"UA\"}"

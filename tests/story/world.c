@@ -90,7 +90,7 @@ static void take_actions(struct world *world)
 }
 
 /* Applies one event, takes every action and lets the engine check itself. */
-static void step(struct world *world, struct event *event)
+void world_step(struct world *world, struct event *event)
 {
     event->now_ms = WORLD_START_MS + world->now_ms;
     event->wall_ms = WORLD_START_WALL_MS + world->wall_skew_ms + (int64_t)world->now_ms;
@@ -105,7 +105,7 @@ static void step(struct world *world, struct event *event)
 void tick(struct world *world)
 {
     struct event event = {.kind = EVENT_TICK};
-    step(world, &event);
+    world_step(world, &event);
 }
 
 void pass(struct world *world, uint64_t ms)
@@ -172,7 +172,7 @@ size_t engine_list_letters(const struct engine *engine, const struct letter_filt
 
 /* ---- callers ----------------------------------------------------------------------------- */
 
-static caller_id new_caller(struct world *world, const char *name)
+caller_id world_caller(struct world *world, const char *name)
 {
     world->callers = realloc(world->callers, (world->caller_count + 1) * sizeof *world->callers);
     ASSERT(world->callers != NULL && strlen(name) < WORLD_NAME_MAX);
@@ -213,11 +213,11 @@ static struct ask ask_of(const struct asking *asking, caller_id caller)
 void world_ask(struct world *world, const char *who, struct asking asking)
 {
     struct event event = {.kind = EVENT_ASK};
-    event.ask = ask_of(&asking, new_caller(world, who));
+    event.ask = ask_of(&asking, world_caller(world, who));
     event.ask.params = blob_new(slice_from(asking.key));
     if (asking.pingback != NULL)
         event.ask.pingback = blob_new(slice_from(asking.pingback));
-    step(world, &event);
+    world_step(world, &event);
     blob_unref(event.ask.params);
     blob_unref(event.ask.pingback);
 }
@@ -231,7 +231,7 @@ struct outlook world_explain(struct world *world, struct asking asking)
 }
 
 /* "r7" is the seventh; "r0" is one that never was. */
-static request_id request_named(const struct world *world, const char *name)
+request_id world_request(const struct world *world, const char *name)
 {
     const size_t number = strtoul(name + 1, NULL, 10);
     if (name[0] != 'r' || number > world->request_count)
@@ -242,33 +242,35 @@ static request_id request_named(const struct world *world, const char *name)
 void look(struct world *world, const char *who, const char *request, uint32_t hold_ms)
 {
     struct event event = {.kind = EVENT_LOOK};
-    event.look = (struct look){
-        .caller = new_caller(world, who), .id = request_named(world, request), .hold_ms = hold_ms};
-    step(world, &event);
+    event.look = (struct look){.caller = world_caller(world, who),
+                               .id = world_request(world, request),
+                               .hold_ms = hold_ms};
+    world_step(world, &event);
 }
 
 void look_as(struct world *world, const char *who, client_id client, const char *request)
 {
     struct event event = {.kind = EVENT_LOOK};
     event.look = (struct look){
-        .caller = new_caller(world, who), .client = client, .id = request_named(world, request)};
-    step(world, &event);
+        .caller = world_caller(world, who), .client = client, .id = world_request(world, request)};
+    world_step(world, &event);
 }
 
 void detach(struct world *world, const char *who, const char *request)
 {
     struct event event = {.kind = EVENT_DETACH};
     event.detach =
-        (struct detach){.caller = new_caller(world, who), .id = request_named(world, request)};
-    step(world, &event);
+        (struct detach){.caller = world_caller(world, who), .id = world_request(world, request)};
+    world_step(world, &event);
 }
 
 static void report(struct world *world, const char *who, const char *request, bool is_good)
 {
     struct event event = {.kind = EVENT_REPORT};
-    event.report = (struct report){
-        .caller = new_caller(world, who), .id = request_named(world, request), .is_good = is_good};
-    step(world, &event);
+    event.report = (struct report){.caller = world_caller(world, who),
+                                   .id = world_request(world, request),
+                                   .is_good = is_good};
+    world_step(world, &event);
 }
 
 void report_good(struct world *world, const char *who, const char *request)
@@ -285,8 +287,8 @@ void account_as(struct world *world, const char *who, client_id client, enum pro
 {
     struct event event = {.kind = EVENT_ACCOUNT};
     event.account =
-        (struct account){.caller = new_caller(world, who), .client = client, .probe = probe};
-    step(world, &event);
+        (struct account){.caller = world_caller(world, who), .client = client, .probe = probe};
+    world_step(world, &event);
 }
 
 void account(struct world *world, const char *who, enum probe probe)
@@ -297,7 +299,7 @@ void account(struct world *world, const char *who, enum probe probe)
 const char *peek(struct world *world, const char *request)
 {
     struct answer answer;
-    if (!engine_peek(world->engine, 0, request_named(world, request), &answer))
+    if (!engine_peek(world->engine, 0, world_request(world, request), &answer))
         return NULL;
     answer_close(&answer);
     return request_state_name(answer.state);
@@ -312,7 +314,7 @@ void gone(struct world *world, const char *who)
     world->callers[place - 1].is_gone = true;
     struct event event = {.kind = EVENT_GONE};
     event.gone = place;
-    step(world, &event);
+    world_step(world, &event);
 }
 
 /* ---- the vendor -------------------------------------------------------------------------- */
@@ -340,7 +342,7 @@ static void end_submit(struct world *world, const char *name, struct vendor_resu
     result.attempt = attempt->id;
     struct event event = {.kind = EVENT_SUBMITTED};
     event.result = result;
-    step(world, &event);
+    world_step(world, &event);
 }
 
 void accepted(struct world *world, const char *attempt, const char *task)
@@ -391,7 +393,7 @@ static void end_poll(struct world *world, const char *name, struct vendor_result
     result.attempt = attempt->id;
     struct event event = {.kind = EVENT_POLLED};
     event.result = result;
-    step(world, &event);
+    world_step(world, &event);
 }
 
 void pending(struct world *world, const char *attempt)
@@ -454,11 +456,11 @@ static void call_back(struct world *world, const char *name, const char *task,
 {
     result.attempt = attempt_named(world, name)->id;
     /* The vendor's call waits at a door like everybody, under the name of its attempt. */
-    result.caller = new_caller(world, name);
+    result.caller = world_caller(world, name);
     copy(result.task_id, sizeof result.task_id, task);
     struct event event = {.kind = EVENT_CALLBACK};
     event.result = result;
-    step(world, &event);
+    world_step(world, &event);
 }
 
 void callback(struct world *world, const char *attempt, const char *task, const char *text)
@@ -494,7 +496,7 @@ static void end_probe(struct world *world, const struct probed *probed)
 {
     struct event event = {.kind = EVENT_PROBED};
     event.probed = *probed;
-    step(world, &event);
+    world_step(world, &event);
 }
 
 void threads(struct world *world, uint32_t working, uint32_t all)
@@ -527,47 +529,13 @@ void solve(struct world *world, const char *attempt, const char *task, const cha
     solved(world, attempt, text);
 }
 
-/* ---- the operator ------------------------------------------------------------------------ */
-
-struct letter_filter every_letter(void)
-{
-    return (struct letter_filter){.class = CLASS_COUNT, .captcha = CAPTCHA_COUNT};
-}
-
-void list_letters(struct world *world, struct letter_filter filter, uint64_t cursor, uint32_t limit)
-{
-    struct event event = {.kind = EVENT_LETTERS};
-    event.letters = (struct letter_order){.caller = new_caller(world, "operator"),
-                                          .verb = LETTER_LIST,
-                                          .filter = filter,
-                                          .cursor = cursor,
-                                          .limit = limit};
-    step(world, &event);
-}
-
-void order_letters(struct world *world, enum letter_verb verb, struct letter_filter filter)
-{
-    struct event event = {.kind = EVENT_LETTERS};
-    event.letters = (struct letter_order){
-        .caller = new_caller(world, "operator"), .verb = verb, .filter = filter};
-    step(world, &event);
-}
-
-void told(struct world *world, const char *request, enum notify_end end)
-{
-    struct event event = {.kind = EVENT_NOTIFIED};
-    event.notified =
-        (struct notified){.request = request_named(world, request), .end = end, .why = "http_500"};
-    step(world, &event);
-}
-
 /* ---- the shell --------------------------------------------------------------------------- */
 
 void durable(struct world *world, journal_seq seq)
 {
     struct event event = {.kind = EVENT_DURABLE};
     event.durable = seq;
-    step(world, &event);
+    world_step(world, &event);
 }
 
 void crash(struct world *world, uint64_t kept)
@@ -592,18 +560,18 @@ void store_is(struct world *world, bool is_writable)
 {
     struct event event = {.kind = EVENT_STORE_STATE};
     event.store_is_writable = is_writable;
-    step(world, &event);
+    world_step(world, &event);
 }
 
 void stand_still(struct world *world, uint64_t ms)
 {
     struct event event = {.kind = EVENT_STANDSTILL};
     world->now_ms += ms;
-    step(world, &event);
+    world_step(world, &event);
 }
 
 void drain(struct world *world)
 {
     struct event event = {.kind = EVENT_DRAIN};
-    step(world, &event);
+    world_step(world, &event);
 }

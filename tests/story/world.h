@@ -90,6 +90,11 @@ int world_end(void **state);
 /* Moves time, ticking at each deadline of the engine on the way, as the shell does. */
 void pass(struct world *world, uint64_t ms);
 
+/* One event, with the world's clocks, and what the engine does then: for the parts of the world. */
+void world_step(struct world *world, struct event *event);
+caller_id world_caller(struct world *world, const char *name);
+request_id world_request(const struct world *world, const char *name);
+
 /* One tick and nothing else: a turn of the loop. */
 void tick(struct world *world);
 

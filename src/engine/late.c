@@ -1,0 +1,41 @@
+#include "engine/late.h"
+
+#include "engine/cache.h"
+#include "engine/journal.h"
+#include "engine/letters.h"
+
+/* Who waits for what an attempt brought late: the flight that made it, if that is trying anew, else
+ * one that shares its key; to the latter it must not be stale already. */
+static struct flight *find_waiting(const struct engine *engine, const struct attempt *attempt,
+                                   const struct solution *solution)
+{
+    struct flight *own = slab_get(&engine->flights, attempt->origin);
+    if (own != NULL && own->is_in_table)
+        return own;
+    if (attempt->reuse != REUSE_SHARED || solution->expires_ms <= engine->now_ms)
+        return NULL;
+    return flight_find(engine, &attempt->key, attempt->client);
+}
+
+/* Nobody can ask for it: its client is gone, or an older version's row has lost its key. */
+static bool is_orphan(const struct engine *engine, const struct attempt *attempt)
+{
+    static const struct key zeros = {{0}};
+    return client_is_gone(engine, attempt->client) || key_equals(&attempt->key, &zeros);
+}
+
+void late_place(struct engine *engine, const struct attempt *attempt, struct solution *solution)
+{
+    struct flight *flight = find_waiting(engine, attempt, solution);
+    if (flight != NULL) {
+        flight_solve(engine, flight, solution);
+        return;
+    }
+    if (is_orphan(engine, attempt)) {
+        const struct ask ask = {.reuse = attempt->reuse, .is_one_time = attempt->is_one_time};
+        letter_of_orphan(engine, solution, &ask);
+        return;
+    }
+    cache_bank(engine, solution, attempt->reuse == REUSE_SHARED, attempt->is_one_time);
+    journal_solution(engine, solution);
+}
