@@ -268,7 +268,7 @@ struct paid {
     enum cause cause;
     enum class class;          /* of the attempt before, with RETRY and RESEND */
     char code[ERROR_CODE_MAX]; /* the same */
-    uint16_t number;           /* of the attempt within its flight; 0 when that is over */
+    uint16_t number;           /* of the attempt within its flight */
     struct blob *params;       /* owned; NULL when the flight is over */
     char task_id[TASK_ID_MAX]; /* empty when a callback proved it without saying */
 };

@@ -65,8 +65,9 @@ struct flight_row {
     uint8_t priority;
     bool is_one_time;
     bool wants_rest;
-    bool is_over;     /* it failed, and not everybody has been told yet */
-    enum class class; /* of the failure */
+    bool is_over;      /* it failed, and not everybody has been told yet */
+    enum class class;  /* of the failure, or of the last attempt that failed */
+    uint16_t attempts; /* that are over */
     int64_t created_wall_ms;
     bool has_max_retries;
     uint16_t max_retries;    /* as its first request wanted it */
@@ -87,7 +88,10 @@ struct attempt_row {
     bool is_counted;        /* by the budget, or not to be; else a restart does it */
     bool is_closed;         /* solved or failed */
     bool is_solved;         /* a further solution is a repeat */
-    enum class cause_class; /* why it was made: how the one before ended */
+    uint16_t number;        /* within its flight; 0: of an older version, which did not say */
+    enum cause why;         /* it was made */
+    bool is_resent;         /* another one was sent in its stead */
+    enum class cause_class; /* how the one before ended */
     char cause[ERROR_CODE_MAX];
     int64_t started_wall_ms;
     char task_id[TASK_ID_MAX];

@@ -2,6 +2,7 @@
 
 #include "engine/health.h"
 #include "engine/journal.h"
+#include "engine/letters.h"
 #include "engine/rest.h"
 #include "engine/retry.h"
 #include "engine/slots.h"
@@ -62,6 +63,21 @@ static void enter_table(struct engine *engine, struct attempt *attempt, attempt_
     table_insert(&engine->attempts_by_name, &attempt->node);
 }
 
+static bool is_replay(const struct flight *flight)
+{
+    return flight->request_count == 0 && flight->pool == NULL && !list_is_empty(&flight->letters);
+}
+
+/* Written with the intent, so that it is the same however often we restart before it is paid for. */
+static enum cause why_made(const struct flight *flight)
+{
+    if (flight->error != NULL)
+        return flight->error_class == CLASS_AMBIGUOUS ? CAUSE_RESEND : CAUSE_RETRY;
+    if (is_replay(flight))
+        return CAUSE_REPLAY;
+    return flight->request_count == 0 && flight->pool != NULL ? CAUSE_POOL : CAUSE_FIRST;
+}
+
 static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
 {
     struct attempt *attempt = attempt_alloc(engine);
@@ -79,6 +95,7 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     attempt->is_one_time = flight->is_one_time;
     attempt->wants_rest = flight->wants_rest;
     /* A further one is recorded with its reason: how the one before ended. */
+    attempt->why = why_made(flight);
     attempt->cause = blob_ref(flight->error);
     attempt->cause_class = flight->error == NULL ? CLASS_NONE : flight->error_class;
     enter_table(engine, attempt, journal_number(engine));
@@ -106,10 +123,11 @@ static uint64_t next_question_ms(const struct engine *engine, const struct attem
     return is_at_work && is_in_time ? next_ms : WHEEL_NEVER;
 }
 
-static bool can_be_heard_of(const struct engine *engine, const struct attempt *attempt)
+/* What nobody heard of is also remembered as the reason of the submit that follows it. */
+static bool is_remembered(const struct engine *engine, const struct attempt *attempt)
 {
     return !attempt->is_replied || attempt->is_polling || rest_is_due(attempt) ||
-           (engine->options.has_callbacks && !attempt->is_void) ||
+           stray_is_unheard(attempt) || (engine->options.has_callbacks && !attempt->is_void) ||
            next_question_ms(engine, attempt) != WHEEL_NEVER;
 }
 
@@ -117,7 +135,7 @@ void attempt_linger(struct engine *engine, struct attempt *attempt)
 {
     if (attempt->flight != NULL)
         return;
-    if (!can_be_heard_of(engine, attempt)) {
+    if (!is_remembered(engine, attempt)) {
         attempt_free(engine, attempt);
         return;
     }
@@ -176,7 +194,7 @@ void attempt_let_go(struct engine *engine, struct attempt *attempt)
     flight->attempt = NULL;
     attempt->flight = NULL;
     attempt->let_go_ms = engine->now_ms;
-    if (can_be_heard_of(engine, attempt))
+    if (is_remembered(engine, attempt))
         (void)journal_attempt(engine, attempt);
     listen_on(engine, attempt);
 }
@@ -202,6 +220,9 @@ static struct attempt *attempt_of(struct engine *engine, const struct attempt_ro
     attempt->is_solved = row->is_solved;
     /* Its name was heard only because it is paid for. */
     attempt->is_paid = row->task_id[0] != '\0';
+    attempt->number = row->number;
+    attempt->why = row->why;
+    attempt->is_resent = row->is_resent;
     attempt->cause_class = row->cause_class;
     attempt->cause = row->cause[0] == '\0' ? NULL : blob_new(slice_from(row->cause));
     memcpy(attempt->task_id, row->task_id, TASK_ID_MAX);
@@ -215,6 +236,8 @@ static void supersede(struct engine *engine, struct flight *flight)
     struct attempt *older = flight->attempt;
     flight->attempt = NULL;
     older->flight = NULL;
+    older->is_resent = true;
+    history_earlier(engine, flight, older);
     listen_on(engine, older);
 }
 
@@ -226,9 +249,13 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     if (row->name == 0 || attempt_find(engine, row->name) != NULL || !has_room)
         return;
     struct attempt *attempt = attempt_of(engine, row, started_ms);
+    /* Rows of an older version do not say which it was. */
+    if (attempt->number == 0)
+        attempt->number = flight == NULL ? 1 : (uint16_t)(flight->attempts + 1);
     if (flight != NULL) {
         attempt->origin = flight->id;
-        attempt->number = ++flight->attempts;
+        if (flight->attempts < attempt->number)
+            flight->attempts = attempt->number;
         flight->is_paid = true;
     }
     if (solution != NULL) {
@@ -260,9 +287,43 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
 
 /* ---- asking ------------------------------------------------------------------------------ */
 
+/* The flight whose submit stayed unheard of may be over, and who waited for it asks anew: after a crash, say. It is a
+ * resend all the same, and is written down as one. Returns the unheard submit's name, or 0. */
+static attempt_id inherit_reason(struct engine *engine, struct flight *flight)
+{
+    if (flight->attempts > 0 || flight->error != NULL)
+        return 0;
+    const struct attempt *unheard = stray_find_unheard(engine, flight);
+    if (unheard == NULL)
+        return 0;
+    /* Whoever replays a letter said why, and the letter has its history. */
+    if (is_replay(flight))
+        return unheard->name;
+    flight->attempts = unheard->number;
+    flight->earlier = unheard->number;
+    flight->error = blob_new(SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
+    flight->error_class = CLASS_AMBIGUOUS;
+    history_earlier(engine, flight, unheard);
+    COUNT(engine, resends);
+    return unheard->name;
+}
+
+/* It may have given its place to the new one. */
+static void note_resent(struct engine *engine, attempt_id name)
+{
+    struct attempt *unheard = name == 0 ? NULL : attempt_find(engine, name);
+    if (unheard == NULL)
+        return;
+    unheard->is_resent = true;
+    if (is_remembered(engine, unheard))
+        (void)journal_attempt(engine, unheard);
+    attempt_linger(engine, unheard);
+}
+
 void attempt_start(struct engine *engine, struct flight *flight)
 {
     ASSERT(flight->attempt == NULL);
+    const attempt_id unheard = inherit_reason(engine, flight);
     struct attempt *attempt = attempt_new(engine, flight);
     flight->attempt = attempt;
     stats_count_submit(engine, flight->attempts > 1);
@@ -276,6 +337,7 @@ void attempt_start(struct engine *engine, struct flight *flight)
     action->call.client = flight->client;
     action->call.params = blob_ref(flight->params);
     flight_enter(engine, flight, FLIGHT_SUBMITTING, WHEEL_NEVER);
+    note_resent(engine, unheard);
 }
 
 void attempt_poll(struct engine *engine, struct attempt *attempt)

@@ -7,6 +7,7 @@
 #include "engine/pool.h"
 #include "engine/rest.h"
 #include "engine/state.h"
+#include "engine/stray.h"
 #include "engine/unknown.h"
 
 #include <stdlib.h>
@@ -61,6 +62,8 @@ static void check_strays(const struct engine *engine)
         const struct attempt *attempt = slab_get(&engine->attempts, id);
         ASSERT(attempt->flight == NULL || attempt->flight->attempt == attempt);
         ASSERT((attempt->flight == NULL) == !list_is_empty(&attempt->link));
+        ASSERT(attempt->unheard_node.place == NULL ||
+               (stray_is_unheard(attempt) && attempt->stray.place == NULL));
         if (attempt->stray.place == NULL)
             continue;
         ASSERT(attempt->flight == NULL && !attempt->is_closed && !attempt->is_void);
@@ -216,6 +219,7 @@ void engine_check(const struct engine *engine)
     table_check(&engine->requests_by_id);
     table_check(&engine->attempts_by_name);
     table_check(&engine->strays_by_key);
+    table_check(&engine->unheard_by_key);
     table_check(&engine->solutions_by_key);
     table_check(&engine->idempotency_by_key);
     wheel_check(&engine->wheel);

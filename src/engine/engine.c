@@ -380,6 +380,7 @@ static void init_memory(struct engine *engine)
     table_init(&engine->flights_by_key, options->max_flights, secret);
     table_init(&engine->attempts_by_name, (size_t)options->max_flights * 2, secret);
     table_init(&engine->strays_by_key, (size_t)options->max_flights * 2, secret);
+    table_init(&engine->unheard_by_key, (size_t)options->max_flights * 2, secret);
     table_init(&engine->solutions_by_key, options->max_solutions, secret);
     table_init(&engine->idempotency_by_key, options->max_idempotency, secret);
     table_init(&engine->letters_by_number, options->max_letters, secret);
@@ -515,10 +516,11 @@ void engine_free(struct engine *engine)
                             &engine->letters,  &engine->notices,   &engine->account_waits};
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_close(slabs[i]);
-    struct table *tables[] = {
-        &engine->requests_by_id,     &engine->holds_by_caller,   &engine->flights_by_key,
-        &engine->attempts_by_name,   &engine->strays_by_key,     &engine->solutions_by_key,
-        &engine->idempotency_by_key, &engine->letters_by_number, &engine->notices_by_request};
+    struct table *tables[] = {&engine->requests_by_id,    &engine->holds_by_caller,
+                              &engine->flights_by_key,    &engine->attempts_by_name,
+                              &engine->unheard_by_key,    &engine->strays_by_key,
+                              &engine->solutions_by_key,  &engine->idempotency_by_key,
+                              &engine->letters_by_number, &engine->notices_by_request};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_close(tables[i]);
     struct share *shares[] = {&engine->shares.requests,       &engine->shares.read,

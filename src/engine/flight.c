@@ -132,6 +132,7 @@ struct flight *flight_restore(struct engine *engine, const struct flight_row *ro
     flight->has_max_retries = row->has_max_retries;
     flight->max_retries = row->max_retries;
     flight->retry_delay_ms = row->retry_delay_ms;
+    flight->attempts = row->attempts;
     flight->error_class = row->class;
     flight->error = row->code[0] == '\0' ? NULL : blob_new(slice_from(row->code));
     /* However long we were away, what is paid for gets time to be fetched. */
@@ -383,6 +384,7 @@ void flight_abandon(struct engine *engine, struct flight *flight)
     if (flight->state == FLIGHT_SOLVED && flight->reuse != REUSE_SHARED &&
         flight->solution->handed == 0)
         keep_solution(engine, flight, flight->solution);
+    /* While it fails it has none any more, and a letter that gives way to another may be what it was for. */
     if (flight->state == FLIGHT_SUBMITTING && flight->attempt != NULL && !flight_is_wanted(flight))
         withdraw_submit(engine, flight->attempt);
     /* Ended flights are freed by flight_wake; paid ones are finished for the bank. */

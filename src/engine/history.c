@@ -42,6 +42,38 @@ void history_add(struct engine *engine, struct flight *flight, enum class class,
     };
 }
 
+void history_earlier(struct engine *engine, struct flight *flight, const struct attempt *attempt)
+{
+    const struct slice task_id = slice_from(attempt->task_id);
+    const uint64_t ago_ms = engine->now_ms - attempt->started_ms;
+    const uint64_t window_ms = engine->options.ambiguity_window_ms;
+    if (flight->history == NULL)
+        flight->history = history_new();
+    *next_note(flight->history) = (struct attempt_note){
+        .wall_ms = engine->wall_ms - (int64_t)ago_ms,
+        .took_ms = (uint32_t)(ago_ms < window_ms ? ago_ms : window_ms),
+        .class = CLASS_AMBIGUOUS,
+        .code = blob_new(SLICE_OF("ERROR_AMBIGUOUS_SUBMIT")),
+        .task_id = task_id.len > 0 ? blob_new(task_id) : NULL,
+    };
+}
+
+void history_reason(struct engine *engine, struct flight *flight)
+{
+    const struct attempt *attempt = flight->attempt;
+    struct blob *code = attempt == NULL ? flight->error : attempt->cause;
+    if (code == NULL || flight->history != NULL)
+        return;
+    /* When it was made nobody knows any more: at the latest when the next one was. */
+    const uint64_t until_ms = attempt == NULL ? flight->created_ms : attempt->started_ms;
+    flight->history = history_new();
+    *next_note(flight->history) = (struct attempt_note){
+        .wall_ms = engine->wall_ms - (int64_t)(engine->now_ms - until_ms),
+        .class = attempt == NULL ? flight->error_class : attempt->cause_class,
+        .code = blob_ref(code),
+    };
+}
+
 void history_note(struct engine *engine, struct history **history, uint64_t started_ms,
                   struct slice code)
 {

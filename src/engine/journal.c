@@ -92,6 +92,9 @@ void journal_flight(struct engine *engine, struct flight *flight)
     row->is_over = flight->state == FLIGHT_FAILED;
     row->class = flight->error_class;
     row->created_wall_ms = journal_wall_ms(engine, flight->created_ms);
+    /* The one under way has a row of its own, and does not count if it is taken back. */
+    row->attempts =
+        flight->attempt == NULL ? flight->attempts : (uint16_t)(flight->attempt->number - 1);
     code_copy(row->code, blob_slice(flight->error));
     row->params = blob_ref(flight->params);
 }
@@ -123,6 +126,9 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
     row->is_solved = attempt->is_solved;
     row->started_wall_ms = journal_wall_ms(engine, attempt->started_ms);
     memcpy(row->task_id, attempt->task_id, TASK_ID_MAX);
+    row->number = attempt->number;
+    row->why = attempt->why;
+    row->is_resent = attempt->is_resent;
     row->cause_class = attempt->cause_class;
     code_copy(row->cause, blob_slice(attempt->cause));
     return seq;

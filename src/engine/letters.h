@@ -4,6 +4,10 @@
 
 #include "engine/state.h"
 
+/* An attempt of before a restart, or of a flight that is over, which nobody heard of. */
+void history_earlier(struct engine *engine, struct flight *flight, const struct attempt *attempt);
+/* Why a flight of before a restart was tried again, when the attempt that tells is gone. */
+void history_reason(struct engine *engine, struct flight *flight);
 /* A note about something that is no attempt: it began then and ended badly now. */
 void history_note(struct engine *engine, struct history **history, uint64_t started_ms,
                   struct slice code);

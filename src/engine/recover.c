@@ -382,6 +382,7 @@ static void resume(struct engine *engine, struct flight *flight)
 {
     const struct attempt *attempt = flight->attempt;
     adopt(engine, flight);
+    history_reason(engine, flight);
     if (attempt != NULL && rest_is_due(attempt) && attempt->task_id[0] == '\0') {
         attempt_settle(engine, flight->attempt);
     } else if (attempt != NULL && attempt->task_id[0] != '\0') {

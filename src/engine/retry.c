@@ -87,7 +87,7 @@ static bool is_tried_again(const struct engine *engine, const struct flight *fli
 /* Whatever the cause: another submit is another submit. */
 static bool wants_another(const struct flight *flight)
 {
-    return !flight->has_max_retries || flight->attempts <= flight->max_retries;
+    return !flight->has_max_retries || flight->attempts - flight->earlier <= flight->max_retries;
 }
 
 static bool may_try_again(struct engine *engine, const struct flight *flight, enum class class)
@@ -95,6 +95,13 @@ static bool may_try_again(struct engine *engine, const struct flight *flight, en
     return is_tried_again(engine, flight) && wants_another(flight) &&
            flight->tries[class] < most_tries(engine, flight, class) &&
            slots_can_reserve(engine, flight) && stats_retry_allowed(engine);
+}
+
+/* A restart must not take the next attempt for the first. */
+static void note_reason(struct engine *engine, struct flight *flight)
+{
+    if (flight->is_journaled)
+        journal_flight(engine, flight);
 }
 
 static void try_again(struct engine *engine, struct flight *flight,
@@ -114,6 +121,7 @@ static void try_again(struct engine *engine, struct flight *flight,
     slots_reserve(engine, flight);
     TRACE(engine, "flight %u tries again after %llu ms: %s", flight->number,
           (unsigned long long)wait, result->code);
+    note_reason(engine, flight);
     if (is_at_once)
         flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
     else
@@ -217,6 +225,7 @@ void retry_after_ride(struct engine *engine, struct flight *flight, enum class c
     }
     note_own_solve(engine, flight);
     slots_reserve(engine, flight);
+    note_reason(engine, flight);
     TRACE(engine, "flight %u goes on alone: %s", flight->number, flight->error->data);
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
 }
@@ -225,11 +234,12 @@ void retry_after_window(struct engine *engine, struct flight *flight)
 {
     const bool is_riding = flight_is_riding(flight);
     history_add(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
-    flight->attempt->is_unheard = true;
-    attempt_let_go(engine, flight->attempt);
     const bool may_resend = engine->options.resend_ambiguous && is_tried_again(engine, flight) &&
                             wants_another(flight) && slots_can_reserve(engine, flight) &&
                             !is_hopeless(engine);
+    flight->attempt->is_unheard = true;
+    flight->attempt->is_resent = may_resend;
+    attempt_let_go(engine, flight->attempt);
     if (!may_resend) {
         flight_fail(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
         return;
@@ -242,6 +252,7 @@ void retry_after_window(struct engine *engine, struct flight *flight)
     if (is_riding)
         note_own_solve(engine, flight);
     slots_reserve(engine, flight);
+    note_reason(engine, flight);
     TRACE(engine, "flight %u resends: unheard of for the whole window", flight->number);
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
 }

@@ -81,6 +81,8 @@ struct attempt {
     slab_id id;
     struct list link; /* engine's listening list, oldest first, once its flight is done with it */
     struct table_node stray; /* by key, while it has no flight and may still be solved */
+    struct table_node
+        unheard_node; /* by key, while it has none and nobody knows whether it is paid for */
     struct wheel_timer expiry;
     struct flight *flight; /* borrowed; NULL once the flight is done with it */
     slab_id origin;        /* that flight's place, to find it again while it tries anew */
@@ -104,6 +106,7 @@ struct attempt {
     client_id client;
     enum captcha captcha;
     enum reuse reuse;
+    enum cause why;
     enum class cause_class;
     bool is_one_time;
     bool wants_rest;      /* its answer is more than a text */
@@ -111,6 +114,7 @@ struct attempt {
     bool is_paid;         /* known to be, and written down */
     bool is_polling;      /* a poll is on its way */
     bool is_unheard;      /* the window is over: only what comes late can be heard of it */
+    bool is_resent;       /* another one was sent in its stead */
     bool is_void;         /* proven not to exist at the vendor: nothing can come of it */
     bool is_closed;       /* solved or failed: anything further is a repeat */
     bool is_solved;       /* its text is gone after a restart, but not this */
@@ -353,7 +357,7 @@ struct engine {
     struct slab requests, holds, flights, attempts, solutions, idempotency, letters, notices,
         account_waits;
     struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name, strays_by_key,
-        solutions_by_key, idempotency_by_key, letters_by_number, notices_by_request;
+        unheard_by_key, solutions_by_key, idempotency_by_key, letters_by_number, notices_by_request;
 
     struct shares shares;
     struct list active; /* flights that hold a slot */

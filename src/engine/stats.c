@@ -126,18 +126,6 @@ void stats_count_submit(struct engine *engine, bool is_retry)
         COUNT(engine, retries);
 }
 
-static enum cause cause_of(const struct attempt *attempt)
-{
-    const struct flight *flight = attempt->flight;
-    if (attempt->cause != NULL)
-        return attempt->cause_class == CLASS_AMBIGUOUS ? CAUSE_RESEND : CAUSE_RETRY;
-    if (flight == NULL || flight->request_count > 0)
-        return CAUSE_FIRST;
-    if (flight->pool != NULL)
-        return CAUSE_POOL;
-    return list_is_empty(&flight->letters) ? CAUSE_FIRST : CAUSE_REPLAY;
-}
-
 void stats_count_paid(struct engine *engine, const struct attempt *attempt,
                       const char task_id[TASK_ID_MAX], bool is_double)
 {
@@ -148,10 +136,10 @@ void stats_count_paid(struct engine *engine, const struct attempt *attempt,
     struct paid *paid = &engine_push(engine, ACTION_PAID)->paid;
     paid->client = attempt->client;
     paid->captcha = attempt->captcha;
-    paid->cause = is_double ? CAUSE_DOUBLE : cause_of(attempt);
+    paid->cause = is_double ? CAUSE_DOUBLE : attempt->why;
     paid->class = attempt->cause_class;
     code_copy(paid->code, blob_slice(attempt->cause));
-    paid->number = flight == NULL ? 0 : flight->attempts;
+    paid->number = attempt->number;
     paid->params = flight == NULL ? NULL : blob_ref(flight->params);
     memcpy(paid->task_id, task_id, TASK_ID_MAX);
 }

@@ -25,8 +25,55 @@ uint64_t stray_until_ms(const struct engine *engine, const struct attempt *attem
     return attempt->started_ms + engine->options.ambiguity_window_ms;
 }
 
+static void leave_unheard(struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->unheard_node.place != NULL)
+        table_remove(&engine->unheard_by_key, &attempt->unheard_node);
+}
+
+bool stray_is_unheard(const struct attempt *attempt)
+{
+    return attempt->flight == NULL && attempt->is_replied && attempt->task_id[0] == '\0' &&
+           !attempt->is_closed && !attempt->is_void && !attempt->is_resent;
+}
+
+/* Its window is over, and it may have been accepted all the same. */
+static void update_unheard(struct engine *engine, struct attempt *attempt)
+{
+    if (!stray_is_unheard(attempt) || attempt->stray.place != NULL) {
+        leave_unheard(engine, attempt);
+        return;
+    }
+    if (attempt->unheard_node.place != NULL)
+        return;
+    attempt->unheard_node.key = attempt->key;
+    table_insert(&engine->unheard_by_key, &attempt->unheard_node);
+}
+
+/* What is for one stays with the client that paid for it; what is shared goes as far as flights do. */
+static bool is_theirs(const struct engine *engine, const struct attempt *attempt, client_id client,
+                      enum reuse reuse)
+{
+    return attempt->client == client || (reuse == REUSE_SHARED && attempt->reuse == REUSE_SHARED &&
+                                         clients_may_share(engine, attempt->client, client));
+}
+
+const struct attempt *stray_find_unheard(const struct engine *engine, const struct flight *flight)
+{
+    if (flight->reuse == REUSE_NONE)
+        return NULL;
+    for (struct table_node *node = table_find(&engine->unheard_by_key, &flight->node.key);
+         node != NULL; node = table_find_next(node)) {
+        const struct attempt *attempt = CONTAINER_OF(node, struct attempt, unheard_node);
+        if (is_theirs(engine, attempt, flight->client, flight->reuse))
+            return attempt;
+    }
+    return NULL;
+}
+
 void stray_leave(struct engine *engine, struct attempt *attempt)
 {
+    leave_unheard(engine, attempt);
     if (attempt->stray.place == NULL)
         return;
     table_remove(&engine->strays_by_key, &attempt->stray);
@@ -36,15 +83,14 @@ void stray_leave(struct engine *engine, struct attempt *attempt)
 void stray_update(struct engine *engine, struct attempt *attempt)
 {
     const bool is_one = stray_until_ms(engine, attempt) > engine->now_ms;
-    if (!is_one) {
+    if (!is_one)
         stray_leave(engine, attempt);
-        return;
+    if (is_one && attempt->stray.place == NULL) {
+        attempt->stray.key = attempt->key;
+        table_insert(&engine->strays_by_key, &attempt->stray);
+        slots_take_for_stray(engine, attempt);
     }
-    if (attempt->stray.place != NULL)
-        return;
-    attempt->stray.key = attempt->key;
-    table_insert(&engine->strays_by_key, &attempt->stray);
-    slots_take_for_stray(engine, attempt);
+    update_unheard(engine, attempt);
 }
 
 struct attempt *stray_find(const struct engine *engine, const struct key *key, client_id client,
@@ -55,11 +101,8 @@ struct attempt *stray_find(const struct engine *engine, const struct key *key, c
     for (struct table_node *node = table_find(&engine->strays_by_key, key); node != NULL;
          node = table_find_next(node)) {
         struct attempt *attempt = CONTAINER_OF(node, struct attempt, stray);
-        /* What is for one stays with the client that paid for it; what is shared goes as far as flights do. */
-        const bool is_theirs =
-            attempt->client == client || (reuse == REUSE_SHARED && attempt->reuse == REUSE_SHARED &&
-                                          clients_may_share(engine, attempt->client, client));
-        if (is_theirs && stray_until_ms(engine, attempt) > engine->now_ms)
+        if (is_theirs(engine, attempt, client, reuse) &&
+            stray_until_ms(engine, attempt) > engine->now_ms)
             return attempt;
     }
     return NULL;

@@ -20,6 +20,12 @@ void stray_leave(struct engine *engine, struct attempt *attempt);
 struct attempt *stray_find(const struct engine *engine, const struct key *key, client_id client,
                            enum reuse reuse);
 
+/* One of this flight's client and key whose window is over and that nobody has heard of since, or NULL: what is
+ * submitted now is sent again, whoever asked for it. Each is the reason of one resend only. */
+const struct attempt *stray_find_unheard(const struct engine *engine, const struct flight *flight);
+/* Nobody knows whether it is paid for, and none was sent in its stead. */
+bool stray_is_unheard(const struct attempt *attempt);
+
 /* The flight waits for this task from now on as if it had submitted it. */
 void stray_ride(struct engine *engine, struct flight *flight, struct attempt *attempt);
 

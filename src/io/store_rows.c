@@ -90,6 +90,7 @@ static void put_flight(struct sql_out *out, const struct flight_row *row, struct
     sql_put_bytes(out, blob_slice(row->params));
     sql_put_i64(out, row->has_max_retries ? row->max_retries : -1);
     sql_put_i64(out, row->retry_delay_ms);
+    sql_put_i64(out, row->attempts);
 }
 
 static void put_attempt(struct sql_out *out, const struct attempt_row *row, struct slice client)
@@ -110,6 +111,9 @@ static void put_attempt(struct sql_out *out, const struct attempt_row *row, stru
     sql_put_word(out, class_name(row->cause_class));
     sql_put_word(out, row->cause);
     sql_put_bytes(out, blob_slice(row->partial));
+    sql_put_i64(out, row->number);
+    sql_put_word(out, cause_name(row->why));
+    sql_put_i64(out, row->is_resent);
 }
 
 static void put_request(struct sql_out *out, const struct request_row *row, struct slice client)
@@ -252,6 +256,11 @@ static enum class take_class(struct sql_in *in) {
     return (enum class)sql_take_word(in, word_of_class, CLASS_COUNT);
 }
 
+static enum cause take_cause(struct sql_in *in)
+{
+    return (enum cause)sql_take_word(in, word_of_cause, CAUSE_COUNT);
+}
+
 static enum reuse take_reuse(struct sql_in *in)
 {
     return (enum reuse)sql_take_word(in, word_of_reuse, REUSE_COUNT);
@@ -319,6 +328,7 @@ static void take_flight(struct sql_in *in, struct flight_row *row, struct slice 
     row->has_max_retries = max_retries >= 0 && max_retries <= UINT16_MAX;
     row->max_retries = row->has_max_retries ? (uint16_t)max_retries : 0;
     row->retry_delay_ms = sql_take_up_to(in, UINT32_MAX);
+    row->attempts = (uint16_t)sql_take_up_to(in, UINT16_MAX);
 }
 
 static void take_attempt(struct sql_in *in, struct attempt_row *row, struct slice *client)
@@ -339,6 +349,9 @@ static void take_attempt(struct sql_in *in, struct attempt_row *row, struct slic
     row->cause_class = take_class(in);
     sql_take_string(in, row->cause, sizeof(row->cause));
     row->partial = sql_take_blob(in);
+    row->number = (uint16_t)sql_take_up_to(in, UINT16_MAX);
+    row->why = take_cause(in);
+    row->is_resent = sql_take_bool(in);
 }
 
 static void take_request(struct sql_in *in, struct request_row *row, struct slice *client)

@@ -83,7 +83,12 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "ALTER TABLE letter ADD COLUMN rest INTEGER NOT NULL DEFAULT 0;"
     "ALTER TABLE flight ADD COLUMN max_retries INTEGER NOT NULL DEFAULT -1;"
     "ALTER TABLE flight ADD COLUMN retry_delay INTEGER NOT NULL DEFAULT 0;"
-    "ALTER TABLE letter ADD COLUMN retries INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE letter ADD COLUMN retries INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE flight ADD COLUMN attempts INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE attempt ADD COLUMN number INTEGER NOT NULL DEFAULT 0;"
+    "ALTER TABLE attempt ADD COLUMN why TEXT NOT NULL DEFAULT 'first';"
+    "ALTER TABLE attempt ADD COLUMN resent INTEGER NOT NULL DEFAULT 0;"
+    "UPDATE attempt SET why = iif(cause_class = 'ambiguous', 'resend', 'retry') WHERE cause <> '';",
 };
 
 const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
@@ -109,13 +114,14 @@ const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
                        .key = "id",
                        .columns =
                            "id, key, client, type, reuse, priority, one_time, rest, over, class, "
-                           "code, created, params, max_retries, retry_delay"},
+                           "code, created, params, max_retries, retry_delay, attempts"},
     /* An open attempt of a living flight may still be paid for, however old it is. */
     [RECORD_ATTEMPT] = {.name = "attempt",
                         .key = "name",
                         .columns =
                             "name, flight, key, client, type, reuse, one_time, rest, counted, "
-                            "closed, solved, started, task, cause_class, cause, partial",
+                            "closed, solved, started, task, cause_class, cause, partial, "
+                            "number, why, resent",
                         .dead = "started <= ?1 - " ATTEMPT_KEEP_MS " AND (closed = 1 OR NOT EXISTS"
                                 " (SELECT 1 FROM flight WHERE flight.id = attempt.flight))"},
     [RECORD_REQUEST] = {.name = "request",

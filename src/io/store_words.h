@@ -18,6 +18,11 @@ static inline const char *word_of_class(unsigned place)
     return class_name((enum class)place);
 }
 
+static inline const char *word_of_cause(unsigned place)
+{
+    return cause_name((enum cause)place);
+}
+
 static inline const char *word_of_source(unsigned place)
 {
     return source_name((enum source)place);

@@ -3,8 +3,10 @@
 
     test_recovery.py [--full] [--only TEXT]
 """
+import json
 import os
 import signal
+import socket
 import sqlite3
 import sys
 import time
@@ -125,6 +127,74 @@ def an_intent_without_an_outcome_waits_out_its_window_and_no_longer():
         equal(len(submits), 2, "submits")
         gap = submits[1]["at"] - asked
         check(3.9 < gap < 30, f"resent after {gap:.1f} s instead of about 4")
+
+
+def check_resend(world):
+    """As many submits as the vendor got, whether or not the machine was too slow for one window."""
+    line = world.gate.wait_line("event=paid")
+    words = dict(word.split("=", 1) for word in line.split() if "=" in word)
+    submits = world.sim.totals()["accepted"]
+    check(submits >= 2, f"{submits} submits")
+    equal((words["attempt"], words["cause"]), (str(submits), "resend"), line)
+    equal((words["class"], words["error"]), ("ambiguous", "ERROR_AMBIGUOUS_SUBMIT"), line)
+
+
+def die_with_a_lost_reply(world, ask, submits=1):
+    """Several times within the window of a submit that nobody hears of, and of those that follow it."""
+    world.sim.set_faults({"submit-hang": 1, "callback-drop": 1})
+    ask()
+    wait_until(lambda: world.sim.totals()["accepted"] == 1, "the submit")
+    for _ in range(3):
+        world.kill()
+        world.start()
+    wait_until(lambda: world.sim.totals()["accepted"] >= submits, "the resends")
+    world.kill()
+    world.sim.set_faults({})
+    world.start()
+
+
+UNHEARD = {"poll": {"first": "100ms", "interval": "1s"}, "ambiguity_window": "12s", "upstream": {"submit_timeout": "60s"}}
+
+
+def a_resend_says_so(callbacks):
+    long_ones_only("half a minute")
+    with CrashWorld(("--solve-time", "100ms"), UNHEARD, callbacks=callbacks) as world:
+        need = Need("again", "shared")
+        caller = Caller(world.url)
+        die_with_a_lost_reply(world, lambda: caller.submit(need), submits=2)
+        caller.poll(need, need.ids[0])
+        equal(len(need.tokens), 1, f"tokens of {need}")
+        check_resend(world)
+
+
+@test
+def a_resend_says_so_however_often_we_died_within_the_window():
+    a_resend_says_so(callbacks=True)
+
+
+@test
+def a_resend_says_so_also_without_callbacks():
+    a_resend_says_so(callbacks=False)
+
+
+@test
+def who_asks_anew_for_what_stayed_unheard_of_sends_it_again():
+    with CrashWorld(("--solve-time", "100ms"), UNHEARD, callbacks=False) as world:
+        target = {"method": "turnstile", "sitekey": "anew", "pageurl": "https://example.com/"}
+
+        def ask_and_hang_up():
+            with socket.create_connection(("127.0.0.1", world.port)) as caller:
+                body = json.dumps({**target, "wait": 50})
+                caller.sendall(f"POST /v1/solves HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\n"
+                               f"X-Api-Key: {KEY}\r\nContent-Length: {len(body)}\r\n\r\n{body}".encode())
+                wait_until(lambda: world.sim.totals()["accepted"] == 1, "the submit")
+
+        die_with_a_lost_reply(world, ask_and_hang_up)
+        wait_until(lambda: get(world.url + "/v1/flights").json()["total"] == 0, "the end of the window")
+        world.kill()
+        world.start()
+        equal(get(world.url + "/in.php", key=KEY, **target).text[:3], "OK|")
+        check_resend(world)
 
 
 def long_ones_only(what):

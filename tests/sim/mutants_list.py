@@ -122,7 +122,7 @@ MUTANTS = [
      "        record_free(engine, record);\n        continue;\n", "sim"),
     ("a repeated callback counts as news", "src/engine/hear.c",
      "    return !attempt->is_closed || (!attempt->is_solved && is_solution(result));",
-     "    return !attempt->is_closed || result->outcome == OUTCOME_SOLVED;", "sim"),
+     "    return !attempt->is_closed || is_solution(result);", "sim"),
     ("after a crash a solution does not close its attempt", "src/engine/attempt.c",
      "        attempt->is_closed = true;\n        attempt->is_solved = true;\n        attempt->text = blob_ref(solution->text);",
      "        (void)solution;", "sim"),

@@ -332,7 +332,9 @@ static void on_submit(struct sim *sim, const struct call *call)
         CHECK(sim, !flight->must_end);
         flight->phase = SUBMITTING;
         flight->may_queue = flight->may_end = false;
-        flight->attempts++;
+        /* What nobody heard of counts, also when the flight that sent it is over. */
+        CHECK(sim, flight->attempts == 0 || ref->intent_number == flight->attempts + 1);
+        flight->attempts = ref->intent_number;
         flight->is_named = false;
         flight->attempt = call->attempt;
         flight->started_ms = sim->now_ms;
@@ -362,6 +364,7 @@ static void on_attempt_row(struct sim *sim, const struct attempt_row *row)
     const uint32_t place = map_get(&sim->submit_by_name, row->name);
     ref->intent = row->name;
     ref->intent_flight = row->flight;
+    ref->intent_number = row->number;
     if (place == MAP_NONE || !sim->submits[place].is_issued)
         return;
     const bool is_new = sim->submits[place].model_flight != row->flight;

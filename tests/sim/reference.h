@@ -52,6 +52,7 @@ struct reference {
     size_t bound_count, bound_room;
     attempt_id intent; /* the last that was written */
     uint64_t intent_flight;
+    uint16_t intent_number; /* within its flight */
     /* The caller that asks or looks in this step, and what it may get. */
     caller_id caller;
     uint32_t request, flight;

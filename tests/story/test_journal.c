@@ -176,13 +176,15 @@ static void each_further_submit_is_recorded_with_its_reason(void **state)
               "[  1000] journal 4 books\n"
               "[  1000] journal 5 tally recaptcha_v2\n"
               "[ 45000] journal 6 attempt a1 unheard\n"
-              "[ 45000] journal 7 attempt a2 because ERROR_AMBIGUOUS_SUBMIT (ambiguous)\n"
-              "[ 45000] submit a2 K after 7\n"
-              "[ 45000] journal 8 drop attempt a2\n"
-              "[ 46000] journal 9 books\n"
-              "[ 46000] journal 10 tally recaptcha_v2\n"
-              "[ 46000] journal 11 attempt a3 because ERROR_NO_SLOT_AVAILABLE (busy)\n"
-              "[ 46000] submit a3 K after 11\n");
+              "[ 45000] journal 7 flight K\n"
+              "[ 45000] journal 8 attempt a2 because ERROR_AMBIGUOUS_SUBMIT (ambiguous)\n"
+              "[ 45000] submit a2 K after 8\n"
+              "[ 45000] journal 9 drop attempt a2\n"
+              "[ 45000] journal 10 flight K\n"
+              "[ 46000] journal 11 books\n"
+              "[ 46000] journal 12 tally recaptcha_v2\n"
+              "[ 46000] journal 13 attempt a3 because ERROR_NO_SLOT_AVAILABLE (busy)\n"
+              "[ 46000] submit a3 K after 13\n");
 }
 
 static void the_end_of_a_poll_that_failed_is_recorded(void **state)
@@ -195,8 +197,9 @@ static void the_end_of_a_poll_that_failed_is_recorded(void **state)
     skip_lines(w);
     failed(w, "a1", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
     expect(w, "[  6000] journal 6 drop attempt a1\n"
-              "[  6000] journal 7 attempt a2 because ERROR_CAPTCHA_UNSOLVABLE (unsolvable)\n"
-              "[  6000] submit a2 K after 7\n");
+              "[  6000] journal 7 flight K\n"
+              "[  6000] journal 8 attempt a2 because ERROR_CAPTCHA_UNSOLVABLE (unsolvable)\n"
+              "[  6000] submit a2 K after 8\n");
 }
 
 /* With a full disk what memory has is handed out all the same, and each hand-out wants a record. */

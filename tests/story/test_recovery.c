@@ -84,8 +84,9 @@ static void an_intent_without_an_outcome_waits_out_its_window(void **state)
     expect(w, "[ 20000] journal 1 attempt a1 unheard\n");
     pass(w, 1);
     expect(w, "[ 45000] journal 2 attempt a1 unheard\n"
-              "[ 45000] journal 3 attempt a2 because ERROR_AMBIGUOUS_SUBMIT (ambiguous)\n"
-              "[ 45000] submit a2 K after 3\n");
+              "[ 45000] journal 3 flight K\n"
+              "[ 45000] journal 4 attempt a2 because ERROR_AMBIGUOUS_SUBMIT (ambiguous)\n"
+              "[ 45000] submit a2 K after 4\n");
 }
 
 static void the_callback_of_an_intent_from_before_the_crash_solves_it(void **state)

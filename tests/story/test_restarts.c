@@ -320,6 +320,218 @@ static void the_last_second_of_a_day_is_written_at_midnight(void **state)
     skip_lines(w);
 }
 
+/* ---- reasons ----------------------------------------------------------------------------- */
+
+static struct world *world_with_an_unheard_submit(void)
+{
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K");
+    crash(w, ALL_RECORDS);
+    pass(w, 10000);
+    crash(w, ALL_RECORDS);
+    pass(w, 10000);
+    crash(w, ALL_RECORDS);
+    return w;
+}
+
+static void a_resend_says_so_however_often_we_restarted(void **state)
+{
+    (void)state;
+    struct world *w = world_with_an_unheard_submit();
+    ask(w, "bob", .key = "K");
+    pass(w, 25000);
+    crash(w, ALL_RECORDS);
+    ask(w, "cat", .key = "K");
+    callback(w, "a2", "T2", "TOKEN");
+    assert_int_equal(w->last_paid.cause, CAUSE_RESEND);
+    assert_int_equal(w->last_paid.number, 2);
+    assert_string_equal(w->last_paid.code, "ERROR_AMBIGUOUS_SUBMIT");
+    skip_lines(w);
+}
+
+static void a_resend_says_so_when_nobody_waited_at_the_end_of_the_window(void **state)
+{
+    (void)state;
+    struct world *w = world_with_an_unheard_submit();
+    pass(w, 30000);
+    ask(w, "bob", .key = "K", .is_told = true);
+    crash(w, ALL_RECORDS);
+    pass(w, 1000);
+    callback(w, "a2", "T2", "TOKEN");
+    assert_int_equal(w->tally.submits, 2);
+    assert_int_equal(w->last_paid.cause, CAUSE_RESEND);
+    assert_int_equal(w->last_paid.number, 2);
+    skip_lines(w);
+}
+
+static void an_unheard_submit_is_the_reason_of_one_resend(void **state)
+{
+    (void)state;
+    struct world *w = world_with_an_unheard_submit();
+    pass(w, 30000);
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
+    accepted(w, "a2", "T2");
+    assert_int_equal(w->last_paid.cause, CAUSE_RESEND);
+    accepted(w, "a3", "T3");
+    assert_int_equal(w->last_paid.cause, CAUSE_FIRST);
+    assert_int_equal(w->last_paid.number, 1);
+    skip_lines(w);
+}
+
+static void a_retry_says_so_when_a_crash_came_before_it(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K", .is_told = true);
+    rejected(w, "a1", CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE");
+    crash(w, ALL_RECORDS);
+    tick(w);
+    accepted(w, "a2", "T2");
+    assert_int_equal(w->last_paid.cause, CAUSE_RETRY);
+    assert_int_equal(w->last_paid.number, 2);
+    assert_string_equal(w->last_paid.code, "ERROR_NO_SLOT_AVAILABLE");
+    skip_lines(w);
+}
+
+static void what_is_replayed_says_so_after_a_crash(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K");
+    rejected(w, "a1", CLASS_ACCOUNT, "ERROR_KEY_DOES_NOT_EXIST");
+    pass(w, 15000);
+    balance(w, "5");
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 0);
+    crash(w, ALL_RECORDS);
+    callback(w, "a2", "T2", "TOKEN");
+    assert_int_equal(w->last_paid.cause, CAUSE_REPLAY);
+    assert_int_equal(w->last_paid.number, 1);
+    skip_lines(w);
+}
+
+static void the_letter_remembers_the_submit_nobody_heard_of(void **state)
+{
+    (void)state;
+    struct world *w = world_with_an_unheard_submit();
+    ask(w, "bob", .key = "K", .is_told = true);
+    pass(w, 25000);
+    crash(w, ALL_RECORDS);
+    pass(w, 200000);
+    struct letter_view letter;
+    uint64_t cursor = 0;
+    uint32_t total = 0;
+    const struct letter_filter every = every_letter();
+    assert_int_equal(engine_list_letters(w->engine, &every, &cursor, &letter, 1, &total), 1);
+    assert_true(letter.note_count >= 2);
+    assert_int_equal(letter.notes[0].class, CLASS_AMBIGUOUS);
+    skip_lines(w);
+}
+
+static void an_unheard_submit_is_no_retry_of_who_asks_anew(void **state)
+{
+    (void)state;
+    struct world *w = world_with_an_unheard_submit();
+    pass(w, 30000);
+    ask(w, "bob", .key = "K", .has_max_retries = true, .max_retries = 1);
+    rejected(w, "a2", CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE");
+    pass(w, 5000);
+    assert_int_equal(w->tally.submits, 3);
+    skip_lines(w);
+}
+
+static void a_resend_says_so_without_callbacks(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    crash(w, ALL_RECORDS);
+    pass(w, 50000);
+    crash(w, ALL_RECORDS);
+    ask(w, "bob", .key = "K", .is_told = true);
+    crash(w, ALL_RECORDS);
+    pass(w, 46000);
+    accepted(w, "a3", "T3");
+    assert_int_equal(w->last_paid.cause, CAUSE_RESEND);
+    assert_int_equal(w->last_paid.number, 3);
+    skip_lines(w);
+}
+
+static void a_restart_does_not_make_it_the_reason_of_another(void **state)
+{
+    (void)state;
+    struct world *w = world_with_an_unheard_submit();
+    pass(w, 30000);
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    callback(w, "a2", "T2", "TOKEN");
+    durable(w, w->seq);
+    crash(w, ALL_RECORDS);
+    ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
+    accepted(w, "a3", "T3");
+    assert_int_equal(w->last_paid.cause, CAUSE_FIRST);
+    assert_int_equal(w->last_paid.number, 1);
+    skip_lines(w);
+}
+
+static void what_the_flight_itself_sent_again_is_no_reason_after_a_restart(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    ambiguous(w, "a1");
+    pass(w, 45000);
+    callback(w, "a2", "T2", "TOKEN");
+    durable(w, w->seq);
+    crash(w, ALL_RECORDS);
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    accepted(w, "a3", "T3");
+    assert_int_equal(w->last_paid.cause, CAUSE_FIRST);
+    assert_int_equal(w->last_paid.number, 1);
+    skip_lines(w);
+}
+
+static void a_submit_that_was_taken_back_is_not_counted_after_a_crash(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal();
+    /* The first has it written down with its submit, and the second has it outlive the crash. */
+    ask(w, "ann", .key = "K");
+    ask(w, "bob", .key = "K", .is_told = true);
+    engine_stop_submits(w->engine);
+    engine_forgo_submit(w->engine, w->attempts[0].id);
+    tick(w);
+    crash(w, ALL_RECORDS);
+    tick(w);
+    accepted(w, "a2", "T2");
+    assert_int_equal(w->last_paid.cause, CAUSE_FIRST);
+    assert_int_equal(w->last_paid.number, 1);
+    skip_lines(w);
+}
+
+static void the_letter_has_the_reason_when_the_attempt_is_forgotten(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true);
+    rejected(w, "a1", CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE");
+    crash(w, ALL_RECORDS);
+    tick(w);
+    rejected(w, "a2", CLASS_ACCOUNT, "ERROR_KEY_DOES_NOT_EXIST");
+    struct letter_view letter;
+    uint64_t cursor = 0;
+    uint32_t total = 0;
+    const struct letter_filter every = every_letter();
+    assert_int_equal(engine_list_letters(w->engine, &every, &cursor, &letter, 1, &total), 1);
+    assert_int_equal(letter.note_count, 2);
+    assert_int_equal(letter.notes[0].class, CLASS_BUSY);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -341,6 +553,18 @@ int main(void)
         STORY(what_was_queued_is_beyond_a_budget_that_a_restart_lowers),
         STORY(a_day_like_the_one_before_is_written_too),
         STORY(the_last_second_of_a_day_is_written_at_midnight),
+        STORY(a_resend_says_so_however_often_we_restarted),
+        STORY(a_resend_says_so_when_nobody_waited_at_the_end_of_the_window),
+        STORY(an_unheard_submit_is_the_reason_of_one_resend),
+        STORY(a_retry_says_so_when_a_crash_came_before_it),
+        STORY(what_is_replayed_says_so_after_a_crash),
+        STORY(the_letter_remembers_the_submit_nobody_heard_of),
+        STORY(an_unheard_submit_is_no_retry_of_who_asks_anew),
+        STORY(a_resend_says_so_without_callbacks),
+        STORY(a_restart_does_not_make_it_the_reason_of_another),
+        STORY(what_the_flight_itself_sent_again_is_no_reason_after_a_restart),
+        STORY(a_submit_that_was_taken_back_is_not_counted_after_a_crash),
+        STORY(the_letter_has_the_reason_when_the_attempt_is_forgotten),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

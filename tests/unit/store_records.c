@@ -126,6 +126,7 @@ static struct flight_row some_flight(struct rand *rand, uint64_t id)
         .wants_rest = flip(rand),
         .is_over = flip(rand),
         .class = (enum class)rand_below(rand, CLASS_COUNT),
+        .attempts = (uint16_t)rand_u64(rand),
         .created_wall_ms = soon(rand),
         .params = some_bytes(rand),
         .has_max_retries = flip(rand),
@@ -150,6 +151,9 @@ static struct attempt_row some_attempt(struct rand *rand, uint64_t id)
         .is_counted = flip(rand),
         .is_closed = flip(rand),
         .is_solved = flip(rand),
+        .number = (uint16_t)rand_u64(rand),
+        .why = (enum cause)rand_below(rand, CAUSE_COUNT),
+        .is_resent = flip(rand),
         .cause_class = (enum class)rand_below(rand, CLASS_COUNT),
         .started_wall_ms = soon(rand),
         .partial = flip(rand) ? some_bytes(rand) : NULL,
@@ -367,6 +371,7 @@ static const char *flight_difference(const struct flight_row *a, const struct fl
     SAME(wants_rest);
     SAME(is_over);
     SAME(class);
+    SAME(attempts);
     SAME(created_wall_ms);
     SAME(has_max_retries);
     SAME(max_retries);
@@ -389,6 +394,9 @@ static const char *attempt_difference(const struct attempt_row *a, const struct 
     SAME(is_counted);
     SAME(is_closed);
     SAME(is_solved);
+    SAME(number);
+    SAME(why);
+    SAME(is_resent);
     SAME(cause_class);
     SAME_STRING(cause);
     SAME(started_wall_ms);

@@ -278,7 +278,9 @@ static void append_attempt(struct store_world *world, uint64_t name, uint64_t fl
     "ALTER TABLE letter DROP COLUMN rest; ALTER TABLE letter DROP COLUMN retries;"     \
     "ALTER TABLE flight DROP COLUMN rest; ALTER TABLE flight DROP COLUMN max_retries;" \
     "ALTER TABLE flight DROP COLUMN retry_delay;"                                      \
-    "ALTER TABLE attempt DROP COLUMN rest; ALTER TABLE attempt DROP COLUMN partial;"
+    "ALTER TABLE attempt DROP COLUMN rest; ALTER TABLE attempt DROP COLUMN partial;"   \
+    "ALTER TABLE flight DROP COLUMN attempts; ALTER TABLE attempt DROP COLUMN number;" \
+    "ALTER TABLE attempt DROP COLUMN why; ALTER TABLE attempt DROP COLUMN resent;"
 
 static void the_first_version_is_understood(void **state)
 {
@@ -370,6 +372,43 @@ static void keys_of_the_second_version_are_discarded_and_counted(void **state)
     world_close(world);
 }
 
+static void collect_reasons(void *context, const struct record *record)
+{
+    enum cause *const reasons = context;
+    if (record->kind == RECORD_ATTEMPT && record->attempt.name < 4)
+        reasons[record->attempt.name] = record->attempt.why;
+}
+
+static void append_reason(struct store_world *world, uint64_t name, enum class class,
+                          const char *code)
+{
+    struct record record = world_record(world, RECORD_ATTEMPT, name);
+    record.attempt.why = CAUSE_POOL;
+    record.attempt.cause_class = class;
+    (void)snprintf(record.attempt.cause, sizeof(record.attempt.cause), "%s", code);
+    world_append(world, &record);
+}
+
+static void attempts_of_the_second_version_have_their_reasons(void **state)
+{
+    struct store_world *const world = *state;
+    enum cause reasons[4] = {0};
+    world_open(world);
+    world_start(world);
+    append_reason(world, 1, CLASS_NONE, "");
+    append_reason(world, 2, CLASS_AMBIGUOUS, "ERROR_AMBIGUOUS_SUBMIT");
+    append_reason(world, 3, CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE");
+    world_until_durable(world, world->seq);
+    world_close(world);
+    world_run_sql(world, WITHOUT_VERSION_3 "PRAGMA user_version = 2");
+    world_open(world);
+    assert_int_equal(store_load(world->store, &world->clocks, collect_reasons, reasons), 0);
+    world_close(world);
+    assert_int_equal(reasons[1], CAUSE_FIRST);
+    assert_int_equal(reasons[2], CAUSE_RESEND);
+    assert_int_equal(reasons[3], CAUSE_RETRY);
+}
+
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
@@ -387,6 +426,7 @@ int main(int argc, char **argv)
         WORLD_CASE(both_clocks_run),
         WORLD_CASE(the_first_version_is_understood),
         WORLD_CASE(keys_of_the_second_version_are_discarded_and_counted),
+        WORLD_CASE(attempts_of_the_second_version_have_their_reasons),
     };
     return cmocka_run_group_tests(tests, seed_announce, NULL);
 }
