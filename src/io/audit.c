@@ -5,6 +5,7 @@
 #include "io/log.h"
 #include "io/url.h"
 #include "proto/method.h"
+#include "proto/pageurl.h"
 
 #include <solvegate/words.h>
 
@@ -14,10 +15,13 @@
 /* Nothing else of the parameters is told: sitekeys, cookies and proxies are the client's. */
 static struct slice host_of(const struct params *params, char out[HOST_MAX])
 {
-    const struct slice pageurl = params_value(params, SLICE_OF("pageurl"));
-    const struct slice url = params_value(params, SLICE_OF("url")); /* as yandex clients have it */
-    const long len = url_host(pageurl.len > 0 ? pageurl : url, out, HOST_MAX);
-    return len > 0 ? (struct slice){.data = out, .len = (size_t)len} : SLICE_NONE;
+    for (size_t i = 0; i < params->count; i++) {
+        const struct param *param = &params->items[i];
+        const long len = pageurl_is_name(param->name) ? url_host(param->value, out, HOST_MAX) : 0;
+        if (len > 0)
+            return (struct slice){.data = out, .len = (size_t)len};
+    }
+    return SLICE_NONE;
 }
 
 static void write_line(const struct gate *gate, const struct paid *paid, struct slice method,

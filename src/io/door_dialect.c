@@ -104,7 +104,8 @@ static void answer_ids(struct gate *gate, const struct http_request *request,
                        const struct visit *visit, struct slice ids)
 {
     unsigned count = 0;
-    /* Clients match answers with ids by their place, so a short answer would be a wrong one. */
+    /* Clients match answers with ids by their place, so a short answer would be a wrong one: of too many ids,
+     * or of answers that are too large together, nothing is said. */
     if (are_too_many(ids)) {
         say(gate, request->caller, visit, "ERROR_BAD_PARAMETERS");
         return;
@@ -128,6 +129,11 @@ static void answer_ids(struct gate *gate, const struct http_request *request,
         dialect_write_ok(&gate->body, true, buf_slice(&gate->words));
     else
         buf_add(&gate->body, buf_slice(&gate->words));
+    if (gate->words.is_full || gate->body.is_full) {
+        buf_reset(&gate->body);
+        say(gate, request->caller, visit, "ERROR_BAD_PARAMETERS");
+        return;
+    }
     reply_dialect(gate, request->caller, visit);
 }
 

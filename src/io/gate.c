@@ -20,7 +20,7 @@
 /* Of replies other than lists a few hundred bytes are used; lists and the API document need more. */
 #define REPLY_MAX (4u << 20)
 #define HEADERS_MAX 4096
-/* 100 solutions of 16 KiB at once. */
+/* Of 100 ids asked for at once; solutions that do not fit together are asked for in smaller groups. */
 #define WORDS_MAX (2u << 20)
 /* One line an address. */
 #define READY_MAX (1u << 16)

@@ -4,6 +4,7 @@
 #include "io/url.h"
 #include "proto/config_values.h"
 #include "proto/method.h"
+#include "proto/pageurl.h"
 #include "proto/rest.h"
 
 #include <stdio.h>
@@ -262,17 +263,6 @@ static bool is_about_image(const struct gate *gate)
     return method != NULL && (method->needs & METHOD_HAS_IMAGES) != 0;
 }
 
-/* The names that methods give the page's address: what one of them leaves out another may say. */
-static bool is_page(struct slice name)
-{
-    static const struct slice names[] = {
-        {"pageurl", 7}, {"url", 3}, {"websiteurl", 10}, {"website_url", 11}};
-    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
-        if (slice_equals_nocase(name, names[i]))
-            return true;
-    return false;
-}
-
 static bool allows_page(const struct config_client *client, struct slice url,
                         struct mistake *mistake)
 {
@@ -295,7 +285,7 @@ static bool check_host(const struct gate *gate, const struct ask *ask, struct mi
     bool has_page = false;
     for (size_t i = 0; i < gate->params.count; i++) {
         const struct param *param = &gate->params.items[i];
-        if (!is_page(param->name))
+        if (!pageurl_is_name(param->name))
             continue;
         if (!allows_page(client, param->value, mistake))
             return false;

@@ -17,7 +17,8 @@ struct resume {
  * against CLOCK_MONOTONIC, which is what it does when the machine wakes up. It is never to expire. */
 static bool arm(int fd)
 {
-    const struct itimerspec never = {.it_value = {.tv_sec = INT32_MAX}};
+    /* The year 2255: within what the kernel's nanoseconds can count. */
+    const struct itimerspec never = {.it_value = {.tv_sec = (time_t)9000000000}};
     return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) == 0;
 }
 

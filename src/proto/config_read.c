@@ -8,7 +8,7 @@
 #include <sodium.h>
 #include <yyjson.h>
 
-/* Until the vendor has told its number of threads; also what it stays at if the vendor never does. */
+/* Only a placeholder: the engine begins with a number of its own until the vendor has told its threads. */
 #define AUTO_SLOTS 50
 
 static bool read_slots(struct loader *loader, const struct option *option, struct yyjson_val *value)

@@ -100,3 +100,14 @@ bool pageurl_normalize(struct slice url, char *out, struct slice *normal)
     *normal = (struct slice){.data = out, .len = len + parts.end - from};
     return true;
 }
+
+bool pageurl_is_name(struct slice name)
+{
+    /* What one of them leaves out another may say. */
+    static const struct slice names[] = {
+        {"pageurl", 7}, {"url", 3}, {"websiteurl", 10}, {"website_url", 11}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (slice_equals_nocase(name, names[i]))
+            return true;
+    return false;
+}

@@ -10,4 +10,7 @@
  * *normal points into url when nothing but its end changes, else into out (room for url.len). */
 bool pageurl_normalize(struct slice url, char *out, struct slice *normal);
 
+/* Is this one of the names that methods give the page's address? */
+bool pageurl_is_name(struct slice name);
+
 #endif

@@ -4,7 +4,7 @@ import base64
 import json
 
 from gateway import PAGE, World
-from harness import check, contains, equal, run, test, wait_until
+from harness import KEY, check, contains, equal, get, run, test, wait_until
 from vendor_world import letters, problem, strike
 
 LARGEST = 64 * 1024
@@ -177,6 +177,19 @@ def objects_and_arrays_stay_what_they_are():
         contains(world.result_text(task), "OK|challenge:SIM_")
         reply = world.result(task, json="1").json()
         equal(reply["request"], {name: reply[name] for name in ("challenge", "validate", "seccode")})
+
+
+@test
+def answers_that_are_too_large_together_are_refused_and_never_cut():
+    with World() as world:
+        replies(world, large={"status": 1, "request": "x" * LARGEST})
+        task = world.submit_id(sitekey="large")
+        equal(len(world.result_text(task)), 3 + LARGEST, "one of them")
+        asked = {"key": KEY, "action": "get"}
+        whole = get(world.url + "/res.php", **asked, ids=",".join([task] * 20)).text
+        equal([len(part) for part in whole.split("|")], [LARGEST] * 20, "twenty")
+        for form, refused in (("0", "ERROR_BAD_PARAMETERS"), ("1", '{"status":0,"request":"ERROR_BAD_PARAMETERS"}')):
+            equal(get(world.url + "/res.php", **asked, ids=",".join([task] * 40), json=form).text, refused, "forty")
 
 
 RICH = {

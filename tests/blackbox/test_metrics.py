@@ -301,6 +301,16 @@ def each_paid_submit_leaves_one_audit_line_however_many_there_are():
 
 
 @test
+def the_audit_trail_knows_the_page_by_every_name():
+    pages = {"pageurl": "a.example.com", "url": "b.example.com", "websiteURL": "c.example.com", "website_url": "d.example.com"}
+    with World(sim=("--solve-time", "10ms")) as world:
+        for name, host in pages.items():
+            world.result_text(world.submit_id(**{"method": "altcha", "pageurl": None, name: f"https://{host}/x"}))
+        lines = wait_until(lambda: len(audit_lines(world)) >= len(pages) and audit_lines(world), "the audit lines")
+        equal([line.get("host") for line in lines], list(pages.values()), "hosts")
+
+
+@test
 def the_audit_trail_says_why_a_submit_was_repeated():
     with World({"ambiguity_window": "300ms"}) as world:
         world.sim.set_faults(script=[strike("task-error", "again", 1, "ERROR_CAPTCHA_UNSOLVABLE"), strike("submit-lost", "lost", 1)])
