@@ -278,6 +278,7 @@ enum alert_kind {
     ALERT_BREAKER_CLOSED,
     ALERT_DUPLICATE_PROVEN, /* two task ids on one nonce: somebody resent our submit */
     ALERT_OTHER_SOLUTION,   /* a second, different solution for one attempt */
+    ALERT_TASK_TWICE,       /* one task id on two attempts: it is one of theirs only */
     ALERT_LETTERS,          /* their number passed the mark */
 };
 

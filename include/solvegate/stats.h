@@ -48,6 +48,7 @@
     X(callbacks_unknown, "Genuine callbacks for attempts no longer kept")             \
     X(callbacks_forged, "Callbacks with a nonce that is not ours, or no longer")      \
     X(duplicates_proven, "Attempts for which two task ids were seen")                 \
+    X(tasks_twice, "Attempts that were given the task of another")                    \
     X(cache_hits, "Look-ups that found a fresh solution")                             \
     X(cache_misses, "Look-ups that found none")                                       \
     X(solutions_banked, "Solutions kept though nobody was waiting")                   \

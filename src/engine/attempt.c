@@ -8,6 +8,7 @@
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/stray.h"
+#include "engine/task.h"
 #include "engine/withdraw.h"
 
 /* How long a late callback is still understood: docs/reliability.md threat 12. */
@@ -266,6 +267,7 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
         if (attempt->task_id[0] == '\0')
             memcpy(attempt->task_id, solution->task_id, TASK_ID_MAX);
     }
+    task_restore(engine, attempt);
     const bool is_open = flight != NULL && !attempt->is_closed &&
                          (flight->attempt == NULL || flight->attempt->started_ms < started_ms);
     /* The submit may have been accepted without our ever hearing of it, also when its flight ended

@@ -8,6 +8,7 @@
 #include "engine/rest.h"
 #include "engine/state.h"
 #include "engine/stray.h"
+#include "engine/task.h"
 #include "engine/unknown.h"
 
 #include <stdlib.h>
@@ -235,5 +236,6 @@ void engine_check(const struct engine *engine)
     check_work(engine);
     pool_check(engine);
     oddity_check(engine);
+    tasks_check(engine);
     unknown_check(engine);
 }

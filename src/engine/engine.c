@@ -16,6 +16,7 @@
 #include "engine/request.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
+#include "engine/task.h"
 
 #include <stdlib.h>
 
@@ -375,6 +376,8 @@ static void init_memory(struct engine *engine)
     slab_init(&engine->letters, sizeof(struct letter), options->max_letters);
     slab_init(&engine->notices, sizeof(struct notice), notices_room(options->max_requests));
     slab_init(&engine->account_waits, sizeof(struct account_wait), options->max_callers);
+    slab_init(&engine->task_slab, sizeof(struct task), options->max_flights * 2);
+    table_init(&engine->tasks_by_name, (size_t)options->max_flights * 2, secret);
     table_init(&engine->requests_by_id, options->max_requests, secret);
     table_init(&engine->holds_by_caller, options->max_callers, secret);
     table_init(&engine->flights_by_key, options->max_flights, secret);
@@ -439,6 +442,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     list_init(&engine->backing_off);
     list_init(&engine->waking);
     list_init(&engine->listening);
+    tasks_init(engine);
     rand_init(&engine->rand, options->secret[0]);
     wheel_init(&engine->wheel, now_ms);
     buf_init(&engine->trace_buf, TRACE_LINE_MAX);
@@ -513,14 +517,15 @@ void engine_free(struct engine *engine)
     letter_jobs_free(engine);
     struct slab *slabs[] = {&engine->requests, &engine->holds,     &engine->flights,
                             &engine->attempts, &engine->solutions, &engine->idempotency,
-                            &engine->letters,  &engine->notices,   &engine->account_waits};
+                            &engine->letters,  &engine->notices,   &engine->account_waits,
+                            &engine->task_slab};
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_close(slabs[i]);
-    struct table *tables[] = {&engine->requests_by_id,    &engine->holds_by_caller,
-                              &engine->flights_by_key,    &engine->attempts_by_name,
-                              &engine->unheard_by_key,    &engine->strays_by_key,
-                              &engine->solutions_by_key,  &engine->idempotency_by_key,
-                              &engine->letters_by_number, &engine->notices_by_request};
+    struct table *tables[] = {
+        &engine->requests_by_id,     &engine->holds_by_caller,    &engine->flights_by_key,
+        &engine->attempts_by_name,   &engine->unheard_by_key,     &engine->strays_by_key,
+        &engine->solutions_by_key,   &engine->idempotency_by_key, &engine->letters_by_number,
+        &engine->notices_by_request, &engine->tasks_by_name};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_close(tables[i]);
     struct share *shares[] = {&engine->shares.requests,       &engine->shares.read,

@@ -49,3 +49,20 @@ bool health_is_good(const struct engine *engine)
     }
     return arrived + missed < LEAST_SOLVES || arrived >= missed;
 }
+
+void health_note_missed(struct engine *engine, struct attempt *attempt)
+{
+    if (!engine->options.has_callbacks)
+        return;
+    attempt->is_missed = true;
+    health_count_missed(engine);
+}
+
+void health_note_arrival(struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->is_missed)
+        health_correct(engine);
+    else if (!attempt->is_closed && attempt->partial == NULL)
+        health_count_arrived(engine);
+    attempt->is_missed = false;
+}

@@ -13,4 +13,9 @@ void health_correct(struct engine *engine);
 
 bool health_is_good(const struct engine *engine);
 
+/* A poll found out what no callback has said. */
+void health_note_missed(struct engine *engine, struct attempt *attempt);
+/* It came: at once, or after a poll had to find out. */
+void health_note_arrival(struct engine *engine, struct attempt *attempt);
+
 #endif

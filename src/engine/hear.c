@@ -13,6 +13,7 @@
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/stray.h"
+#include "engine/task.h"
 #include "engine/unknown.h"
 #include "engine/withdraw.h"
 
@@ -65,30 +66,10 @@ static void receive_stale(struct engine *engine, struct attempt *attempt,
     end_ride(engine, flight);
 }
 
-static void solved(struct engine *engine, struct attempt *attempt,
-                   const struct vendor_result *result)
-{
-    histogram_add(&engine->timings[TIMING_SOLVE], engine->now_ms - attempt->accepted_ms);
-    withdraw_poll(engine, attempt);
-    attempt->is_closed = true;
-    attempt->is_solved = true;
-    attempt->text = blob_ref(result->text);
-    if (is_stale(engine, attempt))
-        receive_stale(engine, attempt, result);
-    else
-        receive(engine, attempt, attempt->flight, result);
-}
-
 /* What it rode on is over, and another task may fare better. */
 static bool may_go_on_alone(enum class class)
 {
     return class == CLASS_UNSOLVABLE || class == CLASS_TRANSIENT || class == CLASS_UNKNOWN;
-}
-
-void attempt_settle(struct engine *engine, struct attempt *attempt)
-{
-    const struct vendor_result result = {.outcome = OUTCOME_SOLVED, .text = attempt->partial};
-    solved(engine, attempt, &result);
 }
 
 /* Also when nobody waits for the attempt any more: what the vendor said is news all the same. */
@@ -110,6 +91,43 @@ static void failed(struct engine *engine, struct attempt *attempt,
         retry_after_ride(engine, flight, result->class, slice_from(result->code));
     else
         retry_or_fail(engine, flight, result);
+}
+
+/* The task's solution is somebody else's (docs/reliability.md, threat 24): another task may bring its own. */
+static void refuse_anothers(struct engine *engine, struct attempt *attempt)
+{
+    const bool is_late = attempt->flight == NULL;
+    const struct vendor_result none = {.attempt = attempt->name,
+                                       .outcome = OUTCOME_FAILED,
+                                       .class = CLASS_TRANSIENT,
+                                       .code = "ERROR_TASK_OF_ANOTHER"};
+    failed(engine, attempt, &none);
+    if (is_late)
+        (void)journal_attempt(engine, attempt);
+}
+
+static void solved(struct engine *engine, struct attempt *attempt,
+                   const struct vendor_result *result, bool is_called_back)
+{
+    if (!task_claim(engine, attempt, attempt->task_id, result->text, is_called_back)) {
+        refuse_anothers(engine, attempt);
+        return;
+    }
+    histogram_add(&engine->timings[TIMING_SOLVE], engine->now_ms - attempt->accepted_ms);
+    withdraw_poll(engine, attempt);
+    attempt->is_closed = true;
+    attempt->is_solved = true;
+    attempt->text = blob_ref(result->text);
+    if (is_stale(engine, attempt))
+        receive_stale(engine, attempt, result);
+    else
+        receive(engine, attempt, attempt->flight, result);
+}
+
+void attempt_settle(struct engine *engine, struct attempt *attempt)
+{
+    const struct vendor_result result = {.outcome = OUTCOME_SOLVED, .text = attempt->partial};
+    solved(engine, attempt, &result, true);
 }
 
 static void close_with(struct engine *engine, struct attempt *attempt,
@@ -168,6 +186,7 @@ static void accepted(struct engine *engine, struct attempt *attempt,
                      const struct vendor_result *result)
 {
     memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
+    (void)task_learn(engine, attempt, attempt->task_id);
     attempt->accepted_ms = engine->now_ms;
     COUNT(engine, submits_accepted);
     note_paid(engine, attempt);
@@ -219,6 +238,7 @@ static void prove_duplicate(struct engine *engine, struct attempt *attempt,
     if (attempt->other_task_id[0] != '\0')
         return;
     memcpy(attempt->other_task_id, task_id, TASK_ID_MAX);
+    (void)task_learn(engine, attempt, task_id);
     COUNT(engine, duplicates_proven);
     stats_count_paid(engine, attempt, task_id, true);
     alert_about(engine, attempt, ALERT_DUPLICATE_PROVEN);
@@ -233,8 +253,10 @@ static void confirm_task(struct engine *engine, struct attempt *attempt,
         return;
     }
     COUNT(engine, submits_accepted);
-    if (attempt->task_id[0] == '\0')
+    if (attempt->task_id[0] == '\0') {
         memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
+        (void)task_learn(engine, attempt, attempt->task_id);
+    }
     note_paid(engine, attempt);
     if (strcmp(attempt->task_id, result->task_id) != 0)
         prove_duplicate(engine, attempt, result->task_id);
@@ -341,22 +363,13 @@ static void end_late(struct engine *engine, struct attempt *attempt)
     attempt_linger(engine, attempt);
 }
 
-/* A poll found out what no callback has said. */
-static void note_missed(struct engine *engine, struct attempt *attempt)
-{
-    if (!engine->options.has_callbacks)
-        return;
-    attempt->is_missed = true;
-    health_count_missed(engine);
-}
-
 /* The text is there already; a poll brings the rest, or it does not. */
 static void hear_rest(struct engine *engine, struct attempt *attempt,
                       const struct vendor_result *result)
 {
     const bool is_late = attempt->flight == NULL;
     if (result->outcome == OUTCOME_SOLVED)
-        solved(engine, attempt, result);
+        solved(engine, attempt, result, true);
     else
         rest_not_heard(engine, attempt, result);
     if (is_late)
@@ -393,13 +406,13 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
         ask_again(engine, attempt, result->retry_after_ms);
         return;
     case OUTCOME_SOLVED:
-        note_missed(engine, attempt);
-        solved(engine, attempt, result);
+        health_note_missed(engine, attempt);
+        solved(engine, attempt, result, false);
         if (is_late)
             attempt_linger(engine, attempt);
         return;
     case OUTCOME_UNDELIVERABLE:
-        note_missed(engine, attempt);
+        health_note_missed(engine, attempt);
         undeliverable(engine, attempt, result);
         if (is_late)
             attempt_linger(engine, attempt);
@@ -458,10 +471,24 @@ static void absorb_repeat(struct engine *engine, struct attempt *attempt,
         oddity_of_attempt(engine, attempt, result);
 }
 
+/* It names the task of another attempt, which waits for just that. */
+static void hear_anothers(struct engine *engine, struct attempt *attempt,
+                          const struct vendor_result *result)
+{
+    COUNT(engine, callbacks_duplicate);
+    (void)task_learn(engine, attempt, result->task_id);
+    if (is_solution(result))
+        oddity_of_attempt(engine, attempt, result);
+}
+
 /* A second paid task on one nonce: its solution is as good as the first one's, once. */
 static void hear_other_task(struct engine *engine, struct attempt *attempt,
                             const struct vendor_result *result)
 {
+    if (task_is_anothers(engine, attempt, result->task_id)) {
+        hear_anothers(engine, attempt, result);
+        return;
+    }
     prove_duplicate(engine, attempt, result->task_id);
     const bool is_third = strcmp(attempt->other_task_id, result->task_id) != 0;
     /* A callback that named no task may have brought it already. */
@@ -477,29 +504,22 @@ static void hear_other_task(struct engine *engine, struct attempt *attempt,
     }
     COUNT(engine, callbacks_ok);
     attempt->is_other_closed = true;
+    (void)task_claim(engine, attempt, result->task_id, result->text, true);
     receive(engine, attempt, NULL, result);
 }
 
 /* The id that a callback names must be the one the submit's reply named. */
-static bool task_id_fits(struct attempt *attempt, const struct vendor_result *result)
+static bool task_id_fits(struct engine *engine, struct attempt *attempt,
+                         const struct vendor_result *result)
 {
     if (result->task_id[0] == '\0')
         return true;
     if (attempt->task_id[0] == '\0') {
         memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
+        (void)task_learn(engine, attempt, attempt->task_id);
         return true;
     }
     return strcmp(attempt->task_id, result->task_id) == 0;
-}
-
-/* It came: at once, or after a poll had to find out. */
-static void note_arrival(struct engine *engine, struct attempt *attempt)
-{
-    if (attempt->is_missed)
-        health_correct(engine);
-    else if (!attempt->is_closed && attempt->partial == NULL)
-        health_count_arrived(engine);
-    attempt->is_missed = false;
 }
 
 /* A callback that says neither solution nor error: a poll finds out more. Whoever can name the task has accepted
@@ -533,7 +553,7 @@ static void hear_news(struct engine *engine, struct attempt *attempt,
     if (result->outcome == OUTCOME_SOLVED && attempt->wants_rest && !attempt->is_closed)
         rest_await(engine, attempt, result);
     else if (result->outcome == OUTCOME_SOLVED)
-        solved(engine, attempt, result);
+        solved(engine, attempt, result, true);
     else if (result->outcome == OUTCOME_UNDELIVERABLE)
         undeliverable(engine, attempt, result);
     else
@@ -545,10 +565,10 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
     struct attempt *attempt = attempt_find(engine, result->attempt);
     const bool says_something = is_solution(result) || result->outcome == OUTCOME_FAILED;
     if (attempt != NULL && says_something)
-        note_arrival(engine, attempt);
+        health_note_arrival(engine, attempt);
     const bool is_late = attempt != NULL && attempt->flight == NULL;
     const bool is_unnamed = attempt != NULL && attempt->task_id[0] == '\0';
-    const bool fits = attempt != NULL && task_id_fits(attempt, result);
+    const bool fits = attempt != NULL && task_id_fits(engine, attempt, result);
     /* Nobody but the vendor knows the nonce. */
     if (attempt != NULL && attempt->is_replied)
         prove_paid(engine, attempt);

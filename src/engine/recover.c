@@ -10,6 +10,7 @@
 #include "engine/rest.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
+#include "engine/task.h"
 
 #include <stdlib.h>
 
@@ -198,6 +199,7 @@ static void restore_solution(struct engine *engine, const struct solution_row *r
         (void)pool_add(engine, pool, solution);
     else if (row->is_kept)
         cache_put(engine, solution, row->is_shared);
+    task_restore_solution(engine, solution);
     index_add(&recovery->by_uid, row->id, solution);
     index_add(&recovery->by_flight, row->flight, solution);
     index_add(&recovery->by_attempt, row->attempt, solution);

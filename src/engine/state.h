@@ -120,9 +120,24 @@ struct attempt {
     bool is_solved;       /* its text is gone after a restart, but not this */
     bool is_missed;       /* a poll brought it, its callback has not come */
     bool is_other_closed; /* the same for the other task */
+    bool is_twin;         /* the vendor gave it the task of another attempt */
     bool is_restored;     /* from the journal, which knows nothing of the other task */
     char task_id[TASK_ID_MAX];
     char other_task_id[TASK_ID_MAX]; /* a second one on the same nonce: our submit was doubled */
+};
+
+/* A task of the vendor, by the id it gave it. Outlives its attempt. */
+struct task {
+    struct table_node node; /* by a hash of its name */
+    slab_id id;
+    struct list link;   /* engine's tasks, the oldest first */
+    attempt_id attempt; /* that heard of it first */
+    struct key key;     /* of that */
+    uint64_t since_ms;  /* when it was last news */
+    uint64_t text_hash; /* of its solution; 0 when that is not known */
+    bool is_claimed;    /* somebody has its solution */
+    bool is_shared;     /* and that is for everybody who asks for the same */
+    char name[TASK_ID_MAX];
 };
 
 /* An answer with its birth and expiry; a negative one remembers a caller's mistake. */
@@ -355,15 +370,17 @@ struct engine {
     struct wheel wheel;
 
     struct slab requests, holds, flights, attempts, solutions, idempotency, letters, notices,
-        account_waits;
+        account_waits, task_slab;
     struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name, strays_by_key,
-        unheard_by_key, solutions_by_key, idempotency_by_key, letters_by_number, notices_by_request;
+        unheard_by_key, solutions_by_key, idempotency_by_key, letters_by_number, notices_by_request,
+        tasks_by_name;
 
     struct shares shares;
     struct list active; /* flights that hold a slot */
     struct list backing_off;
     struct list waking;    /* ended flights with requests to answer */
     struct list listening; /* attempts without a flight, oldest first */
+    struct list tasks;     /* oldest first */
 
     struct list letter_list; /* oldest first */
     uint64_t letter_bytes;   /* of their parameters */

@@ -46,6 +46,8 @@ const char *alert_name(enum alert_kind kind)
         return "duplicate_submit_proven";
     case ALERT_OTHER_SOLUTION:
         return "second_solution_differs";
+    case ALERT_TASK_TWICE:
+        return "task_id_twice";
     case ALERT_LETTERS:
         return "letters_growing";
     }

@@ -1,6 +1,10 @@
 #!/usr/bin/env python3
 """What the gateway makes of the vendor's answers: retries, lost replies, polls, reports, probes. (TAP)"""
+import http.server
+import json
+import threading
 import time
+import urllib.parse
 from email.utils import formatdate
 
 from gateway import ALICE, BOB, PAGE, World, clients, free_port, together
@@ -356,6 +360,48 @@ def reports_reach_the_vendor_once_and_hurt_nobody_when_it_is_away():
         reply = world.call("POST", f"/v1/solves/{other['id']}/report", {"good": False})
         equal((reply.status, reply.json()), (200, {"recorded": True}))
         equal(world.counter("reports_bad"), 1)
+
+
+# --- one task for all -----------------------------------------------------------------------------
+
+
+class OneTask(http.server.BaseHTTPRequestHandler):
+    """A vendor that gives every submit the same task, and every poll the same token."""
+    submits = 0
+
+    def do_POST(self):
+        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        OneTask.submits += self.path.startswith("/in.php")
+        self.do_GET()
+
+    def do_GET(self):
+        word = {"in.php": "777", "res.php": "TOKEN"}[urllib.parse.urlsplit(self.path).path.strip("/")]
+        body = json.dumps({"status": 1, "request": word}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+@test
+def one_token_is_not_handed_to_two_because_the_vendor_gave_both_one_task():
+    vendor = http.server.ThreadingHTTPServer(("127.0.0.1", 0), OneTask)
+    threading.Thread(target=vendor.serve_forever, daemon=True).start()
+    config = {"upstream": {"url": f"http://127.0.0.1:{vendor.server_port}"}, "retry": {"transient": 1}}
+    try:
+        with World(config) as world:
+            equal(world.solved(reuse="single")["solution"], "TOKEN")
+            reply = world.solve(reuse="single")
+            equal((reply.status, reply.json()["upstream_code"]), (502, "ERROR_TASK_OF_ANOTHER"), reply.text)
+            world.gate.wait_line("event=task_id_twice")
+            equal(world.solve(sitekey="another").json()["upstream_code"], "ERROR_TASK_OF_ANOTHER")
+            equal((OneTask.submits, world.counter("tasks_twice")), (5, 4))
+    finally:
+        vendor.shutdown()
+        vendor.server_close()
 
 
 run()

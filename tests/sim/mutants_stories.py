@@ -57,6 +57,20 @@ STORY_MUTANTS = [
     ("a replayed letter does not ask for the rest", "src/engine/letters.c",
      "        .wants_rest = letter->wants_rest,\n", "", "story rest"),
 
+    # ---- one task id on two attempts --------------------------------------------------------------------------------------
+    ("one token goes to two with its task's id", "src/engine/task.c",
+     "    return !is_same_text ||", "    return is_same_text || !is_same_text ||", "story twins"),
+    ("a poll brings another target's token", "src/engine/task.c",
+     "is_same || is_called_back;", "is_same || is_called_back || !is_same;", "story twins"),
+    ("a one-time input's token goes to two", "src/engine/task.c",
+     "REUSE_SHARED && !attempt->is_one_time;", "REUSE_SHARED;", "story twins"),
+    ("a callback with another attempt's task is taken for a second one", "src/engine/hear.c",
+     "    if (task_is_anothers(engine, attempt, result->task_id)) {", "    if (false) {", "story twins"),
+    ("a restart forgets who has which task", "src/engine/task.c",
+     "    take(engine, task, solution->is_shared, solution->text);", "    (void)task;", "story twins"),
+    ("task ids are remembered for ever", "src/engine/task.c",
+     "task->since_ms + KEEP_MS <= engine->now_ms;", "task->since_ms > engine->now_ms;", "story twins"),
+
     # ---- what is whose ----------------------------------------------------------------------------------------------------
     ("a solution is handed to another client", "src/engine/cache.c",
      "        if (!clients_may_share(engine, solution->client, ask->client) ||\n            !solution_suits",

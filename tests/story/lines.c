@@ -68,6 +68,8 @@ static const char *name_of_alert(enum alert_kind kind)
         return "duplicate proven";
     case ALERT_OTHER_SOLUTION:
         return "other solution";
+    case ALERT_TASK_TWICE:
+        return "task twice";
     case ALERT_LETTERS:
         return "letters";
     }

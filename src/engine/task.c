@@ -1,0 +1,191 @@
+#include "engine/task.h"
+
+/* As long as an attempt is listened for. Older ids may come round again. */
+#define KEEP_MS 3600000
+
+/* ---- finding ----------------------------------------------------------------------------- */
+
+/* SipHash of each 32 bytes, chained. */
+static uint64_t hash(const struct engine *engine, struct slice bytes)
+{
+    uint64_t value = bytes.len;
+    for (size_t at = 0; at < bytes.len; at += KEY_BYTES) {
+        const size_t len = bytes.len - at < KEY_BYTES ? bytes.len - at : KEY_BYTES;
+        const uint64_t secret[2] = {engine->options.secret[0], engine->options.secret[1] ^ value};
+        struct key block = {{0}};
+        memcpy(block.bytes, bytes.data + at, len);
+        value = table_hash(&block, secret);
+    }
+    return value;
+}
+
+static struct key key_of(const struct engine *engine, const char name[TASK_ID_MAX])
+{
+    return key_from_u64(hash(engine, slice_from(name)));
+}
+
+static bool is_old(const struct engine *engine, const struct task *task)
+{
+    return task->since_ms + KEEP_MS <= engine->now_ms;
+}
+
+static struct task *find(const struct engine *engine, const char name[TASK_ID_MAX])
+{
+    const struct key key = key_of(engine, name);
+    struct table_node *node = table_find(&engine->tasks_by_name, &key);
+    for (; node != NULL; node = table_find_next(node)) {
+        struct task *task = CONTAINER_OF(node, struct task, node);
+        if (strcmp(task->name, name) == 0 && !is_old(engine, task))
+            return task;
+    }
+    return NULL;
+}
+
+/* ---- birth and death --------------------------------------------------------------------- */
+
+void tasks_init(struct engine *engine)
+{
+    list_init(&engine->tasks);
+}
+
+static void forget(struct engine *engine, struct task *task)
+{
+    list_unlink(&task->link);
+    table_remove(&engine->tasks_by_name, &task->node);
+    slab_free(&engine->task_slab, task->id);
+}
+
+/* Twice as fast as new ones come, so that what is old goes. */
+static void make_room(struct engine *engine)
+{
+    for (int left = 2; left > 0 && !list_is_empty(&engine->tasks); left--) {
+        struct task *oldest = CONTAINER_OF(list_first(&engine->tasks), struct task, link);
+        const bool is_full = engine->task_slab.used == engine->task_slab.capacity;
+        if (!is_full && !is_old(engine, oldest))
+            return;
+        forget(engine, oldest);
+    }
+}
+
+static struct task *task_new(struct engine *engine, const char name[TASK_ID_MAX],
+                             attempt_id attempt, const struct key *key)
+{
+    slab_id id;
+    make_room(engine);
+    struct task *task = slab_alloc(&engine->task_slab, &id);
+    ASSERT(task != NULL);
+    task->id = id;
+    task->attempt = attempt;
+    task->key = *key;
+    task->since_ms = engine->now_ms;
+    memcpy(task->name, name, TASK_ID_MAX);
+    task->node.key = key_of(engine, name);
+    list_init(&task->link);
+    list_append(&engine->tasks, &task->link);
+    table_insert(&engine->tasks_by_name, &task->node);
+    return task;
+}
+
+/* ---- who has it -------------------------------------------------------------------------- */
+
+/* What is for everybody who asks for the same, as long as it is good. */
+static bool is_shared(const struct attempt *attempt)
+{
+    return attempt->reuse == REUSE_SHARED && !attempt->is_one_time;
+}
+
+static void take(struct engine *engine, struct task *task, bool is_shared, const struct blob *text)
+{
+    task->is_shared = is_shared;
+    task->is_claimed = true;
+    task->text_hash = text == NULL ? 0 : hash(engine, blob_slice(text));
+    task->since_ms = engine->now_ms;
+    list_unlink(&task->link);
+    list_append(&engine->tasks, &task->link);
+}
+
+static void alert(struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->is_twin)
+        return;
+    attempt->is_twin = true;
+    COUNT(engine, tasks_twice);
+    struct action *action = engine_push(engine, ACTION_ALERT);
+    action->alert.kind = ALERT_TASK_TWICE;
+    action->alert.attempt = attempt->name;
+}
+
+bool task_is_anothers(const struct engine *engine, const struct attempt *attempt,
+                      const char name[TASK_ID_MAX])
+{
+    const struct task *task = find(engine, name);
+    return task != NULL && task->attempt != attempt->name;
+}
+
+bool task_learn(struct engine *engine, struct attempt *attempt, const char name[TASK_ID_MAX])
+{
+    struct task *task = find(engine, name);
+    if (task == NULL)
+        task = task_new(engine, name, attempt->name, &attempt->key);
+    /* Its solution came before its name. */
+    if (attempt->is_solved && !task->is_claimed)
+        take(engine, task, is_shared(attempt) && key_equals(&task->key, &attempt->key),
+             attempt->text);
+    if (task->attempt == attempt->name)
+        return true;
+    alert(engine, attempt);
+    return false;
+}
+
+/* Only what is for everybody goes to two, and only where both asked for the same. An id that was used up comes
+ * round with another text. */
+static bool may_have_too(const struct engine *engine, const struct task *task,
+                         const struct attempt *attempt, const struct blob *text)
+{
+    const bool is_same_text =
+        task->text_hash == 0 || task->text_hash == hash(engine, blob_slice(text));
+    return !is_same_text ||
+           (task->is_shared && is_shared(attempt) && key_equals(&task->key, &attempt->key));
+}
+
+bool task_claim(struct engine *engine, const struct attempt *attempt, const char name[TASK_ID_MAX],
+                const struct blob *text, bool is_called_back)
+{
+    struct task *task = name[0] == '\0' ? NULL : find(engine, name);
+    if (task == NULL)
+        return true;
+    const bool is_same = key_equals(&task->key, &attempt->key);
+    /* Whoever heard of it first had it made: to another target a poll brings what is not its own. */
+    const bool is_its_own = task->attempt == attempt->name || is_same || is_called_back;
+    if (task->is_claimed ? !may_have_too(engine, task, attempt, text) : !is_its_own)
+        return false;
+    take(engine, task, is_same && is_shared(attempt), text);
+    return true;
+}
+
+/* ---- after a restart --------------------------------------------------------------------- */
+
+void task_restore(struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->task_id[0] == '\0')
+        return;
+    /* The operator heard of it then. */
+    attempt->is_twin = task_is_anothers(engine, attempt, attempt->task_id);
+    (void)task_learn(engine, attempt, attempt->task_id);
+}
+
+void task_restore_solution(struct engine *engine, const struct solution *solution)
+{
+    if (solution->task_id[0] == '\0' || find(engine, solution->task_id) != NULL)
+        return;
+    struct task *task = task_new(engine, solution->task_id, solution->attempt, &solution->node.key);
+    take(engine, task, solution->is_shared, solution->text);
+}
+
+void tasks_check(const struct engine *engine)
+{
+    slab_check(&engine->task_slab);
+    table_check(&engine->tasks_by_name);
+    ASSERT(list_length(&engine->tasks) == engine->task_slab.used);
+    ASSERT(engine->tasks_by_name.count == engine->task_slab.used);
+}
