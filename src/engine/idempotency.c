@@ -146,7 +146,8 @@ void idempotency_settle(struct engine *engine, struct flight *flight, struct sol
         let_go(engine, record);
         hold(engine, record, solution);
         set_aside(solution);
-        if (record->serves_until_ms < engine->now_ms + SOLUTION_KEEP_MS)
+        /* Solved so slowly that it may be stale already: it was paid for, and polls find it as long. */
+        if (solution->expires_ms <= engine->now_ms)
             record->serves_until_ms = engine->now_ms + SOLUTION_KEEP_MS;
         wheel_arm(&engine->wheel, &record->expiry,
                   engine->now_ms + engine->options.idempotency_ttl_ms);
