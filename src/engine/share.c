@@ -57,6 +57,9 @@ bool share_admits(const struct share *share, uint32_t clients, uint32_t client, 
     const uint64_t own = share->held[client] - share->loose[client];
     if (amount > left)
         return false;
+    /* Who takes nothing is kept out by nobody. */
+    if (amount == 0)
+        return true;
     return clients == 1 || (own + amount + SHARE_FACTOR - 1) / SHARE_FACTOR <= left;
 }
 

@@ -55,7 +55,7 @@ bool engine_wants(const struct engine *engine, const struct action *action)
         return false;
     if (action->kind == ACTION_POLL)
         return attempt->is_polling && !attempt->is_closed;
-    return attempt->flight != NULL && flight_is_wanted(attempt->flight);
+    return !engine->is_stopped && attempt->flight != NULL && flight_is_wanted(attempt->flight);
 }
 
 void engine_stop_submits(struct engine *engine)

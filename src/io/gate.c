@@ -347,6 +347,38 @@ static void on_drain_timeout(uv_timer_t *timer)
         start_closing(gate);
 }
 
+/* What waits for a connection is taken back, and nothing more leaves: a reply that comes after our end would
+ * be lost, and its submit be paid for twice. */
+static void stop_submits(struct gate *gate)
+{
+    engine_stop_submits(gate->engine);
+    upstream_withdraw_submits(gate->upstream);
+}
+
+static void on_last_submits(uv_timer_t *timer)
+{
+    struct gate *gate = timer->data;
+    stop_submits(gate);
+    uv_timer_start(timer, on_drain_timeout, gate->config->upstream.submit_timeout_ms, 0);
+}
+
+/* Without a journal nothing goes on after a restart, so everything is tried until the end. */
+static void limit_drain(struct gate *gate, uint32_t timeout_ms)
+{
+    const uint32_t submit_ms = gate->config->upstream.submit_timeout_ms;
+    const bool is_kept = gate->persist.store != NULL;
+    struct gauges gauges;
+    engine_gauges(gate->engine, &gauges);
+    /* Somebody is held for an answer. */
+    if (is_kept && gauges.callers > 0 && timeout_ms > submit_ms) {
+        uv_timer_start(&gate->drain_timer, on_last_submits, timeout_ms - submit_ms, 0);
+        return;
+    }
+    if (is_kept)
+        stop_submits(gate);
+    uv_timer_start(&gate->drain_timer, on_drain_timeout, timeout_ms, 0);
+}
+
 static void drain(struct gate *gate, uint32_t timeout_ms)
 {
     gate->is_draining = true;
@@ -354,7 +386,7 @@ static void drain(struct gate *gate, uint32_t timeout_ms)
     const struct event event = gate_event(gate, EVENT_DRAIN);
     gate_step(gate, &event);
     http_server_drain(gate->server);
-    uv_timer_start(&gate->drain_timer, on_drain_timeout, timeout_ms, 0);
+    limit_drain(gate, timeout_ms);
 }
 
 static void on_signal(uv_signal_t *signal, int number)

@@ -259,6 +259,14 @@ void upstream_probe(struct upstream *upstream, enum probe probe)
     enqueue(upstream, due_call_new(probe == PROBE_THREADS ? CALL_THREADS : CALL_BALANCE, 0));
 }
 
+void upstream_withdraw_submits(struct upstream *upstream)
+{
+    const struct list *first;
+    while (!upstream->is_closing && (first = list_first(&upstream->queue.submits)) != NULL)
+        upstream_withdraw(upstream, CONTAINER_OF(first, const struct due_call, link)->attempt,
+                          false);
+}
+
 void upstream_each_waiting_submit(const struct upstream *upstream,
                                   void (*see)(void *context, attempt_id attempt), void *context)
 {

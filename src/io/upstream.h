@@ -48,6 +48,8 @@ void upstream_poll(struct upstream *upstream, attempt_id attempt, struct slice t
 /* Takes back a submit or poll that waits for a connection: it ends with OUTCOME_WITHDRAWN. What has a connection
  * goes on. */
 void upstream_withdraw(struct upstream *upstream, attempt_id attempt, bool is_poll);
+/* The same for every submit that waits. */
+void upstream_withdraw_submits(struct upstream *upstream);
 void upstream_report(struct upstream *upstream, struct slice task_id, bool is_good);
 void upstream_probe(struct upstream *upstream, enum probe probe);
 

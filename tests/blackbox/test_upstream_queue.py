@@ -82,4 +82,21 @@ def what_never_left_is_sent_at_once_after_a_restart():
         equal(len(calls(world, "in.php")), 2 + 5, "submits")
 
 
+@test
+def a_gateway_that_ends_sends_nothing_more_and_pays_once():
+    # Each reply takes a while, so that the queue outlasts the drain: what were sent in its last moment would be cut.
+    config = {"drain_timeout": "2s", "upstream": {"connections": 1}, "ambiguity_window": "1s"}
+    with StoreWorld(config, sim=["--log", "--solve-time", "100ms"]) as world:
+        world.sim.set_faults(script=[strike("submit-delay", "waits", 99, "1200ms")])
+        ids = [world.submit_id(sitekey="waits", pageurl=f"https://example.com/{i}") for i in range(5)]
+        wait_until(lambda: world.sim.faults()["struck"].get("submit-delay", 0) == 1, "the first submit to be there")
+        world.gate.stop()
+        equal(world.sim.faults()["struck"]["submit-delay"], 1, "submits before the end")
+        world.sim.set_faults(script=[])
+        world.start()
+        for identifier in ids:
+            check(world.result_text(identifier).startswith("OK|SIM_"), "a solution")
+        equal(world.paid(), 5, "paid")
+
+
 run()

@@ -76,6 +76,7 @@ struct known_attempt {
     journal_seq intent;
     bool is_submitting;
     bool is_polling;
+    bool asks_double;  /* the poll is about the second task */
     bool is_accepted;  /* at the vendor, whatever we heard of it */
     bool is_open;      /* nothing allows a second submit for its key yet */
     bool is_uncertain; /* the reply was lost: closed when the window is over */

@@ -235,6 +235,7 @@ static void see_poll(struct audit *audit, const struct call *call)
     /* Or the second one on its nonce, if that called back first and its answer is more than a text. */
     AUDIT(audit, strncmp(attempt->task, call->task_id, strlen(attempt->task)) == 0);
     attempt->is_polling = true;
+    attempt->asks_double = strstr(call->task_id, "double") != NULL;
     attempt->asked_ms = audit->now_ms;
 }
 

@@ -27,8 +27,9 @@ void trace_action(const struct audit *audit, const struct action *action)
 {
     if (!is_traced)
         return;
-    static const char *const names[] = {"answer", "account", "letters", "ack",     "submit", "poll",
-                                        "report", "probe",   "notify",  "journal", "alert"};
+    static const char *const names[] = {"answer", "account", "letters", "ack",    "submit",
+                                        "poll",   "report",  "probe",   "notify", "journal",
+                                        "alert",  "paid",    "withdraw"};
     (void)fprintf(stderr, "%4u [%llu] %s", audit->step,
                   (unsigned long long)(audit->now_ms - AUDIT_START_MS), names[action->kind]);
     if (action->kind == ACTION_ANSWER)

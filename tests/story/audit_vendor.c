@@ -130,7 +130,8 @@ bool vendor_end_poll(struct audit *audit)
     const struct swarm *swarm = &audit->swarm;
     struct vendor_result result = {.attempt = attempt->id};
     const char *text = NULL;
-    if (audit_chance(audit, swarm->unheard)) {
+    /* Of the second task this vendor only ever calls back. */
+    if (attempt->asks_double || audit_chance(audit, swarm->unheard)) {
         result.outcome = audit_chance(audit, 50) ? OUTCOME_UNHEARD : OUTCOME_NOT_SENT;
         result.retry_after_ms = audit_chance(audit, 30) ? 20000 : 0;
     } else if ((!attempt->is_solved || attempt->solved_ms > attempt->asked_ms) &&

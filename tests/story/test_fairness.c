@@ -392,6 +392,9 @@ static void addresses_have_only_so_many_bytes_and_leave_room_for_others(void **s
     ask(w, "greedy", .key = "K", .client = GREEDY, .is_told = true);
     ask(w, "modest", .key = "K", .client = MODEST, .is_told = true, .pingback = URL);
     assert_int_equal(refusals(w), 2);
+    /* Nor do another's addresses keep out who has none this time. */
+    ask(w, "greedy", .key = "K", .client = GREEDY, .is_told = true);
+    assert_int_equal(refusals(w), 2);
     /* Whoever was told needs its address no more. */
     solve(w, "a1", "T1", "TOKEN");
     told(w, "r1", NOTICE_DELIVERED);
