@@ -47,9 +47,10 @@ struct engine_options {
     uint32_t max_solutions;
     uint64_t max_solution_bytes;
     uint32_t max_idempotency;
-    uint32_t max_records;  /* appended and not durable; above it nobody may ask */
-    uint32_t max_finished; /* answered and read requests kept readable; the oldest go first */
-    uint32_t wake_batch;   /* requests answered per step when a flight ends */
+    uint32_t max_records;      /* appended and not durable; above it nobody may ask */
+    uint64_t max_record_bytes; /* of their texts and parameters; the same */
+    uint32_t max_finished;     /* answered and read requests kept readable; the oldest go first */
+    uint32_t wake_batch;       /* requests answered per step when a flight ends */
     uint32_t
         step_batch; /* of everything else that may be much, done per step: the rest waits for ticks */
     bool has_journal; /* else no records are made and nothing waits for them */

@@ -117,7 +117,7 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
     if (engine->is_draining)
         return refuse_full(placement, REFUSAL_DRAINING);
     /* What memory has is handed out also while nothing can be written, and each hand-out wants a record. */
-    if (engine->options.has_journal && engine->seq - engine->durable >= engine->options.max_records)
+    if (journal_is_full(engine))
         return refuse_full(placement, REFUSAL_STORE);
     const struct client *client = &engine->clients[ask->client];
     const uint32_t address_bytes = ask->pingback == NULL ? 0 : ask->pingback->len;

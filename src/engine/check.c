@@ -2,6 +2,7 @@
 #include "engine/check.h"
 
 #include "engine/cache.h"
+#include "engine/journal.h"
 #include "engine/letters.h"
 #include "engine/oddity.h"
 #include "engine/pool.h"
@@ -237,5 +238,6 @@ void engine_check(const struct engine *engine)
     pool_check(engine);
     oddity_check(engine);
     tasks_check(engine);
+    journal_check(engine);
     unknown_check(engine);
 }

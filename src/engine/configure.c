@@ -17,6 +17,7 @@ static void keep_structure(const struct engine_options *built, struct engine_opt
     options->max_solution_bytes = built->max_solution_bytes;
     options->max_idempotency = built->max_idempotency;
     options->max_records = built->max_records;
+    options->max_record_bytes = built->max_record_bytes;
     options->max_finished = built->max_finished;
     options->max_letters = built->max_letters;
     options->max_letter_bytes = built->max_letter_bytes;

@@ -156,7 +156,7 @@ static void dispatch(struct engine *engine, const struct event *event)
         letters_on_order(engine, &event->letters);
         return;
     case EVENT_DURABLE:
-        engine->durable = event->durable;
+        journal_on_durable(engine, event->durable);
         return;
     case EVENT_STORE_STATE:
         engine->store_is_writable = event->store_is_writable;
@@ -231,6 +231,9 @@ bool engine_next_action(struct engine *engine, struct action *action)
     if (engine->action_count == 0)
         return false;
     *action = engine->actions[engine->action_head++];
+    /* Complete only now. */
+    if (action->kind == ACTION_JOURNAL)
+        journal_on_taken(engine, action->after, &action->record);
     if (--engine->action_count == 0)
         engine->action_head = 0;
     return true;
@@ -312,6 +315,7 @@ void engine_options_init(struct engine_options *options)
         .max_solution_bytes = UINT64_C(64) << 20,
         .max_idempotency = 100000,
         .max_records = 1000000,
+        .max_record_bytes = UINT64_C(256) << 20,
         .max_finished = 200000,
         .wake_batch = 256,
         .step_batch = 256,

@@ -41,4 +41,10 @@ void journal_spent(struct engine *engine, client_id client);
 /* A crash must not hand out again what is for one; the request's answer will wait for that. */
 void journal_handout(struct engine *engine, struct request *request, struct solution *solution);
 
+/* A record went to the shell; the disk has come so far; and too much is between them. */
+void journal_on_taken(struct engine *engine, journal_seq seq, const struct record *record);
+void journal_on_durable(struct engine *engine, journal_seq seq);
+bool journal_is_full(const struct engine *engine);
+void journal_check(const struct engine *engine);
+
 #endif

@@ -328,6 +328,18 @@ struct breaker {
     unsigned ambiguous_next;
 };
 
+/* How many bytes wait for the disk: the shell says up to which record it has come, and a mark says how many bytes
+ * those are. A mark stands for many records, so that they are few. */
+#define BACKLOG_MARKS 64
+struct backlog {
+    struct backlog_mark {
+        journal_seq last;
+        uint64_t bytes;     /* of all records up to that one, since the start */
+    } marks[BACKLOG_MARKS]; /* a ring */
+    uint32_t first, count;
+    uint64_t taken, durable; /* bytes, since the start; durable ones are never overrated */
+};
+
 /* Callbacks that came and those a poll had to stand in for, by minute. */
 #define HEALTH_MINUTES 5
 struct health {
@@ -431,6 +443,7 @@ struct engine {
     size_t action_head, action_count, action_room;
     journal_seq seq;     /* last handed out */
     journal_seq durable; /* safe up to here */
+    struct backlog backlog;
     bool store_is_writable;
     bool is_draining;
     bool is_stopped; /* nothing more is submitted */

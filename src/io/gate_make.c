@@ -22,6 +22,7 @@ static void take_limits(const struct config *config, struct engine_options *opti
     options->max_solution_bytes = config->limits.solution_bytes;
     options->max_idempotency = config->limits.idempotency;
     options->max_records = config->limits.records;
+    options->max_record_bytes = config->limits.record_bytes;
     options->max_finished = config->limits.finished;
 }
 

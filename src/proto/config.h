@@ -166,6 +166,7 @@ struct config {
         uint64_t solution_bytes;
         uint32_t idempotency;
         uint32_t records;
+        uint64_t record_bytes;
         uint32_t header_timeout_ms, body_timeout_ms, write_timeout_ms, idle_timeout_ms;
     } limits;
 

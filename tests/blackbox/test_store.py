@@ -170,6 +170,22 @@ def with_a_full_disk_what_waits_for_it_is_bounded():
 
 
 @test
+def with_a_full_disk_the_bytes_that_wait_for_it_are_bounded():
+    config = {"limits": {"record_bytes": "1MiB"}, "callbacks": {"allow": ["127.0.0.1:9"], "allow_private": True}}
+    with small_disk(4) as disk, StoreWorld({"data_dir": os.path.join(disk, "data"), **config}) as world:
+        world.solved(sitekey="hot")
+        fill(disk)
+        world.submit(sitekey="late")
+        world.gate.wait_line("event=store_full")
+        address = "http://127.0.0.1:9/" + "x" * 1900
+        texts = [world.submit(sitekey="hot", pingback=address).text for _ in range(1500)]
+        check(texts[0].startswith("OK|"), texts[0])
+        equal(texts[-1], "ERROR_NO_SLOT_AVAILABLE", "when too much waits")
+        taken = sum(text.startswith("OK|") for text in texts)
+        check(100 <= taken <= 600, f"{taken} were taken")
+
+
+@test
 def with_a_full_disk_new_solves_are_refused_and_paid_ones_delivered():
     with small_disk(4) as disk, StoreWorld({"data_dir": os.path.join(disk, "data"),
                                             "poll": {"first": "300ms", "interval": "300ms"}},

@@ -57,6 +57,12 @@ STORY_MUTANTS = [
     ("a replayed letter does not ask for the rest", "src/engine/letters.c",
      "        .wants_rest = letter->wants_rest,\n", "", "story rest"),
 
+    ("what waits for the disk is bounded in number only", "src/engine/backlog.c",
+     "            engine->backlog.taken - engine->backlog.durable >= options->max_record_bytes);", "            false);",
+     "story journal"),
+    ("bytes that are on disk wait for ever", "src/engine/backlog.c",
+     "        backlog->durable = backlog->marks[backlog->first].bytes;\n", "", "story journal"),
+
     # ---- one task id on two attempts --------------------------------------------------------------------------------------
     ("one token goes to two with its task's id", "src/engine/task.c",
      "    return !is_same_text ||", "    return is_same_text || !is_same_text ||", "story twins"),

@@ -230,6 +230,34 @@ static void whoever_asks_is_refused_while_too_many_records_wait_for_the_disk(voi
     skip_lines(w);
 }
 
+/* Long texts fill the memory long before their number does. */
+static void whoever_asks_is_refused_while_too_many_bytes_wait_for_the_disk(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.max_record_bytes = 32000;
+    options.max_requests = options.max_per_flight = 1000;
+    options.max_pingback_bytes = 1 << 20;
+    struct world *w = world_new(&options);
+    char address[1001] = "";
+    memset(address, 'x', sizeof address - 1);
+    w->is_quiet = true;
+    for (int i = 0; i < 40; i++)
+        ask(w, "ann", .key = "K", .pingback = address, .is_told = true, .at_once = true);
+    assert_int_equal(w->tally.refused, 8);
+    /* What is safe makes room: all but the last grain of it is known to be. */
+    durable(w, w->seq / 2);
+    for (int i = 0; i < 40; i++)
+        ask(w, "bob", .key = "K", .pingback = address, .is_told = true, .at_once = true);
+    assert_in_range(w->tally.refused, 8 + 22, 8 + 26);
+    durable(w, w->seq);
+    const unsigned refused = w->tally.refused;
+    for (int i = 0; i < 30; i++)
+        ask(w, "cat", .key = "K", .pingback = address, .is_told = true, .at_once = true);
+    assert_int_equal(w->tally.refused, refused);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -244,6 +272,7 @@ int main(void)
         STORY(each_further_submit_is_recorded_with_its_reason),
         STORY(the_end_of_a_poll_that_failed_is_recorded),
         STORY(whoever_asks_is_refused_while_too_many_records_wait_for_the_disk),
+        STORY(whoever_asks_is_refused_while_too_many_bytes_wait_for_the_disk),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

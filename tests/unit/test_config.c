@@ -61,6 +61,7 @@ static const char complete[] =
     "  \"limits\": {\"connections\": 12, \"requests\": 13, \"finished\": 17, \"flights\": 14, "
     "\"per_flight\": 15, "
     "  \"flight_bytes\": \"5MiB\", \"pingback_bytes\": \"3MiB\", \"records\": 1018, "
+    "\"record_bytes\": \"6MiB\", "
     "\"partial_bytes\": \"7MiB\", "
     "\"unsent_bytes\": \"9MiB\", "
     "\"callers\": 16,\n"
@@ -172,6 +173,7 @@ static void every_key_is_taken_also_below_the_first_half(void **state)
     assert_int_equal(c->limits.flight_bytes, 5 << 20);
     assert_int_equal(c->limits.pingback_bytes, 3 << 20);
     assert_int_equal(c->limits.records, 1018);
+    assert_int_equal(c->limits.record_bytes, 6 << 20);
     assert_int_equal(c->limits.partial_bytes, 7 << 20);
     assert_int_equal(c->limits.unsent_bytes, 9 << 20);
     assert_int_equal(c->limits.callers, 16);
@@ -305,6 +307,7 @@ static void without_a_file_the_defaults_of_the_design_hold(void **state)
     assert_int_equal(c->limits.requests, 200000);
     assert_int_equal(c->limits.finished, 200000);
     assert_int_equal(c->limits.records, 1000000);
+    assert_int_equal(c->limits.record_bytes, 256 << 20);
     assert_int_equal(c->limits.partial_bytes, 64 << 20);
     assert_int_equal(c->limits.unsent_bytes, 64 << 20);
     assert_int_equal(c->limits.body_bytes, 2 << 20);
