@@ -290,12 +290,6 @@ static void on_part_closed(void *context)
     (void)context;
 }
 
-static void close_handle(uv_handle_t *handle)
-{
-    if (!uv_is_closing(handle))
-        uv_close(handle, NULL);
-}
-
 static void forgo_submit(void *context, attempt_id attempt)
 {
     struct gate *gate = context;
@@ -327,13 +321,14 @@ static void start_closing(struct gate *gate)
         notices_close(gate->notices, on_part_closed, NULL);
     persist_close(gate);
     resume_close(gate->resume);
-    close_handle((uv_handle_t *)&gate->deadline);
-    close_handle((uv_handle_t *)&gate->before_sleep);
-    close_handle((uv_handle_t *)&gate->after_poll);
-    close_handle((uv_handle_t *)&gate->sigterm);
-    close_handle((uv_handle_t *)&gate->sigint);
-    close_handle((uv_handle_t *)&gate->sighup);
-    close_handle((uv_handle_t *)&gate->drain_timer);
+    uv_handle_t *const handles[] = {
+        (uv_handle_t *)&gate->deadline,   (uv_handle_t *)&gate->before_sleep,
+        (uv_handle_t *)&gate->after_poll, (uv_handle_t *)&gate->sigterm,
+        (uv_handle_t *)&gate->sigint,     (uv_handle_t *)&gate->sighup,
+        (uv_handle_t *)&gate->drain_timer};
+    for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++)
+        if (!uv_is_closing(handles[i]))
+            uv_close(handles[i], NULL);
 }
 
 static void on_drain_timeout(uv_timer_t *timer)
