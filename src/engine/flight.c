@@ -273,15 +273,33 @@ static void leave_the_world(struct engine *engine, struct flight *flight)
     flight->is_in_table = false;
 }
 
-/* Whose id was only told cannot come back for it. */
-static bool is_heard_by_somebody(const struct flight *flight)
+/* Whose id was only told cannot come back for it when its client is gone. */
+static bool can_hear(const struct engine *engine, const struct request *request)
 {
-    LIST_FOR_EACH(link, &flight->requests) {
-        const struct request *request = CONTAINER_OF(link, struct request, link);
-        if (!list_is_empty(&request->holds) || request->pingback != NULL)
-            return true;
+    return !client_is_gone(engine, request->client) || !list_is_empty(&request->holds) ||
+           request->pingback != NULL;
+}
+
+/* A client that is configured again later must not find what is somebody else's by then, so its requests
+ * and keys go before the solution becomes a letter. */
+static void drop_those_of_gone_clients(struct engine *engine, struct flight *flight)
+{
+    if (flight->pool != NULL || !client_is_gone(engine, flight->client))
+        return;
+    idempotency_drop_gone(engine, flight);
+    LIST_FOR_EACH_SAFE(link, &flight->requests) {
+        struct request *request = CONTAINER_OF(link, struct request, link);
+        if (!can_hear(engine, request))
+            request_drop(engine, request);
     }
-    return false;
+}
+
+/* Nobody waits for it, and nobody's retry will get it. */
+static bool is_orphan(const struct engine *engine, const struct flight *flight,
+                      const struct solution *solution)
+{
+    return client_is_gone(engine, flight->client) && flight->request_count == 0 &&
+           list_is_empty(&flight->idempotency) && !solution->is_set_aside;
 }
 
 static struct ask ask_of(const struct flight *flight)
@@ -303,7 +321,7 @@ static void keep_solution(struct engine *engine, const struct flight *flight,
     const struct ask ask = ask_of(flight);
     if (flight->pool != NULL)
         pool_on_solved(engine, flight->pool, solution);
-    else if (client_is_gone(engine, flight->client) && !is_heard_by_somebody(flight))
+    else if (is_orphan(engine, flight, solution))
         letter_of_orphan(engine, solution, &ask);
     else if (flight->request_count == 0)
         cache_bank(engine, solution, is_shared, flight->is_one_time);
@@ -319,6 +337,7 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
     journal_solution(engine, solution);
     leave_the_world(engine, flight);
     flight->solution = solution_ref(solution);
+    drop_those_of_gone_clients(engine, flight);
     keep_solution(engine, flight, solution);
     idempotency_settle(engine, flight, solution);
     letters_on_solved(engine, flight);

@@ -155,6 +155,15 @@ void idempotency_settle(struct engine *engine, struct flight *flight, struct sol
     }
 }
 
+void idempotency_drop_gone(struct engine *engine, struct flight *flight)
+{
+    LIST_FOR_EACH_SAFE(link, &flight->idempotency) {
+        struct idempotency *record = CONTAINER_OF(link, struct idempotency, link);
+        if (client_is_gone(engine, record->client))
+            record_free(engine, record);
+    }
+}
+
 void idempotency_restore(struct engine *engine, const struct idempotency_row *row,
                          struct flight *flight, struct solution *solution, uint64_t left_ms)
 {

@@ -27,6 +27,9 @@ journal_seq idempotency_bind_solution(struct engine *engine, const struct ask *a
  * the next retry may submit. */
 void idempotency_settle(struct engine *engine, struct flight *flight, struct solution *solution);
 
+/* Forgets those of its records whose clients are gone. */
+void idempotency_drop_gone(struct engine *engine, struct flight *flight);
+
 /* The record of a row, if it still stands for something. */
 void idempotency_restore(struct engine *engine, const struct idempotency_row *row,
                          struct flight *flight, struct solution *solution, uint64_t left_ms);

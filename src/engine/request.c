@@ -120,7 +120,8 @@ static struct flight *leave(struct engine *engine, struct request *request)
     return flight->request_count == 0 ? flight : NULL;
 }
 
-void request_free(struct engine *engine, struct request *request)
+/* Returns the flight that is now without requests, if any. */
+static struct flight *forget(struct engine *engine, struct request *request)
 {
     if (request->notice != NULL)
         notice_cancel(engine, request->notice);
@@ -136,17 +137,34 @@ void request_free(struct engine *engine, struct request *request)
     blob_unref(request->error);
     request_drop_pingback(engine, request);
     slab_free(&engine->requests, request->id);
+    return deserted;
+}
+
+void request_free(struct engine *engine, struct request *request)
+{
+    struct flight *deserted = forget(engine, request);
     if (deserted != NULL)
         flight_abandon(engine, deserted);
 }
 
+static void count_detached(struct engine *engine, const struct request *request)
+{
+    if (is_final(request))
+        return;
+    COUNT(engine, detached);
+    TALLY(engine, request, detached);
+}
+
 void request_detach(struct engine *engine, struct request *request)
 {
-    if (!is_final(request)) {
-        COUNT(engine, detached);
-        TALLY(engine, request, detached);
-    }
+    count_detached(engine, request);
     request_free(engine, request);
+}
+
+void request_drop(struct engine *engine, struct request *request)
+{
+    count_detached(engine, request);
+    (void)forget(engine, request);
 }
 
 struct request *request_find(const struct engine *engine, client_id client, request_id id)

@@ -16,6 +16,9 @@ void request_failed(struct engine *engine, struct request *request, enum class c
 /* Leaves its flight without an answer (its caller gave up) and is forgotten. */
 void request_detach(struct engine *engine, struct request *request);
 
+/* The same while its flight ends, which goes on without it. */
+void request_drop(struct engine *engine, struct request *request);
+
 /* Forgets a request in whatever state; a flight it leaves alone is abandoned. */
 void request_free(struct engine *engine, struct request *request);
 

@@ -323,6 +323,80 @@ static void what_was_banked_for_one_becomes_a_letter(void **state)
     skip_lines(w);
 }
 
+static void bring_the_crawler_back(struct world *w)
+{
+    static const struct client_options both[CLIENTS] = {
+        {.weight = 1, .budget_per_day = UINT64_MAX}, {.weight = 1, .budget_per_day = UINT64_MAX}};
+    w->options.clients = both;
+    engine_configure(w->engine, &w->options);
+}
+
+/* Only told its id, and with an idempotency key; solved while its client was not configured. */
+static struct world *world_with_a_client_that_came_back(enum reuse reuse)
+{
+    struct world *w = two_clients(false, true);
+    ask(w, "crawler", .key = "K", .idempotency = "I", .client = CRAWLER, .reuse = reuse,
+        .is_told = true);
+    accepted(w, "a1", "T1");
+    lose_the_crawler(w, false);
+    pass(w, 6000);
+    solved(w, "a1", "TOKEN");
+    bring_the_crawler_back(w);
+    skip_lines(w);
+    return w;
+}
+
+static void an_orphan_is_not_its_old_clients_any_more(void **state)
+{
+    (void)state;
+    const enum reuse reuses[] = {REUSE_SINGLE, REUSE_SHARED};
+    for (int i = 0; i < 2; i++) {
+        struct world *w = world_with_a_client_that_came_back(reuses[i]);
+        assert_int_equal(only_letter(w).kind, LETTER_OF_ORPHAN);
+        assert_int_equal(gauges_of(w).requests, 0);
+        ask(w, "retry", .key = "K", .idempotency = "I", .client = CRAWLER, .reuse = reuses[i]);
+        assert_int_equal(w->tally.submits, 2);
+        replay_into(w, SHOP);
+        ask(w, "shop", .key = "N", .client = SHOP, .reuse = reuses[i]);
+        assert_int_equal(stats_of(w)->answered_dedup_cache, 1);
+        assert_int_equal(w->tally.submits, 2);
+        skip_lines(w);
+    }
+}
+
+/* The rows went before the letter's was written, so that a crash does not bring them back. */
+static void an_orphan_is_not_its_old_clients_after_a_crash(void **state)
+{
+    (void)state;
+    struct world *w = world_with_a_client_that_came_back(REUSE_SINGLE);
+    crash(w, ALL_RECORDS);
+    assert_int_equal(gauges_of(w).letters, 1);
+    assert_int_equal(gauges_of(w).requests, 0);
+    ask(w, "retry", .key = "K", .idempotency = "I", .client = CRAWLER, .reuse = REUSE_SINGLE);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+/* They shared until now. Who is still configured and was only told the id comes back for it. */
+static void what_a_client_that_stays_waits_for_is_no_orphan(void **state)
+{
+    (void)state;
+    struct world *w = two_clients(true, true);
+    ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
+    ask(w, "shop", .key = "K", .idempotency = "I", .client = SHOP, .is_told = true);
+    accepted(w, "a1", "T1");
+    w->options.clients_share = false;
+    lose_the_crawler(w, false);
+    pass(w, 6000);
+    solved(w, "a1", "TOKEN");
+    assert_int_equal(gauges_of(w).letters, 0);
+    assert_int_equal(gauges_of(w).requests, 1);
+    skip_lines(w);
+    ask(w, "retry", .key = "K", .idempotency = "I", .client = SHOP);
+    assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +417,9 @@ int main(void)
         STORY(a_caller_that_waits_when_its_client_goes_is_answered),
         STORY(nothing_is_paid_again_for_a_client_that_is_gone),
         STORY(what_was_banked_for_one_becomes_a_letter),
+        STORY(an_orphan_is_not_its_old_clients_any_more),
+        STORY(an_orphan_is_not_its_old_clients_after_a_crash),
+        STORY(what_a_client_that_stays_waits_for_is_no_orphan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
