@@ -165,7 +165,9 @@ static bool read_into(struct gate *gate, const struct letter_view *view, struct 
     if (view->params->len == 0 || params_unpack(&gate->params, view->params) != 0 ||
         identity_compute(&gate->identity_options, &gate->params, &gate->scopes[order->into],
                          &gate->scratch, &gate->identity) != 0)
-        return bad_filter(mistake, "into: this letter holds no parameters to solve again");
+        return bad_filter(mistake,
+                          "into: this letter holds no parameters, so it can be no client's; its "
+                          "solution can only be read");
     order->has_into = true;
     order->into_key = gate->identity.key;
     return true;
