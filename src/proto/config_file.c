@@ -47,6 +47,7 @@ static void read_members(struct loader *loader, struct slice prefix, void *base,
                          yyjson_val *object);
 
 /* "upstream" means the group "upstream.", a client's "retry" "clients[].retry."; longer names are of no group. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the names in the table of options */
 static void read_group(struct loader *loader, struct slice prefix, struct slice name, void *base,
                        yyjson_val *value)
 {
@@ -64,6 +65,7 @@ static void read_group(struct loader *loader, struct slice prefix, struct slice 
         read_members(loader, group, base, value);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the names in the table of options */
 static void read_member(struct loader *loader, struct slice prefix, struct slice name, void *base,
                         yyjson_val *value)
 {
@@ -75,6 +77,7 @@ static void read_member(struct loader *loader, struct slice prefix, struct slice
 }
 
 /* The members of a group ("upstream.") or of one client, which may hold a further group. */
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the names in the table of options */
 static void read_members(struct loader *loader, struct slice prefix, void *base, yyjson_val *object)
 {
     yyjson_obj_iter iter = yyjson_obj_iter_with(object);

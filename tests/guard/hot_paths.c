@@ -27,8 +27,7 @@
 #define API_KEY SLICE_OF("0123456789abcdef0123456789abcdef")
 #define REQUEST_MAX 1024
 
-static const char TOKEN[] =
-    "SIM_5000000001_abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrstuvwxyz234567";
+#define TOKEN_END "_abcdefghijklmnopqrstuvwxyz234567abcdefghijklmnopqrstuvwxyz234567"
 
 struct world {
     struct engine *engine;
@@ -197,10 +196,18 @@ static struct vendor_reply reply_of(const char *text)
                                  .wall_ms = START_WALL_MS};
 }
 
+/* Each attempt has a task of its own, as with the vendor. */
+static unsigned task_of(const struct world *world)
+{
+    return (unsigned)(world->attempt % 1000000000);
+}
+
 static void accept_submit(struct world *world)
 {
     static const struct vendor_options options;
-    const struct vendor_reply reply = reply_of("{\"status\":1,\"request\":\"5000000001\"}");
+    char text[64];
+    (void)snprintf(text, sizeof(text), "{\"status\":1,\"request\":\"5%09u\"}", task_of(world));
+    const struct vendor_reply reply = reply_of(text);
     struct event event = event_of(world, EVENT_SUBMITTED);
     vendor_read_submit(&options, &reply, &event.result);
     ASSERT(event.result.outcome == OUTCOME_ACCEPTED);
@@ -226,10 +233,10 @@ static void call_back(struct world *world)
     char nonce[NONCE_CHARS + 1];
     struct nonce told = {.attempt = world->attempt, .told_s = 1};
     nonce_write(world->nonce_secret, &told, nonce);
-    (void)snprintf(
-        bytes, sizeof(bytes),
-        "GET /pingback/%s?id=5000000001&code=%s HTTP/1.1\r\nHost: gate.example.com\r\n\r\n", nonce,
-        TOKEN);
+    (void)snprintf(bytes, sizeof(bytes),
+                   "GET /pingback/%s?id=5%09u&code=SIM_5%09u" TOKEN_END
+                   " HTTP/1.1\r\nHost: gate.example.com\r\n\r\n",
+                   nonce, task_of(world), task_of(world));
     receive(world, bytes);
     const bool is_genuine = nonce_read(world->nonce_secret, slice_from(nonce), &told);
     ASSERT(is_genuine);
