@@ -151,7 +151,7 @@ class Sim(Server):
     """The vendor's stand-in."""
 
     def __init__(self, build, *options, cpu=LOAD_CPU):
-        super().__init__([build / "bench" / "sim" / "solvegate-sim", "--listen", "127.0.0.1:0", *options], cpu=cpu,
+        super().__init__([build / "src" / "sim" / "solvegate-sim", "--listen", "127.0.0.1:0", *options], cpu=cpu,
                          stdout=subprocess.PIPE)
         self.read_ready_line()
 

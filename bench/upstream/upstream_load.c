@@ -3,7 +3,7 @@
  *     upstream-load URL TASK-ID OUTSTANDING CONNECTIONS SECONDS
  *
  * Prints one line of JSON. The start, while connections open, is not counted. */
-#include "io/upstream.h"
+#include "upstream/upstream.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "cli/grid.h"
 #include "cli/view.h"
-#include "proto/config.h"
+#include "config/config.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "base/assert.h"
 #include "cli/help_text.h"
-#include "proto/nearest.h"
+#include "config/nearest.h"
 
 #include <stdarg.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 #include "cli/cli.h"
 
-#include "proto/nearest.h"
+#include "config/nearest.h"
 
 #include <string.h>
 

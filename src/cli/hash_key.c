@@ -1,6 +1,6 @@
 #include "cli/cli.h"
-#include "proto/config.h"
-#include "proto/config_values.h"
+#include "config/config.h"
+#include "config/config_values.h"
 
 #include <errno.h>
 #include <signal.h>

@@ -3,7 +3,7 @@
 #include "cli/help_text.h"
 #include "cli/load.h"
 #include "cli/manual.h"
-#include "io/routes.h"
+#include "doors/routes.h"
 
 #include <string.h>
 #include <sysexits.h>

@@ -2,7 +2,7 @@
 #ifndef SOLVEGATE_CLI_LOAD_H
 #define SOLVEGATE_CLI_LOAD_H
 
-#include "proto/config.h"
+#include "config/config.h"
 
 /* The commands' flag -c, --config FILE. */
 #define LOAD_FLAG_CONFIG   \

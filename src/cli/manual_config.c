@@ -1,7 +1,7 @@
 /* solvegate.json(5): the reference of the configuration, which is text already, as a manual page. */
 #include "cli/manual.h"
 
-#include "proto/config_options.h"
+#include "config/config_options.h"
 
 #include <ctype.h>
 

@@ -1,7 +1,7 @@
 /* Which gateway is asked, and with which key. */
 #include "cli/remote.h"
 
-#include "proto/config_values.h"
+#include "config/config_values.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,8 +1,8 @@
 #include "cli/cli.h"
 #include "cli/load.h"
-#include "io/gate.h"
-#include "io/log.h"
-#include "io/service.h"
+#include "gate/gate.h"
+#include "gate/service.h"
+#include "sys/log.h"
 
 #include <signal.h>
 #include <sodium.h>

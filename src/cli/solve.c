@@ -3,8 +3,8 @@
 #include "cli/progress.h"
 #include "cli/term.h"
 #include "cli/view.h"
+#include "config/config_values.h"
 #include "proto/base64.h"
-#include "proto/config_values.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 
 #include "cli/progress.h"
 #include "cli/view.h"
-#include "proto/config_values.h"
+#include "config/config_values.h"
 
 #include <signal.h>
 #include <sysexits.h>

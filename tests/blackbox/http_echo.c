@@ -5,8 +5,8 @@
  * the loop sleeps; /close answers and closes; /stats counts; /drain does that; /quit answers and ends;
  * /abort closes the server at once, inside its handler. */
 #include "base/assert.h"
-#include "io/http.h"
-#include "proto/config.h"
+#include "config/config.h"
+#include "http/http.h"
 
 #include <arpa/inet.h>
 #include <signal.h>

@@ -1,8 +1,8 @@
 #include "oom.h"
 
 #include "base/assert.h"
-#include "io/http.h"
-#include "proto/config.h"
+#include "config/config.h"
+#include "http/http.h"
 #include "proto/params.h"
 #include "proto/vendor.h"
 

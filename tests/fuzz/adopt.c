@@ -1,7 +1,7 @@
 #include "adopt.h"
 
+#include "config/config_options.h"
 #include "fuzz.h"
-#include "proto/config_options.h"
 
 #include <stdlib.h>
 

@@ -2,7 +2,7 @@
 #ifndef SOLVEGATE_TESTS_FUZZ_ADOPT_H
 #define SOLVEGATE_TESTS_FUZZ_ADOPT_H
 
-#include "proto/config_reload.h"
+#include "config/config_reload.h"
 
 /* Both accepted; afterwards both are still to be closed. */
 void adopt_and_check(struct config *running, struct config *fresh, size_t client_room);

@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "base/rand.h"
-#include "io/http_parse.h"
+#include "http/http_parse.h"
 
 /* How the bytes arrive. */
 enum pieces { PIECES_WHOLE, PIECES_BYTES, PIECES_DRAWN };

@@ -7,7 +7,7 @@
 #include "adopt.h"
 #include "fuzz.h"
 
-#include "proto/config_options.h"
+#include "config/config_options.h"
 
 #include <sodium.h>
 #include <stdlib.h>

@@ -5,9 +5,9 @@
 #include "feed.h"
 #include "same.h"
 
-#include "io/http_guard.h"
-#include "io/http_peer.h"
-#include "proto/config.h"
+#include "config/config.h"
+#include "http/http_guard.h"
+#include "http/http_peer.h"
 #include "proto/key.h"
 
 #define REQUESTS_MAX 8

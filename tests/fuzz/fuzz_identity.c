@@ -4,11 +4,11 @@
  * Input: one byte of options, the rest of a line with the content type, then the body. */
 #include "same.h"
 
-#include "io/url.h"
 #include "proto/api.h"
 #include "proto/key.h"
 #include "proto/names.h"
 #include "proto/vendor.h"
+#include "upstream/url.h"
 
 #include <sodium.h>
 #include <stdlib.h>

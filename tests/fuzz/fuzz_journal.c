@@ -5,9 +5,9 @@
 #include "fuzz.h"
 
 #include "base/rand.h"
-#include "io/store_rows.h"
-#include "io/store_schema.h"
-#include "io/store_words.h"
+#include "store/store_rows.h"
+#include "store/store_schema.h"
+#include "store/store_words.h"
 
 #include <solvegate/engine.h>
 

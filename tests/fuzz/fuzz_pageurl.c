@@ -3,8 +3,8 @@
  * Input: the address. */
 #include "fuzz.h"
 
-#include "io/url.h"
 #include "proto/pageurl.h"
+#include "upstream/url.h"
 
 #include <stdlib.h>
 

@@ -4,11 +4,11 @@
  * Input: the text. */
 #include "fuzz.h"
 
-#include "io/log_escape.h"
+#include "config/nearest.h"
 #include "proto/json_out.h"
 #include "proto/key.h"
 #include "proto/names.h"
-#include "proto/nearest.h"
+#include "sys/log_escape.h"
 
 #include <sodium.h>
 #include <stdlib.h>

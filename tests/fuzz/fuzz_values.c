@@ -4,9 +4,9 @@
  * Input: the text. */
 #include "fuzz.h"
 
+#include "config/config_values.h"
 #include "proto/address.h"
 #include "proto/address_public.h"
-#include "proto/config_values.h"
 
 #include <arpa/inet.h>
 #include <sodium.h>

@@ -7,7 +7,7 @@
  * whatever the start and the end of the program cost. */
 #include "base/assert.h"
 #include "base/rand.h"
-#include "io/http_parse.h"
+#include "http/http_parse.h"
 #include "proto/api.h"
 #include "proto/dialect.h"
 #include "proto/key.h"

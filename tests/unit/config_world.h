@@ -2,7 +2,7 @@
 #ifndef SOLVEGATE_TESTS_CONFIG_WORLD_H
 #define SOLVEGATE_TESTS_CONFIG_WORLD_H
 
-#include "proto/config.h"
+#include "config/config.h"
 
 #define KEY_A "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define KEY_B "bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb"

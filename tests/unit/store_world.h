@@ -3,7 +3,7 @@
 #define SOLVEGATE_TESTS_STORE_WORLD_H
 
 #include "base/rand.h"
-#include "io/store.h"
+#include "store/store.h"
 
 #include <limits.h>
 #include <uv.h>

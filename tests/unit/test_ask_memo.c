@@ -1,7 +1,7 @@
 /* The memo of asks: only the very same bytes are known again, and nothing that was not kept. */
 #include "base/rand.h"
-#include "io/ask_memo.h"
-#include "io/gate_inside.h"
+#include "doors/ask_memo.h"
+#include "gate/gate_state.h"
 #include "seed.h"
 
 #include <setjmp.h>

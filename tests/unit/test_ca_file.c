@@ -1,4 +1,4 @@
-#include "io/ca_file.h"
+#include "upstream/ca_file.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

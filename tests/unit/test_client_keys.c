@@ -1,7 +1,7 @@
 /* Clients by key, through the memo: always what the configuration alone would say. */
 #include "base/rand.h"
-#include "io/client_keys.h"
-#include "proto/config_clients.h"
+#include "config/config_clients.h"
+#include "gate/client_keys.h"
 #include "seed.h"
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
+#include "config/config_options.h"
 #include "config_world.h"
-#include "proto/config_options.h"
 #include "seed.h"
 
 #include <setjmp.h>

@@ -1,6 +1,6 @@
 /* A reload: what can change does, the rest stays and is named, clients keep their places. */
+#include "config/config_reload.h"
 #include "config_world.h"
-#include "proto/config_reload.h"
 #include "seed.h"
 
 #include <setjmp.h>

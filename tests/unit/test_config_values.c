@@ -1,7 +1,7 @@
 #include "base/rand.h"
+#include "config/config_values.h"
+#include "config/nearest.h"
 #include "proto/address.h"
-#include "proto/config_values.h"
-#include "proto/nearest.h"
 #include "seed.h"
 
 #include <arpa/inet.h>

@@ -2,7 +2,7 @@
 #include "seed.h"
 
 #include "base/rand.h"
-#include "io/http_parse.h"
+#include "http/http_parse.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 /* Addresses of peers: texts, networks, and whom a chain of proxies names. */
-#include "io/http_peer.h"
-#include "proto/config.h"
+#include "config/config.h"
+#include "http/http_peer.h"
 
 #include <arpa/inet.h>
 #include <setjmp.h>

@@ -1,7 +1,7 @@
 #include "base/rand.h"
-#include "io/log.h"
-#include "io/log_repeat.h"
 #include "seed.h"
+#include "sys/log.h"
+#include "sys/log_repeat.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-#include "io/notice.h"
 #include "seed.h"
+#include "upstream/notice.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

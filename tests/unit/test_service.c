@@ -1,4 +1,4 @@
-#include "io/service.h"
+#include "gate/service.h"
 
 #include "seed.h"
 

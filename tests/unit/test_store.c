@@ -1,7 +1,7 @@
 #include "store_world.h"
 
-#include "io/store_json.h"
 #include "seed.h"
+#include "store/store_json.h"
 
 #include <setjmp.h>
 #include <sqlite3.h>

@@ -1,9 +1,9 @@
 #include "store_vfs.h"
 #include "store_world.h"
 
-#include "io/store_db.h"
-#include "io/store_upkeep.h"
 #include "seed.h"
+#include "store/store_db.h"
+#include "store/store_upkeep.h"
 
 #include <fcntl.h>
 #include <setjmp.h>

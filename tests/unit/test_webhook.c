@@ -1,7 +1,7 @@
 #include "fake_vendor.h"
-#include "io/log.h"
-#include "io/webhook.h"
 #include "seed.h"
+#include "sys/log.h"
+#include "upstream/webhook.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

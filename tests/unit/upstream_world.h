@@ -3,7 +3,7 @@
 #define SOLVEGATE_TESTS_UPSTREAM_WORLD_H
 
 #include "fake_vendor.h"
-#include "io/upstream.h"
+#include "upstream/upstream.h"
 
 #define WORLD_RESULTS_MAX 4096
 

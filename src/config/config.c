@@ -1,0 +1,92 @@
+#include "config/config.h"
+
+#include "base/assert.h"
+#include "config/config_check.h"
+#include "config/config_clients.h"
+#include "config/config_file.h"
+#include "config/config_pools.h"
+#include "config/config_read.h"
+
+#include <sodium.h>
+
+/* An empty variable is as good as none: that is what `VAR= command` and compose files mean by it. */
+static void read_variable(struct loader *loader, const struct option *option, const char *type)
+{
+    char name[VARIABLE_MAX];
+    loader_variable_name(option->path, type == NULL ? "" : type, name);
+    const char *const text = loader->env(name);
+    if (text == NULL || *text == '\0')
+        return;
+    loader_enter(loader, ORIGIN_ENVIRONMENT, name);
+    read_plain(loader, option, type, text, true);
+}
+
+static void read_environment(struct loader *loader)
+{
+    if (loader->env == NULL)
+        return;
+    for (size_t i = 0; i < option_count; i++) {
+        const struct option *const option = &options[i];
+        if (option_is_item(option) || option->kind == OPTION_ERRORS)
+            continue;
+        if (option->kind != OPTION_REUSES)
+            read_variable(loader, option, NULL);
+        for (size_t type = 0; option_is_per_type(option) && type < CAPTCHA_COUNT; type++)
+            read_variable(loader, option, option_type_name(type));
+    }
+}
+
+/* The name under which people keep the vendor's key anyway; everything else comes before it. */
+static void read_fallback_key(struct loader *loader)
+{
+    static const char name[] = "CAPTCHAAI_API_KEY";
+    const struct option *const option = option_find(SLICE_OF("upstream."), SLICE_OF("key"));
+    const char *const text = loader->env == NULL ? NULL : loader->env(name);
+    if (loader->seen[loader_index(option)].origin != ORIGIN_PRESET || text == NULL || *text == '\0')
+        return;
+    loader_enter(loader, ORIGIN_ENVIRONMENT, name);
+    read_plain(loader, option, NULL, text, true);
+}
+
+static void read_flags(struct loader *loader, const struct config_flag *flags, size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const struct option *const option = option_find(SLICE_OF(""), slice_from(flags[i].path));
+        ASSERT(option != NULL && !option_is_item(option));
+        loader_enter(loader, ORIGIN_COMMAND_LINE, flags[i].flag);
+        read_plain(loader, option, NULL, flags[i].value, false);
+    }
+}
+
+int config_load_with_flags(struct config *config, struct slice text, const char *file_name,
+                           config_env_fn env, const struct config_flag *flags, size_t flag_count,
+                           struct buf *mistakes)
+{
+    *config = (struct config){.listen_count = 0};
+    struct loader loader = {
+        .config = config, .file_name = file_name, .env = env, .mistakes = mistakes};
+    file_read_presets(&loader, SLICE_OF(""), config);
+    const bool is_readable = text.len == 0 || file_read(&loader, text);
+    read_environment(&loader);
+    read_flags(&loader, flags, flag_count);
+    read_fallback_key(&loader);
+    read_finish(&loader);
+    /* What is missing may well be in the part of the file that could not be read. */
+    if (is_readable)
+        check_together(&loader);
+    clients_index(config);
+    return loader.mistake_count == 0 ? 0 : ERR_INVALID;
+}
+
+int config_load(struct config *config, struct slice text, const char *file_name, config_env_fn env,
+                struct buf *mistakes)
+{
+    return config_load_with_flags(config, text, file_name, env, NULL, 0, mistakes);
+}
+
+void config_close(struct config *config)
+{
+    clients_close(config);
+    pool_list_close(config);
+    sodium_memzero(config, sizeof(*config));
+}

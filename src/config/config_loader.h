@@ -1,0 +1,76 @@
+/* The state of one loading: where we are, what was given, and every mistake so far. */
+#ifndef SOLVEGATE_CONFIG_CONFIG_LOADER_H
+#define SOLVEGATE_CONFIG_CONFIG_LOADER_H
+
+#include "config/config_options.h"
+
+struct yyjson_val;
+
+enum origin {
+    ORIGIN_PRESET, /* the table's default */
+    ORIGIN_FILE,
+    ORIGIN_ENVIRONMENT,
+    ORIGIN_COMMAND_LINE,
+};
+
+struct loader {
+    struct config *config;
+    const char *file_name; /* borrowed; NULL when there is no file */
+    config_env_fn env;
+    struct buf *mistakes; /* the caller's */
+    size_t mistake_count;
+
+    enum origin origin; /* of what is being read */
+    char path[256]; /* of what is being read: "clients[2].weight", a variable's or a flag's name */
+    size_t path_len;
+
+    size_t item;                             /* place of the list item being read */
+    size_t listen_places[CONFIG_LISTEN_MAX]; /* where each address stood in its list */
+    bool has_bad_clients; /* there should be clients, but they could not be read */
+
+    /* What is known of each option, by its place in the table. */
+    struct {
+        enum origin origin; /* the last that gave it */
+        bool is_bad;    /* some value of it was a mistake, so that checks against it are skipped */
+        uint32_t named; /* bit per type that was given by name */
+    } seen[OPTIONS_MAX];
+};
+
+/* Where the next values come from; path is "" for the top of a file. */
+void loader_enter(struct loader *loader, enum origin origin, const char *path);
+
+/* Adds a step to the path; what comes from a stranger is escaped. Returns the mark to go back to. */
+size_t loader_push_key(struct loader *loader, const char *separator, struct slice key);
+size_t loader_push_index(struct loader *loader, size_t index);
+void loader_pop(struct loader *loader, size_t mark);
+
+/* One line: "FILE: PATH: TEXT". */
+void loader_mistake(struct loader *loader, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
+
+/* "expected X, found Y" in the option's words, without showing secrets. Always returns false. */
+bool loader_expected(struct loader *loader, const struct option *option,
+                     const struct yyjson_val *found);
+bool loader_expected_text(struct loader *loader, const struct option *option, const char *expected,
+                          const struct yyjson_val *found);
+
+/* Writes what a value is, for a person: a short text quoted, or just its kind. */
+void loader_write_found(const struct option *option, const struct yyjson_val *found,
+                        struct buf *out);
+
+/* Did an earlier member of the object have this name already? Then it is told as a mistake. */
+bool loader_is_repeated(struct loader *loader, struct yyjson_val *object, struct slice name,
+                        const struct yyjson_val *value);
+
+/* The place of an option in seen. */
+size_t loader_index(const struct option *option);
+
+/* Goes to where an option was given, for mistakes that show only when everything is read. */
+void loader_enter_option(struct loader *loader, const char *path);
+bool loader_is_good(const struct loader *loader, const char *path);
+
+/* "SOLVEGATE_UPSTREAM_URL" for "upstream.url"; tail is "" or a type's name. */
+#define VARIABLE_MAX 96
+void loader_variable_name(const char *path, const char *tail, char out[VARIABLE_MAX]);
+
+#endif

@@ -1,0 +1,21 @@
+/* Reads one given value into its option's field, whatever its kind. */
+#ifndef SOLVEGATE_CONFIG_CONFIG_READ_H
+#define SOLVEGATE_CONFIG_CONFIG_READ_H
+
+#include "config/config_loader.h"
+
+/* base is the config or the client that holds the field. Mistakes are told through the loader,
+ * whose path names the value already. */
+void read_value(struct loader *loader, const struct option *option, void *base,
+                struct yyjson_val *value);
+
+/* The same for plain text from the environment or a flag. type is a captcha's name for one entry
+ * of an option per type, or NULL. A list is separated by commas when splits is set, else the text is
+ * one item that is added if the same origin gave one before. */
+void read_plain(struct loader *loader, const struct option *option, const char *type,
+                const char *text, bool splits);
+
+/* Types that were not named follow "default"; to be called when everything is read. */
+void read_finish(struct loader *loader);
+
+#endif

@@ -1,0 +1,308 @@
+/* The vendor's dialect: workers talk to us exactly as they would to CaptchaAI (docs/design.md 6.1). */
+#include "doors/doors.h"
+#include "doors/intake.h"
+#include "doors/reply.h"
+#include "proto/dialect.h"
+
+/* As many as the vendor's own clients ask for in one go; more is a mistake or an attack. */
+#define IDS_MAX 100
+
+static void say(struct gate *gate, caller_id caller, const struct visit *visit, const char *word)
+{
+    reply_dialect_word(gate, caller, visit, slice_from(word));
+}
+
+/* Reads the parameters and finds the client; answers by itself when something is wrong. */
+static bool enter(struct gate *gate, const struct http_request *request, struct visit *visit)
+{
+    struct mistake mistake;
+    const bool is_read = intake_read(gate, request, &mistake);
+    /* The form of a reply follows that very request, also when it says what was wrong with it. */
+    visit->is_json = params_flag(&gate->params, SLICE_OF("json"));
+    visit->has_cors = params_flag(&gate->params, SLICE_OF("header_acao"));
+    if (is_read && intake_client(gate, params_value(&gate->params, SLICE_OF("key")), SCOPE_SOLVE,
+                                 &visit->client, &mistake))
+        return true;
+    say(gate, request->caller, visit, mistake.word);
+    return false;
+}
+
+static bool read_submit(struct gate *gate, const struct http_request *request, struct visit *visit,
+                        struct ask *ask)
+{
+    struct mistake mistake;
+    if (!enter(gate, request, visit))
+        return false;
+    if (!intake_ask(gate, request, visit->client, ask, &mistake)) {
+        say(gate, request->caller, visit, mistake.word);
+        return false;
+    }
+    const bool is_held = visit->door == DOOR_RECOGNITION;
+    /* What takes a browser and half a minute is not answered at once at the vendor's either. */
+    if (is_held && ask->captcha != CAPTCHA_IMAGE) {
+        say(gate, request->caller, visit, "ERROR_BAD_PARAMETERS");
+        return false;
+    }
+    ask->is_id_told = !is_held;
+    ask->hold_ms = is_held ? HOLD_MAX_MS : 0;
+    intake_pack(gate, ask);
+    ask_memo_keep(&gate->ask_memo, visit, ask);
+    return true;
+}
+
+static void submit(struct gate *gate, const struct http_request *request, struct visit *visit)
+{
+    struct event event = gate_event(gate, EVENT_ASK);
+    if (!ask_memo_find(&gate->ask_memo, request, visit, &event.ask) &&
+        !read_submit(gate, request, visit, &event.ask))
+        return;
+    if (event.ask.hold_ms > 0)
+        http_expect_hold(gate->server, request->caller);
+    visit_store(request, visit);
+    gate_step(gate, &event);
+    intake_ask_close(&event.ask);
+}
+
+void door_in(struct gate *gate, const struct http_request *request, struct visit *visit,
+             uint64_t number)
+{
+    (void)number;
+    visit->door = DOOR_SUBMIT;
+    submit(gate, request, visit);
+}
+
+/* An image, and its text in the reply. Who hears CAPCHA_NOT_READY asks again and joins what is under way. */
+void door_recognise(struct gate *gate, const struct http_request *request, struct visit *visit,
+                    uint64_t number)
+{
+    (void)number;
+    visit->door = DOOR_RECOGNITION;
+    submit(gate, request, visit);
+}
+
+/* ---- res.php ----------------------------------------------------------------------------- */
+
+static bool read_id(const struct gate *gate, request_id *id)
+{
+    unsigned long long number;
+    if (!slice_to_u64(params_value(&gate->params, SLICE_OF("id")), &number) || number == 0)
+        return false;
+    *id = number;
+    return true;
+}
+
+static bool are_too_many(struct slice ids)
+{
+    unsigned commas = 0;
+    for (size_t i = 0; i < ids.len; i++)
+        commas += ids.data[i] == ',';
+    return commas >= IDS_MAX;
+}
+
+/* `ids=1,2,3`: the parts in the same order, joined by |, whatever state each is in. */
+static void answer_ids(struct gate *gate, const struct http_request *request,
+                       const struct visit *visit, struct slice ids)
+{
+    unsigned count = 0;
+    /* Clients match answers with ids by their place, so a short answer would be a wrong one: of too many ids,
+     * or of answers that are too large together, nothing is said. */
+    if (are_too_many(ids)) {
+        say(gate, request->caller, visit, "ERROR_BAD_PARAMETERS");
+        return;
+    }
+    buf_reset(&gate->words);
+    while (ids.len > 0) {
+        const char *comma = memchr(ids.data, ',', ids.len);
+        const size_t len = comma == NULL ? ids.len : (size_t)(comma - ids.data);
+        unsigned long long id = 0;
+        struct answer answer = {.refusal = REFUSAL_UNKNOWN_ID};
+        if (slice_to_u64(slice_trim((struct slice){.data = ids.data, .len = len}), &id))
+            (void)engine_peek(gate->engine, visit->client, id, &answer);
+        if (count++ > 0)
+            buf_add_char(&gate->words, '|');
+        dialect_write_part(&gate->words, &answer);
+        answer_close(&answer);
+        const size_t step = comma == NULL ? ids.len : len + 1;
+        ids = (struct slice){.data = ids.data + step, .len = ids.len - step};
+    }
+    if (visit->is_json)
+        dialect_write_ok(&gate->body, true, buf_slice(&gate->words));
+    else
+        buf_add(&gate->body, buf_slice(&gate->words));
+    if (gate->words.is_full || gate->body.is_full) {
+        buf_reset(&gate->body);
+        say(gate, request->caller, visit, "ERROR_BAD_PARAMETERS");
+        return;
+    }
+    reply_dialect(gate, request->caller, visit);
+}
+
+static void get(struct gate *gate, const struct http_request *request, struct visit *visit)
+{
+    const struct slice ids = params_value(&gate->params, SLICE_OF("ids"));
+    if (ids.len > 0) {
+        answer_ids(gate, request, visit, ids);
+        return;
+    }
+    struct mistake mistake;
+    struct event event = gate_event(gate, EVENT_LOOK);
+    event.look = (struct look){.caller = request->caller, .client = visit->client};
+    if (!read_id(gate, &event.look.id)) {
+        say(gate, request->caller, visit, "ERROR_WRONG_ID_FORMAT");
+        return;
+    }
+    if (!intake_hold(gate, &event.look.hold_ms, &mistake)) {
+        say(gate, request->caller, visit, mistake.word);
+        return;
+    }
+    if (event.look.hold_ms > 0)
+        http_expect_hold(gate->server, request->caller);
+    visit->door = DOOR_RESULT;
+    visit_store(request, visit);
+    gate_step(gate, &event);
+}
+
+static void report(struct gate *gate, const struct http_request *request, struct visit *visit,
+                   bool is_good)
+{
+    struct event event = gate_event(gate, EVENT_REPORT);
+    event.report =
+        (struct report){.caller = request->caller, .client = visit->client, .is_good = is_good};
+    if (!read_id(gate, &event.report.id)) {
+        say(gate, request->caller, visit, "ERROR_WRONG_ID_FORMAT");
+        return;
+    }
+    visit->door = DOOR_REPORT;
+    visit_store(request, visit);
+    gate_step(gate, &event);
+}
+
+static void account(struct gate *gate, const struct http_request *request, struct visit *visit,
+                    enum probe probe)
+{
+    struct event event = gate_event(gate, EVENT_ACCOUNT);
+    event.account =
+        (struct account){.caller = request->caller, .client = visit->client, .probe = probe};
+    visit->door = DOOR_ACCOUNT;
+    visit_store(request, visit);
+    gate_step(gate, &event);
+}
+
+void door_res(struct gate *gate, const struct http_request *request, struct visit *visit,
+              uint64_t number)
+{
+    (void)number;
+    if (!enter(gate, request, visit))
+        return;
+    const struct slice action = params_value(&gate->params, SLICE_OF("action"));
+    if (slice_equals(action, SLICE_OF("get"))) {
+        get(gate, request, visit);
+    } else if (slice_equals(action, SLICE_OF("get2"))) {
+        visit->wants_price = true;
+        get(gate, request, visit);
+    } else if (slice_equals(action, SLICE_OF("getbalance"))) {
+        account(gate, request, visit, PROBE_BALANCE);
+    } else if (slice_equals(action, SLICE_OF("threadsinfo"))) {
+        account(gate, request, visit, PROBE_THREADS);
+    } else if (slice_equals(action, SLICE_OF("reportgood"))) {
+        report(gate, request, visit, true);
+    } else if (slice_equals(action, SLICE_OF("reportbad"))) {
+        report(gate, request, visit, false);
+    } else {
+        say(gate, request->caller, visit,
+            action.len == 0 ? "ERROR_EMPTY_ACTION" : "ERROR_BAD_PARAMETERS");
+    }
+}
+
+/* ---- what came too large ----------------------------------------------------------------- */
+
+static struct slice refused_word(const struct http_request *request, uint16_t status)
+{
+    /* A body or an address that is too long can only be an image, unless nobody sends one here. */
+    if (status == 431 || slice_equals(request->path, SLICE_OF("/res.php")))
+        return SLICE_OF("ERROR_BAD_PARAMETERS");
+    return SLICE_OF("ERROR_TOO_BIG_CAPTCHA_FILESIZE");
+}
+
+/* The body was not read, so the reply's form follows the query, or the body's kind: who sends JSON reads
+ * it, too. A query that was cut off in the middle is read as far as it goes. */
+void door_dialect_refuse(struct gate *gate, const struct http_request *request, uint16_t status,
+                         struct http_reply *reply)
+{
+    params_reset(&gate->params);
+    if (request->query.len > 0 && params_add_form(&gate->params, request->query) != 0)
+        gate->params.count = 0;
+    const bool is_json = params_flag(&gate->params, SLICE_OF("json")) ||
+                         slice_starts_with(request->content_type, SLICE_OF("application/json"));
+    buf_reset(&gate->words);
+    dialect_write_word(&gate->words, is_json, refused_word(request, status));
+    reply->content_type =
+        is_json ? SLICE_OF("application/json") : SLICE_OF("text/plain; charset=utf-8");
+    if (params_flag(&gate->params, SLICE_OF("header_acao")))
+        reply->headers = SLICE_OF("Access-Control-Allow-Origin: *\r\n");
+    reply->body = buf_slice(&gate->words);
+}
+
+/* ---- answers ----------------------------------------------------------------------------- */
+
+static void write_price(struct gate *gate, const struct answer *answer)
+{
+    const uint64_t micro = gate->config->upstream.price_micro[answer->captcha];
+    buf_reset(&gate->words);
+    buf_addf(&gate->words, "%llu.%06llu", (unsigned long long)(micro / 1000000),
+             (unsigned long long)(micro % 1000000));
+}
+
+static void write_submit(struct gate *gate, const struct visit *visit, const struct answer *answer)
+{
+    if (answer->refusal != REFUSAL_NONE) {
+        dialect_write_word(&gate->body, visit->is_json, dialect_word(answer));
+        return;
+    }
+    buf_reset(&gate->words);
+    buf_add_u64(&gate->words, answer->id);
+    dialect_write_ok(&gate->body, visit->is_json, buf_slice(&gate->words));
+}
+
+void door_dialect_answer(struct gate *gate, const struct visit *visit, const struct answer *answer)
+{
+    struct slice price = SLICE_NONE;
+    switch (visit->door) {
+    case DOOR_SUBMIT:
+        write_submit(gate, visit, answer);
+        break;
+    case DOOR_REPORT:
+        if (answer->refusal == REFUSAL_NONE && visit->is_json)
+            dialect_write_ok(&gate->body, true, SLICE_OF("OK_REPORT_RECORDED"));
+        else if (answer->refusal == REFUSAL_NONE)
+            buf_add(&gate->body, SLICE_OF("OK_REPORT_RECORDED"));
+        else
+            dialect_write_word(&gate->body, visit->is_json, dialect_word(answer));
+        break;
+    case DOOR_RESULT:
+    case DOOR_RECOGNITION:
+    case DOOR_ACCOUNT:
+        if (visit->wants_price) {
+            write_price(gate, answer);
+            price = buf_slice(&gate->words);
+        }
+        dialect_write_result(&gate->body, visit->is_json, answer, price);
+        break;
+    case DOOR_NONE:
+    case DOOR_SOLVE:
+    case DOOR_STATE:
+    case DOOR_DETACH:
+    case DOOR_OPINION:
+    case DOOR_LETTERS:
+    case DOOR_PINGBACK:
+        return;
+    }
+    reply_dialect(gate, answer->caller, visit);
+}
+
+void door_dialect_account(struct gate *gate, const struct visit *visit,
+                          const struct account_answer *answer)
+{
+    dialect_write_account(&gate->body, visit->is_json, &answer->probed);
+    reply_dialect(gate, answer->caller, visit);
+}

@@ -1,0 +1,238 @@
+/* Dead letters over HTTP: listed, shown, replayed, dropped (docs/design.md 5.9, 6.2). */
+#include "doors/doors.h"
+#include "doors/intake.h"
+#include "doors/reply.h"
+#include "gate/client_names.h"
+
+#include <solvegate/words.h>
+
+#define LETTERS_PAGE 100
+
+static bool bad_filter(struct mistake *mistake, const char *detail)
+{
+    *mistake = (struct mistake){.status = 422, .code = "bad_parameter"};
+    memcpy(mistake->detail, detail, strlen(detail) + 1);
+    return false;
+}
+
+static bool read_class(struct slice text, enum class *class)
+{
+    for (*class = CLASS_NONE; *class < CLASS_COUNT; ++*class) {
+        if (slice_equals(text, slice_from(class_name(*class))))
+            return true;
+    }
+    return text.len == 0;
+}
+
+static bool read_captcha(struct slice text, enum captcha *captcha)
+{
+    for (*captcha = 0; *captcha < CAPTCHA_COUNT; ++*captcha) {
+        if (slice_equals(text, slice_from(captcha_name(*captcha))))
+            return true;
+    }
+    return text.len == 0;
+}
+
+/* A filter that cannot be understood must not become "all". */
+static bool read_filter(const struct gate *gate, struct letter_filter *filter,
+                        struct mistake *mistake)
+{
+    const struct slice client = params_value(&gate->params, SLICE_OF("client"));
+    const struct slice code = params_value(&gate->params, SLICE_OF("error"));
+    *filter = (struct letter_filter){.has_client = client.len > 0};
+    if (!read_class(params_value(&gate->params, SLICE_OF("class")), &filter->class))
+        return bad_filter(mistake, "class: expected an error class such as busy or timeout");
+    if (!read_captcha(params_value(&gate->params, SLICE_OF("type")), &filter->captcha))
+        return bad_filter(mistake, "type: expected a type such as turnstile or image");
+    if (client.len > 0 && !client_by_name(gate, client, &filter->client))
+        return bad_filter(mistake, "client: no client has this name");
+    if (code.len >= ERROR_CODE_MAX)
+        return bad_filter(mistake, "error: too long to be an error code");
+    if (code.len > 0)
+        memcpy(filter->code, code.data, code.len);
+    return true;
+}
+
+static bool is_empty(const struct letter_filter *filter)
+{
+    return filter->number == 0 && !filter->has_client && filter->class == CLASS_COUNT &&
+           filter->captcha == CAPTCHA_COUNT && filter->code[0] == '\0';
+}
+
+static bool has_letter(const struct gate *gate, uint64_t number, struct letter_view *view)
+{
+    return number != 0 && engine_find_letter(gate->engine, number, view);
+}
+
+static void reply_unknown(struct gate *gate, const struct http_request *request,
+                          const struct visit *visit)
+{
+    const struct problem problem = {
+        .status = 404, .code = "unknown_letter", .detail = SLICE_OF("no such dead letter")};
+    reply_problem(gate, request->caller, visit, &problem);
+}
+
+/* Each order looks at all letters, and so only so many are under way. */
+static void reply_busy(struct gate *gate, caller_id caller, const struct visit *visit)
+{
+    const struct problem problem = {.status = 503,
+                                    .code = "busy",
+                                    .is_retryable = true,
+                                    .retry_after_ms = 1000,
+                                    .detail = SLICE_OF("too many orders about dead letters")};
+    reply_problem(gate, caller, visit, &problem);
+}
+
+/* ---- looking ----------------------------------------------------------------------------- */
+
+/* Looking at all of them takes the engine some turns, so that the page is an answer like any other. */
+void door_letters(struct gate *gate, const struct http_request *request, struct visit *visit,
+                  uint64_t number)
+{
+    (void)number;
+    struct mistake mistake;
+    struct page page;
+    struct event event = gate_event(gate, EVENT_LETTERS);
+    event.letters = (struct letter_order){.caller = request->caller, .verb = LETTER_LIST};
+    if (!read_filter(gate, &event.letters.filter, &mistake) ||
+        !intake_page(gate, LETTERS_PAGE, &page, &mistake)) {
+        intake_complain(gate, request->caller, visit, &mistake);
+        return;
+    }
+    event.letters.cursor = page.cursor;
+    event.letters.limit = (uint32_t)page.limit;
+    visit->door = DOOR_LETTERS;
+    visit_store(request, visit);
+    gate_step(gate, &event);
+}
+
+/* Some may be gone since they were found. */
+static void write_page(struct gate *gate, const struct letters_answer *answer)
+{
+    struct letter_view views[LETTERS_PAGE];
+    size_t count = 0;
+    for (uint32_t i = 0; i < answer->found_count; i++)
+        count += engine_find_letter(gate->engine, answer->found[i], &views[count]);
+    const struct api_names names = client_names(gate);
+    api_write_letters(&gate->body, views, count, answer->count, answer->next, &names);
+}
+
+void door_letter(struct gate *gate, const struct http_request *request, struct visit *visit,
+                 uint64_t number)
+{
+    struct letter_view view;
+    if (!has_letter(gate, number, &view)) {
+        reply_unknown(gate, request, visit);
+        return;
+    }
+    const struct api_names names = client_names(gate);
+    api_write_letter(&gate->body, &view, true, &names);
+    reply_json(gate, request->caller, visit, 200);
+}
+
+/* ---- orders ------------------------------------------------------------------------------ */
+
+/* One letter by its number, or all that match the filter; "all" must be said. */
+static bool read_order(struct gate *gate, uint64_t number, struct letter_order *order,
+                       struct mistake *mistake)
+{
+    if (number != 0) {
+        order->filter = (struct letter_filter){
+            .number = number, .class = CLASS_COUNT, .captcha = CAPTCHA_COUNT};
+        return true;
+    }
+    if (!read_filter(gate, &order->filter, mistake))
+        return false;
+    if (is_empty(&order->filter) && !params_flag(&gate->params, SLICE_OF("all")))
+        return bad_filter(mistake, "say which: client, class, type or error; or all=true");
+    return true;
+}
+
+/* Whose it is from now on; what was a client's that is gone must be somebody's first. */
+static bool read_into(struct gate *gate, const struct letter_view *view, struct letter_order *order,
+                      struct mistake *mistake)
+{
+    const struct slice name = params_value(&gate->params, SLICE_OF("into"));
+    if (order->verb != LETTER_REPLAY || view->kind == LETTER_OF_CALLBACK)
+        return true;
+    if (name.len == 0)
+        return client_is_live(gate, view->client) ||
+               bad_filter(mistake,
+                          "into: its client is no longer configured; say whose it is to be");
+    if (!client_by_name(gate, name, &order->into) || !client_is_live(gate, order->into))
+        return bad_filter(mistake, "into: no client has this name");
+    params_reset(&gate->params);
+    if (view->params->len == 0 || params_unpack(&gate->params, view->params) != 0 ||
+        identity_compute(&gate->identity_options, &gate->params, &gate->scopes[order->into],
+                         &gate->scratch, &gate->identity) != 0)
+        return bad_filter(mistake,
+                          "into: this letter holds no parameters, so it can be no client's; its "
+                          "solution can only be read");
+    order->has_into = true;
+    order->into_key = gate->identity.key;
+    return true;
+}
+
+static void give_order(struct gate *gate, const struct http_request *request, struct visit *visit,
+                       enum letter_verb verb, uint64_t number)
+{
+    struct mistake mistake;
+    struct letter_view view;
+    if (number != 0 && !has_letter(gate, number, &view)) {
+        reply_unknown(gate, request, visit);
+        return;
+    }
+    struct event event = gate_event(gate, EVENT_LETTERS);
+    event.letters = (struct letter_order){.caller = request->caller, .verb = verb};
+    if (!read_order(gate, number, &event.letters, &mistake) ||
+        (number != 0 && !read_into(gate, &view, &event.letters, &mistake))) {
+        intake_complain(gate, request->caller, visit, &mistake);
+        return;
+    }
+    visit->door = DOOR_LETTERS;
+    visit_store(request, visit);
+    gate_step(gate, &event);
+}
+
+void door_replay(struct gate *gate, const struct http_request *request, struct visit *visit,
+                 uint64_t number)
+{
+    give_order(gate, request, visit, LETTER_REPLAY, number);
+}
+
+void door_replay_cancel(struct gate *gate, const struct http_request *request, struct visit *visit,
+                        uint64_t number)
+{
+    (void)number;
+    struct event event = gate_event(gate, EVENT_LETTERS);
+    event.letters = (struct letter_order){
+        .caller = request->caller,
+        .verb = LETTER_CANCEL,
+        .filter = {.class = CLASS_COUNT, .captcha = CAPTCHA_COUNT},
+    };
+    visit->door = DOOR_LETTERS;
+    visit_store(request, visit);
+    gate_step(gate, &event);
+}
+
+void door_letter_drop(struct gate *gate, const struct http_request *request, struct visit *visit,
+                      uint64_t number)
+{
+    give_order(gate, request, visit, LETTER_DROP, number);
+}
+
+void door_letters_answer(struct gate *gate, const struct visit *visit,
+                         const struct letters_answer *answer)
+{
+    static const char *const words[] = {
+        [LETTER_REPLAY] = "queued", [LETTER_CANCEL] = "cancelled", [LETTER_DROP] = "dropped"};
+    if (answer->is_refused) {
+        reply_busy(gate, answer->caller, visit);
+        return;
+    }
+    if (answer->verb == LETTER_LIST)
+        write_page(gate, answer);
+    else
+        buf_addf(&gate->body, "{\"%s\":%u}", words[answer->verb], answer->count);
+    reply_json(gate, answer->caller, visit, answer->verb == LETTER_REPLAY ? 202 : 200);
+}

@@ -1,0 +1,119 @@
+/* GET /metrics: what the engine counts, then doors, vendor, store, loop and process. */
+#include "doors/doors.h"
+#include "doors/process.h"
+#include "doors/reply.h"
+#include "gate/client_names.h"
+#include "proto/metrics.h"
+
+static void write_timings(struct gate *gate)
+{
+    struct buf *out = &gate->body;
+#define TIMING_AS_METRIC(timing, metric, text)                 \
+    metrics_head(out, "solvegate_" metric, "histogram", text); \
+    metrics_histogram(out, "solvegate_" metric, "", engine_timing(gate->engine, TIMING_##timing));
+    TIMING_LIST(TIMING_AS_METRIC)
+#undef TIMING_AS_METRIC
+}
+
+static void write_http(struct gate *gate)
+{
+    struct http_counters http;
+    struct buf *out = &gate->body;
+    http_counters(gate->server, &http);
+    metrics_counter(out, "http_connections", "Connections accepted", http.accepted);
+    metrics_counter(out, "http_requests", "HTTP requests taken", http.requests);
+    metrics_counter(out, "http_bad_requests", "HTTP requests refused as malformed or too large",
+                    http.bad_requests);
+    metrics_counter(out, "http_timeouts", "Connections closed by a deadline", http.timeouts);
+    metrics_counter(out, "http_unread",
+                    "Connections closed because replies that nobody read took too much memory",
+                    http.unread);
+    metrics_counter(out, "http_crowded",
+                    "HTTP requests refused because half-sent ones took too much memory",
+                    http.crowded);
+    metrics_counter(out, "http_received_bytes", "Bytes read from callers", http.bytes_in);
+    metrics_counter(out, "http_sent_bytes", "Bytes written to callers", http.bytes_out);
+    metrics_gauge(out, "http_connections_open", "Connections open", http.open);
+    metrics_gauge(out, "http_partial_bytes", "Memory of requests that callers are still sending",
+                  http.partial_bytes);
+    metrics_gauge(out, "http_unsent_bytes", "Memory of replies that callers have not taken yet",
+                  http.unsent_bytes);
+    metrics_head(out, "solvegate_http_answer_seconds", "histogram",
+                 "Time from a request to its answer; held are those that asked to wait");
+    metrics_histogram(out, "solvegate_http_answer_seconds", "held=\"no\"",
+                      http_answer_times(gate->server, false));
+    metrics_histogram(out, "solvegate_http_answer_seconds", "held=\"yes\"",
+                      http_answer_times(gate->server, true));
+}
+
+static void write_vendor(struct gate *gate)
+{
+    struct upstream_counters vendor;
+    struct buf *out = &gate->body;
+    upstream_counters(gate->upstream, &vendor);
+    metrics_counter(out, "vendor_calls", "HTTP calls to the vendor", vendor.calls);
+    metrics_counter(out, "vendor_errors", "HTTP calls to the vendor that failed in transport",
+                    vendor.errors);
+    metrics_counter(out, "vendor_connections", "Connections opened to the vendor",
+                    vendor.connections_opened);
+    metrics_gauge(out, "vendor_calls_active", "Calls to the vendor on the wire", vendor.active);
+    metrics_gauge(out, "vendor_calls_waiting", "Calls to the vendor waiting for a connection",
+                  vendor.waiting);
+}
+
+/* Without a store all are 0, so that dashboards and alerts find them. */
+static void write_store(struct gate *gate)
+{
+    const struct persist *persist = &gate->persist;
+    struct store_counters store = {0};
+    struct buf *out = &gate->body;
+    if (persist->store != NULL)
+        store_counters(persist->store, &store);
+    metrics_gauge(out, "store_configured", "1 when there is a data_dir, 0 in memory only",
+                  persist->store != NULL);
+    metrics_gauge(out, "store_writable", "1 unless the journal cannot be written",
+                  persist->state == STORE_WRITABLE);
+    metrics_counter(out, "store_records", "Records written to the journal", store.records);
+    metrics_counter(out, "store_commits", "Commits of the journal", store.commits);
+    metrics_gauge(out, "store_records_waiting", "Records not on disk yet", store.waiting);
+    metrics_gauge(out, "store_actions_held", "Answers and submits waiting for their records",
+                  persist->count);
+    metrics_gauge(out, "store_log_bytes", "Size of the journal's write-ahead log", store.bytes);
+    metrics_head(out, "solvegate_store_commit_seconds", "histogram", "Time a commit took");
+    metrics_histogram(out, "solvegate_store_commit_seconds", "", &store.commit_times);
+}
+
+static void write_self(struct gate *gate)
+{
+    struct buf *out = &gate->body;
+    metrics_head(out, "solvegate_loop_lag_seconds", "histogram",
+                 "How long a turn of the loop kept everything else waiting");
+    metrics_histogram(out, "solvegate_loop_lag_seconds", "", &gate->loop_lag);
+    metrics_head(out, "solvegate_build_info", "gauge", "Always 1; the label says what runs");
+    metrics_sample(out, "solvegate_build_info", "version=\"" SOLVEGATE_VERSION "\"", 1);
+    metrics_gauge(out, "draining", "1 while it finishes and takes nothing new", gate->is_draining);
+    metrics_gauge(out, "uptime_seconds", "Seconds since start",
+                  (gate_now_ms(gate) - gate->started_ms) / 1000);
+    process_write_metrics(out, &gate->loop, gate->started_wall_ms);
+}
+
+void door_metrics(struct gate *gate, const struct http_request *request, struct visit *visit,
+                  uint64_t number)
+{
+    (void)visit;
+    (void)number;
+    struct gauges gauges;
+    const struct api_names names = client_names(gate);
+    const struct stats_scope scope = client_scope(gate, &names);
+    engine_gauges(gate->engine, &gauges);
+    metrics_write_engine(&gate->body, engine_stats(gate->engine), &gauges);
+    metrics_write_tallies(
+        &gate->body, engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum captcha)0), &scope);
+    metrics_write_unknown_errors(&gate->body, engine_unknown_errors(gate->engine));
+    write_timings(gate);
+    write_http(gate);
+    write_vendor(gate);
+    write_store(gate);
+    write_self(gate);
+    reply_text(gate, request->caller, 200, SLICE_OF("text/plain; version=0.0.4; charset=utf-8"));
+}

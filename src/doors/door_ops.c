@@ -1,0 +1,129 @@
+/* For the operator: statistics, flights, health, the API document. */
+#include "base/assert.h"
+#include "doors/doors.h"
+#include "doors/intake.h"
+#include "doors/openapi.h"
+#include "doors/reply.h"
+#include "gate/client_names.h"
+#include "proto/api.h"
+
+#include <solvegate/words.h>
+
+#define FLIGHTS_PAGE 100
+
+static const char *store_word(const struct persist *persist)
+{
+    if (persist->store == NULL)
+        return "memory";
+    switch (persist->state) {
+    case STORE_WRITABLE:
+        return "writable";
+    case STORE_FULL:
+        return "full";
+    case STORE_BROKEN:
+        return "broken";
+    }
+    UNREACHABLE();
+}
+
+/* What the engine cannot know. */
+static struct stats_service service_of(struct gate *gate)
+{
+    return (struct stats_service){
+        .version = SOLVEGATE_VERSION,
+        .uptime_ms = gate_now_ms(gate) - gate->started_ms,
+        .is_draining = gate->is_draining,
+        .store = store_word(&gate->persist),
+        .has_callbacks = gate->config->public_url[0] != '\0',
+    };
+}
+
+void door_stats(struct gate *gate, const struct http_request *request, struct visit *visit,
+                uint64_t number)
+{
+    (void)number;
+    struct gauges gauges;
+    const struct api_names names = client_names(gate);
+    const struct stats_scope scope = client_scope(gate, &names);
+    const struct stats_page total = {
+        .stats = engine_stats(gate->engine),
+        .tallies = engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum captcha)0),
+        .unknown_errors = engine_unknown_errors(gate->engine),
+    };
+    struct stats_page pages[STATS_DAYS + 1] = {{.day = 0}};
+    size_t count = 0;
+    for (unsigned ago = 0; ago <= STATS_DAYS; ago++) {
+        pages[count].stats = engine_stats_of_day(gate->engine, ago, &pages[count].day);
+        pages[count].tallies = engine_tally(gate->engine, ago, 0, (enum captcha)0);
+        count += pages[count].stats != NULL;
+    }
+    engine_gauges(gate->engine, &gauges);
+    const struct stats_service service = service_of(gate);
+    api_write_stats(&gate->body, &gauges, &total, pages, count, &scope, &service);
+    reply_json(gate, request->caller, visit, 200);
+}
+
+void door_flights(struct gate *gate, const struct http_request *request, struct visit *visit,
+                  uint64_t number)
+{
+    (void)number;
+    struct flight_view views[FLIGHTS_PAGE];
+    struct gauges gauges;
+    struct page page;
+    struct mistake mistake;
+    if (!intake_page(gate, FLIGHTS_PAGE, &page, &mistake)) {
+        intake_complain(gate, request->caller, visit, &mistake);
+        return;
+    }
+    const size_t count =
+        engine_list_flights(gate->engine, gate_now_ms(gate), &page.cursor, views, page.limit);
+    const struct api_names names = client_names(gate);
+    engine_gauges(gate->engine, &gauges);
+    api_write_flights(&gate->body, views, count, gauges.flights, page.cursor, &names);
+    reply_json(gate, request->caller, visit, 200);
+}
+
+void door_pools(struct gate *gate, const struct http_request *request, struct visit *visit,
+                uint64_t number)
+{
+    (void)number;
+    static struct pool_view views[CONFIG_POOLS_MAX];
+    static struct pool_label labels[CONFIG_POOLS_MAX];
+    const size_t count = engine_list_pools(gate->engine, views, CONFIG_POOLS_MAX);
+    for (size_t i = 0; i < count; i++)
+        labels[i] = (struct pool_label){
+            .name = gate->targets.items[i].name,
+            .method = gate->targets.items[i].method,
+            .type = captcha_name(gate->targets.items[i].captcha),
+        };
+    api_write_pools(&gate->body, views, labels, count);
+    reply_json(gate, request->caller, visit, 200);
+}
+
+void door_livez(struct gate *gate, const struct http_request *request, struct visit *visit,
+                uint64_t number)
+{
+    (void)visit;
+    (void)number;
+    buf_add(&gate->body, SLICE_OF("ok\n"));
+    reply_text(gate, request->caller, 200, SLICE_OF("text/plain; charset=utf-8"));
+}
+
+/* Never fails because the vendor is down: restarting us would not bring it back. */
+void door_readyz(struct gate *gate, const struct http_request *request, struct visit *visit,
+                 uint64_t number)
+{
+    (void)visit;
+    (void)number;
+    buf_add(&gate->body, gate->is_draining ? SLICE_OF("draining\n") : SLICE_OF("ready\n"));
+    reply_text(gate, request->caller, gate->is_draining ? 503 : 200,
+               SLICE_OF("text/plain; charset=utf-8"));
+}
+
+void door_openapi(struct gate *gate, const struct http_request *request, struct visit *visit,
+                  uint64_t number)
+{
+    (void)number;
+    buf_add(&gate->body, openapi_document());
+    reply_json(gate, request->caller, visit, 200);
+}

@@ -1,0 +1,99 @@
+/* The vendor's callbacks: genuine ones are taken, all others find nothing here (docs/design.md 5.7). */
+#include "doors/doors.h"
+#include "doors/intake.h"
+#include "doors/reply.h"
+#include "proto/nonce.h"
+#include "proto/vendor.h"
+
+#define PREFIX SLICE_OF("/pingback/")
+#define PLAIN SLICE_OF("text/plain; charset=utf-8")
+
+/* As long as the longest solve_timeout there can be. */
+#define NONCE_LIFE_MS 3600000
+
+static void say(struct gate *gate, caller_id caller, uint16_t status, struct slice text)
+{
+    buf_add(&gate->body, text);
+    reply_text(gate, caller, status, PLAIN);
+}
+
+/* The same bytes for every forged, malformed or outdated nonce, and no trace but a counter. */
+static void turn_away(struct gate *gate, const struct http_request *request)
+{
+    const struct event event = gate_event(gate, EVENT_FORGED);
+    gate_step(gate, &event);
+    say(gate, request->caller, 404, SLICE_OF("not found\n"));
+}
+
+static struct slice value_of(const struct gate *gate, struct slice name, struct slice other)
+{
+    const struct slice value = params_value(&gate->params, name);
+    return slice_is_given(value) ? value : params_value(&gate->params, other);
+}
+
+/* By this secret or the one before; both are tried, so that time tells nothing. */
+static bool is_genuine(const struct gate *gate, struct slice text, struct nonce *nonce)
+{
+    const bool is_new = nonce_read(gate->nonce_secret, text, nonce);
+    const bool is_old = nonce_read(gate->old_nonce_secret, text, nonce);
+    return is_new || is_old;
+}
+
+/* Nobody can still need it (docs/reliability.md, threat 12). What the engine knows it listens for, so that a clock
+ * that was set loses no callback. An older version told nonces without the moment, and only before we started. */
+static bool is_outdated(const struct gate *gate, const struct event *event,
+                        const struct nonce *nonce)
+{
+    const int64_t age_ms = nonce->told_s == 0 ? (int64_t)(event->now_ms - gate->started_ms)
+                                              : event->wall_ms - (int64_t)nonce->told_s * 1000;
+    return age_ms > NONCE_LIFE_MS && !engine_knows_attempt(gate->engine, nonce->attempt);
+}
+
+/* The nonce is checked before anything is looked up, parsed or allocated for this call. */
+void door_pingback(struct gate *gate, const struct http_request *request, struct visit *visit,
+                   uint64_t number)
+{
+    (void)number;
+    struct mistake mistake;
+    const struct slice text = {.data = request->path.data + PREFIX.len,
+                               .len = request->path.len - PREFIX.len};
+    struct nonce nonce;
+    struct event event = gate_event(gate, EVENT_CALLBACK);
+    if (!is_genuine(gate, text, &nonce) || is_outdated(gate, &event, &nonce)) {
+        turn_away(gate, request);
+        return;
+    }
+    if (!intake_read(gate, request, &mistake)) {
+        say(gate, request->caller, mistake.status, slice_from(mistake.detail));
+        return;
+    }
+    const struct slice code = params_value(&gate->params, SLICE_OF("code"));
+    const struct vendor_options options = {.overrides = gate->config->errors,
+                                           .override_count = gate->config->error_count};
+    vendor_read_callback(&options, value_of(gate, SLICE_OF("id"), SLICE_OF("captcha_id")), code,
+                         &event.result);
+    /* Whoever names the task proves that there is one, whatever else it forgot to say. */
+    if (code.len == 0 && event.result.task_id[0] == '\0') {
+        say(gate, request->caller, 400, SLICE_OF("code is missing\n"));
+        return;
+    }
+    event.result.attempt = nonce.attempt;
+    event.result.caller = request->caller;
+    visit->door = DOOR_PINGBACK;
+    visit_store(request, visit);
+    gate_step(gate, &event);
+    blob_unref(event.result.text);
+    blob_unref(event.result.extra);
+}
+
+/* It could not be made safe: the vendor is to call again. */
+void door_pingback_refuse(struct gate *gate, caller_id caller)
+{
+    buf_add(&gate->headers, SLICE_OF("Retry-After: 10\r\n"));
+    say(gate, caller, 503, SLICE_OF("not stored, call again\n"));
+}
+
+void door_pingback_ack(struct gate *gate, caller_id caller)
+{
+    say(gate, caller, 200, SLICE_OF("OK"));
+}

@@ -1,0 +1,351 @@
+#include "doors/intake.h"
+
+#include "config/config_values.h"
+#include "doors/reply.h"
+#include "proto/method.h"
+#include "proto/pageurl.h"
+#include "proto/rest.h"
+#include "upstream/url.h"
+
+#include <stdio.h>
+
+#define HOST_MAX 256
+#define DEFAULT_PRIORITY 5
+#define MAX_RETRIES 1000
+
+static bool fail(struct mistake *mistake, uint16_t status, const char *code, const char *word,
+                 const char *detail)
+{
+    mistake->status = status;
+    mistake->code = code;
+    mistake->word = word;
+    snprintf(mistake->detail, sizeof mistake->detail, "%s", detail);
+    return false;
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+static bool fail_params(const struct gate *gate, int err, struct mistake *mistake)
+{
+    if (err == ERR_FULL)
+        return fail(mistake, 413, "too_large", "ERROR_TOO_BIG_CAPTCHA_FILESIZE",
+                    gate->params.mistake);
+    return fail(mistake, 400, "malformed_body", "ERROR_BAD_PARAMETERS", gate->params.mistake);
+}
+
+bool intake_read(struct gate *gate, const struct http_request *request, struct mistake *mistake)
+{
+    params_reset(&gate->params);
+    int err = 0;
+    if (request->query.len > 0)
+        err = params_add_form(&gate->params, request->query);
+    if (err == 0 && request->body.len > 0)
+        err = params_add_body(&gate->params, request->content_type, request->body);
+    return err == 0 || fail_params(gate, err, mistake);
+}
+
+bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_id *client,
+                   struct mistake *mistake)
+{
+    *client = 0;
+    if (gate->config->client_count == 0)
+        return true;
+    /* Clients of the vendor know its word for a key that can be none. */
+    if (!value_is_client_key_length(key.len))
+        return fail(mistake, 401, "unauthorized", "ERROR_WRONG_USER_KEY",
+                    key.len == 0 ? "no key was given: send Authorization: Bearer KEY or key=KEY"
+                                 : "a key has 32 or 36 characters");
+    const long found = client_keys_find(&gate->client_keys, key);
+    if (found < 0)
+        return fail(mistake, 401, "unauthorized", "ERROR_KEY_DOES_NOT_EXIST",
+                    "no client has this key");
+    if ((gate->config->clients[found].scopes & scope) != scope)
+        return fail(mistake, 403, "forbidden", "ERROR_KEY_DOES_NOT_EXIST",
+                    scope == SCOPE_ADMIN ? "this client has no scope \"admin\""
+                                         : "this client has no scope \"solve\"");
+    *client = (client_id)found;
+    return true;
+}
+
+/* ---- mistakes ---------------------------------------------------------------------------- */
+
+void intake_complain(struct gate *gate, caller_id caller, const struct visit *visit,
+                     const struct mistake *mistake)
+{
+    const struct problem problem = {
+        .status = mistake->status,
+        .code = mistake->code,
+        .detail = slice_from(mistake->detail),
+    };
+    if (mistake->status == 401)
+        reply_header(gate, SLICE_OF("WWW-Authenticate"), SLICE_OF("Bearer"));
+    reply_problem(gate, caller, visit, &problem);
+}
+
+/* ---- values ------------------------------------------------------------------------------ */
+
+/* Digits with at most one point, in thousandths; stops at the first other byte. */
+static bool read_thousandths(struct slice text, uint64_t *value, size_t *used)
+{
+    uint64_t number = 0;
+    unsigned decimals = 0;
+    bool has_point = false;
+    bool has_digit = false;
+    size_t at = 0;
+    for (; at < text.len; at++) {
+        const char c = text.data[at];
+        if (c == '.' && !has_point) {
+            has_point = true;
+            continue;
+        }
+        if (c < '0' || c > '9')
+            break;
+        has_digit = true;
+        if (has_point && ++decimals > 3)
+            continue;
+        /* Thousandths of it, times 3600, must stay below 2^64. */
+        if (number > UINT64_C(1) << 38)
+            return false;
+        number = number * 10 + (uint64_t)(c - '0');
+    }
+    for (; decimals < 3; decimals++)
+        number *= 10;
+    *value = number;
+    *used = at;
+    return has_digit;
+}
+
+bool intake_duration(struct slice text, uint32_t *milliseconds)
+{
+    static const struct {
+        struct slice unit;
+        uint64_t factor;
+        uint64_t divisor;
+    } units[] = {
+        {{"", 0}, 1, 1},   {{"s", 1}, 1, 1},    {{"ms", 2}, 1, 1000},
+        {{"m", 1}, 60, 1}, {{"h", 1}, 3600, 1},
+    };
+    uint64_t value = 0;
+    size_t used = 0;
+    if (!read_thousandths(text, &value, &used))
+        return false;
+    const struct slice rest = {.data = text.data + used, .len = text.len - used};
+    for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
+        if (!slice_equals(rest, units[i].unit))
+            continue;
+        const uint64_t total = value * units[i].factor / units[i].divisor;
+        if (total >= UINT32_MAX)
+            return false;
+        *milliseconds = (uint32_t)total;
+        return true;
+    }
+    return false;
+}
+
+static bool read_duration(const struct gate *gate, struct slice name, uint32_t *milliseconds,
+                          struct mistake *mistake)
+{
+    const struct slice text = params_value(&gate->params, name);
+    if (text.len == 0 || intake_duration(text, milliseconds))
+        return true;
+    fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS", "");
+    snprintf(mistake->detail, sizeof mistake->detail,
+             "%.*s: expected seconds or a duration like \"10s\", found \"%.*s\"", (int)name.len,
+             name.data, text.len > 40 ? 40 : (int)text.len, text.data);
+    return false;
+}
+
+bool intake_hold(const struct gate *gate, uint32_t *hold_ms, struct mistake *mistake)
+{
+    if (!read_duration(gate, SLICE_OF("wait"), hold_ms, mistake))
+        return false;
+    if (*hold_ms > HOLD_MAX_MS)
+        *hold_ms = HOLD_MAX_MS;
+    return true;
+}
+
+/* Not given leaves the number alone. */
+static bool read_number(const struct gate *gate, struct slice name, unsigned long long *number)
+{
+    const struct slice text = params_value(&gate->params, name);
+    return !slice_is_given(text) || slice_to_u64(text, number);
+}
+
+bool intake_page(const struct gate *gate, size_t most, struct page *page, struct mistake *mistake)
+{
+    unsigned long long after = 0;
+    unsigned long long limit = most;
+    if (!read_number(gate, SLICE_OF("after"), &after))
+        return fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS",
+                    "after: expected the cursor `next` of the page before");
+    if (!read_number(gate, SLICE_OF("limit"), &limit) || limit == 0)
+        return fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS",
+                    "limit: expected a number from 1");
+    page->cursor = after;
+    page->limit = limit > most ? most : limit;
+    return true;
+}
+
+static bool read_reuse(const struct gate *gate, struct ask *ask, struct mistake *mistake)
+{
+    const struct slice text = params_value(&gate->params, SLICE_OF("reuse"));
+    if (text.len == 0)
+        return true;
+    if (slice_equals(text, SLICE_OF("shared")))
+        ask->reuse = REUSE_SHARED;
+    else if (slice_equals(text, SLICE_OF("single")))
+        ask->reuse = REUSE_SINGLE;
+    else if (slice_equals(text, SLICE_OF("none")))
+        ask->reuse = REUSE_NONE;
+    else
+        return fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS",
+                    "reuse: expected shared, single or none");
+    return true;
+}
+
+static bool read_priority(const struct gate *gate, struct ask *ask, struct mistake *mistake)
+{
+    const struct slice text = params_value(&gate->params, SLICE_OF("priority"));
+    unsigned long long value = DEFAULT_PRIORITY;
+    if (text.len > 0 && (!slice_to_u64(text, &value) || value > 9))
+        return fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS",
+                    "priority: expected a number from 0 to 9");
+    ask->priority = (uint8_t)value;
+    return true;
+}
+
+/* Fewer attempts and longer pauses than the operator's: never the other way round. */
+static bool read_retry(const struct gate *gate, struct ask *ask, struct mistake *mistake)
+{
+    const struct slice text = params_value(&gate->params, SLICE_OF("max_retries"));
+    unsigned long long value = 0;
+    if (text.len > 0 && (!slice_to_u64(text, &value) || value > MAX_RETRIES))
+        return fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS",
+                    "max_retries: expected a number from 0 to 1000");
+    ask->has_max_retries = text.len > 0;
+    ask->max_retries = (uint16_t)value;
+    return read_duration(gate, SLICE_OF("retry_delay"), &ask->retry_delay_ms, mistake);
+}
+
+/* ---- policy ------------------------------------------------------------------------------ */
+
+/* Type, then client, then request: the most specific wins. A client's word is about tokens; the
+ * answer to an image does not wear out, so only the type or the request itself change that. */
+static enum reuse default_reuse(const struct gate *gate, client_id client, enum captcha captcha)
+{
+    const struct config *config = gate->config;
+    if (config->client_count > 0 && captcha != CAPTCHA_IMAGE &&
+        config->clients[client].reuse != REUSE_DEFAULT)
+        return config->clients[client].reuse;
+    return config->reuse[captcha];
+}
+
+static bool read_idempotency(const struct gate *gate, const struct http_request *request,
+                             struct ask *ask, struct mistake *mistake)
+{
+    struct slice raw = request->idempotency_key;
+    if (!slice_is_given(raw))
+        raw = params_value(&gate->params, SLICE_OF("idempotency_key"));
+    if (!slice_is_given(raw))
+        return true;
+    struct slice key;
+    if (!idempotency_key_parse(raw, &key))
+        return fail(mistake, 422, "bad_idempotency_key", "ERROR_BAD_PARAMETERS",
+                    "Idempotency-Key: expected 1 to 255 visible ASCII characters");
+    ask->has_idempotency = true;
+    ask->idempotency = idempotency_digest(&gate->scopes[ask->client], key);
+    return true;
+}
+
+static bool is_about_image(const struct gate *gate)
+{
+    const struct method *method = method_find(gate->identity.method);
+    return method != NULL && (method->needs & METHOD_HAS_IMAGES) != 0;
+}
+
+static bool allows_page(const struct config_client *client, struct slice url,
+                        struct mistake *mistake)
+{
+    char host[HOST_MAX];
+    const long len = url_host(url, host, sizeof host);
+    if (len > 0 && config_client_allows(client, (struct slice){.data = host, .len = (size_t)len}))
+        return true;
+    return fail(mistake, 403, "host_not_allowed", "ERROR_DOMAIN_NOT_ALLOWED",
+                len > 0 ? "pageurl: this client may not ask for this host"
+                        : "pageurl: expected an http or https URL of an allowed host");
+}
+
+static bool check_host(const struct gate *gate, const struct ask *ask, struct mistake *mistake)
+{
+    if (gate->config->client_count == 0)
+        return true;
+    const struct config_client *client = &gate->config->clients[ask->client];
+    if (client->allow_host_count == 0)
+        return true;
+    bool has_page = false;
+    for (size_t i = 0; i < gate->params.count; i++) {
+        const struct param *param = &gate->params.items[i];
+        if (!pageurl_is_name(param->name))
+            continue;
+        if (!allows_page(client, param->value, mistake))
+            return false;
+        has_page = true;
+    }
+    /* An image has no target host; anything else without one might lead anywhere. */
+    return has_page || is_about_image(gate) || allows_page(client, SLICE_OF(""), mistake);
+}
+
+/* Where a caller wants its end told; empty means nowhere, as for the vendor. */
+static struct slice pingback_of(const struct gate *gate)
+{
+    const struct slice pingback = params_value(&gate->params, SLICE_OF("pingback"));
+    return pingback.len > 0 ? pingback : SLICE_NONE;
+}
+
+static bool check_pingback(const struct gate *gate, struct mistake *mistake)
+{
+    const struct slice pingback = pingback_of(gate);
+    const struct notices_options options = notices_options_of(gate->config);
+    const char *why = NULL;
+    if (!slice_is_given(pingback) || notices_allows(&options, pingback, &why))
+        return true;
+    return fail(mistake, 403, "pingback_not_allowed", "ERROR_PINGBACK_NOT_ALLOWED", why);
+}
+
+void intake_pack(const struct gate *gate, struct ask *ask)
+{
+    const struct slice pingback = pingback_of(gate);
+    ask->params = params_pack(&gate->params);
+    ask->pingback = slice_is_given(pingback) ? blob_new(pingback) : NULL;
+}
+
+void intake_ask_close(struct ask *ask)
+{
+    blob_unref(ask->params);
+    blob_unref(ask->pingback);
+}
+
+bool intake_ask(struct gate *gate, const struct http_request *request, client_id client,
+                struct ask *ask, struct mistake *mistake)
+{
+    *ask = (struct ask){.caller = request->caller, .client = client, .max_age_ms = UINT32_MAX};
+    if (!check_pingback(gate, mistake))
+        return false;
+    if (identity_compute(&gate->identity_options, &gate->params, &gate->scopes[client],
+                         &gate->scratch, &gate->identity) != 0)
+        return fail(mistake, 422, "bad_parameter", gate->identity.mistake,
+                    gate->identity.mistake_detail);
+    ask->captcha = gate->identity.captcha;
+    ask->key = gate->identity.key;
+    ask->is_one_time = gate->identity.is_one_time;
+    ask->wants_rest = rest_is_wanted(&gate->params);
+    ask->reuse = default_reuse(gate, client, ask->captcha);
+    ask->pool = targets_find(&gate->targets, &gate->params, client, &gate->scratch);
+    ask->min_ttl_ms = gate->config->min_ttl_ms;
+    return check_host(gate, ask, mistake) && read_reuse(gate, ask, mistake) &&
+           read_priority(gate, ask, mistake) &&
+           read_duration(gate, SLICE_OF("min_ttl"), &ask->min_ttl_ms, mistake) &&
+           read_duration(gate, SLICE_OF("max_age"), &ask->max_age_ms, mistake) &&
+           read_retry(gate, ask, mistake) && intake_hold(gate, &ask->hold_ms, mistake) &&
+           read_idempotency(gate, request, ask, mistake);
+}

@@ -1,0 +1,23 @@
+/* Replies of the doors: headers that every reply carries, problems, dialect words. */
+#ifndef SOLVEGATE_DOORS_REPLY_H
+#define SOLVEGATE_DOORS_REPLY_H
+
+#include "gate/gate_state.h"
+#include "proto/api.h"
+
+/* Each sends gate->body (or what it is given) with gate->headers and empties both. */
+
+/* 200, text/plain or JSON, CORS when it was asked for. */
+void reply_dialect(struct gate *gate, caller_id caller, const struct visit *visit);
+void reply_dialect_word(struct gate *gate, caller_id caller, const struct visit *visit,
+                        struct slice word);
+
+void reply_json(struct gate *gate, caller_id caller, const struct visit *visit, uint16_t status);
+void reply_problem(struct gate *gate, caller_id caller, const struct visit *visit,
+                   const struct problem *problem);
+void reply_text(struct gate *gate, caller_id caller, uint16_t status, struct slice content_type);
+
+/* One more header line. */
+void reply_header(struct gate *gate, struct slice name, struct slice value);
+
+#endif

@@ -1,0 +1,598 @@
+#include "gate/gate.h"
+
+#include "base/assert.h"
+#include "doors/doors.h"
+#include "doors/routes.h"
+#include "gate/gate_make.h"
+#include "gate/gate_state.h"
+#include "gate/reload.h"
+#include "gate/service.h"
+#include "sys/log.h"
+
+#include <solvegate/words.h>
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <time.h>
+
+/* Of replies other than lists a few hundred bytes are used; lists and the API document need more. */
+#define REPLY_MAX (4u << 20)
+#define HEADERS_MAX 4096
+/* Of 100 ids asked for at once; solutions that do not fit together are asked for in smaller groups. */
+#define WORDS_MAX (2u << 20)
+/* One line an address. */
+#define READY_MAX (1u << 16)
+
+/* More new ones than this take a restart. */
+#define SPARE_CLIENTS 64
+
+/* Long enough for answers at hand to leave; what is still unsolved is on disk. */
+#define GIVE_UP_MS 3000
+
+/* The loop wakes up so late only when it was stopped, or the machine was. */
+#define STANDSTILL_MS 200
+/* What waits in the kernel is accepted in one turn of the loop and read in a later one. */
+#define LISTEN_MS 100
+/* A loop that is always late must get on, too. */
+#define CALM_MS 1000
+/* Less is the difference between two readings, not a machine that slept. */
+#define SLEEP_LEAST_MS 20
+/* Long enough for polls to have been missed. */
+#define MISSED_MS 2000
+
+_Static_assert(sizeof(struct visit) <= sizeof(struct http_note), "a visit must fit into a note");
+
+/* ---- clocks and chance ------------------------------------------------------------------- */
+
+int64_t gate_wall_ms(void)
+{
+    return clocks_read().wall_ms;
+}
+
+/* Both clocks are read in milliseconds, and a moment apart. */
+static void see_sleep(struct gate *gate, const struct clocks *now)
+{
+    const int64_t slept_ms = now->slept_ms - gate->slept_before;
+    if (slept_ms <= (int64_t)gate->asleep_ms + SLEEP_LEAST_MS)
+        return;
+    gate->asleep_ms = (uint64_t)slept_ms;
+    /* The loop's timer counts by a clock that stood: it would be late by as much. */
+    gate->armed_ms = 0;
+}
+
+/* Once a turn: the loop's own clock stands still meanwhile, and wall time is only for records and days. */
+static void see_clocks(struct gate *gate)
+{
+    const uint64_t now_ms = uv_now(&gate->loop);
+    if (now_ms == gate->wall_at_ms)
+        return;
+    const struct clocks now = clocks_read();
+    gate->wall_at_ms = now_ms;
+    see_sleep(gate, &now);
+    persist_see_clocks(gate, &now);
+    gate->wall_ms = now.wall_ms;
+}
+
+uint64_t gate_now_ms(struct gate *gate)
+{
+    see_clocks(gate);
+    return uv_now(&gate->loop) + gate->asleep_ms;
+}
+
+/* The system is asked for a seed once; ChaCha20 makes the rest in a sixth of the time. Its first words are
+ * the next seed and used for nothing else, so that what memory holds never tells what was drawn before. */
+static void refill_entropy(struct gate *gate)
+{
+    uint8_t seed[randombytes_SEEDBYTES];
+    _Static_assert(sizeof(seed) == SEED_WORDS * sizeof(uint64_t), "the seed's words are a seed");
+    if (gate->has_entropy)
+        memcpy(seed, gate->entropy, sizeof(seed));
+    else
+        randombytes_buf(seed, sizeof(seed));
+    randombytes_buf_deterministic(gate->entropy, sizeof(gate->entropy), seed);
+    sodium_memzero(seed, sizeof(seed));
+    gate->has_entropy = true;
+    gate->entropy_left = ENTROPY_WORDS;
+}
+
+uint64_t gate_entropy(struct gate *gate)
+{
+    if (gate->entropy_left == 0)
+        refill_entropy(gate);
+    uint64_t *word = &gate->entropy[SEED_WORDS + --gate->entropy_left];
+    const uint64_t drawn = *word;
+    *word = 0;
+    return drawn;
+}
+
+struct event gate_event(struct gate *gate, enum event_kind kind)
+{
+    return (struct event){
+        .kind = kind,
+        .now_ms = gate_now_ms(gate),
+        .wall_ms = gate->wall_ms,
+        .random = gate_entropy(gate),
+    };
+}
+
+/* ---- visits ------------------------------------------------------------------------------ */
+
+void visit_store(const struct http_request *request, const struct visit *visit)
+{
+    memcpy(request->note, visit, sizeof *visit);
+}
+
+bool visit_load(struct gate *gate, caller_id caller, struct visit *visit)
+{
+    const struct http_note *note = http_note_of(gate->server, caller);
+    if (note == NULL)
+        return false;
+    memcpy(visit, note, sizeof *visit);
+    return true;
+}
+
+/* ---- stepping ---------------------------------------------------------------------------- */
+
+void gate_take_actions(struct gate *gate)
+{
+    struct action action;
+    while (engine_next_action(gate->engine, &action))
+        persist_take(gate, &action);
+}
+
+void gate_step(struct gate *gate, const struct event *event)
+{
+    engine_step(gate->engine, event);
+    gate_take_actions(gate);
+}
+
+/* ---- what happens ------------------------------------------------------------------------ */
+
+static void on_request(void *context, const struct http_request *request)
+{
+    routes_dispatch(context, request);
+}
+
+static bool on_refuse(void *context, const struct http_request *request, uint16_t status,
+                      struct http_reply *reply)
+{
+    return routes_refuse(context, request, status, reply);
+}
+
+static void on_gone(void *context, caller_id caller, const struct http_note *note)
+{
+    (void)note;
+    struct gate *gate = context;
+    struct event event = gate_event(gate, EVENT_GONE);
+    event.gone = caller;
+    gate_step(gate, &event);
+}
+
+static void on_submitted(void *context, const struct vendor_result *result)
+{
+    struct gate *gate = context;
+    struct event event = gate_event(gate, EVENT_SUBMITTED);
+    event.result = *result;
+    gate->submits_out--;
+    LOG(LOG_LEVEL_DEBUG, "submitted", log_string("class", class_name(result->class)),
+        log_string("code", result->code), log_string("task", result->task_id));
+    gate_step(gate, &event);
+}
+
+static void on_polled(void *context, const struct vendor_result *result)
+{
+    struct gate *gate = context;
+    struct event event = gate_event(gate, EVENT_POLLED);
+    event.result = *result;
+    gate_step(gate, &event);
+}
+
+static void on_probed(void *context, const struct probed *probed)
+{
+    struct gate *gate = context;
+    struct event event = gate_event(gate, EVENT_PROBED);
+    event.probed = *probed;
+    gate_step(gate, &event);
+}
+
+static void on_notice_end(void *context, request_id request, bool is_delivered, const char *why)
+{
+    if (!is_delivered)
+        LOG(LOG_LEVEL_WARN, "callback_not_taken", log_number("request", (int64_t)request),
+            log_string("why", why));
+    gate_notified(context, request, is_delivered ? NOTICE_DELIVERED : NOTICE_REFUSED, why);
+}
+
+/* ---- the loop's turn --------------------------------------------------------------------- */
+
+/* Only there to end the sleep; the work is done after the poll, when I/O has been heard first. */
+static void on_deadline(uv_timer_t *timer)
+{
+    ((struct gate *)timer->data)->armed_ms = 0;
+}
+
+static void before_sleep(uv_prepare_t *prepare)
+{
+    struct gate *gate = prepare->data;
+    const uint64_t next = engine_next_deadline(gate->engine);
+    const uint64_t now = gate_now_ms(gate);
+    const uint64_t heard = next > gate->listen_until_ms ? next : gate->listen_until_ms;
+    const uint64_t due = persist_has_work(gate) ? now : heard;
+    gate->sleep_until_ms = due;
+    if (due == gate->armed_ms && due > now)
+        return;
+    gate->armed_ms = due;
+    if (due == UINT64_MAX)
+        uv_timer_stop(&gate->deadline);
+    else
+        uv_timer_start(&gate->deadline, on_deadline, due > now ? due - now : 0, 0);
+}
+
+static void start_closing(struct gate *gate);
+
+/* Everybody is answered, and the answers have left: a draining server closes each connection then.
+ * What a journal keeps is not waited for, but a submit on the wire is: its reply must not be lost. */
+static bool is_idle(const struct gate *gate)
+{
+    struct gauges gauges;
+    struct http_counters http;
+    engine_gauges(gate->engine, &gauges);
+    http_counters(gate->server, &http);
+    const uint32_t waiting = gate->persist.store == NULL ? gauges.waiting : gauges.callers;
+    return waiting == 0 && http.open == 0 && gate->submits_out == 0 && persist_is_idle(gate);
+}
+
+static void stood_still(struct gate *gate, uint64_t ms)
+{
+    const struct event event = gate_event(gate, EVENT_STANDSTILL);
+    LOG(LOG_LEVEL_WARN, "stood_still", log_number("for_ms", (int64_t)ms),
+        log_string("meaning",
+                   "the process or the machine was stopped; what came meanwhile is heard first"));
+    gate_step(gate, &event);
+}
+
+/* After a standstill nothing may expire before what came meanwhile is heard (docs/reliability.md 3.2). It shows in
+ * how late the loop wakes up, whatever is due. */
+static bool may_expire(struct gate *gate)
+{
+    const uint64_t now = gate_now_ms(gate);
+    const uint64_t overslept = now > gate->sleep_until_ms ? now - gate->sleep_until_ms : 0;
+    if (overslept > STANDSTILL_MS && now > gate->listen_until_ms + CALM_MS) {
+        gate->listen_until_ms = now + LISTEN_MS;
+        if (overslept > MISSED_MS)
+            stood_still(gate, overslept);
+    }
+    return engine_next_deadline(gate->engine) <= now && gate->listen_until_ms <= now;
+}
+
+static void after_poll(uv_check_t *check)
+{
+    struct gate *gate = check->data;
+    if (persist_has_work(gate) && !gate->is_closing)
+        persist_work(gate);
+    if (may_expire(gate)) {
+        const struct event event = gate_event(gate, EVENT_TICK);
+        gate_step(gate, &event);
+    }
+    if (gate->is_draining && !gate->is_closing && is_idle(gate))
+        start_closing(gate);
+    /* The loop's clock stands still since the poll returned: all that came with it had to wait this long. */
+    histogram_add(&gate->loop_lag, uv_hrtime() / 1000000 - uv_now(&gate->loop));
+}
+
+/* ---- ending ------------------------------------------------------------------------------ */
+
+/* The loop ends by itself when the last handle is gone, so nothing needs to be counted. */
+static void on_part_closed(void *context)
+{
+    (void)context;
+}
+
+static void forgo_submit(void *context, attempt_id attempt)
+{
+    struct gate *gate = context;
+    engine_forgo_submit(gate->engine, attempt);
+}
+
+/* What never left is known not to have: the next start need not wait whether it is heard of. */
+static void forgo_submits(struct gate *gate)
+{
+    if (gate->engine == NULL || gate->upstream == NULL)
+        return;
+    engine_stop_submits(gate->engine);
+    upstream_each_waiting_submit(gate->upstream, forgo_submit, gate);
+    persist_each_waiting_submit(gate, forgo_submit, gate);
+    gate_take_actions(gate);
+}
+
+static void start_closing(struct gate *gate)
+{
+    gate->is_closing = true;
+    forgo_submits(gate);
+    service_close();
+    if (gate->server != NULL)
+        http_server_close(gate->server, on_part_closed, NULL);
+    if (gate->upstream != NULL)
+        upstream_close(gate->upstream, on_part_closed, NULL);
+    webhook_close(gate->webhook);
+    if (gate->notices != NULL)
+        notices_close(gate->notices, on_part_closed, NULL);
+    persist_close(gate);
+    resume_close(gate->resume);
+    uv_handle_t *const handles[] = {
+        (uv_handle_t *)&gate->deadline,   (uv_handle_t *)&gate->before_sleep,
+        (uv_handle_t *)&gate->after_poll, (uv_handle_t *)&gate->sigterm,
+        (uv_handle_t *)&gate->sigint,     (uv_handle_t *)&gate->sighup,
+        (uv_handle_t *)&gate->drain_timer};
+    for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++)
+        if (!uv_is_closing(handles[i]))
+            uv_close(handles[i], NULL);
+}
+
+static void on_drain_timeout(uv_timer_t *timer)
+{
+    struct gate *gate = timer->data;
+    struct gauges gauges;
+    engine_gauges(gate->engine, &gauges);
+    LOG(LOG_LEVEL_WARN, "drain_timeout", log_number("unanswered", gauges.waiting),
+        log_number(gate->persist.store == NULL ? "flights_lost" : "flights_kept", gauges.flights));
+    if (!gate->is_closing)
+        start_closing(gate);
+}
+
+/* What waits for a connection is taken back, and nothing more leaves: a reply that comes after our end would
+ * be lost, and its submit be paid for twice. */
+static void stop_submits(struct gate *gate)
+{
+    engine_stop_submits(gate->engine);
+    upstream_withdraw_submits(gate->upstream);
+}
+
+static void on_last_submits(uv_timer_t *timer)
+{
+    struct gate *gate = timer->data;
+    stop_submits(gate);
+    uv_timer_start(timer, on_drain_timeout, gate->config->upstream.submit_timeout_ms, 0);
+}
+
+/* Without a journal nothing goes on after a restart, so everything is tried until the end. */
+static void limit_drain(struct gate *gate, uint32_t timeout_ms)
+{
+    const uint32_t submit_ms = gate->config->upstream.submit_timeout_ms;
+    const bool is_kept = gate->persist.store != NULL;
+    struct gauges gauges;
+    engine_gauges(gate->engine, &gauges);
+    /* Somebody is held for an answer. */
+    if (is_kept && gauges.callers > 0 && timeout_ms > submit_ms) {
+        uv_timer_start(&gate->drain_timer, on_last_submits, timeout_ms - submit_ms, 0);
+        return;
+    }
+    if (is_kept)
+        stop_submits(gate);
+    uv_timer_start(&gate->drain_timer, on_drain_timeout, timeout_ms, 0);
+}
+
+static void drain(struct gate *gate, uint32_t timeout_ms)
+{
+    gate->is_draining = true;
+    service_stopping(timeout_ms);
+    const struct event event = gate_event(gate, EVENT_DRAIN);
+    gate_step(gate, &event);
+    http_server_drain(gate->server);
+    limit_drain(gate, timeout_ms);
+}
+
+static void on_signal(uv_signal_t *signal, int number)
+{
+    struct gate *gate = signal->data;
+    if (gate->is_draining) {
+        LOG(LOG_LEVEL_WARN, "exit_now", log_number("signal", number));
+        exit(EX_OK);
+    }
+    LOG(LOG_LEVEL_INFO, "draining", log_number("signal", number));
+    drain(gate, gate->config->drain_timeout_ms);
+}
+
+void gate_give_up(struct gate *gate, int code)
+{
+    gate->exit_code = code;
+    if (gate->is_draining)
+        return;
+    const uint32_t drain_ms = gate->config->drain_timeout_ms;
+    drain(gate, drain_ms < GIVE_UP_MS ? drain_ms : GIVE_UP_MS);
+}
+
+static void on_hangup(uv_signal_t *signal, int number)
+{
+    (void)number;
+    reload(signal->data);
+}
+
+/* ---- beginning --------------------------------------------------------------------------- */
+
+static int fail_start(const char *event, const char *what, const struct buf *mistake, int code)
+{
+    LOG(LOG_LEVEL_ERROR, event, log_string("what", what), log_text("why", buf_slice(mistake)));
+    return code;
+}
+
+/* Long before anything is answered: callbacks that come during a start wait in the kernel's queue, and whoever
+ * is refused may not call again. */
+static int listen_all(struct gate *gate)
+{
+    const struct http_handlers doors = {
+        .context = gate, .on_request = on_request, .on_refuse = on_refuse, .on_gone = on_gone};
+    struct buf mistake;
+    int code = EX_OK;
+    gate->server = gate_make_server(gate, &doors);
+    buf_init(&mistake, 1024);
+    for (size_t i = 0; i < gate->config->listen_count && code == EX_OK; i++) {
+        const char *address = gate->config->listen[i];
+        buf_add(&gate->ready, SLICE_OF("solvegate ready on "));
+        if (http_server_listen(gate->server, address, &gate->ready, &mistake) != 0)
+            code = fail_start("listen_failed", address, &mistake, EX_UNAVAILABLE);
+        buf_add_char(&gate->ready, '\n');
+    }
+    buf_close(&mistake);
+    return code;
+}
+
+/* What was restored goes on and pools are filled. As after a standstill, what waits in the kernel's queue is heard
+ * before a window ends that it may prove needless to end. */
+static void go_on(struct gate *gate)
+{
+    printf("%.*s", (int)gate->ready.len, gate->ready.data);
+    fflush(stdout);
+    service_ready(&gate->loop, buf_slice(&gate->ready));
+    uv_update_time(&gate->loop);
+    if (gate->persist.restored_flights > 0) {
+        gate->listen_until_ms = gate_now_ms(gate) + LISTEN_MS;
+        return;
+    }
+    const struct event event = gate_event(gate, EVENT_TICK);
+    gate_step(gate, &event);
+}
+
+static void init_handles(struct gate *gate)
+{
+    uv_timer_init(&gate->loop, &gate->deadline);
+    uv_timer_init(&gate->loop, &gate->drain_timer);
+    uv_prepare_init(&gate->loop, &gate->before_sleep);
+    uv_check_init(&gate->loop, &gate->after_poll);
+    uv_signal_init(&gate->loop, &gate->sigterm);
+    uv_signal_init(&gate->loop, &gate->sigint);
+    uv_signal_init(&gate->loop, &gate->sighup);
+    gate->deadline.data = gate;
+    gate->drain_timer.data = gate;
+    gate->before_sleep.data = gate;
+    gate->after_poll.data = gate;
+    gate->sigterm.data = gate;
+    gate->sigint.data = gate;
+    gate->sighup.data = gate;
+    gate->resume = resume_new(&gate->loop);
+    uv_prepare_start(&gate->before_sleep, before_sleep);
+    uv_check_start(&gate->after_poll, after_poll);
+    uv_signal_start(&gate->sigterm, on_signal, SIGTERM);
+    uv_signal_start(&gate->sigint, on_signal, SIGINT);
+    uv_signal_start(&gate->sighup, on_hangup, SIGHUP);
+}
+
+static void init_buffers(struct gate *gate)
+{
+    params_init(&gate->params, gate->config->limits.body_bytes);
+    /* Identity's canonical form of an image is its digest, so this stays small; text may not. */
+    buf_init(&gate->scratch, (size_t)gate->config->limits.body_bytes * 2 + 65536);
+    buf_init(&gate->body, REPLY_MAX);
+    buf_init(&gate->headers, HEADERS_MAX);
+    buf_init(&gate->words, WORDS_MAX);
+    buf_init(&gate->ready, READY_MAX);
+}
+
+static void close_gate(struct gate *gate)
+{
+    http_server_free(gate->server);
+    upstream_free(gate->upstream);
+    webhook_free(gate->webhook);
+    persist_free(gate);
+    targets_close(&gate->targets);
+    engine_free(gate->engine);
+    params_close(&gate->params);
+    buf_close(&gate->scratch);
+    buf_close(&gate->body);
+    buf_close(&gate->headers);
+    buf_close(&gate->words);
+    buf_close(&gate->ready);
+    client_keys_close(&gate->client_keys);
+    ask_memo_close(&gate->ask_memo);
+    sodium_memzero(gate->entropy, sizeof(gate->entropy));
+    sodium_memzero(gate->nonce_secret, sizeof(gate->nonce_secret));
+    sodium_memzero(gate->old_nonce_secret, sizeof(gate->old_nonce_secret));
+    sodium_memzero(&gate->identity_options, sizeof gate->identity_options);
+    sodium_memzero(gate->scopes, (gate->client_room + GONE_CLIENTS) * sizeof *gate->scopes);
+    free(gate->scopes);
+    free(gate->is_warned);
+    const int err = uv_loop_close(&gate->loop);
+    ASSERT(err == 0);
+}
+
+static int start(struct gate *gate)
+{
+    const struct upstream_handlers vendor = {.context = gate,
+                                             .on_submitted = on_submitted,
+                                             .on_polled = on_polled,
+                                             .on_probed = on_probed};
+    struct buf mistake;
+    buf_init(&mistake, 1024);
+    gate->upstream = gate_make_upstream(gate, &vendor, &mistake);
+    gate->webhook = webhook_new(&gate->loop, gate->config->alerts_url);
+    int code = EX_OK;
+    if (gate->upstream == NULL)
+        code = fail_start("vendor_unusable", gate->config->upstream.url, &mistake, EX_CONFIG);
+    const struct notices_options notices = notices_options_of(gate->config);
+    gate->notices = notices_new(&gate->loop, &notices, on_notice_end, gate, &mistake);
+    if (code == EX_OK && gate->notices == NULL)
+        code =
+            fail_start("callbacks_unusable", gate->config->callbacks.ca_file, &mistake, EX_CONFIG);
+    buf_close(&mistake);
+    if (code == EX_OK)
+        code = persist_restore(gate);
+    if (code == EX_OK)
+        go_on(gate);
+    return code;
+}
+
+/* The lock comes first: a second instance must end before it does anything. The ports come next, and then what
+ * takes time. */
+static int make(struct gate *gate)
+{
+    int code = persist_lock(gate);
+    if (code == EX_OK)
+        code = listen_all(gate);
+    if (code == EX_OK)
+        code = persist_open(gate);
+    if (code == EX_OK)
+        code = persist_secrets(gate);
+    if (code != EX_OK)
+        return code;
+    gate_make_identity(gate);
+    struct buf mistake;
+    buf_init(&mistake, 1024);
+    if (!gate_make_targets(gate, &mistake))
+        code = fail_start("pool_unusable", "pools", &mistake, EX_CONFIG);
+    buf_close(&mistake);
+    uv_update_time(&gate->loop);
+    gate->engine = gate_make_engine(gate);
+    return code == EX_OK ? start(gate) : code;
+}
+
+int gate_run(struct config *config, const struct gate_loader *loader)
+{
+    struct gate *gate = calloc(1, sizeof *gate);
+    ASSERT(gate != NULL);
+    gate->config = config;
+    gate->loader = loader;
+    gate->client_room = config->client_count + SPARE_CLIENTS;
+    gate->scopes = calloc(gate->client_room + GONE_CLIENTS, sizeof *gate->scopes);
+    gate->is_warned = calloc(gate->client_room + GONE_CLIENTS, sizeof *gate->is_warned);
+    ASSERT(gate->scopes != NULL && gate->is_warned != NULL);
+    const int err = uv_loop_init(&gate->loop);
+    ASSERT(err == 0);
+    gate->slept_before = clocks_read().slept_ms;
+    gate->started_ms = uv_now(&gate->loop);
+    gate->started_wall_ms = gate_wall_ms();
+    client_keys_init(&gate->client_keys, config);
+    ask_memo_init(&gate->ask_memo);
+    init_buffers(gate);
+    init_handles(gate);
+    gate->exit_code = make(gate);
+    if (gate->exit_code != EX_OK)
+        start_closing(gate);
+    uv_run(&gate->loop, UV_RUN_DEFAULT);
+    const int code = gate->exit_code;
+    LOG(LOG_LEVEL_INFO, "stopped", log_number("code", code));
+    close_gate(gate);
+    free(gate);
+    return code;
+}

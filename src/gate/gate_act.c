@@ -1,0 +1,154 @@
+/* What the engine asks for, done: answers at the doors, calls to the vendor, alerts to the operator. */
+#include "base/assert.h"
+#include "doors/doors.h"
+#include "gate/audit.h"
+#include "gate/gate_state.h"
+#include "sys/clocks.h"
+#include "sys/log.h"
+
+#include <solvegate/words.h>
+
+#include <stdio.h>
+
+static void answer(struct gate *gate, const struct answer *answer)
+{
+    struct visit visit;
+    if (!visit_load(gate, answer->caller, &visit))
+        return;
+    switch (visit.door) {
+    case DOOR_SUBMIT:
+    case DOOR_RESULT:
+    case DOOR_RECOGNITION:
+    case DOOR_REPORT:
+    case DOOR_ACCOUNT:
+        door_dialect_answer(gate, &visit, answer);
+        return;
+    case DOOR_SOLVE:
+    case DOOR_STATE:
+    case DOOR_DETACH:
+    case DOOR_OPINION:
+        door_api_answer(gate, &visit, answer);
+        return;
+    case DOOR_PINGBACK:
+    case DOOR_LETTERS:
+    case DOOR_NONE:
+        break;
+    }
+    UNREACHABLE();
+}
+
+static void answer_account(struct gate *gate, const struct account_answer *account)
+{
+    struct visit visit;
+    if (visit_load(gate, account->caller, &visit))
+        door_dialect_account(gate, &visit, account);
+}
+
+static void answer_letters(struct gate *gate, const struct letters_answer *letters)
+{
+    struct visit visit;
+    if (visit_load(gate, letters->caller, &visit))
+        door_letters_answer(gate, &visit, letters);
+}
+
+static void alert(struct gate *gate, const struct alert *alert)
+{
+    const bool is_good_news = alert->kind == ALERT_BREAKER_CLOSED;
+    LOG(is_good_news ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, alert_name(alert->kind),
+        log_string("error", alert->code), log_string("class", class_name(alert->class)),
+        log_number("letters", alert->count));
+    webhook_alert(gate->webhook, alert);
+}
+
+/* The callback's address carries the attempt's nonce in its path: whether the vendor keeps a query
+ * string is not known (docs/reliability.md 5.2). */
+static void submit(struct gate *gate, const struct call *call)
+{
+    const struct nonce told = {.attempt = call->attempt,
+                               .told_s = (uint32_t)(clocks_read().wall_ms / 1000)};
+    char pingback[CONFIG_TEXT_MAX + NONCE_CHARS + 16];
+    char nonce[NONCE_CHARS + 1];
+    struct slice address = SLICE_NONE;
+    if (gate->config->public_url[0] != '\0') {
+        nonce_write(gate->nonce_secret, &told, nonce);
+        const int len =
+            snprintf(pingback, sizeof(pingback), "%s/pingback/%s", gate->config->public_url, nonce);
+        address = (struct slice){.data = pingback, .len = (size_t)len};
+    }
+    gate->submits_out++;
+    upstream_submit(gate->upstream, call->attempt, call->params, address);
+}
+
+/* Too many on the wire: the engine tries again. */
+static void notify(struct gate *gate, const struct notify *notify)
+{
+    if (!notices_send(gate->notices, notify->request, blob_slice(notify->url),
+                      blob_slice(notify->code)))
+        gate_notified(gate, notify->request, NOTICE_BUSY, "");
+}
+
+void gate_notified(struct gate *gate, request_id request, enum notify_end end, const char *why)
+{
+    struct event event = gate_event(gate, EVENT_NOTIFIED);
+    event.notified.request = request;
+    event.notified.end = end;
+    (void)snprintf(event.notified.why, sizeof(event.notified.why), "%s", why);
+    gate_step(gate, &event);
+}
+
+void gate_withdrawn(struct gate *gate, const struct action *action)
+{
+    if (action->kind == ACTION_NOTIFY)
+        return;
+    const bool is_poll = action->kind == ACTION_POLL;
+    struct event event = gate_event(gate, is_poll ? EVENT_POLLED : EVENT_SUBMITTED);
+    event.result =
+        (struct vendor_result){.attempt = action->call.attempt, .outcome = OUTCOME_WITHDRAWN};
+    gate_step(gate, &event);
+}
+
+void gate_perform(struct gate *gate, const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_ANSWER:
+        answer(gate, &action->answer);
+        return;
+    case ACTION_ACCOUNT:
+        answer_account(gate, &action->account);
+        return;
+    case ACTION_SUBMIT:
+        submit(gate, &action->call);
+        return;
+    case ACTION_POLL:
+        upstream_poll(gate->upstream, action->call.attempt, slice_from(action->call.task_id));
+        return;
+    case ACTION_REPORT:
+        upstream_report(gate->upstream, slice_from(action->call.task_id), action->call.is_good);
+        return;
+    case ACTION_PROBE:
+        upstream_probe(gate->upstream, action->probe);
+        return;
+    case ACTION_ALERT:
+        alert(gate, &action->alert);
+        return;
+    case ACTION_PAID:
+        audit_paid(gate, &action->paid);
+        return;
+    case ACTION_LETTERS:
+        answer_letters(gate, &action->letters);
+        return;
+    case ACTION_ACK:
+        door_pingback_ack(gate, action->ack);
+        return;
+    case ACTION_NOTIFY:
+        notify(gate, &action->notify);
+        return;
+    case ACTION_WITHDRAW:
+        upstream_withdraw(gate->upstream, action->withdrawal.attempt, action->withdrawal.is_poll);
+        return;
+    case ACTION_JOURNAL:
+        /* Never comes this far. */
+        break;
+    }
+    UNREACHABLE();
+}

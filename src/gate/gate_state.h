@@ -1,0 +1,149 @@
+/* The inside of the gateway, shared by the gate and its doors only. */
+#ifndef SOLVEGATE_GATE_GATE_STATE_H
+#define SOLVEGATE_GATE_GATE_STATE_H
+
+#include "base/buf.h"
+#include "config/config.h"
+#include "doors/ask_memo.h"
+#include "gate/client_keys.h"
+#include "gate/persist.h"
+#include "gate/resume.h"
+#include "gate/targets.h"
+#include "http/http.h"
+#include "proto/key.h"
+#include "proto/nonce.h"
+#include "proto/params.h"
+#include "upstream/notice.h"
+#include "upstream/upstream.h"
+#include "upstream/webhook.h"
+
+#include <solvegate/engine.h>
+
+#include <uv.h>
+
+#define ENTROPY_WORDS 64
+#define SEED_WORDS 4
+#define X_REQUEST_ID_MAX 48
+/* Rows of more than so many different clients that are no longer configured are left alone. */
+#define GONE_CLIENTS 64
+
+/* How an exchange is to be answered; every answer of the engine finds it by its caller. */
+enum door {
+    DOOR_NONE,
+    DOOR_SUBMIT,      /* in.php */
+    DOOR_RECOGNITION, /* solve.php */
+    DOOR_RESULT,      /* res.php?action=get, get2 */
+    DOOR_REPORT,      /* res.php?action=reportgood, reportbad */
+    DOOR_ACCOUNT,     /* res.php?action=getbalance, threadsinfo */
+    DOOR_SOLVE,       /* POST /v1/solves */
+    DOOR_STATE,       /* GET /v1/solves/{id} */
+    DOOR_DETACH,      /* DELETE /v1/solves/{id} */
+    DOOR_PINGBACK,    /* /pingback/{nonce} */
+    DOOR_LETTERS,     /* orders about dead letters */
+    DOOR_OPINION,     /* POST /v1/solves/{id}/report */
+};
+
+/* What is remembered of a request until its reply; it travels in the exchange's note. */
+struct visit {
+    enum door door;
+    client_id client;
+    bool is_json;
+    bool has_cors;
+    bool wants_price;
+    uint8_t x_request_id_len;
+    char x_request_id[X_REQUEST_ID_MAX];
+};
+
+struct gate {
+    uv_loop_t loop;
+    uv_timer_t deadline; /* wakes the loop for the engine's next deadline */
+    uv_prepare_t before_sleep;
+    uv_check_t after_poll;
+    uv_signal_t sigterm, sigint, sighup;
+    uv_timer_t drain_timer;
+    struct resume *resume;    /* or NULL */
+    uint64_t armed_ms;        /* what `deadline` is set to; 0: not set */
+    uint64_t sleep_until_ms;  /* when the loop is to wake up at the latest */
+    uint64_t listen_until_ms; /* after a start or a standstill nothing expires before */
+    struct buf ready;         /* a line for every address that is listened on */
+    bool is_draining;
+    bool is_closing;
+    bool is_reloading;  /* another thread reads the configuration */
+    bool is_reload_due; /* and shall do so once more */
+    int exit_code;
+
+    struct config *config;            /* borrowed; a reload changes it in place */
+    const struct gate_loader *loader; /* borrowed */
+    size_t client_room;               /* how many clients there may be after reloads */
+    struct engine *engine;
+    struct persist persist;
+    uint32_t submits_out; /* on their way to the vendor */
+    struct http_server *server;
+    struct upstream *upstream;
+    struct webhook *webhook; /* NULL without alerts.url */
+    struct notices *notices;
+    struct identity_options identity_options;
+    struct identity_scope *scopes; /* owned: of each client, whose place keeps its name */
+    size_t scope_count;
+    /* Clients that only rows know: their numbers begin at client_room. */
+    char gone_names[GONE_CLIENTS][CLIENT_NAME_MAX];
+    size_t gone_count;
+    bool *is_warned;        /* owned: of each client that is gone */
+    struct targets targets; /* of pools */
+    uint8_t nonce_secret[NONCE_SECRET_BYTES];
+    uint8_t old_nonce_secret[NONCE_SECRET_BYTES]; /* of nonces told before it was rotated */
+    uint64_t started_ms;
+    int64_t started_wall_ms;
+    struct histogram loop_lag;
+    int64_t wall_ms;      /* of this turn, as of wall_at_ms */
+    uint64_t wall_at_ms;  /* by the loop's clock */
+    uint64_t asleep_ms;   /* how long the machine slept since the start */
+    int64_t slept_before; /* and before that */
+
+    struct client_keys client_keys;
+    struct ask_memo ask_memo;
+
+    /* Reused for every request, so that a hit allocates nothing. */
+    struct params params;
+    struct identity identity;
+    struct buf scratch; /* identity's values */
+    struct buf body;    /* of the reply under construction */
+    struct buf headers; /* further header lines of it */
+    struct buf words;   /* sentences of it */
+
+    uint64_t entropy[SEED_WORDS + ENTROPY_WORDS]; /* the next seed, then what is left to draw */
+    unsigned entropy_left;
+    bool has_entropy;
+};
+
+/* Ages and lifetimes count by this clock: the loop's, and the time that the machine slept, when the loop's stood. */
+uint64_t gate_now_ms(struct gate *gate);
+
+/* An event of this kind with clocks and entropy filled in. */
+struct event gate_event(struct gate *gate, enum event_kind kind);
+
+/* Steps the engine and performs what it asks for. */
+void gate_step(struct gate *gate, const struct event *event);
+
+/* The engine's actions are journaled, held back or performed. */
+void gate_take_actions(struct gate *gate);
+void gate_perform(struct gate *gate, const struct action *action);
+/* While it waited for the disk this action became one that serves nobody. */
+void gate_withdrawn(struct gate *gate, const struct action *action);
+
+/* How telling a caller's own address ended. */
+void gate_notified(struct gate *gate, request_id request, enum notify_end end, const char *why);
+
+/* Ends soon with this exit code; what is at hand is answered first. */
+void gate_give_up(struct gate *gate, int code);
+
+/* 64 random bits that nobody can foresee. */
+uint64_t gate_entropy(struct gate *gate);
+
+int64_t gate_wall_ms(void);
+
+/* The visit of an exchange that still waits for its reply; false when it is gone. */
+bool visit_load(struct gate *gate, caller_id caller, struct visit *visit);
+void visit_store(const struct http_request *request, const struct visit *visit);
+
+#endif

@@ -1,0 +1,376 @@
+#include "gate/persist.h"
+
+#include "base/assert.h"
+#include "doors/doors.h"
+#include "gate/client_names.h"
+#include "gate/gate_state.h"
+#include "gate/gone.h"
+#include "sys/log.h"
+
+#include <sodium.h>
+#include <stdlib.h>
+#include <sysexits.h>
+
+/* A nonce is good for an hour, so that the secret before this one is needed only that long. */
+#define NONCE_SECRET_MAX_AGE_MS (INT64_C(7) * 86400 * 1000)
+
+/* Held actions that are performed in a turn of the loop, and those that are looked at for it. */
+#define RELEASE_BATCH 256
+#define RELEASE_LOOKS 4096
+
+/* Until whoever watches us has started us again. */
+#define BROKEN_RETRY_MS 10000
+#define MISTAKE_MAX 8192
+
+/* ---- opening ----------------------------------------------------------------------------- */
+
+static const char *name_of(void *context, client_id client)
+{
+    return client_name(context, client);
+}
+
+static bool find_client(void *context, struct slice name, client_id *client)
+{
+    return client_by_name(context, name, client);
+}
+
+static bool find_gone(void *context, struct slice name, client_id *client)
+{
+    return gone_meet(context, name, client);
+}
+
+static int report(const char *event, struct slice why, int code)
+{
+    LOG(LOG_LEVEL_ERROR, event, log_text("why", why));
+    return code;
+}
+
+static int report_opening(enum store_opening opening, struct slice why)
+{
+    switch (opening) {
+    case STORE_OPENED:
+        return EX_OK;
+    case STORE_LOCKED:
+        return report("store_locked", why, EX_CANTCREAT);
+    case STORE_UNUSABLE:
+        return report("store_unusable", why, EX_IOERR);
+    }
+    UNREACHABLE();
+}
+
+int persist_lock(struct gate *gate)
+{
+    if (gate->config->data_dir[0] == '\0') {
+        LOG(LOG_LEVEL_WARN, "memory_only",
+            log_string("meaning", "a crash loses what is in flight and what is cached; "
+                                  "data_dir keeps it"));
+        return EX_OK;
+    }
+    struct buf mistake;
+    buf_init(&mistake, MISTAKE_MAX);
+    const enum store_opening opening =
+        store_lock(gate->config->data_dir, &gate->persist.store, &mistake);
+    const int code = report_opening(opening, buf_slice(&mistake));
+    buf_close(&mistake);
+    return code;
+}
+
+int persist_open(struct gate *gate)
+{
+    const struct store_names names = {
+        .context = gate, .name_of = name_of, .find = find_client, .find_gone = find_gone};
+    if (gate->persist.store == NULL)
+        return EX_OK;
+    struct buf mistake;
+    buf_init(&mistake, MISTAKE_MAX);
+    const enum store_opening opening = store_open(gate->persist.store, &names, &mistake);
+    const int code = report_opening(opening, buf_slice(&mistake));
+    buf_close(&mistake);
+    if (code != EX_OK) {
+        store_free(gate->persist.store);
+        gate->persist.store = NULL;
+    }
+    return code;
+}
+
+int persist_secrets(struct gate *gate)
+{
+    uint8_t *identity = gate->identity_options.secret;
+    struct store *store = gate->persist.store;
+    if (store == NULL) {
+        randombytes_buf(gate->nonce_secret, sizeof(gate->nonce_secret));
+        memcpy(gate->old_nonce_secret, gate->nonce_secret, sizeof(gate->nonce_secret));
+        randombytes_buf(identity, sizeof(gate->identity_options.secret));
+        return EX_OK;
+    }
+    int err = store_secret(store, "identity", identity, sizeof(gate->identity_options.secret));
+    if (err == 0)
+        err = store_rotating_secret(store, "nonce", NONCE_SECRET_MAX_AGE_MS, gate->nonce_secret,
+                                    gate->old_nonce_secret, NONCE_SECRET_BYTES);
+    return err == 0 ? EX_OK : report("store_unusable", slice_from(err_text(err)), EX_IOERR);
+}
+
+/* ---- restoring --------------------------------------------------------------------------- */
+
+/* Of rows of an older version only zeros are left of the key: what is asked for tells it. Where that
+ * would no longer be accepted, the row's number keeps it apart from all others. */
+static struct key key_anew(struct gate *gate, client_id client, const struct blob *params,
+                           uint64_t number)
+{
+    params_reset(&gate->params);
+    if (params != NULL && params_unpack(&gate->params, params) == 0 &&
+        identity_compute(&gate->identity_options, &gate->params, &gate->scopes[client],
+                         &gate->scratch, &gate->identity) == 0)
+        return gate->identity.key;
+    return key_from_u64(number);
+}
+
+static void on_row(void *context, const struct record *record)
+{
+    static const struct key zeros = {{0}};
+    struct gate *gate = context;
+    struct record row = *record;
+    gate->persist.restored_flights += record->kind == RECORD_FLIGHT;
+    if (row.kind == RECORD_FLIGHT && key_equals(&row.flight.key, &zeros))
+        row.flight.key = key_anew(gate, row.flight.client, row.flight.params, row.flight.id);
+    else if (row.kind == RECORD_LETTER && key_equals(&row.letter.key, &zeros))
+        row.letter.key = key_anew(gate, row.letter.client, row.letter.params, row.letter.number);
+    engine_restore(gate->engine, &row);
+}
+
+static void warn_of_loss(const struct store_counters *counters)
+{
+    if (counters->lost_solutions == 0 && counters->lost_idempotency == 0)
+        return;
+    LOG(LOG_LEVEL_WARN, "keys_changed",
+        log_number("solutions_discarded", (int64_t)counters->lost_solutions),
+        log_number("idempotency_keys_discarded", (int64_t)counters->lost_idempotency),
+        log_string("meaning",
+                   "an older version told clients apart by their place in the configuration; what "
+                   "it cached "
+                   "for later requests is not handed out, request ids and paid tasks are kept"));
+}
+
+/* ---- holding back ------------------------------------------------------------------------ */
+
+static void hold(struct persist *persist, const struct action *take_action)
+{
+    if (persist->count == persist->room) {
+        const size_t room = persist->room == 0 ? 64 : persist->room * 2;
+        struct action *larger = calloc(room, sizeof(*larger));
+        ASSERT(larger != NULL);
+        for (size_t i = 0; i < persist->count; i++)
+            larger[i] = persist->held[(persist->first + i) % persist->room];
+        free(persist->held);
+        persist->held = larger;
+        persist->first = 0;
+        persist->room = room;
+    }
+    persist->held[(persist->first + persist->count++) % persist->room] = *take_action;
+}
+
+/* With a full disk what is paid for is delivered all the same, and nothing new is paid for. A
+ * callback is not acknowledged: the vendor may call again. */
+static bool may_go(const struct persist *persist, const struct action *action)
+{
+    return action->after <= persist->durable ||
+           (persist->state != STORE_WRITABLE && action->kind != ACTION_SUBMIT);
+}
+
+/* An id that never got to the disk is unknown to the next start, so it must not be told. */
+static bool is_in_vain(const struct persist *persist, const struct action *action)
+{
+    return persist->state == STORE_BROKEN && action->kind == ACTION_ANSWER &&
+           action->answer.refusal == REFUSAL_NONE && action->answer.state != REQUEST_SOLVED &&
+           action->answer.state != REQUEST_FAILED;
+}
+
+static void perform(struct gate *gate, struct action *take_action)
+{
+    const bool is_safe = take_action->after <= gate->persist.durable;
+    if (!is_safe && is_in_vain(&gate->persist, take_action)) {
+        const caller_id caller = take_action->answer.caller;
+        answer_close(&take_action->answer);
+        take_action->answer = (struct answer){
+            .caller = caller, .refusal = REFUSAL_STORE, .retry_after_ms = BROKEN_RETRY_MS};
+    }
+    if (take_action->kind == ACTION_ACK && !is_safe)
+        door_pingback_refuse(gate, take_action->ack);
+    else if (!engine_wants(gate->engine, take_action))
+        gate_withdrawn(gate, take_action);
+    else
+        gate_perform(gate, take_action);
+    action_close(take_action);
+}
+
+void persist_take(struct gate *gate, struct action *take_action)
+{
+    struct persist *persist = &gate->persist;
+    if (take_action->kind == ACTION_JOURNAL) {
+        store_append(persist->store, take_action->after, &take_action->record);
+        return;
+    }
+    if (may_go(persist, take_action))
+        perform(gate, take_action);
+    else
+        hold(persist, take_action);
+}
+
+bool persist_has_work(const struct gate *gate)
+{
+    return gate->persist.unlooked > 0;
+}
+
+/* Performing may step the engine, and so hold back more: those come behind the ones looked at. One commit may free
+ * thousands, which then go over some turns of the loop. */
+void persist_work(struct gate *gate)
+{
+    struct persist *persist = &gate->persist;
+    unsigned looks = RELEASE_LOOKS;
+    unsigned performed = 0;
+    for (; persist->unlooked > 0 && looks > 0 && performed < RELEASE_BATCH; looks--) {
+        persist->unlooked--;
+        struct action action = persist->held[persist->first];
+        persist->first = (persist->first + 1) % persist->room;
+        persist->count--;
+        if (!may_go(persist, &action)) {
+            hold(persist, &action);
+            continue;
+        }
+        performed++;
+        perform(gate, &action);
+    }
+}
+
+static void release(struct gate *gate)
+{
+    const bool is_under_way = persist_has_work(gate);
+    gate->persist.unlooked = gate->persist.count;
+    /* Several commits may end in one turn. */
+    if (!is_under_way)
+        persist_work(gate);
+}
+
+static void on_durable(void *context, journal_seq seq)
+{
+    struct gate *gate = context;
+    gate->persist.durable = seq;
+    struct event event = gate_event(gate, EVENT_DURABLE);
+    event.durable = seq;
+    gate_step(gate, &event);
+    if (!gate->is_closing)
+        release(gate);
+}
+
+static void on_state(void *context, enum store_state state, const char *why)
+{
+    struct gate *gate = context;
+    gate->persist.state = state;
+    switch (state) {
+    case STORE_WRITABLE:
+        LOG(LOG_LEVEL_INFO, "store_writable", log_string("meaning", "new solves are taken again"));
+        break;
+    case STORE_FULL:
+        LOG(LOG_LEVEL_ERROR, "store_full", log_string("why", why),
+            log_string("meaning", "new solves are refused until there is room on the disk"));
+        break;
+    case STORE_BROKEN:
+        LOG(LOG_LEVEL_ERROR, "store_broken", log_string("why", why),
+            log_string("meaning", "nothing more is submitted; the gateway ends"));
+        break;
+    }
+    struct event event = gate_event(gate, EVENT_STORE_STATE);
+    event.store_is_writable = state == STORE_WRITABLE;
+    gate_step(gate, &event);
+    if (gate->is_closing)
+        return;
+    release(gate);
+    if (state == STORE_BROKEN)
+        gate_give_up(gate, EX_IOERR);
+}
+
+static int report_unreadable(const struct store *store)
+{
+    struct buf mistake;
+    buf_init(&mistake, MISTAKE_MAX);
+    store_explain(store, &mistake);
+    const int code = report("store_unusable", buf_slice(&mistake), EX_IOERR);
+    buf_close(&mistake);
+    return code;
+}
+
+int persist_restore(struct gate *gate)
+{
+    const struct store_handlers handlers = {
+        .context = gate, .on_durable = on_durable, .on_state = on_state};
+    struct persist *persist = &gate->persist;
+    if (persist->store == NULL)
+        return EX_OK;
+    const uint64_t start_ns = uv_hrtime();
+    persist->clocks = clocks_read();
+    if (store_load(persist->store, &persist->clocks, on_row, gate) != 0)
+        return report_unreadable(persist->store);
+    engine_restored(gate->engine);
+    store_start(persist->store, &gate->loop, &handlers);
+    struct store_counters counters;
+    store_counters(persist->store, &counters);
+    warn_of_loss(&counters);
+    gone_warn(gate);
+    LOG(LOG_LEVEL_INFO, "restored", log_number("flights", (int64_t)persist->restored_flights),
+        log_number("skipped", (int64_t)counters.skipped),
+        log_number("took_ms", (int64_t)((uv_hrtime() - start_ns) / 1000000)));
+    return EX_OK;
+}
+
+void persist_see_clocks(struct gate *gate, const struct clocks *now)
+{
+    struct persist *persist = &gate->persist;
+    if (persist->store == NULL || persist->clocks.wall_ms == 0)
+        return;
+    const int64_t leap_ms = clocks_leap_ms(&persist->clocks, now);
+    persist->clocks = *now;
+    if (leap_ms == 0)
+        return;
+    LOG(LOG_LEVEL_WARN, "clock_set", log_number("by_ms", leap_ms),
+        log_string("meaning", "times on disk follow it: nothing expires early or is sent again"));
+    store_leap(persist->store, leap_ms, now);
+}
+
+/* ---- ending ------------------------------------------------------------------------------ */
+
+void persist_each_waiting_submit(const struct gate *gate,
+                                 void (*see)(void *context, attempt_id attempt), void *context)
+{
+    const struct persist *persist = &gate->persist;
+    for (size_t i = 0; i < persist->count; i++) {
+        const struct action *action = &persist->held[(persist->first + i) % persist->room];
+        if (action->kind == ACTION_SUBMIT)
+            see(context, action->call.attempt);
+    }
+}
+
+bool persist_is_idle(const struct gate *gate)
+{
+    return gate->persist.count == 0;
+}
+
+void persist_close(struct gate *gate)
+{
+    if (gate->persist.store == NULL)
+        return;
+    if (gate->engine != NULL) {
+        engine_close_books(gate->engine);
+        gate_take_actions(gate);
+    }
+    store_close(gate->persist.store, NULL, NULL);
+}
+
+void persist_free(struct gate *gate)
+{
+    struct persist *persist = &gate->persist;
+    for (size_t i = 0; i < persist->count; i++)
+        action_close(&persist->held[(persist->first + i) % persist->room]);
+    free(persist->held);
+    store_free(persist->store);
+    *persist = (struct persist){0};
+}

@@ -1,0 +1,9 @@
+/* SIGHUP: a new configuration is taken when it is good, else the old one stays. */
+#ifndef SOLVEGATE_GATE_RELOAD_H
+#define SOLVEGATE_GATE_RELOAD_H
+
+struct gate;
+
+void reload(struct gate *gate);
+
+#endif

@@ -1,0 +1,41 @@
+/* The targets of pools: their identity whoever asks, and which of them a request asks for. */
+#ifndef SOLVEGATE_GATE_TARGETS_H
+#define SOLVEGATE_GATE_TARGETS_H
+
+#include "base/buf.h"
+#include "config/config.h"
+#include "proto/key.h"
+
+#include <solvegate/engine.h>
+
+#define TARGET_NAME_MAX 128
+
+struct target {
+    struct key key;
+    enum captcha captcha;
+    bool wants_rest;
+    bool is_for_one; /* client */
+    client_id client;
+    char name[TARGET_NAME_MAX];
+    char method[PARAM_NAME_MAX];
+};
+
+struct targets {
+    struct target *items; /* owned */
+    size_t count;
+    struct identity_options options; /* as for requests, but within no scope */
+};
+
+/* False with a sentence in mistake when a pool's parameters are none that could be asked for. */
+bool targets_make(struct targets *targets, const struct config *config,
+                  const struct identity_options *options, struct buf *mistake);
+void targets_close(struct targets *targets);
+
+/* For the engine; the parameters are the config's. The array is the caller's. */
+struct pool_options *targets_pools(const struct targets *targets, const struct config *config);
+
+/* The pool of these parameters, counted from 1, or 0. */
+uint16_t targets_find(const struct targets *targets, const struct params *params, client_id client,
+                      struct buf *scratch);
+
+#endif

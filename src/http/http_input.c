@@ -1,0 +1,198 @@
+#include "base/assert.h"
+#include "http/http_guard.h"
+#include "http/http_private.h"
+
+#include <stdlib.h>
+
+bool http_input_may_take(const struct http_conn *conn)
+{
+    return !conn->is_deaf && !conn->is_closing && !conn->is_yielding && conn->outbox == NULL &&
+           conn->waiting < conn->server->options.pipeline && conn->held_bytes < HTTP_QUEUE_BYTES;
+}
+
+bool http_input_has_more(const struct http_conn *conn)
+{
+    const struct http_input *input = conn->input;
+    return input != NULL &&
+           (!http_parse_is_started(&input->parse) || input->bytes.len > input->parse.fed);
+}
+
+static size_t input_cap(const struct http_limits *limits)
+{
+    /* A whole request and the reads that came with its end; the limits are kept elsewhere. */
+    return (size_t)limits->url_bytes + limits->header_bytes + limits->body_bytes +
+           4 * HTTP_READ_BYTES;
+}
+
+uint64_t http_input_most(const struct http_limits *limits)
+{
+    return sizeof(struct http_input) + input_cap(limits);
+}
+
+/* Keeps the bytes if that stays within what all inputs may take together. What it will take is counted
+ * before, because buffers grow by doubling. */
+static bool keep(struct http_server *server, struct http_input *input, struct slice bytes)
+{
+    const size_t needed = sizeof(*input) + buf_room_with(&input->bytes, bytes.len);
+    if (server->partial_bytes - input->counted + needed > server->options.partial_bytes)
+        return false;
+    buf_add(&input->bytes, bytes);
+    ASSERT(!input->bytes.is_full);
+    server->partial_bytes += needed - input->counted;
+    input->counted = needed;
+    return true;
+}
+
+static void refuse_crowd(struct http_conn *conn)
+{
+    conn->server->counters.crowded++;
+    http_conn_refuse(conn, 503, "too many half-sent requests");
+}
+
+void http_input_free(struct http_conn *conn)
+{
+    if (conn->input == NULL)
+        return;
+    conn->server->partial_bytes -= conn->input->counted;
+    buf_close(&conn->input->bytes);
+    free(conn->input);
+    conn->input = NULL;
+}
+
+static struct http_input *input_new(const struct http_server *server)
+{
+    struct http_input *input = malloc(sizeof(*input));
+    ASSERT(input != NULL);
+    input->parse.fed = 0;
+    input->counted = 0;
+    buf_init(&input->bytes, input_cap(&server->limits));
+    return input;
+}
+
+/* Gets ready for the next request at these bytes: how many to skip before it, or -1 when it cannot
+ * begin yet, be it that its turn has not come or that too little is there. */
+static int begin(struct http_conn *conn, struct http_parse *parse, const char *bytes, size_t len)
+{
+    struct http_server *server = conn->server;
+    if (server->out.len >= HTTP_GATHER_BYTES)
+        (void)http_write_flush(conn);
+    if (!http_input_may_take(conn))
+        return -1;
+    const int lead = http_guard_lead(bytes, len);
+    if (lead == -2)
+        http_conn_refuse(conn, 400, "an empty line where a request should begin");
+    if (lead < 0)
+        return -1;
+    http_parse_start(parse, &server->limits);
+    return lead;
+}
+
+/* Others have their turn: this connection waits in line. */
+static bool yields(struct http_conn *conn)
+{
+    struct http_server *server = conn->server;
+    if (server->taken < HTTP_TURN_REQUESTS && !http_clock_is_late(server))
+        return false;
+    conn->is_yielding = true;
+    http_clock_touch(conn);
+    return true;
+}
+
+/* Works off whole requests. Returns how many bytes are done with; *kept are those after them that the
+ * next call needs again, which is all, or less within a chunked body. */
+static size_t work(struct http_conn *conn, struct http_parse *parse, char *bytes, size_t len,
+                   size_t *kept)
+{
+    size_t at = 0;
+    while (at < len && !conn->is_deaf && !conn->is_closing && !conn->is_yielding && !yields(conn)) {
+        if (!http_parse_is_started(parse)) {
+            const int lead = begin(conn, parse, bytes + at, len - at);
+            if (lead < 0)
+                break;
+            at += (size_t)lead;
+        }
+        size_t part = len - at;
+        switch (http_parse_feed(parse, bytes + at, &part)) {
+        case HTTP_PARSED_PART:
+            *kept = part;
+            return at;
+        case HTTP_PARSED_WHOLE:
+            parse->fed = 0;
+            conn->server->taken++;
+            http_exchange_begin(conn, parse, bytes + at);
+            at += part;
+            break;
+        case HTTP_PARSED_BAD:
+            http_conn_refuse_request(conn, parse, bytes + at, parse->status, parse->mistake);
+            break;
+        }
+    }
+    *kept = len - at;
+    return at;
+}
+
+/* After its last request a connection's bytes are nobody's: they are dropped, and it must linger. */
+static bool is_over(struct http_conn *conn, size_t kept)
+{
+    if (!conn->is_deaf && !conn->is_closing)
+        return false;
+    if (kept > 0)
+        conn->is_refused = true;
+    return true;
+}
+
+/* The common case: requests that lie whole in the shared buffer, parsed where they are. */
+static void take_in_place(struct http_conn *conn, char *bytes, size_t len)
+{
+    struct http_server *server = conn->server;
+    server->parse.fed = 0;
+    size_t kept = 0;
+    const size_t done = work(conn, &server->parse, bytes, len, &kept);
+    if (is_over(conn, kept) || kept == 0)
+        return;
+    struct http_input *input = input_new(server);
+    conn->input = input;
+    if (http_parse_is_started(&server->parse))
+        input->parse = server->parse;
+    if (!keep(server, input, (struct slice){.data = bytes + done, .len = kept}))
+        refuse_crowd(conn); /* The input is freed when the connection settles. */
+}
+
+static void take_kept(struct http_conn *conn, const char *bytes, size_t len)
+{
+    struct http_server *server = conn->server;
+    struct http_input *input = conn->input;
+    if (!keep(server, input, (struct slice){.data = bytes, .len = len})) {
+        refuse_crowd(conn);
+        return;
+    }
+    size_t kept = 0;
+    const size_t done = work(conn, &input->parse, input->bytes.data, input->bytes.len, &kept);
+    if (is_over(conn, kept))
+        return; /* Freed when the connection settles or closes. */
+    if (done > 0)
+        http_clock_clear(conn); /* What is kept now belongs to another request. */
+    if (kept == 0) {
+        http_input_free(conn);
+        return;
+    }
+    buf_consume(&input->bytes, done);
+    input->bytes.len = kept;
+}
+
+void http_input_take(struct http_conn *conn, char *bytes, size_t len)
+{
+    struct http_server *server = conn->server;
+    ASSERT(server->gathering == NULL);
+    server->gathering = conn;
+    server->taken = 0;
+    if (conn->input == NULL)
+        take_in_place(conn, bytes, len);
+    else
+        take_kept(conn, bytes, len);
+    http_exchange_continue(conn);
+    if (!conn->is_closing)
+        (void)http_write_flush(conn);
+    buf_reset(&server->out);
+    server->gathering = NULL;
+}

@@ -1,0 +1,53 @@
+/* Connections beyond the cap, for those who ask for one path: who it is shows in the first bytes of a request only. */
+#include "base/assert.h"
+#include "http/http_private.h"
+
+/* A connection that has just been served, or accepted, may have its next request on the way. */
+#define IDLE_LEAST_MS 1000
+
+/* Whoever has been idle for longest gives way, if that is long enough. */
+bool http_reserve_make_room(struct http_server *server)
+{
+    struct http_due_list *idle = &server->due[HTTP_DUE_IDLE];
+    struct list *first = list_first(&idle->conns);
+    if (server->reserve == 0 || first == NULL)
+        return false;
+    struct http_conn *conn = CONTAINER_OF(first, struct http_conn, due);
+    const uint64_t since_ms = conn->due_ms - idle->timeout_ms;
+    if (uv_now(server->loop) < since_ms + IDLE_LEAST_MS)
+        return false;
+    http_conn_close(conn);
+    return true;
+}
+
+static bool is_next(struct http_conn *conn, struct slice expected, char byte)
+{
+    if (conn->matched >= expected.len || expected.data[conn->matched] != byte)
+        return false;
+    conn->matched++;
+    return true;
+}
+
+/* "GET " or "POST ", which differ in their first byte, then the path. */
+static enum http_reserve_verdict look_at(struct http_conn *conn, char byte)
+{
+    const struct slice path = conn->server->options.reserve_path;
+    if (conn->matched == 0)
+        conn->is_post = byte == 'P';
+    const struct slice method = conn->is_post ? SLICE_OF("POST ") : SLICE_OF("GET ");
+    if (conn->matched < method.len)
+        return is_next(conn, method, byte) ? HTTP_RESERVE_UNSURE : HTTP_RESERVE_OTHER;
+    const size_t at = conn->matched - method.len;
+    if (path.data[at] != byte)
+        return HTTP_RESERVE_OTHER;
+    conn->matched++;
+    return at + 1 == path.len ? HTTP_RESERVE_MINE : HTTP_RESERVE_UNSURE;
+}
+
+enum http_reserve_verdict http_reserve_judge(struct http_conn *conn, const char *bytes, size_t len)
+{
+    enum http_reserve_verdict verdict = HTTP_RESERVE_UNSURE;
+    for (size_t i = 0; i < len && verdict == HTTP_RESERVE_UNSURE; i++)
+        verdict = look_at(conn, bytes[i]);
+    return verdict;
+}

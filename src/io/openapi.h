@@ -1,9 +1,0 @@
-/* The OpenAPI document, put into the binary at build time from openapi.json beside this file. */
-#ifndef SOLVEGATE_IO_OPENAPI_H
-#define SOLVEGATE_IO_OPENAPI_H
-
-#include "base/slice.h"
-
-struct slice openapi_document(void);
-
-#endif

@@ -1,9 +1,0 @@
-/* SIGHUP: a new configuration is taken when it is good, else the old one stays. */
-#ifndef SOLVEGATE_IO_RELOAD_H
-#define SOLVEGATE_IO_RELOAD_H
-
-struct gate;
-
-void reload(struct gate *gate);
-
-#endif

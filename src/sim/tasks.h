@@ -1,0 +1,117 @@
+/* Accepted submits: found by id, timed by the clock, remembered for the ledger. */
+#ifndef SOLVEGATE_SIM_TASKS_H
+#define SOLVEGATE_SIM_TASKS_H
+
+#include "base/blob.h"
+#include "base/list.h"
+#include "base/slab.h"
+#include "base/table.h"
+#include "base/wheel.h"
+
+#include "sim/fault.h"
+
+enum task_state {
+    TASK_SOLVING, /* on the solving list; timer: solved, or none when it never will be */
+    TASK_SOLVED,  /* on the finished list; timer: result expires */
+    TASK_FAILED,  /* the same, with an error code for an answer */
+    TASK_EXPIRED, /* on the finished list, kept for the ledger only; no timer */
+};
+
+enum answer_kind {
+    ANSWER_TOKEN,      /* text in request */
+    ANSWER_TEXT,       /* short text in request: images */
+    ANSWER_CELLS,      /* a JSON array as text in request: BLS and grids */
+    ANSWER_ENTERPRISE, /* result and user_agent, no request */
+    ANSWER_CLEARANCE,  /* the same for the Cloudflare challenge, where vendors differ */
+    ANSWER_GEETEST,    /* challenge, validate, seccode, no status */
+};
+
+enum report { REPORT_NONE, REPORT_GOOD, REPORT_BAD };
+
+#define CALLBACKS_SHOWN 4
+
+struct callback_record {
+    uint64_t at_ms; /* when it was answered or given up */
+    int status;     /* HTTP status, or a negative libuv error */
+    uint8_t sort;   /* enum callback_sort */
+};
+
+/* What only the ledger needs; the oldest are let go when there are too many. */
+struct task_detail {
+    struct list link; /* ledger order */
+    struct task *task;
+    struct blob *params; /* a JSON object */
+    struct callback_record callbacks[CALLBACKS_SHOWN];
+    uint32_t callback_count;
+    const char *submit_fault; /* name, or NULL */
+    const char *task_fault;
+    const char *callback_fault;
+};
+
+struct task {
+    struct table_node by_id;
+    struct list link;
+    struct wheel_timer timer;
+    slab_id self;
+    slab_id waiter; /* the connection of a synchronous call, or 0 */
+    uint64_t number;
+    uint64_t owner; /* hash of the key that submitted it */
+    uint64_t accepted_ms;
+    uint64_t solve_ms;       /* how long it is to take */
+    uint64_t settles_ms;     /* when it is or was solved */
+    struct blob *pingback;   /* URL, or NULL */
+    struct blob *user_agent; /* what an irregular answer repeats, or NULL */
+    const char *error;       /* the code it ends with, or NULL; lives as long as the process */
+    const char *reply;       /* what polls are answered with once it is solved, or NULL; the same */
+    struct fault callback_fault;
+    struct fault poll_fault; /* of every poll, set by a magic sitekey */
+    struct task_detail *detail;
+    uint32_t reads;
+    uint8_t state;
+    uint8_t kind;
+    uint8_t report;
+    bool is_json; /* the submit wanted JSON, so a synchronous answer is too */
+    bool is_never;
+    bool is_called_back; /* the callbacks were started, early or in time */
+};
+
+struct tasks {
+    struct slab slab;
+    struct table table;
+    struct list solving;
+    struct list finished;
+    struct list ledger;
+    uint64_t ledger_count;
+    uint64_t ledger_max;
+    uint64_t forgotten; /* ledger entries let go */
+    uint64_t in_flight;
+    uint64_t next_number;
+};
+
+void tasks_init(struct tasks *tasks, uint32_t capacity, uint64_t ledger_max, uint64_t first_number,
+                const uint64_t secret[2]);
+
+/* Timers must have been cancelled. */
+void tasks_close(struct tasks *tasks);
+
+/* A solving task with the next number, or NULL when every place is taken by one that is in flight.
+ * forget is called for a finished one that must make room. */
+struct task *tasks_new(struct tasks *tasks, void (*forget)(void *context, struct task *task),
+                       void *context);
+
+struct task *tasks_find(const struct tasks *tasks, uint64_t number);
+struct task *tasks_get(const struct tasks *tasks, slab_id self);
+
+/* Gives the task a ledger entry, letting go of the oldest one past the limit. Owns params. */
+void tasks_add_detail(struct tasks *tasks, struct task *task, struct blob *take_params);
+
+/* From solving to solved or failed. */
+void tasks_settle(struct tasks *tasks, struct task *task, enum task_state state);
+
+/* To expired; released when the ledger does not show it. The timer must not be armed. */
+void tasks_expire(struct tasks *tasks, struct task *task);
+
+/* Forgets it altogether. The timer must not be armed. */
+void tasks_release(struct tasks *tasks, struct task *task);
+
+#endif

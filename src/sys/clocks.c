@@ -1,0 +1,81 @@
+#include "sys/clocks.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#define BOOT_FILE "/proc/sys/kernel/random/boot_id"
+/* Where that file is out of sight: the systemd unit sets it. */
+#define BOOT_VARIABLE "SOLVEGATE_BOOT_ID"
+#define BOOT_ROOM 64
+
+#define READ_TRIES 8
+
+/* A clock is slewed by at most half a thousandth, and a second does no harm. */
+#define DRIFT_PART 1000
+#define LEAP_MIN_MS 1000
+
+static int64_t read_ms(clockid_t clock)
+{
+    struct timespec now;
+    (void)clock_gettime(clock, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void find_boot(char boot[BOOT_ROOM])
+{
+    const char *const variable = getenv(BOOT_VARIABLE);
+    if (variable != NULL && strlen(variable) < BOOT_ROOM) {
+        memcpy(boot, variable, strlen(variable) + 1);
+        return;
+    }
+    FILE *const file = fopen(BOOT_FILE, "re");
+    if (file == NULL)
+        return;
+    if (fgets(boot, BOOT_ROOM, file) == NULL)
+        boot[0] = '\0';
+    boot[strcspn(boot, "\n")] = '\0';
+    (void)fclose(file);
+}
+
+static const char *boot_name(void)
+{
+    static char boot[BOOT_ROOM];
+    static bool is_known;
+    if (!is_known)
+        find_boot(boot);
+    is_known = true;
+    return boot;
+}
+
+/* The two are read one after the other, and a process that is stopped in between must not look like a machine
+ * that slept: then they are read again. */
+static int64_t read_slept_ms(int64_t *even_ms)
+{
+    int64_t before_ms;
+    unsigned tries = 0;
+    do {
+        before_ms = read_ms(CLOCK_MONOTONIC);
+        *even_ms = read_ms(CLOCK_BOOTTIME);
+    } while (read_ms(CLOCK_MONOTONIC) - before_ms > 1 && ++tries < READ_TRIES);
+    return *even_ms - before_ms;
+}
+
+struct clocks clocks_read(void)
+{
+    struct clocks clocks = {.boot = boot_name()};
+    clocks.slept_ms = read_slept_ms(&clocks.even_ms);
+    clocks.wall_ms = read_ms(CLOCK_REALTIME);
+    return clocks;
+}
+
+int64_t clocks_leap_ms(const struct clocks *before, const struct clocks *now)
+{
+    const int64_t passed_ms = now->even_ms - before->even_ms;
+    const int64_t drift_ms = passed_ms / DRIFT_PART;
+    const int64_t most_ms = drift_ms > LEAP_MIN_MS ? drift_ms : LEAP_MIN_MS;
+    const int64_t leap_ms = now->wall_ms - before->wall_ms - passed_ms;
+    return leap_ms > most_ms || leap_ms < -most_ms ? leap_ms : 0;
+}

@@ -1,0 +1,45 @@
+/* One event a line: fixed names, key=value or JSON, never a key, token, nonce or body. */
+#ifndef SOLVEGATE_SYS_LOG_H
+#define SOLVEGATE_SYS_LOG_H
+
+#include "base/slice.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum log_level { LOG_LEVEL_DEBUG, LOG_LEVEL_INFO, LOG_LEVEL_WARN, LOG_LEVEL_ERROR };
+enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_TEXT, LOG_FORMAT_KEY_VALUE, LOG_FORMAT_JSON };
+
+/* AUTO: coloured text on a terminal (unless NO_COLOR), key=value elsewhere. Lines go to stderr. */
+void log_init(enum log_level level, enum log_format format);
+bool log_is_on(enum log_level level);
+
+/* One field; make them with the helpers below. */
+struct log_field {
+    const char *name;
+    enum { LOG_TEXT_VALUE, LOG_NUMBER_VALUE, LOG_BOOL_VALUE } kind;
+    struct slice text;
+    int64_t number;
+};
+
+struct log_field log_text(const char *name, struct slice value);
+struct log_field log_string(const char *name, const char *value);
+struct log_field log_number(const char *name, int64_t value);
+struct log_field log_bool(const char *name, bool value);
+
+/* event is a fixed word ("listener_ready"); fields are escaped and capped, so that one event is one
+ * line whatever a stranger sent. Repeats of one event beyond 50 a second are counted and summed up. */
+void log_event(enum log_level level, const char *event, const struct log_field *fields,
+               size_t count);
+
+/* For the audit trail: at level info, and never left out as a repeat. */
+void log_audit(const char *event, const struct log_field *fields, size_t count);
+
+/* Tells what was counted and not yet summed up; before the process ends. */
+void log_close(void);
+
+#define LOG(level, event, ...)                                           \
+    log_event((level), (event), (const struct log_field[]){__VA_ARGS__}, \
+              sizeof((const struct log_field[]){__VA_ARGS__}) / sizeof(struct log_field))
+
+#endif

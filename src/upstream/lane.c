@@ -1,0 +1,217 @@
+#include "upstream/lane.h"
+
+#include "base/assert.h"
+#include "upstream/sockets.h"
+#include "upstream/wire.h"
+
+#include <curl/curl.h>
+#include <stdlib.h>
+#include <uv.h>
+
+_Static_assert(SOCKET_READ == CURL_POLL_IN && SOCKET_READ == CURL_CSELECT_IN,
+               "same bits as libcurl");
+_Static_assert(SOCKET_WRITE == CURL_POLL_OUT && SOCKET_WRITE == CURL_CSELECT_OUT,
+               "same bits as libcurl");
+_Static_assert((SOCKET_READ | SOCKET_WRITE) == CURL_POLL_INOUT, "same bits as libcurl");
+_Static_assert(SOCKET_ERROR == CURL_CSELECT_ERR, "same bits as libcurl");
+
+#define NO_DEADLINE UINT64_MAX
+
+struct lane {
+    CURLM *multi;
+    uv_timer_t timer;
+    struct sockets *sockets; /* borrowed */
+    struct lane_handlers handlers;
+    uint32_t room;
+    uint32_t active;
+    bool is_touched;   /* libcurl did something, so there may be news to read */
+    uint64_t due_ms;   /* when libcurl wants to be called */
+    uint64_t armed_ms; /* when the timer will fire; early is fine, late is not */
+    void (*on_closed)(void *context);
+    void *closed_context;
+};
+
+static uint64_t now_ms(const struct lane *lane)
+{
+    return uv_now(lane->timer.loop);
+}
+
+/* ---- what libcurl asks of us -------------------------------------------------------------- */
+
+static int on_want(CURL *easy, curl_socket_t fd, int what, void *context, void *assigned)
+{
+    struct lane *lane = context;
+    (void)easy;
+    (void)assigned;
+    sockets_want(lane->sockets, fd, lane, what == CURL_POLL_REMOVE ? 0 : (unsigned)what);
+    return 0;
+}
+
+/* Only remembered: this is called from within libcurl, and several times per call on the wire. */
+static int on_timer_wish(CURLM *multi, long timeout_ms, void *context)
+{
+    struct lane *lane = context;
+    (void)multi;
+    lane->due_ms = timeout_ms < 0 ? NO_DEADLINE : now_ms(lane) + (uint64_t)timeout_ms;
+    return 0;
+}
+
+/* ---- running ------------------------------------------------------------------------------ */
+
+static void act(struct lane *lane, curl_socket_t fd, int events)
+{
+    int running = 0;
+    const CURLMcode code = curl_multi_socket_action(lane->multi, fd, events, &running);
+    /* The only failures are our own mistakes; a socket libcurl does not know is none of them. */
+    ASSERT(code == CURLM_OK || code == CURLM_BAD_SOCKET);
+    lane->is_touched = true;
+}
+
+void lane_on_ready(void *lane, int fd, unsigned events)
+{
+    act(lane, fd, (int)events);
+}
+
+static void on_timer(uv_timer_t *timer);
+
+/* An earlier timer than needed is left alone, since most wishes are taken back before they are
+ * due. */
+static void arm(struct lane *lane)
+{
+    if (lane->due_ms >= lane->armed_ms)
+        return;
+    const uint64_t now = now_ms(lane);
+    lane->armed_ms = lane->due_ms;
+    (void)uv_timer_start(&lane->timer, on_timer, lane->due_ms > now ? lane->due_ms - now : 0, 0);
+}
+
+static void on_timer(uv_timer_t *timer)
+{
+    struct lane *lane = timer->data;
+    lane->armed_ms = NO_DEADLINE;
+    /* What already arrived goes first: after a long pause a reply may be waiting beside its
+     * timeout. */
+    sockets_drain(lane->sockets);
+    if (lane->due_ms <= now_ms(lane))
+        lane_run(lane);
+    else
+        arm(lane);
+}
+
+void lane_run(struct lane *lane)
+{
+    lane->due_ms = NO_DEADLINE;
+    act(lane, CURL_SOCKET_TIMEOUT, 0);
+    lane_settle(lane);
+}
+
+static struct wire *wire_of(CURL *easy)
+{
+    char *private = NULL;
+    (void)curl_easy_getinfo(easy, CURLINFO_PRIVATE, &private);
+    ASSERT(private != NULL);
+    return (struct wire *)(void *)private;
+}
+
+void lane_settle(struct lane *lane)
+{
+    int left = 0;
+    lane->is_touched = false;
+    for (CURLMsg *news; (news = curl_multi_info_read(lane->multi, &left)) != NULL;) {
+        if (news->msg != CURLMSG_DONE)
+            continue;
+        const bool is_ok = news->data.result == CURLE_OK;
+        struct wire *wire = wire_of(news->easy_handle);
+        wire->result = (int)news->data.result;
+        lane_remove(lane, wire);
+        if (!lane->handlers.on_done(lane->handlers.context, wire, is_ok))
+            return;
+    }
+    arm(lane);
+}
+
+/* ---- transfers ---------------------------------------------------------------------------- */
+
+bool lane_has_room(const struct lane *lane)
+{
+    return lane->active < lane->room;
+}
+
+bool lane_is_touched(const struct lane *lane)
+{
+    return lane->is_touched;
+}
+
+void lane_add(struct lane *lane, struct wire *wire)
+{
+    const CURLMcode code = curl_multi_add_handle(lane->multi, wire->easy);
+    ASSERT(code == CURLM_OK);
+    wire->lane = lane;
+    lane->active++;
+    lane->is_touched = true;
+}
+
+void lane_remove(struct lane *lane, struct wire *wire)
+{
+    ASSERT(wire->lane == lane);
+    (void)curl_multi_remove_handle(lane->multi, wire->easy);
+    wire->lane = NULL;
+    lane->active--;
+}
+
+/* ---- life --------------------------------------------------------------------------------- */
+
+#define SET_MULTI(multi, option, value)                                       \
+    do {                                                                      \
+        const CURLMcode set_failed = curl_multi_setopt(multi, option, value); \
+        ASSERT(set_failed == CURLM_OK);                                       \
+    } while (0)
+
+struct lane *lane_new(struct uv_loop_s *loop, struct sockets *sockets, uint32_t room,
+                      const struct lane_handlers *handlers)
+{
+    struct lane *lane = calloc(1, sizeof(*lane));
+    ASSERT(lane != NULL);
+    CURLM *multi = curl_multi_init();
+    ASSERT(multi != NULL);
+    *lane = (struct lane){
+        .multi = multi,
+        .sockets = sockets,
+        .handlers = *handlers,
+        .room = room,
+        .due_ms = NO_DEADLINE,
+        .armed_ms = NO_DEADLINE,
+    };
+    SET_MULTI(multi, CURLMOPT_SOCKETFUNCTION, on_want);
+    SET_MULTI(multi, CURLMOPT_SOCKETDATA, lane);
+    SET_MULTI(multi, CURLMOPT_TIMERFUNCTION, on_timer_wish);
+    SET_MULTI(multi, CURLMOPT_TIMERDATA, lane);
+    /* With HTTP/2 a call joins a connection that is there, but does not wait for one to come up
+     * (CURLOPT_PIPEWAIT): that would be a queue inside libcurl, and when the one connection broke,
+     * every submit on the wire would be ambiguous at once. */
+    SET_MULTI(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
+    SET_MULTI(multi, CURLMOPT_MAXCONNECTS, (long)room);
+    const int failed = uv_timer_init(loop, &lane->timer);
+    ASSERT(failed == 0);
+    lane->timer.data = lane;
+    uv_unref((uv_handle_t *)&lane->timer);
+    return lane;
+}
+
+static void on_timer_closed(uv_handle_t *handle)
+{
+    struct lane *lane = handle->data;
+    void (*on_closed)(void *context) = lane->on_closed;
+    void *context = lane->closed_context;
+    free(lane);
+    on_closed(context);
+}
+
+void lane_close(struct lane *lane, void (*on_closed)(void *context), void *context)
+{
+    ASSERT(lane->active == 0);
+    (void)curl_multi_cleanup(lane->multi);
+    lane->on_closed = on_closed;
+    lane->closed_context = context;
+    uv_close((uv_handle_t *)&lane->timer, on_timer_closed);
+}

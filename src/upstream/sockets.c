@@ -1,0 +1,234 @@
+#include "upstream/sockets.h"
+
+#include "base/assert.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+#include <uv.h>
+
+/* Events taken per system call; more are taken with the next call. */
+#define BATCH 128
+/* Rounds of a full batch before the loop's other work gets its turn. */
+#define ROUNDS 8
+#define FIRST_PLACES 64
+
+/* What we know of one descriptor; its number is the place in the table. */
+struct place {
+    void *owner;         /* borrowed */
+    uint32_t generation; /* raised when the number changes hands, so stale events are recognised */
+    uint8_t wanted;      /* what libcurl wants */
+    uint8_t registered;  /* what epoll was told; may be more than wanted */
+    bool is_ours;        /* made by sockets_open, so we will hear of its end */
+};
+
+struct sockets {
+    int epoll_fd;
+    uv_poll_t poll;
+    struct sockets_handlers handlers;
+    struct place *places; /* owned */
+    size_t place_count;
+    uint64_t epoll_calls, opened;
+    void (*on_closed)(void *context);
+    void *closed_context;
+};
+
+static struct place *place_of(struct sockets *sockets, int fd)
+{
+    const size_t index = (size_t)fd;
+    if (index >= sockets->place_count) {
+        size_t count = sockets->place_count == 0 ? FIRST_PLACES : sockets->place_count;
+        while (count <= index)
+            count *= 2;
+        struct place *places = realloc(sockets->places, count * sizeof(*places));
+        ASSERT(places != NULL);
+        memset(places + sockets->place_count, 0, (count - sockets->place_count) * sizeof(*places));
+        sockets->places = places;
+        sockets->place_count = count;
+    }
+    return &sockets->places[index];
+}
+
+static uint32_t to_epoll(unsigned events)
+{
+    return (events & SOCKET_READ ? (uint32_t)EPOLLIN : 0) |
+           (events & SOCKET_WRITE ? (uint32_t)EPOLLOUT : 0);
+}
+
+static int control(struct sockets *sockets, int operation, int fd, unsigned events)
+{
+    struct epoll_event event = {
+        .events = to_epoll(events),
+        .data.u64 = (uint64_t)sockets->places[fd].generation << 32 | (uint32_t)fd,
+    };
+    sockets->epoll_calls++;
+    return epoll_ctl(sockets->epoll_fd, operation, fd, &event) == 0 ? 0 : errno;
+}
+
+/* Tells epoll, whatever it believed before: the kernel forgets a descriptor that libcurl closed
+ * behind our back, and libcurl gets a used number again. */
+static void register_events(struct sockets *sockets, int fd, unsigned events)
+{
+    struct place *place = &sockets->places[fd];
+    int failed =
+        control(sockets, place->registered != 0 ? EPOLL_CTL_MOD : EPOLL_CTL_ADD, fd, events);
+    if (failed == ENOENT)
+        failed = control(sockets, EPOLL_CTL_ADD, fd, events);
+    else if (failed == EEXIST)
+        failed = control(sockets, EPOLL_CTL_MOD, fd, events);
+    /* Should it fail all the same, the call ends by its timeout. */
+    place->registered = failed == 0 ? (uint8_t)events : 0;
+}
+
+static void forget(struct sockets *sockets, int fd)
+{
+    struct place *place = &sockets->places[fd];
+    if (place->registered != 0)
+        (void)control(sockets, EPOLL_CTL_DEL, fd, 0);
+    place->registered = 0;
+}
+
+void sockets_want(struct sockets *sockets, int fd, void *owner, unsigned events)
+{
+    struct place *place = place_of(sockets, fd);
+    place->wanted = (uint8_t)events;
+    if (events == 0) {
+        if (!place->is_ours)
+            forget(sockets, fd);
+        return;
+    }
+    place->owner = owner;
+    if ((place->registered & events) != events)
+        register_events(sockets, fd, events);
+}
+
+int sockets_open(struct sockets *sockets, int family, int type, int protocol)
+{
+    const int fd = socket(family, type | SOCK_CLOEXEC, protocol);
+    if (fd < 0)
+        return -1;
+    struct place *place = place_of(sockets, fd);
+    *place = (struct place){.generation = place->generation + 1, .is_ours = true};
+    sockets->opened++;
+    return fd;
+}
+
+void sockets_shut(struct sockets *sockets, int fd)
+{
+    struct place *place = place_of(sockets, fd);
+    forget(sockets, fd);
+    *place = (struct place){.generation = place->generation + 1};
+    (void)close(fd);
+}
+
+/* What woke us without being wanted is not asked for any longer, else it would wake us for ever: an
+ * idle connection that the vendor closed, or room to write when there is nothing to write. */
+static void narrow(struct sockets *sockets, int fd)
+{
+    const struct place *place = &sockets->places[fd];
+    if (place->wanted == 0)
+        forget(sockets, fd);
+    else if (place->registered != place->wanted)
+        register_events(sockets, fd, place->wanted);
+}
+
+static void handle(struct sockets *sockets, const struct epoll_event *event)
+{
+    const int fd = (int)(uint32_t)event->data.u64;
+    const struct place *place = &sockets->places[fd];
+    /* An earlier event of this batch may have closed it and even opened another under its
+     * number. */
+    if (place->generation != (uint32_t)(event->data.u64 >> 32))
+        return;
+    unsigned ready =
+        (event->events & EPOLLIN ? SOCKET_READ : 0) | (event->events & EPOLLOUT ? SOCKET_WRITE : 0);
+    if (event->events & (EPOLLERR | EPOLLHUP))
+        ready |= SOCKET_ERROR | place->wanted;
+    const unsigned useful = ready & (place->wanted | SOCKET_ERROR);
+    if (place->wanted == 0 || useful == 0) {
+        narrow(sockets, fd);
+        return;
+    }
+    sockets->handlers.on_ready(place->owner, fd, useful);
+}
+
+void sockets_drain(struct sockets *sockets)
+{
+    for (int round = 0; round < ROUNDS; round++) {
+        struct epoll_event events[BATCH];
+        const int count = epoll_wait(sockets->epoll_fd, events, BATCH, 0);
+        for (int i = 0; i < count; i++)
+            handle(sockets, &events[i]);
+        if (count > 0)
+            sockets->handlers.on_settled(sockets->handlers.context);
+        if (count < BATCH)
+            return;
+    }
+}
+
+static void on_poll(uv_poll_t *poll, int status, int events)
+{
+    (void)status; /* an epoll descriptor has no errors of its own; epoll_wait would tell */
+    (void)events;
+    sockets_drain(poll->data);
+}
+
+struct sockets *sockets_new(struct uv_loop_s *loop, const struct sockets_handlers *handlers)
+{
+    const int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
+    if (epoll_fd < 0)
+        return NULL;
+    struct sockets *sockets = calloc(1, sizeof(*sockets));
+    ASSERT(sockets != NULL);
+    sockets->epoll_fd = epoll_fd;
+    sockets->handlers = *handlers;
+    if (uv_poll_init(loop, &sockets->poll, epoll_fd) != 0) {
+        (void)close(epoll_fd);
+        free(sockets);
+        return NULL;
+    }
+    sockets->poll.data = sockets;
+    const int failed = uv_poll_start(&sockets->poll, UV_READABLE, on_poll);
+    ASSERT(failed == 0);
+    uv_unref((uv_handle_t *)&sockets->poll);
+    return sockets;
+}
+
+void sockets_hold(struct sockets *sockets, bool is_held)
+{
+    if (is_held)
+        uv_ref((uv_handle_t *)&sockets->poll);
+    else
+        uv_unref((uv_handle_t *)&sockets->poll);
+}
+
+uint64_t sockets_epoll_calls(const struct sockets *sockets)
+{
+    return sockets->epoll_calls;
+}
+
+uint64_t sockets_opened(const struct sockets *sockets)
+{
+    return sockets->opened;
+}
+
+static void on_poll_closed(uv_handle_t *handle)
+{
+    struct sockets *sockets = handle->data;
+    void (*on_closed)(void *context) = sockets->on_closed;
+    void *context = sockets->closed_context;
+    (void)close(sockets->epoll_fd);
+    free(sockets->places);
+    free(sockets);
+    on_closed(context);
+}
+
+void sockets_close(struct sockets *sockets, void (*on_closed)(void *context), void *context)
+{
+    sockets->on_closed = on_closed;
+    sockets->closed_context = context;
+    uv_close((uv_handle_t *)&sockets->poll, on_poll_closed);
+}

@@ -1,0 +1,69 @@
+/* One call on the wire: a reusable libcurl handle with its request and what came back so far. */
+#ifndef SOLVEGATE_UPSTREAM_TRANSFER_H
+#define SOLVEGATE_UPSTREAM_TRANSFER_H
+
+#include "base/list.h"
+#include "proto/vendor.h"
+#include "upstream/wire.h"
+
+struct sockets;
+
+enum call_kind {
+    CALL_SUBMIT,
+    CALL_POLL,
+    CALL_REPORT,
+    CALL_THREADS,
+    CALL_BALANCE,
+};
+
+/* What all transfers share; outlives them. */
+struct transfer_setup {
+    char *submit_url, *query_url; /* owned */
+    char *ca_file;                /* owned, or NULL */
+    char *user_agent;             /* owned */
+    const char *protocols;        /* the one scheme we speak */
+    bool has_http2;               /* the vendor may speak it: it is agreed upon in TLS */
+    bool must_be_loopback;        /* plain HTTP is allowed for this host only because it is near */
+    uint32_t connect_timeout_ms;
+    struct sockets *sockets; /* borrowed */
+    void *form_headers;      /* owned curl_slist for urlencoded bodies */
+};
+
+struct transfer {
+    struct list link; /* in the upstream's idle transfers, or in its deadlines */
+    const struct transfer_setup *setup;
+    struct wire wire;
+    enum call_kind kind;
+    attempt_id attempt;
+    uint64_t deadline_ms;
+    struct buf body;         /* holds the secret key */
+    struct buf content_type; /* of a multipart body */
+    void *headers;           /* owned curl_slist for a multipart body, or NULL */
+    struct buf reply;
+    size_t header_bytes;
+    uint32_t sends; /* how often libcurl was about to send the request */
+    bool is_too_big;
+    unsigned long long stream; /* of HTTP/2, once it is known; else 0 */
+    bool is_refused;           /* the vendor said that it did not act upon the request */
+    bool is_on_submit_url;     /* where the handle points, to spare setting it again */
+    char retry_after[64];
+    size_t retry_after_len;
+};
+
+/* false and a sentence when libcurl lacks something we need. */
+bool transfer_setup_init(struct transfer_setup *setup);
+void transfer_setup_close(struct transfer_setup *setup);
+
+struct transfer *transfer_new(const struct transfer_setup *setup);
+void transfer_free(struct transfer *transfer);
+
+/* Empties what the last call left. Fill body (and content_type) then, and arm. */
+void transfer_reset(struct transfer *transfer, enum call_kind kind, attempt_id attempt);
+void transfer_arm(struct transfer *transfer);
+
+/* What arrived; is_ok when libcurl had nothing to complain about. Points into the transfer. */
+void transfer_reply(const struct transfer *transfer, bool is_ok, int64_t wall_ms,
+                    struct vendor_reply *reply);
+uint64_t transfer_bytes_out(const struct transfer *transfer);
+
+#endif

@@ -1,0 +1,295 @@
+#include "upstream/upstream_private.h"
+
+#include "base/assert.h"
+#include "upstream/lane.h"
+#include "upstream/sockets.h"
+
+/* Calls started in one turn of the loop; each costs some 15 µs, and others want their turn. */
+#define STARTS_PER_TURN 64
+/* Calls that are not sent and told so in one turn; each is a step of the engine, of some 5 µs. */
+#define ENDS_PER_TURN 256
+
+void upstream_hold_loop(struct upstream *upstream)
+{
+    const bool is_busy = upstream->active > 0 || upstream->queue.waiting > 0;
+    if (is_busy != upstream->is_held)
+        sockets_hold(upstream->sockets, is_busy);
+    upstream->is_held = is_busy;
+}
+
+void upstream_wake(struct upstream *upstream)
+{
+    if (!upstream->is_closing)
+        (void)uv_idle_start(&upstream->turn, upstream_on_turn);
+}
+
+static bool on_done(void *context, struct wire *wire, bool is_ok)
+{
+    struct upstream *upstream = context;
+    if (upstream->is_closing)
+        return false;
+    upstream->lane_hint = 0;
+    upstream_conclude(upstream, CONTAINER_OF(wire, struct transfer, wire), is_ok);
+    return !upstream->is_closing;
+}
+
+/* ---- deadlines ---------------------------------------------------------------------------- */
+
+static void on_deadline(uv_timer_t *timer);
+
+static struct transfer *first_of(struct list *deadlines)
+{
+    struct list *link = list_first(deadlines);
+    return link == NULL ? NULL : CONTAINER_OF(link, struct transfer, link);
+}
+
+/* Armed from its own firing and for a call that is due before all others, so that most calls
+ * cost no timer; firing too early is fine, too late is not. */
+static void arm_deadline(struct upstream *upstream)
+{
+    uint64_t earliest = UINT64_MAX;
+    for (int i = 0; i < DEADLINES_COUNT; i++) {
+        const struct transfer *first = first_of(&upstream->deadlines[i]);
+        if (first != NULL && first->deadline_ms < earliest)
+            earliest = first->deadline_ms;
+    }
+    upstream->armed_ms = earliest;
+    if (earliest == UINT64_MAX)
+        return;
+    const uint64_t now = uv_now(upstream->loop);
+    (void)uv_timer_start(&upstream->deadline, on_deadline, earliest > now ? earliest - now : 0, 0);
+}
+
+static void on_deadline(uv_timer_t *timer)
+{
+    struct upstream *upstream = timer->data;
+    /* docs/reliability.md 3.2: after a long pause a reply that waits in its socket counts as heard. */
+    sockets_drain(upstream->sockets);
+    for (int i = 0; i < DEADLINES_COUNT && !upstream->is_closing; i++) {
+        struct transfer *first;
+        while (!upstream->is_closing && (first = first_of(&upstream->deadlines[i])) != NULL &&
+               first->deadline_ms <= uv_now(upstream->loop)) {
+            lane_remove(first->wire.lane, &first->wire);
+            (void)on_done(upstream, &first->wire, false);
+        }
+    }
+    if (!upstream->is_closing)
+        arm_deadline(upstream);
+}
+
+/* ---- starting ----------------------------------------------------------------------------- */
+
+static uint32_t lane_room(const struct upstream *upstream, uint32_t index)
+{
+    const uint32_t before = index * LANE_ROOM;
+    const uint32_t left = upstream->connections - before;
+    return left < LANE_ROOM ? left : LANE_ROOM;
+}
+
+/* The first lane with room, so that few lanes are busy and the others stay unmade. */
+static struct lane *choose_lane(struct upstream *upstream)
+{
+    while (upstream->lane_hint < upstream->lane_count &&
+           !lane_has_room(upstream->lanes[upstream->lane_hint]))
+        upstream->lane_hint++;
+    if (upstream->lane_hint == upstream->lane_count) {
+        ASSERT(upstream->lane_count < upstream->lane_limit);
+        const struct lane_handlers handlers = {.context = upstream, .on_done = on_done};
+        upstream->lanes[upstream->lane_count] =
+            lane_new(upstream->loop, upstream->sockets, lane_room(upstream, upstream->lane_count),
+                     &handlers);
+        upstream->lane_count++;
+    }
+    return upstream->lanes[upstream->lane_hint];
+}
+
+static struct transfer *take_transfer(struct upstream *upstream)
+{
+    struct transfer *transfer = first_of(&upstream->idle);
+    if (transfer == NULL)
+        return transfer_new(&upstream->setup);
+    list_unlink(&transfer->link);
+    return transfer;
+}
+
+static struct slice action_of(const struct due_call *call)
+{
+    switch (call->kind) {
+    case CALL_SUBMIT:
+        break;
+    case CALL_POLL:
+        return SLICE_OF("get");
+    case CALL_REPORT:
+        return call->is_good ? SLICE_OF("reportgood") : SLICE_OF("reportbad");
+    case CALL_THREADS:
+        return SLICE_OF("threadsinfo");
+    case CALL_BALANCE:
+        return SLICE_OF("getbalance");
+    }
+    UNREACHABLE();
+}
+
+static int write_call(const struct upstream *upstream, const struct due_call *call,
+                      struct transfer *transfer)
+{
+    const struct slice key = slice_from(upstream->key);
+    if (call->kind == CALL_SUBMIT)
+        return vendor_write_submit(call->params, key, blob_slice(call->pingback), &transfer->body,
+                                   &transfer->content_type);
+    const struct slice id = call->task_id[0] != '\0' ? slice_from(call->task_id) : SLICE_NONE;
+    vendor_write_query(key, action_of(call), id, &transfer->body);
+    return 0;
+}
+
+static void start(struct upstream *upstream, const struct due_call *call)
+{
+    struct transfer *transfer = take_transfer(upstream);
+    transfer_reset(transfer, call->kind, call->attempt);
+    const int error = write_call(upstream, call, transfer);
+    if (error != 0) {
+        list_prepend(&upstream->idle, &transfer->link);
+        upstream_conclude_unwritable(upstream, call, error);
+        return;
+    }
+    transfer_arm(transfer);
+    const int which = call->kind == CALL_SUBMIT ? DEADLINES_SUBMIT : DEADLINES_OTHER;
+    transfer->deadline_ms = uv_now(upstream->loop) + upstream->timeout_ms[which];
+    list_append(&upstream->deadlines[which], &transfer->link);
+    if (transfer->deadline_ms < upstream->armed_ms)
+        arm_deadline(upstream);
+    upstream->active++;
+    upstream->calls++;
+    lane_add(choose_lane(upstream), &transfer->wire);
+}
+
+void upstream_settle_lanes(void *context)
+{
+    struct upstream *upstream = context;
+    for (uint32_t i = 0; i < upstream->lane_count && !upstream->is_closing; i++)
+        if (lane_is_touched(upstream->lanes[i]))
+            lane_settle(upstream->lanes[i]);
+}
+
+static void run_lanes(struct upstream *upstream)
+{
+    for (uint32_t i = 0; i < upstream->lane_count && !upstream->is_closing; i++)
+        if (lane_is_touched(upstream->lanes[i]))
+            lane_run(upstream->lanes[i]);
+}
+
+/* One turn: tell who is not sent at all, start what there is room for. Handlers may add calls
+ * meanwhile. */
+void upstream_on_turn(uv_idle_t *turn)
+{
+    struct upstream *upstream = turn->data;
+    struct due_call *call;
+    (void)uv_idle_stop(turn);
+    for (int i = 0; i < ENDS_PER_TURN && !upstream->is_closing &&
+                    (call = call_queue_take_unsent(&upstream->queue)) != NULL;
+         i++) {
+        upstream_conclude_unsent(upstream, call);
+        due_call_free(call);
+    }
+    for (int i = 0; i < STARTS_PER_TURN && upstream->active < upstream->connections &&
+                    !upstream->is_closing && (call = call_queue_take(&upstream->queue)) != NULL;
+         i++) {
+        start(upstream, call);
+        due_call_free(call);
+    }
+    if (upstream->is_closing)
+        return;
+    run_lanes(upstream);
+    const bool can_start = upstream->queue.waiting > 0 && upstream->active < upstream->connections;
+    if (can_start || !list_is_empty(&upstream->queue.unsent))
+        upstream_wake(upstream);
+    upstream_hold_loop(upstream);
+}
+
+/* ---- asking ------------------------------------------------------------------------------- */
+
+static void enqueue(struct upstream *upstream, struct due_call *take_call)
+{
+    if (upstream->is_closing) {
+        due_call_free(take_call);
+        return;
+    }
+    call_queue_add(&upstream->queue, take_call);
+    upstream_wake(upstream);
+}
+
+static void enqueue_about(struct upstream *upstream, struct due_call *take_call,
+                          struct slice task_id)
+{
+    ASSERT(task_id.len < sizeof(take_call->task_id));
+    memcpy(take_call->task_id, task_id.data, task_id.len);
+    enqueue(upstream, take_call);
+}
+
+void upstream_submit(struct upstream *upstream, attempt_id attempt, const struct blob *params,
+                     struct slice pingback)
+{
+    struct due_call *call = due_call_new(CALL_SUBMIT, attempt);
+    call->params =
+        blob_ref((struct blob *)(uintptr_t)params); /* only its count of references changes */
+    call->pingback = slice_is_given(pingback) ? blob_new(pingback) : NULL;
+    enqueue(upstream, call);
+}
+
+void upstream_poll(struct upstream *upstream, attempt_id attempt, struct slice task_id)
+{
+    enqueue_about(upstream, due_call_new(CALL_POLL, attempt), task_id);
+}
+
+void upstream_withdraw(struct upstream *upstream, attempt_id attempt, bool is_poll)
+{
+    const enum call_kind kind = is_poll ? CALL_POLL : CALL_SUBMIT;
+    if (!upstream->is_closing && call_queue_withdraw(&upstream->queue, kind, attempt))
+        upstream_wake(upstream);
+}
+
+void upstream_report(struct upstream *upstream, struct slice task_id, bool is_good)
+{
+    struct due_call *call = due_call_new(CALL_REPORT, 0);
+    call->is_good = is_good;
+    enqueue_about(upstream, call, task_id);
+}
+
+void upstream_probe(struct upstream *upstream, enum probe probe)
+{
+    enqueue(upstream, due_call_new(probe == PROBE_THREADS ? CALL_THREADS : CALL_BALANCE, 0));
+}
+
+void upstream_withdraw_submits(struct upstream *upstream)
+{
+    const struct list *first;
+    while (!upstream->is_closing && (first = list_first(&upstream->queue.submits)) != NULL)
+        upstream_withdraw(upstream, CONTAINER_OF(first, const struct due_call, link)->attempt,
+                          false);
+}
+
+void upstream_each_waiting_submit(const struct upstream *upstream,
+                                  void (*see)(void *context, attempt_id attempt), void *context)
+{
+    LIST_FOR_EACH(link, &upstream->queue.submits)
+        see(context, CONTAINER_OF(link, const struct due_call, link)->attempt);
+    LIST_FOR_EACH(link, &upstream->queue.unsent) {
+        const struct due_call *call = CONTAINER_OF(link, const struct due_call, link);
+        if (call->kind == CALL_SUBMIT)
+            see(context, call->attempt);
+    }
+}
+
+void upstream_counters(const struct upstream *upstream, struct upstream_counters *counters)
+{
+    *counters = (struct upstream_counters){
+        .calls = upstream->calls,
+        .errors = upstream->errors,
+        .connections_opened = sockets_opened(upstream->sockets),
+        .bytes_in = upstream->bytes_in,
+        .bytes_out = upstream->bytes_out,
+        .epoll_ctl = sockets_epoll_calls(upstream->sockets),
+        .active = upstream->active,
+        .waiting = upstream->queue.waiting,
+        .lanes = upstream->lane_count,
+    };
+}

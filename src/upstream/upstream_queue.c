@@ -1,0 +1,118 @@
+#include "upstream/upstream_queue.h"
+
+#include "base/assert.h"
+
+#include <stdlib.h>
+
+void call_queue_init(struct call_queue *queue, uint32_t limit, const uint64_t secret[2])
+{
+    *queue = (struct call_queue){.limit = limit};
+    table_init(&queue->by_attempt, limit, secret);
+    list_init(&queue->unsent);
+    list_init(&queue->submits);
+    list_init(&queue->others);
+}
+
+struct due_call *due_call_new(enum call_kind kind, attempt_id attempt)
+{
+    struct due_call *call = calloc(1, sizeof(*call));
+    ASSERT(call != NULL);
+    list_init(&call->link);
+    call->kind = kind;
+    call->attempt = attempt;
+    return call;
+}
+
+void due_call_free(struct due_call *call)
+{
+    list_unlink(&call->link);
+    blob_unref(call->params);
+    blob_unref(call->pingback);
+    free(call);
+}
+
+static struct due_call *take_first(struct list *list)
+{
+    struct list *link = list_first(list);
+    if (link == NULL)
+        return NULL;
+    list_unlink(link);
+    return CONTAINER_OF(link, struct due_call, link);
+}
+
+void call_queue_close(struct call_queue *queue)
+{
+    struct due_call *call;
+    while ((call = call_queue_take_unsent(queue)) != NULL)
+        due_call_free(call);
+    while ((call = call_queue_take(queue)) != NULL)
+        due_call_free(call);
+    table_close(&queue->by_attempt);
+}
+
+/* ---- waiting ------------------------------------------------------------------------------ */
+
+static bool can_be_withdrawn(enum call_kind kind)
+{
+    return kind == CALL_SUBMIT || kind == CALL_POLL;
+}
+
+/* An attempt's submit and its poll may wait at the same time, but never two of a kind. */
+static struct key key_of(enum call_kind kind, attempt_id attempt)
+{
+    struct key key = key_from_u64(attempt);
+    key.bytes[KEY_BYTES - 1] = kind == CALL_POLL;
+    return key;
+}
+
+void call_queue_add(struct call_queue *queue, struct due_call *take_call)
+{
+    if (queue->waiting >= queue->limit) {
+        take_call->is_refused = true;
+        list_append(&queue->unsent, &take_call->link);
+        return;
+    }
+    queue->waiting++;
+    if (can_be_withdrawn(take_call->kind)) {
+        take_call->node.key = key_of(take_call->kind, take_call->attempt);
+        table_insert(&queue->by_attempt, &take_call->node);
+    }
+    list_append(take_call->kind == CALL_SUBMIT ? &queue->submits : &queue->others,
+                &take_call->link);
+}
+
+struct due_call *call_queue_take_unsent(struct call_queue *queue)
+{
+    return take_first(&queue->unsent);
+}
+
+static void stop_waiting(struct call_queue *queue, struct due_call *call)
+{
+    queue->waiting--;
+    if (can_be_withdrawn(call->kind))
+        table_remove(&queue->by_attempt, &call->node);
+}
+
+bool call_queue_withdraw(struct call_queue *queue, enum call_kind kind, attempt_id attempt)
+{
+    const struct key key = key_of(kind, attempt);
+    struct table_node *node = table_find(&queue->by_attempt, &key);
+    if (node == NULL)
+        return false;
+    struct due_call *call = CONTAINER_OF(node, struct due_call, node);
+    stop_waiting(queue, call);
+    call->is_withdrawn = true;
+    list_unlink(&call->link);
+    list_append(&queue->unsent, &call->link);
+    return true;
+}
+
+struct due_call *call_queue_take(struct call_queue *queue)
+{
+    struct due_call *call = take_first(&queue->submits);
+    if (call == NULL)
+        call = take_first(&queue->others);
+    if (call != NULL)
+        stop_waiting(queue, call);
+    return call;
+}

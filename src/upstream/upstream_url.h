@@ -1,0 +1,18 @@
+/* The vendor's address: whether we may use it, and the two addresses we call. */
+#ifndef SOLVEGATE_UPSTREAM_UPSTREAM_URL_H
+#define SOLVEGATE_UPSTREAM_UPSTREAM_URL_H
+
+#include "base/buf.h"
+#include "base/err.h"
+
+struct upstream_url {
+    char *submit, *query;  /* owned by the caller afterwards: URL/in.php and URL/res.php */
+    const char *scheme;    /* "http" or "https" */
+    bool must_be_loopback; /* plain HTTP, allowed only because the host is loopback */
+};
+
+/* 0, or ERR_INVALID with a sentence in mistake. */
+int upstream_url_read(struct upstream_url *url, const char *text, bool allow_plain_http,
+                      struct buf *mistake) MUST_CHECK;
+
+#endif
