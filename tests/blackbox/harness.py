@@ -20,9 +20,9 @@ import http.client
 import json
 import os
 import re
+import select
 import signal
 import socket
-import struct
 import subprocess
 import sys
 import tempfile
@@ -31,8 +31,10 @@ import time
 import traceback
 import urllib.parse
 
+# Tests import all of it from here.
+from http_talk import TIMEOUT, Raw, Response, get, http_request, multipart, post_form, raw  # noqa: F401
+
 KEY = "0123456789abcdef0123456789abcdef"
-TIMEOUT = float(os.environ.get("TEST_TIMEOUT", "30"))  # of any single wait; sanitizers are slow, machines are busy
 # A script's background job is born with it ignored, and so would be every program that a test starts and interrupts.
 signal.signal(signal.SIGINT, signal.default_int_handler)
 
@@ -71,161 +73,6 @@ def wait_until(condition, what="the condition", timeout=TIMEOUT):
         time.sleep(0.005)
 
 
-# --- HTTP -----------------------------------------------------------------------------------------
-
-
-class Response:
-    def __init__(self, status, headers, body):
-        self.status = status
-        self.headers = headers  # names in lower case; of several the last
-        self.body = body
-
-    @property
-    def text(self):
-        return self.body.decode("utf-8", "replace")
-
-    def json(self):
-        try:
-            return json.loads(self.body)
-        except ValueError:
-            raise AssertionError(f"not JSON: HTTP {self.status} {self.body[:300]!r}") from None
-
-    def __repr__(self):
-        return f"<HTTP {self.status} {self.body[:200]!r}>"
-
-
-def http_request(url, method=None, body=None, headers=None, query=None, timeout=TIMEOUT):
-    """One call on a fresh connection. A dict for a body is sent as JSON; query is a dict, too."""
-    parts = urllib.parse.urlsplit(url)
-    target = parts.path or "/"
-    query = "&".join(filter(None, [parts.query, urllib.parse.urlencode(query or {})]))
-    if query:
-        target += "?" + query
-    headers = dict(headers or {})
-    if isinstance(body, (dict, list)):
-        body = json.dumps(body).encode()
-        headers.setdefault("Content-Type", "application/json")
-    elif isinstance(body, str):
-        body = body.encode()
-    connection = http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)
-    try:
-        connection.request(method or ("GET" if body is None else "POST"), target, body, headers)
-        reply = connection.getresponse()
-        names = {name.lower(): value for name, value in reply.getheaders()}
-        return Response(reply.status, names, reply.read())
-    finally:
-        connection.close()
-
-
-def get(url, /, **query):
-    return http_request(url, "GET", query=query)
-
-
-def post_form(url, params, headers=None):
-    headers = {"Content-Type": "application/x-www-form-urlencoded", **(headers or {})}
-    return http_request(url, "POST", urllib.parse.urlencode(params), headers)
-
-
-def multipart(fields, boundary="----harness"):
-    """Body and content type; a field is (name, text), or (name, filename, bytes) for a file."""
-    out = b""
-    for field in fields:
-        out += f'--{boundary}\r\nContent-Disposition: form-data; name="{field[0]}"'.encode()
-        if len(field) == 3:
-            out += f'; filename="{field[1]}"\r\nContent-Type: application/octet-stream'.encode()
-        value = field[-1]
-        out += b"\r\n\r\n" + (value if isinstance(value, bytes) else value.encode()) + b"\r\n"
-    out += f"--{boundary}--\r\n".encode()
-    return out, f"multipart/form-data; boundary={boundary}"
-
-
-class Raw:
-    """A socket on which a test decides every byte."""
-
-    def __init__(self, port, host="127.0.0.1", timeout=TIMEOUT):
-        self.socket = socket.create_connection((host, port), timeout=timeout)
-        self.socket.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.buffer = b""
-
-    def __enter__(self):
-        return self
-
-    def __exit__(self, *_):
-        self.close()
-
-    def send(self, data):
-        self.socket.sendall(data if isinstance(data, bytes) else data.encode())
-        return self
-
-    def fill(self):
-        """Reads once: True for bytes, False for the end; a reset raises ConnectionResetError."""
-        data = self.socket.recv(65536)
-        self.buffer += data
-        return bool(data)
-
-    def reply(self):
-        """The next reply; a body without a length runs to the end. Interim replies are returned, too."""
-        while b"\r\n\r\n" not in self.buffer:
-            if not self.fill():
-                raise EOFError(f"connection closed after {self.buffer!r}")
-        head, self.buffer = self.buffer.split(b"\r\n\r\n", 1)
-        lines = head.decode("latin-1").split("\r\n")
-        headers = {}
-        for line in lines[1:]:
-            name, _, value = line.partition(":")
-            headers[name.lower()] = value.strip()
-        status = int(lines[0].split(" ")[1])
-        length = 0 if status < 200 or status == 204 else headers.get("content-length")
-        while length is None and self.fill():
-            pass
-        length = len(self.buffer) if length is None else int(length)
-        while len(self.buffer) < length:
-            if not self.fill():
-                raise EOFError(f"body ends after {len(self.buffer)} of {length} bytes: {self.buffer!r}")
-        body, self.buffer = self.buffer[:length], self.buffer[length:]
-        return Response(status, headers, body)
-
-    def rest(self):
-        """Everything up to the end of the connection."""
-        while self.fill():
-            pass
-        data, self.buffer = self.buffer, b""
-        return data
-
-    def ending(self):
-        """How it ends without any more bytes: "fin" or "reset"."""
-        try:
-            data = self.rest()
-        except ConnectionResetError:
-            return "reset"
-        return "fin" if not data else f"bytes {data!r}"
-
-    def is_silent(self, seconds):
-        """True if nothing comes for that long, not even an end."""
-        self.socket.settimeout(seconds)
-        try:
-            self.socket.recv(1, socket.MSG_PEEK)
-            return False
-        except (socket.timeout, TimeoutError):
-            return True
-        finally:
-            self.socket.settimeout(TIMEOUT)
-
-    def reset(self):
-        """Closes with RST."""
-        self.socket.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
-        self.close()
-
-    def close(self):
-        self.socket.close()
-
-
-def raw(port, data, timeout=TIMEOUT):
-    """Sends the bytes and returns everything up to the end of the connection."""
-    with Raw(port, timeout=timeout) as connection:
-        return connection.send(data).rest()
-
-
 # --- programs -------------------------------------------------------------------------------------
 
 _running = []
@@ -236,6 +83,31 @@ def binary(variable):
     if not path:
         raise Skip(f"{variable} does not name the program")
     return path
+
+
+class _Stream:
+    """One output pipe of a program; its whole lines are appended to the given lists."""
+
+    def __init__(self, pipe, *lists):
+        self.pipe = pipe
+        self.lists = lists
+        self.is_open = True
+        self.rest = b""
+        os.set_blocking(pipe.fileno(), False)
+
+    def drain(self):
+        """Reads what is in the pipe now, without waiting for more."""
+        while self.is_open:
+            data = self.pipe.read(65536)
+            if data is None:
+                return
+            *lines, self.rest = (self.rest + data).split(b"\n")
+            if not data:
+                self.is_open = False
+                lines, self.rest = [self.rest] if self.rest else [], b""
+            for line in lines:
+                for kept in self.lists:
+                    kept.append(line.decode("utf-8", "replace"))
 
 
 class Program:
@@ -259,13 +131,12 @@ class Program:
     def start(self):
         self._lines = []  # of stdout and stderr as they came
         self._errors = []
-        self._open_streams = 2
         self._changed = threading.Condition()
         self.process = subprocess.Popen(self.command(), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
-                                        stderr=subprocess.PIPE, env=self.env)
+                                        stderr=subprocess.PIPE, env=self.env, bufsize=0)
         _running.append(self)
-        self._readers = [threading.Thread(target=self._read, args=arguments, daemon=True)
-                         for arguments in ((self.process.stdout, None), (self.process.stderr, self._errors))]
+        self._streams = [_Stream(self.process.stdout, self._lines), _Stream(self.process.stderr, self._lines, self._errors)]
+        self._readers = [threading.Thread(target=self._read, args=(stream,), daemon=True) for stream in self._streams]
         for reader in self._readers:
             reader.start()
         self.ready_line = self.wait_line(self.ready)
@@ -273,23 +144,26 @@ class Program:
         self.port = urllib.parse.urlsplit(self.url).port
         return self
 
-    def _read(self, stream, copies):
-        for line in stream:
-            text = line.decode("utf-8", "replace").rstrip("\n")
+    def _read(self, stream):
+        """Keeps the pipe from filling up, and wakes whoever waits for a line."""
+        poll = select.poll()  # select() knows no descriptors beyond 1023
+        poll.register(stream.pipe, select.POLLIN)
+        while stream.is_open:
+            poll.poll()
             with self._changed:
-                self._lines.append(text)
-                if copies is not None:
-                    copies.append(text)
-                self._changed.notify_all()
-        with self._changed:
-            self._open_streams -= 1
-            self._changed.notify_all()
+                self._drain()
+
+    def _drain(self):
+        """Takes what the program has written up to now. Call it with the lock held."""
+        for stream in self._streams:
+            stream.drain()
+        self._changed.notify_all()
 
     def wait_line(self, pattern, timeout=TIMEOUT):
         """The first line on stdout or stderr that matches, now or to come."""
         def found():
             match = next((line for line in self._lines if re.search(pattern, line)), None)
-            return match if match is not None else self._open_streams == 0
+            return match if match is not None else not any(stream.is_open for stream in self._streams)
 
         with self._changed:
             result = self._changed.wait_for(found, timeout)
@@ -299,9 +173,20 @@ class Program:
         raise AssertionError(f"{self.command()[0]} {how} printing /{pattern}/:\n{self.stderr()}")
 
     def stderr(self):
-        """What it has said on stderr so far."""
+        """What it has said on stderr so far.
+
+        Both programs write a line before they answer the call that it is about, so the lines of every call that was
+        answered are here. Leaving the reading to the threads would lose the last of them on a busy machine.
+        """
         with self._changed:
+            self._drain()
             return "\n".join(self._errors)
+
+    def output(self):
+        """What it has said on stdout and stderr so far, line by line."""
+        with self._changed:
+            self._drain()
+            return list(self._lines)
 
     def wait_stderr(self, count):
         """Its stderr once there are that many lines."""

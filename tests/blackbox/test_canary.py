@@ -59,7 +59,7 @@ class CanaryWorld(StoreWorld):
 
     def end_life(self):
         """What this life of the gateway said is kept; a new one may begin."""
-        self.heard.append(("\n".join(self.gate._lines), self.gate.stderr()))  # stdout is only in the former
+        self.heard.append(("\n".join(self.gate.output()), self.gate.stderr()))  # stdout is only in the former
 
     def collect_vendor(self):
         """Tokens and nonces are made underway: the vendor's ledger knows them."""

@@ -398,7 +398,7 @@ def what_cannot_be_listened_on_is_named():
         wrong = ["127.0.0.1", "127.0.0.1:70000", "127.0.0.1:x", "localhost:1", "[::1]", "::1:80", "[::1:80", "", "unix:",
                  "unix:" + "x" * 200, "unix:" + path, "unix:/no/such/folder/x", "192.0.2.1:1"]
         with Echo(*wrong) as echo:
-            wait_until(lambda: sum("failed" in (line or "") for line in echo._lines) == len(wrong), "all to fail")
+            wait_until(lambda: sum("failed" in line for line in echo.output()) == len(wrong), "all to fail")
             contains(echo.wait_line("70000"), "cannot listen on 127.0.0.1:70000: invalid argument")
             equal(echo.ask("/plain"), "ok")
         with open(path, encoding="ascii") as file:

@@ -280,7 +280,7 @@ def no_secret_shows_in_logs_metrics_or_answers_at_any_level():
         pid = world.gate.process.pid
         shown.append(open(f"/proc/{pid}/cmdline").read())
         world.gate.stop()
-        shown.append("\n".join(world.gate._lines))
+        shown.append("\n".join(world.gate.output()))
         contains(shown[-1], "level=debug event=submitted", "the log")
     for name, secret in secrets.items():
         for text in shown:

@@ -77,6 +77,15 @@ def the_log_has_one_line_per_call_without_keys_or_tokens():
         check(KEY not in sim.stderr() and token not in sim.stderr(), "the log tells a secret")
 
 
+@test
+def the_log_has_the_line_of_every_call_that_was_answered():
+    # Also when the threads that read its output get no turn, as on a busy machine: here we hold their lock.
+    with Sim("--log") as sim, sim._changed:
+        for count in range(1, 11):
+            get(sim.url + "/")
+            equal(len(sim.stderr().splitlines()), count, "lines")
+
+
 # --- encodings ------------------------------------------------------------------------------------
 
 

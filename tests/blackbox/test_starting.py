@@ -44,7 +44,7 @@ def connect(world):
 
 
 def is_ready(world):
-    return any("ready on" in line for line in world.gate._lines)
+    return any("ready on" in line for line in world.gate.output())
 
 
 @test
