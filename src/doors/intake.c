@@ -25,10 +25,15 @@ static bool fail(struct mistake *mistake, uint16_t status, const char *code, con
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-static bool fail_params(const struct gate *gate, int err, struct mistake *mistake)
+/* Too many bytes can only be an image, unless nobody sends one here; too many parameters are a mistake. */
+static bool fail_params(const struct gate *gate, const struct http_request *request, int err,
+                        struct mistake *mistake)
 {
+    const bool is_image =
+        gate->params.is_too_long && !slice_equals(request->path, SLICE_OF("/res.php"));
     if (err == ERR_FULL)
-        return fail(mistake, 413, "too_large", "ERROR_TOO_BIG_CAPTCHA_FILESIZE",
+        return fail(mistake, 413, "too_large",
+                    is_image ? "ERROR_TOO_BIG_CAPTCHA_FILESIZE" : "ERROR_BAD_PARAMETERS",
                     gate->params.mistake);
     return fail(mistake, 400, "malformed_body", "ERROR_BAD_PARAMETERS", gate->params.mistake);
 }
@@ -41,7 +46,7 @@ bool intake_read(struct gate *gate, const struct http_request *request, struct m
         err = params_add_form(&gate->params, request->query);
     if (err == 0 && request->body.len > 0)
         err = params_add_body(&gate->params, request->content_type, request->body);
-    return err == 0 || fail_params(gate, err, mistake);
+    return err == 0 || fail_params(gate, request, err, mistake);
 }
 
 bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_id *client,

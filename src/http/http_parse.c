@@ -141,6 +141,13 @@ static bool check_framing(struct http_parse *parse, size_t raw_at)
            http_guard_refuse(parse, 400, "too much chunk framing");
 }
 
+/* Said before a byte of the chunk is there: it may never come. Its refusal is feed_chunks', which knows the place. */
+static int on_chunk_header(llhttp_t *llhttp)
+{
+    const struct http_parse *parse = parse_of(llhttp);
+    return llhttp->content_length > parse->limits->body_bytes - parse->body_bytes ? HPE_USER : 0;
+}
+
 /* Chunks lie apart by their framing; joined, the body is one slice like any other. */
 static int on_body(llhttp_t *llhttp, const char *at, size_t len)
 {
@@ -170,6 +177,7 @@ static const llhttp_settings_t settings = {
     .on_header_value = on_value,
     .on_header_value_complete = on_value_complete,
     .on_headers_complete = on_headers_complete,
+    .on_chunk_header = on_chunk_header,
     .on_body = on_body,
     .on_message_complete = on_message_complete,
 };
@@ -181,8 +189,17 @@ void http_parse_start(struct http_parse *parse, const struct http_limits *limits
     llhttp_init(&parse->llhttp, HTTP_REQUEST, &settings);
 }
 
-static enum http_parsed fail(struct http_parse *parse)
+/* llhttp stops at the first digit that its 64 bits do not hold; what it has read by then is too large already. */
+static bool is_length_overflow(const struct http_parse *parse, enum llhttp_errno err)
 {
+    return (err == HPE_INVALID_CONTENT_LENGTH || err == HPE_INVALID_CHUNK_SIZE) &&
+           parse->llhttp.content_length > parse->limits->body_bytes;
+}
+
+static enum http_parsed fail(struct http_parse *parse, enum llhttp_errno err)
+{
+    if (err == HPE_CB_CHUNK_HEADER || is_length_overflow(parse, err))
+        (void)http_guard_refuse(parse, 413, "the body is too large");
     const char *reason = llhttp_get_error_reason(&parse->llhttp);
     (void)http_guard_refuse(parse, 400, reason == NULL || *reason == '\0' ? "malformed" : reason);
     return HTTP_PARSED_BAD;
@@ -204,12 +221,12 @@ static enum http_parsed feed_chunks(struct http_parse *parse, char *base, size_t
 {
     const enum llhttp_errno err =
         llhttp_execute(&parse->llhttp, base + parse->fed, *len - parse->fed);
-    if (err != HPE_OK && err != HPE_PAUSED)
-        return fail(parse);
     const size_t end = err == HPE_OK ? *len : (size_t)(llhttp_get_error_pos(&parse->llhttp) - base);
     parse->raw += end - parse->fed;
     if (!check_framing(parse, parse->raw))
         return HTTP_PARSED_BAD;
+    if (err != HPE_OK && err != HPE_PAUSED)
+        return fail(parse, err);
     if (err == HPE_PAUSED) {
         *len = end;
         return HTTP_PARSED_WHOLE;
@@ -232,7 +249,7 @@ static enum http_parsed feed_head(struct http_parse *parse, char *base, size_t *
         return HTTP_PARSED_BAD;
     }
     if (err != HPE_PAUSED)
-        return fail(parse);
+        return fail(parse, err);
     parse->head_bytes = (uint32_t)(llhttp_get_error_pos(&parse->llhttp) - base);
     parse->fed = parse->head_bytes;
     if (!http_guard_head(parse))

@@ -72,7 +72,7 @@ static int add_pair(struct params *params, struct slice pair, bool is_plain)
     /* What needs no decoding keeps pointing into the caller's bytes. */
     if (!is_plain) {
         if (params_reserve(params, pair.len) == NULL)
-            return params_fail(params, ERR_FULL, "the parameters are too long");
+            return params_fail_length(params);
         item.name = decode(params, item.name);
         item.value = decode(params, item.value);
     }

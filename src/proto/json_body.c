@@ -12,7 +12,7 @@
 
 static int refuse_too_long(struct params *params)
 {
-    return params_fail(params, ERR_FULL, "the parameters are too long");
+    return params_fail_length(params);
 }
 
 /* One in the lowest bit of each byte of word that is zero; a byte above such a one may be

@@ -160,7 +160,7 @@ static int read_disposition(struct reader *reader, struct slice value, struct pa
         return params_fail(params, ERR_INVALID, "part %u has no name", reader->part);
     /* One reservation for both, so that the second does not move the first. */
     if (params_reserve(params, name.value.len + filename.value.len) == NULL)
-        return params_fail(params, ERR_FULL, "the parameters are too long");
+        return params_fail_length(params);
     item->name = unescape(params, &name);
     item->filename = unescape(params, &filename);
     return 0;

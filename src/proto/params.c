@@ -20,6 +20,7 @@ void params_init(struct params *params, size_t cap)
     ASSERT(cap < SIZE_MAX / (4 * JSON_ROOM_FACTOR));
     params->count = 0;
     params->mistake[0] = '\0';
+    params->is_too_long = false;
     /* The JSON reader wants four bytes of padding behind the text, which are not decoded bytes. */
     buf_init(&params->arena, cap + JSON_ROOM_SPARE);
     buf_init(&params->json_room, cap * JSON_ROOM_FACTOR + JSON_ROOM_SPARE);
@@ -36,6 +37,7 @@ void params_reset(struct params *params)
 {
     params->count = 0;
     params->mistake[0] = '\0';
+    params->is_too_long = false;
     buf_reset(&params->arena);
     buf_reset(&params->json_room);
     if (params->json_room.room > JSON_ROOM_KEPT)
@@ -49,6 +51,12 @@ int params_fail(struct params *params, int code, const char *format, ...)
     (void)vsnprintf(params->mistake, sizeof(params->mistake), format, args);
     va_end(args);
     return code;
+}
+
+int params_fail_length(struct params *params)
+{
+    params->is_too_long = true;
+    return params_fail(params, ERR_FULL, "the parameters are too long");
 }
 
 const char *params_quote(struct slice bytes, char out[PARAMS_QUOTE_MAX])

@@ -27,6 +27,7 @@ struct params {
     struct buf arena;     /* decoded bytes; values point here or into the caller's bytes */
     struct buf json_room; /* working memory of the JSON reader, empty between calls */
     char mistake[160];    /* what was wrong, for a person, after an error */
+    bool is_too_long;     /* after ERR_FULL: too many bytes, not too many parameters or values */
 };
 
 /* Decoded bytes beyond cap are refused with ERR_FULL. */

@@ -11,6 +11,9 @@
 int params_fail(struct params *params, int code, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
+/* The same for decoded bytes beyond the cap. */
+int params_fail_length(struct params *params);
+
 /* A stranger's bytes made fit for a sentence: cut to 40, everything unprintable becomes '?'. */
 const char *params_quote(struct slice bytes, char out[PARAMS_QUOTE_MAX]);
 

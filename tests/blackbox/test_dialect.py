@@ -3,6 +3,7 @@
 import base64
 import json
 import time
+import urllib.parse
 
 from gateway import ALICE, BOB, PAGE, World, clients, with_defaults
 from harness import KEY, Raw, check, contains, equal, get, http_request, multipart, post_form, run, test, wait_until
@@ -184,6 +185,9 @@ def what_is_too_large_is_said_in_the_vendors_words():
         ("POST /in.php?json=1", form + "\r\nContent-Length: 3000000", {"status": 0, "request": big}),
         ("POST /in.php", "Content-Type: application/json\r\nContent-Length: 3000000", {"status": 0, "request": big}),
         ("POST /solve.php", form + "\r\nContent-Length: 3000000", big),
+        ("POST /in.php", form + "\r\nContent-Length: 99999999999999999999", big),
+        ("POST /solve.php?json=1", form + "\r\nContent-Length: 18446744073709551616", {"status": 0, "request": big}),
+        ("POST /res.php", form + "\r\nContent-Length: " + "9" * 40, "ERROR_BAD_PARAMETERS"),
         ("POST /in.php", wide, "ERROR_BAD_PARAMETERS"),
         ("GET /res.php?json=1&action=get&id=1", wide, {"status": 0, "request": "ERROR_BAD_PARAMETERS"}),
     ]
@@ -207,7 +211,27 @@ def what_is_too_large_is_said_in_the_vendors_words():
             raw.send(b"b" * 0x200000 + b"\r\n10\r\n" + b"b" * 16)
             reply = raw.reply()
             equal((reply.status, reply.text), (200, big), "chunks")
+        for size in ("200001", "7fffffffffffffff", "ffffffffffffffff", "FFFFFFFFFFFFFFFFF"):
+            with Raw(world.port) as raw:  # before a byte of it is there
+                raw.send(f"POST /in.php HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n{size}\r\n")
+                reply = raw.reply()
+                equal((reply.status, reply.text), (200, big), f"a chunk of {size}")
         equal(world.submit().status, 200, "it goes on")
+
+
+@test
+def too_many_parameters_are_not_called_a_large_image():
+    pairs = {f"p{i}": "v" for i in range(9999)}
+    form = urllib.parse.urlencode(pairs)
+    parts = "".join(f'--B\r\nContent-Disposition: form-data; name="{name}"\r\n\r\nv\r\n' for name in pairs) + "--B--\r\n"
+    with World() as world:
+        for path in ("/in.php", "/solve.php", "/res.php"):
+            for kind, body in (("application/x-www-form-urlencoded", form), ("application/json", json.dumps(pairs)),
+                               ("multipart/form-data; boundary=B", parts)):
+                reply = http_request(world.url + path, "POST", body, {"Content-Type": kind})
+                equal((reply.status, reply.text), (200, "ERROR_BAD_PARAMETERS"), f"{path} {kind}")
+        reply = http_request(world.url + "/v1/solves", "POST", json.dumps(pairs), {"Content-Type": "application/json"})
+        equal((reply.status, reply.json()["code"]), (413, "too_large"))
 
 
 @test
