@@ -137,7 +137,7 @@ def the_manual_of_the_simulator_says_what_its_help_says():
     for name, value, about in rows:
         contains(text, words(f"{name}{value} {about}"))
     # The options that it understands are a table of their own, in its source.
-    with open(os.path.join(HERE, "..", "..", "bench", "sim", "options.c"), encoding="utf-8") as file:
+    with open(os.path.join(HERE, "..", "..", "src", "sim", "options.c"), encoding="utf-8") as file:
         understood = set(re.findall(r'^    \{"(--[\w-]+)", set_', file.read(), re.MULTILINE))
     equal({name.split(", ")[-1] for name, _, _ in rows}, understood, "options in --help")
     for fault in ("submit-lost-reset", "callback-forged"):

@@ -3,6 +3,7 @@
 import os
 import tempfile
 
+import documents
 import layers
 import shape
 import tap
@@ -46,15 +47,24 @@ CASES = [
     (shape.registration, {"tests/unit/meson.build": "test('a', exe, suite: 'unit')\n"},
      {"tests/unit/meson.build": "test('a', exe, suite: 'unit', protocol: 'tap')\n"}),
     (shape.registration, {"tests/unit/meson.build": "test('a', exe,\n  protocol: 'tap')\n"}, {}),
-    (shape.documents, {"README.md": "see `src/gone.c`\n"}, {"README.md": "see `src/a.c`, `bench/NAME`\n", "src/a.c": ""}),
-    (shape.documents, {"README.md": "see [it](gone" ".md)\n"}, {"README.md": "see [it](https://example.com/x)\n"}),
-    (shape.documents, {"README.md": "see [it](gone" ".md#part)\n"}, {"README.md": "see [it](docs/a" ".md#part)\n", "docs/a" ".md": ""}),
-    (shape.documents, {"docs/a" ".md": "see [it](docs/a" ".md)\n"}, {"docs/a" ".md": "see [it](a" ".md), [that](../src/a.c)\n", "src/a.c": ""}),
-    (shape.documents, {"docs/a" ".md": "see `tests/gone.c`\n"}, {"docs/a" ".md": "see `src/a.c`\n", "src/a.c": ""}),
-    (shape.documents, {"README.md": "src/gone/   the room that was\n"}, {}),
-    (shape.citations, {"src/a.c": "/* GONE" ".md says so. */\n"}, {"src/a.c": "/* README.md says so. */\n", "README.md": ""}),
-    (shape.citations, {"tests/a.py": "# docs/gone" ".md\n"}, {"tests/a.py": "# docs/a" ".md, a" ".md\n", "docs/a" ".md": ""}),
-    (shape.citations, {"bench/a.h": "/* docs/a" ".md 5.2 */\n", "docs/a" ".md": "### 5.1 One\n"},
+    (documents.documents, {"README.md": "see `src/gone.c`\n"}, {"README.md": "see `src/a.c`, `bench/NAME`\n", "src/a.c": ""}),
+    (documents.documents, {"README.md": "see [it](gone" ".md)\n"}, {"README.md": "see [it](https://example.com/x)\n"}),
+    (documents.documents, {"README.md": "see [it](gone" ".md#part)\n"}, {"README.md": "see [it](docs/a" ".md#part)\n", "docs/a" ".md": "# Part\n"}),
+    (documents.documents, {"docs/a" ".md": "see [it](docs/a" ".md)\n"}, {"docs/a" ".md": "see [it](a" ".md), [that](../src/a.c)\n", "src/a.c": ""}),
+    (documents.documents, {"docs/a" ".md": "see `tests/gone.c`\n"}, {"docs/a" ".md": "see `src/a.c`\n", "src/a.c": ""}),
+    (documents.documents, {"README.md": "src/gone/   the room that was\n"}, {}),
+    (documents.documents, {"bench/peers/a" ".md": "see [it](gone.js)\n"}, {"bench/peers/a" ".md": "see [it](b.js)\n", "bench/peers/b.js": ""}),
+    (documents.documents, {"README.md": "see [it](docs/a" ".md#gone)\n", "docs/a" ".md": "# One\n"},
+     {"README.md": "see [it](docs/a" ".md#one-2s), [here](#in-short)\n## In short\n", "docs/a" ".md": "## One: `2s`\n"}),
+    (documents.documents, {"README.md": "see [it](#gone)\n```\n# gone\n```\n"}, {}),
+    (documents.code_paths, {"src/a.c": "/* As src/gone/b.c does. */\n"}, {"src/a.c": "/* As src/a.c and tests/*.c do; build/src/b.c. */\n"}),
+    (documents.code_paths, {"tests/a.py": "# What bench/gone does.\n"}, {"tests/a.py": "# bench/NAME, bench/report/x\n"}),
+    (documents.readme, {"README.md": "\n" * 131}, {"README.md": "\n" * 130}),
+    (documents.citations, {"src/a.c": "/* GONE" ".md says so. */\n"}, {"src/a.c": "/* README.md says so. */\n", "README.md": ""}),
+    (documents.citations, {"dev": "# docs/gone" ".md\n"}, {"dev": "# docs/a" ".md\n", "docs/a" ".md": ""}),
+    (documents.citations, {"docs/b" ".md": "see a" ".md 2\n", "docs/a" ".md": "# 1 One\n"}, {"docs/b" ".md": "see a" ".md 1\n", "docs/a" ".md": "# 1 One\n"}),
+    (documents.citations, {"tests/a.py": "# docs/gone" ".md\n"}, {"tests/a.py": "# docs/a" ".md, a" ".md\n", "docs/a" ".md": ""}),
+    (documents.citations, {"bench/a.h": "/* docs/a" ".md 5.2 */\n", "docs/a" ".md": "### 5.1 One\n"},
      {"bench/a.h": "/* docs/a" ".md 5.1, docs/a" ".md threat 12 */\n", "docs/a" ".md": "### 5.1 One\n"}),
 ]
 
@@ -75,7 +85,7 @@ def main():
         if not problems_of(rule, bad):
             complaints.append(f"did not notice {bad}")
         report.case(f"{rule.__module__}.{rule.__name__} notices {next(iter(bad))}: {next(iter(bad.values()))[:40]!r}", complaints)
-    untested = [rule.__doc__ for rule in layers.RULES + words.RULES + shape.RULES if rule not in {case[0] for case in CASES}]
+    untested = [rule.__doc__ for rule in layers.RULES + words.RULES + shape.RULES + documents.RULES if rule not in {case[0] for case in CASES}]
     report.case("every rule is tried here", untested)
     report.finish()
 

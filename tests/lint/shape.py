@@ -1,5 +1,4 @@
-"""Sizes and forms: how long functions and files are, how headers begin, how tests are registered, what docs name."""
-import os
+"""Sizes and forms: how long functions and files are, how headers begin, how tests are registered."""
 import re
 import statistics
 
@@ -14,13 +13,6 @@ LONG_FUNCTIONS = {}
 GUARD = re.compile(r"^#ifndef (\w+)\n#define (\w+)\n", re.MULTILINE)
 SIGNATURE_NAME = re.compile(r"\b(\w+)\s*\(")
 TEST_CALL = re.compile(r"^[ \t]*test\((.*?)\n?\)[ \t]*$", re.MULTILINE | re.DOTALL)
-DOC_PATH = re.compile(r"`((?:src|include|tests|bench|contrib|subprojects|docs)/[\w./*-]*|\./dev|\.ci/run)`")
-DOC_LINK = re.compile(r"\]\(([^)#:\s]+)(?:#[^)\s]*)?\)")
-MAP_LINE = re.compile(r"^((?:src|include|tests|bench|contrib|subprojects|docs)/[\w./-]*)[ \t]{2,}", re.MULTILINE)
-# A document, and perhaps the number of a section behind it.
-CITATION = re.compile(r"((?:[\w.-]+/)*[A-Za-z]\w*\.md)\b(?: (?:section )?(\d+(?:\.\d+|[a-z])?)\b)?")
-# What others wrote: inputs of fuzz targets, lists of packages.
-NOT_OURS = re.compile(r"^tests/fuzz/corpus/|package-lock\.json$")
 
 
 def c_files(tree, suffixes=(".c", ".h")):
@@ -118,50 +110,4 @@ def registration(tree):
     return problems
 
 
-def named_in(tree, path):
-    """What a document names, relative to the root: links from its own folder, paths from the root."""
-    text = tree.text(path)
-    links = [os.path.normpath(os.path.join(os.path.dirname(path), name)) for name in DOC_LINK.findall(text)]
-    return links + DOC_PATH.findall(text) + MAP_LINE.findall(text)
-
-
-def documents(tree):
-    """the paths that the documents name exist"""
-    problems = []
-    for path in tree.files:
-        if re.fullmatch(r"(?:docs/)?[^/]+\.md", path):
-            for name in named_in(tree, path):
-                is_example = "*" in name or re.search(r"/[A-Z]+(/|$)", name)
-                if not is_example and not tree.exists(name):
-                    problems.append(f"{path}: names {name}, which does not exist")
-    return problems
-
-
-def cited(tree, path, name):
-    """The document that a citation means, relative to the root: from there, in docs/, or beside the file. None: gone."""
-    for folder in ("", "docs", os.path.dirname(path)):
-        found = os.path.normpath(os.path.join(folder, name))
-        if tree.exists(found):
-            return found
-    return None
-
-
-def citations(tree):
-    """the documents and sections that code and comments cite exist"""
-    problems = []
-    for path in tree.under("src/", "include/", "tests/", "bench/", "contrib/", suffixes=("",)):
-        if NOT_OURS.search(path):
-            continue
-        text = tree.text(path)
-        for match in CITATION.finditer(text):
-            name, section = match.groups()
-            place = f"{path}:{text.count(chr(10), 0, match.start()) + 1}"
-            document = cited(tree, path, name)
-            if document is None:
-                problems.append(f"{place}: cites {name}, which is neither in the root nor in docs/")
-            elif section and not re.search(rf"^#+ {re.escape(section)}[. ]", tree.text(document), re.MULTILINE):
-                problems.append(f"{place}: cites section {section} of {document}, which has none")
-    return problems
-
-
-RULES = [function_length, file_length, line_length, headers, registration, documents, citations]
+RULES = [function_length, file_length, line_length, headers, registration]

@@ -1,4 +1,4 @@
-/* What src/io does with actions: journals them, holds back what is not safe yet, and has the rest performed. */
+/* What src/gate does with actions: journals them, holds back what is not safe yet, and has the rest performed. */
 #include "sim.h"
 
 #include <stdlib.h>
