@@ -12,7 +12,8 @@ from harness import Skip, check, contains, equal, run, test, wait_until
 from store_world import StoreWorld, need_strace
 from vendor_world import strike
 
-CONTRIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "contrib")
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+CONTRIB = os.path.join(ROOT, "contrib")
 PRICES = {"upstream": {"price": {"turnstile": 0.0015, "default": 0.5}}}
 
 
@@ -236,6 +237,54 @@ def the_dashboard_asks_for_metrics_that_exist_in_words_prometheus_knows():
         json.dump({"groups": [{"name": "dashboard", "rules": rules}]}, file)  # JSON is YAML
         file.flush()
         contains(promtool("check", "rules", file.name), "SUCCESS")
+
+
+def documented(first):
+    """The rows of docs/metrics.md whose first cell begins like this, cell by cell."""
+    with open(os.path.join(ROOT, "docs", "metrics.md"), encoding="utf-8") as file:
+        lines = [line for line in file if line.startswith(f"| `{first}")]
+    return [[cell.strip() for cell in line.strip()[1:-1].split("|")] for line in lines]
+
+
+def documented_metrics():
+    """Name to (type, labels); a row may name a pair of metrics, whose labels are divided by a slash."""
+    found = {}
+    for row in documented("solvegate_") + documented("process_"):
+        names = re.findall(r"`(\w+)`", row[0])
+        labels = [sorted(re.findall(r"`(\w+)`", part)) for part in row[2].split("/")]
+        for i, name in enumerate(names):
+            check(name not in found, f"{name} has two rows")
+            check(len(row) == 4 and row[3], f"{name} has no meaning")
+            found[name] = (row[1], labels[i % len(labels)])
+    return found
+
+
+def told_metrics(text):
+    """The same as /metrics has it; the bounds of a histogram are no label of ours."""
+    found = {name: (kind, []) for name, kind in re.findall(r"^# TYPE (\w+) (\w+)$", text, re.MULTILINE)}
+    for series in samples(text):
+        name = series.split("{")[0]
+        family = name if name in found else re.sub(r"_(bucket|sum|count)$", "", name)
+        labels = sorted(set(re.findall(r'(\w+)="', series)) - {"le"})
+        found[family] = (found[family][0], labels)
+    return found
+
+
+@test
+def the_document_has_every_metric_with_its_type_and_labels():
+    with busy_world() as world:
+        load(world)
+        told, written = told_metrics(metrics(world)), documented_metrics()
+    equal(sorted(set(told) - set(written)), [], "not in docs/metrics.md")
+    equal(sorted(set(written) - set(told)), [], "only in docs/metrics.md")
+    equal([(name, written[name]) for name in told if written[name] != told[name]], [], "types and labels that are wrong there")
+
+
+@test
+def the_document_has_every_alert_with_its_severity():
+    with open(os.path.join(CONTRIB, "alerts.yml"), encoding="utf-8") as file:
+        rules = re.findall(r"alert: (\w+)\n.*?severity: (\w+)", file.read(), re.DOTALL)
+    equal([(row[0].strip("`"), row[1]) for row in documented("Solvegate")], rules, "docs/metrics.md")
 
 
 def story(alert, series, after="15m", labels=None, fires=True):
