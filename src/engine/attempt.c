@@ -85,6 +85,7 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     attempt->flight = flight;
     attempt->origin = flight->id;
     attempt->flight_uid = flight->uid;
+    flight->attempts_before = flight->attempts;
     attempt->number = ++flight->attempts;
     attempt->key = flight->node.key;
     attempt->started_ms = engine->now_ms;

@@ -58,7 +58,8 @@ struct flight {
     uint32_t
         verdict; /* after ERROR_ZERO_BALANCE: the one that tells whether it is busy or account; or 0 */
     uint16_t attempts;
-    uint16_t earlier; /* of them: unheard ones of flights before it, which are not its retries */
+    uint16_t earlier;         /* of them: those of flights before it, which are not its retries */
+    uint16_t attempts_before; /* how many they were before the current one */
     uint16_t tries[CLASS_COUNT]; /* retries used, per class */
     uint16_t max_retries;        /* what its first request wanted, if it did */
     uint32_t retry_delay_ms;     /* the same; 0: as the operator has it */

@@ -196,8 +196,7 @@ static bool is_hopeless(const struct engine *engine)
     return breaker_is_open(engine) && engine->breaker.cause_class == CLASS_ACCOUNT;
 }
 
-/* Nobody who waits for it started a solve so far; now the first of them does. */
-static void note_own_solve(struct engine *engine, struct flight *flight)
+void retry_note_own_solve(struct engine *engine, struct flight *flight)
 {
     struct list *first = list_first(&flight->requests);
     if (first == NULL)
@@ -223,7 +222,7 @@ void retry_after_ride(struct engine *engine, struct flight *flight, enum class c
         flight_fail(engine, flight, class, code);
         return;
     }
-    note_own_solve(engine, flight);
+    retry_note_own_solve(engine, flight);
     slots_reserve(engine, flight);
     note_reason(engine, flight);
     TRACE(engine, "flight %u goes on alone: %s", flight->number, flight->error->data);
@@ -250,7 +249,7 @@ void retry_after_window(struct engine *engine, struct flight *flight)
     COUNT(engine, resends);
     stats_note_retry(engine);
     if (is_riding)
-        note_own_solve(engine, flight);
+        retry_note_own_solve(engine, flight);
     slots_reserve(engine, flight);
     note_reason(engine, flight);
     TRACE(engine, "flight %u resends: unheard of for the whole window", flight->number);

@@ -12,6 +12,9 @@ void retry_or_fail(struct engine *engine, struct flight *flight,
 void retry_after_ride(struct engine *engine, struct flight *flight, enum class class,
                       struct slice code);
 
+/* Nobody who waits for it started a solve so far; now the first of them does. */
+void retry_note_own_solve(struct engine *engine, struct flight *flight);
+
 /* An ambiguous submit stayed unheard of for the whole window. */
 void retry_after_window(struct engine *engine, struct flight *flight);
 

@@ -145,8 +145,11 @@ void stray_ride(struct engine *engine, struct flight *flight, struct attempt *at
     attempt->reuse = flight->reuse;
     flight->attempt = attempt;
     flight->is_paid = true;
-    if (flight->attempts < attempt->number)
+    flight->attempts_before = flight->attempts;
+    if (flight->attempts < attempt->number) {
+        flight->earlier = (uint16_t)(flight->earlier + attempt->number - flight->attempts);
         flight->attempts = attempt->number;
+    }
     /* Nothing is spent while it rides. */
     slots_unreserve(engine, flight);
     if (!flight->is_journaled)

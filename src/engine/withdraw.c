@@ -1,8 +1,11 @@
 #include "engine/withdraw.h"
 
 #include "engine/attempt.h"
+#include "engine/journal.h"
 #include "engine/notice.h"
+#include "engine/retry.h"
 #include "engine/slots.h"
+#include "engine/stray.h"
 
 static void withdraw(struct engine *engine, const struct attempt *attempt, bool is_poll)
 {
@@ -24,6 +27,24 @@ void withdraw_poll(struct engine *engine, const struct attempt *attempt)
         withdraw(engine, attempt, true);
 }
 
+/* Nothing was tried, so the next submit has the number and the reason of the one that was taken back, also when
+ * another flight made that. */
+static void uncount(struct engine *engine, struct flight *flight, const struct attempt *attempt)
+{
+    const bool is_anothers = flight_is_riding(flight);
+    uint16_t count = flight->attempts_before;
+    if (count < attempt->number - 1)
+        count = (uint16_t)(attempt->number - 1);
+    if (is_anothers)
+        flight->earlier = (uint16_t)(flight->earlier - (flight->attempts - count));
+    flight->attempts = count;
+    if (!is_anothers || flight->error != NULL || attempt->cause == NULL)
+        return;
+    flight->error = blob_ref(attempt->cause);
+    flight->error_class = attempt->cause_class;
+    journal_flight(engine, flight);
+}
+
 void withdraw_on_submit(struct engine *engine, struct attempt *attempt)
 {
     struct flight *flight = attempt->flight;
@@ -34,13 +55,20 @@ void withdraw_on_submit(struct engine *engine, struct attempt *attempt)
         attempt_free(engine, attempt);
         return;
     }
+    const bool is_riding = flight_is_riding(flight);
+    uncount(engine, flight, attempt);
     attempt_let_go(engine, attempt);
-    /* What it rode on was another flight's to pay for. */
+    /* What it rode on was another flight's to pay for, perhaps another client's. */
+    if (!slots_can_reserve(engine, flight) && flight_is_wanted(flight)) {
+        flight_fail(engine, flight, CLASS_ACCOUNT, SLICE_OF("ERROR_ZERO_BALANCE"));
+        return;
+    }
+    if (is_riding)
+        retry_note_own_solve(engine, flight);
     if (slots_can_reserve(engine, flight))
         slots_reserve(engine, flight);
-    /* It keeps its turn; and since nothing was tried, the next one is no retry. */
+    /* It keeps its turn. */
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
-    flight->attempts--;
     flight_abandon(engine, flight);
 }
 

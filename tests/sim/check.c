@@ -100,8 +100,6 @@ static void hand_out(struct sim *sim, uint32_t place, const struct known *known)
     const bool is_exclusive = known->reuse != REUSE_SHARED;
     const bool is_retry = known->idempotency != 0 && known->idempotency == token->idempotency;
     trace_note(sim, "r%llu gets t%u", (unsigned long long)known->id, place);
-    /* What was made for one, or for a pool, is nobody else's. */
-    token->is_exclusive |= submit->reuse != REUSE_SHARED;
     if (token->handed > 0 && !is_retry && !token->is_unsafe)
         CHECK(sim, !token->is_exclusive && !is_exclusive);
     if (token->handed == 0)

@@ -267,10 +267,19 @@ static void forget_attempt(struct sim *sim, attempt_id name)
     sim->attempt_rows--;
 }
 
+/* What is made for one, or for a pool, is nobody else's. It is decided when it is written down: later another flight
+ * may ride on the same submit's other task. */
+static void note_for_whom(const struct sim *sim, struct token *token)
+{
+    if (!token->is_durable && token->handed == 0)
+        token->is_exclusive = sim->submits[token->submit].reuse != REUSE_SHARED;
+}
+
 static void note_solution(struct sim *sim, const struct solution_row *row)
 {
     const uint32_t token = token_of(sim, blob_slice(row->text));
     CHECK(sim, token != MAP_NONE && sim->tokens[token].is_reached);
+    note_for_whom(sim, &sim->tokens[token]);
     /* I6: kept under the key it was solved for. */
     CHECK(sim, key_place(sim, &row->key) == sim->tokens[token].key);
     sim->tokens[token].expires_ms = moment_of(sim, row->expires_wall_ms);

@@ -136,11 +136,19 @@ static void go_on_alone(struct ref_flight *flight)
     flight->must_end |= flight->requests == 0;
 }
 
+static void uncount(struct ref_flight *flight, uint16_t number)
+{
+    flight->attempts = flight->attempts_before;
+    if (flight->attempts < number - 1)
+        flight->attempts = (uint16_t)(number - 1);
+}
+
 /* What is over may be tried again: as often as its class allows, if anybody waits. */
 static void try_again(const struct sim *sim, struct ref_flight *flight,
                       const struct vendor_result *result)
 {
     enum class class = result->class;
+    const uint16_t number = sim->submits[map_get(&sim->submit_by_name, result->attempt)].number;
     if (is_riding(flight) &&
         (class == CLASS_UNSOLVABLE || class == CLASS_TRANSIENT || class == CLASS_UNKNOWN)) {
         go_on_alone(flight);
@@ -149,6 +157,9 @@ static void try_again(const struct sim *sim, struct ref_flight *flight,
     if (class == CLASS_ACCOUNT && strcmp(result->code, "ERROR_ZERO_BALANCE") == 0)
         class = CLASS_BUSY;
     flight->attempt = 0;
+    /* Taken back, it was never tried. */
+    if (result->outcome == OUTCOME_WITHDRAWN)
+        uncount(flight, number);
     flight->must_end = flight->requests == 0 || flight->tries[class]++ >= most_tries(sim, class);
     flight->may_end = class != CLASS_NONE;
     flight->phase = class == CLASS_UNSOLVABLE || class == CLASS_NONE ? QUEUED : BACKING_OFF;
@@ -334,6 +345,7 @@ static void on_submit(struct sim *sim, const struct call *call)
         flight->may_queue = flight->may_end = false;
         /* What nobody heard of counts, also when the flight that sent it is over. */
         CHECK(sim, flight->attempts == 0 || ref->intent_number == flight->attempts + 1);
+        flight->attempts_before = flight->attempts;
         flight->attempts = ref->intent_number;
         flight->is_named = false;
         flight->attempt = call->attempt;
@@ -352,6 +364,7 @@ static void board(struct sim *sim, struct ref_flight *flight, const struct attem
     flight->is_named = row->task_id[0] != '\0';
     flight->started_ms = submit->issued_ms;
     flight->window_ms = submit->issued_ms + sim->plan.options.ambiguity_window_ms;
+    flight->attempts_before = flight->attempts;
     if (flight->attempts < submit->number)
         flight->attempts = submit->number;
 }

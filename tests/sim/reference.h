@@ -20,6 +20,7 @@ struct ref_flight {
     uint8_t priority;
     uint32_t requests;
     uint16_t attempts;
+    uint16_t attempts_before; /* the current one */
     uint16_t tries[CLASS_COUNT];
     uint64_t uid; /* 0 until its row was seen */
     uint64_t created_ms, started_ms;

@@ -83,6 +83,68 @@ static void whoever_joins_before_it_is_back_has_it_sent_after_all(void **state)
     assert_int_equal(stats_of(w)->retries, 0);
 }
 
+/* ann's first submit stays unheard of, and the second one is taken back before it left. */
+static void whoever_rode_on_a_withdrawn_resend_resends_with_its_reason(void **state)
+{
+    (void)state;
+    struct world *w = withdrawing_world(UINT64_MAX, false, false);
+    ask(w, "ann", .key = "K");
+    ambiguous(w, "a1");
+    pass(w, 60000);
+    ask(w, "bob", .key = "K");
+    withdrawn(w, "a2");
+    accepted(w, "a3", "T3");
+    assert_int_equal(w->last_paid.number, 2);
+    assert_int_equal(w->last_paid.cause, CAUSE_RESEND);
+    assert_string_equal(w->last_paid.code, "ERROR_AMBIGUOUS_SUBMIT");
+    callback(w, "a3", "T3", "TOKEN");
+    expect(w, "[     0] submit a1 K\n"
+              "[ 45000] submit a2 K\n"
+              "[ 60000] withdraw submit a2\n"
+              "[ 60000] answer ann r1 failed ERROR_SOLVE_TIMEOUT (timeout) attempts 2\n"
+              "[ 60000] submit a3 K\n"
+              "[ 60000] ack a3\n"
+              "[ 60000] answer bob r2 solved \"TOKEN\" source api attempts 2\n");
+}
+
+/* What others tried is none of its retries. */
+static void the_attempts_of_a_ride_are_not_the_riders_retries(void **state)
+{
+    (void)state;
+    struct world *w = withdrawing_world(UINT64_MAX, true, false);
+    ask(w, "ann", .key = "K");
+    ambiguous(w, "a1");
+    pass(w, 50000);
+    ambiguous(w, "a2");
+    pass(w, 10000);
+    ask(w, "bob", .key = "K", .has_max_retries = true, .max_retries = 1);
+    pass(w, 30000);
+    assert_int_equal(w->tally.submits, 3);
+    skip_lines(w);
+}
+
+static void a_rider_without_budget_does_not_submit_what_was_withdrawn(void **state)
+{
+    (void)state;
+    static struct client_options clients[2];
+    clients[0] = clients[1] = (struct client_options){.weight = 1, .budget_per_day = 1};
+    struct engine_options options = world_options();
+    options.clients = clients;
+    options.client_count = 2;
+    options.clients_share = true;
+    options.solve_timeout_ms = 60000;
+    struct world *w = world_new(&options);
+    ask(w, "bob", .key = "L", .client = 1);
+    solve(w, "a1", "T1", "TOKEN");
+    ask(w, "ann", .key = "K");
+    pass(w, 60000);
+    ask(w, "bob", .key = "K", .client = 1);
+    skip_lines(w);
+    withdrawn(w, "a2");
+    expect(w, "[ 66000] answer bob r3 failed ERROR_ZERO_BALANCE (account) attempts 0\n");
+    assert_int_equal(w->tally.submits, 2);
+}
+
 static void a_late_solution_takes_back_the_submit_that_replaced_it(void **state)
 {
     (void)state;
@@ -237,6 +299,9 @@ int main(void)
         STORY(what_had_left_already_is_listened_for_as_ever),
         STORY(the_last_caller_takes_the_submit_along),
         STORY(whoever_joins_before_it_is_back_has_it_sent_after_all),
+        STORY(whoever_rode_on_a_withdrawn_resend_resends_with_its_reason),
+        STORY(the_attempts_of_a_ride_are_not_the_riders_retries),
+        STORY(a_rider_without_budget_does_not_submit_what_was_withdrawn),
         STORY(a_late_solution_takes_back_the_submit_that_replaced_it),
         STORY(a_callback_takes_its_poll_back),
         STORY(a_deadline_leaves_the_poll_of_a_paid_task_alone),
