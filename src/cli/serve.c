@@ -1,6 +1,6 @@
 #include "cli/cli.h"
 #include "cli/load.h"
-#include "gate/gate.h"
+#include "doors/doors.h"
 #include "gate/service.h"
 #include "sys/log.h"
 
@@ -109,7 +109,7 @@ static int serve(const char *file, const struct config_flag *flags_given, size_t
     if (code == EX_OK) {
         log_init((enum log_level)config.log.level, (enum log_format)config.log.format);
         allow_descriptors(&config);
-        code = service_use_sockets(&config) == 0 ? gate_run(&config, &loader) : EX_CONFIG;
+        code = service_use_sockets(&config) == 0 ? gate_run(&config, &loader, &doors) : EX_CONFIG;
         log_close();
     }
     config_close(&config);

@@ -1,6 +1,6 @@
 #include "doors/ask_memo.h"
 
-#include "gate/gate_state.h"
+#include "doors/visit.h"
 
 #include <sodium.h>
 
@@ -35,13 +35,16 @@ static void add_part(struct buf *bytes, struct slice part)
 }
 
 /* Everything that the doors look at when they make an ask. An idempotency key is nobody else's. */
-static bool gather(struct ask_memo *memo, const struct http_request *request, enum door door)
+static bool gather(struct ask_memo *memo, const struct http_request *request,
+                   const struct visit *visit)
 {
     struct buf *bytes = &memo->bytes;
     if (slice_is_given(request->idempotency_key) || request->body.len > ASK_MEMO_BYTES)
         return false;
     buf_reset(bytes);
-    buf_add_char(bytes, (char)door);
+    buf_add(bytes,
+            (struct slice){.data = (const char *)&visit->dialect, .len = sizeof visit->dialect});
+    buf_add_char(bytes, (char)visit->verb);
     add_part(bytes, request->authorization);
     add_part(bytes, request->content_type);
     add_part(bytes, request->prefer);
@@ -64,7 +67,7 @@ static bool is_seen(const struct ask_memo *memo, const struct ask_seen *seen)
 bool ask_memo_find(struct ask_memo *memo, const struct http_request *request, struct visit *visit,
                    struct ask *ask)
 {
-    memo->is_open = gather(memo, request, visit->door);
+    memo->is_open = gather(memo, request, visit);
     if (!memo->is_open)
         return false;
     (void)crypto_shorthash_siphashx24((unsigned char *)memo->mac,

@@ -15,7 +15,7 @@
 
 /* Workers that want the same thing send the same bytes, and decoding, checking and digesting those costs
  * more than all the rest of a hit. What a request asks for depends on nothing but its bytes and the
- * configuration, which never changes while we run. Bytes are known again by their MAC under a secret of
+ * configuration; a reload empties the memo. Bytes are known again by their MAC under a secret of
  * this process (SipHash-2-4, 128 bits), so that passing for somebody else's request is as hopeless as
  * guessing the MAC. Only what was found in order gets in; its key does not stay. */
 struct ask_memo {

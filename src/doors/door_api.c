@@ -1,7 +1,7 @@
 /* The JSON API: solves, their state, reports and explanations (docs/design.md 6.2). */
 #include "doors/doors.h"
-#include "doors/intake.h"
 #include "doors/reply.h"
+#include "doors/verbs.h"
 
 #include <solvegate/words.h>
 
@@ -49,108 +49,38 @@ static bool check_body(const struct http_request *request, struct mistake *mista
     return false;
 }
 
-static bool enter(struct gate *gate, const struct http_request *request, struct visit *visit,
-                  unsigned scope)
+static bool api_read(struct gate *gate, const struct http_request *request, struct visit *visit,
+                     struct slice *key, struct mistake *mistake)
 {
-    struct mistake mistake;
-    const bool is_in =
-        check_body(request, &mistake) && intake_read(gate, request, &mistake) &&
-        intake_client(gate, presented_key(gate, request), scope, &visit->client, &mistake);
-    if (!is_in)
-        intake_complain(gate, request->caller, visit, &mistake);
-    return is_in;
-}
-
-bool door_admit(struct gate *gate, const struct http_request *request, struct visit *visit)
-{
-    return enter(gate, request, visit, SCOPE_ADMIN);
-}
-
-/* `Prefer: wait=N` (RFC 7240) counts when the parameters do not say. */
-static void read_prefer(const struct http_request *request, uint32_t *hold_ms)
-{
-    struct slice rest = request->prefer;
-    while (rest.len > 0) {
-        const char *comma = memchr(rest.data, ',', rest.len);
-        const size_t len = comma == NULL ? rest.len : (size_t)(comma - rest.data);
-        const struct slice token = slice_trim((struct slice){.data = rest.data, .len = len});
-        unsigned long long seconds;
-        if (slice_starts_with(token, SLICE_OF("wait=")) &&
-            slice_to_u64((struct slice){.data = token.data + 5, .len = token.len - 5}, &seconds)) {
-            *hold_ms = seconds > HOLD_MAX_MS / 1000 ? HOLD_MAX_MS : (uint32_t)seconds * 1000;
-            return;
-        }
-        const size_t step = comma == NULL ? rest.len : len + 1;
-        rest = (struct slice){.data = rest.data + step, .len = rest.len - step};
-    }
+    (void)visit;
+    if (!check_body(request, mistake) || !intake_read(gate, request, mistake))
+        return false;
+    *key = presented_key(gate, request);
+    return true;
 }
 
 /* ---- handlers ---------------------------------------------------------------------------- */
-
-static bool read_solve(struct gate *gate, const struct http_request *request, struct visit *visit,
-                       struct ask *ask)
-{
-    struct mistake mistake;
-    if (!enter(gate, request, visit, SCOPE_SOLVE))
-        return false;
-    if (!intake_ask(gate, request, visit->client, ask, &mistake)) {
-        intake_complain(gate, request->caller, visit, &mistake);
-        return false;
-    }
-    if (!slice_is_given(params_value(&gate->params, SLICE_OF("wait"))))
-        read_prefer(request, &ask->hold_ms);
-    intake_pack(gate, ask);
-    ask_memo_keep(&gate->ask_memo, visit, ask);
-    return true;
-}
 
 void door_solve(struct gate *gate, const struct http_request *request, struct visit *visit,
                 uint64_t number)
 {
     (void)number;
-    struct event event = gate_event(gate, EVENT_ASK);
-    visit->door = DOOR_SOLVE;
-    if (!ask_memo_find(&gate->ask_memo, request, visit, &event.ask) &&
-        !read_solve(gate, request, visit, &event.ask))
-        return;
-    if (event.ask.hold_ms > 0)
-        http_expect_hold(gate->server, request->caller);
-    visit_store(request, visit);
-    gate_step(gate, &event);
-    intake_ask_close(&event.ask);
+    visit->verb = VERB_ASK;
+    verb_ask(gate, request, visit, NULL);
 }
 
 void door_state(struct gate *gate, const struct http_request *request, struct visit *visit,
                 uint64_t id)
 {
-    struct mistake mistake;
-    if (!enter(gate, request, visit, SCOPE_SOLVE))
-        return;
-    struct event event = gate_event(gate, EVENT_LOOK);
-    event.look = (struct look){.caller = request->caller, .client = visit->client, .id = id};
-    if (!intake_hold(gate, &event.look.hold_ms, &mistake)) {
-        intake_complain(gate, request->caller, visit, &mistake);
-        return;
-    }
-    if (!slice_is_given(params_value(&gate->params, SLICE_OF("wait"))))
-        read_prefer(request, &event.look.hold_ms);
-    if (event.look.hold_ms > 0)
-        http_expect_hold(gate->server, request->caller);
-    visit->door = DOOR_STATE;
-    visit_store(request, visit);
-    gate_step(gate, &event);
+    if (verb_enter(gate, request, visit, SCOPE_SOLVE))
+        verb_look(gate, request, visit, id);
 }
 
 void door_detach(struct gate *gate, const struct http_request *request, struct visit *visit,
                  uint64_t id)
 {
-    if (!enter(gate, request, visit, SCOPE_SOLVE))
-        return;
-    struct event event = gate_event(gate, EVENT_DETACH);
-    event.detach = (struct detach){.caller = request->caller, .client = visit->client, .id = id};
-    visit->door = DOOR_DETACH;
-    visit_store(request, visit);
-    gate_step(gate, &event);
+    if (verb_enter(gate, request, visit, SCOPE_SOLVE))
+        verb_detach(gate, request, visit, id);
 }
 
 static bool read_opinion(const struct gate *gate, bool *is_good, struct mistake *mistake)
@@ -173,17 +103,13 @@ void door_report(struct gate *gate, const struct http_request *request, struct v
                  uint64_t id)
 {
     struct mistake mistake;
-    if (!enter(gate, request, visit, SCOPE_SOLVE))
+    bool is_good;
+    if (!verb_enter(gate, request, visit, SCOPE_SOLVE))
         return;
-    struct event event = gate_event(gate, EVENT_REPORT);
-    event.report = (struct report){.caller = request->caller, .client = visit->client, .id = id};
-    if (!read_opinion(gate, &event.report.is_good, &mistake)) {
-        intake_complain(gate, request->caller, visit, &mistake);
-        return;
-    }
-    visit->door = DOOR_OPINION;
-    visit_store(request, visit);
-    gate_step(gate, &event);
+    if (read_opinion(gate, &is_good, &mistake))
+        verb_report(gate, request, visit, id, is_good);
+    else
+        visit->dialect->complain(gate, request->caller, visit, &mistake);
 }
 
 void door_explain(struct gate *gate, const struct http_request *request, struct visit *visit,
@@ -192,10 +118,10 @@ void door_explain(struct gate *gate, const struct http_request *request, struct 
     (void)number;
     struct mistake mistake;
     struct ask ask;
-    if (!enter(gate, request, visit, SCOPE_SOLVE))
+    if (!verb_enter(gate, request, visit, SCOPE_SOLVE))
         return;
-    if (!intake_ask(gate, request, visit->client, &ask, &mistake)) {
-        intake_complain(gate, request->caller, visit, &mistake);
+    if (!intake_ask(gate, request, visit, &ask, &mistake)) {
+        visit->dialect->complain(gate, request->caller, visit, &mistake);
         return;
     }
     struct outlook outlook;
@@ -218,7 +144,7 @@ static void add_answer_headers(struct gate *gate, const struct answer *answer)
         reply_header(gate, SLICE_OF("Idempotency-Replayed"), SLICE_OF("true"));
 }
 
-/* Where to ask again while it runs, and when: the vendor needs seconds. */
+/* Where to ask again while it runs. */
 static void add_location(struct gate *gate, const struct answer *answer)
 {
     buf_add(&gate->headers, SLICE_OF("Location: /v1/solves/"));
@@ -228,12 +154,12 @@ static void add_location(struct gate *gate, const struct answer *answer)
 
 static void reply_state(struct gate *gate, const struct visit *visit, const struct answer *answer)
 {
-    const bool is_running = answer->state != REQUEST_SOLVED;
+    const bool is_started = visit->verb == VERB_ASK && answer->state != REQUEST_SOLVED;
     add_answer_headers(gate, answer);
-    if (is_running && visit->door == DOOR_SOLVE)
+    if (is_started)
         add_location(gate, answer);
     api_write_answer(&gate->body, answer);
-    reply_json(gate, answer->caller, visit, is_running && visit->door == DOOR_SOLVE ? 202 : 200);
+    reply_json(gate, answer->caller, visit, is_started ? 202 : 200);
 }
 
 static void reply_failure(struct gate *gate, const struct visit *visit, const struct answer *answer)
@@ -243,17 +169,39 @@ static void reply_failure(struct gate *gate, const struct visit *visit, const st
     reply_problem(gate, answer->caller, visit, &problem);
 }
 
-void door_api_answer(struct gate *gate, const struct visit *visit, const struct answer *answer)
+static void api_answer(struct gate *gate, const struct visit *visit, const struct answer *answer)
 {
-    const bool is_about_state = visit->door == DOOR_SOLVE || visit->door == DOOR_STATE;
+    const bool is_about_state = visit->verb == VERB_ASK || visit->verb == VERB_LOOK;
     if (answer->refusal != REFUSAL_NONE || (is_about_state && answer->state == REQUEST_FAILED)) {
         reply_failure(gate, visit, answer);
-    } else if (visit->door == DOOR_DETACH) {
+    } else if (visit->verb == VERB_DETACH) {
         reply_json(gate, answer->caller, visit, 204);
-    } else if (visit->door == DOOR_OPINION) {
+    } else if (visit->verb == VERB_REPORT) {
         buf_add(&gate->body, SLICE_OF("{\"recorded\":true}"));
         reply_json(gate, answer->caller, visit, 200);
     } else {
         reply_state(gate, visit, answer);
     }
 }
+
+static void api_complain(struct gate *gate, caller_id caller, const struct visit *visit,
+                         const struct mistake *mistake)
+{
+    const struct problem problem = {
+        .status = mistake->status,
+        .code = mistake->code,
+        .detail = slice_from(mistake->detail),
+    };
+    if (mistake->status == 401)
+        reply_header(gate, SLICE_OF("WWW-Authenticate"), SLICE_OF("Bearer"));
+    reply_problem(gate, caller, visit, &problem);
+}
+
+const struct dialect dialect_api = {
+    .name = "v1",
+    .has_request_id = true,
+    .has_prefer = true,
+    .read = api_read,
+    .answer = api_answer,
+    .complain = api_complain,
+};

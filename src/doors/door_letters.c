@@ -96,12 +96,11 @@ void door_letters(struct gate *gate, const struct http_request *request, struct 
     event.letters = (struct letter_order){.caller = request->caller, .verb = LETTER_LIST};
     if (!read_filter(gate, &event.letters.filter, &mistake) ||
         !intake_page(gate, LETTERS_PAGE, &page, &mistake)) {
-        intake_complain(gate, request->caller, visit, &mistake);
+        visit->dialect->complain(gate, request->caller, visit, &mistake);
         return;
     }
     event.letters.cursor = page.cursor;
     event.letters.limit = (uint32_t)page.limit;
-    visit->door = DOOR_LETTERS;
     visit_store(request, visit);
     gate_step(gate, &event);
 }
@@ -186,10 +185,9 @@ static void give_order(struct gate *gate, const struct http_request *request, st
     event.letters = (struct letter_order){.caller = request->caller, .verb = verb};
     if (!read_order(gate, number, &event.letters, &mistake) ||
         (number != 0 && !read_into(gate, &view, &event.letters, &mistake))) {
-        intake_complain(gate, request->caller, visit, &mistake);
+        visit->dialect->complain(gate, request->caller, visit, &mistake);
         return;
     }
-    visit->door = DOOR_LETTERS;
     visit_store(request, visit);
     gate_step(gate, &event);
 }
@@ -210,7 +208,6 @@ void door_replay_cancel(struct gate *gate, const struct http_request *request, s
         .verb = LETTER_CANCEL,
         .filter = {.class = CLASS_COUNT, .captcha = CAPTCHA_COUNT},
     };
-    visit->door = DOOR_LETTERS;
     visit_store(request, visit);
     gate_step(gate, &event);
 }

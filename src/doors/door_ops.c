@@ -72,7 +72,7 @@ void door_flights(struct gate *gate, const struct http_request *request, struct 
     struct page page;
     struct mistake mistake;
     if (!intake_page(gate, FLIGHTS_PAGE, &page, &mistake)) {
-        intake_complain(gate, request->caller, visit, &mistake);
+        visit->dialect->complain(gate, request->caller, visit, &mistake);
         return;
     }
     const size_t count =

@@ -79,21 +79,18 @@ void door_pingback(struct gate *gate, const struct http_request *request, struct
     }
     event.result.attempt = nonce.attempt;
     event.result.caller = request->caller;
-    visit->door = DOOR_PINGBACK;
     visit_store(request, visit);
     gate_step(gate, &event);
     blob_unref(event.result.text);
     blob_unref(event.result.extra);
 }
 
-/* It could not be made safe: the vendor is to call again. */
-void door_pingback_refuse(struct gate *gate, caller_id caller)
+void door_pingback_end(struct gate *gate, caller_id caller, bool is_kept)
 {
+    if (is_kept) {
+        say(gate, caller, 200, SLICE_OF("OK"));
+        return;
+    }
     buf_add(&gate->headers, SLICE_OF("Retry-After: 10\r\n"));
     say(gate, caller, 503, SLICE_OF("not stored, call again\n"));
-}
-
-void door_pingback_ack(struct gate *gate, caller_id caller)
-{
-    say(gate, caller, 200, SLICE_OF("OK"));
 }

@@ -1,6 +1,6 @@
 #include "doors/foreign.h"
 
-#include "doors/reply.h"
+#include "doors/intake.h"
 
 static bool is_numeric(struct slice host)
 {
@@ -72,17 +72,14 @@ bool foreign_may_enter(const struct gate *gate, const struct http_request *reque
 }
 
 void foreign_refuse(struct gate *gate, const struct http_request *request,
-                    const struct visit *visit, bool is_dialect)
+                    const struct visit *visit)
 {
-    const struct problem problem = {
+    static const struct mistake foreign = {
         .status = 403,
         .code = "foreign_origin",
-        .detail =
-            SLICE_OF("without configured clients only programs on this machine may ask, under "
-                     "a loopback address; configure clients to let others in"),
+        .word = "ERROR_IP_NOT_ALLOWED",
+        .detail = "without configured clients only programs on this machine may ask, under "
+                  "a loopback address; configure clients to let others in",
     };
-    if (is_dialect)
-        reply_dialect_word(gate, request->caller, visit, SLICE_OF("ERROR_IP_NOT_ALLOWED"));
-    else
-        reply_problem(gate, request->caller, visit, &problem);
+    visit->dialect->complain(gate, request->caller, visit, &foreign);
 }

@@ -2,6 +2,7 @@
 #ifndef SOLVEGATE_DOORS_FOREIGN_H
 #define SOLVEGATE_DOORS_FOREIGN_H
 
+#include "doors/visit.h"
 #include "gate/gate_state.h"
 
 /* Whether a web page may have sent this: one of another origin, be it only another port of this machine,
@@ -13,7 +14,8 @@ bool foreign_is(const struct http_request *request);
  * origin, or one whose name was made to point here, must not pass for a program (docs/reliability.md threat 15). */
 bool foreign_may_enter(const struct gate *gate, const struct http_request *request);
 
+/* In the words of the visit's dialect. */
 void foreign_refuse(struct gate *gate, const struct http_request *request,
-                    const struct visit *visit, bool is_dialect);
+                    const struct visit *visit);
 
 #endif

@@ -1,7 +1,6 @@
 #include "doors/intake.h"
 
 #include "config/config_values.h"
-#include "doors/reply.h"
 #include "proto/method.h"
 #include "proto/pageurl.h"
 #include "proto/rest.h"
@@ -70,21 +69,6 @@ bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_i
                                          : "this client has no scope \"solve\"");
     *client = (client_id)found;
     return true;
-}
-
-/* ---- mistakes ---------------------------------------------------------------------------- */
-
-void intake_complain(struct gate *gate, caller_id caller, const struct visit *visit,
-                     const struct mistake *mistake)
-{
-    const struct problem problem = {
-        .status = mistake->status,
-        .code = mistake->code,
-        .detail = slice_from(mistake->detail),
-    };
-    if (mistake->status == 401)
-        reply_header(gate, SLICE_OF("WWW-Authenticate"), SLICE_OF("Bearer"));
-    reply_problem(gate, caller, visit, &problem);
 }
 
 /* ---- values ------------------------------------------------------------------------------ */
@@ -160,10 +144,32 @@ static bool read_duration(const struct gate *gate, struct slice name, uint32_t *
     return false;
 }
 
-bool intake_hold(const struct gate *gate, uint32_t *hold_ms, struct mistake *mistake)
+/* `wait=N` among the preferences of RFC 7240. */
+static void read_prefer(struct slice rest, uint32_t *hold_ms)
+{
+    while (rest.len > 0) {
+        const char *comma = memchr(rest.data, ',', rest.len);
+        const size_t len = comma == NULL ? rest.len : (size_t)(comma - rest.data);
+        const struct slice token = slice_trim((struct slice){.data = rest.data, .len = len});
+        unsigned long long seconds;
+        if (slice_starts_with(token, SLICE_OF("wait=")) &&
+            slice_to_u64((struct slice){.data = token.data + 5, .len = token.len - 5}, &seconds)) {
+            *hold_ms = seconds > HOLD_MAX_MS / 1000 ? HOLD_MAX_MS : (uint32_t)seconds * 1000;
+            return;
+        }
+        const size_t step = comma == NULL ? rest.len : len + 1;
+        rest = (struct slice){.data = rest.data + step, .len = rest.len - step};
+    }
+}
+
+bool intake_hold(const struct gate *gate, const struct http_request *request,
+                 const struct visit *visit, uint32_t *hold_ms, struct mistake *mistake)
 {
     if (!read_duration(gate, SLICE_OF("wait"), hold_ms, mistake))
         return false;
+    if (visit->dialect->has_prefer &&
+        !slice_is_given(params_value(&gate->params, SLICE_OF("wait"))))
+        read_prefer(request->prefer, hold_ms);
     if (*hold_ms > HOLD_MAX_MS)
         *hold_ms = HOLD_MAX_MS;
     return true;
@@ -330,9 +336,10 @@ void intake_ask_close(struct ask *ask)
     blob_unref(ask->pingback);
 }
 
-bool intake_ask(struct gate *gate, const struct http_request *request, client_id client,
+bool intake_ask(struct gate *gate, const struct http_request *request, const struct visit *visit,
                 struct ask *ask, struct mistake *mistake)
 {
+    const client_id client = visit->client;
     *ask = (struct ask){.caller = request->caller, .client = client, .max_age_ms = UINT32_MAX};
     if (!check_pingback(gate, mistake))
         return false;
@@ -351,6 +358,7 @@ bool intake_ask(struct gate *gate, const struct http_request *request, client_id
            read_priority(gate, ask, mistake) &&
            read_duration(gate, SLICE_OF("min_ttl"), &ask->min_ttl_ms, mistake) &&
            read_duration(gate, SLICE_OF("max_age"), &ask->max_age_ms, mistake) &&
-           read_retry(gate, ask, mistake) && intake_hold(gate, &ask->hold_ms, mistake) &&
+           read_retry(gate, ask, mistake) &&
+           intake_hold(gate, request, visit, &ask->hold_ms, mistake) &&
            read_idempotency(gate, request, ask, mistake);
 }

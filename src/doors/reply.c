@@ -1,6 +1,6 @@
 #include "doors/reply.h"
 
-#include "proto/dialect.h"
+#include "proto/dialect_write.h"
 
 #define PLAIN SLICE_OF("text/plain; charset=utf-8")
 #define JSON SLICE_OF("application/json")

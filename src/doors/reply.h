@@ -2,6 +2,7 @@
 #ifndef SOLVEGATE_DOORS_REPLY_H
 #define SOLVEGATE_DOORS_REPLY_H
 
+#include "doors/visit.h"
 #include "gate/gate_state.h"
 #include "proto/api.h"
 

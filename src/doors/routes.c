@@ -1,42 +1,42 @@
 #include "doors/routes.h"
 
 #include "doors/foreign.h"
-#include "doors/intake.h"
 #include "doors/reply.h"
+#include "doors/verbs.h"
 #include "sys/log.h"
 
 /* Hexadecimal digits of 64 bits. */
 #define OWN_ID_LEN 16
 
 const struct route routes[] = {
-    {"/res.php", HTTP_METHOD_GET, ROUTE_CLIENT, true, door_res},
-    {"/res.php", HTTP_METHOD_POST, ROUTE_CLIENT, true, door_res},
-    {"/in.php", HTTP_METHOD_POST, ROUTE_CLIENT, true, door_in},
-    {"/in.php", HTTP_METHOD_GET, ROUTE_CLIENT, true, door_in},
-    {"/solve.php", HTTP_METHOD_POST, ROUTE_CLIENT, true, door_recognise},
-    {"/pingback/{nonce}", HTTP_METHOD_GET, ROUTE_OPEN, true, door_pingback},
-    {"/pingback/{nonce}", HTTP_METHOD_POST, ROUTE_OPEN, true, door_pingback},
-    {"/v1/solves", HTTP_METHOD_POST, ROUTE_CLIENT, false, door_solve},
-    {"/v1/solves/{id}", HTTP_METHOD_GET, ROUTE_CLIENT, false, door_state},
-    {"/v1/solves/{id}", HTTP_METHOD_DELETE, ROUTE_CLIENT, false, door_detach},
-    {"/v1/solves/{id}/report", HTTP_METHOD_POST, ROUTE_CLIENT, false, door_report},
-    {"/v1/explain", HTTP_METHOD_POST, ROUTE_CLIENT, false, door_explain},
-    {"/v1/stats", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_stats},
-    {"/v1/flights", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_flights},
-    {"/v1/pools", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_pools},
-    {"/v1/letters", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_letters},
-    {"/v1/letters", HTTP_METHOD_DELETE, ROUTE_ADMIN, false, door_letter_drop},
-    {"/v1/letters/{id}", HTTP_METHOD_GET, ROUTE_ADMIN, false, door_letter},
-    {"/v1/letters/{id}", HTTP_METHOD_DELETE, ROUTE_ADMIN, false, door_letter_drop},
-    {"/v1/letters/{id}/replay", HTTP_METHOD_POST, ROUTE_ADMIN, false, door_replay},
-    {"/v1/letters/replay", HTTP_METHOD_POST, ROUTE_ADMIN, false, door_replay},
-    {"/v1/letters/replay", HTTP_METHOD_DELETE, ROUTE_ADMIN, false, door_replay_cancel},
-    {"/metrics", HTTP_METHOD_GET, ROUTE_NEAR, false, door_metrics},
-    {"/livez", HTTP_METHOD_GET, ROUTE_OPEN, false, door_livez},
-    {"/readyz", HTTP_METHOD_GET, ROUTE_OPEN, false, door_readyz},
-    {"/openapi.json", HTTP_METHOD_GET, ROUTE_OPEN, false, door_openapi},
-    {"/", HTTP_METHOD_GET, ROUTE_OPEN, false, door_dashboard},
-    {NULL, HTTP_METHOD_OTHER, ROUTE_OPEN, false, NULL},
+    {"/res.php", HTTP_METHOD_GET, ROUTE_CLIENT, &dialect_vendor, door_res},
+    {"/res.php", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_vendor, door_res},
+    {"/in.php", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_vendor, door_in},
+    {"/in.php", HTTP_METHOD_GET, ROUTE_CLIENT, &dialect_vendor, door_in},
+    {"/solve.php", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_vendor, door_recognise},
+    {"/pingback/{nonce}", HTTP_METHOD_GET, ROUTE_OPEN, &dialect_vendor, door_pingback},
+    {"/pingback/{nonce}", HTTP_METHOD_POST, ROUTE_OPEN, &dialect_vendor, door_pingback},
+    {"/v1/solves", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_api, door_solve},
+    {"/v1/solves/{id}", HTTP_METHOD_GET, ROUTE_CLIENT, &dialect_api, door_state},
+    {"/v1/solves/{id}", HTTP_METHOD_DELETE, ROUTE_CLIENT, &dialect_api, door_detach},
+    {"/v1/solves/{id}/report", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_api, door_report},
+    {"/v1/explain", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_api, door_explain},
+    {"/v1/stats", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_stats},
+    {"/v1/flights", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_flights},
+    {"/v1/pools", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_pools},
+    {"/v1/letters", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_letters},
+    {"/v1/letters", HTTP_METHOD_DELETE, ROUTE_ADMIN, &dialect_api, door_letter_drop},
+    {"/v1/letters/{id}", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_letter},
+    {"/v1/letters/{id}", HTTP_METHOD_DELETE, ROUTE_ADMIN, &dialect_api, door_letter_drop},
+    {"/v1/letters/{id}/replay", HTTP_METHOD_POST, ROUTE_ADMIN, &dialect_api, door_replay},
+    {"/v1/letters/replay", HTTP_METHOD_POST, ROUTE_ADMIN, &dialect_api, door_replay},
+    {"/v1/letters/replay", HTTP_METHOD_DELETE, ROUTE_ADMIN, &dialect_api, door_replay_cancel},
+    {"/metrics", HTTP_METHOD_GET, ROUTE_NEAR, &dialect_api, door_metrics},
+    {"/livez", HTTP_METHOD_GET, ROUTE_OPEN, &dialect_api, door_livez},
+    {"/readyz", HTTP_METHOD_GET, ROUTE_OPEN, &dialect_api, door_readyz},
+    {"/openapi.json", HTTP_METHOD_GET, ROUTE_OPEN, &dialect_api, door_openapi},
+    {"/", HTTP_METHOD_GET, ROUTE_OPEN, &dialect_api, door_dashboard},
+    {NULL, HTTP_METHOD_OTHER, ROUTE_OPEN, NULL, NULL},
 };
 
 static const char *method_name(enum http_method method)
@@ -67,7 +67,7 @@ static const char *method_name(enum http_method method)
 static bool part_matches(const char *pattern, struct slice part, uint64_t *number)
 {
     unsigned long long value = 0;
-    if (pattern[1] != 'i')
+    if (strncmp(pattern, "{id}", 4) != 0)
         return true;
     if (!slice_to_u64(part, &value))
         return false;
@@ -136,14 +136,14 @@ static bool is_known(struct slice path)
 static void reply_no_route(struct gate *gate, const struct http_request *request,
                            const struct visit *visit)
 {
-    static const struct problem unknown_path = {
+    const struct problem unknown_path = {
         .status = 404,
         .code = "unknown_path",
-        .detail = {"no such path; /openapi.json lists those that exist", 50}};
-    static const struct problem wrong_method = {
+        .detail = SLICE_OF("no such path; /openapi.json lists those that exist")};
+    const struct problem wrong_method = {
         .status = 405,
         .code = "wrong_method",
-        .detail = {"this path does not take this method; see the Allow header", 57}};
+        .detail = SLICE_OF("this path does not take this method; see the Allow header")};
     if (!is_known(request->path)) {
         reply_problem(gate, request->caller, visit, &unknown_path);
         return;
@@ -202,20 +202,21 @@ static void tell(const struct http_request *request, const struct visit *visit, 
 
 void routes_dispatch(struct gate *gate, const struct http_request *request)
 {
-    struct visit visit = {.door = DOOR_NONE};
+    struct visit visit = {.dialect = &dialect_api};
     uint64_t number = 0;
     for (const struct route *route = routes; route->pattern != NULL; route++) {
         if (!method_matches(route, request->method) ||
             !path_matches(route->pattern, request->path, &number))
             continue;
-        if (!route->is_dialect)
+        visit.dialect = route->dialect;
+        if (route->dialect->has_request_id)
             take_request_id(gate, request, &visit);
         tell(request, &visit, route->pattern);
         if (route->access != ROUTE_OPEN && !foreign_may_enter(gate, request)) {
-            foreign_refuse(gate, request, &visit, route->is_dialect);
+            foreign_refuse(gate, request, &visit);
             return;
         }
-        if (needs_admin(route, request) && !door_admit(gate, request, &visit))
+        if (needs_admin(route, request) && !verb_enter(gate, request, &visit, SCOPE_ADMIN))
             return;
         route->handle(gate, request, &visit, number);
         return;
@@ -225,23 +226,23 @@ void routes_dispatch(struct gate *gate, const struct http_request *request)
     reply_no_route(gate, request, &visit);
 }
 
-/* Only a keyed path speaks the dialect to clients of the vendor; a callback's answer nobody reads. */
-static bool is_dialect(struct slice path)
+/* Only a path for clients has words of its own; nobody reads what a callback is answered. */
+static const struct dialect *dialect_of(struct slice path)
 {
     uint64_t number;
     for (const struct route *route = routes; route->pattern != NULL; route++)
-        if (route->is_dialect && route->access == ROUTE_CLIENT &&
-            path_matches(route->pattern, path, &number))
-            return true;
-    return false;
+        if (route->access == ROUTE_CLIENT && path_matches(route->pattern, path, &number))
+            return route->dialect;
+    return &dialect_api;
 }
 
 bool routes_refuse(struct gate *gate, const struct http_request *request, uint16_t status,
                    struct http_reply *reply)
 {
-    if (!is_dialect(request->path))
+    const struct dialect *dialect = dialect_of(request->path);
+    if (dialect->refuse == NULL)
         return false;
-    door_dialect_refuse(gate, request, status, reply);
+    dialect->refuse(gate, request, status, reply);
     return true;
 }
 

@@ -15,7 +15,7 @@ struct route {
     const char *pattern; /* "{id}" stands for decimal digits */
     enum http_method method;
     enum route_access access;
-    bool is_dialect; /* mistakes are said in the vendor's words */
+    const struct dialect *dialect; /* in whose words mistakes are said */
     door_fn handle;
 };
 

@@ -1,8 +1,6 @@
 #include "gate/gate.h"
 
 #include "base/assert.h"
-#include "doors/doors.h"
-#include "doors/routes.h"
 #include "gate/gate_make.h"
 #include "gate/gate_state.h"
 #include "gate/reload.h"
@@ -41,8 +39,6 @@
 #define SLEEP_LEAST_MS 20
 /* Long enough for polls to have been missed. */
 #define MISSED_MS 2000
-
-_Static_assert(sizeof(struct visit) <= sizeof(struct http_note), "a visit must fit into a note");
 
 /* ---- clocks and chance ------------------------------------------------------------------- */
 
@@ -117,22 +113,6 @@ struct event gate_event(struct gate *gate, enum event_kind kind)
     };
 }
 
-/* ---- visits ------------------------------------------------------------------------------ */
-
-void visit_store(const struct http_request *request, const struct visit *visit)
-{
-    memcpy(request->note, visit, sizeof *visit);
-}
-
-bool visit_load(struct gate *gate, caller_id caller, struct visit *visit)
-{
-    const struct http_note *note = http_note_of(gate->server, caller);
-    if (note == NULL)
-        return false;
-    memcpy(visit, note, sizeof *visit);
-    return true;
-}
-
 /* ---- stepping ---------------------------------------------------------------------------- */
 
 void gate_take_actions(struct gate *gate)
@@ -152,13 +132,15 @@ void gate_step(struct gate *gate, const struct event *event)
 
 static void on_request(void *context, const struct http_request *request)
 {
-    routes_dispatch(context, request);
+    struct gate *gate = context;
+    gate->doors->request(gate, request);
 }
 
 static bool on_refuse(void *context, const struct http_request *request, uint16_t status,
                       struct http_reply *reply)
 {
-    return routes_refuse(context, request, status, reply);
+    struct gate *gate = context;
+    return gate->doors->refuse(gate, request, status, reply);
 }
 
 static void on_gone(void *context, caller_id caller, const struct http_note *note)
@@ -505,7 +487,7 @@ static void close_gate(struct gate *gate)
     buf_close(&gate->words);
     buf_close(&gate->ready);
     client_keys_close(&gate->client_keys);
-    ask_memo_close(&gate->ask_memo);
+    gate->doors->close(gate);
     sodium_memzero(gate->entropy, sizeof(gate->entropy));
     sodium_memzero(gate->nonce_secret, sizeof(gate->nonce_secret));
     sodium_memzero(gate->old_nonce_secret, sizeof(gate->old_nonce_secret));
@@ -567,12 +549,14 @@ static int make(struct gate *gate)
     return code == EX_OK ? start(gate) : code;
 }
 
-int gate_run(struct config *config, const struct gate_loader *loader)
+int gate_run(struct config *config, const struct gate_loader *loader,
+             const struct gate_doors *doors)
 {
     struct gate *gate = calloc(1, sizeof *gate);
     ASSERT(gate != NULL);
     gate->config = config;
     gate->loader = loader;
+    gate->doors = doors;
     gate->client_room = config->client_count + SPARE_CLIENTS;
     gate->scopes = calloc(gate->client_room + GONE_CLIENTS, sizeof *gate->scopes);
     gate->is_warned = calloc(gate->client_room + GONE_CLIENTS, sizeof *gate->is_warned);
@@ -583,7 +567,7 @@ int gate_run(struct config *config, const struct gate_loader *loader)
     gate->started_ms = uv_now(&gate->loop);
     gate->started_wall_ms = gate_wall_ms();
     client_keys_init(&gate->client_keys, config);
-    ask_memo_init(&gate->ask_memo);
+    doors->open(gate);
     init_buffers(gate);
     init_handles(gate);
     gate->exit_code = make(gate);

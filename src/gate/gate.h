@@ -2,8 +2,13 @@
 #ifndef SOLVEGATE_GATE_GATE_H
 #define SOLVEGATE_GATE_GATE_H
 
+#include <solvegate/event.h>
+
 struct buf;
 struct config;
+struct gate;
+struct http_reply;
+struct http_request;
 
 /* Reads the configuration again; 0, or anything else with a line per mistake. Opens the buffer. */
 struct gate_loader {
@@ -11,7 +16,24 @@ struct gate_loader {
     int (*load)(void *context, struct config *config, struct buf *mistakes);
 };
 
+/* Who reads requests and writes answers; the gate calls them and knows none of their words. */
+struct gate_doors {
+    void (*open)(struct gate *gate);
+    void (*close)(struct gate *gate);
+    void (*reload)(struct gate *gate); /* the configuration has changed */
+    void (*request)(struct gate *gate, const struct http_request *request);
+    /* The words for a request that HTTP itself refuses; false where its path has none of its own. */
+    bool (*refuse)(struct gate *gate, const struct http_request *request, uint16_t status,
+                   struct http_reply *reply);
+    void (*answer)(struct gate *gate, const struct answer *answer);
+    void (*account)(struct gate *gate, const struct account_answer *account);
+    void (*letters)(struct gate *gate, const struct letters_answer *letters);
+    /* A callback is kept for good, or could not be. */
+    void (*callback)(struct gate *gate, caller_id caller, bool is_kept);
+};
+
 /* Listens, prints the ready line on stdout, serves until SIGTERM or SIGINT; SIGHUP reloads. Returns an exit code. */
-int gate_run(struct config *config, const struct gate_loader *loader);
+int gate_run(struct config *config, const struct gate_loader *loader,
+             const struct gate_doors *doors);
 
 #endif

@@ -1,6 +1,5 @@
 /* What the engine asks for, done: answers at the doors, calls to the vendor, alerts to the operator. */
 #include "base/assert.h"
-#include "doors/doors.h"
 #include "gate/audit.h"
 #include "gate/gate_state.h"
 #include "sys/clocks.h"
@@ -9,47 +8,6 @@
 #include <solvegate/words.h>
 
 #include <stdio.h>
-
-static void answer(struct gate *gate, const struct answer *answer)
-{
-    struct visit visit;
-    if (!visit_load(gate, answer->caller, &visit))
-        return;
-    switch (visit.door) {
-    case DOOR_SUBMIT:
-    case DOOR_RESULT:
-    case DOOR_RECOGNITION:
-    case DOOR_REPORT:
-    case DOOR_ACCOUNT:
-        door_dialect_answer(gate, &visit, answer);
-        return;
-    case DOOR_SOLVE:
-    case DOOR_STATE:
-    case DOOR_DETACH:
-    case DOOR_OPINION:
-        door_api_answer(gate, &visit, answer);
-        return;
-    case DOOR_PINGBACK:
-    case DOOR_LETTERS:
-    case DOOR_NONE:
-        break;
-    }
-    UNREACHABLE();
-}
-
-static void answer_account(struct gate *gate, const struct account_answer *account)
-{
-    struct visit visit;
-    if (visit_load(gate, account->caller, &visit))
-        door_dialect_account(gate, &visit, account);
-}
-
-static void answer_letters(struct gate *gate, const struct letters_answer *letters)
-{
-    struct visit visit;
-    if (visit_load(gate, letters->caller, &visit))
-        door_letters_answer(gate, &visit, letters);
-}
 
 static void alert(struct gate *gate, const struct alert *alert)
 {
@@ -111,10 +69,10 @@ void gate_perform(struct gate *gate, const struct action *action)
 {
     switch (action->kind) {
     case ACTION_ANSWER:
-        answer(gate, &action->answer);
+        gate->doors->answer(gate, &action->answer);
         return;
     case ACTION_ACCOUNT:
-        answer_account(gate, &action->account);
+        gate->doors->account(gate, &action->account);
         return;
     case ACTION_SUBMIT:
         submit(gate, &action->call);
@@ -135,10 +93,10 @@ void gate_perform(struct gate *gate, const struct action *action)
         audit_paid(gate, &action->paid);
         return;
     case ACTION_LETTERS:
-        answer_letters(gate, &action->letters);
+        gate->doors->letters(gate, &action->letters);
         return;
     case ACTION_ACK:
-        door_pingback_ack(gate, action->ack);
+        gate->doors->callback(gate, action->ack, true);
         return;
     case ACTION_NOTIFY:
         notify(gate, &action->notify);

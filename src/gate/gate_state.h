@@ -1,11 +1,11 @@
-/* The inside of the gateway, shared by the gate and its doors only. */
+/* The state of the gateway, shared by the gate and its doors only. */
 #ifndef SOLVEGATE_GATE_GATE_STATE_H
 #define SOLVEGATE_GATE_GATE_STATE_H
 
 #include "base/buf.h"
 #include "config/config.h"
-#include "doors/ask_memo.h"
 #include "gate/client_keys.h"
+#include "gate/gate.h"
 #include "gate/persist.h"
 #include "gate/resume.h"
 #include "gate/targets.h"
@@ -23,36 +23,10 @@
 
 #define ENTROPY_WORDS 64
 #define SEED_WORDS 4
-#define X_REQUEST_ID_MAX 48
 /* Rows of more than so many different clients that are no longer configured are left alone. */
 #define GONE_CLIENTS 64
 
-/* How an exchange is to be answered; every answer of the engine finds it by its caller. */
-enum door {
-    DOOR_NONE,
-    DOOR_SUBMIT,      /* in.php */
-    DOOR_RECOGNITION, /* solve.php */
-    DOOR_RESULT,      /* res.php?action=get, get2 */
-    DOOR_REPORT,      /* res.php?action=reportgood, reportbad */
-    DOOR_ACCOUNT,     /* res.php?action=getbalance, threadsinfo */
-    DOOR_SOLVE,       /* POST /v1/solves */
-    DOOR_STATE,       /* GET /v1/solves/{id} */
-    DOOR_DETACH,      /* DELETE /v1/solves/{id} */
-    DOOR_PINGBACK,    /* /pingback/{nonce} */
-    DOOR_LETTERS,     /* orders about dead letters */
-    DOOR_OPINION,     /* POST /v1/solves/{id}/report */
-};
-
-/* What is remembered of a request until its reply; it travels in the exchange's note. */
-struct visit {
-    enum door door;
-    client_id client;
-    bool is_json;
-    bool has_cors;
-    bool wants_price;
-    uint8_t x_request_id_len;
-    char x_request_id[X_REQUEST_ID_MAX];
-};
+struct ask_memo;
 
 struct gate {
     uv_loop_t loop;
@@ -74,6 +48,7 @@ struct gate {
 
     struct config *config;            /* borrowed; a reload changes it in place */
     const struct gate_loader *loader; /* borrowed */
+    const struct gate_doors *doors;   /* borrowed */
     size_t client_room;               /* how many clients there may be after reloads */
     struct engine *engine;
     struct persist persist;
@@ -101,7 +76,7 @@ struct gate {
     int64_t slept_before; /* and before that */
 
     struct client_keys client_keys;
-    struct ask_memo ask_memo;
+    struct ask_memo *ask_memo; /* the doors' */
 
     /* Reused for every request, so that a hit allocates nothing. */
     struct params params;
@@ -141,9 +116,5 @@ void gate_give_up(struct gate *gate, int code);
 uint64_t gate_entropy(struct gate *gate);
 
 int64_t gate_wall_ms(void);
-
-/* The visit of an exchange that still waits for its reply; false when it is gone. */
-bool visit_load(struct gate *gate, caller_id caller, struct visit *visit);
-void visit_store(const struct http_request *request, const struct visit *visit);
 
 #endif

@@ -1,7 +1,6 @@
 #include "gate/persist.h"
 
 #include "base/assert.h"
-#include "doors/doors.h"
 #include "gate/client_names.h"
 #include "gate/gate_state.h"
 #include "gate/gone.h"
@@ -195,7 +194,7 @@ static void perform(struct gate *gate, struct action *take_action)
             .caller = caller, .refusal = REFUSAL_STORE, .retry_after_ms = BROKEN_RETRY_MS};
     }
     if (take_action->kind == ACTION_ACK && !is_safe)
-        door_pingback_refuse(gate, take_action->ack);
+        gate->doors->callback(gate, take_action->ack, false);
     else if (!engine_wants(gate->engine, take_action))
         gate_withdrawn(gate, take_action);
     else

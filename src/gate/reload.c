@@ -31,11 +31,10 @@ static void adopt(struct gate *gate, struct config *fresh)
     config_adopt(gate->config, fresh, gate->client_room, &kept);
     log_init((enum log_level)gate->config->log.level, (enum log_format)gate->config->log.format);
     gate_make_identity(gate);
-    /* What was remembered of callers and their requests was under the old rules. */
+    /* What was remembered of callers was under the old rules. */
     client_keys_close(&gate->client_keys);
     client_keys_init(&gate->client_keys, gate->config);
-    ask_memo_close(&gate->ask_memo);
-    ask_memo_init(&gate->ask_memo);
+    gate->doors->reload(gate);
     gate_configure_engine(gate);
     const struct notices_options notices = notices_options_of(gate->config);
     notices_configure(gate->notices, &notices);

@@ -5,7 +5,7 @@
 #include "same.h"
 
 #include "proto/api.h"
-#include "proto/dialect.h"
+#include "proto/dialect_write.h"
 #include "proto/metrics.h"
 
 #include <solvegate/words.h>

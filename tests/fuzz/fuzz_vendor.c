@@ -5,7 +5,7 @@
 #include "fuzz.h"
 
 #include "proto/api.h"
-#include "proto/dialect.h"
+#include "proto/dialect_write.h"
 #include "proto/json_out.h"
 #include "proto/vendor.h"
 #include "proto/vendor_errors.h"

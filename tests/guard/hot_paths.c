@@ -9,7 +9,7 @@
 #include "base/rand.h"
 #include "http/http_parse.h"
 #include "proto/api.h"
-#include "proto/dialect.h"
+#include "proto/dialect_write.h"
 #include "proto/key.h"
 #include "proto/nonce.h"
 #include "proto/vendor.h"

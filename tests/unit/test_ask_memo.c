@@ -1,7 +1,7 @@
 /* The memo of asks: only the very same bytes are known again, and nothing that was not kept. */
 #include "base/rand.h"
 #include "doors/ask_memo.h"
-#include "gate/gate_state.h"
+#include "doors/visit.h"
 #include "seed.h"
 
 #include <setjmp.h>
@@ -26,9 +26,9 @@ static struct http_request usual(void)
     };
 }
 
-static bool is_known(const struct http_request *request, enum door door)
+static bool is_known(const struct http_request *request)
 {
-    struct visit visit = {.door = door};
+    struct visit visit = {.dialect = &dialect_api, .verb = VERB_ASK};
     struct ask ask;
     if (!ask_memo_find(&memo, request, &visit, &ask))
         return false;
@@ -36,9 +36,10 @@ static bool is_known(const struct http_request *request, enum door door)
     return true;
 }
 
-static void keep(const struct http_request *request, enum door door, const struct ask *ask)
+static void keep(const struct http_request *request, const struct ask *ask)
 {
-    struct visit visit = {.door = door, .client = ask->client, .is_json = true};
+    struct visit visit = {
+        .dialect = &dialect_api, .verb = VERB_ASK, .client = ask->client, .is_json = true};
     struct ask found;
     assert_false(ask_memo_find(&memo, request, &visit, &found));
     ask_memo_keep(&memo, &visit, ask);
@@ -48,7 +49,7 @@ static void keep_usual(void)
 {
     const struct http_request request = usual();
     struct ask ask = {.caller = 7, .client = 3, .hold_ms = 10000, .params = blob_new(BODY)};
-    keep(&request, DOOR_SOLVE, &ask);
+    keep(&request, &ask);
     blob_unref(ask.params);
 }
 
@@ -72,7 +73,8 @@ static void the_same_bytes_ask_for_the_same_whoever_calls(void **state)
     keep_usual();
     struct http_request request = usual();
     request.caller = 8;
-    struct visit visit = {.door = DOOR_SOLVE, .x_request_id = "mine", .x_request_id_len = 4};
+    struct visit visit = {
+        .dialect = &dialect_api, .verb = VERB_ASK, .x_request_id = "mine", .x_request_id_len = 4};
     struct ask ask;
     assert_true(ask_memo_find(&memo, &request, &visit, &ask));
     assert_int_equal(ask.caller, 8);
@@ -99,10 +101,14 @@ static void any_other_part_is_another_request(void **state)
     others[3].query = SLICE_OF("a=c");
     others[4].body = SLICE_OF("{\"method\":\"turnstilE\"}");
     for (size_t i = 0; i < 5; i++)
-        assert_false(is_known(&others[i], DOOR_SOLVE));
+        assert_false(is_known(&others[i]));
     const struct http_request same = usual();
-    assert_false(is_known(&same, DOOR_SUBMIT));
-    assert_true(is_known(&same, DOOR_SOLVE));
+    struct visit elsewhere[] = {{.dialect = &dialect_vendor, .verb = VERB_ASK},
+                                {.dialect = &dialect_api, .verb = VERB_RECOGNISE}};
+    struct ask ask;
+    for (size_t i = 0; i < 2; i++)
+        assert_false(ask_memo_find(&memo, &same, &elsewhere[i], &ask));
+    assert_true(is_known(&same));
 }
 
 static void bytes_do_not_wander_from_part_to_part(void **state)
@@ -112,10 +118,10 @@ static void bytes_do_not_wander_from_part_to_part(void **state)
     struct http_request request = usual();
     request.prefer = SLICE_OF("wait=10a");
     request.query = SLICE_OF("=b");
-    assert_false(is_known(&request, DOOR_SOLVE));
+    assert_false(is_known(&request));
     request = usual();
     request.query = SLICE_OF("");
-    assert_false(is_known(&request, DOOR_SOLVE));
+    assert_false(is_known(&request));
 }
 
 static void empty_is_not_absent(void **state)
@@ -124,10 +130,10 @@ static void empty_is_not_absent(void **state)
     struct http_request request = usual();
     request.prefer = SLICE_NONE;
     struct ask ask = {.params = blob_new(BODY)};
-    keep(&request, DOOR_SOLVE, &ask);
+    keep(&request, &ask);
     blob_unref(ask.params);
     request.prefer = SLICE_OF("");
-    assert_false(is_known(&request, DOOR_SOLVE));
+    assert_false(is_known(&request));
 }
 
 static void idempotency_keys_and_long_bodies_are_not_kept(void **state)
@@ -137,16 +143,16 @@ static void idempotency_keys_and_long_bodies_are_not_kept(void **state)
     struct ask ask = {.params = blob_new(BODY)};
     struct http_request request = usual();
     request.idempotency_key = SLICE_OF("k");
-    keep(&request, DOOR_SOLVE, &ask);
-    assert_false(is_known(&request, DOOR_SOLVE));
+    keep(&request, &ask);
+    assert_false(is_known(&request));
     request = usual();
     request.body = (struct slice){.data = long_body, .len = sizeof(long_body)};
-    keep(&request, DOOR_SOLVE, &ask);
-    assert_false(is_known(&request, DOOR_SOLVE));
+    keep(&request, &ask);
+    assert_false(is_known(&request));
     request = usual();
     ask.has_idempotency = true; /* of the parameters */
-    keep(&request, DOOR_SOLVE, &ask);
-    assert_false(is_known(&request, DOOR_SOLVE));
+    keep(&request, &ask);
+    assert_false(is_known(&request));
     blob_unref(ask.params);
 }
 
@@ -160,7 +166,7 @@ static void places_are_shared_but_never_mixed_up(void **state)
         const uint32_t number = (uint32_t)rand_below(&rand, 4 * ASK_MEMO_PLACES);
         struct http_request request = usual();
         request.body = (struct slice){.data = (const char *)&number, .len = sizeof(number)};
-        struct visit visit = {.door = DOOR_SOLVE};
+        struct visit visit = {.dialect = &dialect_api, .verb = VERB_ASK};
         struct ask ask;
         if (ask_memo_find(&memo, &request, &visit, &ask)) {
             assert_int_equal(ask.hold_ms, number);

@@ -1,4 +1,4 @@
-#include "proto/dialect.h"
+#include "proto/dialect_write.h"
 
 #include "base/assert.h"
 #include "proto/json_out.h"

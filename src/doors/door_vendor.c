@@ -1,8 +1,8 @@
 /* The vendor's dialect: workers talk to us exactly as they would to CaptchaAI (docs/design.md 6.1). */
 #include "doors/doors.h"
-#include "doors/intake.h"
 #include "doors/reply.h"
-#include "proto/dialect.h"
+#include "doors/verbs.h"
+#include "proto/dialect_write.h"
 
 /* As many as the vendor's own clients ask for in one go; more is a mistake or an attack. */
 #define IDS_MAX 100
@@ -12,63 +12,41 @@ static void say(struct gate *gate, caller_id caller, const struct visit *visit, 
     reply_dialect_word(gate, caller, visit, slice_from(word));
 }
 
-/* Reads the parameters and finds the client; answers by itself when something is wrong. */
-static bool enter(struct gate *gate, const struct http_request *request, struct visit *visit)
+static bool vendor_read(struct gate *gate, const struct http_request *request, struct visit *visit,
+                        struct slice *key, struct mistake *mistake)
 {
-    struct mistake mistake;
-    const bool is_read = intake_read(gate, request, &mistake);
+    const bool is_read = intake_read(gate, request, mistake);
     /* The form of a reply follows that very request, also when it says what was wrong with it. */
     visit->is_json = params_flag(&gate->params, SLICE_OF("json"));
     visit->has_cors = params_flag(&gate->params, SLICE_OF("header_acao"));
-    if (is_read && intake_client(gate, params_value(&gate->params, SLICE_OF("key")), SCOPE_SOLVE,
-                                 &visit->client, &mistake))
-        return true;
-    say(gate, request->caller, visit, mistake.word);
-    return false;
+    *key = params_value(&gate->params, SLICE_OF("key"));
+    return is_read;
 }
 
-static bool read_submit(struct gate *gate, const struct http_request *request, struct visit *visit,
-                        struct ask *ask)
+/* ---- in.php, solve.php ------------------------------------------------------------------- */
+
+static bool finish_submit(struct ask *ask, struct mistake *mistake)
 {
-    struct mistake mistake;
-    if (!enter(gate, request, visit))
-        return false;
-    if (!intake_ask(gate, request, visit->client, ask, &mistake)) {
-        say(gate, request->caller, visit, mistake.word);
-        return false;
-    }
-    const bool is_held = visit->door == DOOR_RECOGNITION;
-    /* What takes a browser and half a minute is not answered at once at the vendor's either. */
-    if (is_held && ask->captcha != CAPTCHA_IMAGE) {
-        say(gate, request->caller, visit, "ERROR_BAD_PARAMETERS");
-        return false;
-    }
-    ask->is_id_told = !is_held;
-    ask->hold_ms = is_held ? HOLD_MAX_MS : 0;
-    intake_pack(gate, ask);
-    ask_memo_keep(&gate->ask_memo, visit, ask);
+    (void)mistake;
+    ask->is_id_told = true;
+    ask->hold_ms = 0;
     return true;
-}
-
-static void submit(struct gate *gate, const struct http_request *request, struct visit *visit)
-{
-    struct event event = gate_event(gate, EVENT_ASK);
-    if (!ask_memo_find(&gate->ask_memo, request, visit, &event.ask) &&
-        !read_submit(gate, request, visit, &event.ask))
-        return;
-    if (event.ask.hold_ms > 0)
-        http_expect_hold(gate->server, request->caller);
-    visit_store(request, visit);
-    gate_step(gate, &event);
-    intake_ask_close(&event.ask);
 }
 
 void door_in(struct gate *gate, const struct http_request *request, struct visit *visit,
              uint64_t number)
 {
     (void)number;
-    visit->door = DOOR_SUBMIT;
-    submit(gate, request, visit);
+    visit->verb = VERB_ASK;
+    verb_ask(gate, request, visit, finish_submit);
+}
+
+/* What takes a browser and half a minute is not answered at once at the vendor's either. */
+static bool finish_recognition(struct ask *ask, struct mistake *mistake)
+{
+    mistake->word = "ERROR_BAD_PARAMETERS";
+    ask->hold_ms = HOLD_MAX_MS;
+    return ask->captcha == CAPTCHA_IMAGE;
 }
 
 /* An image, and its text in the reply. Who hears CAPCHA_NOT_READY asks again and joins what is under way. */
@@ -76,8 +54,8 @@ void door_recognise(struct gate *gate, const struct http_request *request, struc
                     uint64_t number)
 {
     (void)number;
-    visit->door = DOOR_RECOGNITION;
-    submit(gate, request, visit);
+    visit->verb = VERB_RECOGNISE;
+    verb_ask(gate, request, visit, finish_recognition);
 }
 
 /* ---- res.php ----------------------------------------------------------------------------- */
@@ -144,55 +122,28 @@ static void get(struct gate *gate, const struct http_request *request, struct vi
         answer_ids(gate, request, visit, ids);
         return;
     }
-    struct mistake mistake;
-    struct event event = gate_event(gate, EVENT_LOOK);
-    event.look = (struct look){.caller = request->caller, .client = visit->client};
-    if (!read_id(gate, &event.look.id)) {
+    request_id id;
+    if (read_id(gate, &id))
+        verb_look(gate, request, visit, id);
+    else
         say(gate, request->caller, visit, "ERROR_WRONG_ID_FORMAT");
-        return;
-    }
-    if (!intake_hold(gate, &event.look.hold_ms, &mistake)) {
-        say(gate, request->caller, visit, mistake.word);
-        return;
-    }
-    if (event.look.hold_ms > 0)
-        http_expect_hold(gate->server, request->caller);
-    visit->door = DOOR_RESULT;
-    visit_store(request, visit);
-    gate_step(gate, &event);
 }
 
 static void report(struct gate *gate, const struct http_request *request, struct visit *visit,
                    bool is_good)
 {
-    struct event event = gate_event(gate, EVENT_REPORT);
-    event.report =
-        (struct report){.caller = request->caller, .client = visit->client, .is_good = is_good};
-    if (!read_id(gate, &event.report.id)) {
+    request_id id;
+    if (read_id(gate, &id))
+        verb_report(gate, request, visit, id, is_good);
+    else
         say(gate, request->caller, visit, "ERROR_WRONG_ID_FORMAT");
-        return;
-    }
-    visit->door = DOOR_REPORT;
-    visit_store(request, visit);
-    gate_step(gate, &event);
-}
-
-static void account(struct gate *gate, const struct http_request *request, struct visit *visit,
-                    enum probe probe)
-{
-    struct event event = gate_event(gate, EVENT_ACCOUNT);
-    event.account =
-        (struct account){.caller = request->caller, .client = visit->client, .probe = probe};
-    visit->door = DOOR_ACCOUNT;
-    visit_store(request, visit);
-    gate_step(gate, &event);
 }
 
 void door_res(struct gate *gate, const struct http_request *request, struct visit *visit,
               uint64_t number)
 {
     (void)number;
-    if (!enter(gate, request, visit))
+    if (!verb_enter(gate, request, visit, SCOPE_SOLVE))
         return;
     const struct slice action = params_value(&gate->params, SLICE_OF("action"));
     if (slice_equals(action, SLICE_OF("get"))) {
@@ -201,9 +152,9 @@ void door_res(struct gate *gate, const struct http_request *request, struct visi
         visit->wants_price = true;
         get(gate, request, visit);
     } else if (slice_equals(action, SLICE_OF("getbalance"))) {
-        account(gate, request, visit, PROBE_BALANCE);
+        verb_account(gate, request, visit, PROBE_BALANCE);
     } else if (slice_equals(action, SLICE_OF("threadsinfo"))) {
-        account(gate, request, visit, PROBE_THREADS);
+        verb_account(gate, request, visit, PROBE_THREADS);
     } else if (slice_equals(action, SLICE_OF("reportgood"))) {
         report(gate, request, visit, true);
     } else if (slice_equals(action, SLICE_OF("reportbad"))) {
@@ -226,8 +177,8 @@ static struct slice refused_word(const struct http_request *request, uint16_t st
 
 /* The body was not read, so the reply's form follows the query, or the body's kind: who sends JSON reads
  * it, too. A query that was cut off in the middle is read as far as it goes. */
-void door_dialect_refuse(struct gate *gate, const struct http_request *request, uint16_t status,
-                         struct http_reply *reply)
+static void vendor_refuse(struct gate *gate, const struct http_request *request, uint16_t status,
+                          struct http_reply *reply)
 {
     params_reset(&gate->params);
     if (request->query.len > 0 && params_add_form(&gate->params, request->query) != 0)
@@ -264,45 +215,55 @@ static void write_submit(struct gate *gate, const struct visit *visit, const str
     dialect_write_ok(&gate->body, visit->is_json, buf_slice(&gate->words));
 }
 
-void door_dialect_answer(struct gate *gate, const struct visit *visit, const struct answer *answer)
+static void write_report(struct gate *gate, const struct visit *visit, const struct answer *answer)
+{
+    if (answer->refusal != REFUSAL_NONE)
+        dialect_write_word(&gate->body, visit->is_json, dialect_word(answer));
+    else if (visit->is_json)
+        dialect_write_ok(&gate->body, true, SLICE_OF("OK_REPORT_RECORDED"));
+    else
+        buf_add(&gate->body, SLICE_OF("OK_REPORT_RECORDED"));
+}
+
+static void write_result(struct gate *gate, const struct visit *visit, const struct answer *answer)
 {
     struct slice price = SLICE_NONE;
-    switch (visit->door) {
-    case DOOR_SUBMIT:
-        write_submit(gate, visit, answer);
-        break;
-    case DOOR_REPORT:
-        if (answer->refusal == REFUSAL_NONE && visit->is_json)
-            dialect_write_ok(&gate->body, true, SLICE_OF("OK_REPORT_RECORDED"));
-        else if (answer->refusal == REFUSAL_NONE)
-            buf_add(&gate->body, SLICE_OF("OK_REPORT_RECORDED"));
-        else
-            dialect_write_word(&gate->body, visit->is_json, dialect_word(answer));
-        break;
-    case DOOR_RESULT:
-    case DOOR_RECOGNITION:
-    case DOOR_ACCOUNT:
-        if (visit->wants_price) {
-            write_price(gate, answer);
-            price = buf_slice(&gate->words);
-        }
-        dialect_write_result(&gate->body, visit->is_json, answer, price);
-        break;
-    case DOOR_NONE:
-    case DOOR_SOLVE:
-    case DOOR_STATE:
-    case DOOR_DETACH:
-    case DOOR_OPINION:
-    case DOOR_LETTERS:
-    case DOOR_PINGBACK:
-        return;
+    if (visit->wants_price) {
+        write_price(gate, answer);
+        price = buf_slice(&gate->words);
     }
+    dialect_write_result(&gate->body, visit->is_json, answer, price);
+}
+
+static void vendor_answer(struct gate *gate, const struct visit *visit, const struct answer *answer)
+{
+    if (visit->verb == VERB_ASK)
+        write_submit(gate, visit, answer);
+    else if (visit->verb == VERB_REPORT)
+        write_report(gate, visit, answer);
+    else
+        write_result(gate, visit, answer);
     reply_dialect(gate, answer->caller, visit);
 }
 
-void door_dialect_account(struct gate *gate, const struct visit *visit,
-                          const struct account_answer *answer)
+static void vendor_account(struct gate *gate, const struct visit *visit,
+                           const struct account_answer *answer)
 {
     dialect_write_account(&gate->body, visit->is_json, &answer->probed);
     reply_dialect(gate, answer->caller, visit);
 }
+
+static void vendor_complain(struct gate *gate, caller_id caller, const struct visit *visit,
+                            const struct mistake *mistake)
+{
+    say(gate, caller, visit, mistake->word);
+}
+
+const struct dialect dialect_vendor = {
+    .name = "vendor",
+    .read = vendor_read,
+    .answer = vendor_answer,
+    .complain = vendor_complain,
+    .account = vendor_account,
+    .refuse = vendor_refuse,
+};

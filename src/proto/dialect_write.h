@@ -1,6 +1,6 @@
 /* Replies in the vendor's dialect: plain or JSON, as clients of the vendor insist on them (docs/protocol.md 8). */
-#ifndef SOLVEGATE_PROTO_DIALECT_H
-#define SOLVEGATE_PROTO_DIALECT_H
+#ifndef SOLVEGATE_PROTO_DIALECT_WRITE_H
+#define SOLVEGATE_PROTO_DIALECT_WRITE_H
 
 #include "base/buf.h"
 

@@ -1,0 +1,60 @@
+#include "doors/doors.h"
+
+#include "base/assert.h"
+#include "doors/ask_memo.h"
+#include "doors/routes.h"
+
+#include <stdlib.h>
+
+static void doors_open(struct gate *gate)
+{
+    gate->ask_memo = malloc(sizeof *gate->ask_memo);
+    ASSERT(gate->ask_memo != NULL);
+    ask_memo_init(gate->ask_memo);
+}
+
+static void doors_close(struct gate *gate)
+{
+    ask_memo_close(gate->ask_memo);
+    free(gate->ask_memo);
+}
+
+/* What was remembered of requests was understood under the old rules. */
+static void doors_reload(struct gate *gate)
+{
+    ask_memo_close(gate->ask_memo);
+    ask_memo_init(gate->ask_memo);
+}
+
+static void doors_answer(struct gate *gate, const struct answer *answer)
+{
+    struct visit visit;
+    if (visit_load(gate, answer->caller, &visit))
+        visit.dialect->answer(gate, &visit, answer);
+}
+
+static void doors_account(struct gate *gate, const struct account_answer *account)
+{
+    struct visit visit;
+    if (visit_load(gate, account->caller, &visit))
+        visit.dialect->account(gate, &visit, account);
+}
+
+static void doors_letters(struct gate *gate, const struct letters_answer *letters)
+{
+    struct visit visit;
+    if (visit_load(gate, letters->caller, &visit))
+        door_letters_answer(gate, &visit, letters);
+}
+
+const struct gate_doors doors = {
+    .open = doors_open,
+    .close = doors_close,
+    .reload = doors_reload,
+    .request = routes_dispatch,
+    .refuse = routes_refuse,
+    .answer = doors_answer,
+    .account = doors_account,
+    .letters = doors_letters,
+    .callback = door_pingback_end,
+};

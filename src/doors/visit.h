@@ -1,0 +1,28 @@
+/* What is remembered of a request until its reply. */
+#ifndef SOLVEGATE_DOORS_VISIT_H
+#define SOLVEGATE_DOORS_VISIT_H
+
+#include "doors/dialect.h"
+#include "http/http.h"
+
+#define X_REQUEST_ID_MAX 48
+
+struct gate;
+
+/* It travels in the exchange's note, so every answer of the engine finds it by its caller. */
+struct visit {
+    const struct dialect *dialect;
+    enum verb verb;
+    client_id client;
+    bool is_json;
+    bool has_cors;
+    bool wants_price;
+    uint8_t x_request_id_len;
+    char x_request_id[X_REQUEST_ID_MAX];
+};
+
+/* The visit of an exchange that still waits for its reply; false when it is gone. */
+bool visit_load(struct gate *gate, caller_id caller, struct visit *visit);
+void visit_store(const struct http_request *request, const struct visit *visit);
+
+#endif
