@@ -8,6 +8,7 @@
 #include "gate/gone.h"
 #include "gate/service.h"
 #include "sys/log.h"
+#include "upstream/trust.h"
 
 #include <stdlib.h>
 
@@ -53,6 +54,7 @@ struct job {
     struct gate *gate;
     struct config *config; /* owned: the new one, then the one that it replaced */
     struct buf mistakes;
+    struct trust_news *certificates; /* owned */
     int code;
 };
 
@@ -60,6 +62,7 @@ static void load(uv_work_t *work)
 {
     struct job *job = work->data;
     const struct gate_loader *loader = job->gate->loader;
+    trust_news_read(job->certificates);
     job->code = loader->load(loader->context, job->config, &job->mistakes);
 }
 
@@ -93,6 +96,7 @@ static void on_loaded(uv_work_t *work, int status)
     struct job *job = work->data;
     struct gate *gate = job->gate;
     ASSERT(status == 0);
+    trust_news_adopt(job->certificates);
     if (job->code != 0)
         log_mistakes(buf_slice(&job->mistakes));
     else if (!gate->is_closing)
@@ -115,6 +119,7 @@ void reload(struct gate *gate)
     job->work.data = job;
     job->config = calloc(1, sizeof(*job->config));
     ASSERT(job->config != NULL);
+    job->certificates = trust_news_new();
     gate->is_reloading = true;
     service_reloading();
     const int err = uv_queue_work(&gate->loop, &job->work, load, on_loaded);

@@ -4,6 +4,7 @@
 #include "http/http_peer.h"
 #include "proto/address_public.h"
 #include "upstream/sockets.h"
+#include "upstream/trust.h"
 
 #include <curl/curl.h>
 #include <stdio.h>
@@ -77,17 +78,16 @@ static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-void post_setup_init(struct post_setup *setup, const char *ca_file)
+void post_setup_init(struct post_setup *setup, struct trust *take_trust)
 {
     setup->json_headers = wire_add_header(NULL, "Content-Type: application/json");
-    setup->ca_file = ca_file == NULL ? NULL : strdup(ca_file);
-    ASSERT(ca_file == NULL || setup->ca_file != NULL);
+    setup->trust = take_trust;
 }
 
 void post_setup_close(struct post_setup *setup)
 {
     curl_slist_free_all(setup->json_headers);
-    free(setup->ca_file);
+    trust_close(setup->trust);
 }
 
 /* The URL is a stranger's: nothing but plain HTTP to exactly that place. */
@@ -136,7 +136,7 @@ struct post *post_new(const struct post_setup *setup, uint64_t id, struct slice 
                       struct slice body)
 {
     struct post *post = new_post(id);
-    wire_init(&post->wire, "http,https", setup->ca_file, setup->sockets);
+    wire_init(&post->wire, "http,https", setup->trust, setup->sockets);
     CURL *easy = post->wire.easy;
     post->setup = setup;
     set_connection(easy, post);

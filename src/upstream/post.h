@@ -12,10 +12,12 @@
 /* Longest word that says how a post ended, with its NUL. */
 #define POST_WORD_MAX 32
 
+struct trust;
+
 /* What all posts share; outlives them. */
 struct post_setup {
     struct sockets *sockets; /* borrowed */
-    char *ca_file;           /* owned; NULL for the system's certificates */
+    struct trust *trust;     /* owned */
     void *json_headers;      /* owned curl_slist for a body */
     uint32_t timeout_ms;     /* from looking up the name to the end of the reply */
     bool allow_private;      /* else only addresses of the public internet are dialled */
@@ -36,7 +38,7 @@ struct post {
     bool is_too_big;               /* the reply */
 };
 
-void post_setup_init(struct post_setup *setup, const char *ca_file);
+void post_setup_init(struct post_setup *setup, struct trust *take_trust);
 void post_setup_close(struct post_setup *setup);
 
 /* A GET, or with a body a POST of JSON. Both texts are copied. */

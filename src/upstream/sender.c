@@ -1,10 +1,10 @@
 #include "upstream/sender.h"
 
 #include "base/assert.h"
-#include "upstream/ca_file.h"
 #include "upstream/lane.h"
 #include "upstream/post.h"
 #include "upstream/sockets.h"
+#include "upstream/trust.h"
 
 #include <curl/curl.h>
 #include <stdlib.h>
@@ -140,7 +140,8 @@ static struct sender *fail(const char *sentence, struct buf *mistake)
     return NULL;
 }
 
-static struct sender *make(struct uv_loop_s *loop, const struct sender_options *options)
+static struct sender *make(struct uv_loop_s *loop, const struct sender_options *options,
+                           struct trust *take_trust)
 {
     struct sender *sender = calloc(1, sizeof(*sender));
     ASSERT(sender != NULL);
@@ -148,6 +149,7 @@ static struct sender *make(struct uv_loop_s *loop, const struct sender_options *
         .context = sender, .on_ready = lane_on_ready, .on_settled = on_settled};
     sender->sockets = sockets_new(loop, &ready);
     if (sender->sockets == NULL) {
+        trust_close(take_trust);
         free(sender);
         return NULL;
     }
@@ -156,7 +158,7 @@ static struct sender *make(struct uv_loop_s *loop, const struct sender_options *
     sender->setup.sockets = sender->sockets;
     sender->setup.timeout_ms = options->timeout_ms;
     sender->setup.allow_private = options->allow_private;
-    post_setup_init(&sender->setup, options->ca_file);
+    post_setup_init(&sender->setup, take_trust);
     list_init(&sender->due);
     list_init(&sender->active);
     const int failed = uv_idle_init(loop, &sender->turn);
@@ -174,9 +176,10 @@ struct sender *sender_new(struct uv_loop_s *loop, const struct sender_options *o
     }
     if ((curl_version_info(CURLVERSION_NOW)->features & CURL_VERSION_ASYNCHDNS) == 0)
         return fail("this libcurl resolves names on the loop (no AsynchDNS)", mistake);
-    if (options->ca_file != NULL && !ca_file_is_good(options->ca_file))
+    struct trust *trust = trust_open(options->ca_file);
+    if (trust == NULL)
         return fail("ca_file: it holds no certificate that can be read", mistake);
-    struct sender *sender = make(loop, options);
+    struct sender *sender = make(loop, options, trust);
     if (sender == NULL)
         return fail("no descriptor left for an epoll set", mistake);
     const struct lane_handlers handlers = {.context = sender, .on_done = on_done};

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "upstream/sockets.h"
+#include "upstream/trust.h"
 
 #include <curl/curl.h>
 #include <sodium.h>
@@ -144,7 +145,7 @@ void transfer_setup_close(struct transfer_setup *setup)
     curl_slist_free_all(setup->form_headers);
     free(setup->submit_url);
     free(setup->query_url);
-    free(setup->ca_file);
+    trust_close(setup->trust);
     free(setup->user_agent);
     *setup = (struct transfer_setup){.sockets = NULL};
 }
@@ -162,7 +163,7 @@ struct transfer *transfer_new(const struct transfer_setup *setup)
 {
     struct transfer *transfer = calloc(1, sizeof(*transfer));
     ASSERT(transfer != NULL);
-    wire_init(&transfer->wire, setup->protocols, setup->ca_file, setup->sockets);
+    wire_init(&transfer->wire, setup->protocols, setup->trust, setup->sockets);
     CURL *easy = transfer->wire.easy;
     transfer->setup = setup;
     list_init(&transfer->link);

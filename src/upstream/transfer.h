@@ -7,6 +7,7 @@
 #include "upstream/wire.h"
 
 struct sockets;
+struct trust;
 
 enum call_kind {
     CALL_SUBMIT,
@@ -19,7 +20,7 @@ enum call_kind {
 /* What all transfers share; outlives them. */
 struct transfer_setup {
     char *submit_url, *query_url; /* owned */
-    char *ca_file;                /* owned, or NULL */
+    struct trust *trust;          /* owned; NULL without TLS */
     char *user_agent;             /* owned */
     const char *protocols;        /* the one scheme we speak */
     bool has_http2;               /* the vendor may speak it: it is agreed upon in TLS */

@@ -1,9 +1,9 @@
 #include "upstream/upstream_private.h"
 
 #include "base/assert.h"
-#include "upstream/ca_file.h"
 #include "upstream/lane.h"
 #include "upstream/sockets.h"
+#include "upstream/trust.h"
 #include "upstream/upstream_url.h"
 
 #include <curl/curl.h>
@@ -28,11 +28,6 @@ static int set_up(struct transfer_setup *setup, const struct upstream_options *o
         buf_addf(mistake, "upstream: this libcurl resolves names on the loop (no AsynchDNS)");
         return ERR_UNSUPPORTED;
     }
-    if (options->ca_file != NULL && !ca_file_is_good(options->ca_file)) {
-        buf_addf(mistake, "upstream.ca_file: %s holds no certificate that can be read",
-                 options->ca_file);
-        return ERR_INVALID;
-    }
     if (upstream_url_read(&url, options->url, options->allow_plain_http, mistake) != 0)
         return ERR_INVALID;
     setup->submit_url = url.submit;
@@ -40,10 +35,15 @@ static int set_up(struct transfer_setup *setup, const struct upstream_options *o
     setup->protocols = url.scheme;
     setup->has_http2 = strcmp(url.scheme, "https") == 0;
     setup->must_be_loopback = url.must_be_loopback;
-    setup->ca_file = copy(options->ca_file);
     setup->user_agent = copy(options->user_agent);
     setup->connect_timeout_ms = options->connect_timeout_ms;
-    return 0;
+    const bool has_tls = setup->has_http2;
+    setup->trust = has_tls || options->ca_file != NULL ? trust_open(options->ca_file) : NULL;
+    if (options->ca_file == NULL || setup->trust != NULL)
+        return 0;
+    buf_addf(mistake, "upstream.ca_file: %s holds no certificate that can be read",
+             options->ca_file);
+    return ERR_INVALID;
 }
 
 static void release(struct upstream *upstream)

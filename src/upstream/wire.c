@@ -1,8 +1,8 @@
 #include "upstream/wire.h"
 
 #include "base/assert.h"
-#include "upstream/ca_file.h"
 #include "upstream/sockets.h"
+#include "upstream/trust.h"
 
 #include <curl/curl.h>
 
@@ -18,21 +18,7 @@ static int on_close_socket(void *context, curl_socket_t fd)
     return 0;
 }
 
-/* Looked at once: the system's certificates stay where they are. */
-static bool system_has_directory(CURL *easy)
-{
-    static enum { UNKNOWN, YES, NO } known = UNKNOWN;
-    if (known == UNKNOWN) {
-        char *directory = NULL;
-        char *bundle = NULL;
-        (void)curl_easy_getinfo(easy, CURLINFO_CAPATH, &directory);
-        (void)curl_easy_getinfo(easy, CURLINFO_CAINFO, &bundle);
-        known = ca_directory_is_complete(directory, bundle) ? YES : NO;
-    }
-    return known == YES;
-}
-
-static void set_safety(CURL *easy, const char *protocols, const char *ca_file)
+static void set_safety(CURL *easy, const char *protocols)
 {
     WIRE_SET(easy, CURLOPT_PROTOCOLS_STR, protocols);
     WIRE_SET(easy, CURLOPT_FOLLOWLOCATION, 0L);
@@ -44,21 +30,17 @@ static void set_safety(CURL *easy, const char *protocols, const char *ca_file)
     WIRE_SET(easy, CURLOPT_SSL_VERIFYPEER, 1L);
     WIRE_SET(easy, CURLOPT_SSL_VERIFYHOST, 2L);
     WIRE_SET(easy, CURLOPT_SSLVERSION, (long)CURL_SSLVERSION_TLSv1_2);
-    if (ca_file != NULL)
-        WIRE_SET(easy, CURLOPT_CAINFO, ca_file);
-    /* With both libcurl reads the whole bundle for each connection, which takes 30 ms and more of the loop. From a
-     * directory only what is asked for is read; a bundle alone is read once per lane. */
-    const bool has_directory = ca_file == NULL && system_has_directory(easy);
-    WIRE_SET(easy, has_directory ? CURLOPT_CAINFO : CURLOPT_CAPATH, NULL);
 }
 
-void wire_init(struct wire *wire, const char *protocols, const char *ca_file,
+void wire_init(struct wire *wire, const char *protocols, struct trust *trust,
                struct sockets *sockets)
 {
     CURL *easy = curl_easy_init();
     ASSERT(easy != NULL);
     *wire = (struct wire){.easy = easy};
-    set_safety(easy, protocols, ca_file);
+    set_safety(easy, protocols);
+    if (trust != NULL)
+        trust_apply(trust, easy);
     WIRE_SET(easy, CURLOPT_NOSIGNAL, 1L);
     /* Names are looked up in threads, and libcurl would wait for a thread that is still looking
      * when its transfer ends: a dead name server would stop the loop. This has it let the thread

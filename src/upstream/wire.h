@@ -4,6 +4,7 @@
 
 struct lane;
 struct sockets;
+struct trust;
 
 /* Embedded in what is sent; a lane gives it back. */
 struct wire {
@@ -13,8 +14,8 @@ struct wire {
 };
 
 /* A handle that follows nobody, believes no environment and checks certificates. protocols as
- * CURLOPT_PROTOCOLS_STR; ca_file may be NULL; both are copied. */
-void wire_init(struct wire *wire, const char *protocols, const char *ca_file,
+ * CURLOPT_PROTOCOLS_STR, which is copied; trust is borrowed, and NULL where there is no TLS. */
+void wire_init(struct wire *wire, const char *protocols, struct trust *trust,
                struct sockets *sockets);
 /* Must be out of its lane. */
 void wire_close(struct wire *wire);

@@ -8,7 +8,7 @@ ISO = {name + ".h" for name in (
     "stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath time uchar wchar wctype").split()}
 # The engine is told the time and never prints; base prints only where an assertion fails.
 IMPURE = {"stdio.h", "time.h", "signal.h", "locale.h", "setjmp.h", "errno.h", "threads.h"}
-THIRD_PARTY = re.compile(r"^(uv|llhttp|yyjson|sodium|sqlite3|cmocka|uthash)\.h$|^(curl|sodium|uv)/")
+THIRD_PARTY = re.compile(r"^(uv|llhttp|yyjson|sodium|sqlite3|cmocka|uthash)\.h$|^(curl|openssl|sodium|uv)/")
 
 # Which quoted roots and which angled headers a folder may include. None: everything.
 CONTRACT = {"solvegate/"}
