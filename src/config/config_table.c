@@ -264,7 +264,8 @@ const struct option options[] = {
     {"limits.partial_bytes", OPTION_SIZE, IN_CONFIG(limits.partial_bytes), .min = 1 * MIB, .max = 1024 * GIB,
      .preset = "\"64MiB\"",
      .help = "Most memory for requests that callers are still sending, all connections together; "
-             "what does not fit gets 503. Room for one of the largest is the least."},
+             "what does not fit gets 503. An eighth is for those of up to 16 KiB alone. "
+             "Room for one of the largest is the least."},
     {"limits.unsent_bytes", OPTION_SIZE, IN_CONFIG(limits.unsent_bytes), .min = 8 * MIB, .max = 1024 * GIB,
      .preset = "\"64MiB\"",
      .help = "Most memory for replies that callers do not read, all connections together; who holds most is closed."},

@@ -29,12 +29,26 @@ uint64_t http_input_most(const struct http_limits *limits)
     return sizeof(struct http_input) + input_cap(limits);
 }
 
+uint64_t http_input_most_of_large(const struct http_options *options, uint64_t most)
+{
+    const uint64_t reserve = options->partial_bytes / HTTP_SMALL_SHARE;
+    const uint64_t spare = options->partial_bytes - most;
+    return options->partial_bytes - (reserve < spare ? reserve : spare);
+}
+
+/* What all inputs may take together, if this one has a buffer of this size: the last share is for small ones. */
+static uint64_t partial_limit(const struct http_server *server, size_t room)
+{
+    return room <= HTTP_SMALL_BYTES ? server->options.partial_bytes : server->partial_large_bytes;
+}
+
 /* Keeps the bytes if that stays within what all inputs may take together. What it will take is counted
  * before, because buffers grow by doubling. */
 static bool keep(struct http_server *server, struct http_input *input, struct slice bytes)
 {
-    const size_t needed = sizeof(*input) + buf_room_with(&input->bytes, bytes.len);
-    if (server->partial_bytes - input->counted + needed > server->options.partial_bytes)
+    const size_t room = buf_room_with(&input->bytes, bytes.len);
+    const size_t needed = sizeof(*input) + room;
+    if (server->partial_bytes - input->counted + needed > partial_limit(server, room))
         return false;
     buf_add(&input->bytes, bytes);
     ASSERT(!input->bytes.is_full);

@@ -21,6 +21,12 @@
 #define HTTP_QUEUE_BYTES (256 * 1024)
 /* Requests that arrive ahead of their turn are kept up to here, then reading stops. */
 #define HTTP_AHEAD_BYTES 16384
+/* Half-sent requests up to this size are small. Nearly all are, and come in two pieces at most, so that they
+ * take their memory for a moment only: they must not be refused because of senders of large bodies. */
+#define HTTP_SMALL_BYTES 16384
+/* The last part of options.partial_bytes, one in so many, is for small requests alone: of the usual 64 MiB
+ * room for 512 at the same moment. */
+#define HTTP_SMALL_SHARE 8
 /* A slow reader keeps its connection by taking this much within one write timeout. */
 #define HTTP_PROGRESS_BYTES 16384
 /* Of what a socket did not take libuv gets only this much, to tell us when it takes more: the rest stays
@@ -197,6 +203,7 @@ struct http_server {
     struct buf out;
     struct http_parse parse;               /* of a request that lies whole in read_bytes */
     uint64_t partial_bytes;                /* memory of all inputs */
+    uint64_t partial_large_bytes;          /* up to here large inputs are kept, too */
     struct list unsent[HTTP_UNSENT_RANKS]; /* connections, who is there longest first */
     uint64_t unsent_bytes;                 /* memory of all their unsent replies */
     struct http_counters counters;
@@ -244,6 +251,10 @@ void http_input_free(struct http_conn *conn);
 
 /* The most memory that one request takes until it is whole. */
 uint64_t http_input_most(const struct http_limits *limits);
+
+/* How much of options.partial_bytes large requests may take: all but a share for small ones, yet at least
+ * most, so that the largest request always fits an empty server. */
+uint64_t http_input_most_of_large(const struct http_options *options, uint64_t most);
 
 /* Are there bytes at hand that were not worked off? */
 bool http_input_has_more(const struct http_conn *conn);

@@ -56,7 +56,9 @@ struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_op
         .body_bytes = options->body_bytes,
     };
     /* Else the largest request would be refused always, not only in a crowd. */
-    ASSERT(options->partial_bytes >= http_input_most(&server->limits));
+    const uint64_t most = http_input_most(&server->limits);
+    ASSERT(options->partial_bytes >= most);
+    server->partial_large_bytes = http_input_most_of_large(options, most);
     open_conns(server);
     list_init(&server->listeners);
     list_init(&server->spare);

@@ -133,6 +133,31 @@ def the_largest_request_fits_the_smallest_limit_when_it_is_alone():
         equal(echo.stats()["crowded"], 0)
 
 
+def send_until_refused(echo, size):
+    """Half-sent requests of this size, one after the other, until one is refused; returns those that are kept."""
+    head = request("/echo", f"Content-Length: {2 * size}\r\n", "POST")
+    before, kept = echo.stats()["crowded"], []
+    while echo.stats()["crowded"] == before:
+        check(len(kept) < 1000, f"a thousand requests of {size} bytes are kept")
+        there = echo.stats()["partial_bytes"]
+        kept.append(echo.wire().send(head + b"x" * size))
+        echo.until(lambda stats: stats["partial_bytes"] >= there + size or stats["crowded"] > before, "it arrived")
+    kept.pop().close()
+    return kept
+
+
+@test
+def small_requests_in_pieces_are_served_while_large_ones_take_all_the_memory_that_they_may():
+    with Echo(body_bytes=2 << 20, partial_bytes=8 << 20) as echo:
+        large = send_until_refused(echo, 1 << 20) + send_until_refused(echo, 20 << 10)
+        small = [echo.wire().send(request("/echo", "Content-Length: 12000\r\n", "POST") + b"x" * 6000) for _ in range(40)]
+        echo.stats()  # answered after the halves were read
+        for wire in small:
+            equal(wire.send(b"x" * 6000).reply().status, 200)
+        for wire in small + large:
+            wire.close()
+
+
 @test
 def half_sent_requests_together_are_bounded():
     with Echo(body_bytes=8 << 20) as echo:
