@@ -145,6 +145,24 @@ def the_manual_of_the_simulator_says_what_its_help_says():
 
 
 @test
+def the_document_of_the_simulator_has_every_option_and_fault_of_its_help():
+    told = subprocess.run([binary("SOLVEGATE_SIM"), "--help"], capture_output=True, text=True, timeout=TIMEOUT,
+                          check=True).stdout
+    with open(os.path.join(HERE, "..", "..", "docs", "simulator.md"), encoding="utf-8") as file:
+        written = file.read().replace("\\|", "|")
+    options = [option.strip() for option in re.findall(r"^  (?:-h, )?(--[\w-]+(?: \S+)?)  ", told, re.MULTILINE)]
+    equal(re.findall(r"^\| `(--[^`]+)` \|", written, re.MULTILINE), options, "options")
+    faults = re.findall(r"^  ((?:submit|poll|account|task|callback)-[\w-]+) ", told, re.MULTILINE)
+    check(len(faults) > 50, f"{len(faults)} faults in --help")
+    equal(re.findall(r"^\| `((?:submit|poll|account|task|callback)-[^`]+)` \|", written, re.MULTILINE), faults, "faults")
+    doors = re.findall(r"^  ((?:[A-Z]+ )?/\S+) ", told.split("\nDOORS\n")[1].split("\nOPTIONS\n", maxsplit=1)[0], re.MULTILINE)
+    equal(re.findall(r"^\| `((?:[A-Z]+ )?/[^`]+)` \|", written, re.MULTILINE), doors, "doors")
+    magic = re.findall(r"^  (SIM-.*?)  ", told, re.MULTILINE)
+    equal([row.replace("`", "") for row in re.findall(r"^\| (`SIM-.*?) \|", written, re.MULTILINE)],
+          [row.replace(" or ", ", ") for row in magic], "magic sitekeys")
+
+
+@test
 def manual_pages_are_good_roff():
     checkers = [tool for tool in (["mandoc", "-T", "lint", "-W", "error"], ["groff", "-ww", "-man", "-Tascii", "-z"])
                 if shutil.which(tool[0])]
