@@ -89,7 +89,8 @@ static void print_solution(const struct solve *solve, yyjson_val *root)
 {
     const yyjson_val *const extra = yyjson_obj_get(root, "extra");
     yyjson_val *const solution = yyjson_obj_get(root, "solution");
-    if (yyjson_is_ctn(solution))
+    const bool has_bytes = isatty(STDOUT_FILENO) != 1 && view_has(root, "solution_base64");
+    if (yyjson_is_ctn(solution) && !has_bytes)
         print_json(stdout, "", solution);
     else
         print_text(root);

@@ -21,28 +21,51 @@ static yyjson_doc *open_members(const struct blob *extra)
                                   NULL, NULL);
 }
 
-static void add_value(struct buf *out, const yyjson_val *value)
+static struct slice value_json(const yyjson_val *value)
 {
     size_t len = 0;
     char *text = yyjson_val_write(value, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
     ASSERT(text != NULL);
-    json_add_clean(out, (struct slice){.data = text, .len = len});
-    free(text);
+    return (struct slice){.data = text, .len = len};
 }
 
-/* An object or array is one here, too; anything else is its text. JSON is UTF-8, so other bytes come
- * beside it. */
+static void free_json(struct slice json)
+{
+    free((char *)(size_t)json.data);
+}
+
+static void add_value(struct buf *out, const yyjson_val *value)
+{
+    const struct slice json = value_json(value);
+    (void)json_add_clean(out, json);
+    free_json(json);
+}
+
+void api_write_text(struct buf *out, struct slice text)
+{
+    json_member(out, "solution");
+    if (!json_add_string(out, text))
+        json_base64(out, "solution_base64", text);
+}
+
+/* Its bytes are those of its JSON. */
+static void write_container(struct buf *out, const yyjson_val *value)
+{
+    const struct slice json = value_json(value);
+    json_member(out, "solution");
+    if (!json_add_clean(out, json))
+        json_base64(out, "solution_base64", json);
+    free_json(json);
+}
+
+/* An object or array is one here, too; anything else is its text. */
 static void write_solution(struct buf *out, const struct answer *answer, yyjson_val *members)
 {
-    const struct slice text = blob_slice(answer->text);
     yyjson_val *request = yyjson_obj_get(members, "request");
-    if (yyjson_is_ctn(request)) {
-        json_member(out, "solution");
-        add_value(out, request);
-    } else {
-        json_text(out, "solution", text);
-        json_base64_if_bytes(out, "solution_base64", text);
-    }
+    if (yyjson_is_ctn(request))
+        write_container(out, request);
+    else
+        api_write_text(out, blob_slice(answer->text));
 }
 
 static bool is_the_answer(const struct answer *answer, yyjson_val *value)

@@ -22,6 +22,8 @@ void api_write_problem(struct buf *out, const struct problem *problem);
 
 /* An answer that is no failure: queued, solving or solved. */
 void api_write_answer(struct buf *out, const struct answer *answer);
+/* The member `solution`, and where its bytes are not UTF-8, which JSON cannot carry, `solution_base64`. */
+void api_write_text(struct buf *out, struct slice text);
 
 /* The problem that a refused or failed answer is; detail lives in scratch. */
 void api_problem_of(const struct answer *answer, struct buf *scratch, struct problem *problem);

@@ -96,10 +96,8 @@ static void write_rest(struct buf *out, const struct letter_view *view)
         json_id(out, "request", view->request);
     if (slice_is_given(view->pingback))
         json_text(out, "pingback", view->pingback);
-    if (slice_is_given(view->text)) {
-        json_text(out, "solution", view->text);
-        json_base64_if_bytes(out, "solution_base64", view->text);
-    }
+    if (slice_is_given(view->text))
+        api_write_text(out, view->text);
     if (view->task_id.len > 0)
         json_text(out, "upstream_id", view->task_id);
 }

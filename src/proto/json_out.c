@@ -91,8 +91,8 @@ static void add_escape(struct buf *out, unsigned char c)
     }
 }
 
-/* One odd character; returns how many bytes it took. */
-static size_t add_odd(struct buf *out, const unsigned char *s, size_t len)
+/* One odd character; returns how many bytes it took, and notes when it had to be replaced. */
+static size_t add_odd(struct buf *out, const unsigned char *s, size_t len, bool *is_exact)
 {
     if (s[0] < 0x80) {
         add_escape(out, s[0]);
@@ -101,15 +101,17 @@ static size_t add_odd(struct buf *out, const unsigned char *s, size_t len)
     const size_t length = utf8_length(s, len);
     if (length == 0) {
         buf_add(out, SLICE_OF("\\ufffd"));
+        *is_exact = false;
         return 1;
     }
     buf_add(out, (struct slice){.data = (const char *)s, .len = length});
     return length;
 }
 
-void json_add_string(struct buf *out, struct slice text)
+bool json_add_string(struct buf *out, struct slice text)
 {
     const unsigned char *s = (const unsigned char *)text.data;
+    bool is_exact = true;
     size_t at = 0;
     buf_add_char(out, '"');
     while (at < text.len) {
@@ -117,9 +119,10 @@ void json_add_string(struct buf *out, struct slice text)
         buf_add(out, (struct slice){.data = text.data + at, .len = plain});
         at += plain;
         if (at < text.len)
-            at += add_odd(out, s + at, text.len - at);
+            at += add_odd(out, s + at, text.len - at, &is_exact);
     }
     buf_add_char(out, '"');
+    return is_exact;
 }
 
 void json_add_bytes(struct buf *out, struct slice text)
@@ -154,20 +157,19 @@ static size_t good_length(struct slice text, size_t from)
     return at - from;
 }
 
-bool json_is_utf8(struct slice text)
+bool json_add_clean(struct buf *out, struct slice json)
 {
-    return good_length(text, 0) == text.len;
-}
-
-void json_add_clean(struct buf *out, struct slice json)
-{
+    bool is_exact = true;
     for (size_t at = 0; at < json.len; at++) {
         const size_t good = good_length(json, at);
         buf_add(out, (struct slice){.data = json.data + at, .len = good});
         at += good;
-        if (at < json.len)
+        if (at < json.len) {
             buf_add(out, SLICE_OF("\xEF\xBF\xBD"));
+            is_exact = false;
+        }
     }
+    return is_exact;
 }
 
 static bool needs_comma(const struct buf *out)
@@ -274,17 +276,15 @@ void json_hex(struct buf *out, const char *name, const uint8_t *bytes, size_t co
     buf_add_char(out, '"');
 }
 
-void json_base64_if_bytes(struct buf *out, const char *name, struct slice text)
+void json_base64(struct buf *out, const char *name, struct slice bytes)
 {
-    if (json_is_utf8(text))
-        return;
     const int variant = sodium_base64_VARIANT_ORIGINAL;
-    const size_t room = sodium_base64_encoded_len(text.len, variant);
+    const size_t room = sodium_base64_encoded_len(bytes.len, variant);
     json_member(out, name);
     buf_add_char(out, '"');
     char *place = buf_reserve(out, room);
     if (place != NULL) {
-        (void)sodium_bin2base64(place, room, (const unsigned char *)text.data, text.len, variant);
+        (void)sodium_bin2base64(place, room, (const unsigned char *)bytes.data, bytes.len, variant);
         buf_commit(out, room - 1); /* without the NUL */
     }
     buf_add_char(out, '"');

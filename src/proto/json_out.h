@@ -6,13 +6,12 @@
 
 #include <stdint.h>
 
-/* A quoted, escaped string. */
-void json_add_string(struct buf *out, struct slice text);
+/* A quoted, escaped string; false when bytes that are not UTF-8 had to be replaced. */
+bool json_add_string(struct buf *out, struct slice text);
 /* The same with every byte of 0x80 and above as it is, also where that is not UTF-8. */
 void json_add_bytes(struct buf *out, struct slice text);
-/* JSON that may hold bytes which are not UTF-8, in its strings: those are replaced. */
-void json_add_clean(struct buf *out, struct slice json);
-bool json_is_utf8(struct slice text);
+/* JSON that may hold bytes which are not UTF-8, in its strings: those are replaced, which false tells. */
+bool json_add_clean(struct buf *out, struct slice json);
 
 /* Members of the object or array being written; the comma before one is added when it is needed,
  * which the byte before tells. A name is a literal and needs no escaping. */
@@ -30,7 +29,7 @@ static inline void json_member(struct buf *out, const char *name)
 static inline void json_text(struct buf *out, const char *name, struct slice value)
 {
     json_member(out, name);
-    json_add_string(out, value);
+    (void)json_add_string(out, value);
 }
 
 /* A C string. */
@@ -60,8 +59,7 @@ void json_seconds(struct buf *out, const char *name, uint64_t milliseconds);
 void json_id(struct buf *out, const char *name, uint64_t id);
 /* Milliseconds since 1970 as "2026-01-31T23:59:59.123Z". */
 void json_time(struct buf *out, const char *name, int64_t wall_ms);
-/* A member in base64 for text that is not UTF-8, which JSON cannot carry; nothing for other text. */
-void json_base64_if_bytes(struct buf *out, const char *name, struct slice text);
+void json_base64(struct buf *out, const char *name, struct slice bytes);
 /* Bytes in hexadecimal. */
 void json_hex(struct buf *out, const char *name, const uint8_t *bytes, size_t count);
 
