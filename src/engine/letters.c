@@ -304,6 +304,9 @@ void letter_of_solution(struct engine *engine, const struct attempt *attempt,
         letter->key = attempt->key;
         letter->client = attempt->client;
         letter->captcha = attempt->captcha;
+        /* A poll's reply does not repeat the name of the task. */
+        if (result->task_id[0] == '\0')
+            memcpy(letter->task_id, attempt->task_id, TASK_ID_MAX);
     }
     publish(engine, letter);
 }

@@ -2,6 +2,7 @@
 
 #include "engine/attempt.h"
 #include "engine/journal.h"
+#include "engine/letters.h"
 
 /* Somebody waits, and has the text at least. */
 #define QUESTIONS_MAX 3
@@ -41,6 +42,9 @@ void rest_not_heard(struct engine *engine, struct attempt *attempt,
     const bool is_final =
         result->outcome == OUTCOME_FAILED || result->outcome == OUTCOME_UNDELIVERABLE;
     attempt->questions++;
+    /* The text alone is handed out; whoever misses the rest finds it there. */
+    if (result->outcome == OUTCOME_UNDELIVERABLE)
+        letter_of_solution(engine, attempt, result, slice_from(result->code));
     if (is_final || attempt->flight == NULL || attempt->questions >= QUESTIONS_MAX)
         attempt_settle(engine, attempt);
     else

@@ -188,6 +188,15 @@ static void read_poll_error(const struct vendor_options *options, const struct v
     result->outcome = poll_outcome(result->class);
 }
 
+/* A yes makes any text a solution, also one that looks like an error. "Not ready" is taken at its
+ * word: asking again costs nothing. */
+static bool is_solved(const struct vendor_options *options, const struct reading *reading)
+{
+    if (reading->kind == READING_ERROR)
+        return reading->is_yes && vendor_classify(options, reading->text) != CLASS_PENDING;
+    return reading_is_answer(reading);
+}
+
 /* Paid for, and nothing that can be handed out: its bytes are kept for a person to look at. */
 static void keep_bytes(struct vendor_result *result, struct slice bytes, const char *code)
 {
@@ -197,6 +206,12 @@ static void keep_bytes(struct vendor_result *result, struct slice bytes, const c
     result->text = blob_new(bytes);
 }
 
+static void keep_reply(struct vendor_result *result, const struct vendor_reply *reply)
+{
+    const bool is_huge = reply->is_too_big || reply->body.len > SOLUTION_MAX_BYTES;
+    keep_bytes(result, reply->body, is_huge ? HUGE_SOLUTION : BAD_SOLUTION);
+}
+
 static void read_solved(const struct reading *reading, const struct vendor_reply *reply,
                         struct vendor_result *result)
 {
@@ -204,8 +219,7 @@ static void read_solved(const struct reading *reading, const struct vendor_reply
     if (result->text != NULL)
         result->outcome = OUTCOME_SOLVED;
     else
-        keep_bytes(result, reply->body,
-                   reply->body.len > SOLUTION_MAX_BYTES ? HUGE_SOLUTION : BAD_SOLUTION);
+        keep_reply(result, reply);
 }
 
 /* Refusals and waits are short, so what is cut off for its length, in a form that answers have, is
@@ -236,9 +250,11 @@ void vendor_read_poll(const struct vendor_options *options, const struct vendor_
     struct reading reading;
     reading_open(&reading, options, reply, reply->is_too_big);
     if (is_huge_answer(reply, &reading))
-        keep_bytes(result, reply->body, HUGE_SOLUTION);
-    else if (reading_is_answer(&reading) && is_success(reply))
+        keep_reply(result, reply);
+    else if (is_solved(options, &reading) && is_success(reply))
         read_solved(&reading, reply, result);
+    else if (reading.kind == READING_UNREADABLE && is_success(reply) && reply->is_complete)
+        keep_reply(result, reply);
     else if (reading.kind == READING_ERROR)
         read_poll_error(options, reply, reading.text, result);
     else

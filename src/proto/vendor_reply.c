@@ -1,97 +1,12 @@
 #include "proto/vendor_reply.h"
 
 #include "proto/vendor_errors.h"
+#include "proto/vendor_scan.h"
 
 #include <stdlib.h>
 #include <yyjson.h>
 
-/* No reply we know nests deeper than three; yyjson's writers must not meet a tower of brackets. */
-#define DEPTH_MAX 16
-
 enum status { STATUS_ABSENT, STATUS_NO, STATUS_YES, STATUS_ODD };
-
-/* isspace() depends on the locale. */
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
-/* Place behind the closing quote of the string whose opening quote is at start; 0 when it is
- * cut. */
-static size_t string_end(struct slice json, size_t start)
-{
-    for (size_t i = start + 1; i < json.len; i++) {
-        if (json.data[i] == '\\')
-            i++;
-        else if (json.data[i] == '"')
-            return i + 1;
-    }
-    return 0;
-}
-
-static bool is_shallow(struct slice json)
-{
-    size_t depth = 0;
-    for (size_t i = 0; i < json.len; i++) {
-        const char c = json.data[i];
-        if (c == '"') {
-            const size_t end = string_end(json, i);
-            if (end == 0)
-                return true; /* cut short: the parser will say so */
-            i = end - 1;
-        } else if (c == '{' || c == '[') {
-            if (++depth > DEPTH_MAX)
-                return false;
-        } else if (c == '}' || c == ']') {
-            depth -= depth > 0;
-        }
-    }
-    return true;
-}
-
-static size_t skip_space(struct slice json, size_t i)
-{
-    while (i < json.len && is_space(json.data[i]))
-        i++;
-    return i;
-}
-
-/* Place behind a string, or behind a number or word that is visibly over; 0 for anything else. */
-static size_t scalar_end(struct slice json, size_t i)
-{
-    if (i >= json.len || json.data[i] == '{' || json.data[i] == '[')
-        return 0;
-    if (json.data[i] == '"')
-        return string_end(json, i);
-    while (i < json.len && !is_space(json.data[i]) && json.data[i] != ',' && json.data[i] != '}')
-        i++;
-    return i < json.len ? i : 0;
-}
-
-/* How much of a cut object is whole: up to the end of its last complete scalar member, 0 when
- * there is none. Whether those bytes are valid JSON is for the parser to say. */
-static size_t whole_members(struct slice json)
-{
-    size_t whole = 0;
-    size_t i = skip_space(json, 1);
-    while (i < json.len && json.data[i] == '"') {
-        size_t end = string_end(json, i);
-        if (end == 0)
-            break;
-        i = skip_space(json, end);
-        if (i >= json.len || json.data[i] != ':')
-            break;
-        end = scalar_end(json, skip_space(json, i + 1));
-        if (end == 0)
-            break;
-        whole = end;
-        i = skip_space(json, end);
-        if (i >= json.len || json.data[i] != ',')
-            break;
-        i = skip_space(json, i + 1);
-    }
-    return whole;
-}
 
 static yyjson_doc *parse(struct reading *reading, struct slice json)
 {
@@ -109,7 +24,7 @@ static yyjson_doc *parse(struct reading *reading, struct slice json)
 
 static yyjson_doc *parse_prefix(struct reading *reading, struct slice json)
 {
-    const size_t whole = whole_members(json);
+    const size_t whole = scan_whole_members(json);
     if (whole == 0)
         return NULL;
     char *closed = malloc(whole + 1);
@@ -165,21 +80,20 @@ static bool find_members(yyjson_val *root, yyjson_val **status, yyjson_val **req
     return true;
 }
 
-static bool has_strings(yyjson_val *root, const char *const names[3])
+static bool has_strings(yyjson_val *root, const char *const names[GEETEST_MEMBERS])
 {
-    return yyjson_is_str(yyjson_obj_get(root, names[0])) &&
-           yyjson_is_str(yyjson_obj_get(root, names[1])) &&
-           yyjson_is_str(yyjson_obj_get(root, names[2]));
+    for (size_t i = 0; i < GEETEST_MEMBERS; i++)
+        if (!yyjson_is_str(yyjson_obj_get(root, names[i])))
+            return false;
+    return true;
 }
 
-/* GeeTest's answers may come without a status: those of v3, and those of v4. */
+/* GeeTest's answers may come without a status. */
 static enum reading_kind kind_of_object(yyjson_val *root)
 {
-    static const char *const v3[] = {"challenge", "validate", "seccode"};
-    static const char *const v4[] = {"lot_number", "pass_token", "captcha_output"};
-    if (has_strings(root, v3))
+    if (has_strings(root, GEETEST_V3))
         return READING_GEETEST;
-    return has_strings(root, v4) ? READING_FIELDS : READING_OBJECT;
+    return has_strings(root, GEETEST_V4) ? READING_FIELDS : READING_OBJECT;
 }
 
 /* Null and the empty string are no answer where another member has one. */
@@ -210,6 +124,7 @@ static void judge_json(struct reading *reading, const struct vendor_options *opt
     reading->answer = is_in_request ? request : result;
     reading->text = value_text(reading->answer);
     reading->is_number = yyjson_is_raw(reading->answer);
+    reading->is_yes = status == STATUS_YES;
     reading->is_no = status == STATUS_NO;
     const bool has_answer = reading->answer != NULL && !yyjson_is_null(reading->answer);
     if (status == STATUS_ODD)
@@ -231,19 +146,18 @@ static void judge_json(struct reading *reading, const struct vendor_options *opt
 static void read_json(struct reading *reading, const struct vendor_options *options,
                       struct slice body, bool wants_prefix)
 {
-    if (!is_shallow(body))
-        return;
     reading->doc = parse(reading, body);
     if (reading->doc == NULL && wants_prefix) {
         reading->doc = parse_prefix(reading, body);
         reading->is_cut = reading->doc != NULL;
     }
-    if (reading->doc == NULL)
-        return;
-    judge_json(reading, options);
+    if (reading->doc != NULL)
+        judge_json(reading, options);
     /* Of a cut reply only a yes with a whole string is unmistakable: a number may go on. */
     if (reading->is_cut && (reading->kind != READING_ANSWER || reading->is_number))
         reading->kind = READING_NOTHING;
+    else if (reading->kind == READING_NOTHING && scan_says_yes(body))
+        reading->kind = READING_UNREADABLE;
 }
 
 /* Cut plain text cannot be told from whole plain text, so it has to have arrived in full. */
@@ -257,6 +171,7 @@ static void read_plain(struct reading *reading, const struct vendor_options *opt
     } else if (slice_starts_with(body, ok)) {
         reading->text = (struct slice){.data = body.data + ok.len, .len = body.len - ok.len};
         reading->kind = vendor_is_error(options, reading->text) ? READING_ERROR : READING_ANSWER;
+        reading->is_yes = true;
     }
 }
 
@@ -269,6 +184,7 @@ void reading_open(struct reading *reading, const struct vendor_options *options,
     reading->doc = NULL;
     reading->answer = NULL;
     reading->is_cut = false;
+    reading->is_yes = false;
     reading->is_no = false;
     const struct slice body = vendor_trim(reply->body);
     if (body.len == 0)

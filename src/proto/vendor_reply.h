@@ -11,12 +11,14 @@ struct yyjson_val;
 #define SOLUTION_MAX_BYTES ((size_t)64 * 1024)
 
 enum reading_kind {
-    READING_NOTHING, /* empty, HTML, garbled, cut short: no statement of the vendor's */
-    READING_ANSWER,  /* it said yes, and text is what it gave */
-    READING_GEETEST, /* it gave a GeeTest object without status */
-    READING_FIELDS,  /* it said yes, and whatever it gave stands in further members */
-    READING_ERROR,   /* it said no (or not yet), and text is its word */
-    READING_OBJECT,  /* whole JSON without a statement, as threadsinfo answers */
+    READING_NOTHING,    /* empty, HTML, garbled, cut short: no statement of the vendor's */
+    READING_ANSWER,     /* it said yes, and text is what it gave */
+    READING_GEETEST,    /* it gave a GeeTest object without status */
+    READING_FIELDS,     /* it said yes, and whatever it gave stands in further members */
+    READING_UNREADABLE, /* it said yes, and nobody can tell what it gave: its JSON is broken, or has
+                           the answer twice */
+    READING_ERROR,      /* it said no (or not yet), and text is its word */
+    READING_OBJECT,     /* whole JSON without a statement, as threadsinfo answers */
 };
 
 struct reading {
@@ -26,6 +28,7 @@ struct reading {
     struct yyjson_doc *doc;       /* owned, or NULL for plain text */
     struct yyjson_val *answer;    /* the JSON value behind an answer */
     bool is_cut;                  /* only the start of the JSON arrived */
+    bool is_yes;                  /* status was 1, or the text began with OK| */
     bool is_no;                   /* status was 0 */
     _Alignas(16) char pool[4096]; /* small replies are parsed without malloc */
 };
@@ -44,7 +47,8 @@ static inline bool reading_is_answer(const struct reading *reading)
 }
 
 /* The solution as text, and what a JSON reply has beyond a text in `request` (struct vendor_result).
- * The text stays NULL when there is none, or more than a solution may have. */
+ * The text stays NULL when there is none, when it is larger than a solution may be, or when callers
+ * could not read it for its depth. */
 void reading_solution(const struct reading *reading, struct blob **text, struct blob **extra);
 
 /* A member of the reply (or of its object in `request`) as a number, also when written as a

@@ -1,12 +1,16 @@
 #include "proto/vendor_reply.h"
 
 #include "base/assert.h"
+#include "proto/vendor_scan.h"
 
 #include <stdlib.h>
 #include <yyjson.h>
 
 /* What stands beside it: a reply holds no more, but for bytes that have to be escaped. */
 #define EXTRA_MAX_BYTES (2 * VENDOR_REPLY_MAX_BYTES)
+
+/* Parsers of callers must manage it: Ruby's stops at 100 levels. No reply we know has more than four. */
+#define DEPTH_MAX 64
 
 static void add_json(struct buf *out, const yyjson_val *value)
 {
@@ -153,7 +157,8 @@ void reading_solution(const struct reading *reading, struct blob **text, struct 
     const struct slice made = buf_slice(&whole);
     const bool has_text = !whole.is_full && vendor_is_solution(made) &&
                           !(reading->kind == READING_FIELDS && is_empty_object(made));
-    const bool is_good = has_text && !members.is_full;
+    const bool is_good =
+        has_text && !members.is_full && scan_depth(buf_slice(&members)) <= DEPTH_MAX;
     const bool has_extra = reading->doc != NULL && !is_empty_object(buf_slice(&members));
     *text = is_good ? blob_new(made) : NULL;
     *extra = is_good && has_extra ? blob_new(buf_slice(&members)) : NULL;

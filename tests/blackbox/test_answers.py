@@ -75,6 +75,72 @@ def bytes_that_are_no_utf8_are_delivered_too():
 
 
 @test
+def bytes_that_are_no_utf8_in_an_object_are_delivered_too():
+    for name, raw in (("object", b'{"token":"caf\xe9","list":["\xff"]}'), ("array", b'["\xfe",1]')):
+        with World() as world:
+            replies(world, **{name: b'{"status":1,"request":' + raw + b"}"})
+            task = world.submit_id(sitekey=name)
+            wait_until(lambda: world.result(task).body != b"CAPCHA_NOT_READY", "the answer")
+            equal(world.result(task).body, b"OK|" + raw, f"{name} in text")
+            equal(world.result(task, json="1").body, b'{"status":1,"request":' + raw + b"}", f"{name} as the vendor says it")
+            answer = json.loads(world.solve(sitekey=name).body.decode("utf-8"))
+            equal(answer["solution"], json.loads(raw.decode("utf-8", "replace")), f"{name}: readable at least")
+            equal(base64.b64decode(answer["solution_base64"]), raw, f"{name}: and exact")
+
+
+@test
+def a_yes_makes_any_text_a_solution():
+    with World({"retry": {"base": "10ms"}}) as world:
+        replies(world, json='{"status":1,"request":"ERROR_CAPTCHA_UNSOLVABLE"}', plain="OK|ERROR_LIKE_TEXT")
+        for name, text in (("json", "ERROR_CAPTCHA_UNSOLVABLE"), ("plain", "ERROR_LIKE_TEXT")):
+            said, body = answer_of(world, name)
+            equal(said, "OK|" + text, f"{name} in text")
+            equal(json.loads(body), {"status": 1, "request": text}, f"{name} in JSON")
+            equal(world.solved(sitekey=name)["solution"], text, f"{name} on /v1")
+            equal(paid_for(world, name), 1, f"{name}: paid")
+        equal(letters(world)["total"], 0, "letters")
+
+
+def nested(levels):
+    """A reply whose answer nests that deep."""
+    return '{"status":1,"request":' + "[" * levels + "]" * levels + "}"
+
+
+@test
+def an_answer_that_says_solved_and_cannot_be_read_is_kept_at_once():
+    bodies = {"surrogate": r'{"status":1,"request":"a\ud800"}', "escape": r'{"status":1,"request":"a\qb"}',
+              "twice": '{"status":1,"request":"a","request":"b"}', "deep": nested(1000), "quote": '{"status":1,"request":"a"b"}',
+              "geetest": r'{"challenge":"\udfff","validate":"v","seccode":"s"}', "comma": '{"status":1,"request":"a",}'}
+    with World({"data_dir": "data", "retry": {"base": "10ms"}, "cache": {"caller_error_ttl": "10m"}}) as world:
+        replies(world, **bodies, deliverable=nested(60))
+        for name in bodies:
+            said = problem(world.solve(sitekey=name), 502, "undeliverable")
+            equal((said["upstream_code"], said["retryable"]), ("ERROR_BAD_SOLUTION", False), name)
+        equal(answer_of(world, "deliverable")[0], "OK|" + "[" * 60 + "]" * 60)
+        world.gate.kill()
+        world.gate.start()
+        world.url = world.gate.url
+        kept = [world.call("GET", "/v1/letters/" + letter["id"]).json() for letter in letters(world)["letters"]]
+        equal({letter["params"]["sitekey"]: letter["solution"] for letter in kept}, bodies, "the bytes")
+        for name in bodies:
+            equal(paid_for(world, name), 1, f"{name}: paid")
+
+
+@test
+def what_is_no_answer_yet_is_asked_for_again():
+    bodies = {"cut": r'{"status":1,"request":"a\ud800', "page": "<html><body>502 Bad Gateway</body></html>",
+              "empty": "", "broken": r'{"status":0,"request":"a\ud800"}'}
+    with World({"poll": {"first": "100ms", "interval": "500ms"}}) as world:
+        replies(world, **bodies)
+        tasks = {name: world.submit_id(sitekey=name) for name in bodies}
+        wait_until(lambda: world.sim.totals()["polls"] >= 3 * len(bodies), "each to be asked for again")
+        for name, task in tasks.items():
+            equal(world.result(task).text, "CAPCHA_NOT_READY", name)
+            equal(paid_for(world, name), 1, f"{name}: paid")
+        equal(letters(world)["total"], 0, "letters")
+
+
+@test
 def an_answer_is_found_in_result_when_request_is_empty():
     with World() as world:
         replies(world, null='{"status":1,"request":null,"result":"TOK"}', empty='{"status":1,"request":"","result":"TOK"}')

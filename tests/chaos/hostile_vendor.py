@@ -100,6 +100,7 @@ def kinds(trap_url):
         "long-request": once(ok(b'{"status":1,"request":"' + b"7" * 20000 + b'"}')),
         "status-of-2": once(ok(b'{"status":2,"request":"1"}')),
         "said-twice": once(ok(b'{"status":1,"request":"1","request":"2"}')),
+        "lone-surrogate": once(ok(b'{"status":1,"request":"\\ud800"}')),
         "page-of-500": once(b"HTTP/1.1 500 Oops\r\nContent-Length: 13\r\n\r\n<html></html>"),
     }
 

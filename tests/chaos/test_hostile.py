@@ -63,10 +63,11 @@ def submits_that_are_answered_with_nonsense_end_as_ambiguous():
 
 @test
 def polls_that_are_answered_with_nonsense_end_with_the_deadline():
-    # Paid answers are handed on whatever their bytes are; what claims to be one and is empty or too large becomes a letter.
+    # Paid answers are handed on whatever their bytes are; what claims to be one and is empty, too large or unclear becomes a letter.
     solved, kept = (200, "solved"), (502, "undeliverable")
     misbehave("poll", (504, "solve_timeout"), {"escaped-nul": solved, "nul-in-json": solved, "long-request": solved,
-                                               "empty-request": kept, "endless-json": kept, "huge-json": kept})
+                                               "empty-request": kept, "endless-json": kept, "huge-json": kept,
+                                               "said-twice": kept, "lone-surrogate": kept})
 
 
 if __name__ == "__main__":

@@ -63,6 +63,29 @@ static void a_poll_that_fails_for_good_leaves_the_text(void **state)
               "[     0] answer ann r1 solved \"TOKEN\" source api attempts 1\n");
 }
 
+static void a_rest_that_nobody_can_be_given_leaves_the_text_and_is_kept(void **state)
+{
+    (void)state;
+    struct world *w = world_with(false);
+    ask(w, "ann", .key = "K", .wants_rest = true);
+    accepted(w, "a1", "T1");
+    callback(w, "a1", "T1", "TOKEN");
+    undeliverable(w, "a1", "BYTES");
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] poll a1 task T1\n"
+              "[     0] ack a1\n"
+              "[     0] answer ann r1 solved \"TOKEN\" source api attempts 1\n");
+    const struct letter_filter filter = every_letter();
+    struct letter_view views[2];
+    uint64_t cursor = 0;
+    uint32_t total = 0;
+    assert_int_equal(engine_list_letters(w->engine, &filter, &cursor, views, 2, &total), 1);
+    assert_int_equal(views[0].kind, LETTER_OF_SOLUTION);
+    assert_string_equal(views[0].text.data, "BYTES");
+    assert_string_equal(views[0].code.data, "ERROR_BAD_SOLUTION");
+    assert_string_equal(views[0].task_id.data, "T1");
+}
+
 static void the_rest_is_asked_for_three_times_at_most(void **state)
 {
     (void)state;
@@ -313,6 +336,7 @@ int main(void)
         STORY(one_poll_follows_the_callback_before_anybody_is_answered),
         STORY(a_text_is_answered_at_once),
         STORY(a_poll_that_fails_for_good_leaves_the_text),
+        STORY(a_rest_that_nobody_can_be_given_leaves_the_text_and_is_kept),
         STORY(the_rest_is_asked_for_three_times_at_most),
         STORY(the_deadline_is_kept_with_what_there_is),
         STORY(an_early_callback_waits_for_the_submits_reply),

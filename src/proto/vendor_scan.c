@@ -1,0 +1,163 @@
+#include "proto/vendor_scan.h"
+
+const char *const GEETEST_V3[] = {"challenge", "validate", "seccode"};
+const char *const GEETEST_V4[] = {"lot_number", "pass_token", "captcha_output"};
+
+/* isspace() depends on the locale. */
+static bool is_space(char c)
+{
+    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
+}
+
+static size_t skip_space(struct slice json, size_t i)
+{
+    while (i < json.len && is_space(json.data[i]))
+        i++;
+    return i;
+}
+
+/* Place behind the closing quote of the string whose opening quote is at start; 0 when it is
+ * cut. */
+static size_t string_end(struct slice json, size_t start)
+{
+    for (size_t i = start + 1; i < json.len; i++) {
+        if (json.data[i] == '\\')
+            i++;
+        else if (json.data[i] == '"')
+            return i + 1;
+    }
+    return 0;
+}
+
+/* Place behind a string, or behind a number or word that is visibly over; 0 for anything else. */
+static size_t scalar_end(struct slice json, size_t i)
+{
+    if (i >= json.len || json.data[i] == '{' || json.data[i] == '[')
+        return 0;
+    if (json.data[i] == '"')
+        return string_end(json, i);
+    while (i < json.len && !is_space(json.data[i]) && json.data[i] != ',' && json.data[i] != '}')
+        i++;
+    return i < json.len ? i : 0;
+}
+
+size_t scan_depth(struct slice json)
+{
+    size_t depth = 0;
+    size_t deepest = 0;
+    for (size_t i = 0; i < json.len; i++) {
+        const char c = json.data[i];
+        if (c == '"') {
+            const size_t end = string_end(json, i);
+            if (end == 0)
+                break;
+            i = end - 1;
+        } else if (c == '{' || c == '[') {
+            depth++;
+            deepest = depth > deepest ? depth : deepest;
+        } else if (c == '}' || c == ']') {
+            depth -= depth > 0;
+        }
+    }
+    return deepest;
+}
+
+size_t scan_whole_members(struct slice json)
+{
+    size_t whole = 0;
+    size_t i = skip_space(json, 1);
+    while (i < json.len && json.data[i] == '"') {
+        size_t end = string_end(json, i);
+        if (end == 0)
+            break;
+        i = skip_space(json, end);
+        if (i >= json.len || json.data[i] != ':')
+            break;
+        end = scalar_end(json, skip_space(json, i + 1));
+        if (end == 0)
+            break;
+        whole = end;
+        i = skip_space(json, end);
+        if (i >= json.len || json.data[i] != ',')
+            break;
+        i = skip_space(json, i + 1);
+    }
+    return whole;
+}
+
+/* ---- a yes in what cannot be parsed ------------------------------------------------------ */
+
+struct statement {
+    bool says_yes, says_else; /* what the status is; both when it is there twice */
+    unsigned v3, v4;          /* which of GeeTest's members are there, a bit each */
+};
+
+#define ALL_MEMBERS ((1u << GEETEST_MEMBERS) - 1)
+
+static unsigned bit_of(struct slice name, const char *const names[GEETEST_MEMBERS])
+{
+    for (unsigned i = 0; i < GEETEST_MEMBERS; i++)
+        if (slice_equals(name, slice_from(names[i])))
+            return 1u << i;
+    return 0;
+}
+
+/* A string of the outermost object, which is a member's name when a colon follows. */
+static void note_member(struct statement *statement, struct slice json, size_t start, size_t end)
+{
+    const struct slice name = {.data = json.data + start + 1, .len = end - start - 2};
+    const size_t colon = skip_space(json, end);
+    if (colon >= json.len || json.data[colon] != ':')
+        return;
+    const size_t at = skip_space(json, colon + 1);
+    const size_t value_end = scalar_end(json, at);
+    const struct slice value = {.data = json.data + at, .len = value_end == 0 ? 0 : value_end - at};
+    if (slice_equals(name, SLICE_OF("status"))) {
+        const bool is_yes = slice_equals(value, SLICE_OF("1")) ||
+                            slice_equals(value, SLICE_OF("\"1\"")) ||
+                            slice_equals(value, SLICE_OF("true"));
+        statement->says_yes |= is_yes;
+        statement->says_else |= !is_yes;
+    } else if (value.len > 0 && value.data[0] == '"') {
+        statement->v3 |= bit_of(name, GEETEST_V3);
+        statement->v4 |= bit_of(name, GEETEST_V4);
+    }
+}
+
+/* A quote inside a text that the vendor forgot to escape makes the last one look like the start of a string. */
+static bool is_stray_quote(struct slice json, size_t quote)
+{
+    const size_t brace = skip_space(json, quote + 1);
+    return brace < json.len && json.data[brace] == '}' && skip_space(json, brace + 1) == json.len;
+}
+
+/* False when its end did not arrive: then asking again may bring it. */
+static bool read_statement(struct slice json, struct statement *statement)
+{
+    size_t depth = 0;
+    for (size_t i = 0; i < json.len; i++) {
+        const char c = json.data[i];
+        if (c == '"') {
+            const size_t end = string_end(json, i);
+            if (end == 0)
+                return is_stray_quote(json, i);
+            if (depth == 1)
+                note_member(statement, json, i, end);
+            i = end - 1;
+        } else if (c == '{' || c == '[') {
+            depth++;
+        } else if ((c == '}' || c == ']') && --depth == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+bool scan_says_yes(struct slice json)
+{
+    struct statement statement = {.says_yes = false};
+    if (json.len == 0 || json.data[0] != '{' || !read_statement(json, &statement))
+        return false;
+    const bool is_geetest = statement.v3 == ALL_MEMBERS || statement.v4 == ALL_MEMBERS;
+    return !statement.says_else && (statement.says_yes || is_geetest);
+}
