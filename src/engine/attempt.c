@@ -14,6 +14,38 @@
 /* How long a late callback is still understood: docs/reliability.md threat 12. */
 #define LISTEN_MS 3600000
 
+/* ---- states ------------------------------------------------------------------------------ */
+
+#define TO(state) (1U << (state))
+#define ENDS (TO(ATTEMPT_VOID) | TO(ATTEMPT_FAILED) | TO(ATTEMPT_SOLVED))
+
+/* Where each state may lead. A vendor may solve what it refused or gave up before. */
+static const unsigned next_states[] = {
+    [ATTEMPT_SENT] = TO(ATTEMPT_AMBIGUOUS) | TO(ATTEMPT_WORKING) | ENDS,
+    [ATTEMPT_AMBIGUOUS] = TO(ATTEMPT_UNCONFIRMED) | TO(ATTEMPT_WORKING) | ENDS,
+    [ATTEMPT_UNCONFIRMED] = TO(ATTEMPT_WORKING) | ENDS,
+    [ATTEMPT_WORKING] = ENDS,
+    [ATTEMPT_VOID] = TO(ATTEMPT_SOLVED),
+    [ATTEMPT_FAILED] = TO(ATTEMPT_SOLVED),
+    [ATTEMPT_SOLVED] = 0,
+};
+
+void attempt_enter(struct attempt *attempt, enum attempt_state state)
+{
+    ASSERT((next_states[attempt->state] & TO(state)) != 0);
+    attempt->state = state;
+}
+
+void attempt_name_task(struct engine *engine, struct attempt *attempt,
+                       const char task_id[TASK_ID_MAX])
+{
+    memcpy(attempt->task_id, task_id, TASK_ID_MAX);
+    /* A callback may have named it before the submit's reply does. */
+    if (!attempt_is_over(attempt) && !attempt_is_working(attempt))
+        attempt_enter(attempt, ATTEMPT_WORKING);
+    (void)task_learn(engine, attempt, attempt->task_id);
+}
+
 /* ---- birth and death --------------------------------------------------------------------- */
 
 struct attempt *attempt_find(const struct engine *engine, attempt_id name)
@@ -119,17 +151,17 @@ static uint64_t next_question_ms(const struct engine *engine, const struct attem
         wait_ms = options->ttl_ms[attempt->captcha] / 4;
     const uint64_t least_ms = is_patient ? options->fallback_after_ms : options->poll_interval_ms;
     const uint64_t next_ms = engine->now_ms + (wait_ms > least_ms ? wait_ms : least_ms);
-    const bool is_at_work = attempt->task_id[0] != '\0' && !attempt->is_closed;
     /* What a restart finds may be from long ago. */
     const bool is_in_time = next_ms < stray_life_ms(engine, attempt);
-    return is_at_work && is_in_time ? next_ms : WHEEL_NEVER;
+    return attempt_is_working(attempt) && is_in_time ? next_ms : WHEEL_NEVER;
 }
 
 /* What nobody heard of is also remembered as the reason of the submit that follows it. */
 static bool is_remembered(const struct engine *engine, const struct attempt *attempt)
 {
     return !attempt->is_replied || attempt->is_polling || rest_is_due(attempt) ||
-           stray_is_unheard(attempt) || (engine->options.has_callbacks && !attempt->is_void) ||
+           stray_is_unheard(attempt) ||
+           (engine->options.has_callbacks && attempt->state != ATTEMPT_VOID) ||
            next_question_ms(engine, attempt) != WHEEL_NEVER;
 }
 
@@ -167,13 +199,12 @@ void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
         attempt_free(engine, attempt);
         return;
     }
-    const bool is_at_work = attempt->task_id[0] != '\0' && !attempt->is_closed;
-    if (is_at_work && engine->now_ms < stray_life_ms(engine, attempt))
+    if (attempt_is_working(attempt) && engine->now_ms < stray_life_ms(engine, attempt))
         attempt_poll(engine, attempt);
     attempt_linger(engine, attempt);
 }
 
-/* Perhaps freed after it. */
+/* May free the attempt. */
 static void listen_on(struct engine *engine, struct attempt *attempt)
 {
     attempt->let_go_ms = engine->now_ms;
@@ -201,6 +232,15 @@ void attempt_let_go(struct engine *engine, struct attempt *attempt)
     listen_on(engine, attempt);
 }
 
+static enum attempt_state state_of_row(const struct attempt_row *row)
+{
+    if (row->is_solved)
+        return ATTEMPT_SOLVED;
+    if (row->is_closed)
+        return ATTEMPT_FAILED;
+    return row->task_id[0] != '\0' ? ATTEMPT_WORKING : ATTEMPT_AMBIGUOUS;
+}
+
 static struct attempt *attempt_of(struct engine *engine, const struct attempt_row *row,
                                   uint64_t started_ms)
 {
@@ -218,8 +258,7 @@ static struct attempt *attempt_of(struct engine *engine, const struct attempt_ro
     attempt->partial = blob_ref(row->partial);
     attempt->is_replied = true;
     attempt->is_restored = true;
-    attempt->is_closed = row->is_closed;
-    attempt->is_solved = row->is_solved;
+    attempt->state = state_of_row(row);
     /* Its name was heard only because it is paid for. */
     attempt->is_paid = row->task_id[0] != '\0';
     attempt->number = row->number;
@@ -261,15 +300,14 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
         flight->is_paid = true;
     }
     if (solution != NULL) {
-        attempt->is_closed = true;
-        attempt->is_solved = true;
+        attempt->state = ATTEMPT_SOLVED;
         attempt->text = blob_ref(solution->text);
         /* The task's name came with it; another task's solution is recognised by that alone one day. */
         if (attempt->task_id[0] == '\0')
             memcpy(attempt->task_id, solution->task_id, TASK_ID_MAX);
     }
     task_restore(engine, attempt);
-    const bool is_open = flight != NULL && !attempt->is_closed &&
+    const bool is_open = flight != NULL && !attempt_is_over(attempt) &&
                          (flight->attempt == NULL || flight->attempt->started_ms < started_ms);
     /* The submit may have been accepted without our ever hearing of it, also when its flight ended
      * meanwhile and the crash came before the budget's record. */

@@ -4,6 +4,24 @@
 
 #include "engine/state.h"
 
+/* The one door between an attempt's states. */
+void attempt_enter(struct attempt *attempt, enum attempt_state state);
+
+static inline bool attempt_is_over(const struct attempt *attempt)
+{
+    return attempt->state >= ATTEMPT_VOID;
+}
+
+/* The vendor works on it, for all that is known. */
+static inline bool attempt_is_working(const struct attempt *attempt)
+{
+    return attempt->state == ATTEMPT_WORKING;
+}
+
+/* The vendor told what its task is called. */
+void attempt_name_task(struct engine *engine, struct attempt *attempt,
+                       const char task_id[TASK_ID_MAX]);
+
 /* Journals the intent and submits; the flight enters SUBMITTING. */
 void attempt_start(struct engine *engine, struct flight *flight);
 

@@ -1,6 +1,7 @@
 /* The engine's own auditor: walks everything and aborts at the first disagreement. */
 #include "engine/check.h"
 
+#include "engine/attempt.h"
 #include "engine/cache.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
@@ -68,10 +69,33 @@ static void check_strays(const struct engine *engine)
                (stray_is_unheard(attempt) && attempt->stray.place == NULL));
         if (attempt->stray.place == NULL)
             continue;
-        ASSERT(attempt->flight == NULL && !attempt->is_closed && !attempt->is_void);
+        ASSERT(attempt->flight == NULL && !attempt_is_over(attempt));
         ASSERT(attempt->expiry.is_armed);
         ASSERT(key_equals(&attempt->stray.key, &attempt->key));
     }
+}
+
+/* The state says what the other members may be. */
+static void check_state(const struct attempt *attempt)
+{
+    const bool is_named = attempt->task_id[0] != '\0';
+    switch (attempt->state) {
+    case ATTEMPT_SENT:
+        ASSERT(!attempt->is_replied && !is_named);
+        return;
+    case ATTEMPT_AMBIGUOUS:
+    case ATTEMPT_UNCONFIRMED:
+        ASSERT(attempt->is_replied && !is_named);
+        return;
+    case ATTEMPT_WORKING:
+        ASSERT(is_named);
+        return;
+    case ATTEMPT_VOID:
+    case ATTEMPT_FAILED:
+    case ATTEMPT_SOLVED:
+        return;
+    }
+    UNREACHABLE();
 }
 
 /* Whoever has only a part of an answer asks for the rest, or waits for the submit's reply to do so. */
@@ -80,9 +104,10 @@ static void check_attempts(const struct engine *engine)
     for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;) {
         const struct attempt *attempt = slab_get(&engine->attempts, id);
         const struct flight *flight = attempt->flight;
+        check_state(attempt);
         if (!rest_is_due(attempt))
             continue;
-        ASSERT(attempt->wants_rest && !attempt->is_solved);
+        ASSERT(attempt->wants_rest && attempt->state != ATTEMPT_SOLVED);
         if (flight == NULL)
             ASSERT(attempt->is_polling || attempt->expiry.is_armed);
         else if (flight->state == FLIGHT_SOLVING)

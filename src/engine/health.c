@@ -1,5 +1,7 @@
 #include "engine/health.h"
 
+#include "engine/attempt.h"
+
 #define MINUTE_MS 60000
 /* Fewer solves than this say nothing about the vendor. */
 #define LEAST_SOLVES 10
@@ -62,7 +64,7 @@ void health_note_arrival(struct engine *engine, struct attempt *attempt)
 {
     if (attempt->is_missed)
         health_correct(engine);
-    else if (!attempt->is_closed && attempt->partial == NULL)
+    else if (!attempt_is_over(attempt) && attempt->partial == NULL)
         health_count_arrived(engine);
     attempt->is_missed = false;
 }

@@ -78,7 +78,8 @@ static void failed(struct engine *engine, struct attempt *attempt,
 {
     struct flight *flight = attempt->flight;
     withdraw_poll(engine, attempt);
-    attempt->is_closed = true;
+    if (!attempt_is_over(attempt))
+        attempt_enter(attempt, ATTEMPT_FAILED);
     if (result->class == CLASS_UNKNOWN)
         unknown_count(engine, slice_from(result->code));
     if (flight == NULL)
@@ -115,8 +116,7 @@ static void solved(struct engine *engine, struct attempt *attempt,
     }
     histogram_add(&engine->timings[TIMING_SOLVE], engine->now_ms - attempt->accepted_ms);
     withdraw_poll(engine, attempt);
-    attempt->is_closed = true;
-    attempt->is_solved = true;
+    attempt_enter(attempt, ATTEMPT_SOLVED);
     attempt->text = blob_ref(result->text);
     if (is_stale(engine, attempt))
         receive_stale(engine, attempt, result);
@@ -133,8 +133,7 @@ void attempt_settle(struct engine *engine, struct attempt *attempt)
 static void close_with(struct engine *engine, struct attempt *attempt,
                        const struct vendor_result *result)
 {
-    attempt->is_closed = true;
-    attempt->is_solved = true;
+    attempt_enter(attempt, ATTEMPT_SOLVED);
     attempt->text = blob_ref(result->text);
     (void)journal_attempt(engine, attempt);
 }
@@ -185,8 +184,7 @@ static void prove_paid(struct engine *engine, struct attempt *attempt)
 static void accepted(struct engine *engine, struct attempt *attempt,
                      const struct vendor_result *result)
 {
-    memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
-    (void)task_learn(engine, attempt, attempt->task_id);
+    attempt_name_task(engine, attempt, result->task_id);
     attempt->accepted_ms = engine->now_ms;
     COUNT(engine, submits_accepted);
     note_paid(engine, attempt);
@@ -206,6 +204,8 @@ static void accepted(struct engine *engine, struct attempt *attempt,
 static void ambiguous(struct engine *engine, struct attempt *attempt)
 {
     COUNT(engine, submits_ambiguous);
+    if (attempt->state == ATTEMPT_SENT)
+        attempt_enter(attempt, ATTEMPT_AMBIGUOUS);
     breaker_on_ambiguous(engine);
     struct flight *flight = attempt->flight;
     if (flight == NULL)
@@ -215,7 +215,7 @@ static void ambiguous(struct engine *engine, struct attempt *attempt)
     slots_spend(engine, flight);
     (void)journal_attempt(engine, attempt);
     /* A callback named the task before: it is only the reply that is lost. */
-    if (attempt->task_id[0] != '\0') {
+    if (attempt_is_working(attempt)) {
         prove_paid(engine, attempt);
         flight_enter(engine, flight, FLIGHT_SOLVING, attempt_first_poll_ms(engine, attempt));
         return;
@@ -253,10 +253,8 @@ static void confirm_task(struct engine *engine, struct attempt *attempt,
         return;
     }
     COUNT(engine, submits_accepted);
-    if (attempt->task_id[0] == '\0') {
-        memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
-        (void)task_learn(engine, attempt, attempt->task_id);
-    }
+    if (attempt->task_id[0] == '\0')
+        attempt_name_task(engine, attempt, result->task_id);
     note_paid(engine, attempt);
     if (strcmp(attempt->task_id, result->task_id) != 0)
         prove_duplicate(engine, attempt, result->task_id);
@@ -281,7 +279,7 @@ static void proven_void(struct engine *engine, struct attempt *attempt,
                         const struct vendor_result *result)
 {
     const bool is_all = attempt->flight == NULL;
-    attempt->is_void = true;
+    attempt_enter(attempt, ATTEMPT_VOID);
     slots_refund(engine, attempt);
     failed(engine, attempt, result);
     if (is_all)
@@ -296,7 +294,7 @@ void attempt_on_submitted(struct engine *engine, const struct vendor_result *res
         return;
     }
     attempt->is_replied = true;
-    if (attempt->is_closed) {
+    if (attempt_is_over(attempt)) {
         confirm_task(engine, attempt, result);
         attempt_linger(engine, attempt);
         return;
@@ -342,7 +340,7 @@ static bool is_solution(const struct vendor_result *result)
 /* After its end only one thing is news of an attempt: a solution for what was given up as failed. */
 static bool is_news(const struct attempt *attempt, const struct vendor_result *result)
 {
-    return !attempt->is_closed || (!attempt->is_solved && is_solution(result));
+    return !attempt_is_over(attempt) || (attempt->state != ATTEMPT_SOLVED && is_solution(result));
 }
 
 static void ask_again(struct engine *engine, struct attempt *attempt, uint32_t asked_ms)
@@ -515,8 +513,7 @@ static bool task_id_fits(struct engine *engine, struct attempt *attempt,
     if (result->task_id[0] == '\0')
         return true;
     if (attempt->task_id[0] == '\0') {
-        memcpy(attempt->task_id, result->task_id, TASK_ID_MAX);
-        (void)task_learn(engine, attempt, attempt->task_id);
+        attempt_name_task(engine, attempt, result->task_id);
         return true;
     }
     return strcmp(attempt->task_id, result->task_id) == 0;
@@ -535,10 +532,10 @@ static void hear_nothing(struct engine *engine, struct attempt *attempt, bool is
         COUNT(engine, callbacks_ok);
     if (is_named_now)
         (void)journal_attempt(engine, attempt);
-    if (flight != NULL && flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] != '\0')
+    if (flight != NULL && flight->state == FLIGHT_AMBIGUOUS && attempt_is_working(attempt))
         flight_enter(engine, flight, FLIGHT_SOLVING, WHEEL_NEVER);
     const bool is_awaited = flight == NULL ? is_named_now : flight->state == FLIGHT_SOLVING;
-    if (is_awaited && !attempt->is_closed)
+    if (is_awaited && !attempt_is_over(attempt))
         attempt_poll(engine, attempt);
 }
 
@@ -550,7 +547,7 @@ static void hear_news(struct engine *engine, struct attempt *attempt,
     else
         COUNT(engine, callbacks_ok);
     histogram_add(&engine->timings[TIMING_CALLBACK], engine->now_ms - attempt->accepted_ms);
-    if (result->outcome == OUTCOME_SOLVED && attempt->wants_rest && !attempt->is_closed)
+    if (result->outcome == OUTCOME_SOLVED && attempt->wants_rest && !attempt_is_over(attempt))
         rest_await(engine, attempt, result);
     else if (result->outcome == OUTCOME_SOLVED)
         solved(engine, attempt, result, true);

@@ -1,5 +1,6 @@
 #include "engine/journal.h"
 
+#include "engine/attempt.h"
 #include "engine/letters.h"
 
 #include <stdlib.h>
@@ -119,11 +120,11 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
     row->reuse = attempt->reuse;
     row->is_one_time = attempt->is_one_time;
     row->wants_rest = attempt->wants_rest;
-    row->partial = attempt->is_closed ? NULL : blob_ref(attempt->partial);
+    row->partial = attempt_is_over(attempt) ? NULL : blob_ref(attempt->partial);
     /* What lets go of an attempt before its reply comes has the budget count it first. */
     row->is_counted = attempt->is_replied || attempt->let_go_ms != 0;
-    row->is_closed = attempt->is_closed;
-    row->is_solved = attempt->is_solved;
+    row->is_closed = attempt_is_over(attempt);
+    row->is_solved = attempt->state == ATTEMPT_SOLVED;
     row->started_wall_ms = journal_wall_ms(engine, attempt->started_ms);
     memcpy(row->task_id, attempt->task_id, TASK_ID_MAX);
     row->number = attempt->number;

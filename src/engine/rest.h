@@ -2,12 +2,12 @@
 #ifndef SOLVEGATE_ENGINE_REST_H
 #define SOLVEGATE_ENGINE_REST_H
 
-#include "engine/state.h"
+#include "engine/attempt.h"
 
 /* The text is there and safe, and the rest is asked for. */
 static inline bool rest_is_due(const struct attempt *attempt)
 {
-    return attempt->partial != NULL && !attempt->is_closed;
+    return attempt->partial != NULL && !attempt_is_over(attempt);
 }
 
 /* A callback brought the text. */

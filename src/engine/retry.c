@@ -236,7 +236,7 @@ void retry_after_window(struct engine *engine, struct flight *flight)
     const bool may_resend = engine->options.resend_ambiguous && is_tried_again(engine, flight) &&
                             wants_another(flight) && slots_can_reserve(engine, flight) &&
                             !is_hopeless(engine);
-    flight->attempt->is_unheard = true;
+    attempt_enter(flight->attempt, ATTEMPT_UNCONFIRMED);
     flight->attempt->is_resent = may_resend;
     attempt_let_go(engine, flight->attempt);
     if (!may_resend) {

@@ -75,6 +75,18 @@ struct hold {
     caller_id caller;
 };
 
+/* What is known of an attempt at the vendor. attempt_enter() performs every change. */
+enum attempt_state {
+    ATTEMPT_SENT,        /* its submit is under way */
+    ATTEMPT_AMBIGUOUS,   /* its submit ended without telling whether the vendor took it */
+    ATTEMPT_UNCONFIRMED, /* the time to hear of it is over: only what comes late can tell */
+    ATTEMPT_WORKING,     /* the vendor named its task */
+    /* From here on it is over: anything further but a first solution is a repeat. */
+    ATTEMPT_VOID,   /* proven not to exist at the vendor */
+    ATTEMPT_FAILED, /* the vendor gave it up */
+    ATTEMPT_SOLVED, /* its text may be gone after a restart */
+};
+
 /* One submit. Outlives its flight while a late callback may still come. */
 struct attempt {
     struct table_node node; /* by name */
@@ -108,16 +120,13 @@ struct attempt {
     enum reuse reuse;
     enum cause why;
     enum class cause_class;
+    enum attempt_state state;
     bool is_one_time;
     bool wants_rest;      /* its answer is more than a text */
-    bool is_replied;      /* the submit ended, one way or the other */
+    bool is_replied;      /* the submit ended; a callback may have come before that */
     bool is_paid;         /* known to be, and written down */
     bool is_polling;      /* a poll is on its way */
-    bool is_unheard;      /* the window is over: only what comes late can be heard of it */
     bool is_resent;       /* another one was sent in its stead */
-    bool is_void;         /* proven not to exist at the vendor: nothing can come of it */
-    bool is_closed;       /* solved or failed: anything further is a repeat */
-    bool is_solved;       /* its text is gone after a restart, but not this */
     bool is_missed;       /* a poll brought it, its callback has not come */
     bool is_other_closed; /* the same for the other task */
     bool is_twin;         /* the vendor gave it the task of another attempt */

@@ -1,5 +1,6 @@
 #include "engine/stray.h"
 
+#include "engine/attempt.h"
 #include "engine/journal.h"
 #include "engine/slots.h"
 
@@ -13,14 +14,14 @@ uint64_t stray_life_ms(const struct engine *engine, const struct attempt *attemp
 
 uint64_t stray_until_ms(const struct engine *engine, const struct attempt *attempt)
 {
-    if (attempt->flight != NULL || attempt->is_closed || attempt->is_void)
+    if (attempt->flight != NULL || attempt_is_over(attempt))
         return 0;
-    if (attempt->task_id[0] != '\0')
+    if (attempt_is_working(attempt))
         return stray_life_ms(engine, attempt);
     /* Whatever it is called, it was accepted or will be refused: its submit's end tells. */
     if (!attempt->is_replied)
         return WHEEL_NEVER;
-    if (attempt->is_unheard)
+    if (attempt->state == ATTEMPT_UNCONFIRMED)
         return 0;
     return attempt->started_ms + engine->options.ambiguity_window_ms;
 }
@@ -33,8 +34,8 @@ static void leave_unheard(struct engine *engine, struct attempt *attempt)
 
 bool stray_is_unheard(const struct attempt *attempt)
 {
-    return attempt->flight == NULL && attempt->is_replied && attempt->task_id[0] == '\0' &&
-           !attempt->is_closed && !attempt->is_void && !attempt->is_resent;
+    return attempt->flight == NULL && attempt->is_replied && !attempt->is_resent &&
+           !attempt_is_over(attempt) && !attempt_is_working(attempt);
 }
 
 /* Its window is over, and it may have been accepted all the same. */
@@ -123,7 +124,7 @@ static void enter_its_state(struct engine *engine, struct flight *flight,
 {
     if (!attempt->is_replied)
         flight_enter(engine, flight, FLIGHT_SUBMITTING, WHEEL_NEVER);
-    else if (attempt->task_id[0] == '\0')
+    else if (!attempt_is_working(attempt))
         flight_enter(engine, flight, FLIGHT_AMBIGUOUS,
                      attempt->started_ms + engine->options.ambiguity_window_ms);
     else

@@ -1,5 +1,7 @@
 #include "engine/task.h"
 
+#include "engine/attempt.h"
+
 /* As long as an attempt is listened for. Older ids may come round again. */
 #define KEEP_MS 3600000
 
@@ -128,7 +130,7 @@ bool task_learn(struct engine *engine, struct attempt *attempt, const char name[
     if (task == NULL)
         task = task_new(engine, name, attempt->name, &attempt->key);
     /* Its solution came before its name. */
-    if (attempt->is_solved && !task->is_claimed)
+    if (attempt->state == ATTEMPT_SOLVED && !task->is_claimed)
         take(engine, task, is_shared(attempt) && key_equals(&task->key, &attempt->key),
              attempt->text);
     if (task->attempt == attempt->name)

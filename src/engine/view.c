@@ -152,8 +152,8 @@ void engine_count_tasks(const struct engine *engine, uint32_t *counts, size_t ro
 {
     for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;) {
         const struct attempt *attempt = slab_get(&engine->attempts, id);
-        const bool is_open = !attempt->is_closed && !attempt->is_void &&
-                             (attempt->flight != NULL || attempt->task_id[0] != '\0');
+        const bool is_open =
+            !attempt_is_over(attempt) && (attempt->flight != NULL || attempt->task_id[0] != '\0');
         if (is_open && attempt->client < room)
             counts[attempt->client]++;
     }

@@ -17,7 +17,7 @@ static void withdraw(struct engine *engine, const struct attempt *attempt, bool 
 void withdraw_submit(struct engine *engine, const struct attempt *attempt)
 {
     /* A callback proves that it has left. */
-    if (!attempt->is_replied && !attempt->is_closed)
+    if (!attempt->is_replied && !attempt_is_over(attempt))
         withdraw(engine, attempt, false);
 }
 
@@ -48,8 +48,7 @@ static void uncount(struct engine *engine, struct flight *flight, const struct a
 void withdraw_on_submit(struct engine *engine, struct attempt *attempt)
 {
     struct flight *flight = attempt->flight;
-    attempt->is_void = true;
-    attempt->is_closed = true;
+    attempt_enter(attempt, ATTEMPT_VOID);
     slots_refund(engine, attempt);
     if (flight == NULL) {
         attempt_free(engine, attempt);
@@ -82,7 +81,7 @@ bool engine_wants(const struct engine *engine, const struct action *action)
     if (attempt == NULL)
         return false;
     if (action->kind == ACTION_POLL)
-        return attempt->is_polling && !attempt->is_closed;
+        return attempt->is_polling && !attempt_is_over(attempt);
     return !engine->is_stopped && attempt->flight != NULL && flight_is_wanted(attempt->flight);
 }
 

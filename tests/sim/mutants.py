@@ -27,7 +27,7 @@ FIRST_SEED = 1
 TAP = {**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP"}
 LIBRARIES = {"unit": ["cmocka", "libsodium", "yyjson"], "story": ["cmocka"], "sim": []}
 # Besides base and the test itself, by kind; test_* and audit* are programs of their own.
-FOLDERS = {"unit": ["src/proto"], "story": ["src/engine", "tests/story"], "sim": ["src/engine", "tests/sim"]}
+FOLDERS = {"unit": ["src/proto", "src/config"], "story": ["src/engine", "tests/story"], "sim": ["src/engine", "tests/sim"]}
 
 
 def sources(who):
