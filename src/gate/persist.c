@@ -7,6 +7,7 @@
 #include "sys/log.h"
 
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
 
@@ -65,10 +66,11 @@ int persist_lock(struct gate *gate)
                                   "data_dir keeps it"));
         return EX_OK;
     }
+    char url[sizeof("sqlite:") + sizeof(gate->config->data_dir)];
     struct buf mistake;
+    (void)snprintf(url, sizeof(url), "sqlite:%s", gate->config->data_dir);
     buf_init(&mistake, MISTAKE_MAX);
-    const enum store_opening opening =
-        store_lock(gate->config->data_dir, &gate->persist.store, &mistake);
+    const enum store_opening opening = store_lock(url, &gate->persist.store, &mistake);
     const int code = report_opening(opening, buf_slice(&mistake));
     buf_close(&mistake);
     return code;

@@ -1,120 +1,82 @@
 #include "store/store.h"
 
 #include "base/assert.h"
+#include "store/store_check.h"
+#include "store/store_clock.h"
 #include "store/store_load.h"
 #include "store/store_private.h"
-#include "store/store_rows.h"
-#include "store/store_upkeep.h"
+#include "store/store_secret.h"
+#include "store/store_writer.h"
 
 #include <stdlib.h>
 
-/* A letter's notes or a day's counters as JSON, with room to spare. */
-#define SCRATCH_MAX (16 << 20)
-
-void store_queue_push(struct store_queue *queue, struct store_entry *entry)
+enum store_opening store_lock_with(const struct store_driver *driver, const char *address,
+                                   struct store **store, struct buf *mistake)
 {
-    entry->next = NULL;
-    if (queue->last == NULL)
-        queue->first = entry;
-    else
-        queue->last->next = entry;
-    queue->last = entry;
-    queue->count++;
-}
-
-void store_queue_join(struct store_queue *to, struct store_queue *from)
-{
-    if (from->first == NULL)
-        return;
-    if (to->last == NULL)
-        to->first = from->first;
-    else
-        to->last->next = from->first;
-    to->last = from->last;
-    to->count += from->count;
-    *from = (struct store_queue){0};
-}
-
-void store_queue_split(struct store_queue *from, uint32_t count, struct store_queue *front)
-{
-    ASSERT(front->first == NULL && count > 0 && count <= from->count);
-    struct store_entry *last = from->first;
-    for (uint32_t i = 1; i < count; i++)
-        last = last->next;
-    *front = (struct store_queue){.first = from->first, .last = last, .count = count};
-    from->first = last->next;
-    from->count -= count;
-    if (from->first == NULL)
-        from->last = NULL;
-    last->next = NULL;
-}
-
-void store_queue_clear(struct store_queue *queue)
-{
-    struct store_entry *entry = queue->first;
-    while (entry != NULL) {
-        struct store_entry *const next = entry->next;
-        record_close(&entry->record);
-        free(entry->leap);
-        free(entry);
-        entry = next;
-    }
-    *queue = (struct store_queue){0};
-}
-
-enum store_opening store_lock(const char *directory, struct store **store, struct buf *mistake)
-{
+    struct store_backend *backend = NULL;
+    *store = NULL;
+    const enum store_opening opening = driver->lock(address, &backend, mistake);
+    if (opening != STORE_OPENED)
+        return opening;
     struct store *const made = calloc(1, sizeof(*made));
     ASSERT(made != NULL);
-    const enum store_opening opening = db_lock(&made->db, directory, mistake);
-    if (opening != STORE_OPENED) {
-        free(made);
-        *store = NULL;
-        return opening;
-    }
-    buf_init(&made->scratch, SCRATCH_MAX);
+    backend->driver = driver;
+    made->backend = backend;
     ASSERT(uv_mutex_init(&made->mutex) == 0 && uv_cond_init(&made->work) == 0);
     *store = made;
     return STORE_OPENED;
 }
 
+enum store_opening store_lock(const char *url, struct store **store, struct buf *mistake)
+{
+    const char *address;
+    const struct store_driver *const driver = store_driver_find(url, &address);
+    if (driver != NULL)
+        return store_lock_with(driver, address, store, mistake);
+    *store = NULL;
+    /* The rest of a URL may hold a password. */
+    buf_addf(mistake, "no store is called \"%.*s\"", (int)strcspn(url, ":"), url);
+    return STORE_UNUSABLE;
+}
+
 enum store_opening store_open(struct store *store, const struct store_names *names,
                               struct buf *mistake)
 {
+    struct store_backend *const backend = store->backend;
     store->names = *names;
-    const enum store_opening opening = db_open(&store->db, mistake);
-    store->counters.lost_solutions = (uint64_t)store->db.loss.solutions;
-    store->counters.lost_idempotency = (uint64_t)store->db.loss.idempotency;
+    const enum store_opening opening = backend->driver->open(backend, mistake);
+    store->counters.lost_solutions = backend->lost_solutions;
+    store->counters.lost_idempotency = backend->lost_idempotency;
     return opening;
 }
 
 void store_explain(const struct store *store, struct buf *mistake)
 {
-    db_explain(&store->db, mistake);
+    buf_add(mistake, slice_from(store->backend->why));
 }
 
 int store_secret(struct store *store, const char *name, uint8_t *bytes, size_t count)
 {
     ASSERT(!store->is_started);
-    return db_secret(&store->db, name, bytes, count);
+    return secret_get(store->backend, name, INT64_MAX, bytes, NULL, count);
 }
 
 int store_rotating_secret(struct store *store, const char *name, int64_t max_age_ms, uint8_t *bytes,
                           uint8_t *old_bytes, size_t count)
 {
     ASSERT(!store->is_started);
-    return db_rotating_secret(&store->db, name, max_age_ms, bytes, old_bytes, count);
+    return secret_get(store->backend, name, max_age_ms, bytes, old_bytes, count);
 }
 
 int store_load(struct store *store, const struct clocks *now,
                void (*on_row)(void *context, const struct record *record), void *context)
 {
     ASSERT(!store->is_started);
-    store->dead_wall_ms = now->wall_ms;
-    const int err = db_meet_clock(&store->db, now);
-    return err != 0 ? err
-                    : load_rows(&store->db, &store->names, now->wall_ms, on_row, context,
-                                &store->counters.skipped);
+    store->expired_wall_ms = now->wall_ms;
+    if (store_clock_catch_up(store->backend, now) != STORE_DONE)
+        return ERR_IO;
+    return load_rows(store->backend, &store->names, now->wall_ms, on_row, context,
+                     &store->counters.skipped);
 }
 
 static void on_async_closed(uv_handle_t *handle)
@@ -150,7 +112,7 @@ static void take_news(struct store *store, struct news *news)
     counters->waiting -= news->done.count;
 }
 
-/* What was durable before the writer broke still is, so it is told first. */
+/* Records that were durable before the writer broke still are, so they are reported first. */
 static void on_wake(uv_async_t *wake)
 {
     struct store *const store = wake->data;
@@ -159,13 +121,13 @@ static void on_wake(uv_async_t *wake)
     take_news(store, &news);
     const journal_seq durable = news.done.last == NULL ? 0 : news.done.last->seq;
     store_queue_clear(&news.done);
-    /* A leap of the clock has no number of its own. */
-    if (durable > store->durable) {
-        store->durable = durable;
+    /* A shift has no number of its own. */
+    if (durable > store->reported_durable) {
+        store->reported_durable = durable;
         handlers->on_durable(handlers->context, durable);
     }
-    if (news.state != store->told) {
-        store->told = news.state;
+    if (news.state != store->reported_state) {
+        store->reported_state = news.state;
         handlers->on_state(handlers->context, news.state,
                            news.state == STORE_WRITABLE ? "" : news.why);
     }
@@ -196,7 +158,7 @@ static struct store_entry *entry_new(const struct store *store, journal_seq seq,
     struct store_entry *const entry = malloc(sizeof(*entry) + len + 1);
     ASSERT(entry != NULL);
     entry->seq = seq;
-    entry->leap = NULL;
+    entry->shift = NULL;
     entry->record = *take_record;
     entry->client_len = len;
     memcpy(entry->client, name, len + 1);
@@ -209,7 +171,7 @@ static void enqueue(struct store *store, struct store_entry *entry)
     const bool was_empty = store->queue.count == 0;
     store_queue_push(&store->queue, entry);
     uv_mutex_unlock(&store->mutex);
-    /* Only an idle writer waits, and it has taken everything before. */
+    /* The writer waits only after it took everything. */
     if (was_empty)
         uv_cond_signal(&store->work);
 }
@@ -219,7 +181,7 @@ void store_append(struct store *store, journal_seq seq, struct record *take_reco
     ASSERT(seq > store->latest);
     store->latest = seq;
     store->counters.waiting++;
-    if (store->told == STORE_BROKEN)
+    if (store->reported_state == STORE_BROKEN)
         record_close(take_record);
     else
         enqueue(store, entry_new(store, seq, take_record));
@@ -228,12 +190,12 @@ void store_append(struct store *store, journal_seq seq, struct record *take_reco
 void store_leap(struct store *store, int64_t by_ms, const struct clocks *now)
 {
     struct record nothing = {.is_drop = true};
-    if (store->told == STORE_BROKEN)
+    if (store->reported_state == STORE_BROKEN)
         return;
     struct store_entry *const entry = entry_new(store, store->latest, &nothing);
-    entry->leap = malloc(sizeof(*entry->leap));
-    ASSERT(entry->leap != NULL);
-    *entry->leap = (struct store_leap){.by_ms = by_ms, .now = *now};
+    entry->shift = malloc(sizeof(*entry->shift));
+    ASSERT(entry->shift != NULL);
+    *entry->shift = (struct store_shift){.by_ms = by_ms, .now = *now};
     store->counters.waiting++;
     enqueue(store, entry);
 }
@@ -270,8 +232,7 @@ void store_free(struct store *store)
     store_queue_clear(&store->queue);
     store_queue_clear(&store->batch);
     store_queue_clear(&store->done);
-    db_close(&store->db);
-    buf_close(&store->scratch);
+    store->backend->driver->close(store->backend);
     uv_cond_destroy(&store->work);
     uv_mutex_destroy(&store->mutex);
     free(store);

@@ -1,25 +1,14 @@
-/* By which clock the rows' times were written, and what happens to them when it is set. */
+/* The clock that the stored times go by, which is not the wall clock once somebody set that. */
 #ifndef SOLVEGATE_STORE_STORE_CLOCK_H
 #define SOLVEGATE_STORE_STORE_CLOCK_H
 
-#include "store/store_db.h"
-#include "sys/clocks.h"
+#include "store/store_driver.h"
 
-/* A leap of the wall clock, and the clocks after it. */
-struct store_leap {
-    int64_t by_ms;
-    struct clocks now;
-};
+/* Before rows are loaded: moves their times if the wall clock was set since they were written, provided that the
+ * machine was not restarted. If nothing can be written now, they stay: the engine then clamps lifetimes. */
+enum store_result store_clock_catch_up(struct store_backend *backend, const struct clocks *now);
 
-/* Every time that something depends on leaps with the clock, in the transaction that is open; a
- * result code of SQLite. */
-int db_leap(struct store_db *db, const struct store_leap *leap);
-
-/* Before rows are read: catches up with a leap since they were written, if the machine was not started again;
- * 0 or an error of ours. A full disk is no obstacle: then lifetimes are only clamped. */
-int db_meet_clock(struct store_db *db, const struct clocks *now) MUST_CHECK;
-
-/* What the rows' clock shows now; it is set anew when it drifted. A result code of SQLite. */
-int db_wall_ms(struct store_db *db, int64_t *wall_ms);
+/* The time by the clock of the stored rows; adjusts the mark when the clocks drifted apart. */
+enum store_result store_clock_read(struct store_backend *backend, int64_t *wall_ms);
 
 #endif

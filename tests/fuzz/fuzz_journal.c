@@ -5,17 +5,13 @@
 #include "fuzz.h"
 
 #include "base/rand.h"
-#include "store/store_rows.h"
-#include "store/store_schema.h"
-#include "store/store_words.h"
+#include "store/row_values.h"
 
 #include <solvegate/engine.h>
 
-#include <sqlite3.h>
 #include <stdlib.h>
 
 #define ROWS_MAX 24
-#define COLUMNS_MAX 32
 #define CLIENTS 2
 #define START_MS 5000000
 #define START_WALL_MS INT64_C(1700000000000)
@@ -25,37 +21,12 @@ struct rows {
     size_t count;
 };
 
-static struct sqlite3 *db;
-
 /* By the input's byte; a new kind goes to the end, so that the corpus keeps its meaning. */
 static const enum record_kind kinds[] = {
     RECORD_DAY,     RECORD_SPENT,       RECORD_SOLUTION, RECORD_FLIGHT, RECORD_ATTEMPT,
     RECORD_REQUEST, RECORD_IDEMPOTENCY, RECORD_LETTER,   RECORD_TALLY,
 };
 _Static_assert(sizeof(kinds) / sizeof(kinds[0]) == RECORD_KIND_COUNT, "every kind is tried");
-
-static int column_count(enum record_kind kind)
-{
-    int count = 1;
-    for (const char *c = schema_tables[kind].columns; *c != '\0'; c++)
-        count += *c == ',';
-    return count;
-}
-
-/* SELECT ?1, ?2, …: a row that is exactly what was bound. */
-static struct sqlite3_stmt *open_row(enum record_kind kind)
-{
-    struct buf text;
-    struct sqlite3_stmt *statement = NULL;
-    buf_init(&text, 1024);
-    buf_add(&text, SLICE_OF("SELECT ?1"));
-    for (int i = 2; i <= column_count(kind); i++)
-        buf_addf(&text, ", ?%d", i);
-    buf_add_char(&text, '\0');
-    HOLDS(sqlite3_prepare_v2(db, text.data, -1, &statement, NULL) == SQLITE_OK);
-    buf_close(&text);
-    return statement;
-}
 
 /* ---- rows from the input ----------------------------------------------------------------- */
 
@@ -64,132 +35,94 @@ static const char *draw_word(uint8_t choice)
 {
     static const char *const others[] = {"crawler", "ops", "T1", "ERROR_CAPTCHA_UNSOLVABLE",
                                          "{}",      "[]",  ""};
+    static const struct row_words *const lists[] = {&captcha_words,       &class_words,
+                                                    &source_words,        &reuse_words,
+                                                    &request_state_words, &letter_kind_words};
     unsigned place = choice;
-    if (place < CAPTCHA_COUNT)
-        return word_of_captcha(place);
-    if ((place -= CAPTCHA_COUNT) < CLASS_COUNT)
-        return word_of_class(place);
-    if ((place -= CLASS_COUNT) < SOURCE_COUNT)
-        return word_of_source(place);
-    if ((place -= SOURCE_COUNT) < REUSE_COUNT)
-        return word_of_reuse(place);
-    if ((place -= REUSE_COUNT) < REQUEST_STATE_COUNT)
-        return word_of_state(place);
-    if ((place -= REQUEST_STATE_COUNT) < LETTER_KIND_COUNT)
-        return word_of_letter_kind(place);
-    return others[(place - LETTER_KIND_COUNT) % 7];
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+        if (place < lists[i]->count)
+            return lists[i]->name_at(place);
+        place -= lists[i]->count;
+    }
+    return others[place % 7];
 }
 
-static void bind_column(struct sqlite3_stmt *statement, int at, struct input *input)
+static struct row_value number(int64_t integer)
 {
-    struct slice bytes;
-    char key[KEY_BYTES] = {0};
+    return (struct row_value){.type = VALUE_INTEGER, .integer = integer};
+}
+
+static struct row_value some_bytes(enum value_type type, struct slice bytes)
+{
+    if (!slice_is_given(bytes))
+        bytes = SLICE_OF("");
+    return (struct row_value){.type = type, .bytes = bytes};
+}
+
+static struct row_value draw_value(struct input *input, char key[KEY_BYTES])
+{
     switch (input_below(input, 8)) {
     case 0: /* ids that meet, flags, counts */
-        (void)sqlite3_bind_int64(statement, at, input_byte(input) % 4);
-        return;
+        return number(input_byte(input) % 4);
     case 1:
-        (void)sqlite3_bind_int64(statement, at, (int64_t)input_number(input, 8));
-        return;
+        return number((int64_t)input_number(input, 8));
     case 2: /* times around now */
-        (void)sqlite3_bind_int64(statement, at,
-                                 START_WALL_MS + ((int64_t)input_byte(input) - 128) * 2000);
-        return;
+        return number(START_WALL_MS + ((int64_t)input_byte(input) - 128) * 2000);
     case 3:
-        (void)sqlite3_bind_text(statement, at, draw_word(input_byte(input)), -1, SQLITE_STATIC);
-        return;
+        return some_bytes(VALUE_TEXT, slice_from(draw_word(input_byte(input))));
     case 4:
+        memset(key, 0, KEY_BYTES);
         key[0] = (char)(input_byte(input) % 4);
-        (void)sqlite3_bind_blob(statement, at, key, KEY_BYTES, SQLITE_TRANSIENT);
-        return;
+        return some_bytes(VALUE_BYTES, (struct slice){.data = key, .len = KEY_BYTES});
     case 5:
-        bytes = input_take(input, input_byte(input));
-        (void)sqlite3_bind_blob64(statement, at, bytes.data, bytes.len, SQLITE_STATIC);
-        return;
+        return some_bytes(VALUE_BYTES, input_take(input, input_byte(input)));
     case 6:
-        bytes = input_take(input, input_byte(input));
-        (void)sqlite3_bind_text64(statement, at, bytes.data, bytes.len, SQLITE_STATIC, SQLITE_UTF8);
-        return;
+        return some_bytes(VALUE_TEXT, input_take(input, input_byte(input)));
     default:
-        (void)sqlite3_bind_null(statement, at);
-        return;
+        return (struct row_value){.type = VALUE_NULL};
     }
-}
-
-static bool take_row(struct sqlite3_stmt *statement, struct record *record, struct slice *client)
-{
-    struct sql_in in = {.statement = statement};
-    HOLDS(sqlite3_step(statement) == SQLITE_ROW);
-    row_take(&in, record, client);
-    HOLDS(in.is_bad || in.at == column_count(record->kind));
-    return !in.is_bad;
 }
 
 /* ---- written again ----------------------------------------------------------------------- */
 
-static void put_row(struct sqlite3_stmt *statement, const struct record *record,
-                    struct slice client, struct buf *scratch)
+static bool is_same(const struct row_value *a, const struct row_value *b)
 {
-    struct sql_out out = {.statement = statement};
-    row_put(&out, record, client, scratch);
-    HOLDS(out.rc == SQLITE_OK && out.at == column_count(record->kind));
-    HOLDS(sqlite3_step(statement) == SQLITE_ROW);
+    return a->type == b->type && a->integer == b->integer && slice_equals(a->bytes, b->bytes);
 }
 
-static void check_same_row(struct sqlite3_stmt *a, struct sqlite3_stmt *b, int count)
+/* Values that were understood stand in the column where they were. Of JSON only the meaning is kept, text and
+ * bytes may stand for each other, and a number of retries that cannot be one becomes none. */
+static bool may_differ(const struct column *column, const struct row_value *given,
+                       const struct row_value *written)
 {
-    for (int i = 0; i < count; i++) {
-        HOLDS(sqlite3_column_type(a, i) == sqlite3_column_type(b, i));
-        const char *left = sqlite3_column_blob(a, i);
-        const char *right = sqlite3_column_blob(b, i);
-        HOLDS(slice_equals((struct slice){left, (size_t)sqlite3_column_bytes(a, i)},
-                           (struct slice){right, (size_t)sqlite3_column_bytes(b, i)}));
-    }
+    const bool is_json = column->type == COLUMN_STATS || column->type == COLUMN_TALLY ||
+                         column->type == COLUMN_NOTES;
+    const bool is_none = column->type == COLUMN_U16_OR_NONE && written->integer == -1;
+    return is_json || is_none ||
+           (given->type != written->type && slice_equals(given->bytes, written->bytes));
 }
 
-/* Counters and notes are JSON, of which only the meaning is kept. */
-static bool is_json(enum record_kind kind, int column)
-{
-    return (kind == RECORD_DAY && column == 1) || (kind == RECORD_TALLY && column == 3) ||
-           (kind == RECORD_LETTER && column == 12);
-}
-
-/* What was understood stands in the column where it was. */
-static void check_columns(struct sqlite3_stmt *given, struct sqlite3_stmt *written,
-                          enum record_kind kind)
-{
-    for (int i = 0; i < column_count(kind); i++) {
-        const int type = sqlite3_column_type(given, i);
-        if (is_json(kind, i) || type != sqlite3_column_type(written, i))
-            continue;
-        HOLDS(sqlite3_column_int64(given, i) == sqlite3_column_int64(written, i));
-        const size_t len = (size_t)sqlite3_column_bytes(given, i);
-        HOLDS(len == (size_t)sqlite3_column_bytes(written, i));
-        HOLDS(len == 0 ||
-              memcmp(sqlite3_column_blob(given, i), sqlite3_column_blob(written, i), len) == 0);
-    }
-}
-
-static void check_written(struct sqlite3_stmt *given, const struct record *record,
+static void check_written(const struct row_value *given, const struct record *record,
                           struct slice client)
 {
-    struct sqlite3_stmt *first = open_row(record->kind);
-    struct sqlite3_stmt *second = open_row(record->kind);
-    struct buf scratch, more;
+    const struct row_table *const table = &row_tables[record->kind];
+    struct row_value first[ROW_COLUMNS_MAX];
+    struct row_value second[ROW_COLUMNS_MAX];
     struct record again = {.kind = record->kind};
+    struct buf scratch, more;
     struct slice name;
     buf_init(&scratch, (size_t)1 << 20);
     buf_init(&more, (size_t)1 << 20);
-    put_row(first, record, client, &scratch);
-    check_columns(given, first, record->kind);
-    (void)sqlite3_reset(first);
-    HOLDS(take_row(first, &again, &name));
+    HOLDS(row_to_values(record, client, &scratch, first) == table->count);
+    for (size_t i = 0; i < table->count; i++)
+        HOLDS(is_same(&given[i], &first[i]) ||
+              may_differ(&table->columns[i], &given[i], &first[i]));
+    HOLDS(row_from_values(first, &again, &name));
     HOLDS(slice_equals(name, row_client(&again) == NULL ? SLICE_NONE : client));
-    put_row(second, &again, name, &more);
-    check_same_row(first, second, column_count(record->kind));
+    HOLDS(row_to_values(&again, name, &more, second) == table->count);
+    for (size_t i = 0; i < table->count; i++)
+        HOLDS(is_same(&first[i], &second[i]));
     record_close(&again);
-    (void)sqlite3_finalize(first);
-    (void)sqlite3_finalize(second);
     buf_close(&scratch);
     buf_close(&more);
 }
@@ -197,14 +130,15 @@ static void check_written(struct sqlite3_stmt *given, const struct record *recor
 /* As load_rows does it: rows that cannot be understood, or whose client is gone, are skipped. */
 static void read_row(struct input *input, enum record_kind kind, struct rows *rows)
 {
-    struct sqlite3_stmt *statement = open_row(kind);
+    struct row_value values[ROW_COLUMNS_MAX];
+    char keys[ROW_COLUMNS_MAX][KEY_BYTES];
     struct record record = {.kind = kind};
     struct slice client = SLICE_NONE;
-    for (int i = 1; i <= column_count(kind); i++)
-        bind_column(statement, i, input);
-    const bool is_good = take_row(statement, &record, &client);
+    for (size_t i = 0; i < row_tables[kind].count; i++)
+        values[i] = draw_value(input, keys[i]);
+    const bool is_good = row_from_values(values, &record, &client);
     if (is_good)
-        check_written(statement, &record, client);
+        check_written(values, &record, client);
     client_id *place = row_client(&record);
     const bool is_crawler = slice_equals(client, SLICE_OF("crawler"));
     const bool is_known = place == NULL || is_crawler || slice_equals(client, SLICE_OF("ops"));
@@ -214,7 +148,6 @@ static void read_row(struct input *input, enum record_kind kind, struct rows *ro
         rows->items[rows->count++] = record;
     else
         record_close(&record);
-    (void)sqlite3_finalize(statement);
 }
 
 /* ---- as the database would give them ----------------------------------------------------- */
@@ -327,8 +260,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct input input = {.data = data, .len = size};
     struct rows rows = {.count = 0};
-    if (db == NULL)
-        HOLDS(sqlite3_open(":memory:", &db) == SQLITE_OK);
     while (input.len > 0 && rows.count < ROWS_MAX)
         read_row(&input, kinds[input_below(&input, RECORD_KIND_COUNT)], &rows);
     if (rows.count > 0) {

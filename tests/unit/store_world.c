@@ -78,7 +78,9 @@ int world_tear_down(void **state)
 enum store_opening world_try(struct store_world *world, struct buf *mistake)
 {
     const struct store_names names = {.context = world, .name_of = name_of, .find = find};
-    enum store_opening opening = store_lock(world->directory, &world->store, mistake);
+    char url[sizeof(world->directory) + sizeof("sqlite:")];
+    (void)snprintf(url, sizeof(url), "sqlite:%s", world->directory);
+    enum store_opening opening = store_lock(url, &world->store, mistake);
     if (opening == STORE_OPENED)
         opening = store_open(world->store, &names, mistake);
     if (opening != STORE_OPENED) {

@@ -1,7 +1,7 @@
 #include "store_world.h"
 
 #include "seed.h"
-#include "store/store_json.h"
+#include "store/row_json.h"
 
 #include <setjmp.h>
 #include <sqlite3.h>
@@ -427,11 +427,11 @@ static void counters_may_come_and_go_between_versions(void **state)
 {
     (void)state;
     struct stats stats;
-    assert_true(store_json_read_stats(
+    assert_true(row_json_read_stats(
         SLICE_OF("{\"requests\":18446744073709551615,\"abandoned\":7,\"solves\":3}"), &stats));
     assert_true(stats.requests == UINT64_MAX && stats.solves == 3 && stats.failed == 0);
-    assert_false(store_json_read_stats(SLICE_OF("[1]"), &stats));
-    assert_false(store_json_read_stats(SLICE_OF("{\"requests\":"), &stats));
+    assert_false(row_json_read_stats(SLICE_OF("[1]"), &stats));
+    assert_false(row_json_read_stats(SLICE_OF("{\"requests\":"), &stats));
 }
 
 int main(int argc, char **argv)

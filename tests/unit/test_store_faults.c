@@ -2,8 +2,7 @@
 #include "store_world.h"
 
 #include "seed.h"
-#include "store/store_db.h"
-#include "store/store_upkeep.h"
+#include "store/sqlite/sqlite_driver.h"
 
 #include <fcntl.h>
 #include <setjmp.h>
@@ -372,21 +371,22 @@ static void what_is_reported_durable_survives_a_power_cut(void **state)
 static void tidying_takes_a_few_rows_at_a_time(void **state)
 {
     struct store_world *const world = *state;
-    struct store_db db;
+    struct store_backend *backend = NULL;
     struct buf mistake;
     fill_and_close(world, 300);
     world_run_sql(world, "UPDATE request SET state = 'solved'");
     buf_init(&mistake, 1024);
-    assert_int_equal(db_lock(&db, world->directory, &mistake), STORE_OPENED);
-    assert_int_equal(db_open(&db, &mistake), STORE_OPENED);
+    assert_int_equal(sqlite_driver.lock(world->directory, &backend, &mistake), STORE_OPENED);
+    assert_int_equal(sqlite_driver.open(backend, &mistake), STORE_OPENED);
     unsigned steps = 0;
     bool has_more = true;
     while (has_more) {
-        assert_int_equal(db_tidy(&db, WORLD_NOW + 100000000, 50, &has_more), SQLITE_OK);
+        assert_int_equal(sqlite_driver.tidy(backend, WORLD_NOW + 100000000, 50, &has_more),
+                         STORE_DONE);
         steps++;
     }
     assert_int_equal(steps, 7);
-    db_close(&db);
+    sqlite_driver.close(backend);
     assert_int_equal(rows(world), 0);
 }
 

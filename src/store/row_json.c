@@ -1,62 +1,79 @@
-#include "store/store_json.h"
+#include "store/row_json.h"
 
+#include "base/assert.h"
 #include "proto/json_out.h"
-#include "store/store_words.h"
+#include "store/row_words.h"
 
+#include <solvegate/words.h>
+
+#include <stddef.h>
 #include <stdlib.h>
 #include <yyjson.h>
 
-void store_json_add_stats(struct buf *out, const struct stats *stats)
+struct counter {
+    const char *name;
+    size_t offset;
+};
+
+static const struct counter stats_counters[] = {
+#define STATS_AS_COUNTER(field, text) {#field, offsetof(struct stats, field)},
+    STATS_LIST(STATS_AS_COUNTER)
+#undef STATS_AS_COUNTER
+};
+
+static const struct counter tally_counters[] = {
+#define TALLY_AS_COUNTER(field, text) {#field, offsetof(struct tally, field)},
+    TALLY_LIST(TALLY_AS_COUNTER)
+#undef TALLY_AS_COUNTER
+};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+
+static void add_counters(struct buf *out, const void *values, const struct counter *counters,
+                         size_t count)
 {
     json_open(out, '{');
-#define STATS_AS_MEMBER(field, text) json_number(out, #field, stats->field);
-    STATS_LIST(STATS_AS_MEMBER)
-#undef STATS_AS_MEMBER
+    for (size_t i = 0; i < count; i++)
+        json_number(out, counters[i].name,
+                    *(const uint64_t *)((const void *)((const char *)values + counters[i].offset)));
     json_close(out, '}');
 }
 
-bool store_json_read_stats(struct slice json, struct stats *stats)
+static bool read_counters(struct slice json, void *values, const struct counter *counters,
+                          size_t count)
 {
-    *stats = (struct stats){0};
     yyjson_doc *const doc = yyjson_read(json.data, json.len, 0);
     yyjson_val *const object = yyjson_doc_get_root(doc);
     const bool is_object = yyjson_is_obj(object);
-    if (is_object) {
-#define STATS_FROM_MEMBER(field, text) \
-    stats->field = yyjson_get_uint(yyjson_obj_get(object, #field));
-        STATS_LIST(STATS_FROM_MEMBER)
-#undef STATS_FROM_MEMBER
+    for (size_t i = 0; i < count; i++) {
+        const uint64_t value = yyjson_get_uint(yyjson_obj_get(object, counters[i].name));
+        memcpy((char *)values + counters[i].offset, &value, sizeof(value));
     }
     yyjson_doc_free(doc);
     return is_object;
 }
 
-void store_json_add_tally(struct buf *out, const struct tally *tally)
+void row_json_add_stats(struct buf *out, const struct stats *stats)
 {
-    json_open(out, '{');
-#define TALLY_AS_MEMBER(field, text) json_number(out, #field, tally->field);
-    TALLY_LIST(TALLY_AS_MEMBER)
-#undef TALLY_AS_MEMBER
-    json_close(out, '}');
+    add_counters(out, stats, stats_counters, COUNT_OF(stats_counters));
 }
 
-bool store_json_read_tally(struct slice json, struct tally *tally)
+bool row_json_read_stats(struct slice json, struct stats *stats)
 {
-    *tally = (struct tally){0};
-    yyjson_doc *const doc = yyjson_read(json.data, json.len, 0);
-    yyjson_val *const object = yyjson_doc_get_root(doc);
-    const bool is_object = yyjson_is_obj(object);
-    if (is_object) {
-#define TALLY_FROM_MEMBER(field, text) \
-    tally->field = yyjson_get_uint(yyjson_obj_get(object, #field));
-        TALLY_LIST(TALLY_FROM_MEMBER)
-#undef TALLY_FROM_MEMBER
-    }
-    yyjson_doc_free(doc);
-    return is_object;
+    return read_counters(json, stats, stats_counters, COUNT_OF(stats_counters));
 }
 
-void store_json_add_notes(struct buf *out, const struct letter_row *letter)
+void row_json_add_tally(struct buf *out, const struct tally *tally)
+{
+    add_counters(out, tally, tally_counters, COUNT_OF(tally_counters));
+}
+
+bool row_json_read_tally(struct slice json, struct tally *tally)
+{
+    return read_counters(json, tally, tally_counters, COUNT_OF(tally_counters));
+}
+
+void row_json_add_notes(struct buf *out, const struct letter_row *letter)
 {
     json_open(out, '[');
     for (size_t i = 0; i < letter->note_count; i++) {
@@ -97,7 +114,7 @@ static bool read_note(yyjson_val *object, struct attempt_note *note)
         .code = blob_of(object, "code"),
         .task_id = blob_of(object, "task"),
     };
-    if (!word_find(text_of(object, "class"), word_of_class, CLASS_COUNT, &class))
+    if (!row_words_find(&class_words, text_of(object, "class"), &class))
         return false;
     note->class = (enum class) class;
     return true;
@@ -120,7 +137,7 @@ static bool read_notes(yyjson_val *array, struct letter_row *letter)
     return true;
 }
 
-bool store_json_read_notes(struct slice json, struct letter_row *letter)
+bool row_json_read_notes(struct slice json, struct letter_row *letter)
 {
     yyjson_doc *const doc = yyjson_read(json.data, json.len, 0);
     const bool is_good = read_notes(yyjson_doc_get_root(doc), letter);

@@ -1,17 +1,11 @@
-#include "store/store_schema.h"
+#include "store/sqlite/sqlite_schema.h"
 
-#include "store/store_sql.h"
+#include "store/sqlite/sqlite_sql.h"
 
 #include <sqlite3.h>
 
 /* Says to file(1) and to us whose database it is: "SGat". */
 #define APPLICATION_ID 1397186932
-
-/* An attempt's nonce is good for an hour; the rest is for clocks that disagree. */
-#define ATTEMPT_KEEP_MS "4200000"
-
-/* Whoever waited for a solution may still fetch it when it is already too old for others. */
-#define SOLUTION_KEEP_MS "60000"
 
 /* Times are milliseconds since 1970, digests and bytes are blobs, states are the words of the API,
  * ids are 64 bits wide and therefore negative from 2^63 on. */
@@ -60,15 +54,15 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "  replays INTEGER NOT NULL, error TEXT, notes TEXT NOT NULL, params BLOB,"
     "  kind TEXT NOT NULL, request INTEGER NOT NULL, pingback BLOB, text BLOB,"
     "  task TEXT NOT NULL) STRICT;",
-    /* What had no flight any more was counted when that ended. */
+    /* An attempt whose flight is gone was counted when the flight ended. */
     "ALTER TABLE attempt RENAME COLUMN replied TO counted;"
     "UPDATE attempt SET counted = 1"
     "  WHERE NOT EXISTS (SELECT 1 FROM flight WHERE flight.id = attempt.flight);"
     "CREATE TABLE clock (id INTEGER PRIMARY KEY, boot TEXT NOT NULL, even INTEGER NOT NULL,"
     "  wall INTEGER NOT NULL) STRICT;",
-    /* Keys were made of a client's place among the others, which the next configuration may give to
-     * somebody else. A key of zeros is made anew from the parameters by whoever restores the row; what
-     * has none goes, but for those who know the id of their request. */
+    /* Keys were computed from a client's position in the configuration, which the next configuration may give to
+     * another client. A key of zeros tells whoever restores the row to compute it again from the parameters.
+     * Rows without parameters go, except for solutions, which callers may still fetch by their request's id. */
     "DELETE FROM idempotency;"
     "ALTER TABLE idempotency ADD COLUMN client TEXT NOT NULL DEFAULT '';"
     "UPDATE solution SET kept = 0;"
@@ -89,56 +83,6 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "ALTER TABLE attempt ADD COLUMN why TEXT NOT NULL DEFAULT 'first';"
     "ALTER TABLE attempt ADD COLUMN resent INTEGER NOT NULL DEFAULT 0;"
     "UPDATE attempt SET why = iif(cause_class = 'ambiguous', 'resend', 'retry') WHERE cause <> '';",
-};
-
-const struct schema_table schema_tables[RECORD_KIND_COUNT] = {
-    [RECORD_DAY] = {.name = "day",
-                    .key = "day",
-                    .columns = "day, counters",
-                    .dead = "day < ?1 / 86400000 - 8"},
-    [RECORD_TALLY] = {.name = "tally",
-                      .key = "day, client, type",
-                      .columns = "day, client, type, counters",
-                      .dead = "day < ?1 / 86400000 - 8"},
-    [RECORD_SPENT] = {.name = "spent",
-                      .key = "client",
-                      .columns = "client, day, spent",
-                      .dead = "day < ?1 / 86400000 - 8"},
-    [RECORD_SOLUTION] = {.name = "solution",
-                         .key = "id",
-                         .columns =
-                             "id, flight, attempt, key, client, type, born, expires, solve_ms, "
-                             "handed, attempts, kept, shared, task, text, extra",
-                         .dead = "expires <= ?1 - " SOLUTION_KEEP_MS},
-    [RECORD_FLIGHT] = {.name = "flight",
-                       .key = "id",
-                       .columns =
-                           "id, key, client, type, reuse, priority, one_time, rest, over, class, "
-                           "code, created, params, max_retries, retry_delay, attempts"},
-    /* An open attempt of a living flight may still be paid for, however old it is. */
-    [RECORD_ATTEMPT] = {.name = "attempt",
-                        .key = "name",
-                        .columns =
-                            "name, flight, key, client, type, reuse, one_time, rest, counted, "
-                            "closed, solved, started, task, cause_class, cause, partial, "
-                            "number, why, resent",
-                        .dead = "started <= ?1 - " ATTEMPT_KEEP_MS " AND (closed = 1 OR NOT EXISTS"
-                                " (SELECT 1 FROM flight WHERE flight.id = attempt.flight))"},
-    [RECORD_REQUEST] = {.name = "request",
-                        .key = "id",
-                        .columns = "id, client, flight, solution, state, source, class, code, "
-                                   "attempts, expires, pingback",
-                        .dead = "expires <= ?1 AND state IN ('solved', 'failed')"},
-    [RECORD_IDEMPOTENCY] = {.name = "idempotency",
-                            .key = "digest",
-                            .columns = "digest, client, fingerprint, flight, solution, expires",
-                            .dead = "expires <= ?1"},
-    [RECORD_LETTER] = {.name = "letter",
-                       .key = "number",
-                       .columns =
-                           "number, key, client, type, class, reuse, priority, one_time, rest, "
-                           "created, told, replays, error, notes, params, kind, request, "
-                           "pingback, text, task, extra, fresh, retries"},
 };
 
 bool schema_is_ours(struct sqlite3 *db, struct buf *mistake)
@@ -205,6 +149,7 @@ bool schema_migrate(struct sqlite3 *db, struct schema_loss *loss, struct buf *mi
         return true;
     buf_addf(mistake, "cannot be brought up to date (%s); the file is as it was before",
              sqlite3_errmsg(db));
-    sql_roll_back(db);
+    if (sqlite3_get_autocommit(db) == 0)
+        (void)sql_run(db, "ROLLBACK");
     return false;
 }

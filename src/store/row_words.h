@@ -1,0 +1,23 @@
+/* The contract's enums as words, which is how they stand in a row. */
+#ifndef SOLVEGATE_STORE_ROW_WORDS_H
+#define SOLVEGATE_STORE_ROW_WORDS_H
+
+#include "base/slice.h"
+
+struct row_words {
+    const char *(*name_at)(unsigned place);
+    unsigned count;
+};
+
+extern const struct row_words captcha_words;
+extern const struct row_words cause_words;
+extern const struct row_words class_words;
+extern const struct row_words letter_kind_words;
+extern const struct row_words reuse_words;
+extern const struct row_words source_words;
+extern const struct row_words request_state_words;
+
+/* The place of a word; false leaves *place alone. */
+bool row_words_find(const struct row_words *words, struct slice word, unsigned *place);
+
+#endif

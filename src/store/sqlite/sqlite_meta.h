@@ -1,0 +1,19 @@
+/* The driver's tables besides the journal: secrets, and the clock that the stored times go by. */
+#ifndef SOLVEGATE_STORE_SQLITE_SQLITE_META_H
+#define SOLVEGATE_STORE_SQLITE_SQLITE_META_H
+
+#include "store/sqlite/sqlite_private.h"
+
+/* As in struct store_driver. */
+enum store_result meta_find_secret(struct store_backend *backend, const char *name,
+                                   struct store_secret *secret);
+enum store_result meta_replace_secret(struct store_backend *backend, const char *name,
+                                      const struct store_secret *secret, const char *old_name,
+                                      const struct store_secret *before);
+enum store_result meta_read_mark(struct store_backend *backend, struct store_mark *mark);
+enum store_result meta_shift(struct store_backend *backend, const struct store_shift *shift);
+
+/* The same in the transaction that is open; a result code of SQLite. */
+int meta_shift_times(struct sqlite_store *store, const struct store_shift *shift);
+
+#endif

@@ -1,0 +1,217 @@
+#include "store/sqlite/sqlite_rows.h"
+
+#include "base/assert.h"
+#include "store/sqlite/sqlite_meta.h"
+#include "store/sqlite/sqlite_sql.h"
+
+#include <sqlite3.h>
+#include <stdio.h>
+
+#define SQL_MAX 1024
+/* Four megabytes: some milliseconds of moving, after every few hundred records with tokens. */
+#define CHECKPOINT_PAGES 1000
+
+/* ---- statements -------------------------------------------------------------------------- */
+
+/* The parts that a table's statements are made of. */
+struct parts {
+    char columns[SQL_MAX]; /* "id, key, client" */
+    char places[SQL_MAX];  /* "?, ?, ?" */
+    char keys[SQL_MAX];
+    char key_places[SQL_MAX];
+    char expired[SQL_MAX]; /* a condition, ?1 being row_expired_until() */
+};
+
+static void list(char text[SQL_MAX], const struct column *columns, size_t count)
+{
+    size_t len = 0;
+    for (size_t i = 0; i < count && len < SQL_MAX; i++)
+        len += (size_t)snprintf(text + len, SQL_MAX - len, "%s%s", i == 0 ? "" : ", ",
+                                columns == NULL ? "?" : columns[i].name);
+    ASSERT(len < SQL_MAX);
+}
+
+static struct parts parts_of(const struct row_table *table)
+{
+    const struct row_expiry *const expiry = &table->expiry;
+    struct parts parts;
+    list(parts.columns, table->columns, table->count);
+    list(parts.places, NULL, table->count);
+    list(parts.keys, table->columns, table->key_count);
+    list(parts.key_places, NULL, table->key_count);
+    if (expiry->column == NULL)
+        (void)snprintf(parts.expired, SQL_MAX, "0");
+    else
+        (void)snprintf(parts.expired, SQL_MAX, "%s <= ?1 AND (%s)", expiry->column,
+                       expiry->condition == NULL ? "1" : expiry->condition);
+    return parts;
+}
+
+static struct sqlite3_stmt *prepare(struct sqlite_store *store, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    char *const text = sqlite3_vmprintf(format, arguments);
+    va_end(arguments);
+    ASSERT(text != NULL);
+    struct sqlite3_stmt *const statement = sql_prepare(store->db, text);
+    sqlite3_free(text);
+    return statement;
+}
+
+static bool prepare_kind(struct sqlite_store *store, unsigned kind)
+{
+    const struct parts parts = parts_of(&row_tables[kind]);
+    const char *const name = row_tables[kind].name;
+    store->put[kind] =
+        prepare(store, "REPLACE INTO %s (%s) VALUES (%s)", name, parts.columns, parts.places);
+    store->drop[kind] =
+        prepare(store, "DELETE FROM %s WHERE (%s) = (%s)", name, parts.keys, parts.key_places);
+    store->load[kind] = prepare(store, "SELECT %s FROM %s WHERE NOT (%s) ORDER BY %s",
+                                parts.columns, name, parts.expired, parts.keys);
+    store->tidy[kind] =
+        prepare(store, "DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s WHERE %s LIMIT ?2)", name,
+                parts.keys, parts.keys, name, parts.expired);
+    return store->put[kind] != NULL && store->drop[kind] != NULL && store->load[kind] != NULL &&
+           store->tidy[kind] != NULL;
+}
+
+bool rows_prepare(struct sqlite_store *store)
+{
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT; kind++)
+        if (!prepare_kind(store, kind))
+            return false;
+    store->begin = sql_prepare(store->db, "BEGIN IMMEDIATE");
+    store->commit = sql_prepare(store->db, "COMMIT");
+    return store->begin != NULL && store->commit != NULL;
+}
+
+void rows_finalize(struct sqlite_store *store)
+{
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT; kind++) {
+        (void)sqlite3_finalize(store->put[kind]);
+        (void)sqlite3_finalize(store->drop[kind]);
+        (void)sqlite3_finalize(store->load[kind]);
+        (void)sqlite3_finalize(store->tidy[kind]);
+    }
+    (void)sqlite3_finalize(store->begin);
+    (void)sqlite3_finalize(store->commit);
+}
+
+/* ---- loading ----------------------------------------------------------------------------- */
+
+static int load_kind(struct sqlite_store *store, enum record_kind kind, int64_t wall_ms,
+                     store_on_values *on_values, void *context)
+{
+    const struct row_table *const table = &row_tables[kind];
+    struct row_value values[ROW_COLUMNS_MAX];
+    struct sqlite3_stmt *const statement = store->load[kind];
+    if (table->expiry.column != NULL)
+        (void)sqlite3_bind_int64(statement, 1, row_expired_until(&table->expiry, wall_ms));
+    int rc;
+    while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
+        sql_columns(statement, values, table->count);
+        on_values(context, kind, values);
+    }
+    (void)sqlite3_reset(statement);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+enum store_result rows_load(struct store_backend *backend, int64_t wall_ms,
+                            store_on_values *on_values, void *context)
+{
+    struct sqlite_store *const store = sqlite_store_of(backend);
+    int rc = SQLITE_OK;
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT && rc == SQLITE_OK; kind++)
+        rc = load_kind(store, (enum record_kind)kind, wall_ms, on_values, context);
+    const enum store_result result = sql_result(store, rc);
+    if (result != STORE_DONE && !sql_is_damage(rc))
+        (void)snprintf(backend->why, sizeof(backend->why),
+                       "%s cannot be read (%s); " SQLITE_STORE_ADVICE, store->path,
+                       sqlite3_errmsg(store->db));
+    return result;
+}
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+static int write_entry(struct sqlite_store *store, const struct store_entry *entry)
+{
+    const struct record *const record = &entry->record;
+    const struct slice client = {.data = entry->client, .len = entry->client_len};
+    struct row_value values[ROW_COLUMNS_MAX];
+    if (entry->shift != NULL)
+        return meta_shift_times(store, entry->shift);
+    struct sqlite3_stmt *const statement =
+        record->is_drop ? store->drop[record->kind] : store->put[record->kind];
+    const size_t count = row_to_values(record, client, &store->scratch, values);
+    const int rc = sql_bind(statement, values, count);
+    return rc == SQLITE_OK ? sql_step(statement) : rc;
+}
+
+static int checkpoint(struct sqlite_store *store, int mode)
+{
+    const int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, mode, NULL, NULL);
+    if (rc == SQLITE_OK)
+        store->wal_pages = 0;
+    return rc;
+}
+
+enum store_result rows_settle(struct store_backend *backend, bool is_last)
+{
+    struct sqlite_store *const store = sqlite_store_of(backend);
+    if (!is_last && store->wal_pages < CHECKPOINT_PAGES)
+        return STORE_DONE;
+    return sql_result(
+        store, checkpoint(store, is_last ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE));
+}
+
+enum store_result rows_write(struct store_backend *backend, const struct store_batch *batch)
+{
+    struct sqlite_store *const store = sqlite_store_of(backend);
+    /* A log that has been moved is written over from its start, which needs no new room. */
+    if (store->was_full &&
+        sql_result(store, checkpoint(store, SQLITE_CHECKPOINT_PASSIVE)) == STORE_FAILED)
+        return STORE_FAILED;
+    const struct store_entry *entry = batch->first;
+    int rc = sql_step(store->begin);
+    for (uint32_t i = 0; i < batch->count && rc == SQLITE_OK; i++, entry = entry->next)
+        rc = write_entry(store, entry);
+    if (rc == SQLITE_OK)
+        rc = sql_step(store->commit);
+    const enum store_result result = sql_result(store, rc);
+    store->was_full = result != STORE_DONE;
+    return result;
+}
+
+/* ---- tidying ----------------------------------------------------------------------------- */
+
+static int tidy_kind(struct sqlite_store *store, unsigned kind, int64_t wall_ms, unsigned limit,
+                     bool *has_more)
+{
+    struct sqlite3_stmt *const statement = store->tidy[kind];
+    if (row_tables[kind].expiry.column == NULL)
+        return SQLITE_OK;
+    const struct row_value values[] = {
+        {.type = VALUE_INTEGER, .integer = row_expired_until(&row_tables[kind].expiry, wall_ms)},
+        {.type = VALUE_INTEGER, .integer = limit},
+    };
+    int rc = sql_bind(statement, values, 2);
+    if (rc == SQLITE_OK)
+        rc = sql_step(statement);
+    if (rc == SQLITE_OK && (unsigned)sqlite3_changes(store->db) >= limit)
+        *has_more = true;
+    return rc;
+}
+
+enum store_result rows_tidy(struct store_backend *backend, int64_t wall_ms, unsigned limit,
+                            bool *has_more)
+{
+    struct sqlite_store *const store = sqlite_store_of(backend);
+    *has_more = false;
+    int rc = sql_step(store->begin);
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT && rc == SQLITE_OK; kind++)
+        rc = tidy_kind(store, kind, wall_ms, limit, has_more);
+    if (rc == SQLITE_OK)
+        rc = sql_step(store->commit);
+    return sql_result(store, rc);
+}

@@ -1,0 +1,30 @@
+/* A little help with SQLite: whole statements, values of rows, result codes. */
+#ifndef SOLVEGATE_STORE_SQLITE_SQLITE_SQL_H
+#define SOLVEGATE_STORE_SQLITE_SQLITE_SQL_H
+
+#include "store/sqlite/sqlite_private.h"
+
+/* Each returns a result code of SQLite. */
+int sql_run(struct sqlite3 *db, const char *text);
+/* The first column of the first row; 0 when there is none. */
+int sql_number(struct sqlite3 *db, const char *text, int64_t *number);
+/* Runs a prepared statement that gives no rows, and resets it. */
+int sql_step(struct sqlite3_stmt *statement);
+/* The same for a statement that is used once; NULL is an error. */
+int sql_step_once(struct sqlite3_stmt *statement);
+
+/* NULL when the text does not fit the tables. */
+struct sqlite3_stmt *sql_prepare(struct sqlite3 *db, const char *text);
+
+/* Binds the values to the parameters from the first on; their bytes are borrowed until the statement is reset. */
+int sql_bind(struct sqlite3_stmt *statement, const struct row_value *values, size_t count);
+/* Reads the columns of a row; bytes are valid until the next step. */
+void sql_columns(struct sqlite3_stmt *statement, struct row_value *values, size_t count);
+
+/* Whether the code means that the file itself is damaged. */
+bool sql_is_damage(int rc);
+
+/* Turns SQLite's code into the port's, leaves the reason in the backend, and rolls back what failed. */
+enum store_result sql_result(struct sqlite_store *store, int rc);
+
+#endif

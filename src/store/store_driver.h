@@ -1,0 +1,120 @@
+/* The driver interface of the store port: a table of functions for each database that can hold the journal. */
+#ifndef SOLVEGATE_STORE_STORE_DRIVER_H
+#define SOLVEGATE_STORE_STORE_DRIVER_H
+
+#include "store/row_values.h"
+#include "store/store.h"
+
+/* How a call to the database ended. Anything but STORE_DONE leaves a reason in the backend's why. */
+enum store_result {
+    STORE_DONE,
+    STORE_RETRY, /* connection lost or database locked: the outcome is unknown, so send it again */
+    STORE_NO_ROOM, /* nothing was written; it will fit when somebody makes room */
+    STORE_FAILED,  /* refused or lost for good: nothing written from now on can be trusted */
+};
+
+/* The wall clock was set: every COLUMN_TIME that was written before moves by by_ms. */
+struct store_shift {
+    int64_t by_ms;
+    struct clocks now; /* the clocks afterwards */
+};
+
+/* One item of a batch: a record or a shift. The loop makes and frees it, the writer thread only reads it, since
+ * the blobs of a record are counted without atomics. */
+struct store_entry {
+    struct store_entry *next;
+    journal_seq seq;
+    struct store_shift *shift; /* owned; NULL: it is a record */
+    struct record record;      /* owned */
+    size_t client_len;
+    char client[]; /* the client's name: its number may change before the entry is written */
+};
+
+struct store_batch {
+    const struct store_entry *first;
+    uint32_t count; /* how many, from the first on, are written in one transaction */
+};
+
+/* The clocks that the stored times go by. */
+#define STORE_BOOT_MAX 64
+struct store_mark {
+    bool is_set;
+    int64_t wall_ms;
+    int64_t even_ms;
+    char boot[STORE_BOOT_MAX];
+};
+
+#define STORE_SECRET_MAX 64
+struct store_secret {
+    uint8_t bytes[STORE_SECRET_MAX];
+    size_t count; /* 0: there is none */
+    int64_t made_wall_ms;
+};
+
+/* An open database. A driver's own struct begins with this one. */
+struct store_backend {
+    const struct store_driver *driver;
+    char why[768];  /* why the latest call failed, as a sentence that says what to do */
+    uint64_t bytes; /* written since it was opened, as far as the driver can tell */
+    uint64_t lost_solutions, lost_idempotency; /* by migrating an older version's rows */
+};
+
+typedef void store_on_values(void *context, enum record_kind kind, const struct row_value *values);
+
+/* Every function may block. All of them run on one thread at a time, first on the one that opens the store and
+ * later on the writer's, except for check() and stop_check(). */
+struct store_driver {
+    const char *name;
+    const char *const *schemes; /* of URLs that name such a store, in lower case; ends with NULL */
+
+    /* Claims the store at this address (the URL without its scheme) against a second gateway, and touches nothing
+     * else. Anything but STORE_OPENED leaves *backend NULL and a sentence in mistake. */
+    enum store_opening (*lock)(const char *address, struct store_backend **backend,
+                               struct buf *mistake);
+    /* Creates or migrates the tables. After a failure only close() may follow. */
+    enum store_opening (*open)(struct store_backend *backend, struct buf *mistake);
+
+    /* Reads a secret; its count is 0 if there is none of this name. */
+    enum store_result (*find_secret)(struct store_backend *backend, const char *name,
+                                     struct store_secret *secret);
+    /* Stores a secret, and the one before, if it is given, under old_name, in one transaction. Does nothing if
+     * the stored one is not (or no longer) the one before: the first writer wins. */
+    enum store_result (*replace_secret)(struct store_backend *backend, const char *name,
+                                        const struct store_secret *secret, const char *old_name,
+                                        const struct store_secret *before);
+
+    enum store_result (*read_mark)(struct store_backend *backend, struct store_mark *mark);
+    /* Moves the stored times and sets the mark to the shift's clocks, in one transaction; does nothing if the mark
+     * is already there. A shift in a batch means the same. */
+    enum store_result (*shift)(struct store_backend *backend, const struct store_shift *shift);
+
+    /* Gives every row that has not expired, in the order of enum record_kind and within a kind of the key. */
+    enum store_result (*load)(struct store_backend *backend, int64_t wall_ms,
+                              store_on_values *on_values, void *context);
+
+    /* Writes the batch in order and in one transaction: all of it is durable when this returns STORE_DONE. A batch
+     * that is sent again, since its outcome was unknown, changes nothing. */
+    enum store_result (*write)(struct store_backend *backend, const struct store_batch *batch);
+    /* Does what may wait until a batch was reported durable, such as moving a log; the last time before closing.
+     * May be NULL. */
+    enum store_result (*settle)(struct store_backend *backend, bool is_last);
+    /* Deletes at most limit expired rows of each kind; *has_more if a kind reached the limit. */
+    enum store_result (*tidy)(struct store_backend *backend, int64_t wall_ms, unsigned limit,
+                              bool *has_more);
+
+    /* Looks for damage, on a thread of its own beside the writer: false with a sentence in mistake. May be NULL. */
+    bool (*check)(struct store_backend *backend, struct buf *mistake);
+    /* Makes a check that is under way return soon, true. From the loop. */
+    void (*stop_check)(struct store_backend *backend);
+
+    void (*close)(struct store_backend *backend);
+};
+
+/* The driver for a URL, and *address behind its scheme; NULL if no driver knows the scheme. */
+const struct store_driver *store_driver_find(const char *url, const char **address);
+
+/* As store_lock, with a driver that is in no list. */
+enum store_opening store_lock_with(const struct store_driver *driver, const char *address,
+                                   struct store **store, struct buf *mistake);
+
+#endif

@@ -1,0 +1,56 @@
+#include "store/store_queue.h"
+
+#include "base/assert.h"
+
+#include <stdlib.h>
+
+void store_queue_push(struct store_queue *queue, struct store_entry *take_entry)
+{
+    take_entry->next = NULL;
+    if (queue->last == NULL)
+        queue->first = take_entry;
+    else
+        queue->last->next = take_entry;
+    queue->last = take_entry;
+    queue->count++;
+}
+
+void store_queue_join(struct store_queue *to, struct store_queue *from)
+{
+    if (from->first == NULL)
+        return;
+    if (to->last == NULL)
+        to->first = from->first;
+    else
+        to->last->next = from->first;
+    to->last = from->last;
+    to->count += from->count;
+    *from = (struct store_queue){0};
+}
+
+void store_queue_split(struct store_queue *from, uint32_t count, struct store_queue *front)
+{
+    ASSERT(front->first == NULL && count > 0 && count <= from->count);
+    struct store_entry *last = from->first;
+    for (uint32_t i = 1; i < count; i++)
+        last = last->next;
+    *front = (struct store_queue){.first = from->first, .last = last, .count = count};
+    from->first = last->next;
+    from->count -= count;
+    if (from->first == NULL)
+        from->last = NULL;
+    last->next = NULL;
+}
+
+void store_queue_clear(struct store_queue *queue)
+{
+    struct store_entry *entry = queue->first;
+    while (entry != NULL) {
+        struct store_entry *const next = entry->next;
+        record_close(&entry->record);
+        free(entry->shift);
+        free(entry);
+        entry = next;
+    }
+    *queue = (struct store_queue){0};
+}

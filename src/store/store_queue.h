@@ -1,0 +1,21 @@
+/* A first-in, first-out list of entries; the caller guards it. */
+#ifndef SOLVEGATE_STORE_STORE_QUEUE_H
+#define SOLVEGATE_STORE_STORE_QUEUE_H
+
+#include "store/store_driver.h"
+
+struct store_queue {
+    struct store_entry *first; /* owned, with those behind it */
+    struct store_entry *last;
+    uint32_t count;
+};
+
+void store_queue_push(struct store_queue *queue, struct store_entry *take_entry);
+/* Moves everything to the end of another. */
+void store_queue_join(struct store_queue *to, struct store_queue *from);
+/* Moves count entries from the front to an empty one. */
+void store_queue_split(struct store_queue *from, uint32_t count, struct store_queue *front);
+/* Frees all entries. Only on the loop, where blobs are counted. */
+void store_queue_clear(struct store_queue *queue);
+
+#endif

@@ -1,0 +1,11 @@
+/* Secrets that outlive a restart: made when they are first needed, replaced when they are old. */
+#ifndef SOLVEGATE_STORE_STORE_SECRET_H
+#define SOLVEGATE_STORE_STORE_SECRET_H
+
+#include "store/store_driver.h"
+
+/* As store_rotating_secret; old_bytes may be NULL. */
+int secret_get(struct store_backend *backend, const char *name, int64_t max_age_ms, uint8_t *bytes,
+               uint8_t *old_bytes, size_t count) MUST_CHECK;
+
+#endif

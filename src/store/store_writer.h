@@ -1,0 +1,13 @@
+/* The writer thread: takes whatever gathered in the queue and commits it as one batch. */
+#ifndef SOLVEGATE_STORE_STORE_WRITER_H
+#define SOLVEGATE_STORE_STORE_WRITER_H
+
+#include "store/store.h"
+
+/* The thread's main function; its argument is a struct store. */
+void store_writer_run(void *store);
+
+/* Reports a state to the loop, from any thread. STORE_BROKEN is final. */
+void store_report(struct store *store, enum store_state state, const char *why);
+
+#endif
