@@ -174,16 +174,6 @@ def a_hangup_neither_ends_the_gateway_nor_loses_a_solve():
 
 
 @test
-def the_configuration_in_the_readme_is_in_order():
-    root = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    with open(root + "/README.md", encoding="utf-8") as readme:
-        example = re.search(r"```jsonc\n(.*?)```", readme.read(), re.S).group(1)
-    checked = subprocess.run([binary("SOLVEGATE"), "check", "-c", "-"], input=example, text=True, capture_output=True,
-                             env={**os.environ, "CAPTCHAAI_API_KEY": KEY}, timeout=30)
-    equal((checked.returncode, checked.stderr), (0, ""))
-
-
-@test
 def a_second_signal_ends_it_at_once():
     with World({"drain_timeout": "10m"}, sim=("--solve-time", "10m")) as world:
         with Raw(world.port) as held:

@@ -1,0 +1,118 @@
+#!/usr/bin/env python3
+"""The README and docs/ against the programs: what they show works, and what they list is what there is. (TAP)"""
+import glob
+import json
+import os
+import re
+import shutil
+import sqlite3
+import subprocess
+
+from cli_world import expect, solvegate
+from harness import KEY, TIMEOUT, Skip, binary, check, equal, run, test, wait_until
+from store_world import StoreWorld
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DOCUMENTS = [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))]
+
+
+def text_of(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def section(name, heading):
+    """What stands under a heading, up to the next one of any level."""
+    return re.search(rf"^#+ {re.escape(heading)}\n(.*?)(?=^#+ |\Z)", text_of(name), re.DOTALL | re.MULTILINE).group(1)
+
+
+def rows(text):
+    """The cells of every row of every table, heads left out."""
+    lines = [line for line in text.splitlines() if line.startswith("|")]
+    heads = {i - 1 for i, line in enumerate(lines) if line.startswith("|---")}
+    return [[cell.strip() for cell in line[1:-1].split(" | ")] for i, line in enumerate(lines)
+            if i not in heads and not line.startswith("|---")]
+
+
+def words(text):
+    return " ".join(text.replace("`", "").split())
+
+
+# --- the configuration ----------------------------------------------------------------------------
+
+@test
+def every_configuration_in_the_documents_is_in_order():
+    found = 0
+    for path in DOCUMENTS:
+        for block in re.findall(r"```jsonc\n(.*?)```", text_of(path), re.DOTALL):
+            found += 1
+            whole = block if block.lstrip().startswith("{") else "{" + block + "}"
+            checked = subprocess.run([binary("SOLVEGATE"), "check", "-c", "-"], input=whole, text=True, capture_output=True,
+                                     env={**os.environ, "CAPTCHAAI_API_KEY": KEY}, timeout=TIMEOUT, check=False)
+            equal((checked.returncode, checked.stderr), (0, ""), f"{os.path.relpath(path, ROOT)}: {block[:60]}")
+    check(found >= 3, f"{found} configurations")
+
+
+@test
+def the_exit_codes_of_the_operators_document_are_those_of_help():
+    told = json.loads(expect(solvegate("help", "--json"), 0).stdout)["exits"]
+    written = {row[0]: words(row[1]) for row in rows(section("docs/operations.md", "Exit codes"))}
+    equal(list(written), list(told), "codes")
+    for code, meaning in told.items():
+        check(written[code].startswith(words(meaning)), f"exit code {code}: {written[code]!r} does not begin with {meaning!r}")
+
+
+# --- the database ---------------------------------------------------------------------------------
+
+def documented_tables():
+    """Table to the columns that its row names."""
+    found = {}
+    for row in rows(section("docs/operations.md", "What is on disk")):
+        if len(row) == 3:
+            for table in re.findall(r"`(\w+)`", row[0]):
+                found[table] = set(re.findall(r"`(\w+)`", row[2]))
+    return found
+
+
+@test
+def the_tables_of_the_operators_document_are_those_of_the_database():
+    with StoreWorld() as world:
+        world.solved()
+        with sqlite3.connect(f"file:{world.database}?mode=ro", uri=True) as db:
+            tables = [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+            columns = {table: {row[1] for row in db.execute(f"PRAGMA table_info({table})")} for table in tables}
+    written = documented_tables()
+    equal(sorted(written), sorted(columns), "tables")
+    # What a column means may name what a column of another table holds.
+    everywhere = set().union(*columns.values()) | {"res"}
+    for table, names in written.items():
+        equal(names - everywhere, set(), f"columns of {table} that do not exist")
+
+
+@test
+def the_queries_of_the_operators_document_work_while_the_gateway_runs():
+    if not shutil.which("sqlite3"):
+        raise Skip("sqlite3 is not installed")
+    lines = re.findall(r"^sqlite3 .*$", text_of("docs/operations.md"), re.MULTILINE)
+    check(len(lines) >= 5, f"{len(lines)} queries")
+    with StoreWorld(sim=("--solve-time", "10m")) as world:
+        task = world.submit_id()
+        world.await_accepted(1)
+
+        def ask(line):
+            real = line.replace("5261039047781241", task).replace("/somewhere", world.gate.folder.name)
+            done = subprocess.run(["sh", "-c", real], cwd=world.data, capture_output=True, text=True, timeout=TIMEOUT, check=False)
+            equal((done.returncode, done.stderr), (0, ""), line)
+            return done.stdout.strip()
+
+        for line in lines:
+            if "FROM letter" in line or ".backup" in line:
+                equal(ask(line), "", line)
+            else:  # the books are written once a second
+                wait_until(lambda asked=line: ask(asked), f"an answer to {line}")
+        copy = os.path.join(world.gate.folder.name, "solvegate.db")
+        with sqlite3.connect(copy) as db:
+            equal(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)], "the backup")
+
+
+run()
