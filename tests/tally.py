@@ -1,10 +1,14 @@
 #!/usr/bin/env python3
 """Adds up the TAP lines of Meson's test logs and ends with the line "N passed, N failed".
 
-usage: tally.py LABEL=LOG.json...   (what `meson test --logbase` leaves in meson-logs)
+usage: tally.py LABEL=LOG.json... [again:LABEL=LOG.json...]   (what `meson test --logbase` leaves in meson-logs)
+       tally.py --choose-again LABEL=LOG.json...              (prints what may be run again: LABEL SUITE NAME)
 
 Meson counts executables; people count cases, so every `ok` and `not ok` counts here. A test that crashed, ran out
 of time or printed no TAP counts as one failure, and so does a log that is missing: then the build itself failed.
+
+Tests of suites that depend on time may be run again once. Then the second result counts, and the report says which
+tests passed only that way and how they failed at first.
 """
 import json
 import os
@@ -14,17 +18,23 @@ import sys
 CASE = re.compile(r"^(not )?ok\b(.*)")
 SKIPPED = re.compile(r"#\s*SKIP\b", re.IGNORECASE)
 TAIL_LINES = 40
-COMMENT_LINES = 16
+COMMENT_LINES = 30
+
+# These start programs and wait for them, so that a machine with too much to do can make them fail. A failure of any
+# other suite is a bug.
+TIMED_SUITES = ("blackbox", "browser", "chaos", "clients")
+# More failures than this are no accident of the machine: then nothing is run again.
+MOST_AGAIN = 6
+# No machine is slow enough for these: a program crashed, or a sanitizer found a mistake in it.
+CRASH = re.compile(r"Sanitizer|runtime error:|assertion failed:|\bended with -(6|11)\b")
 
 
-class Tally:
-    def __init__(self):
-        self.passed = 0
-        self.failed = 0
+class Outcome:
+    """What one test of a log came to."""
+
+    def __init__(self, label, test):
+        self.title = f"{label}: {test.get('name')}: {test.get('result')}"
         self.skipped = 0
-        self.failures = []
-
-    def add_test(self, label, test):
         passed, failures = 0, []
         is_failing = False
         for line in test.get("stdout", "").splitlines():
@@ -43,24 +53,41 @@ class Tally:
         # A test without TAP that went well is one case; one that went wrong is a failure whatever it printed.
         if result == "OK" and not passed and not failures:
             passed = 1
-        failed = max(len(failures), 0 if went_well else 1)
-        self.passed += passed
-        self.failed += failed
-        if failed:
-            self.failures.append((f"{label}: {test.get('name')}: {result}", said(failures, test)))
+        self.passed = passed
+        self.failed = max(len(failures), 0 if went_well else 1)
+        self.lines = said(failures, test) if self.failed else []
 
-    def add_log(self, label, path):
-        if not os.path.exists(path):
+
+class Tally:
+    def __init__(self):
+        self.passed = 0
+        self.failed = 0
+        self.skipped = 0
+        self.reports = []
+
+    def add_test(self, label, test, second=None):
+        first = Outcome(label, test)
+        outcome = Outcome(label, second) if first.failed and second else first
+        self.passed += outcome.passed
+        self.failed += outcome.failed
+        self.skipped += outcome.skipped
+        if outcome.failed:
+            more = " (run again alone, and failed again)" if outcome is not first else ""
+            self.reports.append((outcome.title + more, outcome.lines))
+        elif first.failed:
+            # Not as TAP: whoever looks for failed cases in the output shall not find these.
+            lines = [re.sub(r"^not ok \d*", "failed at first:", line) for line in first.lines]
+            self.reports.append((f"passed only when run again alone: {first.title} at first", lines))
+
+    def add_log(self, label, tests, seconds):
+        if tests is None:
             self.failed += 1
-            self.failures.append((f"{label}: no results: the build or the start of the tests failed, see above", []))
-            return
-        with open(path, encoding="utf-8", errors="replace") as log:
-            tests = [json.loads(line) for line in log if line.strip()]
-        for test in tests:
-            self.add_test(label, test)
+            self.reports.append((f"{label}: no results: the build or the start of the tests failed, see above", []))
+        for test in tests or []:
+            self.add_test(label, test, seconds.get((label, test.get("name"))))
 
     def print_report(self):
-        for title, lines in self.failures:
+        for title, lines in self.reports:
             print(f"\n=== {title}")
             for line in lines:
                 print(f"    {line}")
@@ -82,14 +109,47 @@ def shortened(failure):
     return failure if more <= 0 else failure[:COMMENT_LINES] + [f"# ... and {more} more lines"]
 
 
+def read_log(path):
+    """The tests of a log, or None if there is none."""
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="utf-8", errors="replace") as log:
+        return [json.loads(line) for line in log if line.strip()]
+
+
+def choose_again(logs):
+    """(label, suite, name) of the failed tests that may be run again: none if there are too many to blame the machine."""
+    chosen = []
+    for label, path in logs:
+        for test in read_log(path) or []:
+            # Meson's names are "solvegate:blackbox / vendor".
+            suite, _, name = test.get("name", "").partition(" / ")
+            suite = suite.rpartition(":")[2]
+            outcome = Outcome(label, test)
+            if suite in TIMED_SUITES and outcome.failed and not has_crash(test):
+                chosen.append((label, suite, name))
+    return chosen if len(chosen) <= MOST_AGAIN else []
+
+
+def has_crash(test):
+    return any(CRASH.search(test.get(stream, "")) for stream in ("stdout", "stderr"))
+
+
 def main(arguments):
+    if arguments[:1] == ["--choose-again"]:
+        for chosen in choose_again([argument.split("=", 1) for argument in arguments[1:]]):
+            print(*chosen)
+        return 0
     tally = Tally()
-    for argument in arguments:
-        label, _, path = argument.partition("=")
-        tally.add_log(label, path)
-    if not arguments:
+    logs = [argument.split("=", 1) for argument in arguments]
+    seconds = {(label.partition(":")[2], test.get("name")): test for label, path in logs if label.startswith("again:")
+               for test in read_log(path) or []}
+    firsts = [(label, path) for label, path in logs if not label.startswith("again:")]
+    for label, path in firsts:
+        tally.add_log(label, read_log(path), seconds)
+    if not firsts:
         tally.failed += 1
-        tally.failures.append(("nothing was tested", []))
+        tally.reports.append(("nothing was tested", []))
     tally.print_report()
     return 1 if tally.failed else 0
 

@@ -445,8 +445,9 @@ def _run_one(number, function):
     except Skip as reason:
         print(f"ok {number} - {name} # SKIP {reason}", flush=True)
         return True
-    except Exception:  # a test may fail in any way
-        problem = traceback.format_exc()
+    except Exception as failure:  # a test may fail in any way
+        # The reason first: reports cut long texts at their end.
+        problem = f"{type(failure).__name__}: {failure}\n{traceback.format_exc()}"
     stderr = "".join(program.stderr()[-4000:] for program in _running)
     leftovers = _stop_leftovers()
     problem += leftovers

@@ -153,20 +153,26 @@ def check_names(report):
         report.case(f"./dev test WORD: {name}", expect(wanted, tests_named(word)))
 
 
-def tally(logs):
-    """Exit code and last line of tests/tally.py for logs of (result, stdout); None is a log that is missing."""
+def run_tally(logs, *options):
+    """tests/tally.py for {label: log}; a log has (name, result, stdout) for each test, None is one that is missing."""
     with tempfile.TemporaryDirectory() as folder:
         arguments = []
-        for number, log in enumerate(logs):
+        for number, (label, log) in enumerate(logs.items()):
             path = os.path.join(folder, f"{number}.json")
-            arguments.append(f"log{number}={path}")
+            arguments.append(f"{label}={path}")
             if log is not None:
                 with open(path, "w", encoding="utf-8") as file:
-                    for result, stdout in log:
-                        file.write(json.dumps({"name": "t", "result": result, "stdout": stdout}) + "\n")
-        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "tally.py"), *arguments],
+                    for name, result, stdout in log:
+                        file.write(json.dumps({"name": name, "result": result, "stdout": stdout}) + "\n")
+        done = subprocess.run([sys.executable, os.path.join(ROOT, "tests", "tally.py"), *options, *arguments],
                               capture_output=True, text=True, check=False)
-        return done.returncode, done.stdout.splitlines()[-1]
+        return done.returncode, done.stdout.splitlines()
+
+
+def tally(logs):
+    """Exit code and last line for a list of logs of (result, stdout)."""
+    code, lines = run_tally({f"log{number}": log and [("t", *test) for test in log] for number, log in enumerate(logs)})
+    return code, lines[-1]
 
 
 def check_tally(report):
@@ -183,12 +189,103 @@ def check_tally(report):
         report.case(f"the last line is the sum: {name}", expect(wanted, tally(logs)))
 
 
+def check_choice(report):
+    good, bad = ("OK", "1..1\nok 1 - a\n"), ("ERROR", "1..1\nnot ok 1 - a\n")
+
+    def chosen(*tests):
+        return run_tally({"debug-all": [(f"solvegate:{name}", *result) for name, result in tests]}, "--choose-again")
+
+    timed = [("blackbox / vendor", bad), ("browser / browser", bad), ("chaos / chaos bombs", bad), ("clients / python", bad)]
+    names = ["debug-all blackbox vendor", "debug-all browser browser", "debug-all chaos chaos bombs", "debug-all clients python"]
+    report.case("failed tests that depend on time are run again", expect((0, names), chosen(*timed)))
+    report.case("what passed is not run again", expect((0, []), chosen(("blackbox / vendor", good))))
+    never = [(f"{suite} / {suite} x", bad) for suite in ("unit", "story", "fuzz", "sim", "lint", "guard", "crash")]
+    report.case("failures of the other suites are never run again", expect((0, []), chosen(*never)))
+    report.case("a test that ran out of time is run again",
+                expect((0, ["debug-all chaos slow"]), chosen(("chaos / slow", ("TIMEOUT", "")))))
+    for word in ("==7==ERROR: AddressSanitizer: heap-use-after-free", "src/a.c:1:2: runtime error: overflow",
+                 "solvegate: assertion failed: x (a.c:1)", "solvegate ended with -6: ", "solvegate ended with -11: "):
+        report.case(f"a crash is never run again: {word}",
+                    expect((0, []), chosen(("blackbox / vendor", (bad[0], bad[1] + "# " + word)))))
+    six = [(f"blackbox / t{number}", bad) for number in range(6)]
+    report.case("six failures are run again", expect(6, len(chosen(*six)[1])))
+    report.case("more than six failures are no accident: none is run again", expect((0, []), chosen(*six, timed[0])))
+
+
+def check_second_results(report):
+    name = "solvegate:blackbox / t"
+    bad = (name, "ERROR", "1..2\nnot ok 1 - a\n# the first reason\nok 2 - b\n")
+    good = (name, "OK", "1..2\nok 1 - a\nok 2 - b\n")
+    worse = (name, "ERROR", "1..2\nok 1 - a\nnot ok 2 - b\n# the second reason\n")
+    other = ("solvegate:blackbox / u", *good[1:])
+
+    code, lines = run_tally({"x": [bad], "again:x": [good]})
+    report.case("the second result counts", expect((0, "2 passed, 0 failed"), (code, lines[-1])))
+    text = "\n".join(lines)
+    report.case("who passed only when run again is named, with the first failure and not as a failed case",
+                expect((True, True, False), (f"=== passed only when run again alone: x: {name}" in text,
+                                             "failed at first: - a\n    # the first reason" in text, "not ok" in text)))
+    code, lines = run_tally({"x": [bad], "again:x": [worse]})
+    text = "\n".join(lines)
+    report.case("who fails twice has failed, for the second reason",
+                expect((1, "1 passed, 1 failed", True, True),
+                       (code, lines[-1], "failed again" in text, "# the second reason" in text)))
+    for what, logs, wanted in (
+            ("of another test", {"x": [bad], "again:x": [other]}, (1, "1 passed, 1 failed")),
+            ("of another build", {"x": [bad], "y": [good], "again:y": [good]}, (1, "3 passed, 1 failed")),
+            ("that is missing", {"x": [bad], "again:x": None}, (1, "1 passed, 1 failed")),
+            ("of what passed at first", {"x": [good], "again:x": [worse]}, (0, "2 passed, 0 failed"))):
+        code, lines = run_tally(logs)
+        report.case(f"a second result {what} does not count", expect(wanted, (code, lines[-1])))
+
+
+FLAKY_PROJECT = """\
+project('solvegate', meson_version: '>=1.0')
+sh = find_program('sh')
+test('vendor', sh, args: ['-c', 'test -e again'], suite: 'unit', workdir: meson.current_source_dir())
+test('vendor', sh, args: ['-c', 'test -e again || { touch again; false; }'], suite: 'blackbox', is_parallel: false,
+  priority: -1, workdir: meson.current_source_dir())
+test('chaos two words', sh, args: ['-c', 'false'], suite: 'chaos')
+test('well', sh, args: ['-c', 'true'], suite: 'blackbox')
+"""
+
+
+def check_run_again(report):
+    """The real functions with the real Meson, for tests that fail always, or only at first."""
+    script = "\n".join((
+        "say() { :; }; build() { :; }; logs='' again=''",
+        function_body("run_tests").replace("run_tests", "run_tests_of", 1),
+        'run_tests() { [ "$1" != debug ] || run_tests_of "$@"; }',  # the only build that is there
+        function_body("run_again"), function_body("test_everything"),
+        "test_everything 2>runs", "python3 tests/tally.py $logs $again"))
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "meson.build"), "w", encoding="utf-8") as file:
+            file.write(FLAKY_PROJECT)
+        os.symlink(os.path.abspath(os.path.join(ROOT, "tests")), os.path.join(folder, "tests"))
+        subprocess.run(["meson", "setup", "build-debug"], cwd=folder, capture_output=True, check=True)
+        done = subprocess.run(["sh", "-euc", script], cwd=folder, capture_output=True, text=True, check=False)
+        with open(os.path.join(folder, "runs"), encoding="utf-8") as file:
+            runs = re.findall(r"^1/1 (?:solvegate:)?(\S+ / .*?) +(OK|FAIL)", file.read(), re.MULTILINE)
+    titles = [line for line in done.stdout.splitlines() if line.startswith("===")]
+    report.case("./dev test: failed tests of blackbox and chaos are run again one by one, others are not",
+                expect([("blackbox / vendor", "OK"), ("chaos / chaos two words", "FAIL")], sorted(runs)))
+    report.case("./dev test: the report says which result counts",
+                expect(([True] * 3, "2 passed, 2 failed"),
+                       ([any(re.search(pattern, title) for title in titles) for pattern in (
+                           "^=== debug-all: solvegate:unit / vendor: FAIL$",
+                           "^=== passed only when run again alone: debug-all: solvegate:blackbox / vendor",
+                           "chaos two words: FAIL .run again alone, and failed again")], done.stdout.splitlines()[-1])))
+
+
 def main():
     report = tap.Tap()
     check_words(report)
     check_sources(report)
     check_names(report)
     check_tally(report)
+    check_choice(report)
+    check_second_results(report)
+    check_run_again(report)
     report.finish()
 
 
