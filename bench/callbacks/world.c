@@ -1,4 +1,5 @@
 #include "world.h"
+#include "../../tests/engine_defaults.h"
 
 #include "base/assert.h"
 

@@ -36,6 +36,10 @@ struct pool_options {
     struct blob *params; /* borrowed during engine_new */
 };
 
+/* So much of a kind is done per step: enough to be quick, little enough to keep the loop short. */
+#define ENGINE_BATCH 256
+
+/* The engine has no defaults of its own: those of the configuration's table hold (docs/design.md 6.5). */
 struct engine_options {
     /* limits, fixed at start: all memory for them is reserved by engine_new */
     uint32_t max_requests;
@@ -50,7 +54,8 @@ struct engine_options {
     uint32_t max_records;      /* appended and not durable; above it nobody may ask */
     uint64_t max_record_bytes; /* of their texts and parameters; the same */
     uint32_t max_finished;     /* answered and read requests kept readable; the oldest go first */
-    uint32_t wake_batch;       /* requests answered per step when a flight ends */
+    /* ENGINE_BATCH, or fewer for tests */
+    uint32_t wake_batch; /* requests answered per step when a flight ends */
     uint32_t
         step_batch; /* of everything else that may be much, done per step: the rest waits for ticks */
     bool has_journal; /* else no records are made and nothing waits for them */
@@ -108,9 +113,6 @@ struct engine_options {
 
     uint64_t secret[2]; /* of the hash tables */
 };
-
-/* Sensible values for everything (docs/design.md 6.5), one unlimited client, no callbacks. */
-void engine_options_init(struct engine_options *options);
 
 /* Aborts without memory. now_ms and wall_ms start the clocks. */
 struct engine *engine_new(const struct engine_options *options, uint64_t now_ms, int64_t wall_ms);

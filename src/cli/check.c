@@ -11,10 +11,10 @@
 static void print_upstream(const struct config *config)
 {
     (void)printf("upstream  %s, ", config->upstream.url);
-    if (config->upstream.slots_are_auto)
+    if (config->engine.slots_are_auto)
         (void)printf("as many slots as the vendor says");
     else
-        (void)printf("%" PRIu32 " slots", config->upstream.slots);
+        (void)printf("%" PRIu32 " slots", config->engine.slots);
     (void)printf(", at most %" PRIu32 " connections\n", config->upstream.connections);
 }
 
@@ -27,13 +27,13 @@ static void print_clients(const struct config *config)
         (void)printf("%s%s: %s%s%s, weight %" PRIu32 ", ", i == 0 ? "clients   " : "          ",
                      client->name, (client->scopes & SCOPE_SOLVE) != 0 ? "solve" : "",
                      client->scopes == (SCOPE_SOLVE | SCOPE_ADMIN) ? " and " : "",
-                     (client->scopes & SCOPE_ADMIN) != 0 ? "admin" : "", client->weight);
+                     (client->scopes & SCOPE_ADMIN) != 0 ? "admin" : "", client->options.weight);
         if (client->allow_host_count == 0)
             (void)printf("every host");
         else
             (void)printf("%zu hosts", client->allow_host_count);
-        if (client->budget_per_day != UINT64_MAX)
-            (void)printf(", %" PRIu64 " submits a day", client->budget_per_day);
+        if (client->options.budget_per_day != UINT64_MAX)
+            (void)printf(", %" PRIu64 " submits a day", client->options.budget_per_day);
         (void)puts("");
     }
 }
@@ -45,10 +45,10 @@ static void print_summary(const struct config *config)
     print_upstream(config);
     print_clients(config);
     (void)printf("sharing   %s\n",
-                 config->dedup_is_global ? "between all clients" : "within each client");
+                 config->engine.clients_share ? "between all clients" : "within each client");
     if (config->pool_count > 0)
         (void)printf("pools     %zu\n", config->pool_count);
-    if (config->data_dir[0] == '\0')
+    if (config->data_dir == NULL)
         (void)puts("journal   none: everything is kept in memory only");
     else
         (void)printf("journal   %s\n", config->data_dir);
@@ -125,7 +125,7 @@ static int run(struct cli_args *args)
     if (result != CLI_END)
         return cli_exit_code(result);
     if (wants_reference)
-        return load_print_reference();
+        return load_print_reference(config_write_reference);
     return is_json ? check_for_programs(file) : check(file);
 }
 

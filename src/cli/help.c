@@ -10,7 +10,7 @@
 
 static int print_config(void)
 {
-    return load_print_reference();
+    return load_print_reference(config_write_reference);
 }
 
 static int print_routes(void)
@@ -71,6 +71,7 @@ static const struct cli_flag flags[] = {
      .value_name = "PAGE",
      .words = MANUAL_PAGES,
      .help = "print a manual page as roff: solvegate.1 or solvegate.json.5"},
+    {.name = "markdown", .help = "print config as docs/configuration.md has it"},
     {.name = "json", .help = "print the table of all commands and flags as JSON"},
     {.name = NULL},
 };
@@ -79,6 +80,7 @@ struct wanted {
     const char *topic;
     const char *page;
     bool is_json;
+    bool is_markdown;
 };
 
 static enum cli_result read_args(struct cli_args *args, struct wanted *wanted)
@@ -88,6 +90,8 @@ static enum cli_result read_args(struct cli_args *args, struct wanted *wanted)
     while ((result = cli_next(args, &arg)) == CLI_ARG) {
         if (cli_is_flag(&arg, "json"))
             wanted->is_json = true;
+        else if (cli_is_flag(&arg, "markdown"))
+            wanted->is_markdown = true;
         else if (arg.flag != NULL && !cli_has_word(MANUAL_PAGES, arg.value))
             return cli_wrong_word(args->command, "page", arg.value, MANUAL_PAGES);
         else if (arg.flag != NULL)
@@ -108,6 +112,12 @@ static int run(struct cli_args *args)
         return cli_exit_code(result);
     if (wanted.page != NULL)
         return manual_print(wanted.page);
+    if (wanted.is_markdown && (wanted.topic == NULL || strcmp(wanted.topic, "config") != 0)) {
+        cli_wrong(args->command, "--markdown is for config");
+        return EX_USAGE;
+    }
+    if (wanted.is_markdown)
+        return load_print_reference(config_write_markdown);
     if (wanted.topic != NULL)
         return help_about(wanted.topic);
     if (wanted.is_json)

@@ -91,11 +91,11 @@ int load_config(struct config *config, const char *file, const struct config_fla
     return code;
 }
 
-int load_print_reference(void)
+int load_print_reference(void (*write)(struct buf *out))
 {
     struct buf text;
     buf_init(&text, REFERENCE_MAX_BYTES);
-    config_write_reference(&text);
+    write(&text);
     const size_t written = fwrite(buf_slice(&text).data, 1, text.len, stdout);
     const int code = written == text.len && !text.is_full ? EX_OK : EX_IOERR;
     buf_close(&text);

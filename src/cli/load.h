@@ -23,7 +23,8 @@ int load_config_quietly(struct config *config, const char *file, const struct co
 /* What messages call the file. */
 const char *load_file_name(const char *file);
 
-/* Prints the reference of all options on stdout; returns the exit code. */
-int load_print_reference(void);
+/* Prints the reference of all options on stdout, as config_write_reference() or config_write_markdown() writes it;
+ * returns the exit code. */
+int load_print_reference(void (*write)(struct buf *out));
 
 #endif

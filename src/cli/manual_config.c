@@ -38,7 +38,7 @@ static void add_line(struct buf *out, struct slice text)
 /* Up to the first option: sentences that begin a line begin a paragraph. */
 static void write_introduction(struct buf *out, struct slice *text)
 {
-    const struct slice first_option = slice_from(options[0].path);
+    const struct slice first_option = slice_from(option_table[0].path);
     bool is_first = true;
     while (text->len > 0) {
         struct slice rest = *text;

@@ -15,11 +15,6 @@
 #define OTHER_DESCRIPTORS 128
 #define FLAGS_MAX (CONFIG_LISTEN_MAX + 8)
 
-_Static_assert((int)LOG_DEBUG == (int)LOG_LEVEL_DEBUG && (int)LOG_ERROR == (int)LOG_LEVEL_ERROR,
-               "the config's levels are the log's");
-_Static_assert((int)LOG_AUTO == (int)LOG_FORMAT_AUTO && (int)LOG_JSON == (int)LOG_FORMAT_JSON,
-               "the config's formats are the log's");
-
 static const struct cli_flag flags[] = {
     LOAD_FLAG_CONFIG,
     {.letter = 'l',
@@ -75,7 +70,7 @@ static void allow_descriptors(const struct config *config)
 {
     struct rlimit limit;
     const rlim_t wanted =
-        (rlim_t)config->limits.connections + config->upstream.connections + OTHER_DESCRIPTORS;
+        (rlim_t)config->http.connections + config->upstream.connections + OTHER_DESCRIPTORS;
     if (getrlimit(RLIMIT_NOFILE, &limit) != 0 || limit.rlim_cur >= wanted)
         return;
     limit.rlim_cur = wanted < limit.rlim_max ? wanted : limit.rlim_max;
@@ -101,13 +96,12 @@ static int load_again(void *context, struct config *config, struct buf *mistakes
 
 static int serve(const char *file, const struct config_flag *flags_given, size_t count)
 {
-    /* Static, because it is large and lives as long as the process. */
-    static struct config config;
+    struct config config;
     struct given given = {.file = file, .flags = flags_given, .count = count};
     const struct gate_loader loader = {.context = &given, .load = load_again};
     int code = load_config(&config, file, flags_given, count);
     if (code == EX_OK) {
-        log_init((enum log_level)config.log.level, (enum log_format)config.log.format);
+        log_init(config.log_level, config.log_format);
         allow_descriptors(&config);
         code = service_use_sockets(&config) == 0 ? gate_run(&config, &loader, &doors) : EX_CONFIG;
         log_close();

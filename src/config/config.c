@@ -1,13 +1,12 @@
 #include "config/config.h"
 
 #include "base/assert.h"
-#include "config/config_check.h"
 #include "config/config_clients.h"
 #include "config/config_file.h"
-#include "config/config_pools.h"
 #include "config/config_read.h"
 
 #include <sodium.h>
+#include <stdlib.h>
 
 /* An empty variable is as good as none: that is what `VAR= command` and compose files mean by it. */
 static void read_variable(struct loader *loader, const struct option *option, const char *type)
@@ -23,15 +22,14 @@ static void read_variable(struct loader *loader, const struct option *option, co
 
 static void read_environment(struct loader *loader)
 {
-    if (loader->env == NULL)
-        return;
-    for (size_t i = 0; i < option_count; i++) {
-        const struct option *const option = &options[i];
-        if (option_is_item(option) || option->kind == OPTION_ERRORS)
+    for (const struct option *option = option_table; option < option_table + option_count;
+         option++) {
+        const bool is_per_type = option->shape == SHAPE_PER_TYPE;
+        if (loader->env == NULL || option->home != HOME_CONFIG || option->shape == SHAPE_MAP)
             continue;
-        if (option->kind != OPTION_REUSES)
+        if (!is_per_type || option->kind != OPTION_WORD)
             read_variable(loader, option, NULL);
-        for (size_t type = 0; option_is_per_type(option) && type < CAPTCHA_COUNT; type++)
+        for (size_t type = 0; is_per_type && type < CAPTCHA_COUNT; type++)
             read_variable(loader, option, option_type_name(type));
     }
 }
@@ -42,7 +40,8 @@ static void read_fallback_key(struct loader *loader)
     static const char name[] = "CAPTCHAAI_API_KEY";
     const struct option *const option = option_find(SLICE_OF("upstream."), SLICE_OF("key"));
     const char *const text = loader->env == NULL ? NULL : loader->env(name);
-    if (loader->seen[loader_index(option)].origin != ORIGIN_PRESET || text == NULL || *text == '\0')
+    if (loader->seen[option - option_table].origin != ORIGIN_PRESET || text == NULL ||
+        *text == '\0')
         return;
     loader_enter(loader, ORIGIN_ENVIRONMENT, name);
     read_plain(loader, option, NULL, text, true);
@@ -52,9 +51,20 @@ static void read_flags(struct loader *loader, const struct config_flag *flags, s
 {
     for (size_t i = 0; i < count; i++) {
         const struct option *const option = option_find(SLICE_OF(""), slice_from(flags[i].path));
-        ASSERT(option != NULL && !option_is_item(option));
+        ASSERT(option != NULL && option->home == HOME_CONFIG);
         loader_enter(loader, ORIGIN_COMMAND_LINE, flags[i].flag);
         read_plain(loader, option, NULL, flags[i].value, false);
+    }
+}
+
+/* Types with a default of their own do not follow "default". */
+static void preset(struct loader *loader)
+{
+    options_preset(HOME_CONFIG, loader->config);
+    for (size_t i = 0; i < option_count; i++) {
+        const struct option_type *own = option_table[i].types;
+        for (; own != NULL && own->type < CAPTCHA_COUNT; own++)
+            loader->seen[i].named |= UINT32_C(1) << own->type;
     }
 }
 
@@ -65,7 +75,7 @@ int config_load_with_flags(struct config *config, struct slice text, const char 
     *config = (struct config){.listen_count = 0};
     struct loader loader = {
         .config = config, .file_name = file_name, .env = env, .mistakes = mistakes};
-    file_read_presets(&loader, SLICE_OF(""), config);
+    preset(&loader);
     const bool is_readable = text.len == 0 || file_read(&loader, text);
     read_environment(&loader);
     read_flags(&loader, flags, flag_count);
@@ -86,7 +96,15 @@ int config_load(struct config *config, struct slice text, const char *file_name,
 
 void config_close(struct config *config)
 {
-    clients_close(config);
-    pool_list_close(config);
+    for (size_t i = 0; i < config->client_count; i++)
+        options_close(HOME_CLIENT, &config->clients[i]);
+    for (size_t i = 0; i < config->pool_count; i++) {
+        options_close(HOME_POOL, &config->pools[i]);
+        blob_unref(config->pools[i].params);
+    }
+    options_close(HOME_CONFIG, config);
+    free(config->clients);
+    free(config->client_order);
+    free(config->pools);
     sodium_memzero(config, sizeof(*config));
 }

@@ -1,6 +1,4 @@
-#include "config/config_check.h"
-#include "config/config_pools.h"
-
+#include "config/config_loader.h"
 #include "config/config_values.h"
 
 #include <sodium.h>
@@ -22,7 +20,7 @@ static const char *duration(uint64_t ms, char out[DURATION_TEXT_MAX])
 static void check_upstream(struct loader *loader)
 {
     const struct config *const config = loader->config;
-    if (config->upstream.key[0] == '\0' && loader_is_good(loader, "upstream.key")) {
+    if (config->upstream.key == NULL && loader_is_good(loader, "upstream.key")) {
         loader_enter_option(loader, "upstream.key");
         loader_mistake(loader,
                        "expected the vendor's API key (or CAPTCHAAI_API_KEY), found nothing");
@@ -67,64 +65,39 @@ static void check_listen(struct loader *loader)
     }
 }
 
-static void check_times(struct loader *loader)
+/* An option that another one bounds, as its row says. */
+static void check_bound(struct loader *loader, const struct option *option)
 {
-    const struct config *const config = loader->config;
+    const char *const bound = option->below != NULL ? option->below : option->at_most;
+    if (bound == NULL || !loader_is_good(loader, option->path) || !loader_is_good(loader, bound))
+        return;
+    const uint64_t number = option_number(option, loader->config);
+    const uint64_t most =
+        option_number(option_find(SLICE_OF(""), slice_from(bound)), loader->config);
+    if (number < most || (number == most && option->below == NULL))
+        return;
     char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
-    if (loader_is_good(loader, "ambiguity_window") && loader_is_good(loader, "solve_timeout") &&
-        config->ambiguity_window_ms >= config->solve_timeout_ms) {
-        loader_enter_option(loader, "ambiguity_window");
-        loader_mistake(loader, "expected less than solve_timeout (%s), found %s",
-                       duration(config->solve_timeout_ms, a),
-                       duration(config->ambiguity_window_ms, b));
-    }
-    if (loader_is_good(loader, "retry.base") && loader_is_good(loader, "retry.cap") &&
-        config->retry.base_ms > config->retry.cap_ms) {
-        loader_enter_option(loader, "retry.base");
-        loader_mistake(loader, "expected at most retry.cap (%s), found %s",
-                       duration(config->retry.cap_ms, a), duration(config->retry.base_ms, b));
-    }
-    if (loader_is_good(loader, "breaker.probe") && loader_is_good(loader, "breaker.probe_max") &&
-        config->breaker.probe_ms > config->breaker.probe_max_ms) {
-        loader_enter_option(loader, "breaker.probe");
-        loader_mistake(loader, "expected at most breaker.probe_max (%s), found %s",
-                       duration(config->breaker.probe_max_ms, a),
-                       duration(config->breaker.probe_ms, b));
-    }
+    loader_enter_option(loader, option->path);
+    loader_mistake(loader, "expected %s %s (%s), found %s",
+                   option->below != NULL ? "less than" : "at most", bound, duration(most, a),
+                   duration(number, b));
 }
 
 /* With what it says itself and what it has of everybody. */
-static void check_client_retries(struct loader *loader)
+static void check_client_retry(struct loader *loader, const struct config_client *client)
 {
-    const struct config *const config = loader->config;
-    char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
-    for (size_t i = 0; i < config->client_count; i++) {
-        const struct config_retry *const own = &config->clients[i].retry;
-        const uint32_t base = own->base_ms == UINT32_MAX ? config->retry.base_ms : own->base_ms;
-        const uint32_t cap = own->cap_ms == UINT32_MAX ? config->retry.cap_ms : own->cap_ms;
-        const bool is_own = own->base_ms != UINT32_MAX || own->cap_ms != UINT32_MAX;
-        if (!is_own || base <= cap)
-            continue;
-        loader_enter(loader, ORIGIN_FILE, "clients");
-        (void)loader_push_index(loader, i);
-        (void)loader_push_key(loader, ".", SLICE_OF("retry"));
-        loader_mistake(loader, "expected base to be at most cap (%s), found %s", duration(cap, a),
-                       duration(base, b));
-    }
-}
-
-static void check_callbacks(struct loader *loader)
-{
-    const struct config *const config = loader->config;
-    char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
-    if (!loader_is_good(loader, "callbacks.retry_base") ||
-        !loader_is_good(loader, "callbacks.retry_cap") ||
-        config->callbacks.retry_base_ms <= config->callbacks.retry_cap_ms)
+    const struct engine_options *const all = &loader->config->engine;
+    const struct retry_options *const own = &client->options.retry;
+    const uint32_t base = own->base_ms == UINT32_MAX ? all->retry_base_ms : own->base_ms;
+    const uint32_t cap = own->cap_ms == UINT32_MAX ? all->retry_cap_ms : own->cap_ms;
+    const bool is_own = own->base_ms != UINT32_MAX || own->cap_ms != UINT32_MAX;
+    if (!is_own || base <= cap)
         return;
-    loader_enter_option(loader, "callbacks.retry_base");
-    loader_mistake(loader, "expected at most callbacks.retry_cap (%s), found %s",
-                   duration(config->callbacks.retry_cap_ms, a),
-                   duration(config->callbacks.retry_base_ms, b));
+    char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
+    const size_t mark = loader_push_key(loader, ".", SLICE_OF("retry"));
+    loader_mistake(loader, "expected base to be at most cap (%s), found %s", duration(cap, a),
+                   duration(base, b));
+    loader_pop(loader, mark);
 }
 
 static void check_cache(struct loader *loader)
@@ -132,10 +105,10 @@ static void check_cache(struct loader *loader)
     const struct config *const config = loader->config;
     if (!loader_is_good(loader, "cache.ttl") || !loader_is_good(loader, "cache.min_ttl"))
         return;
-    uint32_t shortest = config->ttl_ms[0];
+    uint32_t shortest = config->engine.ttl_ms[0];
     for (size_t i = 1; i < CAPTCHA_COUNT; i++)
-        if (config->ttl_ms[i] < shortest)
-            shortest = config->ttl_ms[i];
+        if (config->engine.ttl_ms[i] < shortest)
+            shortest = config->engine.ttl_ms[i];
     if (config->min_ttl_ms < shortest)
         return;
     char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
@@ -156,14 +129,14 @@ static void check_partial(struct loader *loader)
         !loader_is_good(loader, "limits.header"))
         return;
     const uint64_t least =
-        UINT64_C(0) + config->limits.body_bytes + config->limits.header_bytes + REQUEST_EXTRA_BYTES;
-    if (config->limits.partial_bytes >= least)
+        UINT64_C(0) + config->http.body_bytes + config->http.header_bytes + REQUEST_EXTRA_BYTES;
+    if (config->http.partial_bytes >= least)
         return;
     struct buf text;
     buf_init(&text, 64);
     value_write_size(&text, least);
     buf_add(&text, SLICE_OF("), found "));
-    value_write_size(&text, config->limits.partial_bytes);
+    value_write_size(&text, config->http.partial_bytes);
     loader_enter_option(loader, "limits.partial_bytes");
     loader_mistake(loader,
                    "expected at least what one request may take (limits.body, limits.header and "
@@ -173,25 +146,46 @@ static void check_partial(struct loader *loader)
 }
 
 /* Names and keys are what clients are told apart by. */
+static void check_twins(struct loader *loader, size_t place)
+{
+    const struct config_client *const clients = loader->config->clients;
+    const struct config_client *const client = &clients[place];
+    const bool has_key = sodium_is_zero(client->key_hash, CLIENT_KEY_HASH_BYTES) == 0;
+    for (size_t i = 0; i < place; i++) {
+        if (client->name[0] != '\0' && strcmp(client->name, clients[i].name) == 0)
+            loader_mistake(loader, "expected a name of its own, found \"%s\" as in clients[%zu]",
+                           client->name, i);
+        if (has_key &&
+            sodium_memcmp(client->key_hash, clients[i].key_hash, CLIENT_KEY_HASH_BYTES) == 0)
+            loader_mistake(loader, "expected a key of its own, found the same in clients[%zu]", i);
+    }
+}
+
 static void check_clients(struct loader *loader)
 {
-    const struct config *const config = loader->config;
     loader_enter(loader, ORIGIN_FILE, "clients");
-    for (size_t i = 1; i < config->client_count; i++) {
-        const struct config_client *const client = &config->clients[i];
-        const bool has_key = sodium_is_zero(client->key_hash, CLIENT_KEY_HASH_BYTES) == 0;
+    for (size_t i = 0; i < loader->config->client_count; i++) {
         const size_t mark = loader_push_index(loader, i);
-        for (size_t k = 0; k < i; k++) {
-            const struct config_client *const other = &config->clients[k];
-            if (client->name[0] != '\0' && strcmp(client->name, other->name) == 0)
-                loader_mistake(loader,
-                               "expected a name of its own, found \"%s\" as in clients[%zu]",
-                               client->name, k);
-            if (has_key &&
-                sodium_memcmp(client->key_hash, other->key_hash, CLIENT_KEY_HASH_BYTES) == 0)
-                loader_mistake(loader, "expected a key of its own, found the same in clients[%zu]",
-                               k);
-        }
+        check_client_retry(loader, &loader->config->clients[i]);
+        check_twins(loader, i);
+        loader_pop(loader, mark);
+    }
+}
+
+/* Whether there is somebody who pays for a pool shows only when all clients are read. */
+static void check_pools(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    loader_enter(loader, ORIGIN_FILE, "pools");
+    for (size_t i = 0; i < config->pool_count; i++) {
+        const char *const name = config->pools[i].client;
+        size_t place = 0;
+        while (place < config->client_count && strcmp(config->clients[place].name, name) != 0)
+            place++;
+        const size_t mark = loader_push_index(loader, i);
+        (void)loader_push_key(loader, ".", SLICE_OF("client"));
+        if (name[0] != '\0' && place == config->client_count)
+            loader_mistake(loader, "expected the name of one of the clients, found \"%s\"", name);
         loader_pop(loader, mark);
     }
 }
@@ -200,11 +194,10 @@ void check_together(struct loader *loader)
 {
     check_upstream(loader);
     check_listen(loader);
-    check_times(loader);
-    check_client_retries(loader);
-    check_callbacks(loader);
+    for (const struct option *option = option_table; option < option_table + option_count; option++)
+        check_bound(loader, option);
     check_cache(loader);
     check_partial(loader);
     check_clients(loader);
-    pool_list_check(loader);
+    check_pools(loader);
 }

@@ -1,6 +1,7 @@
 #include "config/config_clients.h"
 
 #include "base/assert.h"
+#include "proto/address.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -10,17 +11,6 @@ void config_hash_key(struct slice key, uint8_t out[CLIENT_KEY_HASH_BYTES])
     const int code = crypto_generichash(out, CLIENT_KEY_HASH_BYTES, (const unsigned char *)key.data,
                                         key.len, NULL, 0);
     ASSERT(code == 0);
-}
-
-void config_retry_init(struct config_retry *retry)
-{
-    *retry = (struct config_retry){
-        .base_ms = UINT32_MAX,
-        .cap_ms = UINT32_MAX,
-        .busy = UINT16_MAX,
-        .unsolvable = UINT16_MAX,
-        .transient = UINT16_MAX,
-    };
 }
 
 /* The digest's first bytes: enough to tell clients apart, and of no use to somebody who measures how long
@@ -53,17 +43,6 @@ void clients_index(struct config *config)
     }
 }
 
-void clients_close(struct config *config)
-{
-    for (size_t i = 0; i < config->client_count; i++) {
-        for (size_t k = 0; k < config->clients[i].allow_host_count; k++)
-            free(config->clients[i].allow_hosts[k]);
-        free(config->clients[i].allow_hosts);
-    }
-    free(config->clients);
-    free(config->client_order);
-}
-
 static long find_by_prefix(const struct config *config, const uint8_t hash[CLIENT_KEY_HASH_BYTES])
 {
     const uint64_t prefix = prefix_of(hash);
@@ -93,32 +72,12 @@ long config_find_client(const struct config *config, struct slice key)
     return find_by_prefix(config, hash);
 }
 
-/* "*.example.com" is for what is below example.com, not for example.com itself. */
-static bool pattern_matches(const char *pattern, struct slice host)
-{
-    if (pattern[0] != '*')
-        return slice_equals(slice_from(pattern), host);
-    const struct slice tail = slice_from(pattern + 1);
-    return host.len > tail.len && memcmp(host.data + host.len - tail.len, tail.data, tail.len) == 0;
-}
-
 bool config_client_allows(const struct config_client *client, struct slice host)
 {
     if (client->allow_host_count == 0)
         return true;
     for (size_t i = 0; i < client->allow_host_count; i++)
-        if (pattern_matches(client->allow_hosts[i], host))
+        if (address_host_matches(client->allow_hosts[i], host))
             return true;
-    return false;
-}
-
-bool config_hooks_allow(const struct config_hook *hooks, size_t count, struct slice host,
-                        uint16_t port)
-{
-    for (size_t i = 0; i < count; i++) {
-        const bool is_port = hooks[i].port == 0 ? port == 80 || port == 443 : port == hooks[i].port;
-        if (is_port && pattern_matches(hooks[i].host, host))
-            return true;
-    }
     return false;
 }

@@ -6,6 +6,5 @@
 
 /* Fills client_order; call when all clients are read. */
 void clients_index(struct config *config);
-void clients_close(struct config *config);
 
 #endif

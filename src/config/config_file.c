@@ -1,30 +1,10 @@
 #include "config/config_file.h"
 
 #include "base/assert.h"
-#include "config/config_pools.h"
 #include "config/config_read.h"
 
 #include <stdlib.h>
 #include <yyjson.h>
-
-void file_read_presets(struct loader *loader, struct slice prefix, void *base)
-{
-    const enum origin origin = loader->origin;
-    loader->origin = ORIGIN_PRESET;
-    const size_t mistakes = loader->mistake_count;
-    for (size_t i = 0; i < option_count; i++) {
-        const struct option *const option = &options[i];
-        if (!option_is_below(option, prefix) || option->preset == NULL)
-            continue;
-        yyjson_doc *const doc = yyjson_read(option->preset, strlen(option->preset), 0);
-        ASSERT(doc != NULL);
-        read_value(loader, option, base, yyjson_doc_get_root(doc));
-        yyjson_doc_free(doc);
-    }
-    /* A default that its own option refuses is a mistake of ours. */
-    ASSERT(loader->mistake_count == mistakes);
-    loader->origin = origin;
-}
 
 static void refuse_unknown(struct loader *loader, struct slice prefix, struct slice name)
 {
@@ -35,16 +15,16 @@ static void refuse_unknown(struct loader *loader, struct slice prefix, struct sl
     buf_close(&suggestion);
 }
 
+static const struct option any_value = {.kind = OPTION_TEXT};
+
 static bool is_object(struct loader *loader, yyjson_val *value)
 {
-    if (yyjson_is_obj(value))
-        return true;
-    static const struct option nothing = {.kind = OPTION_TEXT};
-    return loader_expected_text(loader, &nothing, "an object", value);
+    return yyjson_is_obj(value) || loader_expected_text(loader, &any_value, "an object", value);
 }
 
 static void read_members(struct loader *loader, struct slice prefix, void *base,
                          yyjson_val *object);
+static void read_clients(struct loader *loader, yyjson_val *list);
 
 /* "upstream" means the group "upstream.", a client's "retry" "clients[].retry."; longer names are of no group. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than the names in the table of options */
@@ -72,11 +52,15 @@ static void read_member(struct loader *loader, struct slice prefix, struct slice
     const struct option *const option = option_find(prefix, name);
     if (option != NULL)
         read_value(loader, option, base, value);
+    else if (prefix.len == 0 && slice_equals(name, SLICE_OF("clients")))
+        read_clients(loader, value);
+    else if (prefix.len == 0 && slice_equals(name, SLICE_OF("pools")))
+        pool_list_read(loader, value);
     else
         read_group(loader, prefix, name, base, value);
 }
 
-/* The members of a group ("upstream.") or of one client, which may hold a further group. */
+/* The members of the whole (""), of a group ("upstream.") or of one client, which may hold a further group. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than the names in the table of options */
 static void read_members(struct loader *loader, struct slice prefix, void *base, yyjson_val *object)
 {
@@ -108,25 +92,24 @@ static void require_of_client(struct loader *loader, yyjson_val *object)
         loader_mistake(loader, "expected key or key_hash, found neither");
 }
 
-static void read_client(struct loader *loader, struct config_client *client, yyjson_val *object)
+/* NOLINTNEXTLINE(misc-no-recursion): a client holds no clients */
+static void read_client(struct loader *loader, void *client, yyjson_val *object)
 {
-    client->budget_per_day = UINT64_MAX;
-    config_retry_init(&client->retry);
-    file_read_presets(loader, SLICE_OF(CLIENT_OPTION_PREFIX), client);
+    options_preset(HOME_CLIENT, client);
     if (!is_object(loader, object))
         return;
     read_members(loader, SLICE_OF(CLIENT_OPTION_PREFIX), client, object);
     require_of_client(loader, object);
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): a client holds no clients */
 static void read_clients(struct loader *loader, yyjson_val *list)
 {
-    static const struct option nothing = {.kind = OPTION_TEXT};
     struct config *const config = loader->config;
     const size_t count = yyjson_arr_size(list);
     loader->has_bad_clients = true;
     if (!yyjson_is_arr(list)) {
-        (void)loader_expected_text(loader, &nothing, "a list", list);
+        (void)loader_expected_text(loader, &any_value, "a list", list);
         return;
     }
     /* No clients means that everybody may come, which an empty list does not say clearly enough. */
@@ -142,39 +125,6 @@ static void read_clients(struct loader *loader, yyjson_val *list)
     for (size_t i = 0; i < count; i++) {
         const size_t mark = loader_push_index(loader, i);
         read_client(loader, &config->clients[i], yyjson_arr_iter_next(&iter));
-        loader_pop(loader, mark);
-    }
-}
-
-/* A member of the whole: an option, the list of clients, or a group of options. */
-static void read_top_member(struct loader *loader, struct slice name, yyjson_val *value)
-{
-    const struct option *const option = option_find(SLICE_OF(""), name);
-    if (memchr(name.data, '.', name.len) != NULL)
-        /* Paths with dots are for messages; in the file they would be a second way to say the same. */
-        refuse_unknown(loader, SLICE_OF(""), name);
-    else if (option != NULL)
-        read_value(loader, option, loader->config, value);
-    else if (slice_equals(name, SLICE_OF("clients")))
-        read_clients(loader, value);
-    else if (slice_equals(name, SLICE_OF("pools")))
-        pool_list_read(loader, value);
-    else
-        read_group(loader, SLICE_OF(""), name, loader->config, value);
-}
-
-static void read_top(struct loader *loader, yyjson_val *root)
-{
-    if (!is_object(loader, root))
-        return;
-    yyjson_obj_iter iter = yyjson_obj_iter_with(root);
-    yyjson_val *key;
-    while ((key = yyjson_obj_iter_next(&iter)) != NULL) {
-        const struct slice name = {.data = yyjson_get_str(key), .len = yyjson_get_len(key)};
-        yyjson_val *const value = yyjson_obj_iter_get_val(key);
-        const size_t mark = loader_push_key(loader, "", name);
-        if (!loader_is_repeated(loader, root, name, value))
-            read_top_member(loader, name, value);
         loader_pop(loader, mark);
     }
 }
@@ -198,7 +148,9 @@ bool file_read(struct loader *loader, struct slice text)
         loader_mistake(loader, "line %zu, column %zu: %s", line, column, err.msg);
         return false;
     }
-    read_top(loader, yyjson_doc_get_root(doc));
+    yyjson_val *const root = yyjson_doc_get_root(doc);
+    if (is_object(loader, root))
+        read_members(loader, SLICE_OF(""), loader->config, root);
     yyjson_doc_free(doc);
     return true;
 }

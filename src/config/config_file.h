@@ -4,10 +4,10 @@
 
 #include "config/config_loader.h"
 
-/* Gives every option of the prefix ("", CLIENT_OPTION_PREFIX or POOL_OPTION_PREFIX) its default. */
-void file_read_presets(struct loader *loader, struct slice prefix, void *base);
-
 /* false when the text is no JSON at all, so that nothing in it could be read. */
 bool file_read(struct loader *loader, struct slice text);
+
+/* The list of pools: a few options of our own, and otherwise the target's parameters. */
+void pool_list_read(struct loader *loader, struct yyjson_val *list);
 
 #endif

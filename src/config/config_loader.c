@@ -119,7 +119,8 @@ static void write_found_text(const struct option *option, struct slice text, str
     }
 }
 
-void loader_write_found(const struct option *option, const struct yyjson_val *found,
+/* What a value is, for a person: a short text quoted, or just its kind. */
+static void write_found(const struct option *option, const struct yyjson_val *found,
                         struct buf *out)
 {
     yyjson_val *const value = (yyjson_val *)(uintptr_t)found; /* yyjson's getters are not const */
@@ -148,7 +149,7 @@ bool loader_expected_text(struct loader *loader, const struct option *option, co
 {
     struct buf text;
     buf_init(&text, LINE_MAX_BYTES);
-    loader_write_found(option, found, &text);
+    write_found(option, found, &text);
     loader_mistake(loader, "expected %s, found %.*s", expected, (int)text.len, text.data);
     buf_close(&text);
     return false;
@@ -175,21 +176,16 @@ bool loader_is_repeated(struct loader *loader, struct yyjson_val *object, struct
     return true;
 }
 
-size_t loader_index(const struct option *option)
-{
-    return (size_t)(option - options);
-}
-
-static const struct option *option_at(const char *path)
+static const struct seen *seen_of(const struct loader *loader, const char *path)
 {
     const struct option *const option = option_find(SLICE_OF(""), slice_from(path));
     ASSERT(option != NULL);
-    return option;
+    return &loader->seen[option - option_table];
 }
 
 void loader_enter_option(struct loader *loader, const char *path)
 {
-    const enum origin origin = loader->seen[loader_index(option_at(path))].origin;
+    const enum origin origin = seen_of(loader, path)->origin;
     char variable[VARIABLE_MAX];
     loader_variable_name(path, "", variable);
     loader_enter(loader, origin, origin == ORIGIN_ENVIRONMENT ? variable : path);
@@ -197,7 +193,7 @@ void loader_enter_option(struct loader *loader, const char *path)
 
 bool loader_is_good(const struct loader *loader, const char *path)
 {
-    return !loader->seen[loader_index(option_at(path))].is_bad;
+    return !seen_of(loader, path)->is_bad;
 }
 
 void loader_variable_name(const char *path, const char *tail, char out[VARIABLE_MAX])

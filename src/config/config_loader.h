@@ -13,6 +13,13 @@ enum origin {
     ORIGIN_COMMAND_LINE,
 };
 
+/* What is known of an option. */
+struct seen {
+    enum origin origin; /* the last that gave it */
+    bool is_bad;        /* some value of it was a mistake, so that checks against it are skipped */
+    uint32_t named;     /* bit per type that was given by name */
+};
+
 struct loader {
     struct config *config;
     const char *file_name; /* borrowed; NULL when there is no file */
@@ -28,12 +35,7 @@ struct loader {
     size_t listen_places[CONFIG_LISTEN_MAX]; /* where each address stood in its list */
     bool has_bad_clients; /* there should be clients, but they could not be read */
 
-    /* What is known of each option, by its place in the table. */
-    struct {
-        enum origin origin; /* the last that gave it */
-        bool is_bad;    /* some value of it was a mistake, so that checks against it are skipped */
-        uint32_t named; /* bit per type that was given by name */
-    } seen[OPTIONS_MAX];
+    struct seen seen[OPTIONS_MAX]; /* by their places in the table */
 };
 
 /* Where the next values come from; path is "" for the top of a file. */
@@ -54,20 +56,17 @@ bool loader_expected(struct loader *loader, const struct option *option,
 bool loader_expected_text(struct loader *loader, const struct option *option, const char *expected,
                           const struct yyjson_val *found);
 
-/* Writes what a value is, for a person: a short text quoted, or just its kind. */
-void loader_write_found(const struct option *option, const struct yyjson_val *found,
-                        struct buf *out);
-
 /* Did an earlier member of the object have this name already? Then it is told as a mistake. */
 bool loader_is_repeated(struct loader *loader, struct yyjson_val *object, struct slice name,
                         const struct yyjson_val *value);
 
-/* The place of an option in seen. */
-size_t loader_index(const struct option *option);
-
 /* Goes to where an option was given, for mistakes that show only when everything is read. */
 void loader_enter_option(struct loader *loader, const char *path);
+/* Was nothing wrong with this option by itself? */
 bool loader_is_good(const struct loader *loader, const char *path);
+
+/* Tells mistakes that show only when options are seen together. */
+void check_together(struct loader *loader);
 
 /* "SOLVEGATE_UPSTREAM_URL" for "upstream.url"; tail is "" or a type's name. */
 #define VARIABLE_MAX 96

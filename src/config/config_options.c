@@ -4,8 +4,6 @@
 #include "config/config_values.h"
 #include "config/nearest.h"
 
-#include <inttypes.h>
-
 /* What of a path is below a prefix; not given when it is elsewhere. */
 static struct slice below(const char *path, struct slice prefix)
 {
@@ -20,9 +18,9 @@ static struct slice below(const char *path, struct slice prefix)
 const struct option *option_find(struct slice prefix, struct slice name)
 {
     for (size_t i = 0; i < option_count; i++) {
-        const struct slice rest = below(options[i].path, prefix);
+        const struct slice rest = below(option_table[i].path, prefix);
         if (slice_is_given(rest) && slice_equals(rest, name))
-            return &options[i];
+            return &option_table[i];
     }
     return NULL;
 }
@@ -30,34 +28,17 @@ const struct option *option_find(struct slice prefix, struct slice name)
 bool option_has_below(struct slice prefix)
 {
     for (size_t i = 0; i < option_count; i++)
-        if (slice_is_given(below(options[i].path, prefix)))
+        if (slice_is_given(below(option_table[i].path, prefix)))
             return true;
     return false;
 }
 
-bool option_is_item(const struct option *option)
+const struct option_word *option_word(const struct option *option, struct slice text)
 {
-    return strstr(option->path, "[].") != NULL;
-}
-
-bool option_is_below(const struct option *option, struct slice prefix)
-{
-    if (prefix.len == 0)
-        return !option_is_item(option);
-    return slice_is_given(below(option->path, prefix));
-}
-
-bool option_is_list(const struct option *option)
-{
-    return option->kind == OPTION_LISTEN || option->kind == OPTION_NETWORKS ||
-           option->kind == OPTION_HOOKS || option->kind == OPTION_CLASSES ||
-           option->kind == OPTION_SCOPES || option->kind == OPTION_HOSTS;
-}
-
-bool option_is_per_type(const struct option *option)
-{
-    return option->kind == OPTION_DURATIONS || option->kind == OPTION_PRICES ||
-           option->kind == OPTION_REUSES;
+    for (const struct option_word *word = option->words; word->text != NULL; word++)
+        if (slice_equals(text, slice_from(word->text)))
+            return word;
+    return NULL;
 }
 
 const char *option_type_name(size_t type)
@@ -80,22 +61,14 @@ static void write_words(const struct option_word *words, struct buf *out)
     }
 }
 
-static void write_duration_range(const struct option *option, struct buf *out)
+static void write_range(const struct option *option, const char *what,
+                        void (*write)(struct buf *, uint64_t), const char *like, struct buf *out)
 {
-    buf_add(out, SLICE_OF("a duration of "));
-    value_write_duration(out, option->min);
+    buf_addf(out, "a %s of ", what);
+    write(out, option->min);
     buf_add(out, SLICE_OF(" to "));
-    value_write_duration(out, option->max);
-    buf_add(out, SLICE_OF(", like \"5s\""));
-}
-
-static void write_size_range(const struct option *option, struct buf *out)
-{
-    buf_add(out, SLICE_OF("a size of "));
-    value_write_size(out, option->min);
-    buf_add(out, SLICE_OF(" to "));
-    value_write_size(out, option->max);
-    buf_add(out, SLICE_OF(", like \"2MiB\" or plain bytes"));
+    write(out, option->max);
+    buf_add(out, slice_from(like));
 }
 
 /* What needs no range or word list. */
@@ -103,18 +76,14 @@ static const char *const plain_shapes[OPTION_KIND_COUNT] = {
     [OPTION_TEXT] = "a text",
     [OPTION_SECRET] = "a text of visible characters",
     [OPTION_URL] = "a URL like \"https://host\", without user, query and fragment",
-    [OPTION_FLAG] = "true or false",
-    [OPTION_SHARE] = "a number of 0 to 1",
-    [OPTION_LISTEN] = "an address like \"127.0.0.1:8430\", \"[::1]:8430\" or \"unix:/path\"",
-    [OPTION_NETWORKS] = "a network like \"10.0.0.0/8\" or an address",
-    [OPTION_HOOKS] = "a host like \"example.com\", \"*.example.com\" or \"example.com:8443\"",
-    [OPTION_ERRORS] = "\"pending\", \"busy\", \"unsolvable\", \"transient\", \"account\", "
-                      "\"caller\", \"proxy\" or \"unknown\"",
+    [OPTION_ADDRESS] = "an address like \"127.0.0.1:8430\", \"[::1]:8430\" or \"unix:/path\"",
+    [OPTION_HOST] = "a host like \"example.com\" or \"*.example.com\"",
     [OPTION_NAME] = "1 to 63 letters, digits, \"_\", \"-\" or \".\"",
     [OPTION_KEY] = "32 or 36 visible characters",
     [OPTION_KEY_HASH] = "64 hexadecimal digits",
-    [OPTION_SCOPES] = "\"solve\" or \"admin\"",
-    [OPTION_HOSTS] = "a host like \"example.com\" or \"*.example.com\"",
+    [OPTION_NETWORK] = "a network like \"10.0.0.0/8\" or an address",
+    [OPTION_NOTICE_HOST] = "a host like \"example.com\", \"*.example.com\" or \"example.com:8443\"",
+    [OPTION_FLAG] = "true or false",
 };
 _Static_assert(CLIENT_NAME_MAX == 64 && CLIENT_KEY_CHARS == 32 && CLIENT_KEY_LONG_CHARS == 36 &&
                    CLIENT_KEY_HASH_BYTES == 32,
@@ -122,21 +91,18 @@ _Static_assert(CLIENT_NAME_MAX == 64 && CLIENT_KEY_CHARS == 32 && CLIENT_KEY_LON
 
 void option_write_expected(const struct option *option, struct buf *out)
 {
-    if (plain_shapes[option->kind] != NULL) {
+    if (plain_shapes[option->kind] != NULL)
         buf_add(out, slice_from(plain_shapes[option->kind]));
-    } else if (option->words != NULL) {
+    else if (option->kind == OPTION_SIZE)
+        write_range(option, "size", value_write_size, ", like \"2MiB\" or plain bytes", out);
+    else if (option->kind == OPTION_DURATION)
+        write_range(option, "duration", value_write_duration, ", like \"5s\"", out);
+    else if (option->kind == OPTION_COUNT)
+        write_range(option, "whole number", buf_add_u64, option->words == NULL ? "" : " or ", out);
+    else if (option->words == NULL)
+        write_range(option, "number", buf_add_u64, "", out);
+    if (option->words != NULL)
         write_words(option->words, out);
-    } else if (option->kind == OPTION_SIZE) {
-        write_size_range(option, out);
-    } else if (option->kind == OPTION_DURATION || option->kind == OPTION_DURATIONS) {
-        write_duration_range(option, out);
-    } else {
-        const bool is_whole = option->kind == OPTION_COUNT || option->kind == OPTION_SLOTS;
-        buf_addf(out, "a %snumber of %" PRIu64 " to %" PRIu64, is_whole ? "whole " : "",
-                 option->min, option->max);
-        if (option->kind == OPTION_SLOTS)
-            buf_add(out, SLICE_OF(" or \"auto\""));
-    }
 }
 
 /* The part of a path up to its next dot or bracket. */
@@ -151,9 +117,9 @@ static struct slice first_step(struct slice path)
 static const char *path_ending_in(struct slice name)
 {
     for (size_t i = 0; i < option_count; i++) {
-        const char *const dot = strrchr(options[i].path, '.');
+        const char *const dot = strrchr(option_table[i].path, '.');
         if (dot != NULL && slice_equals(slice_from(dot + 1), name))
-            return options[i].path;
+            return option_table[i].path;
     }
     return NULL;
 }
@@ -163,7 +129,7 @@ void option_write_suggestion(struct slice prefix, struct slice name, struct buf 
     struct nearest nearest;
     nearest_init(&nearest, name);
     for (size_t i = 0; i < option_count; i++) {
-        const struct slice rest = below(options[i].path, prefix);
+        const struct slice rest = below(option_table[i].path, prefix);
         if (slice_is_given(rest))
             nearest_offer(&nearest, first_step(rest));
     }

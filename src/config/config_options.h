@@ -1,55 +1,76 @@
-/* The table of all options: what the loader reads, what the defaults are and what the reference prints. */
+/* The table of all options: each row says everything about one, from its name to the field that it fills. */
 #ifndef SOLVEGATE_CONFIG_CONFIG_OPTIONS_H
 #define SOLVEGATE_CONFIG_CONFIG_OPTIONS_H
 
 #include "config/config.h"
 
 enum option_kind {
-    /* one value; the environment may give it */
+    /* kept as owned texts */
     OPTION_TEXT,
     OPTION_SECRET, /* never shown in a message */
     OPTION_URL,
-    OPTION_FLAG,
-    OPTION_COUNT,
-    OPTION_SLOTS, /* a count or "auto" */
-    OPTION_DURATION,
-    OPTION_SIZE,
-    OPTION_SHARE, /* 0 to 1, kept in thousandths */
-    OPTION_WORD,
-    /* lists; the environment separates by commas */
-    OPTION_LISTEN,
-    OPTION_NETWORKS,
-    OPTION_HOOKS,
-    OPTION_CLASSES,
-    /* one value per type of captcha; types not named follow "default" */
-    OPTION_DURATIONS,
-    OPTION_PRICES,
-    OPTION_REUSES,
-    /* an object from error codes to classes */
-    OPTION_ERRORS,
-    /* of a client */
+    OPTION_ADDRESS,
+    OPTION_HOST,
+    /* kept in place */
     OPTION_NAME,
     OPTION_KEY,
     OPTION_KEY_HASH,
-    OPTION_SCOPES,
-    OPTION_HOSTS,
+    OPTION_NETWORK,
+    OPTION_NOTICE_HOST,
+    OPTION_ERROR, /* a class for an error code */
+    /* kept as numbers */
+    OPTION_FLAG,
+    OPTION_COUNT, /* or one of its words, if it has any */
+    OPTION_DURATION,
+    OPTION_SIZE,
+    OPTION_SHARE, /* 0 to 1, in thousandths */
+    OPTION_PRICE, /* in millionths */
+    OPTION_WORD,
+    OPTION_BIT, /* each item of the list is a word that sets its bits */
     OPTION_KIND_COUNT
 };
+
+enum option_shape {
+    SHAPE_ONE,
+    SHAPE_LIST,     /* the environment separates items by commas */
+    SHAPE_PER_TYPE, /* one value per type of captcha; types not named follow "default" */
+    SHAPE_MAP,      /* an object from error codes to values; not in the environment */
+};
+
+/* Whose field it is. */
+enum option_home { HOME_CONFIG, HOME_CLIENT, HOME_POOL };
 
 struct option_word {
     const char *text; /* NULL ends the list */
     unsigned value;
 };
 
+struct option_preset {
+    uint64_t number; /* kept, by kinds that are numbers */
+    const char
+        *text; /* for people, "" where it follows from the number; NULL: there is no default */
+};
+
+struct option_type {
+    enum captcha type; /* CAPTCHA_COUNT ends the list */
+    struct option_preset preset;
+};
+
 struct option {
     const char
         *path; /* "upstream.url"; a client's begin with "clients[].", a pool's with "pools[]." */
     enum option_kind kind;
-    size_t offset;                   /* in struct config, or in struct config_client */
-    size_t bytes;                    /* of the field; of an array of one per type: of the whole */
-    uint64_t min, max;               /* of numbers, milliseconds or bytes */
-    const struct option_word *words; /* of OPTION_WORD, OPTION_REUSES and OPTION_CLASSES */
-    const char *preset;              /* the default as JSON, or NULL: zero */
+    bool is_live; /* a reload changes it; else it takes a restart */
+    enum option_shape shape;
+    enum option_home home;
+    size_t offset;                   /* in struct config, config_client or config_pool */
+    size_t bytes;                    /* of one value */
+    size_t count_offset;             /* of lists and maps, which are pointers: their length */
+    uint64_t min, max;               /* of numbers, milliseconds or bytes; of lists: how many */
+    const struct option_word *words; /* those it takes */
+    const char *at_most, *below;     /* the option that bounds it, with and without being equal */
+    struct option_preset preset;
+    const struct option_type *types; /* defaults of single types, or NULL */
     const char *help;                /* one sentence */
 };
 
@@ -58,8 +79,30 @@ struct option {
 /* Room for what the loader remembers of each option. */
 #define OPTIONS_MAX 112
 
-extern const struct option options[];
+extern const struct option option_table[];
 extern const size_t option_count;
+
+/* Gives every field of the home, which is all zero, its default. */
+void options_preset(enum option_home home, void *base);
+/* Frees and wipes what its fields own. */
+void options_close(enum option_home home, void *base);
+
+/* The place of one value; type counts for options per type only. */
+void *option_place(const struct option *option, const void *base, size_t type);
+/* Of kinds that are numbers. */
+uint64_t option_number(const struct option *option, const void *base);
+void option_store(const struct option *option, void *place, uint64_t number);
+bool option_is_number(const struct option *option);
+
+/* Of lists and maps that are pointers: the length, and one more item, which is copied. */
+size_t option_item_count(const struct option *option, const void *base);
+void option_add_item(const struct option *option, void *base, const void *item);
+void option_clear(const struct option *option, void *base);
+/* Replaces an owned text. */
+void option_store_text(void *place, const char *text);
+
+bool option_is_same(const struct option *option, const void *a, const void *b);
+void option_swap(const struct option *option, void *a, void *b);
 
 /* The option prefix + name ("upstream." and "url"), or NULL. */
 const struct option *option_find(struct slice prefix, struct slice name);
@@ -67,12 +110,8 @@ const struct option *option_find(struct slice prefix, struct slice name);
 /* Is there any option below this prefix ("upstream.")? */
 bool option_has_below(struct slice prefix);
 
-/* Does it belong to the items of a list of objects (a client's, a pool's)? */
-bool option_is_item(const struct option *option);
-/* Is its path below this prefix? Every option that is no item's is below "". */
-bool option_is_below(const struct option *option, struct slice prefix);
-bool option_is_list(const struct option *option);
-bool option_is_per_type(const struct option *option);
+/* The word of this text, or NULL. */
+const struct option_word *option_word(const struct option *option, struct slice text);
 
 /* The config's word for a type of captcha, below CAPTCHA_COUNT. */
 const char *option_type_name(size_t type);

@@ -1,7 +1,6 @@
-#include "config/config_pools.h"
+#include "config/config_file.h"
 
 #include "base/assert.h"
-#include "config/config_file.h"
 #include "config/config_read.h"
 #include "proto/params_private.h"
 
@@ -12,28 +11,23 @@
 /* Parameters of a target are short; an image cannot be asked for ahead. */
 #define TARGET_MAX_BYTES 65536
 
-static const struct option any_value = {.kind = OPTION_TEXT};
+static const struct option any_text = {.kind = OPTION_TEXT};
 
-/* Where a parameter's text is read to: any option of a text will do. */
-static const struct option *text_option(void)
+/* As a caller would write it in a form, to be freed; NULL after telling a mistake. */
+static char *read_text(struct loader *loader, yyjson_val *value)
 {
-    return option_find(SLICE_OF(POOL_OPTION_PREFIX), SLICE_OF("method"));
-}
-
-/* As a caller would write it in a form; false after telling a mistake. */
-static bool read_text(struct loader *loader, struct config_pool *pool, yyjson_val *value)
-{
-    const size_t mistakes = loader->mistake_count;
-    const size_t room = sizeof(pool->text);
+    char *text = NULL;
+    char number[32];
     if (yyjson_is_bool(value))
-        (void)snprintf(pool->text, room, "%d", yyjson_get_bool(value));
+        (void)snprintf(number, sizeof(number), "%d", yyjson_get_bool(value));
     else if (yyjson_is_uint(value))
-        (void)snprintf(pool->text, room, "%llu", (unsigned long long)yyjson_get_uint(value));
+        (void)snprintf(number, sizeof(number), "%llu", (unsigned long long)yyjson_get_uint(value));
     else if (yyjson_is_real(value))
-        (void)snprintf(pool->text, room, "%g", yyjson_get_real(value));
+        (void)snprintf(number, sizeof(number), "%g", yyjson_get_real(value));
     else
-        read_value(loader, text_option(), pool, value);
-    return loader->mistake_count == mistakes;
+        return read_one(loader, &any_text, &text, value) ? text : NULL;
+    option_store_text(&text, number);
+    return text;
 }
 
 static void add_param(struct loader *loader, struct params *params, struct slice name,
@@ -55,22 +49,31 @@ static void add_param(struct loader *loader, struct params *params, struct slice
 static void read_member(struct loader *loader, struct config_pool *pool, struct params *params,
                         struct slice name, yyjson_val *value)
 {
+    const bool is_method = slice_equals(name, SLICE_OF("method"));
     const struct option *const option = option_find(SLICE_OF(POOL_OPTION_PREFIX), name);
-    if (option != NULL && option != text_option())
+    if (option != NULL && !is_method) {
         read_value(loader, option, pool, value);
-    else if (param_is_transport(name))
+        return;
+    }
+    if (param_is_transport(name)) {
         loader_mistake(loader, "expected a parameter of the target, found one of a call");
-    else if (read_text(loader, pool, value))
-        add_param(loader, params, name, pool->text);
+        return;
+    }
+    char *const text = read_text(loader, value);
+    if (text != NULL)
+        add_param(loader, params, name, text);
+    if (is_method && text != NULL)
+        option_store_text(&pool->method, text);
+    free(text);
 }
 
 static void read_pool(struct loader *loader, struct config_pool *pool, yyjson_val *object)
 {
     struct params params;
     params_init(&params, TARGET_MAX_BYTES);
-    file_read_presets(loader, SLICE_OF(POOL_OPTION_PREFIX), pool);
+    options_preset(HOME_POOL, pool);
     if (!yyjson_is_obj(object))
-        (void)loader_expected_text(loader, &any_value, "an object", object);
+        (void)loader_expected_text(loader, &any_text, "an object", object);
     yyjson_obj_iter iter;
     (void)yyjson_obj_iter_init(object, &iter);
     yyjson_val *key;
@@ -93,7 +96,7 @@ void pool_list_read(struct loader *loader, yyjson_val *list)
     struct config *const config = loader->config;
     const size_t count = yyjson_arr_size(list);
     if (!yyjson_is_arr(list)) {
-        (void)loader_expected_text(loader, &any_value, "a list", list);
+        (void)loader_expected_text(loader, &any_text, "a list", list);
         return;
     }
     if (count > CONFIG_POOLS_MAX) {
@@ -111,35 +114,4 @@ void pool_list_read(struct loader *loader, yyjson_val *list)
         read_pool(loader, &config->pools[i], yyjson_arr_iter_next(&iter));
         loader_pop(loader, mark);
     }
-}
-
-static bool has_client(const struct config *config, const char *name)
-{
-    for (size_t i = 0; i < config->client_count; i++)
-        if (strcmp(config->clients[i].name, name) == 0)
-            return true;
-    return false;
-}
-
-/* Who pays for a pool can be said only when all clients are read. */
-void pool_list_check(struct loader *loader)
-{
-    const struct config *const config = loader->config;
-    loader_enter(loader, ORIGIN_FILE, "pools");
-    for (size_t i = 0; i < config->pool_count; i++) {
-        const char *const name = config->pools[i].client;
-        const size_t mark = loader_push_index(loader, i);
-        const size_t inner = loader_push_key(loader, ".", SLICE_OF("client"));
-        if (name[0] != '\0' && !has_client(config, name))
-            loader_mistake(loader, "expected the name of one of the clients, found \"%s\"", name);
-        loader_pop(loader, inner);
-        loader_pop(loader, mark);
-    }
-}
-
-void pool_list_close(struct config *config)
-{
-    for (size_t i = 0; i < config->pool_count; i++)
-        blob_unref(config->pools[i].params);
-    free(config->pools);
 }

@@ -1,13 +1,17 @@
-/* Reads one given value into its option's field, whatever its kind. */
+/* Reads one given value into its option's field, whatever its kind and shape. */
 #ifndef SOLVEGATE_CONFIG_CONFIG_READ_H
 #define SOLVEGATE_CONFIG_CONFIG_READ_H
 
 #include "config/config_loader.h"
 
-/* base is the config or the client that holds the field. Mistakes are told through the loader,
+/* base is the config, client or pool that holds the field. Mistakes are told through the loader,
  * whose path names the value already. */
 void read_value(struct loader *loader, const struct option *option, void *base,
                 struct yyjson_val *value);
+
+/* One value of the option's kind into place, wherever that is. False after telling a mistake. */
+bool read_one(struct loader *loader, const struct option *option, void *place,
+              struct yyjson_val *value);
 
 /* The same for plain text from the environment or a flag. type is a captcha's name for one entry
  * of an option per type, or NULL. A list is separated by commas when splits is set, else the text is

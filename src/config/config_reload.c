@@ -4,61 +4,7 @@
 #include "config/config_clients.h"
 #include "config/config_options.h"
 
-#include <stddef.h>
 #include <stdlib.h>
-
-/* What is read anew for every request or told to the engine. Everything else was built into
- * listeners, connections, the journal or memory that is reserved at start. */
-static const char *const changeable[] = {
-    "poll.",
-    "solve_timeout",
-    "ambiguity_window",
-    "on_ambiguous",
-    "retry.",
-    "breaker.",
-    "cache.ttl",
-    "cache.min_ttl",
-    "cache.caller_error_ttl",
-    "dedup.",
-    "reuse",
-    "idempotency.ttl",
-    "letters.keep",
-    "letters.alert_above",
-    "letters.replay_interval",
-    "letters.retry_every",
-    "letters.retry_classes",
-    "letters.retry_max",
-    "callbacks.allow",
-    "callbacks.allow_private",
-    "callbacks.retries",
-    "callbacks.retry_base",
-    "callbacks.retry_cap",
-    "upstream.slots",
-    "upstream.price",
-    "log.",
-    "drain_timeout",
-};
-
-/* Lists keep their length in a field of their own. */
-static const struct {
-    const char *path;
-    size_t offset;
-} lengths[] = {
-    {"listen", offsetof(struct config, listen_count)},
-    {"trusted_proxies", offsetof(struct config, trusted_proxy_count)},
-    {"errors", offsetof(struct config, error_count)},
-};
-
-static bool is_changeable(const char *path)
-{
-    for (size_t i = 0; i < sizeof(changeable) / sizeof(changeable[0]); i++) {
-        const size_t len = strlen(changeable[i]);
-        const bool is_group = changeable[i][len - 1] == '.';
-        if (strncmp(path, changeable[i], len) == 0 && (is_group || path[len] == '\0'))
-            return true;
-    }
-    return false;
-}
 
 static void name(struct buf *kept, const char *path)
 {
@@ -67,55 +13,25 @@ static void name(struct buf *kept, const char *path)
     buf_add(kept, slice_from(path));
 }
 
-/* Copies a field of the running one over; true when it was different. */
-static bool keep_field(const struct config *running, struct config *fresh, size_t offset,
-                       size_t bytes)
+/* What takes a restart was built into listeners, connections, the journal or memory that is reserved at start. */
+static void keep_options(struct config *running, struct config *fresh, struct buf *kept)
 {
-    char *const to = (char *)fresh + offset;
-    const char *const from = (const char *)running + offset;
-    const bool is_other = memcmp(to, from, bytes) != 0;
-    memcpy(to, from, bytes);
-    return is_other;
-}
-
-static bool is_same_list(const struct config *a, const struct config *b)
-{
-    for (size_t i = 0; i < a->listen_count && i < b->listen_count; i++)
-        if (strcmp(a->listen[i], b->listen[i]) != 0)
-            return false;
-    return a->listen_count == b->listen_count;
-}
-
-/* Behind the end of a text may be anything, so texts are compared as such. */
-static bool is_same(const struct config *a, const struct config *b, const struct option *option)
-{
-    const char *const left = (const char *)a + option->offset;
-    const char *const right = (const char *)b + option->offset;
-    if (option->kind == OPTION_LISTEN)
-        return is_same_list(a, b);
-    if (option->kind == OPTION_TEXT || option->kind == OPTION_SECRET || option->kind == OPTION_URL)
-        return strcmp(left, right) == 0;
-    return memcmp(left, right, option->bytes) == 0;
-}
-
-static void keep_option(const struct config *running, struct config *fresh,
-                        const struct option *option, struct buf *kept)
-{
-    bool is_other = !is_same(running, fresh, option);
-    (void)keep_field(running, fresh, option->offset, option->bytes);
-    for (size_t i = 0; i < sizeof(lengths) / sizeof(lengths[0]); i++)
-        if (strcmp(option->path, lengths[i].path) == 0)
-            is_other |= keep_field(running, fresh, lengths[i].offset, sizeof(size_t));
-    if (is_other)
-        name(kept, option->path);
+    for (const struct option *option = option_table; option < option_table + option_count;
+         option++) {
+        if (option->home != HOME_CONFIG || option->is_live)
+            continue;
+        if (!option_is_same(option, running, fresh))
+            name(kept, option->path);
+        option_swap(option, running, fresh);
+    }
 }
 
 static bool is_same_pool(const struct config_pool *a, const struct config_pool *b)
 {
-    return strcmp(a->name, b->name) == 0 && strcmp(a->client, b->client) == 0 &&
-           a->size == b->size && a->idle_after_ms == b->idle_after_ms &&
-           a->max_waste == b->max_waste &&
-           slice_equals(blob_slice(a->params), blob_slice(b->params));
+    for (const struct option *option = option_table; option < option_table + option_count; option++)
+        if (option->home == HOME_POOL && !option_is_same(option, a, b))
+            return false;
+    return slice_equals(blob_slice(a->params), blob_slice(b->params));
 }
 
 static void keep_pools(struct config *running, struct config *fresh, struct buf *kept)
@@ -125,12 +41,11 @@ static void keep_pools(struct config *running, struct config *fresh, struct buf 
         is_other = !is_same_pool(&running->pools[i], &fresh->pools[i]);
     if (is_other)
         name(kept, "pools");
-    struct config_pool *const pools = fresh->pools;
-    const size_t count = fresh->pool_count;
-    fresh->pools = running->pools;
-    fresh->pool_count = running->pool_count;
-    running->pools = pools;
-    running->pool_count = count;
+    const struct config old = *running;
+    running->pools = fresh->pools;
+    running->pool_count = fresh->pool_count;
+    fresh->pools = old.pools;
+    fresh->pool_count = old.pool_count;
 }
 
 /* ---- clients ----------------------------------------------------------------------------- */
@@ -159,11 +74,10 @@ static void merge_clients(const struct config *running, struct config *fresh)
             continue;
         }
         struct config_client *const gone = &merged[count++];
+        options_preset(HOME_CLIENT, gone);
         memcpy(gone->name, running->clients[i].name, sizeof(gone->name));
-        gone->is_gone = true;
-        gone->weight = 1;
-        gone->budget_per_day = UINT64_MAX;
-        config_retry_init(&gone->retry);
+        gone->scopes = 0;
+        gone->options.is_gone = true;
     }
     for (size_t i = 0; i < fresh->client_count; i++)
         if (fresh->clients[i].name[0] != '\0')
@@ -204,9 +118,7 @@ static void keep_clients(struct config *running, struct config *fresh, size_t cl
 void config_adopt(struct config *running, struct config *fresh, size_t client_room,
                   struct buf *kept)
 {
-    for (size_t i = 0; i < option_count; i++)
-        if (!option_is_item(&options[i]) && !is_changeable(options[i].path))
-            keep_option(running, fresh, &options[i], kept);
+    keep_options(running, fresh, kept);
     keep_pools(running, fresh, kept);
     keep_clients(running, fresh, client_room, kept);
     const struct config old = *running;

@@ -164,7 +164,7 @@ bool value_listen_is_local(const char *address)
            parse_address(host, bytes, &is_v4) && address_is_loopback(bytes);
 }
 
-bool value_parse_network(struct slice text, struct config_cidr *network)
+bool value_parse_network(struct slice text, struct network *network)
 {
     if (text.len == 0)
         return false;
@@ -341,11 +341,12 @@ static bool cut_port(struct slice *text, uint16_t *port)
     return true;
 }
 
-bool value_parse_hook(struct slice text, struct config_hook *hook)
+bool value_parse_notice_host(struct slice text, struct notice_host *host)
 {
-    char host[CONFIG_TEXT_MAX];
-    return text.len > 0 && cut_port(&text, &hook->port) && value_parse_host_pattern(text, host) &&
-           copy_text(slice_from(host), hook->host, sizeof(hook->host));
+    char pattern[CONFIG_TEXT_MAX];
+    return text.len > 0 && cut_port(&text, &host->port) &&
+           value_parse_host_pattern(text, pattern) &&
+           copy_text(slice_from(pattern), host->host, sizeof(host->host));
 }
 
 bool value_is_name(struct slice text)

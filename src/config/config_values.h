@@ -22,7 +22,7 @@ bool value_parse_listen(struct slice text, char out[CONFIG_TEXT_MAX]);
 bool value_listen_is_local(const char *address);
 
 /* "10.0.0.0/8", "fd00::/8" or a single address; bits beyond the prefix are cleared. */
-bool value_parse_network(struct slice text, struct config_cidr *network);
+bool value_parse_network(struct slice text, struct network *network);
 
 /* http or https, host, perhaps port and path; no user, query or fragment. Trailing slashes go. */
 bool value_parse_url(struct slice text, char out[CONFIG_TEXT_MAX]);
@@ -34,7 +34,7 @@ bool value_url_is_loopback(const char *url);
 bool value_parse_host_pattern(struct slice text, char out[CONFIG_TEXT_MAX]);
 
 /* The same, perhaps with a port: "example.com:8443", "[2001:db8::1]:8443". */
-bool value_parse_hook(struct slice text, struct config_hook *hook);
+bool value_parse_notice_host(struct slice text, struct notice_host *host);
 
 /* Letters, digits, '_', '-' and '.', shorter than CLIENT_NAME_MAX. */
 bool value_is_name(struct slice text);

@@ -34,7 +34,7 @@ static struct stats_service service_of(struct gate *gate)
         .uptime_ms = gate_now_ms(gate) - gate->started_ms,
         .is_draining = gate->is_draining,
         .store = store_word(&gate->persist),
-        .has_callbacks = gate->config->public_url[0] != '\0',
+        .has_callbacks = gate->config->public_url != NULL,
     };
 }
 

@@ -68,9 +68,8 @@ void door_pingback(struct gate *gate, const struct http_request *request, struct
         return;
     }
     const struct slice code = params_value(&gate->params, SLICE_OF("code"));
-    const struct vendor_options options = {.overrides = gate->config->errors,
-                                           .override_count = gate->config->error_count};
-    vendor_read_callback(&options, value_of(gate, SLICE_OF("id"), SLICE_OF("captcha_id")), code,
+    vendor_read_callback(&gate->config->upstream.vendor,
+                         value_of(gate, SLICE_OF("id"), SLICE_OF("captcha_id")), code,
                          &event.result);
     /* Whoever names the task proves that there is one, whatever else it forgot to say. */
     if (code.len == 0 && event.result.task_id[0] == '\0') {

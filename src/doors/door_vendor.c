@@ -198,7 +198,7 @@ static void vendor_refuse(struct gate *gate, const struct http_request *request,
 
 static void write_price(struct gate *gate, const struct answer *answer)
 {
-    const uint64_t micro = gate->config->upstream.price_micro[answer->captcha];
+    const uint64_t micro = gate->config->engine.price_micro[answer->captcha];
     buf_reset(&gate->words);
     buf_addf(&gate->words, "%llu.%06llu", (unsigned long long)(micro / 1000000),
              (unsigned long long)(micro % 1000000));

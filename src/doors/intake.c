@@ -316,9 +316,8 @@ static struct slice pingback_of(const struct gate *gate)
 static bool check_pingback(const struct gate *gate, struct mistake *mistake)
 {
     const struct slice pingback = pingback_of(gate);
-    const struct notices_options options = notices_options_of(gate->config);
     const char *why = NULL;
-    if (!slice_is_given(pingback) || notices_allows(&options, pingback, &why))
+    if (!slice_is_given(pingback) || notices_allows(&gate->config->notices, pingback, &why))
         return true;
     return fail(mistake, 403, "pingback_not_allowed", "ERROR_PINGBACK_NOT_ALLOWED", why);
 }

@@ -301,67 +301,6 @@ void engine_trace_emit(struct engine *engine)
 
 /* ---- birth and death --------------------------------------------------------------------- */
 
-void engine_options_init(struct engine_options *options)
-{
-    static const struct client_options everybody = {.weight = 1, .budget_per_day = UINT64_MAX};
-    *options = (struct engine_options){
-        .max_requests = 200000,
-        .max_flights = 100000,
-        .max_flight_bytes = UINT64_C(512) << 20,
-        .max_pingback_bytes = UINT64_C(32) << 20,
-        .max_per_flight = 50000,
-        .max_callers = 20000,
-        .max_solutions = 100000,
-        .max_solution_bytes = UINT64_C(64) << 20,
-        .max_idempotency = 100000,
-        .max_records = 1000000,
-        .max_record_bytes = UINT64_C(256) << 20,
-        .max_finished = 200000,
-        .wake_batch = 256,
-        .step_batch = 256,
-        .slots = 50,
-        .solve_timeout_ms = 180000,
-        .ambiguity_window_ms = 45000,
-        .resend_ambiguous = true,
-        .poll_interval_ms = 5000,
-        .fallback_after_ms = 90000,
-        .caller_error_ttl_ms = 30000,
-        .idempotency_ttl_ms = 300000,
-        .retry_base_ms = 1000,
-        .retry_cap_ms = 60000,
-        .retry_jitter_ms = 1000,
-        .retry_busy = 5,
-        .retry_unsolvable = 2,
-        .retry_transient = 3,
-        .retry_unknown = 1,
-        .retry_budget_permille = 200,
-        .breaker_probe_ms = 15000,
-        /* The vendor lifts an IP ban after five minutes; asking less often gains nothing. */
-        .breaker_probe_most_ms = 300000,
-        .max_letters = 100000,
-        .max_letter_bytes = UINT64_C(256) << 20,
-        .letter_keep_ms = UINT64_C(7) * 86400000,
-        .letter_alert_above = 10,
-        .replay_interval_ms = 100,
-        .letter_retry_classes = 1u << CLASS_BUSY | 1u << CLASS_TRANSIENT | 1u << CLASS_TIMEOUT,
-        .letter_retry_max = 3,
-        .notice_retries = 5,
-        .notice_base_ms = 1000,
-        .notice_cap_ms = 60000,
-        .client_count = 1,
-        .clients = &everybody,
-    };
-    for (int captcha = 0; captcha < CAPTCHA_COUNT; captcha++) {
-        options->poll_first_ms[captcha] = 5000;
-        options->ttl_ms[captcha] = 60000;
-    }
-    options->ttl_ms[CAPTCHA_RECAPTCHA_V2] = 80000;
-    options->ttl_ms[CAPTCHA_RECAPTCHA_V3] = 80000;
-    options->ttl_ms[CAPTCHA_HCAPTCHA] = 80000;
-    options->ttl_ms[CAPTCHA_TURNSTILE] = 250000;
-    options->ttl_ms[CAPTCHA_IMAGE] = 3600000;
-}
-
 static void init_memory(struct engine *engine)
 {
     const struct engine_options *options = &engine->options;

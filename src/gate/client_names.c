@@ -30,7 +30,7 @@ struct stats_scope client_scope(const struct gate *gate, const struct api_names 
     return (struct stats_scope){
         .names = names,
         .client_count = count == 0 ? 1 : (uint16_t)count,
-        .has_price = gate->config->upstream.has_price,
+        .has_price = gate->config->has_price,
     };
 }
 
@@ -65,5 +65,5 @@ bool client_is_live(const struct gate *gate, client_id client)
     const struct config *config = gate->config;
     return config->client_count == 0
                ? client == 0
-               : client < config->client_count && !config->clients[client].is_gone;
+               : client < config->client_count && !config->clients[client].options.is_gone;
 }

@@ -463,9 +463,9 @@ static void init_handles(struct gate *gate)
 
 static void init_buffers(struct gate *gate)
 {
-    params_init(&gate->params, gate->config->limits.body_bytes);
+    params_init(&gate->params, gate->config->http.body_bytes);
     /* Identity's canonical form of an image is its digest, so this stays small; text may not. */
-    buf_init(&gate->scratch, (size_t)gate->config->limits.body_bytes * 2 + 65536);
+    buf_init(&gate->scratch, (size_t)gate->config->http.body_bytes * 2 + 65536);
     buf_init(&gate->body, REPLY_MAX);
     buf_init(&gate->headers, HEADERS_MAX);
     buf_init(&gate->words, WORDS_MAX);
@@ -509,14 +509,14 @@ static int start(struct gate *gate)
     buf_init(&mistake, 1024);
     gate->upstream = gate_make_upstream(gate, &vendor, &mistake);
     gate->webhook = webhook_new(&gate->loop, gate->config->alerts_url);
+    const char *ca_file = gate->config->notices.ca_file;
     int code = EX_OK;
     if (gate->upstream == NULL)
         code = fail_start("vendor_unusable", gate->config->upstream.url, &mistake, EX_CONFIG);
-    const struct notices_options notices = notices_options_of(gate->config);
-    gate->notices = notices_new(&gate->loop, &notices, on_notice_end, gate, &mistake);
+    gate->notices = notices_new(&gate->loop, &gate->config->notices, on_notice_end, gate, &mistake);
     if (code == EX_OK && gate->notices == NULL)
         code =
-            fail_start("callbacks_unusable", gate->config->callbacks.ca_file, &mistake, EX_CONFIG);
+            fail_start("callbacks_unusable", ca_file == NULL ? "" : ca_file, &mistake, EX_CONFIG);
     buf_close(&mistake);
     if (code == EX_OK)
         code = persist_restore(gate);

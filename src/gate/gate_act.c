@@ -27,7 +27,7 @@ static void submit(struct gate *gate, const struct call *call)
     char pingback[CONFIG_TEXT_MAX + NONCE_CHARS + 16];
     char nonce[NONCE_CHARS + 1];
     struct slice address = SLICE_NONE;
-    if (gate->config->public_url[0] != '\0') {
+    if (gate->config->public_url != NULL) {
         nonce_write(gate->nonce_secret, &told, nonce);
         const int len =
             snprintf(pingback, sizeof(pingback), "%s/pingback/%s", gate->config->public_url, nonce);

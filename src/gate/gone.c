@@ -24,7 +24,7 @@ bool gone_meet(struct gate *gate, struct slice name, client_id *client)
 static bool is_gone(const struct gate *gate, size_t client)
 {
     return client >= gate->client_room ||
-           (client < gate->config->client_count && gate->config->clients[client].is_gone);
+           (client < gate->config->client_count && gate->config->clients[client].options.is_gone);
 }
 
 static void warn(const struct gate *gate, client_id client, uint32_t tasks)

@@ -60,7 +60,7 @@ static int report_opening(enum store_opening opening, struct slice why)
 
 int persist_lock(struct gate *gate)
 {
-    if (gate->config->data_dir[0] == '\0') {
+    if (gate->config->data_dir == NULL) {
         LOG(LOG_LEVEL_WARN, "memory_only",
             log_string("meaning", "a crash loses what is in flight and what is cached; "
                                   "data_dir keeps it"));

@@ -30,15 +30,14 @@ static void adopt(struct gate *gate, struct config *fresh)
     struct buf kept;
     buf_init(&kept, 4096);
     config_adopt(gate->config, fresh, gate->client_room, &kept);
-    log_init((enum log_level)gate->config->log.level, (enum log_format)gate->config->log.format);
+    log_init(gate->config->log_level, gate->config->log_format);
     gate_make_identity(gate);
     /* What was remembered of callers was under the old rules. */
     client_keys_close(&gate->client_keys);
     client_keys_init(&gate->client_keys, gate->config);
     gate->doors->reload(gate);
     gate_configure_engine(gate);
-    const struct notices_options notices = notices_options_of(gate->config);
-    notices_configure(gate->notices, &notices);
+    notices_configure(gate->notices, &gate->config->notices);
     gone_warn(gate);
     if (kept.len > 0)
         LOG(LOG_LEVEL_WARN, "restart_needed", log_text("options", buf_slice(&kept)));

@@ -1,6 +1,6 @@
 #include "gate/service.h"
 
-#include "config/config.h"
+#include "config/config_options.h"
 #include "http/http_peer.h"
 #include "proto/address.h"
 #include "sys/log.h"
@@ -134,16 +134,27 @@ static const char *mistake_of(int fd, const struct config *config)
     return NULL;
 }
 
+static void add_listener(struct config *config, const struct option *listen, int fd)
+{
+    char text[16];
+    char *address = NULL;
+    (void)snprintf(text, sizeof(text), "fd:%d", fd);
+    option_store_text(&address, text);
+    option_add_item(listen, config, &address);
+}
+
 int service_use_sockets(struct config *config)
 {
     if (service.socket_count == 0)
         return 0;
+    const struct option *listen = option_find(SLICE_OF(""), SLICE_OF("listen"));
+    option_clear(listen, config);
     const char *mistake =
         service.socket_count > CONFIG_LISTEN_MAX ? "expected fewer sockets" : NULL;
     int fd = FIRST_FD;
     for (uint64_t i = 0; i < service.socket_count && mistake == NULL; i++, fd++) {
         mistake = mistake_of(fd, config);
-        (void)snprintf(config->listen[i], sizeof(config->listen[i]), "fd:%d", fd);
+        add_listener(config, listen, fd);
     }
     if (mistake != NULL) {
         LOG(LOG_LEVEL_ERROR, "passed_socket_unusable",
@@ -151,7 +162,6 @@ int service_use_sockets(struct config *config)
             log_number("descriptor", fd - 1), log_string("why", mistake));
         return ERR_INVALID;
     }
-    config->listen_count = service.socket_count;
     LOG(LOG_LEVEL_INFO, "sockets_passed", log_number("count", (int64_t)service.socket_count),
         log_string("names", service.names),
         log_string("meaning", "they are served instead of those in `listen`"));

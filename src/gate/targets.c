@@ -92,18 +92,15 @@ struct pool_options *targets_pools(const struct targets *targets, const struct c
         return NULL;
     struct pool_options *pools = calloc(targets->count, sizeof(*pools));
     ASSERT(pools != NULL);
-    for (size_t i = 0; i < targets->count; i++)
-        pools[i] = (struct pool_options){
-            .size = config->pools[i].size,
-            .idle_after_ms = config->pools[i].idle_after_ms,
-            .max_waste = config->pools[i].max_waste,
-            .min_ttl_ms = config->min_ttl_ms,
-            .client = targets->items[i].client,
-            .captcha = targets->items[i].captcha,
-            .wants_rest = targets->items[i].wants_rest,
-            .key = targets->items[i].key,
-            .params = config->pools[i].params,
-        };
+    for (size_t i = 0; i < targets->count; i++) {
+        pools[i] = config->pools[i].options;
+        pools[i].min_ttl_ms = config->min_ttl_ms;
+        pools[i].client = targets->items[i].client;
+        pools[i].captcha = targets->items[i].captcha;
+        pools[i].wants_rest = targets->items[i].wants_rest;
+        pools[i].key = targets->items[i].key;
+        pools[i].params = config->pools[i].params;
+    }
     return pools;
 }
 

@@ -6,6 +6,7 @@
 #include "base/err.h"
 #include "base/histogram.h"
 #include "base/slice.h"
+#include "proto/address.h"
 
 #include <solvegate/types.h>
 
@@ -69,7 +70,7 @@ struct http_options {
         partial_bytes;     /* of requests that have not arrived whole, all together; more get 503 */
     uint64_t unsent_bytes; /* of replies that their callers do not read, all together */
     uint32_t pipeline; /* exchanges of one connection that wait for replies, then reading pauses */
-    const struct config_cidr *trusted_proxies; /* borrowed for the server's life */
+    const struct network *trusted_proxies; /* borrowed for the server's life */
     size_t trusted_proxy_count;
 };
 

@@ -1,7 +1,6 @@
 #include "http/http_peer.h"
 
 #include "base/assert.h"
-#include "config/config.h"
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -77,7 +76,7 @@ size_t http_peer_print(const struct http_address *address, char text[HTTP_PEER_T
     return strlen(text);
 }
 
-static bool is_within(const struct http_address *address, const struct config_cidr *network)
+static bool is_within(const struct http_address *address, const struct network *network)
 {
     const size_t whole = network->prefix_bits / 8;
     if (memcmp(address->bytes, network->address, whole) != 0)
@@ -87,7 +86,7 @@ static bool is_within(const struct http_address *address, const struct config_ci
     return rest == 0 || ((address->bytes[whole] ^ network->address[whole]) & mask) == 0;
 }
 
-bool http_peer_is_trusted(const struct http_address *address, const struct config_cidr *networks,
+bool http_peer_is_trusted(const struct http_address *address, const struct network *networks,
                           size_t count)
 {
     for (size_t i = 0; i < count; i++)
@@ -97,7 +96,7 @@ bool http_peer_is_trusted(const struct http_address *address, const struct confi
 }
 
 bool http_peer_forwarded(struct http_address *address, struct slice forwarded,
-                         const struct config_cidr *networks, size_t count)
+                         const struct network *networks, size_t count)
 {
     bool found = false;
     size_t end = forwarded.len;

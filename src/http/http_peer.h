@@ -3,15 +3,15 @@
 #define SOLVEGATE_HTTP_HTTP_PEER_H
 
 #include "base/slice.h"
+#include "proto/address.h"
 
 #include <stdint.h>
 
 #define HTTP_PEER_TEXT_MAX 46 /* INET6_ADDRSTRLEN, with the NUL */
 
-struct config_cidr;
 struct sockaddr;
 
-/* IPv4 is mapped into IPv6, as config_cidr has it. */
+/* IPv4 is mapped into IPv6, as struct network has it. */
 struct http_address {
     uint8_t bytes[16];
 };
@@ -25,12 +25,12 @@ bool http_peer_parse(struct http_address *address, struct slice text);
 /* A mapped IPv4 address is written as IPv4; the length without the NUL. */
 size_t http_peer_print(const struct http_address *address, char text[HTTP_PEER_TEXT_MAX]);
 
-bool http_peer_is_trusted(const struct http_address *address, const struct config_cidr *networks,
+bool http_peer_is_trusted(const struct http_address *address, const struct network *networks,
                           size_t count);
 
 /* The rightmost hop of X-Forwarded-For that no trusted proxy vouches for; only hops to the right of
  * it were written by proxies we trust. False when the header names nobody: the socket's peer counts. */
 bool http_peer_forwarded(struct http_address *address, struct slice forwarded,
-                         const struct config_cidr *networks, size_t count);
+                         const struct network *networks, size_t count);
 
 #endif

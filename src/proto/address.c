@@ -107,3 +107,11 @@ bool address_is_loopback(const uint8_t address[ADDRESS_BYTES])
     return memcmp(address, v6_loopback, sizeof(v6_loopback)) == 0 ||
            memcmp(address, v4_loopback, sizeof(v4_loopback)) == 0;
 }
+
+bool address_host_matches(const char *pattern, struct slice host)
+{
+    if (pattern[0] != '*')
+        return slice_equals(slice_from(pattern), host);
+    const struct slice tail = slice_from(pattern + 1);
+    return host.len > tail.len && memcmp(host.data + host.len - tail.len, tail.data, tail.len) == 0;
+}

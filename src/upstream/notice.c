@@ -15,24 +15,11 @@ struct notices {
     void *closed_context;
 };
 
-struct notices_options notices_options_of(const struct config *config)
-{
-    return (struct notices_options){
-        .allow = config->callbacks.allow,
-        .allow_count = config->callbacks.allow_count,
-        .allow_private = config->callbacks.allow_private,
-        .timeout_ms = config->callbacks.timeout_ms,
-        .connections = config->callbacks.connections,
-        .ca_file = config->callbacks.ca_file,
-    };
-}
-
 struct notices *notices_new(struct uv_loop_s *loop, const struct notices_options *options,
                             notices_end_fn on_end, void *context, struct buf *mistake)
 {
-    const bool has_ca_file = options->ca_file != NULL && options->ca_file[0] != '\0';
     const struct sender_options sending = {
-        .ca_file = has_ca_file ? options->ca_file : NULL,
+        .ca_file = options->ca_file,
         .connections = options->connections,
         .timeout_ms = options->timeout_ms,
         .allow_private = options->allow_private,

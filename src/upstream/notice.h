@@ -2,24 +2,34 @@
 #ifndef SOLVEGATE_UPSTREAM_NOTICE_H
 #define SOLVEGATE_UPSTREAM_NOTICE_H
 
-#include "config/config.h"
+#include "base/buf.h"
+#include "base/err.h"
+
+#include <solvegate/types.h>
 
 struct notices;
 struct uv_loop_s;
 
 #define NOTICE_URL_MAX 2048
 
+/* A host of RFC 1035 with "*." before it. */
+#define NOTICE_HOST_MAX 256
+
+/* Where callers' pingbacks may go. */
+struct notice_host {
+    char host[NOTICE_HOST_MAX]; /* "example.com" or "*.example.com" */
+    uint16_t port;              /* 0: 80 and 443 */
+};
+
 struct notices_options {
-    const struct config_hook *allow; /* borrowed; outlives the notices */
+    const struct notice_host
+        *allow; /* borrowed; outlives the notices. None: callers get no pingbacks */
     size_t allow_count;
     bool allow_private;
     uint32_t timeout_ms;
     uint32_t connections; /* most notices under way */
-    const char *ca_file;  /* borrowed; NULL or "" for the system's certificates */
+    const char *ca_file;  /* borrowed; NULL for the system's certificates */
 };
-
-/* What the configuration says; borrows from it. */
-struct notices_options notices_options_of(const struct config *config);
 
 /* For the door, before a request is accepted: is it a URL that we would send to at all? *why becomes
  * a sentence for the caller otherwise; it holds nothing of the URL. */

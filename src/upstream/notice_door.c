@@ -1,4 +1,6 @@
 #include "upstream/notice.h"
+
+#include "proto/address.h"
 #include "upstream/url.h"
 
 #include <curl/curl.h>
@@ -67,6 +69,17 @@ static const char *judge_form(struct slice url)
 }
 _Static_assert(NOTICE_URL_MAX == 2048, "the text above says so");
 
+static bool is_allowed(const struct notices_options *options, struct slice host, uint16_t port)
+{
+    for (size_t i = 0; i < options->allow_count; i++) {
+        const struct notice_host *allow = &options->allow[i];
+        const bool is_port = allow->port == 0 ? port == 80 || port == 443 : port == allow->port;
+        if (is_port && address_host_matches(allow->host, host))
+            return true;
+    }
+    return false;
+}
+
 bool notices_allows(const struct notices_options *options, struct slice url, const char **why)
 {
     *why = judge_form(url);
@@ -77,8 +90,7 @@ bool notices_allows(const struct notices_options *options, struct slice url, con
     const uint16_t port = port_of(url);
     if (host_len <= 0 || port == 0)
         *why = "it is no URL";
-    else if (!config_hooks_allow(options->allow, options->allow_count,
-                                 (struct slice){.data = host, .len = (size_t)host_len}, port))
+    else if (!is_allowed(options, (struct slice){.data = host, .len = (size_t)host_len}, port))
         *why = "its host and port are not in callbacks.allow";
     return *why == NULL;
 }

@@ -143,7 +143,7 @@ static struct sender *make_sender(struct uv_loop_s *loop, struct webhook *webhoo
 
 struct webhook *webhook_new(struct uv_loop_s *loop, const char *url)
 {
-    if (url[0] == '\0')
+    if (url == NULL)
         return NULL;
     struct webhook *webhook = calloc(1, sizeof *webhook);
     ASSERT(webhook != NULL);

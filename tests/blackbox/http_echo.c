@@ -34,7 +34,7 @@ struct echo {
     struct held held[HELD_MAX];
     size_t held_used;
     uint64_t seen, gone, waiting;
-    struct config_cidr trusted[TRUSTED_MAX];
+    struct network trusted[TRUSTED_MAX];
     struct buf body;
 };
 
@@ -270,11 +270,11 @@ static void on_gone(void *context, caller_id caller, const struct http_note *not
 static void add_trusted(struct http_options *options, char *text)
 {
     ASSERT(options->trusted_proxy_count < TRUSTED_MAX);
-    struct config_cidr *cidr = &echo.trusted[options->trusted_proxy_count++];
+    struct network *cidr = &echo.trusted[options->trusted_proxy_count++];
     char *slash = strchr(text, '/');
     ASSERT(slash != NULL);
     *slash = '\0';
-    *cidr = (struct config_cidr){
+    *cidr = (struct network){
         .address = {[10] = 0xff, [11] = 0xff},
         .prefix_bits = (uint8_t)(96 + strtoul(slash + 1, NULL, 10)),
     };

@@ -175,6 +175,19 @@ def manual_pages_are_good_roff():
                 equal((done.returncode, done.stdout + done.stderr), (0, ""), f"{tool[0]} about {page}")
 
 
+@test
+def the_document_of_the_configuration_is_what_the_program_prints():
+    document = os.path.join(HERE, "..", "..", "docs", "configuration.md")
+    with open(document, encoding="utf-8") as file:
+        text = file.read()
+    equal(text, expect(solvegate("help", "config", "--markdown"), 0, stderr="").stdout,
+          "docs/configuration.md: make it anew with `solvegate help config --markdown`")
+    check(text.count("\n| `") == len(re.findall(r"^\S+$", expect(solvegate("help", "config"), 0).stdout, re.MULTILINE)),
+          "a row for every option")
+    expect(solvegate("help", "routes", "--markdown"), EX_USAGE)
+    expect(solvegate("help", "--markdown"), EX_USAGE)
+
+
 # --- completion -----------------------------------------------------------------------------------
 
 

@@ -199,7 +199,7 @@ static const char *no_environment(const char *name)
 static void tell_config(char *text, size_t room, const struct config *config)
 {
     tell(text, room, "%zu %s %s %u %zu\n", config->listen_count, config->listen[0],
-         config->upstream.url, config->limits.body_bytes, config->error_count);
+         config->upstream.url, config->http.body_bytes, config->upstream.vendor.override_count);
     for (size_t i = 0; i < config->client_count; i++) {
         const struct config_client *client = &config->clients[i];
         tell(text, room, "%s %u %zu", client->name, client->scopes, client->allow_host_count);
@@ -209,7 +209,7 @@ static void tell_config(char *text, size_t room, const struct config *config)
              (unsigned)config->client_order[i]);
     }
     for (size_t i = 0; i < config->pool_count; i++)
-        tell(text, room, "%s %u %u\n", config->pools[i].name, config->pools[i].size,
+        tell(text, room, "%s %u %u\n", config->pools[i].name, config->pools[i].options.size,
              config->pools[i].params->len);
 }
 

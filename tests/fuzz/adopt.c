@@ -11,7 +11,8 @@ static bool is_known(struct slice name)
     if (slice_equals(name, SLICE_OF("pools")) || slice_equals(name, SLICE_OF("clients")))
         return true;
     for (size_t i = 0; i < option_count; i++)
-        if (!option_is_item(&options[i]) && slice_equals(name, slice_from(options[i].path)))
+        if (option_table[i].home == HOME_CONFIG &&
+            slice_equals(name, slice_from(option_table[i].path)))
             return true;
     return false;
 }
@@ -42,37 +43,38 @@ static bool has(struct slice kept, const char *name)
 /* Memory was reserved for these, and sockets opened: they are what they were, whatever is said. */
 static void check_built(const struct config *before, const struct config *after)
 {
-    HOLDS(before->limits.requests == after->limits.requests);
-    HOLDS(before->limits.finished == after->limits.finished);
-    HOLDS(before->limits.records == after->limits.records);
-    HOLDS(before->limits.partial_bytes == after->limits.partial_bytes);
-    HOLDS(before->limits.unsent_bytes == after->limits.unsent_bytes);
-    HOLDS(before->limits.solution_bytes == after->limits.solution_bytes);
-    HOLDS(before->letters.max == after->letters.max);
+    HOLDS(before->engine.max_requests == after->engine.max_requests);
+    HOLDS(before->engine.max_finished == after->engine.max_finished);
+    HOLDS(before->engine.max_records == after->engine.max_records);
+    HOLDS(before->http.partial_bytes == after->http.partial_bytes);
+    HOLDS(before->http.unsent_bytes == after->http.unsent_bytes);
+    HOLDS(before->engine.max_solution_bytes == after->engine.max_solution_bytes);
+    HOLDS(before->engine.max_letters == after->engine.max_letters);
     HOLDS(before->listen_count == after->listen_count);
-    HOLDS(before->trusted_proxy_count == after->trusted_proxy_count);
-    HOLDS(before->error_count == after->error_count);
+    HOLDS(before->http.trusted_proxy_count == after->http.trusted_proxy_count);
+    HOLDS(before->upstream.vendor.override_count == after->upstream.vendor.override_count);
     HOLDS(before->pools == after->pools && before->pool_count == after->pool_count);
-    HOLDS(strcmp(before->upstream.key, after->upstream.key) == 0);
-    HOLDS(strcmp(before->upstream.url, after->upstream.url) == 0);
-    HOLDS(strcmp(before->data_dir, after->data_dir) == 0);
-    HOLDS(strcmp(before->public_url, after->public_url) == 0);
+    HOLDS(before->upstream.key == after->upstream.key);
+    HOLDS(before->upstream.url == after->upstream.url);
+    HOLDS(before->data_dir == after->data_dir);
+    HOLDS(before->public_url == after->public_url);
 }
 
 /* These are read anew all the time. */
 static void check_changed(const struct config *fresh, const struct config *after)
 {
-    HOLDS(fresh->solve_timeout_ms == after->solve_timeout_ms);
-    HOLDS(fresh->ambiguity_window_ms == after->ambiguity_window_ms);
+    HOLDS(fresh->engine.solve_timeout_ms == after->engine.solve_timeout_ms);
+    HOLDS(fresh->engine.ambiguity_window_ms == after->engine.ambiguity_window_ms);
     HOLDS(fresh->min_ttl_ms == after->min_ttl_ms);
-    HOLDS(memcmp(fresh->ttl_ms, after->ttl_ms, sizeof(after->ttl_ms)) == 0);
+    HOLDS(memcmp(fresh->engine.ttl_ms, after->engine.ttl_ms, sizeof(after->engine.ttl_ms)) == 0);
     HOLDS(memcmp(fresh->reuse, after->reuse, sizeof(after->reuse)) == 0);
-    HOLDS(memcmp(&fresh->retry, &after->retry, sizeof(after->retry)) == 0);
-    HOLDS(fresh->letters.keep_ms == after->letters.keep_ms);
-    HOLDS(fresh->callbacks.allow_count == after->callbacks.allow_count);
-    HOLDS(fresh->log.level == after->log.level);
-    HOLDS(fresh->upstream.has_price == after->upstream.has_price);
-    HOLDS(fresh->upstream.slots == after->upstream.slots);
+    HOLDS(fresh->engine.retry_base_ms == after->engine.retry_base_ms);
+    HOLDS(fresh->engine.retry_busy == after->engine.retry_busy);
+    HOLDS(fresh->engine.letter_keep_ms == after->engine.letter_keep_ms);
+    HOLDS(fresh->notices.allow_count == after->notices.allow_count);
+    HOLDS(fresh->log_level == after->log_level);
+    HOLDS(fresh->has_price == after->has_price);
+    HOLDS(fresh->engine.slots == after->engine.slots);
 }
 
 struct name {
@@ -110,7 +112,7 @@ static void check_places(const struct config *after, const struct name *before, 
     for (size_t i = 0; i < count; i++)
         HOLDS(strcmp(after->clients[i].name, before[i].text) == 0);
     for (size_t i = 0; i < after->client_count; i++) {
-        HOLDS(after->clients[i].weight >= 1);
+        HOLDS(after->clients[i].options.weight >= 1);
         HOLDS(find(after, after->clients[i].name) == &after->clients[i]);
     }
 }

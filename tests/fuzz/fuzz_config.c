@@ -92,22 +92,20 @@ static void check_mistakes(struct slice text)
 static void check_accepted(const struct config *config)
 {
     HOLDS(config->listen_count >= 1 && config->listen_count <= CONFIG_LISTEN_MAX);
-    HOLDS(config->upstream.key[0] != '\0' && config->upstream.url[0] != '\0');
-    HOLDS(config->upstream.slots >= 1 || config->upstream.slots_are_auto);
-    HOLDS(config->ambiguity_window_ms < config->solve_timeout_ms);
-    HOLDS(config->retry.base_ms <= config->retry.cap_ms);
-    HOLDS(config->error_count <= CONFIG_ERRORS_MAX);
+    HOLDS(config->upstream.key != NULL && config->upstream.url != NULL);
+    HOLDS(config->engine.slots >= 1 || config->engine.slots_are_auto);
+    HOLDS(config->engine.ambiguity_window_ms < config->engine.solve_timeout_ms);
+    HOLDS(config->engine.retry_base_ms <= config->engine.retry_cap_ms);
+    HOLDS(config->upstream.vendor.override_count <= CONFIG_ERRORS_MAX);
     for (size_t i = 0; i < CAPTCHA_COUNT; i++) {
-        HOLDS(config->min_ttl_ms < config->ttl_ms[i]);
+        HOLDS(config->min_ttl_ms < config->engine.ttl_ms[i]);
         HOLDS(config->reuse[i] > REUSE_DEFAULT && config->reuse[i] <= REUSE_NONE);
     }
     for (size_t i = 0; i < config->client_count; i++) {
         const struct config_client *client = &config->clients[i];
-        HOLDS(client->name[0] != '\0' && client->weight >= 1 && client->scopes != 0);
+        HOLDS(client->name[0] != '\0' && client->options.weight >= 1 && client->scopes != 0);
         (void)config_client_allows(client, SLICE_OF("www.example.com"));
     }
-    (void)config_hooks_allow(config->callbacks.allow, config->callbacks.allow_count,
-                             SLICE_OF("hooks.example.com"), 443);
     HOLDS(config_find_client(config, SLICE_OF("a key that is too short")) == -1);
 }
 
@@ -138,7 +136,7 @@ static struct config *load(struct slice file, const struct pair *flags, size_t f
     for (size_t i = 0; i < flag_count; i++) {
         /* Which options have a flag is for the command line to know, so all others are its mistake. */
         const struct option *option = option_find(SLICE_OF(""), slice_from(flags[i].name));
-        if (option != NULL && !option_is_item(option))
+        if (option != NULL && option->home == HOME_CONFIG)
             given[count++] = (struct config_flag){
                 .flag = "--flag", .path = flags[i].name, .value = flags[i].value};
     }

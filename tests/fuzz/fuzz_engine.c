@@ -3,6 +3,7 @@
  *
  * Input: bytes for the engine's options, then one deed after the other, each with the bytes it needs. The shell is
  * played as the contract has it: actions wait for the journal, calls end once, gone callers are gone. */
+#include "../engine_defaults.h"
 #include "engine_world.h"
 
 #include <stdlib.h>

@@ -31,8 +31,8 @@ static void check_field(struct slice field)
 
 static void check_forwarded(struct slice forwarded)
 {
-    const struct config_cidr network = {.address = {[10] = 0xff, [11] = 0xff, [12] = 10},
-                                        .prefix_bits = 104};
+    const struct network network = {.address = {[10] = 0xff, [11] = 0xff, [12] = 10},
+                                    .prefix_bits = 104};
     struct http_address address;
     char text[HTTP_PEER_TEXT_MAX];
     if (!slice_is_given(forwarded) || !http_peer_forwarded(&address, forwarded, &network, 1))

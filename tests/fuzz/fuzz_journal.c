@@ -2,6 +2,7 @@
  * the same row, and an engine that is restored from such rows agrees with itself and ends what they began.
  *
  * Input: rows, each a kind and then its columns: a byte for the type and what that type needs. */
+#include "../engine_defaults.h"
 #include "fuzz.h"
 
 #include "base/rand.h"

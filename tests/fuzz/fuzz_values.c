@@ -98,14 +98,14 @@ static void check_places(struct slice text)
 
 static void check_hook(struct slice text)
 {
-    struct config_hook hook;
-    if (value_parse_hook(text, &hook))
+    struct notice_host hook;
+    if (value_parse_notice_host(text, &hook))
         HOLDS(hook.host[0] != '\0' && memchr(hook.host, '\0', sizeof(hook.host)) != NULL);
 }
 
 static void check_network(struct slice text)
 {
-    struct config_cidr network;
+    struct network network;
     if (!value_parse_network(text, &network))
         return;
     HOLDS(network.prefix_bits <= 128);

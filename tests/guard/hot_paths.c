@@ -5,6 +5,7 @@
  *
  * Every round of a path does the same, so what 2 000 rounds cost more than 1 000 is what 1 000 rounds cost,
  * whatever the start and the end of the program cost. */
+#include "../engine_defaults.h"
 #include "base/assert.h"
 #include "base/rand.h"
 #include "http/http_parse.h"

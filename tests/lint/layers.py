@@ -1,4 +1,4 @@
-"""Include direction: main, cli → doors → gate → upstream, store → http → sys, config → proto, engine → base."""
+"""Include direction: main, cli → doors → gate → config → upstream, store → http → sys → proto, engine → base."""
 import re
 
 INCLUDE = re.compile(r"^[ \t]*#[ \t]*include[ \t]*([<\"])([^>\"]+)[>\"]", re.MULTILINE)
@@ -14,11 +14,11 @@ THIRD_PARTY = re.compile(r"^(uv|llhttp|yyjson|sodium|sqlite3|cmocka|uthash)\.h$|
 CONTRACT = {"solvegate/"}
 ROOMS = {  # in the order of the arrows: a room may include those it names, and itself
     "proto": "base",
-    "config": "base proto",
     "sys": "base",
-    "http": "base proto config sys",
-    "upstream": "base proto config sys http",
+    "http": "base proto sys",
+    "upstream": "base proto sys http",
     "store": "base proto sys",
+    "config": "base proto sys http upstream",  # its table fills the settings of the parts below
     "gate": "base engine proto config sys http upstream store",
     "doors": "base engine proto config sys http upstream store gate",
     "cli": "base engine proto config sys http upstream store gate doors",

@@ -35,6 +35,8 @@ def sources(who):
     kind, _, name = who.partition(" ")
     found = [path for folder in ["src/base", *FOLDERS[kind]] for path in sorted(glob.glob(folder + "/*.c"))]
     parts = [path for path in found if not os.path.basename(path).startswith(("test_", "audit"))]
+    # The worlds of the engine start from the program's defaults.
+    parts += [] if kind == "unit" else ["src/config/config_table.c", "src/config/config_fields.c", "tests/engine_defaults.c"]
     own = {"unit": [f"tests/unit/test_{name}.c", "tests/unit/seed.c"], "story": [f"tests/story/test_{name}.c"], "sim": []}
     return parts + own[kind]
 
@@ -136,6 +138,9 @@ def main():
     print(f"1..{len(chosen)}", flush=True)
     failed = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(cores) as pool:
+        os.makedirs(os.path.join(folder, "tree", "tests"))
+        for name in glob.glob(os.path.join(sys.argv[1], "tests", "engine_defaults.*")):
+            shutil.copy(name, os.path.join(folder, "tree", "tests"))
         for part in PARTS:
             shutil.copytree(os.path.join(sys.argv[1], part), os.path.join(folder, "tree", part))
         os.chdir(os.path.join(folder, "tree"))

@@ -1,4 +1,5 @@
 /* Draws a world: which faults exist and how strong, how large everything is, how the engine is configured. */
+#include "../engine_defaults.h"
 #include "sim.h"
 
 static const uint16_t most[FAULT_EXTRAS] = {

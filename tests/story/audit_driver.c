@@ -1,4 +1,5 @@
 /* Draws a world, drives it at random, heals it, and sees whether everybody was served. */
+#include "../engine_defaults.h"
 #include "audit.h"
 
 #include <stdio.h>

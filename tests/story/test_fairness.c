@@ -1,4 +1,5 @@
 /* No client can fill what others need: shares of requests, flights, callers, idempotency keys and solutions. */
+#include "../engine_defaults.h"
 #include "world.h"
 
 #include "base/assert.h"

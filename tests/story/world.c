@@ -1,4 +1,5 @@
 #include "world.h"
+#include "../engine_defaults.h"
 
 #include "base/assert.h"
 #include "lines.h"

@@ -30,7 +30,7 @@ static void on_stuck(uv_timer_t *timer)
 
 static void allow(struct notice_world *world, const char *host)
 {
-    struct config_hook *hook = &world->allow[world->options.allow_count++];
+    struct notice_host *hook = &world->allow[world->options.allow_count++];
     (void)snprintf(hook->host, sizeof(hook->host), "%s", host);
     hook->port = (uint16_t)world->port;
 }

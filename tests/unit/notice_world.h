@@ -19,7 +19,7 @@ struct notice_world {
     bool is_stuck; /* something that had to happen did not */
     struct fake_vendor receiver;
     unsigned port; /* of the receiver */
-    struct config_hook allow[4];
+    struct notice_host allow[4];
     struct notices_options options; /* change them before connecting */
     struct notices *notices;
     struct notice_end ends[ENDS_MAX];

@@ -40,7 +40,7 @@ static int close_keys(void **state)
 {
     (void)state;
     client_keys_close(&keys);
-    clients_close(&config);
+    config_close(&config);
     config = (struct config){.client_count = 0};
     return 0;
 }

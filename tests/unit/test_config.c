@@ -83,51 +83,51 @@ static void every_key_is_taken_and_lands_in_its_field(void **state)
     assert_string_equal(c->listen[0], "0.0.0.0:80");
     assert_string_equal(c->listen[2], "127.0.0.1:8431");
     assert_string_equal(c->listen[3], "unix:/run/gate.sock");
-    assert_int_equal(c->trusted_proxy_count, 3);
+    assert_int_equal(c->http.trusted_proxy_count, 3);
     assert_string_equal(c->public_url, "https://gate.example.com");
     assert_string_equal(c->data_dir, "/var/lib/solvegate");
     assert_int_equal(c->pool_count, 1);
     assert_string_equal(c->pools[0].name, "login");
     assert_string_equal(c->pools[0].client, "crawler");
-    assert_int_equal(c->pools[0].size, 3);
-    assert_int_equal(c->pools[0].idle_after_ms, 90000);
-    assert_int_equal(c->pools[0].max_waste, 7);
+    assert_int_equal(c->pools[0].options.size, 3);
+    assert_int_equal(c->pools[0].options.idle_after_ms, 90000);
+    assert_int_equal(c->pools[0].options.max_waste, 7);
     assert_true(c->pools[0].params->len > 40);
-    assert_int_equal(c->trusted_proxies[0].prefix_bits, 104);
-    assert_int_equal(c->trusted_proxies[0].address[12], 10);
-    assert_int_equal(c->trusted_proxies[0].address[13], 0);
-    assert_int_equal(c->trusted_proxies[1].prefix_bits, 16);
-    assert_int_equal(c->trusted_proxies[2].prefix_bits, 128);
+    assert_int_equal(c->http.trusted_proxies[0].prefix_bits, 104);
+    assert_int_equal(c->http.trusted_proxies[0].address[12], 10);
+    assert_int_equal(c->http.trusted_proxies[0].address[13], 0);
+    assert_int_equal(c->http.trusted_proxies[1].prefix_bits, 16);
+    assert_int_equal(c->http.trusted_proxies[2].prefix_bits, 128);
     assert_string_equal(c->upstream.url, "http://sim.example.com:8000/base");
     assert_string_equal(c->upstream.key, "vendor");
-    assert_int_equal(c->upstream.slots, 20);
-    assert_false(c->upstream.slots_are_auto);
+    assert_int_equal(c->engine.slots, 20);
+    assert_false(c->engine.slots_are_auto);
     assert_int_equal(c->upstream.connections, 7);
     assert_int_equal(c->upstream.connect_timeout_ms, 1000);
     assert_int_equal(c->upstream.submit_timeout_ms, 2000);
     assert_int_equal(c->upstream.poll_timeout_ms, 3000);
-    assert_true(c->upstream.has_price);
-    assert_int_equal(c->upstream.price_micro[CAPTCHA_TURNSTILE], 1000);
-    assert_int_equal(c->upstream.price_micro[CAPTCHA_IMAGE], 2000000);
+    assert_true(c->has_price);
+    assert_int_equal(c->engine.price_micro[CAPTCHA_TURNSTILE], 1000);
+    assert_int_equal(c->engine.price_micro[CAPTCHA_IMAGE], 2000000);
     assert_string_equal(c->upstream.ca_file, "/etc/ca.pem");
     assert_true(c->upstream.allow_plain_http);
-    assert_int_equal(c->poll_first_ms[CAPTCHA_IMAGE], 1000);
-    assert_int_equal(c->poll_first_ms[CAPTCHA_RECAPTCHA_V2], 4000);
-    assert_int_equal(c->poll_interval_ms, 250);
-    assert_int_equal(c->fallback_after_ms, 120000);
-    assert_int_equal(c->solve_timeout_ms, 100000);
-    assert_int_equal(c->ambiguity_window_ms, 40000);
-    assert_false(c->resend_ambiguous);
-    assert_int_equal(c->retry.base_ms, 2000);
-    assert_int_equal(c->retry.cap_ms, 3600000);
-    assert_int_equal(c->retry.jitter_ms, 0);
-    assert_int_equal(c->retry.busy, 1);
-    assert_int_equal(c->retry.unsolvable, 20);
-    assert_int_equal(c->retry.transient, 30);
-    assert_int_equal(c->retry.unknown, 4);
-    assert_int_equal(c->retry.budget_permille, 250);
-    assert_int_equal(c->breaker.probe_ms, 3000);
-    assert_int_equal(c->breaker.probe_max_ms, 420000);
+    assert_int_equal(c->engine.poll_first_ms[CAPTCHA_IMAGE], 1000);
+    assert_int_equal(c->engine.poll_first_ms[CAPTCHA_RECAPTCHA_V2], 4000);
+    assert_int_equal(c->engine.poll_interval_ms, 250);
+    assert_int_equal(c->engine.fallback_after_ms, 120000);
+    assert_int_equal(c->engine.solve_timeout_ms, 100000);
+    assert_int_equal(c->engine.ambiguity_window_ms, 40000);
+    assert_false(c->engine.resend_ambiguous);
+    assert_int_equal(c->engine.retry_base_ms, 2000);
+    assert_int_equal(c->engine.retry_cap_ms, 3600000);
+    assert_int_equal(c->engine.retry_jitter_ms, 0);
+    assert_int_equal(c->engine.retry_busy, 1);
+    assert_int_equal(c->engine.retry_unsolvable, 20);
+    assert_int_equal(c->engine.retry_transient, 30);
+    assert_int_equal(c->engine.retry_unknown, 4);
+    assert_int_equal(c->engine.retry_budget_permille, 250);
+    assert_int_equal(c->engine.breaker_probe_ms, 3000);
+    assert_int_equal(c->engine.breaker_probe_most_ms, 420000);
     world_close(&world);
 }
 
@@ -137,54 +137,54 @@ static void every_key_is_taken_also_below_the_first_half(void **state)
     struct world world;
     world_load(&world, complete);
     const struct config *const c = &world.config;
-    assert_int_equal(c->error_count, 2);
-    assert_string_equal(c->errors[0].code, "ERROR_SOMETHING");
-    assert_int_equal(c->errors[0].class, CLASS_TRANSIENT);
-    assert_int_equal(c->errors[1].class, CLASS_BUSY);
-    assert_int_equal(c->ttl_ms[CAPTCHA_IMAGE], 7 * 24 * 3600 * 1000);
-    assert_int_equal(c->ttl_ms[CAPTCHA_TURNSTILE], 250000);
-    assert_int_equal(c->ttl_ms[CAPTCHA_GEETEST], 50000);
-    assert_int_equal(c->ttl_ms[CAPTCHA_OTHER], 50000);
+    assert_int_equal(c->upstream.vendor.override_count, 2);
+    assert_string_equal(c->upstream.vendor.overrides[0].code, "ERROR_SOMETHING");
+    assert_int_equal(c->upstream.vendor.overrides[0].class, CLASS_TRANSIENT);
+    assert_int_equal(c->upstream.vendor.overrides[1].class, CLASS_BUSY);
+    assert_int_equal(c->engine.ttl_ms[CAPTCHA_IMAGE], 7 * 24 * 3600 * 1000);
+    assert_int_equal(c->engine.ttl_ms[CAPTCHA_TURNSTILE], 250000);
+    assert_int_equal(c->engine.ttl_ms[CAPTCHA_GEETEST], 50000);
+    assert_int_equal(c->engine.ttl_ms[CAPTCHA_OTHER], 50000);
     assert_int_equal(c->min_ttl_ms, 5000);
-    assert_int_equal(c->caller_error_ttl_ms, 60000);
-    assert_int_equal(c->limits.solutions, 10);
-    assert_int_equal(c->limits.solution_bytes, 1 << 20);
-    assert_true(c->dedup_is_global);
+    assert_int_equal(c->engine.caller_error_ttl_ms, 60000);
+    assert_int_equal(c->engine.max_solutions, 10);
+    assert_int_equal(c->engine.max_solution_bytes, 1 << 20);
+    assert_true(c->engine.clients_share);
     assert_true(c->dedup_include_proxy);
     assert_int_equal(c->reuse[CAPTCHA_RECAPTCHA_V2], REUSE_SINGLE);
     assert_int_equal(c->reuse[CAPTCHA_TURNSTILE], REUSE_NONE);
     assert_int_equal(c->reuse[CAPTCHA_IMAGE], REUSE_SHARED);
-    assert_int_equal(c->idempotency_ttl_ms, 10000);
-    assert_int_equal(c->limits.idempotency, 11);
-    assert_int_equal(c->letters.alert_above, 21);
-    assert_int_equal(c->letters.keep_ms, 86400000);
-    assert_int_equal(c->letters.max, 22);
-    assert_int_equal(c->letters.max_bytes, 6 << 20);
-    assert_int_equal(c->letters.replay_interval_ms, 2000);
-    assert_int_equal(c->letters.retry_every_ms, 3600000);
-    assert_int_equal(c->letters.retry_classes, 1u << CLASS_UNKNOWN | 1u << CLASS_BUSY);
-    assert_int_equal(c->letters.retry_max, 9);
+    assert_int_equal(c->engine.idempotency_ttl_ms, 10000);
+    assert_int_equal(c->engine.max_idempotency, 11);
+    assert_int_equal(c->engine.letter_alert_above, 21);
+    assert_int_equal(c->engine.letter_keep_ms, 86400000);
+    assert_int_equal(c->engine.max_letters, 22);
+    assert_int_equal(c->engine.max_letter_bytes, 6 << 20);
+    assert_int_equal(c->engine.replay_interval_ms, 2000);
+    assert_int_equal(c->engine.letter_retry_every_ms, 3600000);
+    assert_int_equal(c->engine.letter_retry_classes, 1u << CLASS_UNKNOWN | 1u << CLASS_BUSY);
+    assert_int_equal(c->engine.letter_retry_max, 9);
     assert_string_equal(c->alerts_url, "https://alerts.example");
-    assert_int_equal(c->limits.connections, 12);
-    assert_int_equal(c->limits.requests, 13);
-    assert_int_equal(c->limits.finished, 17);
-    assert_int_equal(c->limits.flights, 14);
-    assert_int_equal(c->limits.per_flight, 15);
-    assert_int_equal(c->limits.flight_bytes, 5 << 20);
-    assert_int_equal(c->limits.pingback_bytes, 3 << 20);
-    assert_int_equal(c->limits.records, 1018);
-    assert_int_equal(c->limits.record_bytes, 6 << 20);
-    assert_int_equal(c->limits.partial_bytes, 7 << 20);
-    assert_int_equal(c->limits.unsent_bytes, 9 << 20);
-    assert_int_equal(c->limits.callers, 16);
-    assert_int_equal(c->limits.body_bytes, 2048);
-    assert_int_equal(c->limits.header_bytes, 8192);
-    assert_int_equal(c->limits.header_timeout_ms, 1000);
-    assert_int_equal(c->limits.body_timeout_ms, 2000);
-    assert_int_equal(c->limits.write_timeout_ms, 3000);
-    assert_int_equal(c->limits.idle_timeout_ms, 4000);
-    assert_int_equal(c->log.level, LOG_DEBUG);
-    assert_int_equal(c->log.format, LOG_JSON);
+    assert_int_equal(c->http.connections, 12);
+    assert_int_equal(c->engine.max_requests, 13);
+    assert_int_equal(c->engine.max_finished, 17);
+    assert_int_equal(c->engine.max_flights, 14);
+    assert_int_equal(c->engine.max_per_flight, 15);
+    assert_int_equal(c->engine.max_flight_bytes, 5 << 20);
+    assert_int_equal(c->engine.max_pingback_bytes, 3 << 20);
+    assert_int_equal(c->engine.max_records, 1018);
+    assert_int_equal(c->engine.max_record_bytes, 6 << 20);
+    assert_int_equal(c->http.partial_bytes, 7 << 20);
+    assert_int_equal(c->http.unsent_bytes, 9 << 20);
+    assert_int_equal(c->engine.max_callers, 16);
+    assert_int_equal(c->http.body_bytes, 2048);
+    assert_int_equal(c->http.header_bytes, 8192);
+    assert_int_equal(c->http.header_timeout_ms, 1000);
+    assert_int_equal(c->http.body_timeout_ms, 2000);
+    assert_int_equal(c->http.write_timeout_ms, 3000);
+    assert_int_equal(c->http.idle_timeout_ms, 4000);
+    assert_int_equal(c->log_level, LOG_LEVEL_DEBUG);
+    assert_int_equal(c->log_format, LOG_FORMAT_JSON);
     assert_int_equal(c->drain_timeout_ms, 6000);
     world_close(&world);
 }
@@ -193,11 +193,12 @@ static void the_complete_file_names_every_option_of_the_table(void **state)
 {
     (void)state;
     for (size_t i = 0; i < option_count; i++) {
-        const char *const dot = strrchr(options[i].path, '.');
+        const char *const dot = strrchr(option_table[i].path, '.');
         char quoted[64];
-        (void)snprintf(quoted, sizeof(quoted), "\"%s\":", dot == NULL ? options[i].path : dot + 1);
+        (void)snprintf(quoted, sizeof(quoted),
+                       "\"%s\":", dot == NULL ? option_table[i].path : dot + 1);
         if (strstr(complete, quoted) == NULL)
-            fail_msg("%s is not tested", options[i].path);
+            fail_msg("%s is not tested", option_table[i].path);
     }
 }
 
@@ -212,26 +213,26 @@ static void clients_carry_everything_they_were_given(void **state)
     assert_int_equal(crawler->scopes, SCOPE_SOLVE | SCOPE_ADMIN);
     assert_int_equal(crawler->allow_host_count, 2);
     assert_string_equal(crawler->allow_hosts[0], "*.example.com");
-    assert_int_equal(crawler->slots, 3);
-    assert_int_equal(crawler->weight, 4);
-    assert_int_equal(crawler->requests, 5);
-    assert_int_equal(crawler->budget_per_day, 6);
+    assert_int_equal(crawler->options.slots, 3);
+    assert_int_equal(crawler->options.weight, 4);
+    assert_int_equal(crawler->options.requests, 5);
+    assert_int_equal(crawler->options.budget_per_day, 6);
     assert_int_equal(crawler->reuse, REUSE_SINGLE);
-    assert_int_equal(crawler->retry.base_ms, 3000);
-    assert_int_equal(crawler->retry.cap_ms, 31000);
-    assert_int_equal(crawler->retry.busy, 1);
-    assert_int_equal(crawler->retry.unsolvable, 0);
-    assert_int_equal(crawler->retry.transient, 7);
+    assert_int_equal(crawler->options.retry.base_ms, 3000);
+    assert_int_equal(crawler->options.retry.cap_ms, 31000);
+    assert_int_equal(crawler->options.retry.busy, 1);
+    assert_int_equal(crawler->options.retry.unsolvable, 0);
+    assert_int_equal(crawler->options.retry.transient, 7);
     const struct config_client *const qa = &world.config.clients[1];
     assert_string_equal(qa->name, "qa.2");
     assert_int_equal(qa->scopes, SCOPE_SOLVE);
     assert_int_equal(qa->allow_host_count, 0);
-    assert_int_equal(qa->slots, 0);
-    assert_int_equal(qa->weight, 1);
-    assert_int_equal(qa->requests, 0);
-    assert_true(qa->budget_per_day == UINT64_MAX);
+    assert_int_equal(qa->options.slots, 0);
+    assert_int_equal(qa->options.weight, 1);
+    assert_int_equal(qa->options.requests, 0);
+    assert_true(qa->options.budget_per_day == UINT64_MAX);
     assert_int_equal(qa->reuse, REUSE_DEFAULT);
-    assert_true(qa->retry.base_ms == UINT32_MAX && qa->retry.busy == UINT16_MAX);
+    assert_true(qa->options.retry.base_ms == UINT32_MAX && qa->options.retry.busy == UINT16_MAX);
     world_close(&world);
 }
 
@@ -241,38 +242,20 @@ static void callbacks_carry_everything_they_were_given(void **state)
     struct world world;
     world_load(&world, complete);
     const struct config *const c = &world.config;
-    assert_int_equal(c->callbacks.allow_count, 3);
-    assert_string_equal(c->callbacks.allow[0].host, "hooks.example.com");
-    assert_int_equal(c->callbacks.allow[0].port, 0);
-    assert_string_equal(c->callbacks.allow[1].host, "*.example.org");
-    assert_int_equal(c->callbacks.allow[1].port, 8443);
-    assert_string_equal(c->callbacks.allow[2].host, "[2001:db8::1]");
-    assert_int_equal(c->callbacks.allow[2].port, 81);
-    assert_true(c->callbacks.allow_private);
-    assert_int_equal(c->callbacks.timeout_ms, 7000);
-    assert_int_equal(c->callbacks.connections, 3);
-    assert_string_equal(c->callbacks.ca_file, "/etc/hooks.pem");
-    assert_int_equal(c->callbacks.retries, 2);
-    assert_int_equal(c->callbacks.retry_base_ms, 2000);
-    assert_int_equal(c->callbacks.retry_cap_ms, 9000);
-    world_close(&world);
-}
-
-static void hooks_are_allowed_by_host_and_port(void **state)
-{
-    (void)state;
-    struct world world;
-    world_load(&world, complete);
-    const struct config_hook *const hooks = world.config.callbacks.allow;
-    assert_true(config_hooks_allow(hooks, 3, SLICE_OF("hooks.example.com"), 80));
-    assert_true(config_hooks_allow(hooks, 3, SLICE_OF("hooks.example.com"), 443));
-    assert_false(config_hooks_allow(hooks, 3, SLICE_OF("hooks.example.com"), 8443));
-    assert_false(config_hooks_allow(hooks, 3, SLICE_OF("a.hooks.example.com"), 443));
-    assert_true(config_hooks_allow(hooks, 3, SLICE_OF("a.example.org"), 8443));
-    assert_false(config_hooks_allow(hooks, 3, SLICE_OF("a.example.org"), 443));
-    assert_false(config_hooks_allow(hooks, 3, SLICE_OF("example.org"), 8443));
-    assert_true(config_hooks_allow(hooks, 3, SLICE_OF("[2001:db8::1]"), 81));
-    assert_false(config_hooks_allow(hooks, 0, SLICE_OF("hooks.example.com"), 443));
+    assert_int_equal(c->notices.allow_count, 3);
+    assert_string_equal(c->notices.allow[0].host, "hooks.example.com");
+    assert_int_equal(c->notices.allow[0].port, 0);
+    assert_string_equal(c->notices.allow[1].host, "*.example.org");
+    assert_int_equal(c->notices.allow[1].port, 8443);
+    assert_string_equal(c->notices.allow[2].host, "[2001:db8::1]");
+    assert_int_equal(c->notices.allow[2].port, 81);
+    assert_true(c->notices.allow_private);
+    assert_int_equal(c->notices.timeout_ms, 7000);
+    assert_int_equal(c->notices.connections, 3);
+    assert_string_equal(c->notices.ca_file, "/etc/hooks.pem");
+    assert_int_equal(c->engine.notice_retries, 2);
+    assert_int_equal(c->engine.notice_base_ms, 2000);
+    assert_int_equal(c->engine.notice_cap_ms, 9000);
     world_close(&world);
 }
 
@@ -288,39 +271,39 @@ static void without_a_file_the_defaults_of_the_design_hold(void **state)
     assert_string_equal(c->listen[0], "127.0.0.1:8430");
     assert_string_equal(c->upstream.url, "https://ocr.captchaai.com");
     assert_string_equal(c->upstream.key, "vendor");
-    assert_true(c->upstream.slots_are_auto);
-    assert_int_equal(c->upstream.slots, 50);
-    assert_false(c->upstream.has_price);
-    assert_int_equal(c->poll_first_ms[CAPTCHA_IMAGE], 5000);
-    assert_int_equal(c->solve_timeout_ms, 180000);
-    assert_int_equal(c->ambiguity_window_ms, 45000);
-    assert_true(c->resend_ambiguous);
-    assert_int_equal(c->retry.budget_permille, 200);
-    assert_int_equal(c->breaker.probe_ms, 15000);
-    assert_int_equal(c->breaker.probe_max_ms, 300000);
-    assert_int_equal(c->ttl_ms[CAPTCHA_RECAPTCHA_V3], 80000);
-    assert_int_equal(c->ttl_ms[CAPTCHA_CLOUDFLARE], 60000);
+    assert_true(c->engine.slots_are_auto);
+    assert_int_equal(c->engine.slots, 0);
+    assert_false(c->has_price);
+    assert_int_equal(c->engine.poll_first_ms[CAPTCHA_IMAGE], 5000);
+    assert_int_equal(c->engine.solve_timeout_ms, 180000);
+    assert_int_equal(c->engine.ambiguity_window_ms, 45000);
+    assert_true(c->engine.resend_ambiguous);
+    assert_int_equal(c->engine.retry_budget_permille, 200);
+    assert_int_equal(c->engine.breaker_probe_ms, 15000);
+    assert_int_equal(c->engine.breaker_probe_most_ms, 300000);
+    assert_int_equal(c->engine.ttl_ms[CAPTCHA_RECAPTCHA_V3], 80000);
+    assert_int_equal(c->engine.ttl_ms[CAPTCHA_CLOUDFLARE], 60000);
     assert_int_equal(c->min_ttl_ms, 10000);
     for (size_t i = 0; i < CAPTCHA_COUNT; i++)
         assert_int_equal(c->reuse[i], REUSE_SHARED);
-    assert_int_equal(c->limits.connections, 10000);
-    assert_int_equal(c->limits.requests, 200000);
-    assert_int_equal(c->limits.finished, 200000);
-    assert_int_equal(c->limits.records, 1000000);
-    assert_int_equal(c->limits.record_bytes, 256 << 20);
-    assert_int_equal(c->limits.partial_bytes, 64 << 20);
-    assert_int_equal(c->limits.unsent_bytes, 64 << 20);
-    assert_int_equal(c->limits.body_bytes, 2 << 20);
+    assert_int_equal(c->http.connections, 10000);
+    assert_int_equal(c->engine.max_requests, 200000);
+    assert_int_equal(c->engine.max_finished, 200000);
+    assert_int_equal(c->engine.max_records, 1000000);
+    assert_int_equal(c->engine.max_record_bytes, 256 << 20);
+    assert_int_equal(c->http.partial_bytes, 64 << 20);
+    assert_int_equal(c->http.unsent_bytes, 64 << 20);
+    assert_int_equal(c->http.body_bytes, 2 << 20);
     assert_int_equal(c->client_count, 0);
-    assert_int_equal(c->callbacks.allow_count, 0);
-    assert_false(c->callbacks.allow_private);
-    assert_int_equal(c->callbacks.timeout_ms, 10000);
-    assert_int_equal(c->callbacks.connections, 16);
-    assert_string_equal(c->callbacks.ca_file, "");
-    assert_int_equal(c->callbacks.retries, 5);
-    assert_int_equal(c->callbacks.retry_base_ms, 1000);
-    assert_int_equal(c->callbacks.retry_cap_ms, 60000);
-    assert_int_equal(c->log.level, LOG_INFO);
+    assert_int_equal(c->notices.allow_count, 0);
+    assert_false(c->notices.allow_private);
+    assert_int_equal(c->notices.timeout_ms, 10000);
+    assert_int_equal(c->notices.connections, 16);
+    assert_null(c->notices.ca_file);
+    assert_int_equal(c->engine.notice_retries, 5);
+    assert_int_equal(c->engine.notice_base_ms, 1000);
+    assert_int_equal(c->engine.notice_cap_ms, 60000);
+    assert_int_equal(c->log_level, LOG_LEVEL_INFO);
     assert_int_equal(c->drain_timeout_ms, 5000);
     world_close(&world);
     world_set_environment(NULL);
@@ -333,8 +316,8 @@ static void a_type_that_is_not_named_follows_default(void **state)
     world_load(&world, FILE_WITH("\"poll\": {\"first\": \"7s\"}, \"cache\": {\"ttl\": \"90s\"}"));
     assert_string_equal(world_mistakes(&world), "");
     for (size_t i = 0; i < CAPTCHA_COUNT; i++) {
-        assert_int_equal(world.config.poll_first_ms[i], 7000);
-        assert_int_equal(world.config.ttl_ms[i], 90000);
+        assert_int_equal(world.config.engine.poll_first_ms[i], 7000);
+        assert_int_equal(world.config.engine.ttl_ms[i], 90000);
     }
     world_close(&world);
 }
@@ -384,19 +367,19 @@ static void the_environment_beats_the_file_and_flags_beat_both(void **state)
     const struct config *const c = &world.config;
     assert_string_equal(c->upstream.key, "from-env");
     assert_string_equal(c->upstream.url, "http://127.0.0.1:9");
-    assert_int_equal(c->upstream.slots, 9);
+    assert_int_equal(c->engine.slots, 9);
     assert_int_equal(c->listen_count, 2);
     assert_string_equal(c->listen[0], "127.0.0.1:7");
     assert_string_equal(c->listen[1], "unix:/tmp/a,b");
-    assert_int_equal(c->log.level, LOG_ERROR);
-    assert_int_equal(c->log.format, LOG_JSON);
-    assert_int_equal(c->retry.budget_permille, 500);
+    assert_int_equal(c->log_level, LOG_LEVEL_ERROR);
+    assert_int_equal(c->log_format, LOG_FORMAT_JSON);
+    assert_int_equal(c->engine.retry_budget_permille, 500);
     assert_true(c->dedup_include_proxy);
-    assert_int_equal(c->limits.solution_bytes, 128 << 10);
-    assert_int_equal(c->ttl_ms[CAPTCHA_IMAGE], 7200000);
+    assert_int_equal(c->engine.max_solution_bytes, 128 << 10);
+    assert_int_equal(c->engine.ttl_ms[CAPTCHA_IMAGE], 7200000);
     assert_int_equal(c->reuse[CAPTCHA_HCAPTCHA], REUSE_SINGLE);
     assert_int_equal(c->reuse[CAPTCHA_IMAGE], REUSE_SHARED);
-    assert_int_equal(c->upstream.price_micro[CAPTCHA_IMAGE], 500000);
+    assert_int_equal(c->engine.price_micro[CAPTCHA_IMAGE], 500000);
     assert_int_equal(c->drain_timeout_ms, 9000);
     world_close(&world);
     world_set_environment(NULL);
@@ -411,9 +394,9 @@ static void a_list_from_the_environment_replaces_that_of_the_file(void **state)
     world_load(&world, FILE_WITH("\"listen\": [\"127.0.0.1:5\"], "
                                  "\"callbacks\": {\"allow\": [\"e.f\", \"g.h\", \"i.j\"]}"));
     assert_string_equal(world_mistakes(&world), "");
-    assert_int_equal(world.config.callbacks.allow_count, 2);
-    assert_string_equal(world.config.callbacks.allow[1].host, "c.d");
-    assert_int_equal(world.config.callbacks.allow[1].port, 81);
+    assert_int_equal(world.config.notices.allow_count, 2);
+    assert_string_equal(world.config.notices.allow[1].host, "c.d");
+    assert_int_equal(world.config.notices.allow[1].port, 81);
     assert_int_equal(world.config.listen_count, 2);
     assert_string_equal(world.config.listen[1], "[::1]:2");
     world_close(&world);
@@ -515,12 +498,12 @@ static void the_reference_names_every_option_with_its_default(void **state)
     buf_add_char(&text, '\0');
     for (size_t i = 0; i < option_count; i++) {
         char line[128];
-        (void)snprintf(line, sizeof(line), "\n%s\n", options[i].path);
+        (void)snprintf(line, sizeof(line), "\n%s\n", option_table[i].path);
         assert_non_null(strstr(text.data, line));
         /* One sentence each: it ends in a full stop and has no line break. */
-        assert_non_null(options[i].help);
-        assert_int_equal(options[i].help[strlen(options[i].help) - 1], '.');
-        assert_null(strchr(options[i].help, '\n'));
+        assert_non_null(option_table[i].help);
+        assert_int_equal(option_table[i].help[strlen(option_table[i].help) - 1], '.');
+        assert_null(strchr(option_table[i].help, '\n'));
     }
     assert_non_null(strstr(text.data, "\n    default: \"64MiB\"\n"));
     buf_close(&text);
@@ -534,7 +517,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_complete_file_names_every_option_of_the_table),
         cmocka_unit_test(clients_carry_everything_they_were_given),
         cmocka_unit_test(callbacks_carry_everything_they_were_given),
-        cmocka_unit_test(hooks_are_allowed_by_host_and_port),
         cmocka_unit_test(without_a_file_the_defaults_of_the_design_hold),
         cmocka_unit_test(a_type_that_is_not_named_follows_default),
         cmocka_unit_test(the_environment_beats_the_file_and_flags_beat_both),

@@ -51,16 +51,16 @@ static void check_mistakes(const struct world *world)
 static void check_accepted(const struct config *config)
 {
     assert_in_range(config->listen_count, 1, CONFIG_LISTEN_MAX);
-    assert_true(config->upstream.key[0] != '\0');
-    assert_in_range(config->upstream.slots, 1, 100000);
-    assert_true(config->ambiguity_window_ms < config->solve_timeout_ms);
+    assert_true(config->upstream.key != NULL);
+    assert_in_range(config->engine.slots, 0, 100000);
+    assert_true(config->engine.ambiguity_window_ms < config->engine.solve_timeout_ms);
     for (size_t i = 0; i < CAPTCHA_COUNT; i++) {
-        assert_true(config->min_ttl_ms < config->ttl_ms[i]);
+        assert_true(config->min_ttl_ms < config->engine.ttl_ms[i]);
         assert_in_range(config->reuse[i], REUSE_SHARED, REUSE_NONE);
     }
     for (size_t i = 0; i < config->client_count; i++) {
         assert_true(config->clients[i].name[0] != '\0');
-        assert_true(config->clients[i].weight >= 1);
+        assert_true(config->clients[i].options.weight >= 1);
         assert_true(config->clients[i].scopes != 0);
     }
 }

@@ -82,13 +82,13 @@ static void what_was_built_in_stays_and_is_named(void **state)
         "limits.partial_bytes, limits.unsent_bytes");
     const struct config *config = &reload.running.config;
     assert_int_equal(config->listen_count, 1);
-    assert_int_equal(config->error_count, 1);
+    assert_int_equal(config->upstream.vendor.override_count, 1);
     assert_string_equal(config->upstream.key, "vendor");
-    assert_string_equal(config->data_dir, "");
-    assert_int_equal(config->limits.requests, 200000);
-    assert_int_equal(config->limits.finished, 200000);
-    assert_int_equal(config->limits.partial_bytes, 64 << 20);
-    assert_int_equal(config->limits.unsent_bytes, 64 << 20);
+    assert_null(config->data_dir);
+    assert_int_equal(config->engine.max_requests, 200000);
+    assert_int_equal(config->engine.max_finished, 200000);
+    assert_int_equal(config->http.partial_bytes, 64 << 20);
+    assert_int_equal(config->http.unsent_bytes, 64 << 20);
     stop(&reload);
 }
 
@@ -105,15 +105,15 @@ static void what_is_read_anew_changes_without_a_word(void **state)
               "\"log\": {\"level\": \"error\"}, \"drain_timeout\": \"9s\"}"),
         "");
     const struct config *config = &reload.running.config;
-    assert_int_equal(config->upstream.slots, 7);
-    assert_false(config->upstream.slots_are_auto);
-    assert_true(config->upstream.has_price);
-    assert_int_equal(config->solve_timeout_ms, 99000);
-    assert_int_equal(config->retry.busy, 1);
-    assert_int_equal(config->ttl_ms[CAPTCHA_IMAGE], 7200000);
-    assert_int_equal(config->callbacks.allow_count, 1);
-    assert_true(config_hooks_allow(config->callbacks.allow, 1, SLICE_OF("x.y"), 443));
-    assert_int_equal(config->log.level, LOG_ERROR);
+    assert_int_equal(config->engine.slots, 7);
+    assert_false(config->engine.slots_are_auto);
+    assert_true(config->has_price);
+    assert_int_equal(config->engine.solve_timeout_ms, 99000);
+    assert_int_equal(config->engine.retry_busy, 1);
+    assert_int_equal(config->engine.ttl_ms[CAPTCHA_IMAGE], 7200000);
+    assert_int_equal(config->notices.allow_count, 1);
+    assert_string_equal(config->notices.allow[0].host, "x.y");
+    assert_int_equal(config->log_level, LOG_LEVEL_ERROR);
     assert_int_equal(config->drain_timeout_ms, 9000);
     stop(&reload);
 }
@@ -189,7 +189,7 @@ static void pools_stay_whatever_is_new_about_them(void **state)
     assert_string_equal(adopt(&reload, FILE_WITH("\"pools\": [" POOL("3") "]")), "pools");
     assert_string_equal(adopt(&reload, FILE_WITH("\"log\": {}")), "pools");
     assert_int_equal(reload.running.config.pool_count, 1);
-    assert_int_equal(reload.running.config.pools[0].size, 2);
+    assert_int_equal(reload.running.config.pools[0].options.size, 2);
     stop(&reload);
 }
 

@@ -141,7 +141,7 @@ static void addresses_to_listen_at_are_numeric_or_unix(void **state)
 static void networks_lose_the_bits_beyond_their_prefix(void **state)
 {
     (void)state;
-    struct config_cidr network;
+    struct network network;
     assert_true(value_parse_network(SLICE_OF("192.168.255.255/17"), &network));
     assert_int_equal(network.prefix_bits, 96 + 17);
     assert_int_equal(network.address[14], 0x80);

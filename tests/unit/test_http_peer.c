@@ -16,10 +16,10 @@ static struct http_address address_of(const char *text)
     return address;
 }
 
-static struct config_cidr network(const char *text, unsigned bits)
+static struct network network(const char *text, unsigned bits)
 {
     const struct http_address address = address_of(text);
-    struct config_cidr cidr = {.prefix_bits = (uint8_t)bits};
+    struct network cidr = {.prefix_bits = (uint8_t)bits};
     memcpy(cidr.address, address.bytes, sizeof(cidr.address));
     return cidr;
 }
@@ -104,7 +104,7 @@ static void a_network_holds_exactly_its_addresses(void **state)
         {"::1", 128, "127.0.0.1", false},
     };
     for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
-        const struct config_cidr cidr = network(cases[i].network, cases[i].bits);
+        const struct network cidr = network(cases[i].network, cases[i].bits);
         const struct http_address address = address_of(cases[i].address);
         assert_int_equal(http_peer_is_trusted(&address, &cidr, 1), cases[i].is_within);
         assert_false(http_peer_is_trusted(&address, &cidr, 0));
@@ -114,7 +114,7 @@ static void a_network_holds_exactly_its_addresses(void **state)
 static void the_rightmost_hop_nobody_vouches_for_is_the_client(void **state)
 {
     (void)state;
-    const struct config_cidr trusted[] = {network("10.0.0.0", 96 + 8), network("fd00::", 8)};
+    const struct network trusted[] = {network("10.0.0.0", 96 + 8), network("fd00::", 8)};
     static const struct {
         const char *forwarded, *client;
     } cases[] = {

@@ -1,3 +1,4 @@
+#include "config/config.h"
 #include "seed.h"
 #include "upstream/notice.h"
 
@@ -16,7 +17,7 @@
 #define NO_URL "it is no URL"
 #define ELSEWHERE "its host and port are not in callbacks.allow"
 
-static const struct config_hook allow[] = {
+static const struct notice_host allow[] = {
     {"hooks.example.com", 0}, {"*.example.org", 0}, {"hooks.example.com", 8443},
     {"*.example.net", 81},    {"192.0.2.7", 0},     {"[2001:db8::1]", 8080},
 };
@@ -153,7 +154,7 @@ static void the_options_are_those_of_the_configuration(void **state)
     struct buf mistakes;
     buf_init(&mistakes, 4096);
     assert_int_equal(config_load(&config, SLICE_OF(file), "f", NULL, &mistakes), 0);
-    const struct notices_options made = notices_options_of(&config);
+    const struct notices_options made = config.notices;
     assert_int_equal(made.allow_count, 1);
     assert_string_equal(made.allow[0].host, "a.b");
     assert_true(made.allow_private);

@@ -29,7 +29,7 @@ static void expect_end(const char *certificate, const char *trusted, bool is_del
     tls_server_start(&server, certificate, "-www");
     world->port = server.port;
     char url[64];
-    world->options.ca_file = trusted == NULL ? "" : tls_world_path(trusted);
+    world->options.ca_file = trusted == NULL ? NULL : tls_world_path(trusted);
     world->allow[1].port = (uint16_t)world->port; /* localhost */
     notice_world_connect(world);
     (void)snprintf(url, sizeof(url), "https://localhost:%u/", world->port);

@@ -166,7 +166,7 @@ static void closing_does_not_wait_for_a_receiver_or_a_pause(void **state)
 static void without_a_url_there_is_no_webhook(void **state)
 {
     (void)state;
-    assert_null(webhook_new(NULL, ""));
+    assert_null(webhook_new(NULL, NULL));
     webhook_alert(NULL, &(struct alert){.kind = ALERT_LETTERS});
     webhook_close(NULL);
     webhook_free(NULL);
