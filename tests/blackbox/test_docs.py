@@ -115,4 +115,50 @@ def the_queries_of_the_operators_document_work_while_the_gateway_runs():
             equal(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)], "the backup")
 
 
+# --- the API --------------------------------------------------------------------------------------
+
+def sources(*folders):
+    """The C files of these rooms, without comments."""
+    paths = [path for folder in folders for path in sorted(glob.glob(os.path.join(ROOT, "src", folder, "*.c")))]
+    return {os.path.relpath(path, ROOT): re.sub(r"/\*.*?\*/", "", text_of(path), flags=re.DOTALL) for path in paths}
+
+
+@test
+def the_paths_of_the_api_document_are_those_that_are_served():
+    served = expect(solvegate("help", "routes"), 0).stdout.splitlines()
+    written = [path for row in rows(section("docs/api.md", "Paths")) for path in re.findall(r"`([A-Z]+ /[^`]*)`", row[0])]
+    equal(sorted(written), sorted(served), "paths")
+
+
+@test
+def the_problems_of_the_api_document_are_those_of_the_program():
+    """The codes are words in the code; each is written with its status, in one of three ways."""
+    code = "\n".join(sources("doors", "proto").values())
+    told = set(re.findall(r"verdict\)\{(\d+), \"(\w+)\"", code))
+    told |= set(re.findall(r"fail\(mistake, (\d+), \"(\w+)\"", code))
+    told |= set(re.findall(r"\.status = (\d+),\s*\.code = \"(\w+)\"", code))
+    check(len(told) > 25, f"{len(told)} problems in the code")
+    written = [(row[0], row[1].strip("`")) for row in rows(section("docs/api.md", "Problems"))]
+    equal(len(written), len(set(written)), "each problem once; rows")
+    equal(sorted(set(written) - told), [], "problems that the program does not have")
+    equal(sorted(told - set(written)), [], "problems that are not documented")
+
+
+@test
+def the_words_of_the_api_document_are_those_of_the_program():
+    code = "\n".join(sources("doors", "proto", "gate", "engine").values())
+    words_said = [word for row in rows(section("docs/api.md", "The vendor's dialect")) for word in re.findall(r"`([A-Z_]+)`", row[0])]
+    check(len(words_said) > 15, f"{len(words_said)} words")
+    equal([word for word in words_said if f'"{word}"' not in code], [], "words that the program never says")
+
+
+@test
+def the_members_of_the_api_document_are_those_of_the_openapi_document():
+    with StoreWorld() as world:
+        api = world.call("GET", "/openapi.json").json()
+    answer = [name for row in rows(section("docs/api.md", "The JSON API")) for name in re.findall(r"`(\w+)`", row[0])]
+    known = {*api["components"]["schemas"]["Answer"]["properties"], *api["components"]["schemas"]["Solve"]["properties"], "pingback"}
+    equal(set(answer) ^ (known - {"method"}), set(), "members")
+
+
 run()
