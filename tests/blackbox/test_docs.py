@@ -4,11 +4,13 @@ import glob
 import json
 import os
 import re
+import shlex
 import shutil
 import sqlite3
 import subprocess
 
 from cli_world import expect, solvegate
+from gateway import World
 from harness import KEY, TIMEOUT, Skip, binary, check, equal, run, test, wait_until
 from store_world import StoreWorld
 
@@ -36,6 +38,29 @@ def rows(text):
 
 def words(text):
     return " ".join(text.replace("`", "").split())
+
+
+# --- the README -----------------------------------------------------------------------------------
+
+@test
+def the_requests_of_the_readme_are_answered_as_it_says():
+    """Each `$ curl` with the line that follows it: the same members, or the same words, come from a real gateway."""
+    block = section("README.md", "One request").replace("\\\n", "")
+    examples = re.findall(r"^\$ (curl .*)\n(.*)$", block, re.MULTILINE)
+    check(len(examples) == 3, f"{len(examples)} requests")
+    known = {}
+    with World(sim=("--solve-time", "50ms")) as world:
+        for command, printed in examples:
+            real = command.replace("http://127.0.0.1:8430", world.url)
+            for shown, told in known.items():
+                real = real.replace(shown, told)
+            done = subprocess.run(shlex.split(real) + ["-sS"], capture_output=True, text=True, timeout=TIMEOUT, check=True)
+            if printed.startswith("{"):
+                equal(list(json.loads(done.stdout)), list(json.loads(printed)), command)
+            else:
+                equal(re.sub(r"\d+|SIM_.*", "…", done.stdout), re.sub(r"\d+|SIM_.*", "…", printed), command)
+                known[printed[3:]] = done.stdout[3:]
+        equal(world.paid(), 1, "the same target is paid for once; submits")
 
 
 # --- the configuration ----------------------------------------------------------------------------

@@ -33,8 +33,8 @@ def line_of(text, position):
 
 
 def is_example(name):
-    """A pattern, or a word in capitals that stands for one: bench/NAME, tests/*.c."""
-    return "*" in name or re.search(r"/[A-Z]+(/|$)", name) is not None
+    """A pattern, or a word in capitals that stands for one: bench/NAME, door_NAME.c, tests/*.c."""
+    return "*" in name or "NAME" in name or re.search(r"/[A-Z]+(/|$)", name) is not None
 
 
 def slug(heading):
@@ -116,4 +116,4 @@ def readme(tree):
     return [f"README.md: {lines} lines, more than {README_MAX_LINES}"] if lines > README_MAX_LINES else []
 
 
-RULES = [documents, citations, code_paths]
+RULES = [documents, citations, code_paths, readme]
