@@ -21,9 +21,15 @@ static uint64_t hash(const struct engine *engine, struct slice bytes)
     return value;
 }
 
+/* Most names fit into a key as they are; the table hashes it. */
 static struct key key_of(const struct engine *engine, const char name[TASK_ID_MAX])
 {
-    return key_from_u64(hash(engine, slice_from(name)));
+    const struct slice text = slice_from(name);
+    if (text.len > KEY_BYTES)
+        return key_from_u64(hash(engine, text));
+    struct key key = {{0}};
+    memcpy(key.bytes, text.data, text.len);
+    return key;
 }
 
 static bool is_old(const struct engine *engine, const struct task *task)

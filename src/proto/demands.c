@@ -76,10 +76,24 @@ static int check_also(const struct identity_work *work)
     return 0;
 }
 
-static size_t length_until(struct slice s, const char *set)
+static bool ends_host(char c)
+{
+    return c == '/' || c == '?' || c == '#';
+}
+
+static size_t host_length(struct slice url)
 {
     size_t len = 0;
-    while (len < s.len && strchr(set, s.data[len]) == NULL)
+    while (len < url.len && !ends_host(url.data[len]))
+        len++;
+    return len;
+}
+
+static size_t scheme_length(struct slice url)
+{
+    size_t len = 0;
+    while (len < url.len && url.data[len] != ':' && url.data[len] != '.' &&
+           !ends_host(url.data[len]))
         len++;
     return len;
 }
@@ -88,7 +102,7 @@ static size_t length_until(struct slice s, const char *set)
  * behind the colon makes it a port. */
 static bool skip_scheme(struct slice *url)
 {
-    const size_t len = length_until(*url, ":/?#.");
+    const size_t len = scheme_length(*url);
     const struct slice rest = {.data = url->data + len, .len = url->len - len};
     if (rest.len == 0 || rest.data[0] != ':' ||
         (rest.len > 1 && rest.data[1] >= '0' && rest.data[1] <= '9'))
@@ -111,7 +125,7 @@ static bool is_page(struct slice url)
             return false;
     if (!skip_scheme(&url))
         return false;
-    const size_t host = length_until(url, "/?#");
+    const size_t host = host_length(url);
     return host > 0 && memchr(url.data, ' ', host) == NULL;
 }
 

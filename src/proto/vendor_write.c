@@ -14,38 +14,35 @@ static const struct slice FORM_TYPE = {
     .len = sizeof("application/x-www-form-urlencoded") - 1,
 };
 
+/* RFC 3986 2.3: letters, digits, '-', '.', '_' and '~', a bit for each byte. */
 static bool is_unreserved(unsigned char c)
 {
-    return (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '.' || c == '_' || c == '~';
+    static const uint32_t bits[8] = {0, 0x03ff6000, 0x87fffffe, 0x47fffffe};
+    return (bits[c >> 5] >> (c & 31) & 1) != 0;
 }
 
-static size_t encoded_len(struct slice text)
+static size_t unreserved_length(struct slice text, size_t from)
 {
-    size_t len = 0;
-    for (size_t i = 0; i < text.len; i++)
-        len += is_unreserved((unsigned char)text.data[i]) ? 1 : 3;
-    return len;
+    size_t at = from;
+    while (at < text.len && is_unreserved((unsigned char)text.data[at]))
+        at++;
+    return at - from;
 }
 
 /* Each byte is itself or %XX; nothing a value holds can end it. */
 static void add_encoded(struct buf *out, struct slice text)
 {
-    char *place = text.len == 0 ? NULL : buf_reserve(out, encoded_len(text));
-    if (place == NULL)
-        return;
-    size_t len = 0;
-    for (size_t i = 0; i < text.len; i++) {
-        const unsigned char c = (unsigned char)text.data[i];
-        if (is_unreserved(c)) {
-            place[len++] = (char)c;
-        } else {
-            place[len++] = '%';
-            place[len++] = "0123456789ABCDEF"[c >> 4];
-            place[len++] = "0123456789ABCDEF"[c & 15];
-        }
+    static const char hex[] = "0123456789ABCDEF";
+    for (size_t at = 0; at < text.len; at++) {
+        const size_t plain = unreserved_length(text, at);
+        buf_add(out, (struct slice){.data = text.data + at, .len = plain});
+        at += plain;
+        if (at == text.len)
+            return;
+        const unsigned char c = (unsigned char)text.data[at];
+        const char escape[] = {'%', hex[c >> 4], hex[c & 15]};
+        buf_add(out, (struct slice){.data = escape, .len = sizeof(escape)});
     }
-    buf_commit(out, len);
 }
 
 static void add_pair(struct buf *out, struct slice name, struct slice value)
