@@ -1,6 +1,8 @@
 #include "base/assert.h"
 #include "http/http_private.h"
 
+#include <signal.h>
+
 /* Expiry and flushing are due before the loop may sleep, also when they were asked for by somebody
  * else's prepare callback, which runs after ours: an idle handle makes the next poll return at once. */
 static void on_idle(uv_idle_t *idle)
@@ -20,18 +22,27 @@ static void keep_awake(struct http_server *server)
 
 bool http_clock_is_late(struct http_server *server)
 {
-    const uint64_t now_ms = uv_now(server->loop);
     const uint64_t now_ns = uv_hrtime();
-    if (server->turn_ms != now_ms) {
-        server->turn_ms = now_ms;
+    if (server->turn_ns == 0)
         server->turn_ns = now_ns;
-    }
-    return now_ns - server->turn_ns > HTTP_TURN_NS;
+    server->is_late = now_ns - server->turn_ns > HTTP_TURN_NS;
+    return server->is_late;
+}
+
+/* The next poll, or the end of the turn, has its whole time before it. The loop's own clock cannot tell turns apart:
+ * one poll reads it again for every 1024 sockets. */
+static void begin_turn(struct http_server *server)
+{
+    server->turn_ns = 0;
+    server->turn_reads = 0;
+    server->turn_deferred = 0;
+    server->is_late = false;
 }
 
 static void on_prepare(uv_prepare_t *prepare)
 {
     struct http_server *server = CONTAINER_OF(prepare, struct http_server, prepare);
+    begin_turn(server);
     /* Those that become dirty meanwhile wait for the next turn, so that this one ends; so do, in their order, those
      * for whom there is no time left. */
     struct list now;
@@ -47,8 +58,7 @@ static void on_prepare(uv_prepare_t *prepare)
     }
     list_splice(&now, &server->dirty);
     list_splice(&server->dirty, &now);
-    if (list_is_empty(&server->dirty))
-        (void)uv_prepare_stop(prepare);
+    begin_turn(server);
     keep_awake(server);
 }
 
@@ -57,8 +67,6 @@ void http_clock_touch(struct http_conn *conn)
     struct http_server *server = conn->server;
     if (!list_is_empty(&conn->dirty) || conn->is_closing)
         return;
-    if (list_is_empty(&server->dirty))
-        (void)uv_prepare_start(&server->prepare, on_prepare);
     list_append(&server->dirty, &conn->dirty);
     keep_awake(server);
 }
@@ -96,36 +104,63 @@ static void expire(struct http_conn *conn, enum http_due kind)
 }
 
 static void arm(struct http_server *server);
+static void end_crowd(struct http_server *server);
+
+/* Draining closes whoever is idle, however short. */
+static bool is_due(const struct http_server *server, const struct http_conn *conn)
+{
+    return conn->due_ms <= uv_now(server->loop) ||
+           (server->is_draining && conn->due_kind == HTTP_DUE_IDLE);
+}
+
+/* False when there was nobody. */
+static bool expire_first(struct http_server *server, enum http_due kind)
+{
+    struct list *first = list_first(&server->due[kind].conns);
+    if (first == NULL)
+        return false;
+    struct http_conn *conn = CONTAINER_OF(first, struct http_conn, due);
+    if (!is_due(server, conn))
+        return false;
+    http_clock_clear(conn);
+    /* It has sent something that nobody had the time to read. */
+    if (conn->is_deferred)
+        http_clock_set(conn, kind);
+    else
+        expire(conn, kind);
+    return true;
+}
 
 /* After the poll and not in the timer's callback: after a long stall (a stopped process, a paused
  * machine) the bytes that were waiting in the sockets are read before anybody is called late. */
 static void on_check(uv_check_t *check)
 {
     struct http_server *server = CONTAINER_OF(check, struct http_server, check);
-    const uint64_t now_ms = uv_now(server->loop);
-    for (int kind = 0; kind < HTTP_DUE_COUNT; kind++) {
-        struct list *conns = &server->due[kind].conns;
-        while (!list_is_empty(conns)) {
-            struct http_conn *conn = CONTAINER_OF(list_first(conns), struct http_conn, due);
-            if (conn->due_ms > now_ms)
-                break;
-            http_clock_clear(conn);
-            expire(conn, (enum http_due)kind);
-        }
-    }
+    int left = HTTP_TURN_EXPIRED;
+    for (int kind = 0; kind < HTTP_DUE_COUNT; kind++)
+        while (left > 0 && expire_first(server, (enum http_due)kind))
+            left--;
+    end_crowd(server);
+    if (left == 0)
+        return; /* The others in the next turns. */
     server->is_expiring = false;
     (void)uv_check_stop(check);
     keep_awake(server);
     arm(server);
 }
 
+void http_clock_expire(struct http_server *server)
+{
+    server->is_expiring = true;
+    (void)uv_check_start(&server->check, on_check);
+    keep_awake(server);
+}
+
 static void on_timer(uv_timer_t *timer)
 {
     struct http_server *server = CONTAINER_OF(timer, struct http_server, timer);
     server->timer_due_ms = UINT64_MAX;
-    server->is_expiring = true;
-    (void)uv_check_start(&server->check, on_check);
-    keep_awake(server);
+    http_clock_expire(server);
 }
 
 static void arm_for(struct http_server *server, uint64_t due_ms)
@@ -137,8 +172,24 @@ static void arm_for(struct http_server *server, uint64_t due_ms)
     (void)uv_timer_start(&server->timer, on_timer, due_ms > now_ms ? due_ms - now_ms : 0, 0);
 }
 
+void http_clock_set_crowd(struct http_server *server, uint64_t due_ms)
+{
+    server->crowd_due_ms = due_ms;
+    arm_for(server, due_ms);
+}
+
+/* An end of patience may also come to nothing: then it is set anew. */
+static void end_crowd(struct http_server *server)
+{
+    if (server->crowd_due_ms > uv_now(server->loop))
+        return;
+    server->crowd_due_ms = UINT64_MAX;
+    http_listen_resume(server);
+}
+
 static void arm(struct http_server *server)
 {
+    arm_for(server, server->crowd_due_ms);
     for (int kind = 0; kind < HTTP_DUE_COUNT; kind++) {
         struct list *first = list_first(&server->due[kind].conns);
         if (first != NULL)
@@ -172,6 +223,20 @@ void http_clock_set(struct http_conn *conn, enum http_due kind)
     arm_for(server, conn->due_ms);
 }
 
+static void on_cut(uv_signal_t *cut, int number)
+{
+    (void)cut;
+    (void)number;
+}
+
+/* libuv asks up to 48 times within one turn for 1024 sockets that are ready, and some of them again and again. Only a
+ * signal makes it go on with the turn; SIGURG means nothing to anybody else. */
+void http_clock_cut(struct http_server *server)
+{
+    if (!server->is_closing && uv_signal_start(&server->cut, on_cut, SIGURG) == 0)
+        (void)raise(SIGURG);
+}
+
 void http_clock_open(struct http_server *server)
 {
     const struct http_options *options = &server->options;
@@ -187,20 +252,23 @@ void http_clock_open(struct http_server *server)
     }
     list_init(&server->dirty);
     server->timer_due_ms = UINT64_MAX;
+    server->crowd_due_ms = UINT64_MAX;
+    list_init(&server->beyond);
     (void)uv_timer_init(server->loop, &server->timer);
     (void)uv_prepare_init(server->loop, &server->prepare);
     (void)uv_check_init(server->loop, &server->check);
     (void)uv_idle_init(server->loop, &server->idle);
+    (void)uv_signal_init(server->loop, &server->cut);
     uv_handle_t *const handles[] = {
-        (uv_handle_t *)&server->timer,
-        (uv_handle_t *)&server->prepare,
-        (uv_handle_t *)&server->check,
-        (uv_handle_t *)&server->idle,
+        (uv_handle_t *)&server->timer, (uv_handle_t *)&server->prepare,
+        (uv_handle_t *)&server->check, (uv_handle_t *)&server->idle,
+        (uv_handle_t *)&server->cut,
     };
     for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++) {
         handles[i]->data = server;
         uv_unref(handles[i]);
     }
+    (void)uv_prepare_start(&server->prepare, on_prepare);
 }
 
 void http_clock_close(struct http_server *server, uv_close_cb on_closed)
@@ -209,4 +277,5 @@ void http_clock_close(struct http_server *server, uv_close_cb on_closed)
     uv_close((uv_handle_t *)&server->prepare, on_closed);
     uv_close((uv_handle_t *)&server->check, on_closed);
     uv_close((uv_handle_t *)&server->idle, on_closed);
+    uv_close((uv_handle_t *)&server->cut, on_closed);
 }

@@ -4,6 +4,30 @@
 
 #include <sys/socket.h>
 
+/* Thousands of sockets may be ready in one poll: those that it has no time for are read in a later turn. */
+static bool is_late(struct http_server *server)
+{
+    return server->is_late ||
+           (++server->turn_reads % HTTP_TURN_READS == 0 && http_clock_is_late(server));
+}
+
+/* It gets in line with the others that wait for their turn, and out of the poll: else those that libuv asks first would
+ * be served first in every turn. In a great crowd it asks whoever was not reached last time. */
+static void defer(struct http_conn *conn)
+{
+    struct http_server *server = conn->server;
+    conn->is_deferred = true;
+    server->turn_deferred++;
+    if (server->turn_deferred > HTTP_TURN_DEFERRED) {
+        if (server->turn_deferred == HTTP_TURN_DEFERRED + 1)
+            http_clock_cut(server);
+        return;
+    }
+    (void)uv_read_stop(&conn->uv.stream);
+    conn->is_reading = false;
+    http_clock_touch(conn);
+}
+
 /* libuv reads up to 32 times from one socket before it looks at the next, which may be 2 MiB of somebody
  * who sends without end. Without a buffer for the second it goes on at once, and comes back in the next turn. */
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *bytes)
@@ -16,7 +40,7 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *bytes)
     const struct http_input *input = conn->input;
     const bool is_plain_body = input != NULL && http_parse_is_started(&input->parse) &&
                                input->parse.phase == HTTP_PHASE_LENGTH;
-    if (!had_its_turn)
+    if (!had_its_turn && !is_late(server))
         *bytes =
             uv_buf_init(server->read_bytes, is_plain_body ? HTTP_READ_BYTES : HTTP_PARSE_BYTES);
 }
@@ -48,8 +72,14 @@ static void judge(struct http_conn *conn, const char *bytes, size_t len)
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
 {
     struct http_conn *conn = CONTAINER_OF(stream, struct http_conn, uv.stream);
-    if (count == 0 || count == UV_ENOBUFS)
+    if (count == 0)
         return;
+    if (count == UV_ENOBUFS) {
+        if (conn->server->is_late)
+            defer(conn);
+        return;
+    }
+    conn->is_deferred = false;
     if (count == UV_EOF) {
         on_end(conn);
         return;
@@ -95,6 +125,10 @@ void http_conn_accept(struct http_listener *listener, bool is_reserve)
     list_init(&conn->due);
     list_init(&conn->dirty);
     list_init(&conn->unsent);
+    list_init(&conn->beyond);
+    conn->since_ms = uv_now(server->loop);
+    if (is_reserve)
+        list_append(&server->beyond, &conn->beyond);
     int err = conn->is_unix ? uv_pipe_init(server->loop, &conn->uv.pipe, 0)
                             : uv_tcp_init(server->loop, &conn->uv.tcp);
     ASSERT(err == 0);
@@ -126,6 +160,7 @@ void http_conn_close(struct http_conn *conn)
         conn->server->filled_by = NULL;
     http_clock_clear(conn);
     list_unlink(&conn->dirty);
+    list_unlink(&conn->beyond);
     /* The descriptor goes at once, the memory with on_closed: callers may still be looking at it. What was
      * to be sent goes at once, too: one turn of the loop may close thousands. */
     uv_close(&conn->uv.handle, on_closed);
@@ -232,6 +267,7 @@ static bool wants_reading(const struct http_conn *conn)
 static void settle_reading(struct http_conn *conn)
 {
     const bool is_wanted = wants_reading(conn);
+    conn->is_deferred = conn->is_deferred && is_wanted;
     if (is_wanted == conn->is_reading)
         return;
     conn->is_reading = is_wanted;

@@ -27,7 +27,10 @@ static void accept_or_pause(struct http_listener *listener)
     const bool has_memory = server->conns.used < server->conns.capacity;
     const bool has_room =
         has_memory && (server->cap_used < server->cap || http_reserve_make_room(server));
-    listener->has_pending = !has_memory || (!has_room && server->reserve_used >= server->reserve);
+    const bool has_reserve =
+        has_memory && !has_room && server->reserve > 0 &&
+        (server->reserve_used < server->reserve || http_reserve_push_out(server));
+    listener->has_pending = !has_room && !has_reserve;
     if (!listener->has_pending)
         http_conn_accept(listener, !has_room);
 }

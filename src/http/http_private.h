@@ -37,6 +37,14 @@
 /* And all connections' within one turn of the loop: whoever comes later waits in line for the next. A request that has
  * begun is finished, so that the largest counts on top. */
 #define HTTP_TURN_NS UINT64_C(3000000)
+/* The clock is looked at for every so many reads: a connection that hung up costs up to 15 us. */
+#define HTTP_TURN_READS 8
+/* Connections that are taken out of the poll and put in line when it has taken long enough, which costs 2 us each.
+ * More of them mean that it goes through thousands, and then it is cut short. */
+#define HTTP_TURN_DEFERRED 256
+/* Deadlines that pass together, after a standstill or because callers came together, are seen to at this pace: a
+ * refusal takes up to 20 us. */
+#define HTTP_TURN_EXPIRED 64
 /* Connections with unsent replies, sorted by how much that is: below 8 KiB, 16 KiB, ..., and the rest. */
 #define HTTP_UNSENT_RANKS 12
 /* A peer that shut its sending side (nc, some HTTP/1.0 clients) may still be reading, but so looks one that
@@ -121,6 +129,8 @@ struct http_conn {
     struct http_input *input;   /* owned, may be NULL */
     struct http_outbox *outbox; /* owned, may be NULL */
     size_t held_bytes;          /* of finished replies waiting for their turn */
+    struct list beyond;         /* in http_server.beyond while it is one beyond the cap */
+    uint64_t since_ms;          /* and since when */
     struct list unsent;         /* in http_server.unsent[] while it has unsent replies */
     size_t unsent_counted;      /* its share of http_server.unsent_bytes */
     uint16_t waiting;           /* exchanges in the list */
@@ -140,6 +150,7 @@ struct http_conn {
     bool is_lingering : 1;
     bool is_closing : 1;
     bool is_yielding : 1; /* more requests are at hand, but others have their turn first */
+    bool is_deferred : 1; /* it has bytes to read, but there was no time for them yet */
     bool is_doomed : 1;   /* broke a limit inside http_reply: closed at the end of the turn */
     bool is_peer_known : 1;
     bool is_peer_trusted : 1;
@@ -177,6 +188,9 @@ struct http_server {
     struct slab conns;
     uint32_t cap, reserve;           /* connections that may be open, and those beyond */
     uint32_t cap_used, reserve_used; /* without those that are closing */
+    struct list beyond;              /* connections beyond the cap, the oldest first */
+    uint64_t
+        crowd_due_ms; /* when one of them gives way to somebody who waits; UINT64_MAX: nobody does */
     struct list listeners;
     struct list dirty; /* connections that the end of the turn looks at */
     struct list spare; /* owned; exchanges to use again */
@@ -185,6 +199,7 @@ struct http_server {
     uv_timer_t timer;      /* to the earliest deadline */
     uv_prepare_t prepare;  /* the end of a turn: writes what it gathered */
     uv_check_t check;      /* after the poll: expiry, when input that was waiting has been read */
+    uv_signal_t cut;       /* ends a poll that goes on and on */
     uv_idle_t idle;        /* keeps the loop from sleeping while the two above are due */
     uint64_t timer_due_ms; /* UINT64_MAX when not armed */
     bool is_expiring;
@@ -194,9 +209,12 @@ struct http_server {
     void (*on_closed)(void *context);
     void *closed_context;
 
-    uint64_t turn_ms; /* the loop's clock in this turn, */
-    uint64_t turn_ns; /* and when its first bytes were worked off */
-    uint32_t taken;   /* requests of the connection that is being worked off */
+    uint64_t
+        turn_ns; /* when the first bytes of this poll, or of this turn's end, were worked off; 0: not yet */
+    uint32_t turn_deferred; /* connections that have to wait for a later turn with their bytes */
+    uint32_t turn_reads;    /* since then */
+    bool is_late;           /* and when it was last asked that was too long ago */
+    uint32_t taken;         /* requests of the connection that is being worked off */
 
     struct http_conn *gathering;       /* whose input is being worked off; its replies go to out */
     const struct http_conn *filled_by; /* whose last read took all it could; may be NULL */
@@ -237,6 +255,10 @@ void http_conn_settle(struct http_conn *conn);
 
 /* Closes an idle connection in favour of a new one; false when there is none to close. */
 bool http_reserve_make_room(struct http_server *server);
+
+/* Closes a connection beyond the cap in favour of a new one; false when none has been silent for long enough, and then
+ * listening goes on as soon as one has. */
+bool http_reserve_push_out(struct http_server *server);
 
 enum http_reserve_verdict { HTTP_RESERVE_UNSURE, HTTP_RESERVE_MINE, HTTP_RESERVE_OTHER };
 
@@ -305,8 +327,14 @@ void http_clock_open(struct http_server *server);
 void http_clock_close(struct http_server *server, uv_close_cb on_closed);
 void http_clock_set(struct http_conn *conn, enum http_due kind);
 void http_clock_clear(struct http_conn *conn);
+/* Wakes the listeners that pause for the reserve. */
+void http_clock_set_crowd(struct http_server *server, uint64_t due_ms);
 /* The connection is looked at before the loop sleeps. */
 void http_clock_touch(struct http_conn *conn);
+/* Looks for passed deadlines in this turn and the next ones. */
+void http_clock_expire(struct http_server *server);
+/* Ends the poll that is under way. */
+void http_clock_cut(struct http_server *server);
 /* Was this turn of the loop long enough? */
 bool http_clock_is_late(struct http_server *server);
 

@@ -65,7 +65,7 @@ struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_op
     buf_init(&server->out, SIZE_MAX / 4);
     http_clock_open(server);
     http_unsent_open(server);
-    server->handles = 4;
+    server->handles = 5;
     /* A peer that hangs up while we write must be an error code, not the end of the process. */
     (void)signal(SIGPIPE, SIG_IGN);
     return server;
@@ -75,11 +75,7 @@ void http_server_drain(struct http_server *server)
 {
     server->is_draining = true;
     http_listen_close(server);
-    LIST_FOR_EACH_SAFE(link, &server->due[HTTP_DUE_IDLE].conns) {
-        struct http_conn *conn = CONTAINER_OF(link, struct http_conn, due);
-        if (conn != server->gathering)
-            http_conn_close(conn);
-    }
+    http_clock_expire(server);
 }
 
 void http_server_count_closed(struct http_server *server)

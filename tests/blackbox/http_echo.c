@@ -2,7 +2,8 @@
  *
  * /plain answers "ok"; /echo tells what reached the handler; /big/N answers N bytes; /hold/NAME waits
  * until somebody asks /release/NAME; /later/MS answers by itself after that time, /prepared just before
- * the loop sleeps; /close answers and closes; /stats counts; /drain does that; /quit answers and ends;
+ * the loop sleeps; /close answers and closes; /stats counts, and says what the
+ * longest turn of the loop took since it was asked last; /drain does that; /quit answers and ends;
  * /abort closes the server at once, inside its handler. */
 #include "base/assert.h"
 #include "config/config.h"
@@ -13,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 #include <uv.h>
 
 #define HELD_MAX 200000
@@ -29,7 +31,10 @@ struct echo {
     uv_signal_t term;
     uv_timer_t tick;
     uv_prepare_t prepare;
-    caller_id prepared; /* answered by prepare; 0 when nobody */
+    uv_prepare_t turn;
+    uint64_t turn_ns, closed; /* as of the last turn's end: processor time, connections closed */
+    uint64_t longest_ns, most_closed; /* of one turn */
+    caller_id prepared;               /* answered by prepare; 0 when nobody */
     struct http_server *server;
     struct held held[HELD_MAX];
     size_t held_used;
@@ -129,6 +134,24 @@ static void on_prepare(uv_prepare_t *prepare)
     answer(echo.prepared, 200, SLICE_OF("prepared"), false);
 }
 
+/* Before the loop sleeps: processor time, since others may have the processor meanwhile. */
+static void on_turn(uv_prepare_t *turn)
+{
+    (void)turn;
+    struct timespec time;
+    struct http_counters c;
+    (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+    http_counters(echo.server, &c);
+    const uint64_t now_ns = (uint64_t)time.tv_sec * 1000000000 + (uint64_t)time.tv_nsec;
+    const uint64_t closed = c.accepted - c.open;
+    if (now_ns - echo.turn_ns > echo.longest_ns)
+        echo.longest_ns = now_ns - echo.turn_ns;
+    if (closed - echo.closed > echo.most_closed)
+        echo.most_closed = closed - echo.closed;
+    echo.turn_ns = now_ns;
+    echo.closed = closed;
+}
+
 static void add_field(const char *name, struct slice value)
 {
     if (slice_is_given(value))
@@ -163,14 +186,18 @@ static void tell_stats(const struct http_request *request)
              "{\"seen\":%llu,\"gone\":%llu,\"waiting\":%llu,\"accepted\":%llu,\"requests\":%llu,"
              "\"bad_requests\":%llu,\"timeouts\":%llu,\"bytes_in\":%llu,\"bytes_out\":%llu,"
              "\"refused\":%llu,\"unread\":%llu,\"unsent_bytes\":%llu,\"crowded\":%llu,"
-             "\"partial_bytes\":%llu,\"open\":%u,\"idle\":%u}",
+             "\"partial_bytes\":%llu,\"open\":%u,\"idle\":%u,\"turn_us\":%llu,"
+             "\"turn_closed\":%llu}",
              (unsigned long long)echo.seen, (unsigned long long)echo.gone,
              (unsigned long long)echo.waiting, (unsigned long long)c.accepted,
              (unsigned long long)c.requests, (unsigned long long)c.bad_requests,
              (unsigned long long)c.timeouts, (unsigned long long)c.bytes_in,
              (unsigned long long)c.bytes_out, (unsigned long long)c.refused,
              (unsigned long long)c.unread, (unsigned long long)c.unsent_bytes,
-             (unsigned long long)c.crowded, (unsigned long long)c.partial_bytes, c.open, c.idle);
+             (unsigned long long)c.crowded, (unsigned long long)c.partial_bytes, c.open, c.idle,
+             (unsigned long long)echo.longest_ns / 1000, (unsigned long long)echo.most_closed);
+    echo.longest_ns = echo.most_closed = 0;
+    (void)uv_prepare_start(&echo.turn, on_turn); /* Not before anybody asks: it is a system call. */
     answer(request->caller, 200, buf_slice(&echo.body), false);
 }
 
@@ -180,6 +207,7 @@ static void on_closed(void *context)
     uv_close((uv_handle_t *)&echo.term, NULL);
     uv_close((uv_handle_t *)&echo.tick, NULL);
     uv_close((uv_handle_t *)&echo.prepare, NULL);
+    uv_close((uv_handle_t *)&echo.turn, NULL);
 }
 
 static void on_term(uv_signal_t *handle, int number)
@@ -291,7 +319,7 @@ static bool set_option(struct http_options *options, const char *name, char *val
         {"header-bytes", &options->header_bytes},   {"url-bytes", &options->url_bytes},
         {"header-ms", &options->header_timeout_ms}, {"body-ms", &options->body_timeout_ms},
         {"write-ms", &options->write_timeout_ms},   {"idle-ms", &options->idle_timeout_ms},
-        {"pipeline", &options->pipeline},
+        {"pipeline", &options->pipeline},           {"reserve", &options->reserve},
     };
     for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
         if (strcmp(numbers[i].name, name) == 0) {
@@ -338,6 +366,7 @@ int main(int argc, char **argv)
         .partial_bytes = 64 * 1024 * 1024,
         .unsent_bytes = 64 * 1024 * 1024,
         .pipeline = 8,
+        .reserve_path = SLICE_OF("/plain"),
         .trusted_proxies = echo.trusted,
     };
     int first = 1;
@@ -355,6 +384,8 @@ int main(int argc, char **argv)
     echo.server =
         http_server_new(&echo.loop, &options,
                         &(struct http_handlers){.on_request = on_request, .on_gone = on_gone});
+    (void)uv_prepare_init(&echo.loop, &echo.turn);
+    uv_unref((uv_handle_t *)&echo.turn);
     for (int i = first; i < argc; i++)
         listen_on(argv[i]);
     (void)uv_run(&echo.loop, UV_RUN_DEFAULT);

@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 """The vendor's callbacks: genuine, early, late, repeated, lost and forged ones. (TAP)"""
+import collections
 import hashlib
 import json
+import selectors
+import socket
 import struct
+import threading
 import time
 
 from gateway import PAGE, World, rewrite, together
-from harness import Raw, check, equal, get, http_request, multipart, post_form, run, test, wait_until
+from harness import Raw, allow_files, check, equal, get, http_request, multipart, post_form, run, test, wait_until
 from store_world import StoreWorld, WallClock
 
 # So patient that a poll in these tests proves that something went wrong, unless a test asks for it.
@@ -279,6 +283,79 @@ def beyond_the_cap_everybody_else_is_told_so_at_once():
         world.sim.solve()
         for connection in (*silent, *workers):
             connection.close()
+
+
+class Strangers(threading.Thread):
+    """So many connections that go no further than their opening, each opened again as soon as it is closed."""
+
+    def __init__(self, port, count, opening):
+        super().__init__(daemon=True)
+        self.address = ("127.0.0.1", port)
+        self.count, self.opening = count, opening
+        self.selector = selectors.DefaultSelector()
+        self.half_closed = collections.deque()  # they do not hang up when they are asked to
+        self.opened = 0
+        self.is_over = False
+
+    def open(self):
+        one = socket.create_connection(self.address)
+        one.sendall(self.opening)
+        self.selector.register(one, selectors.EVENT_READ)
+        self.opened += 1
+
+    def hear(self, one):
+        try:
+            if one.recv(4096):
+                return
+        except OSError:
+            pass
+        self.selector.unregister(one)
+        self.half_closed.append(one)
+        if len(self.half_closed) > 300:
+            self.half_closed.popleft().close()
+        self.open()
+
+    def run(self):
+        for _ in range(self.count):
+            self.open()
+        while not self.is_over:
+            for key, _ in self.selector.select(0.02):
+                self.hear(key.fileobj)
+        for one in [key.fileobj for key in self.selector.get_map().values()] + list(self.half_closed):
+            one.close()
+
+    def __enter__(self):
+        self.start()
+        wait_until(lambda: self.opened >= self.count, "the strangers")
+        return self
+
+    def __exit__(self, *_):
+        self.is_over = True
+        self.join()
+
+
+@test
+def a_callback_gets_in_while_a_thousand_strangers_take_its_places():
+    allow_files(2500)
+    host = "Host: localhost\r\n"
+    for opening in ("", "GET /pingback/x HTTP/1.1\r\n", f"POST /pingback/x HTTP/1.1\r\n{host}Content-Length: 100\r\n\r\n",
+                    f"GET /other HTTP/1.1\r\n{host}\r\n"):
+        # So many that the reserve is as large as it gets: it is a quarter of all at most.
+        limits = {**PATIENT, "limits": {"connections": 200}}
+        with World(limits, sim=("--solve-time", "10m"), callbacks=True) as world:
+            workers = fill(world, 200)
+            with Strangers(world.port, 1000, opening.encode()):
+                times = []
+                for _ in range(3):
+                    started = time.monotonic()
+                    equal(get(world.url + "/pingback/forged").status, 404)
+                    times.append(time.monotonic() - started)
+                print(f"# {opening[:20]!r}: {' '.join(f'{each:.2f}' for each in times)} s")
+                check(sorted(times)[1] < 4, f"callbacks took {times} s among strangers who say {opening!r}")
+                world.sim.solve()
+                for worker in workers:
+                    equal(worker.reply().status, 200, "a worker's answer")
+                    worker.close()
 
 
 @test

@@ -9,7 +9,7 @@ import subprocess
 import tempfile
 import time
 
-from harness import TIMEOUT, Skip, check, equal, run, test, wait_until
+from harness import TIMEOUT, Skip, allow_files, check, equal, run, test, wait_until
 
 from http_wire import Echo, fields, request
 
@@ -354,6 +354,71 @@ def input_that_waited_during_a_stall_is_read_before_anybody_is_late():
 
 
 # --- turns ------------------------------------------------------------------------------------------
+
+
+def crowd(echo, count, opening=b""):
+    """So many connections, accepted and their bytes read."""
+    sockets = []
+    for _ in range(count):
+        one = socket.create_connection(("127.0.0.1", echo.port))
+        one.sendall(opening)
+        sockets.append(one)
+    echo.until(lambda stats: stats["accepted"] >= count and stats["bytes_in"] >= count * len(opening), "all accepted")
+    echo.stats()  # the longest turn counts from here
+    return sockets
+
+
+def stop_for(echo, seconds, action=lambda: None):
+    echo.process.send_signal(signal.SIGSTOP)
+    action()
+    time.sleep(seconds)
+    echo.process.send_signal(signal.SIGCONT)
+
+
+@test
+def connections_that_expire_together_are_closed_over_several_turns():
+    count = 700
+    for opening, options in ((b"", {"idle_ms": 3000}), (b"GET / HTTP/1.1\r\n", {"header_ms": 3000}),
+                             (request("/", "Content-Length: 9\r\n", "POST"), {"body_ms": 3000})):
+        with Echo(**options) as echo:
+            sockets = crowd(echo, count, opening)
+            stop_for(echo, 3.2)
+            stats = echo.stats()
+            longest = stats["turn_closed"]
+            while stats["open"] > 1:
+                stats = echo.stats()
+                longest = max(longest, stats["turn_closed"])
+            check(1 <= longest <= 65, f"{longest} of {count} were closed in one turn after {opening}")
+            for one in sockets:
+                one.close()
+
+
+@test
+def connections_that_hang_up_together_are_closed_over_several_turns():
+    count = 3000
+    allow_files(count + 200)
+    with Echo() as echo:
+        sockets = crowd(echo, count)
+        stop_for(echo, 0.2, lambda: [one.close() for one in sockets])
+        stats = echo.stats()
+        longest = stats["turn_closed"]
+        while stats["open"] > 1:
+            stats = echo.stats()
+            longest = max(longest, stats["turn_closed"])
+        check(1 <= longest < count / 3, f"{longest} of {count} were closed in one turn")
+
+
+@test
+def requests_that_come_together_are_all_answered():
+    count = 3000
+    allow_files(count + 200)
+    with Echo() as echo:
+        sockets = crowd(echo, count)
+        stop_for(echo, 0, lambda: [one.sendall(request("/plain")) for one in sockets])
+        for one in sockets:
+            one.settimeout(TIMEOUT)
+            check(b"200 OK" in one.recv(4096))
+            one.close()
 
 
 @test

@@ -4,7 +4,6 @@ import json
 import os
 import pathlib
 import re
-import resource
 import subprocess
 import sys
 import threading
@@ -15,7 +14,7 @@ sys.path.insert(0, str(HERE.parent / "blackbox"))
 
 from gateway import PAGE, World, merge  # noqa: E402
 import harness  # noqa: E402
-from harness import KEY, Gate, check, get, wait_until  # noqa: E402
+from harness import KEY, Gate, allow_files, check, get, wait_until  # noqa: E402
 
 # How long each attack lasts; a soak sets more.
 SECONDS = float(os.environ.get("CHAOS_SECONDS", "3"))
@@ -63,12 +62,6 @@ def is_sanitized():
 def sanitizer_options():
     """Freed memory is kept a while by a sanitizer: little of it, so that growth can be seen."""
     return {"ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":quarantine_size_mb=4"}
-
-
-def allow_files(count):
-    """This process plays thousands of clients."""
-    _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (min(count, hard), hard))
 
 
 class Memory:
