@@ -1,4 +1,4 @@
-"""Real reverse proxies with the files of contrib: what test_proxy.py and the client tests start."""
+"""Real reverse proxies, with the files of contrib or a file of the test's own."""
 import http.client
 import os
 import shutil
@@ -13,8 +13,8 @@ from harness import TIMEOUT, Program, Response, Skip, check, wait_until
 HOST = "gate.example.com"
 CONTRIB = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..", "contrib")
 
-# An nginx of one's own, with another site on the same port, and its own logs as talkative as they get.
-AROUND = """
+# An nginx that keeps everything in a folder of its own; its logs are as talkative as they get.
+NGINX = """
 {user}
 daemon off;
 pid {folder}/nginx.pid;
@@ -27,15 +27,20 @@ http {{
     fastcgi_temp_path {folder}/fastcgi;
     uwsgi_temp_path {folder}/uwsgi;
     scgi_temp_path {folder}/scgi;
+    ssl_certificate {folder}/cert.pem;
+    ssl_certificate_key {folder}/key.pem;
+{sites}
+}}
+"""
+
+# The file of contrib beside another site on the same port.
+CONTRIB_SITES = """
     server {{
         listen 127.0.0.1:{port} ssl default_server;
         server_name other.example.com;
-        ssl_certificate {folder}/cert.pem;
-        ssl_certificate_key {folder}/key.pem;
         return 200 other;
     }}
     include {folder}/solvegate.conf;
-}}
 """
 
 
@@ -43,6 +48,15 @@ def program(name):
     path = shutil.which(name, path=os.environ.get("PATH", "") + ":/usr/sbin")
     if not path:
         raise Skip(f"{name} is not installed")
+    return path
+
+
+def certificate(folder, host="localhost"):
+    """Makes cert.pem and key.pem there, for this name and for 127.0.0.1; returns the path of the former."""
+    path = os.path.join(folder, "cert.pem")
+    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
+                    "-keyout", os.path.join(folder, "key.pem"), "-out", path, "-days", "2", "-subj", f"/CN={host}",
+                    "-addext", f"subjectAltName=DNS:{host},IP:127.0.0.1"], check=True, capture_output=True)
     return path
 
 
@@ -65,7 +79,7 @@ def substitute(path, pairs):
 
 
 class Proxy(Program):
-    """A real reverse proxy with our file; its upstream is a port of this machine, or what else the proxy understands."""
+    """A real reverse proxy; its upstream is a port of this machine, or what else the proxy understands."""
 
     host = HOST
 
@@ -77,10 +91,7 @@ class Proxy(Program):
     def __enter__(self):
         self._kept = tempfile.TemporaryDirectory()
         self.folder = self._kept.name
-        self.certificate = os.path.join(self.folder, "cert.pem")
-        subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes",
-                        "-keyout", os.path.join(self.folder, "key.pem"), "-out", self.certificate, "-days", "2",
-                        "-subj", f"/CN={self.host}", "-addext", f"subjectAltName=DNS:{self.host}"], check=True, capture_output=True)
+        self.certificate = certificate(self.folder, self.host)
         return self.start()
 
     def __exit__(self, *error):
@@ -157,7 +168,25 @@ class Proxy(Program):
                   f"{secret[:40]} was written down: {written[-3000:]}")
 
 
-class Nginx(Proxy):
+class NginxOf(Proxy):
+    """An nginx with these sites: the text of its http block, in which {folder}, {port} and {upstream} are replaced."""
+
+    sites = None
+
+    def command(self):
+        values = {"folder": self.folder, "port": self.port, "upstream": self.upstream}
+        user = "user root;" if os.geteuid() == 0 else ""
+        main = self.write("nginx.conf", NGINX.format(user=user, sites=self.sites.format(**values), **values))
+        return [program("nginx"), "-p", self.folder, "-e", os.path.join(self.folder, "start.log"), "-c", main]
+
+    def access_log(self, name="main-access.log"):
+        """Call it after stop(): a line is written after its reply was sent."""
+        with open(os.path.join(self.folder, name), encoding="utf-8") as file:
+            return file.read().splitlines()
+
+
+class Nginx(NginxOf):
+    sites = CONTRIB_SITES
     file = "nginx.conf"
     name = HOST  # as the file has it
 
@@ -170,13 +199,10 @@ class Nginx(Proxy):
             (f"/etc/letsencrypt/live/{self.name}/privkey.pem", os.path.join(self.folder, "key.pem")),
             (f"server_name {self.name};", f"server_name {self.host};"),
             ("/var/log/nginx/", self.folder + "/")]))
-        user = "user root;" if os.geteuid() == 0 else ""
-        main = self.write("nginx.conf", AROUND.format(folder=self.folder, port=self.port, user=user))
-        return [program("nginx"), "-p", self.folder, "-e", os.path.join(self.folder, "start.log"), "-c", main]
+        return super().command()
 
-    def access_log(self):
-        with open(os.path.join(self.folder, "solvegate-access.log"), encoding="utf-8") as file:
-            return file.read().splitlines()
+    def access_log(self, name="solvegate-access.log"):
+        return super().access_log(name)
 
 
 class Workers(Nginx):

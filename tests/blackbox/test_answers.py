@@ -4,7 +4,7 @@ import base64
 import json
 
 from gateway import PAGE, World
-from harness import KEY, check, contains, equal, get, run, test, wait_until
+from harness import KEY, Raw, check, contains, equal, get, run, test, wait_until
 from vendor_world import letters, problem, strike
 
 LARGEST = 64 * 1024
@@ -299,6 +299,47 @@ def what_a_callback_brought_survives_a_kill_before_the_poll_and_is_given_when_th
         check(world.result_text(task).startswith("OK|SIM_"), "the text at least")
         world.sim.set_faults({})
         equal(world.paid(), 1, "paid")
+
+
+# --- answers that stay whole ----------------------------------------------------------------------
+
+
+def raw_post(port, path, body, headers=""):
+    with Raw(port) as connection:
+        head = f"POST {path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: {len(body)}\r\n{headers}\r\n"
+        connection.send(head.encode() + body)
+        return connection.reply()
+
+
+@test
+def too_many_ids_are_a_mistake_instead_of_a_short_answer():
+    with World() as world:
+        task = world.submit_id()
+        token = world.result_text(task)[3:]
+        equal(world.result(None, ids=",".join([task] * 100)).text, "|".join([token] * 100))
+        equal(world.result(None, ids=",".join([task] * 101)).text, "ERROR_BAD_PARAMETERS")
+
+
+@test
+def an_explanation_of_the_longest_value_is_still_json():
+    with World() as world:
+        body = b'{"method":"x","blob":"' + b"\x7f" * 1900000 + b'"}'
+        reply = raw_post(world.port, "/v1/explain", body)
+        equal(reply.status, 200)
+        equal(reply.json()["counted"]["blob"], "<1900000 bytes>")
+        odd = "é\x7f\x01\""
+        equal(world.call("POST", "/v1/explain", {"method": "x", "a": odd}).json()["counted"]["a"], odd)
+
+
+@test
+def refusals_of_the_frontend_are_whole_problems_too():
+    with World({"limits": {"body": "1KiB"}}) as world:
+        for body, headers in ((b"{" + b" " * 2000, ""), (b"", "Bad\r\n")):
+            reply = raw_post(world.port, "/v1/solves", body, headers)
+            problem = reply.json()
+            equal(reply.headers["content-type"], "application/problem+json")
+            equal((problem["status"], problem["retryable"]), (reply.status, False))
+            check(problem["title"] and problem["code"] and problem["detail"], reply.text)
 
 
 run()

@@ -7,7 +7,7 @@ import subprocess
 import threading
 import urllib.parse
 
-from gateway import PAGE, World
+from gateway import ADMIN, ALICE, PAGE, World, clients
 from harness import Receiver, binary, check, contains, equal, http_request, post_form, run, test, wait_until
 from store_world import StoreWorld
 from vendor_world import strike
@@ -246,6 +246,46 @@ def a_cage_that_hears_nothing_would_be_broken():
         except AssertionError:
             continue
         raise AssertionError(f"not heard: {text}")
+
+
+@test
+def no_secret_shows_in_logs_metrics_or_answers_at_any_level():
+    vendor_key = "canaryVENDORcanaryVENDORcanary32"
+    hidden = {"vendor key": vendor_key, "alice": ALICE, "admin": ADMIN, "proxy": "canaryPROXYPASS",
+               "cookie": "canaryCOOKIE", "wrong key": "canaryWRONGcanaryWRONGcanaryWR32",
+               "idempotency": "canaryIDEMPOTENCY"}
+    config = {**clients(), "log": {"level": "debug"}, "upstream": {"key": vendor_key}, "retry": {"unsolvable": 0}}
+    shown = []
+    with World(config) as world:
+        more = {"proxy": "user:canaryPROXYPASS@1.2.3.4:80", "proxytype": "HTTP", "cookies": "a=canaryCOOKIE"}
+        solved = world.solve(key=ALICE, headers={"Idempotency-Key": "canaryIDEMPOTENCY"}, **more)
+        equal(solved.status, 200)
+        hidden["token"] = solved.json()["solution"]
+        hidden["token's middle"] = hidden["token"][20:60]
+        for reply in (world.solve(key=hidden["wrong key"]), world.solve(key=ALICE, wait="x", **more),
+                      world.submit(key=hidden["wrong key"]), world.submit(key=ALICE, method="", **more),
+                      world.solve(key=ALICE, sitekey="SIM-ERROR_CAPTCHA_UNSOLVABLE", **more),
+                      world.solve(key=ALICE, sitekey="SIM-ERROR_SOMETHING_NEW", **more),
+                      world.call("GET", "/res.php", key=ALICE, **{"action": "get", "id": "1"}),
+                      world.call("GET", "/v1/flights", key=ADMIN), world.call("GET", "/v1/stats", key=ADMIN),
+                      world.call("GET", "/metrics"), world.call("GET", "/nope", token=hidden["token"])):
+            shown.append(reply.text)
+        letters = world.call("GET", "/v1/letters", key=ADMIN)
+        shown.append(letters.text)
+        for letter in letters.json()["letters"]:
+            shown.append(world.call("GET", f"/v1/letters/{letter['id']}", key=ADMIN).text)
+        check(len(letters.json()["letters"]) >= 2, "letters to look at")
+        world.sim.set_faults(script=["submit-garbage", "submit-5xx"])
+        world.solve(key=ALICE, sitekey="g", wait=0.5, **more)
+        world.solve(key=ALICE, sitekey="h", wait=0.5, **more)
+        pid = world.gate.process.pid
+        shown.append(open(f"/proc/{pid}/cmdline").read())
+        world.gate.stop()
+        shown.append("\n".join(world.gate.output()))
+        contains(shown[-1], "level=debug event=submitted", "the log")
+    for name, secret in hidden.items():
+        for text in shown:
+            check(secret not in text, f"{name} shows in: {text[:1000]}")
 
 
 run()

@@ -7,12 +7,12 @@ import signal
 import socket
 import ssl
 import struct
-import subprocess
 import tempfile
 import threading
 
-from gateway import QUICK, World, free_port, merge
-from harness import KEY, TIMEOUT, Gate, Program, Skip, check, equal, get, http_request, run, test, wait_until
+from gateway import QUICK, World, merge
+from harness import KEY, TIMEOUT, Gate, check, equal, get, http_request, run, test, wait_until
+from proxy_world import NginxOf, certificate
 from store_world import TracedGate, need_strace
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -20,14 +20,6 @@ DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
 NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, CANCEL = 0, 2, 7, 8
 STATUS_200 = b"\x88"  # RFC 7541: ":status 200" in the static table
-
-
-def certificate(folder):
-    path = os.path.join(folder, "cert.pem")
-    subprocess.run(["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-keyout",
-                    os.path.join(folder, "key.pem"), "-out", path, "-days", "2", "-subj", "/CN=localhost", "-addext",
-                    "subjectAltName=DNS:localhost,IP:127.0.0.1"], check=True, capture_output=True)
-    return path
 
 
 class Vendor:
@@ -308,67 +300,19 @@ def the_systems_certificates_are_not_read_for_each_connection():
 
 # --- a real terminator ----------------------------------------------------------------------------
 
-NGINX = """daemon off; worker_processes 1; pid {folder}/pid; {user}
-events {{ worker_connections 256; }}
-http {{
-  access_log {folder}/access.log combined;
-  server {{
-    listen 127.0.0.1:{port} ssl http2;
-    ssl_certificate {folder}/cert.pem; ssl_certificate_key {folder}/key.pem;
-    client_body_temp_path {folder}/body; proxy_temp_path {folder}/proxy; fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi; scgi_temp_path {folder}/scgi;
-    location / {{ proxy_pass {sim}; }}
-  }}
-}}
+class Terminator(NginxOf):
+    host = "localhost"
+    sites = """
+    server {{
+        listen 127.0.0.1:{port} ssl http2;
+        location / {{ proxy_pass http://{upstream}; }}
+    }}
 """
-
-
-class Terminator(Program):
-    def __init__(self, sim):
-        super().__init__()
-        self.sim, self.port = sim, free_port()
-
-    def __enter__(self):
-        self._kept = tempfile.TemporaryDirectory()
-        self.folder = self._kept.name
-        self.certificate = certificate(self.folder)
-        return self.start()
-
-    def __exit__(self, *error):
-        try:
-            super().__exit__(*error)
-        finally:
-            self._kept.cleanup()
-
-    def command(self):
-        nginx = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin")
-        if nginx is None:
-            raise Skip("nginx is not installed")
-        user = "user root;" if os.geteuid() == 0 else ""
-        with open(os.path.join(self.folder, "nginx.conf"), "w", encoding="utf-8") as file:
-            file.write(NGINX.format(folder=self.folder, port=self.port, sim=self.sim, user=user))
-        return [nginx, "-p", self.folder, "-e", os.path.join(self.folder, "start.log"), "-c", file.name]
-
-    def wait_line(self, pattern, timeout=TIMEOUT):
-        """It prints no ready line: what counts is that somebody answers."""
-        if pattern != self.ready:
-            return super().wait_line(pattern, timeout)
-
-        def is_there():
-            check(self.process.poll() is None, f"nginx ended: {self.stderr()}")
-            try:
-                socket.create_connection(("127.0.0.1", self.port)).close()
-                return True
-            except ConnectionRefusedError:
-                return False
-
-        wait_until(is_there, "nginx")
-        return f"ready on http://127.0.0.1:{self.port}"
 
 
 @test
 def solves_go_through_a_real_http2_terminator():
-    with World() as plain, Terminator(plain.sim.url) as nginx:
+    with World() as plain, Terminator(plain.sim.port) as nginx:
         config = merge(QUICK, {"upstream": {"url": f"https://127.0.0.1:{nginx.port}", "key": KEY, "slots": 20,
                                             "ca_file": nginx.certificate}})
         with Gate(config) as gate:
@@ -378,8 +322,8 @@ def solves_go_through_a_real_http2_terminator():
                 equal(answer.status, 200, answer.text)
             total = http_request(gate.url + "/v1/stats").json()["total"]
         equal((total["submits_accepted"], plain.paid()), (20, 20), "paid once each")
-        with open(os.path.join(nginx.folder, "access.log"), encoding="utf-8") as file:
-            lines = file.read().splitlines()
+        nginx.stop()
+        lines = nginx.access_log()
         equal([line for line in lines if "HTTP/2.0" not in line], [], "calls that were not HTTP/2")
         check(len(lines) >= 40, f"{len(lines)} calls")
 

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Dead letters: made, listed, shown, replayed, dropped, bounded, alerted; by HTTP and by command. (TAP)"""
+import base64
 import json
 import os
 import subprocess
@@ -458,6 +459,35 @@ def the_command_tells_what_went_wrong_by_words_and_exit_code():
         url = world.url
         world.gate.stop()
         contains(said(world, "list", code=69, url=url), "no gateway answers")
+
+
+@test
+def a_letter_that_may_not_start_does_not_hold_up_the_others():
+    options = {"alice": {"budget_per_day": 1}}
+    config = {**clients(**options), "retry": {"unsolvable": 0}}
+    with World(config) as world:
+        for key in (ALICE, BOB):
+            equal(world.solve(key=key, sitekey="SIM-ERROR_CAPTCHA_UNSOLVABLE").status, 502)
+        equal(world.solve(key=ALICE, sitekey="other").json()["code"], "budget_used_up")
+        letters = world.call("GET", "/v1/letters", key=ADMIN).json()["letters"]
+        equal([letter["client"] for letter in letters], ["bob", "alice"], "newest first; clients")
+        equal(world.call("POST", "/v1/letters/replay", {"all": True}, key=ADMIN).json(), {"queued": 2})
+        of_bob = f"/v1/letters/{letters[0]['id']}"
+        wait_until(lambda: world.call("GET", of_bob, key=ADMIN).json()["replays"] == 1, "the replay of bob's letter")
+        equal(world.call("DELETE", "/v1/letters/replay", key=ADMIN).json(), {"cancelled": 1})
+
+
+@test
+def the_images_of_all_letters_together_are_bounded():
+    config = {"letters": {"bytes": "3MiB"}, "retry": {"unsolvable": 0}}
+    with World(config, sim=("--solve-time", "10m")) as world:
+        for i in range(6):
+            task = world.submit_id(method="base64", body=base64.b64encode(bytes([i]) * 700000).decode())
+            wait_until(lambda: world.paid() == i + 1, "the submit")
+            world.sim.solve(error="ERROR_CAPTCHA_UNSOLVABLE")
+            equal(world.result_text(task), "ERROR_CAPTCHA_UNSOLVABLE")
+        letters = world.call("GET", "/v1/letters").json()
+        equal((letters["total"], letters["letters"][0]["id"]), (3, "6"), "the newest stay; letters")
 
 
 run()
