@@ -1,4 +1,5 @@
 """A gateway that is killed again and again, the vendor that stays, and what the disk said at each death."""
+import math
 import os
 import pathlib
 import shutil
@@ -7,7 +8,6 @@ import sqlite3
 import subprocess
 import sys
 import tempfile
-import threading
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blackbox"))
@@ -29,21 +29,30 @@ LASTING = {
 
 
 class Disk:
-    """What a killed gateway left: read from a copy, since closing a database tidies it up."""
+    """What a killed gateway left: read from a copy, since closing a database tidies it up.
+
+    The copy is made at once and read later, so that the next gateway starts as soon as a service manager's would."""
 
     def __init__(self, data):
         self.tasks = set()  # the vendor's ids that were known for sure
         self.intents = set()  # names of attempts
+        self._copy = None
         if not os.path.exists(os.path.join(data, "solvegate.db")):
             return
-        with tempfile.TemporaryDirectory() as copy:
-            for name in os.listdir(data):
-                shutil.copy(os.path.join(data, name), copy)
+        self._copy = tempfile.TemporaryDirectory()
+        for name in os.listdir(data):
+            shutil.copy(os.path.join(data, name), self._copy.name)
+
+    def read(self):
+        if self._copy is None:
+            return
+        with self._copy as copy:
             database = sqlite3.connect(os.path.join(copy, "solvegate.db"))
             try:
                 self._read(database)
             finally:
                 database.close()
+        self._copy = None
 
     def _read(self, database):
         problem = database.execute("PRAGMA integrity_check").fetchone()[0]
@@ -56,22 +65,24 @@ class Disk:
                 self.tasks.add(task)
 
 
-class Watch(threading.Thread):
-    """Notes when somebody listens on the port; the kernel's table is read, so that nobody is called for it."""
+class Watch:
+    """When somebody listened on the port."""
 
     def __init__(self, port):
-        super().__init__(daemon=True)
-        self.wanted = f":{port:04X} 00000000:0000 0A "  # LISTEN
-        self.since = time.time()
-        self.bound = None
-        self.start()
+        self._out = tempfile.TemporaryFile("w+", encoding="ascii")
+        program = pathlib.Path(__file__).with_name("watch_port.py")
+        self._process = subprocess.Popen([sys.executable, program, str(port)], stdin=subprocess.DEVNULL, stdout=self._out)
 
-    def run(self):
-        while self.bound is None and time.time() < self.since + 60:
-            with open("/proc/net/tcp", encoding="ascii") as table:
-                if self.wanted in table.read():
-                    self.bound = time.time()
-            time.sleep(0.001)
+    def close(self):
+        self._process.kill()
+        self._process.wait()
+        self._out.close()
+
+    def spans(self):
+        """(from, to) of each; the last may go on."""
+        self._out.seek(0)
+        times = [float(line.split()[0]) for line in self._out] + [math.inf]
+        return list(zip(times[::2], times[1::2]))
 
 
 class CrashWorld(StoreWorld):
@@ -80,14 +91,34 @@ class CrashWorld(StoreWorld):
     def __init__(self, sim, config=None, callbacks=True):
         super().__init__(merge(LASTING, config or {}), sim, callbacks=callbacks)
         self.deaths = []  # (wall time, Disk)
-        self.starts = []  # (wall times of: beginning, listening, ready)
+        self.starts = []  # (wall times of: beginning, ready)
+        self.watch = None
+
+    def __enter__(self):
+        self.watch = Watch(self.port)
+        try:
+            return super().__enter__()
+        except BaseException:
+            self.watch.close()
+            raise
+
+    def __exit__(self, *error):
+        try:
+            super().__exit__(*error)
+        finally:
+            self.watch.close()
 
     def start(self, *prefix, env=None):
-        watch = Watch(self.port)
-        super().start(*prefix, env=env)
-        ready = time.time()
-        watch.join()
-        self.starts.append((watch.since, watch.bound, ready))
+        since = time.time()
+        try:
+            super().start(*prefix, env=env)
+            self.starts.append((since, time.time()))
+        finally:
+            self.read_disks()
+
+    def read_disks(self):
+        for _, disk in self.deaths:
+            disk.read()
 
     def kill(self):
         super().kill()

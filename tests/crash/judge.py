@@ -8,7 +8,7 @@ LOST_REPLIES = ("submit-lost", "submit-lost-reset", "submit-hang")
 # The vendor replies at once, so that its task id is on disk this much later; a busy machine may stand still meanwhile.
 DURABLE_WITHIN = 1.5
 LATE_AT_MOST = 0.25
-# The vendor notes the end of a callback, and whoever watches the port looks every millisecond; a machine may be busy.
+# The vendor notes the end of a callback, and the port is looked at every millisecond; a machine may be busy.
 SLACK = 0.1
 
 
@@ -16,7 +16,7 @@ class Judge:
     def __init__(self, world, needs):
         self.submits = world.sim.submits()
         self.deaths = world.deaths
-        self.starts = world.starts
+        self.listening = world.watch.spans()
         self.needs = needs
         self.complaints = []
 
@@ -39,14 +39,8 @@ class Judge:
 
     def is_callback_in_time(self, submit):
         """Did one come while somebody listened: neither with a death nor before the next gateway's port?"""
-        deaths = [at for at, _ in self.deaths]
-        for call in submit["callbacks"]:
-            place = bisect.bisect_right(deaths, call["at"] + SLACK)
-            death = deaths[place - 1] if place > 0 else 0
-            bound = next((bound for since, bound, _ in self.starts if since >= death - SLACK), 0)
-            if death == 0 or call["at"] > bound + SLACK:
-                return True
-        return False
+        return any(since + SLACK < call["at"] < until - SLACK
+                   for call in submit["callbacks"] for since, until in self.listening)
 
     def is_excused(self, submit):
         """Nobody could know that it was accepted."""

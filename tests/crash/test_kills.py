@@ -3,6 +3,7 @@
 
     test_kills.py [--full] [--seed N] [--kills N] [--only TEXT]
 """
+import concurrent.futures
 import random
 import sqlite3
 import statistics
@@ -43,13 +44,19 @@ def ask_again(world, needs):
     # Under single reuse whoever asks while the abandoned solve is still under way gets one of its own.
     wait_until(lambda: get(world.url + "/v1/flights").json()["total"] == 0, "what is under way to end", 60)
     caller = Caller(world.url)
-    for need in needs:
+
+    def ask(need):
         for task in need.ids:
             caller.poll(need, task)
         if need.idempotency and not need.problems:
             caller.hold(need)
         if need.is_abandoned:
             caller.hold(need)
+
+    # A few at a time: some take a solve of two seconds.
+    with concurrent.futures.ThreadPoolExecutor(CALLERS // 2) as callers:
+        for _ in callers.map(ask, needs):
+            pass
 
 
 def campaign(name, kills, sim=(), faults=None, callbacks=True):
@@ -108,28 +115,47 @@ def pad(world, count):
     world.start()
 
 
-@test
-def callbacks_wait_while_a_gateway_with_many_rows_starts():
-    seed = f"{SEED} rows"
+def start_times(world):
+    """Medians of the seconds until somebody listens and until it answers."""
+    bounds = [bound for bound, _ in world.watch.spans()]
+    pairs = [(next(bound for bound in bounds if bound > since) - since, ready - since) for since, ready in world.starts]
+    return (statistics.median(column) for column in zip(*pairs))
+
+
+def kill_while_many_rows_start(name, rows, kills, faults=None):
+    """A vendor that solves in 250 ms, so that callbacks come while a gateway is dead or starts."""
+    seed = f"{SEED} {name}"
     draw = random.Random(seed)
     options = ("--solve-time", "250ms", "--seed", str(SEED), "--result-ttl", "1h")
     with CrashWorld(options) as world:
-        pad(world, 20_000)
+        pad(world, rows)
+        world.sim.set_faults(faults or {})
         crowd = Crowd(world.url, seed, CALLERS).start()
         try:
-            for _ in range(option("--kills", (6, 40)[IS_FULL])):
+            for _ in range(option("--kills", kills[IS_FULL])):
                 time.sleep(draw.uniform(0.2, 0.8))
                 world.kill()
                 world.start()
+            world.sim.set_faults({})
         finally:
             crowd.stop()
         ask_again(world, crowd.needs)
         judge = Judge(world, crowd.needs)
         missed = judge.callbacks_are_missed_only_without_a_port()
         line = judge.judge()
-        bound, ready = (statistics.median(start[i] - start[0] for start in world.starts) for i in (1, 2))
+        bound, ready = start_times(world)
         print(f"# {line}; {missed} callbacks missed; listening after {bound * 1000:.0f} ms, ready after {ready * 1000:.0f} ms")
         check(bound < 0.8 * ready, f"listening after {bound:.3f} s, ready after {ready:.3f} s")
+
+
+@test
+def callbacks_wait_while_a_gateway_with_many_rows_starts():
+    kill_while_many_rows_start("rows", 20_000, (6, 40))
+
+
+@test
+def lost_replies_are_paid_again_only_where_the_callback_met_a_closed_port():
+    kill_while_many_rows_start("rows and losses", 30_000, (6, 100), {"submit-lost": 0.05, "submit-lost-reset": 0.05})
 
 
 print(f"# seed {SEED}")
