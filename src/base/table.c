@@ -43,21 +43,44 @@ static inline __attribute__((always_inline)) void sip_absorb(uint64_t v[4], uint
     v[0] ^= word;
 }
 
-uint64_t table_hash(const struct key *key, const uint64_t secret[2])
+static inline __attribute__((always_inline)) void sip_begin(uint64_t v[4], const uint64_t secret[2])
 {
-    uint64_t v[4] = {
-        secret[0] ^ UINT64_C(0x736f6d6570736575),
-        secret[1] ^ UINT64_C(0x646f72616e646f6d),
-        secret[0] ^ UINT64_C(0x6c7967656e657261),
-        secret[1] ^ UINT64_C(0x7465646279746573),
-    };
-    for (size_t word = 0; word < KEY_WORDS; word++)
-        sip_absorb(v, load_word(key->bytes + 8 * word));
-    sip_absorb(v, (uint64_t)KEY_BYTES << 56);
+    v[0] = secret[0] ^ UINT64_C(0x736f6d6570736575);
+    v[1] = secret[1] ^ UINT64_C(0x646f72616e646f6d);
+    v[2] = secret[0] ^ UINT64_C(0x6c7967656e657261);
+    v[3] = secret[1] ^ UINT64_C(0x7465646279746573);
+}
+
+static inline __attribute__((always_inline)) uint64_t sip_end(uint64_t v[4])
+{
     v[2] ^= 0xff;
     for (int round = 0; round < 3; round++)
         sip_round(v);
     return v[0] ^ v[1] ^ v[2] ^ v[3];
+}
+
+uint64_t table_hash(const struct key *key, const uint64_t secret[2])
+{
+    uint64_t v[4];
+    sip_begin(v, secret);
+    for (size_t word = 0; word < KEY_WORDS; word++)
+        sip_absorb(v, load_word(key->bytes + 8 * word));
+    sip_absorb(v, (uint64_t)KEY_BYTES << 56);
+    return sip_end(v);
+}
+
+uint64_t table_hash_bytes(const void *bytes, size_t len, const uint64_t secret[2])
+{
+    const uint8_t *at = bytes;
+    uint8_t rest[8] = {0};
+    uint64_t v[4];
+    sip_begin(v, secret);
+    for (size_t words = len / 8; words > 0; words--, at += 8)
+        sip_absorb(v, load_word(at));
+    if (len % 8 > 0)
+        memcpy(rest, at, len % 8);
+    sip_absorb(v, load_word(rest) | (uint64_t)len << 56);
+    return sip_end(v);
 }
 
 static struct table_node **bucket_of(const struct table *table, const struct key *key)

@@ -45,6 +45,8 @@ struct table_node *table_find_next(const struct table_node *node);
 
 /* SipHash-1-3 of the key; the low bits choose the bucket. */
 uint64_t table_hash(const struct key *key, const uint64_t secret[2]);
+/* The same of anything. */
+uint64_t table_hash_bytes(const void *bytes, size_t len, const uint64_t secret[2]);
 
 /* A number as a key (request ids). */
 struct key key_from_u64(uint64_t number);

@@ -7,18 +7,9 @@
 
 /* ---- finding ----------------------------------------------------------------------------- */
 
-/* SipHash of each 32 bytes, chained. */
 static uint64_t hash(const struct engine *engine, struct slice bytes)
 {
-    uint64_t value = bytes.len;
-    for (size_t at = 0; at < bytes.len; at += KEY_BYTES) {
-        const size_t len = bytes.len - at < KEY_BYTES ? bytes.len - at : KEY_BYTES;
-        const uint64_t secret[2] = {engine->options.secret[0], engine->options.secret[1] ^ value};
-        struct key block = {{0}};
-        memcpy(block.bytes, bytes.data + at, len);
-        value = table_hash(&block, secret);
-    }
-    return value;
+    return table_hash_bytes(bytes.data, bytes.len, engine->options.secret);
 }
 
 /* Most names fit into a key as they are; the table hashes it. */

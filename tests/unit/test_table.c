@@ -153,6 +153,29 @@ static void the_hash_is_siphash_1_3(void **state)
     assert_true(table_hash(&ones, secret) == UINT64_C(0x5bc3c86de174de34));
 }
 
+/* From the same, PYTHONHASHSEED=0. */
+static void the_hash_of_anything_is_siphash_1_3(void **state)
+{
+    (void)state;
+    static const struct {
+        size_t len;
+        uint64_t hash;
+    } known[] = {
+        {1, UINT64_C(0x68a914128e01e473)},  {7, UINT64_C(0x2f098ab0c751325a)},
+        {8, UINT64_C(0xead411e67ebe2eea)},  {9, UINT64_C(0x75927f9d95124362)},
+        {31, UINT64_C(0x169739443111d49b)}, {32, UINT64_C(0x31ef8061c910629b)},
+        {33, UINT64_C(0x7fb71d24dfa4c9f6)}, {1200, UINT64_C(0x822441b3634e1ac2)},
+    };
+    for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        uint8_t *bytes = malloc(known[i].len); /* so that a sanitizer sees reads beyond it */
+        assert_non_null(bytes);
+        for (size_t at = 0; at < known[i].len; at++)
+            bytes[at] = (uint8_t)at;
+        assert_true(table_hash_bytes(bytes, known[i].len, no_secret) == known[i].hash);
+        free(bytes);
+    }
+}
+
 static size_t longest_chain(const struct table *table)
 {
     size_t longest = 0;
@@ -273,6 +296,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_table_much_fuller_than_expected_still_agrees),
         cmocka_unit_test(the_newest_of_equal_keys_is_found_first),
         cmocka_unit_test(the_hash_is_siphash_1_3),
+        cmocka_unit_test(the_hash_of_anything_is_siphash_1_3),
         cmocka_unit_test(consecutive_numbers_spread_over_the_buckets),
         cmocka_unit_test(numbers_become_distinct_keys),
         cmocka_unit_test(keys_that_differ_in_any_one_bit_are_different),
