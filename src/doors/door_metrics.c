@@ -1,13 +1,15 @@
 /* GET /metrics: what the engine counts, then doors, vendor, store, loop and process. */
 #include "doors/doors.h"
 #include "doors/process.h"
-#include "doors/reply.h"
+#include "doors/render.h"
 #include "gate/client_names.h"
 #include "proto/metrics.h"
 
-static void write_timings(struct gate *gate)
+/* Lines, which take 0.1 us each; 0.1 ms. */
+#define PIECE 1024
+
+static void write_timings(struct gate *gate, struct buf *out)
 {
-    struct buf *out = &gate->body;
 #define TIMING_AS_METRIC(timing, metric, text)                 \
     metrics_head(out, "solvegate_" metric, "histogram", text); \
     metrics_histogram(out, "solvegate_" metric, "", engine_timing(gate->engine, TIMING_##timing));
@@ -15,10 +17,9 @@ static void write_timings(struct gate *gate)
 #undef TIMING_AS_METRIC
 }
 
-static void write_http(struct gate *gate)
+static void write_http(struct gate *gate, struct buf *out)
 {
     struct http_counters http;
-    struct buf *out = &gate->body;
     http_counters(gate->server, &http);
     metrics_counter(out, "http_connections", "Connections accepted", http.accepted);
     metrics_counter(out, "http_requests", "HTTP requests taken", http.requests);
@@ -46,10 +47,9 @@ static void write_http(struct gate *gate)
                       http_answer_times(gate->server, true));
 }
 
-static void write_vendor(struct gate *gate)
+static void write_vendor(struct gate *gate, struct buf *out)
 {
     struct upstream_counters vendor;
-    struct buf *out = &gate->body;
     upstream_counters(gate->upstream, &vendor);
     metrics_counter(out, "vendor_calls", "HTTP calls to the vendor", vendor.calls);
     metrics_counter(out, "vendor_errors", "HTTP calls to the vendor that failed in transport",
@@ -62,11 +62,10 @@ static void write_vendor(struct gate *gate)
 }
 
 /* Without a store all are 0, so that dashboards and alerts find them. */
-static void write_store(struct gate *gate)
+static void write_store(struct gate *gate, struct buf *out)
 {
     const struct persist *persist = &gate->persist;
     struct store_counters store = {0};
-    struct buf *out = &gate->body;
     if (persist->store != NULL)
         store_counters(persist->store, &store);
     metrics_gauge(out, "store_configured", "1 when there is a data_dir, 0 in memory only",
@@ -83,9 +82,8 @@ static void write_store(struct gate *gate)
     metrics_histogram(out, "solvegate_store_commit_seconds", "", &store.commit_times);
 }
 
-static void write_self(struct gate *gate)
+static void write_self(struct gate *gate, struct buf *out)
 {
-    struct buf *out = &gate->body;
     metrics_head(out, "solvegate_loop_lag_seconds", "histogram",
                  "How long a turn of the loop kept everything else waiting");
     metrics_histogram(out, "solvegate_loop_lag_seconds", "", &gate->loop_lag);
@@ -97,23 +95,36 @@ static void write_self(struct gate *gate)
     process_write_metrics(out, &gate->loop, gate->started_wall_ms);
 }
 
+void door_metrics_begin(struct gate *gate, struct buf *out)
+{
+    struct gauges gauges;
+    struct metrics_render *metrics = &gate->render->metrics;
+    const struct api_names names = client_names(gate);
+    const struct stats_scope scope = client_scope(gate, &names);
+    books_sum(&metrics->books, engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum captcha)0),
+              scope.client_count);
+    metrics->at = 0;
+    engine_gauges(gate->engine, &gauges);
+    metrics_write_engine(out, engine_stats(gate->engine), &gauges);
+    metrics_write_unknown_errors(out, engine_unknown_errors(gate->engine));
+    write_timings(gate, out);
+    write_http(gate, out);
+    write_vendor(gate, out);
+    write_store(gate, out);
+    write_self(gate, out);
+}
+
+bool door_metrics_go_on(struct gate *gate, struct buf *out)
+{
+    struct metrics_render *metrics = &gate->render->metrics;
+    const struct api_names names = client_names(gate);
+    const struct stats_scope scope = client_scope(gate, &names);
+    return metrics_write_books(out, &metrics->books, &metrics->at, PIECE, &scope);
+}
+
 void door_metrics(struct gate *gate, const struct http_request *request, struct visit *visit,
                   uint64_t number)
 {
-    (void)visit;
     (void)number;
-    struct gauges gauges;
-    const struct api_names names = client_names(gate);
-    const struct stats_scope scope = client_scope(gate, &names);
-    engine_gauges(gate->engine, &gauges);
-    metrics_write_engine(&gate->body, engine_stats(gate->engine), &gauges);
-    metrics_write_tallies(
-        &gate->body, engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum captcha)0), &scope);
-    metrics_write_unknown_errors(&gate->body, engine_unknown_errors(gate->engine));
-    write_timings(gate);
-    write_http(gate);
-    write_vendor(gate);
-    write_store(gate);
-    write_self(gate);
-    reply_text(gate, request->caller, 200, SLICE_OF("text/plain; version=0.0.4; charset=utf-8"));
+    render_ask(gate, request, visit, RENDER_METRICS);
 }

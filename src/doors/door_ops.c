@@ -1,5 +1,4 @@
-/* For the operator: statistics, flights, health, the API document. */
-#include "base/assert.h"
+/* For the operator: flights, pools, health, the API document. */
 #include "doors/doors.h"
 #include "doors/intake.h"
 #include "doors/openapi.h"
@@ -10,58 +9,6 @@
 #include <solvegate/words.h>
 
 #define FLIGHTS_PAGE 100
-
-static const char *store_word(const struct persist *persist)
-{
-    if (persist->store == NULL)
-        return "memory";
-    switch (persist->state) {
-    case STORE_WRITABLE:
-        return "writable";
-    case STORE_FULL:
-        return "full";
-    case STORE_BROKEN:
-        return "broken";
-    }
-    UNREACHABLE();
-}
-
-/* What the engine cannot know. */
-static struct stats_service service_of(struct gate *gate)
-{
-    return (struct stats_service){
-        .version = SOLVEGATE_VERSION,
-        .uptime_ms = gate_now_ms(gate) - gate->started_ms,
-        .is_draining = gate->is_draining,
-        .store = store_word(&gate->persist),
-        .has_callbacks = gate->config->public_url != NULL,
-    };
-}
-
-void door_stats(struct gate *gate, const struct http_request *request, struct visit *visit,
-                uint64_t number)
-{
-    (void)number;
-    struct gauges gauges;
-    const struct api_names names = client_names(gate);
-    const struct stats_scope scope = client_scope(gate, &names);
-    const struct stats_page total = {
-        .stats = engine_stats(gate->engine),
-        .tallies = engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum captcha)0),
-        .unknown_errors = engine_unknown_errors(gate->engine),
-    };
-    struct stats_page pages[STATS_DAYS + 1] = {{.day = 0}};
-    size_t count = 0;
-    for (unsigned ago = 0; ago <= STATS_DAYS; ago++) {
-        pages[count].stats = engine_stats_of_day(gate->engine, ago, &pages[count].day);
-        pages[count].tallies = engine_tally(gate->engine, ago, 0, (enum captcha)0);
-        count += pages[count].stats != NULL;
-    }
-    engine_gauges(gate->engine, &gauges);
-    const struct stats_service service = service_of(gate);
-    api_write_stats(&gate->body, &gauges, &total, pages, count, &scope, &service);
-    reply_json(gate, request->caller, visit, 200);
-}
 
 void door_flights(struct gate *gate, const struct http_request *request, struct visit *visit,
                   uint64_t number)

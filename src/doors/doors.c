@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "doors/ask_memo.h"
+#include "doors/render.h"
 #include "doors/routes.h"
 
 #include <stdlib.h>
@@ -11,10 +12,12 @@ static void doors_open(struct gate *gate)
     gate->ask_memo = malloc(sizeof *gate->ask_memo);
     ASSERT(gate->ask_memo != NULL);
     ask_memo_init(gate->ask_memo);
+    render_open(gate);
 }
 
 static void doors_close(struct gate *gate)
 {
+    render_close(gate);
     ask_memo_close(gate->ask_memo);
     free(gate->ask_memo);
 }
@@ -57,4 +60,6 @@ const struct gate_doors doors = {
     .account = doors_account,
     .letters = doors_letters,
     .callback = door_pingback_end,
+    .work = render_work,
+    .has_work = render_has_work,
 };

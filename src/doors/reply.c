@@ -14,16 +14,22 @@ void reply_header(struct gate *gate, struct slice name, struct slice value)
     buf_add(&gate->headers, SLICE_OF("\r\n"));
 }
 
-static void deliver(struct gate *gate, caller_id caller, uint16_t status, struct slice content_type)
+static void deliver_bytes(struct gate *gate, caller_id caller, uint16_t status,
+                          struct slice content_type, struct slice body)
 {
     const struct http_reply reply = {
         .status = status,
         .content_type = content_type,
         .headers = buf_slice(&gate->headers),
-        .body = buf_slice(&gate->body),
+        .body = body,
     };
     http_reply(gate->server, caller, &reply);
     buf_reset(&gate->headers);
+}
+
+static void deliver(struct gate *gate, caller_id caller, uint16_t status, struct slice content_type)
+{
+    deliver_bytes(gate, caller, status, content_type, buf_slice(&gate->body));
     buf_reset(&gate->body);
 }
 
@@ -57,6 +63,13 @@ void reply_json(struct gate *gate, caller_id caller, const struct visit *visit, 
 {
     add_request_id(gate, visit);
     deliver(gate, caller, status, JSON);
+}
+
+void reply_bytes(struct gate *gate, caller_id caller, const struct visit *visit,
+                 struct slice content_type, struct slice body)
+{
+    add_request_id(gate, visit);
+    deliver_bytes(gate, caller, 200, content_type, body);
 }
 
 void reply_problem(struct gate *gate, caller_id caller, const struct visit *visit,

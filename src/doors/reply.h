@@ -18,6 +18,10 @@ void reply_problem(struct gate *gate, caller_id caller, const struct visit *visi
                    const struct problem *problem);
 void reply_text(struct gate *gate, caller_id caller, uint16_t status, struct slice content_type);
 
+/* 200 with these bytes instead of gate->body. */
+void reply_bytes(struct gate *gate, caller_id caller, const struct visit *visit,
+                 struct slice content_type, struct slice body);
+
 /* One more header line. */
 void reply_header(struct gate *gate, struct slice name, struct slice value);
 

@@ -201,7 +201,8 @@ static void before_sleep(uv_prepare_t *prepare)
     const uint64_t next = engine_next_deadline(gate->engine);
     const uint64_t now = gate_now_ms(gate);
     const uint64_t heard = next > gate->listen_until_ms ? next : gate->listen_until_ms;
-    const uint64_t due = persist_has_work(gate) ? now : heard;
+    const bool has_work = persist_has_work(gate) || gate->doors->has_work(gate);
+    const uint64_t due = has_work ? now : heard;
     gate->sleep_until_ms = due;
     if (due == gate->armed_ms && due > now)
         return;
@@ -258,6 +259,8 @@ static void after_poll(uv_check_t *check)
         const struct event event = gate_event(gate, EVENT_TICK);
         gate_step(gate, &event);
     }
+    if (!gate->is_closing)
+        gate->doors->work(gate);
     if (gate->is_draining && !gate->is_closing && is_idle(gate))
         start_closing(gate);
     /* The loop's clock stands still since the poll returned: all that came with it had to wait this long. */

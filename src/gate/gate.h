@@ -30,6 +30,9 @@ struct gate_doors {
     void (*letters)(struct gate *gate, const struct letters_answer *letters);
     /* A callback is kept for good, or could not be. */
     void (*callback)(struct gate *gate, caller_id caller, bool is_kept);
+    /* Once a turn while it has some: long replies are written in pieces. */
+    void (*work)(struct gate *gate);
+    bool (*has_work)(const struct gate *gate);
 };
 
 /* Listens, prints the ready line on stdout, serves until SIGTERM or SIGINT; SIGHUP reloads. Returns an exit code. */

@@ -27,6 +27,7 @@
 #define GONE_CLIENTS 64
 
 struct ask_memo;
+struct render;
 
 struct gate {
     uv_loop_t loop;
@@ -77,6 +78,7 @@ struct gate {
 
     struct client_keys client_keys;
     struct ask_memo *ask_memo; /* the doors' */
+    struct render *render;     /* likewise */
 
     /* Reused for every request, so that a hit allocates nothing. */
     struct params params;

@@ -118,6 +118,10 @@ void http_reply(struct http_server *server, caller_id caller, const struct http_
 /* The caller asked to be kept waiting: how long its answer takes says nothing about us. */
 void http_expect_hold(struct http_server *server, caller_id caller);
 
+/* The reply comes later and is long: the connection's next request is taken only when it has been given, since several
+ * of them would be more than a connection may have unsent. */
+void http_expect_long(struct http_server *server, caller_id caller);
+
 void http_counters(const struct http_server *server, struct http_counters *counters);
 
 /* How long answers took since their requests were read, of held callers or of all others. */

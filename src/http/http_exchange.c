@@ -82,6 +82,7 @@ void http_exchange_free(struct http_conn *conn, struct http_exchange *exchange)
     list_unlink(&exchange->link);
     conn->waiting--;
     conn->held_bytes -= exchange->reply_bytes;
+    conn->is_long = conn->is_long && !exchange->is_long;
     free(exchange->reply);
     struct http_server *server = conn->server;
     if (server->spare_count >= HTTP_SPARE_EXCHANGES) {
@@ -262,6 +263,16 @@ void http_expect_hold(struct http_server *server, caller_id caller)
     struct http_exchange *exchange = exchange_of(server, caller, &conn);
     if (exchange != NULL)
         exchange->is_held = true;
+}
+
+void http_expect_long(struct http_server *server, caller_id caller)
+{
+    struct http_conn *conn;
+    struct http_exchange *exchange = exchange_of(server, caller, &conn);
+    if (exchange == NULL)
+        return;
+    exchange->is_long = true;
+    conn->is_long = true;
 }
 
 void http_reply(struct http_server *server, caller_id caller, const struct http_reply *reply)

@@ -6,8 +6,9 @@
 
 bool http_input_may_take(const struct http_conn *conn)
 {
-    return !conn->is_deaf && !conn->is_closing && !conn->is_yielding && conn->outbox == NULL &&
-           conn->waiting < conn->server->options.pipeline && conn->held_bytes < HTTP_QUEUE_BYTES;
+    return !conn->is_deaf && !conn->is_closing && !conn->is_yielding && !conn->is_long &&
+           conn->outbox == NULL && conn->waiting < conn->server->options.pipeline &&
+           conn->held_bytes < HTTP_QUEUE_BYTES;
 }
 
 bool http_input_has_more(const struct http_conn *conn)

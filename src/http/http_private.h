@@ -89,6 +89,7 @@ struct http_exchange {
     bool is_old;       /* HTTP/1.0: keep-alive must be said */
     bool keeps_alive;  /* the client wants the connection afterwards */
     bool is_held;      /* its caller asked to be kept waiting */
+    bool is_long;      /* nothing more is read before its reply */
     bool is_ours;      /* a refusal: no handler knows of it */
     bool closes;       /* the finished reply said so */
 };
@@ -151,6 +152,7 @@ struct http_conn {
     bool is_closing : 1;
     bool is_yielding : 1; /* more requests are at hand, but others have their turn first */
     bool is_deferred : 1; /* it has bytes to read, but there was no time for them yet */
+    bool is_long : 1;     /* its newest exchange is */
     bool is_doomed : 1;   /* broke a limit inside http_reply: closed at the end of the turn */
     bool is_peer_known : 1;
     bool is_peer_trusted : 1;

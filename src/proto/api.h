@@ -58,12 +58,13 @@ void api_write_letters(struct buf *out, const struct letter_view *views, size_t 
 void api_write_letter(struct buf *out, const struct letter_view *view, bool is_full,
                       const struct api_names *names);
 
+struct books;
+
 /* One page of the books. */
 struct stats_page {
+    bool is_day;
     int64_t day; /* since 1970, UTC */
     const struct stats *stats;
-    const struct tally *tallies;                 /* of each client and, within it, of each type */
-    const struct unknown_errors *unknown_errors; /* since start, or NULL */
 };
 
 /* How the program that keeps the books is doing; texts are borrowed. */
@@ -80,10 +81,19 @@ struct stats_scope {
     uint16_t client_count;
     bool has_price; /* else nothing is said about money */
 };
-/* pages[0] is today. */
-void api_write_stats(struct buf *out, const struct gauges *gauges, const struct stats_page *total,
-                     const struct stats_page *pages, size_t page_count,
-                     const struct stats_scope *scope, const struct stats_service *service);
+/* The statistics in pieces, in this order: open; a page "total" and a page "today"; open_days and pages without
+ * a name; close. Each page is open_page, its clients in any number of pieces, close_page. */
+void api_stats_open(struct buf *out, const struct gauges *gauges);
+void api_stats_open_page(struct buf *out, const char *name, const struct stats_page *page);
+/* Of these clients, without those who did nothing. */
+void api_stats_clients(struct buf *out, const struct books *books, uint16_t from, uint16_t to,
+                       const struct stats_scope *scope);
+/* Errors are given for the total, else NULL. */
+void api_stats_close_page(struct buf *out, const struct books *books,
+                          const struct unknown_errors *unknown_errors,
+                          const struct stats_scope *scope);
+void api_stats_open_days(struct buf *out);
+void api_stats_close(struct buf *out, const struct stats_service *service);
 
 /* The words of the answer's HTTP status. */
 const char *http_status_text(unsigned status);

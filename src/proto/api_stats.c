@@ -1,5 +1,6 @@
 /* The books as JSON: today, the days before and all since start, by client and by type. */
 #include "proto/api.h"
+#include "proto/books.h"
 #include "proto/json_out.h"
 
 #include <solvegate/words.h>
@@ -43,13 +44,6 @@ static void json_money(struct buf *out, const char *name, uint64_t micro)
     buf_addf(out, "%llu.%06u", (unsigned long long)(micro / 1000000), (unsigned)(micro % 1000000));
 }
 
-static void add_tally(struct tally *sum, const struct tally *tally)
-{
-#define TALLY_ADD(field, text) sum->field += tally->field;
-    TALLY_LIST(TALLY_ADD)
-#undef TALLY_ADD
-}
-
 static bool is_empty(const struct tally *tally)
 {
     static const struct tally nothing;
@@ -85,33 +79,24 @@ static void write_tally(struct buf *out, const char *name, const struct tally *t
     json_close(out, '}');
 }
 
-static void write_clients(struct buf *out, const struct tally *tallies,
-                          const struct stats_scope *scope)
+void api_stats_clients(struct buf *out, const struct books *books, uint16_t from, uint16_t to,
+                       const struct stats_scope *scope)
 {
-    json_member(out, "by_client");
-    json_open(out, '{');
-    for (uint16_t client = 0; client < scope->client_count; client++) {
-        struct tally sum = {0};
-        for (size_t type = 0; type < CAPTCHA_COUNT; type++)
-            add_tally(&sum, &tallies[client * CAPTCHA_COUNT + type]);
-        write_tally(out, scope->names->client_name(scope->names->context, client), &sum, scope);
-    }
-    json_close(out, '}');
+    for (uint16_t client = from; client < to; client++)
+        write_tally(out, scope->names->client_name(scope->names->context, client),
+                    &books->by_client[client], scope);
 }
 
 /* Of everybody together at last, which is where the money comes from. */
-static void write_types(struct buf *out, const struct tally *tallies,
-                        const struct stats_scope *scope)
+static void write_types(struct buf *out, const struct books *books, const struct stats_scope *scope)
 {
     struct tally all = {0};
     json_member(out, "by_type");
     json_open(out, '{');
     for (size_t type = 0; type < CAPTCHA_COUNT; type++) {
-        struct tally sum = {0};
-        for (uint16_t client = 0; client < scope->client_count; client++)
-            add_tally(&sum, &tallies[client * CAPTCHA_COUNT + type]);
-        write_tally(out, captcha_name((enum captcha)type), &sum, scope);
-        add_tally(&all, &sum);
+        write_tally(out, captcha_name((enum captcha)type), &books->by_type[type], scope);
+        all.spent_micro += books->by_type[type].spent_micro;
+        all.saved_micro += books->by_type[type].saved_micro;
     }
     json_close(out, '}');
     if (scope->has_price)
@@ -130,29 +115,38 @@ static void write_unknown_errors(struct buf *out, const struct unknown_errors *e
     json_close(out, '}');
 }
 
-static void write_all(struct buf *out, const struct stats_page *page,
-                      const struct stats_scope *scope)
-{
-    write_page(out, page->stats);
-    write_clients(out, page->tallies, scope);
-    write_types(out, page->tallies, scope);
-    if (page->unknown_errors != NULL)
-        write_unknown_errors(out, page->unknown_errors);
-}
-
 /* ---- pages ------------------------------------------------------------------------------- */
 
-static void write_day(struct buf *out, const struct stats_page *page,
-                      const struct stats_scope *scope)
+static void write_date(struct buf *out, int64_t day)
 {
-    const time_t seconds = (time_t)(page->day * 86400);
+    const time_t seconds = (time_t)(day * 86400);
     struct tm date;
     char text[16];
     gmtime_r(&seconds, &date);
     strftime(text, sizeof text, "%Y-%m-%d", &date);
-    json_open(out, '{');
     json_string(out, "date", text);
-    write_all(out, page, scope);
+}
+
+void api_stats_open_page(struct buf *out, const char *name, const struct stats_page *page)
+{
+    if (name != NULL)
+        json_member(out, name);
+    json_open(out, '{');
+    if (page->is_day)
+        write_date(out, page->day);
+    write_page(out, page->stats);
+    json_member(out, "by_client");
+    json_open(out, '{');
+}
+
+void api_stats_close_page(struct buf *out, const struct books *books,
+                          const struct unknown_errors *unknown_errors,
+                          const struct stats_scope *scope)
+{
+    json_close(out, '}');
+    write_types(out, books, scope);
+    if (unknown_errors != NULL)
+        write_unknown_errors(out, unknown_errors);
     json_close(out, '}');
 }
 
@@ -192,22 +186,20 @@ static void write_service(struct buf *out, const struct stats_service *service)
     json_close(out, '}');
 }
 
-void api_write_stats(struct buf *out, const struct gauges *gauges, const struct stats_page *total,
-                     const struct stats_page *pages, size_t page_count,
-                     const struct stats_scope *scope, const struct stats_service *service)
+void api_stats_open(struct buf *out, const struct gauges *gauges)
 {
     json_open(out, '{');
     write_gauges(out, gauges);
-    json_member(out, "total");
-    json_open(out, '{');
-    write_all(out, total, scope);
-    json_close(out, '}');
-    json_member(out, "today");
-    write_day(out, &pages[0], scope);
+}
+
+void api_stats_open_days(struct buf *out)
+{
     json_member(out, "days");
     json_open(out, '[');
-    for (size_t i = 1; i < page_count; i++)
-        write_day(out, &pages[i], scope);
+}
+
+void api_stats_close(struct buf *out, const struct stats_service *service)
+{
     json_close(out, ']');
     write_service(out, service);
     json_close(out, '}');

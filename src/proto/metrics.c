@@ -260,8 +260,17 @@ static uint64_t value_of(const struct tally *tally, const struct column *column)
 static void write_cell(struct buf *out, const struct column *column, const char *by,
                        const char *name, uint64_t value)
 {
-    /* Names of clients and types need no escaping: the configuration allows no such characters. */
-    buf_addf(out, PREFIX "%s_%s_total{%s=\"%s\"} ", by, column->name, by, name);
+    /* Names of clients and types need no escaping: the configuration allows no such characters. There are thousands
+     * of lines, so that none is made by printf. */
+    buf_add(out, SLICE_OF(PREFIX));
+    buf_add(out, slice_from(by));
+    buf_add_char(out, '_');
+    buf_add(out, slice_from(column->name));
+    buf_add(out, SLICE_OF("_total{"));
+    buf_add(out, slice_from(by));
+    buf_add(out, SLICE_OF("=\""));
+    buf_add(out, slice_from(name));
+    buf_add(out, SLICE_OF("\"} "));
     switch (column->unit) {
     case UNIT_ONE:
         buf_add_u64(out, value);
@@ -286,30 +295,33 @@ static void write_column_head(struct buf *out, const struct column *column, cons
     metrics_head(out, name, "counter", help);
 }
 
-static void write_column(struct buf *out, const struct column *column, const struct tally *tallies,
-                         const struct stats_scope *scope)
+static void write_types(struct buf *out, const struct column *column, const struct books *books)
 {
-    uint64_t by_type[CAPTCHA_COUNT] = {0};
-    write_column_head(out, column, "client");
-    for (uint16_t client = 0; client < scope->client_count; client++) {
-        uint64_t sum = 0;
-        for (size_t type = 0; type < CAPTCHA_COUNT; type++) {
-            const uint64_t value = value_of(&tallies[client * CAPTCHA_COUNT + type], column);
-            sum += value;
-            by_type[type] += value;
-        }
-        write_cell(out, column, "client", scope->names->client_name(scope->names->context, client),
-                   sum);
-    }
     write_column_head(out, column, "type");
     for (size_t type = 0; type < CAPTCHA_COUNT; type++)
-        write_cell(out, column, "type", captcha_name((enum captcha)type), by_type[type]);
+        write_cell(out, column, "type", captcha_name((enum captcha)type),
+                   value_of(&books->by_type[type], column));
 }
 
-void metrics_write_tallies(struct buf *out, const struct tally *tallies,
-                           const struct stats_scope *scope)
+/* A column has a row for each client, and one for all types. */
+bool metrics_write_books(struct buf *out, const struct books *books, size_t *at, size_t most,
+                         const struct stats_scope *scope)
 {
-    for (size_t i = 0; i < sizeof(columns) / sizeof(columns[0]); i++)
-        if (columns[i].unit != UNIT_MICRO || scope->has_price)
-            write_column(out, &columns[i], tallies, scope);
+    const size_t rows = (size_t)books->client_count + 1;
+    const size_t end = sizeof(columns) / sizeof(columns[0]) * rows;
+    for (; *at < end && most > 0; ++*at, most--) {
+        const struct column *column = &columns[*at / rows];
+        const size_t row = *at % rows;
+        if (column->unit == UNIT_MICRO && !scope->has_price)
+            continue;
+        if (row == 0)
+            write_column_head(out, column, "client");
+        if (row == books->client_count)
+            write_types(out, column, books);
+        else
+            write_cell(out, column, "client",
+                       scope->names->client_name(scope->names->context, (client_id)row),
+                       value_of(&books->by_client[row], column));
+    }
+    return *at < end;
 }

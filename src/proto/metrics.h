@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/histogram.h"
 #include "proto/api.h"
+#include "proto/books.h"
 
 #include <solvegate/engine.h>
 
@@ -29,8 +30,9 @@ void metrics_write_engine(struct buf *out, const struct stats *stats, const stru
 /* By name, and "other" in any case, so that the family is there before the first. */
 void metrics_write_unknown_errors(struct buf *out, const struct unknown_errors *errors);
 
-/* Counters of each client and of each type; tallies are those of engine_tally for all clients. */
-void metrics_write_tallies(struct buf *out, const struct tally *tallies,
-                           const struct stats_scope *scope);
+/* Counters of each client and of each type: at most so many lines more, from *at on, which is 0 at first. False when
+ * they were the last. */
+bool metrics_write_books(struct buf *out, const struct books *books, size_t *at, size_t most,
+                         const struct stats_scope *scope);
 
 #endif

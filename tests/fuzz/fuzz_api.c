@@ -271,6 +271,18 @@ static void check_exposition(struct slice text)
     HOLDS(start == text.len);
 }
 
+/* In two pieces. */
+static void write_page(struct buf *to, const char *name, const struct stats_page *page,
+                       const struct books *books, const struct unknown_errors *unknown,
+                       const struct stats_scope *scope)
+{
+    const uint16_t half = books->client_count / 2;
+    api_stats_open_page(to, name, page);
+    api_stats_clients(to, books, 0, half, scope);
+    api_stats_clients(to, books, half, books->client_count, scope);
+    api_stats_close_page(to, books, unknown, scope);
+}
+
 static void check_stats(struct input *input)
 {
     struct stats stats = {.requests = input_number(input, 6),
@@ -286,19 +298,26 @@ static void check_stats(struct input *input)
     tallies[input_below(input, SCOPE_CLIENTS * CAPTCHA_COUNT)].spent_micro = input_number(input, 5);
     struct unknown_errors unknown = {.count = 1, .other_times = input_number(input, 5)};
     take_word(input, unknown.items[0].name, ERROR_CODE_MAX);
-    const struct stats_page pages[] = {
-        {.day = (int64_t)input_number(input, 2),
-         .stats = &stats,
-         .tallies = tallies,
-         .unknown_errors = &unknown},
-        {.day = (int64_t)input_number(input, 2), .stats = &stats, .tallies = tallies}};
+    struct books books = {.client_count = 0};
+    books_sum(&books, tallies, SCOPE_CLIENTS);
+    const struct stats_page page = {
+        .is_day = true, .day = (int64_t)input_number(input, 2), .stats = &stats};
     const struct stats_scope scope = {
         .names = &names, .client_count = SCOPE_CLIENTS, .has_price = input_flag(input)};
     const struct stats_service service = {.version = "0", .store = "memory"};
-    api_write_stats(&out, &gauges, &pages[0], pages, 1 + input_below(input, 2), &scope, &service);
+    api_stats_open(&out, &gauges);
+    write_page(&out, "total", &page, &books, &unknown, &scope);
+    write_page(&out, "today", &page, &books, NULL, &scope);
+    api_stats_open_days(&out);
+    for (unsigned days = input_below(input, 3); days > 0; days--)
+        write_page(&out, NULL, &page, &books, NULL, &scope);
+    api_stats_close(&out, &service);
     check_json();
     metrics_write_engine(&out, &stats, &gauges);
-    metrics_write_tallies(&out, tallies, &scope);
+    size_t at = 0;
+    while (metrics_write_books(&out, &books, &at, 1 + input_below(input, 5), &scope))
+        HOLDS(at > 0);
+    books_close(&books);
     metrics_write_unknown_errors(&out, &unknown);
     check_exposition(buf_slice(&out));
     buf_reset(&out);

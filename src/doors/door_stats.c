@@ -1,0 +1,158 @@
+/* GET /v1/stats: the books of today, of the days before and since the start, in pieces (docs/design.md 6.2). */
+#include "base/assert.h"
+#include "doors/doors.h"
+#include "doors/render.h"
+#include "gate/client_names.h"
+#include "proto/api.h"
+
+/* What one piece may cost, in clients, which take 1.5 us each; 0.4 ms. */
+#define PIECE 256
+/* A page without its clients, and what adding up a client takes compared to writing it. */
+#define PAGE_COST 16
+#define SUM_SHARE 4
+
+static const char *store_word(const struct persist *persist)
+{
+    if (persist->store == NULL)
+        return "memory";
+    switch (persist->state) {
+    case STORE_WRITABLE:
+        return "writable";
+    case STORE_FULL:
+        return "full";
+    case STORE_BROKEN:
+        return "broken";
+    }
+    UNREACHABLE();
+}
+
+/* What the engine cannot know. */
+static struct stats_service service_of(struct gate *gate)
+{
+    return (struct stats_service){
+        .version = SOLVEGATE_VERSION,
+        .uptime_ms = gate_now_ms(gate) - gate->started_ms,
+        .is_draining = gate->is_draining,
+        .store = store_word(&gate->persist),
+        .has_callbacks = gate->config->public_url != NULL,
+    };
+}
+
+static struct stats_page page_since_start(const struct stats_render *stats)
+{
+    return (struct stats_page){.stats = &stats->total_stats};
+}
+
+static struct stats_page page_of_today(const struct stats_render *stats)
+{
+    return (struct stats_page){.is_day = true, .day = stats->days[0], .stats = &stats->today_stats};
+}
+
+/* By its number: a midnight may have passed since the text was begun, and have dropped the oldest. */
+static bool find_past(struct gate *gate, struct stats_render *stats, struct stats_page *page)
+{
+    for (unsigned ago = 0; ago <= STATS_DAYS; ago++) {
+        *page = (struct stats_page){.is_day = true};
+        page->stats = engine_stats_of_day(gate->engine, ago, &page->day);
+        if (page->stats == NULL || page->day != stats->days[stats->page - 1])
+            continue;
+        books_sum(&stats->past, engine_tally(gate->engine, ago, 0, (enum captcha)0),
+                  stats->total.client_count);
+        return true;
+    }
+    return false;
+}
+
+static bool open_page(struct gate *gate, struct stats_render *stats, struct buf *out)
+{
+    struct stats_page page = stats->page == 0 ? page_since_start(stats) : page_of_today(stats);
+    if (stats->page > 1 && !find_past(gate, stats, &page))
+        return false;
+    api_stats_open_page(out, stats->page == 0 ? "total" : stats->page == 1 ? "today" : NULL, &page);
+    stats->client = 0;
+    return true;
+}
+
+static const struct books *books_of(const struct stats_render *stats)
+{
+    return stats->page == 0 ? &stats->total : stats->page == 1 ? &stats->today : &stats->past;
+}
+
+static void close_page(struct stats_render *stats, struct buf *out, const struct stats_scope *scope)
+{
+    api_stats_close_page(out, books_of(stats), stats->page == 0 ? &stats->unknown_errors : NULL,
+                         scope);
+    if (stats->page == 1)
+        api_stats_open_days(out);
+}
+
+/* As many clients of the page as are left in the piece. */
+static void write_clients(struct stats_render *stats, struct buf *out, size_t *left,
+                          const struct stats_scope *scope)
+{
+    const uint16_t count = stats->total.client_count;
+    const size_t share =
+        *left < (size_t)(count - stats->client) ? *left : (size_t)(count - stats->client);
+    const uint16_t to = (uint16_t)(stats->client + share);
+    api_stats_clients(out, books_of(stats), stats->client, to, scope);
+    stats->client = to;
+    *left -= share;
+}
+
+static void take_days(struct gate *gate, struct stats_render *stats)
+{
+    stats->page_count = 1;
+    for (unsigned ago = 0; ago <= STATS_DAYS; ago++)
+        stats->page_count +=
+            engine_stats_of_day(gate->engine, ago, &stats->days[stats->page_count - 1]) != NULL;
+}
+
+void door_stats_begin(struct gate *gate, struct buf *out)
+{
+    struct gauges gauges;
+    struct stats_render *stats = &gate->render->stats;
+    const struct api_names names = client_names(gate);
+    const struct stats_scope scope = client_scope(gate, &names);
+    books_sum(&stats->total, engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum captcha)0),
+              scope.client_count);
+    books_sum(&stats->today, engine_tally(gate->engine, 0, 0, (enum captcha)0), scope.client_count);
+    stats->total_stats = *engine_stats(gate->engine);
+    stats->today_stats = *engine_stats_of_day(gate->engine, 0, &stats->days[0]);
+    stats->unknown_errors = *engine_unknown_errors(gate->engine);
+    take_days(gate, stats);
+    stats->page = 0;
+    stats->is_open = false;
+    engine_gauges(gate->engine, &gauges);
+    api_stats_open(out, &gauges);
+}
+
+bool door_stats_go_on(struct gate *gate, struct buf *out)
+{
+    struct stats_render *stats = &gate->render->stats;
+    const struct api_names names = client_names(gate);
+    const struct stats_scope scope = client_scope(gate, &names);
+    const size_t page_cost = PAGE_COST + stats->total.client_count / SUM_SHARE;
+    for (size_t left = PIECE; stats->page < stats->page_count; stats->page++) {
+        if (!stats->is_open) {
+            stats->is_open = open_page(gate, stats, out);
+            left = left > page_cost ? left - page_cost : 0;
+            if (!stats->is_open)
+                continue;
+        }
+        write_clients(stats, out, &left, &scope);
+        if (stats->client < stats->total.client_count)
+            return true;
+        close_page(stats, out, &scope);
+        stats->is_open = false;
+    }
+    const struct stats_service service = service_of(gate);
+    api_stats_close(out, &service);
+    return false;
+}
+
+void door_stats(struct gate *gate, const struct http_request *request, struct visit *visit,
+                uint64_t number)
+{
+    (void)number;
+    render_ask(gate, request, visit, RENDER_STATS);
+}
