@@ -12,7 +12,7 @@ from cli_world import (EX_DATAERR, EX_NOINPUT, EX_NOPERM, EX_PROTOCOL, EX_TEMPFA
                        Terminal, clean_environment, expect, solvegate)
 from gateway import ALICE, PAGE, World, clients, free_port
 from harness import TIMEOUT, Receiver, binary, check, contains, equal, run, test, wait_until
-from vendor_world import metric
+from vendor_world import metric, strike
 
 TARGET = ("--method", "turnstile", "--sitekey", "0xSITE", "--pageurl", PAGE)
 UNSOLVABLE = ("--method", "turnstile", "--sitekey", "SIM-ERROR_CAPTCHA_UNSOLVABLE", "--pageurl", PAGE)
@@ -46,6 +46,17 @@ def json_is_the_answer_of_the_api():
         equal((told["status"], told["source"], told["attempts"]), ("solved", "api", 1))
         again = json.loads(expect(ask(world, "solve", "--json", *TARGET), 0).stdout)
         equal((again["source"], again["solution"]), ("dedup_cache", told["solution"]))
+
+
+@test
+def bytes_that_are_no_utf8_are_printed_as_they_came():
+    answers = {b'"caf%E9"': b"caf\xe9\n", b'{"token":"caf%E9"}': b'{"token":"caf\xe9"}\n', b'["a"]': b'["a"]\n'}
+    with World() as world:
+        for answer, printed in answers.items():
+            world.sim.set_faults(script=[strike("task-reply", None, 1, '{"status":1,"request":' + answer.decode() + "}")])
+            command = [binary("SOLVEGATE"), "solve", *TARGET, "--param", f"action={len(answer)}"]
+            done = subprocess.run(command, capture_output=True, env=clean_environment(SOLVEGATE_URL=world.url), check=True)
+            equal(done.stdout, printed, answer)
 
 
 @test
