@@ -19,7 +19,9 @@ struct client_options {
     uint32_t requests;       /* how many may wait; 0: as the engine's limit */
     uint64_t budget_per_day; /* accepted submits; UINT64_MAX: no limit */
     bool is_gone;            /* no longer configured: what it paid for becomes letters */
-    bool has_retry;          /* `retry` counts for it, not the engine's */
+    client_id heir;          /* with is_gone: the client that has its name again */
+    bool has_heir;
+    bool has_retry; /* `retry` counts for it, not the engine's */
     struct retry_options retry;
 };
 

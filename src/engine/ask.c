@@ -5,6 +5,7 @@
 #include "engine/finished.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
+#include "engine/orphan.h"
 #include "engine/pool.h"
 #include "engine/request.h"
 #include "engine/slots.h"
@@ -153,6 +154,22 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
     return may_start_flight(engine, ask, placement);
 }
 
+bool ask_would_pay(const struct placement *placement, enum refusal refusal)
+{
+    return placement->kind == PLACE_FLIGHT &&
+           (refusal == REFUSAL_NONE || refusal == REFUSAL_BUDGET || refusal == REFUSAL_BREAKER);
+}
+
+enum refusal ask_place_at_last(struct engine *engine, const struct ask *ask,
+                               struct placement *placement)
+{
+    const enum refusal refusal = ask_place(engine, ask, placement);
+    struct letter *letter = ask_would_pay(placement, refusal) ? orphan_find(engine, ask) : NULL;
+    if (letter == NULL || !orphan_give_back(engine, letter, ask->client))
+        return refusal;
+    return ask_place(engine, ask, placement);
+}
+
 /* ---- doing ------------------------------------------------------------------------------- */
 
 static void count_look_up(struct engine *engine, const struct ask *ask,
@@ -235,7 +252,7 @@ void ask_on_ask(struct engine *engine, const struct ask *ask)
     struct pool *pool = pool_of(engine, ask);
     if (pool != NULL && !engine->is_draining)
         pool_on_demand(engine, pool);
-    const enum refusal refusal = ask_place(engine, ask, &placement);
+    const enum refusal refusal = ask_place_at_last(engine, ask, &placement);
     if (refusal == REFUSAL_NONE) {
         count_look_up(engine, ask, &placement);
         apply(engine, ask, &placement);

@@ -26,6 +26,12 @@ struct placement {
 enum refusal ask_place(const struct engine *engine, const struct ask *ask,
                        struct placement *placement);
 
+/* Is it for something that memory does not have, which neither a full store nor a full table keeps out? */
+bool ask_would_pay(const struct placement *placement, enum refusal refusal);
+/* The same, and where it would be paid for a letter of its client gives its solution back instead. */
+enum refusal ask_place_at_last(struct engine *engine, const struct ask *ask,
+                               struct placement *placement);
+
 void ask_on_ask(struct engine *engine, const struct ask *ask);
 
 #endif

@@ -1,8 +1,8 @@
 /* Orders about dead letters, each carried out over as many steps as it takes: there may be a hundred thousand. */
 #include "engine/letters.h"
 
-#include "engine/cache.h"
 #include "engine/journal.h"
+#include "engine/orphan.h"
 
 #include <stdlib.h>
 
@@ -19,32 +19,6 @@ static bool matches(const struct letter *letter, const struct letter_filter *fil
            (filter->captcha == CAPTCHA_COUNT || letter->captcha == filter->captcha) &&
            (filter->code[0] == '\0' ||
             slice_equals(blob_slice(letter->error), slice_from(filter->code)));
-}
-
-/* An orphan's solution that is still good costs nothing: its new client's next request gets it. */
-static bool bank_orphan(struct engine *engine, struct letter *letter)
-{
-    if (letter->kind != LETTER_OF_ORPHAN || letter->fresh_ms <= engine->now_ms ||
-        letter->is_one_time || engine->solutions.used == engine->solutions.capacity)
-        return false;
-    const uint64_t ttl_ms = engine->options.ttl_ms[letter->captcha];
-    struct attempt stand_in = {
-        .key = letter->key,
-        .client = letter->client,
-        .captcha = letter->captcha,
-        .started_ms = engine->now_ms,
-        .unborn_ms = letter->fresh_ms > ttl_ms ? letter->fresh_ms - ttl_ms : 0,
-    };
-    memcpy(stand_in.task_id, letter->task_id, TASK_ID_MAX);
-    struct solution *solution = solution_new(engine, &stand_in, letter->text, letter->extra);
-    solution->expires_ms = letter->fresh_ms;
-    solution->uid = journal_uid(engine);
-    cache_bank(engine, solution, letter->reuse == REUSE_SHARED, false);
-    journal_solution(engine, solution);
-    solution_unref(engine, solution);
-    COUNT(engine, letters_replayed);
-    letter_settle(engine, letter);
-    return true;
 }
 
 /* A solution without a place is for the operator to look at: there is nothing to do again. What was
@@ -64,8 +38,10 @@ static bool may_replay(const struct engine *engine, const struct letter *letter,
 static void move_into(struct engine *engine, struct letter *letter,
                       const struct letter_order *order)
 {
+    orphan_leave(engine, letter);
     letter_move(engine, letter, order->into);
     letter->key = order->into_key;
+    orphan_enter(engine, letter);
     journal_letter(engine, letter);
 }
 
@@ -79,7 +55,8 @@ static bool carry_out(struct engine *engine, struct letter *letter,
             move_into(engine, letter, order);
         if (!may_replay(engine, letter, &order->filter))
             return false;
-        if (bank_orphan(engine, letter))
+        /* A solution that is still good costs nothing: its new client's next request gets it. */
+        if (orphan_bank(engine, letter))
             return true;
         letter_line_up(engine, letter);
         return true;

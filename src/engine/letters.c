@@ -5,6 +5,7 @@
 #include "engine/journal.h"
 #include "engine/letters_retry.h"
 #include "engine/notice.h"
+#include "engine/orphan.h"
 
 void letters_init(struct engine *engine)
 {
@@ -90,6 +91,7 @@ static void letter_free(struct engine *engine, struct letter *letter)
     list_unlink(&letter->link);
     wheel_cancel(&engine->wheel, &letter->expiry);
     table_remove(&engine->letters_by_number, &letter->node);
+    orphan_leave(engine, letter);
     engine->letter_bytes -= letter_bytes(letter);
     leave_client(engine, letter);
     journal_letter_over(engine, letter);
@@ -173,6 +175,7 @@ static void enter(struct engine *engine, struct letter *letter, uint64_t left_ms
     list_init(&letter->own);
     join_client(engine, letter);
     table_insert(&engine->letters_by_number, &letter->node);
+    orphan_enter(engine, letter);
     wheel_timer_init(&letter->expiry, TIMER_LETTER);
     wheel_arm(&engine->wheel, &letter->expiry, engine->now_ms + left_ms);
 }
@@ -483,7 +486,10 @@ static enum replay_result replay_solve(struct engine *engine, struct letter *let
 {
     const struct ask ask = ask_of(letter);
     struct placement placement;
-    const enum refusal refusal = ask_place(engine, &ask, &placement);
+    /* There was no room for it when the order came. */
+    if (orphan_bank(engine, letter))
+        return REPLAY_STARTED;
+    const enum refusal refusal = ask_place_at_last(engine, &ask, &placement);
     if (refusal != REFUSAL_NONE)
         return refusal == REFUSAL_BUDGET || refusal == REFUSAL_FULL_CLIENT ? REPLAY_NOT_THIS
                                                                            : REPLAY_NOT_NOW;

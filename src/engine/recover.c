@@ -5,6 +5,7 @@
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
+#include "engine/orphan.h"
 #include "engine/pool.h"
 #include "engine/request.h"
 #include "engine/rest.h"
@@ -193,7 +194,7 @@ static void restore_solution(struct engine *engine, const struct solution_row *r
     struct solution *solution = solution_of(engine, row);
     struct pool *pool = pool_by_key(engine, &row->key, row->client);
     if (client_is_gone(engine, row->client))
-        TRACE(engine, "a solution of a client that is gone");
+        solution->is_one_time = !row->is_kept;
     else if (row->is_kept && pool != NULL && pool_has_room(pool) && !row->is_shared &&
              row->handed == 0)
         (void)pool_add(engine, pool, solution);
@@ -265,29 +266,45 @@ static void fail(struct engine *engine, struct request *request, enum class clas
     blob_unref(error);
 }
 
-/* Nobody can read the requests of a client that is gone, nor retry with its keys. */
-static void drop_request(struct engine *engine, request_id id)
+/* Of a row that names both: the solution of its flight, or its own. */
+static struct solution *solution_for(struct recovery *recovery, uint64_t flight, uint64_t solution)
 {
-    const struct request gone = {.public_id = id, .is_journaled = true};
+    return flight == 0 ? index_find(&recovery->by_uid, solution)
+                       : index_find(&recovery->by_flight, flight);
+}
+
+/* Somebody could still have come for it. */
+static void note_missed(struct engine *engine, uint64_t flight, uint64_t uid)
+{
+    struct solution *solution = solution_for(recovery_of(engine), flight, uid);
+    if (solution != NULL)
+        solution->is_missed = true;
+}
+
+/* Nobody can read the requests of a client that is gone, nor retry with its keys. */
+static void drop_request(struct engine *engine, const struct request_row *row)
+{
+    const struct request gone = {.public_id = row->id, .is_journaled = true};
+    note_missed(engine, row->flight, row->solution);
     journal_request_over(engine, &gone);
 }
 
-static void drop_idempotency(struct engine *engine, const struct key *digest)
+static void drop_idempotency(struct engine *engine, const struct idempotency_row *row)
 {
-    const struct idempotency gone = {.node = {.key = *digest}};
+    const struct idempotency gone = {.node = {.key = row->digest}};
+    note_missed(engine, row->flight, row->solution);
     journal_idempotency_over(engine, &gone);
 }
 
 static void restore_request(struct engine *engine, const struct request_row *row)
 {
     if (engine->clients[row->client].options.is_gone) {
-        drop_request(engine, row->id);
+        drop_request(engine, row);
         return;
     }
     struct recovery *recovery = recovery_of(engine);
     const struct restored_flight *restored = find_flight(recovery, row->flight);
-    struct solution *solution = row->flight == 0 ? index_find(&recovery->by_uid, row->solution)
-                                                 : index_find(&recovery->by_flight, row->flight);
+    struct solution *solution = solution_for(recovery, row->flight, row->solution);
     journal_saw_number(engine, row->flight);
     struct request *request = request_restore(engine, row);
     if (request == NULL)
@@ -311,14 +328,13 @@ static void restore_request(struct engine *engine, const struct request_row *row
 static void restore_idempotency(struct engine *engine, const struct idempotency_row *row)
 {
     if (engine->clients[row->client].options.is_gone) {
-        drop_idempotency(engine, &row->digest);
+        drop_idempotency(engine, row);
         return;
     }
     struct recovery *recovery = recovery_of(engine);
     const struct restored_flight *restored = find_flight(recovery, row->flight);
     struct flight *flight = restored == NULL ? NULL : restored->flight;
-    struct solution *solution = row->flight == 0 ? index_find(&recovery->by_uid, row->solution)
-                                                 : index_find(&recovery->by_flight, row->flight);
+    struct solution *solution = solution_for(recovery, row->flight, row->solution);
     journal_saw_number(engine, row->flight);
     const uint64_t left = left_ms(engine, row->expires_wall_ms, engine->options.idempotency_ttl_ms);
     idempotency_restore(engine, row, flight, solution, left);
@@ -403,12 +419,26 @@ static void resume(struct engine *engine, struct flight *flight)
     }
 }
 
-/* Banked for one, of a client that is gone: paid for, and nobody had it. */
-static void bank_as_letter(struct engine *engine, const struct solution *solution)
+/* Has nobody had it who must have it alone, or may somebody have waited for it whom we cannot answer any more? What
+ * came late was nobody's. */
+static bool is_orphan(const struct solution *solution)
 {
-    const struct ask ask = {.reuse = REUSE_SINGLE};
-    if (client_is_gone(engine, solution->client) && !solution->is_shared && solution->handed == 0 &&
-        solution->expires_ms > engine->now_ms)
+    return solution->is_shared ? solution->is_missed || solution->flight_uid == 0
+                               : solution->handed == 0;
+}
+
+/* What a client that is gone paid for becomes a letter; what one has that is back is no letter any more. A crash
+ * between the two rows leaves both. */
+static void settle_orphan(struct engine *engine, const struct solution *solution)
+{
+    const struct ask ask = {.reuse = solution->is_shared ? REUSE_SHARED : REUSE_SINGLE,
+                            .is_one_time = solution->is_one_time};
+    struct letter *letter = orphan_of(engine, solution);
+    const bool is_gone = client_is_gone(engine, solution->client);
+    if (!is_gone && letter != NULL)
+        letter_settle(engine, letter);
+    else if (is_gone && letter == NULL && is_orphan(solution) &&
+             solution->expires_ms > engine->now_ms)
         letter_of_orphan(engine, solution, &ask);
 }
 
@@ -417,7 +447,7 @@ void engine_restored(struct engine *engine)
     struct recovery *recovery = recovery_of(engine);
     /* Only now: their numbers come after those of all letters there are. */
     for (size_t i = 0; i < recovery->by_uid.count; i++)
-        bank_as_letter(engine, recovery->by_uid.entries[i].solution);
+        settle_orphan(engine, recovery->by_uid.entries[i].solution);
     for (size_t i = 0; i < recovery->flight_count; i++)
         if (recovery->flights[i].flight != NULL)
             resume(engine, recovery->flights[i].flight);

@@ -177,6 +177,7 @@ struct solution {
     bool is_one_time;  /* never cached */
     bool is_waning;    /* in a pool: a replacement is on its way */
     bool is_bad;       /* reported: nobody gets it any more */
+    bool is_missed;    /* of a client that is gone: requests or keys of its stood for it */
     bool is_set_aside; /* nobody has it, but an idempotency key: no pool gives it away */
     char task_id[TASK_ID_MAX];
 };
@@ -205,9 +206,10 @@ struct history {
 struct letter {
     struct table_node node; /* by number */
     slab_id id;
-    struct list link; /* engine's letters, oldest first */
-    struct list own;  /* its client's letters, oldest first */
-    struct list ride; /* engine's replays, or the flight's letters */
+    struct table_node orphan; /* by key, while an orphan's solution may be given back */
+    struct list link;         /* engine's letters, oldest first */
+    struct list own;          /* its client's letters, oldest first */
+    struct list ride;         /* engine's replays, or the flight's letters */
     struct wheel_timer expiry;
     struct flight *flight;   /* borrowed; the replay under way, or NULL */
     struct notice *notice;   /* borrowed; the same for one about a notice */
@@ -393,8 +395,8 @@ struct engine {
     struct slab requests, holds, flights, attempts, solutions, idempotency, letters, notices,
         account_waits, task_slab;
     struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name, strays_by_key,
-        unheard_by_key, solutions_by_key, idempotency_by_key, letters_by_number, notices_by_request,
-        tasks_by_name;
+        unheard_by_key, solutions_by_key, idempotency_by_key, letters_by_number, orphans_by_key,
+        notices_by_request, tasks_by_name;
 
     struct shares shares;
     struct list active; /* flights that hold a slot */
@@ -498,10 +500,17 @@ static inline struct tally *tally_at(const struct engine *engine, unsigned days_
     } while (0)
 #define TALLY(engine, of, field) TALLY_BY(engine, (of)->client, (of)->captcha, field, 1)
 
-/* May one client have what was solved for another? Keys tell clients apart as well; this is the second lock. */
+/* Is the other one the client that has the name of the one again, which a restart did not find configured? */
+static inline bool client_is_heir(const struct engine *engine, client_id one, client_id other)
+{
+    const struct client_options *options = &engine->clients[one].options;
+    return options->has_heir && options->heir == other;
+}
+
+/* May the other client have what was solved for the one? Keys tell clients apart as well; this is the second lock. */
 static inline bool clients_may_share(const struct engine *engine, client_id one, client_id other)
 {
-    return one == other || engine->options.clients_share;
+    return one == other || engine->options.clients_share || client_is_heir(engine, one, other);
 }
 
 /* Is what was solved for this client nobody's? It is no longer configured, and shared with none. */

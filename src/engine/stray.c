@@ -55,8 +55,9 @@ static void update_unheard(struct engine *engine, struct attempt *attempt)
 static bool is_theirs(const struct engine *engine, const struct attempt *attempt, client_id client,
                       enum reuse reuse)
 {
-    return attempt->client == client || (reuse == REUSE_SHARED && attempt->reuse == REUSE_SHARED &&
-                                         clients_may_share(engine, attempt->client, client));
+    return attempt->client == client || client_is_heir(engine, attempt->client, client) ||
+           (reuse == REUSE_SHARED && attempt->reuse == REUSE_SHARED &&
+            clients_may_share(engine, attempt->client, client));
 }
 
 const struct attempt *stray_find_unheard(const struct engine *engine, const struct flight *flight)

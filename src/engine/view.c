@@ -2,14 +2,32 @@
 #include "engine/ask.h"
 #include "engine/attempt.h"
 #include "engine/health.h"
+#include "engine/orphan.h"
 #include "engine/request.h"
 #include "engine/slots.h"
+
+static void explain_orphan(const struct engine *engine, const struct letter *letter,
+                           struct outlook *outlook)
+{
+    *outlook = (struct outlook){
+        .would_hit = true,
+        .source = SOURCE_DEDUP_CACHE,
+        .age_ms = engine->now_ms - orphan_born_ms(engine, letter),
+        .expires_in_ms = letter->fresh_ms - engine->now_ms,
+    };
+}
 
 void engine_explain(const struct engine *engine, const struct ask *ask, struct outlook *outlook)
 {
     struct placement placement;
     *outlook = (struct outlook){.refusal = ask_place(engine, ask, &placement)};
     outlook->source = placement.source;
+    const struct letter *orphan =
+        ask_would_pay(&placement, outlook->refusal) ? orphan_find(engine, ask) : NULL;
+    if (orphan != NULL) {
+        explain_orphan(engine, orphan, outlook);
+        return;
+    }
     if (outlook->refusal != REFUSAL_NONE)
         return;
     outlook->would_join = placement.kind == PLACE_JOIN || placement.is_ride;

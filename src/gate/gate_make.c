@@ -24,6 +24,13 @@ static void inherit_retry(const struct engine_options *all, struct client_option
     own->transient = own->transient == UINT16_MAX ? all->retry_transient : own->transient;
 }
 
+/* A reload may bring a name back that the start did not find. */
+static bool has_heir(const struct gate *gate, size_t gone, client_id *heir)
+{
+    const struct slice name = slice_from(gate->gone_names[gone - gate->client_room]);
+    return client_by_name(gate, name, heir) && client_is_live(gate, *heir);
+}
+
 /* Without configured clients everybody is client 0, with no limits of its own. */
 static struct client_options *make_clients(const struct gate *gate, uint16_t *count)
 {
@@ -36,6 +43,7 @@ static struct client_options *make_clients(const struct gate *gate, uint16_t *co
     for (size_t i = 0; i < *count; i++) {
         clients[i] = anybody;
         clients[i].is_gone = i >= gate->client_room;
+        clients[i].has_heir = i >= gate->client_room && has_heir(gate, i, &clients[i].heir);
     }
     for (size_t i = 0; i < config->client_count; i++) {
         clients[i] = config->clients[i].options;

@@ -259,6 +259,26 @@ def removing_all_clients_orphans_what_they_paid_for():
 
 
 @test
+def a_client_that_comes_back_gets_its_orphan_for_nothing():
+    for is_reload in (False, True):
+        with start() as world:
+            pay_for(world, key=CRAWLER["key"])
+            world.kill()
+            world.gate.config["clients"] = [SHOP, BOSS]
+            world.start()
+            letter = the_orphan(world, "crawler")
+            if is_reload:
+                rewrite(world, lambda config: config.update(clients=[SHOP, BOSS, CRAWLER]))("reloaded")
+            else:
+                world.gate.config["clients"] = [SHOP, BOSS, CRAWLER]
+                world.restart()
+            had = solved(world, CRAWLER, "SIM-NEVER.orphan")
+            equal((had["solution"], had["source"]), (letter["solution"], "dedup_cache"), "its own again")
+            equal(letters(world, key=ADMIN)["total"], 0, "letters left")
+            equal(world.paid(), 1, "paid for")
+
+
+@test
 def a_reload_that_removes_a_client_orphans_what_it_paid_for():
     with start() as world:
         pay_for(world, key=CRAWLER["key"])

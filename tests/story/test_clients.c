@@ -346,7 +346,8 @@ static struct world *world_with_a_client_that_came_back(enum reuse reuse)
     return w;
 }
 
-static void an_orphan_is_not_its_old_clients_any_more(void **state)
+/* Nobody reads its requests, and yet what it paid for is its own as long as nobody else was given it. */
+static void a_client_that_is_back_gets_its_orphan_for_nothing(void **state)
 {
     (void)state;
     const enum reuse reuses[] = {REUSE_SINGLE, REUSE_SHARED};
@@ -354,26 +355,155 @@ static void an_orphan_is_not_its_old_clients_any_more(void **state)
         struct world *w = world_with_a_client_that_came_back(reuses[i]);
         assert_int_equal(only_letter(w).kind, LETTER_OF_ORPHAN);
         assert_int_equal(gauges_of(w).requests, 0);
+        assert_true(explain(w, .key = "K", .client = CRAWLER, .reuse = reuses[i]).would_hit);
         ask(w, "retry", .key = "K", .idempotency = "I", .client = CRAWLER, .reuse = reuses[i]);
-        assert_int_equal(w->tally.submits, 2);
+        assert_int_equal(w->tally.submits, 1);
+        assert_int_equal(stats_of(w)->answered_dedup_cache, 1);
+        assert_int_equal(gauges_of(w).letters, 0);
+        /* There is nothing left that another could have. */
         replay_into(w, SHOP);
         ask(w, "shop", .key = "N", .client = SHOP, .reuse = reuses[i]);
-        assert_int_equal(stats_of(w)->answered_dedup_cache, 1);
         assert_int_equal(w->tally.submits, 2);
         skip_lines(w);
     }
 }
 
-/* The rows went before the letter's was written, so that a crash does not bring them back. */
-static void an_orphan_is_not_its_old_clients_after_a_crash(void **state)
+static void an_orphan_that_is_anothers_by_now_is_not_its_old_clients(void **state)
 {
     (void)state;
     struct world *w = world_with_a_client_that_came_back(REUSE_SINGLE);
-    crash(w, ALL_RECORDS);
-    assert_int_equal(gauges_of(w).letters, 1);
-    assert_int_equal(gauges_of(w).requests, 0);
-    ask(w, "retry", .key = "K", .idempotency = "I", .client = CRAWLER, .reuse = REUSE_SINGLE);
+    replay_into(w, SHOP);
+    ask(w, "crawler", .key = "K", .client = CRAWLER, .reuse = REUSE_SINGLE);
     assert_int_equal(w->tally.submits, 2);
+    ask(w, "shop", .key = "N", .client = SHOP, .reuse = REUSE_SINGLE);
+    assert_int_equal(w->tally.submits, 2);
+    assert_int_equal(stats_of(w)->answered_dedup_cache, 1);
+    skip_lines(w);
+}
+
+static void an_orphan_is_given_back_to_its_client_only_and_only_if_it_suits(void **state)
+{
+    (void)state;
+    struct world *w = world_with_a_client_that_came_back(REUSE_SHARED);
+    ask(w, "shop", .key = "K", .client = SHOP);
+    ask(w, "strict", .key = "K", .client = CRAWLER, .min_ttl_ms = HOURS_MS(2));
+    ask(w, "alone", .key = "K", .client = CRAWLER, .reuse = REUSE_NONE);
+    assert_int_equal(w->tally.submits, 4);
+    assert_int_equal(gauges_of(w).letters, 1);
+    skip_lines(w);
+}
+
+static void bring_the_crawler_back_by_a_restart(struct world *w, uint64_t kept)
+{
+    static const struct client_options both[CLIENTS] = {
+        {.weight = 1, .budget_per_day = UINT64_MAX}, {.weight = 1, .budget_per_day = UINT64_MAX}};
+    w->options.clients = both;
+    crash(w, kept);
+    skip_lines(w);
+}
+
+static void a_client_that_missed_one_restart_does_not_pay_again(void **state)
+{
+    (void)state;
+    struct world *w = world_with_an_orphan(true);
+    bring_the_crawler_back_by_a_restart(w, ALL_RECORDS);
+    ask(w, "crawler", .key = "K", .client = CRAWLER);
+    ask(w, "again", .key = "K", .client = CRAWLER);
+    assert_int_equal(w->tally.submits, 1);
+    assert_int_equal(stats_of(w)->answered_dedup_cache, 2);
+    skip_lines(w);
+}
+
+/* It has another place then: that of its rows was given away when the start did not find it. */
+static void a_client_that_a_reload_brings_back_has_what_its_name_paid_for(void **state)
+{
+    (void)state;
+    static const struct client_options with_heir[] = {
+        [CRAWLER] = {.weight = 1,
+                     .budget_per_day = UINT64_MAX,
+                     .is_gone = true,
+                     .has_heir = true,
+                     .heir = CLIENTS},
+        [SHOP] = {.weight = 1, .budget_per_day = UINT64_MAX},
+        [CLIENTS] = {.weight = 1, .budget_per_day = UINT64_MAX},
+    };
+    for (int is_solved = 0; is_solved < 2; is_solved++) {
+        struct engine_options options = two_clients(false, true)->options;
+        options.max_clients = CLIENTS + 1;
+        struct world *w = world_new(&options);
+        ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
+        accepted(w, "a1", "T1");
+        lose_the_crawler(w, true);
+        pass(w, 6000);
+        if (is_solved)
+            solved(w, "a1", "TOKEN");
+        w->options.clients = with_heir;
+        w->options.client_count = CLIENTS + 1;
+        engine_configure(w->engine, &w->options);
+        ask(w, "shop", .key = "K", .client = SHOP);
+        assert_int_equal(w->tally.submits, 2);
+        ask(w, "crawler", .key = "K", .client = CLIENTS);
+        if (!is_solved)
+            solved(w, "a1", "TOKEN");
+        assert_int_equal(w->tally.submits, 2);
+        assert_int_equal(w->tally.solved, 1);
+        assert_int_equal(gauges_of(w).letters, 0);
+        skip_lines(w);
+    }
+}
+
+/* The crash comes after each of the records with which a letter is made, or gives its solution back. */
+static void a_crash_does_not_make_two_of_an_orphan(void **state)
+{
+    (void)state;
+    for (uint64_t lost = 0; lost < 6; lost++) {
+        struct world *w = two_clients(false, true);
+        ask(w, "crawler", .key = "K", .client = CRAWLER, .reuse = REUSE_SINGLE, .is_told = true);
+        accepted(w, "a1", "T1");
+        lose_the_crawler(w, true);
+        pass(w, 6000);
+        solved(w, "a1", "TOKEN");
+        const bool is_at_the_end = lost >= 3;
+        if (is_at_the_end) {
+            bring_the_crawler_back_by_a_restart(w, ALL_RECORDS);
+            ask(w, "early", .key = "K", .client = CRAWLER, .reuse = REUSE_SINGLE, .is_told = true);
+        }
+        const unsigned before = w->tally.submits;
+        bring_the_crawler_back_by_a_restart(w, w->seq - lost % 3);
+        const uint64_t had = stats_of(w)->answered_dedup_cache;
+        ask(w, "one", .key = "K", .client = CRAWLER, .reuse = REUSE_SINGLE);
+        ask(w, "two", .key = "K", .client = CRAWLER, .reuse = REUSE_SINGLE);
+        assert_true(w->tally.submits > before);
+        assert_true(stats_of(w)->answered_dedup_cache - had <= 1);
+        assert_int_equal(gauges_of(w).letters, 0);
+        skip_lines(w);
+    }
+}
+
+/* Solved and not yet read when the restart came that no longer knows its client. */
+static void what_was_told_and_not_read_becomes_a_letter(void **state)
+{
+    (void)state;
+    struct world *w = two_clients(false, true);
+    ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
+    solve(w, "a1", "T1", "TOKEN");
+    lose_the_crawler(w, true);
+    assert_int_equal(only_letter(w).kind, LETTER_OF_ORPHAN);
+    bring_the_crawler_back_by_a_restart(w, ALL_RECORDS);
+    ask(w, "again", .key = "K", .client = CRAWLER);
+    assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+}
+
+/* Whoever was held has it: there is nothing to look after. */
+static void what_was_handed_to_a_held_caller_becomes_no_letter(void **state)
+{
+    (void)state;
+    struct world *w = two_clients(false, true);
+    ask(w, "crawler", .key = "K", .client = CRAWLER);
+    solve(w, "a1", "T1", "TOKEN");
+    lose_the_crawler(w, true);
+    assert_int_equal(gauges_of(w).letters, 0);
     skip_lines(w);
 }
 
@@ -417,8 +547,14 @@ int main(void)
         STORY(a_caller_that_waits_when_its_client_goes_is_answered),
         STORY(nothing_is_paid_again_for_a_client_that_is_gone),
         STORY(what_was_banked_for_one_becomes_a_letter),
-        STORY(an_orphan_is_not_its_old_clients_any_more),
-        STORY(an_orphan_is_not_its_old_clients_after_a_crash),
+        STORY(a_client_that_is_back_gets_its_orphan_for_nothing),
+        STORY(an_orphan_that_is_anothers_by_now_is_not_its_old_clients),
+        STORY(an_orphan_is_given_back_to_its_client_only_and_only_if_it_suits),
+        STORY(a_client_that_missed_one_restart_does_not_pay_again),
+        STORY(a_client_that_a_reload_brings_back_has_what_its_name_paid_for),
+        STORY(a_crash_does_not_make_two_of_an_orphan),
+        STORY(what_was_told_and_not_read_becomes_a_letter),
+        STORY(what_was_handed_to_a_held_caller_becomes_no_letter),
         STORY(what_a_client_that_stays_waits_for_is_no_orphan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

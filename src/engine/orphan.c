@@ -1,0 +1,92 @@
+#include "engine/orphan.h"
+
+#include "engine/cache.h"
+#include "engine/journal.h"
+#include "engine/letters.h"
+
+void orphan_enter(struct engine *engine, struct letter *letter)
+{
+    if (letter->kind != LETTER_OF_ORPHAN || letter->is_one_time ||
+        letter->fresh_ms <= engine->now_ms)
+        return;
+    letter->orphan.key = letter->key;
+    table_insert(&engine->orphans_by_key, &letter->orphan);
+}
+
+void orphan_leave(struct engine *engine, struct letter *letter)
+{
+    if (letter->orphan.place != NULL)
+        table_remove(&engine->orphans_by_key, &letter->orphan);
+}
+
+uint64_t orphan_born_ms(const struct engine *engine, const struct letter *letter)
+{
+    const uint64_t ttl_ms = engine->options.ttl_ms[letter->captcha];
+    return letter->fresh_ms > ttl_ms ? letter->fresh_ms - ttl_ms : 0;
+}
+
+/* As solution_suits() has it. */
+static bool suits(const struct engine *engine, const struct letter *letter, const struct ask *ask)
+{
+    return letter->fresh_ms > engine->now_ms &&
+           letter->fresh_ms - engine->now_ms >= ask->min_ttl_ms &&
+           engine->now_ms - orphan_born_ms(engine, letter) <= ask->max_age_ms;
+}
+
+struct letter *orphan_find(const struct engine *engine, const struct ask *ask)
+{
+    if (ask->reuse == REUSE_NONE || engine->solutions.used == engine->solutions.capacity)
+        return NULL;
+    for (struct table_node *node = table_find(&engine->orphans_by_key, &ask->key); node != NULL;
+         node = table_find_next(node)) {
+        struct letter *letter = CONTAINER_OF(node, struct letter, orphan);
+        if ((letter->client == ask->client ||
+             client_is_heir(engine, letter->client, ask->client)) &&
+            !letter_is_replaying(letter) && suits(engine, letter, ask))
+            return letter;
+    }
+    return NULL;
+}
+
+struct letter *orphan_of(const struct engine *engine, const struct solution *solution)
+{
+    for (struct table_node *node = table_find(&engine->orphans_by_key, &solution->node.key);
+         node != NULL; node = table_find_next(node)) {
+        struct letter *letter = CONTAINER_OF(node, struct letter, orphan);
+        if (letter->client == solution->client &&
+            slice_equals(blob_slice(letter->text), blob_slice(solution->text)))
+            return letter;
+    }
+    return NULL;
+}
+
+bool orphan_give_back(struct engine *engine, struct letter *letter, client_id client)
+{
+    if (letter->client != client)
+        letter_move(engine, letter, client);
+    return orphan_bank(engine, letter);
+}
+
+bool orphan_bank(struct engine *engine, struct letter *letter)
+{
+    if (letter->orphan.place == NULL || letter->fresh_ms <= engine->now_ms ||
+        engine->solutions.used == engine->solutions.capacity)
+        return false;
+    struct attempt stand_in = {
+        .key = letter->key,
+        .client = letter->client,
+        .captcha = letter->captcha,
+        .started_ms = engine->now_ms,
+        .unborn_ms = orphan_born_ms(engine, letter),
+    };
+    memcpy(stand_in.task_id, letter->task_id, TASK_ID_MAX);
+    struct solution *solution = solution_new(engine, &stand_in, letter->text, letter->extra);
+    solution->expires_ms = letter->fresh_ms;
+    solution->uid = journal_uid(engine);
+    cache_bank(engine, solution, letter->reuse == REUSE_SHARED, false);
+    journal_solution(engine, solution);
+    solution_unref(engine, solution);
+    COUNT(engine, letters_replayed);
+    letter_settle(engine, letter);
+    return true;
+}
