@@ -263,6 +263,16 @@ static void on_durable(void *context, journal_seq seq)
         release(gate);
 }
 
+/* What was told to the vendor with the one before is understood until the next one comes. */
+static void on_secret(void *context, const uint8_t *bytes, const uint8_t *old_bytes)
+{
+    struct gate *gate = context;
+    memcpy(gate->nonce_secret, bytes, sizeof(gate->nonce_secret));
+    memcpy(gate->old_nonce_secret, old_bytes, sizeof(gate->old_nonce_secret));
+    LOG(LOG_LEVEL_INFO, "nonce_secret_renewed",
+        log_string("meaning", "callbacks told under the one before are still understood"));
+}
+
 static void on_state(void *context, enum store_state state, const char *why)
 {
     struct gate *gate = context;
@@ -303,7 +313,11 @@ static int report_unreadable(const struct store *store)
 int persist_restore(struct gate *gate)
 {
     const struct store_handlers handlers = {
-        .context = gate, .on_durable = on_durable, .on_state = on_state};
+        .context = gate,
+        .on_durable = on_durable,
+        .on_state = on_state,
+        .on_secret = on_secret,
+    };
     struct persist *persist = &gate->persist;
     if (persist->store == NULL)
         return EX_OK;

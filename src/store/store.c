@@ -8,6 +8,7 @@
 #include "store/store_secret.h"
 #include "store/store_writer.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 
 enum store_opening store_lock_with(const struct store_driver *driver, const char *address,
@@ -64,8 +65,15 @@ int store_secret(struct store *store, const char *name, uint8_t *bytes, size_t c
 int store_rotating_secret(struct store *store, const char *name, int64_t max_age_ms, uint8_t *bytes,
                           uint8_t *old_bytes, size_t count)
 {
+    struct store_rotation *const rotation = &store->rotation;
     ASSERT(!store->is_started);
-    return secret_get(store->backend, name, max_age_ms, bytes, old_bytes, count);
+    const int err = secret_get(store->backend, name, max_age_ms, bytes, old_bytes, count);
+    if (err != 0)
+        return err;
+    *rotation = (struct store_rotation){.name = name, .max_age_ms = max_age_ms, .count = count};
+    memcpy(rotation->bytes, bytes, count);
+    memcpy(rotation->old_bytes, old_bytes, count);
+    return 0;
 }
 
 int store_load(struct store *store, const struct clocks *now,
@@ -92,6 +100,7 @@ struct news {
     enum store_state state;
     char why[sizeof(((struct store *)NULL)->why)];
     bool is_finished;
+    struct store_rotation rotation;
 };
 
 static void take_news(struct store *store, struct news *news)
@@ -103,6 +112,8 @@ static void take_news(struct store *store, struct news *news)
     news->state = store->state;
     memcpy(news->why, store->why, sizeof(news->why));
     news->is_finished = store->is_finished;
+    news->rotation = store->rotation;
+    store->rotation.is_replaced = false;
     counters->records = store->records;
     counters->commits = store->commits;
     counters->bytes = store->bytes;
@@ -131,6 +142,9 @@ static void on_wake(uv_async_t *wake)
         handlers->on_state(handlers->context, news.state,
                            news.state == STORE_WRITABLE ? "" : news.why);
     }
+    if (news.rotation.is_replaced && handlers->on_secret != NULL)
+        handlers->on_secret(handlers->context, news.rotation.bytes, news.rotation.old_bytes);
+    sodium_memzero(&news.rotation, sizeof(news.rotation));
     if (news.is_finished && !uv_is_closing((uv_handle_t *)wake)) {
         ASSERT(uv_thread_join(&store->thread) == 0);
         uv_close((uv_handle_t *)wake, on_async_closed);

@@ -23,6 +23,8 @@ struct store_handlers {
     /* Every record up to this number is durable. */
     void (*on_durable)(void *context, journal_seq seq);
     void (*on_state)(void *context, enum store_state state, const char *why);
+    /* The rotating secret was replaced, and both are durable. NULL: not interested. */
+    void (*on_secret)(void *context, const uint8_t *bytes, const uint8_t *old_bytes);
 };
 
 /* Clients are stored by name, since their numbers change with the configuration. */
@@ -53,7 +55,8 @@ enum store_opening store_open(struct store *store, const struct store_names *nam
 int store_secret(struct store *store, const char *name, uint8_t *bytes, size_t count) MUST_CHECK;
 
 /* The same, but replaced once it is older than max_age_ms. old_bytes gets the secret before, so that signatures
- * made with it can still be verified; if there is none, it gets the current one. */
+ * made with it can still be verified; if there is none, it gets the current one. The writer keeps replacing it, at
+ * most an hour late. A store has one such secret; name must outlive the store. */
 int store_rotating_secret(struct store *store, const char *name, int64_t max_age_ms, uint8_t *bytes,
                           uint8_t *old_bytes, size_t count) MUST_CHECK;
 

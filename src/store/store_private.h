@@ -6,6 +6,16 @@
 
 #include <uv.h>
 
+/* The secret that the writer replaces when it is old. */
+struct store_rotation {
+    const char *name; /* borrowed; NULL: there is none */
+    int64_t max_age_ms;
+    size_t count;
+    uint8_t bytes[STORE_SECRET_MAX];
+    uint8_t old_bytes[STORE_SECRET_MAX];
+    bool is_replaced; /* the loop does not know yet */
+};
+
 struct store {
     struct store_backend *backend; /* owned; the writer's while it runs */
 
@@ -30,6 +40,7 @@ struct store {
     char why[sizeof(((struct store_backend *)NULL)->why)];
     uint64_t records, commits, bytes, commit_ms_max;
     struct histogram commit_times;
+    struct store_rotation rotation;
     bool must_end;    /* the writer is to write the rest and return */
     bool is_finished; /* it is about to return */
 
@@ -38,6 +49,7 @@ struct store {
     struct store_queue batch; /* being written, or kept until it can be */
     uint64_t retry_at_ns;     /* 0: the latest batch was written */
     uint64_t tidy_at_ns;
+    uint64_t rotate_at_ns; /* when the secret's age is checked; UINT64_MAX: there is none */
     int64_t
         expired_wall_ms; /* rows that had expired by then were not loaded and must go; 0: none */
     bool has_tried_last; /* one more attempt was made after the order to end */

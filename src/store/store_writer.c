@@ -3,7 +3,9 @@
 #include "store/store_check.h"
 #include "store/store_clock.h"
 #include "store/store_private.h"
+#include "store/store_secret.h"
 
+#include <sodium.h>
 #include <stdio.h>
 
 #define MS_NS UINT64_C(1000000)
@@ -14,10 +16,14 @@
 /* Expired rows are deleted a few at a time, so that no record waits long behind them. */
 #define TIDY_ROWS 512
 #define TIDY_AGAIN_NS (20 * MS_NS)
+/* The age of the secret goes by the wall clock, which may be set at any time. */
+#define ROTATE_CHECK_MOST_MS 3600000
+#define ROTATE_CHECK_LEAST_MS 100
 
 enum work {
     WORK_WRITE,
     WORK_TIDY,
+    WORK_ROTATE,
     WORK_END,
 };
 
@@ -115,6 +121,43 @@ static void do_tidy(struct store *store)
     store->tidy_at_ns = now + (has_more && result == STORE_DONE ? TIDY_AGAIN_NS : TIDY_EVERY_NS);
 }
 
+static void plan_rotation(struct store *store)
+{
+    const struct store_rotation *const rotation = &store->rotation;
+    int64_t wait_ms = rotation->max_age_ms;
+    if (wait_ms > ROTATE_CHECK_MOST_MS)
+        wait_ms = ROTATE_CHECK_MOST_MS;
+    if (wait_ms < ROTATE_CHECK_LEAST_MS)
+        wait_ms = ROTATE_CHECK_LEAST_MS;
+    store->rotate_at_ns =
+        rotation->name == NULL ? UINT64_MAX : uv_hrtime() + (uint64_t)wait_ms * MS_NS;
+}
+
+/* The loop gets the new secret only now that it is durable together with the one before. */
+static void do_rotate(struct store *store)
+{
+    struct store_rotation *const rotation = &store->rotation;
+    uint8_t bytes[sizeof(rotation->bytes)] = {0};
+    uint8_t old_bytes[sizeof(rotation->bytes)] = {0};
+    plan_rotation(store);
+    const int err = secret_get(store->backend, rotation->name, rotation->max_age_ms, bytes,
+                               old_bytes, rotation->count);
+    if (err != 0) {
+        break_if_failed(store, err == ERR_FULL ? STORE_NO_ROOM : STORE_FAILED);
+        return;
+    }
+    uv_mutex_lock(&store->mutex);
+    const bool is_replaced = sodium_memcmp(rotation->bytes, bytes, rotation->count) != 0;
+    memcpy(rotation->bytes, bytes, rotation->count);
+    memcpy(rotation->old_bytes, old_bytes, rotation->count);
+    rotation->is_replaced |= is_replaced;
+    uv_mutex_unlock(&store->mutex);
+    sodium_memzero(bytes, sizeof(bytes));
+    sodium_memzero(old_bytes, sizeof(old_bytes));
+    if (is_replaced)
+        (void)uv_async_send(&store->wake);
+}
+
 /* Decides what to do now, or returns false with how long to wait. Under the mutex. */
 static bool choose(struct store *store, enum work *work, uint64_t *wait_ns)
 {
@@ -133,10 +176,13 @@ static bool choose(struct store *store, enum work *work, uint64_t *wait_ns)
         *work = WORK_WRITE;
     else if (now >= store->tidy_at_ns)
         *work = WORK_TIDY;
+    else if (now >= store->rotate_at_ns)
+        *work = WORK_ROTATE;
     else {
-        const uint64_t until = has_batch && store->retry_at_ns < store->tidy_at_ns
-                                   ? store->retry_at_ns
-                                   : store->tidy_at_ns;
+        uint64_t until =
+            store->tidy_at_ns < store->rotate_at_ns ? store->tidy_at_ns : store->rotate_at_ns;
+        if (has_batch && store->retry_at_ns < until)
+            until = store->retry_at_ns;
         *wait_ns = until - now;
         return false;
     }
@@ -172,6 +218,7 @@ void store_writer_run(void *context)
 {
     struct store *const store = context;
     store->tidy_at_ns = uv_hrtime() + (store->expired_wall_ms == 0 ? TIDY_EVERY_NS : 0);
+    plan_rotation(store);
     for (;;) {
         switch (wait_for_work(store)) {
         case WORK_WRITE:
@@ -179,6 +226,9 @@ void store_writer_run(void *context)
             break;
         case WORK_TIDY:
             do_tidy(store);
+            break;
+        case WORK_ROTATE:
+            do_rotate(store);
             break;
         case WORK_END:
             end(store);

@@ -110,7 +110,7 @@ void world_open(struct store_world *world)
     assert_int_equal(mistake.len, 0);
     buf_close(&mistake);
     world->seq = world->durable = 0;
-    world->durable_calls = world->state_calls = 0;
+    world->durable_calls = world->state_calls = world->secret_calls = 0;
     world->state = STORE_WRITABLE;
     world->is_closed = false;
 }
@@ -131,10 +131,22 @@ static void on_state(void *context, enum store_state state, const char *why)
     (void)snprintf(world->why, sizeof(world->why), "%s", why);
 }
 
+static void on_secret(void *context, const uint8_t *bytes, const uint8_t *old_bytes)
+{
+    struct store_world *const world = context;
+    memcpy(world->secret, bytes, sizeof(world->secret));
+    memcpy(world->old_secret, old_bytes, sizeof(world->old_secret));
+    world->secret_calls++;
+}
+
 void world_start(struct store_world *world)
 {
     const struct store_handlers handlers = {
-        .context = world, .on_durable = on_durable, .on_state = on_state};
+        .context = world,
+        .on_durable = on_durable,
+        .on_state = on_state,
+        .on_secret = on_secret,
+    };
     store_start(world->store, &world->loop, &handlers);
 }
 
@@ -186,6 +198,11 @@ static bool is_in_state(const struct store_world *world, uint64_t wanted)
     return (uint64_t)world->state == wanted;
 }
 
+static bool is_told_secret(const struct store_world *world, uint64_t wanted)
+{
+    return world->secret_calls >= wanted;
+}
+
 static bool is_never(const struct store_world *world, uint64_t wanted)
 {
     (void)world;
@@ -200,6 +217,13 @@ void world_until_durable(struct store_world *world, journal_seq seq)
     if (is_late)
         fail_msg("%llu is not durable, %llu is; %s", (unsigned long long)seq,
                  (unsigned long long)world->durable, world->why);
+}
+
+void world_until_secret(struct store_world *world, unsigned calls)
+{
+    bool is_late;
+    turn(world, DEADLINE_MS, &is_late, is_told_secret, calls);
+    assert_false(is_late);
 }
 
 void world_until_state(struct store_world *world, enum store_state state)

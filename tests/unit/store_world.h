@@ -23,6 +23,8 @@ struct store_world {
     enum store_state state;
     unsigned state_calls;
     char why[768];
+    uint8_t secret[32], old_secret[32]; /* as the writer told last */
+    unsigned secret_calls;
     bool is_closed;
     bool is_beta_gone; /* as if the configuration did not have the second client any more */
 };
@@ -48,6 +50,7 @@ enum store_opening world_try(struct store_world *world, struct buf *mistake);
 void world_append(struct store_world *world, struct record *take_record);
 /* Turns the loop until the number is durable or the state is that; fails after half a minute. */
 void world_until_durable(struct store_world *world, journal_seq seq);
+void world_until_secret(struct store_world *world, unsigned calls);
 void world_until_state(struct store_world *world, enum store_state state);
 /* Turns the loop for so long. */
 void world_turn(struct store_world *world, unsigned milliseconds);

@@ -405,6 +405,28 @@ static void a_rotated_secret_leaves_the_one_before(void **state)
     world_close(world);
 }
 
+static void a_secret_is_made_anew_while_the_writer_runs(void **state)
+{
+    struct store_world *const world = *state;
+    const int64_t week = INT64_C(7) * 86400000;
+    uint8_t first[32], before[32], last[32], last_but_one[32];
+    world_open(world);
+    /* The database counts in seconds. */
+    assert_int_equal(store_rotating_secret(world->store, "n", 1000, first, before, 32), 0);
+    world_start(world);
+    world_until_secret(world, 1);
+    assert_memory_equal(world->old_secret, first, 32);
+    assert_memory_not_equal(world->secret, first, 32);
+    world_until_secret(world, 2);
+    world_close(world);
+    /* Whatever was told is on disk. */
+    world_open(world);
+    assert_int_equal(store_rotating_secret(world->store, "n", week, last, last_but_one, 32), 0);
+    assert_memory_equal(last, world->secret, 32);
+    assert_memory_equal(last_but_one, world->old_secret, 32);
+    world_close(world);
+}
+
 static void what_was_queued_before_the_start_or_at_the_close_is_written(void **state)
 {
     struct store_world *const world = *state;
@@ -448,6 +470,7 @@ int main(int argc, char **argv)
         WORLD_CASE(a_row_with_a_time_beyond_all_reason_is_passed_over),
         WORLD_CASE(a_secret_is_made_once_and_stays),
         WORLD_CASE(a_rotated_secret_leaves_the_one_before),
+        WORLD_CASE(a_secret_is_made_anew_while_the_writer_runs),
         WORLD_CASE(what_was_queued_before_the_start_or_at_the_close_is_written),
         cmocka_unit_test(counters_may_come_and_go_between_versions),
     };
