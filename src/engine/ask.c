@@ -165,9 +165,13 @@ enum refusal ask_place_at_last(struct engine *engine, const struct ask *ask,
 {
     const enum refusal refusal = ask_place(engine, ask, placement);
     struct letter *letter = ask_would_pay(placement, refusal) ? orphan_find(engine, ask) : NULL;
-    if (letter == NULL || !orphan_give_back(engine, letter, ask->client))
+    struct solution *given = letter == NULL ? NULL : orphan_take(engine, letter, ask->client);
+    if (given == NULL)
         return refusal;
-    return ask_place(engine, ask, placement);
+    placement->kind = PLACE_SOLUTION;
+    placement->source = SOURCE_DEDUP_CACHE;
+    placement->solution = placement->given = given;
+    return REFUSAL_NONE;
 }
 
 /* ---- doing ------------------------------------------------------------------------------- */
@@ -256,6 +260,7 @@ void ask_on_ask(struct engine *engine, const struct ask *ask)
     if (refusal == REFUSAL_NONE) {
         count_look_up(engine, ask, &placement);
         apply(engine, ask, &placement);
+        solution_unref(engine, placement.given);
         return;
     }
     COUNT(engine, rejected);

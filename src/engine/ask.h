@@ -15,7 +15,8 @@ struct placement {
     enum source source;
     struct solution *solution; /* borrowed */
     struct flight *flight;     /* borrowed */
-    bool is_ride;              /* the new flight waits for a task that is paid for */
+    struct solution *given; /* owned, or NULL: out of a letter; the cache may have no room for it */
+    bool is_ride;           /* the new flight waits for a task that is paid for */
     bool is_replayed;
     bool is_renewed;
     uint32_t retry_after_ms; /* of a refusal */
@@ -28,7 +29,8 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
 
 /* Is it for something that memory does not have, which neither a full store nor a full table keeps out? */
 bool ask_would_pay(const struct placement *placement, enum refusal refusal);
-/* The same, and where it would be paid for a letter of its client gives its solution back instead. */
+/* The same, and where it would be paid for a letter of its client gives its solution back instead: the caller gives
+ * the reference to placement->given back. */
 enum refusal ask_place_at_last(struct engine *engine, const struct ask *ask,
                                struct placement *placement);
 

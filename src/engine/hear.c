@@ -111,6 +111,9 @@ static void solved(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result, bool is_called_back)
 {
     if (!task_claim(engine, attempt, attempt->task_id, result->text, is_called_back)) {
+        /* It may be paid for and nobody's: a restart forgets texts. */
+        if (is_called_back && !task_has_text(engine, attempt->task_id))
+            oddity_of_attempt(engine, attempt, result);
         refuse_anothers(engine, attempt);
         return;
     }

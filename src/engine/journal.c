@@ -285,9 +285,9 @@ void journal_spent(struct engine *engine, client_id client)
     journal_seq seq;
     struct client *spender = &engine->clients[client];
     /* Who has no budget needs no row; but one that there is has the last word after a restart, which may
-     * bring the budget back. */
-    const bool is_needed =
-        spender->options.budget_per_day != UINT64_MAX || spender->is_spent_written;
+     * bring the budget back, or the client itself. */
+    const bool is_needed = spender->options.budget_per_day != UINT64_MAX ||
+                           spender->is_spent_written || spender->options.is_gone;
     if (!engine->options.has_journal || !is_needed)
         return;
     spender->is_spent_written = true;

@@ -34,6 +34,8 @@ void late_place(struct engine *engine, const struct attempt *attempt, struct sol
     if (is_orphan(engine, attempt)) {
         const struct ask ask = {.reuse = attempt->reuse, .is_one_time = attempt->is_one_time};
         letter_of_orphan(engine, solution, &ask);
+        /* The letter's row is its only one: there is none to drop. */
+        solution->uid = 0;
         return;
     }
     cache_bank(engine, solution, attempt->reuse == REUSE_SHARED, attempt->is_one_time);

@@ -326,6 +326,8 @@ void letter_of_orphan(struct engine *engine, const struct solution *solution, co
     letter->text = blob_ref(solution->text);
     letter->extra = blob_ref(solution->extra);
     letter->fresh_ms = solution->expires_ms;
+    /* What somebody had is not for one who must have it alone. */
+    letter->told = solution->handed;
     letter->class = CLASS_UNKNOWN;
     letter->key = solution->node.key;
     letter->client = solution->client;
@@ -499,6 +501,7 @@ static enum replay_result replay_solve(struct engine *engine, struct letter *let
     TRACE(engine, "letter %llu replayed", (unsigned long long)letter->number);
     switch (placement.kind) {
     case PLACE_SOLUTION:
+        solution_unref(engine, placement.given);
         COUNT(engine, letters_replayed);
         COUNT(engine, letters_settled);
         letter_free(engine, letter);

@@ -19,17 +19,27 @@ void orphan_leave(struct engine *engine, struct letter *letter)
         table_remove(&engine->orphans_by_key, &letter->orphan);
 }
 
+/* A reload may have changed the lifetime since; nothing lives longer than one of today, as after a restart. */
+uint64_t orphan_expires_ms(const struct engine *engine, const struct letter *letter)
+{
+    const uint64_t most_ms = engine->now_ms + engine->options.ttl_ms[letter->captcha];
+    return letter->fresh_ms < most_ms ? letter->fresh_ms : most_ms;
+}
+
 uint64_t orphan_born_ms(const struct engine *engine, const struct letter *letter)
 {
     const uint64_t ttl_ms = engine->options.ttl_ms[letter->captcha];
-    return letter->fresh_ms > ttl_ms ? letter->fresh_ms - ttl_ms : 0;
+    const uint64_t expires_ms = orphan_expires_ms(engine, letter);
+    return expires_ms > ttl_ms ? expires_ms - ttl_ms : 0;
 }
 
 /* As solution_suits() has it. */
 static bool suits(const struct engine *engine, const struct letter *letter, const struct ask *ask)
 {
-    return letter->fresh_ms > engine->now_ms &&
-           letter->fresh_ms - engine->now_ms >= ask->min_ttl_ms &&
+    const uint64_t expires_ms = orphan_expires_ms(engine, letter);
+    if (letter->told > 0 && ask->reuse != REUSE_SHARED)
+        return false;
+    return expires_ms > engine->now_ms && expires_ms - engine->now_ms >= ask->min_ttl_ms &&
            engine->now_ms - orphan_born_ms(engine, letter) <= ask->max_age_ms;
 }
 
@@ -60,33 +70,33 @@ struct letter *orphan_of(const struct engine *engine, const struct solution *sol
     return NULL;
 }
 
-bool orphan_give_back(struct engine *engine, struct letter *letter, client_id client)
-{
-    if (letter->client != client)
-        letter_move(engine, letter, client);
-    return orphan_bank(engine, letter);
-}
-
-bool orphan_bank(struct engine *engine, struct letter *letter)
+struct solution *orphan_take(struct engine *engine, struct letter *letter, client_id client)
 {
     if (letter->orphan.place == NULL || letter->fresh_ms <= engine->now_ms ||
         engine->solutions.used == engine->solutions.capacity)
-        return false;
+        return NULL;
     struct attempt stand_in = {
         .key = letter->key,
-        .client = letter->client,
+        .client = client,
         .captcha = letter->captcha,
         .started_ms = engine->now_ms,
         .unborn_ms = orphan_born_ms(engine, letter),
     };
     memcpy(stand_in.task_id, letter->task_id, TASK_ID_MAX);
     struct solution *solution = solution_new(engine, &stand_in, letter->text, letter->extra);
-    solution->expires_ms = letter->fresh_ms;
+    solution->expires_ms = orphan_expires_ms(engine, letter);
+    solution->handed = letter->told;
     solution->uid = journal_uid(engine);
     cache_bank(engine, solution, letter->reuse == REUSE_SHARED, false);
     journal_solution(engine, solution);
-    solution_unref(engine, solution);
     COUNT(engine, letters_replayed);
     letter_settle(engine, letter);
-    return true;
+    return solution;
+}
+
+bool orphan_bank(struct engine *engine, struct letter *letter)
+{
+    struct solution *solution = orphan_take(engine, letter, letter->client);
+    solution_unref(engine, solution);
+    return solution != NULL;
 }

@@ -13,11 +13,13 @@ void orphan_leave(struct engine *engine, struct letter *letter);
 struct letter *orphan_find(const struct engine *engine, const struct ask *ask);
 /* The letter that holds this very solution, or NULL: a crash came between the two rows. */
 struct letter *orphan_of(const struct engine *engine, const struct solution *solution);
+uint64_t orphan_expires_ms(const struct engine *engine, const struct letter *letter);
 uint64_t orphan_born_ms(const struct engine *engine, const struct letter *letter);
 
-/* Turns the letter into a solution of its client, which costs nothing. False: it has none that is fresh. */
+/* Turns the letter into a solution of this client, which costs nothing; the reference is the caller's. NULL: it has
+ * none that is fresh. */
+struct solution *orphan_take(struct engine *engine, struct letter *letter, client_id client);
+/* The same for the letter's own client: whoever asks next gets it. */
 bool orphan_bank(struct engine *engine, struct letter *letter);
-/* The same for this client, which has the name again that the letter's had. */
-bool orphan_give_back(struct engine *engine, struct letter *letter, client_id client);
 
 #endif

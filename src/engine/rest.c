@@ -27,7 +27,8 @@ void rest_go_on(struct engine *engine, struct attempt *attempt)
     /* The submit's reply is still to come, and may name the task. */
     if (!attempt->is_replied)
         return;
-    if (attempt->task_id[0] == '\0' || is_in_a_hurry(engine, attempt)) {
+    /* Under the id of another attempt's task a poll brings what is that one's. */
+    if (attempt->task_id[0] == '\0' || attempt->is_twin || is_in_a_hurry(engine, attempt)) {
         attempt_settle(engine, attempt);
         return;
     }

@@ -144,7 +144,10 @@ struct task {
     struct key key;     /* of that */
     uint64_t since_ms;  /* when it was last news */
     uint64_t text_hash; /* of its solution; 0 when that is not known */
+    uint64_t unborn_ms; /* of the same, as of an attempt */
+    uint64_t own_hash;  /* of what a callback brought to another attempt; 0: nothing */
     bool is_claimed;    /* somebody has its solution */
+    bool is_restored;   /* others may have had it before the restart */
     bool is_shared;     /* and that is for everybody who asks for the same */
     char name[TASK_ID_MAX];
 };

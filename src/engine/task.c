@@ -93,8 +93,10 @@ static bool is_shared(const struct attempt *attempt)
     return attempt->reuse == REUSE_SHARED && !attempt->is_one_time;
 }
 
-static void take(struct engine *engine, struct task *task, bool is_shared, const struct blob *text)
+static void take(struct engine *engine, struct task *task, bool is_shared, const struct blob *text,
+                 uint64_t unborn_ms)
 {
+    task->unborn_ms = unborn_ms;
     task->is_shared = is_shared;
     task->is_claimed = true;
     task->text_hash = text == NULL ? 0 : hash(engine, blob_slice(text));
@@ -129,25 +131,33 @@ bool task_learn(struct engine *engine, struct attempt *attempt, const char name[
     /* Its solution came before its name. */
     if (attempt->state == ATTEMPT_SOLVED && !task->is_claimed)
         take(engine, task, is_shared(attempt) && key_equals(&task->key, &attempt->key),
-             attempt->text);
+             attempt->text, attempt->unborn_ms);
     if (task->attempt == attempt->name)
         return true;
     alert(engine, attempt);
     return false;
 }
 
-/* Only what is for everybody goes to two, and only where both asked for the same. An id that was used up comes
- * round with another text. */
-static bool may_have_too(const struct engine *engine, const struct task *task,
-                         const struct attempt *attempt, const struct blob *text)
+/* Has somebody had this very text? An id that was used up comes round with another one. */
+static bool is_known_text(const struct engine *engine, const struct task *task,
+                          const struct blob *text)
 {
-    const bool is_same_text =
-        task->text_hash == 0 || task->text_hash == hash(engine, blob_slice(text));
-    return !is_same_text ||
-           (task->is_shared && is_shared(attempt) && key_equals(&task->key, &attempt->key));
+    const uint64_t its = hash(engine, blob_slice(text));
+    return (task->is_claimed && (task->text_hash == 0 || task->text_hash == its)) ||
+           (task->own_hash != 0 && task->own_hash == its);
 }
 
-bool task_claim(struct engine *engine, const struct attempt *attempt, const char name[TASK_ID_MAX],
+/* Only what is for everybody goes to two, while it is fresh, and only where both asked for the same. */
+static bool may_have_too(const struct engine *engine, const struct task *task,
+                         const struct attempt *attempt)
+{
+    const bool is_fresh =
+        task->unborn_ms + engine->options.ttl_ms[attempt->captcha] > engine->now_ms;
+    return is_fresh && task->is_shared && is_shared(attempt) &&
+           key_equals(&task->key, &attempt->key);
+}
+
+bool task_claim(struct engine *engine, struct attempt *attempt, const char name[TASK_ID_MAX],
                 const struct blob *text, bool is_called_back)
 {
     struct task *task = name[0] == '\0' ? NULL : find(engine, name);
@@ -156,10 +166,27 @@ bool task_claim(struct engine *engine, const struct attempt *attempt, const char
     const bool is_same = key_equals(&task->key, &attempt->key);
     /* Whoever heard of it first had it made: to another target a poll brings what is not its own. */
     const bool is_its_own = task->attempt == attempt->name || is_same || is_called_back;
-    if (task->is_claimed ? !may_have_too(engine, task, attempt, text) : !is_its_own)
+    const bool is_known = is_known_text(engine, task, text);
+    /* What a poll brought to those before is forgotten. */
+    if (task->is_restored && !is_its_own)
         return false;
-    take(engine, task, is_same && is_shared(attempt), text);
+    if (is_known ? !may_have_too(engine, task, attempt) : !task->is_claimed && !is_its_own)
+        return false;
+    /* What another one had before is as old as it was there. */
+    if (is_known && task->unborn_ms < attempt->unborn_ms)
+        attempt->unborn_ms = task->unborn_ms;
+    /* Its nonce says that it is its own; a poll still brings what the first one has. */
+    if (is_called_back && !is_known && task->attempt != attempt->name)
+        task->own_hash = hash(engine, blob_slice(text));
+    else
+        take(engine, task, is_same && is_shared(attempt), text, attempt->unborn_ms);
     return true;
+}
+
+bool task_has_text(const struct engine *engine, const char name[TASK_ID_MAX])
+{
+    const struct task *task = find(engine, name);
+    return task != NULL && (!task->is_claimed || task->text_hash != 0);
 }
 
 /* ---- after a restart --------------------------------------------------------------------- */
@@ -171,6 +198,7 @@ void task_restore(struct engine *engine, struct attempt *attempt)
     /* The operator heard of it then. */
     attempt->is_twin = task_is_anothers(engine, attempt, attempt->task_id);
     (void)task_learn(engine, attempt, attempt->task_id);
+    find(engine, attempt->task_id)->is_restored = true;
 }
 
 void task_restore_solution(struct engine *engine, const struct solution *solution)
@@ -178,7 +206,8 @@ void task_restore_solution(struct engine *engine, const struct solution *solutio
     if (solution->task_id[0] == '\0' || find(engine, solution->task_id) != NULL)
         return;
     struct task *task = task_new(engine, solution->task_id, solution->attempt, &solution->node.key);
-    take(engine, task, solution->is_shared, solution->text);
+    task->is_restored = true;
+    take(engine, task, solution->is_shared, solution->text, solution->born_ms);
 }
 
 void tasks_check(const struct engine *engine)

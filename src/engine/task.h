@@ -16,8 +16,11 @@ bool task_is_anothers(const struct engine *engine, const struct attempt *attempt
 
 /* May this attempt have the solution of that task? If so, it has it from now on. A callback names the attempt
  * itself; a poll names only the task. */
-bool task_claim(struct engine *engine, const struct attempt *attempt, const char name[TASK_ID_MAX],
+bool task_claim(struct engine *engine, struct attempt *attempt, const char name[TASK_ID_MAX],
                 const struct blob *text, bool is_called_back);
+
+/* Is it known what was handed out as its solution, if anything was? */
+bool task_has_text(const struct engine *engine, const char name[TASK_ID_MAX]);
 
 /* From the journal, which knows who has what. */
 void task_restore(struct engine *engine, struct attempt *attempt);

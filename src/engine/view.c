@@ -13,7 +13,7 @@ static void explain_orphan(const struct engine *engine, const struct letter *let
         .would_hit = true,
         .source = SOURCE_DEDUP_CACHE,
         .age_ms = engine->now_ms - orphan_born_ms(engine, letter),
-        .expires_in_ms = letter->fresh_ms - engine->now_ms,
+        .expires_in_ms = orphan_expires_ms(engine, letter) - engine->now_ms,
     };
 }
 

@@ -393,6 +393,22 @@ static void an_orphan_is_given_back_to_its_client_only_and_only_if_it_suits(void
     skip_lines(w);
 }
 
+static void an_orphan_is_given_back_also_when_solutions_live_shorter_by_now(void **state)
+{
+    (void)state;
+    struct world *w = world_with_a_client_that_came_back(REUSE_SHARED);
+    for (int captcha = 0; captcha < CAPTCHA_COUNT; captcha++)
+        w->options.ttl_ms[captcha] = 5000;
+    engine_configure(w->engine, &w->options);
+    ask(w, "crawler", .key = "K", .client = CRAWLER);
+    assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+    pass(w, 6000);
+    ask(w, "late", .key = "K", .client = CRAWLER);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
 static void bring_the_crawler_back_by_a_restart(struct world *w, uint64_t kept)
 {
     static const struct client_options both[CLIENTS] = {
@@ -495,6 +511,24 @@ static void what_was_told_and_not_read_becomes_a_letter(void **state)
     skip_lines(w);
 }
 
+static void what_somebody_may_have_read_is_not_for_one_alone(void **state)
+{
+    (void)state;
+    struct world *w = two_clients(false, true);
+    ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
+    solve(w, "a1", "T1", "TOKEN");
+    look_as(w, "crawler", CRAWLER, "r1");
+    lose_the_crawler(w, true);
+    bring_the_crawler_back_by_a_restart(w, ALL_RECORDS);
+    ask(w, "alone", .key = "K", .client = CRAWLER, .reuse = REUSE_SINGLE);
+    assert_int_equal(w->tally.submits, 2);
+    ask(w, "shared", .key = "K", .client = CRAWLER);
+    assert_int_equal(stats_of(w)->answered_dedup_cache, 1);
+    ask(w, "alone", .key = "K", .client = CRAWLER, .reuse = REUSE_SINGLE);
+    assert_int_equal(w->tally.submits, 3);
+    skip_lines(w);
+}
+
 /* Whoever was held has it: there is nothing to look after. */
 static void what_was_handed_to_a_held_caller_becomes_no_letter(void **state)
 {
@@ -504,6 +538,28 @@ static void what_was_handed_to_a_held_caller_becomes_no_letter(void **state)
     solve(w, "a1", "T1", "TOKEN");
     lose_the_crawler(w, true);
     assert_int_equal(gauges_of(w).letters, 0);
+    skip_lines(w);
+}
+
+/* A submit that nobody heard of counts, also when the restart that finds it does not find its client. */
+static void what_is_spent_while_a_client_is_gone_is_of_its_budget(void **state)
+{
+    (void)state;
+    static const struct client_options of_one[CLIENTS] = {
+        {.weight = 1, .budget_per_day = 1}, {.weight = 1, .budget_per_day = UINT64_MAX}};
+    struct engine_options options = two_clients(false, true)->options;
+    options.clients = of_one;
+    struct world *w = world_new(&options);
+    ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
+    lose_the_crawler(w, true);
+    tick(w);
+    w->options.clients = of_one;
+    crash(w, ALL_RECORDS);
+    tick(w);
+    skip_lines(w);
+    ask(w, "crawler", .key = "L", .client = CRAWLER);
+    assert_int_equal(w->tally.refused, 1);
+    assert_int_equal(w->tally.submits, 1);
     skip_lines(w);
 }
 
@@ -550,11 +606,14 @@ int main(void)
         STORY(a_client_that_is_back_gets_its_orphan_for_nothing),
         STORY(an_orphan_that_is_anothers_by_now_is_not_its_old_clients),
         STORY(an_orphan_is_given_back_to_its_client_only_and_only_if_it_suits),
+        STORY(an_orphan_is_given_back_also_when_solutions_live_shorter_by_now),
         STORY(a_client_that_missed_one_restart_does_not_pay_again),
         STORY(a_client_that_a_reload_brings_back_has_what_its_name_paid_for),
         STORY(a_crash_does_not_make_two_of_an_orphan),
         STORY(what_was_told_and_not_read_becomes_a_letter),
+        STORY(what_somebody_may_have_read_is_not_for_one_alone),
         STORY(what_was_handed_to_a_held_caller_becomes_no_letter),
+        STORY(what_is_spent_while_a_client_is_gone_is_of_its_budget),
         STORY(what_a_client_that_stays_waits_for_is_no_orphan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -49,6 +49,121 @@ static void both_at_work_the_first_that_is_solved_has_it(void **state)
               "[  6000] answer bob r1 solved \"TOKEN\" source api attempts 1\n");
 }
 
+/* The callback brought what is its own; a poll under that id would bring the other one's. */
+static void the_rest_of_an_answer_is_not_asked_for_under_anothers_id(void **state)
+{
+    (void)state;
+    struct world *w = world_of_twins(true);
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    ask(w, "bob", .key = "L", .wants_rest = true);
+    accepted(w, "a2", "T1");
+    callback(w, "a2", "T1", "OWN");
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] submit a2 L\n"
+              "[     0] alert task twice a2\n"
+              "[     0] ack a2\n"
+              "[     0] answer bob r1 solved \"OWN\" source api attempts 1\n");
+}
+
+/* What is handed out again is as old as it was with the first. */
+static void a_token_that_comes_again_with_its_task_does_not_live_longer(void **state)
+{
+    (void)state;
+    struct world *w = world_of_twins(false);
+    w->shows_ages = true;
+    ask(w, "ann", .key = "K");
+    solve(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    pass(w, 50000);
+    ask(w, "bob", .key = "K", .max_age_ms = 1);
+    solve(w, "a2", "T1", "TOKEN");
+    expect(w,
+           "[ 56000] submit a2 K\n"
+           "[ 56000] alert task twice a2\n"
+           "[61000..62000] poll a2 task T1\n"
+           "[ 62000] answer bob r2 solved \"TOKEN\" source api attempts 1 age 62000 left 18000\n");
+    /* And after its life it is nobody's. */
+    pass(w, 20000);
+    ask(w, "cat", .key = "K");
+    solve(w, "a3", "T1", "TOKEN");
+    pass(w, 1000);
+    expect(w, "[ 82000] submit a3 K\n"
+              "[ 82000] alert task twice a3\n"
+              "[87000..88000] poll a3 task T1\n"
+              "[ 89000] submit a4 K\n");
+}
+
+/* What a callback brought to the second does not make the first one's news to a third. */
+static void a_third_one_does_not_get_what_the_first_had(void **state)
+{
+    (void)state;
+    struct world *w = world_of_twins(true);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    accepted(w, "a1", "T1");
+    callback(w, "a1", "T1", "TOKEN");
+    ask(w, "bob", .key = "L", .reuse = REUSE_SINGLE);
+    accepted(w, "a2", "T1");
+    callback(w, "a2", "T1", "OWN");
+    ask(w, "cat", .key = "M", .reuse = REUSE_SINGLE);
+    accepted(w, "a3", "T1");
+    callback_empty(w, "a3", "T1");
+    skip_lines(w);
+    solved(w, "a3", "TOKEN");
+    pass(w, 1000);
+    assert_int_equal(w->tally.solved, 2);
+    assert_int_equal(w->tally.submits, 4);
+    skip_lines(w);
+}
+
+/* After a restart nobody knows what the first one had, so that this may be the same; it is paid for, perhaps. */
+static void what_a_callback_brings_under_a_forgotten_task_is_kept_as_a_letter(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    accepted(w, "a1", "T1");
+    callback(w, "a1", "T1", "TOKEN");
+    pass(w, 200000);
+    crash(w, ALL_RECORDS);
+    ask(w, "bob", .key = "L", .reuse = REUSE_SINGLE);
+    accepted(w, "a2", "T1");
+    callback(w, "a2", "T1", "OWN");
+    struct letter_view letter;
+    assert_true(engine_find_letter(w->engine, 1, &letter));
+    assert_int_equal(letter.kind, LETTER_OF_SOLUTION);
+    assert_true(slice_equals(letter.text, SLICE_OF("OWN")));
+    skip_lines(w);
+}
+
+/* Its text is another one than the last that is remembered, and yet the first one's. */
+static void after_a_restart_a_poll_brings_nothing_to_another_target(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    accepted(w, "a1", "T1");
+    callback(w, "a1", "T1", "TOKEN");
+    pass(w, 200000);
+    ask(w, "bob", .key = "L", .is_told = true);
+    accepted(w, "a2", "T1");
+    callback(w, "a2", "T1", "OWN");
+    ask(w, "cat", .key = "M", .is_told = true);
+    accepted(w, "a3", "T1");
+    crash(w, ALL_RECORDS);
+    tick(w);
+    const unsigned before = w->tally.submits;
+    solved(w, "a3", "TOKEN");
+    assert_string_equal(peek(w, "r3"), "queued");
+    pass(w, 2000);
+    assert_int_equal(w->tally.submits, before + 1);
+    skip_lines(w);
+}
+
 static void an_id_that_comes_round_with_another_text_is_only_told(void **state)
 {
     (void)state;
@@ -228,6 +343,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(a_single_token_is_not_handed_out_again_with_its_task),
         STORY(both_at_work_the_first_that_is_solved_has_it),
+        STORY(the_rest_of_an_answer_is_not_asked_for_under_anothers_id),
+        STORY(a_token_that_comes_again_with_its_task_does_not_live_longer),
+        STORY(a_third_one_does_not_get_what_the_first_had),
+        STORY(what_a_callback_brings_under_a_forgotten_task_is_kept_as_a_letter),
+        STORY(after_a_restart_a_poll_brings_nothing_to_another_target),
         STORY(an_id_that_comes_round_with_another_text_is_only_told),
         STORY(after_an_hour_an_id_is_as_good_as_new),
         STORY(what_is_shared_goes_to_both_who_want_the_same),
