@@ -121,7 +121,9 @@ static void hand_out(struct sim *sim, uint32_t place, const struct known *known)
 static void check_age(struct sim *sim, const struct caller *caller, const struct answer *answer,
                       const struct token *token)
 {
-    if (sim->has_skewed)
+    /* A letter does not say how long a life was when it was made. */
+    if (sim->has_skewed || (token->is_lettered && sim->plan.strength[FAULT_RELOAD] > 0) ||
+        (token->is_unsafe && sim->plan.strength[FAULT_TASK_TWICE] > 0))
         return;
     const uint64_t age_ms = caller->told_ms - token->born_ms;
     CHECK(sim, token->born_ms <= caller->told_ms && answer->age_ms >= age_ms);
@@ -206,7 +208,8 @@ static void check_unknown(struct sim *sim, const struct caller *caller)
     const struct known *known = &sim->knowns[caller->about];
     CHECK(sim, known->is_end_told || known->is_final || known->is_detached || known->is_unsafe ||
                    caller->since_ms >= known->seen_ms + READABLE_MS || sim->has_skewed ||
-                   sim->requests_full_ms > known->seen_ms);
+                   sim->requests_full_ms > known->seen_ms ||
+                   places_missed(sim, known->client, known->seen_ms));
 }
 
 /* Whatever could be read before the crash can be read for as long after it. */
@@ -215,7 +218,8 @@ void check_after_restart(struct sim *sim)
     for (size_t i = 0; i < sim->known_count; i++) {
         struct known *known = &sim->knowns[i];
         if (!known->is_final && sim->crash_ms < known->seen_ms + READABLE_MS &&
-            sim->requests_full_ms <= known->seen_ms)
+            sim->requests_full_ms <= known->seen_ms &&
+            !places_missed(sim, known->client, known->seen_ms))
             known->seen_ms = sim->now_ms;
     }
 }

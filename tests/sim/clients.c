@@ -56,7 +56,8 @@ static uint32_t draw_key(struct sim *sim, client_id client)
     uint64_t number = sim_below(sim, sim->plan.keys);
     if (sim_coin(sim, 512))
         number = sim_below(sim, number + 1);
-    return (uint32_t)number * SIM_CLIENTS + (number % 2 == 0 ? client : 0);
+    const bool is_own = number % 2 == 0 || !sim->plan.options.clients_share;
+    return (uint32_t)number * SIM_CLIENTS + (is_own ? client : 0);
 }
 
 static enum reuse draw_reuse(struct sim *sim)
@@ -87,6 +88,9 @@ static bool become_twin(struct sim *sim, struct need *need)
     need->key = other->key;
     need->reuse = other->reuse;
     need->idempotency = other->idempotency;
+    /* Drawn for whoever it was before. */
+    if (!sim->plan.options.clients_share)
+        need->other_key = other->other_key;
     return true;
 }
 
@@ -117,7 +121,8 @@ static void expect_of(struct sim *sim, const struct need *need, struct caller *c
     struct promise *promise = &sim->promises[need->idempotency - 1];
     const uint32_t key = need->is_mutated ? need->other_key : need->key;
     const bool is_alive = promise->token != MAP_NONE && promise->until_ms > sim->now_ms &&
-                          !sim->has_skewed && sim->keys_full_ms <= promise->since_ms;
+                          !sim->has_skewed && sim->keys_full_ms <= promise->since_ms &&
+                          !places_missed(sim, need->client, promise->since_ms);
     const bool is_bad = is_alive && sim->tokens[promise->token].is_reported;
     caller->must_refuse = is_alive && key != promise->key;
     caller->must_be_same =
@@ -192,8 +197,9 @@ static void ask(struct sim *sim, struct need *need)
     need->tries++;
     sim->tally.requests++;
     sim->asking = (uint32_t)event.ask.caller - 1;
+    sim->free_key = places_free_key(sim, &event.ask);
     sim_step(sim, &event);
-    sim->asking = MAP_NONE;
+    sim->asking = sim->free_key = MAP_NONE;
     blob_unref(event.ask.pingback);
 }
 
@@ -295,6 +301,8 @@ void clients_operate(struct sim *sim, enum letter_verb verb)
     order->filter.captcha = CAPTCHA_COUNT;
     order->filter.has_client = !sim->is_healing && sim_coin(sim, 512);
     order->filter.client = (client_id)sim_below(sim, SIM_CLIENTS);
+    if (places_change(sim) && !sim->is_healing && sim_coin(sim, 512))
+        places_replay(sim, order);
     sim_step(sim, &event);
 }
 
@@ -314,6 +322,14 @@ static void act(struct sim *sim, uint32_t place)
     struct need *need = &sim->needs[place];
     if (sim->engine == NULL) {
         act_in(sim, need, sim->up_ms - sim->now_ms + 1 + sim_below(sim, 1000));
+        return;
+    }
+    if (sim->is_absent[need->client]) {
+        /* Nobody lets it in; some give up. */
+        if (sim->is_healing || sim_coin(sim, 200))
+            done(sim, need);
+        else
+            act_in(sim, need, sim_below(sim, 10000));
         return;
     }
     mind_other_things(sim, need);

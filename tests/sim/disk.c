@@ -174,8 +174,9 @@ static int compare(const void *a, const void *b)
     return left->number < right->number ? -1 : left->number > right->number;
 }
 
-void disk_load(const struct disk *disk, struct engine *engine)
+void disk_load(const struct sim *sim)
 {
+    const struct disk *disk = &sim->disk;
     const struct disk_row **rows = calloc(disk->row_count + 1, sizeof *rows);
     ASSERT(rows != NULL);
     size_t count = 0;
@@ -183,8 +184,10 @@ void disk_load(const struct disk *disk, struct engine *engine)
         if (disk->rows[i].is_used)
             rows[count++] = &disk->rows[i];
     qsort(rows, count, sizeof *rows, compare);
-    for (size_t i = 0; i < count; i++)
-        engine_restore(engine, &rows[i]->record);
+    for (size_t i = 0; i < count; i++) {
+        const struct record placed = places_row(sim, &rows[i]->record);
+        engine_restore(sim->engine, &placed);
+    }
     free(rows);
-    engine_restored(engine);
+    engine_restored(sim->engine);
 }

@@ -109,6 +109,16 @@ static void check_alone(struct sim *sim, const struct submit *issued)
     }
 }
 
+/* A letter that was given to another client is asked for with the words of the one before. */
+static bool are_params_of(const struct sim *sim, const struct blob *params, uint32_t key)
+{
+    const uint32_t first = key / SIM_CLIENTS * SIM_CLIENTS;
+    for (uint32_t other = first; other < first + SIM_CLIENTS && places_change(sim); other++)
+        if (slice_equals(blob_slice(params), blob_slice(sim->params[other])))
+            return true;
+    return slice_equals(blob_slice(params), blob_slice(sim->params[key]));
+}
+
 void ledger_issue(struct sim *sim, const struct action *action)
 {
     const struct call *call = &action->call;
@@ -117,8 +127,10 @@ void ledger_issue(struct sim *sim, const struct action *action)
     CHECK(sim, place != MAP_NONE && action->after == sim->disk.appended && action->after > 0);
     struct submit *submit = &sim->submits[place];
     CHECK(sim, !submit->is_issued && call->client == submit->client);
-    CHECK(sim, slice_equals(blob_slice(call->params), blob_slice(sim->params[submit->key])));
+    CHECK(sim, are_params_of(sim, call->params, submit->key));
     CHECK(sim, !sim->disk.is_full);
+    /* What lies in a letter of its client is not paid for again. */
+    CHECK(sim, submit->key != sim->free_key);
     submit->is_issued = true;
     submit->issued_ms = sim->now_ms;
     pools_note_submit(sim, submit->key);
@@ -237,6 +249,7 @@ static void note_attempt(struct sim *sim, const struct attempt_row *row)
         .reuse = row->reuse,
         .error = CLASS_NONE,
         .token = MAP_NONE,
+        .task = (uint32_t)sim->submit_count,
         .twin = MAP_NONE,
         .other = MAP_NONE,
         .handed = MAP_NONE,
@@ -269,24 +282,36 @@ static void forget_attempt(struct sim *sim, attempt_id name)
 
 /* What is made for one, or for a pool, is nobody else's. It is decided when it is written down: later another flight
  * may ride on the same submit's other task. */
-static void note_for_whom(const struct sim *sim, struct token *token)
+static void note_for_whom(const struct sim *sim, struct token *token, attempt_id attempt)
 {
+    const uint32_t submit = map_get(&sim->submit_by_name, attempt);
     if (!token->is_durable && token->handed == 0)
-        token->is_exclusive = sim->submits[token->submit].reuse != REUSE_SHARED;
+        token->is_exclusive =
+            sim->submits[submit == MAP_NONE ? token->submit : submit].reuse != REUSE_SHARED;
 }
 
 static void note_solution(struct sim *sim, const struct solution_row *row)
 {
     const uint32_t token = token_of(sim, blob_slice(row->text));
     CHECK(sim, token != MAP_NONE && sim->tokens[token].is_reached);
-    note_for_whom(sim, &sim->tokens[token]);
-    /* I6: kept under the key it was solved for. */
-    CHECK(sim, key_place(sim, &row->key) == sim->tokens[token].key);
+    note_for_whom(sim, &sim->tokens[token], row->attempt);
+    /* I6: kept under the key it was solved for, unless the vendor mixes up ids and we could not tell. */
+    const struct submit *maker = &sim->submits[sim->tokens[token].submit];
+    CHECK(sim, key_place(sim, &row->key) == sim->tokens[token].key || maker->is_unnamed ||
+                   maker->is_forgotten);
+    sim->tokens[token].key = key_place(sim, &row->key);
+    /* After a restart a task whose rows are gone may come again as a new one. */
+    if (row->attempt != maker->name && sim->plan.strength[FAULT_TASK_TWICE] > 0 &&
+        sim->crashes > 0 && (maker->is_unnamed || maker->is_forgotten))
+        sim->tokens[token].is_unsafe = true;
     sim->tokens[token].expires_ms = moment_of(sim, row->expires_wall_ms);
+    /* Two attempts may have one task where the vendor mixes up ids; it is for both where both share. */
+    const bool is_twice = sim->plan.strength[FAULT_TASK_TWICE] > 0 && row->is_shared;
     /* What was safe once is recognised when it comes again, and does not become a second solution; in a
      * letter it was nobody's. */
     CHECK(sim, sim->tokens[token].uid == row->id || sim->tokens[token].uid == 0 ||
-                   !sim->tokens[token].is_durable || sim->tokens[token].is_unsafe);
+                   !sim->tokens[token].is_durable || sim->tokens[token].is_unsafe ||
+                   sim->tokens[token].is_lettered || is_twice);
     sim->tokens[token].uid = row->id;
     const uint32_t flight = row->flight == 0 ? MAP_NONE : map_get(&sim->flight_by_uid, row->flight);
     if (flight != MAP_NONE)
@@ -306,14 +331,31 @@ static void forget_solution(struct sim *sim, uint64_t uid)
     const bool is_crowded_out = sim->is_crowded ||
                                 engine_stats(sim->engine)->solutions_evicted > 0 ||
                                 sim->requests_full_ms > token->born_ms;
-    CHECK(sim, token->emitted > 0 || token->is_taken || is_expired || is_crowded_out ||
+    /* Of a client that is gone it is in a letter; or, where everybody may have it, those who were held had it. */
+    const bool is_orphan =
+        token->is_lettered ||
+        (sim->is_absent[sim->submits[token->submit].client] && !token->is_exclusive);
+    CHECK(sim, token->emitted > 0 || token->is_taken || is_expired || is_crowded_out || is_orphan ||
                    token->is_reported || token->is_unsafe || sim_is_one_time(sim, token->key));
     pools_forget_solution(sim, place);
+}
+
+/* The operator may have given it to another client, whose key it has then. */
+static void note_orphan(struct sim *sim, const struct letter_row *row)
+{
+    const uint32_t token =
+        row->kind == LETTER_OF_ORPHAN ? token_of(sim, blob_slice(row->text)) : MAP_NONE;
+    if (token == MAP_NONE)
+        return;
+    sim->tokens[token].is_lettered = true;
+    sim->tokens[token].key = key_place(sim, &row->key);
 }
 
 void ledger_record(struct sim *sim, const struct action *action)
 {
     const struct record *record = &action->record;
+    if (record->kind == RECORD_LETTER && !record->is_drop)
+        note_orphan(sim, &record->letter);
     CHECK(sim, action->after == sim->disk.appended + 1);
     if (record->kind == RECORD_SPENT)
         sim->spent[record->spent.client] = record->spent.spent;
@@ -368,6 +410,7 @@ static void look_at_remains(struct sim *sim, uint32_t place)
         submit->is_forgotten = false;
     sim->attempt_rows++;
     submit->has_id_row = row->attempt.task_id[0] != '\0';
+    submit->is_unnamed |= !submit->has_id_row;
     submit->is_lossy = !submit->has_id_row;
     submit->is_id_told &= submit->has_id_row;
     submit->must_poll = false;
@@ -376,8 +419,24 @@ static void look_at_remains(struct sim *sim, uint32_t place)
         close_down(sim, place);
 }
 
+/* What a crash took back is under the key that it had before. */
+static void rekey_tokens(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->disk.row_count && places_change(sim); i++) {
+        const struct record *record = &sim->disk.rows[i].record;
+        if (!sim->disk.rows[i].is_used)
+            continue;
+        if (record->kind == RECORD_LETTER)
+            note_orphan(sim, &record->letter);
+        if (record->kind == RECORD_SOLUTION)
+            sim->tokens[token_of(sim, blob_slice(record->solution.text))].key =
+                key_place(sim, &record->solution.key);
+    }
+}
+
 void ledger_after_crash(struct sim *sim)
 {
+    rekey_tokens(sim);
     sim->attempt_rows = 0;
     for (uint32_t i = 0; i < sim->submit_count; i++)
         look_at_remains(sim, i);
@@ -543,7 +602,12 @@ void ledger_at_the_end(struct sim *sim)
         const bool is_late = is_solved_without(sim, submit);
         const uint64_t by_ms = submit->ready_ms + patience_ms +
                                (is_late ? options->ttl_ms[submit->key % CAPTCHA_COUNT] / 4 : 0);
-        const bool is_in_time = by_ms < submit->deadline_ms && (!is_late || by_ms < sim->now_ms);
+        /* Whoever rides on it has a deadline of his own, but the task's life is not longer for that. */
+        const bool is_in_time = by_ms < submit->deadline_ms &&
+                                (!submit->is_ridden || by_ms < life_ms(sim, submit)) &&
+                                (!is_late || by_ms < sim->now_ms);
+        if (is_in_time && submit->is_id_told && !submit->is_ended)
+            trace_note(sim, "a%zu of client %u is not fetched", i, submit->client);
         CHECK(sim, !is_in_time || !submit->is_id_told || submit->is_ended ||
                        (is_late && submit->is_forgotten));
     }

@@ -24,6 +24,7 @@ static void note_new(struct sim *sim, request_id id)
         .idempotency = need->idempotency,
         .key = need->is_mutated ? need->other_key : need->key,
         .reuse = need->reuse,
+        .client = need->client,
         .token = MAP_NONE,
     };
     map_set(&sim->note_by_id, id, (uint32_t)sim->note_count++);
@@ -34,7 +35,8 @@ static void check_told(struct sim *sim, const struct notice_note *note)
 {
     const uint32_t known = map_get(&sim->known_by_id, note->id);
     const bool is_detached = known != MAP_NONE && sim->knowns[known].is_detached;
-    CHECK(sim, note->is_taken || note->has_letter || note->is_settled || is_detached);
+    CHECK(sim, note->is_taken || note->has_letter || note->is_settled || is_detached ||
+                   places_missed(sim, note->client, note->asked_ms));
 }
 
 void notices_record(struct sim *sim, const struct record *record)

@@ -21,7 +21,10 @@ static void reload(struct sim *sim)
     sim->plan.options.clients = sim->plan.clients;
     sim->plan.options.pools = pools;
     sim->plan.options.pool_count = pool_count;
-    engine_configure(sim->engine, &sim->plan.options);
+    places_reload(sim);
+    struct engine_options options;
+    places_options(sim, &options);
+    engine_configure(sim->engine, &options);
 }
 
 static void drain(struct sim *sim)

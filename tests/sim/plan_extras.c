@@ -144,6 +144,16 @@ static void draw_queue(struct plan *plan)
     plan->strength[FAULT_QUEUED] = exists ? (uint16_t)strength : 0;
 }
 
+/* The same. */
+static void draw_rare(struct plan *plan, enum fault fault, uint64_t salt, unsigned percent)
+{
+    struct rand rand;
+    rand_init(&rand, plan->seed ^ salt);
+    const uint64_t strength = 1 + rand_below(&rand, most[fault]);
+    const bool exists = coin(&rand, percent) && plan->size != SIZE_LARGE;
+    plan->strength[fault] = exists ? (uint16_t)strength : 0;
+}
+
 void plan_draw_extras(struct plan *plan)
 {
     struct rand rand;
@@ -160,6 +170,8 @@ void plan_draw_extras(struct plan *plan)
     draw_notices(&rand, plan);
     draw_reloads(&rand, plan);
     draw_queue(plan);
+    draw_rare(plan, FAULT_TASK_TWICE, UINT64_C(0x7a5c), 15);
+    draw_rare(plan, FAULT_CLIENTS, UINT64_C(0xc11e27), 25);
 }
 
 /* ---- what may be in force ---------------------------------------------------------------------- */

@@ -125,7 +125,8 @@ void sim_step(struct sim *sim, struct event *event)
     trace_event(sim, event);
     if (sim->reference != NULL)
         reference_event(sim, event);
-    engine_step(sim->engine, event);
+    const struct event placed = places_event(sim, event);
+    engine_step(sim->engine, &placed);
     sim->is_stepping = false;
     shell_take(sim);
     if (!sim->crash_now)
@@ -185,7 +186,10 @@ static void stop(struct sim *sim)
 static void start(struct sim *sim)
 {
     sim->up_ms = sim->now_ms;
-    sim->engine = engine_new(&sim->plan.options, sim->now_ms, sim_wall_ms(sim));
+    struct engine_options options;
+    places_draw(sim);
+    places_options(sim, &options);
+    sim->engine = engine_new(&options, sim->now_ms, sim_wall_ms(sim));
     trace_engine(sim);
     plan_crash(sim);
 }
@@ -194,7 +198,7 @@ static void restart(struct sim *sim)
 {
     trace_note(sim, "restart");
     start(sim);
-    disk_load(&sim->disk, sim->engine);
+    disk_load(sim);
     engine_check(sim->engine);
     ledger_after_restart(sim);
     check_after_restart(sim);
@@ -464,6 +468,7 @@ static void begin(struct sim *sim, const struct plan *plan)
         .note_room = old.note_room,
         .note_by_id = old.note_by_id,
         .asking = MAP_NONE,
+        .free_key = MAP_NONE,
         .submit_by_name = old.submit_by_name,
         .flight_by_uid = old.flight_by_uid,
         .known_by_id = old.known_by_id,
@@ -474,8 +479,16 @@ static void begin(struct sim *sim, const struct plan *plan)
         sim->plan.options.pool_count = 0;
     else if (sim->plan.options.pool_count > plan->keys)
         sim->plan.options.pool_count = (uint16_t)plan->keys;
-    sim->plan.has_reference &=
-        sim->plan.options.pool_count == 0 && plan->strength[FAULT_DRAIN] == 0;
+    if (places_change(sim)) {
+        /* A pool's client is there, or the configuration is refused. */
+        sim->plan.options.pool_count = 0;
+        sim->plan.options.clients_share = false;
+        for (int i = 0; i < SIM_RELOADS; i++)
+            sim->plan.reloads[i].options.clients_share = false;
+    }
+    sim->plan.has_reference &= sim->plan.options.pool_count == 0 &&
+                               plan->strength[FAULT_DRAIN] == 0 && !places_change(sim) &&
+                               plan->strength[FAULT_TASK_TWICE] == 0;
     plan_span(&sim->plan, &sim->spans);
     map_clear(&sim->note_by_id);
     map_clear(&sim->submit_by_name);

@@ -101,6 +101,7 @@ void shell_take(struct sim *sim)
 {
     struct action action;
     while (!sim->crash_now && engine_next_action(sim->engine, &action)) {
+        places_name(sim, &action);
         trace_action(sim, &action);
         check_emitted(sim, &action);
         if (action.kind == ACTION_JOURNAL) {

@@ -64,7 +64,9 @@
     X(NOTICE_BUSY, "notice_busy", 300)       \
     X(RELOAD, "reload", 20)                  \
     X(DRAIN, "drain", 10)                    \
-    X(QUEUED, "queued", 700)
+    X(QUEUED, "queued", 700)                 \
+    X(TASK_TWICE, "task_twice", 300)         \
+    X(CLIENTS, "clients", 600)
 
 enum fault {
 #define FAULT_AS_ENUM(name, word, most) FAULT_##name,
@@ -132,6 +134,7 @@ struct submit {
     uint64_t deadline_ms;  /* of its flight */
     uint32_t key;
     uint32_t token;                /* its solution, or MAP_NONE */
+    uint32_t task;                 /* the submit whose task id the vendor gave it: mostly its own */
     uint32_t twin;                 /* solution of the second task, when the transport doubled it */
     uint32_t other;                /* another text for the same task */
     uint32_t handed;               /* which of token and other a caller got */
@@ -154,6 +157,7 @@ struct submit {
     bool is_durable;   /* a solution of it was on the disk */
     bool has_id_row;   /* its task id is in a row */
     bool is_ridden;    /* by a flight that did not make it */
+    bool is_unnamed;   /* a crash may have made us forget its task's name */
     bool must_poll;    /* paid for before the crash: fetched at once after it */
 };
 
@@ -175,6 +179,7 @@ struct token {
     bool is_taken;        /* its row said that somebody gets it: a crash may come before that */
     bool is_reported;     /* somebody is saying that it is bad */
     bool is_reached;      /* the engine was told it */
+    bool is_lettered;     /* a letter of its client that was gone had it */
     bool is_stored;       /* its row waits for anybody who asks */
     bool is_bound; /* a crash came before its hand-out was written: an idempotency key has it */
 };
@@ -238,6 +243,7 @@ struct notice_note {
     uint64_t asked_ms;
     uint64_t idempotency;
     uint32_t key;
+    client_id client;
     uint32_t token;   /* it was told, or MAP_NONE */
     uint32_t wire_in; /* incarnation in which it is on the wire, or 0 */
     uint32_t refused; /* since it started or became a letter */
@@ -400,6 +406,12 @@ struct sim {
     uint32_t drains;
     uint64_t drained_flights; /* made when it began to drain */
     bool is_draining;
+    client_id name_at[SIM_CLIENTS],
+        place_of[SIM_CLIENTS]; /* clients in the engine's configuration */
+    bool is_absent[SIM_CLIENTS];
+    uint64_t absent_ms[SIM_CLIENTS]; /* one more than when it was last known to be, or 0 */
+    struct client_options placed[SIM_CLIENTS];
+    uint32_t free_key; /* whoever asks in this step need not pay for this, or MAP_NONE */
     uint64_t accepted[SIM_CLIENTS];
     uint64_t spent[SIM_CLIENTS]; /* as the rows say */
     uint64_t solved;             /* tasks the vendor solved */
@@ -456,7 +468,7 @@ void disk_sync(struct sim *sim, journal_seq upto);
 void disk_crash(struct sim *sim, size_t kept);
 const struct record *disk_find(const struct disk *disk, enum record_kind kind, uint64_t number);
 /* Gives every row to the engine in the order of a store. */
-void disk_load(const struct disk *disk, struct engine *engine);
+void disk_load(const struct sim *sim);
 
 /* ---- vendor ---------------------------------------------------------------------------------- */
 
@@ -541,6 +553,23 @@ void notices_after_crash(struct sim *sim);
 /* Is anybody still to be told? */
 bool notices_are_owed(const struct sim *sim);
 struct notice_note *notice_of(const struct sim *sim, request_id id);
+
+/* ---- places ------------------------------------------------------------------------------------ */
+
+bool places_change(const struct sim *sim);
+/* Was it missing from the configuration since then? Its requests and keys may be gone. */
+bool places_missed(const struct sim *sim, client_id client, uint64_t since_ms);
+/* Who is there after a start or a reload, and where. */
+void places_draw(struct sim *sim);
+void places_reload(struct sim *sim);
+void places_options(struct sim *sim, struct engine_options *options);
+/* The world's names for the engine's places, and the other way round; what is inside is borrowed. */
+struct record places_row(const struct sim *sim, const struct record *row);
+void places_name(const struct sim *sim, struct action *action);
+struct event places_event(const struct sim *sim, const struct event *event);
+/* An order becomes one to give a letter of somebody who was gone to somebody who is there. */
+void places_replay(struct sim *sim, struct letter_order *order);
+uint32_t places_free_key(const struct sim *sim, const struct ask *ask);
 
 /* ---- the operator ------------------------------------------------------------------------------ */
 

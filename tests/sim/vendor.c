@@ -100,8 +100,22 @@ static void plan_callbacks(struct sim *sim, uint32_t place, uint64_t in_ms)
     plan_callback(sim, place, in_ms + draw_callback_ms(sim), brings, 0);
 }
 
+/* A vendor that counts anew, or forgets: the id names the other's task, but for callbacks. The engine can tell only if
+ * it was told of the other, has room to remember it, and a task has one text. */
+static uint32_t draw_task(struct sim *sim, uint32_t place)
+{
+    if (sim->plan.strength[FAULT_TASK_TWICE] == 0 || place == 0 ||
+        sim->plan.strength[FAULT_CALLBACK_OTHER] > 0 ||
+        sim->submit_count > sim->plan.options.max_flights * 2 || !sim_chance(sim, FAULT_TASK_TWICE))
+        return place;
+    const uint32_t span = place < 8 ? place : 8;
+    const struct submit *other = &sim->submits[place - 1 - (uint32_t)sim_below(sim, span)];
+    return other->is_id_told && other->has_id_row ? other->task : place;
+}
+
 static void accept(struct sim *sim, uint32_t place)
 {
+    sim->submits[place].task = draw_task(sim, place);
     const uint64_t wait_ms = draw_solve_ms(sim);
     const bool is_unsolvable = sim_chance(sim, FAULT_UNSOLVABLE);
     const bool is_doubled = sim_chance(sim, FAULT_DOUBLED);
@@ -215,9 +229,11 @@ static void leave_queue(struct sim *sim, uint32_t place)
     send(sim, place);
 }
 
-static void set_task_id(struct vendor_result *result, uint32_t place, char letter)
+static void set_task_id(const struct sim *sim, struct vendor_result *result, uint32_t place,
+                        char letter)
 {
-    (void)snprintf(result->task_id, sizeof result->task_id, "%c%u", letter, place);
+    const uint32_t number = letter == 'T' ? sim->submits[place].task : place;
+    (void)snprintf(result->task_id, sizeof result->task_id, "%c%u", letter, number);
 }
 
 static void set_error(struct sim *sim, struct vendor_result *result, uint32_t error)
@@ -253,7 +269,7 @@ static void submit_ends(struct sim *sim, const struct moment *moment)
     sim->submits_out--;
     if (result.outcome == OUTCOME_ACCEPTED) {
         sim->tally.accepted++;
-        set_task_id(&result, moment->subject, 'T');
+        set_task_id(sim, &result, moment->subject, 'T');
     } else if (result.outcome == OUTCOME_AMBIGUOUS) {
         sim->tally.ambiguous++;
     } else if (result.outcome != OUTCOME_WITHDRAWN) {
@@ -279,15 +295,16 @@ void vendor_poll(struct sim *sim, const struct call *call)
     const uint32_t place = map_get(&sim->submit_by_name, call->attempt);
     CHECK(sim, place != MAP_NONE);
     struct submit *submit = &sim->submits[place];
+    const bool is_twin = call->task_id[0] == 'D';
+    const uint32_t task = is_twin ? place : submit->task;
     char wanted[TASK_ID_MAX];
-    (void)snprintf(wanted, sizeof wanted, "%u", place);
+    (void)snprintf(wanted, sizeof wanted, "%u", task);
     CHECK(sim, submit->is_accepted && submit->polled_in != sim->incarnation);
     CHECK(sim, call->task_id[0] == 'T' || (call->task_id[0] == 'D' && submit->twin != MAP_NONE));
     CHECK(sim, strcmp(call->task_id + 1, wanted) == 0);
     submit->polled_in = sim->incarnation;
     const uint64_t there_ms = sim_below(sim, 200);
-    enum outcome outcome = look_up(sim, submit, sim->now_ms + there_ms);
-    const bool is_twin = call->task_id[0] == 'D';
+    enum outcome outcome = look_up(sim, &sim->submits[task], sim->now_ms + there_ms);
     if (is_twin && outcome == OUTCOME_FAILED)
         outcome = OUTCOME_SOLVED;
     const uint64_t back_ms =
@@ -306,7 +323,8 @@ static void poll_ends(struct sim *sim, const struct moment *moment)
     struct vendor_result result = {.outcome = (enum outcome)moment->detail};
     submit->polled_in = 0;
     if (result.outcome == OUTCOME_SOLVED)
-        result.text = token_text(moment->detail2 != 0 ? submit->twin : submit->token);
+        result.text =
+            token_text(moment->detail2 != 0 ? submit->twin : sim->submits[submit->task].token);
     else if (result.outcome == OUTCOME_FAILED)
         set_error(sim, &result, ERROR_UNSOLVABLE);
     else if (result.outcome != OUTCOME_PENDING && sim_coin(sim, 300))
@@ -347,9 +365,9 @@ static void bring(struct sim *sim, uint32_t place, enum bringing brings)
     caller->about = MAP_NONE;
     caller->min_ttl_ms = brings; /* to be called again with, should it be refused */
     if (brings == BRINGS_TWIN)
-        set_task_id(&result, place, 'D');
+        set_task_id(sim, &result, place, 'D');
     else if (!sim_chance(sim, FAULT_CALLBACK_NO_ID))
-        set_task_id(&result, place, 'T');
+        set_task_id(sim, &result, place, 'T');
     if (brings == BRINGS_NOTHING) {
         result.outcome = OUTCOME_PENDING;
     } else if (brings != BRINGS_TWIN && sim->submits[place].error != CLASS_NONE) {
