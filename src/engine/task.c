@@ -126,8 +126,10 @@ bool task_is_anothers(const struct engine *engine, const struct attempt *attempt
 bool task_learn(struct engine *engine, struct attempt *attempt, const char name[TASK_ID_MAX])
 {
     struct task *task = find(engine, name);
-    if (task == NULL)
+    if (task == NULL) {
         task = task_new(engine, name, attempt->name, &attempt->key);
+        task->unborn_ms = attempt->unborn_ms;
+    }
     /* Its solution came before its name. */
     if (attempt->state == ATTEMPT_SOLVED && !task->is_claimed)
         take(engine, task, is_shared(attempt) && key_equals(&task->key, &attempt->key),
@@ -172,8 +174,9 @@ bool task_claim(struct engine *engine, struct attempt *attempt, const char name[
         return false;
     if (is_known ? !may_have_too(engine, task, attempt) : !task->is_claimed && !is_its_own)
         return false;
-    /* What another one had before is as old as it was there. */
-    if (is_known && task->unborn_ms < attempt->unborn_ms)
+    /* What another one had before, or had made, is as old as it is there. */
+    const bool is_anothers = !task->is_claimed && !is_called_back && task->attempt != attempt->name;
+    if ((is_known || is_anothers) && task->unborn_ms < attempt->unborn_ms)
         attempt->unborn_ms = task->unborn_ms;
     /* Its nonce says that it is its own; a poll still brings what the first one has. */
     if (is_called_back && !is_known && task->attempt != attempt->name)

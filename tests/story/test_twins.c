@@ -83,7 +83,7 @@ static void a_token_that_comes_again_with_its_task_does_not_live_longer(void **s
            "[ 56000] alert task twice a2\n"
            "[61000..62000] poll a2 task T1\n"
            "[ 62000] answer bob r2 solved \"TOKEN\" source api attempts 1 age 62000 left 18000\n");
-    /* And after its life it is nobody's. */
+    /* After its life it is nobody's. */
     pass(w, 20000);
     ask(w, "cat", .key = "K");
     solve(w, "a3", "T1", "TOKEN");
@@ -162,6 +162,23 @@ static void after_a_restart_a_poll_brings_nothing_to_another_target(void **state
     pass(w, 2000);
     assert_int_equal(w->tally.submits, before + 1);
     skip_lines(w);
+}
+
+static void a_token_of_a_task_that_began_before_is_as_old_as_that(void **state)
+{
+    (void)state;
+    struct world *w = world_of_twins(false);
+    w->shows_ages = true;
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    accepted(w, "a1", "T1");
+    pass(w, 4000);
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    accepted(w, "a2", "T1");
+    pass(w, 6000);
+    skip_lines(w);
+    solved(w, "a2", "TOKEN");
+    expect(w,
+           "[ 10000] answer bob r1 solved \"TOKEN\" source api attempts 1 age 10000 left 70000\n");
 }
 
 static void an_id_that_comes_round_with_another_text_is_only_told(void **state)
@@ -348,6 +365,7 @@ int main(void)
         STORY(a_third_one_does_not_get_what_the_first_had),
         STORY(what_a_callback_brings_under_a_forgotten_task_is_kept_as_a_letter),
         STORY(after_a_restart_a_poll_brings_nothing_to_another_target),
+        STORY(a_token_of_a_task_that_began_before_is_as_old_as_that),
         STORY(an_id_that_comes_round_with_another_text_is_only_told),
         STORY(after_an_hour_an_id_is_as_good_as_new),
         STORY(what_is_shared_goes_to_both_who_want_the_same),
