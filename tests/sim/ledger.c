@@ -409,6 +409,8 @@ static void look_at_remains(struct sim *sim, uint32_t place)
     if (submit->is_forgotten || !submit->is_issued)
         submit->is_forgotten = false;
     sim->attempt_rows++;
+    /* A ride whose rows are lost did not happen. */
+    submit->reuse = row->attempt.reuse;
     submit->has_id_row = row->attempt.task_id[0] != '\0';
     submit->is_unnamed |= !submit->has_id_row;
     submit->is_lossy = !submit->has_id_row;
