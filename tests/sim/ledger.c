@@ -109,16 +109,6 @@ static void check_alone(struct sim *sim, const struct submit *issued)
     }
 }
 
-/* A letter that was given to another client is asked for with the words of the one before. */
-static bool are_params_of(const struct sim *sim, const struct blob *params, uint32_t key)
-{
-    const uint32_t first = key / SIM_CLIENTS * SIM_CLIENTS;
-    for (uint32_t other = first; other < first + SIM_CLIENTS && places_change(sim); other++)
-        if (slice_equals(blob_slice(params), blob_slice(sim->params[other])))
-            return true;
-    return slice_equals(blob_slice(params), blob_slice(sim->params[key]));
-}
-
 void ledger_issue(struct sim *sim, const struct action *action)
 {
     const struct call *call = &action->call;
@@ -127,7 +117,7 @@ void ledger_issue(struct sim *sim, const struct action *action)
     CHECK(sim, place != MAP_NONE && action->after == sim->disk.appended && action->after > 0);
     struct submit *submit = &sim->submits[place];
     CHECK(sim, !submit->is_issued && call->client == submit->client);
-    CHECK(sim, are_params_of(sim, call->params, submit->key));
+    CHECK(sim, places_fit_params(sim, call->params, submit->key));
     CHECK(sim, !sim->disk.is_full);
     /* What lies in a letter of its client is not paid for again. */
     CHECK(sim, submit->key != sim->free_key);
@@ -340,22 +330,11 @@ static void forget_solution(struct sim *sim, uint64_t uid)
     pools_forget_solution(sim, place);
 }
 
-/* The operator may have given it to another client, whose key it has then. */
-static void note_orphan(struct sim *sim, const struct letter_row *row)
-{
-    const uint32_t token =
-        row->kind == LETTER_OF_ORPHAN ? token_of(sim, blob_slice(row->text)) : MAP_NONE;
-    if (token == MAP_NONE)
-        return;
-    sim->tokens[token].is_lettered = true;
-    sim->tokens[token].key = key_place(sim, &row->key);
-}
-
 void ledger_record(struct sim *sim, const struct action *action)
 {
     const struct record *record = &action->record;
     if (record->kind == RECORD_LETTER && !record->is_drop)
-        note_orphan(sim, &record->letter);
+        places_note_letter(sim, &record->letter);
     CHECK(sim, action->after == sim->disk.appended + 1);
     if (record->kind == RECORD_SPENT)
         sim->spent[record->spent.client] = record->spent.spent;
@@ -421,24 +400,9 @@ static void look_at_remains(struct sim *sim, uint32_t place)
         close_down(sim, place);
 }
 
-/* What a crash took back is under the key that it had before. */
-static void rekey_tokens(struct sim *sim)
-{
-    for (size_t i = 0; i < sim->disk.row_count && places_change(sim); i++) {
-        const struct record *record = &sim->disk.rows[i].record;
-        if (!sim->disk.rows[i].is_used)
-            continue;
-        if (record->kind == RECORD_LETTER)
-            note_orphan(sim, &record->letter);
-        if (record->kind == RECORD_SOLUTION)
-            sim->tokens[token_of(sim, blob_slice(record->solution.text))].key =
-                key_place(sim, &record->solution.key);
-    }
-}
-
 void ledger_after_crash(struct sim *sim)
 {
-    rekey_tokens(sim);
+    places_rekey(sim);
     sim->attempt_rows = 0;
     for (uint32_t i = 0; i < sim->submit_count; i++)
         look_at_remains(sim, i);

@@ -7,6 +7,18 @@ bool places_change(const struct sim *sim)
     return sim->plan.strength[FAULT_CLIENTS] > 0;
 }
 
+void places_open(struct sim *sim)
+{
+    if (!places_change(sim))
+        return;
+    /* A pool's client is there, or the configuration is refused. */
+    sim->plan.options.pool_count = 0;
+    sim->plan.options.clients_share = false;
+    for (int i = 0; i < SIM_RELOADS; i++)
+        sim->plan.reloads[i].options.clients_share = false;
+}
+
+/* Its requests and keys may be gone. */
 bool places_missed(const struct sim *sim, client_id client, uint64_t since_ms)
 {
     return sim->absent_ms[client] > since_ms;
@@ -29,6 +41,7 @@ static void shuffle(struct sim *sim)
     }
 }
 
+/* Who is there after a start, and where. */
 void places_draw(struct sim *sim)
 {
     if (!places_change(sim)) {
@@ -163,6 +176,7 @@ static const struct letter_row *find_orphan(const struct sim *sim, uint32_t key,
     return NULL;
 }
 
+/* An order becomes one to give a letter of somebody who was gone to somebody who is there. */
 void places_replay(struct sim *sim, struct letter_order *order)
 {
     const client_id into = (client_id)sim_below(sim, SIM_CLIENTS);
@@ -195,4 +209,47 @@ uint32_t places_free_key(const struct sim *sim, const struct ask *ask)
                    (letter->told == 0 || ask->reuse == REUSE_SHARED)
                ? (uint32_t)key - 1
                : MAP_NONE;
+}
+
+static uint32_t thing_of(const struct key *key)
+{
+    uint64_t number;
+    memcpy(&number, key->bytes, sizeof number);
+    return (uint32_t)number - 1;
+}
+
+/* A letter that was given to another client is asked for with the words of the one before. */
+bool places_fit_params(const struct sim *sim, const struct blob *params, uint32_t key)
+{
+    const uint32_t first = key / SIM_CLIENTS * SIM_CLIENTS;
+    for (uint32_t other = first; other < first + SIM_CLIENTS && places_change(sim); other++)
+        if (slice_equals(blob_slice(params), blob_slice(sim->params[other])))
+            return true;
+    return slice_equals(blob_slice(params), blob_slice(sim->params[key]));
+}
+
+/* The operator may have given it to another client, whose key it has then. */
+void places_note_letter(struct sim *sim, const struct letter_row *row)
+{
+    const uint32_t token =
+        row->kind == LETTER_OF_ORPHAN ? token_of(sim, blob_slice(row->text)) : MAP_NONE;
+    if (token == MAP_NONE)
+        return;
+    sim->tokens[token].is_lettered = true;
+    sim->tokens[token].key = thing_of(&row->key);
+}
+
+/* What a crash took back is under the key that it had before. */
+void places_rekey(struct sim *sim)
+{
+    for (size_t i = 0; i < sim->disk.row_count && places_change(sim); i++) {
+        const struct record *record = &sim->disk.rows[i].record;
+        if (!sim->disk.rows[i].is_used)
+            continue;
+        if (record->kind == RECORD_LETTER)
+            places_note_letter(sim, &record->letter);
+        if (record->kind == RECORD_SOLUTION)
+            sim->tokens[token_of(sim, blob_slice(record->solution.text))].key =
+                thing_of(&record->solution.key);
+    }
 }

@@ -479,13 +479,7 @@ static void begin(struct sim *sim, const struct plan *plan)
         sim->plan.options.pool_count = 0;
     else if (sim->plan.options.pool_count > plan->keys)
         sim->plan.options.pool_count = (uint16_t)plan->keys;
-    if (places_change(sim)) {
-        /* A pool's client is there, or the configuration is refused. */
-        sim->plan.options.pool_count = 0;
-        sim->plan.options.clients_share = false;
-        for (int i = 0; i < SIM_RELOADS; i++)
-            sim->plan.reloads[i].options.clients_share = false;
-    }
+    places_open(sim);
     sim->plan.has_reference &= sim->plan.options.pool_count == 0 &&
                                plan->strength[FAULT_DRAIN] == 0 && !places_change(sim) &&
                                plan->strength[FAULT_TASK_TWICE] == 0;

@@ -556,20 +556,21 @@ struct notice_note *notice_of(const struct sim *sim, request_id id);
 
 /* ---- places ------------------------------------------------------------------------------------ */
 
+/* places.c says more. */
 bool places_change(const struct sim *sim);
-/* Was it missing from the configuration since then? Its requests and keys may be gone. */
+void places_open(struct sim *sim);
 bool places_missed(const struct sim *sim, client_id client, uint64_t since_ms);
-/* Who is there after a start or a reload, and where. */
 void places_draw(struct sim *sim);
 void places_reload(struct sim *sim);
 void places_options(struct sim *sim, struct engine_options *options);
-/* The world's names for the engine's places, and the other way round; what is inside is borrowed. */
 struct record places_row(const struct sim *sim, const struct record *row);
 void places_name(const struct sim *sim, struct action *action);
 struct event places_event(const struct sim *sim, const struct event *event);
-/* An order becomes one to give a letter of somebody who was gone to somebody who is there. */
 void places_replay(struct sim *sim, struct letter_order *order);
 uint32_t places_free_key(const struct sim *sim, const struct ask *ask);
+bool places_fit_params(const struct sim *sim, const struct blob *params, uint32_t key);
+void places_note_letter(struct sim *sim, const struct letter_row *row);
+void places_rekey(struct sim *sim); /* after a crash */
 
 /* ---- the operator ------------------------------------------------------------------------------ */
 
