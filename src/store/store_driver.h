@@ -19,8 +19,8 @@ struct store_shift {
     struct clocks now; /* the clocks afterwards */
 };
 
-/* One item of a batch: a record or a shift. The loop makes and frees it, the writer thread only reads it, since
- * the blobs of a record are counted without atomics. */
+/* A record of a batch, or a shift, which is in no batch. The loop makes and frees it, the writer thread only reads
+ * it, since the blobs of a record are counted without atomics. */
 struct store_entry {
     struct store_entry *next;
     journal_seq seq;
@@ -30,9 +30,10 @@ struct store_entry {
     char client[]; /* the client's name: its number may change before the entry is written */
 };
 
+/* Records that are written in one transaction. */
 struct store_batch {
     const struct store_entry *first;
-    uint32_t count; /* how many, from the first on, are written in one transaction */
+    uint32_t count; /* from the first on; more entries may follow, which do not belong to it */
 };
 
 /* The clocks that the stored times go by. */
@@ -47,7 +48,7 @@ struct store_mark {
 #define STORE_SECRET_MAX 64
 struct store_secret {
     uint8_t bytes[STORE_SECRET_MAX];
-    size_t count; /* 0: there is none */
+    size_t count; /* 0: there is none; one that is too long has its length and no bytes */
     int64_t made_wall_ms;
 };
 
@@ -84,8 +85,8 @@ struct store_driver {
                                         const struct store_secret *before);
 
     enum store_result (*read_mark)(struct store_backend *backend, struct store_mark *mark);
-    /* Moves the stored times and sets the mark to the shift's clocks, in one transaction; does nothing if the mark
-     * is already there. A shift in a batch means the same. */
+    /* Moves the stored times and sets the mark to the shift's clocks, in one transaction. Does nothing if the mark
+     * is already there, since a shift may be sent twice as well. */
     enum store_result (*shift)(struct store_backend *backend, const struct store_shift *shift);
 
     /* Gives every row that has not expired, in the order of enum record_kind and within a kind of the key. */

@@ -72,33 +72,41 @@ static void on_written(struct store *store, uint32_t count, uint64_t took_ns)
     (void)uv_async_send(&store->wake);
 }
 
-static bool has_shift(const struct store_batch *batch)
+/* A shift is sent alone. In a batch with records it could not be sent twice: those before it would have to move
+ * again, and all others would not. */
+static struct store_batch next_batch(const struct store *store)
 {
-    const struct store_entry *entry = batch->first;
-    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
-        if (entry->shift != NULL)
-            return true;
-    return false;
+    struct store_batch batch = {.first = store->batch.first, .count = 1};
+    if (batch.first->shift != NULL)
+        return batch;
+    for (const struct store_entry *entry = batch.first->next;
+         entry != NULL && entry->shift == NULL && batch.count < BATCH_MAX; entry = entry->next)
+        batch.count++;
+    return batch;
 }
 
-/* The batch stays the same until it is written: its outcome may be unknown, and then exactly it is sent again. */
+static enum store_result write_batch(struct store *store, const struct store_batch *batch)
+{
+    const struct store_driver *const driver = store->backend->driver;
+    if (batch->first->shift == NULL)
+        return driver->write(store->backend, batch);
+    /* Rows that had expired by the old clock are looked for again by the new one. */
+    store->expired_wall_ms = 0;
+    store->tidy_at_ns = uv_hrtime() + TIDY_EVERY_NS;
+    return driver->shift(store->backend, batch->first->shift);
+}
+
+/* A batch stays the same until it is written: its outcome may be unknown, and then exactly it is sent again. */
 static void do_write(struct store *store)
 {
-    const struct store_batch batch = {.first = store->batch.first,
-                                      .count = store->batch.count < BATCH_MAX ? store->batch.count
-                                                                              : BATCH_MAX};
     const uint64_t start = uv_hrtime();
-    const enum store_result result = store->backend->driver->write(store->backend, &batch);
+    const struct store_batch batch = next_batch(store);
+    const enum store_result result = write_batch(store, &batch);
     if (result != STORE_DONE) {
         store->retry_at_ns = uv_hrtime() + RETRY_NS;
         store_report(store, result == STORE_FAILED ? STORE_BROKEN : STORE_FULL,
                      store->backend->why);
         return;
-    }
-    if (has_shift(&batch)) {
-        /* Rows that had expired by the old clock are found again by the new one. */
-        store->expired_wall_ms = 0;
-        store->tidy_at_ns = uv_hrtime() + TIDY_EVERY_NS;
     }
     on_written(store, batch.count, uv_hrtime() - start);
     settle(store, false);

@@ -19,6 +19,7 @@ struct shim_file {
 static sqlite3_vfs shim;
 static sqlite3_vfs *real_vfs;
 static atomic_bool is_full;
+static atomic_int writes_before_full = -1;
 static atomic_int syncs_before_failure = -1;
 static atomic_uint syncs;
 static pthread_mutex_t shadow_mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -46,6 +47,8 @@ static int shim_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 a
 
 static int shim_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
 {
+    if (atomic_load(&writes_before_full) >= 0 && atomic_fetch_sub(&writes_before_full, 1) == 0)
+        atomic_store(&is_full, true);
     if (atomic_load(&is_full))
         return SQLITE_FULL;
     return real_of(file)->pMethods->xWrite(real_of(file), bytes, count, at);
@@ -215,7 +218,13 @@ void store_vfs_end(void)
 
 void store_vfs_set_full(bool now_full)
 {
+    atomic_store(&writes_before_full, -1);
     atomic_store(&is_full, now_full);
+}
+
+void store_vfs_fill_after(int writes)
+{
+    atomic_store(&writes_before_full, writes);
 }
 
 void store_vfs_fail_sync(int after)

@@ -4,6 +4,7 @@
 
 #include "base/rand.h"
 #include "store/store.h"
+#include "store_kit.h"
 
 #include <limits.h>
 #include <uv.h>
@@ -12,6 +13,8 @@
 #define WORLD_NOW INT64_C(1900000000000)
 
 struct store_world {
+    const struct store_kit *kit;
+    const struct store_driver *driver; /* the kit's, unless a test wraps it */
     char directory[PATH_MAX / 4];
     struct rand rand;
     uv_loop_t loop;
@@ -29,12 +32,13 @@ struct store_world {
     bool is_beta_gone; /* as if the configuration did not have the second client any more */
 };
 
-/* A fresh directory under TMPDIR. */
-void world_init(struct store_world *world);
+/* A fresh directory under TMPDIR; the kit has not begun. */
+void world_init(struct store_world *world, const struct store_kit *kit);
 /* Removes it with all that is in it. */
 void world_end(struct store_world *world);
 
-/* The same for a test of cmocka, whose state is the world. */
+/* The same for a test of cmocka with a kit that has begun: the state is a kit before, NULL for the first one, and
+ * then the world. */
 int world_set_up(void **state);
 int world_tear_down(void **state);
 #define WORLD_CASE(name) cmocka_unit_test_setup_teardown(name, world_set_up, world_tear_down)

@@ -64,28 +64,6 @@ static void fill_and_close(struct store_world *world, unsigned count)
     assert_int_equal(world->durable, count);
 }
 
-static void a_second_instance_is_told_that_it_is_locked(void **state)
-{
-    struct store_world *const world = *state;
-    world_open(world);
-    struct store *const first = world->store;
-    assert_refused(world, STORE_LOCKED, "another instance");
-    (void)fflush(stdout);
-    const pid_t child = fork();
-    if (child == 0) {
-        struct buf mistake;
-        buf_init(&mistake, 1024);
-        _exit(world_try(world, &mistake) == STORE_LOCKED ? 0 : 1);
-    }
-    int status = -1;
-    assert_int_equal(waitpid(child, &status, 0), child);
-    assert_int_equal(status, 0);
-    world->store = first;
-    world_close(world);
-    world_open(world);
-    world_close(world);
-}
-
 static void only_the_owner_can_read_what_is_made(void **state)
 {
     struct store_world *const world = *state;
@@ -202,49 +180,6 @@ static void a_file_of_a_newer_version_or_of_somebody_else_is_refused(void **stat
     assert_refused(world, STORE_UNUSABLE, "another program");
 }
 
-static void a_full_disk_keeps_what_is_queued_until_it_fits(void **state)
-{
-    struct store_world *const world = *state;
-    world_open(world);
-    world_start(world);
-    append_requests(world, 10);
-    world_until_durable(world, 10);
-    store_vfs_set_full(true);
-    append_requests(world, 10);
-    world_until_state(world, STORE_FULL);
-    append_requests(world, 10);
-    world_turn(world, 1200);
-    assert_int_equal(world->durable, 10);
-    assert_int_equal(world->state_calls, 1);
-    store_vfs_set_full(false);
-    world_until_durable(world, 30);
-    world_until_state(world, STORE_WRITABLE);
-    assert_int_equal(world->state_calls, 2);
-    world_close(world);
-    assert_int_equal(rows(world), 30);
-}
-
-static void a_store_that_closes_on_a_full_disk_gives_up_and_says_so(void **state)
-{
-    struct store_world *const world = *state;
-    struct store_counters counters;
-    world_open(world);
-    world_start(world);
-    append_requests(world, 5);
-    world_until_durable(world, 5);
-    store_vfs_set_full(true);
-    append_requests(world, 7);
-    store_close(world->store, NULL, NULL);
-    (void)uv_run(&world->loop, UV_RUN_DEFAULT);
-    assert_int_equal(world->durable, 5);
-    assert_int_equal(world->state, STORE_FULL);
-    store_counters(world->store, &counters);
-    assert_int_equal(counters.waiting, 7);
-    store_free(world->store);
-    store_vfs_set_full(false);
-    assert_int_equal(rows(world), 5);
-}
-
 static void fill_up(const char *path)
 {
     static const char zeros[4096];
@@ -347,7 +282,7 @@ static void what_is_reported_durable_survives_a_power_cut(void **state)
     unsigned in_all = 0;
     for (unsigned round = 0; round < 20; round++) {
         struct store_world after;
-        world_init(&after);
+        world_init(&after, world->kit);
         store_vfs_shadow(after.directory);
         world_open(world);
         world_start(world);
@@ -390,37 +325,20 @@ static void tidying_takes_a_few_rows_at_a_time(void **state)
     assert_int_equal(rows(world), 0);
 }
 
-static int set_up(void **state)
-{
-    store_vfs_begin();
-    return world_set_up(state);
-}
-
-static int tear_down(void **state)
-{
-    store_vfs_end();
-    return world_tear_down(state);
-}
-
-#define CASE(name) cmocka_unit_test_setup_teardown(name, set_up, tear_down)
-
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
     const struct CMUnitTest tests[] = {
-        CASE(a_second_instance_is_told_that_it_is_locked),
-        CASE(only_the_owner_can_read_what_is_made),
-        CASE(a_directory_that_cannot_be_made_is_refused),
-        CASE(a_damaged_file_is_refused),
-        CASE(damage_that_reading_does_not_meet_is_found_beside),
-        CASE(a_file_of_a_newer_version_or_of_somebody_else_is_refused),
-        CASE(a_full_disk_keeps_what_is_queued_until_it_fits),
-        CASE(a_store_that_closes_on_a_full_disk_gives_up_and_says_so),
-        CASE(a_really_full_disk_is_survived),
-        CASE(nothing_is_claimed_after_a_failed_sync),
-        CASE(every_sync_that_can_fail_breaks_the_store_and_loses_nothing),
-        CASE(what_is_reported_durable_survives_a_power_cut),
-        CASE(tidying_takes_a_few_rows_at_a_time),
+        WORLD_CASE(only_the_owner_can_read_what_is_made),
+        WORLD_CASE(a_directory_that_cannot_be_made_is_refused),
+        WORLD_CASE(a_damaged_file_is_refused),
+        WORLD_CASE(damage_that_reading_does_not_meet_is_found_beside),
+        WORLD_CASE(a_file_of_a_newer_version_or_of_somebody_else_is_refused),
+        WORLD_CASE(a_really_full_disk_is_survived),
+        WORLD_CASE(nothing_is_claimed_after_a_failed_sync),
+        WORLD_CASE(every_sync_that_can_fail_breaks_the_store_and_loses_nothing),
+        WORLD_CASE(what_is_reported_durable_survives_a_power_cut),
+        WORLD_CASE(tidying_takes_a_few_rows_at_a_time),
     };
     return cmocka_run_group_tests(tests, seed_announce, NULL);
 }

@@ -59,10 +59,11 @@ static int read_secret(struct sqlite_store *store, const char *name, struct stor
         return sqlite3_extended_errcode(store->db);
     (void)sql_bind(statement, &key, 1);
     const int rc = find(statement, values, 2, &is_found);
-    if (is_found && values[0].bytes.len <= sizeof(secret->bytes)) {
+    if (is_found) {
         secret->count = values[0].bytes.len;
         secret->made_wall_ms = values[1].integer;
-        memcpy(secret->bytes, values[0].bytes.data, secret->count);
+        if (secret->count <= sizeof(secret->bytes))
+            memcpy(secret->bytes, values[0].bytes.data, secret->count);
     }
     (void)sqlite3_finalize(statement);
     return rc;
@@ -96,7 +97,7 @@ enum store_result meta_replace_secret(struct store_backend *backend, const char 
 {
     struct sqlite_store *const store = sqlite_store_of(backend);
     struct store_secret stored = {.count = 0};
-    int rc = sql_step(store->begin);
+    int rc = sql_begin(store);
     if (rc == SQLITE_OK)
         rc = read_secret(store, name, &stored);
     if (rc == SQLITE_OK && is_same(&stored, before)) {
@@ -106,7 +107,7 @@ enum store_result meta_replace_secret(struct store_backend *backend, const char 
             rc = write_secret(store, name, secret);
     }
     if (rc == SQLITE_OK)
-        rc = sql_step(store->commit);
+        rc = sql_commit(store);
     sodium_memzero(&stored, sizeof(stored));
     return sql_result(store, rc);
 }
@@ -181,7 +182,7 @@ static bool add_shift(struct buf *text, const struct row_table *table)
     return has_times;
 }
 
-int meta_shift_times(struct sqlite_store *store, const struct store_shift *shift)
+static int shift_times(struct sqlite_store *store, const struct store_shift *shift)
 {
     const struct row_value by = integer(shift->by_ms);
     struct store_mark mark;
@@ -202,10 +203,10 @@ int meta_shift_times(struct sqlite_store *store, const struct store_shift *shift
 enum store_result meta_shift(struct store_backend *backend, const struct store_shift *shift)
 {
     struct sqlite_store *const store = sqlite_store_of(backend);
-    int rc = sql_step(store->begin);
+    int rc = sql_begin(store);
     if (rc == SQLITE_OK)
-        rc = meta_shift_times(store, shift);
+        rc = shift_times(store, shift);
     if (rc == SQLITE_OK)
-        rc = sql_step(store->commit);
+        rc = sql_commit(store);
     return sql_result(store, rc);
 }

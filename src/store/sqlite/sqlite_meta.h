@@ -13,7 +13,4 @@ enum store_result meta_replace_secret(struct store_backend *backend, const char 
 enum store_result meta_read_mark(struct store_backend *backend, struct store_mark *mark);
 enum store_result meta_shift(struct store_backend *backend, const struct store_shift *shift);
 
-/* The same in the transaction that is open; a result code of SQLite. */
-int meta_shift_times(struct sqlite_store *store, const struct store_shift *shift);
-
 #endif

@@ -19,7 +19,7 @@ struct sqlite_store {
     char *path;    /* owned: of the file */
     int lock;      /* of the directory while it is open, or -1 */
     int wal_pages; /* in the log and not yet in the file itself */
-    bool was_full; /* the latest batch found no room */
+    bool was_full; /* the latest transaction failed, probably for lack of room */
     struct buf scratch;
     struct sqlite3_stmt *put[RECORD_KIND_COUNT]; /* owned, as are those below */
     struct sqlite3_stmt *drop[RECORD_KIND_COUNT];

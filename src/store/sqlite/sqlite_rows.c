@@ -1,7 +1,6 @@
 #include "store/sqlite/sqlite_rows.h"
 
 #include "base/assert.h"
-#include "store/sqlite/sqlite_meta.h"
 #include "store/sqlite/sqlite_sql.h"
 
 #include <sqlite3.h>
@@ -139,8 +138,6 @@ static int write_entry(struct sqlite_store *store, const struct store_entry *ent
     const struct record *const record = &entry->record;
     const struct slice client = {.data = entry->client, .len = entry->client_len};
     struct row_value values[ROW_COLUMNS_MAX];
-    if (entry->shift != NULL)
-        return meta_shift_times(store, entry->shift);
     struct sqlite3_stmt *const statement =
         record->is_drop ? store->drop[record->kind] : store->put[record->kind];
     const size_t count = row_to_values(record, client, &store->scratch, values);
@@ -148,39 +145,23 @@ static int write_entry(struct sqlite_store *store, const struct store_entry *ent
     return rc == SQLITE_OK ? sql_step(statement) : rc;
 }
 
-static int checkpoint(struct sqlite_store *store, int mode)
+enum store_result rows_write(struct store_backend *backend, const struct store_batch *batch)
 {
-    const int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, mode, NULL, NULL);
+    struct sqlite_store *const store = sqlite_store_of(backend);
+    const struct store_entry *entry = batch->first;
+    int rc = sql_begin(store);
+    for (uint32_t i = 0; i < batch->count && rc == SQLITE_OK; i++, entry = entry->next)
+        rc = write_entry(store, entry);
     if (rc == SQLITE_OK)
-        store->wal_pages = 0;
-    return rc;
+        rc = sql_commit(store);
+    return sql_result(store, rc);
 }
 
 enum store_result rows_settle(struct store_backend *backend, bool is_last)
 {
     struct sqlite_store *const store = sqlite_store_of(backend);
-    if (!is_last && store->wal_pages < CHECKPOINT_PAGES)
-        return STORE_DONE;
-    return sql_result(
-        store, checkpoint(store, is_last ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE));
-}
-
-enum store_result rows_write(struct store_backend *backend, const struct store_batch *batch)
-{
-    struct sqlite_store *const store = sqlite_store_of(backend);
-    /* A log that has been moved is written over from its start, which needs no new room. */
-    if (store->was_full &&
-        sql_result(store, checkpoint(store, SQLITE_CHECKPOINT_PASSIVE)) == STORE_FAILED)
-        return STORE_FAILED;
-    const struct store_entry *entry = batch->first;
-    int rc = sql_step(store->begin);
-    for (uint32_t i = 0; i < batch->count && rc == SQLITE_OK; i++, entry = entry->next)
-        rc = write_entry(store, entry);
-    if (rc == SQLITE_OK)
-        rc = sql_step(store->commit);
-    const enum store_result result = sql_result(store, rc);
-    store->was_full = result != STORE_DONE;
-    return result;
+    const bool is_due = is_last || store->wal_pages >= CHECKPOINT_PAGES;
+    return is_due ? sql_result(store, sql_checkpoint(store, is_last)) : STORE_DONE;
 }
 
 /* ---- tidying ----------------------------------------------------------------------------- */
@@ -208,10 +189,10 @@ enum store_result rows_tidy(struct store_backend *backend, int64_t wall_ms, unsi
 {
     struct sqlite_store *const store = sqlite_store_of(backend);
     *has_more = false;
-    int rc = sql_step(store->begin);
+    int rc = sql_begin(store);
     for (unsigned kind = 0; kind < RECORD_KIND_COUNT && rc == SQLITE_OK; kind++)
         rc = tidy_kind(store, kind, wall_ms, limit, has_more);
     if (rc == SQLITE_OK)
-        rc = sql_step(store->commit);
+        rc = sql_commit(store);
     return sql_result(store, rc);
 }

@@ -109,11 +109,38 @@ static enum store_result classify(struct sqlite3 *db, int rc)
     return (rc & 0xff) == SQLITE_BUSY ? STORE_RETRY : STORE_FAILED;
 }
 
+int sql_checkpoint(struct sqlite_store *store, bool is_last)
+{
+    const int mode = is_last ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE;
+    const int rc = sqlite3_wal_checkpoint_v2(store->db, NULL, mode, NULL, NULL);
+    if (rc == SQLITE_OK)
+        store->wal_pages = 0;
+    return rc;
+}
+
+int sql_begin(struct sqlite_store *store)
+{
+    /* A log that has been moved is written over from its start, which needs no new room. */
+    const int rc = store->was_full ? sql_checkpoint(store, false) : SQLITE_OK;
+    if (rc != SQLITE_OK && classify(store->db, rc) == STORE_FAILED)
+        return rc;
+    return sql_step(store->begin);
+}
+
+int sql_commit(struct sqlite_store *store)
+{
+    const int rc = sql_step(store->commit);
+    if (rc == SQLITE_OK)
+        store->was_full = false;
+    return rc;
+}
+
 enum store_result sql_result(struct sqlite_store *store, int rc)
 {
     if (rc == SQLITE_OK)
         return STORE_DONE;
     const enum store_result result = classify(store->db, rc);
+    store->was_full = true;
     char *const why = store->base.why;
     if (sql_is_damage(rc))
         (void)snprintf(why, sizeof(store->base.why), "%s is damaged (%s); " SQLITE_STORE_ADVICE,

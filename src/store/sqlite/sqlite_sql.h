@@ -21,6 +21,13 @@ int sql_bind(struct sqlite3_stmt *statement, const struct row_value *values, siz
 /* Reads the columns of a row; bytes are valid until the next step. */
 void sql_columns(struct sqlite3_stmt *statement, struct row_value *values, size_t count);
 
+/* Moves the log into the file. A full disk leaves the rest in the log, where it is as safe. */
+int sql_checkpoint(struct sqlite_store *store, bool is_last);
+
+/* A transaction for writing; after a full disk it begins with a checkpoint. */
+int sql_begin(struct sqlite_store *store);
+int sql_commit(struct sqlite_store *store);
+
 /* Whether the code means that the file itself is damaged. */
 bool sql_is_damage(int rc);
 

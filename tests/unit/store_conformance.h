@@ -1,0 +1,20 @@
+/* The conformance suite of store drivers: cases that every driver of the port passes, see store_kit.h. */
+#ifndef SOLVEGATE_TESTS_STORE_CONFORMANCE_H
+#define SOLVEGATE_TESTS_STORE_CONFORMANCE_H
+
+#include <stddef.h>
+
+/* The state is a struct store_world whose kit has begun. */
+struct store_case {
+    const char *name; /* NULL ends a list */
+    void (*run)(void **state);
+};
+
+#define STORE_CASE(function) {#function, function}
+
+extern const struct store_case store_row_cases[];
+extern const struct store_case store_batch_cases[];
+extern const struct store_case store_clock_cases[];
+extern const struct store_case store_driver_cases[];
+
+#endif

@@ -1,0 +1,25 @@
+/* A driver of the store port together with what tests do to its database. To try a driver, add a kit. */
+#ifndef SOLVEGATE_TESTS_STORE_KIT_H
+#define SOLVEGATE_TESTS_STORE_KIT_H
+
+#include "store/store_driver.h"
+
+struct store_world;
+
+struct store_kit {
+    const struct store_driver *driver;
+    /* Starts and ends what the driver needs; the world's directory is there for it. */
+    void (*begin)(struct store_world *world);
+    void (*end)(struct store_world *world);
+    void (*address)(const struct store_world *world, char *address, size_t room);
+    /* How many rows of a kind the database holds, expired ones included, also while the store is open. */
+    int64_t (*count_rows)(const struct store_world *world, enum record_kind kind);
+    /* While it is on, writes find no room. */
+    void (*set_full)(bool is_full);
+    /* So many steps of writing succeed, then it is full: in the middle of a batch that needs more of them. */
+    void (*fill_after)(int steps);
+};
+
+extern const struct store_kit *const store_kits[]; /* ends with NULL */
+
+#endif

@@ -1,0 +1,48 @@
+#include "store_conformance.h"
+#include "store_kit.h"
+#include "store_world.h"
+
+#include "seed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define CASES_MAX 256
+#define NAME_MAX_BYTES 160
+
+static const struct store_case *const lists[] = {store_row_cases, store_batch_cases,
+                                                 store_clock_cases, store_driver_cases};
+
+static struct CMUnitTest tests[CASES_MAX];
+static char names[CASES_MAX][NAME_MAX_BYTES];
+static size_t count;
+
+static void add(const struct store_kit *kit, const struct store_case *item)
+{
+    assert_true(count < CASES_MAX);
+    (void)snprintf(names[count], NAME_MAX_BYTES, "%s: %s", kit->driver->name, item->name);
+    union {
+        const struct store_kit *kit;
+        void *state;
+    } first = {.kit = kit};
+    tests[count] = (struct CMUnitTest){.name = names[count],
+                                       .test_func = item->run,
+                                       .setup_func = world_set_up,
+                                       .teardown_func = world_tear_down,
+                                       .initial_state = first.state};
+    count++;
+}
+
+int main(int argc, char **argv)
+{
+    seed_init(argc, argv);
+    for (const struct store_kit *const *kit = store_kits; *kit != NULL; kit++)
+        for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+            for (const struct store_case *item = lists[i]; item->name != NULL; item++)
+                add(*kit, item);
+    return _cmocka_run_group_tests("store conformance", tests, count, seed_announce, NULL);
+}
