@@ -7,7 +7,6 @@
 #include "sys/log.h"
 
 #include <sodium.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <sysexits.h>
 
@@ -66,12 +65,16 @@ int persist_lock(struct gate *gate)
                                   "data_dir keeps it"));
         return EX_OK;
     }
-    char url[sizeof("sqlite:") + sizeof(gate->config->data_dir)];
+    struct buf url;
     struct buf mistake;
-    (void)snprintf(url, sizeof(url), "sqlite:%s", gate->config->data_dir);
+    buf_init(&url, sizeof("sqlite:") + strlen(gate->config->data_dir));
     buf_init(&mistake, MISTAKE_MAX);
-    const enum store_opening opening = store_lock(url, &gate->persist.store, &mistake);
+    buf_add(&url, SLICE_OF("sqlite:"));
+    buf_add(&url, slice_from(gate->config->data_dir));
+    buf_add_char(&url, '\0');
+    const enum store_opening opening = store_lock(url.data, &gate->persist.store, &mistake);
     const int code = report_opening(opening, buf_slice(&mistake));
+    buf_close(&url);
     buf_close(&mistake);
     return code;
 }
