@@ -1,5 +1,6 @@
 #include "proto/vendor_reply.h"
 
+#include "base/assert.h"
 #include "proto/vendor_errors.h"
 #include "proto/vendor_scan.h"
 
@@ -15,8 +16,13 @@ static yyjson_doc *parse(struct reading *reading, struct slice json)
     const yyjson_read_flag flags =
         YYJSON_READ_NUMBER_AS_RAW | YYJSON_READ_ALLOW_INVALID_UNICODE | YYJSON_READ_STOP_WHEN_DONE;
     char *data = (char *)(size_t)json.data; /* not written to without YYJSON_READ_INSITU */
-    if (yyjson_read_max_memory_usage(json.len, flags) > sizeof(reading->pool) - 256)
-        return yyjson_read_opts(data, json.len, flags, NULL, NULL);
+    if (yyjson_read_max_memory_usage(json.len, flags) > sizeof(reading->pool) - 256) {
+        yyjson_read_err problem = {0};
+        yyjson_doc *doc = yyjson_read_opts(data, json.len, flags, NULL, &problem);
+        /* A paid answer must not pass for an unreadable one because memory ran out. */
+        ASSERT(doc != NULL || problem.code != YYJSON_READ_ERROR_MEMORY_ALLOCATION);
+        return doc;
+    }
     yyjson_alc pool;
     (void)yyjson_alc_pool_init(&pool, reading->pool, sizeof(reading->pool));
     return yyjson_read_opts(data, json.len, flags, &pool, NULL);
