@@ -183,7 +183,8 @@ static const char *failure_of(const struct post *post, uint64_t now_ms)
         return "address_refused";
     if (post->is_too_big)
         return "reply_too_big";
-    if (now_ms >= post->deadline_ms)
+    /* The loop's clock is as old as its turn, libcurl's is not. */
+    if (now_ms >= post->deadline_ms || post->wire.result == CURLE_OPERATION_TIMEDOUT)
         return "timeout";
     if (post->is_sent)
         return "reply_broken";

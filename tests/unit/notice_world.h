@@ -16,7 +16,8 @@ struct notice_end {
 struct notice_world {
     uv_loop_t loop;
     uv_timer_t watchdog;
-    bool is_stuck; /* something that had to happen did not */
+    uv_async_t napper; /* for the test that wants it */
+    bool is_stuck;     /* something that had to happen did not */
     struct fake_vendor receiver;
     unsigned port; /* of the receiver */
     struct notice_host allow[4];
