@@ -94,6 +94,7 @@ struct vendor_result {
     enum class class;
     char code[ERROR_CODE_MAX]; /* the vendor's word, or ours in the vendor's style */
     char task_id[TASK_ID_MAX];
+    bool is_short; /* of class account: no money, or no free thread; a probe tells which */
     uint32_t retry_after_ms; /* 0 when the vendor did not say */
     struct blob *text;       /* borrowed: the solution; the engine takes a reference */
     struct blob *extra;      /* borrowed, or NULL: a JSON object with what a JSON reply has beyond a
@@ -118,6 +119,7 @@ struct probed {
     uint32_t working_threads;
     char balance[32]; /* as the vendor wrote it; empty when unknown */
     enum class class; /* when not ok */
+    bool is_short;    /* as a result's */
     char code[ERROR_CODE_MAX];
 };
 

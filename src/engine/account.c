@@ -111,7 +111,7 @@ static bool plan_was_full(const struct engine *engine, const struct probed *prob
            (engine->verdict_slots > 1 && engine->verdict_slots >= probed->threads);
 }
 
-/* Threads that are all working make ERROR_ZERO_BALANCE a matter of waiting; free ones, or no money
+/* Threads that are all working make the want of means a matter of waiting; free ones, or no money
  * behind them, a matter of the account. When nobody can tell, waiting is the cheaper mistake. */
 static void judge(struct engine *engine, const struct probed *probed)
 {

@@ -342,7 +342,7 @@ static attempt_id inherit_reason(struct engine *engine, struct flight *flight)
         return unheard->name;
     flight->attempts = unheard->number;
     flight->earlier = unheard->number;
-    flight->error = blob_new(SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
+    flight->error = blob_new(CODE_AMBIGUOUS_SUBMIT);
     flight->error_class = CLASS_AMBIGUOUS;
     history_earlier(engine, flight, unheard);
     COUNT(engine, resends);

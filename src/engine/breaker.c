@@ -55,7 +55,7 @@ void breaker_clear(struct engine *engine)
     engine->breaker.is_clearing = left == 0;
 }
 
-void breaker_open(struct engine *engine, enum class class, struct slice cause)
+void breaker_open(struct engine *engine, enum class class, struct slice cause, bool is_short)
 {
     struct breaker *breaker = &engine->breaker;
     const bool was_open = breaker_is_open(engine);
@@ -63,6 +63,7 @@ void breaker_open(struct engine *engine, enum class class, struct slice cause)
     if (was_open && class != CLASS_ACCOUNT)
         return;
     breaker->cause_class = class;
+    breaker->is_short = is_short;
     code_copy(breaker->cause, cause);
     if (!was_open) {
         breaker->state = BREAKER_OPEN;
@@ -90,7 +91,7 @@ void breaker_on_ambiguous(struct engine *engine)
     const uint64_t oldest = breaker->ambiguous_ms[breaker->ambiguous_next];
     const bool is_large_share = stats_note_ambiguous(engine, STORM_SPAN_MS / 1000);
     if (is_large_share && oldest != 0 && engine->now_ms + 1 - oldest <= STORM_SPAN_MS)
-        breaker_open(engine, CLASS_AMBIGUOUS, SLICE_OF("ERROR_UPSTREAM_UNCERTAIN"));
+        breaker_open(engine, CLASS_AMBIGUOUS, CODE_UPSTREAM_UNCERTAIN, false);
 }
 
 void breaker_on_timer(struct engine *engine)
@@ -109,17 +110,17 @@ static void stay_open(struct engine *engine, const struct probed *probed)
     breaker->wait_ms = breaker->wait_ms < most_ms / 2 ? breaker->wait_ms * 2 : most_ms;
     wheel_arm(&engine->wheel, &breaker->timer, engine->now_ms + breaker->wait_ms);
     if (probed->class == CLASS_ACCOUNT)
-        breaker_open(engine, CLASS_ACCOUNT, slice_from(probed->code));
+        breaker_open(engine, CLASS_ACCOUNT, slice_from(probed->code), probed->is_short);
 }
 
-/* ERROR_ZERO_BALANCE with threads free is what opened the breaker, so free threads alone close it
+/* A want of money with threads free is what opened the breaker, so free threads alone close it
  * only after the longest wait: some plans show no balance, and somebody has to try again some day. */
 static bool is_good_news(const struct engine *engine, const struct probed *probed)
 {
     const struct breaker *breaker = &engine->breaker;
     if (!probed->is_ok)
         return false;
-    if (!slice_equals(slice_from(breaker->cause), SLICE_OF("ERROR_ZERO_BALANCE")))
+    if (!breaker->is_short)
         return true;
     return account_has_means(probed) && (probed->probe == PROBE_BALANCE ||
                                          breaker->wait_ms >= engine->options.breaker_probe_most_ms);

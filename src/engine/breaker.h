@@ -7,7 +7,8 @@
 void breaker_init(struct engine *engine);
 
 /* Account causes also end every flight that has not been submitted: they would only wait to fail. */
-void breaker_open(struct engine *engine, enum class class, struct slice cause);
+/* is_short: of money or of threads, so that only a probe that shows both closes it. */
+void breaker_open(struct engine *engine, enum class class, struct slice cause, bool is_short);
 /* As many of those as fit into a step. */
 void breaker_clear(struct engine *engine);
 

@@ -476,6 +476,6 @@ void flight_on_deadline(struct engine *engine, struct flight *flight)
         return;
     }
     if (flight->attempt != NULL)
-        history_add(engine, flight, CLASS_TIMEOUT, SLICE_OF("ERROR_SOLVE_TIMEOUT"));
-    flight_fail(engine, flight, CLASS_TIMEOUT, SLICE_OF("ERROR_SOLVE_TIMEOUT"));
+        history_add(engine, flight, CLASS_TIMEOUT, CODE_SOLVE_TIMEOUT);
+    flight_fail(engine, flight, CLASS_TIMEOUT, CODE_SOLVE_TIMEOUT);
 }

@@ -55,8 +55,7 @@ struct flight {
     uint32_t number; /* for people: counts from 1 */
     uint32_t request_count;
     uint32_t retry_after_ms;
-    uint32_t
-        verdict; /* after ERROR_ZERO_BALANCE: the one that tells whether it is busy or account; or 0 */
+    uint32_t verdict; /* while money or threads are short: the one that tells which; or 0 */
     uint16_t attempts;
     uint16_t earlier;         /* of them: those of flights before it, which are not its retries */
     uint16_t attempts_before; /* how many they were before the current one */

@@ -44,9 +44,9 @@ static void receive(struct engine *engine, struct attempt *attempt, struct fligh
 /* The time for what this flight rides on is over. */
 static void end_ride(struct engine *engine, struct flight *flight)
 {
-    history_add(engine, flight, CLASS_TIMEOUT, SLICE_OF("ERROR_SOLVE_TIMEOUT"));
+    history_add(engine, flight, CLASS_TIMEOUT, CODE_SOLVE_TIMEOUT);
     attempt_let_go(engine, flight->attempt);
-    retry_after_ride(engine, flight, CLASS_TIMEOUT, SLICE_OF("ERROR_SOLVE_TIMEOUT"));
+    retry_after_ride(engine, flight, CLASS_TIMEOUT, CODE_SOLVE_TIMEOUT);
 }
 
 /* Solved so long ago, for all we know, that whoever rode on it gains nothing by it. */
@@ -98,10 +98,9 @@ static void failed(struct engine *engine, struct attempt *attempt,
 static void refuse_anothers(struct engine *engine, struct attempt *attempt)
 {
     const bool is_late = attempt->flight == NULL;
-    const struct vendor_result none = {.attempt = attempt->name,
-                                       .outcome = OUTCOME_FAILED,
-                                       .class = CLASS_TRANSIENT,
-                                       .code = "ERROR_TASK_OF_ANOTHER"};
+    struct vendor_result none = {
+        .attempt = attempt->name, .outcome = OUTCOME_FAILED, .class = CLASS_TRANSIENT};
+    code_copy(none.code, CODE_TASK_OF_ANOTHER);
     failed(engine, attempt, &none);
     if (is_late)
         (void)journal_attempt(engine, attempt);

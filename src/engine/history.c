@@ -53,7 +53,7 @@ void history_earlier(struct engine *engine, struct flight *flight, const struct 
         .wall_ms = engine->wall_ms - (int64_t)ago_ms,
         .took_ms = (uint32_t)(ago_ms < window_ms ? ago_ms : window_ms),
         .class = CLASS_AMBIGUOUS,
-        .code = blob_new(SLICE_OF("ERROR_AMBIGUOUS_SUBMIT")),
+        .code = blob_new(CODE_AMBIGUOUS_SUBMIT),
         .task_id = task_id.len > 0 ? blob_new(task_id) : NULL,
     };
 }

@@ -264,7 +264,7 @@ void letter_of_notice(struct engine *engine, struct notice *notice)
         return;
     letter->kind = LETTER_OF_CALLBACK;
     letter->params = nothing();
-    letter->error = blob_new(SLICE_OF("ERROR_CALLBACK_NOT_TAKEN"));
+    letter->error = blob_new(CODE_CALLBACK_NOT_TAKEN);
     letter->pingback = blob_ref(notice->url);
     letter->text = blob_ref(notice->code);
     letter->history = notice->history;
@@ -322,7 +322,7 @@ void letter_of_orphan(struct engine *engine, const struct solution *solution, co
         return;
     letter->kind = LETTER_OF_ORPHAN;
     letter->params = ask->params == NULL ? nothing() : blob_ref(ask->params);
-    letter->error = blob_new(SLICE_OF("ERROR_CLIENT_GONE"));
+    letter->error = blob_new(CODE_CLIENT_GONE);
     letter->text = blob_ref(solution->text);
     letter->extra = blob_ref(solution->extra);
     letter->fresh_ms = solution->expires_ms;

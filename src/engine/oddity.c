@@ -23,7 +23,7 @@ void oddity_of_attempt(struct engine *engine, struct attempt *attempt,
         return;
     attempt->odd_letters++;
     alert_other(engine, attempt);
-    letter_of_solution(engine, attempt, result, SLICE_OF("ERROR_OTHER_SOLUTION"));
+    letter_of_solution(engine, attempt, result, CODE_OTHER_SOLUTION);
 }
 
 /* ---- attempts no longer known ------------------------------------------------------------ */
@@ -69,7 +69,7 @@ void oddity_of_unknown(struct engine *engine, const struct vendor_result *result
     if (item == NULL || item->letters >= LETTERS_EACH)
         return;
     item->letters++;
-    letter_of_solution(engine, NULL, result, SLICE_OF("ERROR_SOLUTION_WITHOUT_FLIGHT"));
+    letter_of_solution(engine, NULL, result, CODE_SOLUTION_WITHOUT_FLIGHT);
 }
 
 void oddity_check(const struct engine *engine)

@@ -415,7 +415,7 @@ static void resume(struct engine *engine, struct flight *flight)
         slots_reserve(engine, flight);
         flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
     } else {
-        flight_fail(engine, flight, CLASS_ACCOUNT, SLICE_OF("ERROR_ZERO_BALANCE"));
+        flight_fail(engine, flight, CLASS_ACCOUNT, CODE_NO_MEANS);
     }
 }
 

@@ -128,8 +128,7 @@ static void try_again(struct engine *engine, struct flight *flight,
         flight_enter(engine, flight, FLIGHT_BACKING_OFF, engine->now_ms + wait);
 }
 
-/* ERROR_ZERO_BALANCE means "no free threads" in the vendor's reference and "no money" elsewhere:
- * the flight backs off as if busy while a free call finds out which. */
+/* The vendor has one code for "no free threads" and for "no money" (docs/protocol.md): the flight backs off as if busy while a free call finds out which. */
 static void await_verdict(struct engine *engine, struct flight *flight,
                           const struct vendor_result *result)
 {
@@ -166,11 +165,11 @@ void retry_or_fail(struct engine *engine, struct flight *flight, const struct ve
         try_again(engine, flight, result);
         return;
     case CLASS_ACCOUNT:
-        if (slice_equals(slice_from(result->code), SLICE_OF("ERROR_ZERO_BALANCE"))) {
+        if (result->is_short) {
             await_verdict(engine, flight, result);
             return;
         }
-        breaker_open(engine, CLASS_ACCOUNT, slice_from(result->code));
+        breaker_open(engine, CLASS_ACCOUNT, slice_from(result->code), false);
         flight->retry_after_ms = breaker_retry_after_ms(engine);
         flight_fail(engine, flight, CLASS_ACCOUNT, slice_from(result->code));
         return;
@@ -232,7 +231,7 @@ void retry_after_ride(struct engine *engine, struct flight *flight, enum class c
 void retry_after_window(struct engine *engine, struct flight *flight)
 {
     const bool is_riding = flight_is_riding(flight);
-    history_add(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
+    history_add(engine, flight, CLASS_AMBIGUOUS, CODE_AMBIGUOUS_SUBMIT);
     const bool may_resend = engine->options.resend_ambiguous && is_tried_again(engine, flight) &&
                             wants_another(flight) && slots_can_reserve(engine, flight) &&
                             !is_hopeless(engine);
@@ -240,11 +239,11 @@ void retry_after_window(struct engine *engine, struct flight *flight)
     flight->attempt->is_resent = may_resend;
     attempt_let_go(engine, flight->attempt);
     if (!may_resend) {
-        flight_fail(engine, flight, CLASS_AMBIGUOUS, SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
+        flight_fail(engine, flight, CLASS_AMBIGUOUS, CODE_AMBIGUOUS_SUBMIT);
         return;
     }
     blob_unref(flight->error);
-    flight->error = blob_new(SLICE_OF("ERROR_AMBIGUOUS_SUBMIT"));
+    flight->error = blob_new(CODE_AMBIGUOUS_SUBMIT);
     flight->error_class = CLASS_AMBIGUOUS;
     COUNT(engine, resends);
     stats_note_retry(engine);
@@ -259,7 +258,7 @@ void retry_after_window(struct engine *engine, struct flight *flight)
 void retry_judge(struct engine *engine, bool is_account)
 {
     if (is_account)
-        breaker_open(engine, CLASS_ACCOUNT, SLICE_OF("ERROR_ZERO_BALANCE"));
+        breaker_open(engine, CLASS_ACCOUNT, CODE_NO_MEANS, true);
     engine->is_verdict_due = false;
     engine->verdict_number++;
     engine->verdict_waits = 0;

@@ -18,7 +18,7 @@ void retry_note_own_solve(struct engine *engine, struct flight *flight);
 /* An ambiguous submit stayed unheard of for the whole window. */
 void retry_after_window(struct engine *engine, struct flight *flight);
 
-/* A probe told what ERROR_ZERO_BALANCE meant for the flights that wait for that verdict. */
+/* A probe told whether money or threads are short for the flights that wait for that verdict. */
 void retry_judge(struct engine *engine, bool is_account);
 
 #endif

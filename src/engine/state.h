@@ -337,6 +337,7 @@ struct breaker {
     struct wheel_timer timer;
     uint32_t wait_ms; /* until the next probe; doubles while it stays open */
     enum class cause_class;
+    bool is_short; /* of money or of threads, for all that is known */
     char cause[ERROR_CODE_MAX];
     uint64_t ambiguous_ms[5]; /* when the last ambiguous submits happened, a ring */
     unsigned ambiguous_next;
@@ -446,7 +447,8 @@ struct engine {
     struct account_probe probes[PROBE_COUNT];
     uint32_t verdict_number; /* of the next verdict, from 1 */
     uint32_t verdict_waits;  /* flights that back off and wait for it */
-    bool is_verdict_due; /* a flight ended with ERROR_ZERO_BALANCE before anybody could tell why */
+    bool
+        is_verdict_due; /* a flight ended for want of money or threads before anybody could tell of which */
     uint32_t verdict_slots; /* most slots in use when that was said, since the question was asked */
 
     uint32_t work;        /* things touched by this step */

@@ -59,7 +59,7 @@ void withdraw_on_submit(struct engine *engine, struct attempt *attempt)
     attempt_let_go(engine, attempt);
     /* What it rode on was another flight's to pay for, perhaps another client's. */
     if (!slots_can_reserve(engine, flight) && flight_is_wanted(flight)) {
-        flight_fail(engine, flight, CLASS_ACCOUNT, SLICE_OF("ERROR_ZERO_BALANCE"));
+        flight_fail(engine, flight, CLASS_ACCOUNT, CODE_NO_MEANS);
         return;
     }
     if (is_riding)

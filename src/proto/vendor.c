@@ -70,6 +70,7 @@ static bool name_error(const struct vendor_options *options, struct slice word,
     struct vendor_error found;
     const bool is_known = vendor_find_error(options, word, &found);
     result->class = found.class;
+    result->is_short = found.is_short;
     set_code(result->code, word);
     if (result->retry_after_ms == 0)
         result->retry_after_ms = found.wait_ms;
@@ -345,6 +346,7 @@ static void explain_probe(const struct vendor_options *options, const struct ven
              (!name_error(options, reading->text, &why) && !is_success(reply)))
         explain_silence(&why, reply, OUTCOME_UNHEARD, CLASS_TRANSIENT);
     probed->class = why.class;
+    probed->is_short = why.is_short;
     memcpy(probed->code, why.code, sizeof(probed->code));
 }
 

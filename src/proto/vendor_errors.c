@@ -33,7 +33,7 @@ static const struct vendor_error TABLE[] = {
     ROW("ERROR_IP_NOT_ALLOWED", ACCOUNT),
     /* The vendor's reference means "no free threads", others "no money": the engine asks to
      * tell. */
-    ROW("ERROR_ZERO_BALANCE", ACCOUNT),
+    {.code = SLICE_OF_INIT("ERROR_ZERO_BALANCE"), .class = CLASS_ACCOUNT, .is_short = true},
     ROW_WAIT("IP_BANNED", ACCOUNT, SECONDS(300)),
     ROW_WAIT("ERROR: 1002", ACCOUNT, SECONDS(300)),
     ROW_WAIT("ERROR: 1004", ACCOUNT, SECONDS(600)),

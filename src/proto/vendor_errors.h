@@ -8,6 +8,7 @@ struct vendor_error {
     struct slice code;
     enum class class;
     uint32_t wait_ms; /* a documented ban or pause; 0 when there is none */
+    bool is_short;    /* no money, or no free thread */
 };
 
 /* The whole table, for tests and documentation. */

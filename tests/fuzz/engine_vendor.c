@@ -21,6 +21,7 @@ static void set_error(struct input *input, struct vendor_result *result)
     const struct error *error = &errors[choice % 8];
     result->class = error->class;
     memcpy(result->code, error->code, strlen(error->code) + 1);
+    result->is_short = strcmp(error->code, "ERROR_ZERO_BALANCE") == 0;
     result->retry_after_ms = (choice & 8) != 0 ? (uint32_t)(choice >> 4) * 5000 : 0;
 }
 

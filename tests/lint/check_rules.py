@@ -35,6 +35,7 @@ CASES = [
     (words.banned, {"bench/a.c": "    system(a);\n"}, {"tests/a.c": "    system(a);\n"}),
     (words.banned, {"tests/a.c": "    strcat (a, b);\n"}, {"src/a.c": "    ecosystem(a); x->system(a);\n"}),
     (words.recursive_json, {"src/a.c": "yyjson_equals(a, b);\n"}, {"src/a.c": "yyjson_get_str(a);\n"}),
+    (words.vendor_words, {"src/engine/a.c": 'f("ERROR_ZERO_BALANCE");\n'}, {"src/engine/a.c": "/* ERROR_ZERO_BALANCE */\n"}),
     (words.lenient, {"src/gate/a.c": "llhttp_set_lenient_headers(p, 1);\n"}, {"src/gate/a.c": "llhttp_init(p);\n"}),
     (words.secret_compare, {"src/a.c": "if (memcmp(mac, given, 16) == 0)\n"}, {"src/a.c": "memcmp(a, b, 4); x = mac;\n"}),
     (words.later, {"src/a.c": "/* TO" "DO: more */\n"}, {"src/a.c": "/* To do more is wrong. */\n"}),

@@ -1,4 +1,5 @@
 """Words that must not appear: dangerous functions, promises to do it later, this or that machine."""
+import re
 from tree import find
 
 # Each has a bounded, checked or reentrant replacement in base or in the C library.
@@ -42,6 +43,14 @@ def secret_compare(tree):
                                 tree.code(path), path, "{0}: use sodium_memcmp")]
 
 
+def vendor_words(tree):
+    """the engine knows classes and facts, and none of the vendor's codes"""
+    return [f"{path}:{number}: the protocol maps codes; ours stand in include/solvegate/words.h"
+            for path in tree.under("src/engine/")
+            for number, line in enumerate(tree.uncommented(path).splitlines(), 1)
+            if re.search(r'"(?:ERROR_|CAPCHA_)', line)]
+
+
 def later(tree):
     """nothing is left for later in a comment"""
     return [problem for path in tree.files
@@ -60,4 +69,4 @@ def machine_paths(tree):
             for problem in find(MACHINE, tree.text(path), path, "{0} exists on one machine only")]
 
 
-RULES = [banned, recursive_json, lenient, secret_compare, later, hosts, machine_paths]
+RULES = [vendor_words, banned, recursive_json, lenient, secret_compare, later, hosts, machine_paths]

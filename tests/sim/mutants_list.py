@@ -76,7 +76,7 @@ MUTANTS = [
      "    else if (flight->request_count == 0 && is_shared)\n"
      "        cache_bank(engine, solution, is_shared, flight->is_one_time);", "sim"),
     ("a second solution for one task is thrown away", "src/engine/oddity.c",
-     "    letter_of_solution(engine, attempt, result, SLICE_OF(\"ERROR_OTHER_SOLUTION\"));", "    (void)result;", "sim"),
+     "    letter_of_solution(engine, attempt, result, CODE_OTHER_SOLUTION);", "    (void)result;", "sim"),
 
     # ---- callers ------------------------------------------------------------------------------------------------
     ("a request is forgotten when a connection closes", "src/engine/request.c",

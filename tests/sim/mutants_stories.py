@@ -264,7 +264,7 @@ STORY_MUTANTS = [
      "        if (engine->health.minute[place] + HEALTH_MINUTES <= minute)\n            continue;\n", "", "story health"),
     ("a paid task that nobody waits for is not asked for", "src/engine/attempt.c",
      "    return attempt_is_working(attempt) && is_in_time ? next_ms : WHEEL_NEVER;",
-     "    return is_at_work && is_in_time && next_ms == 0 ? next_ms : WHEEL_NEVER;", "story strays"),
+     "    return attempt_is_working(attempt) && is_in_time && next_ms == 0 ? next_ms : WHEEL_NEVER;", "story strays"),
     ("a paid task that nobody waits for is asked for from restart to restart", "src/engine/attempt.c",
      "next_ms < stray_life_ms(engine, attempt);", "next_ms > 0;", "story strays"),
     ("stray: who asks for the same pays again", "src/engine/stray.c",

@@ -154,7 +154,7 @@ static void try_again(const struct sim *sim, struct ref_flight *flight,
         go_on_alone(flight);
         return;
     }
-    if (class == CLASS_ACCOUNT && strcmp(result->code, "ERROR_ZERO_BALANCE") == 0)
+    if (class == CLASS_ACCOUNT && result->is_short)
         class = CLASS_BUSY;
     flight->attempt = 0;
     /* Taken back, it was never tried. */

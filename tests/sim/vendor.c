@@ -240,6 +240,7 @@ static void set_error(struct sim *sim, struct vendor_result *result, uint32_t er
 {
     result->class = errors[error].class;
     memcpy(result->code, errors[error].code, strlen(errors[error].code) + 1);
+    result->is_short = strcmp(result->code, "ERROR_ZERO_BALANCE") == 0;
     if (sim_coin(sim, 200))
         result->retry_after_ms = (uint32_t)sim_below(sim, 100000);
 }

@@ -20,6 +20,7 @@ static void set_error(struct audit *audit, struct vendor_result *result)
     const struct error *error = &errors[audit_below(audit, sizeof errors / sizeof errors[0])];
     result->class = error->class;
     memcpy(result->code, error->code, strlen(error->code) + 1);
+    result->is_short = strcmp(error->code, "ERROR_ZERO_BALANCE") == 0;
     if (audit_chance(audit, 20))
         result->retry_after_ms = (uint32_t)audit_below(audit, 100000);
 }

@@ -341,6 +341,7 @@ static void end_submit(struct world *world, const char *name, struct vendor_resu
         fail_msg("%s is not being submitted", name);
     attempt->is_submitting = false;
     result.attempt = attempt->id;
+    result.is_short = strcmp(result.code, "ERROR_ZERO_BALANCE") == 0;
     struct event event = {.kind = EVENT_SUBMITTED};
     event.result = result;
     world_step(world, &event);
@@ -520,6 +521,7 @@ void probe_failed(struct world *world, enum probe probe, enum class class, const
 {
     struct probed probed = {.probe = probe, .class = class};
     copy(probed.code, sizeof probed.code, code);
+    probed.is_short = strcmp(code, "ERROR_ZERO_BALANCE") == 0;
     end_probe(world, &probed);
 }
 
