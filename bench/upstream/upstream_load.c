@@ -152,6 +152,7 @@ int main(int argc, char **argv)
         return fail("usage: URL TASK-ID OUTSTANDING CONNECTIONS SECONDS", &mistake);
     struct load load = {.task_id = argv[2]};
     const struct upstream_options options = {
+        .protocol = &vendor_captchaai,
         .url = argv[1],
         .key = "0123456789abcdef0123456789abcdef",
         .user_agent = "solvegate-bench",

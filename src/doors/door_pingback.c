@@ -68,9 +68,9 @@ void door_pingback(struct gate *gate, const struct http_request *request, struct
         return;
     }
     const struct slice code = params_value(&gate->params, SLICE_OF("code"));
-    vendor_read_callback(&gate->config->upstream.vendor,
-                         value_of(gate, SLICE_OF("id"), SLICE_OF("captcha_id")), code,
-                         &event.result);
+    gate->protocol->read_callback(&gate->config->upstream.vendor,
+                                  value_of(gate, SLICE_OF("id"), SLICE_OF("captcha_id")), code,
+                                  &event.result);
     /* Whoever names the task proves that there is one, whatever else it forgot to say. */
     if (code.len == 0 && event.result.task_id[0] == '\0') {
         say(gate, request->caller, 400, SLICE_OF("code is missing\n"));

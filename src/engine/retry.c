@@ -128,7 +128,8 @@ static void try_again(struct engine *engine, struct flight *flight,
         flight_enter(engine, flight, FLIGHT_BACKING_OFF, engine->now_ms + wait);
 }
 
-/* The vendor has one code for "no free threads" and for "no money" (docs/protocol.md): the flight backs off as if busy while a free call finds out which. */
+/* The vendor has one code for "no free threads" and for "no money" (docs/protocol.md 3a): the flight backs off as if
+ * busy while a free call finds out which. */
 static void await_verdict(struct engine *engine, struct flight *flight,
                           const struct vendor_result *result)
 {

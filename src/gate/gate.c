@@ -560,6 +560,7 @@ int gate_run(struct config *config, const struct gate_loader *loader,
     gate->config = config;
     gate->loader = loader;
     gate->doors = doors;
+    gate->protocol = &vendor_captchaai;
     gate->client_room = config->client_count + SPARE_CLIENTS;
     gate->scopes = calloc(gate->client_room + GONE_CLIENTS, sizeof *gate->scopes);
     gate->is_warned = calloc(gate->client_room + GONE_CLIENTS, sizeof *gate->is_warned);

@@ -132,6 +132,7 @@ struct upstream *gate_make_upstream(struct gate *gate, const struct upstream_han
      * probes. */
     options.queue = 2 * gate->config->engine.max_flights + 1024;
     options.wall_ms = gate_wall_ms;
+    options.protocol = gate->protocol;
     return upstream_new(&gate->loop, &options, handlers, mistake);
 }
 

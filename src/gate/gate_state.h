@@ -55,6 +55,7 @@ struct gate {
     struct persist persist;
     uint32_t submits_out; /* on their way to the vendor */
     struct http_server *server;
+    const struct vendor_protocol *protocol; /* the vendor's words on the wire */
     struct upstream *upstream;
     struct webhook *webhook; /* NULL without alerts.url */
     struct notices *notices;

@@ -57,9 +57,39 @@ uint32_t vendor_retry_after_ms(struct slice value, int64_t wall_ms, uint32_t cap
  * Adds key, json=1 and, when given, pingback. content_type is a literal or lives in boundary. */
 int vendor_write_submit(const struct blob *packed, struct slice api_key, struct slice pingback,
                         struct buf *body, struct buf *content_type) MUST_CHECK;
-/* The body of a res.php call: action (get, reportgood, reportbad, threadsinfo, getbalance), id
- * or none. */
-void vendor_write_query(struct slice api_key, struct slice action, struct slice task_id,
+/* What is asked besides a submit. */
+enum vendor_query {
+    QUERY_POLL,
+    QUERY_REPORT_GOOD,
+    QUERY_REPORT_BAD,
+    QUERY_THREADS,
+    QUERY_BALANCE,
+};
+
+/* The body of a query; the task's id, or none. */
+void vendor_write_query(struct slice api_key, enum vendor_query query, struct slice task_id,
                         struct buf *body);
+
+/* One vendor's words on the wire: where its two doors are, what is written there and what replies mean. Another
+ * vendor is another value of this type, with readers and writers of its own. */
+struct vendor_protocol {
+    const char *name;
+    const char *submit_path, *query_path;
+    int (*write_submit)(const struct blob *packed, struct slice api_key, struct slice pingback,
+                        struct buf *body, struct buf *content_type);
+    void (*write_query)(struct slice api_key, enum vendor_query query, struct slice task_id,
+                        struct buf *body);
+    void (*read_submit)(const struct vendor_options *options, const struct vendor_reply *reply,
+                        struct vendor_result *result);
+    void (*read_poll)(const struct vendor_options *options, const struct vendor_reply *reply,
+                      struct vendor_result *result);
+    void (*read_probe)(const struct vendor_options *options, const struct vendor_reply *reply,
+                       enum probe probe, struct probed *probed);
+    void (*read_callback)(const struct vendor_options *options, struct slice id, struct slice code,
+                          struct vendor_result *result);
+};
+
+/* CaptchaAI's in.php and res.php. */
+extern const struct vendor_protocol vendor_captchaai;
 
 #endif

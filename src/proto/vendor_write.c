@@ -219,12 +219,41 @@ int vendor_write_submit(const struct blob *packed, struct slice api_key, struct 
     return status;
 }
 
-void vendor_write_query(struct slice api_key, struct slice action, struct slice task_id,
+static struct slice action_of(enum vendor_query query)
+{
+    switch (query) {
+    case QUERY_POLL:
+        return SLICE_OF("get");
+    case QUERY_REPORT_GOOD:
+        return SLICE_OF("reportgood");
+    case QUERY_REPORT_BAD:
+        return SLICE_OF("reportbad");
+    case QUERY_THREADS:
+        return SLICE_OF("threadsinfo");
+    case QUERY_BALANCE:
+        return SLICE_OF("getbalance");
+    }
+    UNREACHABLE();
+}
+
+void vendor_write_query(struct slice api_key, enum vendor_query query, struct slice task_id,
                         struct buf *body)
 {
     add_pair(body, SLICE_OF("key"), api_key);
-    add_pair(body, SLICE_OF("action"), action);
+    add_pair(body, SLICE_OF("action"), action_of(query));
     if (slice_is_given(task_id))
         add_pair(body, SLICE_OF("id"), task_id);
     add_pair(body, SLICE_OF("json"), SLICE_OF("1"));
 }
+
+const struct vendor_protocol vendor_captchaai = {
+    .name = "captchaai",
+    .submit_path = "/in.php",
+    .query_path = "/res.php",
+    .write_submit = vendor_write_submit,
+    .write_query = vendor_write_query,
+    .read_submit = vendor_read_submit,
+    .read_poll = vendor_read_poll,
+    .read_probe = vendor_read_probe,
+    .read_callback = vendor_read_callback,
+};

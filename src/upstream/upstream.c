@@ -112,19 +112,19 @@ static struct transfer *take_transfer(struct upstream *upstream)
     return transfer;
 }
 
-static struct slice action_of(const struct due_call *call)
+static enum vendor_query query_of(const struct due_call *call)
 {
     switch (call->kind) {
     case CALL_SUBMIT:
         break;
     case CALL_POLL:
-        return SLICE_OF("get");
+        return QUERY_POLL;
     case CALL_REPORT:
-        return call->is_good ? SLICE_OF("reportgood") : SLICE_OF("reportbad");
+        return call->is_good ? QUERY_REPORT_GOOD : QUERY_REPORT_BAD;
     case CALL_THREADS:
-        return SLICE_OF("threadsinfo");
+        return QUERY_THREADS;
     case CALL_BALANCE:
-        return SLICE_OF("getbalance");
+        return QUERY_BALANCE;
     }
     UNREACHABLE();
 }
@@ -134,10 +134,10 @@ static int write_call(const struct upstream *upstream, const struct due_call *ca
 {
     const struct slice key = slice_from(upstream->key);
     if (call->kind == CALL_SUBMIT)
-        return vendor_write_submit(call->params, key, blob_slice(call->pingback), &transfer->body,
-                                   &transfer->content_type);
+        return upstream->protocol->write_submit(call->params, key, blob_slice(call->pingback),
+                                                &transfer->body, &transfer->content_type);
     const struct slice id = call->task_id[0] != '\0' ? slice_from(call->task_id) : SLICE_NONE;
-    vendor_write_query(key, action_of(call), id, &transfer->body);
+    upstream->protocol->write_query(key, query_of(call), id, &transfer->body);
     return 0;
 }
 

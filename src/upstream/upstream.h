@@ -19,6 +19,7 @@ struct upstream_options {
     uint32_t connections;  /* at most, over all lanes */
     uint32_t queue;        /* calls waiting for a connection, at most */
     uint32_t connect_timeout_ms, submit_timeout_ms, poll_timeout_ms;
+    const struct vendor_protocol *protocol; /* borrowed */
     struct vendor_options vendor;
     int64_t (*wall_ms)(void);
 };

@@ -28,7 +28,8 @@ static int set_up(struct transfer_setup *setup, const struct upstream_options *o
         buf_addf(mistake, "upstream: this libcurl resolves names on the loop (no AsynchDNS)");
         return ERR_UNSUPPORTED;
     }
-    if (upstream_url_read(&url, options->url, options->allow_plain_http, mistake) != 0)
+    if (upstream_url_read(&url, options->url, options->protocol, options->allow_plain_http,
+                          mistake) != 0)
         return ERR_INVALID;
     setup->submit_url = url.submit;
     setup->query_url = url.query;
@@ -63,6 +64,7 @@ static void init_state(struct upstream *upstream, struct uv_loop_s *loop,
 {
     upstream->loop = loop;
     upstream->handlers = *handlers;
+    upstream->protocol = options->protocol;
     upstream->vendor = options->vendor;
     upstream->wall_ms = options->wall_ms;
     upstream->key = copy(options->key);

@@ -22,6 +22,7 @@ struct upstream {
     uv_timer_t deadline; /* fires at the first deadline, or earlier */
     uint64_t armed_ms;   /* when it will fire; UINT64_MAX when it will not */
     struct upstream_handlers handlers;
+    const struct vendor_protocol *protocol;
     struct vendor_options vendor;
     int64_t (*wall_ms)(void);
     char *key; /* owned, secret */

@@ -26,11 +26,11 @@ void upstream_conclude(struct upstream *upstream, struct transfer *transfer, boo
     struct vendor_reply reply;
     transfer_reply(transfer, is_ok, upstream->wall_ms(), &reply);
     if (kind == CALL_SUBMIT)
-        vendor_read_submit(&upstream->vendor, &reply, &result);
+        upstream->protocol->read_submit(&upstream->vendor, &reply, &result);
     else if (kind == CALL_POLL)
-        vendor_read_poll(&upstream->vendor, &reply, &result);
+        upstream->protocol->read_poll(&upstream->vendor, &reply, &result);
     else if (kind != CALL_REPORT)
-        vendor_read_probe(&upstream->vendor, &reply, probe_of(kind), &probed);
+        upstream->protocol->read_probe(&upstream->vendor, &reply, probe_of(kind), &probed);
     upstream->errors += !is_ok;
     upstream->bytes_in += transfer->header_bytes + reply.body.len;
     upstream->bytes_out += transfer_bytes_out(transfer);
@@ -56,13 +56,13 @@ void upstream_conclude_unsent(struct upstream *upstream, const struct due_call *
         result.outcome = OUTCOME_WITHDRAWN;
         tell_result(upstream, call->kind, &result);
     } else if (call->kind == CALL_SUBMIT) {
-        vendor_read_submit(&upstream->vendor, &nothing, &result);
+        upstream->protocol->read_submit(&upstream->vendor, &nothing, &result);
         tell_result(upstream, call->kind, &result);
     } else if (call->kind == CALL_POLL) {
-        vendor_read_poll(&upstream->vendor, &nothing, &result);
+        upstream->protocol->read_poll(&upstream->vendor, &nothing, &result);
         tell_result(upstream, call->kind, &result);
     } else if (call->kind != CALL_REPORT) {
-        vendor_read_probe(&upstream->vendor, &nothing, probe_of(call->kind), &probed);
+        upstream->protocol->read_probe(&upstream->vendor, &nothing, probe_of(call->kind), &probed);
         upstream->handlers.on_probed(upstream->handlers.context, &probed);
     }
 }

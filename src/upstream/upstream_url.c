@@ -1,5 +1,7 @@
 #include "upstream/upstream_url.h"
 
+#include "proto/vendor.h"
+
 #include "base/assert.h"
 
 #include <arpa/inet.h>
@@ -48,7 +50,8 @@ static const char *judge(CURLU *parsed, const char *scheme, const char *host, bo
     return NULL;
 }
 
-int upstream_url_read(struct upstream_url *url, const char *text, bool allow_plain_http,
+int upstream_url_read(struct upstream_url *url, const char *text,
+                      const struct vendor_protocol *protocol, bool allow_plain_http,
                       struct buf *mistake)
 {
     CURLU *parsed = curl_url();
@@ -63,8 +66,8 @@ int upstream_url_read(struct upstream_url *url, const char *text, bool allow_pla
     if (wrong == NULL) {
         const bool is_plain = strcmp(scheme, "http") == 0;
         *url = (struct upstream_url){
-            .submit = join(text, "/in.php"),
-            .query = join(text, "/res.php"),
+            .submit = join(text, protocol->submit_path),
+            .query = join(text, protocol->query_path),
             .scheme = is_plain ? "http" : "https",
             .must_be_loopback = is_plain && !allow_plain_http,
         };

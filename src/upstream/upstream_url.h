@@ -5,14 +5,17 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+struct vendor_protocol;
+
 struct upstream_url {
-    char *submit, *query;  /* owned by the caller afterwards: URL/in.php and URL/res.php */
+    char *submit, *query;  /* owned by the caller afterwards: for submits and for queries */
     const char *scheme;    /* "http" or "https" */
     bool must_be_loopback; /* plain HTTP, allowed only because the host is loopback */
 };
 
 /* 0, or ERR_INVALID with a sentence in mistake. */
-int upstream_url_read(struct upstream_url *url, const char *text, bool allow_plain_http,
+int upstream_url_read(struct upstream_url *url, const char *text,
+                      const struct vendor_protocol *protocol, bool allow_plain_http,
                       struct buf *mistake) MUST_CHECK;
 
 #endif

@@ -91,8 +91,7 @@ static void perform(struct world *world, const struct action *action)
     } else if (action->kind == ACTION_POLL) {
         world->attempt = action->call.attempt;
         world->polls++;
-        vendor_write_query(API_KEY, SLICE_OF("get"), slice_from(action->call.task_id),
-                           &world->body);
+        vendor_write_query(API_KEY, QUERY_POLL, slice_from(action->call.task_id), &world->body);
     } else if (action->kind == ACTION_ACK) {
         world->acks++;
     }

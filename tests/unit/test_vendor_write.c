@@ -278,11 +278,11 @@ static void a_query_names_its_action_and_task(void **state)
     (void)state;
     struct buf body;
     buf_init(&body, 1024);
-    vendor_write_query(KEY, SLICE_OF("get"), SLICE_OF("2122988149"), &body);
+    vendor_write_query(KEY, QUERY_POLL, SLICE_OF("2122988149"), &body);
     buf_add_char(&body, '\0');
     assert_string_equal(body.data, "key=k%26y%3D1&action=get&id=2122988149&json=1");
     buf_reset(&body);
-    vendor_write_query(KEY, SLICE_OF("getbalance"), SLICE_NONE, &body);
+    vendor_write_query(KEY, QUERY_BALANCE, SLICE_NONE, &body);
     buf_add_char(&body, '\0');
     assert_string_equal(body.data, "key=k%26y%3D1&action=getbalance&json=1");
     buf_close(&body);

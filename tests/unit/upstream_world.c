@@ -66,6 +66,7 @@ struct world *world_new(fake_script script)
     fake_vendor_open(&world->vendor, &world->loop, script);
     world->vendor.context = world;
     world->options = (struct upstream_options){
+        .protocol = &vendor_captchaai,
         .url = world->vendor.url,
         .key = "0123456789abcdef0123456789abcdef",
         .user_agent = "solvegate-test",
