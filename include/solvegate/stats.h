@@ -8,68 +8,110 @@
 
 #include <stdint.h>
 
-/* field, sentence. Requests = sources + failed + rejected + detached + in flight: the books balance. */
-#define STATS_LIST(X)                                                                 \
-    X(requests, "Requests asked at any door")                                         \
-    X(answered_api, "Requests answered by the solve they started")                    \
-    X(answered_dedup_wait, "Requests answered by joining a solve under way")          \
-    X(answered_dedup_cache, "Requests answered from fresh solutions in memory")       \
-    X(answered_idempotent, "Requests answered by the solve of their idempotency key") \
-    X(answered_pool, "Requests answered from a pool")                                 \
-    X(failed, "Requests whose solve failed")                                          \
-    X(rejected, "Requests refused at the door")                                       \
-    X(detached, "Requests whose caller left before the answer")                       \
-    X(flights, "Flights started")                                                     \
-    X(submits, "Submits sent to the vendor")                                          \
-    X(submits_accepted, "Submits the vendor accepted: what is paid for")              \
-    X(submits_rejected, "Submits the vendor refused")                                 \
-    X(submits_not_sent, "Submits proven not to have left")                            \
-    X(submits_ambiguous, "Submits whose reply was lost")                              \
-    X(submits_proven, "Submits without a reply that a callback proved to be paid")    \
-    X(resends, "Submits repeated after an ambiguity window")                          \
-    X(retries, "Attempts after the first of a flight")                                \
-    X(rides, "Flights that waited for a task paid for before instead of submitting")  \
-    X(polls, "Polls sent to the vendor")                                              \
-    X(polls_unheard, "Polls without a usable reply")                                  \
-    X(probes, "Free account calls sent to the vendor")                                \
-    X(solves, "Solutions received")                                                   \
-    X(failures_busy, "Flights failed because the vendor stayed busy")                 \
-    X(failures_unsolvable, "Flights failed because the vendor gave up")               \
-    X(failures_transient, "Flights failed by vendor or network faults")               \
-    X(failures_ambiguous, "Flights failed with a submit nobody heard of")             \
-    X(failures_account, "Flights failed by the vendor account")                       \
-    X(failures_caller, "Flights failed by their own parameters")                      \
-    X(failures_proxy, "Flights failed by their proxy")                                \
-    X(failures_unknown, "Flights failed by errors we do not know")                    \
-    X(failures_timeout, "Flights that reached their deadline")                        \
-    X(callbacks_ok, "Callbacks that brought something new")                           \
-    X(callbacks_duplicate, "Callbacks that repeated what we knew")                    \
-    X(callbacks_late, "Callbacks for attempts already given up")                      \
-    X(callbacks_unknown, "Genuine callbacks for attempts no longer kept")             \
-    X(callbacks_forged, "Callbacks with a nonce that is not ours, or no longer")      \
-    X(duplicates_proven, "Attempts for which two task ids were seen")                 \
-    X(tasks_twice, "Attempts that were given the task of another")                    \
-    X(cache_hits, "Look-ups that found a fresh solution")                             \
-    X(cache_misses, "Look-ups that found none")                                       \
-    X(solutions_banked, "Solutions kept though nobody was waiting")                   \
-    X(solutions_expired_unused, "Solutions that expired without being handed out")    \
-    X(solutions_evicted, "Solutions dropped to stay within the cache's limits")       \
-    X(letters, "Dead letters made")                                                   \
-    X(letters_replayed, "Dead letters sent for another solve")                        \
-    X(letters_settled, "Dead letters whose replay was solved")                        \
-    X(letters_dropped, "Dead letters dropped by hand, by age or for room")            \
-    X(pool_refills, "Solves started ahead for a pool")                                \
-    X(pool_expired, "Solutions of pools that expired unused")                         \
-    X(notices_delivered, "Callbacks to callers that were taken")                      \
-    X(notices_failed, "Callbacks to callers given up after all retries")              \
-    X(reports_good, "Good reports")                                                   \
-    X(reports_bad, "Bad reports")                                                     \
-    X(slot_ms_used, "Milliseconds of vendor slots used")                              \
-    X(slot_ms_saved, "Milliseconds of vendor slots saved by answers without a solve") \
-    X(late_completions, "Completions for something already dead")
+/* Field, unit, metric, its labels, sentence. Counters of one metric stand together, and the metric's own sentence is in
+ * STATS_FAMILY_LIST. Requests = sources + failed + rejected + detached + in flight: the books balance. */
+#define STATS_LIST(X)                                                                             \
+    X(requests, ONE, "requests_total", "", "Requests asked at any door")                          \
+    X(answered_api, ONE, "answered_total", "source=\"api\"",                                      \
+      "Requests answered by the solve they started")                                              \
+    X(answered_dedup_wait, ONE, "answered_total", "source=\"dedup_wait\"",                        \
+      "Requests answered by joining a solve under way")                                           \
+    X(answered_dedup_cache, ONE, "answered_total", "source=\"dedup_cache\"",                      \
+      "Requests answered from fresh solutions in memory")                                         \
+    X(answered_idempotent, ONE, "answered_total", "source=\"idempotent\"",                        \
+      "Requests answered by the solve of their idempotency key")                                  \
+    X(answered_pool, ONE, "answered_total", "source=\"pool\"", "Requests answered from a pool")   \
+    X(failed, ONE, "failed_total", "", "Requests whose solve failed")                             \
+    X(rejected, ONE, "rejected_total", "", "Requests refused at the door")                        \
+    X(detached, ONE, "detached_total", "", "Requests whose caller left before the answer")        \
+    X(flights, ONE, "flights_total", "", "Flights started")                                       \
+    X(submits, ONE, "submits_total", "", "Submits sent to the vendor")                            \
+    X(submits_accepted, ONE, "submits_ended_total", "outcome=\"accepted\"",                       \
+      "Submits the vendor accepted: what is paid for")                                            \
+    X(submits_rejected, ONE, "submits_ended_total", "outcome=\"rejected\"",                       \
+      "Submits the vendor refused")                                                               \
+    X(submits_not_sent, ONE, "submits_ended_total", "outcome=\"not_sent\"",                       \
+      "Submits proven not to have left")                                                          \
+    X(submits_ambiguous, ONE, "submits_ended_total", "outcome=\"ambiguous\"",                     \
+      "Submits whose reply was lost")                                                             \
+    X(submits_proven, ONE, "submits_ended_total", "outcome=\"proven\"",                           \
+      "Submits without a reply that a callback proved to be paid")                                \
+    X(resends, ONE, "resends_total", "", "Submits repeated after an ambiguity window")            \
+    X(retries, ONE, "retries_total", "", "Attempts after the first of a flight")                  \
+    X(rides, ONE, "rides_total", "",                                                              \
+      "Flights that waited for a task paid for before instead of submitting")                     \
+    X(polls, ONE, "polls_total", "", "Polls sent to the vendor")                                  \
+    X(polls_unheard, ONE, "polls_unheard_total", "", "Polls without a usable reply")              \
+    X(probes, ONE, "probes_total", "", "Free account calls sent to the vendor")                   \
+    X(solves, ONE, "solves_total", "", "Solutions received")                                      \
+    X(failures_busy, ONE, "flights_failed_total", "class=\"busy\"",                               \
+      "Flights failed because the vendor stayed busy")                                            \
+    X(failures_unsolvable, ONE, "flights_failed_total", "class=\"unsolvable\"",                   \
+      "Flights failed because the vendor gave up")                                                \
+    X(failures_transient, ONE, "flights_failed_total", "class=\"transient\"",                     \
+      "Flights failed by vendor or network faults")                                               \
+    X(failures_ambiguous, ONE, "flights_failed_total", "class=\"ambiguous\"",                     \
+      "Flights failed with a submit nobody heard of")                                             \
+    X(failures_account, ONE, "flights_failed_total", "class=\"account\"",                         \
+      "Flights failed by the vendor account")                                                     \
+    X(failures_caller, ONE, "flights_failed_total", "class=\"caller\"",                           \
+      "Flights failed by their own parameters")                                                   \
+    X(failures_proxy, ONE, "flights_failed_total", "class=\"proxy\"",                             \
+      "Flights failed by their proxy")                                                            \
+    X(failures_unknown, ONE, "flights_failed_total", "class=\"unknown\"",                         \
+      "Flights failed by errors we do not know")                                                  \
+    X(failures_timeout, ONE, "flights_failed_total", "class=\"timeout\"",                         \
+      "Flights that reached their deadline")                                                      \
+    X(callbacks_ok, ONE, "callbacks_total", "result=\"ok\"",                                      \
+      "Callbacks that brought something new")                                                     \
+    X(callbacks_duplicate, ONE, "callbacks_total", "result=\"duplicate\"",                        \
+      "Callbacks that repeated what we knew")                                                     \
+    X(callbacks_late, ONE, "callbacks_total", "result=\"late\"",                                  \
+      "Callbacks for attempts already given up")                                                  \
+    X(callbacks_unknown, ONE, "callbacks_total", "result=\"unknown\"",                            \
+      "Genuine callbacks for attempts no longer kept")                                            \
+    X(callbacks_forged, ONE, "callbacks_total", "result=\"forged\"",                              \
+      "Callbacks with a nonce that is not ours, or no longer")                                    \
+    X(duplicates_proven, ONE, "duplicates_proven_total", "",                                      \
+      "Attempts for which two task ids were seen")                                                \
+    X(tasks_twice, ONE, "tasks_twice_total", "", "Attempts that were given the task of another")  \
+    X(cache_hits, ONE, "cache_hits_total", "", "Look-ups that found a fresh solution")            \
+    X(cache_misses, ONE, "cache_misses_total", "", "Look-ups that found none")                    \
+    X(solutions_banked, ONE, "solutions_banked_total", "",                                        \
+      "Solutions kept though nobody was waiting")                                                 \
+    X(solutions_expired_unused, ONE, "solutions_expired_unused_total", "",                        \
+      "Solutions that expired without being handed out")                                          \
+    X(solutions_evicted, ONE, "solutions_evicted_total", "",                                      \
+      "Solutions dropped to stay within the cache's limits")                                      \
+    X(letters, ONE, "letters_total", "", "Dead letters made")                                     \
+    X(letters_replayed, ONE, "letters_replayed_total", "", "Dead letters sent for another solve") \
+    X(letters_settled, ONE, "letters_settled_total", "", "Dead letters whose replay was solved")  \
+    X(letters_dropped, ONE, "letters_dropped_total", "",                                          \
+      "Dead letters dropped by hand, by age or for room")                                         \
+    X(pool_refills, ONE, "pool_refills_total", "", "Solves started ahead for a pool")             \
+    X(pool_expired, ONE, "pool_expired_total", "", "Solutions of pools that expired unused")      \
+    X(notices_delivered, ONE, "notices_total", "result=\"delivered\"",                            \
+      "Callbacks to callers that were taken")                                                     \
+    X(notices_failed, ONE, "notices_total", "result=\"failed\"",                                  \
+      "Callbacks to callers given up after all retries")                                          \
+    X(reports_good, ONE, "reports_total", "opinion=\"good\"", "Good reports")                     \
+    X(reports_bad, ONE, "reports_total", "opinion=\"bad\"", "Bad reports")                        \
+    X(slot_ms_used, MS, "slot_used_seconds_total", "", "Seconds of vendor slots used")            \
+    X(slot_ms_saved, MS, "slot_saved_seconds_total", "",                                          \
+      "Seconds of vendor slots saved by answers without a solve")                                 \
+    X(late_completions, ONE, "late_completions_total", "", "Completions for something already dead")
+
+/* Metric with labels, sentence. */
+#define STATS_FAMILY_LIST(X)                                    \
+    X("answered_total", "Requests answered, by how")            \
+    X("submits_ended_total", "Submits, by what became of them") \
+    X("flights_failed_total", "Flights that failed, by why")    \
+    X("callbacks_total", "Callbacks, by what they brought")     \
+    X("notices_total", "Callbacks to callers, by their end")    \
+    X("reports_total", "Reports about solutions")
 
 struct stats {
-#define STATS_AS_FIELD(field, text) uint64_t field;
+#define STATS_AS_FIELD(field, unit, metric, labels, text) uint64_t field;
     STATS_LIST(STATS_AS_FIELD)
 #undef STATS_AS_FIELD
 };

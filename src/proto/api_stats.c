@@ -28,7 +28,7 @@ static void write_page(struct buf *out, const struct stats *stats)
     const uint64_t saved = stats->answered_dedup_wait + stats->answered_dedup_cache +
                            stats->answered_idempotent + stats->answered_pool;
     const uint64_t answered = saved + stats->answered_api;
-#define STATS_AS_JSON(field, text) json_number(out, #field, stats->field);
+#define STATS_AS_JSON(field, unit, metric, labels, text) json_number(out, #field, stats->field);
     STATS_LIST(STATS_AS_JSON)
 #undef STATS_AS_JSON
     json_number(out, "deduplicated", saved);

@@ -98,60 +98,70 @@ void metrics_gauge(struct buf *out, const char *name, const char *help, uint64_t
 
 /* ---- the engine's counters --------------------------------------------------------------- */
 
-/* Counters that differ only in the end of their name are one family with a label. */
-struct family {
-    const char *start; /* of the fields' names */
-    const char *name;
-    const char *label;
+enum unit { UNIT_ONE, UNIT_MS, UNIT_MICRO };
+
+static void add_value(struct buf *out, enum unit unit, uint64_t value)
+{
+    switch (unit) {
+    case UNIT_ONE:
+        buf_add_u64(out, value);
+        break;
+    case UNIT_MS:
+        add_ms(out, value);
+        break;
+    case UNIT_MICRO:
+        buf_addf(out, "%llu.%06u", (unsigned long long)(value / 1000000),
+                 (unsigned)(value % 1000000));
+        break;
+    }
+    buf_add_char(out, '\n');
+}
+
+/* Where a counter of the engine goes, as its list says. */
+struct field {
+    size_t offset; /* in struct stats */
+    enum unit unit;
+    const char *metric;
+    const char *labels;
     const char *help;
 };
 
-static const struct family families[] = {
-    {"answered_", PREFIX "answered_total", "source", "Requests answered, by how"},
-    {"submits_", PREFIX "submits_ended_total", "outcome", "Submits, by what became of them"},
-    {"failures_", PREFIX "flights_failed_total", "class", "Flights that failed, by why"},
-    {"callbacks_", PREFIX "callbacks_total", "result", "Callbacks, by what they brought"},
-    {"notices_", PREFIX "notices_total", "result", "Callbacks to callers, by their end"},
-    {"reports_", PREFIX "reports_total", "opinion", "Reports about solutions"},
+static const struct field fields[] = {
+#define STATS_AS_ROW(field, unit, metric, labels, text) \
+    {offsetof(struct stats, field), UNIT_##unit, PREFIX metric, labels, text},
+    STATS_LIST(STATS_AS_ROW)
+#undef STATS_AS_ROW
 };
 
-static const struct family *family_of(const char *field)
+/* The sentence of a metric with labels is not that of its first counter. */
+static const char *help_of(const struct field *field)
 {
-    for (size_t i = 0; i < sizeof(families) / sizeof(families[0]); i++)
-        if (strncmp(field, families[i].start, strlen(families[i].start)) == 0)
-            return &families[i];
-    return NULL;
+    static const struct {
+        const char *metric, *help;
+    } families[] = {
+#define FAMILY_AS_ROW(metric, text) {PREFIX metric, text},
+        STATS_FAMILY_LIST(FAMILY_AS_ROW)
+#undef FAMILY_AS_ROW
+    };
+    for (size_t i = 0; field->labels[0] != '\0' && i < sizeof(families) / sizeof(families[0]); i++)
+        if (strcmp(families[i].metric, field->metric) == 0)
+            return families[i].help;
+    return field->help;
 }
 
-/* "slot_ms_used" is told as slot_used_seconds. */
-static bool write_slot_time(struct buf *out, const char *field, const char *help, uint64_t ms)
+static void write_counters(struct buf *out, const struct stats *stats)
 {
-    static const char start[] = "Milliseconds of ";
-    char name[NAME_MAX_LEN];
-    char sentence[2 * NAME_MAX_LEN];
-    if (strncmp(field, "slot_ms_", 8) != 0)
-        return false;
-    (void)snprintf(name, sizeof(name), "slot_%s_seconds", field + 8);
-    (void)snprintf(sentence, sizeof(sentence), "Seconds of %s", help + sizeof(start) - 1);
-    metrics_counter_ms(out, name, sentence, ms);
-    return true;
-}
-
-static void write_field(struct buf *out, const struct family **last, const char *field,
-                        const char *help, uint64_t value)
-{
-    char label[NAME_MAX_LEN];
-    const struct family *family = family_of(field);
-    if (family != NULL && family != *last)
-        metrics_head(out, family->name, "counter", family->help);
-    *last = family;
-    if (family == NULL) {
-        if (!write_slot_time(out, field, help, value))
-            metrics_counter(out, field, help, value);
-        return;
+    const char *last = "";
+    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+        const struct field *field = &fields[i];
+        uint64_t value;
+        memcpy(&value, (const char *)stats + field->offset, sizeof(value));
+        if (strcmp(field->metric, last) != 0)
+            metrics_head(out, field->metric, "counter", help_of(field));
+        last = field->metric;
+        add_name(out, field->metric, field->labels);
+        add_value(out, field->unit, value);
     }
-    (void)snprintf(label, sizeof(label), "%s=\"%s\"", family->label, field + strlen(family->start));
-    metrics_sample(out, family->name, label, value);
 }
 
 static void write_gauges(struct buf *out, const struct gauges *gauges)
@@ -180,10 +190,7 @@ static void write_gauges(struct buf *out, const struct gauges *gauges)
 
 void metrics_write_engine(struct buf *out, const struct stats *stats, const struct gauges *gauges)
 {
-    const struct family *last = NULL;
-#define STATS_AS_METRIC(field, text) write_field(out, &last, #field, text, stats->field);
-    STATS_LIST(STATS_AS_METRIC)
-#undef STATS_AS_METRIC
+    write_counters(out, stats);
     write_gauges(out, gauges);
 }
 
@@ -222,8 +229,6 @@ void metrics_write_unknown_errors(struct buf *out, const struct unknown_errors *
 }
 
 /* ---- by client and by type --------------------------------------------------------------- */
-
-enum unit { UNIT_ONE, UNIT_MS, UNIT_MICRO };
 
 /* How each counter is called; the ones in money only where there are prices. */
 struct column {
@@ -271,19 +276,7 @@ static void write_cell(struct buf *out, const struct column *column, const char 
     buf_add(out, SLICE_OF("=\""));
     buf_add(out, slice_from(name));
     buf_add(out, SLICE_OF("\"} "));
-    switch (column->unit) {
-    case UNIT_ONE:
-        buf_add_u64(out, value);
-        break;
-    case UNIT_MS:
-        add_ms(out, value);
-        break;
-    case UNIT_MICRO:
-        buf_addf(out, "%llu.%06u", (unsigned long long)(value / 1000000),
-                 (unsigned)(value % 1000000));
-        break;
-    }
-    buf_add_char(out, '\n');
+    add_value(out, column->unit, value);
 }
 
 static void write_column_head(struct buf *out, const struct column *column, const char *by)

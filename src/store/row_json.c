@@ -16,7 +16,7 @@ struct counter {
 };
 
 static const struct counter stats_counters[] = {
-#define STATS_AS_COUNTER(field, text) {#field, offsetof(struct stats, field)},
+#define STATS_AS_COUNTER(field, unit, metric, labels, text) {#field, offsetof(struct stats, field)},
     STATS_LIST(STATS_AS_COUNTER)
 #undef STATS_AS_COUNTER
 };

@@ -196,7 +196,7 @@ static struct idempotency_row some_idempotency(struct rand *rand, uint64_t id)
 static struct day_row some_day(struct rand *rand, uint64_t id)
 {
     struct day_row row = {.day = (int64_t)id};
-#define STATS_AT_RANDOM(field, text) row.stats.field = rand_u64(rand);
+#define STATS_AT_RANDOM(field, unit, metric, labels, text) row.stats.field = rand_u64(rand);
     STATS_LIST(STATS_AT_RANDOM)
 #undef STATS_AT_RANDOM
     return row;
@@ -494,7 +494,7 @@ static const char *book_difference(const struct record *a, const struct record *
         return NULL;
     }
     SAME(day.day);
-#define STATS_SAME(field, text) SAME(day.stats.field);
+#define STATS_SAME(field, unit, metric, labels, text) SAME(day.stats.field);
     STATS_LIST(STATS_SAME)
 #undef STATS_SAME
     return NULL;
