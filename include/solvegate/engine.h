@@ -43,7 +43,7 @@ struct pool_options {
 
 /* The engine has no defaults of its own: those of the configuration's table hold (docs/design.md 6.5). */
 struct engine_options {
-    /* limits, fixed at start: all memory for them is reserved by engine_new */
+    /* Fixed at start, up to `slots`: memory is reserved for the limits by engine_new. */
     uint32_t max_requests;
     uint32_t max_flights;
     uint64_t max_flight_bytes;   /* of the parameters of all flights, images included */
@@ -56,15 +56,22 @@ struct engine_options {
     uint32_t max_records;      /* appended and not durable; above it nobody may ask */
     uint64_t max_record_bytes; /* of their texts and parameters; the same */
     uint32_t max_finished;     /* answered and read requests kept readable; the oldest go first */
+    uint32_t max_letters;      /* the oldest are dropped beyond */
+    uint64_t max_letter_bytes; /* of their parameters; the same */
+    uint16_t max_clients;      /* how many there may be after a reload */
     /* ENGINE_BATCH, or fewer for tests */
     uint32_t wake_batch; /* requests answered per step when a flight ends */
     uint32_t
         step_batch; /* of everything else that may be much, done per step: the rest waits for ticks */
-    bool has_journal; /* else no records are made and nothing waits for them */
+    bool has_journal;   /* else no records are made and nothing waits for them */
+    bool has_callbacks; /* public_url is set: poll only as a fallback */
+    uint16_t pool_count;
+    const struct pool_options *pools; /* borrowed during the call */
+    uint64_t secret[2];               /* of the hash tables */
 
+    /* A reload may change what follows. */
     uint32_t slots;      /* of the plan */
     bool slots_are_auto; /* ask threadsinfo, adapt */
-    bool has_callbacks;  /* public_url is set: poll only as a fallback */
 
     uint32_t solve_timeout_ms;
     uint32_t ambiguity_window_ms;
@@ -91,8 +98,6 @@ struct engine_options {
     uint32_t breaker_probe_ms;      /* from opening to the first free probe */
     uint32_t breaker_probe_most_ms; /* it doubles up to here while the breaker stays open */
 
-    uint32_t max_letters;      /* the oldest are dropped beyond */
-    uint64_t max_letter_bytes; /* of their parameters; the same */
     uint64_t letter_keep_ms;
     uint32_t letter_alert_above;
     uint32_t replay_interval_ms; /* between two letters of a replay */
@@ -105,15 +110,9 @@ struct engine_options {
     uint32_t notice_base_ms;
     uint32_t notice_cap_ms;
 
-    uint16_t pool_count;
-    const struct pool_options *pools; /* borrowed during the call */
-
     bool clients_share;                   /* dedup.scope: global; else each has its own */
-    uint16_t max_clients;                 /* how many there may be after a reload */
     uint16_t client_count;                /* at least 1 */
     const struct client_options *clients; /* borrowed during the call */
-
-    uint64_t secret[2]; /* of the hash tables */
 };
 
 /* Aborts without memory. now_ms and wall_ms start the clocks. */

@@ -73,8 +73,8 @@ int load_config_quietly(struct config *config, const char *file, const struct co
     else if (code != 0)
         buf_addf(mistakes, "%s: cannot be read: %s\n", load_file_name(file), strerror(code));
     else
-        code = config_load_with_flags(config, buf_slice(&text), load_file_name(file), environment,
-                                      flags, flag_count, mistakes);
+        code = config_load(config, buf_slice(&text), load_file_name(file), environment, flags,
+                           flag_count, mistakes);
     wipe(&text);
     return code == 0 && mistakes->len == 0 ? EX_OK : EX_CONFIG;
 }

@@ -8,6 +8,9 @@
 #include <sodium.h>
 #include <stdlib.h>
 
+/* Names of strangers may be long; what is beyond this is not shown. */
+#define PATH_MAX_BYTES 255
+
 /* An empty variable is as good as none: that is what `VAR= command` and compose files mean by it. */
 static void read_variable(struct loader *loader, const struct option *option, const char *type)
 {
@@ -68,13 +71,13 @@ static void preset(struct loader *loader)
     }
 }
 
-int config_load_with_flags(struct config *config, struct slice text, const char *file_name,
-                           config_env_fn env, const struct config_flag *flags, size_t flag_count,
-                           struct buf *mistakes)
+int config_load(struct config *config, struct slice text, const char *file_name, config_env_fn env,
+                const struct config_flag *flags, size_t flag_count, struct buf *mistakes)
 {
     *config = (struct config){.listen_count = 0};
     struct loader loader = {
         .config = config, .file_name = file_name, .env = env, .mistakes = mistakes};
+    buf_init(&loader.path, PATH_MAX_BYTES);
     preset(&loader);
     const bool is_readable = text.len == 0 || file_read(&loader, text);
     read_environment(&loader);
@@ -85,13 +88,8 @@ int config_load_with_flags(struct config *config, struct slice text, const char 
     if (is_readable)
         check_together(&loader);
     clients_index(config);
+    buf_close(&loader.path);
     return loader.mistake_count == 0 ? 0 : ERR_INVALID;
-}
-
-int config_load(struct config *config, struct slice text, const char *file_name, config_env_fn env,
-                struct buf *mistakes)
-{
-    return config_load_with_flags(config, text, file_name, env, NULL, 0, mistakes);
 }
 
 void config_close(struct config *config)

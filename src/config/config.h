@@ -80,12 +80,6 @@ struct config {
 /* One environment variable; NULL when it is not set. The caller passes getenv or a test's own. */
 typedef const char *(*config_env_fn)(const char *name);
 
-/* Defaults, then the file's text (may be empty), then the environment. file_name is for messages only.
- * Every mistake is one line in mistakes: "FILE: PATH: what was expected, what was found".
- * Returns 0 or ERR_INVALID; config_close either way. */
-int config_load(struct config *config, struct slice text, const char *file_name, config_env_fn env,
-                struct buf *mistakes) MUST_CHECK;
-
 /* A value from the command line, which beats all others: "--listen", "listen", "127.0.0.1:0".
  * A flag for a list adds one item each time. */
 struct config_flag {
@@ -94,10 +88,12 @@ struct config_flag {
     const char *value;
 };
 
-/* The same, then the flags. */
-int config_load_with_flags(struct config *config, struct slice text, const char *file_name,
-                           config_env_fn env, const struct config_flag *flags, size_t flag_count,
-                           struct buf *mistakes) MUST_CHECK;
+/* Defaults, then the file's text (may be empty), then the environment, then flags. file_name is for messages only.
+ * Every mistake is one line in mistakes: "FILE: PATH: what was expected, what was found".
+ * Returns 0 or ERR_INVALID; config_close either way. */
+int config_load(struct config *config, struct slice text, const char *file_name, config_env_fn env,
+                const struct config_flag *flags, size_t flag_count,
+                struct buf *mistakes) MUST_CHECK;
 
 /* Frees what the config owns and wipes its secrets. */
 void config_close(struct config *config);

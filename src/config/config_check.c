@@ -4,17 +4,17 @@
 #include <sodium.h>
 #include <stdio.h>
 
-#define DURATION_TEXT_MAX 32
-
-/* A duration as text with a NUL, for messages. */
-static const char *duration(uint64_t ms, char out[DURATION_TEXT_MAX])
+/* "expected WHAT BOUND), found NUMBER", as the kind of number is written. */
+static void refuse_number(struct loader *loader, const char *what, uint64_t bound, uint64_t found,
+                          void (*write)(struct buf *out, uint64_t number))
 {
     struct buf text;
-    buf_init(&text, DURATION_TEXT_MAX - 1);
-    value_write_duration(&text, ms);
-    (void)snprintf(out, DURATION_TEXT_MAX, "%.*s", (int)text.len, text.data);
+    buf_init(&text, 256);
+    write(&text, bound);
+    buf_add(&text, SLICE_OF("), found "));
+    write(&text, found);
+    (void)loader_mistake(loader, "expected %s%.*s", what, (int)text.len, text.data);
     buf_close(&text);
-    return out;
 }
 
 static void check_upstream(struct loader *loader)
@@ -22,17 +22,18 @@ static void check_upstream(struct loader *loader)
     const struct config *const config = loader->config;
     if (config->upstream.key == NULL && loader_is_good(loader, "upstream.key")) {
         loader_enter_option(loader, "upstream.key");
-        loader_mistake(loader,
-                       "expected the vendor's API key (or CAPTCHAAI_API_KEY), found nothing");
+        (void)loader_mistake(loader,
+                             "expected the vendor's API key (or CAPTCHAAI_API_KEY), found nothing");
     }
     if (loader_is_good(loader, "upstream.url") &&
         loader_is_good(loader, "upstream.allow_plain_http") && !config->upstream.allow_plain_http &&
         !value_url_is_https(config->upstream.url) && !value_url_is_loopback(config->upstream.url)) {
         loader_enter_option(loader, "upstream.url");
-        loader_mistake(loader,
-                       "expected https, since plain http shows the key to everybody on the way "
-                       "(upstream.allow_plain_http allows it), found \"%s\"",
-                       config->upstream.url);
+        (void)loader_mistake(
+            loader,
+            "expected https, since plain http shows the key to everybody on the way "
+            "(upstream.allow_plain_http allows it), found \"%s\"",
+            config->upstream.url);
     }
 }
 
@@ -45,7 +46,8 @@ static void check_repeated(struct loader *loader, size_t place)
         return;
     for (size_t i = 0; i < place; i++)
         if (slice_equals(address, slice_from(config->listen[i])))
-            loader_mistake(loader, "expected every address once, found \"%s\" again", address.data);
+            (void)loader_mistake(loader, "expected every address once, found \"%s\" again",
+                                 address.data);
 }
 
 static void check_listen(struct loader *loader)
@@ -56,10 +58,11 @@ static void check_listen(struct loader *loader)
     for (size_t i = 0; i < config->listen_count; i++) {
         const size_t mark = loader_push_index(loader, loader->listen_places[i]);
         if (is_open && !value_listen_is_local(config->listen[i]))
-            loader_mistake(loader,
-                           "expected a loopback address or a unix socket, since without clients "
-                           "everybody who reaches it may spend, found \"%s\"",
-                           config->listen[i]);
+            (void)loader_mistake(
+                loader,
+                "expected a loopback address or a unix socket, since without clients "
+                "everybody who reaches it may spend, found \"%s\"",
+                config->listen[i]);
         check_repeated(loader, i);
         loader_pop(loader, mark);
     }
@@ -76,45 +79,26 @@ static void check_bound(struct loader *loader, const struct option *option)
         option_number(option_find(SLICE_OF(""), slice_from(bound)), loader->config);
     if (number < most || (number == most && option->below == NULL))
         return;
-    char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
+    char what[128];
+    (void)snprintf(what, sizeof(what), "%s %s (", option->below != NULL ? "less than" : "at most",
+                   bound);
     loader_enter_option(loader, option->path);
-    loader_mistake(loader, "expected %s %s (%s), found %s",
-                   option->below != NULL ? "less than" : "at most", bound, duration(most, a),
-                   duration(number, b));
-}
-
-/* With what it says itself and what it has of everybody. */
-static void check_client_retry(struct loader *loader, const struct config_client *client)
-{
-    const struct engine_options *const all = &loader->config->engine;
-    const struct retry_options *const own = &client->options.retry;
-    const uint32_t base = own->base_ms == UINT32_MAX ? all->retry_base_ms : own->base_ms;
-    const uint32_t cap = own->cap_ms == UINT32_MAX ? all->retry_cap_ms : own->cap_ms;
-    const bool is_own = own->base_ms != UINT32_MAX || own->cap_ms != UINT32_MAX;
-    if (!is_own || base <= cap)
-        return;
-    char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
-    const size_t mark = loader_push_key(loader, ".", SLICE_OF("retry"));
-    loader_mistake(loader, "expected base to be at most cap (%s), found %s", duration(cap, a),
-                   duration(base, b));
-    loader_pop(loader, mark);
+    refuse_number(loader, what, most, number, value_write_duration);
 }
 
 static void check_cache(struct loader *loader)
 {
     const struct config *const config = loader->config;
-    if (!loader_is_good(loader, "cache.ttl") || !loader_is_good(loader, "cache.min_ttl"))
-        return;
     uint32_t shortest = config->engine.ttl_ms[0];
     for (size_t i = 1; i < CAPTCHA_COUNT; i++)
         if (config->engine.ttl_ms[i] < shortest)
             shortest = config->engine.ttl_ms[i];
-    if (config->min_ttl_ms < shortest)
+    if (config->min_ttl_ms < shortest || !loader_is_good(loader, "cache.ttl") ||
+        !loader_is_good(loader, "cache.min_ttl"))
         return;
-    char a[DURATION_TEXT_MAX], b[DURATION_TEXT_MAX];
     loader_enter_option(loader, "cache.min_ttl");
-    loader_mistake(loader, "expected less than every cache.ttl (the shortest is %s), found %s",
-                   duration(shortest, a), duration(config->min_ttl_ms, b));
+    refuse_number(loader, "less than every cache.ttl (the shortest is ", shortest,
+                  config->min_ttl_ms, value_write_duration);
 }
 
 /* What the frontend may need for a request besides its body and its fields: the address, and what is read
@@ -124,25 +108,29 @@ static void check_cache(struct loader *loader)
 /* A limit that the largest request does not fit would refuse it for ever, with a code that says "later". */
 static void check_partial(struct loader *loader)
 {
-    const struct config *const config = loader->config;
-    if (!loader_is_good(loader, "limits.partial_bytes") || !loader_is_good(loader, "limits.body") ||
-        !loader_is_good(loader, "limits.header"))
+    const struct http_options *const http = &loader->config->http;
+    const uint64_t least = REQUEST_EXTRA_BYTES + http->body_bytes + http->header_bytes;
+    if (http->partial_bytes >= least || !loader_is_good(loader, "limits.partial_bytes") ||
+        !loader_is_good(loader, "limits.body") || !loader_is_good(loader, "limits.header"))
         return;
-    const uint64_t least =
-        UINT64_C(0) + config->http.body_bytes + config->http.header_bytes + REQUEST_EXTRA_BYTES;
-    if (config->http.partial_bytes >= least)
-        return;
-    struct buf text;
-    buf_init(&text, 64);
-    value_write_size(&text, least);
-    buf_add(&text, SLICE_OF("), found "));
-    value_write_size(&text, config->http.partial_bytes);
     loader_enter_option(loader, "limits.partial_bytes");
-    loader_mistake(loader,
-                   "expected at least what one request may take (limits.body, limits.header and "
-                   "512KiB: %.*s",
-                   (int)text.len, text.data);
-    buf_close(&text);
+    refuse_number(loader,
+                  "at least what one request may take (limits.body, limits.header and 512KiB: ",
+                  least, http->partial_bytes, value_write_size);
+}
+
+/* With what it says itself and what it has of everybody. */
+static void check_client_retry(struct loader *loader, const struct config_client *client)
+{
+    const struct engine_options *const all = &loader->config->engine;
+    const struct retry_options *const own = &client->options.retry;
+    const uint32_t base = own->base_ms == UINT32_MAX ? all->retry_base_ms : own->base_ms;
+    const uint32_t cap = own->cap_ms == UINT32_MAX ? all->retry_cap_ms : own->cap_ms;
+    if ((own->base_ms == UINT32_MAX && own->cap_ms == UINT32_MAX) || base <= cap)
+        return;
+    const size_t mark = loader_push(loader, SLICE_OF("retry"));
+    refuse_number(loader, "base to be at most cap (", cap, base, value_write_duration);
+    loader_pop(loader, mark);
 }
 
 /* Names and keys are what clients are told apart by. */
@@ -153,11 +141,13 @@ static void check_twins(struct loader *loader, size_t place)
     const bool has_key = sodium_is_zero(client->key_hash, CLIENT_KEY_HASH_BYTES) == 0;
     for (size_t i = 0; i < place; i++) {
         if (client->name[0] != '\0' && strcmp(client->name, clients[i].name) == 0)
-            loader_mistake(loader, "expected a name of its own, found \"%s\" as in clients[%zu]",
-                           client->name, i);
+            (void)loader_mistake(loader,
+                                 "expected a name of its own, found \"%s\" as in clients[%zu]",
+                                 client->name, i);
         if (has_key &&
             sodium_memcmp(client->key_hash, clients[i].key_hash, CLIENT_KEY_HASH_BYTES) == 0)
-            loader_mistake(loader, "expected a key of its own, found the same in clients[%zu]", i);
+            (void)loader_mistake(loader,
+                                 "expected a key of its own, found the same in clients[%zu]", i);
     }
 }
 
@@ -183,9 +173,10 @@ static void check_pools(struct loader *loader)
         while (place < config->client_count && strcmp(config->clients[place].name, name) != 0)
             place++;
         const size_t mark = loader_push_index(loader, i);
-        (void)loader_push_key(loader, ".", SLICE_OF("client"));
+        (void)loader_push(loader, SLICE_OF("client"));
         if (name[0] != '\0' && place == config->client_count)
-            loader_mistake(loader, "expected the name of one of the clients, found \"%s\"", name);
+            (void)loader_mistake(loader, "expected the name of one of the clients, found \"%s\"",
+                                 name);
         loader_pop(loader, mark);
     }
 }

@@ -6,7 +6,7 @@
 
 #include <stdlib.h>
 
-static bool is_text(const struct option *option)
+bool option_is_text(const struct option *option)
 {
     return option->kind < OPTION_NAME;
 }
@@ -108,7 +108,7 @@ void option_clear(const struct option *option, void *base)
         return;
     }
     char *const items = items_of(option, base);
-    for (size_t i = 0; is_text(option) && i < option_item_count(option, base); i++)
+    for (size_t i = 0; option_is_text(option) && i < option_item_count(option, base); i++)
         free_text(items + i * option->bytes);
     free(items);
     set_items(option, base, NULL, 0);
@@ -122,7 +122,7 @@ void options_close(enum option_home home, void *base)
             continue;
         if (has_items(option))
             option_clear(option, base);
-        else if (is_text(option))
+        else if (option_is_text(option))
             free_text(option_place(option, base, 0));
     }
 }
@@ -157,7 +157,7 @@ void options_preset(enum option_home home, void *base)
         const char *const text = option->preset.text;
         if (option->home == home && option_is_number(option))
             preset_number(option, base);
-        else if (option->home == home && is_text(option) && text != NULL && *text != '\0')
+        else if (option->home == home && option_is_text(option) && text != NULL && *text != '\0')
             preset_text(option, base);
     }
 }
@@ -166,7 +166,7 @@ void options_preset(enum option_home home, void *base)
 
 static bool is_same_item(const struct option *option, const char *a, const char *b)
 {
-    if (!is_text(option))
+    if (!option_is_text(option))
         return memcmp(a, b, option->bytes) == 0;
     const char *left, *right;
     memcpy(&left, a, sizeof(left));

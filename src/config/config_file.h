@@ -7,7 +7,7 @@
 /* false when the text is no JSON at all, so that nothing in it could be read. */
 bool file_read(struct loader *loader, struct slice text);
 
-/* The list of pools: a few options of our own, and otherwise the target's parameters. */
-void pool_list_read(struct loader *loader, struct yyjson_val *list);
+/* One pool: a few options of our own, and otherwise the target's parameters. */
+void pool_read(struct loader *loader, struct config_pool *pool, struct yyjson_val *object);
 
 #endif

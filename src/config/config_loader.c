@@ -3,6 +3,7 @@
 #include "base/assert.h"
 
 #include <inttypes.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <yyjson.h>
 
@@ -13,9 +14,8 @@
 void loader_enter(struct loader *loader, enum origin origin, const char *path)
 {
     loader->origin = origin;
-    loader->path_len = 0;
-    loader->path[0] = '\0';
-    (void)loader_push_key(loader, "", slice_from(path));
+    loader->path.len = 0;
+    (void)loader_push(loader, slice_from(path));
 }
 
 /* Visible ASCII as it is, everything else as \xNN, so that a message stays one harmless line. */
@@ -23,51 +23,31 @@ static void add_shown(struct buf *out, struct slice text)
 {
     for (size_t i = 0; i < text.len && i < SHOWN_MAX; i++) {
         const unsigned char c = (unsigned char)text.data[i];
-        if (c < ' ' || c > '~')
-            buf_addf(out, "\\x%02x", c);
-        else
-            buf_add_char(out, (char)c);
+        buf_addf(out, c < ' ' || c > '~' ? "\\x%02x" : "%c", c);
     }
     if (text.len > SHOWN_MAX)
         buf_add(out, SLICE_OF("..."));
 }
 
-static void append_path(struct loader *loader, struct slice text)
+size_t loader_push(struct loader *loader, struct slice key)
 {
-    const size_t room = sizeof(loader->path) - 1 - loader->path_len;
-    const size_t len = text.len < room ? text.len : room;
-    memcpy(loader->path + loader->path_len, text.data, len);
-    loader->path_len += len;
-    loader->path[loader->path_len] = '\0';
-}
-
-size_t loader_push_key(struct loader *loader, const char *separator, struct slice key)
-{
-    const size_t mark = loader->path_len;
-    struct buf shown;
-    buf_init(&shown, LINE_MAX_BYTES);
-    if (loader->path_len > 0)
-        buf_add(&shown, slice_from(separator));
-    add_shown(&shown, key);
-    append_path(loader, buf_slice(&shown));
-    buf_close(&shown);
+    const size_t mark = loader->path.len;
+    buf_add(&loader->path, mark > 0 ? SLICE_OF(".") : SLICE_OF(""));
+    add_shown(&loader->path, key);
     return mark;
 }
 
 size_t loader_push_index(struct loader *loader, size_t index)
 {
-    const size_t mark = loader->path_len;
-    char text[32];
-    const int len = snprintf(text, sizeof(text), "[%zu]", index);
-    append_path(loader, (struct slice){.data = text, .len = (size_t)len});
+    const size_t mark = loader->path.len;
+    buf_addf(&loader->path, "[%zu]", index);
     return mark;
 }
 
 void loader_pop(struct loader *loader, size_t mark)
 {
-    ASSERT(mark <= loader->path_len);
-    loader->path_len = mark;
-    loader->path[mark] = '\0';
+    ASSERT(mark <= loader->path.len);
+    loader->path.len = mark;
 }
 
 static const char *origin_name(const struct loader *loader)
@@ -84,7 +64,7 @@ static const char *origin_name(const struct loader *loader)
     UNREACHABLE();
 }
 
-void loader_mistake(struct loader *loader, const char *format, ...)
+bool loader_mistake(struct loader *loader, const char *format, ...)
 {
     loader->mistake_count++;
     char text[LINE_MAX_BYTES];
@@ -94,21 +74,18 @@ void loader_mistake(struct loader *loader, const char *format, ...)
     va_end(args);
     /* In one piece: a line either fits into the caller's buffer or is left out whole. */
     const char *const origin = origin_name(loader);
-    buf_addf(loader->mistakes, "%s%s%s%s%s\n", origin == NULL ? "" : origin,
-             origin == NULL ? "" : ": ", loader->path, loader->path_len == 0 ? "" : ": ", text);
+    const struct slice path = buf_slice(&loader->path);
+    buf_addf(loader->mistakes, "%s%s%.*s%s%s\n", origin == NULL ? "" : origin,
+             origin == NULL ? "" : ": ", (int)path.len, path.data, path.len == 0 ? "" : ": ", text);
+    return false;
 }
 
-static bool is_secret(const struct option *option)
-{
-    return option->kind == OPTION_SECRET || option->kind == OPTION_KEY ||
-           option->kind == OPTION_KEY_HASH;
-}
-
-static void write_found_text(const struct option *option, struct slice text, struct buf *out)
+static void write_found_text(const struct option *option, bool is_secret, struct slice text,
+                             struct buf *out)
 {
     if (text.len == 0)
         buf_add(out, SLICE_OF("an empty text"));
-    else if (is_secret(option))
+    else if (is_secret)
         buf_addf(out, "a text of %zu bytes", text.len);
     else if (option->kind == OPTION_URL && memchr(text.data, '@', text.len) != NULL)
         buf_add(out, SLICE_OF("a URL with a user in it"));
@@ -120,12 +97,13 @@ static void write_found_text(const struct option *option, struct slice text, str
 }
 
 /* What a value is, for a person: a short text quoted, or just its kind. */
-static void write_found(const struct option *option, const struct yyjson_val *found,
-                        struct buf *out)
+static void write_found(const struct option *option, yyjson_val *value, struct buf *out)
 {
-    yyjson_val *const value = (yyjson_val *)(uintptr_t)found; /* yyjson's getters are not const */
+    const bool is_secret = option->kind == OPTION_SECRET || option->kind == OPTION_KEY ||
+                           option->kind == OPTION_KEY_HASH;
     if (yyjson_is_str(value))
-        write_found_text(option, (struct slice){yyjson_get_str(value), yyjson_get_len(value)}, out);
+        write_found_text(option, is_secret,
+                         (struct slice){yyjson_get_str(value), yyjson_get_len(value)}, out);
     else if (yyjson_is_obj(value))
         buf_add(out, SLICE_OF("an object"));
     else if (yyjson_is_arr(value))
@@ -134,7 +112,7 @@ static void write_found(const struct option *option, const struct yyjson_val *fo
         buf_add(out, SLICE_OF("null"));
     else if (yyjson_is_bool(value))
         buf_add(out, yyjson_get_bool(value) ? SLICE_OF("true") : SLICE_OF("false"));
-    else if (is_secret(option))
+    else if (is_secret)
         buf_add(out, SLICE_OF("a number"));
     else if (yyjson_is_uint(value))
         buf_add_u64(out, yyjson_get_uint(value));
@@ -144,36 +122,27 @@ static void write_found(const struct option *option, const struct yyjson_val *fo
         buf_addf(out, "%g", yyjson_get_real(value));
 }
 
-bool loader_expected_text(struct loader *loader, const struct option *option, const char *expected,
-                          const struct yyjson_val *found)
+bool loader_expected(struct loader *loader, const char *expected, const struct yyjson_val *found)
 {
     struct buf text;
     buf_init(&text, LINE_MAX_BYTES);
-    write_found(option, found, &text);
-    loader_mistake(loader, "expected %s, found %.*s", expected, (int)text.len, text.data);
+    if (expected != NULL)
+        buf_add(&text, slice_from(expected));
+    else
+        option_write_expected(loader->option, &text);
+    buf_add(&text, SLICE_OF(", found "));
+    /* yyjson's getters are not const. */
+    write_found(loader->option, (yyjson_val *)(uintptr_t)found, &text);
+    (void)loader_mistake(loader, "expected %.*s", (int)text.len, text.data);
     buf_close(&text);
-    return false;
-}
-
-bool loader_expected(struct loader *loader, const struct option *option,
-                     const struct yyjson_val *found)
-{
-    struct buf expected;
-    buf_init(&expected, LINE_MAX_BYTES);
-    option_write_expected(option, &expected);
-    buf_add_char(&expected, '\0');
-    (void)loader_expected_text(loader, option, expected.data, found);
-    buf_close(&expected);
     return false;
 }
 
 bool loader_is_repeated(struct loader *loader, struct yyjson_val *object, struct slice name,
                         const struct yyjson_val *value)
 {
-    if (yyjson_obj_getn(object, name.data, name.len) == value)
-        return false;
-    loader_mistake(loader, "given twice");
-    return true;
+    return yyjson_obj_getn(object, name.data, name.len) != value &&
+           !loader_mistake(loader, "given twice");
 }
 
 static const struct seen *seen_of(const struct loader *loader, const char *path)
@@ -201,10 +170,85 @@ void loader_variable_name(const char *path, const char *tail, char out[VARIABLE_
     const int len =
         snprintf(out, VARIABLE_MAX, "SOLVEGATE_%s%s%s", path, *tail == '\0' ? "" : "_", tail);
     ASSERT(len > 0 && len < VARIABLE_MAX);
-    for (char *c = out; *c != '\0'; c++) {
-        if (*c >= 'a' && *c <= 'z')
-            *c = (char)(*c - ('a' - 'A'));
-        else if (*c == '.')
-            *c = '_';
+    for (char *c = out; *c != '\0'; c++)
+        *c = *c == '.' ? '_' : (char)(*c >= 'a' && *c <= 'z' ? *c - ('a' - 'A') : *c);
+}
+
+/* ---- texts ---------------------------------------------------------------------------------- */
+
+/* Longest name of an environment variable in ${NAME}, and the letters it may have. */
+#define NAME_MAX_BYTES 128
+#define NAME_LETTERS "ABCDEFGHIJKLMNOPQRSTUVWXYZ_abcdefghijklmnopqrstuvwxyz"
+#define NAME_CHARS NAME_LETTERS "0123456789"
+
+/* Adds the variable's value to out, and moves *text, which yyjson ended with a NUL, past "${NAME}". */
+static bool expand_one(struct loader *loader, const char **text, struct buf *out)
+{
+    char name[NAME_MAX_BYTES];
+    const char *const start = *text + 2;
+    const size_t len = strspn(start, NAME_CHARS);
+    if (strspn(start, NAME_LETTERS) == 0 || len >= sizeof(name) || start[len] != '}')
+        return loader_mistake(loader,
+                              "expected ${NAME} with the name of an environment variable "
+                              "(\"$${\" for a plain \"${\"), found something else after \"${\"");
+    memcpy(name, start, len);
+    name[len] = '\0';
+    const char *const value = loader->env == NULL ? NULL : loader->env(name);
+    if (value == NULL)
+        return loader_mistake(loader, "expected the environment variable %s, found it not set",
+                              name);
+    buf_add(out, slice_from(value));
+    *text = start + len + 1;
+    return true;
+}
+
+/* Replaces every ${NAME}; "$${" stands for a plain "${". */
+static bool expand(struct loader *loader, const char *text, const char *end, struct buf *out)
+{
+    while (text < end) {
+        if (loader->origin == ORIGIN_FILE && strncmp(text, "${", 2) == 0) {
+            if (!expand_one(loader, &text, out))
+                return false;
+            continue;
+        }
+        if (loader->origin == ORIGIN_FILE && strncmp(text, "$${", 3) == 0) {
+            buf_add_char(out, '$');
+            text += 2;
+        }
+        buf_add_char(out, *text++);
     }
+    return true;
+}
+
+/* The expanded text in buffer; false after telling a mistake. */
+static bool expand_value(struct loader *loader, struct yyjson_val *value, struct buf *buffer)
+{
+    if (!yyjson_is_str(value))
+        return loader_expected(loader, NULL, value);
+    const char *const raw = yyjson_get_str(value);
+    if (!expand(loader, raw, raw + yyjson_get_len(value), buffer))
+        return false;
+    if (buffer->is_full)
+        return loader_mistake(loader, "expected at most %d bytes, found more", CONFIG_TEXT_MAX - 1);
+    for (size_t i = 0; i < buffer->len; i++)
+        if ((unsigned char)buffer->data[i] < ' ' || buffer->data[i] == 0x7f)
+            return loader_mistake(loader, "expected a text without control characters, found some");
+    return true;
+}
+
+bool text_read(struct loader *loader, struct yyjson_val *value, char out[CONFIG_TEXT_MAX],
+               struct slice *text)
+{
+    struct buf buffer;
+    buf_init(&buffer, CONFIG_TEXT_MAX - 1);
+    const bool is_good = expand_value(loader, value, &buffer);
+    *text = (struct slice){.data = out, .len = is_good ? buffer.len : 0};
+    if (text->len > 0)
+        memcpy(out, buffer.data, text->len);
+    out[text->len] = '\0';
+    /* It may have been a key. */
+    if (buffer.data != NULL)
+        sodium_memzero(buffer.data, buffer.room);
+    buf_close(&buffer);
+    return is_good;
 }

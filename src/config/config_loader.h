@@ -27,14 +27,15 @@ struct loader {
     struct buf *mistakes; /* the caller's */
     size_t mistake_count;
 
-    enum origin origin; /* of what is being read */
-    char path[256]; /* of what is being read: "clients[2].weight", a variable's or a flag's name */
-    size_t path_len;
+    /* what is being read */
+    enum origin origin;
+    struct buf path; /* "clients[2].weight", a variable's or a flag's name */
+    const struct option *option;
+    void *base;  /* the config, client or pool that has its field */
+    size_t item; /* place in a list */
 
-    size_t item;                             /* place of the list item being read */
     size_t listen_places[CONFIG_LISTEN_MAX]; /* where each address stood in its list */
-    bool has_bad_clients; /* there should be clients, but they could not be read */
-
+    bool has_bad_clients;          /* there should be clients, but they could not be read */
     struct seen seen[OPTIONS_MAX]; /* by their places in the table */
 };
 
@@ -42,19 +43,16 @@ struct loader {
 void loader_enter(struct loader *loader, enum origin origin, const char *path);
 
 /* Adds a step to the path; what comes from a stranger is escaped. Returns the mark to go back to. */
-size_t loader_push_key(struct loader *loader, const char *separator, struct slice key);
+size_t loader_push(struct loader *loader, struct slice key);
 size_t loader_push_index(struct loader *loader, size_t index);
 void loader_pop(struct loader *loader, size_t mark);
 
-/* One line: "FILE: PATH: TEXT". */
-void loader_mistake(struct loader *loader, const char *format, ...)
+/* One line: "FILE: PATH: TEXT". Always returns false. */
+bool loader_mistake(struct loader *loader, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
-/* "expected X, found Y" in the option's words, without showing secrets. Always returns false. */
-bool loader_expected(struct loader *loader, const struct option *option,
-                     const struct yyjson_val *found);
-bool loader_expected_text(struct loader *loader, const struct option *option, const char *expected,
-                          const struct yyjson_val *found);
+/* "expected X, found Y", without showing secrets; X is in the option's words when expected is NULL. Always false. */
+bool loader_expected(struct loader *loader, const char *expected, const struct yyjson_val *found);
 
 /* Did an earlier member of the object have this name already? Then it is told as a mistake. */
 bool loader_is_repeated(struct loader *loader, struct yyjson_val *object, struct slice name,
@@ -65,11 +63,16 @@ void loader_enter_option(struct loader *loader, const char *path);
 /* Was nothing wrong with this option by itself? */
 bool loader_is_good(const struct loader *loader, const char *path);
 
-/* Tells mistakes that show only when options are seen together. */
-void check_together(struct loader *loader);
-
 /* "SOLVEGATE_UPSTREAM_URL" for "upstream.url"; tail is "" or a type's name. */
 #define VARIABLE_MAX 96
 void loader_variable_name(const char *path, const char *tail, char out[VARIABLE_MAX]);
+
+/* A given value as text, with ${NAME} replaced if it comes from the file; out keeps the bytes. False after telling a
+ * mistake: the value is no text, too long, or has control characters. */
+bool text_read(struct loader *loader, struct yyjson_val *value, char out[CONFIG_TEXT_MAX],
+               struct slice *text);
+
+/* Tells mistakes that show only when options are seen together. */
+void check_together(struct loader *loader);
 
 #endif

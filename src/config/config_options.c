@@ -35,7 +35,7 @@ bool option_has_below(struct slice prefix)
 
 const struct option_word *option_word(const struct option *option, struct slice text)
 {
-    for (const struct option_word *word = option->words; word->text != NULL; word++)
+    for (const struct option_word *word = option->words; word != NULL && word->text != NULL; word++)
         if (slice_equals(text, slice_from(word->text)))
             return word;
     return NULL;

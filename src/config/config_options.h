@@ -93,6 +93,7 @@ void *option_place(const struct option *option, const void *base, size_t type);
 uint64_t option_number(const struct option *option, const void *base);
 void option_store(const struct option *option, void *place, uint64_t number);
 bool option_is_number(const struct option *option);
+bool option_is_text(const struct option *option);
 
 /* Of lists and maps that are pointers: the length, and one more item, which is copied. */
 size_t option_item_count(const struct option *option, const void *base);
@@ -110,7 +111,7 @@ const struct option *option_find(struct slice prefix, struct slice name);
 /* Is there any option below this prefix ("upstream.")? */
 bool option_has_below(struct slice prefix);
 
-/* The word of this text, or NULL. */
+/* The word of this text, or NULL if it is none of the option. */
 const struct option_word *option_word(const struct option *option, struct slice text);
 
 /* The config's word for a type of captcha, below CAPTCHA_COUNT. */

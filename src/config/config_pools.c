@@ -1,6 +1,5 @@
 #include "config/config_file.h"
 
-#include "base/assert.h"
 #include "config/config_read.h"
 #include "proto/params_private.h"
 
@@ -25,7 +24,7 @@ static char *read_text(struct loader *loader, yyjson_val *value)
     else if (yyjson_is_real(value))
         (void)snprintf(number, sizeof(number), "%g", yyjson_get_real(value));
     else
-        return read_one(loader, &any_text, &text, value) ? text : NULL;
+        return read_one(loader, &text, value) ? text : NULL;
     option_store_text(&text, number);
     return text;
 }
@@ -36,14 +35,14 @@ static void add_param(struct loader *loader, struct params *params, struct slice
     const size_t len = strlen(text);
     char *const copy = params_reserve(params, len + 1);
     if (copy == NULL) {
-        loader_mistake(loader, "too many or too long parameters");
+        (void)loader_mistake(loader, "too many or too long parameters");
         return;
     }
     memcpy(copy, text, len + 1);
     buf_commit(&params->arena, len + 1);
     const struct param item = {.name = name, .value = {.data = copy, .len = len}};
     if (params_put(params, item) != 0)
-        loader_mistake(loader, "%s", params->mistake);
+        (void)loader_mistake(loader, "%s", params->mistake);
 }
 
 static void read_member(struct loader *loader, struct config_pool *pool, struct params *params,
@@ -51,67 +50,41 @@ static void read_member(struct loader *loader, struct config_pool *pool, struct 
 {
     const bool is_method = slice_equals(name, SLICE_OF("method"));
     const struct option *const option = option_find(SLICE_OF(POOL_OPTION_PREFIX), name);
+    loader->option = &any_text;
     if (option != NULL && !is_method) {
         read_value(loader, option, pool, value);
-        return;
+    } else if (param_is_transport(name)) {
+        (void)loader_mistake(loader, "expected a parameter of the target, found one of a call");
+    } else {
+        char *const text = read_text(loader, value);
+        if (text != NULL)
+            add_param(loader, params, name, text);
+        if (text != NULL && is_method)
+            option_store_text(&pool->method, text);
+        free(text);
     }
-    if (param_is_transport(name)) {
-        loader_mistake(loader, "expected a parameter of the target, found one of a call");
-        return;
-    }
-    char *const text = read_text(loader, value);
-    if (text != NULL)
-        add_param(loader, params, name, text);
-    if (is_method && text != NULL)
-        option_store_text(&pool->method, text);
-    free(text);
 }
 
-static void read_pool(struct loader *loader, struct config_pool *pool, yyjson_val *object)
+void pool_read(struct loader *loader, struct config_pool *pool, yyjson_val *object)
 {
     struct params params;
     params_init(&params, TARGET_MAX_BYTES);
     options_preset(HOME_POOL, pool);
-    if (!yyjson_is_obj(object))
-        (void)loader_expected_text(loader, &any_text, "an object", object);
+    loader->option = &any_text;
     yyjson_obj_iter iter;
-    (void)yyjson_obj_iter_init(object, &iter);
+    if (!yyjson_obj_iter_init(object, &iter))
+        (void)loader_expected(loader, "an object", object);
     yyjson_val *key;
     while (yyjson_is_obj(object) && (key = yyjson_obj_iter_next(&iter)) != NULL) {
         const struct slice name = {.data = yyjson_get_str(key), .len = yyjson_get_len(key)};
         yyjson_val *const value = yyjson_obj_iter_get_val(key);
-        const size_t mark = loader_push_key(loader, ".", name);
+        const size_t mark = loader_push(loader, name);
         if (!loader_is_repeated(loader, object, name, value))
             read_member(loader, pool, &params, name, value);
         loader_pop(loader, mark);
     }
-    if (yyjson_is_obj(object) && params_find(&params, SLICE_OF("method")) == NULL)
-        loader_mistake(loader, "expected a method, found none");
+    if (yyjson_is_obj(object) && pool->method == NULL)
+        (void)loader_mistake(loader, "expected a method, found none");
     pool->params = params_pack(&params);
     params_close(&params);
-}
-
-void pool_list_read(struct loader *loader, yyjson_val *list)
-{
-    struct config *const config = loader->config;
-    const size_t count = yyjson_arr_size(list);
-    if (!yyjson_is_arr(list)) {
-        (void)loader_expected_text(loader, &any_text, "a list", list);
-        return;
-    }
-    if (count > CONFIG_POOLS_MAX) {
-        loader_mistake(loader, "expected at most %d pools, found %zu", CONFIG_POOLS_MAX, count);
-        return;
-    }
-    if (count == 0)
-        return;
-    config->pools = calloc(count, sizeof(*config->pools));
-    ASSERT(config->pools != NULL);
-    config->pool_count = count;
-    yyjson_arr_iter iter = yyjson_arr_iter_with(list);
-    for (size_t i = 0; i < count; i++) {
-        const size_t mark = loader_push_index(loader, i);
-        read_pool(loader, &config->pools[i], yyjson_arr_iter_next(&iter));
-        loader_pop(loader, mark);
-    }
 }

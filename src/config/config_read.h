@@ -9,11 +9,10 @@
 void read_value(struct loader *loader, const struct option *option, void *base,
                 struct yyjson_val *value);
 
-/* One value of the option's kind into place, wherever that is. False after telling a mistake. */
-bool read_one(struct loader *loader, const struct option *option, void *place,
-              struct yyjson_val *value);
+/* One value of the loader's option into place, wherever that is. False after telling a mistake. */
+bool read_one(struct loader *loader, void *place, struct yyjson_val *value);
 
-/* The same for plain text from the environment or a flag. type is a captcha's name for one entry
+/* A value of the config from plain text, of the environment or a flag. type is a captcha's name for one entry
  * of an option per type, or NULL. A list is separated by commas when splits is set, else the text is
  * one item that is added if the same origin gave one before. */
 void read_plain(struct loader *loader, const struct option *option, const char *type,

@@ -51,7 +51,7 @@ static bool parse_with_unit(struct slice text, const struct unit *units, size_t 
     return false;
 }
 
-bool value_parse_duration(struct slice text, uint64_t *ms)
+bool value_parse_duration(struct slice text, void *ms)
 {
     return parse_with_unit(text, duration_units, sizeof(duration_units) / sizeof(duration_units[0]),
                            ms);
@@ -76,7 +76,7 @@ void value_write_duration(struct buf *out, uint64_t ms)
         write_with_unit(out, duration_units, ms);
 }
 
-bool value_parse_size(struct slice text, uint64_t *bytes)
+bool value_parse_size(struct slice text, void *bytes)
 {
     return parse_with_unit(text, size_units, sizeof(size_units) / sizeof(size_units[0]), bytes);
 }
@@ -129,7 +129,7 @@ static bool split_host_port(struct slice text, struct slice *host, struct slice 
     return true;
 }
 
-bool value_parse_listen(struct slice text, char out[CONFIG_TEXT_MAX])
+bool value_parse_listen(struct slice text, void *out)
 {
     const struct slice unix_prefix = SLICE_OF("unix:");
     if (slice_starts_with(text, unix_prefix))
@@ -164,8 +164,9 @@ bool value_listen_is_local(const char *address)
            parse_address(host, bytes, &is_v4) && address_is_loopback(bytes);
 }
 
-bool value_parse_network(struct slice text, struct network *network)
+bool value_parse_network(struct slice text, void *place)
 {
+    struct network *const network = place;
     if (text.len == 0)
         return false;
     const char *slash = memchr(text.data, '/', text.len);
@@ -248,8 +249,9 @@ static bool url_chars_are_plain(struct slice text)
     return true;
 }
 
-bool value_parse_url(struct slice text, char out[CONFIG_TEXT_MAX])
+bool value_parse_url(struct slice text, void *place)
 {
+    char *const out = place;
     if (!url_chars_are_plain(text) || !copy_text(text, out, CONFIG_TEXT_MAX))
         return false;
     size_t len = text.len;
@@ -300,7 +302,7 @@ static bool ends_in_number(struct slice host)
     return digits > 0 && (digits == host.len || host.data[host.len - digits - 1] == '.');
 }
 
-bool value_parse_host_pattern(struct slice text, char out[CONFIG_TEXT_MAX])
+bool value_parse_host_pattern(struct slice text, void *out)
 {
     if (text.len > 0 && text.data[text.len - 1] == '.')
         text.len--;
@@ -323,40 +325,38 @@ bool value_parse_host_pattern(struct slice text, char out[CONFIG_TEXT_MAX])
     return is_host_name(rest);
 }
 
-/* Cuts ":8443" off the end; without one *port is 0. The colons of an address in brackets are its own. */
-static bool cut_port(struct slice *text, uint16_t *port)
+bool value_parse_notice_host(struct slice text, void *place)
 {
-    size_t colon = text->len;
-    while (colon > 0 && text->data[colon - 1] != ':' && text->data[colon - 1] != ']')
-        colon--;
-    *port = 0;
-    if (colon == 0 || text->data[colon - 1] == ']')
-        return colon == 0 || colon == text->len;
-    const struct slice digits = {.data = text->data + colon, .len = text->len - colon};
-    unsigned long long number;
-    if (!parse_port(digits, 1) || !slice_to_u64(digits, &number))
-        return false;
-    *port = (uint16_t)number;
-    text->len = colon - 1;
-    return true;
-}
-
-bool value_parse_notice_host(struct slice text, struct notice_host *host)
-{
+    struct notice_host *const host = place;
     char pattern[CONFIG_TEXT_MAX];
-    return text.len > 0 && cut_port(&text, &host->port) &&
-           value_parse_host_pattern(text, pattern) &&
+    struct slice name, port;
+    bool is_bracketed;
+    unsigned long long number = 0;
+    if (text.len == 0 || !split_host_port(text, &name, &port, &is_bracketed) ||
+        (slice_is_given(port) && !(parse_port(port, 1) && slice_to_u64(port, &number))))
+        return false;
+    host->port = (uint16_t)number;
+    name = (struct slice){.data = text.data, .len = name.len + (is_bracketed ? 2 : 0)};
+    return value_parse_host_pattern(name, pattern) &&
            copy_text(slice_from(pattern), host->host, sizeof(host->host));
 }
 
-bool value_is_name(struct slice text)
+bool value_parse_name(struct slice text, void *out)
 {
-    if (text.len == 0 || text.len >= CLIENT_NAME_MAX)
-        return false;
     for (size_t i = 0; i < text.len; i++)
         if (!is_host_char(text.data[i]) && text.data[i] != '.')
             return false;
-    return true;
+    return text.len > 0 && copy_text(text, out, CLIENT_NAME_MAX);
+}
+
+bool value_parse_text(struct slice text, void *out)
+{
+    return text.len > 0 && copy_text(text, out, CONFIG_TEXT_MAX);
+}
+
+bool value_parse_visible(struct slice text, void *out)
+{
+    return value_is_visible(text) && copy_text(text, out, CONFIG_TEXT_MAX);
 }
 
 bool value_is_visible(struct slice text)
@@ -377,7 +377,15 @@ bool value_is_client_key(struct slice text)
     return value_is_client_key_length(text.len) && value_is_visible(text);
 }
 
-bool value_parse_key_hash(struct slice text, uint8_t out[CLIENT_KEY_HASH_BYTES])
+bool value_parse_client_key(struct slice text, void *hash)
+{
+    if (!value_is_client_key(text))
+        return false;
+    config_hash_key(text, hash);
+    return true;
+}
+
+bool value_parse_key_hash(struct slice text, void *out)
 {
     size_t len = 0;
     return text.len == 2 * CLIENT_KEY_HASH_BYTES &&

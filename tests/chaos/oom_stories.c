@@ -218,7 +218,8 @@ static bool load_config(char *text, size_t room, const char *file)
     static struct config config;
     struct buf mistakes;
     buf_init(&mistakes, 65536);
-    const int code = config_load(&config, slice_from(file), "gate.json", no_environment, &mistakes);
+    const int code =
+        config_load(&config, slice_from(file), "gate.json", no_environment, NULL, 0, &mistakes);
     ASSERT((code == 0) == (mistakes.len == 0));
     if (code == 0)
         tell_config(text, room, &config);

@@ -141,8 +141,7 @@ static struct config *load(struct slice file, const struct pair *flags, size_t f
                 .flag = "--flag", .path = flags[i].name, .value = flags[i].value};
     }
     buf_init(mistakes, (size_t)1 << 20);
-    const int code =
-        config_load_with_flags(config, file, "gate.json", find_variable, given, count, mistakes);
+    const int code = config_load(config, file, "gate.json", find_variable, given, count, mistakes);
     HOLDS((code == 0) == (mistakes->len == 0) && (code == 0 || code == ERR_INVALID));
     check_mistakes(buf_slice(mistakes));
     if (code == 0) {

@@ -76,7 +76,7 @@ static void check_duration(struct slice text)
 }
 
 /* What a parser wrote, it takes again and writes the same. */
-static void check_stable(struct slice text, bool (*parse)(struct slice, char *))
+static void check_stable(struct slice text, bool (*parse)(struct slice, void *))
 {
     char first[CONFIG_TEXT_MAX], second[CONFIG_TEXT_MAX];
     if (!parse(text, first))
@@ -120,6 +120,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const struct slice text = {.data = bytes, .len = size};
     uint64_t count;
     uint8_t hash[CLIENT_KEY_HASH_BYTES];
+    char name[CLIENT_NAME_MAX];
     check_addresses(text);
     check_duration(text);
     check_stable(text, value_parse_listen);
@@ -132,7 +133,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         HOLDS(text.data[0] >= '0' && text.data[0] <= '9');
     HOLDS(!value_parse_key_hash(text, hash) || text.len == 2 * sizeof(hash));
     HOLDS(!value_is_client_key(text) || value_is_visible(text));
-    HOLDS(!value_is_name(text) || value_is_visible(text));
+    HOLDS(!value_parse_name(text, name) || value_is_visible(text));
     free(bytes);
     return 0;
 }

@@ -34,8 +34,8 @@ static void load(struct world *world, struct slice text, const struct config_fla
                  size_t count)
 {
     buf_init(&world->mistakes, 1 << 20);
-    world->code = config_load_with_flags(&world->config, text, text.len == 0 ? NULL : "gate.json",
-                                         find_variable, flags, count, &world->mistakes);
+    world->code = config_load(&world->config, text, text.len == 0 ? NULL : "gate.json",
+                              find_variable, flags, count, &world->mistakes);
     /* Mistakes and only mistakes make it fail. */
     assert_int_equal(world->code == 0, world->mistakes.len == 0);
 }

@@ -416,7 +416,8 @@ static void too_many_mistakes_end_in_whole_lines(void **state)
         buf_addf(&text, "\"unknown%d\": 0,", i);
     buf_add(&text, SLICE_OF("}"));
     struct config config;
-    assert_int_equal(config_load(&config, buf_slice(&text), "f", NULL, &mistakes), ERR_INVALID);
+    assert_int_equal(config_load(&config, buf_slice(&text), "f", NULL, NULL, 0, &mistakes),
+                     ERR_INVALID);
     assert_true(mistakes.is_full);
     assert_int_equal(mistakes.data[mistakes.len - 1], '\n');
     config_close(&config);

@@ -153,7 +153,7 @@ static void the_options_are_those_of_the_configuration(void **state)
     static struct config config;
     struct buf mistakes;
     buf_init(&mistakes, 4096);
-    assert_int_equal(config_load(&config, SLICE_OF(file), "f", NULL, &mistakes), 0);
+    assert_int_equal(config_load(&config, SLICE_OF(file), "f", NULL, NULL, 0, &mistakes), 0);
     const struct notices_options made = config.notices;
     assert_int_equal(made.allow_count, 1);
     assert_string_equal(made.allow[0].host, "a.b");
