@@ -32,11 +32,21 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     return transfer->is_too_big ? 0 : len;
 }
 
+/* A vendor who replies has acted upon the request, and nothing more is to be proven. */
+static void begin_reply(struct transfer *transfer, struct slice status_line)
+{
+    transfer->is_http2 = slice_starts_with(status_line, SLICE_OF("HTTP/2 "));
+    if (transfer->setup->has_http2)
+        WIRE_SET(transfer->wire.easy, CURLOPT_VERBOSE, 0L);
+}
+
 static size_t on_header(char *data, size_t size, size_t count, void *context)
 {
     struct transfer *transfer = context;
     const size_t len = size * count;
     const struct slice name = SLICE_OF("retry-after:");
+    if (transfer->header_bytes == 0)
+        begin_reply(transfer, (struct slice){.data = data, .len = len});
     transfer->header_bytes += len;
     if (transfer->header_bytes > HEADERS_MAX_BYTES)
         return 0;
@@ -73,10 +83,23 @@ static bool number_after(struct slice line, struct slice words, unsigned long lo
     return slice_to_u64((struct slice){.data = digits, .len = len}, number);
 }
 
+/* Our stream's number: "Using Stream ID: 3" of libcurl 7.88, "[HTTP/2] [3] OPENED stream for https://..." since 8.1. */
+static void read_stream(struct transfer *transfer, struct slice line)
+{
+    unsigned long long stream;
+    const bool is_told =
+        slice_starts_with(line, SLICE_OF("Using Stream ID: "))
+            ? number_after(line, SLICE_OF("Using Stream ID: "), &stream)
+            : slice_starts_with(line, SLICE_OF("[HTTP/2] [")) &&
+                  memmem(line.data, line.len, "] OPENED stream for ", 20) != NULL &&
+                  number_after(line, SLICE_OF("[HTTP/2] ["), &stream);
+    if (is_told)
+        transfer->stream = stream;
+}
+
 /* HTTP/2: a stream that the vendor refused, or that is beyond the last one of its GOAWAY, was not acted upon
- * (RFC 9113 6.8 and 8.7). libcurl says so nowhere else but in these lines, the first of them only of the first
- * request on a connection. Should it ever use other words, such a submit is ambiguous: that costs time and
- * nothing else. */
+ * (RFC 9113 6.8 and 8.7). libcurl says so nowhere else but in these lines. Should it ever use other words, such a
+ * submit is ambiguous: that costs time and nothing else. */
 static int on_debug(CURL *easy, curl_infotype kind, char *text, size_t len, void *context)
 {
     struct transfer *transfer = context;
@@ -86,9 +109,7 @@ static int on_debug(CURL *easy, curl_infotype kind, char *text, size_t len, void
     const size_t line_len = len > 0 && text[len - 1] == '\n' ? len - 1 : len;
     const struct slice line = {.data = text, .len = line_len};
     unsigned long long last;
-    if (slice_starts_with(line, SLICE_OF("Using Stream ID: ")) &&
-        !number_after(line, SLICE_OF("Using Stream ID: "), &transfer->stream))
-        transfer->stream = 0;
+    read_stream(transfer, line);
     const bool is_goaway = slice_starts_with(line, SLICE_OF("recveived GOAWAY, error=")) ||
                            slice_starts_with(line, SLICE_OF("received GOAWAY, error="));
     if (is_goaway && number_after(line, SLICE_OF("last_stream="), &last))
@@ -112,7 +133,8 @@ static int on_before_send(void *context, char *peer, char *local, int peer_port,
         return CURL_PREREQFUNC_ABORT;
     const bool is_repeatable = transfer->kind != CALL_SUBMIT && transfer->kind != CALL_REPORT;
     transfer->sends++;
-    /* From here on, since its words cost time: for on_debug. */
+    /* For on_debug, and only as long as it may be needed: making these lines takes 6 % of the instructions of a
+     * solve. */
     if (transfer->setup->has_http2 && !is_repeatable)
         WIRE_SET(transfer->wire.easy, CURLOPT_VERBOSE, 1L);
     if (transfer->sends == 1 || is_repeatable)

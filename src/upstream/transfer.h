@@ -23,7 +23,7 @@ struct transfer_setup {
     struct trust *trust;          /* owned; NULL without TLS */
     char *user_agent;             /* owned */
     const char *protocols;        /* the one scheme we speak */
-    bool has_http2;               /* the vendor may speak it: it is agreed upon in TLS */
+    bool has_http2;               /* the last reply was HTTP/2; before any, with TLS it may be */
     bool must_be_loopback;        /* plain HTTP is allowed for this host only because it is near */
     uint32_t connect_timeout_ms;
     struct sockets *sockets; /* borrowed */
@@ -42,6 +42,7 @@ struct transfer {
     void *headers;           /* owned curl_slist for a multipart body, or NULL */
     struct buf reply;
     size_t header_bytes;
+    bool is_http2;  /* the reply, once it began */
     uint32_t sends; /* how often libcurl was about to send the request */
     bool is_too_big;
     unsigned long long stream; /* of HTTP/2, once it is known; else 0 */

@@ -31,6 +31,8 @@ void upstream_conclude(struct upstream *upstream, struct transfer *transfer, boo
         upstream->protocol->read_poll(&upstream->vendor, &reply, &result);
     else if (kind != CALL_REPORT)
         upstream->protocol->read_probe(&upstream->vendor, &reply, probe_of(kind), &probed);
+    if (transfer->header_bytes > 0)
+        upstream->setup.has_http2 = transfer->is_http2;
     upstream->errors += !is_ok;
     upstream->bytes_in += transfer->header_bytes + reply.body.len;
     upstream->bytes_out += transfer_bytes_out(transfer);
