@@ -190,7 +190,8 @@ struct flight_view {
     char last_error[ERROR_CODE_MAX];
 };
 
-/* Fills up to room views after the cursor (0: from the start); *cursor becomes 0 at the end. Ages count
+/* Fills up to room views after the cursor (0: from the start); *cursor becomes 0 at the end. Where few flights are left
+ * of very many, fewer views than there is room for, even none, do not mean the end. Ages count
  * up to now_ms: the engine's own clock stands while nothing happens, and looking does not move it. */
 size_t engine_list_flights(const struct engine *engine, uint64_t now_ms, uint64_t *cursor,
                            struct flight_view *views, size_t room);

@@ -114,6 +114,17 @@ slab_id slab_next(const struct slab *slab, slab_id after)
     return 0;
 }
 
+slab_id slab_next_within(const struct slab *slab, slab_id after, uint32_t *most)
+{
+    uint32_t place = after == 0 ? 0 : place_of(after) + 1;
+    ASSERT(*most > 0);
+    if (place >= slab->touched)
+        return 0;
+    while (--*most > 0 && !is_live(slab, place) && place + 1 < slab->touched)
+        place++;
+    return id_of(slab, place);
+}
+
 void slab_check(const struct slab *slab)
 {
     ASSERT(slab->touched <= slab->capacity);

@@ -36,6 +36,10 @@ void slab_free(struct slab *slab, slab_id id);
  * The item returned last may be freed meanwhile. */
 slab_id slab_next(const struct slab *slab, slab_id after);
 
+/* The same with an end to the search: looks at no more than *most places, which becomes what is left of them. When
+ * none is left, or there are no more, the id may be that of a free place; go on from there. */
+slab_id slab_next_within(const struct slab *slab, slab_id after, uint32_t *most);
+
 /* Aborts if counts, generations and the free list disagree. */
 void slab_check(const struct slab *slab);
 

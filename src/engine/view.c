@@ -82,30 +82,34 @@ static void view_flight(const struct flight *flight, uint64_t now_ms, struct fli
     code_copy(view->last_error, blob_slice(flight->error));
 }
 
+/* Places looked at for one page; beyond them it is a short one. Hundreds of thousands may be free, or have ended. */
+#define FLIGHT_LOOKS 4096
+
 /* What has ended and only waits for its requests to be woken is no longer under way. */
-static slab_id next_under_way(const struct engine *engine, slab_id after)
+static const struct flight *under_way_at(const struct engine *engine, slab_id id)
 {
-    slab_id id = after;
-    while ((id = slab_next(&engine->flights, id)) != 0) {
-        if (((const struct flight *)slab_get(&engine->flights, id))->is_in_table)
-            break;
-    }
-    return id;
+    const struct flight *flight = slab_get(&engine->flights, id);
+    return flight != NULL && flight->is_in_table ? flight : NULL;
 }
 
 size_t engine_list_flights(const struct engine *engine, uint64_t now_ms, uint64_t *cursor,
                            struct flight_view *views, size_t room)
 {
     size_t count = 0;
+    uint32_t looks = FLIGHT_LOOKS;
     const uint64_t at_ms = now_ms > engine->now_ms ? now_ms : engine->now_ms;
-    slab_id id = next_under_way(engine, *cursor);
-    for (; id != 0 && count < room; id = next_under_way(engine, id)) {
-        view_flight(slab_get(&engine->flights, id), at_ms, &views[count]);
+    while (looks > 0) {
+        const slab_id id = slab_next_within(&engine->flights, *cursor, &looks);
+        const struct flight *flight = id == 0 ? NULL : under_way_at(engine, id);
+        /* One more than there is room for shows that there is another page. */
+        if (flight != NULL && count == room)
+            return count;
         *cursor = id;
-        count++;
+        if (id == 0)
+            return count;
+        if (flight != NULL)
+            view_flight(flight, at_ms, &views[count++]);
     }
-    if (id == 0)
-        *cursor = 0;
     return count;
 }
 

@@ -205,6 +205,42 @@ static void iteration_goes_on_after_the_current_item_is_freed(void **state)
     slab_close(&slab);
 }
 
+static void a_search_looks_at_no_more_places_than_it_may(void **state)
+{
+    (void)state;
+    struct slab slab;
+    slab_id ids[1000];
+    slab_init(&slab, 8, 1000);
+    for (int i = 0; i < 1000; i++)
+        assert_non_null(slab_alloc(&slab, &ids[i]));
+    for (int i = 1; i < 999; i++)
+        slab_free(&slab, ids[i]);
+    uint32_t most = 100;
+    slab_id id = slab_next_within(&slab, 0, &most);
+    assert_int_equal(id, ids[0]);
+    assert_int_equal(most, 99);
+    /* Then it is the 100th place's turn, which is free, and so on to the last. */
+    id = slab_next_within(&slab, id, &most);
+    assert_null(slab_get(&slab, id));
+    assert_int_equal(most, 0);
+    int searches = 1;
+    for (; slab_get(&slab, id) == NULL; searches++) {
+        most = 100;
+        id = slab_next_within(&slab, id, &most);
+    }
+    assert_int_equal(id, ids[999]);
+    assert_int_equal(searches, 10);
+    most = 100;
+    assert_int_equal(slab_next_within(&slab, id, &most), 0);
+    slab_free(&slab, id);
+    slab_free(&slab, ids[0]);
+    most = 2000;
+    id = slab_next_within(&slab, 0, &most);
+    assert_null(slab_get(&slab, id));
+    assert_int_equal(slab_next_within(&slab, id, &most), 0);
+    slab_close(&slab);
+}
+
 static void free_first(void *context)
 {
     slab_free(context, UINT64_C(1) << 32);
@@ -270,6 +306,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_freed_id_stays_stale_when_its_place_is_used_again),
         cmocka_unit_test(foreign_ids_name_nothing),
         cmocka_unit_test(generations_wrap_without_ever_making_id_zero),
+        cmocka_unit_test(a_search_looks_at_no_more_places_than_it_may),
         cmocka_unit_test(iteration_goes_on_after_the_current_item_is_freed),
         cmocka_unit_test(freeing_twice_aborts),
         cmocka_unit_test(sizes_that_overflow_abort),
