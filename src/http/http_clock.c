@@ -42,7 +42,10 @@ static void begin_turn(struct http_server *server)
 static void on_prepare(uv_prepare_t *prepare)
 {
     struct http_server *server = CONTAINER_OF(prepare, struct http_server, prepare);
+    const bool was_late = server->is_late;
     begin_turn(server);
+    if (was_late)
+        server->turn_ns = uv_hrtime() - HTTP_TURN_NS + HTTP_LATE_NS;
     /* Those that become dirty meanwhile wait for the next turn, so that this one ends; so do, in their order, those
      * for whom there is no time left. */
     struct list now;

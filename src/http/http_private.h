@@ -37,6 +37,8 @@
 /* And all connections' within one turn of the loop: whoever comes later waits in line for the next. A request that has
  * begun is finished, so that the largest counts on top. */
 #define HTTP_TURN_NS UINT64_C(3000000)
+/* What the end of a turn has when its poll took all its time: those who wait in line must get on, too. */
+#define HTTP_LATE_NS UINT64_C(1000000)
 /* The clock is looked at for every so many reads: a connection that hung up costs up to 15 us. */
 #define HTTP_TURN_READS 8
 /* Connections that are taken out of the poll and put in line when it has taken long enough, which costs 2 us each.

@@ -4,10 +4,13 @@
 #include "proto/params.h"
 #include "proto/vendor.h"
 
+#include <ctype.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -88,6 +91,32 @@ static void a_form_carries_every_byte_and_nothing_more(void **state)
         assert_true(written.body.data[i] > ' ' && written.body.data[i] < 0x7f);
     close_written(&written);
     params_close(&source);
+}
+
+/* Eight letters and digits are looked at together: any other byte among them must be seen wherever it stands. */
+static void every_byte_is_encoded_at_every_place_of_a_word(void **state)
+{
+    (void)state;
+    for (unsigned at = 0; at < 256 * 8; at++) {
+        const unsigned char c = (unsigned char)(at / 8);
+        char text[] = "aZ09zA5mq";
+        char expected[32];
+        text[at % 8] = (char)c;
+        char one[4] = {(char)c};
+        if (!isalnum(c) && (c == 0 || strchr("-._~", c) == NULL))
+            (void)snprintf(one, sizeof(one), "%%%02X", c);
+        (void)snprintf(expected, sizeof(expected), "data-s=%.*s%s%s", (int)(at % 8), text, one,
+                       text + at % 8 + 1);
+        struct params source;
+        params_init(&source, 4096);
+        add(&source, SLICE_OF("method"), SLICE_OF("userrecaptcha"), SLICE_NONE);
+        add(&source, SLICE_OF("data-s"), (struct slice){.data = text, .len = 9}, SLICE_NONE);
+        struct written written;
+        write_and_read_back(&source, SLICE_NONE, &written);
+        assert_non_null(memmem(written.body.data, written.body.len, expected, strlen(expected)));
+        close_written(&written);
+        params_close(&source);
+    }
 }
 
 static void the_sitekey_goes_under_the_name_that_the_vendor_reads(void **state)
@@ -323,6 +352,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_form_carries_every_byte_and_nothing_more),
+        cmocka_unit_test(every_byte_is_encoded_at_every_place_of_a_word),
         cmocka_unit_test(the_sitekey_goes_under_the_name_that_the_vendor_reads),
         cmocka_unit_test(each_single_byte_stays_within_its_field),
         cmocka_unit_test(a_file_makes_it_multipart),
