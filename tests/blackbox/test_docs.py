@@ -157,12 +157,14 @@ def the_paths_of_the_api_document_are_those_that_are_served():
 
 @test
 def the_problems_of_the_api_document_are_those_of_the_program():
-    """The codes are words in the code; each is written with its status, in one of three ways."""
+    """The codes are words in the code; each is written with its status, in one of four ways."""
     code = "\n".join(sources("doors", "proto").values())
     told = set(re.findall(r"verdict\)\{(\d+), \"(\w+)\"", code))
     told |= set(re.findall(r"fail\(mistake, (\d+), \"(\w+)\"", code))
     told |= set(re.findall(r"\.status = (\d+),\s*\.code = \"(\w+)\"", code))
     check(len(told) > 25, f"{len(told)} problems in the code")
+    http = "\n".join(sources("http").values())
+    told |= {(status, f"http_{status}") for status in re.findall(r"_refuse\(\w+, (\d+),", http)}
     written = [(row[0], row[1].strip("`")) for row in rows(section("docs/api.md", "Problems"))]
     equal(len(written), len(set(written)), "each problem once; rows")
     equal(sorted(set(written) - told), [], "problems that the program does not have")

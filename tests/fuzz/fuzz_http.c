@@ -16,7 +16,7 @@ static const struct http_limits small = {.url_bytes = 64, .header_bytes = 256, .
 static const struct http_limits large = {
     .url_bytes = 8192, .header_bytes = 16384, .body_bytes = 65536};
 
-/* The statuses the README promises for bytes that are no request. */
+/* The statuses that docs/api.md names for bytes that are no request. */
 static bool is_refusal(uint16_t status)
 {
     return status == 400 || status == 413 || status == 414 || status == 417 || status == 431;
