@@ -43,6 +43,7 @@ static void on_prepare(uv_prepare_t *prepare)
 {
     struct http_server *server = CONTAINER_OF(prepare, struct http_server, prepare);
     const bool was_late = server->is_late;
+    server->round += !was_late;
     begin_turn(server);
     if (was_late)
         server->turn_ns = uv_hrtime() - HTTP_TURN_NS + HTTP_LATE_NS;
@@ -256,6 +257,7 @@ void http_clock_open(struct http_server *server)
     list_init(&server->dirty);
     server->timer_due_ms = UINT64_MAX;
     server->crowd_due_ms = UINT64_MAX;
+    server->round = 1;
     list_init(&server->beyond);
     (void)uv_timer_init(server->loop, &server->timer);
     (void)uv_prepare_init(server->loop, &server->prepare);

@@ -4,28 +4,19 @@
 
 #include <sys/socket.h>
 
-/* Thousands of sockets may be ready in one poll: those that it has no time for are read in a later turn. */
-static bool is_late(struct http_server *server)
-{
-    return server->is_late ||
-           (++server->turn_reads % HTTP_TURN_READS == 0 && http_clock_is_late(server));
-}
-
-/* It gets in line with the others that wait for their turn, and out of the poll: else those that libuv asks first would
- * be served first in every turn. In a great crowd it asks whoever was not reached last time. */
-static void defer(struct http_conn *conn)
+/* Thousands of sockets may be ready in one poll: those that it has no time for are read in a later one, and before
+ * anybody else is read twice. libuv asks again for whoever gets no buffer. */
+static bool must_wait(struct http_conn *conn)
 {
     struct http_server *server = conn->server;
-    conn->is_deferred = true;
-    server->turn_deferred++;
-    if (server->turn_deferred > HTTP_TURN_DEFERRED) {
-        if (server->turn_deferred == HTTP_TURN_DEFERRED + 1)
-            http_clock_cut(server);
-        return;
-    }
-    (void)uv_read_stop(&conn->uv.stream);
-    conn->is_reading = false;
-    http_clock_touch(conn);
+    const bool is_late = server->is_late || (++server->turn_reads % HTTP_TURN_READS == 0 &&
+                                             http_clock_is_late(server));
+    conn->is_deferred = is_late || conn->round == server->round;
+    if (!conn->is_deferred)
+        conn->round = server->round;
+    else if (++server->turn_deferred == HTTP_TURN_DEFERRED)
+        http_clock_cut(server);
+    return conn->is_deferred;
 }
 
 /* libuv reads up to 32 times from one socket before it looks at the next, which may be 2 MiB of somebody
@@ -33,14 +24,14 @@ static void defer(struct http_conn *conn)
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *bytes)
 {
     (void)suggested;
-    const struct http_conn *conn = CONTAINER_OF(handle, struct http_conn, uv.handle);
+    struct http_conn *conn = CONTAINER_OF(handle, struct http_conn, uv.handle);
     struct http_server *server = conn->server;
     const bool had_its_turn = server->filled_by == conn;
     server->filled_by = NULL;
     const struct http_input *input = conn->input;
     const bool is_plain_body = input != NULL && http_parse_is_started(&input->parse) &&
                                input->parse.phase == HTTP_PHASE_LENGTH;
-    if (!had_its_turn && !is_late(server))
+    if (!had_its_turn && !must_wait(conn))
         *bytes =
             uv_buf_init(server->read_bytes, is_plain_body ? HTTP_READ_BYTES : HTTP_PARSE_BYTES);
 }
@@ -72,14 +63,8 @@ static void judge(struct http_conn *conn, const char *bytes, size_t len)
 static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
 {
     struct http_conn *conn = CONTAINER_OF(stream, struct http_conn, uv.stream);
-    if (count == 0)
+    if (count == 0 || count == UV_ENOBUFS)
         return;
-    if (count == UV_ENOBUFS) {
-        if (conn->server->is_late)
-            defer(conn);
-        return;
-    }
-    conn->is_deferred = false;
     if (count == UV_EOF) {
         on_end(conn);
         return;

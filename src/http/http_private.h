@@ -41,8 +41,7 @@
 #define HTTP_LATE_NS UINT64_C(1000000)
 /* The clock is looked at for every so many reads: a connection that hung up costs up to 15 us. */
 #define HTTP_TURN_READS 8
-/* Connections that are taken out of the poll and put in line when it has taken long enough, which costs 2 us each.
- * More of them mean that it goes through thousands, and then it is cut short. */
+/* When so many have to wait for a later poll there may be thousands, and this one is cut short. */
 #define HTTP_TURN_DEFERRED 256
 /* Deadlines that pass together, after a standstill or because callers came together, are seen to at this pace: a
  * refusal takes up to 20 us. */
@@ -136,6 +135,7 @@ struct http_conn {
     uint64_t since_ms;          /* and since when */
     struct list unsent;         /* in http_server.unsent[] while it has unsent replies */
     size_t unsent_counted;      /* its share of http_server.unsent_bytes */
+    uint64_t round;             /* when it was last read */
     uint16_t waiting;           /* exchanges in the list */
     uint16_t last_number;
     uint8_t due_kind; /* enum http_due */
@@ -213,8 +213,8 @@ struct http_server {
     void (*on_closed)(void *context);
     void *closed_context;
 
-    uint64_t
-        turn_ns; /* when the first bytes of this poll, or of this turn's end, were worked off; 0: not yet */
+    uint64_t round;   /* of reading: in each everybody is read once */
+    uint64_t turn_ns; /* since when this poll, or this turn's end, works bytes off; 0: not yet */
     uint32_t turn_deferred; /* connections that have to wait for a later turn with their bytes */
     uint32_t turn_reads;    /* since then */
     bool is_late;           /* and when it was last asked that was too long ago */

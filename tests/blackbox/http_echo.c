@@ -196,6 +196,7 @@ static void tell_stats(const struct http_request *request)
              (unsigned long long)c.unread, (unsigned long long)c.unsent_bytes,
              (unsigned long long)c.crowded, (unsigned long long)c.partial_bytes, c.open, c.idle,
              (unsigned long long)echo.longest_ns / 1000, (unsigned long long)echo.most_closed);
+    on_turn(&echo.turn);
     echo.longest_ns = echo.most_closed = 0;
     (void)uv_prepare_start(&echo.turn, on_turn); /* Not before anybody asks: it is a system call. */
     answer(request->caller, 200, buf_slice(&echo.body), false);
