@@ -1,5 +1,6 @@
 #include "config/config_read.h"
 
+#include "base/assert.h"
 #include "config/config_values.h"
 #include "config/nearest.h"
 
@@ -70,6 +71,7 @@ static bool take_value(const struct option *option, struct yyjson_val *value, st
             ((struct error_override *)place)->class = (enum class)word->value;
         return word != NULL;
     }
+    ASSERT(parsers[option->kind] != NULL);
     if (!option_is_text(option))
         return parsers[option->kind](text, place);
     const bool is_good = parsers[option->kind](text, owned);
