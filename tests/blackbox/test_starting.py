@@ -17,8 +17,10 @@ WINDOW = 2
 
 @contextlib.contextmanager
 def held_up(world):
-    """A start that waits for whoever writes to the database."""
+    """A start that waits for whoever has the database to itself, as it does for two seconds."""
     holder = sqlite3.connect(world.database, isolation_level=None, check_same_thread=False)
+    # A writer alone would not do: a start that has nothing to write does not wait for it.
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
     holder.execute("BEGIN IMMEDIATE")
     world.before = world.gate.process
     starter = threading.Thread(target=world.start)
