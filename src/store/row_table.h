@@ -28,6 +28,12 @@ enum column_type {
     COLUMN_NOTES,
 };
 
+/* Whether its values are stored as integers; all others are text or bytes. */
+static inline bool column_is_integer(enum column_type type)
+{
+    return type < COLUMN_KEY;
+}
+
 struct column {
     const char *name;
     enum column_type type;

@@ -48,7 +48,7 @@ static void make_values(const struct row_table *table, struct row_value *values)
             text = SLICE_OF("{}");
         else if (column->type == COLUMN_NOTES)
             text = SLICE_OF("[]");
-        values[i] = column->type < COLUMN_KEY
+        values[i] = column_is_integer(column->type)
                         ? (struct row_value){.type = VALUE_INTEGER, .integer = 1}
                         : (struct row_value){.type = VALUE_TEXT, .bytes = text};
     }

@@ -35,13 +35,13 @@ static int run(struct sqlite_store *store, const char *sql, const struct row_val
 }
 
 /* The columns of one row. Bytes in them are borrowed until the statement is finalized. */
-static int find(struct sqlite3_stmt *statement, struct row_value *values, size_t count,
-                bool *is_found)
+static int find(struct sqlite3_stmt *statement, const struct column *columns, size_t count,
+                struct row_value *values, bool *is_found)
 {
     const int rc = sqlite3_step(statement);
     *is_found = rc == SQLITE_ROW;
     if (*is_found)
-        sql_columns(statement, values, count);
+        sql_columns(statement, columns, count, values);
     return rc == SQLITE_ROW || rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
@@ -49,6 +49,7 @@ static int find(struct sqlite3_stmt *statement, struct row_value *values, size_t
 
 static int read_secret(struct sqlite_store *store, const char *name, struct store_secret *secret)
 {
+    static const struct column columns[] = {{.type = COLUMN_BYTES}, {.type = COLUMN_DATE}};
     struct row_value values[2];
     bool is_found;
     const struct row_value key = text(name);
@@ -58,7 +59,7 @@ static int read_secret(struct sqlite_store *store, const char *name, struct stor
     if (statement == NULL)
         return sqlite3_extended_errcode(store->db);
     (void)sql_bind(statement, &key, 1);
-    const int rc = find(statement, values, 2, &is_found);
+    const int rc = find(statement, columns, 2, values, &is_found);
     if (is_found) {
         secret->count = values[0].bytes.len;
         secret->made_wall_ms = values[1].integer;
@@ -121,6 +122,8 @@ static bool is_time(const struct row_value *value)
 
 static int read_mark(struct sqlite_store *store, struct store_mark *mark)
 {
+    static const struct column columns[] = {
+        {.type = COLUMN_TEXT}, {.type = COLUMN_TIME}, {.type = COLUMN_TIME}};
     struct row_value values[3];
     bool is_found;
     *mark = (struct store_mark){.is_set = false};
@@ -128,7 +131,7 @@ static int read_mark(struct sqlite_store *store, struct store_mark *mark)
         sql_prepare(store->db, "SELECT boot, even, wall FROM clock");
     if (statement == NULL)
         return sqlite3_extended_errcode(store->db);
-    const int rc = find(statement, values, 3, &is_found);
+    const int rc = find(statement, columns, 3, values, &is_found);
     if (is_found && values[0].bytes.len < sizeof(mark->boot) && is_time(&values[1]) &&
         is_time(&values[2])) {
         *mark = (struct store_mark){

@@ -109,7 +109,7 @@ static int load_kind(struct sqlite_store *store, enum record_kind kind, int64_t 
         (void)sqlite3_bind_int64(statement, 1, row_expired_until(&table->expiry, wall_ms));
     int rc;
     while ((rc = sqlite3_step(statement)) == SQLITE_ROW) {
-        sql_columns(statement, values, table->count);
+        sql_columns(statement, table->columns, table->count, values);
         on_values(context, kind, values);
     }
     (void)sqlite3_reset(statement);

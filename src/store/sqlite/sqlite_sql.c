@@ -70,26 +70,26 @@ int sql_bind(struct sqlite3_stmt *statement, const struct row_value *values, siz
     return rc;
 }
 
-static struct slice column_bytes(struct sqlite3_stmt *statement, int at)
+static struct row_value text_at(struct sqlite3_stmt *statement, int at)
 {
-    /* SQLite gives NULL for an empty blob, which would mean that it is not given. */
-    const char *const data = sqlite3_column_blob(statement, at);
+    const char *data = sqlite3_column_blob(statement, at);
     const int len = sqlite3_column_bytes(statement, at);
-    return (struct slice){.data = data == NULL ? "" : data, .len = (size_t)len};
+    if (data == NULL && sqlite3_column_type(statement, at) == SQLITE_NULL)
+        return (struct row_value){.type = VALUE_NULL};
+    /* SQLite gives NULL for an empty blob, too. */
+    return (struct row_value){.type = VALUE_TEXT,
+                              .bytes = {.data = data == NULL ? "" : data, .len = (size_t)len}};
 }
 
-void sql_columns(struct sqlite3_stmt *statement, struct row_value *values, size_t count)
+void sql_columns(struct sqlite3_stmt *statement, const struct column *columns, size_t count,
+                 struct row_value *values)
 {
     for (int i = 0; i < (int)count; i++) {
-        const int type = sqlite3_column_type(statement, i);
-        struct row_value *const value = &values[i];
-        *value = (struct row_value){.type = VALUE_NULL};
-        if (type == SQLITE_INTEGER) {
-            value->type = VALUE_INTEGER;
-            value->integer = sqlite3_column_int64(statement, i);
-        } else if (type != SQLITE_NULL) {
-            value->type = type == SQLITE_BLOB ? VALUE_BYTES : VALUE_TEXT;
-            value->bytes = column_bytes(statement, i);
+        if (column_is_integer(columns[i].type)) {
+            values[i].type = VALUE_INTEGER;
+            values[i].integer = sqlite3_column_int64(statement, i);
+        } else {
+            values[i] = text_at(statement, i);
         }
     }
 }

@@ -18,8 +18,10 @@ struct sqlite3_stmt *sql_prepare(struct sqlite3 *db, const char *text);
 
 /* Binds the values to the parameters from the first on; their bytes are borrowed until the statement is reset. */
 int sql_bind(struct sqlite3_stmt *statement, const struct row_value *values, size_t count);
-/* Reads the columns of a row; bytes are valid until the next step. */
-void sql_columns(struct sqlite3_stmt *statement, struct row_value *values, size_t count);
+/* Reads the columns of a row as integers and text; bytes are valid until the next step. The tables are STRICT, so
+ * that no value has another type than its column. */
+void sql_columns(struct sqlite3_stmt *statement, const struct column *columns, size_t count,
+                 struct row_value *values);
 
 /* Moves the log into the file. A full disk leaves the rest in the log, where it is as safe. */
 int sql_checkpoint(struct sqlite_store *store, bool is_last);
