@@ -54,7 +54,7 @@ enum store_opening store_open(struct store *store, const struct store_names *nam
 /* A secret of this many bytes that stays the same over restarts; made when it is first asked for. */
 int store_secret(struct store *store, const char *name, uint8_t *bytes, size_t count) MUST_CHECK;
 
-/* The same, but replaced once it is older than max_age_ms. old_bytes gets the secret before, so that signatures
+/* As store_secret, but replaced once it is older than max_age_ms. old_bytes gets the secret before, so that signatures
  * made with it can still be verified; if there is none, it gets the current one. The writer keeps replacing it, at
  * most an hour late. A store has one such secret; name must outlive the store. */
 int store_rotating_secret(struct store *store, const char *name, int64_t max_age_ms, uint8_t *bytes,

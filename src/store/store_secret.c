@@ -35,8 +35,8 @@ static int replace(struct store_backend *backend, const char *name, const char *
     return err;
 }
 
-/* What is stored afterwards is read again, since another gateway may have been first. Without room for a new
- * secret an old one stays in use. */
+/* Reads the secret again after replacing it, since another gateway may have been first. If there is no room for a new
+ * secret, the old one stays in use. */
 static int find_or_replace(struct store_backend *backend, const char *name, const char *old_name,
                            int64_t max_age_ms, size_t count, struct store_secret *secret)
 {

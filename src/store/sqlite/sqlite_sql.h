@@ -10,7 +10,7 @@ int sql_run(struct sqlite3 *db, const char *text);
 int sql_number(struct sqlite3 *db, const char *text, int64_t *number);
 /* Runs a prepared statement that gives no rows, and resets it. */
 int sql_step(struct sqlite3_stmt *statement);
-/* The same for a statement that is used once; NULL is an error. */
+/* Runs a statement that is used once, and finalizes it; NULL is an error. */
 int sql_step_once(struct sqlite3_stmt *statement);
 
 /* NULL when the text does not fit the tables. */
@@ -30,7 +30,7 @@ int sql_checkpoint(struct sqlite_store *store, bool is_last);
 int sql_begin(struct sqlite_store *store);
 int sql_commit(struct sqlite_store *store);
 
-/* Whether the code means that the file itself is damaged. */
+/* True if the code means that the file itself is damaged. */
 bool sql_is_damage(int rc);
 
 /* Turns SQLite's code into the port's, leaves the reason in the backend, and rolls back what failed. */
