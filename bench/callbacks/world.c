@@ -128,7 +128,7 @@ static void ask(struct world *world)
     struct event event = {.kind = EVENT_ASK};
     event.ask = (struct ask){
         .caller = number,
-        .captcha = CAPTCHA_TURNSTILE,
+        .type = TYPE_TURNSTILE,
         .reuse = world->scenario.reuse,
         /* Held for longer than it has patience: it leaves by itself. */
         .hold_ms = 2 * CALLER_DEADLINE_MS,

@@ -30,9 +30,9 @@ struct pool_options {
     uint32_t size;
     uint32_t idle_after_ms; /* without a request: no more refills until the next one */
     uint32_t max_waste;     /* the same after so many that nobody took in a row; 0: never */
-    uint32_t min_ttl_ms;    /* younger than this is not worth keeping */
+    uint32_t min_ttl_ms;    /* minimum remaining lifetime worth keeping */
     client_id client;       /* whose budget and slots its refills use */
-    enum captcha captcha;
+    enum type type;
     bool wants_rest;     /* as struct ask has it */
     struct key key;      /* of the target, whoever asks */
     struct blob *params; /* borrowed during engine_new */
@@ -77,12 +77,12 @@ struct engine_options {
     uint32_t ambiguity_window_ms;
     bool resend_ambiguous; /* on_ambiguous: resend */
 
-    uint32_t poll_first_ms[CAPTCHA_COUNT];
+    uint32_t poll_first_ms[TYPE_COUNT];
     uint32_t poll_interval_ms;
     uint32_t fallback_after_ms;
 
-    uint32_t ttl_ms[CAPTCHA_COUNT];
-    uint64_t price_micro[CAPTCHA_COUNT]; /* of one submit, in millionths of some unit */
+    uint32_t ttl_ms[TYPE_COUNT];
+    uint64_t price_micro[TYPE_COUNT]; /* of one submit, in millionths of some unit */
     uint32_t caller_error_ttl_ms;
     uint32_t idempotency_ttl_ms;
 
@@ -180,7 +180,7 @@ struct flight_view {
     enum request_state state;
     const char *phase; /* queued, submitting, ambiguous, solving, backing_off */
     client_id client;
-    enum captcha captcha;
+    enum type type;
     enum reuse reuse;
     uint32_t requests;
     uint16_t attempts;
@@ -201,8 +201,8 @@ struct letter_view {
     uint64_t number;
     enum letter_kind kind;
     client_id client;
-    enum captcha captcha;
-    enum class class;
+    enum type type;
+    enum error_class class;
     struct slice code;
     request_id request;    /* whose caller could not be told, or 0 */
     struct slice pingback; /* where */
@@ -266,7 +266,7 @@ const struct stats *engine_stats_of_day(const struct engine *engine, unsigned da
 /* The same for one client and type; days_ago as above, ENGINE_SINCE_START for the totals. Never NULL. */
 #define ENGINE_SINCE_START (STATS_DAYS + 1)
 const struct tally *engine_tally(const struct engine *engine, unsigned days_ago, client_id client,
-                                 enum captcha captcha);
+                                 enum type type);
 
 /* What the vendor said of class unknown, about attempts (of each once) and the account, since start. */
 const struct unknown_errors *engine_unknown_errors(const struct engine *engine);

@@ -32,7 +32,7 @@ enum event_kind {
 struct ask {
     caller_id caller;
     client_id client;
-    enum captcha captcha;
+    enum type type;
     enum reuse reuse; /* resolved: never REUSE_DEFAULT */
     bool is_one_time; /* holds a one-time input: joined in flight, never cached */
     bool wants_rest;  /* its answer is more than a text: one poll follows a callback */
@@ -78,7 +78,7 @@ enum outcome {
     OUTCOME_NOT_SENT,      /* proven: not one byte of it can have been acted upon */
     OUTCOME_ACCEPTED,      /* submit: task_id is set */
     OUTCOME_REJECTED,      /* submit: the vendor said no; class and code say why */
-    OUTCOME_AMBIGUOUS,     /* submit: sent and unheard of */
+    OUTCOME_AMBIGUOUS,     /* submit: sent, and never confirmed */
     OUTCOME_PENDING,       /* poll: not ready */
     OUTCOME_SOLVED,        /* poll or callback: text (and extra) are set */
     OUTCOME_FAILED,        /* poll or callback: the vendor gave up; class and code say why */
@@ -91,7 +91,7 @@ enum outcome {
 struct vendor_result {
     attempt_id attempt;
     enum outcome outcome;
-    enum class class;
+    enum error_class class;
     char code[ERROR_CODE_MAX]; /* the vendor's word, or ours in the vendor's style */
     char task_id[TASK_ID_MAX];
     bool is_short; /* of class account: no money, or no free thread; a probe tells which */
@@ -117,9 +117,9 @@ struct probed {
     bool has_threads;
     uint32_t threads;
     uint32_t working_threads;
-    char balance[32]; /* as the vendor wrote it; empty when unknown */
-    enum class class; /* when not ok */
-    bool is_short;    /* as a result's */
+    char balance[32];       /* as the vendor wrote it; empty when unknown */
+    enum error_class class; /* when not ok */
+    bool is_short;          /* as a result's */
     char code[ERROR_CODE_MAX];
 };
 
@@ -141,8 +141,8 @@ struct letter_filter {
     uint64_t number; /* 0: any */
     bool has_client;
     client_id client;
-    enum class class;          /* CLASS_COUNT: any */
-    enum captcha captcha;      /* CAPTCHA_COUNT: any */
+    enum error_class class;    /* CLASS_COUNT: any */
+    enum type type;            /* CAPTCHA_COUNT: any */
     char code[ERROR_CODE_MAX]; /* "": any */
 };
 
@@ -213,15 +213,15 @@ struct answer {
     enum refusal refusal; /* anything but NONE: the rest is not set, but retry_after_ms and code */
     enum request_state state;
     enum source source;
-    enum captcha captcha; /* of a solved request */
-    bool is_replayed;     /* an idempotency key brought it back */
-    bool is_renewed;      /* an idempotency key was known, but its solution had expired */
-    struct blob *text;    /* owned, of a solved request */
-    struct blob *extra;   /* owned, or NULL */
-    uint64_t age_ms;      /* of the solution */
+    enum type type;     /* of a solved request */
+    bool is_replayed;   /* an idempotency key brought it back */
+    bool is_renewed;    /* an idempotency key was known, but its solution had expired */
+    struct blob *text;  /* owned, of a solved request */
+    struct blob *extra; /* owned, or NULL */
+    uint64_t age_ms;    /* of the solution */
     uint64_t expires_in_ms;
     uint16_t attempts;
-    enum class class;          /* of a failed request */
+    enum error_class class;    /* of a failed request */
     char code[ERROR_CODE_MAX]; /* of a failed or refused request: the vendor's word, or ours */
     char task_id[TASK_ID_MAX]; /* the vendor's, where there is one */
     uint32_t retry_after_ms;
@@ -266,9 +266,9 @@ struct notify {
 /* One paid submit. */
 struct paid {
     client_id client;
-    enum captcha captcha;
+    enum type type;
     enum cause cause;
-    enum class class;          /* of the attempt before, with RETRY and RESEND */
+    enum error_class class;    /* of the attempt before, with RETRY and RESEND */
     char code[ERROR_CODE_MAX]; /* the same */
     uint16_t number;           /* of the attempt within its flight */
     struct blob *params;       /* owned; NULL when the flight is over */
@@ -287,7 +287,7 @@ enum alert_kind {
 struct alert {
     enum alert_kind kind;
     attempt_id attempt;
-    enum class class;
+    enum error_class class;
     uint32_t count; /* of letters */
     char code[ERROR_CODE_MAX];
 };

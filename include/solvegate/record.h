@@ -27,7 +27,7 @@ struct day_row {
 struct tally_row {
     int64_t day;
     client_id client;
-    enum captcha captcha;
+    enum type type;
     struct tally tally;
 };
 
@@ -43,7 +43,7 @@ struct solution_row {
     attempt_id attempt; /* that brought it */
     struct key key;
     client_id client;
-    enum captcha captcha;
+    enum type type;
     int64_t born_wall_ms;
     int64_t expires_wall_ms;
     uint64_t solve_ms;
@@ -60,14 +60,14 @@ struct flight_row {
     uint64_t id;
     struct key key;
     client_id client;
-    enum captcha captcha;
+    enum type type;
     enum reuse reuse;
     uint8_t priority;
     bool is_one_time;
     bool wants_rest;
-    bool is_over;      /* it failed, and not everybody has been told yet */
-    enum class class;  /* of the failure, or of the last attempt that failed */
-    uint16_t attempts; /* that are over */
+    bool is_over;           /* it failed, and not everybody has been told yet */
+    enum error_class class; /* of the failure, or of the last attempt that failed */
+    uint16_t attempts;      /* that are over */
     int64_t created_wall_ms;
     bool has_max_retries;
     uint16_t max_retries;    /* as its first request wanted it */
@@ -81,17 +81,17 @@ struct attempt_row {
     uint64_t flight;
     struct key key;
     client_id client;
-    enum captcha captcha;
+    enum type type;
     enum reuse reuse;
     bool is_one_time;
     bool wants_rest;
-    bool is_counted;        /* by the budget, or not to be; else a restart does it */
-    bool is_closed;         /* solved or failed */
-    bool is_solved;         /* a further solution is a repeat */
-    uint16_t number;        /* within its flight; 0: of an older version, which did not say */
-    enum cause why;         /* it was made */
-    bool is_resent;         /* another one was sent in its stead */
-    enum class cause_class; /* how the one before ended */
+    bool is_counted;              /* by the budget, or not to be; else a restart does it */
+    bool is_closed;               /* solved or failed */
+    bool is_solved;               /* a further solution is a repeat */
+    uint16_t number;              /* within its flight; 0: of an older version, which did not say */
+    enum cause why;               /* it was made */
+    bool is_resent;               /* another one was sent in its stead */
+    enum error_class cause_class; /* how the one before ended */
     char cause[ERROR_CODE_MAX];
     int64_t started_wall_ms;
     char task_id[TASK_ID_MAX];
@@ -105,7 +105,7 @@ struct request_row {
     uint64_t solution; /* it got, or 0 */
     enum request_state state;
     enum source source;
-    enum class class;
+    enum error_class class;
     uint16_t attempts;
     int64_t expires_wall_ms; /* of a final one */
     char code[ERROR_CODE_MAX];
@@ -125,7 +125,7 @@ struct idempotency_row {
 struct attempt_note {
     int64_t wall_ms; /* when it began */
     uint32_t took_ms;
-    enum class class;
+    enum error_class class;
     struct blob *code;    /* owned */
     struct blob *task_id; /* owned, or NULL */
 };
@@ -152,8 +152,8 @@ struct letter_row {
     enum letter_kind kind;
     struct key key;
     client_id client;
-    enum captcha captcha;
-    enum class class;
+    enum type type;
+    enum error_class class;
     enum reuse reuse;
     uint8_t priority;
     bool is_one_time;

@@ -30,7 +30,7 @@ typedef uint64_t journal_seq;
 #define ERROR_CODE_MAX 65
 
 /* What is asked for, as far as lifetimes and policies differ. The name is the config's word. */
-#define CAPTCHA_LIST(X)             \
+#define TYPE_LIST(X)                \
     X(RECAPTCHA_V2, "recaptcha_v2") \
     X(RECAPTCHA_V3, "recaptcha_v3") \
     X(HCAPTCHA, "hcaptcha")         \
@@ -40,11 +40,11 @@ typedef uint64_t journal_seq;
     X(CLOUDFLARE, "cloudflare")     \
     X(OTHER, "default")
 
-enum captcha {
-#define CAPTCHA_AS_ENUM(name, text) CAPTCHA_##name,
-    CAPTCHA_LIST(CAPTCHA_AS_ENUM)
-#undef CAPTCHA_AS_ENUM
-        CAPTCHA_COUNT
+enum type {
+#define TYPE_AS_ENUM(name, text) TYPE_##name,
+    TYPE_LIST(TYPE_AS_ENUM)
+#undef TYPE_AS_ENUM
+        TYPE_COUNT
 };
 
 /* Who may get the same solution (docs/design.md 5.2). */
@@ -84,7 +84,7 @@ enum source {
     X(UNKNOWN, "unknown")       \
     X(TIMEOUT, "timeout")
 
-enum class {
+enum error_class {
 #define CLASS_AS_ENUM(name, text) CLASS_##name,
     CLASS_LIST(CLASS_AS_ENUM)
 #undef CLASS_AS_ENUM
@@ -97,7 +97,7 @@ enum class {
     X(POOL, "pool")     /* a pool wanted to be filled */                    \
     X(REPLAY, "replay") /* a dead letter is replayed */                     \
     X(RETRY, "retry")   /* the attempt before failed: see class and code */ \
-    X(RESEND, "resend") /* the attempt before stayed unheard of */          \
+    X(RESEND, "resend") /* the attempt before was never confirmed */        \
     X(DOUBLE, "double") /* nobody asked: a second task for one submit of ours */
 
 enum cause {
@@ -123,7 +123,7 @@ enum request_state {
     X(FULL_PER_FLIGHT, "too many requests wait for this very solve") \
     X(FULL_CLIENT, "this client has too many requests waiting")      \
     X(BUDGET, "this client's budget for today is used up")           \
-    X(BREAKER, "the vendor's account is out of order")               \
+    X(BREAKER, "vendor account unavailable (breaker open)")          \
     X(MISMATCH, "the idempotency key was used for something else")   \
     X(DRAINING, "the gateway is shutting down")                      \
     X(STORE, "the journal cannot be written")                        \

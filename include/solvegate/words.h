@@ -9,11 +9,11 @@
 
 #define WORD_AT(name, text) text,
 
-static inline const char *captcha_name(enum captcha captcha)
+static inline const char *type_name(enum type type)
 {
-    static const char *const names[] = {CAPTCHA_LIST(WORD_AT)};
-    ASSERT(captcha < CAPTCHA_COUNT);
-    return names[captcha];
+    static const char *const names[] = {TYPE_LIST(WORD_AT)};
+    ASSERT(type < TYPE_COUNT);
+    return names[type];
 }
 
 static inline const char *source_name(enum source source)
@@ -23,7 +23,7 @@ static inline const char *source_name(enum source source)
     return names[source];
 }
 
-static inline const char *class_name(enum class class)
+static inline const char *error_class_name(enum error_class class)
 {
     static const char *const names[] = {CLASS_LIST(WORD_AT)};
     ASSERT(class < CLASS_COUNT);

@@ -32,7 +32,7 @@ static void read_environment(struct loader *loader)
             continue;
         if (!is_per_type || option->kind != OPTION_WORD)
             read_variable(loader, option, NULL);
-        for (size_t type = 0; is_per_type && type < CAPTCHA_COUNT; type++)
+        for (size_t type = 0; is_per_type && type < TYPE_COUNT; type++)
             read_variable(loader, option, option_type_name(type));
     }
 }
@@ -66,7 +66,7 @@ static void preset(struct loader *loader)
     options_preset(HOME_CONFIG, loader->config);
     for (size_t i = 0; i < option_count; i++) {
         const struct option_type *own = option_table[i].types;
-        for (; own != NULL && own->type < CAPTCHA_COUNT; own++)
+        for (; own != NULL && own->type < TYPE_COUNT; own++)
             loader->seen[i].named |= UINT32_C(1) << own->type;
     }
 }

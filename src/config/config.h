@@ -65,7 +65,7 @@ struct config {
     uint32_t min_ttl_ms;
     bool has_price; /* some price was given */
     bool dedup_include_proxy;
-    enum reuse reuse[CAPTCHA_COUNT]; /* never REUSE_DEFAULT */
+    enum reuse reuse[TYPE_COUNT]; /* never REUSE_DEFAULT */
     enum log_level log_level;
     enum log_format log_format;
     uint32_t drain_timeout_ms;

@@ -90,7 +90,7 @@ static void check_cache(struct loader *loader)
 {
     const struct config *const config = loader->config;
     uint32_t shortest = config->engine.ttl_ms[0];
-    for (size_t i = 1; i < CAPTCHA_COUNT; i++)
+    for (size_t i = 1; i < TYPE_COUNT; i++)
         if (config->engine.ttl_ms[i] < shortest)
             shortest = config->engine.ttl_ms[i];
     if (config->min_ttl_ms < shortest || !loader_is_good(loader, "cache.ttl") ||

@@ -131,10 +131,10 @@ void options_close(enum option_home home, void *base)
 
 static void preset_number(const struct option *option, void *base)
 {
-    const size_t count = option->shape == SHAPE_PER_TYPE ? CAPTCHA_COUNT : 1;
+    const size_t count = option->shape == SHAPE_PER_TYPE ? TYPE_COUNT : 1;
     for (size_t type = 0; type < count; type++)
         option_store(option, option_place(option, base, type), option->preset.number);
-    for (const struct option_type *own = option->types; own != NULL && own->type < CAPTCHA_COUNT;
+    for (const struct option_type *own = option->types; own != NULL && own->type < TYPE_COUNT;
          own++)
         option_store(option, option_place(option, base, own->type), own->preset.number);
 }
@@ -180,7 +180,7 @@ bool option_is_same(const struct option *option, const void *a, const void *b)
     const char *const left = is_list ? items_of(option, a) : option_place(option, a, 0);
     const char *const right = is_list ? items_of(option, b) : option_place(option, b, 0);
     const size_t count = is_list                           ? option_item_count(option, a)
-                         : option->shape == SHAPE_PER_TYPE ? CAPTCHA_COUNT
+                         : option->shape == SHAPE_PER_TYPE ? TYPE_COUNT
                                                            : 1;
     if (is_list && option_item_count(option, b) != count)
         return false;
@@ -202,7 +202,7 @@ static void swap_bytes(char *a, char *b, size_t count)
 void option_swap(const struct option *option, void *a, void *b)
 {
     const size_t bytes = has_items(option)                 ? sizeof(void *)
-                         : option->shape == SHAPE_PER_TYPE ? CAPTCHA_COUNT * option->bytes
+                         : option->shape == SHAPE_PER_TYPE ? TYPE_COUNT * option->bytes
                                                            : option->bytes;
     swap_bytes(option_place(option, a, 0), option_place(option, b, 0), bytes);
     if (has_items(option))

@@ -43,12 +43,12 @@ const struct option_word *option_word(const struct option *option, struct slice 
 
 const char *option_type_name(size_t type)
 {
-    static const char *const names[CAPTCHA_COUNT] = {
-#define CAPTCHA_AS_TEXT(name, text) [CAPTCHA_##name] = (text),
-        CAPTCHA_LIST(CAPTCHA_AS_TEXT)
-#undef CAPTCHA_AS_TEXT
+    static const char *const names[TYPE_COUNT] = {
+#define TYPE_AS_TEXT(name, text) [TYPE_##name] = (text),
+        TYPE_LIST(TYPE_AS_TEXT)
+#undef TYPE_AS_TEXT
     };
-    ASSERT(type < CAPTCHA_COUNT);
+    ASSERT(type < TYPE_COUNT);
     return names[type];
 }
 

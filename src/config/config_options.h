@@ -52,7 +52,7 @@ struct option_preset {
 };
 
 struct option_type {
-    enum captcha type; /* CAPTCHA_COUNT ends the list */
+    enum type type; /* CAPTCHA_COUNT ends the list */
     struct option_preset preset;
 };
 

@@ -68,7 +68,7 @@ static bool take_value(const struct option *option, struct yyjson_val *value, st
     if (option->kind == OPTION_ERROR) {
         const struct option_word *const word = option_word(option, text);
         if (word != NULL)
-            ((struct error_override *)place)->class = (enum class)word->value;
+            ((struct error_override *)place)->class = (enum error_class)word->value;
         return word != NULL;
     }
     ASSERT(parsers[option->kind] != NULL);
@@ -185,7 +185,7 @@ static bool refuse_type(struct loader *loader, struct slice name)
 {
     struct nearest nearest;
     nearest_init(&nearest, name);
-    for (size_t i = 0; i < CAPTCHA_COUNT; i++)
+    for (size_t i = 0; i < TYPE_COUNT; i++)
         nearest_offer(&nearest, slice_from(option_type_name(i)));
     if (slice_is_given(nearest.best))
         return loader_mistake(loader, "unknown type, did you mean \"%s\"?", nearest.best.data);
@@ -203,9 +203,9 @@ static bool read_entry(struct loader *loader, size_t type, struct yyjson_val *va
 static bool read_type(struct loader *loader, struct slice name, struct yyjson_val *value)
 {
     size_t type = 0;
-    while (type < CAPTCHA_COUNT && !slice_equals(name, slice_from(option_type_name(type))))
+    while (type < TYPE_COUNT && !slice_equals(name, slice_from(option_type_name(type))))
         type++;
-    if (type == CAPTCHA_COUNT)
+    if (type == TYPE_COUNT)
         return refuse_type(loader, name);
     loader->seen[loader->option - option_table].named |= UINT32_C(1) << type;
     return read_entry(loader, type, value);
@@ -253,7 +253,7 @@ static bool read_shape(struct loader *loader, struct yyjson_val *value)
     if (option->shape == SHAPE_MAP || option->kind == OPTION_WORD || yyjson_is_obj(value))
         return read_object(loader, value);
     loader->seen[option - option_table].named = 0;
-    return read_entry(loader, CAPTCHA_OTHER, value);
+    return read_entry(loader, TYPE_OTHER, value);
 }
 
 void read_value(struct loader *loader, const struct option *option, void *base,
@@ -271,10 +271,10 @@ void read_finish(struct loader *loader)
     struct config *const config = loader->config;
     for (size_t i = 0; i < option_count; i++) {
         const struct option *const option = &option_table[i];
-        for (size_t type = 0; option->shape == SHAPE_PER_TYPE && type < CAPTCHA_OTHER; type++)
+        for (size_t type = 0; option->shape == SHAPE_PER_TYPE && type < TYPE_OTHER; type++)
             if ((loader->seen[i].named & (UINT32_C(1) << type)) == 0)
-                memcpy(option_place(option, config, type),
-                       option_place(option, config, CAPTCHA_OTHER), option->bytes);
+                memcpy(option_place(option, config, type), option_place(option, config, TYPE_OTHER),
+                       option->bytes);
     }
     config->engine.slots_are_auto = config->engine.slots == 0;
 }

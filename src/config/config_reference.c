@@ -22,9 +22,9 @@ static const char precedence[] =
 static void write_introduction(struct buf *out)
 {
     buf_add(out, SLICE_OF(intro));
-#define CAPTCHA_AS_WORD(name, text) buf_add(out, SLICE_OF(text " "));
-    CAPTCHA_LIST(CAPTCHA_AS_WORD)
-#undef CAPTCHA_AS_WORD
+#define TYPE_AS_WORD(name, text) buf_add(out, SLICE_OF(text " "));
+    TYPE_LIST(TYPE_AS_WORD)
+#undef TYPE_AS_WORD
     buf_add(out, SLICE_OF(precedence));
 }
 
@@ -65,7 +65,7 @@ static void write_default(const struct option *option, struct buf *out)
     const bool is_list = option->shape == SHAPE_LIST;
     buf_add(out, is_object ? SLICE_OF("{") : is_list ? SLICE_OF("[") : SLICE_OF(""));
     const struct option_type *own = option->types;
-    for (; own != NULL && own->type < CAPTCHA_COUNT; own++) {
+    for (; own != NULL && own->type < TYPE_COUNT; own++) {
         buf_addf(out, "\"%s\": ", option_type_name(own->type));
         write_preset(option, &own->preset, out);
         buf_add(out, SLICE_OF(", "));

@@ -58,7 +58,7 @@ static const struct option_word letter_class_words[] = {
     {NULL, 0},
 };
 /* The classes that describe a reply of the vendor; the others are states of our own. */
-static const struct option_word class_words[] = {
+static const struct option_word error_class_words[] = {
     {"pending", CLASS_PENDING},     {"busy", CLASS_BUSY},       {"unsolvable", CLASS_UNSOLVABLE},
     {"transient", CLASS_TRANSIENT}, {"account", CLASS_ACCOUNT}, {"caller", CLASS_CALLER},
     {"proxy", CLASS_PROXY},         {"unknown", CLASS_UNKNOWN}, {NULL, 0},
@@ -82,12 +82,12 @@ static const struct option_word format_words[] = {{"auto", LOG_FORMAT_AUTO},
                                                   {NULL, 0}};
 
 static const struct option_type ttl_presets[] = {
-    {CAPTCHA_RECAPTCHA_V2, IN_SECONDS(80)}, {CAPTCHA_RECAPTCHA_V3, IN_SECONDS(80)},
-    {CAPTCHA_HCAPTCHA, IN_SECONDS(80)},     {CAPTCHA_TURNSTILE, IN_SECONDS(250)},
-    {CAPTCHA_IMAGE, {HOUR, "1h"}},          {CAPTCHA_COUNT, {0, NULL}},
+    {TYPE_RECAPTCHA_V2, IN_SECONDS(80)}, {TYPE_RECAPTCHA_V3, IN_SECONDS(80)},
+    {TYPE_HCAPTCHA, IN_SECONDS(80)},     {TYPE_TURNSTILE, IN_SECONDS(250)},
+    {TYPE_IMAGE, {HOUR, "1h"}},          {TYPE_COUNT, {0, NULL}},
 };
-static const struct option_type reuse_presets[] = {{CAPTCHA_IMAGE, {REUSE_SHARED, ""}},
-                                                   {CAPTCHA_COUNT, {0, NULL}}};
+static const struct option_type reuse_presets[] = {{TYPE_IMAGE, {REUSE_SHARED, ""}},
+                                                   {TYPE_COUNT, {0, NULL}}};
 
 /* clang-format off */
 const struct option option_table[] = {
@@ -165,7 +165,7 @@ const struct option option_table[] = {
      .help = "Longest pause between such calls; it doubles each time."},
 
     {"errors", OPTION_ERROR, RESTART, MAP(upstream.vendor.overrides, upstream.vendor.override_count, CONFIG_ERRORS_MAX),
-     .words = class_words, EMPTY,
+     .words = error_class_words, EMPTY,
      .help = "Error codes of the vendor that are to be handled as another class than the built-in one."},
 
     {"cache.ttl", OPTION_DURATION, LIVE, PER_TYPE(engine.ttl_ms), RANGE(SECOND, 7 * DAY), SECONDS(60),

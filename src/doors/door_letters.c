@@ -15,19 +15,19 @@ static bool bad_filter(struct mistake *mistake, const char *detail)
     return false;
 }
 
-static bool read_class(struct slice text, enum class *class)
+static bool read_class(struct slice text, enum error_class *class)
 {
     for (*class = CLASS_NONE; *class < CLASS_COUNT; ++*class) {
-        if (slice_equals(text, slice_from(class_name(*class))))
+        if (slice_equals(text, slice_from(error_class_name(*class))))
             return true;
     }
     return text.len == 0;
 }
 
-static bool read_captcha(struct slice text, enum captcha *captcha)
+static bool read_type(struct slice text, enum type *type)
 {
-    for (*captcha = 0; *captcha < CAPTCHA_COUNT; ++*captcha) {
-        if (slice_equals(text, slice_from(captcha_name(*captcha))))
+    for (*type = 0; *type < TYPE_COUNT; ++*type) {
+        if (slice_equals(text, slice_from(type_name(*type))))
             return true;
     }
     return text.len == 0;
@@ -42,7 +42,7 @@ static bool read_filter(const struct gate *gate, struct letter_filter *filter,
     *filter = (struct letter_filter){.has_client = client.len > 0};
     if (!read_class(params_value(&gate->params, SLICE_OF("class")), &filter->class))
         return bad_filter(mistake, "class: expected an error class such as busy or timeout");
-    if (!read_captcha(params_value(&gate->params, SLICE_OF("type")), &filter->captcha))
+    if (!read_type(params_value(&gate->params, SLICE_OF("type")), &filter->type))
         return bad_filter(mistake, "type: expected a type such as turnstile or image");
     if (client.len > 0 && !client_by_name(gate, client, &filter->client))
         return bad_filter(mistake, "client: no client has this name");
@@ -56,7 +56,7 @@ static bool read_filter(const struct gate *gate, struct letter_filter *filter,
 static bool is_empty(const struct letter_filter *filter)
 {
     return filter->number == 0 && !filter->has_client && filter->class == CLASS_COUNT &&
-           filter->captcha == CAPTCHA_COUNT && filter->code[0] == '\0';
+           filter->type == TYPE_COUNT && filter->code[0] == '\0';
 }
 
 static bool has_letter(const struct gate *gate, uint64_t number, struct letter_view *view)
@@ -136,8 +136,8 @@ static bool read_order(struct gate *gate, uint64_t number, struct letter_order *
                        struct mistake *mistake)
 {
     if (number != 0) {
-        order->filter = (struct letter_filter){
-            .number = number, .class = CLASS_COUNT, .captcha = CAPTCHA_COUNT};
+        order->filter =
+            (struct letter_filter){.number = number, .class = CLASS_COUNT, .type = TYPE_COUNT};
         return true;
     }
     if (!read_filter(gate, &order->filter, mistake))
@@ -206,7 +206,7 @@ void door_replay_cancel(struct gate *gate, const struct http_request *request, s
     event.letters = (struct letter_order){
         .caller = request->caller,
         .verb = LETTER_CANCEL,
-        .filter = {.class = CLASS_COUNT, .captcha = CAPTCHA_COUNT},
+        .filter = {.class = CLASS_COUNT, .type = TYPE_COUNT},
     };
     visit_store(request, visit);
     gate_step(gate, &event);

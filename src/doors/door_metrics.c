@@ -29,9 +29,12 @@ static void write_http(struct gate *gate, struct buf *out)
     metrics_counter(out, "http_unread",
                     "Connections closed because replies that nobody read took too much memory",
                     http.unread);
-    metrics_counter(out, "http_crowded",
+    metrics_counter(out, "http_partial_limit_refusals",
                     "HTTP requests refused because half-sent ones took too much memory",
-                    http.crowded);
+                    http.partial_refusals);
+    /* For dashboards that know the old name; goes with the release after 0.2.0. */
+    metrics_counter(out, "http_crowded", "Old name of solvegate_http_partial_limit_refusals_total",
+                    http.partial_refusals);
     metrics_counter(out, "http_received_bytes", "Bytes read from callers", http.bytes_in);
     metrics_counter(out, "http_sent_bytes", "Bytes written to callers", http.bytes_out);
     metrics_gauge(out, "http_connections_open", "Connections open", http.open);
@@ -101,7 +104,7 @@ void door_metrics_begin(struct gate *gate, struct buf *out)
     struct metrics_render *metrics = &gate->render->metrics;
     const struct api_names names = client_names(gate);
     const struct stats_scope scope = client_scope(gate, &names);
-    books_sum(&metrics->books, engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum captcha)0),
+    books_sum(&metrics->books, engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum type)0),
               scope.client_count);
     metrics->at = 0;
     engine_gauges(gate->engine, &gauges);

@@ -41,7 +41,7 @@ void door_pools(struct gate *gate, const struct http_request *request, struct vi
         labels[i] = (struct pool_label){
             .name = gate->targets.items[i].name,
             .method = gate->targets.items[i].method,
-            .type = captcha_name(gate->targets.items[i].captcha),
+            .type = type_name(gate->targets.items[i].type),
         };
     api_write_pools(&gate->body, views, labels, count);
     reply_json(gate, request->caller, visit, 200);

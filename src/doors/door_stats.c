@@ -56,7 +56,7 @@ static bool find_past(struct gate *gate, struct stats_render *stats, struct stat
         page->stats = engine_stats_of_day(gate->engine, ago, &page->day);
         if (page->stats == NULL || page->day != stats->days[stats->page - 1])
             continue;
-        books_sum(&stats->past, engine_tally(gate->engine, ago, 0, (enum captcha)0),
+        books_sum(&stats->past, engine_tally(gate->engine, ago, 0, (enum type)0),
                   stats->total.client_count);
         return true;
     }
@@ -113,9 +113,9 @@ void door_stats_begin(struct gate *gate, struct buf *out)
     struct stats_render *stats = &gate->render->stats;
     const struct api_names names = client_names(gate);
     const struct stats_scope scope = client_scope(gate, &names);
-    books_sum(&stats->total, engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum captcha)0),
+    books_sum(&stats->total, engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum type)0),
               scope.client_count);
-    books_sum(&stats->today, engine_tally(gate->engine, 0, 0, (enum captcha)0), scope.client_count);
+    books_sum(&stats->today, engine_tally(gate->engine, 0, 0, (enum type)0), scope.client_count);
     stats->total_stats = *engine_stats(gate->engine);
     stats->today_stats = *engine_stats_of_day(gate->engine, 0, &stats->days[0]);
     stats->unknown_errors = *engine_unknown_errors(gate->engine);

@@ -46,7 +46,7 @@ static bool finish_recognition(struct ask *ask, struct mistake *mistake)
 {
     mistake->word = "ERROR_BAD_PARAMETERS";
     ask->hold_ms = HOLD_MAX_MS;
-    return ask->captcha == CAPTCHA_IMAGE;
+    return ask->type == TYPE_IMAGE;
 }
 
 /* An image, and its text in the reply. Who hears CAPCHA_NOT_READY asks again and joins what is under way. */
@@ -198,7 +198,7 @@ static void vendor_refuse(struct gate *gate, const struct http_request *request,
 
 static void write_price(struct gate *gate, const struct answer *answer)
 {
-    const uint64_t micro = gate->config->engine.price_micro[answer->captcha];
+    const uint64_t micro = gate->config->engine.price_micro[answer->type];
     buf_reset(&gate->words);
     buf_addf(&gate->words, "%llu.%06llu", (unsigned long long)(micro / 1000000),
              (unsigned long long)(micro % 1000000));

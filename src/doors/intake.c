@@ -242,13 +242,13 @@ static bool read_retry(const struct gate *gate, struct ask *ask, struct mistake 
 
 /* Type, then client, then request: the most specific wins. A client's word is about tokens; the
  * answer to an image does not wear out, so only the type or the request itself change that. */
-static enum reuse default_reuse(const struct gate *gate, client_id client, enum captcha captcha)
+static enum reuse default_reuse(const struct gate *gate, client_id client, enum type type)
 {
     const struct config *config = gate->config;
-    if (config->client_count > 0 && captcha != CAPTCHA_IMAGE &&
+    if (config->client_count > 0 && type != TYPE_IMAGE &&
         config->clients[client].reuse != REUSE_DEFAULT)
         return config->clients[client].reuse;
-    return config->reuse[captcha];
+    return config->reuse[type];
 }
 
 static bool read_idempotency(const struct gate *gate, const struct http_request *request,
@@ -346,11 +346,11 @@ bool intake_ask(struct gate *gate, const struct http_request *request, const str
                          &gate->scratch, &gate->identity) != 0)
         return fail(mistake, 422, "bad_parameter", gate->identity.mistake,
                     gate->identity.mistake_detail);
-    ask->captcha = gate->identity.captcha;
+    ask->type = gate->identity.type;
     ask->key = gate->identity.key;
     ask->is_one_time = gate->identity.is_one_time;
     ask->wants_rest = rest_is_wanted(&gate->params);
-    ask->reuse = default_reuse(gate, client, ask->captcha);
+    ask->reuse = default_reuse(gate, client, ask->type);
     ask->pool = targets_find(&gate->targets, &gate->params, client, &gate->scratch);
     ask->min_ttl_ms = gate->config->min_ttl_ms;
     return check_host(gate, ask, mistake) && read_reuse(gate, ask, mistake) &&

@@ -124,7 +124,7 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     attempt->accepted_ms = engine->now_ms;
     attempt->unborn_ms = engine->now_ms;
     attempt->client = flight->client;
-    attempt->captcha = flight->captcha;
+    attempt->type = flight->type;
     attempt->reuse = flight->reuse;
     attempt->is_one_time = flight->is_one_time;
     attempt->wants_rest = flight->wants_rest;
@@ -147,8 +147,8 @@ static uint64_t next_question_ms(const struct engine *engine, const struct attem
     const uint64_t since_ms =
         attempt->let_go_ms > attempt->accepted_ms ? attempt->let_go_ms : attempt->accepted_ms;
     uint64_t wait_ms = (engine->now_ms - since_ms) / 2;
-    if (wait_ms > options->ttl_ms[attempt->captcha] / 4)
-        wait_ms = options->ttl_ms[attempt->captcha] / 4;
+    if (wait_ms > options->ttl_ms[attempt->type] / 4)
+        wait_ms = options->ttl_ms[attempt->type] / 4;
     const uint64_t least_ms = is_patient ? options->fallback_after_ms : options->poll_interval_ms;
     const uint64_t next_ms = engine->now_ms + (wait_ms > least_ms ? wait_ms : least_ms);
     /* What a restart finds may be from long ago. */
@@ -251,7 +251,7 @@ static struct attempt *attempt_of(struct engine *engine, const struct attempt_ro
     attempt->accepted_ms = started_ms;
     attempt->unborn_ms = started_ms;
     attempt->client = row->client;
-    attempt->captcha = row->captcha;
+    attempt->type = row->type;
     attempt->reuse = row->reuse;
     attempt->is_one_time = row->is_one_time;
     attempt->wants_rest = row->wants_rest;
@@ -328,7 +328,7 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
 
 /* ---- asking ------------------------------------------------------------------------------ */
 
-/* The flight whose submit stayed unheard of may be over, and who waited for it asks anew: after a crash, say. It is a
+/* The flight whose submit was never confirmed may be over, and who waited for it asks anew: after a crash, say. It is a
  * resend all the same, and is written down as one. Returns the unheard submit's name, or 0. */
 static attempt_id inherit_reason(struct engine *engine, struct flight *flight)
 {
@@ -405,7 +405,7 @@ uint64_t attempt_first_poll_ms(struct engine *engine, const struct attempt *atte
     const bool is_patient =
         engine->options.has_callbacks && health_is_good(engine) && !engine->is_draining;
     const uint32_t wait_ms = is_patient ? engine->options.fallback_after_ms
-                                        : engine->options.poll_first_ms[attempt->captcha];
+                                        : engine->options.poll_first_ms[attempt->type];
     return engine->now_ms + wait_ms + spread_ms(engine);
 }
 
@@ -416,7 +416,7 @@ void attempts_on_drain(struct engine *engine)
         if (flight->state != FLIGHT_SOLVING || flight->attempt->is_polling)
             continue;
         const uint64_t asked_at_ms =
-            flight->attempt->accepted_ms + engine->options.poll_first_ms[flight->captcha];
+            flight->attempt->accepted_ms + engine->options.poll_first_ms[flight->type];
         const uint64_t soon_ms =
             asked_at_ms > engine->now_ms ? asked_at_ms : engine->now_ms + spread_ms(engine);
         if (flight->phase.due_ms > soon_ms)

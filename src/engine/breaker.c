@@ -55,11 +55,11 @@ void breaker_clear(struct engine *engine)
     engine->breaker.is_clearing = left == 0;
 }
 
-void breaker_open(struct engine *engine, enum class class, struct slice cause, bool is_short)
+void breaker_open(struct engine *engine, enum error_class class, struct slice cause, bool is_short)
 {
     struct breaker *breaker = &engine->breaker;
     const bool was_open = breaker_is_open(engine);
-    /* A storm on top of an account that is out of order is no news. */
+    /* A storm on top of an unavailable account is no news. */
     if (was_open && class != CLASS_ACCOUNT)
         return;
     breaker->cause_class = class;

@@ -1,4 +1,4 @@
-/* The breaker of the vendor account: when it is out of order nothing is submitted and callers hear why. */
+/* The breaker of the vendor account: while it is unavailable nothing is submitted and callers hear why. */
 #ifndef SOLVEGATE_ENGINE_BREAKER_H
 #define SOLVEGATE_ENGINE_BREAKER_H
 
@@ -8,7 +8,7 @@ void breaker_init(struct engine *engine);
 
 /* Account causes also end every flight that has not been submitted: they would only wait to fail. */
 /* is_short: of money or of threads, so that only a probe that shows both closes it. */
-void breaker_open(struct engine *engine, enum class class, struct slice cause, bool is_short);
+void breaker_open(struct engine *engine, enum error_class class, struct slice cause, bool is_short);
 /* As many of those as fit into a step. */
 void breaker_clear(struct engine *engine);
 

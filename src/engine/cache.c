@@ -19,10 +19,10 @@ struct solution *solution_new(struct engine *engine, const struct attempt *attem
     solution->extra = blob_ref(extra);
     solution->refs = 1;
     solution->client = attempt->client;
-    solution->captcha = attempt->captcha;
+    solution->type = attempt->type;
     /* Earliest possible birth, so that the lifetime is never overrated. */
     solution->born_ms = attempt->unborn_ms;
-    solution->expires_ms = attempt->unborn_ms + engine->options.ttl_ms[attempt->captcha];
+    solution->expires_ms = attempt->unborn_ms + engine->options.ttl_ms[attempt->type];
     solution->solve_ms = engine->now_ms - attempt->started_ms;
     memcpy(solution->task_id, attempt->task_id, TASK_ID_MAX);
     solution->bytes = text->len + (extra == NULL ? 0 : extra->len) +
@@ -106,7 +106,7 @@ void cache_put_mistake(struct engine *engine, const struct flight *flight, struc
     const struct attempt stand_in = {
         .key = flight->node.key,
         .client = flight->client,
-        .captcha = flight->captcha,
+        .type = flight->type,
         .started_ms = engine->now_ms,
         .unborn_ms = engine->now_ms,
     };

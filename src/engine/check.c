@@ -149,15 +149,15 @@ static void check_requests(const struct engine *engine)
 static void check_tallies(const struct engine *engine)
 {
     struct tally sum = {0};
-    uint32_t *waiting = calloc((size_t)engine->client_count * CAPTCHA_COUNT, sizeof *waiting);
+    uint32_t *waiting = calloc((size_t)engine->client_count * TYPE_COUNT, sizeof *waiting);
     ASSERT(waiting != NULL);
     for (slab_id id = 0; (id = slab_next(&engine->requests, id)) != 0;) {
         const struct request *request = slab_get(&engine->requests, id);
-        waiting[request->client * CAPTCHA_COUNT + request->captcha] += request->flight != NULL;
+        waiting[request->client * TYPE_COUNT + request->type] += request->flight != NULL;
     }
-    for (size_t i = 0; i < (size_t)engine->client_count * CAPTCHA_COUNT; i++) {
-        const struct tally *t = tally_at(engine, ENGINE_SINCE_START, (client_id)(i / CAPTCHA_COUNT),
-                                         (enum captcha)(i % CAPTCHA_COUNT));
+    for (size_t i = 0; i < (size_t)engine->client_count * TYPE_COUNT; i++) {
+        const struct tally *t = tally_at(engine, ENGINE_SINCE_START, (client_id)(i / TYPE_COUNT),
+                                         (enum type)(i % TYPE_COUNT));
         ASSERT(t->requests ==
                t->answered + t->deduplicated + t->failed + t->rejected + t->detached + waiting[i]);
 #define TALLY_SUM(field, text) sum.field += t->field;

@@ -93,7 +93,7 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
         return NULL;
     flight->uid = journal_uid(engine);
     flight->created_ms = engine->now_ms;
-    flight->captcha = ask->captcha;
+    flight->type = ask->type;
     flight->reuse = ask->reuse;
     flight->priority = ask->priority < PRIORITIES ? ask->priority : PRIORITIES - 1;
     flight->is_one_time = ask->is_one_time;
@@ -124,7 +124,7 @@ struct flight *flight_restore(struct engine *engine, const struct flight_row *ro
     flight->uid = row->id;
     flight->is_journaled = true;
     flight->created_ms = created_ms;
-    flight->captcha = row->captcha;
+    flight->type = row->type;
     flight->reuse = row->reuse;
     flight->priority = row->priority < PRIORITIES ? row->priority : PRIORITIES - 1;
     flight->is_one_time = row->is_one_time;
@@ -260,7 +260,7 @@ void flight_enter(struct engine *engine, struct flight *flight, enum flight_stat
 /* ---- ends -------------------------------------------------------------------------------- */
 
 /* Nobody can find or join it any more; what it held goes back. */
-static void leave_the_world(struct engine *engine, struct flight *flight)
+static void flight_detach(struct engine *engine, struct flight *flight)
 {
     wheel_cancel(&engine->wheel, &flight->deadline);
     if (flight->attempt != NULL)
@@ -335,7 +335,7 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
     solution->flight_uid = flight->uid;
     /* First of all: the rows that leave now must not be missed before this one is there. */
     journal_solution(engine, solution);
-    leave_the_world(engine, flight);
+    flight_detach(engine, flight);
     flight->solution = solution_ref(solution);
     drop_those_of_gone_clients(engine, flight);
     keep_solution(engine, flight, solution);
@@ -345,9 +345,10 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
     flight_enter(engine, flight, FLIGHT_SOLVED, WHEEL_NEVER);
 }
 
-void flight_fail(struct engine *engine, struct flight *flight, enum class class, struct slice code)
+void flight_fail(struct engine *engine, struct flight *flight, enum error_class class,
+                 struct slice code)
 {
-    leave_the_world(engine, flight);
+    flight_detach(engine, flight);
     blob_unref(flight->error);
     flight->error = blob_new(code);
     flight->error_class = class;
@@ -417,7 +418,7 @@ void flight_abandon(struct engine *engine, struct flight *flight)
 
 void flight_dismiss(struct engine *engine, struct flight *flight)
 {
-    leave_the_world(engine, flight);
+    flight_detach(engine, flight);
     flight->pool = NULL;
     idempotency_settle(engine, flight, NULL);
     if (flight->state == FLIGHT_QUEUED)

@@ -63,8 +63,8 @@ struct flight {
     uint16_t max_retries;        /* what its first request wanted, if it did */
     uint32_t retry_delay_ms;     /* the same; 0: as the operator has it */
     enum flight_state state;
-    enum class error_class;
-    enum captcha captcha;
+    enum error_class error_class;
+    enum type type;
     enum reuse reuse;
     client_id client;
     uint8_t priority;
@@ -98,7 +98,8 @@ void flight_enter(struct engine *engine, struct flight *flight, enum flight_stat
 
 /* Ends. Both take the flight out of the table before its requests are answered. */
 void flight_solve(struct engine *engine, struct flight *flight, struct solution *solution);
-void flight_fail(struct engine *engine, struct flight *flight, enum class class, struct slice code);
+void flight_fail(struct engine *engine, struct flight *flight, enum error_class class,
+                 struct slice code);
 
 /* Answers at most `batch` requests of ended flights and returns how many it answered. */
 uint32_t flight_wake(struct engine *engine, uint32_t batch);

@@ -54,7 +54,7 @@ static bool is_stale(const struct engine *engine, const struct attempt *attempt)
 {
     const struct flight *flight = attempt->flight;
     return flight != NULL && flight_is_riding(flight) &&
-           attempt->unborn_ms + engine->options.ttl_ms[attempt->captcha] <= engine->now_ms;
+           attempt->unborn_ms + engine->options.ttl_ms[attempt->type] <= engine->now_ms;
 }
 
 static void receive_stale(struct engine *engine, struct attempt *attempt,
@@ -67,7 +67,7 @@ static void receive_stale(struct engine *engine, struct attempt *attempt,
 }
 
 /* What it rode on is over, and another task may fare better. */
-static bool may_go_on_alone(enum class class)
+static bool may_go_on_alone(enum error_class class)
 {
     return class == CLASS_UNSOLVABLE || class == CLASS_TRANSIENT || class == CLASS_UNKNOWN;
 }

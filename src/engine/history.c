@@ -26,7 +26,8 @@ static struct history *history_new(void)
     return history;
 }
 
-void history_add(struct engine *engine, struct flight *flight, enum class class, struct slice code)
+void history_add(struct engine *engine, struct flight *flight, enum error_class class,
+                 struct slice code)
 {
     const struct attempt *attempt = flight->attempt;
     if (flight->history == NULL)

@@ -82,7 +82,7 @@ void journal_flight(struct engine *engine, struct flight *flight)
     row->id = flight->uid;
     row->key = flight->node.key;
     row->client = flight->client;
-    row->captcha = flight->captcha;
+    row->type = flight->type;
     row->reuse = flight->reuse;
     row->priority = flight->priority;
     row->is_one_time = flight->is_one_time;
@@ -116,7 +116,7 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
     row->flight = attempt->flight_uid;
     row->key = attempt->key;
     row->client = attempt->client;
-    row->captcha = attempt->captcha;
+    row->type = attempt->type;
     row->reuse = attempt->reuse;
     row->is_one_time = attempt->is_one_time;
     row->wants_rest = attempt->wants_rest;
@@ -153,7 +153,7 @@ void journal_solution(struct engine *engine, struct solution *solution)
     row->attempt = solution->attempt;
     row->key = solution->node.key;
     row->client = solution->client;
-    row->captcha = solution->captcha;
+    row->type = solution->type;
     row->born_wall_ms = journal_wall_ms(engine, solution->born_ms);
     /* Nobody gets a reported one after a restart either: to whoever restores it, it has expired. */
     row->expires_wall_ms =
@@ -253,7 +253,7 @@ void journal_letter(struct engine *engine, const struct letter *letter)
     row->kind = letter->kind;
     row->key = letter->key;
     row->client = letter->client;
-    row->captcha = letter->captcha;
+    row->type = letter->type;
     row->class = letter->class;
     row->reuse = letter->reuse;
     row->priority = letter->priority;
@@ -301,7 +301,7 @@ void journal_spent(struct engine *engine, client_id client)
 static void journal_tallies(struct engine *engine, size_t most)
 {
     journal_seq seq;
-    const size_t end = (size_t)engine->client_count * CAPTCHA_COUNT;
+    const size_t end = (size_t)engine->client_count * TYPE_COUNT;
     for (; engine->tally_at < end && most > 0; engine->tally_at++) {
         const size_t i = engine->tally_at;
         const struct tally *tally = &engine->tallies[i];
@@ -311,8 +311,8 @@ static void journal_tallies(struct engine *engine, size_t most)
         engine->written_tallies[i] = *tally;
         struct tally_row *row = &append(engine, RECORD_TALLY, &seq)->tally;
         row->day = engine->days[0].number;
-        row->client = (client_id)(i / CAPTCHA_COUNT);
-        row->captcha = (enum captcha)(i % CAPTCHA_COUNT);
+        row->client = (client_id)(i / TYPE_COUNT);
+        row->type = (enum type)(i % TYPE_COUNT);
         row->tally = *tally;
     }
     engine->is_tallying = engine->tally_at < end;

@@ -16,7 +16,7 @@ static bool matches(const struct letter *letter, const struct letter_filter *fil
     return (filter->number == 0 || letter->number == filter->number) &&
            (!filter->has_client || letter->client == filter->client) &&
            (filter->class == CLASS_COUNT || letter->class == filter->class) &&
-           (filter->captcha == CAPTCHA_COUNT || letter->captcha == filter->captcha) &&
+           (filter->type == TYPE_COUNT || letter->type == filter->type) &&
            (filter->code[0] == '\0' ||
             slice_equals(blob_slice(letter->error), slice_from(filter->code)));
 }
@@ -91,7 +91,7 @@ static struct letter_job *job_at(struct engine *engine, uint32_t place)
 static bool takes_all(const struct letter_filter *filter)
 {
     return filter->number == 0 && !filter->has_client && filter->class == CLASS_COUNT &&
-           filter->captcha == CAPTCHA_COUNT && filter->code[0] == '\0';
+           filter->type == TYPE_COUNT && filter->code[0] == '\0';
 }
 
 /* A list goes from the newest to the oldest, everything else the other way round. */
@@ -253,7 +253,7 @@ static void view_letter(const struct engine *engine, const struct letter *letter
     *view = (struct letter_view){
         .number = letter->number,
         .client = letter->client,
-        .captcha = letter->captcha,
+        .type = letter->type,
         .class = letter->class,
         .code = blob_slice(letter->error),
         .key = letter->key,

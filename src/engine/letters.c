@@ -216,7 +216,7 @@ static struct letter *letter_new(struct engine *engine, struct flight *flight, u
     letter->key = flight->node.key;
     letter->told = flight->request_count;
     letter->client = flight->client;
-    letter->captcha = flight->captcha;
+    letter->type = flight->type;
     letter->reuse = flight->reuse;
     letter->priority = flight->priority;
     letter->is_one_time = flight->is_one_time;
@@ -271,7 +271,7 @@ void letter_of_notice(struct engine *engine, struct notice *notice)
     notice->history = NULL;
     letter->request = notice->request_id;
     letter->client = notice->client;
-    letter->captcha = CAPTCHA_OTHER;
+    letter->type = TYPE_OTHER;
     letter->class = CLASS_TRANSIENT;
     letter->reuse = REUSE_NONE;
     publish(engine, letter);
@@ -300,13 +300,13 @@ void letter_of_solution(struct engine *engine, const struct attempt *attempt,
     letter->error = blob_new(error);
     letter->text = blob_ref(result->text);
     letter->class = CLASS_UNKNOWN;
-    letter->captcha = CAPTCHA_OTHER;
+    letter->type = TYPE_OTHER;
     letter->reuse = REUSE_NONE;
     memcpy(letter->task_id, result->task_id, TASK_ID_MAX);
     if (attempt != NULL) {
         letter->key = attempt->key;
         letter->client = attempt->client;
-        letter->captcha = attempt->captcha;
+        letter->type = attempt->type;
         /* A poll's reply does not repeat the name of the task. */
         if (result->task_id[0] == '\0')
             memcpy(letter->task_id, attempt->task_id, TASK_ID_MAX);
@@ -331,7 +331,7 @@ void letter_of_orphan(struct engine *engine, const struct solution *solution, co
     letter->class = CLASS_UNKNOWN;
     letter->key = solution->node.key;
     letter->client = solution->client;
-    letter->captcha = solution->captcha;
+    letter->type = solution->type;
     letter->reuse = ask->reuse;
     letter->priority = ask->priority;
     letter->is_one_time = ask->is_one_time;
@@ -373,7 +373,7 @@ void letter_restore(struct engine *engine, const struct letter_row *row, uint64_
     letter->retries = row->retries;
     letter->request = row->request;
     letter->client = row->client;
-    letter->captcha = row->captcha;
+    letter->type = row->type;
     letter->class = row->class;
     letter->reuse = row->reuse;
     letter->priority = row->priority;
@@ -465,7 +465,7 @@ static struct ask ask_of(const struct letter *letter)
 {
     return (struct ask){
         .client = letter->client,
-        .captcha = letter->captcha,
+        .type = letter->type,
         .reuse = letter->reuse,
         .is_one_time = letter->is_one_time,
         .wants_rest = letter->wants_rest,

@@ -13,7 +13,8 @@ void history_note(struct engine *engine, struct history **history, uint64_t star
                   struct slice code);
 
 /* Remembers how the flight's current attempt ended, before it is let go. */
-void history_add(struct engine *engine, struct flight *flight, enum class class, struct slice code);
+void history_add(struct engine *engine, struct flight *flight, enum error_class class,
+                 struct slice code);
 /* A copy of the notes for a record; the array is the caller's. */
 void history_copy(const struct history *history, struct attempt_note **notes, size_t *count);
 /* The notes of a record, or NULL when there are none. */

@@ -22,13 +22,13 @@ void orphan_leave(struct engine *engine, struct letter *letter)
 /* A reload may have changed the lifetime since; nothing lives longer than one of today, as after a restart. */
 uint64_t orphan_expires_ms(const struct engine *engine, const struct letter *letter)
 {
-    const uint64_t most_ms = engine->now_ms + engine->options.ttl_ms[letter->captcha];
+    const uint64_t most_ms = engine->now_ms + engine->options.ttl_ms[letter->type];
     return letter->fresh_ms < most_ms ? letter->fresh_ms : most_ms;
 }
 
 uint64_t orphan_born_ms(const struct engine *engine, const struct letter *letter)
 {
-    const uint64_t ttl_ms = engine->options.ttl_ms[letter->captcha];
+    const uint64_t ttl_ms = engine->options.ttl_ms[letter->type];
     const uint64_t expires_ms = orphan_expires_ms(engine, letter);
     return expires_ms > ttl_ms ? expires_ms - ttl_ms : 0;
 }
@@ -78,7 +78,7 @@ struct solution *orphan_take(struct engine *engine, struct letter *letter, clien
     struct attempt stand_in = {
         .key = letter->key,
         .client = client,
-        .captcha = letter->captcha,
+        .type = letter->type,
         .started_ms = engine->now_ms,
         .unborn_ms = orphan_born_ms(engine, letter),
     };

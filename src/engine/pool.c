@@ -242,7 +242,7 @@ static struct flight *start(struct engine *engine, struct pool *pool)
 {
     const struct ask ask = {
         .client = pool->options.client,
-        .captcha = pool->options.captcha,
+        .type = pool->options.type,
         .reuse = REUSE_SINGLE,
         .is_one_time = false,
         .wants_rest = pool->options.wants_rest,

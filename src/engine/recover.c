@@ -20,7 +20,7 @@ struct restored_flight {
     uint64_t uid;
     struct flight *flight; /* it goes on, or NULL */
     bool is_over;
-    enum class class;
+    enum error_class class;
     char code[ERROR_CODE_MAX];
 };
 
@@ -147,12 +147,12 @@ static void restore_tally(struct engine *engine, const struct tally_row *row)
 {
     const int64_t ago = engine->days[0].number - row->day;
     if (ago >= 0 && ago <= STATS_DAYS)
-        *tally_at(engine, (unsigned)ago, row->client, row->captcha) = row->tally;
+        *tally_at(engine, (unsigned)ago, row->client, row->type) = row->tally;
     if (ago > 0 && ago <= STATS_DAYS)
         engine->clients[row->client].spent_past[ago - 1] += row->tally.paid;
     if (ago != 0)
         return;
-    engine->written_tallies[row->client * CAPTCHA_COUNT + row->captcha] = row->tally;
+    engine->written_tallies[row->client * TYPE_COUNT + row->type] = row->tally;
     /* All that tells what a client without a budget spent, if it has one by now; else its row says so. */
     engine->clients[row->client].spent += row->tally.paid;
 }
@@ -168,15 +168,15 @@ static void restore_spent(struct engine *engine, const struct spent_row *row)
 
 static struct solution *solution_of(struct engine *engine, const struct solution_row *row)
 {
-    struct attempt stand_in = {.key = row->key, .client = row->client, .captcha = row->captcha};
+    struct attempt stand_in = {.key = row->key, .client = row->client, .type = row->type};
     memcpy(stand_in.task_id, row->task_id, TASK_ID_MAX);
     struct solution *solution = solution_new(engine, &stand_in, row->text, row->extra);
     solution->uid = row->id;
     solution->flight_uid = row->flight;
     solution->attempt = row->attempt;
     solution->born_ms = moment_ms(engine, row->born_wall_ms);
-    solution->expires_ms = engine->now_ms + left_ms(engine, row->expires_wall_ms,
-                                                    engine->options.ttl_ms[row->captcha]);
+    solution->expires_ms =
+        engine->now_ms + left_ms(engine, row->expires_wall_ms, engine->options.ttl_ms[row->type]);
     solution->solve_ms = row->solve_ms;
     /* How often a shared one was handed out is not written down each time: often enough. */
     solution->handed = row->is_shared && row->handed == 0 ? 1 : row->handed;
@@ -259,7 +259,8 @@ static void give(struct engine *engine, struct request *request, struct solution
     request_solved(engine, request, solution);
 }
 
-static void fail(struct engine *engine, struct request *request, enum class class, const char *code)
+static void fail(struct engine *engine, struct request *request, enum error_class class,
+                 const char *code)
 {
     struct blob *error = blob_new(slice_from(code));
     request_failed(engine, request, class, error, 0);
@@ -310,9 +311,9 @@ static void restore_request(struct engine *engine, const struct request_row *row
     if (request == NULL)
         return;
     if (restored != NULL && restored->flight != NULL)
-        request->captcha = restored->flight->captcha;
+        request->type = restored->flight->type;
     else if (solution != NULL)
-        request->captcha = solution->captcha;
+        request->type = solution->type;
     if (solution != NULL)
         give(engine, request, solution);
     else if (row->state == REQUEST_FAILED)

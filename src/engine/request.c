@@ -52,7 +52,7 @@ struct request *request_new(struct engine *engine, const struct ask *ask)
     request->id = id;
     share_take(&engine->shares.requests, ask->client, 1);
     request->client = ask->client;
-    request->captcha = ask->captcha;
+    request->type = ask->type;
     request->is_id_told = ask->is_id_told || ask->pingback != NULL;
     take_pingback(engine, request, ask->pingback);
     list_init(&request->link);
@@ -221,7 +221,7 @@ static void fill_solution(const struct engine *engine, const struct request *req
     const struct solution *solution = request->solution;
     answer->text = blob_ref(solution->text);
     answer->extra = blob_ref(solution->extra);
-    answer->captcha = solution->captcha;
+    answer->type = solution->type;
     answer->age_ms = engine->now_ms - solution->born_ms;
     answer->expires_in_ms =
         solution->expires_ms > engine->now_ms ? solution->expires_ms - engine->now_ms : 0;
@@ -382,11 +382,11 @@ static void count_source(struct engine *engine, const struct request *request)
     const uint64_t saved_ms = request->solution->solve_ms;
     COUNT_BY(engine, slot_ms_saved, saved_ms);
     TALLY(engine, request, deduplicated);
-    TALLY_BY(engine, request->client, request->captcha, slot_ms_saved, saved_ms);
+    TALLY_BY(engine, request->client, request->type, slot_ms_saved, saved_ms);
     /* What a pool hands out was paid for as well, only earlier. */
     if (request->source != SOURCE_POOL)
-        TALLY_BY(engine, request->client, request->captcha, saved_micro,
-                 engine->options.price_micro[request->captcha]);
+        TALLY_BY(engine, request->client, request->type, saved_micro,
+                 engine->options.price_micro[request->type]);
 }
 
 void request_solved(struct engine *engine, struct request *request, struct solution *solution)
@@ -402,7 +402,7 @@ void request_solved(struct engine *engine, struct request *request, struct solut
            solution->expires_ms > at_least_ms ? solution->expires_ms : at_least_ms);
 }
 
-void request_failed(struct engine *engine, struct request *request, enum class class,
+void request_failed(struct engine *engine, struct request *request, enum error_class class,
                     struct blob *error, uint32_t retry_after_ms)
 {
     if (request->flight != NULL)

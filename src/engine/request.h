@@ -10,7 +10,7 @@
 
 /* Final states; each held caller is answered now. The source must be set before. */
 void request_solved(struct engine *engine, struct request *request, struct solution *solution);
-void request_failed(struct engine *engine, struct request *request, enum class class,
+void request_failed(struct engine *engine, struct request *request, enum error_class class,
                     struct blob *error, uint32_t retry_after_ms);
 
 /* Leaves its flight without an answer (its caller gave up) and is forgotten. */

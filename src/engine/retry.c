@@ -27,7 +27,7 @@ static struct retry_options limits_of(const struct engine *engine, const struct 
 }
 
 static uint16_t most_tries(const struct engine *engine, const struct flight *flight,
-                           enum class class)
+                           enum error_class class)
 {
     const struct retry_options limits = limits_of(engine, flight);
     switch (class) {
@@ -90,7 +90,8 @@ static bool wants_another(const struct flight *flight)
     return !flight->has_max_retries || flight->attempts - flight->earlier <= flight->max_retries;
 }
 
-static bool may_try_again(struct engine *engine, const struct flight *flight, enum class class)
+static bool may_try_again(struct engine *engine, const struct flight *flight,
+                          enum error_class class)
 {
     return is_tried_again(engine, flight) && wants_another(flight) &&
            flight->tries[class] < most_tries(engine, flight, class) &&
@@ -107,7 +108,7 @@ static void note_reason(struct engine *engine, struct flight *flight)
 static void try_again(struct engine *engine, struct flight *flight,
                       const struct vendor_result *result)
 {
-    const enum class class = result->class;
+    const enum error_class class = result->class;
     const bool is_at_once = class == CLASS_UNSOLVABLE;
     const uint64_t wait =
         is_at_once ? 0 : backoff_ms(engine, flight, flight->tries[class], result->retry_after_ms);
@@ -190,7 +191,7 @@ void retry_or_fail(struct engine *engine, struct flight *flight, const struct ve
     UNREACHABLE();
 }
 
-/* A storm passes, and the queue waits for that; an account out of order does not by itself. */
+/* A storm passes, and the queue waits for that; an unavailable account does not recover by itself. */
 static bool is_hopeless(const struct engine *engine)
 {
     return breaker_is_open(engine) && engine->breaker.cause_class == CLASS_ACCOUNT;
@@ -209,7 +210,7 @@ void retry_note_own_solve(struct engine *engine, struct flight *flight)
         journal_request(engine, request);
 }
 
-void retry_after_ride(struct engine *engine, struct flight *flight, enum class class,
+void retry_after_ride(struct engine *engine, struct flight *flight, enum error_class class,
                       struct slice code)
 {
     blob_unref(flight->error);
@@ -252,7 +253,7 @@ void retry_after_window(struct engine *engine, struct flight *flight)
         retry_note_own_solve(engine, flight);
     slots_reserve(engine, flight);
     note_reason(engine, flight);
-    TRACE(engine, "flight %u resends: unheard of for the whole window", flight->number);
+    TRACE(engine, "flight %u resends: not confirmed within the window", flight->number);
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
 }
 

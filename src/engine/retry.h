@@ -9,13 +9,13 @@ void retry_or_fail(struct engine *engine, struct flight *flight,
                    const struct vendor_result *result);
 
 /* What it rode on came to nothing: it goes on like any other, if somebody waits and may pay. */
-void retry_after_ride(struct engine *engine, struct flight *flight, enum class class,
+void retry_after_ride(struct engine *engine, struct flight *flight, enum error_class class,
                       struct slice code);
 
 /* Nobody who waits for it started a solve so far; now the first of them does. */
 void retry_note_own_solve(struct engine *engine, struct flight *flight);
 
-/* An ambiguous submit stayed unheard of for the whole window. */
+/* An ambiguous submit was not confirmed within the window. */
 void retry_after_window(struct engine *engine, struct flight *flight);
 
 /* A probe told whether money or threads are short for the flights that wait for that verdict. */

@@ -105,13 +105,13 @@ static void take(struct engine *engine, struct client *client)
     update_turn(engine, client);
 }
 
-static void give_back(struct engine *engine, client_id id, enum captcha captcha, uint64_t since_ms)
+static void give_back(struct engine *engine, client_id id, enum type type, uint64_t since_ms)
 {
     struct client *client = &engine->clients[id];
     ASSERT(client->slots_used > 0 && engine->slots_used > 0);
     const uint64_t used_ms = engine->now_ms - since_ms;
     COUNT_BY(engine, slot_ms_used, used_ms);
-    TALLY_BY(engine, id, captcha, slot_ms_used, used_ms);
+    TALLY_BY(engine, id, type, slot_ms_used, used_ms);
     client->slots_used--;
     engine->slots_used--;
     update_turn(engine, client);
@@ -127,7 +127,7 @@ void slots_take(struct engine *engine, struct flight *flight)
 void slots_give_back(struct engine *engine, struct flight *flight)
 {
     flight->holds_slot = false;
-    give_back(engine, flight->client, flight->captcha, flight->slot_since_ms);
+    give_back(engine, flight->client, flight->type, flight->slot_since_ms);
 }
 
 void slots_take_for_stray(struct engine *engine, struct attempt *attempt)
@@ -138,7 +138,7 @@ void slots_take_for_stray(struct engine *engine, struct attempt *attempt)
 
 void slots_give_back_of_stray(struct engine *engine, const struct attempt *attempt)
 {
-    give_back(engine, attempt->client, attempt->captcha, attempt->slot_since_ms);
+    give_back(engine, attempt->client, attempt->type, attempt->slot_since_ms);
 }
 
 static struct flight *first_of(struct client *client)

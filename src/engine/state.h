@@ -52,10 +52,10 @@ struct request {
     uint32_t retry_after_ms;
     uint16_t attempts;
     client_id client;
-    enum captcha captcha;
+    enum type type;
     enum request_state state; /* SOLVED and FAILED are final; else ask the flight */
     enum source source;
-    enum class error_class;
+    enum error_class error_class;
     bool is_replayed;
     bool is_renewed;
     bool is_id_told; /* its caller can come back for it */
@@ -116,10 +116,10 @@ struct attempt {
     uint8_t odd_letters;    /* made of solutions that it should not have had */
     uint8_t questions;      /* polls that did not bring the rest */
     client_id client;
-    enum captcha captcha;
+    enum type type;
     enum reuse reuse;
     enum cause why;
-    enum class cause_class;
+    enum error_class cause_class;
     enum attempt_state state;
     bool is_one_time;
     bool wants_rest;      /* its answer is more than a text */
@@ -173,7 +173,7 @@ struct solution {
     uint32_t bytes;
     uint16_t attempts;
     client_id client;
-    enum captcha captcha;
+    enum type type;
     bool is_cached;
     bool is_shared; /* else it is handed out once */
     bool is_negative;
@@ -232,8 +232,8 @@ struct letter {
     uint16_t replays;
     uint16_t retries; /* of those, by itself */
     client_id client;
-    enum captcha captcha;
-    enum class class;
+    enum type type;
+    enum error_class class;
     enum reuse reuse;
     enum letter_kind kind;
     uint8_t priority;
@@ -336,7 +336,7 @@ struct breaker {
     bool is_clearing; /* what was not submitted is being failed, as many a step as fit */
     struct wheel_timer timer;
     uint32_t wait_ms; /* until the next probe; doubles while it stays open */
-    enum class cause_class;
+    enum error_class cause_class;
     bool is_short; /* of money or of threads, for all that is known */
     char cause[ERROR_CODE_MAX];
     uint64_t ambiguous_ms[5]; /* when the last ambiguous submits happened, a ring */
@@ -492,18 +492,18 @@ struct engine {
 
 /* Of each client and type: by days from today, and at ENGINE_SINCE_START the totals. */
 static inline struct tally *tally_at(const struct engine *engine, unsigned days_ago,
-                                     client_id client, enum captcha captcha)
+                                     client_id client, enum type type)
 {
     const size_t row = (size_t)days_ago * engine->client_room + client;
-    return &engine->tallies[row * CAPTCHA_COUNT + captcha];
+    return &engine->tallies[row * TYPE_COUNT + type];
 }
 
-#define TALLY_BY(engine, client, captcha, field, amount)                          \
-    do {                                                                          \
-        tally_at(engine, 0, client, captcha)->field += (amount);                  \
-        tally_at(engine, ENGINE_SINCE_START, client, captcha)->field += (amount); \
+#define TALLY_BY(engine, client, type, field, amount)                          \
+    do {                                                                       \
+        tally_at(engine, 0, client, type)->field += (amount);                  \
+        tally_at(engine, ENGINE_SINCE_START, client, type)->field += (amount); \
     } while (0)
-#define TALLY(engine, of, field) TALLY_BY(engine, (of)->client, (of)->captcha, field, 1)
+#define TALLY(engine, of, field) TALLY_BY(engine, (of)->client, (of)->type, field, 1)
 
 /* Is the other one the client that has the name of the one again, which a restart did not find configured? */
 static inline bool client_is_heir(const struct engine *engine, client_id one, client_id other)

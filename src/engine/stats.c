@@ -6,13 +6,13 @@
 
 #define DAY_MS 86400000
 #define RETRY_FLOOR 20
-/* One of so many submits unheard of is a storm; fewer is how networks are. */
+/* One unconfirmed submit in so many is a storm; networks always lose a few. */
 #define STORM_SHARE 5
 
 /* Of one day, all clients and types. */
 static size_t tallies_of_day(const struct engine *engine)
 {
-    return (size_t)engine->client_room * CAPTCHA_COUNT;
+    return (size_t)engine->client_room * TYPE_COUNT;
 }
 
 void stats_init(struct engine *engine)
@@ -131,11 +131,11 @@ void stats_count_paid(struct engine *engine, const struct attempt *attempt,
 {
     const struct flight *flight = attempt->flight;
     TALLY(engine, attempt, paid);
-    TALLY_BY(engine, attempt->client, attempt->captcha, spent_micro,
-             engine->options.price_micro[attempt->captcha]);
+    TALLY_BY(engine, attempt->client, attempt->type, spent_micro,
+             engine->options.price_micro[attempt->type]);
     struct paid *paid = &engine_push(engine, ACTION_PAID)->paid;
     paid->client = attempt->client;
-    paid->captcha = attempt->captcha;
+    paid->type = attempt->type;
     paid->cause = is_double ? CAUSE_DOUBLE : attempt->why;
     paid->class = attempt->cause_class;
     code_copy(paid->code, blob_slice(attempt->cause));
@@ -182,7 +182,7 @@ bool stats_retry_allowed(const struct engine *engine)
            retries * 1000 < submits * engine->options.retry_budget_permille;
 }
 
-void stats_count_failure(struct engine *engine, enum class class)
+void stats_count_failure(struct engine *engine, enum error_class class)
 {
     switch (class) {
     case CLASS_BUSY:
@@ -276,7 +276,7 @@ void stats_balance(struct engine *engine)
         if (request->flight == NULL)
             continue;
         engine->stats.requests++;
-        totals[request->client * CAPTCHA_COUNT + request->captcha].requests++;
+        totals[request->client * TYPE_COUNT + request->type].requests++;
     }
     engine->days[0].stats = engine->written_stats;
     balance_page(&engine->days[0].stats, &found, engine->stats.requests);

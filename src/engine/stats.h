@@ -19,7 +19,7 @@ void stats_count_submit(struct engine *engine, bool is_retry);
 /* A submit is known to be paid for: counts the money and writes the audit line. task_id may be "". */
 void stats_count_paid(struct engine *engine, const struct attempt *attempt,
                       const char task_id[TASK_ID_MAX], bool is_double);
-void stats_count_failure(struct engine *engine, enum class class);
+void stats_count_failure(struct engine *engine, enum error_class class);
 
 /* A retry counts when it is decided: a thousand that fail at once must not all find the budget unused. */
 /* One more; were they a fifth of the submits of the last seconds, or more? */

@@ -114,7 +114,7 @@ struct attempt *stray_find(const struct engine *engine, const struct key *key, c
 static uint64_t next_poll_ms(const struct engine *engine, const struct attempt *attempt)
 {
     const struct engine_options *options = &engine->options;
-    uint64_t next_ms = attempt->accepted_ms + options->poll_first_ms[attempt->captcha];
+    uint64_t next_ms = attempt->accepted_ms + options->poll_first_ms[attempt->type];
     if (attempt->asked_ms != 0 && next_ms < attempt->asked_ms + options->poll_interval_ms)
         next_ms = attempt->asked_ms + options->poll_interval_ms;
     return next_ms > engine->now_ms ? next_ms : engine->now_ms;

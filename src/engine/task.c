@@ -153,8 +153,7 @@ static bool is_known_text(const struct engine *engine, const struct task *task,
 static bool may_have_too(const struct engine *engine, const struct task *task,
                          const struct attempt *attempt)
 {
-    const bool is_fresh =
-        task->unborn_ms + engine->options.ttl_ms[attempt->captcha] > engine->now_ms;
+    const bool is_fresh = task->unborn_ms + engine->options.ttl_ms[attempt->type] > engine->now_ms;
     return is_fresh && task->is_shared && is_shared(attempt) &&
            key_equals(&task->key, &attempt->key);
 }

@@ -69,7 +69,7 @@ static void view_flight(const struct flight *flight, uint64_t now_ms, struct fli
         .state = flight->holds_slot ? REQUEST_SOLVING : REQUEST_QUEUED,
         .phase = flight_state_name(flight->state),
         .client = flight->client,
-        .captcha = flight->captcha,
+        .type = flight->type,
         .reuse = flight->reuse,
         .requests = flight->request_count,
         .attempts = flight->attempts,
@@ -154,10 +154,10 @@ const struct stats *engine_stats_of_day(const struct engine *engine, unsigned da
 }
 
 const struct tally *engine_tally(const struct engine *engine, unsigned days_ago, client_id client,
-                                 enum captcha captcha)
+                                 enum type type)
 {
     ASSERT(days_ago <= ENGINE_SINCE_START && client < engine->client_count);
-    return tally_at(engine, days_ago, client, captcha);
+    return tally_at(engine, days_ago, client, type);
 }
 
 const struct unknown_errors *engine_unknown_errors(const struct engine *engine)

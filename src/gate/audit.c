@@ -32,11 +32,11 @@ static void write_line(const struct gate *gate, const struct paid *paid, struct 
         log_string("client", client_name(gate, paid->client)),
         log_text("host", host),
         log_text("method", method),
-        log_string("type", captcha_name(paid->captcha)),
+        log_string("type", type_name(paid->type)),
         log_string("task", paid->task_id),
         log_number("attempt", paid->number),
         log_string("cause", cause_name(paid->cause)),
-        log_string("class", class_name(paid->class)),
+        log_string("class", error_class_name(paid->class)),
         log_string("error", paid->code),
     };
     const size_t count = sizeof(fields) / sizeof(fields[0]);

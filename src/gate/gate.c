@@ -158,7 +158,7 @@ static void on_submitted(void *context, const struct vendor_result *result)
     struct event event = gate_event(gate, EVENT_SUBMITTED);
     event.result = *result;
     gate->submits_out--;
-    LOG(LOG_LEVEL_DEBUG, "submitted", log_string("class", class_name(result->class)),
+    LOG(LOG_LEVEL_DEBUG, "submitted", log_string("class", error_class_name(result->class)),
         log_string("code", result->code), log_string("task", result->task_id));
     gate_step(gate, &event);
 }
@@ -227,12 +227,13 @@ static bool is_idle(const struct gate *gate)
     return waiting == 0 && http.open == 0 && gate->submits_out == 0 && persist_is_idle(gate);
 }
 
-static void stood_still(struct gate *gate, uint64_t ms)
+static void process_stalled(struct gate *gate, uint64_t ms)
 {
     const struct event event = gate_event(gate, EVENT_STANDSTILL);
-    LOG(LOG_LEVEL_WARN, "stood_still", log_number("for_ms", (int64_t)ms),
-        log_string("meaning",
-                   "the process or the machine was stopped; what came meanwhile is heard first"));
+    LOG(LOG_LEVEL_WARN, "process_stalled", log_number("for_ms", (int64_t)ms),
+        log_string(
+            "meaning",
+            "the process or the machine was stopped; pending input is processed before timers"));
     gate_step(gate, &event);
 }
 
@@ -245,7 +246,7 @@ static bool may_expire(struct gate *gate)
     if (overslept > STANDSTILL_MS && now > gate->listen_until_ms + CALM_MS) {
         gate->listen_until_ms = now + LISTEN_MS;
         if (overslept > MISSED_MS)
-            stood_still(gate, overslept);
+            process_stalled(gate, overslept);
     }
     return engine_next_deadline(gate->engine) <= now && gate->listen_until_ms <= now;
 }

@@ -13,7 +13,7 @@ static void alert(struct gate *gate, const struct alert *alert)
 {
     const bool is_good_news = alert->kind == ALERT_BREAKER_CLOSED;
     LOG(is_good_news ? LOG_LEVEL_INFO : LOG_LEVEL_ERROR, alert_name(alert->kind),
-        log_string("error", alert->code), log_string("class", class_name(alert->class)),
+        log_string("error", alert->code), log_string("class", error_class_name(alert->class)),
         log_number("letters", alert->count));
     webhook_alert(gate->webhook, alert);
 }

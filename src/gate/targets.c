@@ -42,12 +42,12 @@ static bool make_one(struct targets *targets, size_t place, const struct config 
         buf_addf(mistake, "pools[%zu]: %s", place, identity.mistake_detail);
         return false;
     }
-    if (identity.captcha == CAPTCHA_IMAGE || identity.is_one_time) {
+    if (identity.type == TYPE_IMAGE || identity.is_one_time) {
         buf_addf(mistake, "pools[%zu]: an image or a one-time input cannot be solved ahead", place);
         return false;
     }
     target->key = identity.key;
-    target->captcha = identity.captcha;
+    target->type = identity.type;
     target->wants_rest = rest_is_wanted(params);
     target->is_for_one = pool->client[0] != '\0';
     target->client = client_named(config, pool->client);
@@ -96,7 +96,7 @@ struct pool_options *targets_pools(const struct targets *targets, const struct c
         pools[i] = config->pools[i].options;
         pools[i].min_ttl_ms = config->min_ttl_ms;
         pools[i].client = targets->items[i].client;
-        pools[i].captcha = targets->items[i].captcha;
+        pools[i].type = targets->items[i].type;
         pools[i].wants_rest = targets->items[i].wants_rest;
         pools[i].key = targets->items[i].key;
         pools[i].params = config->pools[i].params;

@@ -12,7 +12,7 @@
 
 struct target {
     struct key key;
-    enum captcha captcha;
+    enum type type;
     bool wants_rest;
     bool is_for_one; /* client */
     client_id client;

@@ -79,7 +79,7 @@ struct http_counters {
     uint64_t accepted, requests, bad_requests, timeouts, bytes_in, bytes_out, refused;
     uint64_t unread; /* connections closed because unsent replies took too much memory */
     uint64_t unsent_bytes;
-    uint64_t crowded; /* requests refused because half-sent ones took too much memory */
+    uint64_t partial_refusals; /* requests refused because half-sent ones took too much memory */
     uint64_t partial_bytes;
     uint32_t open, idle;
 };

@@ -60,7 +60,7 @@ static bool keep(struct http_server *server, struct http_input *input, struct sl
 
 static void refuse_crowd(struct http_conn *conn)
 {
-    conn->server->counters.crowded++;
+    conn->server->counters.partial_refusals++;
     http_conn_refuse(conn, 503, "too many half-sent requests");
 }
 

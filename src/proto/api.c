@@ -217,7 +217,7 @@ static struct verdict refusal_verdict(enum refusal refusal)
     UNREACHABLE();
 }
 
-static struct verdict failure_verdict(enum class class)
+static struct verdict failure_verdict(enum error_class class)
 {
     switch (class) {
     case CLASS_BUSY:
@@ -245,13 +245,13 @@ static struct verdict failure_verdict(enum class class)
     UNREACHABLE();
 }
 
-static const char *failure_text(enum class class)
+static const char *failure_text(enum error_class class)
 {
     switch (class) {
     case CLASS_BUSY:
         return "The vendor stayed busy through all retries";
     case CLASS_ACCOUNT:
-        return "The vendor's account is out of order; the operator has to look at it";
+        return "The vendor account is unavailable; the operator has to look at it";
     case CLASS_UNSOLVABLE:
         return "The vendor could not solve it";
     case CLASS_TRANSIENT:
@@ -339,7 +339,7 @@ void api_write_explanation(struct buf *out, const struct identity *identity, con
 {
     json_open(out, '{');
     json_hex(out, "key", identity->key.bytes, KEY_BYTES);
-    json_string(out, "type", captcha_name(identity->captcha));
+    json_string(out, "type", type_name(identity->type));
     json_text(out, "method", identity->method);
     json_member(out, "counted");
     json_open(out, '{');
@@ -383,7 +383,7 @@ static void write_flight(struct buf *out, const struct flight_view *view,
     json_hex(out, "key", view->key.bytes, KEY_BYTES);
     json_string(out, "state", view->phase);
     json_string(out, "client", names->client_name(names->context, view->client));
-    json_string(out, "type", captcha_name(view->captcha));
+    json_string(out, "type", type_name(view->type));
     json_string(out, "reuse", reuse_name(view->reuse));
     json_number(out, "requests", view->requests);
     json_number(out, "attempts", view->attempts);

@@ -73,7 +73,7 @@ static void write_note(struct buf *out, const struct attempt_note *note)
     json_open(out, '{');
     json_time(out, "at", note->wall_ms);
     json_seconds(out, "took", note->took_ms);
-    json_string(out, "class", class_name(note->class));
+    json_string(out, "class", error_class_name(note->class));
     json_text(out, "error", blob_slice(note->code));
     if (note->task_id != NULL)
         json_text(out, "upstream_id", blob_slice(note->task_id));
@@ -109,8 +109,8 @@ void api_write_letter(struct buf *out, const struct letter_view *view, bool is_f
     json_id(out, "id", view->number);
     json_string(out, "kind", letter_kind_name(view->kind));
     json_string(out, "client", names->client_name(names->context, view->client));
-    json_string(out, "type", captcha_name(view->captcha));
-    json_string(out, "class", class_name(view->class));
+    json_string(out, "type", type_name(view->type));
+    json_string(out, "class", error_class_name(view->class));
     json_text(out, "error", view->code);
     json_time(out, "created", view->created_wall_ms);
     json_time(out, "expires", view->expires_wall_ms);

@@ -93,8 +93,8 @@ static void write_types(struct buf *out, const struct books *books, const struct
     struct tally all = {0};
     json_member(out, "by_type");
     json_open(out, '{');
-    for (size_t type = 0; type < CAPTCHA_COUNT; type++) {
-        write_tally(out, captcha_name((enum captcha)type), &books->by_type[type], scope);
+    for (size_t type = 0; type < TYPE_COUNT; type++) {
+        write_tally(out, type_name((enum type)type), &books->by_type[type], scope);
         all.spent_micro += books->by_type[type].spent_micro;
         all.saved_micro += books->by_type[type].saved_micro;
     }

@@ -24,8 +24,8 @@ void books_sum(struct books *books, const struct tally *tallies, uint16_t client
     books->client_count = client_count;
     memset(books->by_type, 0, sizeof books->by_type);
     for (size_t client = 0; client < client_count; client++)
-        for (size_t type = 0; type < CAPTCHA_COUNT; type++) {
-            const struct tally *tally = &tallies[client * CAPTCHA_COUNT + type];
+        for (size_t type = 0; type < TYPE_COUNT; type++) {
+            const struct tally *tally = &tallies[client * TYPE_COUNT + type];
             add_tally(&books->by_client[client], tally);
             add_tally(&books->by_type[type], tally);
         }

@@ -8,7 +8,7 @@
 struct books {
     uint16_t client_count;
     struct tally *by_client; /* owned */
-    struct tally by_type[CAPTCHA_COUNT];
+    struct tally by_type[TYPE_COUNT];
 };
 
 /* Takes the place of what was there; a zeroed one is empty. Tallies are those of engine_tally for all clients. */

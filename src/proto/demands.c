@@ -156,9 +156,9 @@ int identity_check_demands(const struct identity_work *work)
     const char *const method = work->method->name.data;
     if ((needs & METHOD_NEEDS_SITEKEY) != 0 && !is_said(work, NAME_SITEKEY) &&
         !is_said(work, NAME_GOOGLEKEY))
-        return identity_fail(
-            identity, "ERROR_GOOGLEKEY", "%s is required by method %s",
-            work->method->captcha == CAPTCHA_RECAPTCHA_V2 ? "googlekey" : "sitekey", method);
+        return identity_fail(identity, "ERROR_GOOGLEKEY", "%s is required by method %s",
+                             work->method->type == TYPE_RECAPTCHA_V2 ? "googlekey" : "sitekey",
+                             method);
     if ((needs & METHOD_NEEDS_PAGEURL) != 0 && !is_said(work, NAME_PAGEURL))
         return identity_fail(identity, "ERROR_PAGEURL", "pageurl is required by method %s", method);
     if ((needs & METHOD_NEEDS_PROXY) != 0 && !identity_has(work, NAME_PROXY))

@@ -57,7 +57,7 @@ static bool is_same(const struct param *a, const struct param *b)
 
 static bool is_recaptcha(const struct identity_work *work)
 {
-    return work->method != NULL && work->method->captcha == CAPTCHA_RECAPTCHA_V2;
+    return work->method != NULL && work->method->type == TYPE_RECAPTCHA_V2;
 }
 
 /* Whether it is the empty one of file and body, which a real client sends beside the other. */
@@ -140,11 +140,11 @@ static int choose_method(struct identity_work *work)
                              "method is not a word of letters, digits, _, - and .");
     work->method = method_find(identity->method);
     work->is_upload = is_upload(work);
-    identity->captcha = work->method == NULL ? CAPTCHA_OTHER : work->method->captcha;
+    identity->type = work->method == NULL ? TYPE_OTHER : work->method->type;
     const struct param *const version = work->given[NAME_VERSION];
     if (is_recaptcha(work) && version != NULL &&
         slice_equals_nocase(version->value, SLICE_OF("v3")))
-        identity->captcha = CAPTCHA_RECAPTCHA_V3;
+        identity->type = TYPE_RECAPTCHA_V3;
     identity->is_one_time = is_one_time(work);
     return 0;
 }
@@ -173,20 +173,20 @@ static bool is_counted(const struct identity_work *work, const struct param *par
     case NAME_OPTION:
         /* The vendor's defaults: any characters (numeric), any length, any language, no phrase, no
          * case, no arithmetic are all spelled 0. */
-        return !(work->identity->captcha == CAPTCHA_IMAGE && is_false(param->value));
+        return !(work->identity->type == TYPE_IMAGE && is_false(param->value));
     case NAME_OTHER:
         /* A real client sends an empty action when it has none, and what is empty says nothing about
          * a picture. */
-        return param->value.len > 0 || (work->identity->captcha != CAPTCHA_IMAGE &&
+        return param->value.len > 0 || (work->identity->type != TYPE_IMAGE &&
                                         !slice_equals(param->name, SLICE_OF("action")));
     case NAME_BOOKKEEPING:
-        return work->identity->captcha != CAPTCHA_IMAGE;
+        return work->identity->type != TYPE_IMAGE;
     case NAME_PICTURE:
     case NAME_TEXTCAPTCHA:
-        return work->identity->captcha != CAPTCHA_IMAGE || param->value.len > 0;
+        return work->identity->type != TYPE_IMAGE || param->value.len > 0;
     case NAME_FILE:
     case NAME_BODY:
-        return work->identity->captcha != CAPTCHA_IMAGE || !is_empty_beside(work, role);
+        return work->identity->type != TYPE_IMAGE || !is_empty_beside(work, role);
     case NAME_SITEKEY:
     case NAME_PAGEURL:
     case NAME_USER_AGENT:

@@ -40,7 +40,7 @@ struct identity_field {
 
 struct identity {
     struct key key;
-    enum captcha captcha;
+    enum type type;
     bool is_one_time;
     struct slice method; /* canonical: a missing method with a file part is "post" */
     size_t field_count;

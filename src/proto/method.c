@@ -2,9 +2,9 @@
 
 #define NAME(literal) {.data = literal, .len = sizeof(literal) - 1}
 #define METHOD(literal, what, demands) \
-    {.name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands)}
+    {.name = NAME(literal), .type = TYPE_##what, .needs = (demands)}
 #define METHOD_WITH(literal, what, demands, ...) \
-    {.name = NAME(literal), .captcha = CAPTCHA_##what, .needs = (demands), __VA_ARGS__}
+    {.name = NAME(literal), .type = TYPE_##what, .needs = (demands), __VA_ARGS__}
 
 #define SITE (METHOD_NEEDS_SITEKEY | METHOD_NEEDS_PAGEURL)
 #define PAGE METHOD_NEEDS_PAGEURL

@@ -17,7 +17,7 @@
 
 struct method {
     struct slice name;
-    enum captcha captcha;
+    enum type type;
     unsigned needs;
     struct slice also[METHOD_ALSO_MAX]; /* further parameters it cannot do without */
     struct slice once[METHOD_ONCE_MAX]; /* inputs that a site gives out for one answer only */

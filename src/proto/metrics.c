@@ -291,8 +291,8 @@ static void write_column_head(struct buf *out, const struct column *column, cons
 static void write_types(struct buf *out, const struct column *column, const struct books *books)
 {
     write_column_head(out, column, "type");
-    for (size_t type = 0; type < CAPTCHA_COUNT; type++)
-        write_cell(out, column, "type", captcha_name((enum captcha)type),
+    for (size_t type = 0; type < TYPE_COUNT; type++)
+        write_cell(out, column, "type", type_name((enum type)type),
                    value_of(&books->by_type[type], column));
 }
 

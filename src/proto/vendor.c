@@ -26,7 +26,7 @@ static void set_code(char out[ERROR_CODE_MAX], struct slice code)
     out[safe.len] = '\0';
 }
 
-static void conclude(struct vendor_result *result, enum outcome outcome, enum class class,
+static void conclude(struct vendor_result *result, enum outcome outcome, enum error_class class,
                      const char *code)
 {
     result->outcome = outcome;
@@ -51,7 +51,7 @@ static void begin(struct vendor_result *result, const struct vendor_reply *reply
 
 /* Why there is no statement: nothing came, an HTTP status says so, or it makes no sense. */
 static void explain_silence(struct vendor_result *result, const struct vendor_reply *reply,
-                            enum outcome outcome, enum class class)
+                            enum outcome outcome, enum error_class class)
 {
     char code[ERROR_CODE_MAX];
     const long status = reply->http_status;
@@ -155,7 +155,7 @@ static bool is_our_mistake(struct slice word)
 
 /* What an error says about the task itself. Trouble with the account, the rate or the server is
  * about this call; the task goes on, and giving it up would pay twice. */
-static enum outcome poll_outcome(enum class class)
+static enum outcome poll_outcome(enum error_class class)
 {
     switch (class) {
     case CLASS_PENDING:

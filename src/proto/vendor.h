@@ -10,7 +10,7 @@
 /* Overrides of the error table from the config (`errors`). */
 struct error_override {
     char code[ERROR_CODE_MAX];
-    enum class class;
+    enum error_class class;
 };
 
 struct vendor_options {
@@ -20,7 +20,7 @@ struct vendor_options {
 
 /* The class of an error code by exact name, overrides first; CLASS_UNKNOWN for anything not listed.
  * Never by prefix: IP_BANNED, MAX_USER_TURN and "ERROR: 1001" are errors too. */
-enum class vendor_classify(const struct vendor_options *options, struct slice code);
+enum error_class vendor_classify(const struct vendor_options *options, struct slice code);
 
 /* What is read of a reply: the largest solution, each byte of it escaped, and as much again beside. */
 #define VENDOR_REPLY_MAX_BYTES ((size_t)512 * 1024)

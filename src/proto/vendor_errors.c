@@ -96,8 +96,11 @@ bool vendor_find_error(const struct vendor_options *options, struct slice code,
     return row != NULL;
 }
 
-enum class vendor_classify(const struct vendor_options *options, struct slice code) {
-    struct vendor_error found; (void)vendor_find_error(options, code, &found); return found.class;
+enum error_class vendor_classify(const struct vendor_options *options, struct slice code)
+{
+    struct vendor_error found;
+    (void)vendor_find_error(options, code, &found);
+    return found.class;
 }
 
 bool vendor_is_code(struct slice text)

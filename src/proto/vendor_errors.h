@@ -6,7 +6,7 @@
 
 struct vendor_error {
     struct slice code;
-    enum class class;
+    enum error_class class;
     uint32_t wait_ms; /* a documented ban or pause; 0 when there is none */
     bool is_short;    /* no money, or no free thread */
 };

@@ -82,7 +82,7 @@ void row_json_add_notes(struct buf *out, const struct letter_row *letter)
         json_member(out, "began");
         buf_addf(out, "%lld", (long long)note->wall_ms);
         json_number(out, "took_ms", note->took_ms);
-        json_string(out, "class", class_name(note->class));
+        json_string(out, "class", error_class_name(note->class));
         if (note->code != NULL)
             json_text(out, "code", blob_slice(note->code));
         if (note->task_id != NULL)
@@ -114,9 +114,9 @@ static bool read_note(yyjson_val *object, struct attempt_note *note)
         .code = blob_of(object, "code"),
         .task_id = blob_of(object, "task"),
     };
-    if (!row_words_find(&class_words, text_of(object, "class"), &class))
+    if (!row_words_find(&error_class_words, text_of(object, "class"), &class))
         return false;
-    note->class = (enum class) class;
+    note->class = (enum error_class) class;
     return true;
 }
 

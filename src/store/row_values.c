@@ -3,7 +3,7 @@
 #include "base/assert.h"
 #include "store/row_json.h"
 
-_Static_assert(sizeof(enum captcha) == sizeof(unsigned), "an enum is read and written as unsigned");
+_Static_assert(sizeof(enum type) == sizeof(unsigned), "an enum is read and written as unsigned");
 
 /* ---- records to values ------------------------------------------------------------------- */
 

@@ -12,9 +12,9 @@
     }                                             \
     const struct row_words words = {.name_at = words##_at, .count = (how_many)}
 
-WORDS(captcha_words, captcha, captcha_name, CAPTCHA_COUNT);
+WORDS(type_words, type, type_name, TYPE_COUNT);
 WORDS(cause_words, cause, cause_name, CAUSE_COUNT);
-WORDS(class_words, class, class_name, CLASS_COUNT);
+WORDS(error_class_words, error_class, error_class_name, CLASS_COUNT);
 WORDS(letter_kind_words, letter_kind, letter_kind_name, LETTER_KIND_COUNT);
 WORDS(reuse_words, reuse, reuse_name, REUSE_COUNT);
 WORDS(source_words, source, source_name, SOURCE_COUNT);

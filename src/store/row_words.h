@@ -9,9 +9,9 @@ struct row_words {
     unsigned count;
 };
 
-extern const struct row_words captcha_words;
+extern const struct row_words type_words;
 extern const struct row_words cause_words;
-extern const struct row_words class_words;
+extern const struct row_words error_class_words;
 extern const struct row_words letter_kind_words;
 extern const struct row_words reuse_words;
 extern const struct row_words source_words;

@@ -65,7 +65,7 @@ static void write_body(struct buf *out, const struct alert *alert)
         json_number(out, "letters", alert->count);
     if (alert->code[0] != '\0') {
         json_string(out, "error", alert->code);
-        json_string(out, "class", class_name(alert->class));
+        json_string(out, "class", error_class_name(alert->class));
     }
     json_close(out, '}');
 }

@@ -185,7 +185,7 @@ static void tell_stats(const struct http_request *request)
     buf_addf(&echo.body,
              "{\"seen\":%llu,\"gone\":%llu,\"waiting\":%llu,\"accepted\":%llu,\"requests\":%llu,"
              "\"bad_requests\":%llu,\"timeouts\":%llu,\"bytes_in\":%llu,\"bytes_out\":%llu,"
-             "\"refused\":%llu,\"unread\":%llu,\"unsent_bytes\":%llu,\"crowded\":%llu,"
+             "\"refused\":%llu,\"unread\":%llu,\"unsent_bytes\":%llu,\"partial_refusals\":%llu,"
              "\"partial_bytes\":%llu,\"open\":%u,\"idle\":%u,\"turn_us\":%llu,"
              "\"turn_closed\":%llu}",
              (unsigned long long)echo.seen, (unsigned long long)echo.gone,
@@ -194,8 +194,9 @@ static void tell_stats(const struct http_request *request)
              (unsigned long long)c.timeouts, (unsigned long long)c.bytes_in,
              (unsigned long long)c.bytes_out, (unsigned long long)c.refused,
              (unsigned long long)c.unread, (unsigned long long)c.unsent_bytes,
-             (unsigned long long)c.crowded, (unsigned long long)c.partial_bytes, c.open, c.idle,
-             (unsigned long long)echo.longest_ns / 1000, (unsigned long long)echo.most_closed);
+             (unsigned long long)c.partial_refusals, (unsigned long long)c.partial_bytes, c.open,
+             c.idle, (unsigned long long)echo.longest_ns / 1000,
+             (unsigned long long)echo.most_closed);
     on_turn(&echo.turn);
     echo.longest_ns = echo.most_closed = 0;
     (void)uv_prepare_start(&echo.turn, on_turn); /* Not before anybody asks: it is a system call. */

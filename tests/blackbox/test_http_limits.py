@@ -92,10 +92,10 @@ def half_sent_requests_together_never_take_more_than_their_limit():
             stats = echo.stats()
             check(stats["partial_bytes"] <= limit, f"{stats}")
         stats = echo.until(lambda stats: stats["open"] - 1 <= 3, "the others refused")
-        check(5 <= stats["crowded"] < 8, f"{stats}")
+        check(5 <= stats["partial_refusals"] < 8, f"{stats}")
         check(stats["partial_bytes"] >= 2 << 20, f"{stats}")
         refused = [wire for wire in wires if not wire.is_silent(0.1)]
-        equal(len(refused), stats["crowded"])
+        equal(len(refused), stats["partial_refusals"])
         equal(echo.ask("/plain"), "ok")
         for wire in wires:
             wire.close()
@@ -130,18 +130,18 @@ def the_largest_request_fits_the_smallest_limit_when_it_is_alone():
                 with echo.wire() as wire:
                     wire.send_slowly(data, sizes)
                     equal(wire.reply().status, 200, f"{sizes[:3]}")
-        equal(echo.stats()["crowded"], 0)
+        equal(echo.stats()["partial_refusals"], 0)
 
 
 def send_until_refused(echo, size):
     """Half-sent requests of this size, one after the other, until one is refused; returns those that are kept."""
     head = request("/echo", f"Content-Length: {2 * size}\r\n", "POST")
-    before, kept = echo.stats()["crowded"], []
-    while echo.stats()["crowded"] == before:
+    before, kept = echo.stats()["partial_refusals"], []
+    while echo.stats()["partial_refusals"] == before:
         check(len(kept) < 1000, f"a thousand requests of {size} bytes are kept")
         there = echo.stats()["partial_bytes"]
         kept.append(echo.wire().send(head + b"x" * size))
-        echo.until(lambda stats: stats["partial_bytes"] >= there + size or stats["crowded"] > before, "it arrived")
+        echo.until(lambda stats: stats["partial_bytes"] >= there + size or stats["partial_refusals"] > before, "it arrived")
     kept.pop().close()
     return kept
 

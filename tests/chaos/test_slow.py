@@ -108,10 +108,10 @@ def senders_that_never_finish_share_one_limit_of_memory():
         with world.attack(limit + 16) as attack:
             swarm = Swarm(world.port, crowd, head + b"x" * (size - 1), lambda number: b"")
             swarm.run(attack.is_on, patience=0)
-            partial, crowded = world.metric("http_partial_bytes"), world.metric("http_crowded_total")
-            print(f"# {crowded} requests were refused for {partial / 2**20:.1f} MiB of {limit}")
+            partial, refused = world.metric("http_partial_bytes"), world.metric("http_partial_limit_refusals_total")
+            print(f"# {refused} requests were refused for {partial / 2**20:.1f} MiB of {limit}")
             swarm.abandon()
-        check(crowded >= 100, f"only {crowded} were refused")
+        check(refused >= 100, f"only {refused} were refused")
         check(set(swarm.statuses) <= {503}, f"statuses {swarm.statuses}")
         check(limit / 4 <= partial / 2**20 <= limit, f"{partial} bytes are half-sent")
         wait_open(world, 1)

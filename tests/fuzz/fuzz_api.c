@@ -106,7 +106,7 @@ static void check_answer(struct input *input)
         .age_ms = input_number(input, 3),
         .expires_in_ms = input_number(input, 8),
         .attempts = input_byte(input),
-        .class = (enum class)input_below(input, CLASS_COUNT),
+        .class = (enum error_class)input_below(input, CLASS_COUNT),
         .retry_after_ms = (uint32_t)input_number(input, 2),
         .text = NULL,
     };
@@ -140,7 +140,7 @@ static void check_flights(struct input *input)
         views[i] = (struct flight_view){
             .phase = phases[input_below(input, 4)],
             .client = input_byte(input),
-            .captcha = (enum captcha)input_below(input, CAPTCHA_COUNT),
+            .type = (enum type)input_below(input, TYPE_COUNT),
             .reuse = (enum reuse)input_below(input, REUSE_NONE + 1),
             .requests = input_byte(input),
             .age_ms = input_number(input, 4),
@@ -191,7 +191,7 @@ static void check_letter(struct input *input)
         notes[i] = (struct attempt_note){
             .wall_ms = take_wall_ms(input),
             .took_ms = (uint32_t)input_number(input, 3),
-            .class = (enum class)input_below(input, CLASS_COUNT),
+            .class = (enum error_class)input_below(input, CLASS_COUNT),
             .code = take_blob(input),
             .task_id = input_flag(input) ? take_blob(input) : NULL,
         };
@@ -206,8 +206,8 @@ static void check_letter(struct input *input)
         .task_id = input_flag(input) ? SLICE_OF("T1") : SLICE_NONE,
         .number = input_number(input, 4),
         .client = input_byte(input),
-        .captcha = (enum captcha)input_below(input, CAPTCHA_COUNT),
-        .class = (enum class)input_below(input, CLASS_COUNT),
+        .type = (enum type)input_below(input, TYPE_COUNT),
+        .class = (enum error_class)input_below(input, CLASS_COUNT),
         .code = blob_slice(code),
         .created_wall_ms = take_wall_ms(input),
         .expires_wall_ms = take_wall_ms(input),
@@ -293,9 +293,9 @@ static void check_stats(struct input *input)
     struct gauges gauges = {.waiting = input_byte(input),
                             .breaker = (enum breaker_state)input_below(input, 3)};
     take_word(input, gauges.breaker_cause, ERROR_CODE_MAX);
-    struct tally tallies[SCOPE_CLIENTS * CAPTCHA_COUNT] = {{.requests = 0}};
-    tallies[input_below(input, SCOPE_CLIENTS * CAPTCHA_COUNT)].requests = input_number(input, 5);
-    tallies[input_below(input, SCOPE_CLIENTS * CAPTCHA_COUNT)].spent_micro = input_number(input, 5);
+    struct tally tallies[SCOPE_CLIENTS * TYPE_COUNT] = {{.requests = 0}};
+    tallies[input_below(input, SCOPE_CLIENTS * TYPE_COUNT)].requests = input_number(input, 5);
+    tallies[input_below(input, SCOPE_CLIENTS * TYPE_COUNT)].spent_micro = input_number(input, 5);
     struct unknown_errors unknown = {.count = 1, .other_times = input_number(input, 5)};
     take_word(input, unknown.items[0].name, ERROR_CODE_MAX);
     struct books books = {.client_count = 0};
@@ -325,7 +325,7 @@ static void check_stats(struct input *input)
 
 static void check_explanation(struct input *input)
 {
-    struct identity identity = {.captcha = (enum captcha)input_below(input, CAPTCHA_COUNT),
+    struct identity identity = {.type = (enum type)input_below(input, TYPE_COUNT),
                                 .is_one_time = input_flag(input)};
     const struct ask ask = {.reuse = (enum reuse)input_below(input, REUSE_NONE + 1),
                             .max_age_ms = input_flag(input) ? UINT32_MAX : 1234};

@@ -97,7 +97,7 @@ static void check_accepted(const struct config *config)
     HOLDS(config->engine.ambiguity_window_ms < config->engine.solve_timeout_ms);
     HOLDS(config->engine.retry_base_ms <= config->engine.retry_cap_ms);
     HOLDS(config->upstream.vendor.override_count <= CONFIG_ERRORS_MAX);
-    for (size_t i = 0; i < CAPTCHA_COUNT; i++) {
+    for (size_t i = 0; i < TYPE_COUNT; i++) {
         HOLDS(config->min_ttl_ms < config->engine.ttl_ms[i]);
         HOLDS(config->reuse[i] > REUSE_DEFAULT && config->reuse[i] <= REUSE_NONE);
     }

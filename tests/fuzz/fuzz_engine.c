@@ -69,7 +69,7 @@ static void somebody_asks(struct world *world, struct input *input)
     const uint8_t flags = input_byte(input);
     ask->client = (client_id)input_below(input, WORLD_CLIENTS);
     ask->key = world_key(input_below(input, WORLD_KEYS), ask->client);
-    ask->captcha = (enum captcha)(flags & 7);
+    ask->type = (enum type)(flags & 7);
     ask->reuse = (enum reuse)(REUSE_SHARED + input_below(input, 3));
     ask->has_idempotency = (flags & 8) != 0;
     if (ask->has_idempotency) {
@@ -148,7 +148,7 @@ static void the_operator_acts(struct world *world, struct input *input)
         .caller = world_visit(world, VISIT_LETTERS, 0, 0),
         .verb = (enum letter_verb)(flags % 3),
         .filter = {.class = (flags & 8) != 0 ? CLASS_UNSOLVABLE : CLASS_COUNT,
-                   .captcha = (flags & 16) != 0 ? CAPTCHA_IMAGE : CAPTCHA_COUNT,
+                   .type = (flags & 16) != 0 ? TYPE_IMAGE : TYPE_COUNT,
                    .has_client = (flags & 32) != 0,
                    .client = (client_id)(flags >> 6) % WORLD_CLIENTS},
     };

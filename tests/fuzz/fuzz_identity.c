@@ -73,7 +73,7 @@ static void check_transport(struct params *params, const struct key *key)
 static void check_bookkeeping(struct params *params, const struct identity *identity)
 {
     const struct key key = identity->key;
-    if (identity->captcha != CAPTCHA_IMAGE || params->count == PARAMS_MAX ||
+    if (identity->type != TYPE_IMAGE || params->count == PARAMS_MAX ||
         params_find(params, SLICE_OF("filename")) != NULL)
         return;
     params->items[params->count++] =
@@ -138,7 +138,7 @@ static void check_submit(const struct params *params, const struct key *key)
 static void check_fields(const struct params *params, const struct identity *identity)
 {
     HOLDS(identity->field_count + identity->ignored_count <= params->count);
-    HOLDS(identity->captcha < CAPTCHA_COUNT && identity->method.len > 0);
+    HOLDS(identity->type < TYPE_COUNT && identity->method.len > 0);
     for (size_t i = 1; i < identity->field_count; i++) {
         const struct slice a = identity->fields[i - 1].name;
         const struct slice b = identity->fields[i].name;

@@ -36,7 +36,7 @@ static const char *draw_word(uint8_t choice)
 {
     static const char *const others[] = {"crawler", "ops", "T1", "ERROR_CAPTCHA_UNSOLVABLE",
                                          "{}",      "[]",  ""};
-    static const struct row_words *const lists[] = {&captcha_words,       &class_words,
+    static const struct row_words *const lists[] = {&type_words,          &error_class_words,
                                                     &source_words,        &reuse_words,
                                                     &request_state_words, &letter_kind_words};
     unsigned place = choice;
@@ -161,7 +161,7 @@ static int64_t row_number(const struct record *record)
     case RECORD_DAY:
         return record->day.day;
     case RECORD_TALLY: /* the engine does not look at the order of days */
-        return record->tally.client * INT64_C(1000) + (int64_t)record->tally.captcha +
+        return record->tally.client * INT64_C(1000) + (int64_t)record->tally.type +
                record->tally.day % 1000 * 1000000;
     case RECORD_SPENT:
         return record->spent.client;

@@ -162,7 +162,7 @@ static void check_class(struct slice body)
 {
     size_t count = 0;
     const struct vendor_error *table = vendor_errors(&count);
-    enum class expected = CLASS_UNKNOWN;
+    enum error_class expected = CLASS_UNKNOWN;
     for (size_t i = 0; i < count; i++)
         if (slice_equals(table[i].code, body))
             expected = table[i].class;

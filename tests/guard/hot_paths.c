@@ -147,7 +147,7 @@ static void ask(struct world *world, uint32_t hold_ms)
     struct event event = event_of(world, EVENT_ASK);
     event.ask = (struct ask){
         .caller = ++world->caller,
-        .captcha = world->identity.captcha,
+        .type = world->identity.type,
         .reuse = REUSE_SHARED,
         .is_id_told = hold_ms == 0,
         .hold_ms = hold_ms,

@@ -127,7 +127,7 @@ static void check_age(struct sim *sim, const struct caller *caller, const struct
         return;
     const uint64_t age_ms = caller->told_ms - token->born_ms;
     CHECK(sim, token->born_ms <= caller->told_ms && answer->age_ms >= age_ms);
-    const uint64_t life_ms = sim->spans.most.ttl_ms[answer->captcha];
+    const uint64_t life_ms = sim->spans.most.ttl_ms[answer->type];
     CHECK(sim, answer->expires_in_ms == 0 || answer->expires_in_ms + age_ms <= life_ms);
     const bool is_from_memory = answer->source == SOURCE_DEDUP_CACHE ||
                                 answer->source == SOURCE_POOL ||
@@ -188,7 +188,7 @@ static void promise(struct sim *sim, const struct caller *caller, const struct k
         return;
     const uint64_t until_ms = caller->since_ms + sim->spans.least.idempotency_ttl_ms;
     /* A restart gives no solution more than what the lifetime is by then. */
-    const uint64_t life_ms = sim->spans.least.ttl_ms[answer->captcha];
+    const uint64_t life_ms = sim->spans.least.ttl_ms[answer->type];
     const uint64_t least_ms = answer->age_ms < life_ms ? life_ms - answer->age_ms : 0;
     const bool is_sure = sim->plan.strength[FAULT_RELOAD] == 0 || answer->expires_in_ms < least_ms;
     const uint64_t left_ms = is_sure ? answer->expires_in_ms : least_ms;

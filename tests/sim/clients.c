@@ -151,7 +151,7 @@ static void fill_ask(struct sim *sim, struct need *need, struct ask *ask)
     *ask = (struct ask){
         .client = need->client,
         /* The kind of captcha and being one-time are properties of the thing. */
-        .captcha = (enum captcha)(key % CAPTCHA_COUNT),
+        .type = (enum type)(key % TYPE_COUNT),
         .reuse = need->reuse,
         .is_one_time = sim_is_one_time(sim, key),
         .wants_rest = sim_wants_rest(key),
@@ -298,7 +298,7 @@ void clients_operate(struct sim *sim, enum letter_verb verb)
     order->caller = clients_call(sim, CALLER_LETTERS, MAP_NONE);
     order->verb = verb;
     order->filter.class = CLASS_COUNT;
-    order->filter.captcha = CAPTCHA_COUNT;
+    order->filter.type = TYPE_COUNT;
     order->filter.has_client = !sim->is_healing && sim_coin(sim, 512);
     order->filter.client = (client_id)sim_below(sim, SIM_CLIENTS);
     if (places_change(sim) && !sim->is_healing && sim_coin(sim, 512))

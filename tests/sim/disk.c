@@ -11,7 +11,7 @@ static uint64_t number_of(const struct record *record)
         return (uint64_t)record->day.day;
     case RECORD_TALLY:
         return (uint64_t)record->tally.day << 32 | (uint64_t)record->tally.client << 8 |
-               record->tally.captcha;
+               record->tally.type;
     case RECORD_SPENT:
         return record->spent.client;
     case RECORD_SOLUTION:

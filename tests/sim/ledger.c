@@ -445,8 +445,7 @@ static void shorten(struct sim *sim)
         return;
     for (size_t i = 0; i < sim->token_count; i++) {
         struct token *token = &sim->tokens[i];
-        const uint64_t until_ms =
-            sim->now_ms + sim->plan.options.ttl_ms[token->key % CAPTCHA_COUNT];
+        const uint64_t until_ms = sim->now_ms + sim->plan.options.ttl_ms[token->key % TYPE_COUNT];
         if (token->expires_ms > until_ms)
             token->expires_ms = until_ms;
     }
@@ -569,7 +568,7 @@ void ledger_at_the_end(struct sim *sim)
             continue;
         const bool is_late = is_solved_without(sim, submit);
         const uint64_t by_ms = submit->ready_ms + patience_ms +
-                               (is_late ? options->ttl_ms[submit->key % CAPTCHA_COUNT] / 4 : 0);
+                               (is_late ? options->ttl_ms[submit->key % TYPE_COUNT] / 4 : 0);
         /* Whoever rides on it has a deadline of his own, but the task's life is not longer for that. */
         const bool is_in_time = by_ms < submit->deadline_ms &&
                                 (!submit->is_ridden || by_ms < life_ms(sim, submit)) &&

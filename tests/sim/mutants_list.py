@@ -33,8 +33,8 @@ MUTANTS = [
      "    if (engine->seq != UINT64_MAX)\n        return;\n"
      "    struct idempotency_row *row = &append(engine, RECORD_IDEMPOTENCY, &seq)->idempotency;", "sim"),
     ("solutions are written after the rows that they replace", "src/engine/flight.c",
-     "    journal_solution(engine, solution);\n    leave_the_world(engine, flight);",
-     "    leave_the_world(engine, flight);\n    journal_flight_over(engine, flight);\n"
+     "    journal_solution(engine, solution);\n    flight_detach(engine, flight);",
+     "    flight_detach(engine, flight);\n    journal_flight_over(engine, flight);\n"
      "    journal_solution(engine, solution);", "sim"),
 
     # ---- when a second submit is legal --------------------------------------------------------------------

@@ -171,7 +171,7 @@ STORY_MUTANTS = [
     ("restart: a second task's solution is a letter each time it comes", "src/engine/hear.c",
      "            attempt->is_other_closed |= !is_third;\n", "", "story restarts"),
     ("restart: what waited is booked under another type", "src/engine/recover.c",
-     "        request->captcha = restored->flight->captcha;", "        request->captcha = CAPTCHA_OTHER;", "story restarts"),
+     "        request->type = restored->flight->type;", "        request->type = TYPE_OTHER;", "story restarts"),
     ("restart: what a hit saves is forgotten", "src/engine/recover.c",
      "    solution->solve_ms = row->solve_ms;\n", "", "story restarts"),
     ("restart: yesterday's budget is spent today", "src/engine/recover.c",

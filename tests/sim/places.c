@@ -189,7 +189,7 @@ void places_replay(struct sim *sim, struct letter_order *order)
     *order = (struct letter_order){
         .caller = order->caller,
         .verb = LETTER_REPLAY,
-        .filter = {.number = letter->number, .class = CLASS_COUNT, .captcha = CAPTCHA_COUNT},
+        .filter = {.number = letter->number, .class = CLASS_COUNT, .type = TYPE_COUNT},
         .has_into = true,
         .into = into,
         .into_key = sim->keys[(key - 1) / SIM_CLIENTS * SIM_CLIENTS + into],

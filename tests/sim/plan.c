@@ -130,9 +130,9 @@ static void draw_policies(struct rand *rand, struct plan *plan)
     options->ambiguity_window_ms = coin(rand, 60) ? 45000 : between(rand, 5000, 60000);
     options->fallback_after_ms = coin(rand, 60) ? 120000 : between(rand, 5000, 60000);
     options->caller_error_ttl_ms = coin(rand, 50) ? 30000 : 0;
-    for (int captcha = 0; captcha < CAPTCHA_COUNT; captcha++) {
-        options->ttl_ms[captcha] = coin(rand, 30) ? between(rand, 1000, 20000) : 80000;
-        options->poll_first_ms[captcha] = between(rand, 500, 6000);
+    for (int type = 0; type < TYPE_COUNT; type++) {
+        options->ttl_ms[type] = coin(rand, 30) ? between(rand, 1000, 20000) : 80000;
+        options->poll_first_ms[type] = between(rand, 500, 6000);
     }
     options->poll_interval_ms = coin(rand, 50) ? 5000 : between(rand, 500, 5000);
 }

@@ -102,8 +102,8 @@ static void change_options(struct rand *rand, const struct plan *plan,
     change_small(rand, &options->retry_unsolvable, 3);
     change_small(rand, &options->retry_transient, 4);
     change_small(rand, &options->notice_retries, 5);
-    for (int captcha = 0; captcha < CAPTCHA_COUNT; captcha++)
-        change(rand, &options->ttl_ms[captcha], 1000, 80000);
+    for (int type = 0; type < TYPE_COUNT; type++)
+        change(rand, &options->ttl_ms[type], 1000, 80000);
 }
 
 static void change_client(struct rand *rand, const struct plan *plan, struct client_options *client)
@@ -198,8 +198,8 @@ static void span_options(struct spans *spans, const struct engine_options *optio
                 options->idempotency_ttl_ms);
     span_number(&least->fallback_after_ms, &largest->fallback_after_ms, options->fallback_after_ms);
     span_number(&least->poll_interval_ms, &largest->poll_interval_ms, options->poll_interval_ms);
-    for (int captcha = 0; captcha < CAPTCHA_COUNT; captcha++)
-        span_number(&least->ttl_ms[captcha], &largest->ttl_ms[captcha], options->ttl_ms[captcha]);
+    for (int type = 0; type < TYPE_COUNT; type++)
+        span_number(&least->ttl_ms[type], &largest->ttl_ms[type], options->ttl_ms[type]);
     span_small(&largest->retry_busy, options->retry_busy);
     span_small(&largest->retry_unsolvable, options->retry_unsolvable);
     span_small(&largest->retry_transient, options->retry_transient);

@@ -252,7 +252,7 @@ static bool can_be_full(const struct sim *sim, uint16_t place)
     const struct pool_options *pool = &sim->plan.pools[place];
     const struct engine_options *options = &sim->plan.options;
     const struct client_options *client = &sim->plan.clients[pool->client];
-    const uint32_t ttl_ms = options->ttl_ms[sim->pool_keys[place] % CAPTCHA_COUNT];
+    const uint32_t ttl_ms = options->ttl_ms[sim->pool_keys[place] % TYPE_COUNT];
     return client->budget_per_day == UINT64_MAX && ttl_ms >= pool->min_ttl_ms + LIFE_LEAST_MS &&
            options->slots > pool->size && !options->slots_are_auto &&
            options->max_flights > pool->size && sim->plan.solve_ms <= 8000 &&

@@ -108,7 +108,7 @@ static void on_gone(struct reference *ref, caller_id caller)
 
 /* ---- flights move -------------------------------------------------------------------------------------- */
 
-static uint16_t most_tries(const struct sim *sim, enum class class)
+static uint16_t most_tries(const struct sim *sim, enum error_class class)
 {
     const struct engine_options *options = &sim->plan.options;
     const uint16_t most[CLASS_COUNT] = {
@@ -147,7 +147,7 @@ static void uncount(struct ref_flight *flight, uint16_t number)
 static void try_again(const struct sim *sim, struct ref_flight *flight,
                       const struct vendor_result *result)
 {
-    enum class class = result->class;
+    enum error_class class = result->class;
     const uint16_t number = sim->submits[map_get(&sim->submit_by_name, result->attempt)].number;
     if (is_riding(flight) &&
         (class == CLASS_UNSOLVABLE || class == CLASS_TRANSIENT || class == CLASS_UNKNOWN)) {

@@ -409,7 +409,7 @@ static void make_pools(struct sim *sim)
         sim->pool_keys[i] = key;
         pool->key = sim->keys[key];
         pool->params = sim->params[key];
-        pool->captcha = (enum captcha)(key % CAPTCHA_COUNT);
+        pool->type = (enum type)(key % TYPE_COUNT);
     }
     sim->plan.options.pools = sim->plan.pools;
 }

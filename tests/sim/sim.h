@@ -144,8 +144,8 @@ struct submit {
     uint16_t number;               /* within its flight, as the reference counts */
     client_id client;
     enum reuse reuse;
-    enum class error; /* how the vendor gives up, or CLASS_NONE */
-    bool has_intent;  /* its row was seen */
+    enum error_class error; /* how the vendor gives up, or CLASS_NONE */
+    bool has_intent;        /* its row was seen */
     bool is_issued, is_executed, is_accepted, is_open;
     bool is_waiting;   /* in the shell's queue: it can be taken back */
     bool is_lossy;     /* nobody knows what became of it: the window ends it */

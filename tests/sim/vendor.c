@@ -11,7 +11,7 @@
 #define NEVER UINT64_MAX
 
 struct error {
-    enum class class;
+    enum error_class class;
     const char *code;
 };
 

@@ -233,7 +233,7 @@ static bool somebody_asks(struct audit *audit)
     struct ask *ask = &event.ask;
     ask->client = draw_client(audit);
     ask->key = draw_key(audit, ask->client);
-    ask->captcha = (enum captcha)audit_below(audit, CAPTCHA_COUNT);
+    ask->type = (enum type)audit_below(audit, TYPE_COUNT);
     ask->reuse = draw_reuse(audit);
     if (audit_chance(audit, audit->swarm.idempotency))
         draw_idempotency(audit, ask);
@@ -367,7 +367,7 @@ static bool the_operator_looks_after_letters(struct audit *audit)
         .caller = audit_visit(audit, VISIT_LETTERS, 0),
         .verb = (enum letter_verb)audit_below(audit, 3),
         .filter = {.class = CLASS_COUNT,
-                   .captcha = CAPTCHA_COUNT,
+                   .type = TYPE_COUNT,
                    .has_client = audit_chance(audit, 50),
                    .client = draw_client(audit)},
     };
@@ -429,7 +429,7 @@ static void heal(struct audit *audit)
     event.letters = (struct letter_order){
         .caller = audit_visit(audit, VISIT_LETTERS, 0),
         .verb = LETTER_DROP,
-        .filter = {.class = CLASS_COUNT, .captcha = CAPTCHA_COUNT},
+        .filter = {.class = CLASS_COUNT, .type = TYPE_COUNT},
     };
     audit_step(audit, &event);
     for (unsigned round = 0; round < HEAL_ROUNDS; round++) {

@@ -4,7 +4,7 @@
 #include <stdio.h>
 
 struct error {
-    enum class class;
+    enum error_class class;
     const char *code;
 };
 

@@ -13,7 +13,7 @@ static struct key name_of(const struct record *record)
         return key_from_u64((uint64_t)record->day.day);
     case RECORD_TALLY:
         return key_from_u64((uint64_t)record->tally.day << 32 |
-                            (uint64_t)record->tally.client << 8 | record->tally.captcha);
+                            (uint64_t)record->tally.client << 8 | record->tally.type);
     case RECORD_SPENT:
         return key_from_u64(record->spent.client);
     case RECORD_SOLUTION:

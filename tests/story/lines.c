@@ -103,7 +103,7 @@ static void add_solution(struct world *world, const struct answer *answer)
 static void add_failure(struct world *world, const struct answer *answer)
 {
     struct buf *log = &world->log;
-    buf_addf(log, " %s (%s) attempts %u", answer->code, class_name(answer->class),
+    buf_addf(log, " %s (%s) attempts %u", answer->code, error_class_name(answer->class),
              answer->attempts);
     if (answer->retry_after_ms != 0)
         buf_addf(log, ", retry after %u", answer->retry_after_ms);
@@ -170,7 +170,7 @@ static void add_alert(struct world *world, const struct alert *alert)
     if (alert->count != 0)
         buf_addf(log, " %u", alert->count);
     if (alert->code[0] != '\0')
-        buf_addf(log, " %s (%s)", alert->code, class_name(alert->class));
+        buf_addf(log, " %s (%s)", alert->code, error_class_name(alert->class));
 }
 
 static void add_words(struct world *world, const struct action *action)

@@ -4,10 +4,10 @@
 
 #include <solvegate/words.h>
 
-static void add_code(struct buf *log, const char *code, enum class class)
+static void add_code(struct buf *log, const char *code, enum error_class class)
 {
     if (code[0] != '\0')
-        buf_addf(log, " %s (%s)", code, class_name(class));
+        buf_addf(log, " %s (%s)", code, error_class_name(class));
 }
 
 static void add_solution(struct buf *log, const struct solution_row *row, bool is_drop)
@@ -75,7 +75,7 @@ static void add_letter(struct buf *log, const struct letter_row *row, bool is_dr
 {
     buf_addf(log, "letter %llu", (unsigned long long)row->number);
     if (!is_drop)
-        buf_addf(log, " %s (%s)", row->error->data, class_name(row->class));
+        buf_addf(log, " %s (%s)", row->error->data, error_class_name(row->class));
 }
 
 void lines_add_record(struct world *world, const struct record *record)
@@ -88,7 +88,7 @@ void lines_add_record(struct world *world, const struct record *record)
         buf_addf(log, "books");
         return;
     case RECORD_TALLY:
-        buf_addf(log, "tally %s", captcha_name(record->tally.captcha));
+        buf_addf(log, "tally %s", type_name(record->tally.type));
         return;
     case RECORD_SPENT:
         buf_addf(log, "spent %llu", (unsigned long long)record->spent.spent);

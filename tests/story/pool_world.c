@@ -9,7 +9,7 @@ struct world *pool_world(struct engine_options options, struct pool_options pool
     kept = pool;
     kept.params = blob_new(SLICE_OF("P"));
     kept.key = key_named("P");
-    kept.captcha = CAPTCHA_TURNSTILE;
+    kept.type = TYPE_TURNSTILE;
     if (kept.idle_after_ms == 0)
         kept.idle_after_ms = 120000;
     kept.min_ttl_ms = 10000;

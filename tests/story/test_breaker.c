@@ -34,7 +34,7 @@ static void an_account_error_fails_whatever_is_not_submitted_and_refuses_the_new
     pass(w, 1000);
     ask(w, "new", .key = "P");
     ask(w, "joins", .key = "L");
-    expect(w, "[  1000] answer new refused: the vendor's account is out of order, " BAD_KEY
+    expect(w, "[  1000] answer new refused: vendor account unavailable (breaker open), " BAD_KEY
               ", retry after 14000\n");
     /* What is at the vendor is paid for and goes on. */
     pass(w, 5000);
@@ -75,7 +75,7 @@ static void the_probe_is_a_free_call_and_a_good_answer_closes_the_breaker(void *
     pass(w, 600000);
     expect(w, "[ 15000] probe balance\n"
               "[ 15000] probe threads\n"
-              "[ 15000] answer bob refused: the vendor's account is out of order, " BAD_KEY
+              "[ 15000] answer bob refused: vendor account unavailable (breaker open), " BAD_KEY
               ", retry after 1000\n"
               "[ 15000] alert breaker closed " BAD_KEY " (account)\n"
               "[ 15000] submit a2 L\n"
@@ -219,7 +219,7 @@ static void five_ambiguous_submits_in_ten_seconds_stop_all_submits(void **state)
     ask(w, "bob", .key = "L");
     rejected(w, "a6", CLASS_PROXY, "ERROR_BAD_PROXY");
     expect(w, "[  9999] alert breaker open " UNCERTAIN " (ambiguous)\n"
-              "[  9999] answer bob refused: the vendor's account is out of order, " UNCERTAIN
+              "[  9999] answer bob refused: vendor account unavailable (breaker open), " UNCERTAIN
               ", retry after 15000\n");
     /* Those in the queue were told nothing bad, and go on when the vendor answers again. */
     pass(w, 15000);

@@ -261,10 +261,10 @@ static void an_attempt_is_listened_for_one_hour(void **state)
     (void)state;
     struct engine_options options = world_options();
     options.has_callbacks = true;
-    options.ttl_ms[CAPTCHA_IMAGE] = HOURS_MS(9);
+    options.ttl_ms[TYPE_IMAGE] = HOURS_MS(9);
     struct world *w = world_new(&options);
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_IMAGE);
-    ask(w, "bob", .key = "L", .captcha = CAPTCHA_IMAGE);
+    ask(w, "ann", .key = "K", .type = TYPE_IMAGE);
+    ask(w, "bob", .key = "L", .type = TYPE_IMAGE);
     ambiguous(w, "a1");
     ambiguous(w, "a2");
     gone(w, "ann");

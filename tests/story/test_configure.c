@@ -63,10 +63,10 @@ static void limits_and_the_journal_stay_as_they_were_built(void **state)
     struct world *w = world_new(&options);
     struct engine_options other = world_options();
     other.max_flights = 1;
-    other.ttl_ms[CAPTCHA_OTHER] = 1000;
+    other.ttl_ms[TYPE_OTHER] = 1000;
     engine_configure(w->engine, &other);
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_OTHER);
-    ask(w, "bob", .key = "L", .captcha = CAPTCHA_OTHER);
+    ask(w, "ann", .key = "K", .type = TYPE_OTHER);
+    ask(w, "bob", .key = "L", .type = TYPE_OTHER);
     assert_int_equal(w->tally.submits, 2);
     assert_true(w->tally.records > 0);
     skip_lines(w);

@@ -266,8 +266,8 @@ static void an_orphan_is_given_back_also_when_solutions_live_shorter_by_now(void
 {
     (void)state;
     struct world *w = world_with_a_client_that_came_back(REUSE_SHARED);
-    for (int captcha = 0; captcha < CAPTCHA_COUNT; captcha++)
-        w->options.ttl_ms[captcha] = 5000;
+    for (int type = 0; type < TYPE_COUNT; type++)
+        w->options.ttl_ms[type] = 5000;
     engine_configure(w->engine, &w->options);
     ask(w, "crawler", .key = "K", .client = CRAWLER);
     assert_int_equal(w->tally.submits, 1);

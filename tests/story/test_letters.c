@@ -36,16 +36,16 @@ static void a_letter_tells_the_whole_story(void **state)
 {
     (void)state;
     struct world *w = world_new(NULL);
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE);
-    ask(w, "bob", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ask(w, "ann", .key = "K", .type = TYPE_TURNSTILE);
+    ask(w, "bob", .key = "K", .type = TYPE_TURNSTILE);
     pass(w, 500);
     rejected(w, "a1", CLASS_UNSOLVABLE, UNSOLVABLE);
     accepted(w, "a2", "T2");
     pass(w, 6000);
     failed(w, "a2", CLASS_PROXY, "ERROR_BAD_PROXY");
     assert_int_equal(gauges_of(w).letters, 0);
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE);
-    ask(w, "bob", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ask(w, "ann", .key = "K", .type = TYPE_TURNSTILE);
+    ask(w, "bob", .key = "K", .type = TYPE_TURNSTILE);
     rejected(w, "a3", CLASS_UNSOLVABLE, UNSOLVABLE);
     accepted(w, "a4", "T4");
     pass(w, 6000);
@@ -56,7 +56,7 @@ static void a_letter_tells_the_whole_story(void **state)
     assert_int_equal(list(w, every_letter(), &view, 1), 1);
     assert_int_equal(view.number, 1);
     assert_int_equal(view.class, CLASS_ACCOUNT);
-    assert_int_equal(view.captcha, CAPTCHA_TURNSTILE);
+    assert_int_equal(view.type, TYPE_TURNSTILE);
     assert_string_equal(view.code.data, "ERROR_IP_NOT_ALLOWED");
     assert_string_equal(view.params->data, "K");
     assert_int_equal(view.told, 2);
@@ -113,8 +113,8 @@ static void every_class_that_is_somebody_elses_fault_is_a_letter(void **state)
     ambiguous(w, "a5");
     accepted(w, "a6", "T6");
     pass(w, 180000);
-    static const enum class classes[] = {CLASS_TIMEOUT,   CLASS_AMBIGUOUS,  CLASS_UNKNOWN,
-                                         CLASS_TRANSIENT, CLASS_UNSOLVABLE, CLASS_BUSY};
+    static const enum error_class classes[] = {CLASS_TIMEOUT,   CLASS_AMBIGUOUS,  CLASS_UNKNOWN,
+                                               CLASS_TRANSIENT, CLASS_UNSOLVABLE, CLASS_BUSY};
     struct letter_view views[8];
     assert_int_equal(list(w, every_letter(), views, 8), 6);
     for (int i = 0; i < 6; i++) {
@@ -456,15 +456,15 @@ static void orders_reach_those_that_match(void **state)
     struct world *w = world_new(NULL);
     let_die(w, "K", 1);
     let_die(w, "L", 4);
-    ask(w, "bob", .key = "M", .captcha = CAPTCHA_IMAGE);
+    ask(w, "bob", .key = "M", .type = TYPE_IMAGE);
     rejected(w, "a7", CLASS_ACCOUNT, "IP_BANNED");
     skip_lines(w);
     struct letter_filter by_number = every_letter(), by_class = every_letter(),
-                         by_captcha = every_letter(), by_code = every_letter(),
+                         by_type = every_letter(), by_code = every_letter(),
                          by_client = every_letter(), by_other = every_letter();
     by_number.number = 2;
     by_class.class = CLASS_UNSOLVABLE;
-    by_captcha.captcha = CAPTCHA_IMAGE;
+    by_type.type = TYPE_IMAGE;
     memcpy(by_code.code, "IP_BANNED", sizeof "IP_BANNED");
     by_client.has_client = by_other.has_client = true;
     by_other.client = 1;
@@ -474,7 +474,7 @@ static void orders_reach_those_that_match(void **state)
     assert_int_equal(views[2].number, 1);
     assert_int_equal(list(w, by_number, views, 4), 1);
     assert_int_equal(list(w, by_class, views, 4), 2);
-    assert_int_equal(list(w, by_captcha, views, 4), 1);
+    assert_int_equal(list(w, by_type, views, 4), 1);
     assert_int_equal(list(w, by_code, views, 4), 1);
     assert_int_equal(list(w, by_client, views, 4), 3);
     assert_int_equal(list(w, by_other, views, 4), 0);

@@ -5,11 +5,11 @@ static void the_first_wait_is_the_types_and_the_interval_counts_from_the_answer(
 {
     (void)state;
     struct engine_options options = world_options();
-    options.poll_first_ms[CAPTCHA_IMAGE] = 2000;
-    options.poll_first_ms[CAPTCHA_RECAPTCHA_V3] = 15000;
+    options.poll_first_ms[TYPE_IMAGE] = 2000;
+    options.poll_first_ms[TYPE_RECAPTCHA_V3] = 15000;
     struct world *w = world_new(&options);
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_IMAGE);
-    ask(w, "bob", .key = "L", .captcha = CAPTCHA_RECAPTCHA_V3);
+    ask(w, "ann", .key = "K", .type = TYPE_IMAGE);
+    ask(w, "bob", .key = "L", .type = TYPE_RECAPTCHA_V3);
     pass(w, 1000);
     accepted(w, "a1", "T1");
     accepted(w, "a2", "T2");

@@ -130,7 +130,7 @@ static void what_lives_for_seconds_is_not_replaced_at_once(void **state)
 {
     (void)state;
     struct engine_options options = world_options();
-    options.ttl_ms[CAPTCHA_TURNSTILE] = 26000;
+    options.ttl_ms[TYPE_TURNSTILE] = 26000;
     struct world *w = pool_world(options, (struct pool_options){.size = 1});
     tick(w);
     solve(w, "a1", "T1", "ONE");

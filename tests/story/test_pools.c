@@ -342,7 +342,7 @@ static void of_two_pools_for_one_target_each_keeps_its_own(void **state)
         pools[i] = (struct pool_options){.size = 1,
                                          .idle_after_ms = 120000,
                                          .client = i,
-                                         .captcha = CAPTCHA_TURNSTILE,
+                                         .type = TYPE_TURNSTILE,
                                          .key = key_named("P"),
                                          .params = params};
     struct engine_options options = world_options();
@@ -400,7 +400,7 @@ static void what_is_too_old_when_it_comes_is_not_asked_for_again_at_once(void **
 {
     (void)state;
     struct engine_options options = world_options();
-    options.ttl_ms[CAPTCHA_TURNSTILE] = 12000;
+    options.ttl_ms[TYPE_TURNSTILE] = 12000;
     struct world *w = world_of(options, (struct pool_options){.size = 1}, false);
     tick(w);
     solve(w, "a1", "T1", "OLD");

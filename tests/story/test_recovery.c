@@ -171,13 +171,13 @@ static void a_shared_solution_is_served_from_memory_with_what_is_left_of_its_lif
     (void)state;
     struct world *w = world_with_journal(false);
     w->shows_ages = true;
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ask(w, "ann", .key = "K", .type = TYPE_TURNSTILE);
     solve(w, "a1", "T1", "TOKEN");
     pass(w, 10000);
     skip_lines(w);
     crash(w, ALL_RECORDS);
     pass(w, 10000);
-    ask(w, "bob", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ask(w, "bob", .key = "K", .type = TYPE_TURNSTILE);
     expect(w, "[ 26000] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1 age"
               " 26000 left 224000\n");
 }
@@ -187,14 +187,14 @@ static void a_clock_set_back_while_we_were_down_makes_nothing_live_longer(void *
     (void)state;
     struct world *w = world_with_journal(false);
     w->shows_ages = true;
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ask(w, "ann", .key = "K", .type = TYPE_TURNSTILE);
     solve(w, "a1", "T1", "TOKEN");
     skip_lines(w);
     w->wall_skew_ms = -HOURS_MS(1);
     crash(w, ALL_RECORDS);
-    ask(w, "bob", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ask(w, "bob", .key = "K", .type = TYPE_TURNSTILE);
     pass(w, 250000);
-    ask(w, "cat", .key = "K", .captcha = CAPTCHA_TURNSTILE);
+    ask(w, "cat", .key = "K", .type = TYPE_TURNSTILE);
     expect(w, "[  6000] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1 age 0"
               " left 250000\n"
               "[  7000] journal 1 books\n"
@@ -311,14 +311,14 @@ static void a_solution_older_than_its_life_still_reaches_who_waited_for_it(void 
     options.has_journal = true;
     options.has_callbacks = true;
     struct world *w = world_new(&options);
-    ask(w, "ann", .key = "K", .is_told = true, .captcha = CAPTCHA_OTHER);
+    ask(w, "ann", .key = "K", .is_told = true, .type = TYPE_OTHER);
     accepted(w, "a1", "T1");
     pass(w, 100000);
     callback(w, "a1", "T1", "TOKEN");
     skip_lines(w);
     crash(w, ALL_RECORDS);
     look(w, "ann", "r1", 0);
-    ask(w, "bob", .key = "K", .captcha = CAPTCHA_OTHER);
+    ask(w, "bob", .key = "K", .type = TYPE_OTHER);
     expect(w, "[100000] answer ann r1 solved \"TOKEN\" source api attempts 1\n"
               "[100000] journal 1 flight K\n"
               "[100000] journal 2 attempt a2\n"

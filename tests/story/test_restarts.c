@@ -201,11 +201,11 @@ static void what_waited_through_a_restart_is_booked_under_its_own_type(void **st
 {
     (void)state;
     struct world *w = world_with_journal();
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_TURNSTILE, .is_told = true);
+    ask(w, "ann", .key = "K", .type = TYPE_TURNSTILE, .is_told = true);
     accepted(w, "a1", "T1");
     crash(w, ALL_RECORDS);
     callback(w, "a1", "T1", "TOKEN");
-    assert_int_equal(engine_tally(w->engine, 0, 0, CAPTCHA_TURNSTILE)->answered, 1);
+    assert_int_equal(engine_tally(w->engine, 0, 0, TYPE_TURNSTILE)->answered, 1);
     skip_lines(w);
 }
 
@@ -286,7 +286,7 @@ static struct world *world_without_money(void)
 static uint64_t requests_of_day(const struct world *w, unsigned days_ago)
 {
     int64_t day;
-    const uint64_t by_client = engine_tally(w->engine, days_ago, 0, CAPTCHA_OTHER)->requests;
+    const uint64_t by_client = engine_tally(w->engine, days_ago, 0, TYPE_OTHER)->requests;
     assert_int_equal(engine_stats_of_day(w->engine, days_ago, &day)->requests, by_client);
     return by_client;
 }
@@ -295,10 +295,10 @@ static void a_day_like_the_one_before_is_written_too(void **state)
 {
     (void)state;
     struct world *w = world_without_money();
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_OTHER);
+    ask(w, "ann", .key = "K", .type = TYPE_OTHER);
     pass(w, 1000);
     w->now_ms = HOURS_MS(12);
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_OTHER);
+    ask(w, "ann", .key = "K", .type = TYPE_OTHER);
     pass(w, 1000);
     crash(w, ALL_RECORDS);
     assert_int_equal(requests_of_day(w, 0), 1);
@@ -311,7 +311,7 @@ static void the_last_second_of_a_day_is_written_at_midnight(void **state)
     (void)state;
     struct world *w = world_without_money();
     w->now_ms = HOURS_MS(12) - 500;
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_OTHER);
+    ask(w, "ann", .key = "K", .type = TYPE_OTHER);
     w->now_ms = HOURS_MS(12);
     tick(w);
     crash(w, ALL_RECORDS);

@@ -68,9 +68,9 @@ static void each_type_has_its_own_time_to_live(void **state)
     (void)state;
     struct world *w = world_new(NULL);
     w->shows_ages = true;
-    ask(w, "ann", .key = "K", .captcha = CAPTCHA_IMAGE);
+    ask(w, "ann", .key = "K", .type = TYPE_IMAGE);
     solve(w, "a1", "T1", "TEXT");
-    ask(w, "bob", .key = "L", .captcha = CAPTCHA_OTHER);
+    ask(w, "bob", .key = "L", .type = TYPE_OTHER);
     solve(w, "a2", "T2", "OTHER");
     expect(w,
            "[     0] submit a1 K\n"

@@ -144,7 +144,7 @@ static bool letter_matches(const struct letter_view *view, const struct letter_f
     return (filter->number == 0 || view->number == filter->number) &&
            (!filter->has_client || view->client == filter->client) &&
            (filter->class == CLASS_COUNT || view->class == filter->class) &&
-           (filter->captcha == CAPTCHA_COUNT || view->captcha == filter->captcha) &&
+           (filter->type == TYPE_COUNT || view->type == filter->type) &&
            (filter->code[0] == '\0' || slice_equals(view->code, slice_from(filter->code)));
 }
 
@@ -188,7 +188,7 @@ static struct ask ask_of(const struct asking *asking, caller_id caller)
     struct ask ask = {
         .caller = caller,
         .client = asking->client,
-        .captcha = asking->captcha,
+        .type = asking->type,
         .reuse = asking->reuse == REUSE_DEFAULT ? REUSE_SHARED : asking->reuse,
         .is_one_time = asking->is_one_time,
         .wants_rest = asking->wants_rest,
@@ -354,13 +354,13 @@ void accepted(struct world *world, const char *attempt, const char *task)
     end_submit(world, attempt, result);
 }
 
-void rejected(struct world *world, const char *attempt, enum class class, const char *code)
+void rejected(struct world *world, const char *attempt, enum error_class class, const char *code)
 {
     rejected_until(world, attempt, class, code, 0);
 }
 
-void rejected_until(struct world *world, const char *attempt, enum class class, const char *code,
-                    uint32_t retry_after_ms)
+void rejected_until(struct world *world, const char *attempt, enum error_class class,
+                    const char *code, uint32_t retry_after_ms)
 {
     struct vendor_result result = {
         .outcome = OUTCOME_REJECTED, .class = class, .retry_after_ms = retry_after_ms};
@@ -419,7 +419,7 @@ void solved_with(struct world *world, const char *attempt, const char *text, con
     blob_unref(result.extra);
 }
 
-void failed(struct world *world, const char *attempt, enum class class, const char *code)
+void failed(struct world *world, const char *attempt, enum error_class class, const char *code)
 {
     struct vendor_result result = {.outcome = OUTCOME_FAILED, .class = class};
     copy(result.code, sizeof result.code, code);
@@ -473,8 +473,8 @@ void callback(struct world *world, const char *attempt, const char *task, const 
     blob_unref(result.text);
 }
 
-void callback_failed(struct world *world, const char *attempt, const char *task, enum class class,
-                     const char *code)
+void callback_failed(struct world *world, const char *attempt, const char *task,
+                     enum error_class class, const char *code)
 {
     struct vendor_result result = {.outcome = OUTCOME_FAILED, .class = class};
     copy(result.code, sizeof result.code, code);
@@ -517,7 +517,7 @@ void balance(struct world *world, const char *amount)
     end_probe(world, &probed);
 }
 
-void probe_failed(struct world *world, enum probe probe, enum class class, const char *code)
+void probe_failed(struct world *world, enum probe probe, enum error_class class, const char *code)
 {
     struct probed probed = {.probe = probe, .class = class};
     copy(probed.code, sizeof probed.code, code);

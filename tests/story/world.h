@@ -121,7 +121,7 @@ struct asking {
     const char *key;
     const char *idempotency;
     client_id client;
-    enum captcha captcha;
+    enum type type;
     enum reuse reuse;
     uint8_t priority;
     uint32_t hold_ms;
@@ -164,9 +164,9 @@ void gone(struct world *world, const char *who);
 
 /* How a submit ends. */
 void accepted(struct world *world, const char *attempt, const char *task);
-void rejected(struct world *world, const char *attempt, enum class class, const char *code);
-void rejected_until(struct world *world, const char *attempt, enum class class, const char *code,
-                    uint32_t retry_after_ms);
+void rejected(struct world *world, const char *attempt, enum error_class class, const char *code);
+void rejected_until(struct world *world, const char *attempt, enum error_class class,
+                    const char *code, uint32_t retry_after_ms);
 void not_sent(struct world *world, const char *attempt);
 void ambiguous(struct world *world, const char *attempt);
 /* It waited in a queue of ours and was taken back. */
@@ -176,7 +176,7 @@ void withdrawn(struct world *world, const char *attempt);
 void pending(struct world *world, const char *attempt);
 void solved(struct world *world, const char *attempt, const char *text);
 void solved_with(struct world *world, const char *attempt, const char *text, const char *extra);
-void failed(struct world *world, const char *attempt, enum class class, const char *code);
+void failed(struct world *world, const char *attempt, enum error_class class, const char *code);
 void unheard(struct world *world, const char *attempt, uint32_t retry_after_ms);
 void poll_withdrawn(struct world *world, const char *attempt);
 /* Solved, but with nothing that can be handed out. */
@@ -184,8 +184,8 @@ void undeliverable(struct world *world, const char *attempt, const char *bytes);
 
 /* The vendor calls back. A task of "" is a callback that names none. */
 void callback(struct world *world, const char *attempt, const char *task, const char *text);
-void callback_failed(struct world *world, const char *attempt, const char *task, enum class class,
-                     const char *code);
+void callback_failed(struct world *world, const char *attempt, const char *task,
+                     enum error_class class, const char *code);
 void callback_undeliverable(struct world *world, const char *attempt, const char *task,
                             const char *bytes);
 /* Neither a solution nor an error. */
@@ -194,7 +194,7 @@ void callback_empty(struct world *world, const char *attempt, const char *task);
 /* How a probe ends. */
 void threads(struct world *world, uint32_t working, uint32_t all);
 void balance(struct world *world, const char *amount);
-void probe_failed(struct world *world, enum probe probe, enum class class, const char *code);
+void probe_failed(struct world *world, enum probe probe, enum error_class class, const char *code);
 
 /* From accepted to solved by the first poll: 6 s later the attempt is done. */
 void solve(struct world *world, const char *attempt, const char *task, const char *text);

@@ -3,7 +3,7 @@
 
 struct letter_filter every_letter(void)
 {
-    return (struct letter_filter){.class = CLASS_COUNT, .captcha = CAPTCHA_COUNT};
+    return (struct letter_filter){.class = CLASS_COUNT, .type = TYPE_COUNT};
 }
 
 void list_letters(struct world *world, struct letter_filter filter, uint64_t cursor, uint32_t limit)

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #define HOUR_MS INT64_C(3600000)
+#define WEEK_MS (7 * 24 * HOUR_MS)
 
 /* Everything is read back by what the wall clock says then. */
 struct rows {
@@ -47,10 +48,24 @@ static void load(struct store_world *world, struct rows *rows)
     assert_int_equal(store_load(world->store, &world->clocks, take_row, rows), 0);
 }
 
+/* The hours that pass in these cases must not make it expire. */
+static void make_lasting(struct record *record)
+{
+    if (record->kind == RECORD_SOLUTION)
+        record->solution.expires_wall_ms += WEEK_MS;
+    else if (record->kind == RECORD_ATTEMPT)
+        record->attempt.started_wall_ms += WEEK_MS;
+    else if (record->kind == RECORD_REQUEST)
+        record->request.expires_wall_ms += WEEK_MS;
+    else if (record->kind == RECORD_IDEMPOTENCY)
+        record->idempotency.expires_wall_ms += WEEK_MS;
+}
+
 static void append_one_of_each(struct store_world *world, struct rows *rows)
 {
     for (size_t i = 0; i < KINDS; i++) {
         struct record record = world_record(world, kinds[i], 7);
+        make_lasting(&record);
         take_row(rows, &record);
         world_append(world, &record);
     }

@@ -84,9 +84,8 @@ struct record expect_drop_of(const struct record *record)
         dropped.day.day = record->day.day;
         break;
     case RECORD_TALLY:
-        dropped.tally = (struct tally_row){.day = record->tally.day,
-                                           .client = record->tally.client,
-                                           .captcha = record->tally.captcha};
+        dropped.tally = (struct tally_row){
+            .day = record->tally.day, .client = record->tally.client, .type = record->tally.type};
         break;
     case RECORD_SPENT:
         dropped.spent.client = record->spent.client;

@@ -57,8 +57,8 @@ static struct letter_row some_letter(struct rand *rand, uint64_t id)
         .number = id,
         .key = some_key(rand),
         .client = (client_id)rand_below(rand, WORLD_CLIENTS),
-        .captcha = (enum captcha)rand_below(rand, CAPTCHA_COUNT),
-        .class = (enum class)rand_below(rand, CLASS_COUNT),
+        .type = (enum type)rand_below(rand, TYPE_COUNT),
+        .class = (enum error_class)rand_below(rand, CLASS_COUNT),
         .reuse = (enum reuse)rand_below(rand, REUSE_NONE + 1),
         .priority = (uint8_t)rand_below(rand, 256),
         .is_one_time = flip(rand),
@@ -83,7 +83,7 @@ static struct letter_row some_letter(struct rand *rand, uint64_t id)
         row.notes[i] = (struct attempt_note){
             .wall_ms = soon(rand),
             .took_ms = (uint32_t)rand_u64(rand),
-            .class = (enum class)rand_below(rand, CLASS_COUNT),
+            .class = (enum error_class)rand_below(rand, CLASS_COUNT),
             .code = some_text(rand),
             .task_id = flip(rand) ? some_text(rand) : NULL,
         };
@@ -98,7 +98,7 @@ static struct solution_row some_solution(struct rand *rand, uint64_t id)
         .attempt = rand_u64(rand),
         .key = some_key(rand),
         .client = (client_id)rand_below(rand, WORLD_CLIENTS),
-        .captcha = (enum captcha)rand_below(rand, CAPTCHA_COUNT),
+        .type = (enum type)rand_below(rand, TYPE_COUNT),
         .born_wall_ms = soon(rand),
         .expires_wall_ms = soon(rand),
         .solve_ms = rand_u64(rand),
@@ -119,13 +119,13 @@ static struct flight_row some_flight(struct rand *rand, uint64_t id)
         .id = id,
         .key = some_key(rand),
         .client = (client_id)rand_below(rand, WORLD_CLIENTS),
-        .captcha = (enum captcha)rand_below(rand, CAPTCHA_COUNT),
+        .type = (enum type)rand_below(rand, TYPE_COUNT),
         .reuse = (enum reuse)rand_below(rand, REUSE_NONE + 1),
         .priority = (uint8_t)rand_below(rand, 256),
         .is_one_time = flip(rand),
         .wants_rest = flip(rand),
         .is_over = flip(rand),
-        .class = (enum class)rand_below(rand, CLASS_COUNT),
+        .class = (enum error_class)rand_below(rand, CLASS_COUNT),
         .attempts = (uint16_t)rand_u64(rand),
         .created_wall_ms = soon(rand),
         .params = some_bytes(rand),
@@ -144,7 +144,7 @@ static struct attempt_row some_attempt(struct rand *rand, uint64_t id)
         .flight = rand_u64(rand),
         .key = some_key(rand),
         .client = (client_id)rand_below(rand, WORLD_CLIENTS),
-        .captcha = (enum captcha)rand_below(rand, CAPTCHA_COUNT),
+        .type = (enum type)rand_below(rand, TYPE_COUNT),
         .reuse = (enum reuse)rand_below(rand, REUSE_NONE + 1),
         .is_one_time = flip(rand),
         .wants_rest = flip(rand),
@@ -154,7 +154,7 @@ static struct attempt_row some_attempt(struct rand *rand, uint64_t id)
         .number = (uint16_t)rand_u64(rand),
         .why = (enum cause)rand_below(rand, CAUSE_COUNT),
         .is_resent = flip(rand),
-        .cause_class = (enum class)rand_below(rand, CLASS_COUNT),
+        .cause_class = (enum error_class)rand_below(rand, CLASS_COUNT),
         .started_wall_ms = soon(rand),
         .partial = flip(rand) ? some_bytes(rand) : NULL,
     };
@@ -172,7 +172,7 @@ static struct request_row some_request(struct rand *rand, uint64_t id)
         .solution = rand_u64(rand),
         .state = (enum request_state)rand_below(rand, REQUEST_FAILED + 1),
         .source = (enum source)rand_below(rand, SOURCE_COUNT),
-        .class = (enum class)rand_below(rand, CLASS_COUNT),
+        .class = (enum error_class)rand_below(rand, CLASS_COUNT),
         .attempts = (uint16_t)rand_u64(rand),
         .expires_wall_ms = soon(rand),
         .pingback = flip(rand) ? some_bytes(rand) : NULL,
@@ -206,7 +206,7 @@ static struct tally_row some_tally(struct rand *rand, uint64_t id)
 {
     struct tally_row row = {.day = WORLD_NOW / 86400000 + (int64_t)(id / WORLD_CLIENTS),
                             .client = (client_id)(id % WORLD_CLIENTS),
-                            .captcha = (enum captcha)(id % CAPTCHA_COUNT)};
+                            .type = (enum type)(id % TYPE_COUNT)};
 #define TALLY_AT_RANDOM(field, text) row.tally.field = rand_u64(rand);
     TALLY_LIST(TALLY_AT_RANDOM)
 #undef TALLY_AT_RANDOM
@@ -292,7 +292,7 @@ uint64_t world_name_of(const struct record *record)
         return (uint64_t)record->day.day;
     case RECORD_TALLY:
         return (uint64_t)record->tally.day << 32 | (uint64_t)record->tally.client << 8 |
-               record->tally.captcha;
+               record->tally.type;
     case RECORD_SPENT:
         return record->spent.client;
     case RECORD_SOLUTION:
@@ -345,7 +345,7 @@ static const char *solution_difference(const struct solution_row *a, const struc
     SAME(attempt);
     SAME_KEY(key);
     SAME(client);
-    SAME(captcha);
+    SAME(type);
     SAME(born_wall_ms);
     SAME(expires_wall_ms);
     SAME(solve_ms);
@@ -364,7 +364,7 @@ static const char *flight_difference(const struct flight_row *a, const struct fl
     SAME(id);
     SAME_KEY(key);
     SAME(client);
-    SAME(captcha);
+    SAME(type);
     SAME(reuse);
     SAME(priority);
     SAME(is_one_time);
@@ -387,7 +387,7 @@ static const char *attempt_difference(const struct attempt_row *a, const struct 
     SAME(flight);
     SAME_KEY(key);
     SAME(client);
-    SAME(captcha);
+    SAME(type);
     SAME(reuse);
     SAME(is_one_time);
     SAME(wants_rest);
@@ -436,7 +436,7 @@ static const char *letter_difference(const struct letter_row *a, const struct le
     SAME(number);
     SAME_KEY(key);
     SAME(client);
-    SAME(captcha);
+    SAME(type);
     SAME(class);
     SAME(reuse);
     SAME(priority);
@@ -478,7 +478,7 @@ static const char *tally_difference(const struct tally_row *a, const struct tall
 {
     SAME(day);
     SAME(client);
-    SAME(captcha);
+    SAME(type);
 #define TALLY_SAME(field, text) SAME(tally.field);
     TALLY_LIST(TALLY_SAME)
 #undef TALLY_SAME

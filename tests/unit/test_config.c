@@ -107,12 +107,12 @@ static void every_key_is_taken_and_lands_in_its_field(void **state)
     assert_int_equal(c->upstream.submit_timeout_ms, 2000);
     assert_int_equal(c->upstream.poll_timeout_ms, 3000);
     assert_true(c->has_price);
-    assert_int_equal(c->engine.price_micro[CAPTCHA_TURNSTILE], 1000);
-    assert_int_equal(c->engine.price_micro[CAPTCHA_IMAGE], 2000000);
+    assert_int_equal(c->engine.price_micro[TYPE_TURNSTILE], 1000);
+    assert_int_equal(c->engine.price_micro[TYPE_IMAGE], 2000000);
     assert_string_equal(c->upstream.ca_file, "/etc/ca.pem");
     assert_true(c->upstream.allow_plain_http);
-    assert_int_equal(c->engine.poll_first_ms[CAPTCHA_IMAGE], 1000);
-    assert_int_equal(c->engine.poll_first_ms[CAPTCHA_RECAPTCHA_V2], 4000);
+    assert_int_equal(c->engine.poll_first_ms[TYPE_IMAGE], 1000);
+    assert_int_equal(c->engine.poll_first_ms[TYPE_RECAPTCHA_V2], 4000);
     assert_int_equal(c->engine.poll_interval_ms, 250);
     assert_int_equal(c->engine.fallback_after_ms, 120000);
     assert_int_equal(c->engine.solve_timeout_ms, 100000);
@@ -141,19 +141,19 @@ static void every_key_is_taken_also_below_the_first_half(void **state)
     assert_string_equal(c->upstream.vendor.overrides[0].code, "ERROR_SOMETHING");
     assert_int_equal(c->upstream.vendor.overrides[0].class, CLASS_TRANSIENT);
     assert_int_equal(c->upstream.vendor.overrides[1].class, CLASS_BUSY);
-    assert_int_equal(c->engine.ttl_ms[CAPTCHA_IMAGE], 7 * 24 * 3600 * 1000);
-    assert_int_equal(c->engine.ttl_ms[CAPTCHA_TURNSTILE], 250000);
-    assert_int_equal(c->engine.ttl_ms[CAPTCHA_GEETEST], 50000);
-    assert_int_equal(c->engine.ttl_ms[CAPTCHA_OTHER], 50000);
+    assert_int_equal(c->engine.ttl_ms[TYPE_IMAGE], 7 * 24 * 3600 * 1000);
+    assert_int_equal(c->engine.ttl_ms[TYPE_TURNSTILE], 250000);
+    assert_int_equal(c->engine.ttl_ms[TYPE_GEETEST], 50000);
+    assert_int_equal(c->engine.ttl_ms[TYPE_OTHER], 50000);
     assert_int_equal(c->min_ttl_ms, 5000);
     assert_int_equal(c->engine.caller_error_ttl_ms, 60000);
     assert_int_equal(c->engine.max_solutions, 10);
     assert_int_equal(c->engine.max_solution_bytes, 1 << 20);
     assert_true(c->engine.clients_share);
     assert_true(c->dedup_include_proxy);
-    assert_int_equal(c->reuse[CAPTCHA_RECAPTCHA_V2], REUSE_SINGLE);
-    assert_int_equal(c->reuse[CAPTCHA_TURNSTILE], REUSE_NONE);
-    assert_int_equal(c->reuse[CAPTCHA_IMAGE], REUSE_SHARED);
+    assert_int_equal(c->reuse[TYPE_RECAPTCHA_V2], REUSE_SINGLE);
+    assert_int_equal(c->reuse[TYPE_TURNSTILE], REUSE_NONE);
+    assert_int_equal(c->reuse[TYPE_IMAGE], REUSE_SHARED);
     assert_int_equal(c->engine.idempotency_ttl_ms, 10000);
     assert_int_equal(c->engine.max_idempotency, 11);
     assert_int_equal(c->engine.letter_alert_above, 21);
@@ -274,17 +274,17 @@ static void without_a_file_the_defaults_of_the_design_hold(void **state)
     assert_true(c->engine.slots_are_auto);
     assert_int_equal(c->engine.slots, 0);
     assert_false(c->has_price);
-    assert_int_equal(c->engine.poll_first_ms[CAPTCHA_IMAGE], 5000);
+    assert_int_equal(c->engine.poll_first_ms[TYPE_IMAGE], 5000);
     assert_int_equal(c->engine.solve_timeout_ms, 180000);
     assert_int_equal(c->engine.ambiguity_window_ms, 45000);
     assert_true(c->engine.resend_ambiguous);
     assert_int_equal(c->engine.retry_budget_permille, 200);
     assert_int_equal(c->engine.breaker_probe_ms, 15000);
     assert_int_equal(c->engine.breaker_probe_most_ms, 300000);
-    assert_int_equal(c->engine.ttl_ms[CAPTCHA_RECAPTCHA_V3], 80000);
-    assert_int_equal(c->engine.ttl_ms[CAPTCHA_CLOUDFLARE], 60000);
+    assert_int_equal(c->engine.ttl_ms[TYPE_RECAPTCHA_V3], 80000);
+    assert_int_equal(c->engine.ttl_ms[TYPE_CLOUDFLARE], 60000);
     assert_int_equal(c->min_ttl_ms, 10000);
-    for (size_t i = 0; i < CAPTCHA_COUNT; i++)
+    for (size_t i = 0; i < TYPE_COUNT; i++)
         assert_int_equal(c->reuse[i], REUSE_SHARED);
     assert_int_equal(c->http.connections, 10000);
     assert_int_equal(c->engine.max_requests, 200000);
@@ -315,7 +315,7 @@ static void a_type_that_is_not_named_follows_default(void **state)
     struct world world;
     world_load(&world, FILE_WITH("\"poll\": {\"first\": \"7s\"}, \"cache\": {\"ttl\": \"90s\"}"));
     assert_string_equal(world_mistakes(&world), "");
-    for (size_t i = 0; i < CAPTCHA_COUNT; i++) {
+    for (size_t i = 0; i < TYPE_COUNT; i++) {
         assert_int_equal(world.config.engine.poll_first_ms[i], 7000);
         assert_int_equal(world.config.engine.ttl_ms[i], 90000);
     }
@@ -376,10 +376,10 @@ static void the_environment_beats_the_file_and_flags_beat_both(void **state)
     assert_int_equal(c->engine.retry_budget_permille, 500);
     assert_true(c->dedup_include_proxy);
     assert_int_equal(c->engine.max_solution_bytes, 128 << 10);
-    assert_int_equal(c->engine.ttl_ms[CAPTCHA_IMAGE], 7200000);
-    assert_int_equal(c->reuse[CAPTCHA_HCAPTCHA], REUSE_SINGLE);
-    assert_int_equal(c->reuse[CAPTCHA_IMAGE], REUSE_SHARED);
-    assert_int_equal(c->engine.price_micro[CAPTCHA_IMAGE], 500000);
+    assert_int_equal(c->engine.ttl_ms[TYPE_IMAGE], 7200000);
+    assert_int_equal(c->reuse[TYPE_HCAPTCHA], REUSE_SINGLE);
+    assert_int_equal(c->reuse[TYPE_IMAGE], REUSE_SHARED);
+    assert_int_equal(c->engine.price_micro[TYPE_IMAGE], 500000);
     assert_int_equal(c->drain_timeout_ms, 9000);
     world_close(&world);
     world_set_environment(NULL);

@@ -54,7 +54,7 @@ static void check_accepted(const struct config *config)
     assert_true(config->upstream.key != NULL);
     assert_in_range(config->engine.slots, 0, 100000);
     assert_true(config->engine.ambiguity_window_ms < config->engine.solve_timeout_ms);
-    for (size_t i = 0; i < CAPTCHA_COUNT; i++) {
+    for (size_t i = 0; i < TYPE_COUNT; i++) {
         assert_true(config->min_ttl_ms < config->engine.ttl_ms[i]);
         assert_in_range(config->reuse[i], REUSE_SHARED, REUSE_NONE);
     }

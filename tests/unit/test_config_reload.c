@@ -110,7 +110,7 @@ static void what_is_read_anew_changes_without_a_word(void **state)
     assert_true(config->has_price);
     assert_int_equal(config->engine.solve_timeout_ms, 99000);
     assert_int_equal(config->engine.retry_busy, 1);
-    assert_int_equal(config->engine.ttl_ms[CAPTCHA_IMAGE], 7200000);
+    assert_int_equal(config->engine.ttl_ms[TYPE_IMAGE], 7200000);
     assert_int_equal(config->notices.allow_count, 1);
     assert_string_equal(config->notices.allow[0].host, "x.y");
     assert_int_equal(config->log_level, LOG_LEVEL_ERROR);

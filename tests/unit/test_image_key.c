@@ -98,7 +98,7 @@ static void a_file_and_its_base64_are_one_request(void **state)
     (void)state;
     char spelled[2 * IMAGE_BYTES + 100];
     const struct key file = file_key(NULL, NULL);
-    assert_int_equal(identity.captcha, CAPTCHA_IMAGE);
+    assert_int_equal(identity.type, TYPE_IMAGE);
     assert_true(slice_equals(identity.method, SLICE_OF("post")));
     assert_int_equal(identity.field_count, 1);
     assert_true(slice_equals(identity.fields[0].name, SLICE_OF("image")));
@@ -234,11 +234,11 @@ static void other_methods_hash_their_images_too(void **state)
 {
     (void)state;
     assert_int_equal(compute_image("rotatecaptcha", "file", picture(500), true, NULL, NULL), 0);
-    assert_int_equal(identity.captcha, CAPTCHA_IMAGE);
+    assert_int_equal(identity.type, TYPE_IMAGE);
     assert_int_equal(
         compute_image("bls", "image_base64_1", slice_from(text), false, "instructions", "664"), 0);
     const struct key bls = identity.key;
-    assert_int_equal(identity.captcha, CAPTCHA_IMAGE);
+    assert_int_equal(identity.type, TYPE_IMAGE);
     char uri[2 * IMAGE_BYTES + 100];
     (void)snprintf(uri, sizeof(uri), "data:image/gif;base64,%s", text);
     assert_int_equal(
@@ -290,7 +290,7 @@ static void impossible_images_are_refused_in_the_vendors_words(void **state)
     free(big);
     /* A text question needs no image. */
     assert_int_equal(compute_image("post", NULL, SLICE_NONE, false, "textcaptcha", "2+2?"), 0);
-    assert_int_equal(identity.captcha, CAPTCHA_IMAGE);
+    assert_int_equal(identity.type, TYPE_IMAGE);
 }
 
 static void long_texts_count_to_their_last_byte(void **state)

@@ -97,7 +97,7 @@ static void recaptcha_v2_counts_what_the_table_says(void **state)
     for (size_t i = 0; i < sizeof(counted) / sizeof(counted[0]); i++)
         assert_other(V2, counted[i]);
     (void)key_of(V2);
-    assert_int_equal(identity.captcha, CAPTCHA_RECAPTCHA_V2);
+    assert_int_equal(identity.type, TYPE_RECAPTCHA_V2);
     assert_false(identity.is_one_time);
     (void)key_of(V2 "&data-s=s");
     assert_true(identity.is_one_time);
@@ -117,7 +117,7 @@ static void recaptcha_v3_counts_version_action_and_score(void **state)
     assert_same(V2 "&version=v3", V2 "&version=v3&action=");
     assert_other(V2 "&version=v3&min_score=0.3", V2 "&version=v3&min_score=0.7");
     (void)key_of(V2 "&version=v3");
-    assert_int_equal(identity.captcha, CAPTCHA_RECAPTCHA_V3);
+    assert_int_equal(identity.type, TYPE_RECAPTCHA_V3);
 }
 
 static void every_given_parameter_of_other_sitekey_types_counts(void **state)
@@ -129,9 +129,9 @@ static void every_given_parameter_of_other_sitekey_types_counts(void **state)
     assert_other(TS "&action=a&data=b", TS "&action=b&data=a");
     assert_other(TS, "method=hcaptcha&sitekey=K&pageurl=https://a.example/x");
     (void)key_of(TS);
-    assert_int_equal(identity.captcha, CAPTCHA_TURNSTILE);
+    assert_int_equal(identity.type, TYPE_TURNSTILE);
     (void)key_of("method=hcaptcha&sitekey=K&pageurl=https://a.example/x");
-    assert_int_equal(identity.captcha, CAPTCHA_HCAPTCHA);
+    assert_int_equal(identity.type, TYPE_HCAPTCHA);
 }
 
 static void no_name_or_value_can_imitate_another_field(void **state)
@@ -291,7 +291,7 @@ static void the_proxy_counts_only_where_it_must(void **state)
         CF,
         "method=cloudflare_challenge&pageurl=https://a.example/&proxy=1.2.3.4:1&proxytype=SOCKS5");
     assert_other(CF, CF "&userAgent=U");
-    assert_int_equal(identity.captcha, CAPTCHA_CLOUDFLARE);
+    assert_int_equal(identity.type, TYPE_CLOUDFLARE);
     options.include_proxy = true;
     assert_other(TS, TS "&proxy=1.2.3.4:1");
     assert_other(TS "&proxytype=HTTP", TS "&proxytype=SOCKS4");
@@ -303,7 +303,7 @@ static void geetest_challenges_are_one_time(void **state)
 #define GT "method=geetest&gt=g&pageurl=https://a.example/"
     assert_other(GT "&challenge=a", GT "&challenge=b");
     assert_true(identity.is_one_time);
-    assert_int_equal(identity.captcha, CAPTCHA_GEETEST);
+    assert_int_equal(identity.type, TYPE_GEETEST);
     (void)key_of(GT "&version=4");
     assert_false(identity.is_one_time);
     (void)key_of(TS "&challenge=x");
@@ -358,7 +358,7 @@ static void blanks_around_a_method_are_not_part_of_it(void **state)
     (void)state;
     assert_same("method=geetest_v4&captcha_id=1&pageurl=http://a/",
                 "method=geetest_v4%20&captcha_id=1&pageurl=http://a/");
-    assert_int_equal(identity.captcha, CAPTCHA_GEETEST);
+    assert_int_equal(identity.type, TYPE_GEETEST);
     assert_true(slice_equals(identity.method, SLICE_OF("geetest_v4")));
     assert_same(TS, "method=%09turnstile%0d%0a&sitekey=K&pageurl=https://a.example/x");
     assert_mistake("method=%20", "ERROR_BAD_PARAMETERS", "method is missing");
@@ -466,7 +466,7 @@ static void required_parameters_are_missed_in_the_vendors_words(void **state)
                    "image_base64_1 is required by method bls");
     /* What nobody documented passes. */
     (void)key_of("method=brand_new");
-    assert_int_equal(identity.captcha, CAPTCHA_OTHER);
+    assert_int_equal(identity.type, TYPE_OTHER);
 }
 
 static void hostile_names_and_bytes_are_refused(void **state)

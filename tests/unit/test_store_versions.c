@@ -132,7 +132,7 @@ static void collect_reasons(void *context, const struct record *record)
         reasons[record->attempt.name] = record->attempt.why;
 }
 
-static void append_reason(struct store_world *world, uint64_t name, enum class class,
+static void append_reason(struct store_world *world, uint64_t name, enum error_class class,
                           const char *code)
 {
     struct record record = world_record(world, RECORD_ATTEMPT, name);

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-static void assert_result(const struct world_result *kept, enum outcome outcome, enum class class,
-                          const char *code)
+static void assert_result(const struct world_result *kept, enum outcome outcome,
+                          enum error_class class, const char *code)
 {
     assert_int_equal(kept->result.outcome, outcome);
     assert_int_equal(kept->result.class, class);

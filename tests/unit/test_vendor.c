@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-static void assert_submit(const char *body, long status, enum outcome outcome, enum class class,
-                          const char *code, const char *task_id)
+static void assert_submit(const char *body, long status, enum outcome outcome,
+                          enum error_class class, const char *code, const char *task_id)
 {
     const struct vendor_result result = read_with(true, &PLAIN, reply_of(status, slice_from(body)));
     assert_int_equal(result.outcome, outcome);
@@ -271,7 +271,7 @@ static void every_row_of_the_error_table_is_judged_on_a_poll(void **state)
     const struct vendor_error *rows = vendor_errors(&count);
     for (size_t i = 0; i < count; i++) {
         const struct vendor_result result = read_with(false, &PLAIN, reply_of(200, rows[i].code));
-        const enum class class = rows[i].class;
+        const enum error_class class = rows[i].class;
         const bool is_about_the_call =
             class == CLASS_BUSY || class == CLASS_ACCOUNT || class == CLASS_TRANSIENT;
         const enum outcome expected = class == CLASS_PENDING ? OUTCOME_PENDING

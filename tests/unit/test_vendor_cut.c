@@ -170,7 +170,7 @@ static void a_reply_of_64_kib_of_brackets_is_harmless(void **state)
 /* ---- callbacks ----------------------------------------------------------------------------- */
 
 static void assert_callback(const char *id, const char *code, enum outcome outcome,
-                            enum class class, const char *word, const char *task_id)
+                            enum error_class class, const char *word, const char *task_id)
 {
     struct vendor_result result = {.attempt = 3, .caller = 4};
     vendor_read_callback(&PLAIN, slice_from(id), slice_from(code), &result);

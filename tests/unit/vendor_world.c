@@ -66,7 +66,7 @@ void assert_solved(const char *body, const char *text, const char *extra)
     drop(&result);
 }
 
-void assert_poll(const char *body, long status, enum outcome outcome, enum class class,
+void assert_poll(const char *body, long status, enum outcome outcome, enum error_class class,
                  const char *code)
 {
     const struct vendor_result result =

@@ -17,7 +17,7 @@ void drop(const struct vendor_result *result);
 
 /* A poll of this body is solved with this text and these further members (NULL for none). */
 void assert_solved(const char *body, const char *text, const char *extra);
-void assert_poll(const char *body, long status, enum outcome outcome, enum class class,
+void assert_poll(const char *body, long status, enum outcome outcome, enum error_class class,
                  const char *code);
 
 #endif
