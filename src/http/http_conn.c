@@ -112,6 +112,9 @@ void http_conn_accept(struct http_listener *listener, bool is_reserve)
     list_init(&conn->unsent);
     list_init(&conn->beyond);
     conn->since_ms = uv_now(server->loop);
+    /* A newcomer is read in the next round: else those who come again and again would draw this one out, and who was
+     * read in it would wait. */
+    conn->round = server->round;
     if (is_reserve)
         list_append(&server->beyond, &conn->beyond);
     int err = conn->is_unix ? uv_pipe_init(server->loop, &conn->uv.pipe, 0)
