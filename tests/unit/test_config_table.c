@@ -52,7 +52,7 @@ static void defaults_are_in_range_and_what_their_texts_say(void **state)
         if (!has_range(row))
             continue;
         check_preset(row, &row->preset);
-        for (const struct option_type *own = row->types; own != NULL && own->type < CAPTCHA_COUNT;
+        for (const struct option_type *own = row->types; own != NULL && own->type < TYPE_COUNT;
              own++)
             check_preset(row, &own->preset);
     }
@@ -93,7 +93,7 @@ static void every_number_of_the_range_fits_its_field(void **state)
 static size_t span_of(const struct option *row)
 {
     return row->count_offset != 0         ? sizeof(void *)
-           : row->shape == SHAPE_PER_TYPE ? row->bytes * CAPTCHA_COUNT
+           : row->shape == SHAPE_PER_TYPE ? row->bytes * TYPE_COUNT
                                           : row->bytes;
 }
 
