@@ -1,11 +1,6 @@
 #include "base/slice.h"
 
-/* tolower() depends on the locale; header names and hosts do not. */
-static unsigned char lower(char c)
-{
-    const unsigned char u = (unsigned char)c;
-    return u >= 'A' && u <= 'Z' ? (unsigned char)(u + ('a' - 'A')) : u;
-}
+#include "base/ascii.h"
 
 bool slice_equals_nocase(struct slice a, struct slice b)
 {
@@ -13,7 +8,7 @@ bool slice_equals_nocase(struct slice a, struct slice b)
         return false;
     /* Most bytes are equal as they stand, and then cost no more than that comparison. */
     for (size_t i = 0; i < a.len; i++)
-        if (a.data[i] != b.data[i] && lower(a.data[i]) != lower(b.data[i]))
+        if (a.data[i] != b.data[i] && ascii_lower(a.data[i]) != ascii_lower(b.data[i]))
             return false;
     return true;
 }

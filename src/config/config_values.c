@@ -1,5 +1,6 @@
 #include "config/config_values.h"
 
+#include "base/ascii.h"
 #include "proto/address.h"
 
 #include <sodium.h>
@@ -188,10 +189,9 @@ bool value_parse_network(struct slice text, void *place)
     return true;
 }
 
-static bool is_host_char(char c)
+static bool is_label_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
-           c == '_';
+    return ascii_is_alnum(c) || c == '-' || c == '_';
 }
 
 /* Dot-separated labels as RFC 1123 has them, and '_', which real names contain. */
@@ -201,7 +201,7 @@ static bool is_host_name(struct slice text)
         return false;
     size_t label = 0;
     for (size_t i = 0; i <= text.len; i++) {
-        if (i < text.len && is_host_char(text.data[i])) {
+        if (i < text.len && is_label_char(text.data[i])) {
             label++;
             continue;
         }
@@ -219,8 +219,7 @@ static bool is_host_name(struct slice text)
 static void lower(char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++)
-        if (text[i] >= 'A' && text[i] <= 'Z')
-            text[i] = (char)(text[i] + ('a' - 'A'));
+        text[i] = ascii_lower(text[i]);
 }
 
 /* What is between the scheme and the path. */
@@ -344,7 +343,7 @@ bool value_parse_notice_host(struct slice text, void *place)
 bool value_parse_name(struct slice text, void *out)
 {
     for (size_t i = 0; i < text.len; i++)
-        if (!is_host_char(text.data[i]) && text.data[i] != '.')
+        if (!is_label_char(text.data[i]) && text.data[i] != '.')
             return false;
     return text.len > 0 && copy_text(text, out, CLIENT_NAME_MAX);
 }

@@ -3,6 +3,7 @@
 #include "engine/journal.h"
 #include "engine/letters.h"
 #include "engine/request.h"
+#include "engine/retry.h"
 
 /* As many as may be are on the wire; nothing was tried. */
 #define BUSY_WAIT_MS 1000
@@ -146,17 +147,6 @@ static void give_up(struct engine *engine, struct notice *notice)
     settle_request(engine, request, false);
 }
 
-static uint64_t backoff_ms(struct engine *engine, unsigned tries)
-{
-    const uint64_t cap = engine->options.notice_cap_ms;
-    uint64_t wait = engine->options.notice_base_ms;
-    for (unsigned i = 0; i < tries && wait < cap; i++)
-        wait *= 2;
-    if (wait > cap)
-        wait = cap;
-    return wait + rand_below(&engine->rand, (uint64_t)engine->options.retry_jitter_ms + 1);
-}
-
 void notice_on_told(struct engine *engine, const struct notified *notified)
 {
     struct notice *notice = find(engine, notified->request);
@@ -177,7 +167,9 @@ void notice_on_told(struct engine *engine, const struct notified *notified)
         give_up(engine, notice);
         return;
     }
-    wheel_arm(&engine->wheel, &notice->timer, engine->now_ms + backoff_ms(engine, notice->tries));
+    wheel_arm(&engine->wheel, &notice->timer,
+              engine->now_ms + retry_backoff_ms(engine, engine->options.notice_base_ms,
+                                                engine->options.notice_cap_ms, notice->tries, 0));
     notice->tries++;
 }
 

@@ -52,22 +52,28 @@ static uint16_t most_tries(const struct engine *engine, const struct flight *fli
     UNREACHABLE();
 }
 
-/* min(cap, base * 2^try) + random(0, jitter); what the vendor or the request asks for counts too, up to the
+uint64_t retry_backoff_ms(struct engine *engine, uint64_t base_ms, uint64_t cap_ms, unsigned tries,
+                          uint32_t asked_ms)
+{
+    uint64_t wait = base_ms;
+    for (unsigned i = 0; i < tries && wait < cap_ms; i++)
+        wait *= 2;
+    if (wait < asked_ms)
+        wait = asked_ms;
+    if (wait > cap_ms)
+        wait = cap_ms;
+    return wait + rand_below(&engine->rand, (uint64_t)engine->options.retry_jitter_ms + 1);
+}
+
+/* What the vendor or the request asks for counts too, up to the
  * cap: a request may be more patient than the operator, never less. */
 static uint64_t backoff_ms(struct engine *engine, const struct flight *flight, unsigned tries,
                            uint32_t asked_ms)
 {
     const struct retry_options limits = limits_of(engine, flight);
-    const uint64_t cap = limits.cap_ms;
-    uint64_t wait =
+    const uint32_t base_ms =
         flight->retry_delay_ms > limits.base_ms ? flight->retry_delay_ms : limits.base_ms;
-    for (unsigned i = 0; i < tries && wait < cap; i++)
-        wait *= 2;
-    if (wait < asked_ms)
-        wait = asked_ms;
-    if (wait > cap)
-        wait = cap;
-    return wait + rand_below(&engine->rand, (uint64_t)engine->options.retry_jitter_ms + 1);
+    return retry_backoff_ms(engine, base_ms, limits.cap_ms, tries, asked_ms);
 }
 
 /* Whoever waits longer than the deadline waits for nothing. */

@@ -21,4 +21,8 @@ void retry_after_window(struct engine *engine, struct flight *flight);
 /* A probe told whether money or threads are short for the flights that wait for that verdict. */
 void retry_judge(struct engine *engine, bool is_account);
 
+/* min(cap, base * 2^tries) + random(0, jitter); a longer wait that was asked for counts, up to the cap. */
+uint64_t retry_backoff_ms(struct engine *engine, uint64_t base_ms, uint64_t cap_ms, unsigned tries,
+                          uint32_t asked_ms);
+
 #endif

@@ -1,5 +1,7 @@
 #include "http/http_guard.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 bool http_guard_refuse(struct http_parse *parse, uint16_t status, const char *mistake)
@@ -101,11 +103,9 @@ static bool check_line(struct http_parse *parse)
 }
 
 /* RFC 3986's host and port, without the characters that make lists, users and paths of it. */
-static bool is_host_char(char c)
+static bool is_authority_char(char c)
 {
-    if ((c >= 'a' && c <= 'z') || (c >= '0' && c <= ':') || c == '.' || c == '-')
-        return true;
-    return (c >= 'A' && c <= 'Z') || (c != '\0' && strchr("_~[]%!$&'()*+;=", c) != NULL);
+    return ascii_is_alnum(c) || (c != '\0' && strchr(".-:_~[]%!$&'()*+;=", c) != NULL);
 }
 
 static bool check_host(struct http_parse *parse)
@@ -115,7 +115,7 @@ static bool check_host(struct http_parse *parse)
     if (!slice_is_given(host))
         return parse->llhttp.http_minor == 0 || http_guard_refuse(parse, 400, "no Host");
     for (size_t i = 0; i < host.len; i++)
-        if (!is_host_char(host.data[i]))
+        if (!is_authority_char(host.data[i]))
             return http_guard_refuse(parse, 400, "a malformed Host");
     return true;
 }

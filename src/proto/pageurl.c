@@ -1,5 +1,7 @@
 #include "proto/pageurl.h"
 
+#include "base/ascii.h"
+
 struct parts {
     size_t scheme_len; /* with "://" */
     size_t host_len;
@@ -9,15 +11,9 @@ struct parts {
     bool is_default_port;
 };
 
-static bool is_upper(char c)
-{
-    return c >= 'A' && c <= 'Z';
-}
-
 static bool is_host_char(char c)
 {
-    return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || is_upper(c) || c == '.' ||
-           c == '-' || c == '_';
+    return ascii_is_alnum(c) || c == '.' || c == '-' || c == '_';
 }
 
 /* The length of "http://" or "https://" in any case, or 0. */
@@ -38,10 +34,10 @@ static bool split_host(struct slice url, struct parts *parts)
         return false;
     bool has_upper = false;
     for (size_t i = 0; i < parts->scheme_len; i++)
-        has_upper |= is_upper(url.data[i]);
+        has_upper |= ascii_is_upper(url.data[i]);
     size_t at = parts->scheme_len;
     for (; at < url.len && is_host_char(url.data[at]); at++)
-        has_upper |= is_upper(url.data[at]);
+        has_upper |= ascii_is_upper(url.data[at]);
     parts->host_len = at - parts->scheme_len;
     parts->is_lower = !has_upper;
     return parts->host_len > 0;
@@ -94,7 +90,7 @@ bool pageurl_normalize(struct slice url, char *out, struct slice *normal)
     }
     size_t len = 0;
     for (; len < parts.scheme_len + parts.host_len; len++)
-        out[len] = is_upper(url.data[len]) ? (char)(url.data[len] + ('a' - 'A')) : url.data[len];
+        out[len] = ascii_lower(url.data[len]);
     const size_t from = len + (parts.is_default_port ? parts.port_len : 0);
     memcpy(out + len, url.data + from, parts.end - from);
     *normal = (struct slice){.data = out, .len = len + parts.end - from};

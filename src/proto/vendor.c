@@ -10,7 +10,7 @@
 #define HTTP_TOO_MANY 429
 
 /* Our own words, in the vendor's style, for what the vendor did not say. */
-static const char UNREACHABLE[] = "ERROR_UPSTREAM_UNREACHABLE";
+static const char UPSTREAM_UNREACHABLE[] = "ERROR_UPSTREAM_UNREACHABLE";
 static const char NO_REPLY[] = "ERROR_UPSTREAM_NO_REPLY";
 static const char UNKNOWN_REPLY[] = "ERROR_UNKNOWN_REPLY";
 static const char BAD_SOLUTION[] = "ERROR_BAD_SOLUTION";
@@ -124,7 +124,7 @@ void vendor_read_submit(const struct vendor_options *options, const struct vendo
 {
     begin(result, reply);
     if (!reply->is_sent) {
-        conclude(result, OUTCOME_NOT_SENT, CLASS_TRANSIENT, UNREACHABLE);
+        conclude(result, OUTCOME_NOT_SENT, CLASS_TRANSIENT, UPSTREAM_UNREACHABLE);
         return;
     }
     if (reply->http_status == HTTP_TOO_MANY) {
@@ -237,7 +237,7 @@ void vendor_read_poll(const struct vendor_options *options, const struct vendor_
 {
     begin(result, reply);
     if (!reply->is_sent) {
-        conclude(result, OUTCOME_UNHEARD, CLASS_TRANSIENT, UNREACHABLE);
+        conclude(result, OUTCOME_UNHEARD, CLASS_TRANSIENT, UPSTREAM_UNREACHABLE);
         return;
     }
     if (reply->http_status == HTTP_TOO_MANY) {
@@ -339,7 +339,7 @@ static void explain_probe(const struct vendor_options *options, const struct ven
 {
     struct vendor_result why = {.attempt = 0};
     if (!reply->is_sent)
-        conclude(&why, OUTCOME_UNHEARD, CLASS_TRANSIENT, UNREACHABLE);
+        conclude(&why, OUTCOME_UNHEARD, CLASS_TRANSIENT, UPSTREAM_UNREACHABLE);
     else if (reply->http_status == HTTP_TOO_MANY)
         conclude(&why, OUTCOME_UNHEARD, CLASS_BUSY, TOO_MANY);
     else if (reading->kind != READING_ERROR ||

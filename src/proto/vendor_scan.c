@@ -1,17 +1,13 @@
 #include "proto/vendor_scan.h"
 
+#include "base/ascii.h"
+
 const char *const GEETEST_V3[] = {"challenge", "validate", "seccode"};
 const char *const GEETEST_V4[] = {"lot_number", "pass_token", "captcha_output"};
 
-/* isspace() depends on the locale. */
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
-
 static size_t skip_space(struct slice json, size_t i)
 {
-    while (i < json.len && is_space(json.data[i]))
+    while (i < json.len && ascii_is_space(json.data[i]))
         i++;
     return i;
 }
@@ -36,7 +32,8 @@ static size_t scalar_end(struct slice json, size_t i)
         return 0;
     if (json.data[i] == '"')
         return string_end(json, i);
-    while (i < json.len && !is_space(json.data[i]) && json.data[i] != ',' && json.data[i] != '}')
+    while (i < json.len && !ascii_is_space(json.data[i]) && json.data[i] != ',' &&
+           json.data[i] != '}')
         i++;
     return i < json.len ? i : 0;
 }

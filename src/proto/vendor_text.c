@@ -1,9 +1,5 @@
+#include "base/ascii.h"
 #include "proto/vendor_reply.h"
-
-static bool is_space(char c)
-{
-    return c == ' ' || c == '\t' || c == '\r' || c == '\n';
-}
 
 struct slice vendor_trim(struct slice body)
 {
@@ -11,11 +7,11 @@ struct slice vendor_trim(struct slice body)
         body.data += 3;
         body.len -= 3;
     }
-    while (body.len > 0 && is_space(body.data[0])) {
+    while (body.len > 0 && ascii_is_space(body.data[0])) {
         body.data++;
         body.len--;
     }
-    while (body.len > 0 && is_space(body.data[body.len - 1]))
+    while (body.len > 0 && ascii_is_space(body.data[body.len - 1]))
         body.len--;
     return body;
 }

@@ -1,5 +1,7 @@
 #include "upstream/url.h"
 
+#include "base/ascii.h"
+
 #include <curl/curl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,10 +29,8 @@ static CURLU *parse(struct slice url)
 
 static void lower(char *text)
 {
-    for (; *text != '\0'; text++) {
-        if (*text >= 'A' && *text <= 'Z')
-            *text = (char)(*text + ('a' - 'A'));
-    }
+    for (; *text != '\0'; text++)
+        *text = ascii_lower(*text);
 }
 
 static bool is_web(CURLU *handle)
