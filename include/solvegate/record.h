@@ -1,20 +1,21 @@
-/* Rows of the journal: what must survive a crash, as plain data. A record replaces the row of its name, or drops it. */
+/* Rows of the journal, as plain data: everything that must survive a crash. A record replaces the
+ * row of the same name, or drops it. */
 #ifndef SOLVEGATE_RECORD_H
 #define SOLVEGATE_RECORD_H
 
 #include <solvegate/stats.h>
 #include <solvegate/types.h>
 
-/* In the order in which they are restored: each may refer to those before it. */
+/* In the order of restoring: each kind may refer to those before it. */
 enum record_kind {
-    RECORD_DAY,      /* a page of the books */
-    RECORD_TALLY,    /* what was counted of one client and type on a day */
-    RECORD_SPENT,    /* what a client spent of a day's budget */
-    RECORD_SOLUTION, /* a solution that reached us */
+    RECORD_DAY,      /* a day's page of the books */
+    RECORD_TALLY,    /* counters of one client and type on one day */
+    RECORD_SPENT,    /* budget that a client spent on one day */
+    RECORD_SOLUTION, /* a solution that arrived */
     RECORD_FLIGHT,  /* a flight that was, or may have been, submitted, or whose id somebody knows */
     RECORD_ATTEMPT, /* an intent before its submit's first byte; later its outcome */
     RECORD_REQUEST, /* a request whose id its caller knows */
-    RECORD_IDEMPOTENCY, /* what an idempotency key stands for */
+    RECORD_IDEMPOTENCY, /* the flight or solution behind an idempotency key */
     RECORD_LETTER,
     RECORD_KIND_COUNT
 };
@@ -39,8 +40,8 @@ struct spent_row {
 
 struct solution_row {
     uint64_t id;
-    uint64_t flight;    /* that it solved, or 0 */
-    attempt_id attempt; /* that brought it */
+    uint64_t flight;    /* the flight that it solved, or 0 */
+    attempt_id attempt; /* the attempt that brought it */
     struct key key;
     client_id client;
     enum type type;
@@ -49,8 +50,8 @@ struct solution_row {
     uint64_t solve_ms;
     uint32_t handed;
     uint16_t attempts;
-    bool is_kept;   /* in the cache, for whoever asks */
-    bool is_shared; /* for everybody; else for one */
+    bool is_kept;   /* in the cache, for later requests */
+    bool is_shared; /* for everybody; else for one request */
     char task_id[TASK_ID_MAX];
     struct blob *text;  /* owned */
     struct blob *extra; /* owned, or NULL */
@@ -65,13 +66,13 @@ struct flight_row {
     uint8_t priority;
     bool is_one_time;
     bool wants_rest;
-    bool is_over;           /* it failed, and not everybody has been told yet */
+    bool is_over;           /* it failed, and some callers have not been told yet */
     enum error_class class; /* of the failure, or of the last attempt that failed */
-    uint16_t attempts;      /* that are over */
+    uint16_t attempts;      /* attempts that are over */
     int64_t created_wall_ms;
     bool has_max_retries;
-    uint16_t max_retries;    /* as its first request wanted it */
-    uint32_t retry_delay_ms; /* the same */
+    uint16_t max_retries;    /* as its first request asked */
+    uint32_t retry_delay_ms; /* as its first request asked */
     char code[ERROR_CODE_MAX];
     struct blob *params; /* owned */
 };
@@ -85,31 +86,31 @@ struct attempt_row {
     enum reuse reuse;
     bool is_one_time;
     bool wants_rest;
-    bool is_counted;              /* by the budget, or not to be; else a restart does it */
+    bool is_counted;              /* the budget counted it, or need not; else a restart counts it */
     bool is_closed;               /* solved or failed */
-    bool is_solved;               /* a further solution is a repeat */
-    uint16_t number;              /* within its flight; 0: of an older version, which did not say */
-    enum cause why;               /* it was made */
-    bool is_resent;               /* another one was sent in its stead */
-    enum error_class cause_class; /* how the one before ended */
+    bool is_solved;               /* any further solution is a repeat */
+    uint16_t number;              /* within its flight; 0: from an older version, which has none */
+    enum cause why;               /* why it was made */
+    bool is_resent;               /* another attempt was submitted in its stead */
+    enum error_class cause_class; /* how the previous attempt ended */
     char cause[ERROR_CODE_MAX];
     int64_t started_wall_ms;
     char task_id[TASK_ID_MAX];
-    struct blob *partial; /* owned, or NULL: what a callback brought, while the rest is asked for */
+    struct blob *partial; /* owned, or NULL: a callback's text, while the rest is polled for */
 };
 
 struct request_row {
     request_id id;
     client_id client;
-    uint64_t flight;   /* it waits for, or 0 */
-    uint64_t solution; /* it got, or 0 */
+    uint64_t flight;   /* the flight that it waits for, or 0 */
+    uint64_t solution; /* the solution that it got, or 0 */
     enum request_state state;
     enum source source;
     enum error_class class;
     uint16_t attempts;
-    int64_t expires_wall_ms; /* of a final one */
+    int64_t expires_wall_ms; /* of a final request */
     char code[ERROR_CODE_MAX];
-    struct blob *pingback; /* owned, or NULL: where its end is still to be told */
+    struct blob *pingback; /* owned, or NULL: the address that is still to be told */
 };
 
 struct idempotency_row {
@@ -121,9 +122,9 @@ struct idempotency_row {
     int64_t expires_wall_ms;
 };
 
-/* One attempt of a flight that ended badly. */
+/* One failed attempt of a flight. */
 struct attempt_note {
-    int64_t wall_ms; /* when it began */
+    int64_t wall_ms; /* when it started */
     uint32_t took_ms;
     enum error_class class;
     struct blob *code;    /* owned */
@@ -132,7 +133,7 @@ struct attempt_note {
 
 #define NOTES_MAX 32
 
-/* What a letter is about; the name is the API's word. */
+/* The subject of a letter; the name is the API's word. */
 #define LETTER_KIND_LIST(X) \
     X(FLIGHT, "flight")     \
     X(SOLUTION, "solution") \
@@ -161,14 +162,14 @@ struct letter_row {
     int64_t created_wall_ms;
     uint32_t told;
     uint16_t replays;
-    uint16_t retries;      /* of those, by itself */
+    uint16_t retries;      /* automatic replays among `replays` */
     struct blob *error;    /* owned */
     struct blob *params;   /* owned */
-    request_id request;    /* whose caller could not be told, or 0 */
-    struct blob *pingback; /* owned, or NULL: where it was to be told */
-    struct blob *text;     /* owned, or NULL: the solution that found no place */
-    struct blob *extra;    /* owned, or NULL: its further members */
-    int64_t fresh_wall_ms; /* until when it is good, or 0 */
+    request_id request;    /* the request whose address could not be told, or 0 */
+    struct blob *pingback; /* owned, or NULL: that address */
+    struct blob *text;     /* owned, or NULL: a solution that could not be handed out */
+    struct blob *extra;    /* owned, or NULL: the solution's further members */
+    int64_t fresh_wall_ms; /* when the solution expires, or 0 */
     char task_id[TASK_ID_MAX];
     size_t note_count;
     struct attempt_note *notes; /* owned array, or NULL */
@@ -176,7 +177,7 @@ struct letter_row {
 
 struct record {
     enum record_kind kind;
-    bool is_drop; /* only the row's name counts */
+    bool is_drop; /* only the row's name is set */
     union {
         struct day_row day;
         struct tally_row tally;
@@ -190,7 +191,7 @@ struct record {
     };
 };
 
-/* Gives back the references a record holds. */
+/* Releases the references that a record holds. */
 void record_close(struct record *record);
 
 #endif

@@ -1,4 +1,4 @@
-/* The books: one list that yields the counters, their Prometheus names and their documentation. */
+/* The books: one list defines the counters, their Prometheus names and their help. */
 #ifndef SOLVEGATE_STATS_H
 #define SOLVEGATE_STATS_H
 
@@ -118,9 +118,9 @@ struct stats {
 
 #define STATS_DAYS 7
 
-/* What is counted for each client and type by itself, a small part of the above. Money is counted in
- * millionths of the prices' unit. The books balance here as well: requests = answered + deduplicated
- * + failed + rejected + detached + waiting. */
+/* Counters kept per client and type, a small subset of the above. Money is counted in millionths of
+ * the prices' unit. The books balance here as well: requests = answered + deduplicated + failed +
+ * rejected + detached + waiting. */
 #define TALLY_LIST(X)                                                                 \
     X(requests, "Requests asked at any door")                                         \
     X(answered, "Requests answered by the solve they started")                        \
@@ -140,19 +140,19 @@ struct tally {
 #undef TALLY_AS_FIELD
 };
 
-/* Errors of the vendor that no table knows, by name: how a new one is noticed. The vendor chooses the
- * names, so only the first few that look like one have a place; the others count together. */
+/* Unknown error codes of the vendor, counted by name, so that a new one is noticed. The vendor
+ * chooses the names, so only the first few valid ones have a place; all others count together. */
 #define UNKNOWN_ERRORS_MAX 32
 struct unknown_errors {
     size_t count;
     struct {
         char name[ERROR_CODE_MAX]; /* of A-Z, 0-9 and _ */
         uint64_t times;
-    } items[UNKNOWN_ERRORS_MAX]; /* in the order they were first heard */
+    } items[UNKNOWN_ERRORS_MAX]; /* in the order of their first occurrence */
     uint64_t other_times;
 };
 
-/* Durations, as Prometheus has them. */
+/* Durations, as Prometheus histograms. */
 #define TIMING_LIST(X)                                                                    \
     X(QUEUE, "queue_wait_seconds", "Time flights waited in the queue before each submit") \
     X(SOLVE, "solve_seconds", "Time from an accepted submit to its solution")             \

@@ -1,4 +1,4 @@
-/* The words of the engine's contract: ids, states, policies and limits. Nothing here does anything. */
+/* Types of the engine's contract: ids, states, policies and limits. No functions. */
 #ifndef SOLVEGATE_TYPES_H
 #define SOLVEGATE_TYPES_H
 
@@ -16,20 +16,20 @@ typedef uint64_t request_id;
 /* An attempt's name towards the vendor, random; proto wraps it with a MAC into the pingback nonce. 0 is none. */
 typedef uint64_t attempt_id;
 
-/* Somebody waiting for an answer at a door, named by the shell; the engine only hands it back. 0 is none. */
+/* A caller that waits at a door, named by the gate; the engine only hands the id back. 0 is none. */
 typedef uint64_t caller_id;
 
-/* Place of a client in the configuration. */
+/* Index of a client in the configuration. */
 typedef uint16_t client_id;
 
 /* A journal record's number; 0 means "depends on nothing". */
 typedef uint64_t journal_seq;
 
-/* Longest task id and error code we believe from the vendor, with the NUL. */
+/* Longest task id and error code accepted from the vendor, with the NUL. */
 #define TASK_ID_MAX 65
 #define ERROR_CODE_MAX 65
 
-/* What is asked for, as far as lifetimes and policies differ. The name is the config's word. */
+/* The captcha's types, as far as lifetimes and policies differ. The name is the config's word. */
 #define TYPE_LIST(X)                \
     X(RECAPTCHA_V2, "recaptcha_v2") \
     X(RECAPTCHA_V3, "recaptcha_v3") \
@@ -49,7 +49,7 @@ enum type {
 
 /* Who may get the same solution (docs/design.md 5.2). */
 enum reuse {
-    REUSE_DEFAULT, /* not said here: the next less specific place decides */
+    REUSE_DEFAULT, /* not set here: the next less specific setting decides */
     REUSE_SHARED,
     REUSE_SINGLE,
     REUSE_NONE,
@@ -70,7 +70,7 @@ enum source {
         SOURCE_COUNT
 };
 
-/* What kind of failure an error code is (docs/design.md 5.5); the table from codes to classes is proto's. */
+/* The kind of failure behind an error code (docs/design.md 5.5); proto maps codes to classes. */
 #define CLASS_LIST(X)           \
     X(NONE, "none")             \
     X(PENDING, "pending")       \
@@ -91,13 +91,13 @@ enum error_class {
         CLASS_COUNT
 };
 
-/* Why a submit was made; the name is the audit line's word. */
-#define CAUSE_LIST(X)                                                       \
-    X(FIRST, "first")   /* somebody asked */                                \
-    X(POOL, "pool")     /* a pool wanted to be filled */                    \
-    X(REPLAY, "replay") /* a dead letter is replayed */                     \
-    X(RETRY, "retry")   /* the attempt before failed: see class and code */ \
-    X(RESEND, "resend") /* the attempt before was never confirmed */        \
+/* The reason of a submit; the name is the audit line's word. */
+#define CAUSE_LIST(X)                                                         \
+    X(FIRST, "first")   /* a caller asked */                                  \
+    X(POOL, "pool")     /* a pool is refilled */                              \
+    X(REPLAY, "replay") /* a dead letter is replayed */                       \
+    X(RETRY, "retry")   /* the previous attempt failed: see class and code */ \
+    X(RESEND, "resend") /* the previous attempt was never confirmed */        \
     X(DOUBLE, "double") /* nobody asked: a second task for one submit of ours */
 
 enum cause {
@@ -115,7 +115,7 @@ enum request_state {
     REQUEST_FAILED,
 };
 
-/* Why a request was not accepted, or a look-up found nothing. */
+/* Reasons for refusing a request or a look-up. */
 #define REFUSAL_LIST(X)                                              \
     X(NONE, "accepted")                                              \
     X(FULL_REQUESTS, "too many requests are waiting")                \
@@ -137,10 +137,10 @@ enum refusal {
         REFUSAL_COUNT
 };
 
-/* The circuit breaker of the one vendor account. */
+/* The circuit breaker of the vendor account. */
 enum breaker_state {
     BREAKER_CLOSED,
-    BREAKER_OPEN,    /* nothing is submitted, new requests fail fast with the cause */
+    BREAKER_OPEN,    /* nothing is submitted, new requests fail at once with the cause */
     BREAKER_PROBING, /* a free call is on its way */
 };
 

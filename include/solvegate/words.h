@@ -1,4 +1,4 @@
-/* The contract's words as text, for config, API, metrics and traces. */
+/* The contract's enums as text, for config, API, metrics and traces. */
 #ifndef SOLVEGATE_WORDS_H
 #define SOLVEGATE_WORDS_H
 
@@ -96,8 +96,8 @@ static inline const char *letter_kind_name(enum letter_kind kind)
 
 #undef WORD_AT
 
-/* Codes of our own, in the style of the vendor's, which its clients know how to read. The vendor's own codes are the
- * protocol's: it tells the engine a class and facts. */
+/* The gateway's own codes, in the vendor's style, which its clients know how to read. The vendor's
+ * codes stay in proto, which tells the engine classes and facts. */
 #define CODE_AMBIGUOUS_SUBMIT SLICE_OF("ERROR_AMBIGUOUS_SUBMIT")
 #define CODE_CALLBACK_NOT_TAKEN SLICE_OF("ERROR_CALLBACK_NOT_TAKEN")
 #define CODE_CLIENT_GONE SLICE_OF("ERROR_CLIENT_GONE")
@@ -106,7 +106,7 @@ static inline const char *letter_kind_name(enum letter_kind kind)
 #define CODE_SOLVE_TIMEOUT SLICE_OF("ERROR_SOLVE_TIMEOUT")
 #define CODE_TASK_OF_ANOTHER SLICE_OF("ERROR_TASK_OF_ANOTHER")
 #define CODE_UPSTREAM_UNCERTAIN SLICE_OF("ERROR_UPSTREAM_UNCERTAIN")
-/* Nothing left to pay with: of a budget, or at the vendor. */
+/* Nothing left to pay with, in a budget or at the vendor. */
 #define CODE_NO_MEANS SLICE_OF("ERROR_ZERO_BALANCE")
 
 #endif

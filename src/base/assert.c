@@ -5,7 +5,7 @@
 
 _Noreturn void assert_fail(const char *expression, const char *file, int line)
 {
-    /* stderr is unbuffered, so the line is out before abort() drops everything else. */
+    /* stderr is unbuffered, so the line is written before abort() drops everything else. */
     (void)fprintf(stderr, "solvegate: assertion failed: %s (%s:%d)\n", expression, file, line);
     abort();
 }

@@ -9,7 +9,7 @@ _Noreturn void assert_fail(const char *expression, const char *file, int line);
 
 #define ASSERT(expression) ((expression) ? (void)0 : assert_fail(#expression, __FILE__, __LINE__))
 
-/* For switches over enums: reached only when memory is corrupt, since they have no default. */
+/* For switches over enums, which have no default: reached only when memory is corrupt. */
 #define UNREACHABLE() assert_fail("unreachable", __FILE__, __LINE__)
 
 /* From a member back to the struct that embeds it. */

@@ -1,4 +1,4 @@
-/* Refcounted immutable bytes, shared by everyone who answers with them. One thread only. */
+/* Refcounted immutable bytes, shared by everyone who answers with them. Single-threaded. */
 #ifndef SOLVEGATE_BASE_BLOB_H
 #define SOLVEGATE_BASE_BLOB_H
 
@@ -12,13 +12,13 @@ struct blob {
     char data[]; /* followed by a NUL that len does not count */
 };
 
-/* A copy of the bytes with one reference; aborts without memory, so check sizes before. */
+/* Copies the bytes into a blob with one reference; aborts if memory runs out, so check sizes before. */
 struct blob *blob_new(struct slice bytes);
 
-/* Uninitialised room for len bytes (and the NUL, already set), to be filled before it is shared. */
+/* A blob of len uninitialised bytes (the NUL is set), to be filled before it is shared. */
 struct blob *blob_alloc(size_t len);
 
-/* Both accept NULL. blob_unref frees with the last reference. */
+/* Both accept NULL. blob_unref frees the blob with its last reference. */
 struct blob *blob_ref(struct blob *blob);
 void blob_unref(struct blob *blob);
 

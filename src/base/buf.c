@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Below this, growing would cost more than the bytes it saves. */
+/* A smaller first allocation would only cause another one soon. */
 #define FIRST_ROOM 64
 
 void buf_init(struct buf *buf, size_t cap)
@@ -31,7 +31,7 @@ size_t buf_room_with(const struct buf *buf, size_t extra)
 {
     if (extra > buf->cap - buf->len || (buf->data != NULL && extra <= buf->room - buf->len))
         return buf->room;
-    /* Doubling keeps the copying at O(1) a byte. */
+    /* Doubling keeps the copying at O(1) per byte. */
     size_t room = buf->room < FIRST_ROOM ? FIRST_ROOM : buf->room * 2;
     if (room < buf->len + extra)
         room = buf->len + extra;
@@ -77,7 +77,7 @@ void buf_add_u64(struct buf *buf, uint64_t number)
 
 void buf_addf(struct buf *buf, const char *format, ...)
 {
-    /* The first try goes into the room there is, which is nearly always enough. */
+    /* The first try uses the existing room, which is nearly always enough. */
     const size_t room = buf->data == NULL ? 0 : buf->room - buf->len + 1;
     va_list args;
     va_start(args, format);

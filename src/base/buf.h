@@ -1,4 +1,4 @@
-/* A growing byte buffer with a hard cap: past it, writes are dropped and the buffer remembers. */
+/* A growing byte buffer with a hard cap: writes beyond it are dropped, and is_full remembers that. */
 #ifndef SOLVEGATE_BASE_BUF_H
 #define SOLVEGATE_BASE_BUF_H
 
@@ -15,21 +15,22 @@ struct buf {
     bool is_full; /* something was dropped; stays until buf_reset */
 };
 
-/* Nothing is allocated before the first write. */
+/* Allocates nothing before the first write. */
 void buf_init(struct buf *buf, size_t cap);
 void buf_close(struct buf *buf);
 
 /* Empties it and keeps the memory. */
 void buf_reset(struct buf *buf);
 
-/* The room it will have when extra more bytes were written, for whoever counts memory before it is taken. */
+/* The room after writing `extra` more bytes, for callers that count memory before it is allocated. */
 size_t buf_room_with(const struct buf *buf, size_t extra);
 
-/* What buf_reserve does when there is too little room. */
+/* The slow path of buf_reserve, for when there is too little room. */
 char *buf_make_room(struct buf *buf, size_t extra);
 
-/* Room for extra more bytes in one piece, or NULL past the cap; then buf_commit what was filled.
- * In line like the writes below: a reply is fifty of them, most of a length the compiler knows. */
+/* Contiguous room for `extra` more bytes, or NULL beyond the cap; call buf_commit for the bytes
+ * written. Inline like the writes below: a reply takes fifty of them, most with a length the
+ * compiler knows. */
 static inline char *buf_reserve(struct buf *buf, size_t extra)
 {
     if (buf->data != NULL && extra <= buf->room - buf->len)
@@ -39,7 +40,7 @@ static inline char *buf_reserve(struct buf *buf, size_t extra)
 
 void buf_commit(struct buf *buf, size_t filled);
 
-/* A write is all or nothing. */
+/* Writes all of the bytes or none. */
 static inline void buf_add(struct buf *buf, struct slice bytes)
 {
     if (bytes.len == 0)
@@ -63,7 +64,7 @@ static inline void buf_add_char(struct buf *buf, char c)
 void buf_add_u64(struct buf *buf, uint64_t number);
 void buf_addf(struct buf *buf, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Drops bytes from the front. */
+/* Removes bytes from the front. */
 void buf_consume(struct buf *buf, size_t count);
 
 static inline struct slice buf_slice(const struct buf *buf)

@@ -5,7 +5,7 @@ const uint32_t histogram_bounds_ms[HISTOGRAM_BOUNDS] = {
     5000, 7500, 10000, 15000, 20000, 30000, 45000, 60000, 120000, 180000,
 };
 
-/* Most observations are of the first class, so that looking through them in order is the fastest. */
+/* Most observations fall into the first classes, so a linear search is fastest. */
 void histogram_add(struct histogram *histogram, uint64_t ms)
 {
     size_t class = 0;

@@ -18,7 +18,7 @@ void list_check(const struct list *head, size_t limit)
         ASSERT(node->next != NULL);
         ASSERT(node->next->prev == node);
         node = node->next;
-        /* One step more than members brings us home; a lasso never would. */
+        /* A sound list returns to its head within members + 1 steps; a broken one may loop without it. */
         ASSERT(node == head || steps < limit);
         steps++;
     } while (node != head);

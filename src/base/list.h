@@ -17,7 +17,7 @@ static inline void list_init(struct list *node)
     node->prev = node;
 }
 
-/* Of a head: no members. Of a node: on no list. */
+/* For a head: it has no members. For a node: it is on no list. */
 static inline bool list_is_empty(const struct list *head)
 {
     return head->next == head;
@@ -69,7 +69,7 @@ static inline void list_splice(struct list *to, struct list *from)
 /* O(n): for tests, checkers and pages a person reads. */
 size_t list_length(const struct list *head);
 
-/* Aborts if the links do not agree with each other within limit steps. */
+/* Aborts if the links are inconsistent, or if the list is longer than limit. */
 void list_check(const struct list *head, size_t limit);
 
 #define LIST_FOR_EACH(node, head) \

@@ -18,14 +18,14 @@ static uint64_t splitmix_next(uint64_t *state)
 
 void rand_init(struct rand *rand, uint64_t seed)
 {
-    /* splitmix64 never yields four zeros in a row, the one state xoshiro could not leave. */
+    /* splitmix64 never yields four zeros in a row, the one state that xoshiro cannot leave. */
     for (int i = 0; i < 4; i++)
         rand->state[i] = splitmix_next(&seed);
 }
 
 void rand_mix(struct rand *rand, uint64_t entropy)
 {
-    /* Added to the old state rather than replacing it, so nothing stirred in before is lost. */
+    /* Mixed into the old state instead of replacing it, so that earlier entropy is kept. */
     uint64_t seed = entropy ^ rand_u64(rand);
     for (int i = 0; i < 4; i++)
         rand->state[i] ^= splitmix_next(&seed);
@@ -51,7 +51,7 @@ uint64_t rand_below(struct rand *rand, uint64_t bound)
 {
     if (bound <= 1)
         return 0;
-    /* Draws as many bits as bound - 1 has until one fits: no bias, under two draws on average. */
+    /* Draws as many bits as bound - 1 has until the number fits: no bias, under two draws on average. */
     const uint64_t mask = UINT64_MAX >> __builtin_clzll(bound - 1);
     uint64_t drawn;
     do {

@@ -10,7 +10,7 @@ struct rand {
 
 void rand_init(struct rand *rand, uint64_t seed);
 
-/* Stirs fresh entropy in; same history, same stream. */
+/* Mixes in fresh entropy; the same history yields the same numbers. */
 void rand_mix(struct rand *rand, uint64_t entropy);
 
 uint64_t rand_u64(struct rand *rand);

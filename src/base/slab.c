@@ -58,7 +58,8 @@ void slab_close(struct slab *slab)
     *slab = (struct slab){.free_head = NO_PLACE};
 }
 
-/* The place freed last is the warmest; fresh places, whose pages cost memory, come last. */
+/* Prefers the place freed last, which is still in the CPU's cache; untouched places, whose pages
+ * cost memory, come last. */
 static uint32_t take_place(struct slab *slab)
 {
     const uint32_t place = slab->free_head;
@@ -106,7 +107,7 @@ void slab_free(struct slab *slab, slab_id id)
 
 slab_id slab_next(const struct slab *slab, slab_id after)
 {
-    /* By place and not by liveness, so that the item returned last may be freed meanwhile. */
+    /* Goes by place, not by liveness, so that the item returned last may be freed meanwhile. */
     uint32_t place = after == 0 ? 0 : place_of(after) + 1;
     for (; place < slab->touched; place++)
         if (is_live(slab, place))

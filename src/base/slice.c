@@ -6,7 +6,7 @@ bool slice_equals_nocase(struct slice a, struct slice b)
 {
     if (a.len != b.len)
         return false;
-    /* Most bytes are equal as they stand, and then cost no more than that comparison. */
+    /* Most bytes are equal as they stand; lower() runs only for the others. */
     for (size_t i = 0; i < a.len; i++)
         if (a.data[i] != b.data[i] && ascii_lower(a.data[i]) != ascii_lower(b.data[i]))
             return false;

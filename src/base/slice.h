@@ -1,4 +1,4 @@
-/* A borrowed run of bytes: who made it keeps owning it. */
+/* A borrowed run of bytes, owned by its creator. */
 #ifndef SOLVEGATE_BASE_SLICE_H
 #define SOLVEGATE_BASE_SLICE_H
 
@@ -12,7 +12,7 @@ struct slice {
 };
 
 #define SLICE_NONE ((struct slice){.data = NULL, .len = 0})
-/* Of a string literal, without counting at run time. */
+/* A slice of a string literal; its length is a compile-time constant. */
 #define SLICE_OF(literal) ((struct slice){.data = (literal), .len = sizeof(literal) - 1})
 
 static inline struct slice slice_from(const char *text)
@@ -30,15 +30,15 @@ static inline bool slice_equals(struct slice a, struct slice b)
     return a.len == b.len && (a.len == 0 || memcmp(a.data, b.data, a.len) == 0);
 }
 
-/* Equal but for the case of ASCII letters, as header names and hosts compare. */
+/* Compares without regard to the case of ASCII letters, as for header names and hosts. */
 bool slice_equals_nocase(struct slice a, struct slice b);
 
 bool slice_starts_with(struct slice s, struct slice prefix);
 
-/* Without leading and trailing spaces and tabs. */
+/* Strips leading and trailing spaces and tabs. */
 struct slice slice_trim(struct slice s);
 
-/* Decimal digits only, no sign, no overflow; false leaves *value alone. */
+/* Parses decimal digits only: no sign, no overflow; false leaves *value unchanged. */
 bool slice_to_u64(struct slice s, unsigned long long *value);
 
 #endif

@@ -8,7 +8,7 @@
 #define KEY_WORDS (KEY_BYTES / 8)
 #define MIN_BUCKETS 16
 
-/* Little endian as SipHash has it; compilers make one load of it. */
+/* Little endian as in SipHash; compilers turn this into one load. */
 static uint64_t load_word(const uint8_t *bytes)
 {
     return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16 |
@@ -21,7 +21,8 @@ static uint64_t rotate(uint64_t word, unsigned bits)
     return word << bits | word >> (64 - bits);
 }
 
-/* Eight of them make a hash and three hashes a request, so that calls would cost as much as the work. */
+/* Forced inline: a hash takes eight rounds and a request three hashes, so calls would cost as much
+ * as the work. */
 static inline __attribute__((always_inline)) void sip_round(uint64_t v[4])
 {
     v[0] += v[1];
@@ -150,7 +151,7 @@ struct table_node *table_find_next(const struct table_node *node)
 
 struct key key_from_u64(uint64_t number)
 {
-    /* Written out like load_word, so that one store is made of it. */
+    /* Written out like load_word, so that compilers turn it into one store. */
     return (struct key){{
         (uint8_t)number,
         (uint8_t)(number >> 8),
@@ -179,7 +180,7 @@ void table_check(const struct table *table)
             const struct table_node *node = *place;
             ASSERT(node->place == place);
             ASSERT((table_hash(&node->key, table->secret) & mask) == bucket);
-            /* A chain that runs in a circle would be counted for ever. */
+            /* A circular chain would be counted for ever. */
             ASSERT(count < table->count);
             count++;
         }

@@ -55,7 +55,7 @@ static void hang(struct wheel *wheel, struct wheel_timer *timer)
 static void unhang(struct wheel *wheel, struct wheel_timer *timer)
 {
     list_unlink(&timer->link);
-    /* A collected timer still names its old slot; clearing an empty slot's bit does no harm. */
+    /* A collected timer still names its old slot; clearing an empty slot's bit is harmless. */
     if (list_is_empty(&wheel->slots[timer->level][timer->slot]))
         wheel->occupied[timer->level] &= ~(UINT64_C(1) << timer->slot);
 }
@@ -99,14 +99,14 @@ void wheel_cancel(struct wheel *wheel, struct wheel_timer *timer)
     wheel->count--;
 }
 
-/* Bits of the slots that lie ahead of now in this round of the level. */
+/* Bits of the level's slots that are ahead of now in this round. */
 static uint64_t ahead_of(const struct wheel *wheel, unsigned level)
 {
     const unsigned digit = digit_of(wheel->now_ms, level);
     return wheel->occupied[level] & ~(UINT64_MAX >> (DIGIT_MASK - digit));
 }
 
-/* The moment a slot starts, in the round that now is in. */
+/* The start time of a slot, in the current round of now. */
 static uint64_t start_of(const struct wheel *wheel, unsigned level, unsigned slot)
 {
     const unsigned shift = level * WHEEL_SLOT_BITS;
@@ -114,7 +114,7 @@ static uint64_t start_of(const struct wheel *wheel, unsigned level, unsigned slo
     return (round << WHEEL_SLOT_BITS | slot) << shift;
 }
 
-/* The occupied slot that time reaches next, and when; WHEEL_NEVER if there is none. */
+/* Finds the occupied slot that time reaches next, and returns its start; WHEEL_NEVER if there is none. */
 static uint64_t find_next(const struct wheel *wheel, struct place *place)
 {
     for (unsigned level = 0; level < WHEEL_LEVELS; level++) {
@@ -139,7 +139,7 @@ static void take_off(struct wheel *wheel, struct place place)
     wheel->occupied[place.level] &= ~(UINT64_C(1) << place.slot);
 }
 
-/* Hangs them where they now belong; false when some are left over. */
+/* Re-hangs the timers at their new places; false when some are left over. */
 static bool cascade(struct wheel *wheel, uint32_t *left)
 {
     while (!list_is_empty(&wheel->moving) && *left > 0) {

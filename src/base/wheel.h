@@ -1,4 +1,4 @@
-/* Hierarchical timer wheel, 1 ms ticks, time passed in: O(1) to arm and cancel, no callbacks. */
+/* Hierarchical timer wheel with 1 ms ticks; time is passed in. O(1) to arm and cancel, no callbacks. */
 #ifndef SOLVEGATE_BASE_WHEEL_H
 #define SOLVEGATE_BASE_WHEEL_H
 
@@ -16,8 +16,8 @@
 struct wheel_timer {
     struct list link;
     uint64_t due_ms;
-    uint16_t kind; /* the owner's word for what to do, with CONTAINER_OF for whom */
-    uint8_t level; /* where it hangs, kept by the wheel */
+    uint16_t kind; /* the timer's purpose, chosen by its owner; CONTAINER_OF finds the owner */
+    uint8_t level; /* its place, maintained by the wheel */
     uint8_t slot;
     bool is_armed;
 };
@@ -27,40 +27,39 @@ struct wheel {
     uint64_t count;
     uint64_t occupied[WHEEL_LEVELS]; /* one bit per slot that is not empty */
     struct list slots[WHEEL_LEVELS][WHEEL_SLOTS];
-    struct list due; /* collected by wheel_advance, taken by wheel_pop */
-    struct list
-        moving; /* of a slot whose time has come: to be hung anew, by as many advances as it takes */
+    struct list due;    /* collected by wheel_advance, taken by wheel_pop */
+    struct list moving; /* timers of a slot whose time has come, re-hung over several advances */
 };
 
 void wheel_init(struct wheel *wheel, uint64_t now_ms);
 
 void wheel_timer_init(struct wheel_timer *timer, uint16_t kind);
 
-/* Arms or re-arms; a deadline in the past counts as now and is due at the next wheel_advance;
+/* Arms or re-arms. A deadline in the past counts as now and is due at the next wheel_advance;
  * WHEEL_NEVER disarms. A zeroed timer may be armed and cancelled like an initialised one. */
 void wheel_arm(struct wheel *wheel, struct wheel_timer *timer, uint64_t due_ms);
 
-/* Idempotent; also takes back a timer that was collected and not yet popped. */
+/* Idempotent; also removes a timer that was collected and not yet popped. */
 void wheel_cancel(struct wheel *wheel, struct wheel_timer *timer);
 
-/* Moves time and collects what is due, earliest first, ties in the order they were armed.
- * A jump costs what it passes, not how long it is. Time that goes back is ignored.
- * A slot of far timers whose time has come may hold all there are: at most `most` of them are hung anew, and
- * then the wheel's own time stays behind until the next advance goes on. */
+/* Moves time forward and collects due timers, earliest first, ties in the order they were armed.
+ * The cost depends on the timers passed, not on the length of the jump. Time that goes back is
+ * ignored. A slot of far timers may hold all there are: at most `most` of them are re-hung, and
+ * then the wheel's own time lags behind until the next advance. */
 void wheel_advance(struct wheel *wheel, uint64_t now_ms, uint32_t most);
-/* Did the last advance come to the end? */
+/* Did the last advance reach its target time? */
 bool wheel_is_advanced(const struct wheel *wheel);
-/* Is anything collected that was not popped? */
+/* Are there collected timers that were not popped? */
 bool wheel_has_due(const struct wheel *wheel);
 
-/* The next collected timer, no longer armed, or NULL. Timers armed meanwhile wait for the next
- * advance. */
+/* Returns the next collected timer, no longer armed, or NULL. Timers armed meanwhile wait for the
+ * next advance. */
 struct wheel_timer *wheel_pop(struct wheel *wheel);
 
 /* When to advance next: never late, possibly early for far timers; WHEEL_NEVER when empty. */
 uint64_t wheel_next_ms(const struct wheel *wheel);
 
-/* Aborts if a timer hangs in the wrong slot or a bitmap lies. */
+/* Aborts if a timer is in the wrong slot or a bitmap is wrong. */
 void wheel_check(const struct wheel *wheel);
 
 #endif

@@ -6,7 +6,7 @@
 #include "engine/slots.h"
 #include "engine/unknown.h"
 
-/* Clients ask for the balance before every solve; the vendor need not hear of each. */
+/* Clients ask for the balance before every solve; a recent answer spares the vendor most of these calls. */
 #define FRESH_MS 5000
 #define PLAN_EVERY_MS 300000
 
@@ -104,18 +104,20 @@ void account_on_gone(struct engine *engine, caller_id caller)
     }
 }
 
-/* One that is free by now was not when we held as many as there are: the vendor's books lag behind. */
+/* threadsinfo lags behind the vendor's own limit: a plan whose threads we all held counts as full
+ * even if a thread is reported free by now. */
 static bool plan_was_full(const struct engine *engine, const struct probed *probed)
 {
     return probed->working_threads >= probed->threads ||
            (engine->verdict_slots > 1 && engine->verdict_slots >= probed->threads);
 }
 
-/* Threads that are all working make the want of means a matter of waiting; free ones, or no money
- * behind them, a matter of the account. When nobody can tell, waiting is the cheaper mistake. */
+/* If all threads are working, the shortage is temporary and flights wait. If threads are free, or
+ * the balance is zero, the account itself is the cause. When neither is known, waiting is the
+ * cheaper mistake. */
 static void judge(struct engine *engine, const struct probed *probed)
 {
-    /* Threads say more than money: a plan of threads has no balance to speak of. */
+    /* Threads are the better evidence, since a plan that is sold by threads may have no balance. */
     if (probed->probe == PROBE_BALANCE && engine->probes[PROBE_THREADS].is_asked)
         return;
     if (probed->probe == PROBE_THREADS && !(probed->is_ok && probed->has_threads)) {

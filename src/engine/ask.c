@@ -12,7 +12,7 @@
 #include "engine/stats.h"
 #include "engine/stray.h"
 
-/* Full is a matter of moments: a flight ends somewhere every few seconds. */
+/* A full table has room again soon: some flight ends every few seconds. */
 #define FULL_RETRY_AFTER_MS 5000
 
 /* ---- deciding ---------------------------------------------------------------------------- */
@@ -23,7 +23,8 @@ static enum refusal refuse_full(struct placement *placement, enum refusal refusa
     return refusal;
 }
 
-/* Others may have filled it; who has few requests at all can join up to as many again. */
+/* A full flight still admits a client with fewer requests than its even part of the limit, so that
+ * other clients cannot keep it out. */
 static bool can_join(const struct engine *engine, const struct flight *flight, client_id client)
 {
     const uint32_t most = engine->options.max_per_flight;
@@ -44,7 +45,7 @@ static enum refusal place_join(const struct engine *engine, const struct ask *as
     return REFUSAL_NONE;
 }
 
-/* What the idempotency key stands for, if it is known; *is_placed tells whether that settles it. */
+/* Looks up the idempotency key; *is_placed tells whether the record settles the placement. */
 static enum refusal place_by_idempotency(const struct engine *engine, const struct ask *ask,
                                          struct placement *placement, bool *is_placed)
 {
@@ -73,7 +74,7 @@ static enum refusal place_by_idempotency(const struct engine *engine, const stru
     return REFUSAL_NONE;
 }
 
-/* A flight of its own that waits for what is paid for already: neither breaker nor budget keep it out. */
+/* A new flight that rides on a stray is paid for already, so neither breaker nor budget refuse it. */
 static enum refusal place_ride(const struct engine *engine, const struct ask *ask,
                                struct placement *placement)
 {
@@ -117,7 +118,8 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
     *placement = (struct placement){.kind = PLACE_FLIGHT, .source = SOURCE_API};
     if (engine->is_draining)
         return refuse_full(placement, REFUSAL_DRAINING);
-    /* What memory has is handed out also while nothing can be written, and each hand-out wants a record. */
+    /* Solutions in memory are handed out even while the store cannot write, but each hand-out
+     * appends a record, so the backlog limit applies. */
     if (journal_is_full(engine))
         return refuse_full(placement, REFUSAL_STORE);
     const struct client *client = &engine->clients[ask->client];
@@ -204,7 +206,7 @@ static void answer_from_memory(struct engine *engine, const struct ask *ask,
             cache_take(engine, solution, ask->reuse);
         if (ask->has_idempotency)
             request->seq = idempotency_bind_solution(engine, ask, solution);
-        /* A crash must not hand a single solution out again. */
+        /* The hand-out is journaled so that a crash cannot hand a single-use solution out again. */
         if (is_for_one)
             journal_handout(engine, request, solution);
         request_solved(engine, request, solution);
@@ -243,7 +245,7 @@ static void apply(struct engine *engine, const struct ask *ask, const struct pla
         idempotency_bind_flight(engine, ask, flight);
     if (must_survive)
         request_journal(engine, request);
-    /* A free slot is taken at once, so that the answer already says "solving". */
+    /* Starts the flight now if a slot is free, so that the answer already says "solving". */
     slots_pump(engine);
     reply(engine, ask, request);
 }

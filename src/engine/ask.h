@@ -1,12 +1,13 @@
-/* Where a new request goes: answered from memory, joined to a flight, given its own, or refused. */
+/* Placement of a new request: answered from memory, joined to a flight, given a flight of its own,
+ * or refused. */
 #ifndef SOLVEGATE_ENGINE_ASK_H
 #define SOLVEGATE_ENGINE_ASK_H
 
 #include "engine/state.h"
 
 enum placement_kind {
-    PLACE_SOLUTION, /* at hand */
-    PLACE_JOIN,     /* a flight is under way */
+    PLACE_SOLUTION, /* a solution is at hand */
+    PLACE_JOIN,     /* a flight for this key is under way */
     PLACE_FLIGHT,   /* a new one is needed */
 };
 
@@ -15,22 +16,23 @@ struct placement {
     enum source source;
     struct solution *solution; /* borrowed */
     struct flight *flight;     /* borrowed */
-    struct solution *given; /* owned, or NULL: out of a letter; the cache may have no room for it */
-    bool is_ride;           /* the new flight waits for a task that is paid for */
+    struct solution *given;    /* owned, or NULL: a letter's solution, cached or not */
+    bool is_ride;              /* the new flight waits for a stray, which is paid for already */
     bool is_replayed;
     bool is_renewed;
-    uint32_t retry_after_ms; /* of a refusal */
-    struct slice code;       /* of a refusal, when the vendor has a word for the cause */
+    uint32_t retry_after_ms; /* of a refusal: when to try again */
+    struct slice code;       /* of a refusal: the vendor's code for the cause, if there is one */
 };
 
-/* Decides and touches nothing: also what /v1/explain answers with. */
+/* Decides without changing anything; /v1/explain answers with this. */
 enum refusal ask_place(const struct engine *engine, const struct ask *ask,
                        struct placement *placement);
 
-/* Is it for something that memory does not have, which neither a full store nor a full table keeps out? */
+/* True if memory has nothing for the request and only the budget or the breaker may refuse it, not
+ * a full store or table. */
 bool ask_would_pay(const struct placement *placement, enum refusal refusal);
-/* The same, and where it would be paid for a letter of its client gives its solution back instead: the caller gives
- * the reference to placement->given back. */
+/* Like ask_place(), but where a submit would be needed, a letter of the client gives its solution
+ * back instead. The caller releases the reference in placement->given. */
 enum refusal ask_place_at_last(struct engine *engine, const struct ask *ask,
                                struct placement *placement);
 

@@ -11,7 +11,7 @@
 #include "engine/task.h"
 #include "engine/withdraw.h"
 
-/* How long a late callback is still understood: docs/reliability.md threat 12. */
+/* How long late callbacks for an attempt are accepted: docs/reliability.md threat 12. */
 #define LISTEN_MS 3600000
 
 /* ---- states ------------------------------------------------------------------------------ */
@@ -19,7 +19,7 @@
 #define TO(state) (1U << (state))
 #define ENDS (TO(ATTEMPT_VOID) | TO(ATTEMPT_FAILED) | TO(ATTEMPT_SOLVED))
 
-/* Where each state may lead. A vendor may solve what it refused or gave up before. */
+/* Allowed transitions. The vendor may still solve a task that it refused or gave up before. */
 static const unsigned next_states[] = {
     [ATTEMPT_SENT] = TO(ATTEMPT_AMBIGUOUS) | TO(ATTEMPT_WORKING) | ENDS,
     [ATTEMPT_AMBIGUOUS] = TO(ATTEMPT_UNCONFIRMED) | TO(ATTEMPT_WORKING) | ENDS,
@@ -40,7 +40,7 @@ void attempt_name_task(struct engine *engine, struct attempt *attempt,
                        const char task_id[TASK_ID_MAX])
 {
     memcpy(attempt->task_id, task_id, TASK_ID_MAX);
-    /* A callback may have named it before the submit's reply does. */
+    /* A callback may have named the task before the submit's reply does. */
     if (!attempt_is_over(attempt) && !attempt_is_working(attempt))
         attempt_enter(attempt, ATTEMPT_WORKING);
     (void)task_learn(engine, attempt, attempt->task_id);
@@ -75,8 +75,8 @@ static struct attempt *attempt_alloc(struct engine *engine)
     slab_id id;
     struct attempt *attempt = slab_alloc(&engine->attempts, &id);
     if (attempt == NULL) {
-        /* Twice as many places as flights: what is left over are listeners, and the oldest of
-         * them is the least likely ever to be heard of again. */
+        /* There are twice as many places as flights. The surplus attempts only listen for late
+         * callbacks, and the oldest of them is the least likely ever to get one. */
         struct list *oldest = list_first(&engine->listening);
         ASSERT(oldest != NULL);
         attempt_free(engine, CONTAINER_OF(oldest, struct attempt, link));
@@ -101,7 +101,8 @@ static bool is_replay(const struct flight *flight)
     return flight->request_count == 0 && flight->pool == NULL && !list_is_empty(&flight->letters);
 }
 
-/* Written with the intent, so that it is the same however often we restart before it is paid for. */
+/* The cause is journaled with the intent, so that it survives any number of restarts before the
+ * submit is paid for. */
 static enum cause why_made(const struct flight *flight)
 {
     if (flight->error != NULL)
@@ -128,7 +129,7 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     attempt->reuse = flight->reuse;
     attempt->is_one_time = flight->is_one_time;
     attempt->wants_rest = flight->wants_rest;
-    /* A further one is recorded with its reason: how the one before ended. */
+    /* A retry is recorded with its reason: how the previous attempt ended. */
     attempt->why = why_made(flight);
     attempt->cause = blob_ref(flight->error);
     attempt->cause_class = flight->error == NULL ? CLASS_NONE : flight->error_class;
@@ -138,8 +139,8 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
 
 /* ---- without a flight -------------------------------------------------------------------- */
 
-/* When the vendor is asked next for a task that nobody waits for, or WHEEL_NEVER: for as long again as a solve
- * may take, and less and less often, but within the solution's life. */
+/* Returns when to poll next for a task that no flight waits for, or WHEEL_NEVER. Polls go on for as
+ * long again as a solve may take, at growing intervals that stay within a solution's lifetime. */
 static uint64_t next_question_ms(const struct engine *engine, const struct attempt *attempt)
 {
     const struct engine_options *options = &engine->options;
@@ -151,12 +152,13 @@ static uint64_t next_question_ms(const struct engine *engine, const struct attem
         wait_ms = options->ttl_ms[attempt->type] / 4;
     const uint64_t least_ms = is_patient ? options->fallback_after_ms : options->poll_interval_ms;
     const uint64_t next_ms = engine->now_ms + (wait_ms > least_ms ? wait_ms : least_ms);
-    /* What a restart finds may be from long ago. */
+    /* An attempt restored after a restart may be long past its time. */
     const bool is_in_time = next_ms < stray_life_ms(engine, attempt);
     return attempt_is_working(attempt) && is_in_time ? next_ms : WHEEL_NEVER;
 }
 
-/* What nobody heard of is also remembered as the reason of the submit that follows it. */
+/* True while the attempt is worth its place. An unconfirmed attempt also stays because it is the
+ * reason of the next submit for its key. */
 static bool is_remembered(const struct engine *engine, const struct attempt *attempt)
 {
     return !attempt->is_replied || attempt->is_polling || rest_is_due(attempt) ||
@@ -218,7 +220,7 @@ void attempt_let_go(struct engine *engine, struct attempt *attempt)
     struct flight *flight = attempt->flight;
     ASSERT(flight != NULL && flight->attempt == attempt);
     if (!attempt->is_replied) {
-        /* It may be accepted yet: the budget counts it until the contrary is proven. */
+        /* The submit may still be accepted: the budget counts it until the opposite is proven. */
         if (flight->is_reserved)
             attempt->spent_day = engine->days[0].number;
         slots_spend(engine, flight);
@@ -259,7 +261,7 @@ static struct attempt *attempt_of(struct engine *engine, const struct attempt_ro
     attempt->is_replied = true;
     attempt->is_restored = true;
     attempt->state = state_of_row(row);
-    /* Its name was heard only because it is paid for. */
+    /* The vendor names a task only after accepting it, so a task id proves payment. */
     attempt->is_paid = row->task_id[0] != '\0';
     attempt->number = row->number;
     attempt->why = row->why;
@@ -271,7 +273,7 @@ static struct attempt *attempt_of(struct engine *engine, const struct attempt_ro
     return attempt;
 }
 
-/* An older attempt of the flight was given up before; this one took its place. */
+/* Lets go of the flight's older attempt, which was given up before the restart and replaced by a newer one. */
 static void supersede(struct engine *engine, struct flight *flight)
 {
     struct attempt *older = flight->attempt;
@@ -290,7 +292,7 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     if (row->name == 0 || attempt_find(engine, row->name) != NULL || !has_room)
         return;
     struct attempt *attempt = attempt_of(engine, row, started_ms);
-    /* Rows of an older version do not say which it was. */
+    /* Rows of an older version have no attempt number. */
     if (attempt->number == 0)
         attempt->number = flight == NULL ? 1 : (uint16_t)(flight->attempts + 1);
     if (flight != NULL) {
@@ -302,18 +304,19 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     if (solution != NULL) {
         attempt->state = ATTEMPT_SOLVED;
         attempt->text = blob_ref(solution->text);
-        /* The task's name came with it; another task's solution is recognised by that alone one day. */
+        /* The solution carries the task's id, by which a second task's solution is told apart later. */
         if (attempt->task_id[0] == '\0')
             memcpy(attempt->task_id, solution->task_id, TASK_ID_MAX);
     }
     task_restore(engine, attempt);
     const bool is_open = flight != NULL && !attempt_is_over(attempt) &&
                          (flight->attempt == NULL || flight->attempt->started_ms < started_ms);
-    /* The submit may have been accepted without our ever hearing of it, also when its flight ended
-     * meanwhile and the crash came before the budget's record. */
+    /* The submit may have been accepted unnoticed, also if its flight ended meanwhile and the crash
+     * came before the budget's record. */
     if (!row->is_counted)
         slots_spend_unheard(engine, attempt->client);
-    /* Written, so that the next restart neither pays again nor takes a repeat for news. */
+    /* Journals the correction, so that the next restart neither counts the submit again nor takes a
+     * repeated solution for a new one. */
     if (!row->is_counted || (solution != NULL && !row->is_solved))
         (void)journal_attempt(engine, attempt);
     if (!is_open) {
@@ -328,8 +331,9 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
 
 /* ---- asking ------------------------------------------------------------------------------ */
 
-/* The flight whose submit was never confirmed may be over, and who waited for it asks anew: after a crash, say. It is a
- * resend all the same, and is written down as one. Returns the unheard submit's name, or 0. */
+/* A flight may end before its submit is confirmed (after a crash, for example), and a new flight
+ * then submits for the same key. This counts as a resend and is recorded as one. Returns the name
+ * of the unconfirmed attempt, or 0. */
 static attempt_id inherit_reason(struct engine *engine, struct flight *flight)
 {
     if (flight->attempts > 0 || flight->error != NULL)
@@ -337,7 +341,7 @@ static attempt_id inherit_reason(struct engine *engine, struct flight *flight)
     const struct attempt *unheard = stray_find_unheard(engine, flight);
     if (unheard == NULL)
         return 0;
-    /* Whoever replays a letter said why, and the letter has its history. */
+    /* A replay states its own reason, and the letter keeps the history. */
     if (is_replay(flight))
         return unheard->name;
     flight->attempts = unheard->number;
@@ -349,7 +353,7 @@ static attempt_id inherit_reason(struct engine *engine, struct flight *flight)
     return unheard->name;
 }
 
-/* It may have given its place to the new one. */
+/* Marks the unconfirmed attempt as resent. It may be gone: allocating the new attempt may have evicted it. */
 static void note_resent(struct engine *engine, attempt_id name)
 {
     struct attempt *unheard = name == 0 ? NULL : attempt_find(engine, name);
@@ -394,7 +398,7 @@ void attempt_poll(struct engine *engine, struct attempt *attempt)
     memcpy(action->call.task_id, attempt->task_id, TASK_ID_MAX);
 }
 
-/* A fifth of the interval at random, so that flights that started together do not poll together. */
+/* A random fifth of the interval, so that flights that started together do not poll together. */
 static uint64_t spread_ms(struct engine *engine)
 {
     return rand_below(&engine->rand, engine->options.poll_interval_ms / 5 + 1);
@@ -424,7 +428,7 @@ void attempts_on_drain(struct engine *engine)
     }
 }
 
-/* What the vendor asks for counts up to the cap: it must not make us forget what is paid for. */
+/* A wait that the vendor asks for is capped: it must not make us forget a paid task. */
 void attempt_arm_next_poll(struct engine *engine, struct flight *flight, uint32_t asked_ms)
 {
     const uint32_t cap_ms = engine->options.retry_cap_ms;

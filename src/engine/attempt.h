@@ -1,10 +1,10 @@
-/* Attempts: one submit of a flight each, its polls, its callbacks, and what comes late. */
+/* Attempts: one submit of a flight each, with its polls, callbacks and late results. */
 #ifndef SOLVEGATE_ENGINE_ATTEMPT_H
 #define SOLVEGATE_ENGINE_ATTEMPT_H
 
 #include "engine/state.h"
 
-/* The one door between an attempt's states. */
+/* Performs every change of an attempt's state. */
 void attempt_enter(struct attempt *attempt, enum attempt_state state);
 
 static inline bool attempt_is_over(const struct attempt *attempt)
@@ -12,44 +12,46 @@ static inline bool attempt_is_over(const struct attempt *attempt)
     return attempt->state >= ATTEMPT_VOID;
 }
 
-/* The vendor works on it, for all that is known. */
+/* True while the vendor is believed to work on the task. */
 static inline bool attempt_is_working(const struct attempt *attempt)
 {
     return attempt->state == ATTEMPT_WORKING;
 }
 
-/* The vendor told what its task is called. */
+/* Records the task id that the vendor gave the attempt. */
 void attempt_name_task(struct engine *engine, struct attempt *attempt,
                        const char task_id[TASK_ID_MAX]);
 
 /* Journals the intent and submits; the flight enters SUBMITTING. */
 void attempt_start(struct engine *engine, struct flight *flight);
 
-/* Asks the vendor whether it is done, unless such a question is already on its way. */
+/* Polls the vendor unless a poll is already on its way. */
 void attempt_poll(struct engine *engine, struct attempt *attempt);
 
-/* Its flight is done with it. It is listened for where callbacks come, and asked for a few times where the
- * vendor works on it: a late solution is paid for and must find its place. */
+/* Detaches the attempt from its flight. With callbacks it stays to listen for late ones, and a
+ * working task is still polled a few times: a late solution is paid for and must be kept. May free
+ * the attempt. */
 void attempt_let_go(struct engine *engine, struct attempt *attempt);
 
-/* The attempt of a row: the newest open one of a living flight is that flight's, others are only
- * listened for. A solution that it brought may be known although its row does not say so yet. */
+/* Restores an attempt from its row: the newest open attempt of a living flight becomes that
+ * flight's, all others only listen. `solution` is the one it brought, if any, even where the row
+ * does not say so yet. */
 void attempt_restore(struct engine *engine, const struct attempt_row *row, struct flight *flight,
                      const struct solution *solution, uint64_t started_ms);
 
-/* For hear.c: finding, forgetting, and asking again. */
+/* The following functions find, release and poll attempts for hear.c. */
 struct attempt *attempt_find(const struct engine *engine, attempt_id name);
 void attempt_free(struct engine *engine, struct attempt *attempt);
-/* One that its flight let go, after something was heard of it: asked for again, or listened for, or, when
- * nothing more can come of it, forgotten. */
+/* Decides what becomes of an attempt without a flight after news of it: it is polled again, listens
+ * on, or is freed when nothing more can come of it. */
 void attempt_linger(struct engine *engine, struct attempt *attempt);
 uint64_t attempt_first_poll_ms(struct engine *engine, const struct attempt *attempt);
 void attempt_arm_next_poll(struct engine *engine, struct flight *flight, uint32_t asked_ms);
 
-/* Nothing new from now on, and nobody will be there to hear callbacks: what is being solved is asked for. */
+/* Polls all working tasks at once, since nobody will be there to receive their callbacks after a drain. */
 void attempts_on_drain(struct engine *engine);
 
-/* Solves it with what a callback brought: the rest did not come. */
+/* Solves the attempt with the text that a callback brought, because the rest did not come. */
 void attempt_settle(struct engine *engine, struct attempt *attempt);
 
 void attempt_on_submitted(struct engine *engine, const struct vendor_result *result);

@@ -1,7 +1,7 @@
-/* What waits for the disk, in number and in bytes: the latter are those of texts and parameters. */
+/* The backlog of records that are not durable yet, in number and in bytes (of texts and parameters). */
 #include "engine/journal.h"
 
-/* A mark is closed when it holds this part of what may wait; all of them hold twice that much. */
+/* A mark is closed when it holds this fraction of the limit; all marks together hold twice the limit. */
 #define GRAINS 32
 
 static uint64_t bytes_of(const struct blob *blob)
@@ -48,7 +48,7 @@ static struct backlog_mark *newest_of(struct backlog *backlog)
     return &backlog->marks[(backlog->first + backlog->count - 1) % BACKLOG_MARKS];
 }
 
-/* Where the newest mark began. */
+/* The byte count at which the newest mark begins. */
 static uint64_t start_of_newest(const struct backlog *backlog)
 {
     const uint32_t before = (backlog->first + backlog->count - 2) % BACKLOG_MARKS;
@@ -96,7 +96,7 @@ void journal_check(const struct engine *engine)
     const struct backlog *backlog = &engine->backlog;
     ASSERT(backlog->first < BACKLOG_MARKS && backlog->count <= BACKLOG_MARKS);
     ASSERT(backlog->durable <= backlog->taken);
-    /* What is on disk does not wait. */
+    /* Without open marks, all bytes are durable. */
     ASSERT(backlog->count > 0 || backlog->durable == backlog->taken);
     for (uint32_t i = 0; i < backlog->count; i++)
         ASSERT(backlog->marks[(backlog->first + i) % BACKLOG_MARKS].last > engine->durable);

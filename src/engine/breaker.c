@@ -59,7 +59,7 @@ void breaker_open(struct engine *engine, enum error_class class, struct slice ca
 {
     struct breaker *breaker = &engine->breaker;
     const bool was_open = breaker_is_open(engine);
-    /* A storm on top of an unavailable account is no news. */
+    /* An ambiguity storm must not replace an unavailable account as the cause. */
     if (was_open && class != CLASS_ACCOUNT)
         return;
     breaker->cause_class = class;
@@ -74,7 +74,8 @@ void breaker_open(struct engine *engine, enum error_class class, struct slice ca
     }
     if (class != CLASS_ACCOUNT)
         return;
-    /* All submits on the wire may come back with the same news in one turn: the first begins, ticks go on. */
+    /* Many submits may return the same error in one turn: the first one starts clearing, and ticks
+     * continue it. */
     const bool is_begun = breaker->is_clearing;
     breaker->is_clearing = true;
     if (!is_begun)
@@ -87,7 +88,8 @@ void breaker_on_ambiguous(struct engine *engine)
     const unsigned places = sizeof breaker->ambiguous_ms / sizeof breaker->ambiguous_ms[0];
     breaker->ambiguous_ms[breaker->ambiguous_next] = engine->now_ms + 1;
     breaker->ambiguous_next = (breaker->ambiguous_next + 1) % places;
-    /* The next to be overwritten; the ring holds now + 1 so that 0 can mean "never". */
+    /* This entry is overwritten next, so it is the oldest. The ring stores now + 1 so that 0 can
+     * mean "never". */
     const uint64_t oldest = breaker->ambiguous_ms[breaker->ambiguous_next];
     const bool is_large_share = stats_note_ambiguous(engine, STORM_SPAN_MS / 1000);
     if (is_large_share && oldest != 0 && engine->now_ms + 1 - oldest <= STORM_SPAN_MS)
@@ -113,8 +115,9 @@ static void stay_open(struct engine *engine, const struct probed *probed)
         breaker_open(engine, CLASS_ACCOUNT, slice_from(probed->code), probed->is_short);
 }
 
-/* A want of money with threads free is what opened the breaker, so free threads alone close it
- * only after the longest wait: some plans show no balance, and somebody has to try again some day. */
+/* The breaker opened for lack of money although threads were free, so free threads alone close it
+ * only after the longest wait. Plans without a balance need that exception, or they would never try
+ * again. */
 static bool is_good_news(const struct engine *engine, const struct probed *probed)
 {
     const struct breaker *breaker = &engine->breaker;
@@ -132,13 +135,13 @@ void breaker_on_probed(struct engine *engine, const struct probed *probed)
     if (breaker->state != BREAKER_PROBING)
         return;
     if (!is_good_news(engine, probed)) {
-        /* The other question may still bring better news. */
+        /* The other probe is still on its way and may succeed. */
         if (!account_is_asking(engine))
             stay_open(engine, probed);
         return;
     }
     breaker->state = BREAKER_CLOSED;
-    /* Whoever was not told yet may hope again. */
+    /* Flights that were not failed yet stay queued. */
     breaker->is_clearing = false;
     memset(breaker->ambiguous_ms, 0, sizeof breaker->ambiguous_ms);
     TRACE(engine, "breaker closes");

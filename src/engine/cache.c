@@ -3,7 +3,7 @@
 #include "engine/journal.h"
 #include "engine/pool.h"
 
-/* A cached solution costs its struct and allocator overhead besides its bytes. */
+/* A cached solution costs its struct and allocator overhead in addition to its bytes. */
 #define SOLUTION_OVERHEAD 64
 
 struct solution *solution_new(struct engine *engine, const struct attempt *attempt,
@@ -11,7 +11,8 @@ struct solution *solution_new(struct engine *engine, const struct attempt *attem
 {
     slab_id id;
     struct solution *solution = slab_alloc(&engine->solutions, &id);
-    /* The slab has a place for every cached solution and one for every request, flight and record. */
+    /* The slab has a place for every cached solution and one for every request, flight and
+     * idempotency record. */
     ASSERT(solution != NULL);
     solution->id = id;
     solution->node.key = attempt->key;
@@ -20,7 +21,7 @@ struct solution *solution_new(struct engine *engine, const struct attempt *attem
     solution->refs = 1;
     solution->client = attempt->client;
     solution->type = attempt->type;
-    /* Earliest possible birth, so that the lifetime is never overrated. */
+    /* Uses the earliest possible birth, so that the lifetime is never overestimated. */
     solution->born_ms = attempt->unborn_ms;
     solution->expires_ms = attempt->unborn_ms + engine->options.ttl_ms[attempt->type];
     solution->solve_ms = engine->now_ms - attempt->started_ms;
@@ -53,7 +54,8 @@ void solution_unref(struct engine *engine, struct solution *solution)
     slab_free(&engine->solutions, solution->id);
 }
 
-/* The oldest of the client that has most, so that nobody's solves push out another's (share.h). */
+/* Drops the oldest solution of the client that has most, so that no client pushes out another's
+ * solutions (share.h). */
 static void make_room(struct engine *engine)
 {
     const struct share *number = &engine->shares.cached;
@@ -88,7 +90,7 @@ void cache_put(struct engine *engine, struct solution *solution, bool is_shared)
 void cache_bank(struct engine *engine, struct solution *solution, bool is_shared, bool is_one_time)
 {
     COUNT(engine, solutions_banked);
-    /* Whoever asks for a pooled target looks there first. */
+    /* Requests for a pooled target look in the pool first. */
     struct pool *pool =
         is_shared ? NULL : pool_by_key(engine, &solution->node.key, solution->client);
     if (pool != NULL && pool_has_room(pool))
@@ -130,7 +132,8 @@ bool solution_suits(const struct engine *engine, const struct solution *solution
            engine->now_ms - solution->born_ms <= ask->max_age_ms;
 }
 
-/* One that a flight is about to hand out, or that waits for the retry of an idempotency key, is somebody's. */
+/* A solution that a flight is about to hand out, or that is set aside for the retry of an
+ * idempotency key, is not free. */
 static bool is_free(const struct solution *solution)
 {
     return solution->handed == 0 && solution->refs == 1;
@@ -162,7 +165,7 @@ struct solution *cache_find(const struct engine *engine, const struct ask *ask)
             continue;
         if (solution->is_negative || (solution->is_shared && ask->reuse == REUSE_SHARED))
             return solution;
-        /* Of those that nobody had yet, the one that would go stale first. */
+        /* Of the solutions that nobody had yet, prefers the one that expires first. */
         if (is_free(solution) && (unhanded == NULL || solution->expires_ms < unhanded->expires_ms))
             unhanded = solution;
     }
@@ -174,7 +177,7 @@ void cache_take(struct engine *engine, struct solution *solution, enum reuse reu
     solution->handed++;
     if (solution->is_negative || !solution->is_cached)
         return;
-    /* Banked for one, or taken by one who must stay the only one. */
+    /* The solution was banked for one request, or this request must stay the only one to get it. */
     if (!solution->is_shared || reuse != REUSE_SHARED)
         cache_drop(engine, solution);
 }

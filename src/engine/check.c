@@ -1,4 +1,4 @@
-/* The engine's own auditor: walks everything and aborts at the first disagreement. */
+/* The engine's auditor: walks all state and aborts at the first inconsistency. */
 #include "engine/check.h"
 
 #include "engine/attempt.h"
@@ -29,7 +29,7 @@ static void check_flight(const struct engine *engine, const struct flight *fligh
     ASSERT(flight->request_count == list_length(&flight->requests));
     ASSERT(!is_over || list_is_empty(&flight->idempotency));
     ASSERT(flight->attempt == NULL || flight->attempt->flight == flight);
-    /* Nobody left before the submit: it should have been cancelled. */
+    /* A flight that everybody left before its submit should have been cancelled. */
     ASSERT(flight_is_wanted(flight) || should_hold_slot || is_over);
     ASSERT(flight->client < engine->client_count);
 }
@@ -45,7 +45,7 @@ static void check_flights(const struct engine *engine)
         slots += flight->holds_slot;
         if (!flight->is_in_table || flight->reuse != REUSE_SHARED)
             continue;
-        /* I1: one flight, and so at most one open attempt, per shared key of a client, or of all. */
+        /* I1: at most one flight, and so one open attempt, per shared key within a scope. */
         for (struct table_node *node = table_find_next(&flight->node); node != NULL;
              node = table_find_next(node)) {
             const struct flight *other = CONTAINER_OF(node, struct flight, node);
@@ -54,11 +54,11 @@ static void check_flights(const struct engine *engine)
         }
     }
     ASSERT(queued == engine->queued);
-    /* Each stray has one, too: the vendor may be at work on it. */
+    /* Each stray holds a slot as well, since the vendor may be working on it. */
     ASSERT(slots + engine->strays_by_key.count == engine->slots_used);
 }
 
-/* Only what has no flight and may be solved can be ridden on, and it is not kept from being found again. */
+/* A stray has no flight, may still be solved, and can be found by its key. */
 static void check_strays(const struct engine *engine)
 {
     for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;) {
@@ -75,7 +75,7 @@ static void check_strays(const struct engine *engine)
     }
 }
 
-/* The state says what the other members may be. */
+/* The state determines which values the other members may have. */
 static void check_state(const struct attempt *attempt)
 {
     const bool is_named = attempt->task_id[0] != '\0';
@@ -98,7 +98,7 @@ static void check_state(const struct attempt *attempt)
     UNREACHABLE();
 }
 
-/* Whoever has only a part of an answer asks for the rest, or waits for the submit's reply to do so. */
+/* An attempt with a partial answer polls for the rest, or waits for the submit's reply to do so. */
 static void check_attempts(const struct engine *engine)
 {
     for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;) {
@@ -145,7 +145,7 @@ static void check_requests(const struct engine *engine)
                               s->detached + waiting);
 }
 
-/* The same for each client and type, and together they are the whole. */
+/* The books balance for each client and type, too, and add up to the totals. */
 static void check_tallies(const struct engine *engine)
 {
     struct tally sum = {0};
@@ -183,10 +183,10 @@ static void check_clients(const struct engine *engine)
             own += (uint32_t)(list_length(&client->again[priority]) +
                               list_length(&client->queues[priority]));
         ASSERT(own == client->queued);
-        /* After a restart more may be waited for than its share; then nothing of it is started. */
+        /* After a restart a client may hold more slots than its limit; then it starts nothing. */
         ASSERT(client->options.slots == 0 || client->slots_used <= client->options.slots ||
                list_is_empty(&client->turn));
-        /* A reload may lower it below what is spent or set aside already. */
+        /* A reload may lower the budget below the amount already spent or reserved. */
         ASSERT(client->reserved == 0 || client->spent + client->reserved <= client->budget_top);
         queued += own;
         slots += client->slots_used;
@@ -207,7 +207,7 @@ static void check_solutions(const struct engine *engine)
     ASSERT(engine->shares.cached_bytes.total <= engine->options.max_solution_bytes);
 }
 
-/* Its bytes. Whoever was lined up by nobody's order waits in the line. */
+/* Returns the letter's bytes. A letter that is retried automatically must be in the queue. */
 static uint64_t check_letter(const struct engine *engine, const struct letter *letter)
 {
     ASSERT(!letter->is_retried || (!list_is_empty(&letter->ride) && letter->flight == NULL));
@@ -223,7 +223,7 @@ static void check_bytes(const struct engine *engine)
     ASSERT(of_letters == engine->letter_bytes);
 }
 
-/* Only so much is done at a time, and what is left over is somebody's to finish. */
+/* Each step does a bounded amount of work, and a flag or list records what is left for the next one. */
 static void check_work(const struct engine *engine)
 {
     uint32_t waits = 0;

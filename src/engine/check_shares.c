@@ -1,11 +1,11 @@
-/* The auditor's part about shares: what each client holds is counted again from the things themselves. */
+/* The auditor's part about shares: recounts from the objects themselves how much each client holds. */
 #include "engine/cache.h"
 #include "engine/check.h"
 #include "engine/letters.h"
 
 #include <stdlib.h>
 
-/* What was counted of one share; the rest of it must agree. */
+/* The recount of one share, to be compared with the share itself. */
 struct count {
     uint64_t *held, *loose; /* owned */
 };

@@ -1,4 +1,5 @@
-/* A reload: options that only matter from now on are taken, everything that memory was reserved for stays. */
+/* A reload: takes over options that only matter from now on, and keeps everything that memory was
+ * reserved for. */
 #include "engine/account.h"
 #include "engine/letters_retry.h"
 #include "engine/slots.h"
@@ -10,11 +11,12 @@ void engine_configure(struct engine *engine, const struct engine_options *option
 {
     const struct engine_options built = engine->options;
     engine->options = *options;
-    /* What the engine was built for stands before `slots`. */
+    /* The members before `slots` are fixed at start and are restored here. */
     memcpy(&engine->options, &built, offsetof(struct engine_options, slots));
     engine->options.clients = NULL;
     const bool is_switched = built.slots_are_auto != options->slots_are_auto;
-    /* What the vendor said about its threads holds, whatever number stands beside it. */
+    /* With `slots: "auto"`, the vendor's own number of threads stays in force whatever the
+     * configured number is. */
     if (is_switched || (!options->slots_are_auto && built.slots != options->slots))
         slots_set_plan(engine);
     if (is_switched)

@@ -73,17 +73,17 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
         journal_on_books_timer(engine);
         return;
     case TIMER_PAUSE:
-        /* Every step ends with a look at the queue. */
+        /* The queue needs no call here: every step ends by pumping it. */
         return;
     }
     UNREACHABLE();
 }
 
-/* Only a tick fires timers: after a long stall everything that waits in the sockets is heard
- * first, and no reply that already arrived is declared lost (docs/reliability.md 3.2). */
+/* Only a tick fires timers. After a long standstill all input pending in the sockets is processed
+ * first, so that no reply that already arrived is declared lost (docs/reliability.md 3.2). */
 static void fire_timers(struct engine *engine)
 {
-    /* What the tick before left over goes first. */
+    /* Timers left over by the previous tick fire first. */
     if (!wheel_has_due(&engine->wheel))
         wheel_advance(&engine->wheel, engine->now_ms, engine->options.step_batch * 16);
     for (uint32_t left = engine->options.step_batch; left > 0; left--) {
@@ -173,15 +173,16 @@ static void dispatch(struct engine *engine, const struct event *event)
     UNREACHABLE();
 }
 
-/* Is there more to do than fitted into the steps so far? */
+/* Is there work left that did not fit into previous steps? */
 static bool has_backlog(const struct engine *engine)
 {
     return !list_is_empty(&engine->waking) || engine->breaker.is_clearing || engine->is_starting ||
            letters_have_work(engine) || journal_has_work(engine);
 }
 
-/* A turn of the loop may bring hundreds of events: if each of them did a batch of what is left over, the turn
- * would do it all. Ticks do, of which there is one a turn, and whichever event finds nothing left over. */
+/* A turn of the loop may bring hundreds of events. If each of them did a batch of the leftover
+ * work, the turn would take too long, so only ticks (one a turn) do, and events that find no work
+ * left over. */
 void engine_step(struct engine *engine, const struct event *event)
 {
     const bool is_tick = event->kind == EVENT_TICK;
@@ -231,7 +232,7 @@ bool engine_next_action(struct engine *engine, struct action *action)
     if (engine->action_count == 0)
         return false;
     *action = engine->actions[engine->action_head++];
-    /* Complete only now. */
+    /* The record's contents are complete only now. */
     if (action->kind == ACTION_JOURNAL)
         journal_on_taken(engine, action->after, &action->record);
     if (--engine->action_count == 0)
@@ -305,8 +306,8 @@ static void init_memory(struct engine *engine)
 {
     const struct engine_options *options = &engine->options;
     const uint64_t *secret = options->secret;
-    /* Besides the cached ones and those in pools, each request, flight and idempotency record may hold
-     * one of its own. */
+    /* Besides cached and pooled solutions, each request, flight and idempotency record may hold one
+     * of its own. */
     const uint32_t solutions = options->max_solutions + options->max_requests +
                                options->max_flights + options->max_idempotency +
                                pools_room(engine) + 1;
@@ -334,7 +335,7 @@ static void init_memory(struct engine *engine)
     table_init(&engine->notices_by_request, notices_room(options->max_requests), secret);
 }
 
-/* Each with the room of what it is a share of. */
+/* Each share has the capacity of the table or byte limit that it divides. */
 static void init_shares(struct engine *engine)
 {
     const struct engine_options *options = &engine->options;

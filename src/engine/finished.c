@@ -37,7 +37,7 @@ void finished_leave(struct engine *engine, struct request *request)
     share_give(&engine->shares.read, request->client, 1);
 }
 
-/* Of what a client has, what was read is missed least. */
+/* Of a client's finished requests, those already read are forgotten first. */
 static void forget_oldest(struct engine *engine, uint32_t client)
 {
     struct client *greedy = &engine->clients[client];

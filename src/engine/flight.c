@@ -18,7 +18,7 @@
 
 #define GRACE_MS 30000
 
-/* Where each state may go; anything else is a bug. */
+/* Allowed transitions; any other is a bug. */
 static const unsigned next_states[FLIGHT_STATE_COUNT] = {
     [FLIGHT_NEW] = BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVING) |
                    BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
@@ -135,7 +135,7 @@ struct flight *flight_restore(struct engine *engine, const struct flight_row *ro
     flight->attempts = row->attempts;
     flight->error_class = row->class;
     flight->error = row->code[0] == '\0' ? NULL : blob_new(slice_from(row->code));
-    /* However long we were away, what is paid for gets time to be fetched. */
+    /* After any downtime, a paid task gets time to be fetched. */
     uint64_t due_ms = created_ms + engine->options.solve_timeout_ms;
     if (due_ms < engine->now_ms + GRACE_MS)
         due_ms = engine->now_ms + GRACE_MS;
@@ -223,7 +223,7 @@ static void link_by_state(struct engine *engine, struct flight *flight)
     UNREACHABLE();
 }
 
-/* Only those that back off wait for a verdict. */
+/* Keeps the count of flights that wait for a verdict; only flights that back off do. */
 static void note_verdict(struct engine *engine, const struct flight *flight, enum flight_state next)
 {
     if (flight->verdict != engine->verdict_number)
@@ -259,7 +259,7 @@ void flight_enter(struct engine *engine, struct flight *flight, enum flight_stat
 
 /* ---- ends -------------------------------------------------------------------------------- */
 
-/* Nobody can find or join it any more; what it held goes back. */
+/* Makes the flight impossible to find or join, and gives back its attempt, reservation and pool place. */
 static void flight_detach(struct engine *engine, struct flight *flight)
 {
     wheel_cancel(&engine->wheel, &flight->deadline);
@@ -273,15 +273,16 @@ static void flight_detach(struct engine *engine, struct flight *flight)
     flight->is_in_table = false;
 }
 
-/* Whose id was only told cannot come back for it when its client is gone. */
+/* A client that is gone cannot poll for its requests: only held callers and notices still reach it. */
 static bool can_hear(const struct engine *engine, const struct request *request)
 {
     return !client_is_gone(engine, request->client) || !list_is_empty(&request->holds) ||
            request->pingback != NULL;
 }
 
-/* A client that is configured again later must not find what is somebody else's by then, so its requests
- * and keys go before the solution becomes a letter. */
+/* Drops the requests and idempotency keys of a gone client before the solution becomes a letter: if
+ * the client is configured again later, it must not find a solution that belongs to somebody else
+ * by then. */
 static void drop_those_of_gone_clients(struct engine *engine, struct flight *flight)
 {
     if (flight->pool != NULL || !client_is_gone(engine, flight->client))
@@ -294,7 +295,7 @@ static void drop_those_of_gone_clients(struct engine *engine, struct flight *fli
     }
 }
 
-/* Nobody waits for it, and nobody's retry will get it. */
+/* No request waits for the solution, and no idempotency key keeps it for a retry. */
 static bool is_orphan(const struct engine *engine, const struct flight *flight,
                       const struct solution *solution)
 {
@@ -312,8 +313,8 @@ static struct ask ask_of(const struct flight *flight)
     };
 }
 
-/* A one-time input makes a one-time answer; else shared ones stay for everybody, and what nobody
- * waits for any more is banked for one. */
+/* The answer to a one-time input is used once. Otherwise a shared solution stays for everybody, and
+ * a solution that nobody waits for is banked for one request. */
 static void keep_solution(struct engine *engine, const struct flight *flight,
                           struct solution *solution)
 {
@@ -333,7 +334,7 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
 {
     solution->attempts = flight->attempts;
     solution->flight_uid = flight->uid;
-    /* First of all: the rows that leave now must not be missed before this one is there. */
+    /* The solution's row is journaled first, before the rows that it replaces are dropped. */
     journal_solution(engine, solution);
     flight_detach(engine, flight);
     flight->solution = solution_ref(solution);
@@ -360,8 +361,9 @@ void flight_fail(struct engine *engine, struct flight *flight, enum error_class 
     flight->pool = NULL;
     TRACE(engine, "flight %u fails: %s", flight->number, flight->error->data);
     flight_enter(engine, flight, FLIGHT_FAILED, WHEEL_NEVER);
-    /* Those who know their ids must hear of it also after a crash, before anybody is told; and what failed
-     * alone may wait behind a crowd for its row to go, while another of its key begins. */
+    /* The failure is journaled before anybody is told, so that callers who know their ids learn of
+     * it after a crash, too. Besides, the row may stay for a while behind many others, when another
+     * flight of the same key has already begun. */
     if (flight->is_journaled)
         journal_flight(engine, flight);
 }
@@ -374,7 +376,7 @@ static void wake_one(struct engine *engine, struct flight *flight)
         return;
     }
     flight->solution->handed++;
-    /* A crash must not hand out again what is for one. */
+    /* The hand-out is journaled so that a crash cannot hand a single-use solution out again. */
     if (flight->reuse != REUSE_SHARED)
         journal_handout(engine, request, flight->solution);
     request_solved(engine, request, flight->solution);
@@ -400,14 +402,15 @@ uint32_t flight_wake(struct engine *engine, uint32_t batch)
 
 void flight_abandon(struct engine *engine, struct flight *flight)
 {
-    /* The last one left while the wake-ups were under way: what nobody got is banked after all. */
+    /* The last request left before it was woken: the solution nobody got is banked after all. */
     if (flight->state == FLIGHT_SOLVED && flight->reuse != REUSE_SHARED &&
         flight->solution->handed == 0)
         keep_solution(engine, flight, flight->solution);
-    /* While it fails it has none any more, and a letter that gives way to another may be what it was for. */
+    /* A failing flight has no attempt any more; one whose letter was dropped may still have a
+     * submit to withdraw. */
     if (flight->state == FLIGHT_SUBMITTING && flight->attempt != NULL && !flight_is_wanted(flight))
         withdraw_submit(engine, flight->attempt);
-    /* Ended flights are freed by flight_wake; paid ones are finished for the bank. */
+    /* flight_wake frees ended flights; paid flights run on so that their solution can be banked. */
     if (flight->state != FLIGHT_QUEUED && flight->state != FLIGHT_BACKING_OFF)
         return;
     if (flight_is_wanted(flight))
@@ -455,12 +458,13 @@ void flight_on_phase_timer(struct engine *engine, struct flight *flight)
 
 void flights_on_standstill(struct engine *engine)
 {
-    /* Those that hold a slot, of which there are few, and not all that wait for one. */
+    /* Looks only at the few flights that hold a slot, not at the whole queue. */
     LIST_FOR_EACH(link, &engine->active) {
         struct flight *flight = CONTAINER_OF(link, struct flight, link);
         const bool is_cut_off =
             flight->state == FLIGHT_SOLVING && flight->deadline.due_ms <= engine->now_ms;
-        /* Once: a process that always stands still must not keep flights for ever. */
+        /* A flight is spared once only, so that a process that keeps standing still does not keep
+         * it for ever. */
         if (!is_cut_off || flight->is_spared)
             continue;
         flight->is_spared = true;

@@ -32,7 +32,7 @@ void health_count_missed(struct engine *engine)
 void health_correct(struct engine *engine)
 {
     const unsigned place = this_minute(engine);
-    /* The poll may have been counted in a minute that is over; then the arrival alone counts. */
+    /* The poll may have been counted in a minute that is over; then only the arrival is counted. */
     if (engine->health.missed[place] > 0)
         engine->health.missed[place]--;
     engine->health.arrived[place]++;

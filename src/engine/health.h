@@ -1,21 +1,22 @@
-/* Are the vendor's callbacks arriving? When under half do, we poll as if there were none (5.7). */
+/* Health of the vendor's callbacks: when under half arrive, we poll as if there were none
+ * (docs/design.md 5.7). */
 #ifndef SOLVEGATE_ENGINE_HEALTH_H
 #define SOLVEGATE_ENGINE_HEALTH_H
 
 #include "engine/state.h"
 
-/* A solve whose callback came, or one that a poll had to find. */
+/* Counts a solve whose callback arrived, or one that a poll had to find. */
 void health_count_arrived(struct engine *engine);
 void health_count_missed(struct engine *engine);
 
-/* The callback came after all, only later than our poll. */
+/* Corrects the count for a callback that arrived after our poll. */
 void health_correct(struct engine *engine);
 
 bool health_is_good(const struct engine *engine);
 
-/* A poll found out what no callback has said. */
+/* Notes that a poll found a result whose callback has not arrived. */
 void health_note_missed(struct engine *engine, struct attempt *attempt);
-/* It came: at once, or after a poll had to find out. */
+/* Notes that a callback arrived, possibly after a poll found the result. */
 void health_note_arrival(struct engine *engine, struct attempt *attempt);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the vendor says about attempts: replies to submits and polls, callbacks, and what comes late. */
+/* The vendor's news about attempts: replies to submits and polls, callbacks, and late results. */
 #include "engine/attempt.h"
 
 #include "engine/breaker.h"
@@ -34,14 +34,14 @@ static void receive(struct engine *engine, struct attempt *attempt, struct fligh
         flight_solve(engine, flight, solution);
     else
         late_place(engine, attempt, solution);
-    /* Else its flight let go of it, and it was written then. Before the solution may go: a repeat must be
-     * recognised after a crash. */
+    /* An attempt without a flight is journaled here (flight_solve() did it otherwise), before the
+     * solution can be dropped: a repeat must be recognised after a crash. */
     if (flight == NULL)
         (void)journal_attempt(engine, attempt);
     solution_unref(engine, solution);
 }
 
-/* The time for what this flight rides on is over. */
+/* The stray that this flight rides on has run out of time. */
 static void end_ride(struct engine *engine, struct flight *flight)
 {
     history_add(engine, flight, CLASS_TIMEOUT, CODE_SOLVE_TIMEOUT);
@@ -49,7 +49,7 @@ static void end_ride(struct engine *engine, struct flight *flight)
     retry_after_ride(engine, flight, CLASS_TIMEOUT, CODE_SOLVE_TIMEOUT);
 }
 
-/* Solved so long ago, for all we know, that whoever rode on it gains nothing by it. */
+/* Solved so long ago, as far as we know, that it is worthless to the flight riding on it. */
 static bool is_stale(const struct engine *engine, const struct attempt *attempt)
 {
     const struct flight *flight = attempt->flight;
@@ -66,13 +66,13 @@ static void receive_stale(struct engine *engine, struct attempt *attempt,
     end_ride(engine, flight);
 }
 
-/* What it rode on is over, and another task may fare better. */
+/* The stray failed in a way that another task may not. */
 static bool may_go_on_alone(enum error_class class)
 {
     return class == CLASS_UNSOLVABLE || class == CLASS_TRANSIENT || class == CLASS_UNKNOWN;
 }
 
-/* Also when nobody waits for the attempt any more: what the vendor said is news all the same. */
+/* Also runs when no flight waits for the attempt: the failure is recorded all the same. */
 static void failed(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result)
 {
@@ -87,14 +87,14 @@ static void failed(struct engine *engine, struct attempt *attempt,
     const bool is_riding = flight_is_riding(flight);
     history_add(engine, flight, result->class, slice_from(result->code));
     attempt_let_go(engine, attempt);
-    /* Its own first attempt is still to come. */
+    /* The flight's own first attempt is still to come. */
     if (is_riding && may_go_on_alone(result->class))
         retry_after_ride(engine, flight, result->class, slice_from(result->code));
     else
         retry_or_fail(engine, flight, result);
 }
 
-/* The task's solution is somebody else's (docs/reliability.md, threat 24): another task may bring its own. */
+/* The solution is another attempt's (docs/reliability.md, threat 24): a new task may bring its own. */
 static void refuse_anothers(struct engine *engine, struct attempt *attempt)
 {
     const bool is_late = attempt->flight == NULL;
@@ -110,7 +110,7 @@ static void solved(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result, bool is_called_back)
 {
     if (!task_claim(engine, attempt, attempt->task_id, result->text, is_called_back)) {
-        /* It may be paid for and nobody's: a restart forgets texts. */
+        /* The solution may be paid for and unused: a restart forgets texts, so this cannot be decided. */
         if (is_called_back && !task_has_text(engine, attempt->task_id))
             oddity_of_attempt(engine, attempt, result);
         refuse_anothers(engine, attempt);
@@ -140,8 +140,8 @@ static void close_with(struct engine *engine, struct attempt *attempt,
     (void)journal_attempt(engine, attempt);
 }
 
-/* Solved and paid for, but nothing that anybody can be given: its bytes are safe before anything else is
- * written, and nothing buys it again by itself. Asked for once more it is remembered for a while. */
+/* Keeps a paid answer that cannot be handed out: its bytes go into a letter before anything else is
+ * journaled, nothing buys it again automatically, and the failure is cached for a while. */
 static void undeliverable(struct engine *engine, struct attempt *attempt,
                           const struct vendor_result *result)
 {
@@ -159,7 +159,7 @@ static void undeliverable(struct engine *engine, struct attempt *attempt,
     flight->is_answered = true;
     cache_put_mistake(engine, flight, code);
     flight_fail(engine, flight, result->class, code);
-    /* Only now: a crash before that must find an open attempt, or the flight would make another. */
+    /* Closed last: a crash before this must find it open, or the flight would make another. */
     attempt = attempt_find(engine, name);
     if (attempt == NULL)
         return;
@@ -167,7 +167,7 @@ static void undeliverable(struct engine *engine, struct attempt *attempt,
     attempt_linger(engine, attempt);
 }
 
-/* Once for each attempt, however often it is heard of. */
+/* Counts the payment once per attempt, however often news of it arrives. */
 static void note_paid(struct engine *engine, struct attempt *attempt)
 {
     if (!attempt->is_paid)
@@ -175,7 +175,7 @@ static void note_paid(struct engine *engine, struct attempt *attempt)
     attempt->is_paid = true;
 }
 
-/* The submit's reply is lost for good, and yet somebody works on it. */
+/* The submit's reply is lost for good, but a callback proves that the vendor accepted it. */
 static void prove_paid(struct engine *engine, struct attempt *attempt)
 {
     if (!attempt->is_paid)
@@ -193,7 +193,7 @@ static void accepted(struct engine *engine, struct attempt *attempt,
     slots_on_accepted(engine);
     struct flight *flight = attempt->flight;
     if (flight == NULL) {
-        /* Its name tells the solution of a second task from its own, also after a restart. */
+        /* The id tells a second task's solution from this one's, also after a restart. */
         (void)journal_attempt(engine, attempt);
         return;
     }
@@ -212,11 +212,11 @@ static void ambiguous(struct engine *engine, struct attempt *attempt)
     struct flight *flight = attempt->flight;
     if (flight == NULL)
         return;
-    /* It may have been accepted: the budget counts it until the contrary is proven. First of all: once
-     * the attempt's row says that its submit ended, a restart no longer counts it. */
+    /* The submit may have been accepted, so the budget counts it until the opposite is proven. This
+     * comes first: once the row says that the submit ended, a restart no longer counts it. */
     slots_spend(engine, flight);
     (void)journal_attempt(engine, attempt);
-    /* A callback named the task before: it is only the reply that is lost. */
+    /* A callback named the task before, so only the reply is lost. */
     if (attempt_is_working(attempt)) {
         prove_paid(engine, attempt);
         flight_enter(engine, flight, FLIGHT_SOLVING, attempt_first_poll_ms(engine, attempt));
@@ -246,7 +246,7 @@ static void prove_duplicate(struct engine *engine, struct attempt *attempt,
     alert_about(engine, attempt, ALERT_DUPLICATE_PROVEN);
 }
 
-/* The reply comes after a callback already told us the task id. */
+/* The submit's reply arrives after a callback already brought the task id. */
 static void confirm_task(struct engine *engine, struct attempt *attempt,
                          const struct vendor_result *result)
 {
@@ -262,7 +262,7 @@ static void confirm_task(struct engine *engine, struct attempt *attempt,
         prove_duplicate(engine, attempt, result->task_id);
 }
 
-/* The same while the rest of its answer is still to be asked for. */
+/* Like confirm_task(), while the rest of the answer has yet to be polled. */
 static void confirm_partial(struct engine *engine, struct attempt *attempt,
                             const struct vendor_result *result)
 {
@@ -276,7 +276,7 @@ static void confirm_partial(struct engine *engine, struct attempt *attempt,
         attempt_linger(engine, attempt);
 }
 
-/* It does not exist at the vendor: its flight goes on without it; if that is gone, it was all. */
+/* The task does not exist at the vendor: its flight, if any, goes on without it. */
 static void proven_void(struct engine *engine, struct attempt *attempt,
                         const struct vendor_result *result)
 {
@@ -339,7 +339,7 @@ static bool is_solution(const struct vendor_result *result)
     return result->outcome == OUTCOME_SOLVED || result->outcome == OUTCOME_UNDELIVERABLE;
 }
 
-/* After its end only one thing is news of an attempt: a solution for what was given up as failed. */
+/* After an attempt's end only a solution for a task given up as failed is news. */
 static bool is_news(const struct attempt *attempt, const struct vendor_result *result)
 {
     return !attempt_is_over(attempt) || (attempt->state != ATTEMPT_SOLVED && is_solution(result));
@@ -356,14 +356,14 @@ static void ask_again(struct engine *engine, struct attempt *attempt, uint32_t a
         attempt_arm_next_poll(engine, flight, asked_ms);
 }
 
-/* Written, so that nobody asks again after a restart. */
+/* Journals the end, so that nobody polls again after a restart. */
 static void end_late(struct engine *engine, struct attempt *attempt)
 {
     (void)journal_attempt(engine, attempt);
     attempt_linger(engine, attempt);
 }
 
-/* The text is there already; a poll brings the rest, or it does not. */
+/* The text is there already; this poll was for the rest of the answer. */
 static void hear_rest(struct engine *engine, struct attempt *attempt,
                       const struct vendor_result *result)
 {
@@ -395,7 +395,7 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
     const bool is_late = attempt->flight == NULL;
     switch (result->outcome) {
     case OUTCOME_PENDING:
-        /* It was not there when the vendor answered, so it is younger than our question. */
+        /* The solution did not exist when the vendor answered, so it is younger than our question. */
         attempt->unborn_ms = attempt->asked_ms;
         ask_again(engine, attempt, 0);
         return;
@@ -435,7 +435,7 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
 static void acknowledge(struct engine *engine, caller_id caller)
 {
     struct action *action = engine_push(engine, ACTION_ACK);
-    /* 200 only when everything this callback caused is safe: its record is the newest by now. */
+    /* The callback is acknowledged when everything it caused is durable; its record is the newest by now. */
     action->after = engine->options.has_journal ? engine->seq : 0;
     action->ack = caller;
 }
@@ -457,21 +457,21 @@ static bool is_same_text(const struct attempt *attempt, const struct vendor_resu
     return is_equal(attempt->text, result->text) || is_equal(attempt->partial, result->text);
 }
 
-/* Something for an attempt that is over: the same again, or proof that our submit was doubled. */
+/* Handles a callback for an attempt that is over: a repeat, or proof that our submit was doubled. */
 static void absorb_repeat(struct engine *engine, struct attempt *attempt,
                           const struct vendor_result *result)
 {
     COUNT(engine, callbacks_duplicate);
     if (!is_solution(result) || is_same_text(attempt, result))
         return;
-    /* Of an answer that is more than a text a callback may say less than the poll before it did. */
+    /* Where the answer is more than a text, a callback may say less than the poll before it did. */
     if (attempt->wants_rest && attempt->partial == NULL)
         attempt->partial = blob_ref(result->text);
     else if (attempt->text != NULL || attempt->partial != NULL)
         oddity_of_attempt(engine, attempt, result);
 }
 
-/* It names the task of another attempt, which waits for just that. */
+/* The callback names the task of another attempt, which gets its own callback. */
 static void hear_anothers(struct engine *engine, struct attempt *attempt,
                           const struct vendor_result *result)
 {
@@ -481,7 +481,7 @@ static void hear_anothers(struct engine *engine, struct attempt *attempt,
         oddity_of_attempt(engine, attempt, result);
 }
 
-/* A second paid task on one nonce: its solution is as good as the first one's, once. */
+/* Two paid tasks share one nonce: the second one's solution is good, too, and is used once. */
 static void hear_other_task(struct engine *engine, struct attempt *attempt,
                             const struct vendor_result *result)
 {
@@ -491,11 +491,11 @@ static void hear_other_task(struct engine *engine, struct attempt *attempt,
     }
     prove_duplicate(engine, attempt, result->task_id);
     const bool is_third = strcmp(attempt->other_task_id, result->task_id) != 0;
-    /* A callback that named no task may have brought it already. */
+    /* A callback that named no task may have brought this solution already. */
     const bool is_repeat = is_same_text(attempt, result) || (!is_third && attempt->is_other_closed);
     if (is_third || is_repeat || attempt->is_restored || result->outcome != OUTCOME_SOLVED) {
         COUNT(engine, callbacks_duplicate);
-        /* After a restart nobody remembers whether somebody has it already. */
+        /* After a restart it is unknown whether somebody got it already: a letter keeps it. */
         if (!is_repeat && is_solution(result)) {
             attempt->is_other_closed |= !is_third;
             oddity_of_attempt(engine, attempt, result);
@@ -508,7 +508,7 @@ static void hear_other_task(struct engine *engine, struct attempt *attempt,
     receive(engine, attempt, NULL, result);
 }
 
-/* The id that a callback names must be the one the submit's reply named. */
+/* A callback must name the same task id as the submit's reply did. */
 static bool task_id_fits(struct engine *engine, struct attempt *attempt,
                          const struct vendor_result *result)
 {
@@ -521,8 +521,8 @@ static bool task_id_fits(struct engine *engine, struct attempt *attempt,
     return strcmp(attempt->task_id, result->task_id) == 0;
 }
 
-/* A callback that says neither solution nor error: a poll finds out more. Whoever can name the task has accepted
- * it, so that it must not be paid for again. */
+/* Handles a callback with neither solution nor error: a poll finds out more. If it names the task,
+ * the vendor has accepted it, so it must not be paid for again. */
 static void hear_nothing(struct engine *engine, struct attempt *attempt, bool is_named_now)
 {
     struct flight *flight = attempt->flight;
@@ -568,7 +568,7 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
     const bool is_late = attempt != NULL && attempt->flight == NULL;
     const bool is_unnamed = attempt != NULL && attempt->task_id[0] == '\0';
     const bool fits = attempt != NULL && task_id_fits(engine, attempt, result);
-    /* Nobody but the vendor knows the nonce. */
+    /* Only the vendor knows the nonce, so a callback proves acceptance. */
     if (attempt != NULL && attempt->is_replied)
         prove_paid(engine, attempt);
     if (attempt == NULL)
@@ -581,7 +581,7 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
         absorb_repeat(engine, attempt, result);
     else
         hear_news(engine, attempt, result);
-    /* What has no flight is not freed by what it says; but perhaps nobody need wait for it any more. */
+    /* Only attempt_linger() frees an attempt without a flight, if nothing more can come of it. */
     if (is_late)
         attempt_linger(engine, attempt);
     acknowledge(engine, result->caller);

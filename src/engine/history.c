@@ -65,7 +65,7 @@ void history_reason(struct engine *engine, struct flight *flight)
     struct blob *code = attempt == NULL ? flight->error : attempt->cause;
     if (code == NULL || flight->history != NULL)
         return;
-    /* When it was made nobody knows any more: at the latest when the next one was. */
+    /* The attempt's start is not recorded; it was at the latest when the next one started. */
     const uint64_t until_ms = attempt == NULL ? flight->created_ms : attempt->started_ms;
     flight->history = history_new();
     *next_note(flight->history) = (struct attempt_note){

@@ -16,16 +16,16 @@ struct idempotency *idempotency_find(const struct engine *engine, const struct k
     return NULL;
 }
 
-/* Also when it is older, or has less to live, than the request demands: a retry demands what the first one did,
- * and must not pay for that again. */
+/* The request's max_age and min_ttl do not matter here: a retry repeats the demands of the first
+ * request, and must not pay again for them. */
 bool idempotency_serves(const struct engine *engine, const struct idempotency *record)
 {
     return record->solution != NULL && !record->solution->is_bad &&
            record->serves_until_ms > engine->now_ms;
 }
 
-/* What nobody has yet waits for the retry: its caller left, or a crash came before the hand-out was
- * written. No pool gives it to anybody else. */
+/* An unused solution is set aside for the retry, because its caller left or a crash came before the
+ * hand-out was journaled. No pool hands it to anybody else. */
 static void set_aside(struct solution *solution)
 {
     solution->is_set_aside = !solution->is_shared && solution->handed == 0;
@@ -40,7 +40,7 @@ static void hold(struct engine *engine, struct idempotency *record, struct solut
     share_loosen(&engine->shares.idempotency, record->client, 1);
 }
 
-/* It stands for nothing; what it stood for is anybody's again. */
+/* Unbinds the record from its flight or solution; a solution that was set aside is free again. */
 static void let_go(struct engine *engine, struct idempotency *record)
 {
     list_unlink(&record->link);
@@ -146,7 +146,8 @@ void idempotency_settle(struct engine *engine, struct flight *flight, struct sol
         let_go(engine, record);
         hold(engine, record, solution);
         set_aside(solution);
-        /* Solved so slowly that it may be stale already: it was paid for, and polls find it as long. */
+        /* Solved slowly, it may be stale on arrival. It was paid for, so a retry finds it as long
+         * as a poll does. */
         if (solution->expires_ms <= engine->now_ms)
             record->serves_until_ms = engine->now_ms + SOLUTION_KEEP_MS;
         wheel_arm(&engine->wheel, &record->expiry,

@@ -5,17 +5,17 @@
 
 #include <stdlib.h>
 
-/* How often the books are written; a crash costs at most this much of their last page. */
+/* Interval at which the books are journaled; a crash loses at most this much of the current page. */
 #define BOOKS_EVERY_MS 1000
 
-/* How long the end of a request can be read after a crash that came before anybody read it. */
+/* How long a request's end stays readable after a crash if nobody read it before. */
 #define READABLE_MS 120000
 
-/* Numbers begin with the moment of the start: 2^42 milliseconds reach into the year 2109, and no
- * gateway makes 2^20 rows in one. */
+/* Row numbers start from the wall clock at start: 42 bits of milliseconds last until 2109, and no
+ * gateway makes 2^20 rows in one millisecond. */
 #define MOMENT_MASK ((INT64_C(1) << 42) - 1)
 #define MOMENT_SHIFT 20
-/* Some minutes of numbers. */
+/* Leaves a random gap of up to some minutes' worth of numbers. */
 #define LEAP_SHIFT 24
 
 static struct record *append(struct engine *engine, enum record_kind kind, journal_seq *seq)
@@ -35,8 +35,8 @@ static struct record *append_drop(struct engine *engine, enum record_kind kind)
     return record;
 }
 
-/* A clock that was set back does not tell this life from the one before: then the next numbers may have
- * been those of rows that a crash took, and a leap gets out of their way. */
+/* If the clock was set back, the next numbers may have been used by rows that a crash lost; a
+ * random gap avoids them. */
 static uint64_t first_number(struct engine *engine)
 {
     const uint64_t moment = (uint64_t)(engine->wall_ms & MOMENT_MASK) << MOMENT_SHIFT;
@@ -54,7 +54,7 @@ uint64_t journal_number(struct engine *engine)
 
 void journal_saw_number(struct engine *engine, uint64_t number)
 {
-    /* A damaged row may hold any. */
+    /* A damaged row may hold any number. */
     const bool is_ours = number <= (uint64_t)MOMENT_MASK << MOMENT_SHIFT;
     if (is_ours && number > engine->seen_number)
         engine->seen_number = number;
@@ -93,7 +93,7 @@ void journal_flight(struct engine *engine, struct flight *flight)
     row->is_over = flight->state == FLIGHT_FAILED;
     row->class = flight->error_class;
     row->created_wall_ms = journal_wall_ms(engine, flight->created_ms);
-    /* The one under way has a row of its own, and does not count if it is taken back. */
+    /* The attempt under way has a row of its own, and does not count if its submit is withdrawn. */
     row->attempts =
         flight->attempt == NULL ? flight->attempts : (uint16_t)(flight->attempt->number - 1);
     code_copy(row->code, blob_slice(flight->error));
@@ -121,7 +121,7 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
     row->is_one_time = attempt->is_one_time;
     row->wants_rest = attempt->wants_rest;
     row->partial = attempt_is_over(attempt) ? NULL : blob_ref(attempt->partial);
-    /* What lets go of an attempt before its reply comes has the budget count it first. */
+    /* An attempt that is let go before its reply has been counted by the budget already. */
     row->is_counted = attempt->is_replied || attempt->let_go_ms != 0;
     row->is_closed = attempt_is_over(attempt);
     row->is_solved = attempt->state == ATTEMPT_SOLVED;
@@ -155,13 +155,13 @@ void journal_solution(struct engine *engine, struct solution *solution)
     row->client = solution->client;
     row->type = solution->type;
     row->born_wall_ms = journal_wall_ms(engine, solution->born_ms);
-    /* Nobody gets a reported one after a restart either: to whoever restores it, it has expired. */
+    /* A reported solution is journaled as expired, so that nobody gets it after a restart either. */
     row->expires_wall_ms =
         journal_wall_ms(engine, solution->is_bad ? solution->born_ms : solution->expires_ms);
     row->solve_ms = solution->solve_ms;
     row->handed = solution->handed;
     row->attempts = solution->attempts;
-    /* What nobody got yet is banked after a crash, whoever was meant to get it. */
+    /* A solution that nobody got yet is banked after a crash, whoever it was meant for. */
     row->is_kept = !solution->is_bad && !solution->is_one_time &&
                    (solution->is_cached || solution->handed == 0);
     row->is_shared = solution->is_shared;
@@ -183,7 +183,7 @@ void journal_handout(struct engine *engine, struct request *request, struct solu
         request->seq = solution->seq;
 }
 
-/* The expiry of one that nobody read yet tells how long it stays readable. */
+/* The expiry of a request that nobody read yet tells how long it stays readable. */
 static void fill_final(const struct engine *engine, const struct request *request,
                        struct request_row *row)
 {
@@ -284,8 +284,8 @@ void journal_spent(struct engine *engine, client_id client)
 {
     journal_seq seq;
     struct client *spender = &engine->clients[client];
-    /* Who has no budget needs no row; but one that there is has the last word after a restart, which may
-     * bring the budget back, or the client itself. */
+    /* A client without a budget needs no row. An existing row is kept up to date, because it is
+     * authoritative after a restart, which may bring the budget or the client back. */
     const bool is_needed = spender->options.budget_per_day != UINT64_MAX ||
                            spender->is_spent_written || spender->options.is_gone;
     if (!engine->options.has_journal || !is_needed)
@@ -297,7 +297,7 @@ void journal_spent(struct engine *engine, client_id client)
     row->spent = spender->spent;
 }
 
-/* Only those that changed since, so that many clients cost nothing while they are quiet; at most so many. */
+/* Journals only tallies that changed, at most `most`, so that quiet clients cost nothing. */
 static void journal_tallies(struct engine *engine, size_t most)
 {
     journal_seq seq;
@@ -329,7 +329,7 @@ void journal_work(struct engine *engine)
         journal_tallies(engine, engine->options.step_batch * 4);
 }
 
-/* The day's page now; of the clients' pages at most so many. */
+/* Journals the day's page, and at most `most` of the clients' tallies. */
 static void write_books(struct engine *engine, size_t most)
 {
     journal_seq seq;
@@ -358,7 +358,7 @@ void journal_init(struct engine *engine)
     wheel_timer_init(&engine->books_timer, TIMER_BOOKS);
 }
 
-/* Armed by the first step after the books changed, so that an idle gateway sleeps. */
+/* The timer is armed by the first step after the books changed, so that an idle gateway sleeps. */
 void journal_on_step(struct engine *engine)
 {
     const struct stats *stats = &engine->days[0].stats;

@@ -4,8 +4,8 @@
 #include "engine/journal.h"
 #include "engine/letters.h"
 
-/* Who waits for what an attempt brought late: the flight that made it, if that is trying anew, else
- * one that shares its key; to the latter it must not be stale already. */
+/* Finds the flight that a late solution serves: the one that made the attempt, if it is trying
+ * again, else one with the same key, for which the solution must not be stale. */
 static struct flight *find_waiting(const struct engine *engine, const struct attempt *attempt,
                                    const struct solution *solution)
 {
@@ -17,7 +17,7 @@ static struct flight *find_waiting(const struct engine *engine, const struct att
     return flight_find(engine, &attempt->key, attempt->client);
 }
 
-/* Nobody can ask for it: its client is gone, or an older version's row has lost its key. */
+/* Nobody can ask for the solution: its client is gone, or an older version's row has no key. */
 static bool is_orphan(const struct engine *engine, const struct attempt *attempt)
 {
     static const struct key zeros = {{0}};
@@ -34,7 +34,7 @@ void late_place(struct engine *engine, const struct attempt *attempt, struct sol
     if (is_orphan(engine, attempt)) {
         const struct ask ask = {.reuse = attempt->reuse, .is_one_time = attempt->is_one_time};
         letter_of_orphan(engine, solution, &ask);
-        /* The letter's row is its only one: there is none to drop. */
+        /* The letter's row is the only one; the solution has none to drop. */
         solution->uid = 0;
         return;
     }

@@ -1,4 +1,5 @@
-/* Orders about dead letters, each carried out over as many steps as it takes: there may be a hundred thousand. */
+/* Orders about dead letters. Each is carried out over as many steps as it takes, since there may be
+ * a hundred thousand letters. */
 #include "engine/letters.h"
 
 #include "engine/journal.h"
@@ -6,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* Looking at a letter costs a small part of what dropping it does. */
+/* Looking at a letter costs a small fraction of dropping it, so a step may look at more. */
 #define LOOKS_PER_STEP 8
 
 /* ---- one letter -------------------------------------------------------------------------- */
@@ -21,9 +22,9 @@ static bool matches(const struct letter *letter, const struct letter_filter *fil
             slice_equals(blob_slice(letter->error), slice_from(filter->code)));
 }
 
-/* A solution without a place is for the operator to look at: there is nothing to do again. What was
- * answered and paid for is bought again only if that very letter is asked for. What was a client's that is
- * gone needs another one. */
+/* An unplaced solution is only for the operator to look at. A paid answer that could not be handed
+ * out is bought again only if the order names that very letter. A letter of a gone client needs a
+ * new client first. */
 static bool may_replay(const struct engine *engine, const struct letter *letter,
                        const struct letter_filter *filter)
 {
@@ -55,7 +56,7 @@ static bool carry_out(struct engine *engine, struct letter *letter,
             move_into(engine, letter, order);
         if (!may_replay(engine, letter, &order->filter))
             return false;
-        /* A solution that is still good costs nothing: its new client's next request gets it. */
+        /* A solution that is still fresh costs nothing: it is banked for the client's next request. */
         if (orphan_bank(engine, letter))
             return true;
         letter_line_up(engine, letter);
@@ -87,20 +88,20 @@ static struct letter_job *job_at(struct engine *engine, uint32_t place)
     return &engine->letter_jobs[(engine->letter_job_first + place) % LETTER_JOBS];
 }
 
-/* Without a filter all match, and a page is all there is to look for. */
+/* Without a filter all letters match, so a list may stop after its page. */
 static bool takes_all(const struct letter_filter *filter)
 {
     return filter->number == 0 && !filter->has_client && filter->class == CLASS_COUNT &&
            filter->type == TYPE_COUNT && filter->code[0] == '\0';
 }
 
-/* A list goes from the newest to the oldest, everything else the other way round. */
+/* A list runs from the newest letter to the oldest, every other order from the oldest. */
 static struct list *after(const struct letter_job *job, const struct list *link)
 {
     return job->order.verb == LETTER_LIST ? link->prev : link->next;
 }
 
-/* Where the job begins: at the only letter it is about, at its page, or at the end of the list. */
+/* The job's first letter: the only one it names, the start of its page, or the end of the list. */
 static struct list *first_of(struct engine *engine, const struct letter_job *job)
 {
     const struct letter_order *order = &job->order;
@@ -114,7 +115,7 @@ static struct list *first_of(struct engine *engine, const struct letter_job *job
     return after(job, &engine->letter_list);
 }
 
-/* Is the rest of the letters of no more interest? */
+/* True when the remaining letters need not be looked at. */
 static bool is_settled(const struct letter_job *job)
 {
     return job->order.filter.number != 0 || (job->has_more && takes_all(&job->order.filter));
@@ -166,7 +167,7 @@ static void finish(struct engine *engine, struct letter_job *job)
     engine->letter_job_count--;
 }
 
-/* True when it came to its end. */
+/* Returns true when the job is finished. */
 static bool work_on(struct engine *engine, struct letter_job *job, uint32_t *looks)
 {
     uint32_t done = 0;
@@ -240,7 +241,7 @@ void letters_on_order(struct engine *engine, const struct letter_order *order)
         job->found = calloc(order->limit, sizeof *job->found);
         ASSERT(job->found != NULL);
     }
-    /* A small world is done with at once; else ticks go on. */
+    /* A short job finishes at once; ticks continue a long one. */
     if (engine->letter_job_count == 1)
         letter_jobs_work(engine);
 }

@@ -133,13 +133,14 @@ static void alert_if_many(struct engine *engine)
     code_copy(action->alert.code, blob_slice(newest->error));
 }
 
-/* So that nobody's letters push out another's (share.h). */
+/* Picks the oldest letter of the client that has most, so that no client's letters push out
+ * another's (share.h). */
 static struct letter *oldest_of_greediest(struct engine *engine)
 {
     const bool is_full = engine->letters.used == engine->letters.capacity;
     const uint32_t greediest =
         share_greediest(is_full ? &engine->shares.letters : &engine->shares.letter_bytes);
-    /* Letters may be without a byte. */
+    /* Letters may have no bytes at all, so that no client holds any. */
     const uint32_t client =
         greediest == NO_CLIENT ? share_greediest(&engine->shares.letters) : greediest;
     struct list *oldest = list_first(&engine->clients[client].letters);
@@ -147,8 +148,8 @@ static struct letter *oldest_of_greediest(struct engine *engine)
     return CONTAINER_OF(oldest, struct letter, own);
 }
 
-/* Letters with images in them fill the memory long before their number is reached. A large one may take the place
- * of thousands, which then leave over some steps. */
+/* Letters with images reach the byte limit long before the number. One large letter may displace
+ * thousands, which are then dropped over several steps. */
 static void make_room(struct engine *engine, uint32_t bytes)
 {
     const bool is_alerted = engine->letters_are_alerted;
@@ -159,11 +160,11 @@ static void make_room(struct engine *engine, uint32_t bytes)
         letter_drop(engine, oldest_of_greediest(engine));
         left -= left > 0;
     }
-    /* Making room is no crossing: they are as many as before, or few for want of room. */
+    /* Dropping letters to make room must not re-arm the alert about their number. */
     engine->letters_are_alerted = is_alerted;
 }
 
-/* In its place, found by its number, expiring; everything it holds must be set by now. */
+/* Links the letter into lists and tables and arms its expiry; all its other members must be set. */
 static void enter(struct engine *engine, struct letter *letter, uint64_t left_ms)
 {
     letter->node.key = key_from_u64(letter->number);
@@ -192,7 +193,7 @@ static struct letter *letter_alloc(struct engine *engine, uint32_t bytes)
     return letter;
 }
 
-/* A new one is complete: kept, written down, counted, and perhaps one too many. */
+/* Numbers a complete new letter, journals and counts it, and alerts if there are too many. */
 static void publish(struct engine *engine, struct letter *letter)
 {
     letter->number = ++engine->letter_serial;
@@ -204,7 +205,7 @@ static void publish(struct engine *engine, struct letter *letter)
     alert_if_many(engine);
 }
 
-/* Of a flight that ended badly, without its error, and before it is published. */
+/* Creates a letter for a flight that ended badly; the caller sets the error and publishes it. */
 static struct letter *letter_new(struct engine *engine, struct flight *flight, uint32_t more_bytes)
 {
     struct letter *letter = letter_alloc(engine, flight->params->len + more_bytes);
@@ -234,7 +235,8 @@ static void letter_of_failure(struct engine *engine, struct flight *flight)
     publish(engine, letter);
 }
 
-/* Letters that wait for this flight are about the same thing, and would have it bought again. */
+/* Letters that wait for this flight are settled too: they are about the same key and would buy the
+ * answer again. */
 void letter_of_answer(struct engine *engine, struct flight *flight,
                       const struct vendor_result *result)
 {
@@ -307,7 +309,7 @@ void letter_of_solution(struct engine *engine, const struct attempt *attempt,
         letter->key = attempt->key;
         letter->client = attempt->client;
         letter->type = attempt->type;
-        /* A poll's reply does not repeat the name of the task. */
+        /* A poll's reply does not repeat the task id. */
         if (result->task_id[0] == '\0')
             memcpy(letter->task_id, attempt->task_id, TASK_ID_MAX);
     }
@@ -326,7 +328,7 @@ void letter_of_orphan(struct engine *engine, const struct solution *solution, co
     letter->text = blob_ref(solution->text);
     letter->extra = blob_ref(solution->extra);
     letter->fresh_ms = solution->expires_ms;
-    /* What somebody had is not for one who must have it alone. */
+    /* A solution that was handed out before must not serve a request that needs it alone. */
     letter->told = solution->handed;
     letter->class = CLASS_UNKNOWN;
     letter->key = solution->node.key;
@@ -383,15 +385,15 @@ void letter_restore(struct engine *engine, const struct letter_row *row, uint64_
     enter(engine, letter, left_ms);
     if (engine->letter_serial < letter->number)
         engine->letter_serial = letter->number;
-    /* Told before the restart. */
+    /* The alert about their number was sent before the restart. */
     engine->letters_are_alerted = engine->letters.used > engine->options.letter_alert_above;
 }
 
 /* ---- ends of flights --------------------------------------------------------------------- */
 
-/* What has a letter with its answer needs no other. A caller's own mistake or proxy is answered and done
- * with; what was never submitted lost nothing;
- * what nobody waited for is a letter only if it was paid for. */
+/* A flight whose answer has a letter needs no second one. A caller's own mistake or proxy failure
+ * is answered and done with, and a flight that was never submitted lost nothing. A flight that
+ * nobody waited for becomes a letter only if it was paid for. */
 static bool deserves_letter(const struct flight *flight)
 {
     if (flight->is_answered)
@@ -404,7 +406,7 @@ static bool deserves_letter(const struct flight *flight)
     case CLASS_ACCOUNT:
         return flight->request_count > 0;
     case CLASS_AMBIGUOUS:
-        /* A pool starts another by itself. */
+        /* A pool starts another refill by itself. */
         return flight->pool == NULL;
     case CLASS_TIMEOUT:
         return flight->is_paid;
@@ -454,7 +456,7 @@ static void ride_on(struct engine *engine, struct letter *letter, struct flight 
     letter->flight = flight;
     letter->replays++;
     letter->retries += is_retried;
-    /* A crash must not make it forget how often it was tried. */
+    /* A crash must not lose the number of retries. */
     if (is_retried)
         journal_letter(engine, letter);
     list_append(&flight->letters, &letter->ride);
@@ -478,24 +480,24 @@ static struct ask ask_of(const struct letter *letter)
 
 enum replay_result {
     REPLAY_STARTED,
-    REPLAY_NOT_THIS, /* something holds this letter back */
+    REPLAY_NOT_THIS, /* something holds only this letter back */
     REPLAY_NOT_NOW,  /* nothing may start at the moment */
 };
 
-/* Like any request: a fresh solution settles it, a flight under way takes it along, else a new one
- * starts. */
+/* Replays a letter like any request: a fresh solution settles it, a running flight takes it along,
+ * else a new flight starts. */
 static enum replay_result replay_solve(struct engine *engine, struct letter *letter)
 {
     const struct ask ask = ask_of(letter);
     struct placement placement;
-    /* There was no room for it when the order came. */
+    /* The cache had no room for the solution when the order came. */
     if (orphan_bank(engine, letter))
         return REPLAY_STARTED;
     const enum refusal refusal = ask_place_at_last(engine, &ask, &placement);
     if (refusal != REFUSAL_NONE)
         return refusal == REFUSAL_BUDGET || refusal == REFUSAL_FULL_CLIENT ? REPLAY_NOT_THIS
                                                                            : REPLAY_NOT_NOW;
-    /* A remembered mistake settles nothing; it is forgotten soon. */
+    /* A cached mistake settles nothing; it expires soon. */
     if (placement.kind == PLACE_SOLUTION && placement.solution->is_negative)
         return REPLAY_NOT_THIS;
     TRACE(engine, "letter %llu replayed", (unsigned long long)letter->number);
@@ -529,7 +531,8 @@ static enum replay_result replay(struct engine *engine, struct letter *letter)
     return REPLAY_STARTED;
 }
 
-/* None of them can start any more, and the queue does not outlive us: they are letters as before. */
+/* No replay can start during a drain, and the queue is not journaled, so queued letters go back to
+ * being plain letters. */
 void letters_on_drain(struct engine *engine)
 {
     wheel_cancel(&engine->wheel, &engine->replay_timer);
@@ -541,7 +544,7 @@ static bool wait_in_vain(const struct engine *engine)
     return engine->is_draining && !list_is_empty(&engine->replays);
 }
 
-/* One alone may be larger than all may be together. */
+/* A single letter may exceed the limit by itself and is kept. */
 static bool are_too_large(const struct engine *engine)
 {
     return engine->letter_bytes > engine->options.max_letter_bytes && engine->letters.used > 1;
@@ -571,12 +574,12 @@ void letters_on_replay_timer(struct engine *engine)
     struct list *first = list_first(&engine->replays);
     if (first == NULL)
         return;
-    /* What holds only this one back (its client's budget, say) lets the others go first. */
+    /* An obstacle for this letter alone (its client's budget, for example) lets the others go first. */
     if (replay(engine, CONTAINER_OF(first, struct letter, ride)) == REPLAY_NOT_THIS) {
         list_unlink(first);
         list_append(&engine->replays, first);
     }
-    /* Behind the last one, too: the next order keeps its distance. */
+    /* The timer is armed after the last letter, too, so that the next order keeps the interval. */
     wheel_arm(&engine->wheel, &engine->replay_timer,
               engine->now_ms + engine->options.replay_interval_ms);
 }

@@ -4,83 +4,85 @@
 
 #include "engine/state.h"
 
-/* An attempt of before a restart, or of a flight that is over, which nobody heard of. */
+/* Notes an attempt that was never confirmed, made before a restart or by an earlier flight. */
 void history_earlier(struct engine *engine, struct flight *flight, const struct attempt *attempt);
-/* Why a flight of before a restart was tried again, when the attempt that tells is gone. */
+/* Notes why a restored flight was retried when the attempt itself is gone. */
 void history_reason(struct engine *engine, struct flight *flight);
-/* A note about something that is no attempt: it began then and ended badly now. */
+/* Adds a note about an event that is not an attempt: it started at started_ms and failed now. */
 void history_note(struct engine *engine, struct history **history, uint64_t started_ms,
                   struct slice code);
 
-/* Remembers how the flight's current attempt ended, before it is let go. */
+/* Notes how the flight's current attempt ended; call it before attempt_let_go(). */
 void history_add(struct engine *engine, struct flight *flight, enum error_class class,
                  struct slice code);
-/* A copy of the notes for a record; the array is the caller's. */
+/* Copies the notes for a record; the caller owns the array. */
 void history_copy(const struct history *history, struct attempt_note **notes, size_t *count);
-/* The notes of a record, or NULL when there are none. */
+/* Restores the notes of a record; NULL when there are none. */
 struct history *history_restore(const struct attempt_note *notes, size_t count);
 void history_free(struct history *history);
-/* Appends a copy of later to *earlier, the oldest notes out first; either may be NULL. */
+/* Appends a copy of `later` to *earlier and drops the oldest notes when full; either may be NULL. */
 void history_join(struct history **earlier, const struct history *later);
 
-/* What it counts for among limits.letter_bytes. */
+/* The bytes that count towards limits.letter_bytes. */
 uint32_t letter_bytes(const struct letter *letter);
 
 void letters_init(struct engine *engine);
 
-/* Has it replayed when its turn comes. */
+/* Queues the letter for replay. */
 void letter_line_up(struct engine *engine, struct letter *letter);
-/* The queue is looked at from now on. */
+/* Starts working on the replay queue. */
 void letters_start_replays(struct engine *engine);
 
-/* Ends of a flight: letters that ride on it are settled or get its history; a flight that failed
- * for the operator to see becomes a letter itself. */
+/* Called at the end of a flight: settles the letters that ride on it or adds its history to them; a
+ * failure that the operator should see becomes a letter itself. */
 void letters_on_solved(struct engine *engine, struct flight *flight);
 void letters_on_failed(struct engine *engine, struct flight *flight);
 
-/* A caller's own address did not listen. */
+/* Creates a letter for a notice that the caller's address did not accept. */
 void letter_of_notice(struct engine *engine, struct notice *notice);
-/* The replay of such a letter ended: heard after all, or as before. */
+/* End the replay of a letter: it succeeded, or the letter stays. */
 void letter_settle(struct engine *engine, struct letter *letter);
 void letter_stays(struct engine *engine, struct letter *letter, const struct history *history);
 
-/* A paid solution without a place: the attempt had another one already, or is long forgotten. */
+/* Creates a letter for an unplaced paid solution: its attempt has another one already, or is no
+ * longer known. */
 void letter_of_solution(struct engine *engine, const struct attempt *attempt,
                         const struct vendor_result *result, struct slice error);
 
-/* A paid solution whose client is no longer configured; without params it can only be looked at. */
+/* Creates a letter for a paid solution whose client is no longer configured; without params it can
+ * only be inspected. */
 void letter_of_orphan(struct engine *engine, const struct solution *solution,
                       const struct ask *ask);
-/* What the flight's attempt brought is paid for and cannot be handed out: kept with its bytes, before
- * the flight fails. */
+/* Keeps a paid answer that cannot be handed out, with its bytes, as a letter; call it before the
+ * flight fails. */
 void letter_of_answer(struct engine *engine, struct flight *flight,
                       const struct vendor_result *result);
 
 void letter_restore(struct engine *engine, const struct letter_row *row, uint64_t left_ms);
 
-/* Waiting to be replayed: in a ride, and in nobody's. */
+/* True while the letter is queued for replay and not yet on a flight. */
 bool letter_is_waiting(const struct letter *letter);
 bool letter_is_replaying(const struct letter *letter);
 void letter_leave_ride(struct engine *engine, struct letter *letter);
 void letter_drop(struct engine *engine, struct letter *letter);
 
-/* What one step could not finish: orders under way, letters that must go for their size. */
+/* Is there work left over from a step: orders under way, or letters to drop for their size? */
 bool letters_have_work(const struct engine *engine);
 void letters_work(struct engine *engine);
 
-/* letter_orders.c. A letter goes, and no order under way may look at it next. */
+/* Orders (letter_orders.c). letter_jobs_pass() moves orders past a letter that is about to be freed. */
 void letters_on_order(struct engine *engine, const struct letter_order *order);
-/* An order goes on when its caller hung up; nobody is told of its end. */
+/* The caller hung up: its orders are still carried out, but nobody is told of their end. */
 void letters_on_gone(struct engine *engine, caller_id caller);
 void letter_jobs_work(struct engine *engine);
 void letter_jobs_pass(struct engine *engine, const struct letter *letter);
 void letter_jobs_free(struct engine *engine);
 void letters_on_replay_timer(struct engine *engine);
-/* Nothing starts any more: what waits for its replay stays a letter, and nobody needs to be woken for it. */
+/* Ends the replay queue at a drain: queued letters go back to being plain letters. */
 void letters_on_drain(struct engine *engine);
 void letter_on_expiry(struct engine *engine, struct letter *letter);
 
-/* It is another client's from now on, and counts as that one's. */
+/* Moves the letter to another client and its share. */
 void letter_move(struct engine *engine, struct letter *letter, client_id client);
 
 #endif

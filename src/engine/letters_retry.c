@@ -3,7 +3,7 @@
 #include "engine/breaker.h"
 #include "engine/letters.h"
 
-/* Each is due at a time of its own, and found due at most a quarter of the time later. */
+/* Each letter has its own due time; a sweep finds it at most a quarter of the interval late. */
 #define SWEEPS_PER_TIME 4
 #define SWEEP_LEAST_MS 50
 
@@ -27,7 +27,8 @@ void letters_sweep_past(struct engine *engine, const struct letter *letter)
         engine->sweep = letter->link.next == &engine->letter_list ? NULL : letter->link.next;
 }
 
-/* Only solves: a caller's own address has its retries, and a solution without a place is for people. */
+/* Only failed solves are retried: notices have retries of their own, and unplaced solutions are for
+ * the operator. */
 static bool is_due(const struct engine *engine, const struct letter *letter)
 {
     const struct engine_options *options = &engine->options;
@@ -37,7 +38,7 @@ static bool is_due(const struct engine *engine, const struct letter *letter)
            engine->now_ms - letter->idle_ms >= options->letter_retry_every_ms;
 }
 
-/* What an open breaker or a full disk would hold back stays a letter until that is over. */
+/* While the breaker is open or the store cannot write, letters stay where they are. */
 static bool may_start(const struct engine *engine)
 {
     return !breaker_is_open(engine) && engine->store_is_writable && !engine->is_draining;

@@ -5,10 +5,10 @@
 #include "engine/request.h"
 #include "engine/retry.h"
 
-/* As many as may be are on the wire; nothing was tried. */
+/* Pause when the wire is full and the notice was not tried. */
 #define BUSY_WAIT_MS 1000
 
-/* Besides the requests' own, so that these always find a place. */
+/* Replayed letters have places of their own, so that requests always find one. */
 #define REPLAYS_MOST 256
 
 uint32_t notices_room(uint32_t requests)
@@ -71,7 +71,7 @@ static void send(struct engine *engine, struct notice *notice, journal_seq after
     notice->started_ms = engine->now_ms;
 }
 
-/* It waits for the records that the answer itself would wait for. */
+/* The notice waits for the same records as the answer itself. */
 void notice_start(struct engine *engine, struct request *request)
 {
     const bool is_solved = request->solution != NULL;
@@ -110,7 +110,7 @@ void notice_cancel(struct engine *engine, struct notice *notice)
     notice_free(engine, notice);
 }
 
-/* The request no longer has anything to tell; after a crash it is not told again. */
+/* Drops the request's address, so that it is not told again after a crash. */
 static void settle_request(struct engine *engine, struct request *request, bool is_heard)
 {
     if (request == NULL)

@@ -2,11 +2,11 @@
 
 #include "engine/letters.h"
 
-/* Whoever knows one nonce can call back without end, and each letter may take the place of a real one. A submit
- * that was doubled brings one solution too many; three leave room for what nobody thought of. */
+/* Anyone who knows one nonce can call back endlessly, and each letter may displace a real one. A
+ * doubled submit brings one solution too many; three leave room for cases nobody foresaw. */
 #define LETTERS_EACH 3
 
-/* As long as a nonce is good for an attempt that is no longer known. */
+/* As long as a nonce is accepted for an attempt that is no longer known. */
 #define NAME_KEEP_MS 3600000
 
 static void alert_other(struct engine *engine, const struct attempt *attempt)
@@ -49,7 +49,7 @@ static struct odd_name *find(struct engine *engine, attempt_id name)
     return NULL;
 }
 
-/* NULL when there were too many within the hour. */
+/* Returns NULL when too many unknown attempts were seen within the hour. */
 static struct odd_name *remember(struct engine *engine, attempt_id name)
 {
     struct odd_names *names = &engine->odd_names;

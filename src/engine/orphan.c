@@ -19,7 +19,8 @@ void orphan_leave(struct engine *engine, struct letter *letter)
         table_remove(&engine->orphans_by_key, &letter->orphan);
 }
 
-/* A reload may have changed the lifetime since; nothing lives longer than one of today, as after a restart. */
+/* A reload may have shortened the lifetime since; the letter's solution gets at most today's, as
+ * after a restart. */
 uint64_t orphan_expires_ms(const struct engine *engine, const struct letter *letter)
 {
     const uint64_t most_ms = engine->now_ms + engine->options.ttl_ms[letter->type];
@@ -33,7 +34,7 @@ uint64_t orphan_born_ms(const struct engine *engine, const struct letter *letter
     return expires_ms > ttl_ms ? expires_ms - ttl_ms : 0;
 }
 
-/* As solution_suits() has it. */
+/* Applies the rules of solution_suits() to a letter. */
 static bool suits(const struct engine *engine, const struct letter *letter, const struct ask *ask)
 {
     const uint64_t expires_ms = orphan_expires_ms(engine, letter);

@@ -7,7 +7,7 @@
 
 #include <stdlib.h>
 
-/* A replacement is started this long before a solution can no longer be handed out. */
+/* A replacement is started this long before a solution becomes too old to hand out. */
 #define LEAD_MS 30000
 
 void pools_init(struct engine *engine, const struct pool_options *options, uint16_t count)
@@ -50,7 +50,7 @@ void pool_on_demand(struct engine *engine, struct pool *pool)
         wheel_arm(&engine->wheel, &pool->timer, engine->now_ms + pool->options.idle_after_ms);
 }
 
-/* Every step ends with a look at what is to be refilled, so that this only has to happen. */
+/* Needs no call to refill: every step ends by looking at the pools. */
 void pool_on_timer(struct engine *engine, struct pool *pool)
 {
     const uint64_t idle_ms = pool->asked_ms + pool->options.idle_after_ms;
@@ -70,7 +70,7 @@ struct pool *pool_of(const struct engine *engine, const struct ask *ask)
     return &engine->pools[ask->pool - 1];
 }
 
-/* What came when it was full waits in the cache, under the pool's key. */
+/* Solutions that arrived while the pool was full wait in the cache under the pool's key. */
 static struct solution *next_banked(const struct engine *engine, const struct pool *pool,
                                     const struct solution *before)
 {
@@ -95,7 +95,7 @@ struct solution *pool_find(const struct pool *pool, const struct engine *engine,
     return first;
 }
 
-/* Out of the pool; the pool's reference is given back. */
+/* Takes the solution out of the pool and releases the pool's reference. */
 static void leave(struct engine *engine, struct solution *solution)
 {
     struct pool *pool = solution->pool;
@@ -160,7 +160,7 @@ bool pool_add(struct engine *engine, struct pool *pool, struct solution *solutio
     pool->refilled++;
     list_append(&pool->ready, &solution->link);
     pool->ready_count++;
-    /* Half its life at most is spent on its replacement. */
+    /* The replacement starts at the earliest after half of the remaining lifetime. */
     const uint64_t left_ms = until_ms - engine->now_ms;
     const uint64_t lead_ms = left_ms / 2 < LEAD_MS ? left_ms / 2 : LEAD_MS;
     wheel_arm(&engine->wheel, &solution->expiry, until_ms - lead_ms);
@@ -185,7 +185,7 @@ void pool_on_solution_timer(struct engine *engine, struct solution *solution)
     leave(engine, solution);
 }
 
-/* A vendor that says no is not asked again at once. */
+/* A refused refill is not repeated at once, but after a growing pause. */
 void pool_on_failed(struct engine *engine, struct pool *pool)
 {
     uint64_t wait_ms = engine->options.retry_base_ms;
@@ -195,11 +195,12 @@ void pool_on_failed(struct engine *engine, struct pool *pool)
         wait_ms = engine->options.retry_cap_ms;
     pool->fails++;
     pool->retry_at_ms = engine->now_ms + wait_ms;
-    /* Also while it sleeps: somebody may wake it before. */
+    /* The timer runs while the pool is asleep, too, because a request may wake it first. */
     wheel_arm(&engine->wheel, &pool->timer, pool->retry_at_ms);
 }
 
-/* Where solves take longer than solutions live, one after the other would be paid for nothing. */
+/* A solution too old on arrival counts as a failure: where a solve takes longer than a solution
+ * lives, further refills would be paid for nothing. */
 void pool_on_solved(struct engine *engine, struct pool *pool, struct solution *solution)
 {
     if (pool_has_room(pool) && !pool_add(engine, pool, solution)) {
@@ -221,8 +222,9 @@ static bool wants_one(const struct engine *engine, const struct pool *pool)
            (client->options.slots == 0 || client->slots_used < client->options.slots);
 }
 
-/* What is paid for comes before what would have to be paid. Its row says the same in both places, so there is
- * nothing to write. What is too old for the pool stays where it is, for those who do not mind. */
+/* Moves banked solutions into the pool before new ones are paid for. A row is the same in both
+ * places, so nothing is journaled. Solutions too old for the pool stay in the cache, for requests
+ * that accept them. */
 static void take_over(struct engine *engine, struct pool *pool)
 {
     struct solution *next = next_banked(engine, pool, NULL);
@@ -262,7 +264,7 @@ struct flight *pools_refill(struct engine *engine)
 {
     if (engine->pool_count == 0 || engine->is_draining)
         return NULL;
-    /* Each pool in turn, so that the first of them cannot have all the free slots. */
+    /* Takes the pools in turn, so that the first one cannot take all the free slots. */
     for (uint16_t i = 0; i < engine->pool_count; i++) {
         struct pool *pool = &engine->pools[(engine->next_pool + i) % engine->pool_count];
         if (wants_one(engine, pool))
@@ -279,7 +281,7 @@ struct flight *pools_refill(struct engine *engine)
 
 /* ---- looking ----------------------------------------------------------------------------- */
 
-/* Two clients may have a pool each for the same target. */
+/* The client matters: two clients may have a pool each for the same target. */
 struct pool *pool_by_key(const struct engine *engine, const struct key *key, client_id client)
 {
     for (uint16_t i = 0; i < engine->pool_count; i++) {

@@ -15,16 +15,16 @@
 
 #include <stdlib.h>
 
-/* A flight's row and what became of it. */
+/* A flight's row, and the flight made from it. */
 struct restored_flight {
     uint64_t uid;
-    struct flight *flight; /* it goes on, or NULL */
+    struct flight *flight; /* NULL if it does not go on */
     bool is_over;
     enum error_class class;
     char code[ERROR_CODE_MAX];
 };
 
-/* Solutions by some number of theirs, sorted when first searched. */
+/* An index of solutions by one of their numbers, sorted on first use. */
 struct solution_index {
     struct solution_entry {
         uint64_t number;
@@ -35,7 +35,7 @@ struct solution_index {
 };
 
 struct recovery {
-    struct restored_flight *flights; /* owned; they come in the order of their uids */
+    struct restored_flight *flights; /* owned; sorted, as rows come in order of their uids */
     size_t flight_count, flight_room;
     struct solution_index by_uid, by_flight, by_attempt; /* by_uid owns a reference to each */
 };
@@ -114,7 +114,7 @@ void recovery_free(struct engine *engine)
 
 /* ---- times ------------------------------------------------------------------------------- */
 
-/* What is left of a lifetime, never more than all of it: the wall clock may have been set back. */
+/* The remaining lifetime, at most `most_ms`: the wall clock may have been set back. */
 static uint64_t left_ms(const struct engine *engine, int64_t until_wall_ms, uint64_t most_ms)
 {
     if (until_wall_ms <= engine->wall_ms)
@@ -123,7 +123,7 @@ static uint64_t left_ms(const struct engine *engine, int64_t until_wall_ms, uint
     return left < most_ms ? left : most_ms;
 }
 
-/* A past moment on the monotonic clock, which may not reach back that far. */
+/* Converts a past wall time to the monotonic clock, which may not reach back that far. */
 static uint64_t moment_ms(const struct engine *engine, int64_t wall_ms)
 {
     const int64_t ago = engine->wall_ms - wall_ms;
@@ -153,13 +153,14 @@ static void restore_tally(struct engine *engine, const struct tally_row *row)
     if (ago != 0)
         return;
     engine->written_tallies[row->client * TYPE_COUNT + row->type] = row->tally;
-    /* All that tells what a client without a budget spent, if it has one by now; else its row says so. */
+    /* For a client that had no budget, only the tally tells what it spent; a budget row, if any,
+     * replaces this. */
     engine->clients[row->client].spent += row->tally.paid;
 }
 
 static void restore_spent(struct engine *engine, const struct spent_row *row)
 {
-    /* It may be more than the budget is by now, and the next reload may raise that again. */
+    /* The amount may exceed today's budget, and the next reload may raise the budget again. */
     if (row->day != engine->days[0].number)
         return;
     engine->clients[row->client].spent = row->spent;
@@ -178,7 +179,7 @@ static struct solution *solution_of(struct engine *engine, const struct solution
     solution->expires_ms =
         engine->now_ms + left_ms(engine, row->expires_wall_ms, engine->options.ttl_ms[row->type]);
     solution->solve_ms = row->solve_ms;
-    /* How often a shared one was handed out is not written down each time: often enough. */
+    /* Hand-outs of a shared solution are not journaled each time; one is enough to know that it was used. */
     solution->handed = row->is_shared && row->handed == 0 ? 1 : row->handed;
     solution->attempts = row->attempts;
     solution->is_shared = row->is_shared;
@@ -206,8 +207,8 @@ static void restore_solution(struct engine *engine, const struct solution_row *r
     index_add(&recovery->by_attempt, row->attempt, solution);
 }
 
-/* Only when every request that waited for it has its end in a row of its own: the next crash may
- * come between any two of these records. */
+/* Called only when every request that waited for the flight has its end in its own row: the next
+ * crash may come between any two of these records. */
 static void drop_flight(struct engine *engine, uint64_t uid)
 {
     const struct flight gone = {.uid = uid, .is_journaled = true};
@@ -236,7 +237,7 @@ static void restore_attempt(struct engine *engine, const struct attempt_row *row
     const struct restored_flight *restored = find_flight(recovery, row->flight);
     struct flight *flight = restored == NULL ? NULL : restored->flight;
     struct attempt_row own = *row;
-    /* An older version's row has lost its key; its flight's was made anew. */
+    /* An older version's row has no key; the flight has computed it anew. */
     if (flight != NULL)
         own.key = flight->node.key;
     journal_saw_number(engine, row->name);
@@ -252,7 +253,7 @@ static void give(struct engine *engine, struct request *request, struct solution
         pool_take(engine, solution->pool, solution);
         journal_handout(engine, request, solution);
     } else if (solution->handed == 0) {
-        /* Also when it found no place in the cache: the next restart might have one for it. */
+        /* Also needed if the cache had no room for the solution: the next restart might have. */
         cache_take(engine, solution, REUSE_SINGLE);
         journal_handout(engine, request, solution);
     }
@@ -267,14 +268,14 @@ static void fail(struct engine *engine, struct request *request, enum error_clas
     blob_unref(error);
 }
 
-/* Of a row that names both: the solution of its flight, or its own. */
+/* The solution of a row that may name a flight or a solution of its own. */
 static struct solution *solution_for(struct recovery *recovery, uint64_t flight, uint64_t solution)
 {
     return flight == 0 ? index_find(&recovery->by_uid, solution)
                        : index_find(&recovery->by_flight, flight);
 }
 
-/* Somebody could still have come for it. */
+/* Marks a solution that a request or key of a gone client still referred to. */
 static void note_missed(struct engine *engine, uint64_t flight, uint64_t uid)
 {
     struct solution *solution = solution_for(recovery_of(engine), flight, uid);
@@ -282,7 +283,7 @@ static void note_missed(struct engine *engine, uint64_t flight, uint64_t uid)
         solution->is_missed = true;
 }
 
-/* Nobody can read the requests of a client that is gone, nor retry with its keys. */
+/* Drops a gone client's request: nobody can read it, nor retry with the client's keys. */
 static void drop_request(struct engine *engine, const struct request_row *row)
 {
     const struct request gone = {.public_id = row->id, .is_journaled = true};
@@ -383,8 +384,8 @@ void engine_restore(struct engine *engine, const struct record *record)
 
 /* ---- going on ---------------------------------------------------------------------------- */
 
-/* A target that is asked for under its pool's own key has flights of callers, too: nobody waits for
- * the pool's. */
+/* Gives a flight that nobody waits for back to its pool. Callers may have flights under the pool's
+ * key, too, but those have requests or idempotency keys. */
 static void adopt(struct engine *engine, struct flight *flight)
 {
     if (flight->reuse != REUSE_SINGLE || flight->request_count > 0 ||
@@ -395,8 +396,9 @@ static void adopt(struct engine *engine, struct flight *flight)
         flight->pool->solving++;
 }
 
-/* Paid for: fetched at once. Perhaps paid for: the window runs from the intent. Not submitted, and
- * somebody waits: queued. Otherwise it is over. */
+/* A flight with a task id is polled at once; one that may be paid for waits for its window, counted
+ * from the intent; one not submitted is queued if somebody waits for it. Any other flight is
+ * dismissed. */
 static void resume(struct engine *engine, struct flight *flight)
 {
     const struct attempt *attempt = flight->attempt;
@@ -420,16 +422,16 @@ static void resume(struct engine *engine, struct flight *flight)
     }
 }
 
-/* Has nobody had it who must have it alone, or may somebody have waited for it whom we cannot answer any more? What
- * came late was nobody's. */
+/* A single-use solution is an orphan if nobody got it; a shared one if somebody may still have come
+ * for it, or if it came late and was for nobody in particular. */
 static bool is_orphan(const struct solution *solution)
 {
     return solution->is_shared ? solution->is_missed || solution->flight_uid == 0
                                : solution->handed == 0;
 }
 
-/* What a client that is gone paid for becomes a letter; what one has that is back is no letter any more. A crash
- * between the two rows leaves both. */
+/* A gone client's paid solution becomes a letter, and the letter of a client that is back is
+ * dropped. After a crash between the two rows both exist. */
 static void settle_orphan(struct engine *engine, const struct solution *solution)
 {
     const struct ask ask = {.reuse = solution->is_shared ? REUSE_SHARED : REUSE_SINGLE,
@@ -446,7 +448,7 @@ static void settle_orphan(struct engine *engine, const struct solution *solution
 void engine_restored(struct engine *engine)
 {
     struct recovery *recovery = recovery_of(engine);
-    /* Only now: their numbers come after those of all letters there are. */
+    /* Runs only now, because new letters are numbered after all restored ones. */
     for (size_t i = 0; i < recovery->by_uid.count; i++)
         settle_orphan(engine, recovery->by_uid.entries[i].solution);
     for (size_t i = 0; i < recovery->flight_count; i++)

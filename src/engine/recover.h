@@ -1,10 +1,10 @@
-/* After a restart: the surviving rows become the engine's state again (docs/reliability.md 3.2). */
+/* Recovery after a restart: turns the surviving rows back into the engine's state (docs/reliability.md 3.2). */
 #ifndef SOLVEGATE_ENGINE_RECOVER_H
 #define SOLVEGATE_ENGINE_RECOVER_H
 
 #include "engine/state.h"
 
-/* Frees what engine_restore gathered; engine_restored does it too. */
+/* Frees the rows gathered by engine_restore; engine_restored calls it too. */
 void recovery_free(struct engine *engine);
 
 #endif

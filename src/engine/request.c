@@ -5,7 +5,7 @@
 #include "engine/journal.h"
 #include "engine/notice.h"
 
-/* How long a failure that nobody asked for stays readable: longer than any client's poll interval. */
+/* How long an unread failure stays readable: longer than any client's poll interval. */
 #define FAILURE_KEEP_MS 120000
 
 static bool is_final(const struct request *request)
@@ -15,7 +15,8 @@ static bool is_final(const struct request *request)
 
 /* ---- birth and death --------------------------------------------------------------------- */
 
-/* Gives it an id that no other has. Entered first and compared then: one look at the table, not two. */
+/* Gives the request a unique id. Inserting first and then looking for a duplicate needs one table
+ * look-up instead of two. */
 static void enter_table(struct engine *engine, struct request *request)
 {
     for (;;) {
@@ -105,7 +106,7 @@ static void hold_free(struct engine *engine, struct hold *hold)
     slab_free(&engine->holds, hold->id);
 }
 
-/* Out of whatever list it sits on; returns the flight that is now without requests, if any. */
+/* Unlinks the request from its list; returns the flight that has no requests any more, if any. */
 static struct flight *leave(struct engine *engine, struct request *request)
 {
     struct flight *flight = request->flight;
@@ -120,7 +121,7 @@ static struct flight *leave(struct engine *engine, struct request *request)
     return flight->request_count == 0 ? flight : NULL;
 }
 
-/* Returns the flight that is now without requests, if any. */
+/* Frees the request; returns the flight that has no requests any more, if any. */
 static struct flight *forget(struct engine *engine, struct request *request)
 {
     if (request->notice != NULL)
@@ -178,7 +179,7 @@ struct request *request_find(const struct engine *engine, client_id client, requ
         return NULL;
     if (request->solution == NULL)
         return request;
-    /* The timer only tidies up behind this. */
+    /* An expired request is gone even if its timer has not fired yet. */
     return request->expiry.due_ms > engine->now_ms ? request : NULL;
 }
 
@@ -228,7 +229,7 @@ static void fill_solution(const struct engine *engine, const struct request *req
     memcpy(answer->task_id, solution->task_id, TASK_ID_MAX);
 }
 
-/* Readable until its solution expires, and a failure for as long again. */
+/* A read request stays readable until its solution expires; a failure stays as long as an unread one. */
 static uint64_t read_until_ms(const struct engine *engine, const struct request *request)
 {
     if (request->solution == NULL)
@@ -239,7 +240,7 @@ static uint64_t read_until_ms(const struct engine *engine, const struct request 
 
 void request_mark_read(struct engine *engine, struct request *request)
 {
-    /* While its end is told to its caller's address it stays where it is. */
+    /* While a notice is under way the request is not in a finished list. */
     if (request->is_read || !request->is_finished)
         return;
     wheel_arm(&engine->wheel, &request->expiry, read_until_ms(engine, request));
@@ -333,13 +334,13 @@ void hold_on_timer(struct engine *engine, struct hold *hold)
     request_answer(engine, request, caller);
 }
 
-/* The request left its flight and is final: tell everybody who is held, then keep it readable. */
+/* Finishes a request that left its flight: answers all held callers and keeps it readable. */
 static void settle(struct engine *engine, struct request *request, uint64_t readable_until_ms)
 {
     const bool is_noticed = request->pingback != NULL;
     if (list_is_empty(&request->holds) || is_noticed)
         wheel_arm(&engine->wheel, &request->expiry, readable_until_ms);
-    /* No address hears of a request that a crash would make unknown. */
+    /* No address may be told of a request that a crash would forget. */
     if (is_noticed && !request->is_journaled)
         journal_request(engine, request);
     if (is_noticed)
@@ -383,7 +384,7 @@ static void count_source(struct engine *engine, const struct request *request)
     COUNT_BY(engine, slot_ms_saved, saved_ms);
     TALLY(engine, request, deduplicated);
     TALLY_BY(engine, request->client, request->type, slot_ms_saved, saved_ms);
-    /* What a pool hands out was paid for as well, only earlier. */
+    /* A pool's solution was paid for earlier, by its refill. */
     if (request->source != SOURCE_POOL)
         TALLY_BY(engine, request->client, request->type, saved_micro,
                  engine->options.price_micro[request->type]);
@@ -441,7 +442,7 @@ void request_on_gone(struct engine *engine, caller_id caller)
     struct hold *hold = CONTAINER_OF(node, struct hold, node);
     struct request *request = hold->request;
     hold_free(engine, hold);
-    /* Nobody else knows this request, so nobody will ever come for it. */
+    /* Nobody else knows this request's id, so nobody will ever come for it. */
     if (!request->is_id_told && list_is_empty(&request->holds))
         request_detach(engine, request);
 }
@@ -453,15 +454,15 @@ void request_on_detach(struct engine *engine, const struct detach *detach)
         request_refuse(engine, detach->caller, REFUSAL_UNKNOWN_ID, SLICE_NONE, 0);
         return;
     }
-    /* Callers held on it are told the state it had when it was given up. */
+    /* Held callers are told the state that the request had when it was given up. */
     while (!list_is_empty(&request->holds))
         hold_on_timer(engine, CONTAINER_OF(list_first(&request->holds), struct hold, link));
     request_answer(engine, request, detach->caller);
     request_detach(engine, request);
 }
 
-/* The vendor is told once, and only about what it alone answers for: a solution we let age or gave
- * to several callers may have gone bad in our hands (docs/design.md 5.2). */
+/* The vendor is told once, and only if it alone is responsible: a solution that aged in our cache
+ * or was given to several callers may have gone bad here (docs/design.md 5.2). */
 static void forward_report(struct engine *engine, const struct solution *solution, bool is_good,
                            enum source source)
 {

@@ -1,62 +1,63 @@
-/* Requests: asked, placed, held, answered exactly once, readable for a while, forgotten. */
+/* Requests: placed, held, answered exactly once, readable for a while, then forgotten. */
 #ifndef SOLVEGATE_ENGINE_REQUEST_H
 #define SOLVEGATE_ENGINE_REQUEST_H
 
 #include "engine/state.h"
 
-/* How long a solution that nobody asked for stays readable, expired or not: a solve may take longer than its
- * solution is sure to live, and whoever paid for it by waiting must still find it at the next poll or retry. */
+/* How long an unread solution stays readable even if it has expired: a solve may take longer than
+ * its solution is sure to live, and the caller that waited for it must still find it at the next
+ * poll or retry. */
 #define SOLUTION_KEEP_MS 30000
 
-/* Final states; each held caller is answered now. The source must be set before. */
+/* Make a request final and answer each held caller now. The source must be set before. */
 void request_solved(struct engine *engine, struct request *request, struct solution *solution);
 void request_failed(struct engine *engine, struct request *request, enum error_class class,
                     struct blob *error, uint32_t retry_after_ms);
 
-/* Leaves its flight without an answer (its caller gave up) and is forgotten. */
+/* Removes a request whose caller gave up from its flight, and forgets it. */
 void request_detach(struct engine *engine, struct request *request);
 
-/* The same while its flight ends, which goes on without it. */
+/* Removes a request while its flight ends; the flight is not abandoned. */
 void request_drop(struct engine *engine, struct request *request);
 
-/* Forgets a request in whatever state; a flight it leaves alone is abandoned. */
+/* Forgets a request in any state; a flight without other requests is abandoned. */
 void request_free(struct engine *engine, struct request *request);
 
-/* The request of a row, waiting for nothing yet, or NULL when there is no room or it is known. */
+/* Restores a request from its row, waiting for nothing yet; NULL when there is no room or its id is known. */
 struct request *request_restore(struct engine *engine, const struct request_row *row);
 
-/* Its caller learns its id, so that it must survive a crash. */
+/* Journals a request whose caller learns its id, so that it survives a crash. */
 void request_journal(struct engine *engine, struct request *request);
 
 struct request *request_find(const struct engine *engine, client_id client, request_id id);
 
-/* A new request for this ask; there must be room (finished.h). */
+/* Creates a request for this ask; there must be room (finished.h). */
 struct request *request_new(struct engine *engine, const struct ask *ask);
 
-/* Makes it wait for the flight's end. */
+/* Makes the request wait for the flight's end. */
 void request_join(struct request *request, struct engine *engine, struct flight *flight,
                   enum source source);
 
-/* Holds the caller until the request is final or hold_ms passed; answers at once when it is final
- * already, when hold_ms is 0, or when no more callers can be held. */
+/* Holds the caller until the request is final or hold_ms passed. Answers at once when the request
+ * is final, when hold_ms is 0, or when no more callers can be held. */
 void request_hold(struct engine *engine, struct request *request, caller_id caller,
                   uint32_t hold_ms);
 
-/* The state as it is, and the record it must wait for. The blobs are referenced. */
+/* Fills in the request's current state and returns the record it depends on. Takes references to the blobs. */
 journal_seq request_fill(const struct engine *engine, const struct request *request,
                          struct answer *answer);
 
-/* There is nothing left to tell its caller's own address. */
+/* Drops the caller's `pingback=` address, which has nothing more to be told. */
 void request_drop_pingback(struct engine *engine, struct request *request);
 
-/* A final one was told to somebody: from now on it stays until its solution expires, or until others need its place. */
+/* Marks a final request as read: it stays until its solution expires, or until others need its place. */
 void request_mark_read(struct engine *engine, struct request *request);
-/* The same when its caller's own address heard of it, or never will. */
+/* Marks a request as read when its notice was accepted, or gave up. */
 void request_on_told(struct engine *engine, struct request *request, bool is_heard);
 
-/* One answer with the request's state as it is. */
+/* Answers a caller with the request's current state. */
 void request_answer(struct engine *engine, struct request *request, caller_id caller);
-/* The same to a caller who only learns the id from it (in.php): a final state stays unread. */
+/* Answers a caller who only learns the id (in.php): a final state stays unread. */
 void request_tell(struct engine *engine, struct request *request, caller_id caller);
 void request_refuse(struct engine *engine, caller_id caller, enum refusal refusal,
                     struct slice code, uint32_t retry_after_ms);

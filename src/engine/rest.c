@@ -4,7 +4,7 @@
 #include "engine/journal.h"
 #include "engine/letters.h"
 
-/* Somebody waits, and has the text at least. */
+/* Few polls are enough: somebody waits, and the text is there already. */
 #define QUESTIONS_MAX 3
 
 void rest_await(struct engine *engine, struct attempt *attempt, const struct vendor_result *result)
@@ -14,7 +14,7 @@ void rest_await(struct engine *engine, struct attempt *attempt, const struct ven
     rest_go_on(engine, attempt);
 }
 
-/* Its flight is about to submit anew, and would pay again while we ask. */
+/* The attempt's former flight is about to submit again, and would pay while we poll for the rest. */
 static bool is_in_a_hurry(const struct engine *engine, const struct attempt *attempt)
 {
     const struct flight *own = slab_get(&engine->flights, attempt->origin);
@@ -24,10 +24,10 @@ static bool is_in_a_hurry(const struct engine *engine, const struct attempt *att
 void rest_go_on(struct engine *engine, struct attempt *attempt)
 {
     struct flight *flight = attempt->flight;
-    /* The submit's reply is still to come, and may name the task. */
+    /* The submit's reply is still to come and may name the task. */
     if (!attempt->is_replied)
         return;
-    /* Under the id of another attempt's task a poll brings what is that one's. */
+    /* A poll for the id of another attempt's task would bring that attempt's answer. */
     if (attempt->task_id[0] == '\0' || attempt->is_twin || is_in_a_hurry(engine, attempt)) {
         attempt_settle(engine, attempt);
         return;
@@ -43,7 +43,7 @@ void rest_not_heard(struct engine *engine, struct attempt *attempt,
     const bool is_final =
         result->outcome == OUTCOME_FAILED || result->outcome == OUTCOME_UNDELIVERABLE;
     attempt->questions++;
-    /* The text alone is handed out; whoever misses the rest finds it there. */
+    /* Callers get the text alone; the letter keeps the rest for the operator. */
     if (result->outcome == OUTCOME_UNDELIVERABLE)
         letter_of_solution(engine, attempt, result, slice_from(result->code));
     if (is_final || attempt->flight == NULL || attempt->questions >= QUESTIONS_MAX)

@@ -1,22 +1,23 @@
-/* Answers that are more than a text: a callback brings the text, and one poll the rest before anybody is told. */
+/* Answers that are more than a text: a callback brings the text, and one poll brings the rest
+ * before anybody is told. */
 #ifndef SOLVEGATE_ENGINE_REST_H
 #define SOLVEGATE_ENGINE_REST_H
 
 #include "engine/attempt.h"
 
-/* The text is there and safe, and the rest is asked for. */
+/* True while the text is there and journaled, and the rest is polled for. */
 static inline bool rest_is_due(const struct attempt *attempt)
 {
     return attempt->partial != NULL && !attempt_is_over(attempt);
 }
 
-/* A callback brought the text. */
+/* Keeps the text that a callback brought, and starts polling for the rest. */
 void rest_await(struct engine *engine, struct attempt *attempt, const struct vendor_result *result);
 
-/* Asks for the rest as soon as the task has a name; without one the text is all there will be. */
+/* Polls for the rest once the task id is known; without one the text is the whole answer. */
 void rest_go_on(struct engine *engine, struct attempt *attempt);
 
-/* A poll ended without the rest: another one, or the text alone. */
+/* Handles a poll that ended without the rest: polls again, or settles for the text. */
 void rest_not_heard(struct engine *engine, struct attempt *attempt,
                     const struct vendor_result *result);
 

@@ -10,7 +10,7 @@
 #include "engine/stats.h"
 #include "engine/stray.h"
 
-/* Its client's own, or everybody's. */
+/* The client's own limits, or the engine's. */
 static struct retry_options limits_of(const struct engine *engine, const struct flight *flight)
 {
     const struct engine_options *options = &engine->options;
@@ -65,8 +65,8 @@ uint64_t retry_backoff_ms(struct engine *engine, uint64_t base_ms, uint64_t cap_
     return wait + rand_below(&engine->rand, (uint64_t)engine->options.retry_jitter_ms + 1);
 }
 
-/* What the vendor or the request asks for counts too, up to the
- * cap: a request may be more patient than the operator, never less. */
+/* A longer wait asked for by the vendor or the request counts, up to the cap; a request can lengthen
+ * the operator's wait but not shorten it. */
 static uint64_t backoff_ms(struct engine *engine, const struct flight *flight, unsigned tries,
                            uint32_t asked_ms)
 {
@@ -76,21 +76,21 @@ static uint64_t backoff_ms(struct engine *engine, const struct flight *flight, u
     return retry_backoff_ms(engine, base_ms, limits.cap_ms, tries, asked_ms);
 }
 
-/* Whoever waits longer than the deadline waits for nothing. */
+/* A wait beyond the deadline would be in vain. */
 static bool is_in_time(const struct engine *engine, const struct flight *flight, uint64_t wait_ms)
 {
     return engine->now_ms + wait_ms < flight->deadline.due_ms;
 }
 
-/* A refill that came back would stand in the queue before newcomers, so its pool starts another when
- * nobody waits. */
+/* A failed refill is not retried, because retries go before newcomers in the queue; its pool starts
+ * another when nobody waits. */
 static bool is_tried_again(const struct engine *engine, const struct flight *flight)
 {
     return flight_is_wanted(flight) && flight->pool == NULL &&
            !client_is_gone(engine, flight->client);
 }
 
-/* Whatever the cause: another submit is another submit. */
+/* Every further submit counts, whatever its cause. */
 static bool wants_another(const struct flight *flight)
 {
     return !flight->has_max_retries || flight->attempts - flight->earlier <= flight->max_retries;
@@ -104,7 +104,7 @@ static bool may_try_again(struct engine *engine, const struct flight *flight,
            slots_can_reserve(engine, flight) && stats_retry_allowed(engine);
 }
 
-/* A restart must not take the next attempt for the first. */
+/* Journals the reason, so that a restart does not take the next attempt for the first. */
 static void note_reason(struct engine *engine, struct flight *flight)
 {
     if (flight->is_journaled)
@@ -135,8 +135,8 @@ static void try_again(struct engine *engine, struct flight *flight,
         flight_enter(engine, flight, FLIGHT_BACKING_OFF, engine->now_ms + wait);
 }
 
-/* The vendor has one code for "no free threads" and for "no money" (docs/protocol.md 3a): the flight backs off as if
- * busy while a free call finds out which. */
+/* The vendor uses one code for "no free threads" and "no money" (docs/protocol.md 3a): the flight
+ * backs off as if busy while a free probe finds out which it is. */
 static void await_verdict(struct engine *engine, struct flight *flight,
                           const struct vendor_result *result)
 {
@@ -150,7 +150,7 @@ static void await_verdict(struct engine *engine, struct flight *flight,
     account_probe(engine, PROBE_THREADS);
     slots_on_busy(engine);
     try_again(engine, flight, &as_busy);
-    /* It can no longer wait for the verdict, but the verdict matters to everybody. */
+    /* The flight failed and can no longer wait for the verdict, but all other flights depend on it. */
     if (flight->state == FLIGHT_FAILED)
         engine->is_verdict_due = true;
 }
@@ -160,7 +160,7 @@ void retry_or_fail(struct engine *engine, struct flight *flight, const struct ve
     blob_unref(flight->error);
     flight->error = blob_new(slice_from(result->code));
     flight->error_class = result->class;
-    /* Whatever verdict it waited for was about an earlier attempt. */
+    /* Any verdict that the flight waited for was about an earlier attempt. */
     flight->verdict = 0;
     switch (result->class) {
     case CLASS_BUSY:
@@ -197,7 +197,7 @@ void retry_or_fail(struct engine *engine, struct flight *flight, const struct ve
     UNREACHABLE();
 }
 
-/* A storm passes, and the queue waits for that; an unavailable account does not recover by itself. */
+/* The queue can wait for an ambiguity storm to pass, but an unavailable account does not recover by itself. */
 static bool is_hopeless(const struct engine *engine)
 {
     return breaker_is_open(engine) && engine->breaker.cause_class == CLASS_ACCOUNT;
@@ -222,7 +222,7 @@ void retry_after_ride(struct engine *engine, struct flight *flight, enum error_c
     blob_unref(flight->error);
     flight->error = blob_new(code);
     flight->error_class = class;
-    /* Its deadline is why the ride ended, and nothing may follow it. */
+    /* The flight's own deadline ended the ride, so nothing may follow. */
     const bool is_late = !flight->deadline.is_armed;
     if (is_late || !is_tried_again(engine, flight) || !slots_can_reserve(engine, flight) ||
         is_hopeless(engine)) {

@@ -4,7 +4,7 @@
 
 #include <stdlib.h>
 
-/* How many times what is left one client may hold. */
+/* A client may hold up to this many times the amount that is left. */
 #define SHARE_FACTOR 4
 
 void share_init(struct share *share, uint32_t client_room, uint64_t room)
@@ -57,13 +57,13 @@ bool share_admits(const struct share *share, uint32_t clients, uint32_t client, 
     const uint64_t own = share->held[client] - share->loose[client];
     if (amount > left)
         return false;
-    /* Who takes nothing is kept out by nobody. */
+    /* An amount of nothing is always admitted. */
     if (amount == 0)
         return true;
     return clients == 1 || (own + amount + SHARE_FACTOR - 1) / SHARE_FACTOR <= left;
 }
 
-/* Two short arrays: a thousand clients take less than a microsecond. */
+/* Linear search over two short arrays: a thousand clients take less than a microsecond. */
 uint32_t share_greediest(const struct share *share)
 {
     uint32_t greediest = NO_CLIENT;

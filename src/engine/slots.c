@@ -6,7 +6,7 @@
 #include "engine/pool.h"
 #include "engine/stray.h"
 
-/* One burst of busy answers is one message: the limit is cut at most once in this time. */
+/* A burst of busy replies is one message: the limit is cut at most once in this time. */
 #define LIMIT_CUT_PAUSE_MS 1000
 
 static void set_options(struct client *client, const struct client_options *options)
@@ -52,7 +52,7 @@ static bool may_take_turn(const struct client *client)
            (client->options.slots == 0 || client->slots_used < client->options.slots);
 }
 
-/* In the ring exactly while it could start something. */
+/* A client is in the ring exactly while it could start something. */
 static void update_turn(struct engine *engine, struct client *client)
 {
     const bool is_in = !list_is_empty(&client->turn);
@@ -79,7 +79,7 @@ void slots_configure(struct engine *engine, const struct client_options *clients
 void slots_enqueue(struct engine *engine, struct flight *flight)
 {
     struct client *client = &engine->clients[flight->client];
-    /* A flight that already had its turn keeps it: retries go before newcomers. */
+    /* Retries go before newcomers, because they had their turn before. */
     struct list *queues = flight->attempts > 0 ? client->again : client->queues;
     flight->queued_ms = engine->now_ms;
     list_append(&queues[flight->priority], &flight->link);
@@ -172,7 +172,7 @@ static struct flight *next_in_turn(struct engine *engine)
     return first_of(client);
 }
 
-/* What is paid for comes before what would have to be paid, also when it strayed while this one waited. */
+/* Rides on a stray rather than paying again, even if the task strayed while this flight waited. */
 static void start(struct engine *engine, struct flight *flight)
 {
     if (flight->attempt != NULL)
@@ -197,7 +197,7 @@ void slots_pump(struct engine *engine)
             return;
         }
         struct flight *flight = next_in_turn(engine);
-        /* Pools come last: what nobody waits for yet has time. */
+        /* Pools come last, because nobody waits for their solutions yet. */
         if (flight == NULL)
             flight = pools_refill(engine);
         if (flight == NULL)
@@ -243,7 +243,7 @@ void slots_spend(struct engine *engine, struct flight *flight)
 
 void slots_spend_unheard(struct engine *engine, client_id client)
 {
-    /* Also beyond a budget that was lowered: it may be raised again. */
+    /* Counted even beyond a budget that was lowered, because it may be raised again. */
     engine->clients[client].spent++;
     journal_spent(engine, client);
 }
@@ -251,7 +251,7 @@ void slots_spend_unheard(struct engine *engine, client_id client)
 void slots_refund(struct engine *engine, const struct attempt *attempt)
 {
     struct client *client = &engine->clients[attempt->client];
-    /* Midnight has wiped the slate of the day before. */
+    /* The submit was counted on an earlier day, whose budget is closed. */
     if (attempt->spent_day != engine->days[0].number)
         return;
     ASSERT(client->spent > 0);
@@ -266,7 +266,7 @@ uint32_t slots_limit(const struct engine *engine)
     return (uint32_t)(engine->limit_milli / 1000);
 }
 
-/* With nothing of ours in flight there is no end to wait for before the next one tries its luck. */
+/* With nothing of ours in flight, no end of a flight would trigger the next try, so a timer does. */
 static void pause_if_alone(struct engine *engine)
 {
     const uint32_t base_ms = engine->options.retry_base_ms;
@@ -281,13 +281,13 @@ void slots_on_busy(struct engine *engine)
     if (engine->limit_cut_ms == 0 || engine->now_ms - engine->limit_cut_ms >= LIMIT_CUT_PAUSE_MS) {
         engine->limit_cut_ms = engine->now_ms;
         engine->limit_aim_milli = engine->limit_milli * 7 / 10;
-        /* What is in flight now is what the vendor found too much; the limit may be far above it. */
+        /* The number in flight is what the vendor found too much; the limit may be far above it. */
         if (used_milli > 0 && used_milli < engine->limit_milli)
             engine->limit_milli = used_milli;
         engine->limit_milli = engine->limit_milli * 7 / 10;
     }
-    /* Whoever was refused gives its slot back, and the next in the queue must not be refused in its
-     * place: a long queue would go through the vendor's hands in no time. */
+    /* A refused submit frees its slot. Without a lower limit the next in the queue would take it
+     * and be refused as well, and so on through a long queue. */
     if (used_milli > 0 && engine->limit_milli > used_milli - 1000)
         engine->limit_milli = used_milli - 1000;
     if (engine->limit_milli < 1000)
@@ -300,7 +300,7 @@ void slots_on_busy(struct engine *engine)
 void slots_on_accepted(struct engine *engine)
 {
     const uint64_t most_milli = (uint64_t)engine->slots_plan * 1000;
-    /* Only a limit that is reached says anything about what lies beyond it. */
+    /* Only a limit that is reached may grow: an unused one says nothing about the vendor. */
     if (engine->slots_used < slots_limit(engine) || engine->limit_milli >= most_milli)
         return;
     const bool is_below_aim = engine->limit_milli < engine->limit_aim_milli;
@@ -314,8 +314,8 @@ void slots_on_accepted(struct engine *engine)
 void slots_on_plan(struct engine *engine, uint32_t threads)
 {
     const uint32_t plan = threads < SLOTS_AUTO_MOST ? threads : SLOTS_AUTO_MOST;
-    /* Hearing the same again must not undo what busy answers taught. What was assumed before anybody told may
-     * be the plan by chance. */
+    /* Hearing the same plan again must not undo what busy replies taught. The first reply counts
+     * even if it equals the assumed plan. */
     const bool is_news = !engine->is_plan_known && !engine->is_limit_cut;
     if (!engine->options.slots_are_auto || plan == 0 || (plan == engine->slots_plan && !is_news))
         return;

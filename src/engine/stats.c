@@ -6,10 +6,10 @@
 
 #define DAY_MS 86400000
 #define RETRY_FLOOR 20
-/* One unconfirmed submit in so many is a storm; networks always lose a few. */
+/* One unconfirmed submit in this many is a storm; networks always lose a few. */
 #define STORM_SHARE 5
 
-/* Of one day, all clients and types. */
+/* The number of tallies of one day, for all clients and types. */
 static size_t tallies_of_day(const struct engine *engine)
 {
     return (size_t)engine->client_room * TYPE_COUNT;
@@ -34,7 +34,7 @@ static int64_t day_of(int64_t wall_ms)
     return wall_ms / DAY_MS;
 }
 
-/* The page of this day among those kept, else the oldest, which makes room. */
+/* The place of this day's page, or of the oldest page, which makes room. */
 static unsigned page_of(const struct engine *engine, int64_t day)
 {
     unsigned place = 1;
@@ -43,7 +43,7 @@ static unsigned page_of(const struct engine *engine, int64_t day)
     return place;
 }
 
-/* The pages before `place` move back by one, and that one comes first. */
+/* Moves the page at `place` to the front, and the pages before it back by one. */
 static void turn_spent(struct engine *engine, unsigned place, bool is_known)
 {
     for (uint16_t i = 0; i < engine->client_count; i++) {
@@ -72,8 +72,8 @@ static void turn_tallies(struct engine *engine, unsigned place, bool is_known)
     memcpy(engine->tallies, page, a_day * sizeof *page);
 }
 
-/* A clock may go forward and be set right again: then the day goes on where it was left. What it spent of its
- * budget comes back with it, so that no day has a second one. */
+/* A clock may jump ahead and be set back: then the earlier day's page continues. Its spent budget
+ * continues with it, so that no day has two budgets. */
 static void turn_page(struct engine *engine, int64_t day)
 {
     const unsigned place = page_of(engine, day);
@@ -83,7 +83,7 @@ static void turn_page(struct engine *engine, int64_t day)
     const struct day page = is_known ? engine->days[place] : (struct day){.number = day};
     memmove(&engine->days[1], &engine->days[0], place * sizeof engine->days[0]);
     engine->days[0] = page;
-    /* Else a day that is just like the one before would be taken for written. */
+    /* Otherwise a new day equal to the day before would be taken for journaled. */
     engine->written_stats = page.stats;
     turn_tallies(engine, place, is_known);
     turn_spent(engine, place, is_known);
@@ -221,7 +221,8 @@ void stats_count_failure(struct engine *engine, enum error_class class)
 
 /* ---- after a restart --------------------------------------------------------------------- */
 
-/* What restoring found ended may have been counted before or not; no more than is missing was not. */
+/* Requests found ended by the recovery may have been counted before the crash or not; at most the
+ * missing ones are added. */
 static void settle(uint64_t *field, uint64_t found, uint64_t *missing)
 {
     const uint64_t more = found > *field ? found - *field : 0;
@@ -230,8 +231,8 @@ static void settle(uint64_t *field, uint64_t found, uint64_t *missing)
     *missing -= added;
 }
 
-/* Requests nobody knew the id of died with their connections; what else the last second counted is
- * lost, and the page is made to balance. */
+/* Requests whose ids nobody knew died with their connections, and all other counts of the last
+ * second are lost. This makes the page balance. */
 static void balance_page(struct stats *page, const struct stats *found, uint64_t waiting)
 {
     const uint64_t settled = page->answered_api + page->answered_dedup_wait +
@@ -268,7 +269,7 @@ void stats_balance(struct engine *engine)
     const size_t a_day = tallies_of_day(engine);
     struct tally *totals = &engine->tallies[ENGINE_SINCE_START * a_day];
     const struct stats found = engine->days[0].stats;
-    /* Totals count from this start; what still waits was asked before it. */
+    /* Totals count from this start and begin with the requests that still wait. */
     engine->stats = (struct stats){0};
     memset(totals, 0, a_day * sizeof *totals);
     for (slab_id id = 0; (id = slab_next(&engine->requests, id)) != 0;) {

@@ -4,29 +4,31 @@
 
 #include "engine/state.h"
 
-/* Room for each client's tallies; the engine's options and clients are set. */
+/* Allocates the tallies; the engine's options and clients must be set. */
 void stats_init(struct engine *engine);
 void stats_close(struct engine *engine);
 
-/* After a restart: the pages as they were last written, and what happened since made to fit. */
+/* After a restart, restores the last journaled pages and makes them balance. */
 void stats_balance(struct engine *engine);
 
-/* Takes the clocks of an event over; at midnight (UTC) a new page begins and budgets start anew. */
+/* Takes over an event's clocks; at midnight (UTC) a new page and new budgets begin. */
 void stats_set_clock(struct engine *engine, uint64_t now_ms, int64_t wall_ms);
 uint32_t stats_ms_to_midnight(const struct engine *engine);
 
 void stats_count_submit(struct engine *engine, bool is_retry);
-/* A submit is known to be paid for: counts the money and writes the audit line. task_id may be "". */
+/* Counts a submit that is known to be paid for, and writes the audit line. task_id may be "". */
 void stats_count_paid(struct engine *engine, const struct attempt *attempt,
                       const char task_id[TASK_ID_MAX], bool is_double);
 void stats_count_failure(struct engine *engine, enum error_class class);
 
-/* A retry counts when it is decided: a thousand that fail at once must not all find the budget unused. */
-/* One more; were they a fifth of the submits of the last seconds, or more? */
+/* Counts an ambiguous submit. Are they at least a fifth of the submits of the last `seconds`? */
 bool stats_note_ambiguous(struct engine *engine, unsigned seconds);
+/* Counts a retry when it is decided, not when it is sent: a thousand flights that fail at once must
+ * not all find the retry budget unused. */
 void stats_note_retry(struct engine *engine);
 
-/* Retries of the last minute stay within their share of its submits, with a floor (docs/design.md 5.5). */
+/* Are the last minute's retries within their share of its submits? A few are always allowed
+ * (docs/design.md 5.5). */
 bool stats_retry_allowed(const struct engine *engine);
 
 #endif

@@ -4,7 +4,7 @@
 #include "engine/journal.h"
 #include "engine/slots.h"
 
-/* As long again as a solve may take: docs/design.md 5.4. */
+/* A stray lives for two solve timeouts: docs/design.md 5.4. */
 #define LIVES 2
 
 uint64_t stray_life_ms(const struct engine *engine, const struct attempt *attempt)
@@ -18,7 +18,7 @@ uint64_t stray_until_ms(const struct engine *engine, const struct attempt *attem
         return 0;
     if (attempt_is_working(attempt))
         return stray_life_ms(engine, attempt);
-    /* Whatever it is called, it was accepted or will be refused: its submit's end tells. */
+    /* The reply is still to come and tells whether the submit was accepted. */
     if (!attempt->is_replied)
         return WHEEL_NEVER;
     if (attempt->state == ATTEMPT_UNCONFIRMED)
@@ -38,7 +38,7 @@ bool stray_is_unheard(const struct attempt *attempt)
            !attempt_is_over(attempt) && !attempt_is_working(attempt);
 }
 
-/* Its window is over, and it may have been accepted all the same. */
+/* After its ambiguity window an attempt may still have been accepted. */
 static void update_unheard(struct engine *engine, struct attempt *attempt)
 {
     if (!stray_is_unheard(attempt) || attempt->stray.place != NULL) {
@@ -51,7 +51,8 @@ static void update_unheard(struct engine *engine, struct attempt *attempt)
     table_insert(&engine->unheard_by_key, &attempt->unheard_node);
 }
 
-/* What is for one stays with the client that paid for it; what is shared goes as far as flights do. */
+/* A single-use task stays with the client that paid for it; a shared one may be used by the clients
+ * that may join its flight. */
 static bool is_theirs(const struct engine *engine, const struct attempt *attempt, client_id client,
                       enum reuse reuse)
 {
@@ -110,7 +111,7 @@ struct attempt *stray_find(const struct engine *engine, const struct key *key, c
     return NULL;
 }
 
-/* Nobody may have heard of it for long, so that it is asked for at once, but not more often than others. */
+/* A stray may not have been polled for long, so it is polled at once, but within the usual interval. */
 static uint64_t next_poll_ms(const struct engine *engine, const struct attempt *attempt)
 {
     const struct engine_options *options = &engine->options;
@@ -152,7 +153,7 @@ void stray_ride(struct engine *engine, struct flight *flight, struct attempt *at
         flight->earlier = (uint16_t)(flight->earlier + attempt->number - flight->attempts);
         flight->attempts = attempt->number;
     }
-    /* Nothing is spent while it rides. */
+    /* Riding costs nothing, so the reserved unit is given back. */
     slots_unreserve(engine, flight);
     if (!flight->is_journaled)
         journal_flight(engine, flight);

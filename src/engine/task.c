@@ -2,7 +2,7 @@
 
 #include "engine/attempt.h"
 
-/* As long as an attempt is listened for. Older ids may come round again. */
+/* As long as an attempt listens for callbacks. The vendor may reuse older ids. */
 #define KEEP_MS 3600000
 
 /* ---- finding ----------------------------------------------------------------------------- */
@@ -12,7 +12,7 @@ static uint64_t hash(const struct engine *engine, struct slice bytes)
     return table_hash_bytes(bytes.data, bytes.len, engine->options.secret);
 }
 
-/* Most names fit into a key as they are; the table hashes it. */
+/* Most ids fit into a key as they are; the table hashes the key. */
 static struct key key_of(const struct engine *engine, const char name[TASK_ID_MAX])
 {
     const struct slice text = slice_from(name);
@@ -54,7 +54,7 @@ static void forget(struct engine *engine, struct task *task)
     slab_free(&engine->task_slab, task->id);
 }
 
-/* Twice as fast as new ones come, so that what is old goes. */
+/* Forgets up to two tasks per new one, so that old tasks do not pile up. */
 static void make_room(struct engine *engine)
 {
     for (int left = 2; left > 0 && !list_is_empty(&engine->tasks); left--) {
@@ -87,7 +87,7 @@ static struct task *task_new(struct engine *engine, const char name[TASK_ID_MAX]
 
 /* ---- who has it -------------------------------------------------------------------------- */
 
-/* What is for everybody who asks for the same, as long as it is good. */
+/* True if the solution is for all requests of the same key while it is fresh. */
 static bool is_shared(const struct attempt *attempt)
 {
     return attempt->reuse == REUSE_SHARED && !attempt->is_one_time;
@@ -130,7 +130,7 @@ bool task_learn(struct engine *engine, struct attempt *attempt, const char name[
         task = task_new(engine, name, attempt->name, &attempt->key);
         task->unborn_ms = attempt->unborn_ms;
     }
-    /* Its solution came before its name. */
+    /* The solution came before the task id. */
     if (attempt->state == ATTEMPT_SOLVED && !task->is_claimed)
         take(engine, task, is_shared(attempt) && key_equals(&task->key, &attempt->key),
              attempt->text, attempt->unborn_ms);
@@ -140,7 +140,7 @@ bool task_learn(struct engine *engine, struct attempt *attempt, const char name[
     return false;
 }
 
-/* Has somebody had this very text? An id that was used up comes round with another one. */
+/* Was this very text handed out before? An id that the vendor reuses comes with another text. */
 static bool is_known_text(const struct engine *engine, const struct task *task,
                           const struct blob *text)
 {
@@ -149,7 +149,7 @@ static bool is_known_text(const struct engine *engine, const struct task *task,
            (task->own_hash != 0 && task->own_hash == its);
 }
 
-/* Only what is for everybody goes to two, while it is fresh, and only where both asked for the same. */
+/* Two attempts share a solution only if it is shared, fresh, and for the same key. */
 static bool may_have_too(const struct engine *engine, const struct task *task,
                          const struct attempt *attempt)
 {
@@ -165,19 +165,19 @@ bool task_claim(struct engine *engine, struct attempt *attempt, const char name[
     if (task == NULL)
         return true;
     const bool is_same = key_equals(&task->key, &attempt->key);
-    /* Whoever heard of it first had it made: to another target a poll brings what is not its own. */
+    /* The first attempt that named the task owns it. A poll for another key would bring a foreign solution. */
     const bool is_its_own = task->attempt == attempt->name || is_same || is_called_back;
     const bool is_known = is_known_text(engine, task, text);
-    /* What a poll brought to those before is forgotten. */
+    /* A restart forgets what polls brought to other attempts before. */
     if (task->is_restored && !is_its_own)
         return false;
     if (is_known ? !may_have_too(engine, task, attempt) : !task->is_claimed && !is_its_own)
         return false;
-    /* What another one had before, or had made, is as old as it is there. */
+    /* A solution that another attempt had or ordered before is as old as it was there. */
     const bool is_anothers = !task->is_claimed && !is_called_back && task->attempt != attempt->name;
     if ((is_known || is_anothers) && task->unborn_ms < attempt->unborn_ms)
         attempt->unborn_ms = task->unborn_ms;
-    /* Its nonce says that it is its own; a poll still brings what the first one has. */
+    /* The nonce proves that the text is this attempt's own; a poll would still bring the first attempt's. */
     if (is_called_back && !is_known && task->attempt != attempt->name)
         task->own_hash = hash(engine, blob_slice(text));
     else
@@ -197,7 +197,7 @@ void task_restore(struct engine *engine, struct attempt *attempt)
 {
     if (attempt->task_id[0] == '\0')
         return;
-    /* The operator heard of it then. */
+    /* The operator was alerted before the restart. */
     attempt->is_twin = task_is_anothers(engine, attempt, attempt->task_id);
     (void)task_learn(engine, attempt, attempt->task_id);
     find(engine, attempt->task_id)->is_restored = true;

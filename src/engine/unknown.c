@@ -1,6 +1,6 @@
 #include "engine/unknown.h"
 
-/* Names go into labels and documents, so a stranger's bytes are not enough to be one. */
+/* Names become labels and documents, so arbitrary bytes from the vendor are not accepted. */
 static bool is_name(struct slice code)
 {
     for (size_t i = 0; i < code.len; i++) {
@@ -11,7 +11,7 @@ static bool is_name(struct slice code)
     return code.len > 0 && code.len < ERROR_CODE_MAX;
 }
 
-/* Where the name's times are counted: its own place, a new one, or that of all others. */
+/* The counter of this name: its own, a new one, or the one for all others. */
 static uint64_t *times_of(struct unknown_errors *errors, struct slice code)
 {
     if (!is_name(code))

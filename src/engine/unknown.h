@@ -1,4 +1,4 @@
-/* Errors that no table knows, counted by name in a set that cannot grow (docs/design.md 5.5). */
+/* Unknown error codes, counted by name in a set of fixed size (docs/design.md 5.5). */
 #ifndef SOLVEGATE_ENGINE_UNKNOWN_H
 #define SOLVEGATE_ENGINE_UNKNOWN_H
 
@@ -6,7 +6,7 @@
 
 void unknown_count(struct engine *engine, struct slice code);
 
-/* Aborts if the set holds what it must not. */
+/* Aborts if the set is inconsistent. */
 void unknown_check(const struct engine *engine);
 
 #endif

@@ -1,4 +1,4 @@
-/* Looking into the engine (nearly) without touching it: explain, flights, gauges, statistics. */
+/* Views into the engine that change (nearly) nothing: explain, flights, gauges, statistics. */
 #include "engine/ask.h"
 #include "engine/attempt.h"
 #include "engine/health.h"
@@ -51,12 +51,12 @@ bool engine_peek(struct engine *engine, client_id client, request_id id, struct 
     if (request == NULL)
         return false;
     answer->refusal = REFUSAL_NONE;
-    /* With a full disk there is nothing to wait for: what is paid for is delivered all the same. */
+    /* If the store cannot write there is nothing to wait for: a paid solution is delivered all the same. */
     if (request_fill(engine, request, answer) <= engine->durable || !engine->store_is_writable) {
         request_mark_read(engine, request);
         return true;
     }
-    /* Not safe yet, so not to be shown yet. */
+    /* The answer is not durable yet, so it is not shown yet. */
     answer_close(answer);
     *answer = (struct answer){.id = id, .state = REQUEST_SOLVING};
     return true;
@@ -82,10 +82,11 @@ static void view_flight(const struct flight *flight, uint64_t now_ms, struct fli
     code_copy(view->last_error, blob_slice(flight->error));
 }
 
-/* Places looked at for one page; beyond them it is a short one. Hundreds of thousands may be free, or have ended. */
+/* Places looked at for one page, which is short if they do not fill it: hundreds of thousands may
+ * be free or ended. */
 #define FLIGHT_LOOKS 4096
 
-/* What has ended and only waits for its requests to be woken is no longer under way. */
+/* A flight that ended and only waits to wake its requests is no longer under way. */
 static const struct flight *under_way_at(const struct engine *engine, slab_id id)
 {
     const struct flight *flight = slab_get(&engine->flights, id);
@@ -101,7 +102,7 @@ size_t engine_list_flights(const struct engine *engine, uint64_t now_ms, uint64_
     while (looks > 0) {
         const slab_id id = slab_next_within(&engine->flights, *cursor, &looks);
         const struct flight *flight = id == 0 ? NULL : under_way_at(engine, id);
-        /* One more than there is room for shows that there is another page. */
+        /* One flight beyond the page's room shows that there is another page. */
         if (flight != NULL && count == room)
             return count;
         *cursor = id;

@@ -16,7 +16,7 @@ static void withdraw(struct engine *engine, const struct attempt *attempt, bool 
 
 void withdraw_submit(struct engine *engine, const struct attempt *attempt)
 {
-    /* A callback proves that it has left. */
+    /* A callback proves that the submit was sent. */
     if (!attempt->is_replied && !attempt_is_over(attempt))
         withdraw(engine, attempt, false);
 }
@@ -27,8 +27,8 @@ void withdraw_poll(struct engine *engine, const struct attempt *attempt)
         withdraw(engine, attempt, true);
 }
 
-/* Nothing was tried, so the next submit has the number and the reason of the one that was taken back, also when
- * another flight made that. */
+/* The withdrawn submit was never sent, so the next one takes over its number and reason, also if
+ * another flight made it. */
 static void uncount(struct engine *engine, struct flight *flight, const struct attempt *attempt)
 {
     const bool is_anothers = flight_is_riding(flight);
@@ -57,7 +57,8 @@ void withdraw_on_submit(struct engine *engine, struct attempt *attempt)
     const bool is_riding = flight_is_riding(flight);
     uncount(engine, flight, attempt);
     attempt_let_go(engine, attempt);
-    /* What it rode on was another flight's to pay for, perhaps another client's. */
+    /* The stray was paid for by another flight, possibly of another client, so this flight may have
+     * no budget of its own. */
     if (!slots_can_reserve(engine, flight) && flight_is_wanted(flight)) {
         flight_fail(engine, flight, CLASS_ACCOUNT, CODE_NO_MEANS);
         return;
@@ -66,7 +67,7 @@ void withdraw_on_submit(struct engine *engine, struct attempt *attempt)
         retry_note_own_solve(engine, flight);
     if (slots_can_reserve(engine, flight))
         slots_reserve(engine, flight);
-    /* It keeps its turn. */
+    /* Queues the flight again without losing its turn. */
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
     flight_abandon(engine, flight);
 }

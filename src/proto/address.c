@@ -1,6 +1,6 @@
 #include "proto/address.h"
 
-/* Four decimal numbers into four bytes. A leading zero is refused: some programs read it as octal. */
+/* Parses four decimal numbers into four bytes. A leading zero is refused: some programs read it as octal. */
 static bool parse_quad(struct slice text, uint8_t out[4])
 {
     size_t at = 0;
@@ -35,7 +35,7 @@ static int hex_digit(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* One to four hexadecimal digits from *at on. */
+/* Parses one to four hexadecimal digits at *at. */
 static bool parse_group(struct slice text, size_t *at, uint8_t out[2])
 {
     const size_t start = *at;
@@ -47,7 +47,8 @@ static bool parse_group(struct slice text, size_t *at, uint8_t out[2])
     return *at > start;
 }
 
-/* Groups up to "::" or the end; the last two may be written as IPv4. Returns the bytes, or a negative number. */
+/* Parses groups up to "::" or the end; the last two may be written as IPv4. Returns the number of
+ * bytes, or a negative number. */
 static long parse_groups(struct slice text, size_t *at, size_t room, uint8_t *out)
 {
     size_t len = 0;
@@ -67,7 +68,7 @@ static long parse_groups(struct slice text, size_t *at, size_t room, uint8_t *ou
             break;
         if (text.data[*at] != ':')
             return -1;
-        /* A single colon separates and must be followed by a group; a double one is the caller's. */
+        /* A single colon separates and must be followed by a group; the caller handles a double one. */
         if (*at + 1 == text.len)
             return -1;
         if (text.data[*at + 1] == ':')

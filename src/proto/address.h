@@ -12,7 +12,7 @@
 bool address_parse_v4(struct slice text, uint8_t out[ADDRESS_BYTES]);
 bool address_parse_v6(struct slice text, uint8_t out[ADDRESS_BYTES]);
 
-/* A network of them. */
+/* A network of addresses. */
 struct network {
     uint8_t address[ADDRESS_BYTES];
     uint8_t prefix_bits;
@@ -21,8 +21,8 @@ struct network {
 /* 127.0.0.0/8, also written as IPv6, and ::1. */
 bool address_is_loopback(const uint8_t address[ADDRESS_BYTES]);
 
-/* Is the host (lower case) what the pattern says? "*.example.com" is for what is below example.com, not for
- * example.com itself. */
+/* Does the host (lower case) match the pattern? "*.example.com" matches hosts below example.com,
+ * not example.com itself. */
 bool address_host_matches(const char *pattern, struct slice host);
 
 #endif

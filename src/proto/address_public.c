@@ -15,7 +15,7 @@ static const struct range_v4 special_v4[] = {
     {{172, 16}, 12},      /* private */
     {{192, 0, 0}, 24},    /* protocol assignments */
     {{192, 0, 2}, 24},    /* documentation */
-    {{192, 88, 99}, 24},  /* 6to4 relays, given up (RFC 7526) */
+    {{192, 88, 99}, 24},  /* 6to4 relays, deprecated (RFC 7526) */
     {{192, 168}, 16},     /* private */
     {{198, 18}, 15},      /* benchmarks */
     {{198, 51, 100}, 24}, /* documentation */
@@ -29,7 +29,7 @@ struct range_v6 {
     uint8_t bits;
 };
 
-/* Within 2000::/3. */
+/* Special ranges within 2000::/3. */
 static const struct range_v6 special_v6[] = {
     {{0x20, 0x01, 0x00, 0x02}, 48}, /* benchmarks */
     {{0x20, 0x01, 0x00, 0x10}, 28}, /* ORCHID */
@@ -38,11 +38,11 @@ static const struct range_v6 special_v6[] = {
     {{0x3f, 0xff}, 20},             /* documentation */
 };
 
-/* Forms of IPv6 that lead to an IPv4 address: which is where a packet may well end. */
+/* IPv6 forms that embed an IPv4 address, to which a packet may be forwarded. */
 struct carrier {
     struct range_v6 range;
-    uint8_t place; /* of the IPv4 address */
-    uint8_t mask;  /* each of its bytes is hidden with */
+    uint8_t place; /* offset of the IPv4 address */
+    uint8_t mask;  /* XORed with each of its bytes */
 };
 
 static const struct carrier carriers[] = {
@@ -71,8 +71,8 @@ static bool is_public_v4(const uint8_t address[4])
     return true;
 }
 
-/* Only 2000::/3 was ever assigned to the public; everything else is loopback, local, multicast or
- * not in use, so that nothing new needs to be listed here. */
+/* Only 2000::/3 was ever assigned to the public. Everything else is loopback, local, multicast or
+ * unused, so this list needs no updates for new ranges. */
 static bool is_public_v6(const uint8_t address[ADDRESS_BYTES])
 {
     if (address[0] >> 5 != 1)

@@ -13,7 +13,7 @@
 
 static yyjson_doc *open_members(const struct blob *extra)
 {
-    /* Its own text, which is not written to without YYJSON_READ_INSITU. */
+    /* The blob's text, which is not written to without YYJSON_READ_INSITU. */
     return extra == NULL
                ? NULL
                : yyjson_read_opts((char *)(size_t)extra->data, extra->len,
@@ -48,7 +48,7 @@ void api_write_text(struct buf *out, struct slice text)
         json_base64(out, "solution_base64", text);
 }
 
-/* Its bytes are those of its JSON. */
+/* Writes the JSON of an object or array. */
 static void write_container(struct buf *out, const yyjson_val *value)
 {
     const struct slice json = value_json(value);
@@ -58,7 +58,7 @@ static void write_container(struct buf *out, const yyjson_val *value)
     free_json(json);
 }
 
-/* An object or array is one here, too; anything else is its text. */
+/* An object or array stays one in the answer; anything else is written as its text. */
 static void write_solution(struct buf *out, const struct answer *answer, yyjson_val *members)
 {
     yyjson_val *request = yyjson_obj_get(members, "request");
@@ -75,7 +75,7 @@ static bool is_the_answer(const struct answer *answer, yyjson_val *value)
                                                                  .len = yyjson_get_len(value)});
 }
 
-/* What the solution does not say already. */
+/* Writes the members that the solution itself does not contain. */
 static void write_extra(struct buf *out, const struct answer *answer, yyjson_val *members)
 {
     bool has_any = false;
@@ -273,7 +273,7 @@ static const char *failure_text(enum error_class class)
     UNREACHABLE();
 }
 
-/* Asked for again it would be paid for again. */
+/* A repeated request would be paid for again. */
 static bool is_undeliverable(const struct answer *answer)
 {
     return answer->refusal == REFUSAL_NONE &&
@@ -304,14 +304,14 @@ void api_problem_of(const struct answer *answer, struct buf *scratch, struct pro
         .retry_after_ms = answer->retry_after_ms,
         .id = answer->id,
     };
-    /* 503 without a hint would be retried at once. */
+    /* Without a hint, clients would retry a 503 at once. */
     if (verdict.status == 503 && problem->retry_after_ms == 0)
         problem->retry_after_ms = 5000;
 }
 
 /* ---- explanations ------------------------------------------------------------------------ */
 
-/* Nobody compares longer values by eye, and all of them together must fit into a reply. */
+/* Longer values are cut: nobody compares them by eye, and all of them must fit into one reply. */
 #define EXPLAINED_MAX 4096
 
 static void write_counted(struct buf *out, const struct identity_field *field)

@@ -10,45 +10,45 @@
 /* A mistake or a failure, for programs and for people. */
 struct problem {
     uint16_t status;
-    const char *code;           /* our word, fixed: "unknown_id" */
+    const char *code;           /* our own code, a literal: "unknown_id" */
     struct slice detail;        /* a sentence that names what was wrong */
-    struct slice upstream_code; /* the vendor's word, or not given */
+    struct slice upstream_code; /* the vendor's code, or not given */
     bool is_retryable;
     uint32_t retry_after_ms; /* 0: no Retry-After */
-    request_id id;           /* of the request it is about, or 0 */
+    request_id id;           /* the request it is about, or 0 */
 };
 
 void api_write_problem(struct buf *out, const struct problem *problem);
 
-/* An answer that is no failure: queued, solving or solved. */
+/* Writes an answer that is not a failure: queued, solving or solved. */
 void api_write_answer(struct buf *out, const struct answer *answer);
-/* The member `solution`, and where its bytes are not UTF-8, which JSON cannot carry, `solution_base64`. */
+/* Writes the member `solution`, and `solution_base64` if its bytes are not UTF-8, which JSON cannot carry. */
 void api_write_text(struct buf *out, struct slice text);
 
-/* The problem that a refused or failed answer is; detail lives in scratch. */
+/* Turns a refused or failed answer into a problem; detail lives in scratch. */
 void api_problem_of(const struct answer *answer, struct buf *scratch, struct problem *problem);
 
 void api_write_explanation(struct buf *out, const struct identity *identity, const struct ask *ask,
                            const struct outlook *outlook);
 
-/* Client names come from the config. */
+/* Looks up client names, which come from the config. */
 struct api_names {
     const char *(*client_name)(void *context, client_id client);
     void *context;
 };
 
-/* Ends the list and the object around it, as every page ends. */
-/* What the engine does not know of a pool; borrowed. */
+/* The facts about a pool that the engine does not know; borrowed. */
 struct pool_label {
     const char *name, *method, *type;
 };
 
+/* Ends the list and the object around it, as on every page. */
 void api_close_page(struct buf *out, uint64_t total, uint64_t next);
 
-/* {"flights":[…],"total":N,"next":cursor or null} */
 void api_write_pools(struct buf *out, const struct pool_view *views,
                      const struct pool_label *labels, size_t count);
 
+/* {"flights":[…],"total":N,"next":cursor or null} */
 void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
                        uint64_t total, uint64_t next, const struct api_names *names);
 
@@ -67,7 +67,7 @@ struct stats_page {
     const struct stats *stats;
 };
 
-/* How the program that keeps the books is doing; texts are borrowed. */
+/* State of the service, for the statistics; texts are borrowed. */
 struct stats_service {
     const char *version;
     const char *store; /* memory, writable, full or broken */
@@ -75,27 +75,28 @@ struct stats_service {
     bool is_draining, has_callbacks;
 };
 
-/* Whose tallies they are. */
+/* Names and prices for writing tallies. */
 struct stats_scope {
     const struct api_names *names;
     uint16_t client_count;
-    bool has_price; /* else nothing is said about money */
+    bool has_price; /* prices are configured; else money is left out */
 };
-/* The statistics in pieces, in this order: open; a page "total" and a page "today"; open_days and pages without
- * a name; close. Each page is open_page, its clients in any number of pieces, close_page. */
+/* The statistics in pieces, in this order: open; a page "total" and a page "today"; open_days and
+ * pages without a name; close. Each page is open_page, its clients in any number of pieces,
+ * close_page. */
 void api_stats_open(struct buf *out, const struct gauges *gauges);
 void api_stats_open_page(struct buf *out, const char *name, const struct stats_page *page);
-/* Of these clients, without those who did nothing. */
+/* Writes the tallies of these clients; empty ones are left out. */
 void api_stats_clients(struct buf *out, const struct books *books, uint16_t from, uint16_t to,
                        const struct stats_scope *scope);
-/* Errors are given for the total, else NULL. */
+/* unknown_errors is given for the total only, else NULL. */
 void api_stats_close_page(struct buf *out, const struct books *books,
                           const struct unknown_errors *unknown_errors,
                           const struct stats_scope *scope);
 void api_stats_open_days(struct buf *out);
 void api_stats_close(struct buf *out, const struct stats_service *service);
 
-/* The words of the answer's HTTP status. */
+/* The reason phrase of an HTTP status. */
 const char *http_status_text(unsigned status);
 
 #endif

@@ -1,4 +1,4 @@
-/* Dead letters for people: everything needed to understand one, nothing that should not be read. */
+/* Dead letters as JSON: everything needed to understand one, without secrets. */
 #include "proto/api.h"
 #include "proto/json_out.h"
 #include "proto/params.h"
@@ -8,7 +8,7 @@
 /* Longer values are images or blobs: their size says more than their bytes. */
 #define VALUE_SHOWN_MAX 256
 
-/* How much of host:port:user:password, the form without an @, holds no password. */
+/* How much of host:port:user:password, the form without an @, comes before the password. */
 static size_t length_until_user(struct slice proxy)
 {
     bool is_in_brackets = false;
@@ -89,7 +89,7 @@ static void write_attempts(struct buf *out, const struct letter_view *view)
     json_close(out, ']');
 }
 
-/* What only letters about solutions and callbacks have. */
+/* Writes the members that only letters about solutions and notices have. */
 static void write_rest(struct buf *out, const struct letter_view *view)
 {
     if (view->request != 0)

@@ -1,4 +1,4 @@
-/* Pools for people: how full they are, and whether they are worth it. */
+/* Pools as JSON: how full they are, and whether they are worth their cost. */
 #include "proto/api.h"
 #include "proto/json_out.h"
 

@@ -1,4 +1,4 @@
-/* The books as JSON: today, the days before and all since start, by client and by type. */
+/* The books as JSON: today, the days before, and the totals since start, by client and by type. */
 #include "proto/api.h"
 #include "proto/books.h"
 #include "proto/json_out.h"
@@ -56,7 +56,7 @@ static void write_money(struct buf *out, const struct tally *tally)
     json_money(out, "money_saved", tally->saved_micro);
 }
 
-/* Whoever did nothing is left out. */
+/* Writes one tally; an empty one is left out. */
 static void write_tally(struct buf *out, const char *name, const struct tally *tally,
                         const struct stats_scope *scope)
 {
@@ -87,7 +87,7 @@ void api_stats_clients(struct buf *out, const struct books *books, uint16_t from
                     &books->by_client[client], scope);
 }
 
-/* Of everybody together at last, which is where the money comes from. */
+/* Writes the tallies by type, then the money of all types together. */
 static void write_types(struct buf *out, const struct books *books, const struct stats_scope *scope)
 {
     struct tally all = {0};
@@ -103,7 +103,7 @@ static void write_types(struct buf *out, const struct books *books, const struct
         write_money(out, &all);
 }
 
-/* No name has small letters, so "other" is not one of them. */
+/* "other" cannot be a code, because codes have no lower-case letters. */
 static void write_unknown_errors(struct buf *out, const struct unknown_errors *errors)
 {
     json_member(out, "unknown_errors");

@@ -4,7 +4,7 @@
 
 /* A letter of the alphabet has this bit set in LETTERS, with its value below it. */
 #define IS_LETTER 0x40U
-/* What the four bits add when four letters are put together without masking them. */
+/* The sum of the four IS_LETTER bits when four letters are put together without masking them. */
 #define FOUR_LETTERS ((IS_LETTER << 18) + (IS_LETTER << 12) + (IS_LETTER << 6) + IS_LETTER)
 
 static const uint8_t LETTERS[256] = {
@@ -40,7 +40,7 @@ void base64_open(struct base64 *reader, struct slice text)
         text = (struct slice){text.data + 1, text.len - 1};
     if (text.len < 5 || !slice_equals_nocase((struct slice){text.data, 5}, SLICE_OF("data:")))
         return;
-    /* RFC 2397; a media type is short, so a far comma is none of a prefix. */
+    /* RFC 2397; a media type is short, so a far comma belongs to no prefix. */
     const char *const comma = memchr(text.data, ',', text.len < 256 ? text.len : 256);
     const size_t prefix = comma == NULL ? 0 : (size_t)(comma - text.data);
     if (!ends_with_nocase((struct slice){text.data, prefix}, SLICE_OF(";base64")))
@@ -49,7 +49,7 @@ void base64_open(struct base64 *reader, struct slice text)
         reader->rest = (struct slice){comma + 1, text.len - prefix - 1};
 }
 
-/* As many whole groups of plain letters as there are, which is nearly everything. */
+/* Decodes the run of whole groups of plain letters, which is nearly everything. */
 static size_t read_groups(struct base64 *reader, uint8_t *out, size_t room)
 {
     const uint8_t *at = (const uint8_t *)reader->rest.data;
@@ -72,8 +72,8 @@ static size_t read_groups(struct base64 *reader, uint8_t *out, size_t room)
     return (size_t)(to - out);
 }
 
-/* However much of it there is: a body may be nothing but white space, and one by one it would take eight times as long
- * as letters. */
+/* Skips any amount of white space in one go: a body may consist of nothing else, and one by one it
+ * would take eight times as long as letters. */
 static void skip_space(struct base64 *reader)
 {
     size_t at = 0;
@@ -82,7 +82,7 @@ static void skip_space(struct base64 *reader)
     reader->rest = (struct slice){reader->rest.data + at, reader->rest.len - at};
 }
 
-/* One character of a group that is interrupted by white space or padding. */
+/* Decodes one character of a group that is interrupted by white space or padding. */
 static size_t read_char(struct base64 *reader, uint8_t *out)
 {
     const char c = reader->rest.data[0];
@@ -111,7 +111,7 @@ static size_t read_char(struct base64 *reader, uint8_t *out)
     return 3;
 }
 
-/* What an incomplete last group holds: two letters make one byte, three make two. */
+/* Decodes an incomplete last group: two letters make one byte, three make two. */
 static size_t read_last(struct base64 *reader, uint8_t *out)
 {
     const uint32_t bits = reader->held << (6 * (4 - reader->held_chars));

@@ -1,4 +1,4 @@
-/* Base64 of images: fast, not constant-time, since an image is no secret. */
+/* Base64 of images: fast, but not constant-time, since an image is no secret. */
 #ifndef SOLVEGATE_PROTO_BASE64_H
 #define SOLVEGATE_PROTO_BASE64_H
 
@@ -15,13 +15,13 @@ struct base64 {
     bool is_bad;
 };
 
-/* Both alphabets (+/ and -_), white space, missing padding and a `data:...;base64,` prefix are fine. */
+/* Accepts both alphabets (+/ and -_), white space, missing padding and a `data:...;base64,` prefix. */
 void base64_open(struct base64 *reader, struct slice text);
 
-/* At most room bytes (at least 3); 0 at the end, then base64_is_good says how it ended. */
+/* Decodes at most room bytes (at least 3); returns 0 at the end, then base64_is_good tells how it ended. */
 size_t base64_read(struct base64 *reader, uint8_t *out, size_t room);
 
-/* After the end: whether all of it was base64. */
+/* After the end: was all of it base64? */
 bool base64_is_good(const struct base64 *reader);
 
 #endif

@@ -1,4 +1,4 @@
-/* Tallies added up by client and by type: a picture of one moment that can be written in pieces. */
+/* Tallies summed by client and by type: a snapshot that can be written in pieces. */
 #ifndef SOLVEGATE_PROTO_BOOKS_H
 #define SOLVEGATE_PROTO_BOOKS_H
 
@@ -11,7 +11,7 @@ struct books {
     struct tally by_type[TYPE_COUNT];
 };
 
-/* Takes the place of what was there; a zeroed one is empty. Tallies are those of engine_tally for all clients. */
+/* Replaces the contents; a zeroed struct is empty. Tallies are those of engine_tally for all clients. */
 void books_sum(struct books *books, const struct tally *tallies, uint16_t client_count);
 void books_close(struct books *books);
 

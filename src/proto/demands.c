@@ -1,13 +1,14 @@
-/* Mistakes of a caller that we can see ourselves, told in the vendor's words (docs/protocol.md 3a). */
+/* A caller's mistakes that the gateway can detect itself, reported in the vendor's words
+ * (docs/protocol.md 3a). */
 #include "proto/identity_private.h"
 #include "proto/params_private.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The vendor's older reference says below 100 bytes, the newer below 1 KB: only the first is sure. */
+/* The vendor's older reference says below 100 bytes, the newer below 1 KB: only the first is certain. */
 #define IMAGE_MIN_BYTES 100
-/* The newer reference says above 1024 KB, and the older limit of 100 kB is no longer sure. */
+/* The newer reference says above 1024 KB, and the older limit of 100 kB is no longer certain. */
 #define IMAGE_MAX_BYTES ((size_t)1024 * 1024)
 
 int identity_fail(struct identity *identity, const char *word, const char *format, ...)
@@ -25,7 +26,7 @@ bool identity_has(const struct identity_work *work, enum name_role role)
     return work->given[role] != NULL && work->given[role]->value.len > 0;
 }
 
-/* Given, and more than blanks. */
+/* True if the parameter is given and not blank. */
 static bool is_said(const struct identity_work *work, enum name_role role)
 {
     return work->given[role] != NULL && params_trim(work->given[role]->value).len > 0;
@@ -36,8 +37,8 @@ static bool holds_nul(const struct param *param)
     return param != NULL && memchr(param->value.data, '\0', param->value.len) != NULL;
 }
 
-/* A name with a NUL or one that passes for `key` or `pingback` would let a caller speak to the
- * vendor in our place (docs/reliability.md threat 14); one that passes for `pageurl` would get around
+/* A name with a NUL, or one that the vendor reads as `key` or `pingback`, would let a caller speak
+ * to the vendor in our place (docs/reliability.md threat 14); one read as `pageurl` would bypass
  * the list of hosts. */
 static int check_names(const struct identity_work *work)
 {
@@ -98,8 +99,8 @@ static size_t scheme_length(struct slice url)
     return len;
 }
 
-/* Skips what comes before the host: nothing, http:// or https://; false for another scheme. A digit
- * behind the colon makes it a port. */
+/* Skips the scheme: none, http:// or https://; false for another one. A digit after the colon makes
+ * it a port. */
 static bool skip_scheme(struct slice *url)
 {
     const size_t len = scheme_length(*url);
@@ -116,7 +117,7 @@ static bool skip_scheme(struct slice *url)
     return true;
 }
 
-/* Whether a page can be there at all; what a browser or the vendor may make sense of passes. */
+/* True if the URL can be a page at all; anything that a browser or the vendor may understand passes. */
 static bool is_page(struct slice url)
 {
     url = params_trim(url);
@@ -173,7 +174,7 @@ int identity_check_demands(const struct identity_work *work)
 int identity_check_image(const struct identity_work *work, bool is_decoded, size_t bytes)
 {
     struct identity *const identity = work->identity;
-    /* A text question needs no image, so nothing is certain about one that comes with it. */
+    /* A text question needs no image, so an image that comes with it is not checked. */
     if (!work->is_upload || (work->method->needs & METHOD_NEEDS_IMAGE) == 0 ||
         identity_has(work, NAME_TEXTCAPTCHA))
         return 0;

@@ -65,8 +65,8 @@ struct slice dialect_word(const struct answer *answer)
     return NOT_READY;
 }
 
-/* Everything goes where the vendor put it: members besides the answer (user_agent, challenge, …) beside
- * `request`, and the answer also in `result` where it came in that. */
+/* Puts everything where the vendor had it: members besides the answer (user_agent, challenge, …)
+ * next to `request`, and the answer also in `result` if it came there. */
 static void write_solution_json(struct buf *out, const struct answer *answer, struct slice price)
 {
     const struct slice extra = blob_slice(answer->extra);
@@ -112,7 +112,7 @@ void dialect_write_part(struct buf *out, const struct answer *answer)
 
 static void write_threads(struct buf *out, const struct probed *probed)
 {
-    /* The vendor's own shape: no status, the plan's threads as text. */
+    /* The vendor's own form: no status, and the plan's threads as text. */
     buf_add(out, SLICE_OF("{\"threads\":\""));
     buf_add_u64(out, probed->threads);
     buf_add(out, SLICE_OF("\",\"working_threads\":"));

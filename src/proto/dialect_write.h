@@ -1,4 +1,4 @@
-/* Replies in the vendor's dialect: plain or JSON, as clients of the vendor insist on them (docs/protocol.md 8). */
+/* Replies in the vendor's dialect, plain or JSON, as its clients expect them (docs/protocol.md 8). */
 #ifndef SOLVEGATE_PROTO_DIALECT_WRITE_H
 #define SOLVEGATE_PROTO_DIALECT_WRITE_H
 
@@ -9,20 +9,20 @@
 /* `OK|text` or {"status":1,"request":"text"}. */
 void dialect_write_ok(struct buf *out, bool is_json, struct slice text);
 
-/* The bare word or {"status":0,"request":"word"}; also CAPCHA_NOT_READY and bare results. */
+/* The bare word or {"status":0,"request":"word"}; also for CAPCHA_NOT_READY and bare results. */
 void dialect_write_word(struct buf *out, bool is_json, struct slice word);
 
-/* What res.php?action=get says about this answer; price is given for get2 only. */
+/* The reply to res.php?action=get; price is given for get2 only. */
 void dialect_write_result(struct buf *out, bool is_json, const struct answer *answer,
                           struct slice price);
 
-/* One part of an `ids=` answer: the text, CAPCHA_NOT_READY or the error, without OK|. */
+/* One part of an `ids=` reply: the text, CAPCHA_NOT_READY or the error, without OK|. */
 void dialect_write_part(struct buf *out, const struct answer *answer);
 
-/* getbalance and threadsinfo. */
+/* The reply to getbalance or threadsinfo. */
 void dialect_write_account(struct buf *out, bool is_json, const struct probed *probed);
 
-/* The vendor's word for a refusal or a failure. */
+/* The vendor's code for a refusal or a failure. */
 struct slice dialect_word(const struct answer *answer);
 
 #endif

@@ -7,10 +7,10 @@
 
 _Static_assert(DIGEST_SECRET_BYTES >= crypto_generichash_KEYBYTES_MIN, "the secret is long enough");
 
-/* Small enough for the stack and the first-level cache, large enough to forget the calls. */
+/* Small enough for the stack and the L1 cache, large enough to make the call overhead negligible. */
 #define PIECE_BYTES 3072
 
-/* None of libsodium's calls can fail with lengths that are right, and these are constants. */
+/* libsodium's calls fail only on invalid lengths, and these are constants. */
 static void start(crypto_generichash_state *state, const uint8_t *secret, struct slice domain)
 {
     int code = crypto_generichash_init(state, secret, DIGEST_SECRET_BYTES, DIGEST_BYTES);

@@ -1,8 +1,8 @@
 /* URL-encoded forms and query strings, read as PHP reads them. */
 #include "proto/params_private.h"
 
-/* Names may repeat and pairs may be empty, but not so often that a body of ampersands costs us
- * milliseconds (docs/reliability.md threat 5). */
+/* Limits repeated names and empty pairs, so that a body of ampersands does not cost milliseconds
+ * (docs/reliability.md threat 5). */
 #define PAIRS_MAX (4 * PARAMS_MAX)
 
 static int hex_digit(char c)
@@ -16,7 +16,7 @@ static int hex_digit(char c)
     return -1;
 }
 
-/* A '%' without two hex digits stands for itself, as PHP's urldecode has it. Returns the length. */
+/* A '%' without two hex digits stands for itself, as in PHP's urldecode. Returns the length. */
 static size_t decode_bytes(struct slice raw, char *out)
 {
     const char *at = raw.data;
@@ -38,7 +38,7 @@ static size_t decode_bytes(struct slice raw, char *out)
     return (size_t)(to - out);
 }
 
-/* The place of the next byte that has to be decoded, or the end. */
+/* The index of the next byte that needs decoding, or the length. */
 static size_t find_encoded(struct slice form, size_t from)
 {
     const char *const percent = memchr(form.data + from, '%', form.len - from);
@@ -69,7 +69,7 @@ static int add_pair(struct params *params, struct slice pair, bool is_plain)
         .value = {.data = pair.data + value_at, .len = pair.len - value_at},
         .filename = SLICE_NONE,
     };
-    /* What needs no decoding keeps pointing into the caller's bytes. */
+    /* A value that needs no decoding keeps pointing into the caller's bytes. */
     if (!is_plain) {
         if (params_reserve(params, pair.len) == NULL)
             return params_fail_length(params);

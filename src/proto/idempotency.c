@@ -1,4 +1,4 @@
-/* Idempotency keys: how a caller may spell them, and their digest within a client (docs/design.md 5.3). */
+/* Idempotency keys: their syntax, and their digest within a client (docs/design.md 5.3). */
 #include "base/assert.h"
 #include "proto/digest.h"
 #include "proto/key.h"
@@ -21,8 +21,8 @@ static bool is_visible(struct slice s)
     return true;
 }
 
-/* Whether every quote inside is escaped and no backslash hangs at the end (RFC 8941 3.3.3). The
- * backslashes stay: a key is only ever compared. */
+/* Are all inner quotes escaped, and no backslash left at the end (RFC 8941 3.3.3)? The backslashes
+ * stay, because a key is only ever compared. */
 static bool is_escaped(struct slice s)
 {
     for (size_t i = 0; i < s.len; i++) {

@@ -7,7 +7,7 @@
 
 /* docs/reliability.md 1.1: yyjson 0.10 has no limit of its own. */
 #define DEPTH_MAX 16
-/* Keeps a body of nothing but commas from costing a hundred times its length (threat 5). */
+/* Limits the cost of a body of nothing but commas, which would be a hundred times its length (threat 5). */
 #define VALUES_MAX 4096
 
 static int refuse_too_long(struct params *params)
@@ -15,15 +15,15 @@ static int refuse_too_long(struct params *params)
     return params_fail_length(params);
 }
 
-/* One in the lowest bit of each byte of word that is zero; a byte above such a one may be
- * counted by mistake, so the sum is never too small. */
+/* Sets the lowest bit of each zero byte of the word. A byte above such a byte may be counted by
+ * mistake, so the sum is never too small. */
 static uint64_t zero_bytes(uint64_t word)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     return ((word - ones) & ~word & (ones << 7)) >> 7;
 }
 
-/* Bytes that open or separate values, inside strings or not, perhaps a few too many. It looks at
+/* Counts bytes that open or separate values, inside strings or not, so possibly too many. Looks at
  * eight bytes at a time, because it runs over every body. */
 static bool is_plainly_small(struct slice text)
 {
@@ -34,7 +34,7 @@ static bool is_plainly_small(struct slice text)
     for (; i + 8 <= text.len; i += 8) {
         uint64_t word;
         memcpy(&word, text.data + i, 8);
-        /* '[' and '{' differ in the bit 0x20 only. */
+        /* '[' and '{' differ only in the bit 0x20. */
         openers += (zero_bytes((word | ones * 0x20) ^ ones * '{') * ones) >> 56;
         commas += (zero_bytes(word ^ ones * ',') * ones) >> 56;
     }
@@ -45,8 +45,8 @@ static bool is_plainly_small(struct slice text)
     return openers <= DEPTH_MAX && openers + commas <= VALUES_MAX / 2;
 }
 
-/* The exact count, for bodies with brackets or commas inside strings. Whether the text is JSON at
- * all is yyjson's business afterwards. */
+/* The exact count, for bodies with brackets or commas inside strings. yyjson checks afterwards
+ * whether the text is JSON at all. */
 static int scan_exactly(struct params *params, struct slice text)
 {
     size_t depth = 0;
@@ -76,8 +76,8 @@ static int scan_exactly(struct params *params, struct slice text)
     return 0;
 }
 
-/* A value that is an object or an array counts with its compact text. The immutable writer is
- * iterative, and the depth is limited already. */
+/* An object or array is stored as its compact text. The immutable writer is iterative, and the
+ * depth is already limited. */
 static int nested_text(struct params *params, yyjson_val *value, struct slice *text)
 {
     size_t len = 0;
@@ -88,7 +88,7 @@ static int nested_text(struct params *params, yyjson_val *value, struct slice *t
     const struct buf *const arena = &params->arena;
     int code = 0;
     /* The reader's strings live in the arena, so it must not move now. Room was reserved: the
-     * compact text is never longer than what was read. */
+     * compact text is never longer than the text that was read. */
     if (len > arena->room - arena->len) {
         code = refuse_too_long(params);
     } else {
@@ -147,11 +147,10 @@ static int add_members(struct params *params, yyjson_val *root)
     return 0;
 }
 
-/* Copies the text to where it may be changed: yyjson unescapes in place, and the values of
- * the params stay there. */
+/* Copies the text into the arena: yyjson unescapes in place, and the values of the params stay there. */
 static char *copy_text(struct params *params, struct slice body)
 {
-    /* Nested values are written behind the text, which is about as much again at most. */
+    /* Nested values are written after the text and take at most about as much again. */
     const struct buf *const arena = &params->arena;
     const size_t least = body.len + YYJSON_PADDING_SIZE;
     const size_t left = arena->cap - arena->len;
@@ -181,7 +180,7 @@ int params_add_json(struct params *params, struct slice body)
         return refuse_too_long(params);
     if (!yyjson_alc_pool_init(&pool, memory, room))
         return refuse_too_long(params);
-    /* The document lives in the pool, which is simply used anew next time: nothing to free. */
+    /* The document lives in the pool, which is reused for the next body: nothing to free. */
     yyjson_doc *const doc = yyjson_read_opts(text, body.len, flags, &pool, &problem);
     if (doc == NULL)
         return params_fail(params, ERR_INVALID, "the body is not valid JSON at byte %zu: %s",

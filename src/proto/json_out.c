@@ -3,27 +3,28 @@
 #include <sodium.h>
 #include <time.h>
 
-/* Bytes that stand for themselves inside a JSON string. */
+/* Bytes that need no escaping inside a JSON string. */
 static bool is_plain(unsigned char c)
 {
     return c >= 0x20 && c < 0x7f && c != '"' && c != '\\';
 }
 
-/* The same of eight bytes at once. */
+/* is_plain() of eight bytes at once. */
 static bool is_plain_word(const unsigned char *s)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
     uint64_t word;
     memcpy(&word, s, 8);
-    /* The high bit of each sum or difference is that of an odd byte: a control, a quote, a backslash,
-     * DEL, or one that has it already. A carry can only spoil bytes behind such a one. */
+    /* The high bit of each sum or difference marks a byte that needs care: a control, a quote, a
+     * backslash, DEL, or one with its high bit set. A carry can only affect bytes after such a
+     * byte. */
     const uint64_t odd = (word - ones * ' ') | ((word ^ ones * '"') - ones) |
                          ((word ^ ones * '\\') - ones) | (word + ones) | word;
     return (odd & ones << 7) == 0;
 }
 
-/* How many bytes at the start stand for themselves. It looks at eight at a time: most text is plain,
- * and a token has hundreds of bytes. */
+/* The length of the plain prefix. Looks at eight bytes at a time: most text is plain, and a token
+ * has hundreds of bytes. */
 static size_t plain_length(const unsigned char *s, size_t len)
 {
     size_t at = 0;
@@ -40,7 +41,7 @@ static bool is_continuation(unsigned char c)
 }
 
 /* Length of the valid UTF-8 sequence at the start, or 0. Overlong forms, surrogates and numbers
- * beyond Unicode are not valid (RFC 3629). */
+ * beyond Unicode are invalid (RFC 3629). */
 static size_t utf8_length(const unsigned char *s, size_t len)
 {
     if (s[0] < 0x80)
@@ -91,7 +92,8 @@ static void add_escape(struct buf *out, unsigned char c)
     }
 }
 
-/* One odd character; returns how many bytes it took, and notes when it had to be replaced. */
+/* Writes one character that is not plain; returns how many bytes it took, and notes if it had to be
+ * replaced. */
 static size_t add_odd(struct buf *out, const unsigned char *s, size_t len, bool *is_exact)
 {
     if (s[0] < 0x80) {
@@ -144,7 +146,7 @@ void json_add_bytes(struct buf *out, struct slice text)
     buf_add_char(out, '"');
 }
 
-/* How many bytes from there on are UTF-8. */
+/* The number of valid UTF-8 bytes from there on. */
 static size_t good_length(struct slice text, size_t from)
 {
     size_t at = from;

@@ -13,27 +13,27 @@ _Static_assert(crypto_generichash_blake2b_SALTBYTES + crypto_generichash_blake2b
                    IDENTITY_SECRET_BYTES,
                "the secret is a salt and a personalisation");
 
-/* Domains (idempotency.c has one more): none is the beginning of another, and the digit changes
- * when the rules of identity do. */
+/* Domains (idempotency.c has one more). None is a prefix of another, and the digit changes when the
+ * rules of identity do. */
 #define DOMAIN_IDENTITY SLICE_OF("sg.key.2")
 #define DOMAIN_IMAGE SLICE_OF("sg.img.1")
 #define DOMAIN_TEXT SLICE_OF("sg.txt.1")
 #define DOMAIN_SCOPE SLICE_OF("sg.own.1")
 
-/* How a field's value stands in the digested stream. The kind is part of it, so that no text can
- * pass for the digest of an image. */
+/* How a field's value is encoded in the digested stream. The kind is part of it, so that no text
+ * can be taken for the digest of an image. */
 #define KIND_TEXT 'T'
 #define KIND_LONG 'L'  /* digest of a long text, which keeps the stream small */
 #define KIND_IMAGE 'I' /* digest of a file's or an image's bytes */
 
 #define TEXT_MAX 512
-/* Longer addresses are taken as they are. */
+/* Longer URLs are not normalised. */
 #define PAGEURL_MAX 8192
 #define PAGEURL_SPARE 64 /* a normaliser may add a slash or a port */
-/* What /v1/explain shows of an image, with the digest itself behind it. */
+/* The beginning of an image's value in /v1/explain; the hex digest follows. */
 #define IMAGE_TEXT_PREFIX "blake2b:"
 #define IMAGE_TEXT_BYTES (sizeof(IMAGE_TEXT_PREFIX) - 1 + 2 * (size_t)DIGEST_BYTES)
-/* All that one field writes into scratch besides its name and a short value. */
+/* The bytes that one field needs in scratch besides its name and a short value. */
 #define FIELD_BYTES (IMAGE_TEXT_BYTES + 1 + 2 * (size_t)DIGEST_BYTES + 16)
 #define FRONT_BYTES 128
 
@@ -42,7 +42,7 @@ _Static_assert(FRONT_BYTES + PAGEURL_MAX + PAGEURL_SPARE +
                    IDENTITY_SCRATCH_BYTES,
                "the scratch holds the worst case");
 
-/* 0, false, no and nothing at all, as real clients spell false (docs/protocol.md 8). */
+/* True for 0, false, no and the empty string, as real clients spell false (docs/protocol.md 8). */
 static bool is_false(struct slice value)
 {
     return value.len == 0 || slice_equals(value, SLICE_OF("0")) ||
@@ -60,7 +60,7 @@ static bool is_recaptcha(const struct identity_work *work)
     return work->method != NULL && work->method->type == TYPE_RECAPTCHA_V2;
 }
 
-/* Whether it is the empty one of file and body, which a real client sends beside the other. */
+/* True for the empty one of file and body, which a real client sends along with the other. */
 static bool is_empty_beside(const struct identity_work *work, enum name_role role)
 {
     if (work->given[role] == NULL || work->given[role]->value.len > 0)
@@ -73,7 +73,7 @@ static const struct param *given_image(const struct identity_work *work, enum na
     return is_empty_beside(work, role) ? NULL : work->given[role];
 }
 
-/* The other image fields would make it unclear which one the vendor takes. */
+/* With further image fields it is unclear which one the vendor uses. */
 static bool is_upload(const struct identity_work *work)
 {
     const struct param *const file = given_image(work, NAME_FILE);
@@ -90,7 +90,7 @@ static bool is_upload(const struct identity_work *work)
     return slice_equals(method, SLICE_OF("rotatecaptcha")) && (is_file || is_body);
 }
 
-/* Which parameters are there, and what part each plays. */
+/* Finds the parameters and their roles. */
 static void survey(struct identity_work *work)
 {
     for (size_t i = 0; i < work->params->count; i++) {
@@ -102,7 +102,7 @@ static void survey(struct identity_work *work)
     }
 }
 
-/* Methods we do not know pass through, but no vendor names one otherwise. */
+/* Unknown methods pass through, but no vendor's method has any other characters. */
 static bool is_word(struct slice method)
 {
     for (size_t i = 0; i < method.len; i++) {
@@ -114,7 +114,7 @@ static bool is_word(struct slice method)
     return true;
 }
 
-/* Whether it has an input that the site accepts an answer to once, so that caching is worth nothing. */
+/* True if the site accepts an answer to this input only once, so that caching is useless. */
 static bool is_one_time(const struct identity_work *work)
 {
     if (!work->has_once || work->method == NULL)
@@ -149,7 +149,7 @@ static int choose_method(struct identity_work *work)
     return 0;
 }
 
-/* Whether a parameter is part of what is asked for (docs/design.md 5.1). */
+/* Is the parameter part of the identity (docs/design.md 5.1)? */
 static bool is_counted(const struct identity_work *work, const struct param *param,
                        enum name_role role)
 {
@@ -163,7 +163,7 @@ static bool is_counted(const struct identity_work *work, const struct param *par
         return !is_same(param, work->given[NAME_USER_AGENT]);
     case NAME_PROXY:
     case NAME_PROXYTYPE:
-        /* Bound to the egress address by its method, or by the operator's wish. */
+        /* The proxy counts if the method binds the answer to the egress address, or if the operator says so. */
         return work->options->include_proxy ||
                (work->method != NULL && (work->method->needs & METHOD_BINDS_PROXY) != 0);
     case NAME_FLAG:
@@ -171,12 +171,12 @@ static bool is_counted(const struct identity_work *work, const struct param *par
     case NAME_VERSION:
         return !(is_recaptcha(work) && slice_equals_nocase(param->value, SLICE_OF("v2")));
     case NAME_OPTION:
-        /* The vendor's defaults: any characters (numeric), any length, any language, no phrase, no
-         * case, no arithmetic are all spelled 0. */
+        /* 0 spells the vendor's default of every option: any characters (numeric), any length, any
+         * language, no phrase, no case, no arithmetic. */
         return !(work->identity->type == TYPE_IMAGE && is_false(param->value));
     case NAME_OTHER:
-        /* A real client sends an empty action when it has none, and what is empty says nothing about
-         * a picture. */
+        /* A real client sends an empty action when it has none, and an empty value says nothing
+         * about a picture. */
         return param->value.len > 0 || (work->identity->type != TYPE_IMAGE &&
                                         !slice_equals(param->name, SLICE_OF("action")));
     case NAME_BOOKKEEPING:
@@ -198,8 +198,8 @@ static bool is_counted(const struct identity_work *work, const struct param *par
     return true;
 }
 
-/* One name per thing. Where both spellings came with different values, both keep their own name:
- * which one the vendor takes is not ours to guess. */
+/* Gives both spellings of a parameter one name. If both are given with different values, each keeps
+ * its own name, because the vendor's choice is unknown. */
 static struct slice canonical_name(const struct identity_work *work, const struct param *param,
                                    enum name_role role)
 {
@@ -226,7 +226,7 @@ static struct slice canonical_pageurl(struct identity_work *work, struct slice u
         return url;
     const size_t room = url.len + PAGEURL_SPARE;
     const long len = work->options->normalize_url(url, work->at, room);
-    /* Something that is no URL is kept as it is; the vendor will judge it. */
+    /* A value that is not a URL is kept as it is; the vendor judges it. */
     if (len < 0 || (size_t)len > room)
         return url;
     normal = (struct slice){.data = work->at, .len = (size_t)len};
@@ -234,7 +234,7 @@ static struct slice canonical_pageurl(struct identity_work *work, struct slice u
     return normal;
 }
 
-/* "blake2b:" and hex for people, the digest itself right behind for the stream. */
+/* Writes "blake2b:" and hex for people, followed by the binary digest for the stream. */
 static struct slice image_text(struct identity_work *work, const uint8_t digest[DIGEST_BYTES])
 {
     char *const text = work->at;
@@ -246,8 +246,8 @@ static struct slice image_text(struct identity_work *work, const uint8_t digest[
     return (struct slice){.data = text, .len = IMAGE_TEXT_BYTES};
 }
 
-/* Files by their bytes, and base64 by the bytes it stands for, in the fields where it is an image;
- * base64 that is none there counts as the text it is. */
+/* Files are digested by their bytes, and base64 by its decoded bytes in the fields where it is an
+ * image; text there that is not base64 counts as it is. */
 static int canonical_value(struct identity_work *work, const struct param *param,
                            enum name_role role, struct slice *value, char *kind)
 {
@@ -284,7 +284,7 @@ static bool is_before(struct slice a, struct slice b)
     return order != 0 ? order < 0 : a.len < b.len;
 }
 
-/* Insertion keeps the fields sorted; there are a handful. */
+/* Insertion keeps the few fields sorted. */
 static void add_field(struct identity_work *work, struct slice name, struct slice value, char kind)
 {
     struct identity_field *const fields = work->identity->fields;
@@ -325,8 +325,8 @@ static char *put(char *at, const void *data, size_t len)
     return at + len;
 }
 
-/* kind, length and bytes of the name, then the value: with its length if it is text, else a digest
- * of fixed length. Nothing that is put together this way can be read in two ways. */
+/* Writes kind, length and bytes of the name, then the value: text with its length, a digest with
+ * its fixed length. The encoding is unambiguous. */
 static char *put_field(char *at, const struct identity_options *options,
                        const struct identity_field *field, char kind)
 {
@@ -344,8 +344,8 @@ static char *put_field(char *at, const struct identity_options *options,
     return put(at, field->value.data, field->value.len);
 }
 
-/* A file under `post` and its base64 under `base64` are the same request, so both have one method:
- * the empty one, which nobody can ask for by name. */
+/* A file under `post` and its base64 under `base64` are the same request, so both are digested
+ * under one method: the empty one, which nobody can ask for by name. */
 static struct slice hashed_method(const struct identity_work *work)
 {
     if (work->is_upload && (work->method->needs & METHOD_NEEDS_IMAGE) != 0)
@@ -353,8 +353,8 @@ static struct slice hashed_method(const struct identity_work *work)
     return work->identity->method;
 }
 
-/* The secret goes in as salt and personalisation, which BLAKE2b mixes into its first state, and not
- * as its key, which would fill a block of its own and cost a third more on every single request. */
+/* The secret is used as BLAKE2b's salt and personalisation, which are part of its initial state. As
+ * a key it would fill a block of its own, and cost a third more on every request. */
 static void compute_key(struct identity_work *work, const struct identity_scope *scope)
 {
     const struct slice method = hashed_method(work);
@@ -381,7 +381,7 @@ struct identity_scope identity_scope_of(const struct identity_options *options, 
     return scope;
 }
 
-/* One reservation for everything, because fields point into scratch and it must not move. */
+/* Scratch is reserved once, because fields point into it and it must not move. */
 static size_t scratch_bound(const struct params *params)
 {
     size_t bound = FRONT_BYTES + PAGEURL_SPARE;
@@ -401,7 +401,7 @@ int identity_compute(const struct identity_options *options, const struct params
 {
     struct identity_work work;
     ASSERT(scratch->cap >= IDENTITY_SCRATCH_BYTES);
-    /* Everything but the arrays, which are filled as far as they are used. */
+    /* Sets everything but the arrays, which are filled as far as they are used. */
     work.options = options;
     work.params = params;
     work.identity = identity;

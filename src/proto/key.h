@@ -7,13 +7,14 @@
 #include <solvegate/types.h>
 
 #define IDENTITY_SECRET_BYTES 32
-/* The least cap of the scratch buffer. */
+/* The minimum cap of the scratch buffer. */
 #define IDENTITY_SCRATCH_BYTES ((size_t)64 * 1024)
 
-/* Normalises a URL that is not an ordinary http or https one (user name, IPv6, IDN); libcurl's URL
- * API does it in io, so that proto stays free of libcurl. As pageurl.h: scheme and host lower-cased,
- * default port and fragment dropped, nothing else (no removal of dots from the path). Writes at
- * most room bytes; returns the length, or negative if it is no URL. */
+/* Normalises a URL that is not an ordinary http or https one (user name, IPv6, IDN). src/upstream
+ * implements it with libcurl's URL API, so that proto does not depend on libcurl. The rules are
+ * those of pageurl.h: scheme and host lower-cased, default port and fragment dropped, nothing else
+ * (dots stay in the path). Writes at most room bytes; returns the length, or a negative number if
+ * it is not a URL. */
 typedef long (*url_normalize_fn)(struct slice url, char *out, size_t room);
 
 struct identity_options {
@@ -23,8 +24,9 @@ struct identity_options {
     url_normalize_fn normalize_url;
 };
 
-/* Whose keys: those of each client are digested under a secret of its own, made of its name. So a client's
- * place among the others means nothing, and a digest costs no more than without. */
+/* The scope of a client's keys: they are digested under a secret derived from its name. So the
+ * client's position in the configuration does not matter, and a digest costs no more than without
+ * scopes. */
 struct identity_scope {
     uint8_t secret[IDENTITY_SECRET_BYTES];
 };
@@ -32,10 +34,10 @@ struct identity_scope {
 struct identity_scope identity_scope_of(const struct identity_options *options,
                                         struct slice client);
 
-/* One field that counted, for /v1/explain. */
+/* One field of the identity, for /v1/explain. */
 struct identity_field {
     struct slice name;  /* canonical: sitekey and googlekey are both "sitekey" */
-    struct slice value; /* canonical; of an image "blake2b:<hex>" */
+    struct slice value; /* canonical; "blake2b:<hex>" for an image */
 };
 
 struct identity {
@@ -45,26 +47,29 @@ struct identity {
     struct slice method; /* canonical: a missing method with a file part is "post" */
     size_t field_count;
     struct identity_field fields[PARAMS_MAX]; /* sorted by name */
-    struct slice ignored[PARAMS_MAX];         /* names given that did not count */
+    struct slice ignored[PARAMS_MAX];         /* given names that are not part of it */
     size_t ignored_count;
-    /* The vendor's word for a mistake we can see ourselves (ERROR_PAGEURL, ERROR_GOOGLEKEY,
-     * ERROR_BAD_PARAMETERS, ERROR_ZERO_CAPTCHA_FILESIZE, ERROR_TOO_BIG_CAPTCHA_FILESIZE, …), or NULL. */
+    /* The vendor's code for a mistake that we detect ourselves (ERROR_PAGEURL, ERROR_GOOGLEKEY,
+     * ERROR_BAD_PARAMETERS, ERROR_ZERO_CAPTCHA_FILESIZE, ERROR_TOO_BIG_CAPTCHA_FILESIZE, …), or
+     * NULL. */
     const char *mistake;
-    char mistake_detail[160]; /* the same for a person: names the parameter */
+    char mistake_detail[160]; /* the mistake as a sentence that names the parameter */
 };
 
-/* scope is the client's, ignored (and perhaps NULL) when the scope is global. Returns 0, or ERR_INVALID with
- * mistake set. Values of fields live in scratch (reset inside; its cap is at least
- * IDENTITY_SCRATCH_BYTES) or in the params. Wants sodium_init() to have been called. */
+/* Computes the identity of a request. scope is the client's; with a global scope it is ignored and
+ * may be NULL. Returns 0, or ERR_INVALID with mistake set. Values of fields live in scratch (reset
+ * inside; its cap is at least IDENTITY_SCRATCH_BYTES) or in the params. sodium_init() must have
+ * been called. */
 int identity_compute(const struct identity_options *options, const struct params *params,
                      const struct identity_scope *scope, struct buf *scratch,
                      struct identity *identity) MUST_CHECK;
 
-/* Digest of an idempotency key within its client, also when solutions are shared by all: retries are nobody
- * else's. */
+/* Digests an idempotency key within its client, also when solutions are shared by all clients: a
+ * retry belongs to its client alone. */
 struct key idempotency_digest(const struct identity_scope *scope, struct slice idempotency_key);
 
-/* 1 to 255 visible ASCII characters, quotes taken off; false leaves *out alone (docs/design.md 5.3). */
+/* Accepts 1 to 255 visible ASCII characters and strips quotes; false leaves *out unchanged
+ * (docs/design.md 5.3). */
 bool idempotency_key_parse(struct slice raw, struct slice *out);
 
 #endif

@@ -14,11 +14,11 @@
 #define UPLOAD (METHOD_NEEDS_IMAGE | METHOD_HAS_IMAGES)
 #define ANYTHING 0U
 
-/* The frequent ones first. The answer to anything recognised from a picture or a sound depends on
- * nothing else and does not expire, so all of those are images to the cache. */
+/* Frequent methods first. The answer to anything recognised from a picture or a sound depends on
+ * nothing else and does not expire, so the type of all of those is image. */
 static const struct method METHODS[] = {
-    /* Those of the vendor's own reference. userAgent is never demanded, although some rows of
-     * docs/protocol.md do: what happens without it is not documented. */
+    /* Methods of the vendor's own reference. userAgent is never demanded, although some rows of
+     * docs/protocol.md do so: it is not documented what happens without it. */
     METHOD_WITH("userrecaptcha", RECAPTCHA_V2, SITE, .once = {NAME("data-s")}),
     METHOD_WITH("turnstile", TURNSTILE, SITE, .once = {NAME("data"), NAME("pagedata")}),
     METHOD("post", IMAGE, UPLOAD),
@@ -29,8 +29,8 @@ static const struct method METHODS[] = {
     METHOD("friendly_captcha", OTHER, SITE),
     METHOD_WITH("lemin", OTHER, PAGE, .also = {NAME("captcha_id")}),
     METHOD("captchafox", OTHER, SITE | PROXY),
-    /* Others' methods, which clients send too and in several spellings: only the vendor can say what
-     * it wants with them, so nothing is demanded. */
+    /* Methods of other vendors, which clients also send, in several spellings. Only the vendor
+     * knows what they need, so nothing is demanded. */
     METHOD_WITH("hcaptcha", HCAPTCHA, ANYTHING, .once = {NAME("data"), NAME("rqdata")}),
     METHOD_WITH("geetest_v4", GEETEST, ANYTHING, .once = {NAME("challenge")}),
     METHOD("rotatecaptcha", IMAGE, IMAGES),

@@ -117,7 +117,7 @@ static void add_value(struct buf *out, enum unit unit, uint64_t value)
     buf_add_char(out, '\n');
 }
 
-/* Where a counter of the engine goes, as its list says. */
+/* One counter of the engine, as listed in STATS_LIST. */
 struct field {
     size_t offset; /* in struct stats */
     enum unit unit;
@@ -133,7 +133,7 @@ static const struct field fields[] = {
 #undef STATS_AS_ROW
 };
 
-/* The sentence of a metric with labels is not that of its first counter. */
+/* A metric with labels has its own help, not that of its first counter. */
 static const char *help_of(const struct field *field)
 {
     static const struct {
@@ -196,7 +196,7 @@ void metrics_write_engine(struct buf *out, const struct stats *stats, const stru
 
 /* ---- the vendor's own words -------------------------------------------------------------- */
 
-/* A label's value between its quotes, as the exposition format wants it. */
+/* Writes a label's value, escaped as the exposition format requires. */
 static void add_escaped(struct buf *out, const char *value)
 {
     for (; *value != '\0'; value++) {
@@ -230,7 +230,7 @@ void metrics_write_unknown_errors(struct buf *out, const struct unknown_errors *
 
 /* ---- by client and by type --------------------------------------------------------------- */
 
-/* How each counter is called; the ones in money only where there are prices. */
+/* One counter of the tallies; those in money are written only if there are prices. */
 struct column {
     size_t offset; /* in struct tally */
     enum unit unit;
@@ -265,8 +265,8 @@ static uint64_t value_of(const struct tally *tally, const struct column *column)
 static void write_cell(struct buf *out, const struct column *column, const char *by,
                        const char *name, uint64_t value)
 {
-    /* Names of clients and types need no escaping: the configuration allows no such characters. There are thousands
-     * of lines, so that none is made by printf. */
+    /* Names of clients and types need no escaping: the configuration allows no such characters.
+     * There are thousands of lines, so printf is avoided. */
     buf_add(out, SLICE_OF(PREFIX));
     buf_add(out, slice_from(by));
     buf_add_char(out, '_');
@@ -296,7 +296,7 @@ static void write_types(struct buf *out, const struct column *column, const stru
                    value_of(&books->by_type[type], column));
 }
 
-/* A column has a row for each client, and one for all types. */
+/* A column has a row for each client, and one more for all types together. */
 bool metrics_write_books(struct buf *out, const struct books *books, size_t *at, size_t most,
                          const struct stats_scope *scope)
 {

@@ -1,4 +1,4 @@
-/* multipart/form-data bodies (RFC 7578), the form in which the vendor's own clients send everything. */
+/* multipart/form-data bodies (RFC 7578), which the vendor's own clients use for everything. */
 #include "proto/params_private.h"
 
 /* RFC 2046 5.1.1. */
@@ -8,13 +8,13 @@
 
 struct reader {
     struct params *params;
-    struct slice rest; /* what is not read yet */
+    struct slice rest; /* the unread part of the body */
     char delimiter[BOUNDARY_MAX + 4];
     size_t delimiter_len; /* "\r\n--" and the boundary */
-    unsigned part;        /* counted from 1, for sentences */
+    unsigned part;        /* counted from 1, for error messages */
 };
 
-/* name=value pairs behind a header's first word, as in `form-data; name="file"`. */
+/* name=value pairs after a header's first word, as in `form-data; name="file"`. */
 struct attribute {
     struct slice name;
     struct slice value;
@@ -56,7 +56,7 @@ static bool read_quoted(struct slice *text, struct attribute *attribute)
     return true;
 }
 
-/* 1 with an attribute, 0 at the end, negative when malformed. text starts at a ';' or the end. */
+/* Returns 1 with an attribute, 0 at the end, negative if malformed. text starts at a ';' or the end. */
 static int read_attribute(struct slice *text, struct attribute *attribute)
 {
     *text = slice_trim(*text);
@@ -103,7 +103,7 @@ bool multipart_boundary(struct slice content_type, struct slice *boundary)
     return false;
 }
 
-/* The text of an attribute, without the backslashes; NULL data when the arena is full. */
+/* The value of an attribute without its backslashes; NULL data when the arena is full. */
 static struct slice unescape(struct params *params, const struct attribute *attribute)
 {
     if (!attribute->is_escaped)
@@ -122,7 +122,7 @@ static struct slice unescape(struct params *params, const struct attribute *attr
     return (struct slice){.data = room, .len = len};
 }
 
-/* The last part of `UTF-8''name%20of.png`, kept encoded: only its ending matters to the vendor. */
+/* The last part of `UTF-8''name%20of.png`, kept encoded: the vendor looks only at its extension. */
 static struct slice extended_filename(struct slice value)
 {
     const char *const quote = memrchr(value.data, '\'', value.len);
@@ -158,7 +158,7 @@ static int read_disposition(struct reader *reader, struct slice value, struct pa
                            reader->part);
     if (name.value.len == 0)
         return params_fail(params, ERR_INVALID, "part %u has no name", reader->part);
-    /* One reservation for both, so that the second does not move the first. */
+    /* One reservation for both values, so that the second does not move the first. */
     if (params_reserve(params, name.value.len + filename.value.len) == NULL)
         return params_fail_length(params);
     item->name = unescape(params, &name);
@@ -166,7 +166,7 @@ static int read_disposition(struct reader *reader, struct slice value, struct pa
     return 0;
 }
 
-/* A header line must be clean: what slips through here would be sent on to the vendor. */
+/* A header line must have no control bytes: whatever passes here is sent on to the vendor. */
 static bool is_clean_line(struct slice line)
 {
     for (size_t i = 0; i < line.len; i++)
@@ -214,8 +214,8 @@ static int read_headers(struct reader *reader, struct param *item)
     }
 }
 
-/* What follows a delimiter: how many bytes to skip to the next part, 0 at the closing one,
- * negative if this was no delimiter after all (one boundary may be the beginning of another). */
+/* Looks at the bytes after a delimiter: returns how many to skip to the next part, 0 at the closing
+ * delimiter, negative if this is no delimiter (one boundary may be a prefix of another). */
 static long delimiter_end(struct slice after)
 {
     size_t len = 0;
@@ -228,8 +228,8 @@ static long delimiter_end(struct slice after)
     return (long)len + 2;
 }
 
-/* Cuts off everything up to the next delimiter into *content and goes behind it. Returns 1 when
- * another part follows, 0 at the closing delimiter, negative without any. */
+/* Cuts everything up to the next delimiter into *content and moves past it. Returns 1 if another
+ * part follows, 0 at the closing delimiter, negative if there is none. */
 static int next_delimiter(struct reader *reader, struct slice *content)
 {
     struct slice *const rest = &reader->rest;
@@ -251,7 +251,7 @@ static int next_delimiter(struct reader *reader, struct slice *content)
                        reader->part);
 }
 
-/* The first delimiter may stand at the very start, without the line break before it. */
+/* The first delimiter may be at the very start, without the line break before it. */
 static int first_delimiter(struct reader *reader)
 {
     struct slice preamble;
@@ -289,7 +289,7 @@ int params_add_multipart(struct params *params, struct slice body, struct slice 
     while (more > 0) {
         struct param item = {.name = SLICE_NONE, .filename = SLICE_NONE};
         reader.part++;
-        /* Counted apart from the params, because parts of one name replace each other. */
+        /* Parts are counted separately from the params, because parts of one name replace each other. */
         if (reader.part > PARAMS_MAX)
             return params_fail(params, ERR_FULL, "more than %d parts", PARAMS_MAX);
         int code = read_headers(&reader, &item);

@@ -1,6 +1,6 @@
 #include "proto/names.h"
 
-/* With lengths known to the compiler each comparison is one or two machine words. */
+/* With compile-time lengths each comparison is one or two machine words. */
 #define MATCH(literal, role)                                  \
     if (memcmp(name.data, literal, sizeof(literal) - 1) == 0) \
     return role
@@ -9,7 +9,7 @@ static enum name_role role_of_1_to_6(struct slice name)
 {
     switch (name.len) {
     case 1:
-        MATCH("_", NAME_TRANSPORT); /* jQuery's number against caches, another one in each call */
+        MATCH("_", NAME_TRANSPORT); /* jQuery's cache buster, different in each call */
         break;
     case 2:
         MATCH("iv", NAME_ONCE);
@@ -83,7 +83,7 @@ static enum name_role role_of_9_to_16(struct slice name)
         break;
     case 10:
         MATCH("enterprise", NAME_FLAG);
-        MATCH("is_russian", NAME_OPTION); /* what `language` was called once */
+        MATCH("is_russian", NAME_OPTION); /* the former name of `language` */
         MATCH("data[blob]", NAME_ONCE);
         break;
     case 11:
@@ -116,8 +116,8 @@ enum name_role name_role(struct slice name)
     return name.len <= 8 ? role_of_7_to_8(name) : role_of_9_to_16(name);
 }
 
-/* PHP drops leading blanks, makes an array of what has a bracket and turns dots and blanks into
- * underscores; letters' case is folded for doors that are not PHP. */
+/* PHP drops leading blanks, turns names with a bracket into arrays, and dots and blanks into
+ * underscores. Case is folded for servers that are not PHP. */
 static size_t fold_name(struct slice name, char *out, size_t room)
 {
     size_t from = 0;

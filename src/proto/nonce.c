@@ -7,10 +7,10 @@
 #define ATTEMPT_CHARS 16
 #define TOLD_CHARS 8
 #define MAC_BYTES 16
-/* Without the moment. */
+/* The older form, without the time. */
 #define OLD_CHARS (ATTEMPT_CHARS + 2 * MAC_BYTES)
 
-/* Separates these uses of the secret from each other and from any other, now and later. */
+/* Separates these uses of the secret from each other and from any other use. */
 static const char DOMAIN[] = "solvegate pingback nonce v2";
 static const char OLD_DOMAIN[] = "solvegate pingback nonce v1";
 _Static_assert(sizeof(DOMAIN) == sizeof(OLD_DOMAIN), "one message has room for both");
@@ -23,7 +23,7 @@ static void write_hex(uint64_t number, int digits, char *out)
     }
 }
 
-/* Lower case only: one attempt has one spelling. */
+/* Lower case only, so that each attempt has one spelling. */
 static bool read_hex(const char *text, int digits, uint64_t *number)
 {
     uint64_t value = 0;
@@ -42,8 +42,8 @@ static bool read_hex(const char *text, int digits, uint64_t *number)
     return true;
 }
 
-/* Keyed BLAKE2b-128 over the domain (with its NUL), the attempt's eight bytes and, but for an old one, the
- * moment's four, big end first; spelled out with its NUL. */
+/* Keyed BLAKE2b-128 over the domain (with its NUL), the attempt's eight bytes and, except in the
+ * older form, the time's four bytes, big-endian; written as hex with a NUL. */
 static void write_mac(const uint8_t secret[NONCE_SECRET_BYTES], const struct nonce *nonce,
                       bool is_old, char *out)
 {
@@ -80,7 +80,7 @@ bool nonce_read(const uint8_t secret[NONCE_SECRET_BYTES], struct slice text, str
     const struct nonce found = {.attempt = attempt, .told_s = (uint32_t)told_s};
     char genuine[2 * MAC_BYTES + 1];
     write_mac(secret, &found, is_old, genuine);
-    /* Comparing the spelling compares the MAC and refuses upper case in one go. */
+    /* Comparing the hex compares the MAC and refuses upper case at the same time. */
     if (sodium_memcmp(genuine, text.data + text.len - 2 * MAC_BYTES, 2 * MAC_BYTES) != 0)
         return false;
     *nonce = found;

@@ -16,7 +16,7 @@ _Static_assert(PARAMS_MAX <= UINT8_MAX && PARAM_NAME_MAX <= UINT8_MAX, "lengths 
 
 static size_t filename_len(const struct param *item)
 {
-    /* Part headers are limited to 4 KiB, so cutting is for the impossible. */
+    /* Part headers are limited to 4 KiB, so this never cuts a name in practice. */
     return item->filename.len > UINT16_MAX ? UINT16_MAX : item->filename.len;
 }
 
@@ -75,7 +75,7 @@ struct blob *params_pack(const struct params *params)
     return packed;
 }
 
-/* Takes len bytes from the front; false when there are fewer. */
+/* Takes len bytes from the front; false if there are fewer. */
 static bool take(struct slice *rest, size_t len, struct slice *taken)
 {
     if (rest->len < len)

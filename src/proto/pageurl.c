@@ -63,7 +63,7 @@ static bool split_port(struct slice url, struct parts *parts)
     return true;
 }
 
-/* Path and query stay as they are, up to the fragment; blanks and control bytes belong to no URL. */
+/* Path and query are unchanged, up to the fragment; a URL with blanks or control bytes is refused. */
 static bool split_rest(struct slice url, struct parts *parts)
 {
     size_t at = parts->scheme_len + parts->host_len + parts->port_len;
@@ -99,7 +99,7 @@ bool pageurl_normalize(struct slice url, char *out, struct slice *normal)
 
 bool pageurl_is_name(struct slice name)
 {
-    /* What one of them leaves out another may say. */
+    /* All of these are checked, because one may be set where another is missing. */
     static const struct slice names[] = {
         {"pageurl", 7}, {"url", 3}, {"websiteurl", 10}, {"website_url", 11}};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)

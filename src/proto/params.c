@@ -7,12 +7,12 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* yyjson's own bound for reading in place is 12 bytes a byte and a little; see json_body.c. */
+/* yyjson's own bound for reading in place is 12 bytes per byte and a little; see json_body.c. */
 #define JSON_ROOM_FACTOR 13
 #define JSON_ROOM_SPARE 256
 
-/* Calls below this reuse the JSON reader's memory, larger ones give it back: 13 times an image is
- * too much to hold on to. */
+/* Below this size the JSON reader's memory is reused, above it is freed: 13 times an image is too
+ * much to keep. */
 #define JSON_ROOM_KEPT ((size_t)64 * 1024)
 
 void params_init(struct params *params, size_t cap)
@@ -21,7 +21,7 @@ void params_init(struct params *params, size_t cap)
     params->count = 0;
     params->mistake[0] = '\0';
     params->is_too_long = false;
-    /* The JSON reader wants four bytes of padding behind the text, which are not decoded bytes. */
+    /* The JSON reader needs four bytes of padding after the text, which do not count as decoded bytes. */
     buf_init(&params->arena, cap + JSON_ROOM_SPARE);
     buf_init(&params->json_room, cap * JSON_ROOM_FACTOR + JSON_ROOM_SPARE);
 }
@@ -77,20 +77,20 @@ static bool is_inside(struct slice s, const char *start, size_t len)
     return at >= (uintptr_t)start && at - (uintptr_t)start < len;
 }
 
-/* The slices of an item, so that they can be walked. */
+/* The slices of an item, by number, for loops. */
 static struct slice *item_slice(struct param *item, size_t number)
 {
     struct slice *const slices[] = {&item->name, &item->value, &item->filename};
     return slices[number];
 }
 
-/* Grows the arena and moves the slices with it; values may point into it since an earlier encoding. */
+/* Grows the arena and moves the slices with it; values of an earlier encoding may point into it. */
 static char *move_arena(struct params *params, size_t extra)
 {
     enum { SLICES = 3, OUTSIDE = -1 };
     ptrdiff_t places[PARAMS_MAX][SLICES];
     const char *const old = params->arena.data;
-    /* An empty slice may sit right at the end of what is used. */
+    /* An empty slice may point right at the end of the used bytes. */
     const size_t used = params->arena.len + 1;
     for (size_t i = 0; i < params->count; i++)
         for (size_t j = 0; j < SLICES; j++) {
@@ -115,7 +115,7 @@ char *params_reserve(struct params *params, size_t extra)
     return move_arena(params, extra);
 }
 
-/* Its place, or the count when there is none. */
+/* Its index, or the count if there is none. */
 static size_t find(const struct params *params, struct slice name)
 {
     size_t i = 0;
@@ -158,7 +158,7 @@ int params_add_body(struct params *params, struct slice content_type, struct sli
         return 0;
     if (multipart_boundary(content_type, &boundary))
         return params_add_multipart(params, body, boundary);
-    /* Content types are not believed: JSON comes as text/plain and as multipart without boundary. */
+    /* Content types are not trusted: JSON comes as text/plain and as multipart without boundary. */
     if (first_byte(body) == '{')
         return params_add_json(params, body);
     return params_add_form(params, body);

@@ -1,4 +1,4 @@
-/* The parameters of one call, whatever encoding they came in: query, form, multipart or JSON. */
+/* The parameters of one call, in any encoding: query, form, multipart or JSON. */
 #ifndef SOLVEGATE_PROTO_PARAMS_H
 #define SOLVEGATE_PROTO_PARAMS_H
 
@@ -20,52 +20,53 @@ struct param {
     struct slice filename; /* given only for a multipart file part */
 };
 
-/* Made to be kept and reused: params_reset keeps the arena's memory. */
+/* Kept and reused: params_reset keeps the arena's memory. */
 struct params {
     struct param items[PARAMS_MAX];
     size_t count;
     struct buf arena;     /* decoded bytes; values point here or into the caller's bytes */
     struct buf json_room; /* working memory of the JSON reader, empty between calls */
-    char mistake[160];    /* what was wrong, for a person, after an error */
+    char mistake[160];    /* after an error: the mistake, for a person */
     bool is_too_long;     /* after ERR_FULL: too many bytes, not too many parameters or values */
 };
 
-/* Decoded bytes beyond cap are refused with ERR_FULL. */
+/* Refuses decoded bytes beyond cap with ERR_FULL. */
 void params_init(struct params *params, size_t cap);
 void params_close(struct params *params);
 void params_reset(struct params *params);
 
-/* All of these add to what is there and return 0, ERR_INVALID or ERR_FULL with params->mistake set.
- * The bytes must outlive the params (values may point into them). A name given twice: the last one
- * wins within and across encodings, as PHP does it (the vendor's doors are PHP), except in JSON,
- * where a duplicate member is a mistake (docs/reliability.md 1.1). */
+/* All of these add parameters and return 0, ERR_INVALID or ERR_FULL with params->mistake set. The
+ * bytes must outlive the params, because values may point into them. If a name is given twice, the
+ * last one wins within and across encodings, as in PHP (which the vendor's servers run), except in
+ * JSON, where a duplicate member is a mistake (docs/reliability.md 1.1). */
 int params_add_form(struct params *params, struct slice encoded) MUST_CHECK;
 int params_add_multipart(struct params *params, struct slice body,
                          struct slice boundary) MUST_CHECK;
 int params_add_json(struct params *params, struct slice body) MUST_CHECK;
 
-/* Sniffs the body as docs/design.md 6.1 says and adds it: multipart with boundary, else a first
- * non-space byte `{` means JSON whatever the content type, else a form. */
+/* Detects the body's encoding as docs/design.md 6.1 says and adds it: multipart with boundary, else
+ * JSON if the first non-space byte is `{` whatever the content type, else a form. */
 int params_add_body(struct params *params, struct slice content_type, struct slice body) MUST_CHECK;
 
 /* NULL when not given. */
 const struct param *params_find(const struct params *params, struct slice name);
 /* SLICE_NONE when not given. */
 struct slice params_value(const struct params *params, struct slice name);
-/* 1, true, yes, on (any case) are true; everything else, also absence, is false. */
+/* 1, true, yes, on (any case) are true; everything else, and a missing parameter, is false. */
 bool params_flag(const struct params *params, struct slice name);
 
-/* Without the blanks and line ends that copying leaves around a value. */
+/* Strips the blanks and line ends that copying leaves around a value. */
 struct slice params_trim(struct slice value);
 
-/* Fields that are about the call, not about the captcha (docs/design.md 5.1): never identity, never sent on. */
+/* True for fields about the call, not the captcha (docs/design.md 5.1): never part of the identity,
+ * never sent on. */
 bool param_is_transport(struct slice name);
 
-/* What a submit sends: everything but transport fields, in one blob that outlives the call and
- * is also what a letter keeps. */
+/* Packs everything but transport fields into one blob, which outlives the call: a submit sends it,
+ * and a letter keeps it. */
 struct blob *params_pack(const struct params *params);
 
-/* Back again: items point into the blob, which must outlive them. */
+/* Unpacks a blob: items point into it, so it must outlive them. */
 int params_unpack(struct params *params, const struct blob *packed) MUST_CHECK;
 
 #endif

@@ -4,17 +4,18 @@
 
 struct row {
     const char *method;
-    const char *with; /* only when this parameter is given and not false, or NULL */
+    const char *with; /* NULL, or a parameter that must be given and not false */
 };
 
-/* What stands beside the text, or that it is an object or array (docs/protocol.md 1a, 2). Images and texts that
- * are recognised, and tokens that need nothing else, are not here: their callbacks say it all. */
+/* Methods whose answer has further members, or is an object or array (docs/protocol.md 1a, 2).
+ * Recognised images and texts, and tokens that need nothing else, are not listed: their callbacks
+ * carry the whole answer. */
 static const struct row ROWS[] = {
     {"cloudflare_challenge", NULL},  /* user_agent, without which a cf_clearance is worthless */
     {"userrecaptcha", "enterprise"}, /* user_agent */
     {"hcaptcha", NULL},              /* respKey, useragent */
     {"turnstile", "data"},           /* useragent: of a challenge page */
-    {"turnstile", "pagedata"},       /* the same */
+    {"turnstile", "pagedata"},       /* useragent: of a challenge page */
     {"geetest", NULL},               /* challenge, validate, seccode */
     {"geetest_v4", NULL},            /* lot_number, pass_token, captcha_output */
     {"capy", NULL},                  /* captchakey, challengekey, answer */
@@ -40,12 +41,12 @@ static bool is_given(const struct params *params, const char *name)
 bool rest_is_wanted(const struct params *params)
 {
     const struct slice given = params_trim(params_value(params, SLICE_OF("method")));
-    /* A missing one means an upload. */
+    /* Without a method it is an upload. */
     const struct slice method = given.len > 0 ? given : SLICE_OF("post");
     for (size_t i = 0; i < sizeof(ROWS) / sizeof(ROWS[0]); i++)
         if (slice_equals(method, slice_from(ROWS[i].method)) &&
             (ROWS[i].with == NULL || is_given(params, ROWS[i].with)))
             return true;
-    /* Of a method that nobody documented, nobody knows. */
+    /* The answer of an undocumented method may be more than a text. */
     return method_find(method) == NULL;
 }

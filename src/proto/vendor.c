@@ -5,11 +5,11 @@
 
 #include <stdio.h>
 
-/* The longest ban the vendor's kind documents; the engine's own cap is usually shorter. */
+/* The longest ban that the vendor documents; the engine's own cap is usually shorter. */
 #define RETRY_AFTER_CAP_MS 600000u
 #define HTTP_TOO_MANY 429
 
-/* Our own words, in the vendor's style, for what the vendor did not say. */
+/* Our own codes, in the vendor's style, for failures that the vendor did not name. */
 static const char UPSTREAM_UNREACHABLE[] = "ERROR_UPSTREAM_UNREACHABLE";
 static const char NO_REPLY[] = "ERROR_UPSTREAM_NO_REPLY";
 static const char UNKNOWN_REPLY[] = "ERROR_UNKNOWN_REPLY";
@@ -20,7 +20,7 @@ static const char TOO_MANY[] = "ERROR_TOO_MUCH_REQUESTS";
 
 static void set_code(char out[ERROR_CODE_MAX], struct slice code)
 {
-    /* A stranger's bytes go into logs, metrics and answers only in the shape of a code. */
+    /* The vendor's bytes go into logs, metrics and answers only if they look like a code. */
     const struct slice safe = vendor_is_code(code) ? code : slice_from(UNKNOWN_REPLY);
     memcpy(out, safe.data, safe.len);
     out[safe.len] = '\0';
@@ -40,7 +40,7 @@ static void set_task_id(struct vendor_result *result, struct slice id)
     result->task_id[id.len] = '\0';
 }
 
-/* Keeps what the caller filled in: who this is about. */
+/* Resets the result but keeps the members that the caller filled in. */
 static void begin(struct vendor_result *result, const struct vendor_reply *reply)
 {
     *result = (struct vendor_result){.attempt = result->attempt, .caller = result->caller};
@@ -49,7 +49,7 @@ static void begin(struct vendor_result *result, const struct vendor_reply *reply
             vendor_retry_after_ms(reply->retry_after, reply->wall_ms, RETRY_AFTER_CAP_MS);
 }
 
-/* Why there is no statement: nothing came, an HTTP status says so, or it makes no sense. */
+/* Explains a reply without a statement: nothing arrived, an HTTP error, or nonsense. */
 static void explain_silence(struct vendor_result *result, const struct vendor_reply *reply,
                             enum outcome outcome, enum error_class class)
 {
@@ -63,7 +63,7 @@ static void explain_silence(struct vendor_result *result, const struct vendor_re
         conclude(result, outcome, class, code);
 }
 
-/* Fills class, code and the documented wait of the vendor's word; true when the word is known. */
+/* Fills in class, code and documented wait of the vendor's code; true if the code is known. */
 static bool name_error(const struct vendor_options *options, struct slice word,
                        struct vendor_result *result)
 {
@@ -94,11 +94,11 @@ static bool has_only_digits(struct slice text)
 
 static void read_accepted(const struct reading *reading, struct vendor_result *result)
 {
-    /* "-5" and "1e5" are JSON numbers and would pass as ids, so of a number only digits count. */
+    /* "-5" and "1e5" are JSON numbers and would pass as ids, so only digits are accepted. */
     const bool is_id =
         vendor_is_task_id(reading->text) && (!reading->is_number || has_only_digits(reading->text));
     if (!is_id) {
-        /* It took the task and gave it no usable name: only its callback can tell. */
+        /* The vendor accepted the task but gave no usable id: only a callback can tell its result. */
         conclude(result, OUTCOME_AMBIGUOUS, CLASS_AMBIGUOUS, BAD_TASK_ID);
         return;
     }
@@ -110,8 +110,8 @@ static void read_rejected(const struct vendor_options *options, const struct ven
                           struct slice word, struct vendor_result *result)
 {
     const bool is_known = name_error(options, word, result);
-    /* Beside an HTTP error only a word we know counts: error pages hold all kinds of words. And
-     * "not ready" is no answer to a submit. */
+    /* With an HTTP error only a known code counts: error pages hold all kinds of words. And "not
+     * ready" is no answer to a submit. */
     const bool is_no = (is_known || is_success(reply)) && result->class != CLASS_PENDING &&
                        result->class != CLASS_AMBIGUOUS;
     result->outcome = is_no ? OUTCOME_REJECTED : OUTCOME_AMBIGUOUS;
@@ -144,7 +144,7 @@ void vendor_read_submit(const struct vendor_options *options, const struct vendo
 
 /* ---- poll -------------------------------------------------------------------------------- */
 
-/* The vendor complains about the id or action of a call that we wrote ourselves: its caller made no
+/* The vendor rejects the id or action of a call that we wrote ourselves: the caller made no
  * mistake, and the paid task is gone. */
 static bool is_our_mistake(struct slice word)
 {
@@ -153,8 +153,8 @@ static bool is_our_mistake(struct slice word)
            slice_equals(word, SLICE_OF("ERROR_EMPTY_ACTION"));
 }
 
-/* What an error says about the task itself. Trouble with the account, the rate or the server is
- * about this call; the task goes on, and giving it up would pay twice. */
+/* What an error says about the task itself. Errors of the account, the rate or the server concern
+ * only this call: the task goes on, and giving it up would pay twice. */
 static enum outcome poll_outcome(enum error_class class)
 {
     switch (class) {
@@ -189,8 +189,8 @@ static void read_poll_error(const struct vendor_options *options, const struct v
     result->outcome = poll_outcome(result->class);
 }
 
-/* A yes makes any text a solution, also one that looks like an error. "Not ready" is taken at its
- * word: asking again costs nothing. */
+/* A success makes any text a solution, even one that looks like an error. "Not ready" is taken
+ * literally: polling again costs nothing. */
 static bool is_solved(const struct vendor_options *options, const struct reading *reading)
 {
     if (reading->kind == READING_ERROR)
@@ -198,7 +198,7 @@ static bool is_solved(const struct vendor_options *options, const struct reading
     return reading_is_answer(reading);
 }
 
-/* Paid for, and nothing that can be handed out: its bytes are kept for a person to look at. */
+/* The answer is paid for but cannot be handed out: its bytes are kept for the operator. */
 static void keep_bytes(struct vendor_result *result, struct slice bytes, const char *code)
 {
     if (bytes.len > VENDOR_REPLY_MAX_BYTES)
@@ -223,8 +223,8 @@ static void read_solved(const struct reading *reading, const struct vendor_reply
         keep_reply(result, reply);
 }
 
-/* Refusals and waits are short, so what is cut off for its length, in a form that answers have, is
- * an answer. */
+/* Refusals and "not ready" are short, so a reply that was cut for its length and has the form of an
+ * answer is one. */
 static bool is_huge_answer(const struct vendor_reply *reply, const struct reading *reading)
 {
     const struct slice body = vendor_trim(reply->body);
@@ -282,7 +282,7 @@ void vendor_read_callback(const struct vendor_options *options, struct slice id,
     } else if (code.len > 0) {
         keep_bytes(result, code, HUGE_SOLUTION);
     } else {
-        /* It says nothing about the task, and a poll can still find out. */
+        /* The callback says nothing about the task, and a poll can still find out. */
         conclude(result, OUTCOME_UNHEARD, CLASS_TRANSIENT, BAD_SOLUTION);
     }
 }
@@ -296,7 +296,7 @@ static bool is_balance(struct slice text, size_t room)
         return false;
     for (size_t i = 0; i < text.len; i++) {
         const bool is_digit = text.data[i] >= '0' && text.data[i] <= '9';
-        /* strchr finds the NUL, too. */
+        /* strchr also finds the NUL. */
         if (!is_digit && (text.data[i] == '\0' || strchr("+-.,eE", text.data[i]) == NULL))
             return false;
         has_digit = has_digit || is_digit;
@@ -326,7 +326,7 @@ static void read_threads(const struct reading *reading, struct probed *probed)
     probed->is_ok = true;
 }
 
-/* JSON or OK|number where the vendor says so; plain getbalance is a bare number. */
+/* JSON or OK|number if the vendor replies so; plain getbalance is a bare number. */
 static struct slice balance_text(const struct reading *reading, const struct vendor_reply *reply)
 {
     if (reading->kind == READING_ANSWER || reading->doc != NULL || !reply->is_complete)

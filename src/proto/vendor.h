@@ -1,4 +1,4 @@
-/* The vendor's side of the wire: what we send, and what its replies mean. */
+/* The vendor's side of the wire: writes our calls and interprets the replies. */
 #ifndef SOLVEGATE_PROTO_VENDOR_H
 #define SOLVEGATE_PROTO_VENDOR_H
 
@@ -18,46 +18,47 @@ struct vendor_options {
     size_t override_count;
 };
 
-/* The class of an error code by exact name, overrides first; CLASS_UNKNOWN for anything not listed.
- * Never by prefix: IP_BANNED, MAX_USER_TURN and "ERROR: 1001" are errors too. */
+/* The error class of a code by exact name, overrides first; CLASS_UNKNOWN for unlisted codes. Never
+ * by prefix: IP_BANNED, MAX_USER_TURN and "ERROR: 1001" are errors too. */
 enum error_class vendor_classify(const struct vendor_options *options, struct slice code);
 
-/* What is read of a reply: the largest solution, each byte of it escaped, and as much again beside. */
+/* Maximum bytes read of a reply: the largest solution with each byte escaped, and as much again for
+ * the rest. */
 #define VENDOR_REPLY_MAX_BYTES ((size_t)512 * 1024)
 
-/* How a reply arrived, as libcurl told it. */
+/* How a reply arrived, as reported by libcurl. */
 struct vendor_reply {
     bool is_sent;             /* the request may have reached the vendor: PREREQ was called */
     bool is_complete;         /* the transfer ended without a transport error */
     long http_status;         /* 0 without a reply */
-    struct slice body;        /* what arrived, at most the reply cap; may be partial */
+    struct slice body;        /* the bytes that arrived, at most the reply cap; may be partial */
     bool is_too_big;          /* the cap was hit */
     struct slice retry_after; /* header value, or not given */
-    int64_t wall_ms;          /* to understand a Retry-After date */
+    int64_t wall_ms;          /* to interpret a Retry-After date */
 };
 
-/* Each fills result completely but for attempt and caller. text and extra are owned by the result
- * then: unref them after the step. The rules are docs/reliability.md 5.4 and docs/protocol.md 2. */
+/* Each fills in the result except attempt and caller. The caller owns text and extra: unref them
+ * after the step. The rules are docs/reliability.md 5.4 and docs/protocol.md 2. */
 void vendor_read_submit(const struct vendor_options *options, const struct vendor_reply *reply,
                         struct vendor_result *result);
 void vendor_read_poll(const struct vendor_options *options, const struct vendor_reply *reply,
                       struct vendor_result *result);
-/* threadsinfo or getbalance. */
+/* The reply to threadsinfo or getbalance. */
 void vendor_read_probe(const struct vendor_options *options, const struct vendor_reply *reply,
                        enum probe probe, struct probed *probed);
-/* A callback's id (may be empty) and code. PENDING and UNHEARD (an empty code) say nothing about the
- * task: they are acknowledged, but are no news of its end. */
+/* A callback's id (may be empty) and code. PENDING and UNHEARD (an empty code) say nothing about
+ * the task: they are acknowledged, but do not end it. */
 void vendor_read_callback(const struct vendor_options *options, struct slice id, struct slice code,
                           struct vendor_result *result);
 
-/* Seconds, an HTTP date, or nonsense (0); at most cap_ms. */
+/* Accepts seconds or an HTTP date, 0 for anything else; at most cap_ms. */
 uint32_t vendor_retry_after_ms(struct slice value, int64_t wall_ms, uint32_t cap_ms);
 
-/* The body of a submit: multipart when the packed params hold a file, else a urlencoded form.
- * Adds key, json=1 and, when given, pingback. content_type is a literal or lives in boundary. */
+/* Writes the body of a submit: multipart if the packed params hold a file, else a urlencoded form.
+ * Adds key, json=1 and, if given, pingback. content_type is a literal or lives in boundary. */
 int vendor_write_submit(const struct blob *packed, struct slice api_key, struct slice pingback,
                         struct buf *body, struct buf *content_type) MUST_CHECK;
-/* What is asked besides a submit. */
+/* All calls except the submit. */
 enum vendor_query {
     QUERY_POLL,
     QUERY_REPORT_GOOD,
@@ -66,12 +67,12 @@ enum vendor_query {
     QUERY_BALANCE,
 };
 
-/* The body of a query; the task's id, or none. */
+/* Writes the body of a query; task_id may be empty. */
 void vendor_write_query(struct slice api_key, enum vendor_query query, struct slice task_id,
                         struct buf *body);
 
-/* One vendor's words on the wire: where its two doors are, what is written there and what replies mean. Another
- * vendor is another value of this type, with readers and writers of its own. */
+/* One vendor's protocol: its two endpoints, how calls are written and what replies mean. Another
+ * vendor is another value of this type, with its own readers and writers. */
 struct vendor_protocol {
     const char *name;
     const char *submit_path, *query_path;

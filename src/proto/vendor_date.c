@@ -96,7 +96,7 @@ static bool take_year(struct slice *text, struct moment *moment)
     const size_t before = text->len;
     if (!take_number(text, &moment->year))
         return false;
-    /* The two-digit year of RFC 850 can only mean our century in a Retry-After. */
+    /* In a Retry-After the two-digit year of RFC 850 can only mean our century. */
     if (before - text->len == 2)
         moment->year += 2000;
     skip_separators(text);
@@ -120,8 +120,8 @@ static bool is_moment(const struct moment *moment)
            moment->second <= 60;
 }
 
-/* Days since 1970-01-01 of the Gregorian calendar. Counting years from March puts the leap day
- * at the end of the year, so that the months before it follow one formula. */
+/* Days since 1970-01-01 in the Gregorian calendar. Counting years from March puts the leap day at
+ * the end of the year, so that one formula fits all months. */
 static int64_t days_since_1970(const struct moment *moment)
 {
     const int64_t year = moment->year - (moment->month <= 2);

@@ -5,12 +5,12 @@
 #define ROW(code_text, class_word) {.code = SLICE_OF_INIT(code_text), .class = CLASS_##class_word}
 #define ROW_WAIT(code_text, class_word, wait) \
     {.code = SLICE_OF_INIT(code_text), .class = CLASS_##class_word, .wait_ms = (wait)}
-/* SLICE_OF is a compound literal, which is no constant expression in a static initialiser. */
+/* SLICE_OF is a compound literal, which is not a constant expression in a static initialiser. */
 #define SLICE_OF_INIT(literal) {.data = (literal), .len = sizeof(literal) - 1}
 
-/* docs/design.md 5.5 has the classes, docs/protocol.md 3a and 3b the codes and the waits of documented
- * bans. The order is that of likelihood, since a search goes from the top: most polls end in the
- * first row. */
+/* docs/design.md 5.5 has the classes, docs/protocol.md 3a and 3b the codes and the waits of
+ * documented bans. Rows are in order of likelihood, since a search starts at the top: most polls
+ * end in the first row. */
 static const struct vendor_error TABLE[] = {
     ROW("CAPCHA_NOT_READY", PENDING),
     ROW("CAPTCHA_NOT_READY", PENDING),
@@ -31,8 +31,8 @@ static const struct vendor_error TABLE[] = {
     ROW("ERROR_KEY_DOES_NOT_EXIST", ACCOUNT),
     ROW("ERROR_WRONG_USER_KEY", ACCOUNT),
     ROW("ERROR_IP_NOT_ALLOWED", ACCOUNT),
-    /* The vendor's reference means "no free threads", others "no money": the engine asks to
-     * tell. */
+    /* In the vendor's reference this means "no free threads", elsewhere "no money": the engine
+     * probes to find out which. */
     {.code = SLICE_OF_INIT("ERROR_ZERO_BALANCE"), .class = CLASS_ACCOUNT, .is_short = true},
     ROW_WAIT("IP_BANNED", ACCOUNT, SECONDS(300)),
     ROW_WAIT("ERROR: 1002", ACCOUNT, SECONDS(300)),
@@ -61,7 +61,7 @@ static const struct vendor_error TABLE[] = {
     ROW("ERROR_IP_ADDRES", CALLER),
     ROW("ERROR_TOKEN_EXPIRED", CALLER),
     ROW("ERROR_CAPTCHA_ID", CALLER),
-    /* An address instead of a code: Google's own pages need data-s (docs/protocol.md 3b). */
+    /* A URL instead of a code: Google's own pages need data-s (docs/protocol.md 3b). */
     ROW("https://2captcha.com/blog/google-search-recaptcha", CALLER),
 
     ROW("ERROR_BAD_PROXY", PROXY),
@@ -120,7 +120,7 @@ bool vendor_is_error(const struct vendor_options *options, struct slice text)
     struct vendor_error found;
     if (vendor_find_error(options, text, &found))
         return true;
-    /* A code nobody listed yet must still never be handed out as a solution. */
+    /* An unlisted code must never be handed out as a solution either. */
     return vendor_is_code(text) && (slice_starts_with(text, SLICE_OF("ERROR_")) ||
                                     slice_starts_with(text, SLICE_OF("ERROR:")));
 }

@@ -1,4 +1,4 @@
-/* The vendor's error codes as data: what each one means, and how long to wait after it. */
+/* The vendor's error codes as data: the class of each, and how long to wait after it. */
 #ifndef SOLVEGATE_PROTO_VENDOR_ERRORS_H
 #define SOLVEGATE_PROTO_VENDOR_ERRORS_H
 
@@ -14,15 +14,14 @@ struct vendor_error {
 /* The whole table, for tests and documentation. */
 const struct vendor_error *vendor_errors(size_t *count);
 
-/* By exact name, overrides first; false when nobody knows the code. */
+/* By exact name, overrides first; false if the code is unknown. */
 bool vendor_find_error(const struct vendor_options *options, struct slice code,
                        struct vendor_error *found);
 
-/* Is this text an error rather than an answer: a known code, or an unknown one in the vendor's
- * style? */
+/* Is this text an error rather than an answer: a known code, or an unknown one in the vendor's style? */
 bool vendor_is_error(const struct vendor_options *options, struct slice text);
 
-/* Upper case, digits, '_', ':' and spaces, 1 to 64 of them. */
+/* 1 to 64 upper-case letters, digits, '_', ':' and spaces. */
 bool vendor_is_code(struct slice text);
 
 #endif

@@ -11,15 +11,15 @@ enum status { STATUS_ABSENT, STATUS_NO, STATUS_YES, STATUS_ODD };
 
 static yyjson_doc *parse(struct reading *reading, struct slice json)
 {
-    /* Numbers stay text: an id beyond 2^53 must not pass through a double. A paid answer is taken
-     * whatever its bytes are, and whatever a server of the vendor's adds behind the JSON. */
+    /* Numbers stay text: an id beyond 2^53 must not pass through a double. A paid answer is
+     * accepted whatever its bytes are, and whatever the vendor's server appends to the JSON. */
     const yyjson_read_flag flags =
         YYJSON_READ_NUMBER_AS_RAW | YYJSON_READ_ALLOW_INVALID_UNICODE | YYJSON_READ_STOP_WHEN_DONE;
     char *data = (char *)(size_t)json.data; /* not written to without YYJSON_READ_INSITU */
     if (yyjson_read_max_memory_usage(json.len, flags) > sizeof(reading->pool) - 256) {
         yyjson_read_err problem = {0};
         yyjson_doc *doc = yyjson_read_opts(data, json.len, flags, NULL, &problem);
-        /* A paid answer must not pass for an unreadable one because memory ran out. */
+        /* A paid answer must not be taken for unreadable because memory ran out. */
         ASSERT(doc != NULL || problem.code != YYJSON_READ_ERROR_MEMORY_ALLOCATION);
         return doc;
     }
@@ -65,7 +65,7 @@ static enum status status_of(yyjson_val *value)
     return slice_equals(text, SLICE_OF("0")) ? STATUS_NO : STATUS_ODD;
 }
 
-/* The members that carry the statement; false when one is there twice, since then nobody knows. */
+/* Finds the members that carry the result; false if one is duplicated, which makes the reply contradictory. */
 static bool find_members(yyjson_val *root, yyjson_val **status, yyjson_val **request,
                          yyjson_val **result)
 {
@@ -102,14 +102,14 @@ static enum reading_kind kind_of_object(yyjson_val *root)
     return has_strings(root, GEETEST_V4) ? READING_FIELDS : READING_OBJECT;
 }
 
-/* Null and the empty string are no answer where another member has one. */
+/* Null and the empty string are no answer if another member has one. */
 static bool is_filled(yyjson_val *value)
 {
     return value != NULL && !yyjson_is_null(value) &&
            !(yyjson_is_str(value) && yyjson_get_len(value) == 0);
 }
 
-/* A refusal names its reason in `request`; some dialects only in `error_text`. */
+/* The reason of a refusal is in `request`; in some dialects only in `error_text`. */
 static struct slice reason_of(yyjson_val *root, yyjson_val *answer)
 {
     const struct slice text =
@@ -159,14 +159,14 @@ static void read_json(struct reading *reading, const struct vendor_options *opti
     }
     if (reading->doc != NULL)
         judge_json(reading, options);
-    /* Of a cut reply only a yes with a whole string is unmistakable: a number may go on. */
+    /* In a truncated reply only a success with a whole string is unmistakable: a number may continue. */
     if (reading->is_cut && (reading->kind != READING_ANSWER || reading->is_number))
         reading->kind = READING_NOTHING;
     else if (reading->kind == READING_NOTHING && scan_says_yes(body))
         reading->kind = READING_UNREADABLE;
 }
 
-/* Cut plain text cannot be told from whole plain text, so it has to have arrived in full. */
+/* Truncated plain text cannot be told from complete plain text, so the reply must have arrived in full. */
 static void read_plain(struct reading *reading, const struct vendor_options *options,
                        struct slice body)
 {

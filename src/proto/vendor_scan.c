@@ -12,8 +12,7 @@ static size_t skip_space(struct slice json, size_t i)
     return i;
 }
 
-/* Place behind the closing quote of the string whose opening quote is at start; 0 when it is
- * cut. */
+/* Index after the closing quote of the string that opens at start; 0 if it is truncated. */
 static size_t string_end(struct slice json, size_t start)
 {
     for (size_t i = start + 1; i < json.len; i++) {
@@ -25,7 +24,7 @@ static size_t string_end(struct slice json, size_t start)
     return 0;
 }
 
-/* Place behind a string, or behind a number or word that is visibly over; 0 for anything else. */
+/* Index after a string, or after a number or word that is visibly complete; 0 for anything else. */
 static size_t scalar_end(struct slice json, size_t i)
 {
     if (i >= json.len || json.data[i] == '{' || json.data[i] == '[')
@@ -85,7 +84,7 @@ size_t scan_whole_members(struct slice json)
 /* ---- a yes in what cannot be parsed ------------------------------------------------------ */
 
 struct statement {
-    bool says_yes, says_else; /* what the status is; both when it is there twice */
+    bool says_yes, says_else; /* the value of the status; both if it is there twice */
     unsigned v3, v4;          /* which of GeeTest's members are there, a bit each */
 };
 
@@ -99,7 +98,7 @@ static unsigned bit_of(struct slice name, const char *const names[GEETEST_MEMBER
     return 0;
 }
 
-/* A string of the outermost object, which is a member's name when a colon follows. */
+/* Looks at a string in the outermost object, which is a member's name if a colon follows. */
 static void note_member(struct statement *statement, struct slice json, size_t start, size_t end)
 {
     const struct slice name = {.data = json.data + start + 1, .len = end - start - 2};
@@ -121,14 +120,15 @@ static void note_member(struct statement *statement, struct slice json, size_t s
     }
 }
 
-/* A quote inside a text that the vendor forgot to escape makes the last one look like the start of a string. */
+/* A quote that the vendor forgot to escape inside a text makes the last quote look like the start
+ * of a string. */
 static bool is_stray_quote(struct slice json, size_t quote)
 {
     const size_t brace = skip_space(json, quote + 1);
     return brace < json.len && json.data[brace] == '}' && skip_space(json, brace + 1) == json.len;
 }
 
-/* False when its end did not arrive: then asking again may bring it. */
+/* False if the end did not arrive: then polling again may bring it. */
 static bool read_statement(struct slice json, struct statement *statement)
 {
     size_t depth = 0;

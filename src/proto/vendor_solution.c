@@ -6,17 +6,17 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
-/* What stands beside it: a reply holds no more, but for bytes that have to be escaped. */
+/* Maximum size of the further members: a whole reply, with room for escapes. */
 #define EXTRA_MAX_BYTES (2 * VENDOR_REPLY_MAX_BYTES)
 
-/* Parsers of callers must manage it: Ruby's stops at 100 levels. No reply we know has more than four. */
+/* Callers must be able to parse it: Ruby's parser stops at 100 levels. No known reply has more than four. */
 #define DEPTH_MAX 64
 
 static void add_json(struct buf *out, const yyjson_val *value)
 {
     size_t len = 0;
     char *text = yyjson_val_write(value, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
-    /* What was read can be written, so that only memory can be missing; the member must not vanish silently. */
+    /* JSON that was read can be written, so only memory can run out; the member must not vanish silently. */
     ASSERT(text != NULL);
     buf_add(out, (struct slice){.data = text, .len = len});
     free(text);
@@ -39,7 +39,7 @@ static void begin_member(struct buf *out)
         buf_add_char(out, ',');
 }
 
-/* All members but the status, and but `request`, of which the reader makes its own. */
+/* Writes all members except the status and `request`, which the caller handles. */
 static void add_members(struct buf *out, const struct reading *reading)
 {
     yyjson_obj_iter members = yyjson_obj_iter_with(yyjson_doc_get_root(reading->doc));
@@ -53,7 +53,7 @@ static void add_members(struct buf *out, const struct reading *reading)
     }
 }
 
-/* An answer in further members is one object. */
+/* Writes an answer in further members as one object. */
 static void add_fields(struct buf *out, const struct reading *reading)
 {
     buf_add_char(out, '{');
@@ -66,7 +66,7 @@ static bool is_in_fields(const struct reading *reading)
     return reading->kind == READING_GEETEST || reading->kind == READING_FIELDS;
 }
 
-/* What is more than a text in `request`. That member comes first where its value is no string. */
+/* Writes everything besides a text in `request`. `request` comes first if its value is not a string. */
 static void add_extra(struct buf *out, const struct reading *reading)
 {
     buf_add_char(out, '{');
@@ -83,7 +83,7 @@ static void add_extra(struct buf *out, const struct reading *reading)
 
 /* ---- text -------------------------------------------------------------------------------- */
 
-/* The form the vendor uses in plain replies (docs/protocol.md 1a). */
+/* Writes the form that the vendor uses in plain replies (docs/protocol.md 1a). */
 static void add_geetest(struct buf *out, yyjson_val *root)
 {
     static const char *const names[] = {"challenge", "validate", "seccode"};
@@ -111,7 +111,7 @@ static bool are_points(yyjson_val *list)
     return yyjson_arr_size(list) > 0;
 }
 
-/* The same: coordinates:x=39,y=59;x=252,y=72 */
+/* Writes the plain form of points: coordinates:x=39,y=59;x=252,y=72 */
 static void add_points(struct buf *out, yyjson_val *list)
 {
     const char *before = "coordinates:x=";
@@ -125,7 +125,7 @@ static void add_points(struct buf *out, yyjson_val *list)
     }
 }
 
-/* What the vendor gives in text mode: of other objects and arrays their JSON. */
+/* Writes the vendor's plain form of the answer; other objects and arrays are written as JSON. */
 static void add_text(struct buf *out, const struct reading *reading)
 {
     if (reading->kind == READING_GEETEST)

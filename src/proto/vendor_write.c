@@ -21,9 +21,9 @@ static bool is_unreserved(unsigned char c)
     return (bits[c >> 5] >> (c & 31) & 1) != 0;
 }
 
-/* Are these eight bytes all letters and digits? An image in base64 has a million of them, and looking at one after the
- * other would take longer than everything else that is done with it. The high bit of each sum says whether its byte
- * has reached a bound; bytes that have it already are none of ours. */
+/* Are these eight bytes all letters and digits? A base64 image has a million bytes, and checking
+ * them one by one would take longer than everything else. The high bit of each sum tells whether
+ * its byte has reached a bound; bytes with their own high bit set do not qualify. */
 static bool is_alphanumeric_word(const char *s)
 {
     const uint64_t ones = UINT64_C(0x0101010101010101);
@@ -47,7 +47,7 @@ static size_t unreserved_length(struct slice text, size_t from)
     return at - from;
 }
 
-/* Each byte is itself or %XX; nothing a value holds can end it. */
+/* Each byte is written as itself or as %XX, so no value can end itself early. */
 static void add_encoded(struct buf *out, struct slice text)
 {
     static const char hex[] = "0123456789ABCDEF";
@@ -78,8 +78,8 @@ struct boundary {
     char text[2 * BOUNDARY_HASH_BYTES + 1];
 };
 
-/* The name stands in a header of its part, so whatever could end the quotes or the line is
- * escaped the way browsers do it. */
+/* The name is part of a header, so any byte that could end the quotes or the line is escaped the
+ * way browsers do it. */
 static void add_part_name(struct buf *out, struct slice name)
 {
     for (size_t i = 0; i < name.len; i++) {
@@ -94,7 +94,7 @@ static void add_part_name(struct buf *out, struct slice name)
 /* The vendor looks at the extension, so the caller's file name is kept as far as it is harmless. */
 static void add_filename(struct buf *out, struct slice filename)
 {
-    /* The end holds the extension. */
+    /* Keeps the end, which holds the extension. */
     if (filename.len > FILENAME_MAX_CHARS) {
         filename.data += filename.len - FILENAME_MAX_CHARS;
         filename.len = FILENAME_MAX_CHARS;
@@ -130,8 +130,8 @@ static bool holds(struct slice text, const struct boundary *boundary)
     return text.len >= len && memmem(text.data, text.len, boundary->text, len) != NULL;
 }
 
-/* A boundary is a digest of the very content it separates, so nobody can write content that
- * holds it; looking anyway costs little. */
+/* The boundary is a digest of the content it separates, so nobody can write content that contains
+ * it; checking for it anyway costs little. */
 static void choose_boundary(const struct param *items, size_t count, struct boundary *boundary)
 {
     for (uint8_t round = 0;; round++) {
@@ -177,8 +177,8 @@ static void write_form(const struct param *items, size_t count, struct buf *body
 
 /* ---- the two calls ----------------------------------------------------------------------- */
 
-/* sitekey and googlekey are one field here (docs/design.md 5.1), but the vendor reads googlekey for
- * userrecaptcha and sitekey for everything else. A caller who gave both meant both. */
+/* Here sitekey and googlekey are one field (docs/design.md 5.1), but the vendor reads googlekey for
+ * userrecaptcha and sitekey for everything else. If a caller gave both, both are sent. */
 static struct slice wire_name(const struct params *params, struct slice method,
                               const struct param *param)
 {
@@ -190,8 +190,8 @@ static struct slice wire_name(const struct params *params, struct slice method,
     return right;
 }
 
-/* Ours first, then the caller's. Transport fields are not packed, but a letter from an older
- * version might hold one, and a second key or pingback would be the vendor's to choose from. */
+/* Our own fields come first, then the caller's. Transport fields are not packed, but a letter from
+ * an older version might hold one, and the vendor might use a second key or pingback. */
 static size_t gather(const struct params *params, struct slice api_key, struct slice pingback,
                      struct param items[PARAMS_MAX + 4], bool *has_file)
 {
