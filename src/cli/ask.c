@@ -9,7 +9,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* The gateway has its own limit; this one is against reading a disk by mistake. */
+/* The gateway has its own limit; this one stops the command from reading a huge file by mistake. */
 #define IMAGE_MAX_BYTES ((size_t)16 * 1024 * 1024)
 #define IDEMPOTENCY_KEY_MAX 255
 
@@ -50,7 +50,7 @@ static bool take_idempotency_key(const struct command *command, struct ask_order
     return false;
 }
 
-/* A flag that is a parameter by its own name. A method may be one that we do not know. */
+/* Takes a flag that has the name of a parameter. The method may be one that we do not know. */
 static bool take_own(const struct command *command, struct ask_order *order,
                      const struct cli_arg *arg)
 {

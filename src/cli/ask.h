@@ -1,4 +1,4 @@
-/* What is to be solved, from the flags that solve and explain share, as the body of a call. */
+/* Builds the body of a solve request from the flags that `solve` and `explain` share. */
 #ifndef SOLVEGATE_CLI_ASK_H
 #define SOLVEGATE_CLI_ASK_H
 
@@ -45,14 +45,15 @@ struct ask_order {
     const char *idempotency_key;
 };
 
-/* True when the flag was one of ours; CLI_WRONG in *result when its value is not right. */
+/* True if the flag is one of ours; *result is CLI_WRONG if its value is invalid. */
 bool ask_take_flag(const struct command *command, struct ask_order *order,
                    const struct cli_arg *arg, enum cli_result *result);
 
-/* Nothing to ask for is a mistake. */
+/* False, after telling so on stderr, if there is nothing to ask for. */
 bool ask_is_sensible(const struct command *command, const struct ask_order *order);
 
-/* The JSON of it, ended by a NUL. Returns EX_OK, or tells why the image cannot be read. */
+/* Writes the order as JSON, ended by a NUL. Returns EX_OK, or an exit code after telling why the
+ * image cannot be read. */
 int ask_write(const struct command *command, const struct ask_order *order, struct buf *body);
 
 #endif

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
-/* As many as a gateway can have; types are fewer. */
+/* A gateway cannot have more clients; there are fewer types. */
 #define BOOKS_MAX CONFIG_CLIENTS_MAX
 
 /* One client or type over the whole span. */
@@ -75,7 +75,7 @@ static void add_page(struct books *books, yyjson_val *group)
     }
 }
 
-/* What costs most comes first, else who asks most. */
+/* Sorts by cost, then by number of requests, highest first. */
 static int compare(const void *left, const void *right)
 {
     const struct book *const a = left;

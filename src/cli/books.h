@@ -14,10 +14,10 @@ enum span { SPAN_TODAY, SPAN_DAYS, SPAN_START, SPAN_COUNT };
 size_t books_pages(struct yyjson_val *root, enum span span,
                    struct yyjson_val *pages[BOOKS_PAGES_MAX]);
 
-/* Is there money in them? Only where prices are set. */
+/* True if the books hold money, which is so only where prices are set. */
 bool books_have_money(struct yyjson_val *root);
 
-/* Who or what cost most comes first; nothing at all when nobody did anything. */
+/* Sorts by cost, highest first; prints nothing if there was no activity. */
 void books_print(struct yyjson_val *root, enum span span);
 
 #endif

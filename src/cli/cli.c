@@ -98,7 +98,7 @@ static enum cli_result wrong_long(const struct command *command, struct slice na
     return CLI_WRONG;
 }
 
-/* attached is what follows "=" or the letter, or NULL. */
+/* attached is the text after "=" or after the letter, or NULL. */
 static enum cli_result take_flag(struct cli_args *args, const struct cli_flag *flag, char *attached,
                                  struct cli_arg *arg)
 {

@@ -1,4 +1,5 @@
-/* What all subcommands share: the table of commands and flags, walking the arguments, usage mistakes. */
+/* Shared by all subcommands: the table of commands and flags, walking the arguments, usage
+ * mistakes. */
 #ifndef SOLVEGATE_CLI_CLI_H
 #define SOLVEGATE_CLI_CLI_H
 
@@ -6,12 +7,13 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Help, manual page and completion are all written from these; nothing is said of a flag elsewhere. */
+/* Help, manual page and completion are all written from these rows; a flag is described nowhere
+ * else. */
 struct cli_flag {
     char letter;            /* 0: only the long form */
     const char *name;       /* without the dashes; NULL ends a list */
     const char *value_name; /* NULL: it takes no value; "FILE" is completed as one */
-    const char *words;      /* the values there are, with blanks between, or NULL */
+    const char *words;      /* the allowed values, separated by blanks, or NULL */
     const char *help;
 };
 
@@ -32,7 +34,7 @@ struct command {
     enum command_group group;
     const char *summary;                /* one line, for the list; no full stop */
     const char *usage;                  /* after the name */
-    const char *words;                  /* what its first argument may be, or NULL */
+    const char *words;                  /* the allowed first arguments, or NULL */
     const char *details;                /* paragraphs that each end with a newline, or NULL */
     const struct cli_flag *flags;       /* or NULL */
     const struct cli_example *examples; /* or NULL */
@@ -54,14 +56,14 @@ struct cli_arg {
 enum cli_result {
     CLI_END,
     CLI_ARG,
-    CLI_WRONG, /* told on stderr already: return EX_USAGE */
-    CLI_HELP,  /* --help was asked and given: return EX_OK */
+    CLI_WRONG, /* already told on stderr: return EX_USAGE */
+    CLI_HELP,  /* --help was given and printed: return EX_OK */
 };
 
 enum cli_result cli_next(struct cli_args *args, struct cli_arg *arg);
 
-/* For commands without plain arguments and with no flag but --json, which may be NULL if they have
- * none: CLI_END, CLI_WRONG or CLI_HELP. */
+/* For commands without plain arguments and without flags other than --json; is_json is NULL if they
+ * lack that too. Returns CLI_END, CLI_WRONG or CLI_HELP. */
 enum cli_result cli_expect_nothing(struct cli_args *args, bool *is_json);
 
 /* The exit code for a result that is not CLI_ARG. */
@@ -69,29 +71,29 @@ int cli_exit_code(enum cli_result result);
 
 bool cli_is_flag(const struct cli_arg *arg, const char *name);
 
-/* "solvegate serve: TEXT", then where help is found. */
+/* Prints "solvegate serve: TEXT" and where to find help. */
 void cli_wrong(const struct command *command, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
-/* The same for an argument that nobody expected. */
+/* As cli_wrong, for an unexpected argument. */
 enum cli_result cli_wrong_argument(const struct command *command, const char *argument);
-/* The same for a word of a list with blanks between, naming the one that was perhaps meant. */
+/* As cli_wrong, for a word that is not in a blank-separated list; suggests the nearest one. */
 enum cli_result cli_wrong_word(const struct command *command, const char *what, const char *word,
                                const char *words);
 
-/* The next word of a list with blanks between, as its start and length; NULL after the last. */
+/* Takes the next word of a blank-separated list; returns its start, or NULL after the last. */
 const char *cli_next_word(const char **words, size_t *len);
 bool cli_has_word(const char *words, const char *word);
 
 /* The list of all commands. */
 void cli_write_overview(FILE *out);
 
-/* Every command has it, besides those of its own list. */
+/* Every command has this flag besides those of its own list. */
 extern const struct cli_flag cli_help_flag;
 
-/* All commands, in the order people need them; NULL ends the list. */
+/* All commands, most often needed first; NULL ends the list. */
 extern const struct command *const commands[];
 const struct command *command_find(const char *name);
-/* The command that was perhaps meant, or NULL. */
+/* The command with the nearest name, for a suggestion, or NULL. */
 const struct command *command_nearest(const char *name);
 const char *command_group_title(enum command_group group);
 

@@ -43,7 +43,7 @@ static void add_bash_names(struct buf *out, const struct cli_flag *flag, const c
     buf_add(out, SLICE_OF(")\n"));
 }
 
-/* What follows a flag that takes a value: its words, a file, or nothing we know. */
+/* Completes the value of a flag: its words, a file, or nothing. */
 static void add_bash_values(struct buf *out, const struct command *command)
 {
     for (const struct cli_flag *flag = command->flags; flag != NULL && flag->name != NULL; flag++) {

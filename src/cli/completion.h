@@ -9,15 +9,15 @@ void completion_write_bash(struct buf *out);
 void completion_write_zsh(struct buf *out);
 void completion_write_fish(struct buf *out);
 
-/* Is the flag's value a file? */
+/* True if the flag's value is a file. */
 bool completion_is_file(const struct cli_flag *flag);
 
-/* What the first argument of a command may be, with blanks between: its words, and for help the
+/* Adds the allowed first arguments of a command, separated by blanks: its words, and for `help` the
  * names of all commands. */
 void completion_add_words(struct buf *out, const struct command *command);
 
-/* The text within single quotes of a POSIX shell; also without what the shell's own completion
- * language takes as a sign, each with a backslash before it. */
+/* Adds the text for use within single quotes of a POSIX shell; characters in signs, which are
+ * special to the shell's completion language, get a backslash. */
 void completion_add_quoted(struct buf *out, const char *text, const char *signs);
 
 #endif

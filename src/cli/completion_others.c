@@ -1,4 +1,4 @@
-/* Completion for zsh and fish, which can show a sentence with every word. */
+/* Completion for zsh and fish, which can show a description with every word. */
 #include "cli/completion.h"
 
 #include <string.h>
@@ -81,7 +81,7 @@ void completion_write_zsh(struct buf *out)
 
 #define FISH "complete -c solvegate"
 
-/* Within fish's single quotes only the quote and the backslash are signs. */
+/* Only the quote and the backslash are special within fish's single quotes. */
 static void add_fish_quoted(struct buf *out, const char *text)
 {
     buf_add_char(out, '\'');

@@ -40,7 +40,7 @@ static void add_seconds(struct buf *out, yyjson_val *root, const char *name, con
     buf_add_char(out, '\n');
 }
 
-/* The fields that make two requests the same, aligned. */
+/* Adds the fields that identify a request, aligned. */
 static void add_counted(struct buf *out, yyjson_val *counted)
 {
     yyjson_obj_iter iter;

@@ -40,7 +40,7 @@ static void read_row(struct flight_list *list, yyjson_val *flight)
         .age = view_real(flight, "age"),
         .left = view_real(flight, "deadline_in"),
     };
-    /* The beginning tells flights apart; --json has the rest. */
+    /* The first digits tell flights apart; --json has the whole key. */
     (void)snprintf(row->key, sizeof(row->key), "%.*s", KEY_SHOWN, view_text(flight, "key"));
     COPY(state, "state");
     COPY(client, "client");

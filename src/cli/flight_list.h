@@ -4,11 +4,11 @@
 
 #include "cli/remote.h"
 
-/* More are not fetched: nobody reads them, and the gateway has better things to do. */
+/* The most flights fetched: nobody reads more, and each page costs the gateway time. */
 #define FLIGHT_LIST_MAX 10000
 
 struct flight_row {
-    char key[16]; /* the beginning */
+    char key[16]; /* its first digits */
     char state[24];
     char client[72];
     char type[32];
@@ -24,17 +24,17 @@ struct flight_list {
     struct flight_row *rows; /* owned */
     size_t count;
     size_t room;
-    uint64_t total; /* how many the gateway has */
+    uint64_t total; /* how many flights the gateway has */
 };
 
 void flight_list_close(struct flight_list *list);
 
-/* Fetches at most that many and sorts them. The reply is that of the last call; when it is not 2xx
- * the list is not complete. */
+/* Fetches at most `most` flights and sorts them. The reply is that of the last call; if it is not
+ * 2xx the list is incomplete. */
 enum remote_end flight_list_fetch(struct flight_list *list, struct remote *remote,
                                   struct remote_reply *reply, size_t most);
 
-/* At most `rows` of them. */
+/* Writes at most `rows` flights. */
 void flight_list_write(const struct flight_list *list, struct buf *out, unsigned width,
                        size_t rows);
 

@@ -15,7 +15,7 @@ struct flights {
     struct remote_reply reply;
     size_t limit;
     bool is_watching;
-    bool is_stale; /* the last look failed, the one before is shown */
+    bool is_stale; /* the last call failed; the flights before it are shown */
 };
 
 static int update(void *context, bool is_first)
@@ -40,7 +40,7 @@ static int update(void *context, bool is_first)
     return is_kept ? EX_OK : remote_tell(&command_flights, &flights->remote, end, &flights->reply);
 }
 
-/* The line above the table on a screen, where nothing else says what one looks at. */
+/* The line above the table; only the screen needs a title, since nothing else there names the view. */
 static void add_head(const struct flights *flights, struct buf *out, bool is_screen)
 {
     const struct flight_list *const list = &flights->list;

@@ -69,11 +69,11 @@ void grid_add_share(struct grid *grid, uint64_t part, uint64_t whole)
 
 void grid_add_money(struct grid *grid, double amount)
 {
-    /* Always as many decimals, so that a column of it is aligned; prices are thousandths. */
+    /* A fixed number of decimals keeps the column aligned; prices are thousandths. */
     grid_addf(grid, "%.4f", amount);
 }
 
-/* Bytes that continue a character of UTF-8 take no column of their own. */
+/* UTF-8 continuation bytes take no column of their own. */
 static bool is_start(char c)
 {
     return ((unsigned char)c & 0xc0) != 0x80;
@@ -108,7 +108,7 @@ static unsigned sum(const unsigned *widths, size_t count)
     return total;
 }
 
-/* Columns are left out until the rest fits, or until none can. */
+/* Drops columns until the rest fits or none can be dropped. */
 static void drop(const struct grid *grid, unsigned *widths, unsigned width)
 {
     while (sum(widths, grid->count) > width) {
@@ -123,7 +123,8 @@ static void drop(const struct grid *grid, unsigned *widths, unsigned width)
     }
 }
 
-/* The widest of those that may shrink gives a column until it fits, or until none can. */
+/* Takes one character at a time off the widest shrinkable column until the row fits or none can
+ * shrink. */
 static void shrink(const struct grid *grid, unsigned *widths, unsigned width)
 {
     while (sum(widths, grid->count) > width) {
@@ -181,7 +182,7 @@ static void add_cell(const struct grid *grid, struct buf *out, size_t column, co
     }
     if (column + 1 < grid->count)
         return;
-    /* Blanks at the end of a line may make it wrap. */
+    /* Trailing blanks may make the line wrap. */
     while (out->len > 0 && out->data[out->len - 1] == ' ')
         out->len--;
     buf_add_char(out, '\n');

@@ -9,9 +9,9 @@
 struct grid_column {
     const char *title;
     bool is_right;     /* numbers */
-    unsigned cut;      /* on a terminal at most this wide; 0: as wide as its longest text */
-    unsigned drop;     /* left out when the terminal is too narrow, the highest first; 0: never */
-    bool is_shrinking; /* cut when that is not enough */
+    unsigned cut;      /* maximum width on a terminal; 0: as wide as its longest text */
+    unsigned drop;     /* dropped when the terminal is too narrow, highest first; 0: never */
+    bool is_shrinking; /* cut if dropping columns is not enough */
 };
 
 struct grid {
@@ -24,25 +24,25 @@ struct grid {
 void grid_init(struct grid *grid, const struct grid_column *columns, size_t count);
 void grid_close(struct grid *grid);
 
-/* The next cell; control characters are replaced. */
+/* Adds the next cell; replaces control characters. */
 void grid_add(struct grid *grid, const char *text);
 void grid_add_number(struct grid *grid, uint64_t number);
 void grid_add_seconds(struct grid *grid, double seconds);
-/* In percent; nothing of nothing is "-". */
+/* Adds a percentage; "-" if whole is 0. */
 void grid_add_share(struct grid *grid, uint64_t part, uint64_t whole);
-/* In whatever unit the prices are. */
+/* Adds an amount in the unit of the configured prices. */
 void grid_add_money(struct grid *grid, double amount);
 void grid_addf(struct grid *grid, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* A line of titles and a line per row; width 0: nothing is cut. At most `lines` lines. */
+/* Writes a line of titles and a line per row, at most `lines` lines; a width of 0 cuts nothing. */
 void grid_write(const struct grid *grid, struct buf *out, unsigned width, size_t lines);
 
-/* To standard output, as wide as it is. */
+/* Writes to standard output, cut to the terminal's width. */
 void grid_print(const struct grid *grid);
 
-/* How many columns a text takes on a terminal. */
+/* The number of terminal columns that a text takes. */
 unsigned grid_text_width(const char *text);
-/* The text in exactly or at most that many columns. */
+/* Adds the text cut to that many columns. */
 void grid_add_cut(struct buf *out, const char *text, unsigned width);
 
 #endif

@@ -9,12 +9,12 @@
 #include <termios.h>
 #include <unistd.h>
 
-/* Longer input is no key; one byte more shows that. */
+/* Room for input longer than any key, so that the message can tell its length. */
 #define INPUT_MAX 128
 
 static struct termios saved_terminal;
 
-/* Typing ^C at the prompt must not leave a terminal that shows nothing. */
+/* Restores the terminal's echo when ^C is typed at the prompt. */
 static void on_signal(int number)
 {
     (void)tcsetattr(STDIN_FILENO, TCSANOW, &saved_terminal);
@@ -22,7 +22,7 @@ static void on_signal(int number)
     (void)raise(number);
 }
 
-/* One line, without its end; returns its length, or a negative number. */
+/* Reads one line without its newline; returns its length, or a negative number. */
 static long read_line(char *out, size_t room)
 {
     size_t len = 0;
@@ -90,7 +90,7 @@ static int run(struct cli_args *args)
         result = cli_next(args, &arg);
     }
     if (result == CLI_ARG) {
-        /* The argument is not repeated here: it is probably the key. */
+        /* The argument is not repeated in the message: it is probably the key. */
         cli_wrong(args->command, "takes no arguments, since everybody on the machine can see them; "
                                  "give the key on standard input");
         return EX_USAGE;

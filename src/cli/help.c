@@ -35,7 +35,7 @@ static int print_environment(void)
     return EX_OK;
 }
 
-/* What help is given about besides commands. */
+/* The topics of help that are not commands. */
 static const struct {
     const char *name;
     int (*print)(void);

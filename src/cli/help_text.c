@@ -40,7 +40,7 @@ const struct help_row help_variables[] = {
     {NULL, NULL},
 };
 
-/* Words flow from `at` on up to the right edge, further lines begin at `column`. */
+/* Wraps words from column `at` up to the right edge; further lines begin at `column`. */
 static void write_flowing(FILE *out, const char *text, int at, int column)
 {
     bool is_first = true;
@@ -60,7 +60,7 @@ static void write_flowing(FILE *out, const char *text, int at, int column)
     (void)fputc('\n', out);
 }
 
-/* The left column, then the text; a left side that is too long has a line of its own. */
+/* Writes the left column, then the text; a left side that is too long gets a line of its own. */
 static void write_row(FILE *out, const char *left, const char *text, int column)
 {
     const int len = fprintf(out, "  %s", left);

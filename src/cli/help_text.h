@@ -4,7 +4,7 @@
 
 #include "cli/cli.h"
 
-/* Rows of the two tables below: an exit code or a variable and what it means. */
+/* A row of the two tables below: an exit code or a variable, and its meaning. */
 struct help_row {
     const char *name; /* NULL ends a list */
     const char *text;
@@ -13,13 +13,13 @@ struct help_row {
 extern const struct help_row help_exits[];
 extern const struct help_row help_variables[];
 
-/* Said once, at the head of the list and of the manual page. */
+/* The purpose of the program: heads the list of commands and the manual page. */
 extern const char help_purpose[];
 
 void help_write_command(const struct command *command, FILE *out);
 void help_write_rows(const struct help_row *rows, FILE *out);
 
-/* The table itself as JSON: what a test or another program compares with. */
+/* Writes the table itself as JSON, for tests and other programs to compare with. */
 void help_write_json(FILE *out);
 
 #endif

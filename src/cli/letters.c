@@ -15,7 +15,7 @@ enum verb { VERB_LIST, VERB_SHOW, VERB_REPLAY, VERB_DROP, VERB_COUNT };
 
 static const char *const verb_names[VERB_COUNT] = {"list", "show", "replay", "drop"};
 
-/* What was asked for. */
+/* The parsed arguments. */
 struct order {
     struct remote remote;
     enum verb verb;
@@ -152,7 +152,7 @@ static void print_list(yyjson_val *root)
     (void)yyjson_arr_iter_init(letters, &iter);
     for (yyjson_val *letter; (letter = yyjson_arr_iter_next(&iter)) != NULL;) {
         grid_add(&grid, view_text(letter, "id"));
-        /* Without the milliseconds, which nobody reads. */
+        /* Without milliseconds, which only clutter the table. */
         grid_addf(&grid, "%.19sZ", view_text(letter, "created"));
         grid_add(&grid, view_text(letter, "client"));
         grid_add(&grid, view_text(letter, "type"));

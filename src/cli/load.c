@@ -8,7 +8,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
-/* A thousand clients with all their hosts fit; a disk image given by mistake does not. */
+/* Fits a thousand clients with all their hosts, but not a disk image given by mistake. */
 #define FILE_MAX_BYTES (4 << 20)
 #define MISTAKES_MAX_BYTES (256 << 10)
 #define REFERENCE_MAX_BYTES (1 << 20)
@@ -18,7 +18,7 @@ const char *load_file_name(const char *file)
     return file != NULL && strcmp(file, "-") == 0 ? "standard input" : file;
 }
 
-/* Everything that can be read from fd; returns 0 or an errno. */
+/* Reads fd to its end; returns 0 or an errno. */
 static int read_all(int fd, struct buf *text)
 {
     for (;;) {
@@ -47,7 +47,7 @@ static int read_file(const char *file, struct buf *text)
     return code;
 }
 
-/* The file's bytes may be keys: they do not stay behind in freed memory. */
+/* The file may hold keys, which must not stay behind in freed memory. */
 static void wipe(struct buf *text)
 {
     if (text->data != NULL)

@@ -11,16 +11,16 @@
      .value_name = "FILE", \
      .help = "the configuration file, or - for standard input"}
 
-/* file may be NULL: then environment, flags and defaults decide. Returns EX_OK or EX_CONFIG;
- * config_close either way. */
+/* file may be NULL: then only environment, flags and defaults count. Returns EX_OK or EX_CONFIG;
+ * call config_close in both cases. */
 int load_config(struct config *config, const char *file, const struct config_flag *flags,
                 size_t flag_count);
 
-/* The same, with a line per mistake in a buffer that it opens, and nothing on stderr. */
+/* As load_config, but writes a line per mistake into a buffer that it opens, and nothing to stderr. */
 int load_config_quietly(struct config *config, const char *file, const struct config_flag *flags,
                         size_t flag_count, struct buf *mistakes);
 
-/* What messages call the file. */
+/* The name of the file for messages. */
 const char *load_file_name(const char *file);
 
 /* Prints the reference of all options on stdout, as config_write_reference() or config_write_markdown() writes it;

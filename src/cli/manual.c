@@ -38,7 +38,7 @@ void manual_add_text(struct buf *out, struct slice text)
     bool is_bold = false;
     for (size_t i = 0; i < text.len; i++) {
         const bool is_at_start = i == 0 || text.data[i - 1] == '\n';
-        /* A dot at the start of a line would be a command. */
+        /* A dot at the start of a line would begin a roff command. */
         if (is_at_start && text.data[i] == '.')
             buf_add(out, SLICE_OF("\\&"));
         if (text.data[i] == '`') {
@@ -62,7 +62,7 @@ void manual_add_head(struct buf *out, const char *name, int section, const char 
     for (const char *at = name; *at != '\0'; at++)
         buf_add_char(out, (char)(*at >= 'a' && *at <= 'z' ? *at - 'a' + 'A' : *at));
     buf_addf(out, " %d \"\" \"solvegate %s\" \"solvegate\"\n", section, SOLVEGATE_VERSION);
-    /* Options and examples are copied by hand: no hyphenation, no justified blanks. */
+    /* Readers copy options and examples, so there is no hyphenation and no justification. */
     buf_add(out, SLICE_OF(".nh\n.ad l\n.SH NAME\n"));
     add_line(out, name);
     out->len--;

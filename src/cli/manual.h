@@ -6,13 +6,13 @@
 
 #define MANUAL_PAGES "solvegate.1 solvegate.json.5"
 
-/* Prints that page on standard output; returns the exit code. */
+/* Prints the page on standard output; returns the exit code. */
 int manual_print(const char *page);
 
-/* Text that roff shows as it is: hyphens stay hyphens, and what stands in backquotes becomes bold.
- * It must begin a line; a line's end within it stays one. */
+/* Adds text that roff shows unchanged: hyphens stay hyphens, and text in backquotes becomes bold.
+ * It must begin a line; newlines in it stay newlines. */
 void manual_add_text(struct buf *out, struct slice text);
-/* The head of a page, up to and with its NAME. */
+/* Adds the head of a page, including its NAME section. */
 void manual_add_head(struct buf *out, const char *name, int section, const char *summary);
 
 void manual_write_commands(struct buf *out);

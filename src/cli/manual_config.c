@@ -1,4 +1,4 @@
-/* solvegate.json(5): the reference of the configuration, which is text already, as a manual page. */
+/* solvegate.json(5): turns the plain-text reference of the configuration into a manual page. */
 #include "cli/manual.h"
 
 #include "config/config_options.h"
@@ -35,7 +35,7 @@ static void add_line(struct buf *out, struct slice text)
     buf_add_char(out, '\n');
 }
 
-/* Up to the first option: sentences that begin a line begin a paragraph. */
+/* Copies the text before the first option; a sentence at the start of a line begins a paragraph. */
 static void write_introduction(struct buf *out, struct slice *text)
 {
     const struct slice first_option = slice_from(option_table[0].path);
@@ -56,7 +56,7 @@ static void write_introduction(struct buf *out, struct slice *text)
     }
 }
 
-/* A name at the margin begins an option, indented lines belong to it. */
+/* An unindented name begins an option; the indented lines below belong to it. */
 static void write_options(struct buf *out, struct slice text)
 {
     bool is_first = true;

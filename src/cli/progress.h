@@ -1,4 +1,4 @@
-/* A line on the terminal that says what is awaited, once that takes longer than a second. */
+/* A line on the terminal that names a pending operation once it takes longer than a second. */
 #ifndef SOLVEGATE_CLI_PROGRESS_H
 #define SOLVEGATE_CLI_PROGRESS_H
 
@@ -6,19 +6,19 @@
 #include <stdint.h>
 
 struct progress {
-    const char *what; /* borrowed, or NULL: nothing is shown */
+    const char *what; /* borrowed: the name of the operation; NULL: nothing is shown */
     uint64_t started_ms;
     bool is_shown;
 };
 
-/* Of a clock that never jumps. */
+/* Milliseconds of a monotonic clock. */
 uint64_t progress_now_ms(void);
 
-/* Silent where standard error is no terminal. */
+/* Stays silent if standard error is not a terminal. */
 void progress_start(struct progress *progress, const char *what);
-/* To be called a few times a second. */
+/* Call it a few times a second. */
 void progress_tick(struct progress *progress);
-/* Takes the line away, so that what follows begins in the first column. */
+/* Erases the line, so that the next output begins in the first column. */
 void progress_stop(struct progress *progress);
 
 #endif

@@ -68,7 +68,8 @@ static struct curl_slist *make_headers(const struct remote *remote,
                                        const struct remote_request *request)
 {
     struct curl_slist *headers = add_header(NULL, "Content-Type: ", "application/json");
-    /* Curl would ask for permission to send a larger body, and wait a second for it. */
+    /* Without this curl sends "Expect: 100-continue" before a large body and waits a second for the
+     * reply. */
     headers = add_header(headers, "Expect:", "");
     if (remote->key[0] != '\0')
         headers = add_header(headers, "Authorization: Bearer ", remote->key);
@@ -84,7 +85,7 @@ static void set_target(CURL *easy, const struct remote *remote, const char *path
     const bool is_unix = strncmp(remote->url, UNIX_PREFIX, strlen(UNIX_PREFIX)) == 0;
     if (is_unix)
         curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, remote->url + strlen(UNIX_PREFIX));
-    /* Whoever copies an address from a browser copies its last slash too. */
+    /* An address copied from a browser ends with a slash. */
     while (len > 0 && remote->url[len - 1] == '/')
         len--;
     if (is_unix)
@@ -114,7 +115,7 @@ static bool is_to_go_on(const struct remote *remote, struct progress *progress)
     return remote->on_wait == NULL || remote->on_wait(remote->context);
 }
 
-/* In steps, so that a signal, a key and the progress have their turn. */
+/* Waits in steps, so that signals, keys and the progress line are handled meanwhile. */
 static enum remote_end perform(const struct remote *remote, struct progress *progress,
                                CURLcode *result)
 {
@@ -179,7 +180,7 @@ enum remote_end remote_send(struct remote *remote, const struct remote_request *
 
 /* ---- with words -------------------------------------------------------------------------- */
 
-/* The gateway answers mistakes with a sentence; that is what a person wants to read. */
+/* The gateway describes mistakes in a sentence, which is printed for people. */
 static int tell_problem(const struct command *command, const struct remote_reply *reply)
 {
     const struct slice text = buf_slice(&reply->body);

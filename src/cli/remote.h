@@ -24,7 +24,7 @@
          .help = "the client's key itself; everybody on this machine can read arguments, so "  \
                  "better give it in SOLVEGATE_KEY or with --key-file"},                        \
         CLI_FLAG_JSON
-/* Said in the details of such commands. */
+/* For the details of commands that talk to a gateway. */
 #define REMOTE_KEY_HELP "The client's key is taken from SOLVEGATE_KEY or --key-file.\n"
 
 struct remote_link;
@@ -38,8 +38,8 @@ struct remote {
     const char *key_file; /* borrowed, or NULL */
     bool is_json;
     char key[REMOTE_KEY_MAX];
-    bool shows_progress; /* on the terminal, when a call takes longer than a second */
-    /* Called a few times a second while a reply is awaited; false gives up. May be NULL. */
+    bool shows_progress; /* show a progress line once a call takes longer than a second */
+    /* Called a few times a second while a reply is pending; false gives up. May be NULL. */
     bool (*on_wait)(void *context);
     void *context;
     struct remote_link *link; /* owned */
@@ -50,7 +50,7 @@ struct remote_request {
     const char *path;            /* begins with a slash */
     const char *body;            /* JSON, or NULL */
     const char *idempotency_key; /* or NULL */
-    unsigned timeout_s;          /* 0: as is usual */
+    unsigned timeout_s;          /* 0: the default */
 };
 
 enum remote_end { REMOTE_ANSWERED, REMOTE_UNREACHABLE, REMOTE_GIVEN_UP };
@@ -65,43 +65,44 @@ void remote_init(struct remote *remote);
 void remote_close(struct remote *remote);
 void remote_reply_init(struct remote_reply *reply);
 
-/* True when the flag was one of ours. */
+/* True if the flag is one of ours. */
 bool remote_take_flag(struct remote *remote, const struct cli_arg *arg);
 
-/* After the flags and before the first call: finds the key. Returns EX_OK, or tells what is wrong. */
+/* Finds the key; call it after the flags and before the first call. Returns EX_OK, or tells what is
+ * wrong. */
 int remote_open(const struct command *command, struct remote *remote);
 
-/* One call without a word to anybody. The reply is emptied first; connections are kept. */
+/* Makes one call and prints nothing. Empties the reply first; keeps connections open. */
 enum remote_end remote_send(struct remote *remote, const struct remote_request *request,
                             struct remote_reply *reply);
 
-/* One call with its progress on the terminal. On 2xx the reply's body is filled and EX_OK is
- * returned; else the gateway's own words go to stderr and the exit code says what kind it was. */
+/* Makes one call and shows its progress on the terminal. On 2xx fills body and returns EX_OK; else
+ * prints the gateway's message on stderr and returns the matching exit code. */
 int remote_call(const struct command *command, struct remote *remote, const char *method,
                 const char *path, const char *body, struct buf *reply);
 
-/* Says on stderr how a call ended badly, and returns the exit code for it. */
+/* Tells on stderr why a call failed and returns the exit code for it. */
 int remote_tell(const struct command *command, const struct remote *remote, enum remote_end end,
                 const struct remote_reply *reply);
 
-/* What a call brought, on standard output: as it is for --json, else as print has it. Returns the
- * exit code. */
+/* Prints a reply on standard output: unchanged for --json, else through print. Returns the exit
+ * code. */
 int remote_show(const struct command *command, const struct remote *remote, const struct buf *reply,
                 remote_print print);
 
-/* The calls of a command that asks for one document and shows it. */
+/* Fetches one document and shows it. */
 int remote_get(const struct command *command, struct remote *remote, const char *path,
                remote_print print);
 
-/* The whole of a command that does only that, without other flags and arguments. */
+/* Implements a command that only calls remote_get, without further flags and arguments. */
 int remote_run(struct cli_args *args, const char *path, remote_print print);
 
-/* The body as it is, with a newline. */
+/* Prints the body unchanged, with a newline. */
 void remote_print_json(const struct buf *body);
-/* For a body that is not what it should be. */
+/* Tells that a body is not the expected JSON; returns the exit code. */
 int remote_tell_not_json(const struct command *command);
 
-/* "&name=value" with the value escaped, for a query. */
+/* Adds "&name=value" to a query, with the value escaped. */
 void remote_add_query(struct buf *path, const char *name, const char *value);
 
 #endif

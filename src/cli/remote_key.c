@@ -1,4 +1,4 @@
-/* Which gateway is asked, and with which key. */
+/* Finds the gateway's address and the client's key. */
 #include "cli/remote.h"
 
 #include "config/config_values.h"
@@ -26,7 +26,7 @@ bool remote_take_flag(struct remote *remote, const struct cli_arg *arg)
         remote->key_file = arg->value;
     } else if (cli_is_flag(arg, "key")) {
         (void)snprintf(remote->key, sizeof(remote->key), "%s", arg->value);
-        /* Whoever lists processes from now on does not see it. */
+        /* Hides the key from listings of processes from now on. */
         sodium_memzero(arg->value, strlen(arg->value));
     } else if (cli_is_flag(arg, "json")) {
         remote->is_json = true;

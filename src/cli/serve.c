@@ -11,7 +11,7 @@
 #include <sys/stat.h>
 #include <sysexits.h>
 
-/* Descriptors besides those of callers and vendor: loop, listeners, log, a reserve to refuse with. */
+/* Descriptors besides connections: loop, listeners, log, and a reserve for refusing connections. */
 #define OTHER_DESCRIPTORS 128
 #define FLAGS_MAX (CONFIG_LISTEN_MAX + 8)
 
@@ -33,7 +33,7 @@ static const struct cli_flag flags[] = {
     {.name = NULL},
 };
 
-/* Which option each flag sets; the first is the file's name. */
+/* The option that each flag sets; the first one names the file. */
 static const struct {
     const char *flag, *path;
 } targets[] = {
@@ -44,7 +44,7 @@ static const struct {
     {"--log-format", "log.format"},
 };
 
-/* Whether this build has a sanitizer, whose leak check has to trace the process. */
+/* True in builds with a sanitizer, whose leak check has to trace the process. */
 #if defined(__SANITIZE_ADDRESS__)
 #define IS_SANITIZED 1
 #elif defined(__has_feature)
@@ -65,7 +65,7 @@ static void keep_secrets(void)
         (void)prctl(PR_SET_DUMPABLE, 0);
 }
 
-/* The usual soft limit of 1024 is for programs that use select(). */
+/* The usual soft limit of 1024 exists for programs that use select(). */
 static void allow_descriptors(const struct config *config)
 {
     struct rlimit limit;
@@ -80,7 +80,7 @@ static void allow_descriptors(const struct config *config)
             log_number("allowed", (int64_t)limit.rlim_cur));
 }
 
-/* How the configuration was given, to read it again on SIGHUP. */
+/* The sources of the configuration, kept for reading them again on SIGHUP. */
 struct given {
     const char *file;
     const struct config_flag *flags;

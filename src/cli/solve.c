@@ -15,10 +15,11 @@
 #define BODY_MAX_BYTES ((size_t)24 * 1024 * 1024)
 #define WAIT_DEFAULT_MS (180 * 1000)
 #define WAIT_MAX_MS (3600 * 1000)
-/* The gateway holds a call no longer than 50 s. On a terminal somebody looks at the state. */
+/* The gateway holds a call for at most 50 s. On a terminal, shorter calls keep the shown state
+ * fresh. */
 #define HOLD_S 50
 #define HOLD_SEEN_S 3
-/* What a held call may take beyond that. */
+/* How much longer than HOLD_S a held call may take. */
 #define HOLD_GRACE_S 15
 #define DETACH_TIMEOUT_S 5
 #define EXIT_NOT_SOLVED 1
@@ -32,7 +33,7 @@ struct solve {
     uint64_t started_ms;
     struct progress progress;
     struct remote_reply reply;
-    char id[ID_MAX]; /* empty until the gateway has said it */
+    char id[ID_MAX]; /* empty until the gateway has returned it */
 };
 
 static bool on_wait(void *context)
@@ -44,7 +45,7 @@ static bool on_wait(void *context)
 
 /* ---- how it ends ------------------------------------------------------------------------- */
 
-/* Bytes that are no UTF-8 come beside the text. */
+/* Solutions that are not UTF-8 come as base64 beside the text. */
 static void add_bytes(struct buf *out, struct slice base64)
 {
     struct base64 reader;
@@ -60,7 +61,8 @@ static struct slice member_text(yyjson_val *root, const char *name)
     return (struct slice){.data = yyjson_get_str(value), .len = yyjson_get_len(value)};
 }
 
-/* The solution alone, so that a script can take it as it is; a terminal gets nothing that it would obey. */
+/* Prints the solution alone, so that a script can use it as it is; a terminal gets no control
+ * characters. */
 static void print_text(yyjson_val *root)
 {
     const struct slice bytes = member_text(root, "solution_base64");
@@ -102,7 +104,8 @@ static void print_solution(const struct solve *solve, yyjson_val *root)
                       view_text(root, "source"), view_real(root, "expires_in"));
 }
 
-/* The gateway is told that nobody waits any more; what is paid already is finished and kept there. */
+/* Tells the gateway that nobody waits any more; a task that is already paid for is finished and
+ * kept there. */
 static void detach(struct solve *solve)
 {
     char path[64];
@@ -132,7 +135,7 @@ static int give_up(struct solve *solve)
     return number == 0 ? EX_TEMPFAIL : term_exit_code(number);
 }
 
-/* A problem with an id is about a request that was taken and ended badly; others were refused. */
+/* A problem with an id is about an accepted request that failed; one without was refused. */
 static int fail(struct solve *solve, enum remote_end end)
 {
     const struct slice text = buf_slice(&solve->reply.body);
@@ -157,7 +160,7 @@ static const char *progress_words(const char *status)
     return strcmp(status, "queued") == 0 ? "waiting for a slot" : "solving";
 }
 
-/* Reads where the request stands; prints the solution when it is there. */
+/* Reads the state of the request; prints the solution if there is one. */
 static enum step read_state(struct solve *solve)
 {
     const struct slice text = buf_slice(&solve->reply.body);

@@ -8,7 +8,7 @@
 #include <sysexits.h>
 #include <yyjson.h>
 
-/* What is shown of a counter, in this order; savings first. */
+/* The counters that are shown, in this order; savings first. */
 static const struct {
     const char *member; /* or one of the shares that are computed here */
     const char *label;
@@ -144,7 +144,7 @@ static void print_days(yyjson_val *root)
     grid_close(&grid);
 }
 
-/* What no table knows; the code for all that found no place is "other". */
+/* Errors that are in no table; "other" counts the codes for which there was no room. */
 static void print_unknown_errors(yyjson_val *root)
 {
     static const struct grid_column columns[] = {

@@ -14,7 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Alternate screen, no cursor, no wrapping of lines while a window becomes narrower; and back. */
+/* Enters and leaves the alternate screen; inside there is no cursor, and lines do not wrap when the
+ * window shrinks. */
 #define ENTER "\x1b[?1049h\x1b[?25l\x1b[?7l"
 #define LEAVE "\x1b[?7h\x1b[?25h\x1b[?1049l"
 #define HOME "\x1b[H"
@@ -95,7 +96,7 @@ void term_catch_signals(void)
     const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
     for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
         struct sigaction before;
-        /* What nohup made us ignore stays ignored. */
+        /* Signals that nohup made us ignore stay ignored. */
         if (sigaction(endings[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)
             handle(endings[i], on_ending);
     }
@@ -113,7 +114,7 @@ int term_exit_code(int signal_number)
 
 /* ---- the alternate screen ---------------------------------------------------------------- */
 
-/* Only calls that a signal handler may make. */
+/* Makes only async-signal-safe calls. */
 static void give_back(void)
 {
     const int before = errno;
@@ -127,7 +128,7 @@ static void give_back(void)
     errno = before;
 }
 
-/* A program that crashes must not leave a terminal without cursor and echo behind. */
+/* A crash must not leave a terminal without cursor and echo. */
 static void on_crash(int number)
 {
     give_back();
@@ -170,7 +171,7 @@ void term_close_screen(void)
     give_back();
 }
 
-/* Ctrl-Z: the shell gets its terminal back, and we ours when we go on. */
+/* Ctrl-Z: gives the terminal back to the shell, and takes it again when the process continues. */
 static void pause_if_asked(void)
 {
     if (stop_signal == 0)
@@ -205,7 +206,7 @@ void term_draw(const char *text, unsigned long len)
         const size_t step = end == NULL ? used : used + 1;
         buf_add(&out, (struct slice){.data = rest.data, .len = used});
         rest = (struct slice){.data = rest.data + step, .len = rest.len - step};
-        /* A newline in the last line would scroll the first one away. */
+        /* A newline in the last line would scroll the first line away. */
         buf_add(&out, line + 1 < lines ? SLICE_OF(CLEAR_LINE) : SLICE_OF("\x1b[K"));
     }
     buf_add(&out, SLICE_OF(CLEAR_REST));
@@ -213,7 +214,8 @@ void term_draw(const char *text, unsigned long len)
     buf_close(&out);
 }
 
-/* Signals come while it waits or are seen before it does: one in between would be forgotten until the end. */
+/* Unblocks the signals only while it waits: one that arrives just before the wait must not be
+ * missed. */
 static int poll_or_signal(struct pollfd *input, nfds_t count, int milliseconds)
 {
     sigset_t all;
@@ -241,7 +243,7 @@ int term_wait(int milliseconds)
         return 0;
     char key = 0;
     const ssize_t count = read(STDIN_FILENO, &key, 1);
-    /* At its end standard input would be readable for ever. */
+    /* At end of file standard input stays readable for ever. */
     if (count == 0)
         is_input_gone = true;
     return count == 1 ? (unsigned char)key : 0;

@@ -1,4 +1,4 @@
-/* The terminal on standard output: how wide it is, what it can show, and the alternate screen. */
+/* The terminal on standard output: its size, its abilities, and the alternate screen. */
 #ifndef SOLVEGATE_CLI_TERM_H
 #define SOLVEGATE_CLI_TERM_H
 
@@ -14,23 +14,24 @@ bool term_is_output(void);
 unsigned term_width(void);
 struct term_size term_size(void);
 bool term_is_utf8(void);
-/* A terminal, and nobody set NO_COLOR. */
+/* True on a terminal unless NO_COLOR is set. */
 bool term_has_color(void);
 
-/* From here on signals that end a process are only remembered; term_signal says which came. */
+/* From here on ending signals are only recorded; term_signal returns the one that came. */
 void term_catch_signals(void);
-/* The signal that asked to end, or 0. */
+/* The recorded signal, or 0. */
 int term_signal(void);
-/* What a process that was ended by that signal exits with. */
+/* The exit code of a process that this signal ended. */
 int term_exit_code(int signal_number);
 
-/* The alternate screen and keys without Enter, given back on every way out of the process. */
+/* Opens the alternate screen and reads keys without Enter; both are undone on every way out of the
+ * process. */
 void term_open_screen(void);
 void term_close_screen(void);
-/* Draws over what is there: no flicker. Lines end with newlines and must fit. */
+/* Draws over the old content, which avoids flicker. Lines end with newlines and must fit. */
 void term_draw(const char *text, unsigned long len);
 
-/* Waits for a key, a signal or a change of the window, at most that long; a key, or 0. */
+/* Waits at most that long for a key, a signal or a resize; returns the key, or 0. */
 int term_wait(int milliseconds);
 
 #endif

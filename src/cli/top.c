@@ -21,7 +21,7 @@ struct top {
 
 enum style { STYLE_PLAIN, STYLE_BOLD, STYLE_GOOD, STYLE_BAD };
 
-/* A whole line in one style, cut to the width; a width of 0 cuts nothing. */
+/* Adds a whole line in one style, cut to the width; a width of 0 cuts nothing. */
 static void add_line(struct buf *out, unsigned width, enum style style, const char *text)
 {
     static const char *const codes[] = {"", "\x1b[1m", "\x1b[32m", "\x1b[1;31m"};
@@ -34,7 +34,7 @@ static void add_line(struct buf *out, unsigned width, enum style style, const ch
     buf_add_char(out, '\n');
 }
 
-/* Takes what was gathered in a scratch buffer. */
+/* Adds the text of a scratch buffer and empties it. */
 static void add_gathered(struct buf *out, unsigned width, enum style style, struct buf *line)
 {
     buf_add_char(line, '\0');
@@ -92,7 +92,7 @@ static void add_slots(struct buf *out, unsigned width, yyjson_val *now, struct b
     const uint64_t plan = view_number(now, "slots_plan");
     const bool is_cut = yyjson_get_bool(yyjson_obj_get(now, "slots_cut"));
     const uint64_t most = limit > 0 ? limit : 1;
-    /* Rounded up: one slot in use is not none. */
+    /* Rounded up, so that one slot in use is visible. */
     const uint64_t filled = used >= most ? BAR_COLUMNS : (used * BAR_COLUMNS + most - 1) / most;
     buf_add(line, SLICE_OF("slots      ["));
     for (uint64_t i = 0; i < BAR_COLUMNS; i++)
@@ -186,7 +186,7 @@ static void add_rate_table(const struct top *top, struct buf *out, unsigned widt
 
 /* ---- errors ------------------------------------------------------------------------------ */
 
-/* Seconds since a time like 2026-01-31T23:59:59.123Z; negative: not such a time. */
+/* Seconds since a time like 2026-01-31T23:59:59.123Z; negative if it is not one. */
 static double seconds_since(const char *text)
 {
     struct tm date = {.tm_mday = 1};
@@ -196,7 +196,7 @@ static double seconds_since(const char *text)
     return seconds < 0 ? 0 : seconds;
 }
 
-/* Returns how many lines it took. */
+/* Returns the number of lines it added. */
 static size_t add_errors(const struct top *top, struct buf *out, unsigned width)
 {
     static const struct grid_column columns[] = {

@@ -6,7 +6,7 @@
 #include <sysexits.h>
 #include <yyjson.h>
 
-/* The oldest of them is looked for once a second, which must not be a burden. */
+/* The view looks for the oldest flight once a second, so the fetch has to be cheap. */
 #define FLIGHTS_FETCHED 300
 #define UPTIME SLICE_OF("\nsolvegate_uptime_seconds ")
 
@@ -73,7 +73,7 @@ static void take_sample(struct top_feed *feed)
         sample->counters[i] = view_number(total, top_counter_member((enum top_counter)i));
 }
 
-/* The only number that the statistics do not have. */
+/* Reads the one number that the statistics lack. */
 static void read_uptime(struct top_feed *feed)
 {
     const struct slice text = buf_slice(&feed->reply.body);
@@ -94,7 +94,7 @@ static void note_trouble(struct top_feed *feed, enum remote_end end)
     else
         (void)snprintf(feed->trouble, sizeof(feed->trouble), "no gateway answers: %s",
                        feed->reply.trouble);
-    /* A gateway that comes back counts from the beginning. */
+    /* A restarted gateway counts from zero again. */
     feed->sample_count = 0;
 }
 
@@ -145,6 +145,6 @@ double top_feed_rate(const struct top_feed *feed, enum top_counter counter, size
         return -1;
     const uint64_t now = sample_ago(feed, 0)->counters[counter];
     const uint64_t then = sample_ago(feed, looks)->counters[counter];
-    /* A restarted gateway counts anew. */
+    /* The counter of a restarted gateway starts from zero. */
     return now < then ? -1 : (double)(now - then) / span;
 }

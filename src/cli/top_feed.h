@@ -1,4 +1,4 @@
-/* What the live view knows: the gateway's books, sampled, with rates between samples. */
+/* The data of the live view: samples of the gateway's books, and rates between samples. */
 #ifndef SOLVEGATE_CLI_TOP_FEED_H
 #define SOLVEGATE_CLI_TOP_FEED_H
 
@@ -7,7 +7,7 @@
 
 struct yyjson_doc;
 
-/* Enough for a minute of looks at one a second. */
+/* One minute of samples at one a second. */
 #define TOP_SAMPLES 61
 
 enum top_counter {
@@ -32,24 +32,24 @@ struct top_sample {
 struct top_feed {
     struct remote remote;
     struct remote_reply reply;
-    struct yyjson_doc *stats;   /* owned; of the last look that worked */
+    struct yyjson_doc *stats;   /* owned; from the last successful update */
     struct yyjson_doc *letters; /* owned, may be NULL */
     struct flight_list flights;
-    uint64_t uptime_s; /* 0: not known */
+    uint64_t uptime_s; /* 0: unknown */
     struct top_sample samples[TOP_SAMPLES];
-    size_t sample_count; /* ever taken */
-    char trouble[512];   /* why the last look did not work, or empty */
+    size_t sample_count; /* taken so far */
+    char trouble[512];   /* why the last update failed, or empty */
 };
 
 void top_feed_init(struct top_feed *feed);
 void top_feed_close(struct top_feed *feed);
 
-/* One look; returns EX_OK, or for the first one an exit code after telling why. */
+/* Updates once; returns EX_OK, or for the first update an exit code after telling why it failed. */
 int top_feed_update(struct top_feed *feed, const struct command *command, bool is_first);
 
-/* Per second over the last so many looks; negative: not known yet. */
+/* Rate per second over the last `looks` updates; negative: not known yet. */
 double top_feed_rate(const struct top_feed *feed, enum top_counter counter, size_t looks);
-/* Seconds that rate is about. */
+/* The seconds that this rate covers. */
 double top_feed_span(const struct top_feed *feed, size_t looks);
 
 #endif

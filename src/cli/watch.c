@@ -39,7 +39,7 @@ static bool is_last(struct watch *watch)
     return watch->count > 0 && --watch->count == 0;
 }
 
-/* Ctrl-C is how people leave such a view; that is no failure. */
+/* Ctrl-C is the usual way to leave such a view, so it is not a failure. */
 static int exit_code(void)
 {
     const int number = term_signal();
@@ -65,7 +65,7 @@ static int run_plain(struct watch *watch, struct buf *out)
         buf_reset(out);
         watch->write(watch->context, out, (struct term_size){.columns = 0, .lines = 0});
         view_print(out);
-        /* Whoever reads a pipe wants it now; and a reader that is gone ends us. */
+        /* A reader of a pipe wants each snapshot at once; a closed pipe ends the command. */
         if (fflush(stdout) != 0)
             return EX_IOERR;
         if (is_last(watch))
@@ -84,7 +84,7 @@ static bool is_quit(int key)
     return key == 'q' || key == 'Q' || key == KEY_ESCAPE;
 }
 
-/* While a slow gateway is waited for, q must still work. */
+/* The q key must work while a slow gateway has not replied yet. */
 static bool has_quit;
 
 static bool on_wait_screen(void *context)
@@ -101,7 +101,7 @@ static void draw(struct watch *watch, struct buf *out)
     term_draw(buf_slice(out).data, out->len);
 }
 
-/* Waits for the next look, redrawing when the window changes; false to leave. */
+/* Waits for the next update and redraws when the window changes; false to leave. */
 static bool linger(struct watch *watch, struct buf *out, uint64_t next)
 {
     for (uint64_t now; (now = progress_now_ms()) < next;) {
@@ -118,7 +118,7 @@ static bool linger(struct watch *watch, struct buf *out, uint64_t next)
 
 static int run_screen(struct watch *watch, struct buf *out)
 {
-    /* The first look before the screen opens, so that a mistake is told where it can be read. */
+    /* The first update runs before the screen opens, so that an error message stays visible. */
     watch->remote->on_wait = on_wait_plain;
     watch->remote->shows_progress = true;
     int code = watch->update(watch->context, true);

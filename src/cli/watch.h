@@ -1,4 +1,4 @@
-/* Something that is looked at again and again: a screen that redraws itself, or a snapshot per interval. */
+/* Views that update repeatedly: a screen that redraws itself, or a snapshot per interval. */
 #ifndef SOLVEGATE_CLI_WATCH_H
 #define SOLVEGATE_CLI_WATCH_H
 
@@ -17,18 +17,18 @@ struct watch {
     uint64_t count; /* 0: for ever */
     struct remote *remote;
     void *context;
-    /* Asks the gateway; returns EX_OK, or an exit code after telling why on stderr, if it is the
-     * first time. Later troubles are for write to show. */
+    /* Fetches from the gateway; returns EX_OK, or on the first call an exit code after telling why
+     * on stderr. Later failures are for write to show. */
     int (*update)(void *context, bool is_first);
-    /* What is to be seen; size.columns of 0 means no terminal: nothing is cut. */
+    /* Writes the view; size.columns is 0 if there is no terminal: then nothing is cut. */
     void (*write)(void *context, struct buf *out, struct term_size size);
 };
 
-/* CLI_ARG when it was one of ours, CLI_WRONG when its value is not right, else CLI_END. */
+/* CLI_ARG if the flag is one of ours, CLI_WRONG if its value is invalid, else CLI_END. */
 enum cli_result watch_take_flag(const struct command *command, struct watch *watch,
                                 const struct cli_arg *arg);
 
-/* Until q, a signal or the count; returns the exit code. */
+/* Runs until q, a signal or the count; returns the exit code. */
 int watch_run(struct watch *watch);
 
 #endif

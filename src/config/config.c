@@ -8,10 +8,10 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-/* Names of strangers may be long; what is beyond this is not shown. */
+/* The longest path shown in a message; unknown names may be longer. */
 #define PATH_MAX_BYTES 255
 
-/* An empty variable is as good as none: that is what `VAR= command` and compose files mean by it. */
+/* An empty variable counts as unset: that is what `VAR= command` and compose files mean by it. */
 static void read_variable(struct loader *loader, const struct option *option, const char *type)
 {
     char name[VARIABLE_MAX];
@@ -37,7 +37,7 @@ static void read_environment(struct loader *loader)
     }
 }
 
-/* The name under which people keep the vendor's key anyway; everything else comes before it. */
+/* The usual variable for the vendor's key; every other source takes precedence. */
 static void read_fallback_key(struct loader *loader)
 {
     static const char name[] = "CAPTCHAAI_API_KEY";
@@ -60,7 +60,7 @@ static void read_flags(struct loader *loader, const struct config_flag *flags, s
     }
 }
 
-/* Types with a default of their own do not follow "default". */
+/* Types with a default of their own ignore "default". */
 static void preset(struct loader *loader)
 {
     options_preset(HOME_CONFIG, loader->config);
@@ -84,7 +84,7 @@ int config_load(struct config *config, struct slice text, const char *file_name,
     read_flags(&loader, flags, flag_count);
     read_fallback_key(&loader);
     read_finish(&loader);
-    /* What is missing may well be in the part of the file that could not be read. */
+    /* An option that seems missing may be in the part of the file that could not be read. */
     if (is_readable)
         check_together(&loader);
     clients_index(config);

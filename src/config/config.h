@@ -33,23 +33,23 @@ struct config_client {
     unsigned scopes;                         /* of enum client_scope */
     char **allow_hosts;      /* owned; "*.example.com" or "example.com", lower case */
     size_t allow_host_count; /* 0: every host */
-    enum reuse reuse;        /* REUSE_DEFAULT when not said */
-    /* What the engine is told of it. A reload that took it away sets is_gone: its place stays its own. In retry the
-     * largest number of a field means that the client does not say it. */
+    enum reuse reuse;        /* REUSE_DEFAULT if not given */
+    /* The client's settings in the engine. A reload that removes the client sets is_gone: its index
+     * is never reused. In retry a field's largest number means that the client does not set it. */
     struct client_options options;
 };
 
 /* A target whose solutions are solved ahead. */
 struct config_pool {
     char name[CLIENT_NAME_MAX];   /* "": made of method and host */
-    char client[CLIENT_NAME_MAX]; /* whose it is; "": everybody's, and the first client pays */
-    char *method;                 /* owned; params has it, too */
-    struct blob *params;          /* owned: what a submit sends */
+    char client[CLIENT_NAME_MAX]; /* the owner; "": shared by all, and the first client pays */
+    char *method;                 /* owned; params holds it, too */
+    struct blob *params;          /* owned: the parameters of a submit */
     struct pool_options options;  /* size, idle_after_ms and max_waste */
 };
 
-/* Options go straight into the settings of the part that uses them; the table says which into which. All texts and
- * lists are owned by the config. A text that was not given is NULL. */
+/* Options go straight into the settings of the part that uses them, as the table says. The config
+ * owns all texts and lists. A text that was not given is NULL. */
 struct config {
     char **listen;
     size_t listen_count;
@@ -57,7 +57,7 @@ struct config {
     char *data_dir;   /* NULL: memory only */
     char *alerts_url; /* NULL: log and metric only */
 
-    struct engine_options engine; /* without clients, pools and what is known only at the start */
+    struct engine_options engine; /* without clients, pools and values known only at the start */
     struct http_options http;
     struct upstream_options upstream;
     struct notices_options notices;
@@ -74,23 +74,24 @@ struct config {
     size_t pool_count;
     struct config_client *clients; /* owned */
     size_t client_count;           /* 0: any key is accepted, loopback and unix listeners only */
-    uint16_t *client_order;        /* owned; places of clients by key_hash, to find one fast */
+    uint16_t *client_order;        /* owned; indexes of clients, sorted by key_hash */
 };
 
-/* One environment variable; NULL when it is not set. The caller passes getenv or a test's own. */
+/* Returns an environment variable, or NULL if it is not set. The caller passes getenv or a test's
+ * own. */
 typedef const char *(*config_env_fn)(const char *name);
 
-/* A value from the command line, which beats all others: "--listen", "listen", "127.0.0.1:0".
- * A flag for a list adds one item each time. */
+/* A value from the command line, which overrides all others: "--listen", "listen", "127.0.0.1:0". A
+ * flag for a list adds one item each time. */
 struct config_flag {
     const char *flag; /* for messages */
     const char *path; /* of the option */
     const char *value;
 };
 
-/* Defaults, then the file's text (may be empty), then the environment, then flags. file_name is for messages only.
- * Every mistake is one line in mistakes: "FILE: PATH: what was expected, what was found".
- * Returns 0 or ERR_INVALID; config_close either way. */
+/* Loads defaults, then the file's text (may be empty), then the environment, then flags. file_name
+ * is for messages only. Every mistake is one line in mistakes: "FILE: PATH: what was expected, what
+ * was found". Returns 0 or ERR_INVALID; call config_close in both cases. */
 int config_load(struct config *config, struct slice text, const char *file_name, config_env_fn env,
                 const struct config_flag *flags, size_t flag_count,
                 struct buf *mistakes) MUST_CHECK;
@@ -98,18 +99,19 @@ int config_load(struct config *config, struct slice text, const char *file_name,
 /* Frees what the config owns and wipes its secrets. */
 void config_close(struct config *config);
 
-/* Every option with its default and a sentence: what `solvegate help config` prints, and docs/configuration.md. */
+/* Writes every option with its default and a sentence, for `solvegate help config` and
+ * docs/configuration.md. */
 void config_write_reference(struct buf *out);
 void config_write_markdown(struct buf *out);
 
 /* BLAKE2b-256 of a client key, as key_hash and `solvegate hash-key` have it. */
 void config_hash_key(struct slice key, uint8_t out[CLIENT_KEY_HASH_BYTES]);
 
-/* The client that holds this key, or -1. Found by the start of the key's digest, which tells a stranger nothing
- * about the key, then compared in constant time. */
+/* The client that holds this key, or -1. Looks up the first bytes of the key's digest, which reveal
+ * nothing about the key, then compares in constant time. */
 long config_find_client(const struct config *config, struct slice key);
 
-/* Is this host (lower case, no port, no trailing dot) within the client's allow_hosts? */
+/* True if this host (lower case, no port, no trailing dot) is within the client's allow_hosts. */
 bool config_client_allows(const struct config_client *client, struct slice host);
 
 #endif

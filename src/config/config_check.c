@@ -4,7 +4,7 @@
 #include <sodium.h>
 #include <stdio.h>
 
-/* "expected WHAT BOUND), found NUMBER", as the kind of number is written. */
+/* Tells "expected WHAT BOUND), found NUMBER", formatted for the option's kind of number. */
 static void refuse_number(struct loader *loader, const char *what, uint64_t bound, uint64_t found,
                           void (*write)(struct buf *out, uint64_t number))
 {
@@ -41,7 +41,7 @@ static void check_repeated(struct loader *loader, size_t place)
 {
     const struct config *const config = loader->config;
     const struct slice address = slice_from(config->listen[place]);
-    /* Port 0 is another one each time. */
+    /* Port 0 is a different port at each start. */
     if (strcmp(address.data + address.len - 2, ":0") == 0)
         return;
     for (size_t i = 0; i < place; i++)
@@ -68,7 +68,7 @@ static void check_listen(struct loader *loader)
     }
 }
 
-/* An option that another one bounds, as its row says. */
+/* Checks an option against the option that its row names as a bound. */
 static void check_bound(struct loader *loader, const struct option *option)
 {
     const char *const bound = option->below != NULL ? option->below : option->at_most;
@@ -101,11 +101,12 @@ static void check_cache(struct loader *loader)
                   config->min_ttl_ms, value_write_duration);
 }
 
-/* What the frontend may need for a request besides its body and its fields: the address, and what is read
- * beyond its end. */
+/* Memory that a request may need besides its body and its fields: the address, and bytes read
+ * beyond the request's end. */
 #define REQUEST_EXTRA_BYTES (UINT64_C(512) << 10)
 
-/* A limit that the largest request does not fit would refuse it for ever, with a code that says "later". */
+/* A limit below the size of the largest request would always refuse it, with a code that says
+ * "later". */
 static void check_partial(struct loader *loader)
 {
     const struct http_options *const http = &loader->config->http;
@@ -119,7 +120,7 @@ static void check_partial(struct loader *loader)
                   least, http->partial_bytes, value_write_size);
 }
 
-/* With what it says itself and what it has of everybody. */
+/* Checks the client's own settings together with those it inherits. */
 static void check_client_retry(struct loader *loader, const struct config_client *client)
 {
     const struct engine_options *const all = &loader->config->engine;
@@ -133,7 +134,7 @@ static void check_client_retry(struct loader *loader, const struct config_client
     loader_pop(loader, mark);
 }
 
-/* Names and keys are what clients are told apart by. */
+/* Clients are told apart by name and by key, so neither may occur twice. */
 static void check_twins(struct loader *loader, size_t place)
 {
     const struct config_client *const clients = loader->config->clients;
@@ -162,7 +163,7 @@ static void check_clients(struct loader *loader)
     }
 }
 
-/* Whether there is somebody who pays for a pool shows only when all clients are read. */
+/* Checks that somebody pays for each pool; possible only after all clients are read. */
 static void check_pools(struct loader *loader)
 {
     const struct config *const config = loader->config;

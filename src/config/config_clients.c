@@ -13,8 +13,8 @@ void config_hash_key(struct slice key, uint8_t out[CLIENT_KEY_HASH_BYTES])
     ASSERT(code == 0);
 }
 
-/* The digest's first bytes: enough to tell clients apart, and of no use to somebody who measures how long
- * finding takes, since the digest of a guess says nothing about how near the guess was. */
+/* The digest's first bytes: enough to tell clients apart, and useless to an attacker who times the
+ * lookup, since the digest of a guess does not show how near the guess was. */
 static uint64_t prefix_of(const uint8_t hash[CLIENT_KEY_HASH_BYTES])
 {
     uint64_t prefix;
@@ -27,7 +27,7 @@ static uint64_t prefix_at(const struct config *config, size_t place)
     return prefix_of(config->clients[config->client_order[place]].key_hash);
 }
 
-/* Insertion sort: at most a thousand clients, once. */
+/* Insertion sort is fast enough: it runs once, on at most a thousand clients. */
 void clients_index(struct config *config)
 {
     if (config->client_count == 0)

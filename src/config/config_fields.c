@@ -1,5 +1,5 @@
-/* The fields that options fill: defaults, numbers of any width, owned texts and lists. Plain ISO C, so that worlds of
- * the engine alone start from the same defaults as the program. */
+/* The fields that options fill: defaults, numbers of any width, owned texts and lists. Plain ISO C,
+ * so that simulations of the engine alone start from the same defaults as the program. */
 #include "config/config_options.h"
 
 #include "base/assert.h"
@@ -16,7 +16,7 @@ bool option_is_number(const struct option *option)
     return option->kind >= OPTION_FLAG;
 }
 
-/* A list in memory of its own; bits are a number. */
+/* True for a list in memory of its own; bits are a number. */
 static bool has_items(const struct option *option)
 {
     return option->count_offset != 0;
@@ -29,7 +29,7 @@ void *option_place(const struct option *option, const void *base, size_t type)
 
 void option_store(const struct option *option, void *place, uint64_t number)
 {
-    /* The range of the option keeps the number within the field. */
+    /* The option's range guarantees that the number fits the field. */
     if (option->bytes == 1)
         *(uint8_t *)place = (uint8_t)number;
     else if (option->bytes == 2)
@@ -52,7 +52,8 @@ uint64_t option_number(const struct option *option, const void *base)
 
 /* ---- texts and lists ----------------------------------------------------------------------- */
 
-/* Texts may be keys, which do not stay behind in freed memory: a compiler may not leave these writes out. */
+/* Texts may be keys, which must not stay behind in freed memory; volatile keeps the compiler from
+ * removing these writes. */
 static void free_text(const void *place)
 {
     char *text;

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
-/* Shows found values as they are, where no option is being read. */
+/* For showing found values unchanged while no option is being read. */
 static const struct option any_value = {.kind = OPTION_TEXT};
 
 #define QUOTE(text) #text
@@ -30,7 +30,8 @@ static void refuse_unknown(struct loader *loader, struct slice prefix, struct sl
 static void read_members(struct loader *loader, struct slice prefix, void *base,
                          yyjson_val *object);
 
-/* "upstream" means the group "upstream.", a client's "retry" "clients[].retry."; longer names are of no group. */
+/* "upstream" names the group "upstream.", a client's "retry" the group "clients[].retry."; a longer
+ * name is no group. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than the names in the table of options */
 static void read_group(struct loader *loader, struct slice prefix, struct slice name, void *base,
                        yyjson_val *value)
@@ -49,7 +50,7 @@ static void read_group(struct loader *loader, struct slice prefix, struct slice 
         read_members(loader, group, base, value);
 }
 
-/* What a client must have; a key that was given wrongly has been told already. */
+/* Checks that a client has its required options; an invalid key has been told already. */
 /* NOLINTNEXTLINE(misc-no-recursion): a client holds no clients */
 static void read_client(struct loader *loader, struct config_client *client, yyjson_val *object)
 {
@@ -65,14 +66,14 @@ static void read_client(struct loader *loader, struct config_client *client, yyj
                              has_key ? "both" : "neither");
 }
 
-/* How many objects the list has; 0 after telling a mistake. */
+/* The number of objects in the list; 0 after telling a mistake. */
 static size_t count_objects(struct loader *loader, yyjson_val *list, size_t most, const char *range)
 {
     const size_t count = yyjson_arr_size(list);
     loader->option = &any_value;
     if (!yyjson_is_arr(list))
         return loader_expected(loader, "a list", list);
-    /* No clients means that everybody may come, which an empty list does not say clearly enough. */
+    /* No clients means that everybody may come, and an empty list does not say that clearly enough. */
     if (count > most || (count == 0 && range[0] == '1'))
         return loader_mistake(loader, "expected %s, found %zu", range, count);
     return count;
@@ -106,13 +107,14 @@ static void read_pools(struct loader *loader, struct config *config, yyjson_val 
     }
 }
 
-/* The members of the whole (""), of a group ("upstream.") or of one client, which may hold a further group. */
+/* Reads a member of the whole file (""), of a group ("upstream.") or of one client, which may hold
+ * a further group. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than the names in the table of options */
 static void read_member(struct loader *loader, struct slice prefix, struct slice name, void *base,
                         yyjson_val *value)
 {
     const struct option *const option = option_find(prefix, name);
-    /* Paths with dots are for messages; in the file they would be a second way to say the same. */
+    /* Dotted paths are for messages only; in the file they would be a second spelling. */
     if (memchr(name.data, '.', name.len) != NULL)
         refuse_unknown(loader, prefix, name);
     else if (option != NULL)
@@ -143,7 +145,7 @@ static void read_members(struct loader *loader, struct slice prefix, void *base,
 bool file_read(struct loader *loader, struct slice text)
 {
     loader_enter(loader, ORIGIN_FILE, "");
-    /* Editors of some systems begin files with a byte order mark, which yyjson would refuse. */
+    /* Some editors begin files with a byte order mark, which yyjson would refuse. */
     const struct slice mark = SLICE_OF("\xef\xbb\xbf");
     if (slice_starts_with(text, mark))
         text = (struct slice){.data = text.data + mark.len, .len = text.len - mark.len};

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <yyjson.h>
 
-/* Longest piece of a stranger's text in a message. */
+/* Longest piece of the user's text in a message. */
 #define SHOWN_MAX 60
 #define LINE_MAX_BYTES 1024
 
@@ -18,7 +18,8 @@ void loader_enter(struct loader *loader, enum origin origin, const char *path)
     (void)loader_push(loader, slice_from(path));
 }
 
-/* Visible ASCII as it is, everything else as \xNN, so that a message stays one harmless line. */
+/* Adds visible ASCII unchanged and everything else as \xNN, so that a message stays one harmless
+ * line. */
 static void add_shown(struct buf *out, struct slice text)
 {
     for (size_t i = 0; i < text.len && i < SHOWN_MAX; i++) {
@@ -72,7 +73,7 @@ bool loader_mistake(struct loader *loader, const char *format, ...)
     va_start(args, format);
     (void)vsnprintf(text, sizeof(text), format, args);
     va_end(args);
-    /* In one piece: a line either fits into the caller's buffer or is left out whole. */
+    /* Added in one piece: a line either fits into the caller's buffer or is left out whole. */
     const char *const origin = origin_name(loader);
     const struct slice path = buf_slice(&loader->path);
     buf_addf(loader->mistakes, "%s%s%.*s%s%s\n", origin == NULL ? "" : origin,
@@ -96,7 +97,7 @@ static void write_found_text(const struct option *option, bool is_secret, struct
     }
 }
 
-/* What a value is, for a person: a short text quoted, or just its kind. */
+/* Describes a value for people: a short text in quotes, or just its kind. */
 static void write_found(const struct option *option, yyjson_val *value, struct buf *out)
 {
     const bool is_secret = option->kind == OPTION_SECRET || option->kind == OPTION_KEY ||
@@ -246,7 +247,7 @@ bool text_read(struct loader *loader, struct yyjson_val *value, char out[CONFIG_
     if (text->len > 0)
         memcpy(out, buffer.data, text->len);
     out[text->len] = '\0';
-    /* It may have been a key. */
+    /* The buffer may hold a key. */
     if (buffer.data != NULL)
         sodium_memzero(buffer.data, buffer.room);
     buf_close(&buffer);

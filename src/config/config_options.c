@@ -4,7 +4,7 @@
 #include "config/config_values.h"
 #include "config/nearest.h"
 
-/* What of a path is below a prefix; not given when it is elsewhere. */
+/* The part of a path below a prefix; not given if the path is elsewhere. */
 static struct slice below(const char *path, struct slice prefix)
 {
     struct slice rest = slice_from(path);
@@ -71,7 +71,7 @@ static void write_range(const struct option *option, const char *what,
     buf_add(out, slice_from(like));
 }
 
-/* What needs no range or word list. */
+/* Descriptions of kinds that need no range or word list. */
 static const char *const plain_shapes[OPTION_KIND_COUNT] = {
     [OPTION_TEXT] = "a text",
     [OPTION_SECRET] = "a text of visible characters",
@@ -133,7 +133,7 @@ void option_write_suggestion(struct slice prefix, struct slice name, struct buf 
         if (slice_is_given(rest))
             nearest_offer(&nearest, first_step(rest));
     }
-    /* The right name in the wrong place is as common as a typo. */
+    /* A right name in the wrong group is as common as a typo. */
     const char *const elsewhere = path_ending_in(name);
     if (slice_is_given(nearest.best))
         buf_addf(out, ", did you mean \"%.*s\"?", (int)nearest.best.len, nearest.best.data);

@@ -1,4 +1,5 @@
-/* The table of all options: each row says everything about one, from its name to the field that it fills. */
+/* The table of all options: each row describes one completely, from its name to the field that it
+ * fills. */
 #ifndef SOLVEGATE_CONFIG_CONFIG_OPTIONS_H
 #define SOLVEGATE_CONFIG_CONFIG_OPTIONS_H
 
@@ -17,7 +18,7 @@ enum option_kind {
     OPTION_KEY_HASH,
     OPTION_NETWORK,
     OPTION_NOTICE_HOST,
-    OPTION_ERROR, /* a class for an error code */
+    OPTION_ERROR, /* an error class for an error code */
     /* kept as numbers */
     OPTION_FLAG,
     OPTION_COUNT, /* or one of its words, if it has any */
@@ -33,11 +34,11 @@ enum option_kind {
 enum option_shape {
     SHAPE_ONE,
     SHAPE_LIST,     /* the environment separates items by commas */
-    SHAPE_PER_TYPE, /* one value per type of captcha; types not named follow "default" */
+    SHAPE_PER_TYPE, /* one value per type; types that are not named follow "default" */
     SHAPE_MAP,      /* an object from error codes to values; not in the environment */
 };
 
-/* Whose field it is. */
+/* The struct that holds the field. */
 enum option_home { HOME_CONFIG, HOME_CLIENT, HOME_POOL };
 
 struct option_word {
@@ -52,7 +53,7 @@ struct option_preset {
 };
 
 struct option_type {
-    enum type type; /* CAPTCHA_COUNT ends the list */
+    enum type type; /* TYPE_COUNT ends the list */
     struct option_preset preset;
 };
 
@@ -60,15 +61,15 @@ struct option {
     const char
         *path; /* "upstream.url"; a client's begin with "clients[].", a pool's with "pools[]." */
     enum option_kind kind;
-    bool is_live; /* a reload changes it; else it takes a restart */
+    bool is_live; /* a reload changes it; else it needs a restart */
     enum option_shape shape;
     enum option_home home;
     size_t offset;                   /* in struct config, config_client or config_pool */
     size_t bytes;                    /* of one value */
-    size_t count_offset;             /* of lists and maps, which are pointers: their length */
+    size_t count_offset;             /* of the length of a list or map, which is a pointer */
     uint64_t min, max;               /* of numbers, milliseconds or bytes; of lists: how many */
-    const struct option_word *words; /* those it takes */
-    const char *at_most, *below;     /* the option that bounds it, with and without being equal */
+    const struct option_word *words; /* the words it accepts */
+    const char *at_most, *below;     /* the option that bounds it, inclusive and exclusive */
     struct option_preset preset;
     const struct option_type *types; /* defaults of single types, or NULL */
     const char *help;                /* one sentence */
@@ -76,26 +77,26 @@ struct option {
 
 #define CLIENT_OPTION_PREFIX "clients[]."
 #define POOL_OPTION_PREFIX "pools[]."
-/* Room for what the loader remembers of each option. */
+/* Capacity of the loader's array of options. */
 #define OPTIONS_MAX 112
 
 extern const struct option option_table[];
 extern const size_t option_count;
 
-/* Gives every field of the home, which is all zero, its default. */
+/* Sets every field of the home, which must be all zero, to its default. */
 void options_preset(enum option_home home, void *base);
-/* Frees and wipes what its fields own. */
+/* Frees and wipes the memory that its fields own. */
 void options_close(enum option_home home, void *base);
 
-/* The place of one value; type counts for options per type only. */
+/* The address of one value; type is used only for options per type. */
 void *option_place(const struct option *option, const void *base, size_t type);
-/* Of kinds that are numbers. */
+/* For kinds that are numbers. */
 uint64_t option_number(const struct option *option, const void *base);
 void option_store(const struct option *option, void *place, uint64_t number);
 bool option_is_number(const struct option *option);
 bool option_is_text(const struct option *option);
 
-/* Of lists and maps that are pointers: the length, and one more item, which is copied. */
+/* For lists and maps that are pointers: the length, and adding a copy of an item. */
 size_t option_item_count(const struct option *option, const void *base);
 void option_add_item(const struct option *option, void *base, const void *item);
 void option_clear(const struct option *option, void *base);
@@ -108,16 +109,16 @@ void option_swap(const struct option *option, void *a, void *b);
 /* The option prefix + name ("upstream." and "url"), or NULL. */
 const struct option *option_find(struct slice prefix, struct slice name);
 
-/* Is there any option below this prefix ("upstream.")? */
+/* True if any option is below this prefix ("upstream."). */
 bool option_has_below(struct slice prefix);
 
-/* The word of this text, or NULL if it is none of the option. */
+/* The option's word with this text, or NULL. */
 const struct option_word *option_word(const struct option *option, struct slice text);
 
-/* The config's word for a type of captcha, below CAPTCHA_COUNT. */
+/* The config's word for a type, which must be below TYPE_COUNT. */
 const char *option_type_name(size_t type);
 
-/* Writes what a value must look like: "a duration of 1s to 1h, like \"5s\"". */
+/* Describes a valid value: "a duration of 1s to 1h, like \"5s\"". */
 void option_write_expected(const struct option *option, struct buf *out);
 
 /* Writes "did you mean X?" with a comma before it, or nothing, for an unknown name below prefix. */

@@ -7,12 +7,13 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
-/* Parameters of a target are short; an image cannot be asked for ahead. */
+/* Parameters of a target are short; a pool cannot hold images. */
 #define TARGET_MAX_BYTES 65536
 
 static const struct option any_text = {.kind = OPTION_TEXT};
 
-/* As a caller would write it in a form, to be freed; NULL after telling a mistake. */
+/* Returns the value as a caller would write it in a form, to be freed; NULL after telling a
+ * mistake. */
 static char *read_text(struct loader *loader, yyjson_val *value)
 {
     char *text = NULL;

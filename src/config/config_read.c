@@ -10,8 +10,8 @@
 
 /* ---- one value ----------------------------------------------------------------------------- */
 
-/* Kinds that are given as texts, besides words. Numbers fill an uint64_t, owned texts CONFIG_TEXT_MAX bytes, and all
- * others their field. */
+/* Parsers of kinds that are given as texts, besides words. Numbers fill an uint64_t, owned texts
+ * CONFIG_TEXT_MAX bytes, and all others their field. */
 static bool (*const parsers[OPTION_KIND_COUNT])(struct slice text, void *out) = {
     [OPTION_TEXT] = value_parse_text,         [OPTION_SECRET] = value_parse_visible,
     [OPTION_URL] = value_parse_url,           [OPTION_ADDRESS] = value_parse_listen,
@@ -21,7 +21,7 @@ static bool (*const parsers[OPTION_KIND_COUNT])(struct slice text, void *out) = 
     [OPTION_DURATION] = value_parse_duration, [OPTION_SIZE] = value_parse_size,
 };
 
-/* A number of 0 to most, kept as that many parts of one. */
+/* Parses a number of 0 to max and stores it in thousandths or millionths. */
 static bool parse_fraction(const struct option *option, struct yyjson_val *value, uint64_t *number)
 {
     const double parts = option->kind == OPTION_SHARE ? 1e3 : 1e6;
@@ -42,7 +42,7 @@ static bool parse_number(const struct option *option, struct yyjson_val *value, 
         *number = yyjson_get_bool(value);
         return yyjson_is_bool(value);
     }
-    /* A count's word is none of its texts: it is not expanded. */
+    /* The word of a count is not one of its texts, so it is not expanded. */
     if (option->kind == OPTION_COUNT && yyjson_is_str(value))
         text = (struct slice){yyjson_get_str(value), yyjson_get_len(value)};
     const struct option_word *const word = option_word(option, text);
@@ -81,7 +81,7 @@ static bool take_value(const struct option *option, struct yyjson_val *value, st
     return is_good;
 }
 
-/* Of a key only its length may be told. */
+/* A message may tell only the length of a key. */
 static bool refuse(struct loader *loader, struct yyjson_val *value, size_t len)
 {
     const enum option_kind kind = loader->option->kind;
@@ -109,7 +109,7 @@ bool read_one(struct loader *loader, void *place, struct yyjson_val *value)
         !text_read(loader, value, copy, &text))
         return false;
     const bool is_good = take_value(option, value, text, place) || refuse(loader, value, text.len);
-    /* It may have been a key. */
+    /* The copy may hold a key. */
     sodium_memzero(copy, sizeof(copy));
     return is_good;
 }
@@ -173,7 +173,7 @@ static bool read_list(struct loader *loader, struct yyjson_val *value)
         is_good &= add_item(loader, item);
         loader_pop(loader, mark);
     }
-    /* An empty list would mean "nowhere", "nothing" or "no host", which nobody can want. */
+    /* An empty list would mean "nowhere", "nothing" or "no host", which is never useful. */
     if (loader->item == 0 && kind != OPTION_NETWORK && kind != OPTION_NOTICE_HOST)
         return loader_mistake(loader, "expected at least one item, found an empty list");
     return is_good;
@@ -249,7 +249,8 @@ static bool read_shape(struct loader *loader, struct yyjson_val *value)
         return read_one(loader, option_place(option, loader->base, 0), value);
     if (option->shape == SHAPE_LIST)
         return read_list(loader, value);
-    /* A plain value is for every type. Not for words: there images would silently lose their own. */
+    /* A plain value counts for every type, except for words: images would silently lose their own
+     * default. */
     if (option->shape == SHAPE_MAP || option->kind == OPTION_WORD || yyjson_is_obj(value))
         return read_object(loader, value);
     loader->seen[option - option_table].named = 0;
@@ -281,7 +282,8 @@ void read_finish(struct loader *loader)
 
 /* ---- plain text ---------------------------------------------------------------------------- */
 
-/* Text as the JSON value it would have been in a file: numbers and flags lose their quotes. */
+/* Converts text to the JSON value it would have been in a file: numbers and flags lose their
+ * quotes. */
 static yyjson_val as_json(const struct option *option, const char *text)
 {
     const size_t len = strlen(text);
@@ -318,7 +320,7 @@ void read_plain(struct loader *loader, const struct option *option, const char *
                 const char *text, bool splits)
 {
     struct seen *const seen = &loader->seen[option - option_table];
-    /* A flag that is repeated adds to what it gave before. */
+    /* A repeated flag adds to its earlier values. */
     const bool is_first = seen->origin != loader->origin;
     yyjson_val value = as_json(option, text);
     loader->option = option;

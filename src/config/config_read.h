@@ -1,4 +1,4 @@
-/* Reads one given value into its option's field, whatever its kind and shape. */
+/* Reads one given value into its option's field, for every kind and shape. */
 #ifndef SOLVEGATE_CONFIG_CONFIG_READ_H
 #define SOLVEGATE_CONFIG_CONFIG_READ_H
 
@@ -9,16 +9,16 @@
 void read_value(struct loader *loader, const struct option *option, void *base,
                 struct yyjson_val *value);
 
-/* One value of the loader's option into place, wherever that is. False after telling a mistake. */
+/* Reads one value of the loader's option into place. False after telling a mistake. */
 bool read_one(struct loader *loader, void *place, struct yyjson_val *value);
 
-/* A value of the config from plain text, of the environment or a flag. type is a captcha's name for one entry
- * of an option per type, or NULL. A list is separated by commas when splits is set, else the text is
- * one item that is added if the same origin gave one before. */
+/* Reads a value of the config from plain text: a variable or a flag. type names one entry of an
+ * option per type, or is NULL. If splits is set, commas separate the items of a list; else the text
+ * is one item, added to those that the same origin gave before. */
 void read_plain(struct loader *loader, const struct option *option, const char *type,
                 const char *text, bool splits);
 
-/* Types that were not named follow "default"; to be called when everything is read. */
+/* Gives types that were not named the value of "default"; call it after everything is read. */
 void read_finish(struct loader *loader);
 
 #endif

@@ -38,7 +38,8 @@ static void write_shape(const struct option *option, struct buf *out)
     option_write_expected(option, out);
 }
 
-/* One value as JSON. Numbers with words have the text of their words; a list of bits has several. */
+/* Writes one value as JSON. Numbers with words are written as their words; a list of bits has
+ * several. */
 static void write_preset(const struct option *option, const struct option_preset *preset,
                          struct buf *out)
 {
@@ -97,7 +98,7 @@ void config_write_reference(struct buf *out)
 
 /* ---- Markdown ------------------------------------------------------------------------------ */
 
-/* A bar would end the cell. */
+/* Escapes bars, which would end the cell. */
 static void add_cell(struct buf *out, const struct buf *text, const char *quote)
 {
     buf_add(out, slice_from(quote));
@@ -124,7 +125,7 @@ static void write_row(const struct option *option, struct buf *out)
     buf_close(&text);
 }
 
-/* Each sentence that begins an indented line is an item of a list. */
+/* A sentence that begins an indented line becomes an item of a list. */
 static void write_markdown_introduction(struct buf *out)
 {
     struct buf text;

@@ -13,7 +13,8 @@ static void name(struct buf *kept, const char *path)
     buf_add(kept, slice_from(path));
 }
 
-/* What takes a restart was built into listeners, connections, the journal or memory that is reserved at start. */
+/* Options that need a restart are built into listeners, connections, the journal or memory that is
+ * reserved at the start. */
 static void keep_options(struct config *running, struct config *fresh, struct buf *kept)
 {
     for (const struct option *option = option_table; option < option_table + option_count;
@@ -58,7 +59,7 @@ static struct config_client *find_by_name(struct config *config, const char *wan
     return NULL;
 }
 
-/* The running ones in their places with what they are now, then those that are new. */
+/* Running clients keep their indexes and get their new settings; new clients follow. */
 static void merge_clients(const struct config *running, struct config *fresh)
 {
     struct config_client *const merged =
@@ -69,7 +70,7 @@ static void merge_clients(const struct config *running, struct config *fresh)
         struct config_client *const now = find_by_name(fresh, running->clients[i].name);
         if (now != NULL) {
             merged[count++] = *now;
-            /* Taken: what is left over is new. */
+            /* Marks the client as merged: those that still have a name are new. */
             now->name[0] = '\0';
             continue;
         }

@@ -10,7 +10,7 @@
 #define MIB (1024 * KIB)
 #define GIB (UINT64_C(1024) * MIB)
 
-/* Where an option goes. */
+/* The field that an option fills. */
 #define FIELD(type, member) .offset = offsetof(type, member), .bytes = sizeof(((type *)0)->member)
 #define FIELDS(type, member, counter, most)                                  \
     .offset = offsetof(type, member), .bytes = sizeof(*((type *)0)->member), \
@@ -33,7 +33,7 @@
 #define RESTART false
 #define RANGE(least, most) .min = (least), .max = (most)
 
-/* Defaults: the number that is kept, and the text that people read. */
+/* Defaults: the stored number, and the text for people. */
 #define IN_SECONDS(n) {UINT64_C(n) * SECOND, #n "s"}
 #define MILLIS(n) .preset = {(n), #n "ms"}
 #define SECONDS(n) .preset = IN_SECONDS(n)
@@ -44,9 +44,9 @@
 #define NUMBER(n) .preset = {(n), #n}
 #define SHARE(permille, text) .preset = {(permille), (text)}
 #define TEXT(text) .preset = {0, (text)}
-#define CHOICE(value) .preset = {(value), ""} /* its words have the text */
+#define CHOICE(value) .preset = {(value), ""} /* the text is that of its word */
 #define EMPTY CHOICE(0)
-#define UNSAID .preset = {UINT64_MAX, NULL} /* the field's largest number */
+#define UNSAID .preset = {UINT64_MAX, NULL} /* stored as the field's largest number */
 
 static const struct option_word letter_class_words[] = {
     {"transient", 1u << CLASS_TRANSIENT},
@@ -57,7 +57,7 @@ static const struct option_word letter_class_words[] = {
     {"unknown", 1u << CLASS_UNKNOWN},
     {NULL, 0},
 };
-/* The classes that describe a reply of the vendor; the others are states of our own. */
+/* The error classes of the vendor's replies; the others describe states of our own. */
 static const struct option_word error_class_words[] = {
     {"pending", CLASS_PENDING},     {"busy", CLASS_BUSY},       {"unsolvable", CLASS_UNSOLVABLE},
     {"transient", CLASS_TRANSIENT}, {"account", CLASS_ACCOUNT}, {"caller", CLASS_CALLER},
@@ -160,7 +160,7 @@ const struct option option_table[] = {
     {"breaker.probe", OPTION_DURATION, LIVE, AT(engine.breaker_probe_ms), RANGE(100, HOUR),
      .at_most = "breaker.probe_max", SECONDS(15),
      .help = "How long after the vendor's account failed a free call asks whether it works again."},
-    /* The vendor lifts an IP ban after five minutes; asking less often gains nothing. */
+    /* The vendor lifts an IP ban after five minutes, so probing less often gains nothing. */
     {"breaker.probe_max", OPTION_DURATION, LIVE, AT(engine.breaker_probe_most_ms), RANGE(100, DAY), MINUTES(5),
      .help = "Longest pause between such calls; it doubles each time."},
 

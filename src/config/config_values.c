@@ -5,9 +5,9 @@
 
 #include <sodium.h>
 
-/* Room in sockaddr_un on Linux, with the NUL. */
+/* Size of sun_path in sockaddr_un on Linux, including the NUL. */
 #define UNIX_PATH_MAX_BYTES 108
-/* RFC 1035: a name in text form. */
+/* RFC 1035: the longest name in text form. */
 #define HOST_MAX 253
 #define LABEL_MAX 63
 
@@ -58,7 +58,7 @@ bool value_parse_duration(struct slice text, void *ms)
                            ms);
 }
 
-/* With the largest unit that divides it; the last one divides everything. */
+/* Uses the largest unit that divides the value; the last unit divides every value. */
 static void write_with_unit(struct buf *out, const struct unit *units, uint64_t value)
 {
     const struct unit *unit = units;
@@ -110,7 +110,7 @@ static bool parse_address(struct slice text, uint8_t address[ADDRESS_BYTES], boo
     return *is_v4 || address_parse_v6(text, address);
 }
 
-/* Splits "host:port" or "[v6]:port"; without a port *port is not given. Brackets stay off the host. */
+/* Splits "host:port" or "[v6]:port"; *port is not given if there is none. The host has no brackets. */
 static bool split_host_port(struct slice text, struct slice *host, struct slice *port, bool *is_v6)
 {
     *port = SLICE_NONE;
@@ -194,7 +194,7 @@ static bool is_label_char(char c)
     return ascii_is_alnum(c) || c == '-' || c == '_';
 }
 
-/* Dot-separated labels as RFC 1123 has them, and '_', which real names contain. */
+/* Accepts dot-separated labels as in RFC 1123, and '_', which real names contain. */
 static bool is_host_name(struct slice text)
 {
     if (text.len == 0 || text.len > HOST_MAX)
@@ -222,7 +222,7 @@ static void lower(char *text, size_t len)
         text[i] = ascii_lower(text[i]);
 }
 
-/* What is between the scheme and the path. */
+/* The part between the scheme and the path. */
 static struct slice url_authority(struct slice url)
 {
     const char *start = memchr(url.data, ':', url.len);
@@ -291,7 +291,7 @@ bool value_url_is_loopback(const char *url)
     return parse_address(host, address, &is_v4) && address_is_loopback(address);
 }
 
-/* The last label of an address is a number, that of a name never is (RFC 3696 section 2). */
+/* True for an address: its last label is a number, that of a name never is (RFC 3696 section 2). */
 static bool ends_in_number(struct slice host)
 {
     size_t digits = 0;
@@ -315,7 +315,7 @@ bool value_parse_host_pattern(struct slice text, void *out)
                parse_address((struct slice){.data = text.data + 1, .len = text.len - 2}, address,
                              &is_v4) &&
                !is_v4;
-    /* "*.0.0.1" would cut an address in half. */
+    /* A pattern like "*.0.0.1" would match parts of addresses. */
     const bool is_wild = slice_starts_with(text, SLICE_OF("*."));
     const struct slice rest = {.data = text.data + (is_wild ? 2 : 0),
                                .len = text.len - (is_wild ? 2 : 0)};

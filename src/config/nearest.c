@@ -1,6 +1,6 @@
 #include "config/nearest.h"
 
-/* Longer words are never typos of ours. */
+/* Longer words are never typos of an option's name. */
 #define WORD_MAX 64
 
 void nearest_init(struct nearest *nearest, struct slice wanted)
@@ -40,7 +40,7 @@ void nearest_offer(struct nearest *nearest, struct slice word)
     if (nearest->wanted.len > WORD_MAX || word.len > WORD_MAX)
         return;
     const size_t distance = edit_distance(nearest->wanted, word);
-    /* As many edits as letters means that nothing of the word is left. */
+    /* A word that needs as many edits as it has letters has nothing in common. */
     if (distance >= nearest->distance || distance >= word.len)
         return;
     nearest->best = word;

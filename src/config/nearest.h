@@ -5,14 +5,14 @@
 #include "base/slice.h"
 
 struct nearest {
-    struct slice wanted; /* borrowed: what was typed */
-    struct slice best;   /* borrowed: the nearest offer so far, not given when none is near */
-    size_t distance;     /* of best; offers must beat it */
+    struct slice wanted; /* borrowed: the mistyped word */
+    struct slice best;   /* borrowed: the nearest word so far; not given if none is near */
+    size_t distance;     /* of best; a better word must be below it */
 };
 
 void nearest_init(struct nearest *nearest, struct slice wanted);
 
-/* Takes note of a word if it is nearer than all before it. */
+/* Considers a word; keeps it if it is nearer than all before it. */
 void nearest_offer(struct nearest *nearest, struct slice word);
 
 #endif

@@ -26,7 +26,8 @@ void ask_memo_close(struct ask_memo *memo)
     sodium_memzero(memo, sizeof(*memo));
 }
 
-/* Not given and empty are told apart, and lengths come first, so that no two requests look alike. */
+/* Writes absent and empty parts differently and lengths first, so that no two requests have the
+ * same bytes. */
 static void add_part(struct buf *bytes, struct slice part)
 {
     const uint32_t mark = slice_is_given(part) ? (uint32_t)part.len : UINT32_MAX;
@@ -34,7 +35,8 @@ static void add_part(struct buf *bytes, struct slice part)
     buf_add(bytes, part);
 }
 
-/* Everything that the doors look at when they make an ask. An idempotency key is nobody else's. */
+/* Gathers every part of the request that the doors read for an ask. A request with an idempotency
+ * key is not kept: nobody else sends that key. */
 static bool gather(struct ask_memo *memo, const struct http_request *request,
                    const struct visit *visit)
 {

@@ -4,10 +4,10 @@
 
 #include "base/slice.h"
 
-/* One page with everything it needs inside. */
+/* One page that contains everything it needs. */
 struct slice dashboard(void);
 
-/* The script-src and style-src that allow what is in the page and nothing else. */
+/* The script-src and style-src that allow the page's own content and nothing else. */
 struct slice dashboard_policy(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* How one family of clients speaks: its requests, answers and refusals. The rest of a solve is the same for all. */
+/* How one family of clients speaks: its requests, answers and refusals. All other parts of a solve
+ * are common to all dialects. */
 #ifndef SOLVEGATE_DOORS_DIALECT_H
 #define SOLVEGATE_DOORS_DIALECT_H
 
@@ -12,13 +13,13 @@ struct http_request;
 struct mistake;
 struct visit;
 
-/* What a request wants; each dialect has its own way to say it and its own form of answer. */
+/* The purpose of a request; each dialect has its own request and answer for it. */
 enum verb {
     VERB_NONE,
     VERB_ASK,       /* a solution: in.php, POST /v1/solves */
     VERB_RECOGNISE, /* an image's text in the reply: solve.php */
-    VERB_LOOK,      /* how a request stands */
-    VERB_DETACH,    /* no longer wanted */
+    VERB_LOOK,      /* the state of a request */
+    VERB_DETACH,    /* the request is no longer wanted */
     VERB_REPORT,    /* whether a solution was good */
     VERB_ACCOUNT,   /* the vendor's account */
 };
@@ -26,18 +27,19 @@ enum verb {
 struct dialect {
     const char *name;
     bool has_request_id; /* replies carry X-Request-Id */
-    bool has_prefer;     /* `Prefer: wait=N` (RFC 7240) counts when the parameters do not say */
-    /* Reads the parameters into gate->params, finds the key, and notes in the visit what the form of the reply depends
-     * on, also when something is wrong. */
+    bool has_prefer;     /* `Prefer: wait=N` (RFC 7240) counts if the parameters have no wait */
+    /* Reads the parameters into gate->params, finds the key, and notes in the visit what the form
+     * of the reply depends on, even if the request is invalid. */
     bool (*read)(struct gate *gate, const struct http_request *request, struct visit *visit,
                  struct slice *key, struct mistake *mistake);
     void (*answer)(struct gate *gate, const struct visit *visit, const struct answer *answer);
     void (*complain)(struct gate *gate, caller_id caller, const struct visit *visit,
                      const struct mistake *mistake);
-    /* NULL where no request asks about the account. */
+    /* NULL if the dialect has no request for the account. */
     void (*account)(struct gate *gate, const struct visit *visit,
                     const struct account_answer *answer);
-    /* Says what HTTP itself refuses, in a reply that lives until the next request. NULL: HTTP writes a problem. */
+    /* Writes the dialect's refusal of a request that HTTP itself refuses; the reply lives until the
+     * next request. NULL: HTTP writes a problem. */
     void (*refuse)(struct gate *gate, const struct http_request *request, uint16_t status,
                    struct http_reply *reply);
 };

@@ -7,7 +7,7 @@
 
 #define BEARER SLICE_OF("Bearer ")
 
-/* The key from the Authorization header, else from the parameters. */
+/* Takes the key from the Authorization header, else from the parameters. */
 static struct slice presented_key(const struct gate *gate, const struct http_request *request)
 {
     const struct slice header = request->authorization;
@@ -34,7 +34,7 @@ static bool has_object(struct slice body)
     return at < text.len && text.data[at] == '{';
 }
 
-/* A body at this door is a JSON object; said before anything else, since nothing else makes sense. */
+/* A body here must be a JSON object; checked first, since nothing else can be read otherwise. */
 static bool check_body(const struct http_request *request, struct mistake *mistake)
 {
     if (request->body.len == 0 || has_object(request->body))
@@ -144,7 +144,7 @@ static void add_answer_headers(struct gate *gate, const struct answer *answer)
         reply_header(gate, SLICE_OF("Idempotency-Replayed"), SLICE_OF("true"));
 }
 
-/* Where to ask again while it runs. */
+/* Adds the address for asking again while the request runs. */
 static void add_location(struct gate *gate, const struct answer *answer)
 {
     buf_add(&gate->headers, SLICE_OF("Location: /v1/solves/"));

@@ -3,7 +3,8 @@
 #include "doors/doors.h"
 #include "doors/reply.h"
 
-/* Nothing from elsewhere, nothing to elsewhere, no frame around it, and text that never becomes markup. */
+/* The page may load nothing from elsewhere, send nothing elsewhere, not be framed, and never turn
+ * text into markup. */
 static void add_policy(struct buf *headers)
 {
     buf_add(headers, SLICE_OF("Content-Security-Policy: default-src 'none'; "));

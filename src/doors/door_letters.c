@@ -33,7 +33,7 @@ static bool read_type(struct slice text, enum type *type)
     return text.len == 0;
 }
 
-/* A filter that cannot be understood must not become "all". */
+/* An invalid filter is refused, since it must not become "all letters". */
 static bool read_filter(const struct gate *gate, struct letter_filter *filter,
                         struct mistake *mistake)
 {
@@ -72,7 +72,7 @@ static void reply_unknown(struct gate *gate, const struct http_request *request,
     reply_problem(gate, request->caller, visit, &problem);
 }
 
-/* Each order looks at all letters, and so only so many are under way. */
+/* Each order looks at all letters, so the number of orders under way is limited. */
 static void reply_busy(struct gate *gate, caller_id caller, const struct visit *visit)
 {
     const struct problem problem = {.status = 503,
@@ -85,7 +85,7 @@ static void reply_busy(struct gate *gate, caller_id caller, const struct visit *
 
 /* ---- looking ----------------------------------------------------------------------------- */
 
-/* Looking at all of them takes the engine some turns, so that the page is an answer like any other. */
+/* Searching all letters takes the engine some turns, so the page comes as an answer like any other. */
 void door_letters(struct gate *gate, const struct http_request *request, struct visit *visit,
                   uint64_t number)
 {
@@ -105,7 +105,7 @@ void door_letters(struct gate *gate, const struct http_request *request, struct 
     gate_step(gate, &event);
 }
 
-/* Some may be gone since they were found. */
+/* Skips letters that were deleted after they were found. */
 static void write_page(struct gate *gate, const struct letters_answer *answer)
 {
     struct letter_view views[LETTERS_PAGE];
@@ -131,7 +131,8 @@ void door_letter(struct gate *gate, const struct http_request *request, struct v
 
 /* ---- orders ------------------------------------------------------------------------------ */
 
-/* One letter by its number, or all that match the filter; "all" must be said. */
+/* Reads an order for one letter by its number, or for all that match the filter; without a filter
+ * "all" is required. */
 static bool read_order(struct gate *gate, uint64_t number, struct letter_order *order,
                        struct mistake *mistake)
 {
@@ -147,7 +148,7 @@ static bool read_order(struct gate *gate, uint64_t number, struct letter_order *
     return true;
 }
 
-/* Whose it is from now on; what was a client's that is gone must be somebody's first. */
+/* Reads the client that a replay is for; a letter whose client is no longer configured needs one. */
 static bool read_into(struct gate *gate, const struct letter_view *view, struct letter_order *order,
                       struct mistake *mistake)
 {

@@ -1,11 +1,11 @@
-/* GET /metrics: what the engine counts, then doors, vendor, store, loop and process. */
+/* GET /metrics: the engine's counters, then doors, vendor, store, loop and process. */
 #include "doors/doors.h"
 #include "doors/process.h"
 #include "doors/render.h"
 #include "gate/client_names.h"
 #include "proto/metrics.h"
 
-/* Lines, which take 0.1 us each; 0.1 ms. */
+/* Lines in one piece; each takes 0.1 us, so a piece takes 0.1 ms. */
 #define PIECE 1024
 
 static void write_timings(struct gate *gate, struct buf *out)
@@ -32,7 +32,7 @@ static void write_http(struct gate *gate, struct buf *out)
     metrics_counter(out, "http_partial_limit_refusals",
                     "HTTP requests refused because half-sent ones took too much memory",
                     http.partial_refusals);
-    /* For dashboards that know the old name; goes with the release after 0.2.0. */
+    /* Old name, kept for existing dashboards; to be removed in the release after 0.2.0. */
     metrics_counter(out, "http_crowded", "Old name of solvegate_http_partial_limit_refusals_total",
                     http.partial_refusals);
     metrics_counter(out, "http_received_bytes", "Bytes read from callers", http.bytes_in);
@@ -64,7 +64,7 @@ static void write_vendor(struct gate *gate, struct buf *out)
                   vendor.waiting);
 }
 
-/* Without a store all are 0, so that dashboards and alerts find them. */
+/* Writes zeros if there is no store, so that dashboards and alerts find the metrics. */
 static void write_store(struct gate *gate, struct buf *out)
 {
     const struct persist *persist = &gate->persist;

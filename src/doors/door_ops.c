@@ -1,4 +1,4 @@
-/* For the operator: flights, pools, health, the API document. */
+/* The operator's doors: flights, pools, health, the API document. */
 #include "doors/doors.h"
 #include "doors/intake.h"
 #include "doors/openapi.h"
@@ -56,7 +56,7 @@ void door_livez(struct gate *gate, const struct http_request *request, struct vi
     reply_text(gate, request->caller, 200, SLICE_OF("text/plain; charset=utf-8"));
 }
 
-/* Never fails because the vendor is down: restarting us would not bring it back. */
+/* Stays ready while the vendor is down, since restarting us would not bring the vendor back. */
 void door_readyz(struct gate *gate, const struct http_request *request, struct visit *visit,
                  uint64_t number)
 {

@@ -1,4 +1,4 @@
-/* The vendor's callbacks: genuine ones are taken, all others find nothing here (docs/design.md 5.7). */
+/* The vendor's callbacks: genuine ones are taken, all others get the same 404 (docs/design.md 5.7). */
 #include "doors/doors.h"
 #include "doors/intake.h"
 #include "doors/reply.h"
@@ -8,7 +8,7 @@
 #define PREFIX SLICE_OF("/pingback/")
 #define PLAIN SLICE_OF("text/plain; charset=utf-8")
 
-/* As long as the longest solve_timeout there can be. */
+/* The longest configurable solve_timeout. */
 #define NONCE_LIFE_MS 3600000
 
 static void say(struct gate *gate, caller_id caller, uint16_t status, struct slice text)
@@ -17,7 +17,8 @@ static void say(struct gate *gate, caller_id caller, uint16_t status, struct sli
     reply_text(gate, caller, status, PLAIN);
 }
 
-/* The same bytes for every forged, malformed or outdated nonce, and no trace but a counter. */
+/* Replies with the same bytes to every forged, malformed or outdated nonce; only a counter records
+ * it. */
 static void turn_away(struct gate *gate, const struct http_request *request)
 {
     const struct event event = gate_event(gate, EVENT_FORGED);
@@ -31,7 +32,8 @@ static struct slice value_of(const struct gate *gate, struct slice name, struct 
     return slice_is_given(value) ? value : params_value(&gate->params, other);
 }
 
-/* By this secret or the one before; both are tried, so that time tells nothing. */
+/* True for a nonce of the current or the previous secret; both are always tried, so that timing
+ * reveals nothing. */
 static bool is_genuine(const struct gate *gate, struct slice text, struct nonce *nonce)
 {
     const bool is_new = nonce_read(gate->nonce_secret, text, nonce);
@@ -39,8 +41,9 @@ static bool is_genuine(const struct gate *gate, struct slice text, struct nonce 
     return is_new || is_old;
 }
 
-/* Nobody can still need it (docs/reliability.md, threat 12). What the engine knows it listens for, so that a clock
- * that was set loses no callback. An older version told nonces without the moment, and only before we started. */
+/* True for a nonce that nobody can still need (docs/reliability.md, threat 12). Attempts that the
+ * engine knows are always accepted, so that setting the clock loses no callback. Nonces of an older
+ * version carry no time; they were all told before we started. */
 static bool is_outdated(const struct gate *gate, const struct event *event,
                         const struct nonce *nonce)
 {
@@ -49,7 +52,7 @@ static bool is_outdated(const struct gate *gate, const struct event *event,
     return age_ms > NONCE_LIFE_MS && !engine_knows_attempt(gate->engine, nonce->attempt);
 }
 
-/* The nonce is checked before anything is looked up, parsed or allocated for this call. */
+/* Checks the nonce before it looks up, parses or allocates anything for this call. */
 void door_pingback(struct gate *gate, const struct http_request *request, struct visit *visit,
                    uint64_t number)
 {
@@ -71,7 +74,8 @@ void door_pingback(struct gate *gate, const struct http_request *request, struct
     gate->protocol->read_callback(&gate->config->upstream.vendor,
                                   value_of(gate, SLICE_OF("id"), SLICE_OF("captcha_id")), code,
                                   &event.result);
-    /* Whoever names the task proves that there is one, whatever else it forgot to say. */
+    /* A callback that names the task proves that the task exists, even if everything else is
+     * missing. */
     if (code.len == 0 && event.result.task_id[0] == '\0') {
         say(gate, request->caller, 400, SLICE_OF("code is missing\n"));
         return;

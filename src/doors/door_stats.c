@@ -1,13 +1,15 @@
-/* GET /v1/stats: the books of today, of the days before and since the start, in pieces (docs/design.md 6.2). */
+/* GET /v1/stats: the books of today, of past days and since the start, written in pieces
+ * (docs/design.md 6.2). */
 #include "base/assert.h"
 #include "doors/doors.h"
 #include "doors/render.h"
 #include "gate/client_names.h"
 #include "proto/api.h"
 
-/* What one piece may cost, in clients, which take 1.5 us each; 0.4 ms. */
+/* Cost limit of one piece, counted in clients, which take 1.5 us each: 0.4 ms. */
 #define PIECE 256
-/* A page without its clients, and what adding up a client takes compared to writing it. */
+/* The cost of a page without its clients, and how many clients can be summed for the cost of
+ * writing one. */
 #define PAGE_COST 16
 #define SUM_SHARE 4
 
@@ -26,7 +28,7 @@ static const char *store_word(const struct persist *persist)
     UNREACHABLE();
 }
 
-/* What the engine cannot know. */
+/* Figures that the engine does not have. */
 static struct stats_service service_of(struct gate *gate)
 {
     return (struct stats_service){
@@ -48,7 +50,7 @@ static struct stats_page page_of_today(const struct stats_render *stats)
     return (struct stats_page){.is_day = true, .day = stats->days[0], .stats = &stats->today_stats};
 }
 
-/* By its number: a midnight may have passed since the text was begun, and have dropped the oldest. */
+/* Finds the day by its number: since the text was begun, midnight may have dropped the oldest day. */
 static bool find_past(struct gate *gate, struct stats_render *stats, struct stats_page *page)
 {
     for (unsigned ago = 0; ago <= STATS_DAYS; ago++) {
@@ -86,7 +88,7 @@ static void close_page(struct stats_render *stats, struct buf *out, const struct
         api_stats_open_days(out);
 }
 
-/* As many clients of the page as are left in the piece. */
+/* Writes as many clients of the page as the piece still allows. */
 static void write_clients(struct stats_render *stats, struct buf *out, size_t *left,
                           const struct stats_scope *scope)
 {

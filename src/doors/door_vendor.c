@@ -4,7 +4,7 @@
 #include "doors/verbs.h"
 #include "proto/dialect_write.h"
 
-/* As many as the vendor's own clients ask for in one go; more is a mistake or an attack. */
+/* The vendor's own clients never ask for more in one call; more is a mistake or an attack. */
 #define IDS_MAX 100
 
 static void say(struct gate *gate, caller_id caller, const struct visit *visit, const char *word)
@@ -16,7 +16,7 @@ static bool vendor_read(struct gate *gate, const struct http_request *request, s
                         struct slice *key, struct mistake *mistake)
 {
     const bool is_read = intake_read(gate, request, mistake);
-    /* The form of a reply follows that very request, also when it says what was wrong with it. */
+    /* The form of the reply follows this request, even if the request is invalid. */
     visit->is_json = params_flag(&gate->params, SLICE_OF("json"));
     visit->has_cors = params_flag(&gate->params, SLICE_OF("header_acao"));
     *key = params_value(&gate->params, SLICE_OF("key"));
@@ -41,7 +41,7 @@ void door_in(struct gate *gate, const struct http_request *request, struct visit
     verb_ask(gate, request, visit, finish_submit);
 }
 
-/* What takes a browser and half a minute is not answered at once at the vendor's either. */
+/* Methods that need a browser and half a minute are not answered in the reply by the vendor either. */
 static bool finish_recognition(struct ask *ask, struct mistake *mistake)
 {
     mistake->word = "ERROR_BAD_PARAMETERS";
@@ -49,7 +49,8 @@ static bool finish_recognition(struct ask *ask, struct mistake *mistake)
     return ask->type == TYPE_IMAGE;
 }
 
-/* An image, and its text in the reply. Who hears CAPCHA_NOT_READY asks again and joins what is under way. */
+/* Answers an image's text in the reply. A caller that gets CAPCHA_NOT_READY asks again and joins
+ * the flight. */
 void door_recognise(struct gate *gate, const struct http_request *request, struct visit *visit,
                     uint64_t number)
 {
@@ -77,13 +78,14 @@ static bool are_too_many(struct slice ids)
     return commas >= IDS_MAX;
 }
 
-/* `ids=1,2,3`: the parts in the same order, joined by |, whatever state each is in. */
+/* `ids=1,2,3`: writes the answers in the same order, joined by |, in whatever state each request
+ * is. */
 static void answer_ids(struct gate *gate, const struct http_request *request,
                        const struct visit *visit, struct slice ids)
 {
     unsigned count = 0;
-    /* Clients match answers with ids by their place, so a short answer would be a wrong one: of too many ids,
-     * or of answers that are too large together, nothing is said. */
+    /* Clients match answers to ids by position, so a short list would be wrong: too many ids, or
+     * answers that are too large together, get an error instead. */
     if (are_too_many(ids)) {
         say(gate, request->caller, visit, "ERROR_BAD_PARAMETERS");
         return;
@@ -169,14 +171,15 @@ void door_res(struct gate *gate, const struct http_request *request, struct visi
 
 static struct slice refused_word(const struct http_request *request, uint16_t status)
 {
-    /* A body or an address that is too long can only be an image, unless nobody sends one here. */
+    /* A body or an address that is too long can only be an image, except on paths that take no
+     * images. */
     if (status == 431 || slice_equals(request->path, SLICE_OF("/res.php")))
         return SLICE_OF("ERROR_BAD_PARAMETERS");
     return SLICE_OF("ERROR_TOO_BIG_CAPTCHA_FILESIZE");
 }
 
-/* The body was not read, so the reply's form follows the query, or the body's kind: who sends JSON reads
- * it, too. A query that was cut off in the middle is read as far as it goes. */
+/* The body was not read, so the form of the reply follows the query or the body's content type: a
+ * client that sends JSON can read it. A query that was cut off is read as far as it goes. */
 static void vendor_refuse(struct gate *gate, const struct http_request *request, uint16_t status,
                           struct http_reply *reply)
 {

@@ -22,7 +22,7 @@ static void doors_close(struct gate *gate)
     free(gate->ask_memo);
 }
 
-/* What was remembered of requests was understood under the old rules. */
+/* The memo holds requests as they were understood under the old configuration. */
 static void doors_reload(struct gate *gate)
 {
     ask_memo_close(gate->ask_memo);

@@ -8,7 +8,7 @@
 /* For gate_run. */
 extern const struct gate_doors doors;
 
-/* Handlers get the number in the path, where the route has one. */
+/* number is the number in the path, if the route has one. */
 typedef void (*door_fn)(struct gate *gate, const struct http_request *request, struct visit *visit,
                         uint64_t number);
 
@@ -33,7 +33,7 @@ void door_explain(struct gate *gate, const struct http_request *request, struct 
 /* callbacks of the vendor */
 void door_pingback(struct gate *gate, const struct http_request *request, struct visit *visit,
                    uint64_t);
-/* The callback is kept for good, or the vendor is to call again. */
+/* Answers a callback: it is durable, or the vendor must call again. */
 void door_pingback_end(struct gate *gate, caller_id caller, bool is_kept);
 
 /* for the operator */

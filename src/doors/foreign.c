@@ -11,7 +11,7 @@ static bool is_numeric(struct slice host)
     return true;
 }
 
-/* How much of a host and port is the host. */
+/* The length of the host in "host:port". */
 static size_t host_length(struct slice authority)
 {
     const char *const colon = memrchr(authority.data, ':', authority.len);
@@ -21,7 +21,7 @@ static size_t host_length(struct slice authority)
     return authority.len;
 }
 
-/* A host and port as the Host field has it, or what follows the scheme of an Origin. */
+/* authority is the Host field, or an Origin without its scheme. */
 static bool is_loopback(struct slice authority)
 {
     const struct slice host = {.data = authority.data, .len = host_length(authority)};
@@ -36,8 +36,8 @@ static struct slice port_of(struct slice authority)
     return (struct slice){.data = authority.data + len, .len = authority.len - len};
 }
 
-/* A page of ours, by whichever name of this machine. Behind another port is somebody else's program,
- * whose pages may show anything. */
+/* True for a page of this server, under any name of this machine. Another port belongs to another
+ * program, whose pages may contain anything. */
 static bool is_own_origin(struct slice origin, struct slice host)
 {
     const char *const slashes = memmem(origin.data, origin.len, "//", 2);
@@ -48,8 +48,8 @@ static bool is_own_origin(struct slice origin, struct slice host)
     return is_loopback(authority) && slice_equals(port_of(authority), port_of(host));
 }
 
-/* Browsers count ports of one host as the same site, so only its own origin is near enough; "none" is an
- * address that was typed in. */
+/* Browsers count all ports of one host as the same site, so only "same-origin" is accepted, and
+ * "none", which is an address that the user typed. */
 static bool is_own_fetch(struct slice site)
 {
     return !slice_is_given(site) || slice_equals_nocase(site, SLICE_OF("same-origin")) ||
@@ -62,7 +62,7 @@ bool foreign_is(const struct http_request *request)
         return true;
     if (slice_is_given(request->origin) && !is_own_origin(request->origin, request->host))
         return true;
-    /* A name that somebody made to point here (DNS rebinding); HTTP/1.0 may leave it out. */
+    /* A foreign name that resolves to this machine is DNS rebinding; HTTP/1.0 may omit Host. */
     return slice_is_given(request->host) && request->host.len > 0 && !is_loopback(request->host);
 }
 

@@ -1,20 +1,21 @@
-/* Who may spend without a key: programs on this machine, but no web page that a browser here has open. */
+/* Without configured clients, programs on this machine may spend without a key, but web pages in
+ * its browsers may not. */
 #ifndef SOLVEGATE_DOORS_FOREIGN_H
 #define SOLVEGATE_DOORS_FOREIGN_H
 
 #include "doors/visit.h"
 #include "gate/gate_state.h"
 
-/* Whether a web page may have sent this: one of another origin, be it only another port of this machine,
- * or under a name that is not this machine's. What an old browser fetches for an <img>, with neither
- * Origin nor Sec-Fetch-Site, looks as if a program had sent it. */
+/* True if a web page may have sent this request: one of another origin (another port of this
+ * machine counts as one), or one that uses a name that is not this machine's. An <img> in an old
+ * browser, which sends neither Origin nor Sec-Fetch-Site, looks like a program. */
 bool foreign_is(const struct http_request *request);
 
-/* Always with configured clients, since each call needs a key then. Without them a page of another
- * origin, or one whose name was made to point here, must not pass for a program (docs/reliability.md threat 15). */
+/* Always true with configured clients, since each call then needs a key. Otherwise false for a page
+ * of another origin or with a rebound name (docs/reliability.md threat 15). */
 bool foreign_may_enter(const struct gate *gate, const struct http_request *request);
 
-/* In the words of the visit's dialect. */
+/* Replies in the visit's dialect. */
 void foreign_refuse(struct gate *gate, const struct http_request *request,
                     const struct visit *visit);
 

@@ -24,7 +24,8 @@ static bool fail(struct mistake *mistake, uint16_t status, const char *code, con
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-/* Too many bytes can only be an image, unless nobody sends one here; too many parameters are a mistake. */
+/* A request with too many bytes can only be an image, except on paths that take none; too many
+ * parameters are a mistake. */
 static bool fail_params(const struct gate *gate, const struct http_request *request, int err,
                         struct mistake *mistake)
 {
@@ -54,7 +55,7 @@ bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_i
     *client = 0;
     if (gate->config->client_count == 0)
         return true;
-    /* Clients of the vendor know its word for a key that can be none. */
+    /* Clients of the vendor's dialect know this word for a malformed key. */
     if (!value_is_client_key_length(key.len))
         return fail(mistake, 401, "unauthorized", "ERROR_WRONG_USER_KEY",
                     key.len == 0 ? "no key was given: send Authorization: Bearer KEY or key=KEY"
@@ -73,7 +74,7 @@ bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_i
 
 /* ---- values ------------------------------------------------------------------------------ */
 
-/* Digits with at most one point, in thousandths; stops at the first other byte. */
+/* Reads digits with at most one point as thousandths; stops at the first other byte. */
 static bool read_thousandths(struct slice text, uint64_t *value, size_t *used)
 {
     uint64_t number = 0;
@@ -92,7 +93,7 @@ static bool read_thousandths(struct slice text, uint64_t *value, size_t *used)
         has_digit = true;
         if (has_point && ++decimals > 3)
             continue;
-        /* Thousandths of it, times 3600, must stay below 2^64. */
+        /* The number in thousandths, times 3600, must stay below 2^64. */
         if (number > UINT64_C(1) << 38)
             return false;
         number = number * 10 + (uint64_t)(c - '0');
@@ -175,7 +176,7 @@ bool intake_hold(const struct gate *gate, const struct http_request *request,
     return true;
 }
 
-/* Not given leaves the number alone. */
+/* Leaves the number unchanged if the parameter is not given. */
 static bool read_number(const struct gate *gate, struct slice name, unsigned long long *number)
 {
     const struct slice text = params_value(&gate->params, name);
@@ -225,7 +226,8 @@ static bool read_priority(const struct gate *gate, struct ask *ask, struct mista
     return true;
 }
 
-/* Fewer attempts and longer pauses than the operator's: never the other way round. */
+/* A request may have fewer attempts and longer pauses than the operator configured, never more or
+ * shorter. */
 static bool read_retry(const struct gate *gate, struct ask *ask, struct mistake *mistake)
 {
     const struct slice text = params_value(&gate->params, SLICE_OF("max_retries"));
@@ -240,8 +242,9 @@ static bool read_retry(const struct gate *gate, struct ask *ask, struct mistake 
 
 /* ---- policy ------------------------------------------------------------------------------ */
 
-/* Type, then client, then request: the most specific wins. A client's word is about tokens; the
- * answer to an image does not wear out, so only the type or the request itself change that. */
+/* Type, then client, then request: the most specific setting wins. The client's setting is for
+ * tokens only; the answer to an image does not wear out, so only the type or the request itself can
+ * change its reuse. */
 static enum reuse default_reuse(const struct gate *gate, client_id client, enum type type)
 {
     const struct config *config = gate->config;
@@ -302,11 +305,11 @@ static bool check_host(const struct gate *gate, const struct ask *ask, struct mi
             return false;
         has_page = true;
     }
-    /* An image has no target host; anything else without one might lead anywhere. */
+    /* An image has no target host; any other request without one could be for any host. */
     return has_page || is_about_image(gate) || allows_page(client, SLICE_OF(""), mistake);
 }
 
-/* Where a caller wants its end told; empty means nowhere, as for the vendor. */
+/* The address for the caller's notice; an empty one means none, as for the vendor. */
 static struct slice pingback_of(const struct gate *gate)
 {
     const struct slice pingback = params_value(&gate->params, SLICE_OF("pingback"));

@@ -1,14 +1,15 @@
-/* From a caller's parameters to an ask: who is it, what is wanted, may it have it. Every dialect uses it. */
+/* Turns a caller's parameters into an ask: identifies the client, reads the request, checks
+ * permissions. Every dialect uses it. */
 #ifndef SOLVEGATE_DOORS_INTAKE_H
 #define SOLVEGATE_DOORS_INTAKE_H
 
 #include "doors/visit.h"
 #include "gate/gate_state.h"
 
-/* The longest that a caller is held (docs/design.md 6.1, 6.2). */
+/* The longest time that a caller is held (docs/design.md 6.1, 6.2). */
 #define HOLD_MAX_MS 50000
 
-/* Something the caller did wrong, in every dialect's words. */
+/* A mistake of the caller's, for every dialect. */
 struct mistake {
     uint16_t status;  /* of the JSON API */
     const char *code; /* of the JSON API */
@@ -16,28 +17,29 @@ struct mistake {
     char detail[240];
 };
 
-/* Query and body into gate->params. */
+/* Reads query and body into gate->params. */
 bool intake_read(struct gate *gate, const struct http_request *request, struct mistake *mistake);
 
-/* The client behind a key; an absent key is fine only without configured clients. */
+/* Finds the client of a key; a missing key is accepted only without configured clients. */
 bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_id *client,
                    struct mistake *mistake);
 
-/* Everything in gate->params and the headers as an ask, with gate->identity computed. ask->params
- * is left NULL: params_pack makes it when the ask is really made. Whoever lets it look at one more
- * part of the request adds that part to what ask_memo.c gathers. */
+/* Builds an ask from gate->params and the headers and computes gate->identity. ask->params stays
+ * NULL: params_pack makes it when the ask is really made. If this ever reads another part of the
+ * request, ask_memo.c has to gather that part as well. */
 bool intake_ask(struct gate *gate, const struct http_request *request, const struct visit *visit,
                 struct ask *ask, struct mistake *mistake);
 
-/* Gives a good ask what the engine keeps of it; intake_ask_close gives that back. */
+/* Adds what the engine keeps of an ask; intake_ask_close frees it. */
 void intake_pack(const struct gate *gate, struct ask *ask);
 void intake_ask_close(struct ask *ask);
 
-/* `wait` from the parameters, or as the dialect has it from `Prefer`, capped; false when it is no duration. */
+/* Reads `wait` from the parameters, or from `Prefer` if the dialect has that, and caps it; false if
+ * it is not a duration. */
 bool intake_hold(const struct gate *gate, const struct http_request *request,
                  const struct visit *visit, uint32_t *hold_ms, struct mistake *mistake);
 
-/* `after` and `limit` of a list: where the page begins and how long it may be; false when one is no
+/* `after` and `limit` of a list: where the page begins and its length; false if one is not a
  * number. */
 struct page {
     uint64_t cursor;
@@ -45,7 +47,7 @@ struct page {
 };
 bool intake_page(const struct gate *gate, size_t most, struct page *page, struct mistake *mistake);
 
-/* Seconds ("10", "2.5") or with a unit ("250ms", "5s", "2m", "1h"). */
+/* Reads seconds ("10", "2.5") or a duration with a unit ("250ms", "5s", "2m", "1h"). */
 bool intake_duration(struct slice text, uint32_t *milliseconds);
 
 #endif

@@ -27,7 +27,7 @@ static void write_cpu(struct buf *out)
                       ms_of(usage.ru_utime) + ms_of(usage.ru_stime));
 }
 
-/* proc(5): pages of the whole program, then those in memory. */
+/* proc(5): the first number is the program's total pages, the second its resident pages. */
 static void write_memory(struct buf *out)
 {
     char text[256];
@@ -50,13 +50,14 @@ static void write_memory(struct buf *out)
 
 /* ---- descriptors ------------------------------------------------------------------------- */
 
-/* Listing ten thousand of them takes tens of milliseconds. Linux 6.2 and later tells their number as the size of the
- * folder; for older ones another thread counts, and what it found is told the next time. */
+/* Listing ten thousand descriptors takes tens of milliseconds. Linux 6.2 and later report their
+ * number as the size of the directory; on older kernels another thread counts, and the next call
+ * reports its result. */
 static struct {
     uv_work_t work;
     bool is_counting;
-    uint64_t count; /* of the last time; 0: none yet */
-    uint64_t found; /* the thread's, while it counts */
+    uint64_t count; /* the last result; 0: none yet */
+    uint64_t found; /* written by the thread while it counts */
 } files;
 
 static void count_files(uv_work_t *work)
@@ -69,7 +70,7 @@ static void count_files(uv_work_t *work)
     while (readdir(directory) != NULL)
         files.found++;
     (void)closedir(directory);
-    /* Neither the two dots nor the directory's own. */
+    /* Subtracts ".", ".." and the directory's own descriptor. */
     files.found -= 3;
 }
 

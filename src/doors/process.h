@@ -1,4 +1,4 @@
-/* What the system says about this process, under the names that every Prometheus client library uses. */
+/* Metrics about this process, under the names that every Prometheus client library uses. */
 #ifndef SOLVEGATE_DOORS_PROCESS_H
 #define SOLVEGATE_DOORS_PROCESS_H
 
@@ -8,7 +8,7 @@
 
 struct uv_loop_s;
 
-/* started_wall_ms: when the process began. What cannot be found out is left out. */
+/* started_wall_ms is the start of the process. Leaves out metrics that cannot be determined. */
 void process_write_metrics(struct buf *out, struct uv_loop_s *loop, int64_t started_wall_ms);
 
 #endif

@@ -5,11 +5,11 @@
 
 #include <stdlib.h>
 
-/* 1024 clients active on all days are some 3 MiB. */
+/* 1024 clients that were active every day take some 3 MiB. */
 #define TEXT_MAX (8u << 20)
-/* Copying more than this for one caller is enough for one turn. */
+/* Copying a longer text for one caller fills a turn. */
 #define SMALL_TEXT 65536
-/* A caller each: no more than there can be exchanges. */
+/* One entry per caller; there are never more callers than exchanges. */
 #define CALLERS_MAX (64u << 20)
 
 static const struct {
@@ -55,7 +55,7 @@ static bool is_busy(const struct render_job *job)
     return job->asking.len > 0 || job->waiting.len > 0;
 }
 
-/* Those who came meanwhile get the next text: this one is older than their question. */
+/* Callers that arrive later get the next text, since this one is older than their request. */
 static void begin(struct gate *gate, struct render_job *job, enum render_kind kind)
 {
     const struct buf none = job->asking;

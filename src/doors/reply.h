@@ -6,7 +6,7 @@
 #include "gate/gate_state.h"
 #include "proto/api.h"
 
-/* Each sends gate->body (or what it is given) with gate->headers and empties both. */
+/* Each of these sends gate->body (or the given bytes) with gate->headers and empties both. */
 
 /* 200, text/plain or JSON, CORS when it was asked for. */
 void reply_dialect(struct gate *gate, caller_id caller, const struct visit *visit);
@@ -18,11 +18,11 @@ void reply_problem(struct gate *gate, caller_id caller, const struct visit *visi
                    const struct problem *problem);
 void reply_text(struct gate *gate, caller_id caller, uint16_t status, struct slice content_type);
 
-/* 200 with these bytes instead of gate->body. */
+/* Sends 200 with these bytes instead of gate->body. */
 void reply_bytes(struct gate *gate, caller_id caller, const struct visit *visit,
                  struct slice content_type, struct slice body);
 
-/* One more header line. */
+/* Adds one header line. */
 void reply_header(struct gate *gate, struct slice name, struct slice value);
 
 #endif

@@ -62,8 +62,8 @@ static const char *method_name(enum http_method method)
 
 /* ---- matching ---------------------------------------------------------------------------- */
 
-/* What stands for {id} is a number; what stands for {nonce} may be anything, since its door answers
- * everything that is not a nonce of ours alike. */
+/* {id} matches a number; {nonce} matches anything, since its door gives the same answer to
+ * everything that is not a valid nonce. */
 static bool part_matches(const char *pattern, struct slice part, uint64_t *number)
 {
     unsigned long long value = 0;
@@ -96,7 +96,7 @@ static bool path_matches(const char *pattern, struct slice path, uint64_t *numbe
     return at == end;
 }
 
-/* HEAD is for looking: a submit whose id nobody can read would be paid for nothing. */
+/* HEAD is allowed for lookups only: a submit whose id nobody can read would be paid for nothing. */
 static bool takes_head(const struct route *route)
 {
     return route->method == HTTP_METHOD_GET && route->handle != door_in;
@@ -157,7 +157,7 @@ static void reply_no_route(struct gate *gate, const struct http_request *request
 
 /* ---- dispatch ---------------------------------------------------------------------------- */
 
-/* A caller's own id is kept when it is short and harmless; else we make one. */
+/* Keeps the caller's own id if it is short and harmless; else makes one. */
 static void take_request_id(struct gate *gate, const struct http_request *request,
                             struct visit *visit)
 {
@@ -176,21 +176,21 @@ static void take_request_id(struct gate *gate, const struct http_request *reques
     visit->x_request_id_len = OWN_ID_LEN;
 }
 
-/* A unix socket is as near as loopback. */
+/* A unix socket counts as local, like loopback. */
 static bool is_near(struct slice peer)
 {
     return slice_equals(peer, SLICE_OF("unix")) || slice_starts_with(peer, SLICE_OF("127.")) ||
            slice_equals(peer, SLICE_OF("::1"));
 }
 
-/* A page that a browser on this machine has open comes from near, too, and must not read our figures. */
+/* A web page in a browser on this machine is local, too, but must not read our figures. */
 static bool needs_admin(const struct route *route, const struct http_request *request)
 {
     return route->access == ROUTE_ADMIN ||
            (route->access == ROUTE_NEAR && (!is_near(request->peer) || foreign_is(request)));
 }
 
-/* The pattern instead of the path, which may hold a nonce, and nothing of the query. */
+/* Logs the pattern instead of the path, which may hold a nonce, and nothing of the query. */
 static void tell(const struct http_request *request, const struct visit *visit, const char *pattern)
 {
     if (log_is_on(LOG_LEVEL_DEBUG))
@@ -226,7 +226,7 @@ void routes_dispatch(struct gate *gate, const struct http_request *request)
     reply_no_route(gate, request, &visit);
 }
 
-/* Only a path for clients has words of its own; nobody reads what a callback is answered. */
+/* Only paths for clients have a dialect; the vendor ignores the text of our reply to a callback. */
 static const struct dialect *dialect_of(struct slice path)
 {
     uint64_t number;

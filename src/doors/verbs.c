@@ -30,7 +30,7 @@ static bool read_ask(struct gate *gate, const struct http_request *request, stru
     return true;
 }
 
-/* Remembers the visit until the engine answers, perhaps later. */
+/* Keeps the visit until the engine answers, which may be later. */
 static void step(struct gate *gate, const struct http_request *request, const struct visit *visit,
                  const struct event *event, uint32_t hold_ms)
 {

@@ -1,4 +1,4 @@
-/* What is remembered of a request until its reply. */
+/* The state of a request that is kept until its reply. */
 #ifndef SOLVEGATE_DOORS_VISIT_H
 #define SOLVEGATE_DOORS_VISIT_H
 
@@ -9,7 +9,7 @@
 
 struct gate;
 
-/* It travels in the exchange's note, so every answer of the engine finds it by its caller. */
+/* Stored in the exchange's note, so that every answer of the engine finds it by its caller. */
 struct visit {
     const struct dialect *dialect;
     enum verb verb;
@@ -21,7 +21,7 @@ struct visit {
     char x_request_id[X_REQUEST_ID_MAX];
 };
 
-/* The visit of an exchange that still waits for its reply; false when it is gone. */
+/* Loads the visit of an exchange that still waits for its reply; false if the exchange is gone. */
 bool visit_load(struct gate *gate, caller_id caller, struct visit *visit);
 void visit_store(const struct http_request *request, const struct visit *visit);
 

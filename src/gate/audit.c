@@ -9,10 +9,10 @@
 
 #include <solvegate/words.h>
 
-/* RFC 1035: a name in text form. */
+/* RFC 1035: the longest name in text form, with a NUL. */
 #define HOST_MAX 254
 
-/* Nothing else of the parameters is told: sitekeys, cookies and proxies are the client's. */
+/* Tells only the host: sitekeys, cookies and proxies are the client's secrets. */
 static struct slice host_of(const struct params *params, char out[HOST_MAX])
 {
     for (size_t i = 0; i < params->count; i++) {

@@ -1,4 +1,4 @@
-/* The audit trail: one line for every submit that was paid for, whoever asked, for which host, and why. */
+/* The audit trail: one line for every paid submit, with its client, host and reason. */
 #ifndef SOLVEGATE_GATE_AUDIT_H
 #define SOLVEGATE_GATE_AUDIT_H
 

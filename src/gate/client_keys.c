@@ -18,7 +18,8 @@ void client_keys_close(struct client_keys *keys)
     sodium_memzero(keys, sizeof(*keys));
 }
 
-/* Without a branch per byte, though how far a MAC agrees tells nothing about the key. */
+/* Compares without a branch per byte, although the matching length of a MAC reveals nothing about
+ * the key. */
 static bool is_same(const uint64_t a[CLIENT_MAC_WORDS], const uint64_t b[CLIENT_MAC_WORDS])
 {
     return ((a[0] ^ b[0]) | (a[1] ^ b[1])) == 0;

@@ -1,6 +1,6 @@
 #include "gate/client_names.h"
 
-/* Without configured clients everybody is this one. */
+/* The one client if none are configured. */
 #define ANONYMOUS "anonymous"
 
 const char *client_name(const struct gate *gate, client_id client)

@@ -1,4 +1,4 @@
-/* Clients by name: what people read where the engine has numbers. */
+/* Names of clients, for people; the engine has only numbers. */
 #ifndef SOLVEGATE_GATE_CLIENT_NAMES_H
 #define SOLVEGATE_GATE_CLIENT_NAMES_H
 
@@ -8,13 +8,14 @@
 const char *client_name(const struct gate *gate, client_id client);
 struct api_names client_names(const struct gate *gate);
 
-/* All of them, for statistics. */
+/* All clients, for statistics. */
 struct stats_scope client_scope(const struct gate *gate, const struct api_names *names);
 
-/* False when no client has this name, nor had it when something was paid for that is still there. */
+/* False if no client has this name; clients that are no longer configured but still own paid work
+ * are found, too. */
 bool client_by_name(const struct gate *gate, struct slice name, client_id *client);
 
-/* Is it configured now? One that is not may be known by name all the same. */
+/* True if the client is configured now. One that is not may still have a name. */
 bool client_is_live(const struct gate *gate, client_id client);
 
 #endif

@@ -15,29 +15,29 @@
 #include <sysexits.h>
 #include <time.h>
 
-/* Of replies other than lists a few hundred bytes are used; lists and the API document need more. */
+/* Most replies take a few hundred bytes; lists and the API document need more. */
 #define REPLY_MAX (4u << 20)
 #define HEADERS_MAX 4096
-/* Of 100 ids asked for at once; solutions that do not fit together are asked for in smaller groups. */
+/* Room for 100 ids in one request; larger sets of solutions have to be asked for in smaller groups. */
 #define WORDS_MAX (2u << 20)
-/* One line an address. */
+/* One line per address. */
 #define READY_MAX (1u << 16)
 
-/* More new ones than this take a restart. */
+/* Room for clients that reloads add; more new ones need a restart. */
 #define SPARE_CLIENTS 64
 
-/* Long enough for answers at hand to leave; what is still unsolved is on disk. */
+/* Time for finished answers to leave; unfinished work is on disk. */
 #define GIVE_UP_MS 3000
 
-/* The loop wakes up so late only when it was stopped, or the machine was. */
+/* The loop wakes up this late only if the process or the machine was stopped. */
 #define STANDSTILL_MS 200
-/* What waits in the kernel is accepted in one turn of the loop and read in a later one. */
+/* Connections in the kernel's queue are accepted in one turn of the loop and read in a later one. */
 #define LISTEN_MS 100
-/* A loop that is always late must get on, too. */
+/* Time between two such pauses, so that a loop that is always late still lets timers expire. */
 #define CALM_MS 1000
-/* Less is the difference between two readings, not a machine that slept. */
+/* A smaller difference comes from reading two clocks one after the other, not from sleep. */
 #define SLEEP_LEAST_MS 20
-/* Long enough for polls to have been missed. */
+/* Polls are missed in a standstill of this length. */
 #define MISSED_MS 2000
 
 /* ---- clocks and chance ------------------------------------------------------------------- */
@@ -47,18 +47,20 @@ int64_t gate_wall_ms(void)
     return clocks_read().wall_ms;
 }
 
-/* Both clocks are read in milliseconds, and a moment apart. */
+/* Both clocks are read in milliseconds, one shortly after the other. */
 static void see_sleep(struct gate *gate, const struct clocks *now)
 {
     const int64_t slept_ms = now->slept_ms - gate->slept_before;
     if (slept_ms <= (int64_t)gate->asleep_ms + SLEEP_LEAST_MS)
         return;
     gate->asleep_ms = (uint64_t)slept_ms;
-    /* The loop's timer counts by a clock that stood: it would be late by as much. */
+    /* The loop's timer counts by a clock that stopped during the sleep, so it would fire late by
+     * that much. */
     gate->armed_ms = 0;
 }
 
-/* Once a turn: the loop's own clock stands still meanwhile, and wall time is only for records and days. */
+/* Reads the clocks once a turn: the loop's own clock does not advance within it, and wall time is
+ * only for records and days. */
 static void see_clocks(struct gate *gate)
 {
     const uint64_t now_ms = uv_now(&gate->loop);
@@ -77,8 +79,9 @@ uint64_t gate_now_ms(struct gate *gate)
     return uv_now(&gate->loop) + gate->asleep_ms;
 }
 
-/* The system is asked for a seed once; ChaCha20 makes the rest in a sixth of the time. Its first words are
- * the next seed and used for nothing else, so that what memory holds never tells what was drawn before. */
+/* The system provides a seed once; ChaCha20 generates the rest in a sixth of the time. The first
+ * words of its output are the next seed and used for nothing else, so that memory never reveals
+ * earlier numbers. */
 static void refill_entropy(struct gate *gate)
 {
     uint8_t seed[randombytes_SEEDBYTES];
@@ -189,7 +192,8 @@ static void on_notice_end(void *context, request_id request, bool is_delivered, 
 
 /* ---- the loop's turn --------------------------------------------------------------------- */
 
-/* Only there to end the sleep; the work is done after the poll, when I/O has been heard first. */
+/* Only ends the loop's sleep; the work is done after the poll, when pending input has been
+ * processed. */
 static void on_deadline(uv_timer_t *timer)
 {
     ((struct gate *)timer->data)->armed_ms = 0;
@@ -215,8 +219,9 @@ static void before_sleep(uv_prepare_t *prepare)
 
 static void start_closing(struct gate *gate);
 
-/* Everybody is answered, and the answers have left: a draining server closes each connection then.
- * What a journal keeps is not waited for, but a submit on the wire is: its reply must not be lost. */
+/* True once every caller is answered and the answers have left: a draining server closes each
+ * connection then. Journaled work is not waited for, but a submit on the wire is, since its reply
+ * must not be lost. */
 static bool is_idle(const struct gate *gate)
 {
     struct gauges gauges;
@@ -237,8 +242,8 @@ static void process_stalled(struct gate *gate, uint64_t ms)
     gate_step(gate, &event);
 }
 
-/* After a standstill nothing may expire before what came meanwhile is heard (docs/reliability.md 3.2). It shows in
- * how late the loop wakes up, whatever is due. */
+/* After a standstill nothing may expire before pending input is processed (docs/reliability.md
+ * 3.2). A late wake-up of the loop reveals the standstill, whatever is due. */
 static bool may_expire(struct gate *gate)
 {
     const uint64_t now = gate_now_ms(gate);
@@ -264,13 +269,14 @@ static void after_poll(uv_check_t *check)
         gate->doors->work(gate);
     if (gate->is_draining && !gate->is_closing && is_idle(gate))
         start_closing(gate);
-    /* The loop's clock stands still since the poll returned: all that came with it had to wait this long. */
+    /* The loop's clock has not advanced since the poll returned, so the difference is how long its
+     * events waited. */
     histogram_add(&gate->loop_lag, uv_hrtime() / 1000000 - uv_now(&gate->loop));
 }
 
 /* ---- ending ------------------------------------------------------------------------------ */
 
-/* The loop ends by itself when the last handle is gone, so nothing needs to be counted. */
+/* The loop ends by itself when the last handle is closed, so nothing is counted here. */
 static void on_part_closed(void *context)
 {
     (void)context;
@@ -282,7 +288,7 @@ static void forgo_submit(void *context, attempt_id attempt)
     engine_forgo_submit(gate->engine, attempt);
 }
 
-/* What never left is known not to have: the next start need not wait whether it is heard of. */
+/* Reports submits that never left, so that the next start does not have to treat them as ambiguous. */
 static void forgo_submits(struct gate *gate)
 {
     if (gate->engine == NULL || gate->upstream == NULL)
@@ -328,8 +334,8 @@ static void on_drain_timeout(uv_timer_t *timer)
         start_closing(gate);
 }
 
-/* What waits for a connection is taken back, and nothing more leaves: a reply that comes after our end would
- * be lost, and its submit be paid for twice. */
+/* Withdraws submits that wait for a connection and lets no more leave: a reply after our end would
+ * be lost, and its submit paid for twice. */
 static void stop_submits(struct gate *gate)
 {
     engine_stop_submits(gate->engine);
@@ -343,14 +349,14 @@ static void on_last_submits(uv_timer_t *timer)
     uv_timer_start(timer, on_drain_timeout, gate->config->upstream.submit_timeout_ms, 0);
 }
 
-/* Without a journal nothing goes on after a restart, so everything is tried until the end. */
+/* Without a journal nothing survives a restart, so submits go on until the end of the drain. */
 static void limit_drain(struct gate *gate, uint32_t timeout_ms)
 {
     const uint32_t submit_ms = gate->config->upstream.submit_timeout_ms;
     const bool is_kept = gate->persist.store != NULL;
     struct gauges gauges;
     engine_gauges(gate->engine, &gauges);
-    /* Somebody is held for an answer. */
+    /* A held caller may still need a submit. */
     if (is_kept && gauges.callers > 0 && timeout_ms > submit_ms) {
         uv_timer_start(&gate->drain_timer, on_last_submits, timeout_ms - submit_ms, 0);
         return;
@@ -404,8 +410,8 @@ static int fail_start(const char *event, const char *what, const struct buf *mis
     return code;
 }
 
-/* Long before anything is answered: callbacks that come during a start wait in the kernel's queue, and whoever
- * is refused may not call again. */
+/* Listens long before the first answer: callbacks during a start wait in the kernel's queue, and a
+ * sender that is refused may not call again. */
 static int listen_all(struct gate *gate)
 {
     const struct http_handlers doors = {
@@ -425,8 +431,8 @@ static int listen_all(struct gate *gate)
     return code;
 }
 
-/* What was restored goes on and pools are filled. As after a standstill, what waits in the kernel's queue is heard
- * before a window ends that it may prove needless to end. */
+/* Resumes restored work and fills pools. As after a standstill, connections in the kernel's queue
+ * are read before any timer expires, since they may bring what the timer waits for. */
 static void go_on(struct gate *gate)
 {
     printf("%.*s", (int)gate->ready.len, gate->ready.data);
@@ -468,7 +474,8 @@ static void init_handles(struct gate *gate)
 static void init_buffers(struct gate *gate)
 {
     params_init(&gate->params, gate->config->http.body_bytes);
-    /* Identity's canonical form of an image is its digest, so this stays small; text may not. */
+    /* The canonical form of an image is its digest, so images need little room here; text may need
+     * this much. */
     buf_init(&gate->scratch, (size_t)gate->config->http.body_bytes * 2 + 65536);
     buf_init(&gate->body, REPLY_MAX);
     buf_init(&gate->headers, HEADERS_MAX);
@@ -529,8 +536,8 @@ static int start(struct gate *gate)
     return code;
 }
 
-/* The lock comes first: a second instance must end before it does anything. The ports come next, and then what
- * takes time. */
+/* The lock comes first: a second instance must exit before it changes anything. The ports come
+ * next, then the slow steps. */
 static int make(struct gate *gate)
 {
     int code = persist_lock(gate);

@@ -10,32 +10,35 @@ struct gate;
 struct http_reply;
 struct http_request;
 
-/* Reads the configuration again; 0, or anything else with a line per mistake. Opens the buffer. */
+/* Reads the configuration again; returns 0, or another value with a line per mistake. Opens the
+ * buffer. */
 struct gate_loader {
     void *context;
     int (*load)(void *context, struct config *config, struct buf *mistakes);
 };
 
-/* Who reads requests and writes answers; the gate calls them and knows none of their words. */
+/* Reads requests and writes answers; the gate calls it and knows no dialect. */
 struct gate_doors {
     void (*open)(struct gate *gate);
     void (*close)(struct gate *gate);
     void (*reload)(struct gate *gate); /* the configuration has changed */
     void (*request)(struct gate *gate, const struct http_request *request);
-    /* The words for a request that HTTP itself refuses; false where its path has none of its own. */
+    /* Writes the dialect's refusal of a request that HTTP itself refuses; false if its path has no
+     * dialect. */
     bool (*refuse)(struct gate *gate, const struct http_request *request, uint16_t status,
                    struct http_reply *reply);
     void (*answer)(struct gate *gate, const struct answer *answer);
     void (*account)(struct gate *gate, const struct account_answer *account);
     void (*letters)(struct gate *gate, const struct letters_answer *letters);
-    /* A callback is kept for good, or could not be. */
+    /* Answers a callback: it is durable, or could not be made durable. */
     void (*callback)(struct gate *gate, caller_id caller, bool is_kept);
-    /* Once a turn while it has some: long replies are written in pieces. */
+    /* Called once a turn while there is work: long replies are written in pieces. */
     void (*work)(struct gate *gate);
     bool (*has_work)(const struct gate *gate);
 };
 
-/* Listens, prints the ready line on stdout, serves until SIGTERM or SIGINT; SIGHUP reloads. Returns an exit code. */
+/* Listens, prints the ready line on stdout, and serves until SIGTERM or SIGINT; SIGHUP reloads.
+ * Returns an exit code. */
 int gate_run(struct config *config, const struct gate_loader *loader,
              const struct gate_doors *doors);
 

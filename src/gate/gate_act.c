@@ -1,4 +1,4 @@
-/* What the engine asks for, done: answers at the doors, calls to the vendor, alerts to the operator. */
+/* Performs the engine's actions: answers at the doors, calls to the vendor, alerts to the operator. */
 #include "base/assert.h"
 #include "gate/audit.h"
 #include "gate/gate_state.h"
@@ -18,8 +18,8 @@ static void alert(struct gate *gate, const struct alert *alert)
     webhook_alert(gate->webhook, alert);
 }
 
-/* The callback's address carries the attempt's nonce in its path: whether the vendor keeps a query
- * string is not known (docs/reliability.md 5.2). */
+/* The callback's address carries the attempt's nonce in its path, since the vendor may drop a query
+ * string (docs/reliability.md 5.2). */
 static void submit(struct gate *gate, const struct call *call)
 {
     const struct nonce told = {.attempt = call->attempt,
@@ -37,7 +37,7 @@ static void submit(struct gate *gate, const struct call *call)
     upstream_submit(gate->upstream, call->attempt, call->params, address);
 }
 
-/* Too many on the wire: the engine tries again. */
+/* If too many notices are on the wire, the engine tries again later. */
 static void notify(struct gate *gate, const struct notify *notify)
 {
     if (!notices_send(gate->notices, notify->request, blob_slice(notify->url),
@@ -105,7 +105,7 @@ void gate_perform(struct gate *gate, const struct action *action)
         upstream_withdraw(gate->upstream, action->withdrawal.attempt, action->withdrawal.is_poll);
         return;
     case ACTION_JOURNAL:
-        /* Never comes this far. */
+        /* Handled before this function. */
         break;
     }
     UNREACHABLE();

@@ -10,7 +10,7 @@
 
 /* ---- engine ------------------------------------------------------------------------------ */
 
-/* What a client does not say is as for everybody. */
+/* Fields that the client does not set get the general value. */
 static void inherit_retry(const struct engine_options *all, struct client_options *client)
 {
     struct retry_options *own = &client->retry;
@@ -24,14 +24,14 @@ static void inherit_retry(const struct engine_options *all, struct client_option
     own->transient = own->transient == UINT16_MAX ? all->retry_transient : own->transient;
 }
 
-/* A reload may bring a name back that the start did not find. */
+/* A reload may bring back a name that was not configured at the start. */
 static bool has_heir(const struct gate *gate, size_t gone, client_id *heir)
 {
     const struct slice name = slice_from(gate->gone_names[gone - gate->client_room]);
     return client_by_name(gate, name, heir) && client_is_live(gate, *heir);
 }
 
-/* Without configured clients everybody is client 0, with no limits of its own. */
+/* Without configured clients there is only client 0, with no limits of its own. */
 static struct client_options *make_clients(const struct gate *gate, uint16_t *count)
 {
     static const struct client_options anybody = {.weight = 1, .budget_per_day = UINT64_MAX};
@@ -52,7 +52,7 @@ static struct client_options *make_clients(const struct gate *gate, uint16_t *co
     return clients;
 }
 
-/* What the engine decides, for whoever looks for the cause of something. */
+/* Logs the engine's decisions, for debugging. */
 static void on_trace(void *context, uint64_t now_ms, const char *text)
 {
     (void)context;
@@ -60,13 +60,14 @@ static void on_trace(void *context, uint64_t now_ms, const char *text)
     LOG(LOG_LEVEL_DEBUG, "engine", log_string("what", text));
 }
 
-/* Only where somebody reads it: it would cost every request a sentence. */
+/* Set only if the log level shows it: tracing costs every request a sentence. */
 static void set_trace(struct engine *engine)
 {
     engine_set_trace(engine, log_is_on(LOG_LEVEL_DEBUG) ? on_trace : NULL, NULL);
 }
 
-/* Those of the configuration, and what a reload may change besides. Free the clients. */
+/* The configuration's engine options, completed by the gate, for the start and for reloads. Free
+ * the clients. */
 static struct client_options *engine_options_of(const struct gate *gate,
                                                 struct engine_options *options)
 {
@@ -106,11 +107,12 @@ struct engine *gate_make_engine(struct gate *gate)
 
 /* ---- doors and vendor -------------------------------------------------------------------- */
 
-/* Clients submit by GET, too: an image of 10 kB in base64, where the signs + / = take three characters
- * each, has some 15 kB. A callback's token has 4 000 characters at most, each of which may be encoded. */
+/* Clients submit by GET, too: an image of 10 kB in base64, where the signs + / = take three
+ * characters each, has some 15 kB. A callback's token has at most 4 000 characters, each of which
+ * may be encoded. */
 #define URL_BYTES 32768
 #define PIPELINE 8
-/* Callbacks must get in when workers have taken all connections: what they bring is paid for. */
+/* Callbacks carry paid solutions, so they must get in even when workers use all connections. */
 #define CALLBACK_CONNECTIONS 64
 
 struct http_server *gate_make_server(struct gate *gate, const struct http_handlers *handlers)
@@ -128,8 +130,8 @@ struct upstream *gate_make_upstream(struct gate *gate, const struct upstream_han
 {
     struct upstream_options options = gate->config->upstream;
     options.user_agent = "solvegate/" SOLVEGATE_VERSION;
-    /* Each attempt has at most one call waiting, and there are up to two for a flight, besides a few reports and
-     * probes. */
+    /* Each attempt has at most one waiting call, a flight has up to two attempts, and there are a
+     * few reports and probes. */
     options.queue = 2 * gate->config->engine.max_flights + 1024;
     options.wall_ms = gate_wall_ms;
     options.protocol = gate->protocol;
@@ -141,7 +143,7 @@ bool gate_make_targets(struct gate *gate, struct buf *mistake)
     return targets_make(&gate->targets, gate->config, &gate->identity_options, mistake);
 }
 
-/* A reload adds clients and moves none, so that those made before hold. */
+/* A reload adds clients and moves none, so existing scopes stay valid. */
 static void make_scopes(struct gate *gate)
 {
     const size_t count = gate->config->client_count == 0 ? 1 : gate->config->client_count;

@@ -1,11 +1,11 @@
-/* From the configuration to the gateway's parts. */
+/* Builds the gateway's parts from the configuration. */
 #ifndef SOLVEGATE_GATE_GATE_MAKE_H
 #define SOLVEGATE_GATE_GATE_MAKE_H
 
 #include "gate/gate_state.h"
 
 struct engine *gate_make_engine(struct gate *gate);
-/* Tells the running engine what can change; clients may have come. */
+/* Gives the running engine the options that can change; there may be new clients. */
 void gate_configure_engine(struct gate *gate);
 /* False with a sentence in mistake. */
 bool gate_make_targets(struct gate *gate, struct buf *mistake);

@@ -23,7 +23,7 @@
 
 #define ENTROPY_WORDS 64
 #define SEED_WORDS 4
-/* Rows of more than so many different clients that are no longer configured are left alone. */
+/* How many different unconfigured clients are remembered; rows of further ones are left alone. */
 #define GONE_CLIENTS 64
 
 struct ask_memo;
@@ -37,45 +37,45 @@ struct gate {
     uv_signal_t sigterm, sigint, sighup;
     uv_timer_t drain_timer;
     struct resume *resume;    /* or NULL */
-    uint64_t armed_ms;        /* what `deadline` is set to; 0: not set */
-    uint64_t sleep_until_ms;  /* when the loop is to wake up at the latest */
-    uint64_t listen_until_ms; /* after a start or a standstill nothing expires before */
-    struct buf ready;         /* a line for every address that is listened on */
+    uint64_t armed_ms;        /* the time that `deadline` is set to; 0: not set */
+    uint64_t sleep_until_ms;  /* the latest time at which the loop should wake up */
+    uint64_t listen_until_ms; /* nothing expires before this time, after a start or a standstill */
+    struct buf ready;         /* a line for every listening address */
     bool is_draining;
     bool is_closing;
-    bool is_reloading;  /* another thread reads the configuration */
-    bool is_reload_due; /* and shall do so once more */
+    bool is_reloading;  /* a thread is reading the configuration */
+    bool is_reload_due; /* read it again after that */
     int exit_code;
 
     struct config *config;            /* borrowed; a reload changes it in place */
     const struct gate_loader *loader; /* borrowed */
     const struct gate_doors *doors;   /* borrowed */
-    size_t client_room;               /* how many clients there may be after reloads */
+    size_t client_room;               /* capacity for clients, including those that reloads add */
     struct engine *engine;
     struct persist persist;
-    uint32_t submits_out; /* on their way to the vendor */
+    uint32_t submits_out; /* submits without a reply so far */
     struct http_server *server;
-    const struct vendor_protocol *protocol; /* the vendor's words on the wire */
+    const struct vendor_protocol *protocol; /* how the vendor's requests and replies are written */
     struct upstream *upstream;
     struct webhook *webhook; /* NULL without alerts.url */
     struct notices *notices;
     struct identity_options identity_options;
-    struct identity_scope *scopes; /* owned: of each client, whose place keeps its name */
+    struct identity_scope *scopes; /* owned: one per client; its index keeps its name */
     size_t scope_count;
-    /* Clients that only rows know: their numbers begin at client_room. */
+    /* Clients that only rows name; their numbers begin at client_room. */
     char gone_names[GONE_CLIENTS][CLIENT_NAME_MAX];
     size_t gone_count;
-    bool *is_warned;        /* owned: of each client that is gone */
+    bool *is_warned;        /* owned: one per client that is gone */
     struct targets targets; /* of pools */
     uint8_t nonce_secret[NONCE_SECRET_BYTES];
-    uint8_t old_nonce_secret[NONCE_SECRET_BYTES]; /* of nonces told before it was rotated */
+    uint8_t old_nonce_secret[NONCE_SECRET_BYTES]; /* verifies nonces made before the rotation */
     uint64_t started_ms;
     int64_t started_wall_ms;
     struct histogram loop_lag;
-    int64_t wall_ms;      /* of this turn, as of wall_at_ms */
-    uint64_t wall_at_ms;  /* by the loop's clock */
+    int64_t wall_ms;      /* of this turn, taken at wall_at_ms */
+    uint64_t wall_at_ms;  /* when it was read, by the loop's clock */
     uint64_t asleep_ms;   /* how long the machine slept since the start */
-    int64_t slept_before; /* and before that */
+    int64_t slept_before; /* and before the start */
 
     struct client_keys client_keys;
     struct ask_memo *ask_memo; /* the doors' */
@@ -84,38 +84,39 @@ struct gate {
     /* Reused for every request, so that a hit allocates nothing. */
     struct params params;
     struct identity identity;
-    struct buf scratch; /* identity's values */
+    struct buf scratch; /* for computing the identity */
     struct buf body;    /* of the reply under construction */
-    struct buf headers; /* further header lines of it */
-    struct buf words;   /* sentences of it */
+    struct buf headers; /* its further header lines */
+    struct buf words;   /* its sentences */
 
-    uint64_t entropy[SEED_WORDS + ENTROPY_WORDS]; /* the next seed, then what is left to draw */
+    uint64_t entropy[SEED_WORDS + ENTROPY_WORDS]; /* the next seed, then the unused numbers */
     unsigned entropy_left;
     bool has_entropy;
 };
 
-/* Ages and lifetimes count by this clock: the loop's, and the time that the machine slept, when the loop's stood. */
+/* The clock for ages and lifetimes: the loop's clock plus the time that the machine slept, when the
+ * loop's clock stood still. */
 uint64_t gate_now_ms(struct gate *gate);
 
-/* An event of this kind with clocks and entropy filled in. */
+/* An event of this kind with clocks and entropy set. */
 struct event gate_event(struct gate *gate, enum event_kind kind);
 
-/* Steps the engine and performs what it asks for. */
+/* Steps the engine and performs its actions. */
 void gate_step(struct gate *gate, const struct event *event);
 
-/* The engine's actions are journaled, held back or performed. */
+/* Journals, holds back or performs the engine's actions. */
 void gate_take_actions(struct gate *gate);
 void gate_perform(struct gate *gate, const struct action *action);
-/* While it waited for the disk this action became one that serves nobody. */
+/* The action no longer serves anybody: it was withdrawn while it waited for the disk. */
 void gate_withdrawn(struct gate *gate, const struct action *action);
 
-/* How telling a caller's own address ended. */
+/* Reports the end of a notice to the engine. */
 void gate_notified(struct gate *gate, request_id request, enum notify_end end, const char *why);
 
-/* Ends soon with this exit code; what is at hand is answered first. */
+/* Ends soon with this exit code; finished answers are sent first. */
 void gate_give_up(struct gate *gate, int code);
 
-/* 64 random bits that nobody can foresee. */
+/* 64 unpredictable random bits. */
 uint64_t gate_entropy(struct gate *gate);
 
 int64_t gate_wall_ms(void);

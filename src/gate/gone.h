@@ -1,14 +1,16 @@
-/* Clients that are no longer configured and still have something of value in the journal or at the vendor. */
+/* Clients that are no longer configured but still own something of value in the journal or at the
+ * vendor. */
 #ifndef SOLVEGATE_GATE_GONE_H
 #define SOLVEGATE_GATE_GONE_H
 
 #include "gate/gate_state.h"
 
-/* The place of such a client, made when it is met first; false when there are too many of them. Only while rows
- * are restored. */
+/* The number of such a client, made when its name is met first; false if there are too many. Only
+ * while rows are restored. */
 bool gone_meet(struct gate *gate, struct slice name, client_id *client);
 
-/* After rows were restored, or a reload took clients away: a warning for each of them that has tasks at the vendor. */
+/* Logs a warning for each such client that has tasks at the vendor; call it after rows were
+ * restored or a reload removed clients. */
 void gone_warn(struct gate *gate);
 
 #endif

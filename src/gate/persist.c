@@ -10,14 +10,14 @@
 #include <stdlib.h>
 #include <sysexits.h>
 
-/* A nonce is good for an hour, so that the secret before this one is needed only that long. */
+/* A nonce is valid for an hour, so the previous secret is needed only that long. */
 #define NONCE_SECRET_MAX_AGE_MS (INT64_C(7) * 86400 * 1000)
 
-/* Held actions that are performed in a turn of the loop, and those that are looked at for it. */
+/* The most held actions performed in a turn of the loop, and the most examined for it. */
 #define RELEASE_BATCH 256
 #define RELEASE_LOOKS 4096
 
-/* Until whoever watches us has started us again. */
+/* Time for the service manager to restart us. */
 #define BROKEN_RETRY_MS 10000
 #define MISTAKE_MAX 8192
 
@@ -116,8 +116,8 @@ int persist_secrets(struct gate *gate)
 
 /* ---- restoring --------------------------------------------------------------------------- */
 
-/* Of rows of an older version only zeros are left of the key: what is asked for tells it. Where that
- * would no longer be accepted, the row's number keeps it apart from all others. */
+/* Rows of an older version have a key of zeros: it is computed again from the parameters. If those
+ * would no longer be accepted, the key is made of the row's number, which no other row has. */
 static struct key key_anew(struct gate *gate, client_id client, const struct blob *params,
                            uint64_t number)
 {
@@ -173,15 +173,15 @@ static void hold(struct persist *persist, const struct action *take_action)
     persist->held[(persist->first + persist->count++) % persist->room] = *take_action;
 }
 
-/* With a full disk what is paid for is delivered all the same, and nothing new is paid for. A
- * callback is not acknowledged: the vendor may call again. */
+/* On a full disk, paid solutions are delivered anyway, but nothing new is paid for. Callbacks are
+ * not acknowledged: the vendor may call again. */
 static bool may_go(const struct persist *persist, const struct action *action)
 {
     return action->after <= persist->durable ||
            (persist->state != STORE_WRITABLE && action->kind != ACTION_SUBMIT);
 }
 
-/* An id that never got to the disk is unknown to the next start, so it must not be told. */
+/* An id that is not on disk is unknown after a restart, so callers must not get it. */
 static bool is_in_vain(const struct persist *persist, const struct action *action)
 {
     return persist->state == STORE_BROKEN && action->kind == ACTION_ANSWER &&
@@ -225,8 +225,8 @@ bool persist_has_work(const struct gate *gate)
     return gate->persist.unlooked > 0;
 }
 
-/* Performing may step the engine, and so hold back more: those come behind the ones looked at. One commit may free
- * thousands, which then go over some turns of the loop. */
+/* Performing an action may step the engine, which may hold back more; new ones queue behind those
+ * examined. One commit may free thousands, which are performed over several turns. */
 void persist_work(struct gate *gate)
 {
     struct persist *persist = &gate->persist;
@@ -266,7 +266,7 @@ static void on_durable(void *context, journal_seq seq)
         release(gate);
 }
 
-/* What was told to the vendor with the one before is understood until the next one comes. */
+/* Callbacks with nonces of the previous secret are accepted until the next rotation. */
 static void on_secret(void *context, const uint8_t *bytes, const uint8_t *old_bytes)
 {
     struct gate *gate = context;

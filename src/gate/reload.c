@@ -12,7 +12,7 @@
 
 #include <stdlib.h>
 
-/* One event per line of the mistakes, as the command line shows them. */
+/* Logs one event per line of the mistakes, which read as on the command line. */
 static void log_mistakes(struct slice text)
 {
     while (text.len > 0) {
@@ -32,7 +32,7 @@ static void adopt(struct gate *gate, struct config *fresh)
     config_adopt(gate->config, fresh, gate->client_room, &kept);
     log_init(gate->config->log_level, gate->config->log_format);
     gate_make_identity(gate);
-    /* What was remembered of callers was under the old rules. */
+    /* The memo of keys belongs to the old configuration. */
     client_keys_close(&gate->client_keys);
     client_keys_init(&gate->client_keys, gate->config);
     gate->doors->reload(gate);
@@ -47,11 +47,11 @@ static void adopt(struct gate *gate, struct config *fresh)
 
 /* ---- in another thread ------------------------------------------------------------------- */
 
-/* A thousand clients with all their hosts take a tenth of a second to read and to check. */
+/* Reading and checking a thousand clients with all their hosts takes a tenth of a second. */
 struct job {
     uv_work_t work;
     struct gate *gate;
-    struct config *config; /* owned: the new one, then the one that it replaced */
+    struct config *config; /* owned: the new one, then the replaced one */
     struct buf mistakes;
     struct trust_news *certificates; /* owned */
     int code;
@@ -79,7 +79,7 @@ static void on_tidied(uv_work_t *work, int status)
     free(work->data);
 }
 
-/* A change that came while the file was being read may have been missed. */
+/* A SIGHUP during the read may be about a later change of the file, so the file is read again. */
 static void finish(struct gate *gate)
 {
     const bool is_due = gate->is_reload_due;

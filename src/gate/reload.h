@@ -1,4 +1,4 @@
-/* SIGHUP: a new configuration is taken when it is good, else the old one stays. */
+/* SIGHUP: adopts the new configuration if it is valid; else the old one stays. */
 #ifndef SOLVEGATE_GATE_RELOAD_H
 #define SOLVEGATE_GATE_RELOAD_H
 

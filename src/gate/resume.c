@@ -13,16 +13,17 @@ struct resume {
     int fd;
 };
 
-/* timerfd_create(2): a timer of the wall clock with TFD_TIMER_CANCEL_ON_SET becomes readable when that clock jumps
- * against CLOCK_MONOTONIC, which is what it does when the machine wakes up. It is never to expire. */
+/* timerfd_create(2): a timer of the wall clock with TFD_TIMER_CANCEL_ON_SET becomes readable when
+ * that clock jumps against CLOCK_MONOTONIC, as it does when the machine wakes up. The timer itself
+ * never expires. */
 static bool arm(int fd)
 {
-    /* The year 2255: within what the kernel's nanoseconds can count. */
+    /* The year 2255, which the kernel's nanoseconds can still represent. */
     const struct itimerspec never = {.it_value = {.tv_sec = (time_t)9000000000}};
     return timerfd_settime(fd, TFD_TIMER_ABSTIME | TFD_TIMER_CANCEL_ON_SET, &never, NULL) == 0;
 }
 
-/* The turn that this begins reads the clocks and does the rest. */
+/* Only arms the timer again: the turn of the loop that this begins reads the clocks. */
 static void on_jump(uv_poll_t *poll, int status, int events)
 {
     const struct resume *resume = poll->data;

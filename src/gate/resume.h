@@ -1,11 +1,12 @@
-/* Wakes the loop when the machine has slept: its own timers count by a clock that stood still meanwhile. */
+/* Wakes the loop after the machine slept: the loop's own timers use a clock that stands still
+ * during sleep. */
 #ifndef SOLVEGATE_GATE_RESUME_H
 #define SOLVEGATE_GATE_RESUME_H
 
 struct uv_loop_s;
 struct resume;
 
-/* NULL where the system has nothing of the kind: the loop wakes up when something else happens then. */
+/* NULL if the system lacks timerfd: then the loop wakes up at its next event. */
 struct resume *resume_new(struct uv_loop_s *loop);
 /* Freed by the loop's next turn. */
 void resume_close(struct resume *resume);

@@ -22,18 +22,18 @@
 #define STATUS_MAX 256
 #define MESSAGE_MAX (STATUS_MAX + 128)
 #define NAMES_MAX 256
-/* What we need beyond drain_timeout: writing the last answers and closing files. */
+/* Time that we need beyond drain_timeout, to write the last answers and close files. */
 #define STOP_MARGIN_MS 10000
 
 static struct {
-    int fd; /* to talk to the manager; -1: it does not listen */
+    int fd; /* socket to the service manager; -1: there is none */
     struct sockaddr_un address;
     socklen_t address_bytes;
-    uint64_t watchdog_ms; /* it wants to hear from us this often; 0: it does not */
+    uint64_t watchdog_ms; /* interval that the manager expects; 0: no watchdog */
     bool is_watched;      /* the timer is on the loop */
     uv_timer_t timer;
     uint64_t socket_count;
-    char names[NAMES_MAX]; /* of the sockets, with colons between them */
+    char names[NAMES_MAX]; /* of the sockets, separated by colons */
     char status[STATUS_MAX];
 } service = {.fd = -1};
 
@@ -46,7 +46,7 @@ static uint64_t env_number(const char *name)
     return text != NULL && slice_to_u64(slice_from(text), &value) ? value : 0;
 }
 
-/* A path, or with '@' for its first byte a name in the abstract namespace. */
+/* The address is a path, or with '@' as its first byte a name in the abstract namespace. */
 static void take_notify_socket(void)
 {
     const char *name = getenv("NOTIFY_SOCKET");
@@ -59,13 +59,13 @@ static void take_notify_socket(void)
         service.address.sun_path[0] = '\0';
     service.address_bytes = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + len);
     service.fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    /* A manager that does not read must not hang us. */
+    /* A manager that does not read must not block us. */
     const struct timeval second = {.tv_sec = 1};
     if (service.fd >= 0)
         (void)setsockopt(service.fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
 }
 
-/* Half of the time allowed, as sd_watchdog_enabled(3) recommends. */
+/* Half of the allowed time, as sd_watchdog_enabled(3) recommends. */
 static void take_watchdog(void)
 {
     const uint64_t allowed_us = env_number("WATCHDOG_USEC");
@@ -76,7 +76,7 @@ static void take_watchdog(void)
     service.watchdog_ms = allowed_us / 2000 > 0 ? allowed_us / 2000 : 1;
 }
 
-/* Meant for another process (an inherited environment), they may be anything: they are left alone. */
+/* Descriptors that were passed to another process (an inherited environment) are left alone. */
 static void take_sockets(void)
 {
     if (env_number("LISTEN_PID") != (uint64_t)getpid())
@@ -120,7 +120,7 @@ static bool is_local(int fd)
             address_is_loopback(address.bytes));
 }
 
-/* NULL, or what is wrong with it. The last is the rule that `listen` obeys, too. */
+/* NULL, or the mistake. The last check is the rule that also applies to `listen`. */
 static const char *mistake_of(int fd, const struct config *config)
 {
     const int domain = socket_option(fd, SO_DOMAIN);
@@ -188,7 +188,8 @@ __attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
     send_text(text, 0);
 }
 
-/* It runs on the loop, so a loop that hangs is silent. A sign of life that finds no room may be left out. */
+/* Runs on the loop, so a hung loop sends no sign of life. One that finds no room in the socket may
+ * be dropped. */
 static void on_watchdog(uv_timer_t *timer)
 {
     (void)timer;
@@ -213,7 +214,7 @@ void service_reloading(void)
     struct timespec now = {0};
     (void)clock_gettime(CLOCK_MONOTONIC, &now);
     const int64_t us = (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
-    /* The time tells the manager which of its requests this is the answer to (Type=notify-reload). */
+    /* The time tells the manager which reload request this answers (Type=notify-reload). */
     tell("RELOADING=1\nMONOTONIC_USEC=%" PRId64 "\nSTATUS=reloading", us);
 }
 
@@ -222,7 +223,8 @@ void service_reloaded(void)
     tell("READY=1\nSTATUS=%s", service.status);
 }
 
-/* The manager's patience is set in the unit, ours in the configuration: it is told what we need. */
+/* The unit sets the manager's timeout and the configuration ours, so the manager is told how long
+ * we need. */
 void service_stopping(uint64_t drain_ms)
 {
     tell("STOPPING=1\nEXTEND_TIMEOUT_USEC=%" PRIu64

@@ -1,4 +1,4 @@
-/* The service manager's side: telling systemd how we are, and taking the sockets it opened for us. */
+/* The service manager: tells systemd our state and takes the sockets that it opened for us. */
 #ifndef SOLVEGATE_GATE_SERVICE_H
 #define SOLVEGATE_GATE_SERVICE_H
 
@@ -10,28 +10,31 @@
 struct config;
 struct uv_loop_s;
 
-/* The protocols of sd_notify(3), sd_watchdog_enabled(3) and sd_listen_fds(3), spoken without libsystemd. There is
- * one manager per process and it talks through the environment, so the state is the process's: what follows does
- * nothing when nobody asked for it. */
+/* The protocols of sd_notify(3), sd_watchdog_enabled(3) and sd_listen_fds(3), without libsystemd. A
+ * process has one manager, which talks through the environment, so the state is global. Without a
+ * manager these functions do nothing. */
 
-/* Reads NOTIFY_SOCKET, WATCHDOG_* and LISTEN_* and takes them out of the environment, before any thread starts. */
+/* Reads NOTIFY_SOCKET, WATCHDOG_* and LISTEN_* and removes them from the environment; call it
+ * before any thread starts. */
 void service_init(void);
 
-/* The sockets that were passed take the place of config->listen, as "fd:3" and so on; without any it stays as it is.
- * What is wrong with them is logged. May be called again for another configuration. */
+/* The sockets that were passed replace config->listen, as "fd:3" and so on; without any it stays
+ * unchanged. Mistakes are logged. May be called again for another configuration. */
 int service_use_sockets(struct config *config) MUST_CHECK;
 
-/* After listening: "ready", the first line of status for the operator, and from now on signs of life off the loop. */
+/* After listening: tells "ready" and the first line of status, and starts the watchdog's signs of
+ * life on the loop. */
 void service_ready(struct uv_loop_s *loop, struct slice status);
 
-/* Around a reload; the second says "ready" and the status again, whether or not the new configuration was taken. */
+/* Call them around a reload; the second tells "ready" and the status again, whether or not the new
+ * configuration was adopted. */
 void service_reloading(void);
 void service_reloaded(void);
 
-/* The end has begun and takes up to drain_ms. */
+/* The drain begins and takes up to drain_ms. */
 void service_stopping(uint64_t drain_ms);
 
-/* The last handle on the loop goes. */
+/* Closes the last handle on the loop. */
 void service_close(void);
 
 #endif

@@ -1,4 +1,5 @@
-/* The targets of pools: their identity whoever asks, and which of them a request asks for. */
+/* The targets of pools: their identity, independent of clients, and the pool that a request
+ * matches. */
 #ifndef SOLVEGATE_GATE_TARGETS_H
 #define SOLVEGATE_GATE_TARGETS_H
 
@@ -14,7 +15,7 @@ struct target {
     struct key key;
     enum type type;
     bool wants_rest;
-    bool is_for_one; /* client */
+    bool is_for_one; /* only for this client */
     client_id client;
     char name[TARGET_NAME_MAX];
     char method[PARAM_NAME_MAX];
@@ -23,18 +24,18 @@ struct target {
 struct targets {
     struct target *items; /* owned */
     size_t count;
-    struct identity_options options; /* as for requests, but within no scope */
+    struct identity_options options; /* as for requests, but without a scope */
 };
 
-/* False with a sentence in mistake when a pool's parameters are none that could be asked for. */
+/* False with a sentence in mistake if a pool's parameters are not a valid request. */
 bool targets_make(struct targets *targets, const struct config *config,
                   const struct identity_options *options, struct buf *mistake);
 void targets_close(struct targets *targets);
 
-/* For the engine; the parameters are the config's. The array is the caller's. */
+/* The pools for the engine; their parameters belong to the config, the array to the caller. */
 struct pool_options *targets_pools(const struct targets *targets, const struct config *config);
 
-/* The pool of these parameters, counted from 1, or 0. */
+/* The pool that matches these parameters, counted from 1, or 0. */
 uint16_t targets_find(const struct targets *targets, const struct params *params, client_id client,
                       struct buf *scratch);
 

@@ -3,8 +3,8 @@
 
 #include <signal.h>
 
-/* Expiry and flushing are due before the loop may sleep, also when they were asked for by somebody
- * else's prepare callback, which runs after ours: an idle handle makes the next poll return at once. */
+/* Expiry and flushing are due before the loop may sleep, even if another prepare callback, which
+ * runs after ours, requests them: an idle handle makes the next poll return at once. */
 static void on_idle(uv_idle_t *idle)
 {
     (void)idle;
@@ -29,8 +29,8 @@ bool http_clock_is_late(struct http_server *server)
     return server->is_late;
 }
 
-/* The next poll, or the end of the turn, has its whole time before it. The loop's own clock cannot tell turns apart:
- * one poll reads it again for every 1024 sockets. */
+/* Starts the time budget of the next poll, or of the end of the turn. The loop's own clock cannot
+ * separate turns: one poll updates it again for every 1024 sockets. */
 static void begin_turn(struct http_server *server)
 {
     server->turn_ns = 0;
@@ -47,8 +47,8 @@ static void on_prepare(uv_prepare_t *prepare)
     begin_turn(server);
     if (was_late)
         server->turn_ns = uv_hrtime() - HTTP_TURN_NS + HTTP_LATE_NS;
-    /* Those that become dirty meanwhile wait for the next turn, so that this one ends; so do, in their order, those
-     * for whom there is no time left. */
+    /* Connections that become dirty meanwhile wait for the next turn, so that this one ends; so do,
+     * in order, those for which no time is left. */
     struct list now;
     list_init(&now);
     list_splice(&now, &server->dirty);
@@ -110,14 +110,14 @@ static void expire(struct http_conn *conn, enum http_due kind)
 static void arm(struct http_server *server);
 static void end_crowd(struct http_server *server);
 
-/* Draining closes whoever is idle, however short. */
+/* While draining, idle connections are due at once. */
 static bool is_due(const struct http_server *server, const struct http_conn *conn)
 {
     return conn->due_ms <= uv_now(server->loop) ||
            (server->is_draining && conn->due_kind == HTTP_DUE_IDLE);
 }
 
-/* False when there was nobody. */
+/* False if no connection is due. */
 static bool expire_first(struct http_server *server, enum http_due kind)
 {
     struct list *first = list_first(&server->due[kind].conns);
@@ -127,7 +127,7 @@ static bool expire_first(struct http_server *server, enum http_due kind)
     if (!is_due(server, conn))
         return false;
     http_clock_clear(conn);
-    /* It has sent something that nobody had the time to read. */
+    /* It has sent bytes that there was no time to read yet. */
     if (conn->is_deferred)
         http_clock_set(conn, kind);
     else
@@ -135,8 +135,8 @@ static bool expire_first(struct http_server *server, enum http_due kind)
     return true;
 }
 
-/* After the poll and not in the timer's callback: after a long stall (a stopped process, a paused
- * machine) the bytes that were waiting in the sockets are read before anybody is called late. */
+/* Expires after the poll and not in the timer's callback: after a long stall (a stopped process, a
+ * paused machine) the bytes waiting in the sockets are read before a connection counts as late. */
 static void on_check(uv_check_t *check)
 {
     struct http_server *server = CONTAINER_OF(check, struct http_server, check);
@@ -146,7 +146,7 @@ static void on_check(uv_check_t *check)
             left--;
     end_crowd(server);
     if (left == 0)
-        return; /* The others in the next turns. */
+        return; /* The next turns expire the rest. */
     server->is_expiring = false;
     (void)uv_check_stop(check);
     keep_awake(server);
@@ -182,7 +182,7 @@ void http_clock_set_crowd(struct http_server *server, uint64_t due_ms)
     arm_for(server, due_ms);
 }
 
-/* An end of patience may also come to nothing: then it is set anew. */
+/* Resumes listening when the wait is over; if that finds no room, the listener sets a new time. */
 static void end_crowd(struct http_server *server)
 {
     if (server->crowd_due_ms > uv_now(server->loop))
@@ -212,7 +212,8 @@ void http_clock_clear(struct http_conn *conn)
 
 void http_clock_set(struct http_conn *conn, enum http_due kind)
 {
-    /* A phase's deadline counts from its beginning; only idleness begins anew with every request. */
+    /* A deadline counts from the start of its phase; only idle time starts again with every
+     * request. */
     if (conn->due_kind == kind && kind != HTTP_DUE_IDLE)
         return;
     http_clock_clear(conn);
@@ -233,8 +234,8 @@ static void on_cut(uv_signal_t *cut, int number)
     (void)number;
 }
 
-/* libuv asks up to 48 times within one turn for 1024 sockets that are ready, and some of them again and again. Only a
- * signal makes it go on with the turn; SIGURG means nothing to anybody else. */
+/* In one turn libuv polls up to 48 times for 1024 ready sockets each, some of them repeatedly. Only
+ * a signal makes it end the poll; nothing else uses SIGURG. */
 void http_clock_cut(struct http_server *server)
 {
     if (!server->is_closing && uv_signal_start(&server->cut, on_cut, SIGURG) == 0)

@@ -4,8 +4,8 @@
 
 #include <sys/socket.h>
 
-/* Thousands of sockets may be ready in one poll: those that it has no time for are read in a later one, and before
- * anybody else is read twice. libuv asks again for whoever gets no buffer. */
+/* Thousands of sockets may be ready in one poll: those for which it has no time are read in a later
+ * one, before any other is read twice. libuv asks again for a socket that got no buffer. */
 static bool must_wait(struct http_conn *conn)
 {
     struct http_server *server = conn->server;
@@ -19,8 +19,9 @@ static bool must_wait(struct http_conn *conn)
     return conn->is_deferred;
 }
 
-/* libuv reads up to 32 times from one socket before it looks at the next, which may be 2 MiB of somebody
- * who sends without end. Without a buffer for the second it goes on at once, and comes back in the next turn. */
+/* libuv reads up to 32 times from one socket before the next, which may be 2 MiB from a single
+ * sender. If it gets no buffer for the second read, it goes on with the other sockets and returns
+ * in the next turn. */
 static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *bytes)
 {
     (void)suggested;
@@ -36,8 +37,8 @@ static void on_alloc(uv_handle_t *handle, size_t suggested, uv_buf_t *bytes)
             uv_buf_init(server->read_bytes, is_plain_body ? HTTP_READ_BYTES : HTTP_PARSE_BYTES);
 }
 
-/* The peer sends no more. A request that was cut off is told so, in case only the sending side was
- * shut; whole ones are answered if their replies come soon (HTTP_HALF_CLOSED_MS). */
+/* The peer sends no more. A truncated request gets an error reply, in case the peer shut only its
+ * sending side; complete ones are answered if their replies come soon (HTTP_HALF_CLOSED_MS). */
 static void on_end(struct http_conn *conn)
 {
     conn->is_ended = true;
@@ -51,7 +52,7 @@ static void on_end(struct http_conn *conn)
     http_conn_settle(conn);
 }
 
-/* Beyond the cap only those are heard for whom that is; their request is their last one here. */
+/* Beyond the cap only requests for the reserved path are taken, one per connection. */
 static void judge(struct http_conn *conn, const char *bytes, size_t len)
 {
     const enum http_reserve_verdict verdict = http_reserve_judge(conn, bytes, len);
@@ -112,8 +113,8 @@ void http_conn_accept(struct http_listener *listener, bool is_reserve)
     list_init(&conn->unsent);
     list_init(&conn->beyond);
     conn->since_ms = uv_now(server->loop);
-    /* A newcomer is read in the next round: else those who come again and again would draw this one out, and who was
-     * read in it would wait. */
+    /* A new connection is read in the next round: otherwise clients that reconnect repeatedly would
+     * prolong this round, and connections already read in it would wait. */
     conn->round = server->round;
     if (is_reserve)
         list_append(&server->beyond, &conn->beyond);
@@ -149,8 +150,9 @@ void http_conn_close(struct http_conn *conn)
     http_clock_clear(conn);
     list_unlink(&conn->dirty);
     list_unlink(&conn->beyond);
-    /* The descriptor goes at once, the memory with on_closed: callers may still be looking at it. What was
-     * to be sent goes at once, too: one turn of the loop may close thousands. */
+    /* Closes the descriptor at once and frees the memory in on_closed, since functions on the stack
+     * may still use it. Unsent bytes are freed at once, too: one turn of the loop may close
+     * thousands of connections. */
     uv_close(&conn->uv.handle, on_closed);
     http_unsent_clear(conn);
     http_write_forget(conn);
@@ -167,7 +169,7 @@ static void count_refusal(struct http_counters *counters, uint16_t status)
         counters->refused++;
 }
 
-/* The connection's last reply. */
+/* Sends the connection's last reply. */
 static void answer_refused(struct http_conn *conn, const struct http_reply *reply)
 {
     conn->is_deaf = true;
@@ -182,7 +184,7 @@ void http_conn_refuse(struct http_conn *conn, uint16_t status, const char *mista
     count_refusal(&conn->server->counters, status);
     struct buf body;
     buf_init(&body, 1024);
-    /* Mistakes are texts of ours or llhttp's; of the two only llhttp's might hold a quote. */
+    /* Mistakes are our own texts or llhttp's; only llhttp's might contain a quote. */
     buf_addf(&body,
              "{\"type\":\"about:blank\",\"title\":\"%s\",\"status\":%u,\"code\":\"http_%u\","
              "\"retryable\":%s,\"detail\":\"",
@@ -224,11 +226,12 @@ void http_conn_refuse_request(struct http_conn *conn, const struct http_parse *p
     answer_refused(conn, &reply);
 }
 
-/* The last reply is written. Closing with unread bytes would make the kernel send a reset, which can
- * destroy that reply on its way; so after a refusal we end our side first and wait for the peer's. */
+/* Closes after the last reply was written. Closing with unread bytes would make the kernel send a
+ * reset, which can destroy that reply on its way; so after a refusal we shut down our side first
+ * and wait for the peer's end. */
 static void end(struct http_conn *conn)
 {
-    http_exchange_drop(conn); /* Whatever was asked after the last reply. */
+    http_exchange_drop(conn); /* Drops requests that follow the last reply. */
     uv_os_fd_t fd;
     if (conn->is_refused && !conn->is_ended && uv_fileno(&conn->uv.handle, &fd) == 0 &&
         shutdown(fd, SHUT_WR) == 0)
@@ -243,10 +246,10 @@ static bool wants_reading(const struct http_conn *conn)
         return false;
     if (conn->is_lingering)
         return true;
-    /* A peer that does not read its replies cannot ask for more. */
+    /* A peer that does not read its replies cannot send more requests. */
     if (conn->outbox != NULL)
         return false;
-    /* While an exchange is held we read on to notice the peer's end, within reason. */
+    /* While an exchange is held we keep reading, up to a limit, to notice the peer's end. */
     const struct http_input *input = conn->input;
     return input == NULL || http_parse_is_started(&input->parse) ||
            input->bytes.len < HTTP_AHEAD_BYTES;
@@ -280,7 +283,7 @@ static enum http_due due_of(const struct http_conn *conn)
     return conn->waiting > 0 ? HTTP_DUE_COUNT : HTTP_DUE_IDLE;
 }
 
-/* Nothing under way and nothing more to come. */
+/* True if nothing is under way and nothing more can come. */
 static bool is_done(const struct http_conn *conn)
 {
     if (conn->outbox != NULL || conn->is_lingering || conn->is_yielding)

@@ -3,14 +3,15 @@
 
 #include <stdlib.h>
 
-/* A caller_id: 24 bits of place, 24 of generation, 16 of exchange number, which is never 0. A stale one
- * is mistaken only after its place was reused 2^24 times, or its connection asked 65535 times more. */
+/* A caller_id has 24 bits of index, 24 of generation and 16 of exchange number, which is never 0. A
+ * stale id matches wrongly only after its index was reused 2^24 times, or after 65535 further
+ * requests on its connection. */
 #define PLACE_BITS 24
 #define GENERATION_BITS 24
 #define PLACE_MASK ((UINT64_C(1) << PLACE_BITS) - 1)
 #define GENERATION_MASK ((UINT64_C(1) << GENERATION_BITS) - 1)
 
-/* The lowest bit of a live slab generation is always 1 and says nothing. */
+/* The lowest bit of a live slab generation is always 1, so it is left out. */
 static uint64_t generation_bits(uint32_t generation)
 {
     return generation >> 1 & GENERATION_MASK;
@@ -49,7 +50,7 @@ static struct http_exchange *exchange_of(struct http_server *server, caller_id c
     return NULL;
 }
 
-/* Spent exchanges are kept for the next request, whoever's it is: idle connections hold none, and
+/* Used exchanges are kept for the next request of any connection: idle connections hold none, and
  * busy ones allocate nothing. */
 static struct http_exchange *take_spare(struct http_server *server)
 {
@@ -99,7 +100,7 @@ void http_exchange_drop(struct http_conn *conn)
     struct list *link;
     while ((link = list_first(&conn->exchanges)) != NULL) {
         struct http_exchange *exchange = CONTAINER_OF(link, struct http_exchange, link);
-        /* Detached before it is told, so that the handler cannot answer it any more. */
+        /* Unlinked before the handler is told, so that the handler cannot answer it any more. */
         list_unlink(link);
         if (exchange->reply == NULL && !exchange->is_ours)
             handlers->on_gone(handlers->context, caller_of(conn, exchange->number),
@@ -108,7 +109,7 @@ void http_exchange_drop(struct http_conn *conn)
     }
 }
 
-/* The socket's address is asked for once, with the first request; every further one finds it here. */
+/* Reads the socket's address once, with the first request, and keeps it for later ones. */
 static void learn_peer(struct http_conn *conn)
 {
     const struct http_options *options = &conn->server->options;
@@ -117,7 +118,7 @@ static void learn_peer(struct http_conn *conn)
     int bytes = sizeof(socket);
     struct http_address address;
     if (conn->is_unix) {
-        /* A proxy on the same machine by other means: trusted when loopback is. */
+        /* A unix socket is used by a proxy on the same machine: it is trusted if loopback is. */
         (void)http_peer_parse(&address, SLICE_OF("127.0.0.1"));
         memcpy(conn->peer, "unix", 4);
         conn->peer_bytes = 4;
@@ -125,7 +126,7 @@ static void learn_peer(struct http_conn *conn)
                http_peer_from_socket(&address, (const struct sockaddr *)&socket)) {
         conn->peer_bytes = (uint8_t)http_peer_print(&address, conn->peer);
     } else {
-        return; /* It hung up already; nobody will read the answer. */
+        return; /* The peer hung up already, so nobody will read the answer. */
     }
     conn->is_peer_trusted =
         http_peer_is_trusted(&address, options->trusted_proxies, options->trusted_proxy_count);
@@ -169,7 +170,7 @@ void http_exchange_begin(struct http_conn *conn, const struct http_parse *parse,
     exchange->since_ms = uv_now(server->loop);
     exchange->is_head = request.method == HTTP_METHOD_HEAD;
     exchange->is_old = parse->llhttp.http_minor == 0;
-    /* llhttp lets keep-alive win over close in HTTP/1.0; RFC 9112 9.3 has it the other way. */
+    /* llhttp prefers keep-alive to close in HTTP/1.0; RFC 9112 9.3 requires the opposite. */
     exchange->keeps_alive = llhttp_should_keep_alive(&parse->llhttp) != 0 &&
                             (parse->llhttp.flags & F_CONNECTION_CLOSE) == 0 && !conn->is_reserve;
     conn->is_deaf = !exchange->keeps_alive;
@@ -177,7 +178,7 @@ void http_exchange_begin(struct http_conn *conn, const struct http_parse *parse,
     server->handlers.on_request(server->handlers.context, &request);
 }
 
-/* Its turn is over: the reply has been put out. */
+/* The exchange's reply was written to the output. */
 static void finish(struct http_conn *conn, struct http_exchange *exchange, bool closes)
 {
     http_exchange_free(conn, exchange);
@@ -187,7 +188,7 @@ static void finish(struct http_conn *conn, struct http_exchange *exchange, bool 
     }
 }
 
-/* Replies that were given before their turn follow the one that held them up. */
+/* Sends replies that were given early and waited for the one before them. */
 static void release_followers(struct http_conn *conn)
 {
     while (!conn->is_last_sent && !list_is_empty(&conn->exchanges)) {
@@ -217,12 +218,13 @@ static void hold(struct http_conn *conn, struct http_exchange *exchange,
 void http_exchange_answer(struct http_conn *conn, struct http_exchange *exchange,
                           const struct http_reply *reply)
 {
-    /* An earlier reply ended the connection: this one cannot be sent any more. */
+    /* An earlier reply ended the connection, so this one cannot be sent. */
     if (conn->is_last_sent) {
         http_exchange_free(conn, exchange);
         return;
     }
-    /* While draining, the newest exchange is the connection's last: those before it stay whole. */
+    /* While draining, the newest exchange is the connection's last; replies before it keep the
+     * connection open. */
     const bool is_newest = exchange->link.next == &conn->exchanges;
     const bool closes =
         reply->close || !exchange->keeps_alive || (conn->server->is_draining && is_newest);
@@ -245,7 +247,7 @@ void http_exchange_continue(struct http_conn *conn)
         conn->waiting > 0 || conn->is_deaf)
         return;
     input->parse.expects_continue = false;
-    /* RFC 9110 10.1.1: it may be left out when the body is already arriving. */
+    /* RFC 9110 10.1.1: the 100 may be omitted if the body is already arriving. */
     if (input->bytes.len == input->parse.head_bytes)
         buf_add(http_write_sink(conn), SLICE_OF("HTTP/1.1 100 Continue\r\n\r\n"));
 }
@@ -284,8 +286,8 @@ void http_reply(struct http_server *server, caller_id caller, const struct http_
     histogram_add(exchange->is_held ? &server->held_times : &server->answer_times,
                   uv_now(server->loop) - exchange->since_ms);
     http_exchange_answer(conn, exchange, reply);
-    /* Written when its input is worked off, or before the loop sleeps; never from in here, where a
-     * broken connection would call back into the one who is answering. */
+    /* Written after its input is processed or before the loop sleeps; never from here, since a
+     * broken connection would call back into the handler that is replying. */
     if (server->gathering != conn)
         http_clock_touch(conn);
 }

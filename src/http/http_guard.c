@@ -6,7 +6,7 @@
 
 bool http_guard_refuse(struct http_parse *parse, uint16_t status, const char *mistake)
 {
-    /* The first finding counts; llhttp's own complaint about our abort comes later. */
+    /* The first mistake counts; llhttp's own error about our abort comes later. */
     if (parse->status == 0) {
         parse->status = status;
         parse->mistake = mistake;
@@ -14,8 +14,9 @@ bool http_guard_refuse(struct http_parse *parse, uint16_t status, const char *mi
     return false;
 }
 
-/* RFC 9112 2.2 wants one empty line tolerated, since old clients send one after a POST's body. Only the
- * exact CR LF is: proxies disagree about a lone LF, and llhttp would skip any number of either. */
+/* RFC 9112 2.2 asks servers to tolerate one empty line, since old clients send one after a POST's
+ * body. Only the exact CR LF is accepted: proxies disagree about a lone LF, and llhttp would skip
+ * any number of either. */
 int http_guard_lead(const char *bytes, size_t len)
 {
     if (bytes[0] != '\r' && bytes[0] != '\n')
@@ -27,7 +28,8 @@ int http_guard_lead(const char *bytes, size_t len)
     return bytes[2] == '\r' || bytes[2] == '\n' ? -2 : 2;
 }
 
-/* Bytes above 0x7f are obs-text, which decoders disagree about; llhttp refuses the controls itself. */
+/* Bytes above 0x7f are obs-text, which decoders interpret differently; llhttp itself refuses
+ * control characters. */
 static bool has_high_byte(const char *bytes, size_t len)
 {
     uint64_t seen = 0;
@@ -80,8 +82,9 @@ bool http_guard_field(struct http_parse *parse)
     return mistake == NULL || http_guard_refuse(parse, 400, mistake);
 }
 
-/* "METHOD SP target SP HTTP/1.x CR LF" and not a byte else. llhttp also takes several spaces, a missing
- * version, HTTP/0.9, HTTP/2.0, RTSP and ICE, each of which somebody in front of us reads differently. */
+/* Accepts exactly "METHOD SP target SP HTTP/1.x CR LF". llhttp also takes several spaces, a missing
+ * version, HTTP/0.9, HTTP/2.0, RTSP and ICE, and a proxy in front of us may read each of them
+ * differently. */
 static bool check_line(struct http_parse *parse)
 {
     const char *base = parse->base;
@@ -94,7 +97,7 @@ static bool check_line(struct http_parse *parse)
         (memcmp(base + url_end, " HTTP/1.1\r\n", 11) != 0 &&
          memcmp(base + url_end, " HTTP/1.0\r\n", 11) != 0))
         return http_guard_refuse(parse, 400, "a version other than HTTP/1.0 or HTTP/1.1");
-    /* A target that begins with a slash has a path; all others are rare. */
+    /* A target that begins with a slash is a path; other forms are rare. */
     if (base[parse->url.at] == '/')
         return true;
     struct slice path, query;
@@ -102,7 +105,8 @@ static bool check_line(struct http_parse *parse)
     return slice_is_given(path) || http_guard_refuse(parse, 400, "a malformed request target");
 }
 
-/* RFC 3986's host and port, without the characters that make lists, users and paths of it. */
+/* The characters of RFC 3986's host and port, without those that would make a list, a user or a
+ * path of it. */
 static bool is_authority_char(char c)
 {
     return ascii_is_alnum(c) || (c != '\0' && strchr(".-:_~[]%!$&'()*+;=", c) != NULL);
@@ -120,7 +124,8 @@ static bool check_host(struct http_parse *parse)
     return true;
 }
 
-/* RFC 9112 6.1 and 6.3. llhttp takes "gzip, chunked", which ends in chunked but is not what we decode. */
+/* RFC 9112 6.1 and 6.3. llhttp accepts "gzip, chunked", which ends in chunked but which we cannot
+ * decode. */
 static bool check_framing(struct http_parse *parse)
 {
     const struct slice coding = http_parse_field(parse, parse->base, HTTP_FIELD_TRANSFER_ENCODING);
@@ -155,10 +160,10 @@ static bool check_expect(struct http_parse *parse)
 
 bool http_guard_head(struct http_parse *parse)
 {
-    /* Empty lines before the request line; a head in pieces is refused for them as well. */
+    /* Leading empty lines count here; a head in pieces is refused for them as well. */
     if (parse->url.at > HTTP_LINE_EXTRA_BYTES)
         return http_guard_refuse(parse, 431, "too many bytes before the request line");
-    /* Whitespace before values belongs to no span, so that only the whole head shows it. */
+    /* Whitespace before values is in no span, so only the size of the whole head includes it. */
     if (parse->head_bytes - parse->url.at - parse->url.len > parse->limits->header_bytes)
         return http_guard_refuse(parse, 431, "the header is too large");
     return check_line(parse) && check_host(parse) && check_framing(parse) && check_expect(parse);

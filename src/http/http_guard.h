@@ -1,22 +1,23 @@
-/* What llhttp lets through and we do not: every ambiguity that a proxy may have read differently. */
+/* Refuses requests that llhttp accepts but that a proxy may have read differently. */
 #ifndef SOLVEGATE_HTTP_HTTP_GUARD_H
 #define SOLVEGATE_HTTP_HTTP_GUARD_H
 
 #include "http/http_parse.h"
 
-/* "M-SEARCH", spaces, version and CR LF: what a request line has besides its target. */
+/* The bytes of a request line besides its target: "M-SEARCH", spaces, version and CR LF. */
 #define HTTP_LINE_EXTRA_BYTES 64
 
-/* Each returns true when all is well, or sets status and mistake. */
+/* Each returns true if all is well, or sets status and mistake. */
 
-/* A header field's value is complete: its bytes, its repetition. Called before it is remembered. */
+/* Checks a complete header field: its bytes, and that it is not a duplicate. Call it before the
+ * field is stored. */
 bool http_guard_field(struct http_parse *parse);
 
-/* The head is complete: request line, Host, framing, expectations, announced length. */
+/* Checks a complete head: request line, Host, framing, expectations, announced length. */
 bool http_guard_head(struct http_parse *parse);
 
-/* At the start of a request, before any byte of it was parsed: how many leading bytes to skip
- * (0 or 2), -1 when more bytes are needed to tell, -2 when this cannot become a request. */
+/* At the start of a request, before any byte of it was parsed: returns how many leading bytes to
+ * skip (0 or 2), -1 if more bytes are needed to decide, -2 if this cannot become a request. */
 int http_guard_lead(const char *bytes, size_t len);
 
 /* Sets status and mistake; returns false so that a check can end with it. */

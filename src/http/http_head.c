@@ -46,7 +46,7 @@ static struct slice status_line(uint16_t status)
     }
 }
 
-/* RFC 9110 6.6.1 has every server with a clock send it; formatted once a second. */
+/* RFC 9110 6.6.1 requires Date of every server with a clock; formatted once a second. */
 static struct slice date_line(struct http_server *server)
 {
     const uint64_t now_ms = uv_now(server->loop);
@@ -55,7 +55,7 @@ static struct slice date_line(struct http_server *server)
         (void)clock_gettime(CLOCK_REALTIME, &now);
         struct tm parts;
         (void)gmtime_r(&now.tv_sec, &parts);
-        /* The program never calls setlocale, so that the names are English. */
+        /* The program never calls setlocale, so the names are English. */
         (void)strftime(server->date, sizeof(server->date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n",
                        &parts);
         server->date_due_ms = now_ms + 1000 - (uint64_t)(now.tv_nsec / 1000000);
@@ -102,7 +102,7 @@ void http_head_format(struct http_server *server, struct buf *out,
                       const struct http_exchange *exchange, const struct http_reply *reply,
                       bool closes)
 {
-    /* RFC 9110 8.6: neither has a body nor says how long it would be. */
+    /* RFC 9110 8.6: such replies have neither a body nor a Content-Length. */
     const bool is_bodiless = reply->status == 204 || reply->status == 304;
     /* The fixed parts, longest status line and number included, stay below 256. */
     char *start =

@@ -20,7 +20,8 @@ bool http_input_has_more(const struct http_conn *conn)
 
 static size_t input_cap(const struct http_limits *limits)
 {
-    /* A whole request and the reads that came with its end; the limits are kept elsewhere. */
+    /* Room for a complete request and the reads that contain its end; the limits are enforced
+     * elsewhere. */
     return (size_t)limits->url_bytes + limits->header_bytes + limits->body_bytes +
            4 * HTTP_READ_BYTES;
 }
@@ -37,14 +38,15 @@ uint64_t http_input_most_of_large(const struct http_options *options, uint64_t m
     return options->partial_bytes - (reserve < spare ? reserve : spare);
 }
 
-/* What all inputs may take together, if this one has a buffer of this size: the last share is for small ones. */
+/* The limit for all inputs together that applies to a buffer of this size: only small ones may use
+ * the last share. */
 static uint64_t partial_limit(const struct http_server *server, size_t room)
 {
     return room <= HTTP_SMALL_BYTES ? server->options.partial_bytes : server->partial_large_bytes;
 }
 
-/* Keeps the bytes if that stays within what all inputs may take together. What it will take is counted
- * before, because buffers grow by doubling. */
+/* Keeps the bytes if all inputs together stay within the limit. Counts the buffer's new size in
+ * advance, because buffers grow by doubling. */
 static bool keep(struct http_server *server, struct http_input *input, struct slice bytes)
 {
     const size_t room = buf_room_with(&input->bytes, bytes.len);
@@ -84,8 +86,8 @@ static struct http_input *input_new(const struct http_server *server)
     return input;
 }
 
-/* Gets ready for the next request at these bytes: how many to skip before it, or -1 when it cannot
- * begin yet, be it that its turn has not come or that too little is there. */
+/* Prepares for the next request at these bytes: returns how many to skip before it, or -1 if it
+ * cannot begin yet because it is not its turn or too few bytes are there. */
 static int begin(struct http_conn *conn, struct http_parse *parse, const char *bytes, size_t len)
 {
     struct http_server *server = conn->server;
@@ -102,7 +104,7 @@ static int begin(struct http_conn *conn, struct http_parse *parse, const char *b
     return lead;
 }
 
-/* Others have their turn: this connection waits in line. */
+/* Gives other connections their turn: this one waits in line. */
 static bool yields(struct http_conn *conn)
 {
     struct http_server *server = conn->server;
@@ -113,8 +115,8 @@ static bool yields(struct http_conn *conn)
     return true;
 }
 
-/* Works off whole requests. Returns how many bytes are done with; *kept are those after them that the
- * next call needs again, which is all, or less within a chunked body. */
+/* Processes complete requests. Returns how many bytes are done; *kept is how many of the following
+ * ones the next call needs again: all of them, or fewer within a chunked body. */
 static size_t work(struct http_conn *conn, struct http_parse *parse, char *bytes, size_t len,
                    size_t *kept)
 {
@@ -146,7 +148,7 @@ static size_t work(struct http_conn *conn, struct http_parse *parse, char *bytes
     return at;
 }
 
-/* After its last request a connection's bytes are nobody's: they are dropped, and it must linger. */
+/* Bytes after a connection's last request are dropped, and the connection must linger. */
 static bool is_over(struct http_conn *conn, size_t kept)
 {
     if (!conn->is_deaf && !conn->is_closing)
@@ -156,7 +158,7 @@ static bool is_over(struct http_conn *conn, size_t kept)
     return true;
 }
 
-/* The common case: requests that lie whole in the shared buffer, parsed where they are. */
+/* The common case: requests that are complete in the shared buffer are parsed in place. */
 static void take_in_place(struct http_conn *conn, char *bytes, size_t len)
 {
     struct http_server *server = conn->server;
@@ -186,7 +188,7 @@ static void take_kept(struct http_conn *conn, const char *bytes, size_t len)
     if (is_over(conn, kept))
         return; /* Freed when the connection settles or closes. */
     if (done > 0)
-        http_clock_clear(conn); /* What is kept now belongs to another request. */
+        http_clock_clear(conn); /* The remaining bytes belong to another request. */
     if (kept == 0) {
         http_input_free(conn);
         return;

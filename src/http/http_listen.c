@@ -11,16 +11,16 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-/* The kernel cuts it to net.core.somaxconn, which is 4096 since Linux 5.4. */
+/* The kernel limits it to net.core.somaxconn, which is 4096 since Linux 5.4. */
 #define BACKLOG 4096
-/* Peers that vanished without a word are noticed; held requests end long before. */
+/* Detects peers that vanished silently; held requests end long before. */
 #define KEEPALIVE_SECONDS 60
 #define SOCKET_MODE 0660
-/* More than nearly every reply has. */
+/* Larger than nearly every reply. */
 #define UNSENT_IN_KERNEL 65536
 
-/* At the cap we do not take the connection: libuv then holds the one it accepted and leaves the rest in
- * the kernel's backlog. Running out of descriptors instead would make it drop the backlog silently. */
+/* At the cap we do not take the connection: libuv then keeps the one it accepted and leaves the
+ * rest in the kernel's backlog. Without descriptors libuv would silently drop the backlog. */
 static void accept_or_pause(struct http_listener *listener)
 {
     struct http_server *server = listener->server;
@@ -62,7 +62,7 @@ static void on_closed(uv_handle_t *handle)
     http_server_count_closed(server);
 }
 
-/* A successor may have put its own socket there already. */
+/* Leaves the path alone if a successor has already put its own socket there. */
 static void remove_path(const struct http_listener *listener)
 {
     struct stat found;
@@ -103,8 +103,8 @@ static int parse_tcp(const char *address, struct sockaddr_storage *out)
                   : uv_ip4_addr(host, (int)port, (struct sockaddr_in *)(void *)out);
 }
 
-/* The kernel would take megabytes for each caller that does not read, and the time to make and copy them. What
- * was sent and is on its way does not count, so that far callers are as fast as ever. */
+/* Otherwise the kernel would buffer megabytes for each caller that does not read, and take time to
+ * copy them. Bytes in transit do not count, so distant callers stay as fast. */
 static int bound_kernel(const struct http_listener *listener)
 {
     const int most = UNSENT_IN_KERNEL;
@@ -117,10 +117,10 @@ static int bound_kernel(const struct http_listener *listener)
                : uv_translate_sys_error(errno);
 }
 
-/* Of a bound socket; *bound becomes its address. */
+/* Takes a bound socket; *bound becomes its address. */
 static int start_tcp(struct http_listener *listener, struct buf *bound)
 {
-    /* Linux hands all three down to accepted sockets, which saves as many system calls for each. */
+    /* On Linux accepted sockets inherit all three options, which saves three system calls for each. */
     int err = uv_tcp_nodelay(&listener->uv.tcp, 1);
     if (err == 0)
         err = uv_tcp_keepalive(&listener->uv.tcp, 1, KEEPALIVE_SECONDS);
@@ -139,7 +139,7 @@ static int start_tcp(struct http_listener *listener, struct buf *bound)
     ASSERT(http_peer_from_socket(&ip, (const struct sockaddr *)&socket));
     (void)http_peer_print(&ip, text);
     const bool is_six = strchr(text, ':') != NULL;
-    /* The port sits at the same place in both kinds of address. */
+    /* The port has the same offset in both kinds of address. */
     buf_addf(bound, is_six ? "http://[%s]:%u" : "http://%s:%u", text,
              (unsigned)ntohs(((const struct sockaddr_in *)(const void *)&socket)->sin_port));
     return 0;
@@ -154,7 +154,7 @@ static int open_tcp(struct http_listener *listener, const char *address, struct 
     return err == 0 ? start_tcp(listener, bound) : err;
 }
 
-/* A socket file whose process died refuses connections and may be replaced; a live one may not. */
+/* Removes a socket file whose process has died, which refuses connections; a live one must stay. */
 static int clear_path(const struct sockaddr_un *name)
 {
     struct stat found;
@@ -172,8 +172,8 @@ static int clear_path(const struct sockaddr_un *name)
     return unlink(name->sun_path) == 0 ? 0 : uv_translate_sys_error(errno);
 }
 
-/* The mode is set before the name exists, so that nobody gets in between; the second call only undoes
- * what the umask took away. */
+/* The mode is set before the name exists, so that nobody can connect in between; the second call
+ * only restores the bits that the umask removed. */
 static int bind_path(int fd, const struct sockaddr_un *name, struct http_listener *listener)
 {
     struct stat made;
@@ -207,7 +207,7 @@ static int open_unix(struct http_listener *listener, const char *path, struct bu
     return uv_listen(&listener->uv.stream, BACKLOG, on_connection);
 }
 
-/* A socket of the service manager's. The manager made its path, if it has one, and removes it. */
+/* Takes a socket from the service manager, which made its path, if it has one, and removes it. */
 static int open_passed(struct http_listener *listener, int fd, struct buf *bound)
 {
     if (fd < 0)
@@ -235,7 +235,7 @@ static bool fd_is_unix(int fd)
            domain == AF_UNIX;
 }
 
-/* The path is that of a socket file to be made, or NULL. */
+/* path names a socket file to be made, or is NULL. */
 static struct http_listener *listener_new(struct http_server *server, bool is_unix,
                                           const char *path)
 {

@@ -5,8 +5,8 @@
 
 #include <string.h>
 
-/* Between two bytes of body, and after the last: chunk sizes, extensions and trailers. Real ones have
- * tens of bytes; more is somebody wasting our time. */
+/* Limit of chunk sizes, extensions and trailers between two bytes of body and after the last. Real
+ * ones have tens of bytes; more only wastes our time. */
 #define FRAMING_MAX 4096
 
 static struct http_parse *parse_of(llhttp_t *llhttp)
@@ -14,7 +14,7 @@ static struct http_parse *parse_of(llhttp_t *llhttp)
     return CONTAINER_OF(llhttp, struct http_parse, llhttp);
 }
 
-/* A span may come in pieces, but its pieces are neighbours in memory. */
+/* A span may arrive in pieces, which are adjacent in memory. */
 static void span_extend(const struct http_parse *parse, struct http_span *span, const char *at,
                         size_t len)
 {
@@ -34,7 +34,8 @@ static int on_url(llhttp_t *llhttp, const char *at, size_t len)
     return 0;
 }
 
-/* Stops a field that outgrows the limit while it arrives; the exact check follows with the whole head. */
+/* Stops a field that exceeds the limit while it arrives; the exact check follows with the whole
+ * head. */
 static int check_room(struct http_parse *parse, const struct http_span *span)
 {
     const size_t used = (size_t)span->at + span->len - parse->url.at - parse->url.len;
@@ -67,7 +68,7 @@ static enum http_field field_if(struct slice name, struct slice wanted, enum htt
     return slice_equals_nocase(name, wanted) ? field : HTTP_FIELD_COUNT;
 }
 
-/* By length first, so that a field we do not know costs one comparison at most. */
+/* Compares lengths first, so that an unknown field costs at most one comparison. */
 static enum http_field field_named(struct slice name)
 {
     switch (name.len) {
@@ -116,7 +117,7 @@ static int on_value_complete(llhttp_t *llhttp)
     }
     const struct slice name = {.data = parse->base + parse->name.at, .len = parse->name.len};
     parse->field = (uint8_t)field_named(name);
-    /* An empty value may have no place of its own; given is what has a place that is not 0. */
+    /* An empty value may have no offset of its own; a field is given if its offset is not 0. */
     if (parse->value.at == 0)
         parse->value.at = parse->name.at + parse->name.len;
     if (!http_guard_field(parse))
@@ -127,28 +128,30 @@ static int on_value_complete(llhttp_t *llhttp)
     return 0;
 }
 
-/* Here llhttp stops: what follows is ours to frame, and no Upgrade can take the connection away. */
+/* llhttp stops here: we frame the rest ourselves, and no Upgrade can take over the connection. */
 static int on_headers_complete(llhttp_t *llhttp)
 {
     llhttp->upgrade = 0;
     return HPE_PAUSED;
 }
 
-/* Counted from the last byte of body to this place, so that it does not matter how the bytes arrive. */
+/* Counts from the last byte of body to this offset, so the result does not depend on how the bytes
+ * arrive. */
 static bool check_framing(struct http_parse *parse, size_t raw_at)
 {
     return raw_at - parse->raw_body_end <= FRAMING_MAX ||
            http_guard_refuse(parse, 400, "too much chunk framing");
 }
 
-/* Said before a byte of the chunk is there: it may never come. Its refusal is feed_chunks', which knows the place. */
+/* Refuses a chunk that is too large before its first byte, which may never come. feed_chunks, which
+ * knows the offset, reports it. */
 static int on_chunk_header(llhttp_t *llhttp)
 {
     const struct http_parse *parse = parse_of(llhttp);
     return llhttp->content_length > parse->limits->body_bytes - parse->body_bytes ? HPE_USER : 0;
 }
 
-/* Chunks lie apart by their framing; joined, the body is one slice like any other. */
+/* Joins the chunks by removing their framing, so that the body is one slice like any other. */
 static int on_body(llhttp_t *llhttp, const char *at, size_t len)
 {
     struct http_parse *parse = parse_of(llhttp);
@@ -189,7 +192,7 @@ void http_parse_start(struct http_parse *parse, const struct http_limits *limits
     llhttp_init(&parse->llhttp, HTTP_REQUEST, &settings);
 }
 
-/* llhttp stops at the first digit that its 64 bits do not hold; what it has read by then is too large already. */
+/* llhttp stops at the first digit that does not fit 64 bits; the number is too large by then. */
 static bool is_length_overflow(const struct http_parse *parse, enum llhttp_errno err)
 {
     return (err == HPE_INVALID_CONTENT_LENGTH || err == HPE_INVALID_CHUNK_SIZE) &&
@@ -231,7 +234,7 @@ static enum http_parsed feed_chunks(struct http_parse *parse, char *base, size_t
         *len = end;
         return HTTP_PARSED_WHOLE;
     }
-    /* The framing has been understood: only head and body need to stay. */
+    /* The framing is parsed, so only head and body need to stay. */
     parse->fed = *len = (size_t)parse->head_bytes + parse->body_bytes;
     return HTTP_PARSED_PART;
 }
@@ -306,7 +309,7 @@ enum http_method http_parse_method(const struct http_parse *parse)
         return HTTP_METHOD_DELETE;
     case HTTP_OPTIONS:
         return HTTP_METHOD_OPTIONS;
-    default: /* Not our enumeration: a byte of llhttp's with many more names. */
+    default: /* Not our enum: a byte of llhttp's with many more values. */
         return HTTP_METHOD_OTHER;
     }
 }
@@ -316,7 +319,8 @@ static struct slice slice_after(struct slice s, size_t count)
     return (struct slice){.data = s.data + count, .len = s.len - count};
 }
 
-/* RFC 9112 3.2.2 has every server accept "http://host/path", as sent to proxies; the rest is a path. */
+/* RFC 9112 3.2.2 requires servers to accept "http://host/path", as sent to proxies; returns the
+ * path. */
 static struct slice without_authority(struct slice target)
 {
     struct slice rest;

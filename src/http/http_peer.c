@@ -32,7 +32,7 @@ bool http_peer_from_socket(struct http_address *address, const struct sockaddr *
     return false;
 }
 
-/* The address without brackets and port: some proxies write them into X-Forwarded-For. */
+/* Returns the address without brackets and port, which some proxies write into X-Forwarded-For. */
 static struct slice bare_address(struct slice text)
 {
     if (text.len > 0 && text.data[0] == '[') {
@@ -42,7 +42,7 @@ static struct slice bare_address(struct slice text)
         return (struct slice){.data = text.data + 1, .len = (size_t)(end - text.data) - 1};
     }
     const char *colon = memchr(text.data, ':', text.len);
-    /* One colon is a port, several are IPv6. */
+    /* One colon precedes a port; several are part of an IPv6 address. */
     if (colon != NULL && memchr(colon + 1, ':', text.len - (size_t)(colon + 1 - text.data)) == NULL)
         text.len = (size_t)(colon - text.data);
     return text;
@@ -107,7 +107,7 @@ bool http_peer_forwarded(struct http_address *address, struct slice forwarded,
         const struct slice hop =
             slice_trim((struct slice){.data = forwarded.data + start, .len = end - start});
         struct http_address parsed;
-        /* Garbage was written by somebody further left than the last one we believe. */
+        /* An invalid hop was written by somebody to the left of the last proxy that we trust. */
         if (!http_peer_parse(&parsed, hop))
             return found;
         *address = parsed;

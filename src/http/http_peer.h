@@ -1,4 +1,5 @@
-/* Who is asking: socket addresses as text, trusted networks, and the client behind a trusted proxy. */
+/* The caller's address: socket addresses as text, trusted networks, and the client behind a trusted
+ * proxy. */
 #ifndef SOLVEGATE_HTTP_HTTP_PEER_H
 #define SOLVEGATE_HTTP_HTTP_PEER_H
 
@@ -22,14 +23,15 @@ bool http_peer_from_socket(struct http_address *address, const struct sockaddr *
 /* "1.2.3.4", "1.2.3.4:80", "2001:db8::1", "[2001:db8::1]", "[2001:db8::1]:80". */
 bool http_peer_parse(struct http_address *address, struct slice text);
 
-/* A mapped IPv4 address is written as IPv4; the length without the NUL. */
+/* Writes a mapped IPv4 address as IPv4; returns the length without the NUL. */
 size_t http_peer_print(const struct http_address *address, char text[HTTP_PEER_TEXT_MAX]);
 
 bool http_peer_is_trusted(const struct http_address *address, const struct network *networks,
                           size_t count);
 
-/* The rightmost hop of X-Forwarded-For that no trusted proxy vouches for; only hops to the right of
- * it were written by proxies we trust. False when the header names nobody: the socket's peer counts. */
+/* Finds the rightmost hop of X-Forwarded-For that is not a trusted proxy; only hops to the right of
+ * it were written by proxies we trust. False if the header names none: then the socket's peer
+ * counts. */
 bool http_peer_forwarded(struct http_address *address, struct slice forwarded,
                          const struct network *networks, size_t count);
 

@@ -1,11 +1,12 @@
-/* Connections beyond the cap, for those who ask for one path: who it is shows in the first bytes of a request only. */
+/* Connections beyond the cap, for requests of one path; only the first bytes of a request reveal
+ * its path. */
 #include "base/assert.h"
 #include "http/http_private.h"
 
-/* A connection that has just been served, or accepted, may have its next request on the way. */
+/* A connection that was just served or accepted may have its next request on the way. */
 #define IDLE_LEAST_MS 1000
 
-/* Whoever has been idle for longest gives way, if that is long enough. */
+/* Closes the connection that has been idle for longest, if that is long enough. */
 bool http_reserve_make_room(struct http_server *server)
 {
     struct http_due_list *idle = &server->due[HTTP_DUE_IDLE];
@@ -20,13 +21,15 @@ bool http_reserve_make_room(struct http_server *server)
     return true;
 }
 
-/* Whoever is beyond the cap has waited in the kernel's queue with the others, so that its request has come when it is
- * accepted. With 64 places and a thousand strangers that come again and again, it is its turn after 0.8 s if they say
- * nothing, and after 1.6 s if each begins a callback and goes no further. */
+/* A connection beyond the cap has waited in the kernel's queue, so its request has usually arrived
+ * when it is accepted. With 64 places and a thousand strangers that reconnect repeatedly, a genuine
+ * caller gets its turn after 0.8 s if they send nothing, and after 1.6 s if each begins a callback
+ * and stalls. */
 #define SILENT_LEAST_MS 50
 #define STALLED_LEAST_MS 100
 
-/* When it may be closed in favour of another; a callback that is being made safe is never closed. */
+/* When it may be closed in favour of another; a callback that is being made durable is never
+ * closed. */
 static uint64_t patience_end(const struct http_conn *conn)
 {
     if (conn->waiting > 0 && !conn->is_lingering)
@@ -43,7 +46,8 @@ bool http_reserve_push_out(struct http_server *server)
         struct http_conn *conn = CONTAINER_OF(link, struct http_conn, beyond);
         const uint64_t end_ms = patience_end(conn);
         earliest_ms = end_ms < earliest_ms ? end_ms : earliest_ms;
-        /* The oldest; of those whose patience is over, one that has not said what it wants goes first. */
+        /* Chooses the oldest one whose time is over; those that have not named the reserved path go
+         * first. */
         if (end_ms <= uv_now(server->loop) &&
             (victim == NULL || (victim->is_judged && !conn->is_judged)))
             victim = conn;

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
-/* As many as are wanted, but never so many that the process runs out of descriptors. */
+/* The wanted number, reduced so that the process cannot run out of descriptors. */
 static uint32_t connection_cap(uint32_t wanted)
 {
     if (wanted > HTTP_CONNECTIONS_MAX)
@@ -18,14 +18,14 @@ static uint32_t connection_cap(uint32_t wanted)
         if (setrlimit(RLIMIT_NOFILE, &raised) == 0)
             files = raised;
     }
-    /* With a limit as small as the reserve itself half of it has to do. */
+    /* With a limit as small as the reserved files, half of it is used. */
     const rlim_t cap = files.rlim_cur >= 2 * HTTP_RESERVED_FILES
                            ? files.rlim_cur - HTTP_RESERVED_FILES
                            : files.rlim_cur / 2;
     return cap < wanted ? (uint32_t)cap : wanted;
 }
 
-/* With few descriptors most of them are still for everybody. */
+/* With few descriptors, most of them still go to ordinary connections. */
 static void open_conns(struct http_server *server)
 {
     const struct http_options *options = &server->options;
@@ -55,7 +55,7 @@ struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_op
         .header_bytes = options->header_bytes,
         .body_bytes = options->body_bytes,
     };
-    /* Else the largest request would be refused always, not only in a crowd. */
+    /* Otherwise the largest request would always be refused, not only under load. */
     const uint64_t most = http_input_most(&server->limits);
     ASSERT(options->partial_bytes >= most);
     server->partial_large_bytes = http_input_most_of_large(options, most);
@@ -66,7 +66,7 @@ struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_op
     http_clock_open(server);
     http_unsent_open(server);
     server->handles = 5;
-    /* A peer that hangs up while we write must be an error code, not the end of the process. */
+    /* Writing to a peer that hung up must fail with an error code, not end the process. */
     (void)signal(SIGPIPE, SIG_IGN);
     return server;
 }

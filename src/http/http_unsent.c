@@ -1,11 +1,11 @@
-/* Replies that callers do not read: counted for all connections together, and bounded. */
+/* Replies that callers do not read: counted over all connections and bounded. */
 #include "base/assert.h"
 #include "http/http_private.h"
 
 #include <sys/socket.h>
 
 #define FIRST_RANK_BYTES 8192
-/* How many that do read are passed over in one search, so that it ends. */
+/* How many connections that do read are skipped in one search, so that it ends. */
 #define CHANCES 16
 
 void http_unsent_open(struct http_server *server)
@@ -14,7 +14,7 @@ void http_unsent_open(struct http_server *server)
         list_init(&server->unsent[i]);
 }
 
-/* What it takes in memory, which is more than what is left to send. */
+/* The connection's memory, which is more than its unsent bytes. */
 static size_t memory_of(const struct http_conn *conn)
 {
     const struct http_outbox *outbox = conn->outbox;
@@ -37,7 +37,7 @@ void http_unsent_clear(struct http_conn *conn)
     list_unlink(&conn->unsent);
 }
 
-/* It goes to the end of its list only when it comes or changes its rank. */
+/* Moves the connection to the end of a list only when it is new or changes its rank. */
 static void count(struct http_conn *conn)
 {
     const size_t bytes = memory_of(conn);
@@ -67,7 +67,8 @@ static struct http_conn *first_of_largest(struct http_server *server)
     UNREACHABLE();
 }
 
-/* Who holds most, and of those who do so longest; whoever has read meanwhile goes to the end of the line. */
+/* Finds the connection with the most unsent bytes, the oldest first; one that has read meanwhile
+ * goes to the end of its list. */
 static struct http_conn *find_victim(struct http_server *server)
 {
     for (int chances = CHANCES; chances > 0; chances--) {
@@ -81,7 +82,8 @@ static struct http_conn *find_victim(struct http_server *server)
     return first_of_largest(server);
 }
 
-/* With a reset: otherwise the kernel would keep its own share for minutes, for a peer that does not read. */
+/* Closes with a reset: otherwise the kernel would keep its own buffer for minutes, for a peer that
+ * does not read. */
 static void close_unread(struct http_conn *conn)
 {
     const struct linger at_once = {.l_onoff = 1, .l_linger = 0};

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* Replies are bounded by their makers; the cap only keeps the arithmetic of struct buf sound. */
+/* Replies are bounded by their writers; the cap only keeps the arithmetic of struct buf from
+ * overflowing. */
 #define NO_CAP (SIZE_MAX / 4)
-/* The shared buffer is given back after a reply as large as this. */
+/* The shared buffer is freed after a reply of this size. */
 #define OUT_ROOM_KEPT (8 * HTTP_GATHER_BYTES)
 
 static struct http_outbox *outbox_of(struct http_conn *conn)
@@ -45,7 +46,7 @@ struct buf *http_write_sink(struct http_conn *conn)
     return conn->server->gathering == conn ? &conn->server->out : &outbox_of(conn)->pending;
 }
 
-/* What nobody has taken yet, not even libuv. */
+/* Bytes that neither the socket nor libuv has taken yet. */
 static struct slice rest_of(const struct http_outbox *outbox)
 {
     const struct slice all = buf_slice(&outbox->pending);
@@ -80,13 +81,13 @@ static void on_written(uv_write_t *request, int status)
     http_conn_settle(conn);
 }
 
-/* How much the socket took at once, or -1 when the connection is broken. */
+/* Returns how many bytes the socket took at once, or -1 if the connection is broken. */
 static ssize_t try_write(struct http_conn *conn, struct slice bytes)
 {
     uv_os_fd_t fd;
     if (uv_fileno(&conn->uv.handle, &fd) != 0)
         return -1;
-    /* uv_try_write would call write(), which goes through the file layer: 0.1 us of some 4. */
+    /* uv_try_write would call write(), which goes through the file layer: 0.1 of some 4 us. */
     ssize_t written;
     do {
         written = send(fd, bytes.data, bytes.len, MSG_DONTWAIT | MSG_NOSIGNAL);
@@ -97,7 +98,7 @@ static ssize_t try_write(struct http_conn *conn, struct slice bytes)
     return written;
 }
 
-/* The socket is full. A little of the rest flies: libuv has it until on_written, which is when the socket takes
+/* The socket is full. libuv gets a little of the rest and calls on_written when the socket takes
  * more. */
 static bool send_rest(struct http_conn *conn)
 {
@@ -116,7 +117,7 @@ static bool send_rest(struct http_conn *conn)
     return false;
 }
 
-/* Of the replies gathered while input was worked off; the common way: one write and nothing is left. */
+/* Writes the replies gathered while input was processed; usually one write sends them all. */
 static bool flush_gathered(struct http_conn *conn)
 {
     struct http_server *server = conn->server;

@@ -14,8 +14,8 @@ void answer_add_id(struct buf *out, uint64_t number, enum id_form form)
         buf_add_u64(out, number);
 }
 
-/* Lower case and digits only, so that no token ever contains the letters ERROR, as some clients
- * search for them. Made anew for each read: a stored token would cost memory for every task. */
+/* Only lower case and digits, so that no token contains ERROR, which some clients search for. Made
+ * again for each read: stored tokens would cost memory for every task. */
 static void add_filler(struct buf *out, struct rand *rand, size_t count)
 {
     static const char alphabet[] = "abcdefghijklmnopqrstuvwxyz234567";
@@ -55,7 +55,7 @@ static void add_image_text(struct buf *out, const struct task *task, bool is_oth
         buf_add_char(out, "0123456789abcdefghijklmnopqrstuvwxyz"[rest % 36]);
 }
 
-/* Four cells of nine or so, chosen by the task's number; at least one. */
+/* About four of nine cells, chosen by the task's number; at least one. */
 static void add_cells(struct buf *out, const struct task *task, const struct answer_style *style,
                       bool is_other)
 {
@@ -81,7 +81,7 @@ static struct slice agent_of(const struct task *task)
     return task->user_agent == NULL ? SLICE_OF(user_agent) : blob_slice(task->user_agent);
 }
 
-/* GeeTest's seccode is its validate with a suffix, always this one. */
+/* GeeTest's seccode is its validate with this fixed suffix. */
 static void add_geetest(struct buf *out, const struct task *task, bool is_other)
 {
     const unsigned long long number = task->number;
@@ -152,7 +152,7 @@ static void add_result_and_agent(struct buf *out, const struct task *task,
     text_add_json(out, agent_of(task));
 }
 
-/* The third shape seen in the wild: a JSON document inside the request string. */
+/* The third form seen in practice: a JSON document inside the request string. */
 static void add_clearance_request(struct buf *out, const struct task *task,
                                   const struct answer_style *style)
 {

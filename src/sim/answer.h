@@ -1,4 +1,4 @@
-/* What a solved task answers: tokens that say SIM_, in every shape the vendor uses. */
+/* The answers of solved tasks: tokens that begin with SIM_, in every form the vendor uses. */
 #ifndef SOLVEGATE_SIM_ANSWER_H
 #define SOLVEGATE_SIM_ANSWER_H
 
@@ -13,14 +13,14 @@ struct answer_style {
     enum clearance_form clearance;
 };
 
-/* The id as the vendor writes it. */
+/* Adds the id in the vendor's form. */
 void answer_add_id(struct buf *out, uint64_t number, enum id_form form);
 
-/* The bare answer, as callbacks and lists of ids carry it; other tells a second opinion apart. */
+/* Adds the bare answer, as in callbacks and lists of ids; is_other makes a second answer differ. */
 void answer_add_text(struct buf *out, const struct task *task, const struct answer_style *style,
                      bool is_other);
 
-/* A whole successful reply to a poll; price is given for get2 only. */
+/* Adds a whole successful reply to a poll; price is given for get2 only. */
 void answer_add_plain(struct buf *out, const struct task *task, const struct answer_style *style,
                       struct slice price);
 void answer_add_json(struct buf *out, const struct task *task, const struct answer_style *style,

@@ -1,7 +1,7 @@
 #include "sim/callbacks.h"
 
 #define CODE_BYTES_MAX (1 << 20)
-/* Calls travel on several connections, so only time keeps a second one behind the first. */
+/* Calls use several connections, so only a delay keeps a second one behind the first. */
 #define FOLLOW_MS 100
 
 static void count_done(struct totals *totals, int status)
@@ -46,7 +46,7 @@ static void add_code(struct vendor *vendor, const struct task *task, enum callba
         answer_add_text(code, task, &vendor->style, sort == CALLBACK_OTHER_CODE);
 }
 
-/* Another path at the same address: its last character is turned, or it gets one more step. */
+/* Makes another path at the same address: changes its last character or appends a segment. */
 static void add_forged_url(struct buf *url, struct slice original)
 {
     const char *mark = memchr(original.data, '?', original.len);

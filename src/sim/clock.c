@@ -30,7 +30,7 @@ static void on_timer(uv_timer_t *timer)
     }
 }
 
-/* Just before the loop sleeps is the one place where the next deadline is known for sure. */
+/* The next deadline is final only just before the loop sleeps. */
 static void on_prepare(uv_prepare_t *prepare)
 {
     struct clock *clock = prepare->data;

@@ -1,4 +1,4 @@
-/* The simulator's time: one timer wheel behind one uv timer, and whom a due timer tells. */
+/* The simulator's time: one timer wheel behind one uv timer, and the handlers of its timers. */
 #ifndef SOLVEGATE_SIM_CLOCK_H
 #define SOLVEGATE_SIM_CLOCK_H
 
@@ -9,9 +9,9 @@ struct clock;
 
 enum clock_kind {
     CLOCK_TASK, /* a task is solved, or its result expires */
-    CLOCK_CONN, /* an idle connection, or a reply that was held back */
-    CLOCK_JOB,  /* a callback that was to be late */
-    CLOCK_PEER, /* a callback nobody answers */
+    CLOCK_CONN, /* an idle connection, or a reply held back */
+    CLOCK_JOB,  /* a delayed callback */
+    CLOCK_PEER, /* a callback that gets no answer */
     CLOCK_KINDS,
 };
 
@@ -23,13 +23,13 @@ struct clock *clock_new(struct uv_loop_s *loop);
 void clock_close(struct clock *clock);
 void clock_free(struct clock *clock);
 
-/* Timers of this kind go to handler. */
+/* Sets the handler of timers of this kind. */
 void clock_handle(struct clock *clock, enum clock_kind kind, clock_handler handler, void *context);
 
-/* Monotonic, as of this turn of the loop. */
+/* Monotonic time of this turn of the loop. */
 uint64_t clock_now_ms(const struct clock *clock);
 
-/* Unix time of a monotonic moment. */
+/* The Unix time of a monotonic time. */
 uint64_t clock_wall_ms(const struct clock *clock, uint64_t at_ms);
 
 void clock_arm(struct clock *clock, struct wheel_timer *timer, uint64_t due_ms);

@@ -1,4 +1,4 @@
-/* One connection of the HTTP server, for the http*.c files only, hence the library headers. */
+/* One connection of the HTTP server, for the http*.c files only, since it includes library headers. */
 #ifndef SOLVEGATE_SIM_CONN_PRIVATE_H
 #define SOLVEGATE_SIM_CONN_PRIVATE_H
 
@@ -13,14 +13,15 @@
 #define HEADER_BYTES_MAX 32768
 /* Replies to pipelined requests are gathered up to here, then written. */
 #define GATHER_BYTES 262144
-/* What a client may send ahead while its reply is held back. */
+/* Limit of the bytes that a client may send while its reply is held back. */
 #define PENDING_BYTES_MAX 1048576
-/* A full ledger of long entries is the largest reply there is. */
+/* The largest reply is a full ledger of long entries. */
 #define REPLY_BYTES_MAX (1024UL * 1024 * 1024)
-/* After a last reply the client gets this long to read it before the socket goes. */
+/* Time for the client to read the last reply before the socket closes. */
 #define LINGER_MS 1000
 
-/* Bytes of the message being parsed: in place while they last, copied when the read buffer goes. */
+/* Bytes of the message being parsed: referenced in the read buffer, and copied before that is
+ * reused. */
 struct piece {
     struct slice here;
     struct buf kept;
@@ -28,11 +29,11 @@ struct piece {
 
 enum conn_phase {
     CONN_READING,   /* parses; timer: idle */
-    CONN_FLUSHING,  /* the socket is full; back to reading when it was written; timer: give up */
+    CONN_FLUSHING,  /* the socket is full; back to reading once it is written; timer: give up */
     CONN_HOLDING,   /* reply in held; timer: release */
     CONN_DRIPPING,  /* reply in held; timer: next byte */
-    CONN_WAITING,   /* no reply yet, maybe never; no timer */
-    CONN_LINGERING, /* last bytes and FIN on their way, discards input; timer: end */
+    CONN_WAITING,   /* no reply yet, perhaps never; no timer */
+    CONN_LINGERING, /* last bytes and FIN are being sent, input is discarded; timer: end */
     CONN_CLOSED,    /* uv_close called */
 };
 
@@ -44,7 +45,7 @@ struct conn {
     slab_id id;
     struct wheel_timer timer;
     uint64_t active_ms;
-    uint64_t drip_ms; /* between two bytes of a dripping reply */
+    uint64_t drip_ms; /* delay between two bytes of a dripping reply */
     enum conn_phase phase;
     struct piece target;
     struct piece name;
@@ -53,11 +54,11 @@ struct conn {
     struct piece body;
     size_t header_bytes;
     uint32_t hosts;
-    int bad_status; /* why parsing was stopped by us, or 0 */
+    int bad_status; /* the status with which we stopped parsing, or 0 */
     bool expects_continue;
-    bool is_last;         /* close after the reply at hand */
-    bool is_read_stopped; /* too much was sent ahead */
-    struct buf pending;   /* input behind the request at hand */
+    bool is_last;         /* close after the current reply */
+    bool is_read_stopped; /* the client sent too much ahead */
+    struct buf pending;   /* input after the current request */
     struct buf held;      /* rendered reply */
 };
 
@@ -70,12 +71,12 @@ struct http_server {
     http_handler handler;
     void *context;
     struct slab conns;
-    struct buf body; /* of the reply being made */
+    struct buf body; /* of the current reply */
     struct buf out;  /* replies of the connection being served */
     llhttp_settings_t settings;
-    uint64_t date_ms; /* when date was made */
+    uint64_t date_ms; /* time of the date line */
     char date[40];
-    char in[READ_BYTES]; /* shared: what a connection needs longer is copied */
+    char in[READ_BYTES]; /* shared: bytes needed longer are copied */
 };
 
 /* http_parse.c */
@@ -83,20 +84,21 @@ void conn_settings_init(llhttp_settings_t *settings);
 void conn_parser_init(struct conn *conn);
 void conn_parser_close(struct conn *conn);
 
-/* Feeds bytes to the parser, serves complete requests, keeps what a held reply leaves over. */
+/* Feeds bytes to the parser, serves complete requests, keeps the bytes that follow a held reply's
+ * request. */
 void conn_feed(struct conn *conn, const char *data, size_t len);
 
 /* Back to reading after a held reply. */
 void conn_resume(struct conn *conn);
 
 /* http_write.c */
-/* Appends the reply to server->out or starts another delivery; true if parsing must stop here. */
+/* Appends the reply to server->out or starts another delivery; true if parsing must stop. */
 bool conn_deliver(struct conn *conn, const struct http_reply *reply, bool is_head);
 
-/* Writes server->out; what the socket does not take is queued. */
+/* Writes server->out; queues what the socket does not take. */
 void conn_flush(struct conn *conn);
 
-/* Moves the held reply out. */
+/* Sends the held reply. */
 void conn_send_held(struct conn *conn);
 void conn_drip(struct conn *conn);
 void conn_render(struct conn *conn, const struct http_reply *reply, struct buf *out, bool is_head);

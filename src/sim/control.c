@@ -32,7 +32,7 @@ static void put_faults(struct vendor *vendor, const struct http_request *request
     buf_close(&problem);
 }
 
-/* Ends the task with that id, or every one in flight, now: a test need not wait. */
+/* Ends the task with that id, or all tasks in flight, at once, so that a test need not wait. */
 static void solve_now(struct vendor *vendor, struct http_reply *reply)
 {
     const struct slice id = params_get(&vendor->params, SLICE_OF("id"));

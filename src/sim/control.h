@@ -1,4 +1,4 @@
-/* The door a test uses: /sim/faults, /sim/ledger, /sim/solve and /sim/reset. */
+/* The control door for tests: /sim/faults, /sim/ledger, /sim/solve and /sim/reset. */
 #ifndef SOLVEGATE_SIM_CONTROL_H
 #define SOLVEGATE_SIM_CONTROL_H
 

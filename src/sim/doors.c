@@ -32,7 +32,7 @@ static enum door find_door(struct slice path)
     return slice_equals(path, SLICE_OF("/")) ? DOOR_WELCOME : DOOR_NONE;
 }
 
-/* Shortened and without anything that could start a line of its own. */
+/* Adds a word, shortened and without characters that could begin a new line. */
 static void add_word(struct buf *line, struct slice word)
 {
     buf_add_char(line, ' ');
@@ -42,7 +42,7 @@ static void add_word(struct buf *line, struct slice word)
         buf_add_char(line, '-');
 }
 
-/* One line a call: never a key, never a token. */
+/* Logs one line per call, never with a key or token. */
 static void log_call(struct vendor *vendor, const struct http_request *request,
                      const struct http_reply *reply)
 {

@@ -109,7 +109,7 @@ const char *fault_suggest(struct slice name)
     return text_nearest(word, names, fault_row_count);
 }
 
-/* It goes into a header line, so it must not begin another one. */
+/* The text goes into a header line, so it must not contain a line break. */
 static bool is_one_line(struct slice text)
 {
     for (size_t i = 0; i < text.len; i++)

@@ -1,4 +1,4 @@
-/* Everything that can be made to go wrong: one table of names, values and meanings. */
+/* The table of all faults: names, values and meanings. */
 #ifndef SOLVEGATE_SIM_FAULT_H
 #define SOLVEGATE_SIM_FAULT_H
 
@@ -6,12 +6,12 @@
 
 #include <stdint.h>
 
-/* Which call a fault strikes. Task and callback faults are decided when the submit is accepted. */
+/* The call that a fault affects. Task and callback faults are drawn when the submit is accepted. */
 enum fault_place {
     PLACE_SUBMIT,   /* in.php and solve.php */
     PLACE_POLL,     /* res.php get, get2 */
     PLACE_ACCOUNT,  /* res.php getbalance, threadsinfo, reports */
-    PLACE_TASK,     /* the solve itself */
+    PLACE_TASK,     /* the solve of the task */
     PLACE_CALLBACK, /* submits that carry a pingback */
     PLACE_COUNT,
 };
@@ -59,17 +59,17 @@ struct fault_row {
     enum fault_place place;
     enum fault_kind kind;
     enum fault_value value;
-    const char *fallback; /* the value when none is given, or NULL */
+    const char *fallback; /* the default value, or NULL */
     const char *help;
 };
 
 struct fault {
-    const struct fault_row *row; /* NULL: nothing goes wrong */
+    const struct fault_row *row; /* NULL: no fault */
     const char *text;            /* of VALUE_TEXT and VALUE_BYTES; lives as long as the process */
     uint64_t number;             /* of VALUE_MS and VALUE_NUMBER */
 };
 
-/* "Half of the body" for a truncation without a value. */
+/* Half of the body, for a truncation without a value. */
 #define FAULT_HALF UINT64_MAX
 
 extern const struct fault_row fault_rows[];
@@ -80,13 +80,13 @@ static inline enum fault_kind fault_kind(const struct fault *fault)
     return fault->row == NULL ? FAULT_NONE : fault->row->kind;
 }
 
-/* The row of that name, the case of letters aside, or NULL. */
+/* The row of that name, ignoring case, or NULL. */
 const struct fault_row *fault_find(struct slice name);
 
-/* The row with the name most like it, for a suggestion, or NULL. */
+/* The most similar name, for a suggestion, or NULL. */
 const char *fault_suggest(struct slice name);
 
-/* Fills *fault from a row and the value's text, which may not be given. False: not such a value. */
+/* Fills *fault from a row and the value's text, which may be absent. False if the value is invalid. */
 bool fault_set(struct fault *fault, const struct fault_row *row, struct slice value);
 
 #endif

@@ -21,7 +21,7 @@ static struct slice text_of(yyjson_val *value)
     return SLICE_NONE;
 }
 
-/* Fault and value of a rule or a script entry. */
+/* Reads the fault and value of a rule or script entry. */
 static int read_fault(struct fault_rule *rule, struct slice name, yyjson_val *value,
                       struct buf *problem)
 {
@@ -78,7 +78,7 @@ static int read_rule_object(struct faults *faults, yyjson_val *object, struct bu
     return 0;
 }
 
-/* [{"fault": "submit-error", "p": 0.1, "value": "ERROR_X"}]: one fault may have two values. */
+/* [{"fault": "submit-error", "p": 0.1, "value": "ERROR_X"}]: allows one fault with several values. */
 static int read_rule_array(struct faults *faults, yyjson_val *array, struct buf *problem)
 {
     yyjson_arr_iter items;

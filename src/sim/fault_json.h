@@ -4,8 +4,8 @@
 
 #include "sim/faults.h"
 
-/* {"faults": {...} or [...], "script": [...]} or a bare script array. A member that is there
- * replaces what faults had. ERR_INVALID leaves them as they were, with a sentence in problem. */
+/* Reads {"faults": {...} or [...], "script": [...]} or a bare script array. A member that is given
+ * replaces the old one. ERR_INVALID leaves faults unchanged, with a sentence in problem. */
 int fault_json_read(struct faults *faults, struct slice json, struct buf *problem) MUST_CHECK;
 
 void fault_json_add(struct buf *out, const struct faults *faults);

@@ -49,7 +49,7 @@ int faults_add_rule(struct faults *faults, const struct fault_rule *rule)
 
     if (faults->rule_count == FAULTS_RULES_MAX)
         return ERR_FULL;
-    /* A hair above 1, since tenths do not add up exactly. */
+    /* Slightly above 1, since tenths do not add up exactly. */
     if (rule->probability < 0 || *total + rule->probability > 1.0000001)
         return ERR_INVALID;
     *total += rule->probability;
@@ -116,7 +116,7 @@ static bool is_match(const struct fault_rule *entry, enum fault_place place,
                         slice_from(entry->match_value));
 }
 
-/* True when the script has the say about this call. */
+/* True if a script entry decides about this call. */
 static bool draw_script(struct faults *faults, enum fault_place place, const struct params *params,
                         struct fault *fault)
 {
@@ -140,7 +140,7 @@ static bool draw_script(struct faults *faults, enum fault_place place, const str
 
 static struct fault draw_rule(struct faults *faults, enum fault_place place)
 {
-    /* 53 bits make every double between 0 and 1 that a probability can tell apart. */
+    /* 53 bits are the precision of a double between 0 and 1. */
     double mark = (double)(rand_u64(&faults->rand) >> 11) / 9007199254740992.0;
 
     for (size_t i = 0; i < faults->rule_count; i++) {

@@ -1,4 +1,4 @@
-/* Which fault strikes this call: by script first, then by probability. */
+/* Chooses the fault of a call: by script first, then by probability. */
 #ifndef SOLVEGATE_SIM_FAULTS_H
 #define SOLVEGATE_SIM_FAULTS_H
 
@@ -15,9 +15,9 @@
 struct fault_rule {
     struct fault fault;
     double probability;     /* of a rule */
-    uint32_t skip;          /* of a script entry: let this many matching calls pass first */
-    uint32_t left;          /* of a script entry: then strike this often */
-    const char *match_name; /* strike only calls with this parameter, or NULL */
+    uint32_t skip;          /* of a script entry: matching calls to let pass first */
+    uint32_t left;          /* of a script entry: calls left to affect */
+    const char *match_name; /* affect only calls with this parameter, or NULL */
     const char *match_value;
 };
 
@@ -26,7 +26,7 @@ struct faults {
     size_t rule_count;
     struct fault_rule *script; /* owned */
     size_t script_count;
-    double totals[PLACE_COUNT]; /* 0 lets a place without rules pass quickly */
+    double totals[PLACE_COUNT]; /* if 0, no rule needs to be checked for this place */
     uint64_t struck[64];        /* by row */
     struct rand rand;
 };
@@ -45,11 +45,11 @@ int faults_add_text(struct faults *faults, const char *text, struct buf *problem
 int faults_add_rule(struct faults *faults, const struct fault_rule *rule) MUST_CHECK;
 int faults_add_script(struct faults *faults, const struct fault_rule *entry) MUST_CHECK;
 
-/* The fault for a call at this place with these parameters; counted. */
+/* Draws the fault of a call at this place with these parameters, and counts it. */
 struct fault faults_draw(struct faults *faults, enum fault_place place,
                          const struct params *params);
 
-/* For faults that come by magic sitekey, so that the count is complete. */
+/* Counts faults of magic sitekeys, so that the totals are complete. */
 void faults_count(struct faults *faults, const struct fault *fault);
 
 #endif

@@ -144,7 +144,7 @@ const struct help_section help_sections[] = {
 
 /* ---- --help ------------------------------------------------------------------------------ */
 
-/* Words flow from `at` on; further lines begin at `column`. */
+/* Wraps words from column `at` on; further lines begin at `column`. */
 static void print_flowing(const char *text, int at, int column)
 {
     bool is_first = true;

@@ -1,4 +1,4 @@
-/* What is said about the program: the table that --help and the manual page are written from. */
+/* The program's help: the table that --help and the manual page are written from. */
 #ifndef SOLVEGATE_SIM_HELP_H
 #define SOLVEGATE_SIM_HELP_H
 
@@ -10,14 +10,14 @@ struct help_row {
     const char *text;
 };
 
-/* A section: words, then rows or lines that stay as they are, then words. Words are paragraphs that
- * end with newlines and flow. */
+/* A section: paragraphs, then rows or verbatim lines, then paragraphs. Paragraphs end with newlines
+ * and are wrapped. */
 struct help_section {
     const char *title;           /* NULL ends the list */
     const char *before;          /* or NULL */
     const struct help_row *rows; /* or NULL */
-    int column;                  /* where the rows' texts begin in --help */
-    bool has_faults;             /* its rows are those of the faults */
+    int column;                  /* the column of the rows' texts in --help */
+    bool has_faults;             /* its rows are the table of faults */
     const char *lines;           /* or NULL */
     const char *after;           /* or NULL */
 };
@@ -26,7 +26,7 @@ extern const char help_usage[];
 extern const char help_summary[];
 extern const struct help_section help_sections[];
 
-/* The fault's meaning with its default, for its row. */
+/* Writes the fault's meaning with its default. */
 void help_write_fault(size_t place, char *out, size_t room);
 
 void help_print(void);

@@ -1,5 +1,4 @@
-/* Prints solvegate-sim(1), written from the table of --help. A program of its own that only the
- * build runs. */
+/* Prints solvegate-sim(1) from the table of --help. A separate program that only the build runs. */
 #include "sim/fault.h"
 #include "sim/help.h"
 
@@ -11,7 +10,7 @@
 #endif
 #define FAULT_TEXT_MAX 256
 
-/* As roff shows it unchanged. It must begin a line. */
+/* Prints text that roff shows unchanged. It must begin a line. */
 static void print_text(const char *text, size_t length)
 {
     for (size_t i = 0; i < length; i++) {
@@ -29,7 +28,7 @@ static void print_text(const char *text, size_t length)
     }
 }
 
-/* A title begins a paragraph by itself. */
+/* A title already begins a paragraph. */
 static void print_paragraphs(const char *text, bool is_after_title)
 {
     for (const char *start = text; text != NULL && *text != '\0';) {

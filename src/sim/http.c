@@ -50,7 +50,7 @@ void conn_limit_write(struct conn *conn)
         clock_cancel(server->clock, &conn->timer);
 }
 
-/* Everything was written; now the client gets its time to read it. */
+/* Everything was written; the client now has time to read it. */
 static void on_shutdown(uv_shutdown_t *shutdown, int status)
 {
     struct conn *conn = shutdown->data;
@@ -87,7 +87,8 @@ void conn_idle(struct conn *conn)
         clock_cancel(server->clock, &conn->timer);
 }
 
-/* Requests do not touch the idle timer, they only leave the time: the timer looks when it fires. */
+/* Requests only store their time and do not touch the idle timer, which checks the time when it
+ * fires. */
 static void check_idle(struct conn *conn)
 {
     struct http_server *server = conn->server;
@@ -182,7 +183,7 @@ static void on_refused(uv_handle_t *handle)
     free(handle);
 }
 
-/* Past the limit a connection is accepted and dropped at once, so that the backlog stays empty. */
+/* Past the limit a connection is accepted and closed at once, so that the backlog stays empty. */
 static void refuse_connection(struct http_server *server)
 {
     uv_tcp_t *tcp = calloc(1, sizeof *tcp);
@@ -293,7 +294,7 @@ void http_server_free(struct http_server *server)
     free(server);
 }
 
-/* The writer may be busy with another connection right now, so the timer does the sending. */
+/* The server may be writing to another connection right now, so the timer sends the reply. */
 void http_release(struct http_server *server, slab_id id)
 {
     struct conn *conn = slab_get(&server->conns, id);

@@ -13,7 +13,7 @@ static void piece_init(struct piece *piece, size_t cap)
 static void piece_reset(struct piece *piece)
 {
     piece->here = SLICE_NONE;
-    /* Memory grown for one large body is not kept by every idle connection. */
+    /* Idle connections do not keep the memory of one large body. */
     if (piece->kept.room > 4096) {
         const size_t cap = piece->kept.cap;
         buf_close(&piece->kept);
@@ -23,7 +23,7 @@ static void piece_reset(struct piece *piece)
     }
 }
 
-/* Copies what points into the read buffer, which is about to be reused. */
+/* Copies bytes out of the read buffer, which is about to be reused. */
 static void piece_keep(struct piece *piece)
 {
     if (!slice_is_given(piece->here))
@@ -32,7 +32,7 @@ static void piece_keep(struct piece *piece)
     piece->here = SLICE_NONE;
 }
 
-/* False when the cap is passed. */
+/* False if the limit is exceeded. */
 static bool piece_add(struct piece *piece, const char *at, size_t len)
 {
     if (piece->kept.len == 0 && !slice_is_given(piece->here)) {
@@ -127,7 +127,7 @@ static int on_header_complete(llhttp_t *parser)
     return 0;
 }
 
-/* llhttp accepts these; a server must not (versions, Host, upgrades it cannot follow). */
+/* llhttp accepts these, but a server must refuse them (versions, Host, unsupported upgrades). */
 static int on_headers_complete(llhttp_t *parser)
 {
     struct conn *conn = parser->data;
@@ -218,7 +218,7 @@ void conn_parser_close(struct conn *conn)
     buf_close(&conn->body.kept);
 }
 
-/* The read ended inside a message: take along what was parsed of it. */
+/* The read ended inside a message: copies the parsed parts. */
 static void message_keep(struct conn *conn)
 {
     piece_keep(&conn->target);

@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-/* What the socket did not take at once. */
+/* Bytes that the socket did not take at once. */
 struct write_op {
     uv_write_t request;
     struct conn *conn; /* outlives the write: closing cancels it first */
@@ -48,7 +48,7 @@ static const char *status_text(int status)
     return "500 Internal Server Error";
 }
 
-/* The Date line is made once a second, not once a request. */
+/* The Date line is formatted once a second, not once a request. */
 static struct slice date_line(struct http_server *server)
 {
     const uint64_t now_ms = clock_now_ms(server->clock);
@@ -104,7 +104,7 @@ static void truncate_reply(struct conn *conn, const struct http_reply *reply)
     out->len -= (size_t)(body_bytes - kept);
 }
 
-/* Replies gathered for earlier requests of this connection go out before it dies. */
+/* Sends the replies gathered for earlier requests before it closes the connection. */
 static void die(struct conn *conn, bool is_reset)
 {
     conn->is_last = false;

@@ -3,7 +3,7 @@
 #include "base/assert.h"
 #include "sim/text.h"
 
-/* Longer values are bodies and cookies; a test compares their hash. */
+/* Longer values are bodies and cookies; tests compare their hash. */
 #define VALUE_BYTES_SHOWN 512
 
 static void add_value(struct buf *out, const struct param *param)
@@ -26,7 +26,7 @@ void ledger_add_params(struct buf *out, const struct params *params)
     buf_add_char(out, '{');
     for (size_t i = 0; i < params->count; i++) {
         const struct param *param = &params->list[i];
-        /* Of several with one name the last counted, so it alone is shown. */
+        /* Of several parameters with one name only the last counts, so only that is shown. */
         if (params_find(params, param->name) != param)
             continue;
         if (!is_first)

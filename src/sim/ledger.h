@@ -7,10 +7,10 @@
 #include "sim/params.h"
 #include "sim/vendor.h"
 
-/* The parameters as a JSON object: the key redacted, files and long values as length and hash. */
+/* Adds the parameters as a JSON object: the key redacted, files and long values as length and hash. */
 void ledger_add_params(struct buf *out, const struct params *params);
 
-/* The whole ledger, or as much of it as the query asks for: summary=1, id=, after=, limit=. */
+/* Adds the ledger, or the part that the query selects: summary=1, id=, after=, limit=. */
 void ledger_add(struct buf *out, struct vendor *vendor, const struct params *query);
 
 #endif

@@ -11,7 +11,8 @@ static struct slice after(struct slice text, size_t count)
     return (struct slice){text.data + count, text.len - count};
 }
 
-/* The value behind a name: nothing, or a dash and the rest. False: the name goes on. */
+/* Splits off the value after a name: nothing, or a dash and the rest. False if the
+ * word continues otherwise. */
 static bool split_value(struct slice word, struct slice name, struct slice *value)
 {
     *value = SLICE_NONE;
@@ -23,7 +24,7 @@ static bool split_value(struct slice word, struct slice name, struct slice *valu
     return word.data[name.len] == '-';
 }
 
-/* The longest name wins, since submit-lost is also the start of submit-lost-reset. */
+/* The longest name wins, since submit-lost is also a prefix of submit-lost-reset. */
 static const struct fault_row *find_row(struct slice word, struct slice *value)
 {
     const struct fault_row *best = NULL;
@@ -46,7 +47,7 @@ static const struct fault_row *find_shorthand(struct slice word, struct slice *v
     for (size_t i = 0; i < sizeof shorthands / sizeof shorthands[0]; i++)
         if (split_value(word, slice_from(shorthands[i][0]), value))
             return fault_find(slice_from(shorthands[i][1]));
-    /* A word that is no name at all is the error code itself; they are upper case throughout. */
+    /* A word that is not a fault's name is an error code, which is all upper case. */
     for (size_t i = 0; i < word.len; i++)
         if (word.data[i] >= 'a' && word.data[i] <= 'z')
             return NULL;
@@ -82,7 +83,7 @@ static int read_word(struct magic *magic, struct slice word)
 
 static int read_words(struct magic *magic, struct slice words)
 {
-    /* Behind a dot comes whatever makes sitekeys differ from each other. */
+    /* The part after a dot only makes sitekeys differ. */
     const char *dot = memchr(words.data, '.', words.len);
 
     if (dot != NULL)

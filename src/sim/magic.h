@@ -1,4 +1,4 @@
-/* Magic sitekeys: a sitekey that starts with SIM- forces what happens to its task. */
+/* Magic sitekeys: a sitekey that starts with SIM- determines the fate of its task. */
 #ifndef SOLVEGATE_SIM_MAGIC_H
 #define SOLVEGATE_SIM_MAGIC_H
 
@@ -10,12 +10,12 @@
 struct magic {
     struct fault faults[PLACE_COUNT];
     bool is_given[PLACE_COUNT];
-    bool has_solve_ms; /* a solve time goes together with every other fate of the task */
+    bool has_solve_ms; /* a solve time can be combined with any other fault */
     uint64_t solve_ms;
 };
 
-/* Reads the magic out of whichever parameter can hold it; nothing magic is no error.
- * ERR_INVALID for a word that starts like magic and is none. */
+/* Reads magic from any parameter that can hold a sitekey; having none is not an error. ERR_INVALID
+ * for an unknown word after SIM-. */
 int magic_read(struct magic *magic, const struct params *params) MUST_CHECK;
 
 #endif

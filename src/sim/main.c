@@ -17,7 +17,7 @@
 #include <uv.h>
 
 #define SCRIPT_BYTES_MAX (4 << 20)
-/* Listener, loop, standard streams and callback connections need some, too. */
+/* Descriptors for the listener, the loop, the standard streams and callback connections. */
 #define FILES_RESERVED 256
 
 #ifndef SIM_VERSION
@@ -83,7 +83,8 @@ static int read_faults(struct faults *faults, const struct options *options)
     return rc;
 }
 
-/* libuv drops whole backlogs without a word when descriptors run out, so never get there. */
+/* libuv silently drops whole backlogs when descriptors run out, so their number limits the
+ * connections. */
 static void fit_connections(struct options *options)
 {
     struct rlimit files;
@@ -107,7 +108,7 @@ static void on_signal(uv_signal_t *handle, int number)
 
 static void start_signals(struct program *program)
 {
-    /* Writing to a socket that was reset must be an error, not the end. */
+    /* Writing to a reset socket must be an error, not end the process. */
     signal(SIGPIPE, SIG_IGN);
     ASSERT(uv_signal_init(&program->loop, &program->term) == 0);
     ASSERT(uv_signal_init(&program->loop, &program->interrupt) == 0);

@@ -6,7 +6,7 @@
 
 struct demand {
     const char *name;
-    const char *code; /* said when it is missing or blank */
+    const char *code; /* the vendor's error if it is missing or blank */
 };
 
 struct method {
@@ -18,7 +18,7 @@ struct method {
 #define NEEDS_SITEKEY {"sitekey", "ERROR_GOOGLEKEY"}
 #define NEEDS(name) {name, "ERROR_BAD_PARAMETERS"}
 
-/* Images are checked by hand. Methods that are not here are passed on unseen. */
+/* Images are checked separately. Methods that are not in the table are accepted unchecked. */
 static const struct method methods[] = {
     {"post", {{NULL, NULL}}},
     {"base64", {{NULL, NULL}}},
@@ -80,7 +80,7 @@ enum answer_kind methods_answer_kind(const struct params *params)
     return ANSWER_TOKEN;
 }
 
-/* Bytes that base64 text stands for, or -1 when it is not base64. */
+/* The decoded length of base64 text, or -1 if it is not base64. */
 static long long base64_bytes(struct slice text)
 {
     unsigned long long symbols = 0;
@@ -172,7 +172,7 @@ static const char *check_demands(const struct params *params, const struct metho
     return NULL;
 }
 
-/* Rules that hold for one method only. */
+/* Checks rules of single methods. */
 static const char *check_details(const struct params *params)
 {
     const struct slice score = params_get(params, SLICE_OF("min_score"));

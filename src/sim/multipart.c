@@ -2,7 +2,7 @@
 
 #define BOUNDARY_BYTES_MAX 200
 
-/* Takes the text up to the first mark off the front of rest; false when there is no mark. */
+/* Takes the text before the first mark off the front of rest; false if there is no mark. */
 static bool take_until(struct slice *rest, struct slice mark, struct slice *taken)
 {
     const char *found =

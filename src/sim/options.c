@@ -59,7 +59,7 @@ static bool set_micros(uint64_t *micros, const char *value)
     return true;
 }
 
-/* The place of value among words, or false. */
+/* Finds the index of value among words; false if there is none. */
 static bool set_word(unsigned *place, const char *value, const char *const *words, unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {

@@ -1,4 +1,4 @@
-/* Everything the command line can say. */
+/* The command line's options. */
 #ifndef SOLVEGATE_SIM_OPTIONS_H
 #define SOLVEGATE_SIM_OPTIONS_H
 
@@ -12,14 +12,14 @@
 #define KEY_CHARACTERS 32
 
 enum solve_shape {
-    SOLVE_FIXED,       /* always the same */
+    SOLVE_FIXED,       /* constant */
     SOLVE_EXPONENTIAL, /* mean given */
     SOLVE_TAIL,        /* Pareto with exponent 2: mean given, half of it is the minimum */
     SOLVE_UNIFORM,     /* between two bounds */
 };
 
 struct solve_time {
-    struct slice method; /* not given: every method without one of its own */
+    struct slice method; /* not given: every method without a time of its own */
     enum solve_shape shape;
     uint64_t ms;
     uint64_t until_ms; /* upper bound of SOLVE_UNIFORM */
@@ -28,7 +28,7 @@ struct solve_time {
 enum id_form {
     IDS_STRING,
     IDS_NUMBER,
-    IDS_MIXED, /* number and string in turn, as the vendor does it by method */
+    IDS_MIXED, /* number and string in turn; the vendor's form depends on the method */
     IDS_LONG,  /* 23 digits with leading zeros */
 };
 
@@ -39,7 +39,7 @@ enum clearance_form { CLEARANCE_RESULT, CLEARANCE_REQUEST };
 struct options {
     char host[64];
     int port;
-    struct slice keys[OPTIONS_KEYS_MAX]; /* none: every key of the right length is good */
+    struct slice keys[OPTIONS_KEYS_MAX]; /* none: every key of the right length is valid */
     size_t key_count;
     uint64_t slots; /* 0: no limit */
     const char *busy_code;
@@ -77,7 +77,7 @@ struct options {
 
 void options_init(struct options *options);
 
-/* 0, or ERR_INVALID after saying on stderr what is wrong and what was perhaps meant. */
+/* Returns 0, or ERR_INVALID after printing the mistake and a suggestion on stderr. */
 int options_parse(struct options *options, int argc, char **argv);
 
 #endif

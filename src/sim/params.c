@@ -34,7 +34,7 @@ int params_add(struct params *params, const struct param *param)
     return 0;
 }
 
-/* Decoding never lengthens, so this one allocation lasts for the whole call and nothing moves. */
+/* Decoding never lengthens text, so one allocation suffices for the whole call and nothing moves. */
 static void reserve_scratch(struct params *params, size_t bytes)
 {
     params->scratch_used = 0;
@@ -55,7 +55,7 @@ static int hex_value(char c)
     return c >= 'A' && c <= 'F' ? c - 'A' + 10 : -1;
 }
 
-/* Percent signs that encode nothing stay as they are, as PHP leaves them. */
+/* Percent signs that encode nothing stay unchanged, as in PHP. */
 static struct slice form_decode(struct params *params, struct slice text)
 {
     bool is_plain = true;
@@ -112,7 +112,7 @@ static int parse_form(struct params *params, struct slice form)
     return 0;
 }
 
-/* The reader is iterative, but nobody sends such bodies in good faith. */
+/* The parser is iterative, but only an attack nests this deep. */
 static bool is_too_deep(struct slice json)
 {
     int depth = 0;
@@ -135,7 +135,7 @@ static bool is_too_deep(struct slice json)
     return false;
 }
 
-/* Objects and arrays are passed on as their JSON text. */
+/* Objects and arrays are kept as their JSON text. */
 static int nested_text(struct params *params, yyjson_val *value, struct slice *text)
 {
     size_t length = 0;

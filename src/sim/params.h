@@ -1,4 +1,4 @@
-/* The parameters of one call, whatever they came in: query, form, multipart or JSON. */
+/* The parameters of one call, from query, form, multipart or JSON. */
 #ifndef SOLVEGATE_SIM_PARAMS_H
 #define SOLVEGATE_SIM_PARAMS_H
 
@@ -25,22 +25,23 @@ struct params {
 void params_init(struct params *params);
 void params_close(struct params *params);
 
-/* Replaces the contents. The body is sniffed, not believed: multipart only with a boundary, JSON
- * when it starts with a brace, a form otherwise. Values point into the arguments and into params
- * until the next call. ERR_INVALID for a broken body, ERR_FULL for too many parameters. */
+/* Replaces the contents. The body is examined instead of trusting its content type: multipart only
+ * with a boundary, JSON if it starts with a brace, a form otherwise. Values point into the
+ * arguments and into params until the next call. ERR_INVALID for a broken body, ERR_FULL for too
+ * many parameters. */
 int params_parse(struct params *params, struct slice query, struct slice content_type,
                  struct slice body) MUST_CHECK;
 
-/* The last one of that name, so the body wins over the query; NULL when there is none. */
+/* The last one of that name, so the body overrides the query; NULL if there is none. */
 const struct param *params_find(const struct params *params, struct slice name);
 
 /* Its value, or SLICE_NONE. */
 struct slice params_get(const struct params *params, struct slice name);
 
-/* Given and not blank. */
+/* True if given and not blank. */
 bool params_has(const struct params *params, struct slice name);
 
-/* 1 or true. */
+/* True for "1" or "true". */
 bool params_is_set(const struct params *params, struct slice name);
 
 /* For the parsers: ERR_FULL when there is no room. */

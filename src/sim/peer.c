@@ -33,7 +33,7 @@ static struct job *take_waiting(struct origin *origin)
     return CONTAINER_OF(first, struct job, link);
 }
 
-/* A kept connection may die while the call is on its way; a callback may safely be repeated. */
+/* A kept connection may die while the call is sent; repeating a callback is safe. */
 static void peer_fail(struct peer *peer, int status)
 {
     struct pingback *pingback = peer->pingback;
@@ -92,7 +92,7 @@ static void peer_write(struct peer *peer)
     peer->write.data = peer;
     if (rc > 0 || rc == UV_EAGAIN)
         rc = uv_write(&peer->write, (uv_stream_t *)&peer->tcp, &buf, 1, on_peer_written);
-    /* Told by the timer, so that starting a job never ends it within the same call. */
+    /* The timer reports it, so that starting a job never ends it within the same call. */
     if (rc < 0) {
         peer->failure = rc;
         clock_arm(peer->pingback->clock, &peer->timer, clock_now_ms(peer->pingback->clock));
@@ -113,7 +113,7 @@ static void peer_start(struct peer *peer, struct job *job)
         peer_write(peer);
 }
 
-/* The reply is complete: the connection takes the next job, rests, or goes. */
+/* The reply is complete: the connection takes the next job, becomes idle, or closes. */
 static void peer_complete(struct peer *peer, bool is_reusable)
 {
     struct pingback *pingback = peer->pingback;

@@ -1,4 +1,5 @@
-/* Inside the callback client: jobs, the addresses they go to and the connections kept there. */
+/* The inside of the callback client: jobs, their target addresses and the connections kept open to
+ * them. */
 #ifndef SOLVEGATE_SIM_PEER_PRIVATE_H
 #define SOLVEGATE_SIM_PEER_PRIVATE_H
 
@@ -12,7 +13,7 @@
 
 #define PEER_READ_BYTES 16384
 #define ORIGINS_MAX 256
-/* More than the tasks a benchmark keeps in flight; past it calls fail at once. */
+/* More than the tasks that a benchmark keeps in flight; further calls fail at once. */
 #define JOBS_MAX 500000
 
 struct origin {
@@ -21,14 +22,14 @@ struct origin {
     struct list waiting; /* jobs */
     struct list idle;    /* peers */
     uint32_t open;       /* peers, busy or idle */
-    uint32_t jobs;       /* delayed, waiting and under way */
+    uint32_t jobs;       /* delayed, waiting and in progress */
     bool is_used;
 };
 
 struct job {
-    struct list link; /* delayed list, or its origin's waiting list, or idle while under way */
+    struct list link; /* in delayed or in its origin's waiting; in no list while in progress */
     struct wheel_timer timer;
-    struct origin *origin; /* NULL when the URL cannot be called */
+    struct origin *origin; /* NULL if the URL cannot be called */
     struct blob *bytes;    /* the whole HTTP request */
     struct pingback_result result;
     bool is_again; /* it already failed once on a kept connection */
@@ -46,7 +47,7 @@ struct peer {
     struct origin *origin;
     struct job *job;
     int failure;    /* a write that failed at once, or 0 */
-    bool is_kept;   /* it has served a call before */
+    bool is_kept;   /* it has completed a call before */
     bool has_reply; /* bytes of the present reply arrived */
     bool is_done;   /* the present reply is complete */
     bool is_closing;
@@ -67,7 +68,7 @@ struct pingback {
 };
 
 /* pingback.c */
-/* The job is over: tells the owner and frees it. */
+/* Ends a job: tells the owner and frees it. */
 void job_finish(struct pingback *pingback, struct job *job, int status);
 
 /* peer.c */
@@ -76,7 +77,7 @@ void peer_settings_init(llhttp_settings_t *settings);
 /* Puts the job on an idle or new connection, or at the end of the origin's queue. */
 void peer_dispatch(struct pingback *pingback, struct job *job);
 
-/* Its job is lost with it. */
+/* Loses the connection's job. */
 void peer_close(struct peer *peer);
 void peer_on_timer(void *pingback, struct wheel_timer *timer);
 

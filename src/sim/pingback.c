@@ -61,7 +61,7 @@ struct pingback *pingback_new(struct uv_loop_s *loop, struct clock *clock,
 
 struct target {
     struct slice authority;
-    struct slice path; /* with its query */
+    struct slice path; /* including its query */
     struct sockaddr_storage address;
 };
 
@@ -78,7 +78,7 @@ static bool set_address(struct target *target, struct slice host, int port)
     memcpy(text, host.data, host.len);
     text[host.len] = '\0';
     memset(&target->address, 0, sizeof target->address);
-    /* Nothing is ever resolved: a simulator must not send tokens to a name somebody made up. */
+    /* Names are never resolved: a simulator must not send tokens to invented host names. */
     return uv_ip4_addr(text, port, (struct sockaddr_in *)&target->address) == 0 ||
            uv_ip6_addr(text, port, (struct sockaddr_in6 *)&target->address) == 0;
 }

@@ -1,4 +1,4 @@
-/* The vendor's calls to the URL a submit named: a small HTTP client with kept connections. */
+/* The vendor's callbacks to the URL of a submit: a small HTTP client with kept connections. */
 #ifndef SOLVEGATE_SIM_PINGBACK_H
 #define SOLVEGATE_SIM_PINGBACK_H
 
@@ -22,8 +22,8 @@ struct pingback_call {
     struct slice id;
     struct slice code;
     uint64_t delay_ms;
-    slab_id task; /* handed back with the result */
-    slab_id conn; /* the same: who waits for it */
+    slab_id task; /* passed back with the result */
+    slab_id conn; /* passed back too: the connection that waits for the result */
     enum callback_sort sort;
 };
 
@@ -38,7 +38,7 @@ typedef void (*pingback_done)(void *context, const struct pingback_result *resul
 
 struct pingback_style {
     bool is_post;
-    uint32_t connections; /* to one address */
+    uint32_t connections; /* limit per address */
     uint64_t timeout_ms;
 };
 
@@ -46,10 +46,10 @@ struct pingback *pingback_new(struct uv_loop_s *loop, struct clock *clock,
                               const struct pingback_style *style, pingback_done done,
                               void *context);
 
-/* Queues the call; done is always called later, exactly once, unless it is cancelled. */
+/* Queues the call; done is always called later, exactly once, unless the call is cancelled. */
 void pingback_call(struct pingback *pingback, const struct pingback_call *call);
 
-/* Forgets what was not sent yet and lets go of every connection. */
+/* Drops calls that were not sent yet and closes every connection. */
 void pingback_cancel(struct pingback *pingback);
 
 /* Starts closing; pingback_free once the loop has run out. */

@@ -6,8 +6,8 @@
 #define LONG_ID_DIGITS 23
 #define IDS_MAX 1000
 
-/* The task an id names for the holder of this key. Exactly as it was given out: an id that lost its
- * leading zeros on the way is another id. */
+/* The task with this id for the holder of this key. Ids are compared as text: one that lost its
+ * leading zeros does not match. */
 static struct task *find_task(struct vendor *vendor, struct slice id, const char **code)
 {
     const bool is_long = vendor->options->ids == IDS_LONG;
@@ -107,7 +107,7 @@ static void serve_get(struct vendor *vendor, struct http_reply *reply, bool has_
     speak_fault(vendor, reply, &fault);
 }
 
-/* One of several: the bare answer or code, without OK. */
+/* Adds one of several results: the bare answer or code, without OK. */
 static void add_one(struct vendor *vendor, struct buf *list, struct slice id)
 {
     const char *code;
@@ -177,7 +177,7 @@ static void serve_balance(struct vendor *vendor, struct http_reply *reply)
     speak_ok(vendor, reply, buf_slice(&vendor->scratch));
 }
 
-/* The vendor sends no status here and is not consistent about quotes. Its plain form is unknown. */
+/* The vendor sends no status here and quotes inconsistently. Its plain form is unknown. */
 static void serve_threads(struct vendor *vendor, struct http_reply *reply)
 {
     const enum threads_form form = vendor->options->threads;

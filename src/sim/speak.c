@@ -107,7 +107,7 @@ static void deliver(struct http_reply *reply, enum http_delivery delivery, uint6
     reply->amount = amount;
 }
 
-/* False when the fault is not about the way but about what the reply says. */
+/* False if the fault changes the content of the reply, not its delivery. */
 static bool change_way(struct http_reply *reply, const struct fault *fault)
 {
     switch (fault_kind(fault)) {

@@ -7,9 +7,9 @@
 #include "sim/speak.h"
 #include "sim/text.h"
 
-/* The longest time an early callback may keep the submit's reply waiting. */
+/* The longest time that an early callback may delay the submit's reply. */
 #define EARLY_MS_MAX 5000
-/* Far from any id in use, so that the wrong id never names a task. */
+/* Far from any id in use, so that a wrong id never names a task. */
 #define WRONG_ID_DISTANCE 900000000000ULL
 #define PINGBACK_BYTES_MAX 8192
 
@@ -48,7 +48,7 @@ static void refuse(struct vendor *vendor, struct http_reply *reply, const struct
     speak_fault(vendor, reply, fault);
 }
 
-/* Magic has the say about a place, then the script and the probabilities. */
+/* A magic sitekey decides first, then the script, then the probabilities. */
 static struct fault choose(struct vendor *vendor, const struct magic *magic, enum fault_place place)
 {
     struct fault fault;
@@ -154,7 +154,7 @@ static void speak_id(struct vendor *vendor, struct http_reply *reply, uint64_t n
         buf_add(reply->body, is_number ? SLICE_OF("}") : SLICE_OF("\"}"));
 }
 
-/* Solved on the spot, called back, and only then is the submitter told the id. */
+/* Solves the task at once and calls back before the submitter gets the id. */
 static void go_early(struct vendor *vendor, const struct http_request *request,
                      struct http_reply *reply, struct task *task)
 {
@@ -167,7 +167,7 @@ static void go_early(struct vendor *vendor, const struct http_request *request,
     }
 }
 
-/* The reply is made when the task is solved, so only faults that need no reply can strike it. */
+/* The reply is written when the task is solved, so only faults without a reply can apply. */
 static void wait_for_answer(struct vendor *vendor, const struct http_request *request,
                             struct http_reply *reply, struct task *task, const struct fault *fault)
 {
@@ -224,7 +224,7 @@ void submit_serve(struct vendor *vendor, const struct http_request *request,
         reject(vendor, reply, code);
         return;
     }
-    /* Faults come last: a script is used up only by submits that would have been accepted. */
+    /* Faults are drawn last, so that only submits that would have been accepted use up a script. */
     const struct fault fault = choose(vendor, &magic, PLACE_SUBMIT);
     if (is_refusal(&fault))
         refuse(vendor, reply, &fault);

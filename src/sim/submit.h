@@ -4,7 +4,7 @@
 
 #include "sim/vendor.h"
 
-/* The parameters are already parsed; a synchronous submit is answered when it is solved. */
+/* The parameters are already parsed; a synchronous submit is answered once it is solved. */
 void submit_serve(struct vendor *vendor, const struct http_request *request,
                   struct http_reply *reply, bool is_sync);
 

@@ -1,4 +1,4 @@
-/* Accepted submits: found by id, timed by the clock, remembered for the ledger. */
+/* Accepted submits: found by id, timed by the clock, kept for the ledger. */
 #ifndef SOLVEGATE_SIM_TASKS_H
 #define SOLVEGATE_SIM_TASKS_H
 
@@ -11,9 +11,9 @@
 #include "sim/fault.h"
 
 enum task_state {
-    TASK_SOLVING, /* on the solving list; timer: solved, or none when it never will be */
+    TASK_SOLVING, /* on the solving list; timer: solved, or none if it never will be */
     TASK_SOLVED,  /* on the finished list; timer: result expires */
-    TASK_FAILED,  /* the same, with an error code for an answer */
+    TASK_FAILED,  /* as TASK_SOLVED, with an error code as its answer */
     TASK_EXPIRED, /* on the finished list, kept for the ledger only; no timer */
 };
 
@@ -36,11 +36,11 @@ struct callback_record {
     uint8_t sort;   /* enum callback_sort */
 };
 
-/* What only the ledger needs; the oldest are let go when there are too many. */
+/* Data for the ledger only; the oldest entries are dropped if there are too many. */
 struct task_detail {
     struct list link; /* ledger order */
     struct task *task;
-    struct blob *params; /* a JSON object */
+    struct blob *params; /* as a JSON object */
     struct callback_record callbacks[CALLBACKS_SHOWN];
     uint32_t callback_count;
     const char *submit_fault; /* name, or NULL */
@@ -57,14 +57,14 @@ struct task {
     uint64_t number;
     uint64_t owner; /* hash of the key that submitted it */
     uint64_t accepted_ms;
-    uint64_t solve_ms;       /* how long it is to take */
-    uint64_t settles_ms;     /* when it is or was solved */
+    uint64_t solve_ms;       /* its solve time */
+    uint64_t settles_ms;     /* when it is or was settled */
     struct blob *pingback;   /* URL, or NULL */
-    struct blob *user_agent; /* what an irregular answer repeats, or NULL */
-    const char *error;       /* the code it ends with, or NULL; lives as long as the process */
-    const char *reply;       /* what polls are answered with once it is solved, or NULL; the same */
+    struct blob *user_agent; /* repeated in irregular answers, or NULL */
+    const char *error;       /* the error code it ends with, or NULL; never freed */
+    const char *reply;       /* the reply to polls once it is solved, or NULL; never freed */
     struct fault callback_fault;
-    struct fault poll_fault; /* of every poll, set by a magic sitekey */
+    struct fault poll_fault; /* applied to every poll, set by a magic sitekey */
     struct task_detail *detail;
     uint32_t reads;
     uint8_t state;
@@ -83,7 +83,7 @@ struct tasks {
     struct list ledger;
     uint64_t ledger_count;
     uint64_t ledger_max;
-    uint64_t forgotten; /* ledger entries let go */
+    uint64_t forgotten; /* dropped ledger entries */
     uint64_t in_flight;
     uint64_t next_number;
 };
@@ -94,24 +94,24 @@ void tasks_init(struct tasks *tasks, uint32_t capacity, uint64_t ledger_max, uin
 /* Timers must have been cancelled. */
 void tasks_close(struct tasks *tasks);
 
-/* A solving task with the next number, or NULL when every place is taken by one that is in flight.
- * forget is called for a finished one that must make room. */
+/* Makes a solving task with the next number; NULL if every entry is a task in flight. forget is
+ * called for a finished task that has to make room. */
 struct task *tasks_new(struct tasks *tasks, void (*forget)(void *context, struct task *task),
                        void *context);
 
 struct task *tasks_find(const struct tasks *tasks, uint64_t number);
 struct task *tasks_get(const struct tasks *tasks, slab_id self);
 
-/* Gives the task a ledger entry, letting go of the oldest one past the limit. Owns params. */
+/* Gives the task a ledger entry and drops the oldest one past the limit. Owns params. */
 void tasks_add_detail(struct tasks *tasks, struct task *task, struct blob *take_params);
 
-/* From solving to solved or failed. */
+/* Moves it from solving to solved or failed. */
 void tasks_settle(struct tasks *tasks, struct task *task, enum task_state state);
 
-/* To expired; released when the ledger does not show it. The timer must not be armed. */
+/* Moves it to expired; releases it if the ledger does not show it. The timer must not be armed. */
 void tasks_expire(struct tasks *tasks, struct task *task);
 
-/* Forgets it altogether. The timer must not be armed. */
+/* Frees it. The timer must not be armed. */
 void tasks_release(struct tasks *tasks, struct task *task);
 
 #endif

@@ -5,7 +5,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Words come from magic sitekeys too, that is from strangers: both bounds are theirs. */
+/* Words also come from magic sitekeys, that is from strangers, so their number and total size are
+ * bounded. */
 #define INTERN_WORDS 1024
 #define INTERN_BYTES ((size_t)16 << 20)
 #define MS_MAX (10ULL * 365 * 24 * 3600 * 1000)
@@ -204,7 +205,7 @@ void text_forget_interned(void)
     interned_bytes = 0;
 }
 
-/* Edit distance by rows; words longer than a row are never near. */
+/* Edit distance by rows; words longer than a row never match. */
 static size_t edit_distance(const char *a, const char *b)
 {
     enum { ROW = 48 };

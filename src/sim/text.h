@@ -1,4 +1,4 @@
-/* Small text work: durations, sizes, escaping, hashing, and guessing what was meant. */
+/* Text helpers: durations, sizes, escaping, hashing, suggestions. */
 #ifndef SOLVEGATE_SIM_TEXT_H
 #define SOLVEGATE_SIM_TEXT_H
 
@@ -7,7 +7,7 @@
 
 #include <stdint.h>
 
-/* "250ms", "5s", "1.5m", "2h", "1d" or "0"; false leaves *ms alone. At most ten years. */
+/* "250ms", "5s", "1.5m", "2h", "1d" or "0"; false leaves *ms unchanged. At most ten years. */
 bool text_to_ms(struct slice text, uint64_t *ms);
 
 /* Digits with an optional KiB or MiB. */
@@ -22,16 +22,16 @@ void text_add_json(struct buf *out, struct slice text);
 /* Percent-encoded so that it can stand as a value in a query or form. */
 void text_add_url(struct buf *out, struct slice text);
 
-/* FNV-1a, 64 bits: easy to recompute in any language, and the ledger needs no more. */
+/* FNV-1a, 64 bits: easy to recompute in any language, and good enough for the ledger. */
 uint64_t text_hash(struct slice bytes);
 
 /* A copy that lives as long as the process, one per distinct word; their number is bounded. */
 const char *text_intern(struct slice word);
 
-/* Frees what text_intern gave out. */
+/* Frees all words of text_intern. */
 void text_forget_interned(void);
 
-/* The candidate closest to word, or NULL when none is near. */
+/* The candidate nearest to word, or NULL if none is near. */
 const char *text_nearest(const char *word, const char *const *candidates, size_t count);
 
 #endif

@@ -7,14 +7,14 @@
 #define TOTALS_LIST(X)                                     \
     X(calls)    /* requests at any door but /sim */        \
     X(submits)  /* calls of in.php and solve.php */        \
-    X(accepted) /* tasks created: what is paid for */      \
+    X(accepted) /* tasks created, which are paid for */    \
     X(rejected) /* submits refused with a code or fault */ \
     X(solved)                                              \
     X(failed)                                              \
     X(polls) /* ids asked for */                           \
     X(polls_ready)                                         \
     X(polls_pending)                                       \
-    X(polls_failed) /* an error code for an answer */      \
+    X(polls_failed) /* answered with an error code */      \
     X(reports_good)                                        \
     X(reports_bad)                                         \
     X(balance_calls)                                       \
@@ -31,7 +31,7 @@ struct totals {
 #undef TOTALS_AS_FIELD
 };
 
-/* Refusals by code; names past the bound are counted together. */
+/* Refusals by code; codes past the limit are counted together. */
 #define TOTALS_CODES_MAX 48
 
 struct code_total {

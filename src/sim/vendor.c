@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-/* Ten digits and room for more, far below 2^53. */
+/* Ten digits with room for more, far below 2^53. */
 #define FIRST_NUMBER 5000000000ULL
 
 static void on_task_timer(void *context, struct wheel_timer *timer)
@@ -20,7 +20,7 @@ static void on_task_timer(void *context, struct wheel_timer *timer)
         vendor_expire(vendor, task);
 }
 
-/* Everything random starts over; answers depend on the seed and the task's number alone. */
+/* Resets all random streams; answers depend only on the seed and the task's number. */
 static void seed_streams(struct vendor *vendor)
 {
     rand_init(&vendor->rand, vendor->style.seed);
@@ -50,7 +50,7 @@ void vendor_init(struct vendor *vendor, const struct options *options, struct cl
     clock_handle(clock, CLOCK_TASK, on_task_timer, vendor);
 }
 
-/* A synchronous caller gets its answer in the form it asked for. */
+/* Answers a synchronous caller in the form it asked for. */
 static void answer_waiter(struct vendor *vendor, const struct task *task)
 {
     struct buf body;
@@ -153,7 +153,7 @@ void vendor_forget(void *context, struct task *task)
     clock_cancel(vendor->clock, &task->timer);
 }
 
-/* Above 0 and at most 1, so that its logarithm and its root can be taken. */
+/* A number above 0 and at most 1, so that its logarithm and its root exist. */
 static double draw_unit(struct vendor *vendor)
 {
     return ((double)(rand_u64(&vendor->rand) >> 11) + 1) / 9007199254740992.0;
@@ -169,7 +169,7 @@ static double draw_ms(struct vendor *vendor, const struct solve_time *time)
     case SOLVE_EXPONENTIAL:
         return -mean * log(draw_unit(vendor));
     case SOLVE_TAIL:
-        /* Pareto with exponent 2: the mean is twice the minimum, one in 400 takes ten means. */
+        /* Pareto with exponent 2: the mean is twice the minimum, and one in 400 takes ten means. */
         return mean / 2 / sqrt(draw_unit(vendor));
     case SOLVE_UNIFORM:
         return mean + draw_unit(vendor) * (double)(time->until_ms - time->ms);
@@ -186,7 +186,7 @@ uint64_t vendor_solve_ms(struct vendor *vendor, struct slice method)
         if (slice_equals(options->solve_times[i].method, method))
             time = &options->solve_times[i];
     const double ms = draw_ms(vendor, time);
-    /* The far end of a tail helps no test; a hundred times the mean is long enough. */
+    /* Extreme values help no test, so the time is limited to a hundred means. */
     const double most = 100.0 * (double)(time->until_ms > time->ms ? time->until_ms : time->ms);
     return (uint64_t)(ms < most ? ms : most);
 }

@@ -1,4 +1,4 @@
-/* The vendor: what stands behind in.php and res.php, and the life of its tasks. */
+/* The vendor: the state behind in.php and res.php, and the life of its tasks. */
 #ifndef SOLVEGATE_SIM_VENDOR_H
 #define SOLVEGATE_SIM_VENDOR_H
 
@@ -21,36 +21,36 @@ struct vendor {
     struct tasks tasks;
     struct plan plan;
     struct faults faults;
-    struct faults first_faults; /* as the command line had them, for a reset */
+    struct faults first_faults; /* as on the command line, for a reset */
     struct totals totals;
     struct code_total codes[TOTALS_CODES_MAX];
     struct rand rand; /* solve times */
     struct answer_style style;
     struct params params;
     struct buf scratch;
-    struct buf headers;  /* extra lines of the reply being made */
+    struct buf headers;  /* extra header lines of the current reply */
     const char *outcome; /* one word for the log */
 };
 
-/* The faults given are taken over. */
+/* Takes over the given faults. */
 void vendor_init(struct vendor *vendor, const struct options *options, struct clock *clock,
                  struct faults *take_faults, uint64_t seed);
 void vendor_close(struct vendor *vendor);
 
-/* Back to the state after the start; ids go on, so that nobody meets a new task under an old id. */
+/* Returns to the state after the start; ids continue, so that no old id names a new task. */
 void vendor_reset(struct vendor *vendor);
 
-/* Solved or failed, now; a no-op unless it is due. */
+/* Ends the task as solved or failed if it is due. */
 void vendor_settle_if_due(struct vendor *vendor, struct task *task);
 void vendor_settle(struct vendor *vendor, struct task *task);
 
-/* The result cannot be read any more. */
+/* Makes the result unreadable. */
 void vendor_expire(struct vendor *vendor, struct task *task);
 
-/* For tasks_new. */
+/* A callback for tasks_new. */
 void vendor_forget(void *vendor, struct task *task);
 
-/* How long a task of this method takes, drawn anew. */
+/* Draws the solve time of a task of this method. */
 uint64_t vendor_solve_ms(struct vendor *vendor, struct slice method);
 
 #endif

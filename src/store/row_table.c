@@ -3,14 +3,14 @@
 #include <stddef.h>
 
 #define DAY_MS INT64_C(86400000)
-/* The books show a week; one day more is kept for clocks that disagree. */
+/* The books show today and seven days before; one more is kept for clocks that disagree. */
 #define DAYS_KEPT 9
 /* An attempt's nonce is good for an hour; the other ten minutes are for clocks that disagree. */
 #define ATTEMPT_KEEP_MS 4200000
 /* A caller that waited for a solution may still fetch it when it is already too old for others. */
 #define SOLUTION_KEEP_MS 60000
 
-/* The offset of a field, which must have this type: another one does not compile. */
+/* The offset of a field; does not compile if the field has another type. */
 #define FIELD(wanted, member)          \
     (offsetof(struct record, member) + \
      0 * sizeof(_Generic(((struct record *)NULL)->member, wanted: 1)))
@@ -182,7 +182,7 @@ const struct row_table row_tables[RECORD_KIND_COUNT] = {
     [RECORD_SOLUTION] = {TABLE(solution, 1),
                          .expiry = {.column = "expires", .unit_ms = 1, .keep = SOLUTION_KEEP_MS}},
     [RECORD_FLIGHT] = {TABLE(flight, 1)},
-    /* An open attempt whose flight is still there may be paid for, however old it is. */
+    /* An open attempt whose flight still exists may be paid for, however old it is. */
     [RECORD_ATTEMPT] = {TABLE(attempt, 1),
                         .expiry = {.column = "started",
                                    .unit_ms = 1,

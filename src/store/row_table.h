@@ -14,8 +14,8 @@ enum column_type {
     COLUMN_U32,
     COLUMN_U64,       /* stored as two's complement: negative from 2^63 on */
     COLUMN_DAY,       /* days since 1970 */
-    COLUMN_DATE,      /* milliseconds since 1970, for people only: stays as it was written */
-    COLUMN_TIME,      /* the same, but something depends on it: moves when the wall clock is set */
+    COLUMN_DATE,      /* milliseconds since 1970, for people only: never moved */
+    COLUMN_TIME,      /* as COLUMN_DATE, but used by the engine: moves when the wall clock is set */
     COLUMN_TIME_OR_0, /* as COLUMN_TIME, where 0 means none and stays 0 */
     COLUMN_KEY,       /* KEY_BYTES bytes */
     COLUMN_CLIENT,    /* stored by name */
@@ -28,7 +28,7 @@ enum column_type {
     COLUMN_NOTES,
 };
 
-/* Whether its values are stored as integers; all others are text or bytes. */
+/* True if its values are stored as integers; all others are text or bytes. */
 static inline bool column_is_integer(enum column_type type)
 {
     return type < COLUMN_KEY;
@@ -55,14 +55,15 @@ struct row_table {
     const char *name;
     const struct column *columns;
     size_t count;
-    size_t key_count; /* so many columns, from the first on, name a row */
+    size_t key_count; /* number of columns, from the first on, that identify a row */
     struct row_expiry expiry;
 };
 
-/* No kind has more columns. */
+/* The most columns of any kind. */
 #define ROW_COLUMNS_MAX 32
 
-/* A time beyond this, some thousand years from now, is damage; sums of two such times do not overflow. */
+/* A later time, some thousand years from now, is damage; the sum of two such times does not
+ * overflow. */
 #define ROW_TIME_MAX (INT64_C(1) << 47)
 
 extern const struct row_table row_tables[RECORD_KIND_COUNT];
@@ -70,7 +71,7 @@ extern const struct row_table row_tables[RECORD_KIND_COUNT];
 /* The latest value of the expiry's column that is expired at this wall-clock time. */
 int64_t row_expired_until(const struct row_expiry *expiry, int64_t wall_ms);
 
-/* The record's client; NULL for kinds that belong to no client. */
+/* The record's client; NULL for kinds without one. */
 client_id *row_client(struct record *record);
 
 #endif

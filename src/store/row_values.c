@@ -89,7 +89,7 @@ static bool read_unsigned(const struct row_value *value, uint32_t max, uint32_t 
     return value->type == VALUE_INTEGER && value->integer >= 0 && value->integer <= max;
 }
 
-/* -1, as any number that cannot be one, is none. */
+/* Any number out of range, such as -1, means none. */
 static bool read_u16_or_none(const struct row_value *value, bool *is_given, uint16_t *number)
 {
     *is_given = value->integer >= 0 && value->integer <= UINT16_MAX;

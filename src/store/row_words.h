@@ -1,4 +1,4 @@
-/* The contract's enums as words, which is how they stand in a row. */
+/* The words for the contract's enums in a row. */
 #ifndef SOLVEGATE_STORE_ROW_WORDS_H
 #define SOLVEGATE_STORE_ROW_WORDS_H
 
@@ -17,7 +17,7 @@ extern const struct row_words reuse_words;
 extern const struct row_words source_words;
 extern const struct row_words request_state_words;
 
-/* The place of a word; false leaves *place alone. */
+/* Finds the index of a word; false leaves *place unchanged. */
 bool row_words_find(const struct row_words *words, struct slice word, unsigned *place);
 
 #endif

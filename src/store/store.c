@@ -35,7 +35,7 @@ enum store_opening store_lock(const char *url, struct store **store, struct buf 
     if (driver != NULL)
         return store_lock_with(driver, address, store, mistake);
     *store = NULL;
-    /* The rest of a URL may hold a password. */
+    /* The rest of a URL may contain a password. */
     buf_addf(mistake, "no store is called \"%.*s\"", (int)strcspn(url, ":"), url);
     return STORE_UNUSABLE;
 }
@@ -123,7 +123,7 @@ static void take_news(struct store *store, struct news *news)
     counters->waiting -= news->done.count;
 }
 
-/* Records that were durable before the writer broke still are, so they are reported first. */
+/* Records that became durable before the writer failed are reported first. */
 static void on_wake(uv_async_t *wake)
 {
     struct store *const store = wake->data;
@@ -185,7 +185,7 @@ static void enqueue(struct store *store, struct store_entry *entry)
     const bool was_empty = store->queue.count == 0;
     store_queue_push(&store->queue, entry);
     uv_mutex_unlock(&store->mutex);
-    /* The writer waits only after it took everything. */
+    /* The writer waits only after it has emptied the queue. */
     if (was_empty)
         uv_cond_signal(&store->work);
 }

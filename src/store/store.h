@@ -1,4 +1,5 @@
-/* The store port: records become durable in batches, off the loop, in the database that a URL names. */
+/* The store port: records become durable in batches, off the loop, in the database that a URL
+ * names. */
 #ifndef SOLVEGATE_STORE_STORE_H
 #define SOLVEGATE_STORE_STORE_H
 
@@ -14,7 +15,7 @@ struct store;
 /* The writer's state, as reported to the loop. */
 enum store_state {
     STORE_WRITABLE,
-    STORE_FULL, /* nothing can be written for now: records wait in the queue and are tried again */
+    STORE_FULL,   /* nothing can be written now: records stay queued and are retried */
     STORE_BROKEN, /* writing failed for good: nothing written from now on can be trusted */
 };
 
@@ -42,8 +43,9 @@ enum store_opening {
     STORE_UNUSABLE, /* cannot be created, read or understood: exit 74 */
 };
 
-/* Claims the store that the URL names ("sqlite:/var/lib/solvegate"), which takes no time: whoever has the lock may
- * take the ports, too. mistake gets a sentence that says what to do; without the lock *store is NULL. */
+/* Locks the store that the URL names ("sqlite:/var/lib/solvegate"); this is fast, and the holder of
+ * the lock may open the ports. mistake gets a sentence that says what to do; without the lock
+ * *store is NULL. */
 enum store_opening store_lock(const char *url, struct store **store, struct buf *mistake);
 
 /* Creates or migrates the locked store's tables. Blocks: call it before the loop runs. After a failure only
@@ -51,7 +53,7 @@ enum store_opening store_lock(const char *url, struct store **store, struct buf 
 enum store_opening store_open(struct store *store, const struct store_names *names,
                               struct buf *mistake);
 
-/* A secret of this many bytes that stays the same over restarts; made when it is first asked for. */
+/* A secret of this many bytes that stays the same over restarts; made on first use. */
 int store_secret(struct store *store, const char *name, uint8_t *bytes, size_t count) MUST_CHECK;
 
 /* As store_secret, but replaced once it is older than max_age_ms. old_bytes gets the secret before, so that signatures
@@ -67,7 +69,7 @@ int store_load(struct store *store, const struct clocks *now,
                void (*on_row)(void *context, const struct record *record),
                void *context) MUST_CHECK;
 
-/* Adds why the latest call failed, as a sentence that says what to do. */
+/* Adds the reason why the latest call failed, as a sentence that says what to do. */
 void store_explain(const struct store *store, struct buf *mistake);
 
 /* Starts the writer thread, and one that looks for damage; the handlers run on the loop. */
@@ -85,8 +87,8 @@ struct store_counters {
     uint64_t records, commits, bytes;
     uint64_t commit_ms_max; /* the slowest commit so far */
     struct histogram commit_times;
-    uint64_t skipped; /* rows of clients that are no longer configured */
-    /* Rows of an older version that could not be kept, since their keys cannot be computed any more. */
+    uint64_t skipped; /* rows with an unknown client or invalid values */
+    /* Rows of an older version that are lost because their keys can no longer be computed. */
     uint64_t lost_solutions, lost_idempotency;
     uint32_t waiting; /* records not durable yet */
 };

@@ -17,7 +17,7 @@ static void check(void *context)
     buf_close(&mistake);
 }
 
-/* Without a thread to spare the database counts as sound, as it did when its rows were read. */
+/* Without a free thread the database counts as sound, as it did when its rows were read. */
 void store_check_start(struct store *store)
 {
     store->is_checking = store->backend->driver->check != NULL &&

@@ -1,6 +1,6 @@
 #include "store/store_clock.h"
 
-/* Small enough to be no leap when the next start finds it, large enough to be written rarely. */
+/* Small enough not to count as a leap at the next start, large enough to be written rarely. */
 #define DRIFT_MS 100
 
 static int64_t mark_wall_ms(const struct store_mark *mark, const struct clocks *now)
@@ -44,7 +44,7 @@ enum store_result store_clock_read(struct store_backend *backend, int64_t *wall_
         return result;
     }
     *wall_ms = mark_wall_ms(&mark, &now);
-    /* The loop reports a leap in its own time, in order with the records. */
+    /* The loop reports leaps itself, in order with the records. */
     if (!has_drifted(&mark, &now) || leap_ms(&mark, &now) != 0)
         return STORE_DONE;
     const struct store_shift adjustment = {.by_ms = 0, .now = now};

@@ -1,14 +1,15 @@
-/* The clock that the stored times go by, which is not the wall clock once somebody set that. */
+/* The clock that the stored times follow, which differs from the wall clock once that was set. */
 #ifndef SOLVEGATE_STORE_STORE_CLOCK_H
 #define SOLVEGATE_STORE_STORE_CLOCK_H
 
 #include "store/store_driver.h"
 
-/* Before rows are loaded: moves their times if the wall clock was set since they were written, provided that the
- * machine was not restarted. If nothing can be written now, they stay: the engine then clamps lifetimes. */
+/* Call it before rows are loaded: moves their times if the wall clock was set since they were
+ * written and the machine was not rebooted. If nothing can be written now, they stay: the engine
+ * then clamps lifetimes. */
 enum store_result store_clock_catch_up(struct store_backend *backend, const struct clocks *now);
 
-/* The time by the clock of the stored rows; adjusts the mark when the clocks drifted apart. */
+/* The time by the clock of the stored rows; adjusts the mark if the clocks drifted apart. */
 enum store_result store_clock_read(struct store_backend *backend, int64_t *wall_ms);
 
 #endif

@@ -5,12 +5,13 @@
 #include "store/row_values.h"
 #include "store/store.h"
 
-/* How a call to the database ended. Anything but STORE_DONE leaves a reason in the backend's why. */
+/* The result of a call to the database. Anything but STORE_DONE leaves a reason in the backend's
+ * why. */
 enum store_result {
     STORE_DONE,
     STORE_RETRY, /* connection lost or database locked: the outcome is unknown, so send it again */
-    STORE_NO_ROOM, /* nothing was written; it will fit when somebody makes room */
-    STORE_FAILED,  /* refused or lost for good: nothing written from now on can be trusted */
+    STORE_NO_ROOM, /* nothing was written; it will fit once there is disk space */
+    STORE_FAILED,  /* refused or lost for good: later writes cannot be trusted */
 };
 
 /* The wall clock was set: every COLUMN_TIME that was written before moves by by_ms. */
@@ -33,10 +34,10 @@ struct store_entry {
 /* Records that are written in one transaction. */
 struct store_batch {
     const struct store_entry *first;
-    uint32_t count; /* from the first on; more entries may follow, which do not belong to it */
+    uint32_t count; /* its first entries; those that follow do not belong to it */
 };
 
-/* The clocks that the stored times go by. */
+/* The clocks that the stored times follow. */
 #define STORE_BOOT_MAX 64
 struct store_mark {
     bool is_set;
@@ -48,7 +49,7 @@ struct store_mark {
 #define STORE_SECRET_MAX 64
 struct store_secret {
     uint8_t bytes[STORE_SECRET_MAX];
-    size_t count; /* 0: there is none; one that is too long has its length and no bytes */
+    size_t count; /* 0: none; a secret that is too long has its length but no bytes */
     int64_t made_wall_ms;
 };
 
@@ -56,8 +57,8 @@ struct store_secret {
 struct store_backend {
     const struct store_driver *driver;
     char why[768];  /* why the latest call failed, as a sentence that says what to do */
-    uint64_t bytes; /* written since it was opened, as far as the driver can tell */
-    uint64_t lost_solutions, lost_idempotency; /* by migrating an older version's rows */
+    uint64_t bytes; /* bytes written since it was opened, as far as the driver can tell */
+    uint64_t lost_solutions, lost_idempotency; /* rows lost by migrating an older version */
 };
 
 typedef void store_on_values(void *context, enum record_kind kind, const struct row_value *values);
@@ -66,7 +67,7 @@ typedef void store_on_values(void *context, enum record_kind kind, const struct 
  * later on the writer's, except for check() and stop_check(). */
 struct store_driver {
     const char *name;
-    const char *const *schemes; /* of URLs that name such a store, in lower case; ends with NULL */
+    const char *const *schemes; /* of URLs for this driver, in lower case; ends with NULL */
 
     /* Claims the store at this address (the URL without its scheme) against a second gateway, and touches nothing
      * else. Anything but STORE_OPENED leaves *backend NULL and a sentence in mistake. */
@@ -96,16 +97,17 @@ struct store_driver {
     /* Writes the batch in order and in one transaction: all of it is durable when this returns STORE_DONE. A batch
      * that is sent again, since its outcome was unknown, changes nothing. */
     enum store_result (*write)(struct store_backend *backend, const struct store_batch *batch);
-    /* Does what may wait until a batch was reported durable, such as moving a log; the last time before closing.
-     * May be NULL. */
+    /* Does work that may wait until a batch was reported durable, such as moving a log; is_last
+     * before closing. May be NULL. */
     enum store_result (*settle)(struct store_backend *backend, bool is_last);
     /* Deletes at most limit expired rows of each kind; *has_more if a kind reached the limit. */
     enum store_result (*tidy)(struct store_backend *backend, int64_t wall_ms, unsigned limit,
                               bool *has_more);
 
-    /* Looks for damage, on a thread of its own beside the writer: false with a sentence in mistake. May be NULL. */
+    /* Checks for damage, on a thread of its own beside the writer: false with a sentence in
+     * mistake. May be NULL. */
     bool (*check)(struct store_backend *backend, struct buf *mistake);
-    /* Makes a check that is under way return soon, true. From the loop. */
+    /* Makes a running check return true soon. Called from the loop. */
     void (*stop_check)(struct store_backend *backend);
 
     void (*close)(struct store_backend *backend);
@@ -114,7 +116,7 @@ struct store_driver {
 /* The driver for a URL, and *address behind its scheme; NULL if no driver knows the scheme. */
 const struct store_driver *store_driver_find(const char *url, const char **address);
 
-/* As store_lock, with a driver that is in no list. */
+/* As store_lock, with a driver that is not in the list. */
 enum store_opening store_lock_with(const struct store_driver *driver, const char *address,
                                    struct store **store, struct buf *mistake);
 

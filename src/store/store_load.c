@@ -1,6 +1,6 @@
 #include "store/store_load.h"
 
-/* No configuration has longer names. */
+/* No configured name is longer. */
 #define NAME_ROOM 256
 
 struct loader {
@@ -8,7 +8,7 @@ struct loader {
     void (*on_row)(void *context, const struct record *record);
     void *context;
     uint64_t skipped;
-    /* The client of the latest row: neighbours in a table often have the same one. */
+    /* The client of the latest row: neighbouring rows often have the same one. */
     char name[NAME_ROOM];
     size_t len;
     client_id client;
@@ -29,7 +29,7 @@ static bool find_client(struct loader *loader, struct slice name, client_id *cli
     return loader->is_known;
 }
 
-/* Books and budgets of a removed client are of no use to anybody and expire by their age. */
+/* Books and budgets of a removed client are useless, so they are skipped and expire by age. */
 static bool find_gone(const struct store_names *names, enum record_kind kind, struct slice name,
                       client_id *client)
 {

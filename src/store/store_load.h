@@ -1,4 +1,4 @@
-/* Reading the journal back at the start: a driver's values become records of known clients. */
+/* Reads the journal back at the start: a driver's values become records of known clients. */
 #ifndef SOLVEGATE_STORE_STORE_LOAD_H
 #define SOLVEGATE_STORE_STORE_LOAD_H
 

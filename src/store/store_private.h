@@ -1,4 +1,4 @@
-/* The state of a store: the loop's, the writer thread's, and what they share. */
+/* The state of a store: the loop's part, the writer thread's part, and the shared part. */
 #ifndef SOLVEGATE_STORE_STORE_PRIVATE_H
 #define SOLVEGATE_STORE_STORE_PRIVATE_H
 
@@ -6,26 +6,26 @@
 
 #include <uv.h>
 
-/* The secret that the writer replaces when it is old. */
+/* The secret that the writer replaces when it is too old. */
 struct store_rotation {
     const char *name; /* borrowed; NULL: there is none */
     int64_t max_age_ms;
     size_t count;
     uint8_t bytes[STORE_SECRET_MAX];
     uint8_t old_bytes[STORE_SECRET_MAX];
-    bool is_replaced; /* the loop does not know yet */
+    bool is_replaced; /* the loop has not been told yet */
 };
 
 struct store {
     struct store_backend *backend; /* owned; the writer's while it runs */
 
-    /* The loop's. */
+    /* Owned by the loop. */
     struct store_names names;
     struct store_handlers handlers;
     struct store_counters counters;
     uv_async_t wake;
-    journal_seq latest;           /* appended */
-    journal_seq reported_durable; /* to the handlers */
+    journal_seq latest;           /* last appended */
+    journal_seq reported_durable; /* reported to the handlers */
     enum store_state reported_state;
     bool is_started, is_closing, is_closed;
     void (*on_closed)(void *context);
@@ -41,22 +41,21 @@ struct store {
     uint64_t records, commits, bytes, commit_ms_max;
     struct histogram commit_times;
     struct store_rotation rotation;
-    bool must_end;    /* the writer is to write the rest and return */
-    bool is_finished; /* it is about to return */
+    bool must_end;    /* the writer must write the rest and return */
+    bool is_finished; /* the writer is about to return */
 
-    /* The writer's. */
+    /* Owned by the writer. */
     uv_thread_t thread;
-    struct store_queue batch; /* being written, or kept until it can be */
+    struct store_queue batch; /* being written, or kept for a retry */
     uint64_t retry_at_ns;     /* 0: the latest batch was written */
     uint64_t tidy_at_ns;
-    uint64_t rotate_at_ns; /* when the secret's age is checked; UINT64_MAX: there is none */
-    int64_t
-        expired_wall_ms; /* rows that had expired by then were not loaded and must go; 0: none */
-    bool has_tried_last; /* one more attempt was made after the order to end */
+    uint64_t rotate_at_ns;   /* when to check the secret's age; UINT64_MAX: there is none */
+    int64_t expired_wall_ms; /* rows expired by then were not loaded and must be deleted; 0: none */
+    bool has_tried_last;     /* the last attempt after must_end was made */
 
     /* The checker's thread, started by the loop and joined by the writer. */
     uv_thread_t checker;
-    bool is_checking; /* there is a thread to be joined */
+    bool is_checking; /* the thread must be joined */
 };
 
 #endif

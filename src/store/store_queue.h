@@ -11,11 +11,11 @@ struct store_queue {
 };
 
 void store_queue_push(struct store_queue *queue, struct store_entry *take_entry);
-/* Moves everything to the end of another. */
+/* Moves all entries to the end of another queue. */
 void store_queue_join(struct store_queue *to, struct store_queue *from);
-/* Moves count entries from the front to an empty one. */
+/* Moves count entries from the front to an empty queue. */
 void store_queue_split(struct store_queue *from, uint32_t count, struct store_queue *front);
-/* Frees all entries. Only on the loop, where blobs are counted. */
+/* Frees all entries. Call it only on the loop, which counts references to blobs. */
 void store_queue_clear(struct store_queue *queue);
 
 #endif

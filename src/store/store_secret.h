@@ -1,4 +1,4 @@
-/* Secrets that outlive a restart: made when they are first needed, replaced when they are old. */
+/* Secrets that survive a restart: made on first use, replaced when they are too old. */
 #ifndef SOLVEGATE_STORE_STORE_SECRET_H
 #define SOLVEGATE_STORE_STORE_SECRET_H
 

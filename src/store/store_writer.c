@@ -9,14 +9,14 @@
 #include <stdio.h>
 
 #define MS_NS UINT64_C(1000000)
-/* Bounds a transaction when much has gathered. */
+/* Limits the size of a transaction when many records are queued. */
 #define BATCH_MAX 4096
 #define RETRY_NS (1000 * MS_NS)
 #define TIDY_EVERY_NS (UINT64_C(300) * 1000 * MS_NS)
-/* Expired rows are deleted a few at a time, so that no record waits long behind them. */
+/* Rows deleted at a time, few enough that no record waits long behind them. */
 #define TIDY_ROWS 512
 #define TIDY_AGAIN_NS (20 * MS_NS)
-/* The age of the secret goes by the wall clock, which may be set at any time. */
+/* The secret's age follows the wall clock, which may be set at any time. */
 #define ROTATE_CHECK_MOST_MS 3600000
 #define ROTATE_CHECK_LEAST_MS 100
 
@@ -38,7 +38,7 @@ void store_report(struct store *store, enum store_state state, const char *why)
     (void)uv_async_send(&store->wake);
 }
 
-/* Upkeep that finds no room is tried again later; the records themselves are safe. */
+/* Maintenance that finds no disk space is retried later; the records themselves are safe. */
 static void break_if_failed(struct store *store, enum store_result result)
 {
     if (result == STORE_FAILED)
@@ -72,8 +72,8 @@ static void on_written(struct store *store, uint32_t count, uint64_t took_ns)
     (void)uv_async_send(&store->wake);
 }
 
-/* A shift is sent alone. In a batch with records it could not be sent twice: those before it would have to move
- * again, and all others would not. */
+/* A shift is sent alone. In a batch with records it could not be sent twice: the records before it
+ * would have to move again, and all others must not. */
 static struct store_batch next_batch(const struct store *store)
 {
     struct store_batch batch = {.first = store->batch.first, .count = 1};
@@ -90,13 +90,14 @@ static enum store_result write_batch(struct store *store, const struct store_bat
     const struct store_driver *const driver = store->backend->driver;
     if (batch->first->shift == NULL)
         return driver->write(store->backend, batch);
-    /* Rows that had expired by the old clock are looked for again by the new one. */
+    /* Searches again for expired rows, now by the new clock. */
     store->expired_wall_ms = 0;
     store->tidy_at_ns = uv_hrtime() + TIDY_EVERY_NS;
     return driver->shift(store->backend, batch->first->shift);
 }
 
-/* A batch stays the same until it is written: its outcome may be unknown, and then exactly it is sent again. */
+/* A batch stays the same until it is written: if its outcome is unknown, exactly this batch is sent
+ * again. */
 static void do_write(struct store *store)
 {
     const uint64_t start = uv_hrtime();
@@ -112,8 +113,8 @@ static void do_write(struct store *store)
     settle(store, false);
 }
 
-/* Goes by the clock of the rows, lest a wall clock that was just set lets them expire early. Rows that were not
- * loaded go first. */
+/* Uses the clock of the rows, lest a wall clock that was just set makes them expire early. Rows
+ * that were not loaded go first. */
 static void do_tidy(struct store *store)
 {
     struct store_backend *const backend = store->backend;
@@ -141,7 +142,7 @@ static void plan_rotation(struct store *store)
         rotation->name == NULL ? UINT64_MAX : uv_hrtime() + (uint64_t)wait_ms * MS_NS;
 }
 
-/* The loop gets the new secret only now that it is durable together with the one before. */
+/* Tells the loop the new secret only after it is durable together with the previous one. */
 static void do_rotate(struct store *store)
 {
     struct store_rotation *const rotation = &store->rotation;
@@ -204,7 +205,7 @@ static enum work wait_for_work(struct store *store)
     uv_mutex_lock(&store->mutex);
     while (!choose(store, &work, &wait_ns))
         (void)uv_cond_timedwait(&store->work, &store->mutex, wait_ns);
-    /* A batch that could not be written gets one more chance after the order to end. */
+    /* A batch that could not be written gets one more try after the request to end. */
     if (work == WORK_WRITE && store->must_end && store->retry_at_ns != 0)
         store->has_tried_last = true;
     uv_mutex_unlock(&store->mutex);

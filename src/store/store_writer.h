@@ -1,4 +1,4 @@
-/* The writer thread: takes whatever gathered in the queue and commits it as one batch. */
+/* The writer thread: takes the queued records and commits them as one batch. */
 #ifndef SOLVEGATE_STORE_STORE_WRITER_H
 #define SOLVEGATE_STORE_STORE_WRITER_H
 

@@ -7,13 +7,13 @@
 #include <time.h>
 
 #define BOOT_FILE "/proc/sys/kernel/random/boot_id"
-/* Where that file is out of sight: the systemd unit sets it. */
+/* Holds the boot id if that file is hidden from the service; the systemd unit sets it. */
 #define BOOT_VARIABLE "SOLVEGATE_BOOT_ID"
 #define BOOT_ROOM 64
 
 #define READ_TRIES 8
 
-/* A clock is slewed by at most half a thousandth, and a second does no harm. */
+/* The kernel slews a clock by at most 0.05 %, and a second of error does no harm. */
 #define DRIFT_PART 1000
 #define LEAP_MIN_MS 1000
 
@@ -50,8 +50,8 @@ static const char *boot_name(void)
     return boot;
 }
 
-/* The two are read one after the other, and a process that is stopped in between must not look like a machine
- * that slept: then they are read again. */
+/* Reads both clocks one after the other; reads again if the process was stopped in between, which
+ * must not look like sleep of the machine. */
 static int64_t read_slept_ms(int64_t *even_ms)
 {
     int64_t before_ms;

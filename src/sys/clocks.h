@@ -1,4 +1,4 @@
-/* Two clocks side by side: the wall's, which people set, and the machine's own, which runs evenly. */
+/* Two clocks: the wall clock, which people can set, and the machine's own, which runs evenly. */
 #ifndef SOLVEGATE_SYS_CLOCKS_H
 #define SOLVEGATE_SYS_CLOCKS_H
 
@@ -6,17 +6,17 @@
 
 struct clocks {
     int64_t wall_ms; /* since 1970 */
-    int64_t even_ms; /* since the machine started, also while it sleeps */
+    int64_t even_ms; /* since the machine booted, including sleep */
     int64_t
-        slept_ms; /* of that, how long it slept: CLOCK_MONOTONIC, and so the loop's clock, stands still then */
-    const char *boot; /* borrowed: which start that was; "" where nobody says */
+        slept_ms; /* the part spent asleep, which CLOCK_MONOTONIC and the loop's clock leave out */
+    const char *boot; /* borrowed: the boot id; "" if unknown */
 };
 
-/* Both at the same moment. */
+/* Reads both clocks at the same moment. */
 struct clocks clocks_read(void);
 
-/* How far the wall clock was set between two readings of the same boot. Clocks also drift apart, and are
- * slowly put right again: that is none. */
+/* How far the wall clock was set between two readings of the same boot; 0 for drift and for its
+ * slow correction. */
 int64_t clocks_leap_ms(const struct clocks *before, const struct clocks *now);
 
 #endif

@@ -11,11 +11,11 @@
 #include <time.h>
 #include <unistd.h>
 
-/* POSIX lets a writable pipe take this many bytes at once without blocking and in one piece. */
+/* A writable pipe takes this many bytes at once, without blocking (PIPE_BUF of Linux). */
 #define LINE_BYTES 4096
-/* Kept free for what ends a line: `,"is_cut":true}` and the newline. */
+/* Reserved for the end of a line: `,"is_cut":true}` and the newline. */
 #define TAIL_BYTES 32
-/* Of one value, before escaping. */
+/* Limit of one value, before escaping. */
 #define VALUE_BYTES 512
 
 struct line {
@@ -26,9 +26,9 @@ struct line {
 
 static struct {
     enum log_level level;
-    enum log_format format; /* never AUTO once log_init ran */
+    enum log_format format; /* never AUTO after log_init */
     bool is_coloured;
-    uint64_t lost; /* lines nobody read fast enough */
+    uint64_t lost; /* lines that the reader was too slow for */
     struct log_repeats repeats;
 } state = {.level = LOG_LEVEL_INFO, .format = LOG_FORMAT_KEY_VALUE};
 
@@ -70,7 +70,7 @@ struct log_field log_bool(const char *name, bool value)
 
 /* ---- composing ------------------------------------------------------------------------------ */
 
-/* What does not fit marks the line as cut; the caller takes the whole field back. */
+/* Text that does not fit marks the line as cut; the caller then removes the whole field. */
 static void add(struct line *line, const char *data, size_t len)
 {
     if (line->is_cut || len > LINE_BYTES - TAIL_BYTES - line->len) {
@@ -189,7 +189,8 @@ static void end_line(struct line *line)
 
 /* ---- writing -------------------------------------------------------------------------------- */
 
-/* Never waits for a slow reader: the loop has callers to serve. What cannot be written is counted. */
+/* Never waits for a slow reader, since the loop has callers to serve. Lines that cannot be written
+ * are counted. */
 static bool write_line(const struct line *line)
 {
     struct pollfd ready = {.fd = STDERR_FILENO, .events = POLLOUT};
@@ -222,7 +223,7 @@ static void tell_lost(void)
     state.lost = 0;
     const struct log_field field = log_number("count", (int64_t)lost);
     emit(LOG_LEVEL_WARN, "log_lines_lost", &field, 1);
-    /* Still nobody reads: the one line just lost does not count, the old ones still do. */
+    /* The reader is still slow: keeps the old count, without this message itself. */
     if (state.lost > 0)
         state.lost = lost;
 }

@@ -1,4 +1,4 @@
-/* One event a line: fixed names, key=value or JSON, never a key, token, nonce or body. */
+/* Log lines: one event a line, fixed names, key=value or JSON, never a key, token, nonce or body. */
 #ifndef SOLVEGATE_SYS_LOG_H
 #define SOLVEGATE_SYS_LOG_H
 
@@ -14,7 +14,7 @@ enum log_format { LOG_FORMAT_AUTO, LOG_FORMAT_TEXT, LOG_FORMAT_KEY_VALUE, LOG_FO
 void log_init(enum log_level level, enum log_format format);
 bool log_is_on(enum log_level level);
 
-/* One field; make them with the helpers below. */
+/* One field of a line; the helpers below make it. */
 struct log_field {
     const char *name;
     enum { LOG_TEXT_VALUE, LOG_NUMBER_VALUE, LOG_BOOL_VALUE } kind;
@@ -28,14 +28,15 @@ struct log_field log_number(const char *name, int64_t value);
 struct log_field log_bool(const char *name, bool value);
 
 /* event is a fixed word ("listener_ready"); fields are escaped and capped, so that one event is one
- * line whatever a stranger sent. Repeats of one event beyond 50 a second are counted and summed up. */
+ * line whatever the fields contain. More than 50 events of one name in a second are counted and
+ * summed up. */
 void log_event(enum log_level level, const char *event, const struct log_field *fields,
                size_t count);
 
-/* For the audit trail: at level info, and never left out as a repeat. */
+/* For the audit trail: at level info, and never dropped as a repeat. */
 void log_audit(const char *event, const struct log_field *fields, size_t count);
 
-/* Tells what was counted and not yet summed up; before the process ends. */
+/* Logs the remaining counts of repeats; call it before the process ends. */
 void log_close(void);
 
 #define LOG(level, event, ...)                                           \

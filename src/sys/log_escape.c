@@ -3,7 +3,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Bytes of the UTF-8 character at the start of text, or 0 when it is none; *code becomes the character. */
+/* The length of the UTF-8 character at the start of text, or 0 if it is invalid; *code becomes the
+ * character. */
 static size_t decode(struct slice text, uint32_t *code)
 {
     const unsigned char *const s = (const unsigned char *)text.data;
@@ -24,14 +25,15 @@ static size_t decode(struct slice text, uint32_t *code)
     return len;
 }
 
-/* C0, DEL and C1 controls, line and paragraph separators, and what reorders text (RFC 3454 C.8). */
+/* C0, DEL and C1 controls, line and paragraph separators, and characters that reorder text (RFC
+ * 3454 C.8). */
 static bool is_harmful(uint32_t code)
 {
     return code < 0x20 || (code >= 0x7f && code <= 0x9f) || (code >= 0x2028 && code <= 0x202e) ||
            (code >= 0x2066 && code <= 0x206f) || code == 0x200e || code == 0x200f || code == 0xfeff;
 }
 
-/* What JSON writes as a backslash and one letter, and people know by heart; 0 for all others. */
+/* The letter of a short JSON escape such as \n; 0 if the character has none. */
 static char short_escape(uint32_t code)
 {
     switch (code) {

@@ -10,7 +10,7 @@ static bool is_over(const struct log_repeat *kind, uint64_t now_ms)
     return now_ms - kind->since_ms >= SECOND_MS;
 }
 
-/* The place of this event, or the one that has been quiet for longest. */
+/* The entry of this event, or else the one that has been quiet for longest. */
 static struct log_repeat *place_of(struct log_repeats *repeats, const char *event)
 {
     struct log_repeat *oldest = &repeats->kinds[0];
@@ -31,7 +31,8 @@ bool log_repeats_allow(struct log_repeats *repeats, const char *event, uint64_t 
     struct log_repeat *const kind = place_of(repeats, event);
     const bool is_same = kind->event != NULL && strcmp(kind->event, event) == 0;
     if (!is_same || is_over(kind, now_ms)) {
-        /* A second that ended with drops was taken before; only a place given up in use is lost. */
+        /* The drops of a finished second were reported before; those of an entry that is replaced
+         * early are lost. */
         repeats->dropped -= kind->dropped;
         *kind = (struct log_repeat){.event = event, .since_ms = now_ms};
     }

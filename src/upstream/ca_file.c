@@ -7,10 +7,10 @@
 
 /* A bundle of every public authority is about 200 KiB. */
 #define CA_FILE_MAX_BYTES ((size_t)4 * 1024 * 1024)
-/* "9f1a2b3c" of "9f1a2b3c.0": the hash of a subject, as OpenSSL looks it up. */
+/* "9f1a2b3c" in "9f1a2b3c.0": the hash of a subject, by which OpenSSL looks it up. */
 #define HASH_CHARS 8
 
-/* Certificates in PEM form; 0 also when it cannot be read. */
+/* Counts certificates in PEM form; 0 also if the file cannot be read. */
 static size_t count_in_file(const char *path)
 {
     FILE *file = fopen(path, "re");

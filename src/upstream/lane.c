@@ -24,9 +24,9 @@ struct lane {
     struct lane_handlers handlers;
     uint32_t room;
     uint32_t active;
-    bool is_touched;   /* libcurl did something, so there may be news to read */
-    uint64_t due_ms;   /* when libcurl wants to be called */
-    uint64_t armed_ms; /* when the timer will fire; early is fine, late is not */
+    bool is_touched;   /* libcurl ran, so it may have messages */
+    uint64_t due_ms;   /* when libcurl asked to be called */
+    uint64_t armed_ms; /* when the timer fires, never later than due_ms */
     void (*on_closed)(void *context);
     void *closed_context;
 };
@@ -47,7 +47,8 @@ static int on_want(CURL *easy, curl_socket_t fd, int what, void *context, void *
     return 0;
 }
 
-/* Only remembered: this is called from within libcurl, and several times per call on the wire. */
+/* Only stores the time: libcurl calls this from within its own functions, several times per call to
+ * the vendor. */
 static int on_timer_wish(CURLM *multi, long timeout_ms, void *context)
 {
     struct lane *lane = context;
@@ -62,7 +63,7 @@ static void act(struct lane *lane, curl_socket_t fd, int events)
 {
     int running = 0;
     const CURLMcode code = curl_multi_socket_action(lane->multi, fd, events, &running);
-    /* The only failures are our own mistakes; a socket libcurl does not know is none of them. */
+    /* Any other failure is our own mistake; libcurl may no longer know the socket. */
     ASSERT(code == CURLM_OK || code == CURLM_BAD_SOCKET);
     lane->is_touched = true;
 }
@@ -74,8 +75,8 @@ void lane_on_ready(void *lane, int fd, unsigned events)
 
 static void on_timer(uv_timer_t *timer);
 
-/* An earlier timer than needed is left alone, since most wishes are taken back before they are
- * due. */
+/* Leaves a timer that is too early alone, since libcurl cancels most of its timeouts before they
+ * are due. */
 static void arm(struct lane *lane)
 {
     if (lane->due_ms >= lane->armed_ms)
@@ -89,8 +90,8 @@ static void on_timer(uv_timer_t *timer)
 {
     struct lane *lane = timer->data;
     lane->armed_ms = NO_DEADLINE;
-    /* What already arrived goes first: after a long pause a reply may be waiting beside its
-     * timeout. */
+    /* Reads received bytes first: after a long pause a reply may be waiting whose timeout has
+     * passed. */
     sockets_drain(lane->sockets);
     if (lane->due_ms <= now_ms(lane))
         lane_run(lane);
@@ -186,8 +187,8 @@ struct lane *lane_new(struct uv_loop_s *loop, struct sockets *sockets, uint32_t 
     SET_MULTI(multi, CURLMOPT_SOCKETDATA, lane);
     SET_MULTI(multi, CURLMOPT_TIMERFUNCTION, on_timer_wish);
     SET_MULTI(multi, CURLMOPT_TIMERDATA, lane);
-    /* With HTTP/2 a call joins a connection that is there, but does not wait for one to come up
-     * (CURLOPT_PIPEWAIT): that would be a queue inside libcurl, and when the one connection broke,
+    /* With HTTP/2 a call joins an open connection but does not wait for one to be established
+     * (CURLOPT_PIPEWAIT): that would be a queue inside libcurl, and if the one connection broke,
      * every submit on the wire would be ambiguous at once. */
     SET_MULTI(multi, CURLMOPT_PIPELINING, (long)CURLPIPE_MULTIPLEX);
     SET_MULTI(multi, CURLMOPT_MAXCONNECTS, (long)room);

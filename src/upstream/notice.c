@@ -5,7 +5,8 @@
 
 #include <stdlib.h>
 
-/* Solutions have at most 64 KiB (docs/reliability.md threat 23): one of which every byte is escaped fits. */
+/* Solutions have at most 64 KiB (docs/reliability.md threat 23); this fits one in which every byte
+ * is escaped. */
 #define WHOLE_URL_MAX_BYTES ((size_t)256 * 1024)
 
 struct notices {
@@ -47,7 +48,8 @@ void notices_configure(struct notices *notices, const struct notices_options *op
 
 /* ---- one notice -------------------------------------------------------------------------- */
 
-/* RFC 3986 2.3; everything else is escaped, so that nothing a code holds can end it. */
+/* Unreserved characters of RFC 3986 2.3; all others are escaped, so that no character of the code
+ * can end it. */
 static bool is_unreserved(unsigned char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' ||
@@ -65,7 +67,7 @@ static void add_escaped(struct buf *out, struct slice text)
     }
 }
 
-/* A URL that has a query already keeps it in front. */
+/* Appends to the query if the URL already has one. */
 static const char *separator(struct slice url)
 {
     if (memchr(url.data, '?', url.len) == NULL)

@@ -5,8 +5,8 @@
 
 #include <curl/curl.h>
 
-/* Visible ASCII and no backslash: what one reader takes for a blank, a dot or a slash, another may
- * not, and all of it can be written as %XX. */
+/* Allows visible ASCII except the backslash: parsers disagree about which other bytes are a blank,
+ * a dot or a slash, and all of them can be written as %XX. */
 static bool is_plain(struct slice url)
 {
     for (size_t i = 0; i < url.len; i++)
@@ -15,8 +15,8 @@ static bool is_plain(struct slice url)
     return true;
 }
 
-/* "host:port" after "http://" or "https://"; not given otherwise. libcurl would take fewer or more
- * slashes too, but others would read another host then. */
+/* The "host:port" after "http://" or "https://", else not given. libcurl also accepts fewer or more
+ * slashes, but other parsers would then read another host. */
 static struct slice authority_of(struct slice url)
 {
     static const struct slice schemes[] = {{"http://", 7}, {"https://", 8}};
@@ -33,7 +33,7 @@ static struct slice authority_of(struct slice url)
     return SLICE_NONE;
 }
 
-/* The port that would be dialled; 0 when libcurl cannot read the URL. */
+/* The port that libcurl would connect to; 0 if libcurl cannot parse the URL. */
 static uint16_t port_of(struct slice url)
 {
     char text[NOTICE_URL_MAX + 1];
@@ -51,7 +51,7 @@ static uint16_t port_of(struct slice url)
     return port <= UINT16_MAX ? (uint16_t)port : 0;
 }
 
-/* What is wrong with it whatever the configuration says, or NULL. */
+/* The mistake in a URL that no configuration allows, or NULL. */
 static const char *judge_form(struct slice url)
 {
     if (url.len == 0 || url.len > NOTICE_URL_MAX)

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Nobody reads the replies; reading them to the end only keeps their connections usable. */
+/* Replies are discarded; reading them to the end only keeps their connections usable. */
 #define BODY_MAX_BYTES ((size_t)64 * 1024)
 #define HEAD_MAX_BYTES ((size_t)32 * 1024)
 
@@ -22,7 +22,7 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     (void)data;
     post->body_bytes += size * count;
     post->is_too_big |= post->body_bytes > BODY_MAX_BYTES;
-    /* Anything but the length ends the transfer. */
+    /* Any other number than the length ends the transfer. */
     return post->is_too_big ? 0 : size * count;
 }
 
@@ -30,8 +30,8 @@ static size_t on_head(char *data, size_t size, size_t count, void *context)
 {
     struct post *post = context;
     const struct slice line = {.data = data, .len = size * count};
-    /* libcurl is content with a head that is cut short. Trailers come here too, without an empty
-     * line at their end. */
+    /* libcurl accepts a truncated head, so its empty line is checked here. Trailers come here too,
+     * without an empty line at their end. */
     if (slice_starts_with(line, SLICE_OF("HTTP/")))
         post->has_head = false;
     else if (slice_equals(line, SLICE_OF("\r\n")) || slice_equals(line, SLICE_OF("\n")))
@@ -40,7 +40,7 @@ static size_t on_head(char *data, size_t size, size_t count, void *context)
     return post->head_bytes > HEAD_MAX_BYTES ? 0 : line.len;
 }
 
-/* A connection that is open already was made under the rules of then. */
+/* An open connection may have been made under other rules, so its address is checked again. */
 static int on_before_send(void *context, char *peer, char *local, int peer_port, int local_port)
 {
     struct post *post = context;
@@ -57,8 +57,8 @@ static int on_before_send(void *context, char *peer, char *local, int peer_port,
     return CURL_PREREQFUNC_OK;
 }
 
-/* The address is the one that will be dialled, after the last lookup: a name that is public when it
- * is checked and private when it is used gets nowhere. */
+/* Checks the address that will be connected to, after the last lookup, so that a name that resolves
+ * to a public address when it is checked and to a private one when it is used is still refused. */
 static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
                                     struct curl_sockaddr *address)
 {
@@ -90,7 +90,7 @@ void post_setup_close(struct post_setup *setup)
     trust_close(setup->trust);
 }
 
-/* The URL is a stranger's: nothing but plain HTTP to exactly that place. */
+/* The URL comes from a stranger: only plain HTTP and HTTPS, to exactly that address. */
 static void set_connection(CURL *easy, struct post *post)
 {
     WIRE_SET(easy, CURLOPT_DISALLOW_USERNAME_IN_URL, 1L);
@@ -174,7 +174,7 @@ static bool is_about_tls(int result)
            result == CURLE_SSL_ISSUER_ERROR || result == CURLE_SSL_INVALIDCERTSTATUS;
 }
 
-/* How far it came says more than libcurl's code, but for TLS. */
+/* Except for TLS, the progress of the transfer says more than libcurl's code. */
 static const char *failure_of(const struct post *post, uint64_t now_ms)
 {
     if (post->refusal != NULL)
@@ -183,7 +183,7 @@ static const char *failure_of(const struct post *post, uint64_t now_ms)
         return "address_refused";
     if (post->is_too_big)
         return "reply_too_big";
-    /* The loop's clock is as old as its turn, libcurl's is not. */
+    /* The loop's clock is from the start of its turn, libcurl's is current. */
     if (now_ms >= post->deadline_ms || post->wire.result == CURLE_OPERATION_TIMEDOUT)
         return "timeout";
     if (post->is_sent)
@@ -198,7 +198,7 @@ bool post_conclude(const struct post *post, bool is_ok, uint64_t now_ms, char wo
     long status = 0;
     if (post->refusal == NULL)
         (void)curl_easy_getinfo(post->wire.easy, CURLINFO_RESPONSE_CODE, &status);
-    /* A reply that is cut short may be a receiver that broke down; one that is too long is not. */
+    /* A truncated reply may mean that the receiver crashed; one that is too long does not. */
     const bool is_answered =
         post->has_head && status >= 200 && (is_ok || (post->is_too_big && status / 100 == 2));
     if (is_answered)

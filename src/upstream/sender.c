@@ -21,7 +21,7 @@ struct sender {
     struct list due;    /* posts that start with the next turn */
     struct list active; /* posts on the wire */
     uint32_t count, most;
-    bool is_held; /* the loop is kept alive for posts under way */
+    bool is_held; /* the loop is kept alive while posts are in progress */
     bool is_closing;
     uint32_t closing_parts;
     void (*on_closed)(void *context);
@@ -38,7 +38,7 @@ static void hold_loop(struct sender *sender)
     sender->is_held = is_busy;
 }
 
-/* The handler comes last: it may send more, and it may close us. */
+/* The handler is called last: it may send more or close the sender. */
 static void conclude(struct sender *sender, struct post *post, bool is_ok)
 {
     char word[POST_WORD_MAX];
@@ -84,8 +84,8 @@ static void on_turn(uv_idle_t *turn)
     struct list due;
     struct list *first;
     (void)uv_idle_stop(turn);
-    /* What handlers send meanwhile has its own turn: a refused one that is sent again at once would
-     * keep us here. */
+    /* Posts that handlers send meanwhile wait for the next turn: one that is refused and sent again
+     * at once would loop for ever. */
     list_init(&due);
     list_splice(&due, &sender->due);
     while (!sender->is_closing && (first = list_first(&due)) != NULL)
@@ -212,7 +212,7 @@ static void free_posts(struct sender *sender, struct list *posts)
     }
 }
 
-/* Runs from the loop itself, so no libcurl call and no handler of ours is on the stack any more. */
+/* Runs from the loop itself, so no libcurl call and no handler of ours is on the stack. */
 static void tear_down(uv_handle_t *turn)
 {
     struct sender *sender = turn->data;

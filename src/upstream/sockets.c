@@ -10,19 +10,19 @@
 #include <unistd.h>
 #include <uv.h>
 
-/* Events taken per system call; more are taken with the next call. */
+/* Events per system call; the next call takes the rest. */
 #define BATCH 128
-/* Rounds of a full batch before the loop's other work gets its turn. */
+/* Rounds of a full batch before the loop does other work. */
 #define ROUNDS 8
 #define FIRST_PLACES 64
 
-/* What we know of one descriptor; its number is the place in the table. */
+/* The state of one descriptor, which is its index in the table. */
 struct place {
     void *owner;         /* borrowed */
-    uint32_t generation; /* raised when the number changes hands, so stale events are recognised */
-    uint8_t wanted;      /* what libcurl wants */
-    uint8_t registered;  /* what epoll was told; may be more than wanted */
-    bool is_ours;        /* made by sockets_open, so we will hear of its end */
+    uint32_t generation; /* raised when the descriptor gets a new owner, to detect stale events */
+    uint8_t wanted;      /* events that libcurl wants */
+    uint8_t registered;  /* events registered with epoll; may be more than wanted */
+    bool is_ours;        /* made by sockets_open, so we will learn of its end */
 };
 
 struct sockets {
@@ -68,8 +68,8 @@ static int control(struct sockets *sockets, int operation, int fd, unsigned even
     return epoll_ctl(sockets->epoll_fd, operation, fd, &event) == 0 ? 0 : errno;
 }
 
-/* Tells epoll, whatever it believed before: the kernel forgets a descriptor that libcurl closed
- * behind our back, and libcurl gets a used number again. */
+/* Registers with epoll whatever was registered before: the kernel drops a descriptor that libcurl
+ * closed without telling us, and libcurl may get its number again. */
 static void register_events(struct sockets *sockets, int fd, unsigned events)
 {
     struct place *place = &sockets->places[fd];
@@ -79,7 +79,7 @@ static void register_events(struct sockets *sockets, int fd, unsigned events)
         failed = control(sockets, EPOLL_CTL_ADD, fd, events);
     else if (failed == EEXIST)
         failed = control(sockets, EPOLL_CTL_MOD, fd, events);
-    /* Should it fail all the same, the call ends by its timeout. */
+    /* If this fails all the same, the call ends by its timeout. */
     place->registered = failed == 0 ? (uint8_t)events : 0;
 }
 
@@ -124,8 +124,8 @@ void sockets_shut(struct sockets *sockets, int fd)
     (void)close(fd);
 }
 
-/* What woke us without being wanted is not asked for any longer, else it would wake us for ever: an
- * idle connection that the vendor closed, or room to write when there is nothing to write. */
+/* Unregisters events that woke us without being wanted, since they would wake us for ever: an idle
+ * connection that the vendor closed, or writability with nothing to write. */
 static void narrow(struct sockets *sockets, int fd)
 {
     const struct place *place = &sockets->places[fd];
@@ -139,7 +139,7 @@ static void handle(struct sockets *sockets, const struct epoll_event *event)
 {
     const int fd = (int)(uint32_t)event->data.u64;
     const struct place *place = &sockets->places[fd];
-    /* An earlier event of this batch may have closed it and even opened another under its
+    /* An earlier event of this batch may have closed the socket and even opened another with its
      * number. */
     if (place->generation != (uint32_t)(event->data.u64 >> 32))
         return;
@@ -171,7 +171,7 @@ void sockets_drain(struct sockets *sockets)
 
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
-    (void)status; /* an epoll descriptor has no errors of its own; epoll_wait would tell */
+    (void)status; /* An epoll descriptor has no errors of its own; epoll_wait would report them. */
     (void)events;
     sockets_drain(poll->data);
 }

@@ -1,11 +1,11 @@
-/* The sockets libcurl works on, in an epoll set of our own that the loop watches as one. */
+/* libcurl's sockets, in an epoll set of our own that the loop watches as one descriptor. */
 #ifndef SOLVEGATE_UPSTREAM_SOCKETS_H
 #define SOLVEGATE_UPSTREAM_SOCKETS_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* The same bits as libcurl's CURL_POLL_ and CURL_CSELECT_; lane.c asserts it. */
+/* The bits of libcurl's CURL_POLL_ and CURL_CSELECT_; lane.c asserts that they match. */
 #define SOCKET_READ 1u
 #define SOCKET_WRITE 2u
 #define SOCKET_ERROR 4u
@@ -15,27 +15,26 @@ struct sockets;
 
 struct sockets_handlers {
     void *context;
-    /* owner is who wanted the socket last. */
+    /* owner is the last owner that wanted the socket. */
     void (*on_ready)(void *owner, int fd, unsigned events);
-    /* After every batch of on_ready. */
+    /* Called after every batch of on_ready. */
     void (*on_settled)(void *context);
 };
 
-/* NULL without a descriptor to spare. It keeps the loop alive only while held. */
+/* NULL if there is no free descriptor. It keeps the loop alive only while held. */
 struct sockets *sockets_new(struct uv_loop_s *loop, const struct sockets_handlers *handlers);
 void sockets_hold(struct sockets *sockets, bool is_held);
 
-/* A new socket of ours, or -1; sockets_shut closes it. */
+/* Opens a socket of ours, or returns -1; sockets_shut closes it. */
 int sockets_open(struct sockets *sockets, int family, int type, int protocol);
 void sockets_shut(struct sockets *sockets, int fd);
 
-/* What libcurl wants to know of a socket from now on; 0 for nothing. A socket of ours that
- * nobody wants any more stays registered until it wakes us for nothing: the next call on its
- * connection then costs no system call. Descriptors libcurl made for itself are forgotten at
- * once. */
+/* Sets the events that libcurl wants of a socket; 0 for none. A socket of ours that is no longer
+ * wanted stays registered until it wakes us needlessly: the next call on its connection then needs
+ * no system call. Descriptors that libcurl made itself are unregistered at once. */
 void sockets_want(struct sockets *sockets, int fd, void *owner, unsigned events);
 
-/* Handles what is ready now, without waiting. */
+/* Handles sockets that are ready now, without waiting. */
 void sockets_drain(struct sockets *sockets);
 
 uint64_t sockets_epoll_calls(const struct sockets *sockets);

@@ -10,13 +10,14 @@
 #include <stdlib.h>
 #include <sys/socket.h>
 
-/* docs/reliability.md threat 23: a reply is a few hundred bytes; only a poll's may hold a solution. */
+/* docs/reliability.md threat 23: replies have a few hundred bytes; only a poll's reply may hold a
+ * solution. */
 #define REPLY_MAX_BYTES ((size_t)64 * 1024)
 #define HEADERS_MAX_BYTES ((size_t)32 * 1024)
-/* An image of the largest body we accept, every byte escaped, fits in. */
+/* Fits an image of the largest accepted body with every byte escaped. */
 #define BODY_MAX_BYTES ((size_t)32 * 1024 * 1024)
 #define CONTENT_TYPE_MAX_BYTES 256
-/* Buffers above this go back to the allocator between calls: images are rare, handles are many. */
+/* Larger buffers are freed between calls: images are rare, handles are many. */
 #define KEEP_BYTES ((size_t)16 * 1024)
 
 /* ---- callbacks --------------------------------------------------------------------------- */
@@ -28,11 +29,13 @@ static size_t on_body(char *data, size_t size, size_t count, void *context)
     const size_t room = transfer->reply.cap - transfer->reply.len;
     buf_add(&transfer->reply, (struct slice){.data = data, .len = len < room ? len : room});
     transfer->is_too_big = len > room;
-    /* Anything but len ends the transfer; what fits is kept, since it may begin with a task id. */
+    /* Any other number than len ends the transfer; the bytes that fit are kept, since they may
+     * begin with a task id. */
     return transfer->is_too_big ? 0 : len;
 }
 
-/* A vendor who replies has acted upon the request, and nothing more is to be proven. */
+/* A vendor that replies has acted upon the request, so the debug lines are no longer needed as
+ * proof. */
 static void begin_reply(struct transfer *transfer, struct slice status_line)
 {
     transfer->is_http2 = slice_starts_with(status_line, SLICE_OF("HTTP/2 "));
@@ -69,7 +72,7 @@ static bool is_loopback_address(const char *address)
            strncmp(address, "::ffff:127.", 11) == 0;
 }
 
-/* The number after these words; false when there is none. */
+/* Reads the number after these words; false if there is none. */
 static bool number_after(struct slice line, struct slice words, unsigned long long *number)
 {
     const char *found = memmem(line.data, line.len, words.data, words.len);
@@ -83,7 +86,8 @@ static bool number_after(struct slice line, struct slice words, unsigned long lo
     return slice_to_u64((struct slice){.data = digits, .len = len}, number);
 }
 
-/* Our stream's number: "Using Stream ID: 3" of libcurl 7.88, "[HTTP/2] [3] OPENED stream for https://..." since 8.1. */
+/* Reads our stream's number: "Using Stream ID: 3" of libcurl 7.88, "[HTTP/2] [3] OPENED stream for
+ * https://..." since 8.1. */
 static void read_stream(struct transfer *transfer, struct slice line)
 {
     unsigned long long stream;
@@ -97,9 +101,9 @@ static void read_stream(struct transfer *transfer, struct slice line)
         transfer->stream = stream;
 }
 
-/* HTTP/2: a stream that the vendor refused, or that is beyond the last one of its GOAWAY, was not acted upon
- * (RFC 9113 6.8 and 8.7). libcurl says so nowhere else but in these lines. Should it ever use other words, such a
- * submit is ambiguous: that costs time and nothing else. */
+/* HTTP/2: the vendor did not act upon a stream that it refused, or that is beyond the last one of
+ * its GOAWAY (RFC 9113 6.8 and 8.7). libcurl reports that only in these lines. If their wording
+ * ever changes, such a submit is ambiguous, which only costs time. */
 static int on_debug(CURL *easy, curl_infotype kind, char *text, size_t len, void *context)
 {
     struct transfer *transfer = context;
@@ -119,10 +123,10 @@ static int on_debug(CURL *easy, curl_infotype kind, char *text, size_t len, void
     return 0;
 }
 
-/* libcurl calls this right before it sends a request, on whatever connection. When a kept-alive
- * connection dies before the reply, it sends the request again all by itself, a POST too, and we
- * would pay twice (docs/reliability.md finding 1): so the second time is refused. Asking for a result
- * again is harmless. */
+/* libcurl calls this right before it sends a request on any connection. If a kept-alive connection
+ * dies before the reply, libcurl sends the request again by itself, even a POST, and we would pay
+ * twice (docs/reliability.md finding 1): so the second send is refused. Repeating a poll is
+ * harmless. */
 static int on_before_send(void *context, char *peer, char *local, int peer_port, int local_port)
 {
     struct transfer *transfer = context;
@@ -133,13 +137,14 @@ static int on_before_send(void *context, char *peer, char *local, int peer_port,
         return CURL_PREREQFUNC_ABORT;
     const bool is_repeatable = transfer->kind != CALL_SUBMIT && transfer->kind != CALL_REPORT;
     transfer->sends++;
-    /* For on_debug, and only as long as it may be needed: making these lines takes 6 % of the instructions of a
-     * solve. */
+    /* Enables the lines for on_debug only while they may be needed: making them takes 6 % of the
+     * instructions of a solve. */
     if (transfer->setup->has_http2 && !is_repeatable)
         WIRE_SET(transfer->wire.easy, CURLOPT_VERBOSE, 1L);
     if (transfer->sends == 1 || is_repeatable)
         return CURL_PREREQFUNC_OK;
-    /* The next request would not be the first on this connection, and then less can be proven of it. */
+    /* A further request would not be the first on this connection, and less could be proven about
+     * it. */
     WIRE_SET(transfer->wire.easy, CURLOPT_FORBID_REUSE, 1L);
     return CURL_PREREQFUNC_ABORT;
 }
@@ -158,7 +163,7 @@ bool transfer_setup_init(struct transfer_setup *setup)
 {
     const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
     setup->form_headers = wire_add_header(NULL, "Content-Type: application/x-www-form-urlencoded");
-    /* Without it a slow name server would stop the whole loop. */
+    /* Without it a slow name server would block the loop. */
     return (info->features & CURL_VERSION_ASYNCHDNS) != 0;
 }
 
@@ -247,7 +252,7 @@ void transfer_reset(struct transfer *transfer, enum call_kind kind, attempt_id a
     transfer->reply.cap = kind == CALL_POLL ? VENDOR_REPLY_MAX_BYTES : REPLY_MAX_BYTES;
 }
 
-/* A multipart body names its boundary in a header of its own. */
+/* A multipart body needs a header of its own that names its boundary. */
 static void set_multipart_headers(struct transfer *transfer)
 {
     char line[CONTENT_TYPE_MAX_BYTES + 32];

@@ -1,4 +1,4 @@
-/* One call on the wire: a reusable libcurl handle with its request and what came back so far. */
+/* One call to the vendor: a reusable libcurl handle with its request and the reply so far. */
 #ifndef SOLVEGATE_UPSTREAM_TRANSFER_H
 #define SOLVEGATE_UPSTREAM_TRANSFER_H
 
@@ -17,21 +17,21 @@ enum call_kind {
     CALL_BALANCE,
 };
 
-/* What all transfers share; outlives them. */
+/* Shared by all transfers; outlives them. */
 struct transfer_setup {
     char *submit_url, *query_url; /* owned */
     struct trust *trust;          /* owned; NULL without TLS */
     char *user_agent;             /* owned */
-    const char *protocols;        /* the one scheme we speak */
-    bool has_http2;               /* the last reply was HTTP/2; before any, with TLS it may be */
-    bool must_be_loopback;        /* plain HTTP is allowed for this host only because it is near */
+    const char *protocols;        /* the one allowed scheme */
+    bool has_http2;               /* the last reply was HTTP/2; before the first one: TLS is used */
+    bool must_be_loopback;        /* plain HTTP is allowed only because the host is loopback */
     uint32_t connect_timeout_ms;
     struct sockets *sockets; /* borrowed */
     void *form_headers;      /* owned curl_slist for urlencoded bodies */
 };
 
 struct transfer {
-    struct list link; /* in the upstream's idle transfers, or in its deadlines */
+    struct list link; /* in the upstream's idle transfers or deadlines */
     const struct transfer_setup *setup;
     struct wire wire;
     enum call_kind kind;
@@ -42,28 +42,28 @@ struct transfer {
     void *headers;           /* owned curl_slist for a multipart body, or NULL */
     struct buf reply;
     size_t header_bytes;
-    bool is_http2;  /* the reply, once it began */
+    bool is_http2;  /* of the reply, once it began */
     uint32_t sends; /* how often libcurl was about to send the request */
     bool is_too_big;
-    unsigned long long stream; /* of HTTP/2, once it is known; else 0 */
+    unsigned long long stream; /* of HTTP/2, once known; else 0 */
     bool is_refused;           /* the vendor said that it did not act upon the request */
-    bool is_on_submit_url;     /* where the handle points, to spare setting it again */
+    bool is_on_submit_url;     /* the URL set in the handle, to avoid setting it again */
     char retry_after[64];
     size_t retry_after_len;
 };
 
-/* false and a sentence when libcurl lacks something we need. */
+/* False with a sentence if libcurl lacks a feature that we need. */
 bool transfer_setup_init(struct transfer_setup *setup);
 void transfer_setup_close(struct transfer_setup *setup);
 
 struct transfer *transfer_new(const struct transfer_setup *setup);
 void transfer_free(struct transfer *transfer);
 
-/* Empties what the last call left. Fill body (and content_type) then, and arm. */
+/* Clears the last call. Then fill body (and content_type), and arm. */
 void transfer_reset(struct transfer *transfer, enum call_kind kind, attempt_id attempt);
 void transfer_arm(struct transfer *transfer);
 
-/* What arrived; is_ok when libcurl had nothing to complain about. Points into the transfer. */
+/* The reply so far; is_ok if libcurl reported no error. Points into the transfer. */
 void transfer_reply(const struct transfer *transfer, bool is_ok, int64_t wall_ms,
                     struct vendor_reply *reply);
 uint64_t transfer_bytes_out(const struct transfer *transfer);

@@ -12,13 +12,13 @@
 #include <string.h>
 
 struct trust {
-    struct list link; /* in everything that is open */
-    char *bundle;     /* owned; NULL when the system's directory is used */
-    void *store;      /* owned: the bundle; NULL when libcurl reads it, or the directory */
+    struct list link; /* in the list of all open ones */
+    char *bundle;     /* owned; NULL if the system's directory is used */
+    void *store;      /* owned: the parsed bundle; NULL if libcurl reads it or the directory */
     unsigned users;
 };
 
-/* One for each file: the vendor's, the callers' and the system's. Only the loop's thread uses it. */
+/* One per file: the vendor's, the callers' and the system's. Only the loop's thread uses the list. */
 static struct list everything = {.next = &everything, .prev = &everything};
 
 static char *copy(const char *text)
@@ -30,8 +30,8 @@ static char *copy(const char *text)
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
-/* From a directory OpenSSL reads nothing but what is asked for, so it is better than a bundle if it is complete.
- * Looked at once: the system's certificates stay where they are. */
+/* OpenSSL reads only the needed certificates of a directory, so it is better than a bundle if it is
+ * complete. Checked once: the system's certificates do not move. */
 static const char *system_bundle(void)
 {
     static enum { UNKNOWN, YES, NO } has_directory = UNKNOWN;
@@ -95,8 +95,9 @@ static CURLcode on_context(CURL *easy, void *ssl_context, void *context)
     return CURLE_OK;
 }
 
-/* libcurl must have one source only: with a file and a directory it reads the whole file for each connection. And it
- * must not keep our store in its own cache (before 8.4 it would), or a new one were not used for a day. */
+/* libcurl must have only one source: with a file and a directory it reads the whole file for each
+ * connection. And it must not keep our store in its own cache (before 8.4 it would), or a new one
+ * would not be used for a day. */
 void trust_apply(struct trust *trust, void *easy)
 {
     if (trust->store != NULL) {
@@ -118,7 +119,7 @@ void trust_apply(struct trust *trust, void *easy)
 struct trust_news {
     struct trust_news *next;
     char *bundle; /* owned */
-    void *store;  /* owned; NULL before it is read, and when it is no good */
+    void *store;  /* owned; NULL before it is read, and if it is unusable */
 };
 
 struct trust_news *trust_news_new(void)

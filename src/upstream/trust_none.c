@@ -4,7 +4,7 @@
 
 #include <stddef.h>
 
-/* Built without OpenSSL: libcurl reads bundles itself. */
+/* In builds without OpenSSL libcurl reads bundles itself. */
 
 bool trust_store_is_usable(void)
 {

@@ -10,7 +10,7 @@
 #define TEXT_OF(number) #number
 #define VERSION_TEXT(major) "OpenSSL/" TEXT_OF(major) "."
 
-/* A libcurl that was built with several libraries names the others in parentheses. */
+/* A libcurl built with several TLS libraries names the unused ones in parentheses. */
 bool trust_store_is_usable(void)
 {
     const char *tls = curl_version_info(CURLVERSION_NOW)->ssl_version;
@@ -23,12 +23,12 @@ void *trust_store_read(const char *path)
     X509_STORE *store = X509_STORE_new();
     ASSERT(store != NULL);
     if (X509_STORE_load_file(store, path) != 1) {
-        ERR_clear_error(); /* nobody who looks for the cause of something else is to find this */
+        ERR_clear_error(); /* leaves no error behind that later code could mistake for its own */
         X509_STORE_free(store);
         return NULL;
     }
-    /* As libcurl sets them: our own certificates are preferred to those that a server sends, and one of them need
-     * not be a root. */
+    /* The flags that libcurl sets: our own certificates are preferred to those that a server sends,
+     * and a trusted certificate need not be a root. */
     (void)X509_STORE_set_flags(store, X509_V_FLAG_TRUSTED_FIRST | X509_V_FLAG_PARTIAL_CHAIN);
     return store;
 }
@@ -42,5 +42,5 @@ void trust_store_use(void *store, void *ssl_context)
 {
     const int is_counted = X509_STORE_up_ref(store);
     ASSERT(is_counted == 1);
-    SSL_CTX_set_cert_store(ssl_context, store); /* takes the reference */
+    SSL_CTX_set_cert_store(ssl_context, store); /* takes over the reference */
 }

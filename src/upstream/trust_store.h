@@ -4,15 +4,16 @@
 
 #include <stdbool.h>
 
-/* Does libcurl speak TLS with the library that we were built with? Otherwise it has to read bundles itself. */
+/* True if libcurl uses the TLS library that we were built with. Otherwise it has to read bundles
+ * itself. */
 bool trust_store_is_usable(void);
 
-/* NULL when it holds no certificate, or one that is damaged. */
+/* NULL if the file holds no certificate or a damaged one. */
 void *trust_store_read(const char *path);
-/* NULL is fine. */
+/* store may be NULL. */
 void trust_store_free(void *store);
 
-/* For CURLOPT_SSL_CTX_FUNCTION: the connection that is being made believes the store. */
+/* For CURLOPT_SSL_CTX_FUNCTION: makes the new connection trust the store. */
 void trust_store_use(void *store, void *ssl_context);
 
 #endif

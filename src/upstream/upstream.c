@@ -4,9 +4,9 @@
 #include "upstream/lane.h"
 #include "upstream/sockets.h"
 
-/* Calls started in one turn of the loop; each costs some 15 µs, and others want their turn. */
+/* Calls started in one turn of the loop; each costs some 15 µs, and other work waits. */
 #define STARTS_PER_TURN 64
-/* Calls that are not sent and told so in one turn; each is a step of the engine, of some 5 µs. */
+/* Unsent calls reported in one turn; each is a step of the engine, of some 5 µs. */
 #define ENDS_PER_TURN 256
 
 void upstream_hold_loop(struct upstream *upstream)
@@ -43,8 +43,8 @@ static struct transfer *first_of(struct list *deadlines)
     return link == NULL ? NULL : CONTAINER_OF(link, struct transfer, link);
 }
 
-/* Armed from its own firing and for a call that is due before all others, so that most calls
- * cost no timer; firing too early is fine, too late is not. */
+/* Armed when it fires and for a call that is due before all others, so that most calls need no
+ * timer; it may fire early, but never late. */
 static void arm_deadline(struct upstream *upstream)
 {
     uint64_t earliest = UINT64_MAX;
@@ -63,7 +63,8 @@ static void arm_deadline(struct upstream *upstream)
 static void on_deadline(uv_timer_t *timer)
 {
     struct upstream *upstream = timer->data;
-    /* docs/reliability.md 3.2: after a long pause a reply that waits in its socket counts as heard. */
+    /* docs/reliability.md 3.2: after a long pause, a reply that waits in its socket is processed
+     * before its timeout. */
     sockets_drain(upstream->sockets);
     for (int i = 0; i < DEADLINES_COUNT && !upstream->is_closing; i++) {
         struct transfer *first;
@@ -86,7 +87,7 @@ static uint32_t lane_room(const struct upstream *upstream, uint32_t index)
     return left < LANE_ROOM ? left : LANE_ROOM;
 }
 
-/* The first lane with room, so that few lanes are busy and the others stay unmade. */
+/* The first lane with room, so that few lanes are busy and the others need not be created. */
 static struct lane *choose_lane(struct upstream *upstream)
 {
     while (upstream->lane_hint < upstream->lane_count &&
@@ -177,8 +178,8 @@ static void run_lanes(struct upstream *upstream)
             lane_run(upstream->lanes[i]);
 }
 
-/* One turn: tell who is not sent at all, start what there is room for. Handlers may add calls
- * meanwhile. */
+/* Runs one turn: reports unsent calls and starts calls for which there is room. Handlers may add
+ * calls meanwhile. */
 void upstream_on_turn(uv_idle_t *turn)
 {
     struct upstream *upstream = turn->data;
@@ -230,7 +231,7 @@ void upstream_submit(struct upstream *upstream, attempt_id attempt, const struct
 {
     struct due_call *call = due_call_new(CALL_SUBMIT, attempt);
     call->params =
-        blob_ref((struct blob *)(uintptr_t)params); /* only its count of references changes */
+        blob_ref((struct blob *)(uintptr_t)params); /* only the reference count changes */
     call->pingback = slice_is_given(pingback) ? blob_new(pingback) : NULL;
     enqueue(upstream, call);
 }

@@ -147,7 +147,7 @@ static void free_transfers(struct list *transfers)
     }
 }
 
-/* Runs from the loop itself, so no libcurl call and no handler of ours is on the stack any more. */
+/* Runs from the loop itself, so no libcurl call and no handler of ours is on the stack. */
 static void tear_down(uv_handle_t *turn)
 {
     struct upstream *upstream = turn->data;

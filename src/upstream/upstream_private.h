@@ -1,4 +1,4 @@
-/* What the parts of upstream share: the state, and the steps from one part to the next. */
+/* Shared by the files of upstream: its state, and the steps between them. */
 #ifndef SOLVEGATE_UPSTREAM_UPSTREAM_PRIVATE_H
 #define SOLVEGATE_UPSTREAM_UPSTREAM_PRIVATE_H
 
@@ -8,19 +8,19 @@
 
 #include <uv.h>
 
-/* libcurl's CPU time per transfer is flat (44 to 52 µs) up to about this many in one multi; with 8 000 in one
- * it was 156 to 189. */
+/* libcurl's CPU time per transfer is flat (44 to 52 µs) up to about this many in one multi handle;
+ * with 8 000 it was 156 to 189 µs. */
 #define LANE_ROOM 100u
 
-/* Transfers under way, by the timeout they have: within each the first to start is the first to
- * end. */
+/* Transfers in progress, grouped by timeout: within a group the first to start is the first to
+ * expire. */
 enum { DEADLINES_SUBMIT, DEADLINES_OTHER, DEADLINES_COUNT };
 
 struct upstream {
     uv_loop_t *loop;
-    uv_idle_t turn;      /* active while there is something to start or to tell */
+    uv_idle_t turn;      /* active while there are calls to start or to report */
     uv_timer_t deadline; /* fires at the first deadline, or earlier */
-    uint64_t armed_ms;   /* when it will fire; UINT64_MAX when it will not */
+    uint64_t armed_ms;   /* when it fires; UINT64_MAX: not armed */
     struct upstream_handlers handlers;
     const struct vendor_protocol *protocol;
     struct vendor_options vendor;
@@ -31,7 +31,7 @@ struct upstream {
 
     struct transfer_setup setup;
     struct sockets *sockets; /* owned */
-    struct lane **lanes;     /* owned, made when needed */
+    struct lane **lanes;     /* owned, created when needed */
     uint32_t lane_count, lane_limit;
     uint32_t lane_hint; /* no lane before this one has room */
 
@@ -41,25 +41,26 @@ struct upstream {
     uint32_t active;
     uint64_t calls, errors, bytes_in, bytes_out;
 
-    bool is_held; /* the loop is kept alive for calls under way */
+    bool is_held; /* the loop is kept alive while calls are in progress */
     bool is_closing;
     uint32_t closing_handles;
     void (*on_closed)(void *context);
     void *closed_context;
 };
 
-/* Has the next turn of the loop start and tell what there is. */
+/* Makes the next turn of the loop start calls and report unsent ones. */
 void upstream_wake(struct upstream *upstream);
 void upstream_on_turn(uv_idle_t *turn);
 
 /* Keeps the loop alive exactly while there are calls. */
 void upstream_hold_loop(struct upstream *upstream);
 
-/* After a batch of ready sockets: tells of every call that ended. */
+/* Called after a batch of ready sockets: reports every finished call. */
 void upstream_settle_lanes(void *upstream);
 
-/* Judge how a call ended and tell the handler: a transfer that ended (and is free for the next call
- * before the handler runs), a call that never came to the wire, and one that cannot be written. */
+/* Determine a call's outcome and tell the handler: of a finished transfer (which is free for the
+ * next call before the handler runs), of a call that was never sent, and of one that cannot be
+ * encoded. */
 void upstream_conclude(struct upstream *upstream, struct transfer *transfer, bool is_ok);
 void upstream_conclude_unsent(struct upstream *upstream, const struct due_call *call);
 void upstream_conclude_unwritable(struct upstream *upstream, const struct due_call *call,

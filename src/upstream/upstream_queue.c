@@ -57,7 +57,7 @@ static bool can_be_withdrawn(enum call_kind kind)
     return kind == CALL_SUBMIT || kind == CALL_POLL;
 }
 
-/* An attempt's submit and its poll may wait at the same time, but never two of a kind. */
+/* A submit and a poll of one attempt may wait at the same time, but never two of one kind. */
 static struct key key_of(enum call_kind kind, attempt_id attempt)
 {
     struct key key = key_from_u64(attempt);

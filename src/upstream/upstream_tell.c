@@ -48,7 +48,7 @@ void upstream_conclude(struct upstream *upstream, struct transfer *transfer, boo
     upstream_hold_loop(upstream);
 }
 
-/* A call that never came to the wire. */
+/* Reports a call that was never sent. */
 void upstream_conclude_unsent(struct upstream *upstream, const struct due_call *call)
 {
     const struct vendor_reply nothing = {.is_sent = false};
@@ -69,7 +69,7 @@ void upstream_conclude_unsent(struct upstream *upstream, const struct due_call *
     }
 }
 
-/* Parameters that cannot be written down would fail in every further attempt too. */
+/* Parameters that cannot be encoded would fail in every further attempt too. */
 void upstream_conclude_unwritable(struct upstream *upstream, const struct due_call *call, int error)
 {
     struct vendor_result result = {

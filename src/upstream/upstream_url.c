@@ -17,7 +17,7 @@ static bool has_part(CURLU *parsed, CURLUPart part)
     return is_there;
 }
 
-/* libcurl writes numeric IPv4 addresses in full and resolves "localhost" without asking anybody. */
+/* libcurl normalises numeric IPv4 addresses and resolves "localhost" without a name server. */
 static bool is_loopback(const char *host)
 {
     struct in_addr address;
@@ -35,7 +35,7 @@ static char *join(const char *base, const char *path)
     return joined;
 }
 
-/* What is wrong with the address, or NULL. */
+/* The mistake in the address, or NULL. */
 static const char *judge(CURLU *parsed, const char *scheme, const char *host, bool allow_plain_http)
 {
     if (strcmp(scheme, "https") != 0 && strcmp(scheme, "http") != 0)

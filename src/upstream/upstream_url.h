@@ -1,4 +1,4 @@
-/* The vendor's address: whether we may use it, and the two addresses we call. */
+/* The vendor's URL: checks whether we may use it, and builds the two addresses that we call. */
 #ifndef SOLVEGATE_UPSTREAM_UPSTREAM_URL_H
 #define SOLVEGATE_UPSTREAM_UPSTREAM_URL_H
 

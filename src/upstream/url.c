@@ -8,7 +8,7 @@
 
 /* Longer than any page address that a browser would send. */
 #define URL_MAX 8192
-/* Dot segments stay: two spellings of a path are two pages until the site says otherwise. */
+/* Dot segments stay, since only the site can say whether two spellings of a path are one page. */
 #define FLAGS (CURLU_NON_SUPPORT_SCHEME | CURLU_PATH_AS_IS)
 
 static CURLU *parse(struct slice url)
@@ -90,7 +90,8 @@ long url_normalize(struct slice url, char *out, size_t room)
     return len;
 }
 
-/* To a browser a backslash is a slash and ends the host; to libcurl it may be in a user's name. */
+/* A browser takes a backslash for a slash, which ends the host; libcurl may take it for part of a
+ * user name. */
 static bool has_backslash(struct slice url)
 {
     for (size_t i = 0; i < url.len && url.data[i] != '?' && url.data[i] != '#'; i++) {
@@ -109,7 +110,8 @@ long url_host(struct slice url, char *out, size_t room)
     long len = -1;
     if (host != NULL) {
         len = copy_out(host, out, room);
-        /* "example.com." is the same host as "example.com"; several dots are no host at all. */
+        /* "example.com." is the same host as "example.com"; a host with several trailing dots is
+         * invalid. */
         if (len > 0 && out[len - 1] == '.')
             len--;
         if (len == 0 || (len > 0 && out[len - 1] == '.'))

@@ -15,11 +15,11 @@
 #define POSTS_MAX 4
 #define TRIES 3
 #define TIMEOUT_MS 5000
-/* 1 s, then 2 s: long enough for a receiver that restarts. */
+/* Pauses of 1 s, then 2 s: enough for a receiver that restarts. */
 #define PAUSE_MS 1000
 #define BODY_MAX 1024
 
-/* Room for one alert on its way; its number is its place. */
+/* An alert in progress; its index is its id. */
 struct place {
     struct webhook *webhook;
     uv_timer_t pause;
@@ -78,7 +78,7 @@ static void try(struct place *place)
     place->tries++;
     const bool is_taken = sender_post(webhook->sender, (uint64_t)(place - webhook->places),
                                       slice_from(webhook->url), buf_slice(&place->body));
-    ASSERT(is_taken); /* it has as many connections as there are places */
+    ASSERT(is_taken); /* the sender has as many connections as there are entries */
 }
 
 static void on_pause_over(uv_timer_t *pause)
@@ -129,7 +129,7 @@ void webhook_alert(struct webhook *webhook, const struct alert *alert)
 
 static struct sender *make_sender(struct uv_loop_s *loop, struct webhook *webhook)
 {
-    /* The operator chose the address, so it may well be inside. */
+    /* The operator chose the address, so it may be a private one. */
     const struct sender_options options = {
         .connections = POSTS_MAX, .timeout_ms = TIMEOUT_MS, .allow_private = true};
     struct buf mistake;
@@ -162,7 +162,7 @@ struct webhook *webhook_new(struct uv_loop_s *loop, const char *url)
     return webhook;
 }
 
-/* The loop ends only when everything is closed, and webhook_free comes after it. */
+/* The loop ends only after everything is closed, and webhook_free follows. */
 static void on_sender_closed(void *context)
 {
     struct webhook *webhook = context;

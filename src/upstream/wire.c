@@ -6,10 +6,9 @@
 
 #include <curl/curl.h>
 
-/* docs/reliability.md threat 16: certificates are looked at again now and then. */
+/* docs/reliability.md threat 16: new connections check the certificates again. */
 #define CONNECTION_LIFETIME_S 600L
-/* Below the idle timeouts servers commonly have, so that we rarely send into a closing
- * connection. */
+/* Below the usual idle timeouts of servers, so that we rarely send into a closing connection. */
 #define CONNECTION_IDLE_S 50L
 
 static int on_close_socket(void *context, curl_socket_t fd)
@@ -22,7 +21,7 @@ static void set_safety(CURL *easy, const char *protocols)
 {
     WIRE_SET(easy, CURLOPT_PROTOCOLS_STR, protocols);
     WIRE_SET(easy, CURLOPT_FOLLOWLOCATION, 0L);
-    WIRE_SET(easy, CURLOPT_PROXY, ""); /* also none from the environment */
+    WIRE_SET(easy, CURLOPT_PROXY, ""); /* ignores the environment's proxies, too */
     WIRE_SET(easy, CURLOPT_NOPROXY, "*");
     WIRE_SET(easy, CURLOPT_NETRC, (long)CURL_NETRC_IGNORED);
     WIRE_SET(easy, CURLOPT_ACCEPT_ENCODING, NULL);
@@ -42,9 +41,8 @@ void wire_init(struct wire *wire, const char *protocols, struct trust *trust,
     if (trust != NULL)
         trust_apply(trust, easy);
     WIRE_SET(easy, CURLOPT_NOSIGNAL, 1L);
-    /* Names are looked up in threads, and libcurl would wait for a thread that is still looking
-     * when its transfer ends: a dead name server would stop the loop. This has it let the thread
-     * go. */
+    /* Threads look up names, and libcurl would wait for an unfinished lookup when its transfer
+     * ends: a dead name server would block the loop. With this option it abandons the thread. */
     WIRE_SET(easy, CURLOPT_QUICK_EXIT, 1L);
     WIRE_SET(easy, CURLOPT_MAXLIFETIME_CONN, CONNECTION_LIFETIME_S);
     WIRE_SET(easy, CURLOPT_MAXAGE_CONN, CONNECTION_IDLE_S);
@@ -57,7 +55,7 @@ void wire_init(struct wire *wire, const char *protocols, struct trust *trust,
 void wire_close(struct wire *wire)
 {
     ASSERT(wire->lane == NULL);
-    /* Of a post that is not to be sent there is none. */
+    /* A post that is never sent has no handle. */
     curl_easy_cleanup(wire->easy);
 }
 

@@ -1,4 +1,4 @@
-/* One libcurl handle on its way through a lane, and the settings that every call of ours has, whoever it is for. */
+/* One libcurl handle on its way through a lane, and the settings that all our calls share. */
 #ifndef SOLVEGATE_UPSTREAM_WIRE_H
 #define SOLVEGATE_UPSTREAM_WIRE_H
 
@@ -6,25 +6,25 @@ struct lane;
 struct sockets;
 struct trust;
 
-/* Embedded in what is sent; a lane gives it back. */
+/* Embedded in the struct that is sent; the lane returns it. */
 struct wire {
     void *easy;        /* owned CURL handle */
-    struct lane *lane; /* where it is under way, or NULL */
-    int result;        /* libcurl's code, once it is done */
+    struct lane *lane; /* its lane while in progress, or NULL */
+    int result;        /* libcurl's code, once done */
 };
 
-/* A handle that follows nobody, believes no environment and checks certificates. protocols as
- * CURLOPT_PROTOCOLS_STR, which is copied; trust is borrowed, and NULL where there is no TLS. */
+/* Makes a handle that follows no redirects, ignores the environment and checks certificates.
+ * protocols is for CURLOPT_PROTOCOLS_STR and copied; trust is borrowed, NULL without TLS. */
 void wire_init(struct wire *wire, const char *protocols, struct trust *trust,
                struct sockets *sockets);
-/* Must be out of its lane. */
+/* The wire must have left its lane. */
 void wire_close(struct wire *wire);
 
-/* The list with one line more. Every list begins with an empty Expect, so that libcurl does not wait
- * for "100 Continue" before large bodies: NULL begins one. */
+/* Adds a line to the list. NULL begins a list; every list begins with an empty Expect, so that
+ * libcurl does not wait for "100 Continue" before large bodies. */
 void *wire_add_header(void *headers, const char *line);
 
-/* A setting that cannot fail but for want of memory. */
+/* Sets an option; it can fail only for lack of memory. */
 #define WIRE_SET(easy, option, value)                                      \
     do {                                                                   \
         const CURLcode set_failed = curl_easy_setopt(easy, option, value); \

@@ -2,7 +2,7 @@
 
 #include <sqlite3.h>
 
-/* Long enough for somebody who looks at the database with the sqlite3 tool. */
+/* Long enough for somebody who reads the database with the sqlite3 tool. */
 #define BUSY_MS 2000
 
 bool check_is_sound(struct sqlite3 *db, const char *path, struct buf *mistake)
@@ -35,7 +35,7 @@ void check_open(struct sqlite_store *store)
     (void)sqlite3_db_config(store->checked, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
 }
 
-/* A check that was cut short, or kept from reading, found nothing. */
+/* A check that was interrupted or could not get a lock reports no damage. */
 bool check_run(struct store_backend *backend, struct buf *mistake)
 {
     const struct sqlite_store *const store = sqlite_store_of(backend);

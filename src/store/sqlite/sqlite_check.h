@@ -1,13 +1,13 @@
-/* The search for damage in the database file. */
+/* Searches the database file for damage. */
 #ifndef SOLVEGATE_STORE_SQLITE_SQLITE_CHECK_H
 #define SOLVEGATE_STORE_SQLITE_SQLITE_CHECK_H
 
 #include "store/sqlite/sqlite_private.h"
 
-/* Reads the whole file by any connection to it; false with a sentence in mistake. */
+/* Reads the whole file through any connection to it; false with a sentence in mistake. */
 bool check_is_sound(struct sqlite3 *db, const char *path, struct buf *mistake);
 
-/* Opens the connection that check_run uses. Without a descriptor to spare nothing is checked. */
+/* Opens the connection that check_run uses. Without a free descriptor nothing is checked. */
 void check_open(struct sqlite_store *store);
 
 /* As in struct store_driver. */

@@ -18,14 +18,15 @@
 #include <unistd.h>
 
 #define FILE_NAME "solvegate.db"
-/* A path in a directory, with the endings SQLite adds. */
+/* A path in a directory, with the suffixes that SQLite adds. */
 #define PATH_ROOM (PATH_MAX + 16)
 /* A letter's notes or a day's counters as JSON, with room to spare. */
 #define SCRATCH_MAX (16 << 20)
-/* A page of SQLite's default size and its header in the log. */
+/* A page of SQLite's default size plus its header in the log. */
 #define WAL_FRAME_BYTES (4096 + 24)
 
-/* How long somebody with the sqlite3 tool may hold a lock before the batch counts as not written. */
+/* How long another process, such as the sqlite3 tool, may hold a lock before the batch counts as
+ * not written. */
 #define BUSY_MS 2000
 
 static enum store_opening refuse(struct buf *mistake, const char *path, const char *what)
@@ -34,7 +35,7 @@ static enum store_opening refuse(struct buf *mistake, const char *path, const ch
     return STORE_UNUSABLE;
 }
 
-/* Comes before anything else, since a second instance must not touch the database. */
+/* Runs before anything else, since a second instance must not touch the database. */
 static enum store_opening lock_directory(struct sqlite_store *store, const char *directory,
                                          struct buf *mistake)
 {
@@ -52,7 +53,7 @@ static enum store_opening lock_directory(struct sqlite_store *store, const char 
     return STORE_LOCKED;
 }
 
-/* SQLite would make the file readable for everybody; its log then takes the file's mode. */
+/* SQLite would make the file readable for everybody; its log gets the file's mode. */
 static enum store_opening make_file(const char *path, struct buf *mistake)
 {
     const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
@@ -88,7 +89,7 @@ static int count_pages(void *context, sqlite3 *sqlite, const char *name, int pag
     return SQLITE_OK;
 }
 
-/* Only the writer moves the log into the file, when it has time: neither a commit nor closing does. */
+/* Only the writer checkpoints, when it has time: neither a commit nor closing does. */
 static int configure(struct sqlite_store *store)
 {
     int keep = 1;
@@ -118,7 +119,7 @@ static bool start_log(struct sqlite_store *store, struct buf *mistake)
     return is_wal;
 }
 
-/* Others may read while we run; our lock on the directory keeps out a second instance. */
+/* Other processes may read while we run; our lock on the directory keeps out a second instance. */
 static int open_readable(struct sqlite_store *store)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;

@@ -161,8 +161,9 @@ static bool is_at(const struct store_mark *mark, const struct clocks *clocks)
            strcmp(mark->boot, clocks->boot) == 0;
 }
 
-/* "UPDATE solution SET born = max(born + ?1, 0), … WHERE born BETWEEN 0 AND … AND …": a row with a time that makes
- * no sense is damaged, is never loaded and must not overflow. False if no time of this kind moves. */
+/* "UPDATE solution SET born = max(born + ?1, 0), … WHERE born BETWEEN 0 AND … AND …": skips rows
+ * with an invalid time, which are damaged, never loaded, and must not overflow. False if this kind
+ * has no time that moves. */
 static bool add_shift(struct buf *text, const struct row_table *table)
 {
     struct buf where;

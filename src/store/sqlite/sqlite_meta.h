@@ -1,4 +1,4 @@
-/* The driver's tables besides the journal: secrets, and the clock that the stored times go by. */
+/* The driver's tables besides the journal: secrets, and the clock that the stored times follow. */
 #ifndef SOLVEGATE_STORE_SQLITE_SQLITE_META_H
 #define SOLVEGATE_STORE_SQLITE_SQLITE_META_H
 

@@ -12,14 +12,14 @@ struct sqlite3_stmt;
 #define SQLITE_STORE_ADVICE "move it and the files beside it away, or restore a backup"
 
 struct sqlite_store {
-    struct store_backend base; /* first */
+    struct store_backend base; /* must be first */
     struct sqlite3 *db;        /* owned */
-    struct sqlite3 *checked;   /* owned: the check's own connection; NULL: there is none */
+    struct sqlite3 *checked;   /* owned: the check's own connection, or NULL */
     atomic_bool must_stop_check;
     char *path;    /* owned: of the file */
     int lock;      /* of the directory while it is open, or -1 */
-    int wal_pages; /* in the log and not yet in the file itself */
-    bool was_full; /* the latest transaction failed, probably for lack of room */
+    int wal_pages; /* in the log but not yet in the file */
+    bool was_full; /* the latest transaction failed, probably because the disk was full */
     struct buf scratch;
     struct sqlite3_stmt *put[RECORD_KIND_COUNT]; /* owned, as are those below */
     struct sqlite3_stmt *drop[RECORD_KIND_COUNT];

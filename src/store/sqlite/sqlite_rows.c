@@ -7,12 +7,12 @@
 #include <stdio.h>
 
 #define SQL_MAX 1024
-/* Four megabytes: some milliseconds of moving, after every few hundred records with tokens. */
+/* Four megabytes: a checkpoint of some milliseconds, after every few hundred records with tokens. */
 #define CHECKPOINT_PAGES 1000
 
 /* ---- statements -------------------------------------------------------------------------- */
 
-/* The parts that a table's statements are made of. */
+/* The building blocks of a table's statements. */
 struct parts {
     char columns[SQL_MAX]; /* "id, key, client" */
     char places[SQL_MAX];  /* "?, ?, ?" */

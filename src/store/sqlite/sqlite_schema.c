@@ -4,7 +4,7 @@
 
 #include <sqlite3.h>
 
-/* Says to file(1) and to us whose database it is: "SGat". */
+/* Identifies the database as ours to file(1) and to us: "SGat". */
 #define APPLICATION_ID 1397186932
 
 /* Times are milliseconds since 1970, digests and bytes are blobs, states are the words of the API,

@@ -1,4 +1,4 @@
-/* The versions of the database's tables and the way from each to the next. */
+/* The versions of the database's tables and the migration from each to the next. */
 #ifndef SOLVEGATE_STORE_SQLITE_SQLITE_SCHEMA_H
 #define SOLVEGATE_STORE_SQLITE_SQLITE_SCHEMA_H
 
@@ -12,9 +12,9 @@ struct sqlite3;
 /* False with a sentence in mistake when a newer program or another one made the database. */
 bool schema_is_ours(struct sqlite3 *db, struct buf *mistake);
 
-/* Rows of an older version that cannot be kept, since their keys cannot be computed any more. */
+/* Rows of an older version that are lost because their keys can no longer be computed. */
 struct schema_loss {
-    int64_t solutions;   /* that were cached, banked or in a pool */
+    int64_t solutions;   /* those that were cached, banked or in a pool */
     int64_t idempotency; /* records */
 };
 

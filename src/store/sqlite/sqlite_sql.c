@@ -76,7 +76,7 @@ static struct row_value text_at(struct sqlite3_stmt *statement, int at)
     const int len = sqlite3_column_bytes(statement, at);
     if (data == NULL && sqlite3_column_type(statement, at) == SQLITE_NULL)
         return (struct row_value){.type = VALUE_NULL};
-    /* SQLite gives NULL for an empty blob, too. */
+    /* SQLite returns NULL for an empty blob, too. */
     return (struct row_value){.type = VALUE_TEXT,
                               .bytes = {.data = data == NULL ? "" : data, .len = (size_t)len}};
 }
@@ -99,8 +99,9 @@ bool sql_is_damage(int rc)
     return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB;
 }
 
-/* SQLite reports ENOSPC only as a full disk; a write beyond a quota is as harmless. After any other failure it
- * may report success again although pages are lost, so that one is final (docs/reliability.md, finding 2). */
+/* SQLite reports ENOSPC only as a full disk; exceeding a quota is as harmless. After any other
+ * failure it may report success again although pages are lost, so such a failure is final
+ * (docs/reliability.md, finding 2). */
 static enum store_result classify(struct sqlite3 *db, int rc)
 {
     const bool is_over_quota = rc == SQLITE_IOERR_WRITE && sqlite3_system_errno(db) == EDQUOT;
@@ -120,7 +121,7 @@ int sql_checkpoint(struct sqlite_store *store, bool is_last)
 
 int sql_begin(struct sqlite_store *store)
 {
-    /* A log that has been moved is written over from its start, which needs no new room. */
+    /* After a checkpoint the log is overwritten from its start, which needs no new disk space. */
     const int rc = store->was_full ? sql_checkpoint(store, false) : SQLITE_OK;
     if (rc != SQLITE_OK && classify(store->db, rc) == STORE_FAILED)
         return rc;
