@@ -13,7 +13,7 @@
 typedef uint64_t request_id;
 #define REQUEST_ID_LIMIT (UINT64_C(1) << 53)
 
-/* An attempt's name towards the vendor, random; proto wraps it with a MAC into the pingback nonce. 0 is none. */
+/* An attempt's name towards the vendor, random; proto makes it a callback's nonce with a MAC. 0 is none. */
 typedef uint64_t attempt_id;
 
 /* A caller that waits at a door, named by the gate; the engine only hands the id back. 0 is none. */

@@ -8,7 +8,7 @@ struct blob *blob_alloc(size_t len)
 {
     ASSERT(len <= UINT32_MAX);
     ASSERT(len <= SIZE_MAX - sizeof(struct blob) - 1);
-    struct blob *blob = malloc(sizeof(*blob) + len + 1);
+    struct blob *blob = malloc(sizeof *blob + len + 1);
     ASSERT(blob != NULL);
     blob->refs = 1;
     blob->len = (uint32_t)len;

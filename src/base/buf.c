@@ -67,12 +67,12 @@ void buf_commit(struct buf *buf, size_t filled)
 void buf_add_u64(struct buf *buf, uint64_t number)
 {
     char digits[20]; /* 2^64 - 1 has 20 */
-    size_t start = sizeof(digits);
+    size_t start = sizeof digits;
     do {
         digits[--start] = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
-    buf_add(buf, (struct slice){.data = digits + start, .len = sizeof(digits) - start});
+    buf_add(buf, (struct slice){.data = digits + start, .len = sizeof digits - start});
 }
 
 void buf_addf(struct buf *buf, const char *format, ...)

@@ -41,8 +41,8 @@ void slab_init(struct slab *slab, size_t item_bytes, uint32_t capacity)
     *slab = (struct slab){
         /* malloc, not calloc: big blocks come from fresh pages either way, and alloc zeroes. */
         .items = malloc(item_bytes * capacity),
-        .generations = calloc(capacity, sizeof(*slab->generations)),
-        .free_next = malloc(capacity * sizeof(*slab->free_next)),
+        .generations = calloc(capacity, sizeof *slab->generations),
+        .free_next = malloc(capacity * sizeof *slab->free_next),
         .item_bytes = item_bytes,
         .capacity = capacity,
         .free_head = NO_PLACE,

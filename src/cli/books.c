@@ -117,7 +117,7 @@ static void print_table(const struct books *books, const char *title, bool has_m
         {.title = "SPENT", .is_right = true},
         {.title = "NOT SPENT", .is_right = true},
     };
-    const size_t count = sizeof(columns) / sizeof(columns[0]);
+    const size_t count = sizeof columns / sizeof columns[0];
     struct grid grid;
     grid_init(&grid, columns, has_money ? count : count - 2);
     for (size_t i = 0; i < books->count; i++)
@@ -135,13 +135,13 @@ void books_print(yyjson_val *root, enum span span)
     static struct books books;
     yyjson_val *pages[BOOKS_PAGES_MAX];
     const size_t page_count = books_pages(root, span, pages);
-    for (size_t i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+    for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {
         books.count = 0;
         for (size_t page = 0; page < page_count; page++)
             add_page(&books, yyjson_obj_get(pages[page], groups[i].member));
         if (books.count == 0)
             continue;
-        qsort(books.items, books.count, sizeof(books.items[0]), compare);
+        qsort(books.items, books.count, sizeof books.items[0], compare);
         (void)printf("\n%s, %s:\n", groups[i].words, spans[span]);
         print_table(&books, groups[i].title, books_have_money(root));
     }

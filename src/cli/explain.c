@@ -18,7 +18,7 @@ static const char *outlook(const char *would)
         {"submit", "submit: a new solve would be started and paid"},
         {"refuse", "refuse: the gateway would not take it"},
     };
-    for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)
         if (strcmp(texts[i].word, would) == 0)
             return texts[i].text;
     return would;

@@ -19,7 +19,7 @@ static struct flight_row *add_row(struct flight_list *list)
 {
     if (list->count == list->room) {
         const size_t room = list->room == 0 ? PAGE : 2 * list->room;
-        struct flight_row *rows = realloc(list->rows, room * sizeof(*rows));
+        struct flight_row *rows = realloc(list->rows, room * sizeof *rows);
         if (rows == NULL)
             abort();
         list->rows = rows;
@@ -29,7 +29,7 @@ static struct flight_row *add_row(struct flight_list *list)
 }
 
 #define COPY(field, name) \
-    (void)snprintf(row->field, sizeof(row->field), "%s", view_text(flight, name))
+    (void)snprintf(row->field, sizeof row->field, "%s", view_text(flight, name))
 
 static void read_row(struct flight_list *list, yyjson_val *flight)
 {
@@ -41,7 +41,7 @@ static void read_row(struct flight_list *list, yyjson_val *flight)
         .left = view_real(flight, "deadline_in"),
     };
     /* The first digits tell flights apart; --json has the whole key. */
-    (void)snprintf(row->key, sizeof(row->key), "%.*s", KEY_SHOWN, view_text(flight, "key"));
+    (void)snprintf(row->key, sizeof row->key, "%.*s", KEY_SHOWN, view_text(flight, "key"));
     COPY(state, "state");
     COPY(client, "client");
     COPY(type, "type");
@@ -84,11 +84,11 @@ enum remote_end flight_list_fetch(struct flight_list *list, struct remote *remot
         end = remote_send(remote, &request, reply);
         if (end != REMOTE_ANSWERED || reply->status / 100 != 2)
             return end;
-        read_page(list, &reply->body, most, next, sizeof(next));
-        (void)snprintf(path, sizeof(path), "/v1/flights?limit=%d&after=%s", PAGE, next);
+        read_page(list, &reply->body, most, next, sizeof next);
+        (void)snprintf(path, sizeof path, "/v1/flights?limit=%d&after=%s", PAGE, next);
     } while (next[0] != '\0' && list->count < most);
     if (list->count > 0)
-        qsort(list->rows, list->count, sizeof(list->rows[0]), compare);
+        qsort(list->rows, list->count, sizeof list->rows[0], compare);
     return end;
 }
 
@@ -107,7 +107,7 @@ void flight_list_write(const struct flight_list *list, struct buf *out, unsigned
         {.title = "LAST ERROR", .is_shrinking = true},
     };
     struct grid grid;
-    grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
+    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
     for (size_t i = 0; i < list->count && i < rows; i++) {
         const struct flight_row *const row = &list->rows[i];
         grid_add_seconds(&grid, row->age);

@@ -26,7 +26,7 @@ static int update(void *context, bool is_first)
     enum remote_end end;
     if (flights->remote.is_json) {
         char path[64];
-        (void)snprintf(path, sizeof(path), "/v1/flights?limit=%zu", flights->limit);
+        (void)snprintf(path, sizeof path, "/v1/flights?limit=%zu", flights->limit);
         const struct remote_request request = {.method = "GET", .path = path};
         end = remote_send(&flights->remote, &request, &flights->reply);
     } else {

@@ -54,7 +54,7 @@ void grid_addf(struct grid *grid, const char *format, ...)
     char cell[CELL_MAX_BYTES];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(cell, sizeof(cell), format, args);
+    (void)vsnprintf(cell, sizeof cell, format, args);
     va_end(args);
     grid_add(grid, cell);
 }

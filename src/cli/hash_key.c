@@ -48,7 +48,7 @@ static long read_silently(char *out, size_t room)
     struct termios silent = saved_terminal;
     silent.c_lflag &= ~(tcflag_t)ECHO;
     const int signals[] = {SIGINT, SIGTERM, SIGQUIT, SIGHUP};
-    for (size_t i = 0; i < sizeof(signals) / sizeof(signals[0]); i++)
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
         (void)signal(signals[i], on_signal);
     (void)tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent);
     (void)fputs("Key: ", stderr);
@@ -75,7 +75,7 @@ static int print_hash(const char *key, long len, bool is_json)
     uint8_t hash[CLIENT_KEY_HASH_BYTES];
     char hex[2 * CLIENT_KEY_HASH_BYTES + 1];
     config_hash_key(text, hash);
-    (void)sodium_bin2hex(hex, sizeof(hex), hash, sizeof(hash));
+    (void)sodium_bin2hex(hex, sizeof hex, hash, sizeof hash);
     (void)printf(is_json ? "{\"key_hash\":\"%s\"}\n" : "%s\n", hex);
     return EX_OK;
 }
@@ -98,9 +98,9 @@ static int run(struct cli_args *args)
     if (result != CLI_END)
         return cli_exit_code(result);
     char key[INPUT_MAX];
-    const long len = read_silently(key, sizeof(key));
+    const long len = read_silently(key, sizeof key);
     const int code = print_hash(key, len, is_json);
-    sodium_memzero(key, sizeof(key));
+    sodium_memzero(key, sizeof key);
     return code;
 }
 

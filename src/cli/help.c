@@ -49,7 +49,7 @@ static const struct {
 
 static int help_about(const char *topic)
 {
-    for (size_t i = 0; i < sizeof(topics) / sizeof(topics[0]); i++)
+    for (size_t i = 0; i < sizeof topics / sizeof topics[0]; i++)
         if (strcmp(topic, topics[i].name) == 0)
             return topics[i].print();
     const struct command *const command = command_find(topic);

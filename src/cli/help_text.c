@@ -76,8 +76,8 @@ static void write_flag(const struct cli_flag *flag, FILE *out)
     char left[64];
     char letter[4] = "   ";
     if (flag->letter != 0)
-        (void)snprintf(letter, sizeof(letter), "-%c,", flag->letter);
-    (void)snprintf(left, sizeof(left), "%s --%s%s%s", letter, flag->name,
+        (void)snprintf(letter, sizeof letter, "-%c,", flag->letter);
+    (void)snprintf(left, sizeof left, "%s --%s%s%s", letter, flag->name,
                    flag->value_name == NULL ? "" : " ",
                    flag->value_name == NULL ? "" : flag->value_name);
     write_row(out, left, flag->help, FLAG_COLUMN);

@@ -148,7 +148,7 @@ static void print_list(yyjson_val *root)
         (void)fputs("no dead letters\n", stderr);
         return;
     }
-    grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
+    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
     (void)yyjson_arr_iter_init(letters, &iter);
     for (yyjson_val *letter; (letter = yyjson_arr_iter_next(&iter)) != NULL;) {
         grid_add(&grid, view_text(letter, "id"));
@@ -202,7 +202,7 @@ static void print_letter(yyjson_val *root)
                                        "error", "created", "expires", "key"};
     struct buf out;
     buf_init(&out, REMOTE_REPLY_MAX);
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         buf_addf(&out, "%-9s ", rows[i]);
         view_add_clean(&out, view_text(root, rows[i]));
         buf_add_char(&out, '\n');

@@ -24,7 +24,7 @@ static void print_pools(yyjson_val *root)
         (void)fputs("no pools are configured\n", stderr);
         return;
     }
-    grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
+    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
     (void)yyjson_arr_iter_init(yyjson_obj_get(root, "pools"), &iter);
     for (yyjson_val *pool; (pool = yyjson_arr_iter_next(&iter)) != NULL;) {
         grid_add(&grid, view_text(pool, "name"));

@@ -35,7 +35,7 @@ void remote_close(struct remote *remote)
         curl_multi_cleanup(remote->link->multi);
         free(remote->link);
     }
-    sodium_memzero(remote->key, sizeof(remote->key));
+    sodium_memzero(remote->key, sizeof remote->key);
     remote->link = NULL;
 }
 
@@ -58,9 +58,9 @@ static struct curl_slist *add_header(struct curl_slist *headers, const char *nam
                                      const char *value)
 {
     char line[512];
-    (void)snprintf(line, sizeof(line), "%s%s", name, value);
+    (void)snprintf(line, sizeof line, "%s%s", name, value);
     headers = curl_slist_append(headers, line);
-    sodium_memzero(line, sizeof(line));
+    sodium_memzero(line, sizeof line);
     return headers;
 }
 
@@ -89,9 +89,9 @@ static void set_target(CURL *easy, const struct remote *remote, const char *path
     while (len > 0 && remote->url[len - 1] == '/')
         len--;
     if (is_unix)
-        (void)snprintf(url, sizeof(url), "http://localhost%s", path);
+        (void)snprintf(url, sizeof url, "http://localhost%s", path);
     else
-        (void)snprintf(url, sizeof(url), "%.*s%s", (int)len, remote->url, path);
+        (void)snprintf(url, sizeof url, "%.*s%s", (int)len, remote->url, path);
     curl_easy_setopt(easy, CURLOPT_URL, url);
     curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt(easy, CURLOPT_NOPROXY, "*");
@@ -101,7 +101,7 @@ static bool link_up(struct remote *remote)
 {
     if (remote->link != NULL)
         return true;
-    struct remote_link *link = malloc(sizeof(*link));
+    struct remote_link *link = malloc(sizeof *link);
     if (link == NULL)
         return false;
     *link = (struct remote_link){.multi = curl_multi_init(), .easy = curl_easy_init()};
@@ -157,7 +157,7 @@ enum remote_end remote_send(struct remote *remote, const struct remote_request *
     buf_reset(&reply->body);
     reply->status = 0;
     if (!link_up(remote)) {
-        (void)snprintf(reply->trouble, sizeof(reply->trouble), "curl does not start");
+        (void)snprintf(reply->trouble, sizeof reply->trouble, "curl does not start");
         return REMOTE_UNREACHABLE;
     }
     CURL *const easy = remote->link->easy;
@@ -174,7 +174,7 @@ enum remote_end remote_send(struct remote *remote, const struct remote_request *
     (void)curl_multi_remove_handle(remote->link->multi, easy);
     curl_slist_free_all(headers);
     if (end == REMOTE_UNREACHABLE)
-        (void)snprintf(reply->trouble, sizeof(reply->trouble), "%s", curl_easy_strerror(result));
+        (void)snprintf(reply->trouble, sizeof reply->trouble, "%s", curl_easy_strerror(result));
     return end;
 }
 

@@ -25,7 +25,7 @@ bool remote_take_flag(struct remote *remote, const struct cli_arg *arg)
     } else if (cli_is_flag(arg, "key-file")) {
         remote->key_file = arg->value;
     } else if (cli_is_flag(arg, "key")) {
-        (void)snprintf(remote->key, sizeof(remote->key), "%s", arg->value);
+        (void)snprintf(remote->key, sizeof remote->key, "%s", arg->value);
         /* Hides the key from listings of processes from now on. */
         sodium_memzero(arg->value, strlen(arg->value));
     } else if (cli_is_flag(arg, "json")) {
@@ -65,14 +65,14 @@ int remote_open(const struct command *command, struct remote *remote)
 {
     const char *const variable = getenv("SOLVEGATE_KEY");
     if (remote->key_file != NULL) {
-        const int code = read_key(remote->key_file, remote->key, sizeof(remote->key));
+        const int code = read_key(remote->key_file, remote->key, sizeof remote->key);
         if (code != 0) {
             (void)fprintf(stderr, "solvegate %s: %s: cannot be read: %s\n", command->name,
                           remote->key_file, strerror(code));
             return EX_NOINPUT;
         }
     } else if (remote->key[0] == '\0' && variable != NULL) {
-        (void)snprintf(remote->key, sizeof(remote->key), "%s", variable);
+        (void)snprintf(remote->key, sizeof remote->key, "%s", variable);
     }
     const bool is_wrong = remote->key_file != NULL && remote->key[0] == '\0';
     if (is_wrong || (remote->key[0] != '\0' && !value_is_visible(slice_from(remote->key)))) {

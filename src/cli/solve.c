@@ -51,7 +51,7 @@ static void add_bytes(struct buf *out, struct slice base64)
     struct base64 reader;
     uint8_t bytes[768];
     base64_open(&reader, base64);
-    for (size_t len; (len = base64_read(&reader, bytes, sizeof(bytes))) > 0;)
+    for (size_t len; (len = base64_read(&reader, bytes, sizeof bytes)) > 0;)
         buf_add(out, (struct slice){.data = (const char *)bytes, .len = len});
 }
 
@@ -111,7 +111,7 @@ static void detach(struct solve *solve)
     char path[64];
     const struct remote_request request = {
         .method = "DELETE", .path = path, .timeout_s = DETACH_TIMEOUT_S};
-    (void)snprintf(path, sizeof(path), "/v1/solves/%s", solve->id);
+    (void)snprintf(path, sizeof path, "/v1/solves/%s", solve->id);
     solve->remote.on_wait = NULL;
     const enum remote_end end = remote_send(&solve->remote, &request, &solve->reply);
     if (end == REMOTE_ANSWERED && solve->reply.status / 100 == 2)
@@ -177,7 +177,7 @@ static enum step read_state(struct solve *solve)
             print_solution(solve, root);
     } else if (view_has(root, "id")) {
         step = STEP_ON;
-        (void)snprintf(solve->id, sizeof(solve->id), "%s", view_text(root, "id"));
+        (void)snprintf(solve->id, sizeof solve->id, "%s", view_text(root, "id"));
         if (solve->progress.what != NULL)
             solve->progress.what = progress_words(status);
     }
@@ -193,7 +193,7 @@ static enum remote_end look(struct solve *solve, uint64_t left_ms)
     const unsigned hold = left < most ? left : most;
     const struct remote_request request = {
         .method = "GET", .path = path, .timeout_s = hold + HOLD_GRACE_S};
-    (void)snprintf(path, sizeof(path), "/v1/solves/%s?wait=%u", solve->id, hold);
+    (void)snprintf(path, sizeof path, "/v1/solves/%s?wait=%u", solve->id, hold);
     return remote_send(&solve->remote, &request, &solve->reply);
 }
 

@@ -93,8 +93,8 @@ static void print_sums(yyjson_val *root)
         {.title = "SINCE START", .is_right = true},
     };
     struct grid grid;
-    grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
-    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (is_money(rows[i].member) && !books_have_money(root))
             continue;
         grid_add(&grid, rows[i].label);
@@ -112,7 +112,7 @@ static void add_day(struct grid *grid, yyjson_val *day, bool has_money)
     const uint64_t saved = view_number(day, "deduplicated");
     grid_add(grid, view_text(day, "date"));
     grid_add_share(grid, saved, saved + view_number(day, "answered_api"));
-    for (size_t i = 0; i < sizeof(members) / sizeof(members[0]); i++)
+    for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
         grid_add_number(grid, view_number(day, members[i]));
     if (has_money)
         grid_add_money(grid, view_real(day, "money_spent"));
@@ -132,7 +132,7 @@ static void print_days(yyjson_val *root)
         {.title = "SPENT", .is_right = true},
     };
     const bool has_money = books_have_money(root);
-    const size_t count = sizeof(columns) / sizeof(columns[0]);
+    const size_t count = sizeof columns / sizeof columns[0];
     yyjson_val *pages[BOOKS_PAGES_MAX];
     struct grid grid;
     grid_init(&grid, columns, has_money ? count : count - 1);
@@ -156,7 +156,7 @@ static void print_unknown_errors(yyjson_val *root)
     yyjson_obj_iter iter;
     if (yyjson_obj_size(errors) == 0)
         return;
-    grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
+    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
     (void)yyjson_obj_iter_init(errors, &iter);
     for (yyjson_val *code; (code = yyjson_obj_iter_next(&iter)) != NULL;) {
         grid_add(&grid, yyjson_get_str(code));

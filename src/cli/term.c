@@ -94,7 +94,7 @@ static void handle(int number, void (*handler)(int))
 void term_catch_signals(void)
 {
     const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
-    for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
+    for (size_t i = 0; i < sizeof endings / sizeof endings[0]; i++) {
         struct sigaction before;
         /* Signals that nohup made us ignore stay ignored. */
         if (sigaction(endings[i], NULL, &before) == 0 && before.sa_handler != SIG_IGN)

@@ -50,7 +50,7 @@ static void add_title(const struct top *top, struct buf *out, unsigned width, st
     struct tm date;
     char clock[16];
     (void)localtime_r(&now, &date);
-    (void)strftime(clock, sizeof(clock), "%H:%M:%S", &date);
+    (void)strftime(clock, sizeof clock, "%H:%M:%S", &date);
     buf_addf(line, "solvegate at %s, %s", top->feed.remote.url, clock);
     if (top->feed.uptime_s > 0) {
         buf_add(line, SLICE_OF(", up "));
@@ -172,7 +172,7 @@ static void add_rate_table(const struct top *top, struct buf *out, unsigned widt
     };
     const struct top_feed *const feed = &top->feed;
     struct grid grid;
-    grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
+    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
     add_rates(&grid, feed, 1);
     if (feed->sample_count > 2)
         add_rates(&grid, feed, TOP_SAMPLES - 1);
@@ -211,7 +211,7 @@ static size_t add_errors(const struct top *top, struct buf *out, unsigned width)
     struct grid grid;
     yyjson_arr_iter iter;
     size_t count = 0;
-    grid_init(&grid, columns, sizeof(columns) / sizeof(columns[0]));
+    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
     (void)yyjson_arr_iter_init(letters, &iter);
     for (yyjson_val *one; count < ERRORS_SHOWN && (one = yyjson_arr_iter_next(&iter)) != NULL;
          count++) {

@@ -89,10 +89,10 @@ static void read_uptime(struct top_feed *feed)
 static void note_trouble(struct top_feed *feed, enum remote_end end)
 {
     if (end == REMOTE_ANSWERED)
-        (void)snprintf(feed->trouble, sizeof(feed->trouble), "the gateway answers HTTP %ld",
+        (void)snprintf(feed->trouble, sizeof feed->trouble, "the gateway answers HTTP %ld",
                        feed->reply.status);
     else
-        (void)snprintf(feed->trouble, sizeof(feed->trouble), "no gateway answers: %s",
+        (void)snprintf(feed->trouble, sizeof feed->trouble, "no gateway answers: %s",
                        feed->reply.trouble);
     /* A restarted gateway counts from zero again. */
     feed->sample_count = 0;

@@ -61,7 +61,7 @@ void view_add_seconds(struct buf *out, double seconds)
 void view_add_count(struct buf *out, uint64_t number)
 {
     char digits[24];
-    const int len = snprintf(digits, sizeof(digits), "%" PRIu64, number);
+    const int len = snprintf(digits, sizeof digits, "%" PRIu64, number);
     for (int i = 0; i < len; i++) {
         if (i > 0 && (len - i) % 3 == 0)
             buf_add_char(out, ',');

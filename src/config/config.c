@@ -104,5 +104,5 @@ void config_close(struct config *config)
     free(config->clients);
     free(config->client_order);
     free(config->pools);
-    sodium_memzero(config, sizeof(*config));
+    sodium_memzero(config, sizeof *config);
 }

@@ -80,7 +80,7 @@ static void check_bound(struct loader *loader, const struct option *option)
     if (number < most || (number == most && option->below == NULL))
         return;
     char what[128];
-    (void)snprintf(what, sizeof(what), "%s %s (", option->below != NULL ? "less than" : "at most",
+    (void)snprintf(what, sizeof what, "%s %s (", option->below != NULL ? "less than" : "at most",
                    bound);
     loader_enter_option(loader, option->path);
     refuse_number(loader, what, most, number, value_write_duration);

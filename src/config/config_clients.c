@@ -18,7 +18,7 @@ void config_hash_key(struct slice key, uint8_t out[CLIENT_KEY_HASH_BYTES])
 static uint64_t prefix_of(const uint8_t hash[CLIENT_KEY_HASH_BYTES])
 {
     uint64_t prefix;
-    memcpy(&prefix, hash, sizeof(prefix));
+    memcpy(&prefix, hash, sizeof prefix);
     return prefix;
 }
 
@@ -32,7 +32,7 @@ void clients_index(struct config *config)
 {
     if (config->client_count == 0)
         return;
-    config->client_order = calloc(config->client_count, sizeof(*config->client_order));
+    config->client_order = calloc(config->client_count, sizeof *config->client_order);
     ASSERT(config->client_order != NULL);
     for (size_t i = 0; i < config->client_count; i++) {
         const uint64_t prefix = prefix_of(config->clients[i].key_hash);

@@ -57,7 +57,7 @@ uint64_t option_number(const struct option *option, const void *base)
 static void free_text(const void *place)
 {
     char *text;
-    memcpy(&text, place, sizeof(text));
+    memcpy(&text, place, sizeof text);
     for (volatile char *c = text; c != NULL && *c != '\0'; c++)
         *c = '\0';
     free(text);
@@ -70,27 +70,27 @@ void option_store_text(void *place, const char *text)
     ASSERT(copy != NULL);
     memcpy(copy, text, bytes);
     free_text(place);
-    memcpy(place, &copy, sizeof(copy));
+    memcpy(place, &copy, sizeof copy);
 }
 
 size_t option_item_count(const struct option *option, const void *base)
 {
     size_t count;
-    memcpy(&count, (const char *)base + option->count_offset, sizeof(count));
+    memcpy(&count, (const char *)base + option->count_offset, sizeof count);
     return count;
 }
 
 static char *items_of(const struct option *option, const void *base)
 {
     char *items;
-    memcpy(&items, option_place(option, base, 0), sizeof(items));
+    memcpy(&items, option_place(option, base, 0), sizeof items);
     return items;
 }
 
 static void set_items(const struct option *option, void *base, const char *items, size_t count)
 {
-    memcpy(option_place(option, base, 0), &items, sizeof(items));
-    memcpy((char *)base + option->count_offset, &count, sizeof(count));
+    memcpy(option_place(option, base, 0), &items, sizeof items);
+    memcpy((char *)base + option->count_offset, &count, sizeof count);
 }
 
 void option_add_item(const struct option *option, void *base, const void *item)
@@ -170,8 +170,8 @@ static bool is_same_item(const struct option *option, const char *a, const char 
     if (!option_is_text(option))
         return memcmp(a, b, option->bytes) == 0;
     const char *left, *right;
-    memcpy(&left, a, sizeof(left));
-    memcpy(&right, b, sizeof(right));
+    memcpy(&left, a, sizeof left);
+    memcpy(&right, b, sizeof right);
     return left == right || (left != NULL && right != NULL && strcmp(left, right) == 0);
 }
 

@@ -38,13 +38,13 @@ static void read_group(struct loader *loader, struct slice prefix, struct slice 
 {
     char path[64];
     const size_t len = prefix.len + name.len + 1;
-    if (len <= sizeof(path)) {
+    if (len <= sizeof path) {
         memcpy(path, prefix.data, prefix.len);
         memcpy(path + prefix.len, name.data, name.len);
         path[len - 1] = '.';
     }
     const struct slice group = {.data = path, .len = len};
-    if (len > sizeof(path) || !option_has_below(group))
+    if (len > sizeof path || !option_has_below(group))
         refuse_unknown(loader, prefix, name);
     else if (is_object(loader, value))
         read_members(loader, group, base, value);
@@ -84,7 +84,7 @@ static void read_clients(struct loader *loader, struct config *config, yyjson_va
 {
     config->client_count = count_objects(loader, list, CONFIG_CLIENTS_MAX,
                                          "1 to " TEXT_OF(CONFIG_CLIENTS_MAX) " clients");
-    config->clients = calloc(config->client_count + 1, sizeof(*config->clients));
+    config->clients = calloc(config->client_count + 1, sizeof *config->clients);
     ASSERT(config->clients != NULL);
     loader->has_bad_clients = config->client_count == 0;
     for (size_t i = 0; i < config->client_count; i++) {
@@ -98,7 +98,7 @@ static void read_pools(struct loader *loader, struct config *config, yyjson_val 
 {
     config->pool_count = count_objects(loader, list, CONFIG_POOLS_MAX,
                                        "at most " TEXT_OF(CONFIG_POOLS_MAX) " pools");
-    config->pools = calloc(config->pool_count + 1, sizeof(*config->pools));
+    config->pools = calloc(config->pool_count + 1, sizeof *config->pools);
     ASSERT(config->pools != NULL);
     for (size_t i = 0; i < config->pool_count; i++) {
         const size_t mark = loader_push_index(loader, i);

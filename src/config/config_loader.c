@@ -71,7 +71,7 @@ bool loader_mistake(struct loader *loader, const char *format, ...)
     char text[LINE_MAX_BYTES];
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(text, sizeof(text), format, args);
+    (void)vsnprintf(text, sizeof text, format, args);
     va_end(args);
     /* Added in one piece: a line either fits into the caller's buffer or is left out whole. */
     const char *const origin = origin_name(loader);
@@ -188,7 +188,7 @@ static bool expand_one(struct loader *loader, const char **text, struct buf *out
     char name[NAME_MAX_BYTES];
     const char *const start = *text + 2;
     const size_t len = strspn(start, NAME_CHARS);
-    if (strspn(start, NAME_LETTERS) == 0 || len >= sizeof(name) || start[len] != '}')
+    if (strspn(start, NAME_LETTERS) == 0 || len >= sizeof name || start[len] != '}')
         return loader_mistake(loader,
                               "expected ${NAME} with the name of an environment variable "
                               "(\"$${\" for a plain \"${\"), found something else after \"${\"");

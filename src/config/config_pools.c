@@ -19,11 +19,11 @@ static char *read_text(struct loader *loader, yyjson_val *value)
     char *text = NULL;
     char number[32];
     if (yyjson_is_bool(value))
-        (void)snprintf(number, sizeof(number), "%d", yyjson_get_bool(value));
+        (void)snprintf(number, sizeof number, "%d", yyjson_get_bool(value));
     else if (yyjson_is_uint(value))
-        (void)snprintf(number, sizeof(number), "%llu", (unsigned long long)yyjson_get_uint(value));
+        (void)snprintf(number, sizeof number, "%llu", (unsigned long long)yyjson_get_uint(value));
     else if (yyjson_is_real(value))
-        (void)snprintf(number, sizeof(number), "%g", yyjson_get_real(value));
+        (void)snprintf(number, sizeof number, "%g", yyjson_get_real(value));
     else
         return read_one(loader, &text, value) ? text : NULL;
     option_store_text(&text, number);

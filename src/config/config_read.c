@@ -77,7 +77,7 @@ static bool take_value(const struct option *option, struct yyjson_val *value, st
     const bool is_good = parsers[option->kind](text, owned);
     if (is_good)
         option_store_text(place, owned);
-    sodium_memzero(owned, sizeof(owned));
+    sodium_memzero(owned, sizeof owned);
     return is_good;
 }
 
@@ -110,7 +110,7 @@ bool read_one(struct loader *loader, void *place, struct yyjson_val *value)
         return false;
     const bool is_good = take_value(option, value, text, place) || refuse(loader, value, text.len);
     /* The copy may hold a key. */
-    sodium_memzero(copy, sizeof(copy));
+    sodium_memzero(copy, sizeof copy);
     return is_good;
 }
 
@@ -149,7 +149,7 @@ static bool add_item(struct loader *loader, struct yyjson_val *value)
 {
     const struct option *const option = loader->option;
     union item item;
-    memset(&item, 0, sizeof(item));
+    memset(&item, 0, sizeof item);
     if (!read_one(loader, &item, value))
         return false;
     if (option->kind != OPTION_BIT)
@@ -214,8 +214,8 @@ static bool read_type(struct loader *loader, struct slice name, struct yyjson_va
 static bool read_code(struct loader *loader, struct slice code, struct yyjson_val *value)
 {
     union item item;
-    memset(&item, 0, sizeof(item));
-    if (code.len >= sizeof(item.error.code) || !value_is_visible(code))
+    memset(&item, 0, sizeof item);
+    if (code.len >= sizeof item.error.code || !value_is_visible(code))
         return loader_mistake(loader,
                               "expected an error code of 1 to %d visible characters, found another",
                               ERROR_CODE_MAX - 1);

@@ -63,7 +63,7 @@ static struct config_client *find_by_name(struct config *config, const char *wan
 static void merge_clients(const struct config *running, struct config *fresh)
 {
     struct config_client *const merged =
-        calloc(running->client_count + fresh->client_count, sizeof(*merged));
+        calloc(running->client_count + fresh->client_count, sizeof *merged);
     ASSERT(merged != NULL);
     size_t count = 0;
     for (size_t i = 0; i < running->client_count; i++) {
@@ -76,7 +76,7 @@ static void merge_clients(const struct config *running, struct config *fresh)
         }
         struct config_client *const gone = &merged[count++];
         options_preset(HOME_CLIENT, gone);
-        memcpy(gone->name, running->clients[i].name, sizeof(gone->name));
+        memcpy(gone->name, running->clients[i].name, sizeof gone->name);
         gone->scopes = 0;
         gone->options.is_gone = true;
     }

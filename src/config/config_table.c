@@ -327,6 +327,6 @@ const struct option option_table[] = {
 };
 /* clang-format on */
 
-const size_t option_count = sizeof(option_table) / sizeof(option_table[0]);
-_Static_assert(sizeof(option_table) / sizeof(option_table[0]) <= OPTIONS_MAX,
+const size_t option_count = sizeof option_table / sizeof option_table[0];
+_Static_assert(sizeof option_table / sizeof option_table[0] <= OPTIONS_MAX,
                "OPTIONS_MAX is too small");

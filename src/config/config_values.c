@@ -54,7 +54,7 @@ static bool parse_with_unit(struct slice text, const struct unit *units, size_t 
 
 bool value_parse_duration(struct slice text, void *ms)
 {
-    return parse_with_unit(text, duration_units, sizeof(duration_units) / sizeof(duration_units[0]),
+    return parse_with_unit(text, duration_units, sizeof duration_units / sizeof duration_units[0],
                            ms);
 }
 
@@ -79,7 +79,7 @@ void value_write_duration(struct buf *out, uint64_t ms)
 
 bool value_parse_size(struct slice text, void *bytes)
 {
-    return parse_with_unit(text, size_units, sizeof(size_units) / sizeof(size_units[0]), bytes);
+    return parse_with_unit(text, size_units, sizeof size_units / sizeof size_units[0], bytes);
 }
 
 void value_write_size(struct buf *out, uint64_t bytes)
@@ -337,7 +337,7 @@ bool value_parse_notice_host(struct slice text, void *place)
     host->port = (uint16_t)number;
     name = (struct slice){.data = text.data, .len = name.len + (is_bracketed ? 2 : 0)};
     return value_parse_host_pattern(name, pattern) &&
-           copy_text(slice_from(pattern), host->host, sizeof(host->host));
+           copy_text(slice_from(pattern), host->host, sizeof host->host);
 }
 
 bool value_parse_name(struct slice text, void *out)

@@ -12,7 +12,7 @@ _Static_assert(sizeof(((struct ask_memo *)0)->mac) == crypto_shorthash_siphashx2
 void ask_memo_init(struct ask_memo *memo)
 {
     *memo = (struct ask_memo){.is_open = false};
-    randombytes_buf(memo->secret, sizeof(memo->secret));
+    randombytes_buf(memo->secret, sizeof memo->secret);
     buf_init(&memo->bytes, ASK_MEMO_BYTES);
 }
 
@@ -23,7 +23,7 @@ void ask_memo_close(struct ask_memo *memo)
     if (memo->bytes.data != NULL)
         sodium_memzero(memo->bytes.data, memo->bytes.room);
     buf_close(&memo->bytes);
-    sodium_memzero(memo, sizeof(*memo));
+    sodium_memzero(memo, sizeof *memo);
 }
 
 /* Writes absent and empty parts differently and lengths first, so that no two requests have the
@@ -31,7 +31,7 @@ void ask_memo_close(struct ask_memo *memo)
 static void add_part(struct buf *bytes, struct slice part)
 {
     const uint32_t mark = slice_is_given(part) ? (uint32_t)part.len : UINT32_MAX;
-    buf_add(bytes, (struct slice){.data = (const char *)&mark, .len = sizeof(mark)});
+    buf_add(bytes, (struct slice){.data = (const char *)&mark, .len = sizeof mark});
     buf_add(bytes, part);
 }
 

@@ -36,7 +36,7 @@ static void write_memory(struct buf *out)
     FILE *file = fopen("/proc/self/statm", "re");
     if (file == NULL)
         return;
-    const bool is_read = fgets(text, sizeof(text), file) != NULL;
+    const bool is_read = fgets(text, sizeof text, file) != NULL;
     (void)fclose(file);
     if (!is_read)
         return;

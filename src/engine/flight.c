@@ -406,8 +406,8 @@ void flight_abandon(struct engine *engine, struct flight *flight)
     if (flight->state == FLIGHT_SOLVED && flight->reuse != REUSE_SHARED &&
         flight->solution->handed == 0)
         keep_solution(engine, flight, flight->solution);
-    /* A failing flight has no attempt any more; one whose letter was dropped may still have a
-     * submit to withdraw. */
+    /* A failing flight has no attempt any more, but gets here if the letter that it replays is dropped
+     * to make room. */
     if (flight->state == FLIGHT_SUBMITTING && flight->attempt != NULL && !flight_is_wanted(flight))
         withdraw_submit(engine, flight->attempt);
     /* flight_wake frees ended flights; paid flights run on so that their solution can be banked. */

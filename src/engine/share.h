@@ -25,7 +25,7 @@ struct share {
 
 #define NO_CLIENT UINT32_MAX
 
-/* Aborts without memory. */
+/* Aborts if memory runs out. */
 void share_init(struct share *share, uint32_t client_room, uint64_t room);
 void share_close(struct share *share);
 

@@ -295,7 +295,7 @@ struct account_probe {
 struct client {
     struct list again[PRIORITIES];  /* flights that had a turn before: they go first */
     struct list queues[PRIORITIES]; /* newcomers */
-    struct list turn;               /* in the ring of clients that have something queued */
+    struct list turn;               /* in the engine's ring while it may start a flight */
     struct list unread, read;       /* its finished requests, oldest first */
     struct list settled; /* its idempotency records that stand for a solution, oldest first */
     struct list cached;  /* its cached solutions, oldest first */
@@ -447,9 +447,8 @@ struct engine {
     struct account_probe probes[PROBE_COUNT];
     uint32_t verdict_number; /* number of the next verdict, from 1 */
     uint32_t verdict_waits;  /* flights that back off and wait for the verdict */
-    bool
-        is_verdict_due; /* a flight ended for want of money or threads before anybody could tell of which */
-    uint32_t verdict_slots; /* most slots in use at such a refusal since the probe was sent */
+    bool is_verdict_due;     /* a flight failed before the verdict on money or threads */
+    uint32_t verdict_slots;  /* most slots in use at such a refusal since the probe was sent */
 
     uint32_t work;        /* items touched by this step */
     uint32_t starts_left; /* flights that may still be started in this step */

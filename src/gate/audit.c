@@ -39,7 +39,7 @@ static void write_line(const struct gate *gate, const struct paid *paid, struct 
         log_string("class", error_class_name(paid->class)),
         log_string("error", paid->code),
     };
-    const size_t count = sizeof(fields) / sizeof(fields[0]);
+    const size_t count = sizeof fields / sizeof fields[0];
     log_audit("paid", fields, is_again ? count : count - 2);
 }
 

@@ -10,12 +10,12 @@ _Static_assert(sizeof(((struct client_seen *)0)->mac) == crypto_shorthash_siphas
 void client_keys_init(struct client_keys *keys, const struct config *config)
 {
     *keys = (struct client_keys){.config = config};
-    randombytes_buf(keys->secret, sizeof(keys->secret));
+    randombytes_buf(keys->secret, sizeof keys->secret);
 }
 
 void client_keys_close(struct client_keys *keys)
 {
-    sodium_memzero(keys, sizeof(*keys));
+    sodium_memzero(keys, sizeof *keys);
 }
 
 /* Compares without a branch per byte, although the matching length of a MAC reveals nothing about

@@ -85,13 +85,13 @@ uint64_t gate_now_ms(struct gate *gate)
 static void refill_entropy(struct gate *gate)
 {
     uint8_t seed[randombytes_SEEDBYTES];
-    _Static_assert(sizeof(seed) == SEED_WORDS * sizeof(uint64_t), "the seed's words are a seed");
+    _Static_assert(sizeof seed == SEED_WORDS * sizeof(uint64_t), "the seed's words are a seed");
     if (gate->has_entropy)
-        memcpy(seed, gate->entropy, sizeof(seed));
+        memcpy(seed, gate->entropy, sizeof seed);
     else
-        randombytes_buf(seed, sizeof(seed));
-    randombytes_buf_deterministic(gate->entropy, sizeof(gate->entropy), seed);
-    sodium_memzero(seed, sizeof(seed));
+        randombytes_buf(seed, sizeof seed);
+    randombytes_buf_deterministic(gate->entropy, sizeof gate->entropy, seed);
+    sodium_memzero(seed, sizeof seed);
     gate->has_entropy = true;
     gate->entropy_left = ENTROPY_WORDS;
 }
@@ -499,9 +499,9 @@ static void close_gate(struct gate *gate)
     buf_close(&gate->ready);
     client_keys_close(&gate->client_keys);
     gate->doors->close(gate);
-    sodium_memzero(gate->entropy, sizeof(gate->entropy));
-    sodium_memzero(gate->nonce_secret, sizeof(gate->nonce_secret));
-    sodium_memzero(gate->old_nonce_secret, sizeof(gate->old_nonce_secret));
+    sodium_memzero(gate->entropy, sizeof gate->entropy);
+    sodium_memzero(gate->nonce_secret, sizeof gate->nonce_secret);
+    sodium_memzero(gate->old_nonce_secret, sizeof gate->old_nonce_secret);
     sodium_memzero(&gate->identity_options, sizeof gate->identity_options);
     sodium_memzero(gate->scopes, (gate->client_room + GONE_CLIENTS) * sizeof *gate->scopes);
     free(gate->scopes);

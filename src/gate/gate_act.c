@@ -30,7 +30,7 @@ static void submit(struct gate *gate, const struct call *call)
     if (gate->config->public_url != NULL) {
         nonce_write(gate->nonce_secret, &told, nonce);
         const int len =
-            snprintf(pingback, sizeof(pingback), "%s/pingback/%s", gate->config->public_url, nonce);
+            snprintf(pingback, sizeof pingback, "%s/pingback/%s", gate->config->public_url, nonce);
         address = (struct slice){.data = pingback, .len = (size_t)len};
     }
     gate->submits_out++;
@@ -50,7 +50,7 @@ void gate_notified(struct gate *gate, request_id request, enum notify_end end, c
     struct event event = gate_event(gate, EVENT_NOTIFIED);
     event.notified.request = request;
     event.notified.end = end;
-    (void)snprintf(event.notified.why, sizeof(event.notified.why), "%s", why);
+    (void)snprintf(event.notified.why, sizeof event.notified.why, "%s", why);
     gate_step(gate, &event);
 }
 

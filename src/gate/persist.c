@@ -102,12 +102,12 @@ int persist_secrets(struct gate *gate)
     uint8_t *identity = gate->identity_options.secret;
     struct store *store = gate->persist.store;
     if (store == NULL) {
-        randombytes_buf(gate->nonce_secret, sizeof(gate->nonce_secret));
-        memcpy(gate->old_nonce_secret, gate->nonce_secret, sizeof(gate->nonce_secret));
-        randombytes_buf(identity, sizeof(gate->identity_options.secret));
+        randombytes_buf(gate->nonce_secret, sizeof gate->nonce_secret);
+        memcpy(gate->old_nonce_secret, gate->nonce_secret, sizeof gate->nonce_secret);
+        randombytes_buf(identity, sizeof gate->identity_options.secret);
         return EX_OK;
     }
-    int err = store_secret(store, "identity", identity, sizeof(gate->identity_options.secret));
+    int err = store_secret(store, "identity", identity, sizeof gate->identity_options.secret);
     if (err == 0)
         err = store_rotating_secret(store, "nonce", NONCE_SECRET_MAX_AGE_MS, gate->nonce_secret,
                                     gate->old_nonce_secret, NONCE_SECRET_BYTES);
@@ -161,7 +161,7 @@ static void hold(struct persist *persist, const struct action *take_action)
 {
     if (persist->count == persist->room) {
         const size_t room = persist->room == 0 ? 64 : persist->room * 2;
-        struct action *larger = calloc(room, sizeof(*larger));
+        struct action *larger = calloc(room, sizeof *larger);
         ASSERT(larger != NULL);
         for (size_t i = 0; i < persist->count; i++)
             larger[i] = persist->held[(persist->first + i) % persist->room];
@@ -270,8 +270,8 @@ static void on_durable(void *context, journal_seq seq)
 static void on_secret(void *context, const uint8_t *bytes, const uint8_t *old_bytes)
 {
     struct gate *gate = context;
-    memcpy(gate->nonce_secret, bytes, sizeof(gate->nonce_secret));
-    memcpy(gate->old_nonce_secret, old_bytes, sizeof(gate->old_nonce_secret));
+    memcpy(gate->nonce_secret, bytes, sizeof gate->nonce_secret);
+    memcpy(gate->old_nonce_secret, old_bytes, sizeof gate->old_nonce_secret);
     LOG(LOG_LEVEL_INFO, "nonce_secret_renewed",
         log_string("meaning", "callbacks told under the one before are still understood"));
 }

@@ -112,11 +112,11 @@ void reload(struct gate *gate)
     gate->is_reload_due = gate->is_reloading;
     if (gate->is_reloading)
         return;
-    struct job *job = calloc(1, sizeof(*job));
+    struct job *job = calloc(1, sizeof *job);
     ASSERT(job != NULL);
     job->gate = gate;
     job->work.data = job;
-    job->config = calloc(1, sizeof(*job->config));
+    job->config = calloc(1, sizeof *job->config);
     ASSERT(job->config != NULL);
     job->certificates = trust_news_new();
     gate->is_reloading = true;

@@ -51,7 +51,7 @@ static void take_notify_socket(void)
 {
     const char *name = getenv("NOTIFY_SOCKET");
     const size_t len = name == NULL ? 0 : strlen(name);
-    if (len < 2 || len >= sizeof(service.address.sun_path) || (name[0] != '/' && name[0] != '@'))
+    if (len < 2 || len >= sizeof service.address.sun_path || (name[0] != '/' && name[0] != '@'))
         return;
     service.address.sun_family = AF_UNIX;
     memcpy(service.address.sun_path, name, len);
@@ -62,7 +62,7 @@ static void take_notify_socket(void)
     /* A manager that does not read must not block us. */
     const struct timeval second = {.tv_sec = 1};
     if (service.fd >= 0)
-        (void)setsockopt(service.fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof(second));
+        (void)setsockopt(service.fd, SOL_SOCKET, SO_SNDTIMEO, &second, sizeof second);
 }
 
 /* Half of the allowed time, as sd_watchdog_enabled(3) recommends. */
@@ -83,7 +83,7 @@ static void take_sockets(void)
         return;
     service.socket_count = env_number("LISTEN_FDS");
     const char *names = getenv("LISTEN_FDNAMES");
-    (void)snprintf(service.names, sizeof(service.names), "%s", names == NULL ? "" : names);
+    (void)snprintf(service.names, sizeof service.names, "%s", names == NULL ? "" : names);
     for (uint64_t i = 0; i < service.socket_count && i < CONFIG_LISTEN_MAX; i++)
         (void)fcntl(FIRST_FD + (int)i, F_SETFD, FD_CLOEXEC);
 }
@@ -95,7 +95,7 @@ void service_init(void)
     take_notify_socket();
     take_watchdog();
     take_sockets();
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         (void)unsetenv(names[i]);
 }
 
@@ -104,14 +104,14 @@ void service_init(void)
 static int socket_option(int fd, int option)
 {
     int value = -1;
-    socklen_t bytes = sizeof(value);
+    socklen_t bytes = sizeof value;
     return getsockopt(fd, SOL_SOCKET, option, &value, &bytes) == 0 ? value : -1;
 }
 
 static bool is_local(int fd)
 {
     struct sockaddr_storage name = {0};
-    socklen_t bytes = sizeof(name);
+    socklen_t bytes = sizeof name;
     struct http_address address;
     if (getsockname(fd, (struct sockaddr *)&name, &bytes) != 0)
         return false;
@@ -138,7 +138,7 @@ static void add_listener(struct config *config, const struct option *listen, int
 {
     char text[16];
     char *address = NULL;
-    (void)snprintf(text, sizeof(text), "fd:%d", fd);
+    (void)snprintf(text, sizeof text, "fd:%d", fd);
     option_store_text(&address, text);
     option_add_item(listen, config, &address);
 }
@@ -183,7 +183,7 @@ __attribute__((format(printf, 1, 2))) static void tell(const char *format, ...)
     char text[MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(text, sizeof(text), format, arguments);
+    (void)vsnprintf(text, sizeof text, format, arguments);
     va_end(arguments);
     send_text(text, 0);
 }
@@ -200,7 +200,7 @@ void service_ready(struct uv_loop_s *loop, struct slice status)
 {
     const char *const end = memchr(status.data, '\n', status.len);
     const size_t len = end == NULL ? status.len : (size_t)(end - status.data);
-    (void)snprintf(service.status, sizeof(service.status), "%.*s", (int)len, status.data);
+    (void)snprintf(service.status, sizeof service.status, "%.*s", (int)len, status.data);
     tell("READY=1\nSTATUS=%s", service.status);
     if (service.watchdog_ms == 0)
         return;

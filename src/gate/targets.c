@@ -15,11 +15,11 @@ static void name_target(struct target *target, const struct config_pool *pool,
 {
     char host[HOST_MAX];
     const struct slice pageurl = params_value(params, SLICE_OF("pageurl"));
-    const long len = slice_is_given(pageurl) ? url_host(pageurl, host, sizeof(host)) : 0;
+    const long len = slice_is_given(pageurl) ? url_host(pageurl, host, sizeof host) : 0;
     if (pool->name[0] != '\0')
-        (void)snprintf(target->name, sizeof(target->name), "%s", pool->name);
+        (void)snprintf(target->name, sizeof target->name, "%s", pool->name);
     else
-        (void)snprintf(target->name, sizeof(target->name), "%s%s%.*s", target->method,
+        (void)snprintf(target->name, sizeof target->name, "%s%s%.*s", target->method,
                        len > 0 ? " " : "", (int)(len > 0 ? len : 0), host);
 }
 
@@ -51,7 +51,7 @@ static bool make_one(struct targets *targets, size_t place, const struct config 
     target->wants_rest = rest_is_wanted(params);
     target->is_for_one = pool->client[0] != '\0';
     target->client = client_named(config, pool->client);
-    (void)snprintf(target->method, sizeof(target->method), "%.*s", (int)identity.method.len,
+    (void)snprintf(target->method, sizeof target->method, "%.*s", (int)identity.method.len,
                    identity.method.data);
     name_target(target, pool, params);
     return true;
@@ -64,7 +64,7 @@ bool targets_make(struct targets *targets, const struct config *config,
     targets->options.is_global = true;
     if (targets->count == 0)
         return true;
-    targets->items = calloc(targets->count, sizeof(*targets->items));
+    targets->items = calloc(targets->count, sizeof *targets->items);
     ASSERT(targets->items != NULL);
     struct params params;
     struct buf scratch;
@@ -83,14 +83,14 @@ bool targets_make(struct targets *targets, const struct config *config,
 void targets_close(struct targets *targets)
 {
     free(targets->items);
-    sodium_memzero(targets, sizeof(*targets));
+    sodium_memzero(targets, sizeof *targets);
 }
 
 struct pool_options *targets_pools(const struct targets *targets, const struct config *config)
 {
     if (targets->count == 0)
         return NULL;
-    struct pool_options *pools = calloc(targets->count, sizeof(*pools));
+    struct pool_options *pools = calloc(targets->count, sizeof *pools);
     ASSERT(pools != NULL);
     for (size_t i = 0; i < targets->count; i++) {
         pools[i] = config->pools[i].options;

@@ -270,7 +270,7 @@ void http_clock_open(struct http_server *server)
         (uv_handle_t *)&server->check, (uv_handle_t *)&server->idle,
         (uv_handle_t *)&server->cut,
     };
-    for (size_t i = 0; i < sizeof(handles) / sizeof(handles[0]); i++) {
+    for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++) {
         handles[i]->data = server;
         uv_unref(handles[i]);
     }

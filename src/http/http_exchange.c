@@ -56,7 +56,7 @@ static struct http_exchange *take_spare(struct http_server *server)
 {
     struct list *link = list_first(&server->spare);
     if (link == NULL) {
-        struct http_exchange *exchange = calloc(1, sizeof(*exchange));
+        struct http_exchange *exchange = calloc(1, sizeof *exchange);
         ASSERT(exchange != NULL);
         return exchange;
     }
@@ -115,7 +115,7 @@ static void learn_peer(struct http_conn *conn)
     const struct http_options *options = &conn->server->options;
     conn->is_peer_known = true;
     struct sockaddr_storage socket = {0};
-    int bytes = sizeof(socket);
+    int bytes = sizeof socket;
     struct http_address address;
     if (conn->is_unix) {
         /* A unix socket is used by a proxy on the same machine: it is trusted if loopback is. */

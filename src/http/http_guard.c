@@ -33,9 +33,9 @@ int http_guard_lead(const char *bytes, size_t len)
 static bool has_high_byte(const char *bytes, size_t len)
 {
     uint64_t seen = 0;
-    for (; len >= sizeof(seen); bytes += sizeof(seen), len -= sizeof(seen)) {
+    for (; len >= sizeof seen; bytes += sizeof seen, len -= sizeof seen) {
         uint64_t word;
-        memcpy(&word, bytes, sizeof(word));
+        memcpy(&word, bytes, sizeof word);
         seen |= word;
     }
     for (; len > 0; bytes++, len--)

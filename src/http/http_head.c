@@ -56,7 +56,7 @@ static struct slice date_line(struct http_server *server)
         struct tm parts;
         (void)gmtime_r(&now.tv_sec, &parts);
         /* The program never calls setlocale, so the names are English. */
-        (void)strftime(server->date, sizeof(server->date), "Date: %a, %d %b %Y %H:%M:%S GMT\r\n",
+        (void)strftime(server->date, sizeof server->date, "Date: %a, %d %b %Y %H:%M:%S GMT\r\n",
                        &parts);
         server->date_due_ms = now_ms + 1000 - (uint64_t)(now.tv_nsec / 1000000);
     }
@@ -73,12 +73,12 @@ static char *put(char *at, struct slice bytes)
 static char *put_u64(char *at, uint64_t number)
 {
     char digits[20]; /* 2^64 - 1 has 20 */
-    size_t start = sizeof(digits);
+    size_t start = sizeof digits;
     do {
         digits[--start] = (char)('0' + number % 10);
         number /= 10;
     } while (number > 0);
-    return put(at, (struct slice){.data = digits + start, .len = sizeof(digits) - start});
+    return put(at, (struct slice){.data = digits + start, .len = sizeof digits - start});
 }
 
 static char *put_status(char *at, uint16_t status)

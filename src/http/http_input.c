@@ -50,7 +50,7 @@ static uint64_t partial_limit(const struct http_server *server, size_t room)
 static bool keep(struct http_server *server, struct http_input *input, struct slice bytes)
 {
     const size_t room = buf_room_with(&input->bytes, bytes.len);
-    const size_t needed = sizeof(*input) + room;
+    const size_t needed = sizeof *input + room;
     if (server->partial_bytes - input->counted + needed > partial_limit(server, room))
         return false;
     buf_add(&input->bytes, bytes);
@@ -78,7 +78,7 @@ void http_input_free(struct http_conn *conn)
 
 static struct http_input *input_new(const struct http_server *server)
 {
-    struct http_input *input = malloc(sizeof(*input));
+    struct http_input *input = malloc(sizeof *input);
     ASSERT(input != NULL);
     input->parse.fed = 0;
     input->counted = 0;

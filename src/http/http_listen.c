@@ -92,7 +92,7 @@ static int parse_tcp(const char *address, struct sockaddr_storage *out)
     const char *start = is_six ? address + 1 : address;
     const char *end = is_six ? strchr(address, ']') : colon;
     if (colon == NULL || end == NULL || (is_six && colon != end + 1) ||
-        (size_t)(end - start) >= sizeof(host))
+        (size_t)(end - start) >= sizeof host)
         return UV_EINVAL;
     memcpy(host, start, (size_t)(end - start));
     host[end - start] = '\0';
@@ -112,7 +112,7 @@ static int bound_kernel(const struct http_listener *listener)
     const int err = uv_fileno(&listener->uv.handle, &fd);
     if (err != 0)
         return err;
-    return setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &most, sizeof(most)) == 0
+    return setsockopt(fd, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &most, sizeof most) == 0
                ? 0
                : uv_translate_sys_error(errno);
 }
@@ -129,7 +129,7 @@ static int start_tcp(struct http_listener *listener, struct buf *bound)
     if (err == 0)
         err = uv_listen(&listener->uv.stream, BACKLOG, on_connection);
     struct sockaddr_storage socket = {0};
-    int bytes = sizeof(socket);
+    int bytes = sizeof socket;
     if (err == 0)
         err = uv_tcp_getsockname(&listener->uv.tcp, (struct sockaddr *)&socket, &bytes);
     if (err != 0)
@@ -165,7 +165,7 @@ static int clear_path(const struct sockaddr_un *name)
     const int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0)
         return uv_translate_sys_error(errno);
-    const int err = connect(fd, (const struct sockaddr *)name, sizeof(*name)) == 0 ? 0 : errno;
+    const int err = connect(fd, (const struct sockaddr *)name, sizeof *name) == 0 ? 0 : errno;
     (void)close(fd);
     if (err != ECONNREFUSED)
         return UV_EADDRINUSE;
@@ -178,7 +178,7 @@ static int bind_path(int fd, const struct sockaddr_un *name, struct http_listene
 {
     struct stat made;
     if (fchmod(fd, SOCKET_MODE) != 0 ||
-        bind(fd, (const struct sockaddr *)name, sizeof(*name)) != 0 ||
+        bind(fd, (const struct sockaddr *)name, sizeof *name) != 0 ||
         chmod(name->sun_path, SOCKET_MODE) != 0 || lstat(name->sun_path, &made) != 0)
         return uv_translate_sys_error(errno);
     listener->device = made.st_dev;
@@ -189,7 +189,7 @@ static int bind_path(int fd, const struct sockaddr_un *name, struct http_listene
 static int open_unix(struct http_listener *listener, const char *path, struct buf *bound)
 {
     struct sockaddr_un name = {.sun_family = AF_UNIX};
-    if (*path == '\0' || strlen(path) >= sizeof(name.sun_path))
+    if (*path == '\0' || strlen(path) >= sizeof name.sun_path)
         return UV_ENAMETOOLONG;
     memcpy(name.sun_path, path, strlen(path));
     int err = clear_path(&name);
@@ -217,20 +217,20 @@ static int open_passed(struct http_listener *listener, int fd, struct buf *bound
         return err == 0 ? start_tcp(listener, bound) : err;
     }
     struct sockaddr_un name = {0};
-    socklen_t bytes = sizeof(name);
+    socklen_t bytes = sizeof name;
     if (getsockname(fd, (struct sockaddr *)&name, &bytes) != 0)
         return uv_translate_sys_error(errno);
     const int err = uv_pipe_open(&listener->uv.pipe, fd);
     const bool is_abstract = name.sun_path[0] == '\0';
     buf_addf(bound, "unix:%s%.*s", is_abstract ? "@" : "",
-             (int)(sizeof(name.sun_path) - is_abstract), name.sun_path + is_abstract);
+             (int)(sizeof name.sun_path - is_abstract), name.sun_path + is_abstract);
     return err == 0 ? uv_listen(&listener->uv.stream, BACKLOG, on_connection) : err;
 }
 
 static bool fd_is_unix(int fd)
 {
     int domain = 0;
-    socklen_t bytes = sizeof(domain);
+    socklen_t bytes = sizeof domain;
     return fd >= 0 && getsockopt(fd, SOL_SOCKET, SO_DOMAIN, &domain, &bytes) == 0 &&
            domain == AF_UNIX;
 }
@@ -239,7 +239,7 @@ static bool fd_is_unix(int fd)
 static struct http_listener *listener_new(struct http_server *server, bool is_unix,
                                           const char *path)
 {
-    struct http_listener *listener = calloc(1, sizeof(*listener));
+    struct http_listener *listener = calloc(1, sizeof *listener);
     ASSERT(listener != NULL);
     listener->server = server;
     listener->is_unix = is_unix;

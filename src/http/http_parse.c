@@ -187,7 +187,7 @@ static const llhttp_settings_t settings = {
 
 void http_parse_start(struct http_parse *parse, const struct http_limits *limits)
 {
-    memset(parse, 0, sizeof(*parse));
+    memset(parse, 0, sizeof *parse);
     parse->limits = limits;
     llhttp_init(&parse->llhttp, HTTP_REQUEST, &settings);
 }

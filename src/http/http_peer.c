@@ -11,22 +11,22 @@ static const uint8_t mapped_prefix[12] = {[10] = 0xff, [11] = 0xff};
 
 static void map_ipv4(struct http_address *address, const void *four_bytes)
 {
-    memcpy(address->bytes, mapped_prefix, sizeof(mapped_prefix));
-    memcpy(address->bytes + sizeof(mapped_prefix), four_bytes, 4);
+    memcpy(address->bytes, mapped_prefix, sizeof mapped_prefix);
+    memcpy(address->bytes + sizeof mapped_prefix, four_bytes, 4);
 }
 
 bool http_peer_from_socket(struct http_address *address, const struct sockaddr *socket)
 {
     if (socket->sa_family == AF_INET) {
         struct sockaddr_in in;
-        memcpy(&in, socket, sizeof(in));
+        memcpy(&in, socket, sizeof in);
         map_ipv4(address, &in.sin_addr);
         return true;
     }
     if (socket->sa_family == AF_INET6) {
         struct sockaddr_in6 in6;
-        memcpy(&in6, socket, sizeof(in6));
-        memcpy(address->bytes, &in6.sin6_addr, sizeof(address->bytes));
+        memcpy(&in6, socket, sizeof in6);
+        memcpy(address->bytes, &in6.sin6_addr, sizeof address->bytes);
         return true;
     }
     return false;
@@ -54,7 +54,7 @@ bool http_peer_parse(struct http_address *address, struct slice text)
         return false;
     const struct slice bare = bare_address(text);
     char copy[HTTP_PEER_TEXT_MAX];
-    if (bare.len == 0 || bare.len >= sizeof(copy))
+    if (bare.len == 0 || bare.len >= sizeof copy)
         return false;
     memcpy(copy, bare.data, bare.len);
     copy[bare.len] = '\0';
@@ -68,8 +68,8 @@ bool http_peer_parse(struct http_address *address, struct slice text)
 
 size_t http_peer_print(const struct http_address *address, char text[HTTP_PEER_TEXT_MAX])
 {
-    const bool is_mapped = memcmp(address->bytes, mapped_prefix, sizeof(mapped_prefix)) == 0;
-    const char *printed = is_mapped ? inet_ntop(AF_INET, address->bytes + sizeof(mapped_prefix),
+    const bool is_mapped = memcmp(address->bytes, mapped_prefix, sizeof mapped_prefix) == 0;
+    const char *printed = is_mapped ? inet_ntop(AF_INET, address->bytes + sizeof mapped_prefix,
                                                 text, HTTP_PEER_TEXT_MAX)
                                     : inet_ntop(AF_INET6, address->bytes, text, HTTP_PEER_TEXT_MAX);
     ASSERT(printed != NULL);

@@ -45,7 +45,7 @@ struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_op
     ASSERT(options->unsent_bytes > 0);
     ASSERT(options->header_timeout_ms > 0 && options->body_timeout_ms > 0 &&
            options->write_timeout_ms > 0 && options->idle_timeout_ms > 0);
-    struct http_server *server = calloc(1, sizeof(*server));
+    struct http_server *server = calloc(1, sizeof *server);
     ASSERT(server != NULL);
     server->loop = loop;
     server->options = *options;

@@ -89,7 +89,7 @@ static void close_unread(struct http_conn *conn)
     const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
     uv_os_fd_t fd;
     if (uv_fileno(&conn->uv.handle, &fd) == 0)
-        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
+        (void)setsockopt(fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once);
     conn->server->counters.unread++;
     http_conn_close(conn);
 }

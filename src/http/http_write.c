@@ -14,7 +14,7 @@
 static struct http_outbox *outbox_of(struct http_conn *conn)
 {
     if (conn->outbox == NULL) {
-        conn->outbox = calloc(1, sizeof(*conn->outbox));
+        conn->outbox = calloc(1, sizeof *conn->outbox);
         ASSERT(conn->outbox != NULL);
         conn->outbox->conn = conn;
         buf_init(&conn->outbox->pending, NO_CAP);

@@ -105,8 +105,8 @@ bool address_is_loopback(const uint8_t address[ADDRESS_BYTES])
 {
     static const uint8_t v6_loopback[ADDRESS_BYTES] = {[15] = 1};
     static const uint8_t v4_loopback[13] = {[10] = 0xff, [11] = 0xff, [12] = 127};
-    return memcmp(address, v6_loopback, sizeof(v6_loopback)) == 0 ||
-           memcmp(address, v4_loopback, sizeof(v4_loopback)) == 0;
+    return memcmp(address, v6_loopback, sizeof v6_loopback) == 0 ||
+           memcmp(address, v4_loopback, sizeof v4_loopback) == 0;
 }
 
 bool address_host_matches(const char *pattern, struct slice host)

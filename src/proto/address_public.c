@@ -65,7 +65,7 @@ static bool is_within(const uint8_t *address, const uint8_t *network, unsigned b
 
 static bool is_public_v4(const uint8_t address[4])
 {
-    for (size_t i = 0; i < sizeof(special_v4) / sizeof(special_v4[0]); i++)
+    for (size_t i = 0; i < sizeof special_v4 / sizeof special_v4[0]; i++)
         if (is_within(address, special_v4[i].network, special_v4[i].bits))
             return false;
     return true;
@@ -77,7 +77,7 @@ static bool is_public_v6(const uint8_t address[ADDRESS_BYTES])
 {
     if (address[0] >> 5 != 1)
         return false;
-    for (size_t i = 0; i < sizeof(special_v6) / sizeof(special_v6[0]); i++)
+    for (size_t i = 0; i < sizeof special_v6 / sizeof special_v6[0]; i++)
         if (is_within(address, special_v6[i].network, special_v6[i].bits))
             return false;
     return true;
@@ -86,12 +86,12 @@ static bool is_public_v6(const uint8_t address[ADDRESS_BYTES])
 bool address_is_public(const uint8_t address[ADDRESS_BYTES])
 {
     bool is_carrier = false;
-    for (size_t i = 0; i < sizeof(carriers) / sizeof(carriers[0]); i++) {
+    for (size_t i = 0; i < sizeof carriers / sizeof carriers[0]; i++) {
         const struct carrier *const carrier = &carriers[i];
         if (!is_within(address, carrier->range.network, carrier->range.bits))
             continue;
         uint8_t carried[4];
-        for (size_t k = 0; k < sizeof(carried); k++)
+        for (size_t k = 0; k < sizeof carried; k++)
             carried[k] = address[carrier->place + k] ^ carrier->mask;
         if (!is_public_v4(carried))
             return false;

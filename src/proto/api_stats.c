@@ -47,7 +47,7 @@ static void json_money(struct buf *out, const char *name, uint64_t micro)
 static bool is_empty(const struct tally *tally)
 {
     static const struct tally nothing;
-    return memcmp(tally, &nothing, sizeof(nothing)) == 0;
+    return memcmp(tally, &nothing, sizeof nothing) == 0;
 }
 
 static void write_money(struct buf *out, const struct tally *tally)

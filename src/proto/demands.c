@@ -15,7 +15,7 @@ int identity_fail(struct identity *identity, const char *word, const char *forma
 {
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(identity->mistake_detail, sizeof(identity->mistake_detail), format, args);
+    (void)vsnprintf(identity->mistake_detail, sizeof identity->mistake_detail, format, args);
     va_end(args);
     identity->mistake = word;
     return ERR_INVALID;
@@ -58,7 +58,7 @@ static int check_names(const struct identity_work *work)
 static int check_nuls(const struct identity_work *work)
 {
     static const enum name_role roles[] = {NAME_METHOD, NAME_PAGEURL, NAME_SITEKEY, NAME_GOOGLEKEY};
-    for (size_t i = 0; i < sizeof(roles) / sizeof(roles[0]); i++)
+    for (size_t i = 0; i < sizeof roles / sizeof roles[0]; i++)
         if (holds_nul(work->given[roles[i]]))
             return identity_fail(work->identity, "ERROR_BAD_PARAMETERS", "%.*s holds a NUL byte",
                                  (int)work->given[roles[i]]->name.len,

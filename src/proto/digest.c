@@ -45,7 +45,7 @@ bool digest_base64(const uint8_t secret[DIGEST_SECRET_BYTES], struct slice domai
     start(&state, secret, domain);
     base64_open(&reader, text);
     *size = 0;
-    while ((len = base64_read(&reader, piece, sizeof(piece))) > 0) {
+    while ((len = base64_read(&reader, piece, sizeof piece)) > 0) {
         const int code = crypto_generichash_update(&state, piece, len);
         ASSERT(code == 0);
         *size += len;

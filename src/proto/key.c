@@ -408,7 +408,7 @@ int identity_compute(const struct identity_options *options, const struct params
     work.method = NULL;
     work.has_file = false;
     work.has_once = false;
-    memset(work.given, 0, sizeof(work.given));
+    memset(work.given, 0, sizeof work.given);
     identity->field_count = 0;
     identity->ignored_count = 0;
     identity->mistake = NULL;

@@ -66,16 +66,16 @@ void metrics_histogram(struct buf *out, const char *name, const char *labels,
     }
     count += histogram->counts[HISTOGRAM_BOUNDS];
     add_bucket(out, name, labels, 0, count);
-    (void)snprintf(part, sizeof(part), "%s_sum", name);
+    (void)snprintf(part, sizeof part, "%s_sum", name);
     metrics_sample_ms(out, part, labels, histogram->sum_ms);
-    (void)snprintf(part, sizeof(part), "%s_count", name);
+    (void)snprintf(part, sizeof part, "%s_count", name);
     metrics_sample(out, part, labels, count);
 }
 
 void metrics_counter(struct buf *out, const char *name, const char *help, uint64_t value)
 {
     char full[NAME_MAX_LEN];
-    (void)snprintf(full, sizeof(full), PREFIX "%s_total", name);
+    (void)snprintf(full, sizeof full, PREFIX "%s_total", name);
     metrics_head(out, full, "counter", help);
     metrics_sample(out, full, "", value);
 }
@@ -83,7 +83,7 @@ void metrics_counter(struct buf *out, const char *name, const char *help, uint64
 void metrics_counter_ms(struct buf *out, const char *name, const char *help, uint64_t ms)
 {
     char full[NAME_MAX_LEN];
-    (void)snprintf(full, sizeof(full), PREFIX "%s_total", name);
+    (void)snprintf(full, sizeof full, PREFIX "%s_total", name);
     metrics_head(out, full, "counter", help);
     metrics_sample_ms(out, full, "", ms);
 }
@@ -91,7 +91,7 @@ void metrics_counter_ms(struct buf *out, const char *name, const char *help, uin
 void metrics_gauge(struct buf *out, const char *name, const char *help, uint64_t value)
 {
     char full[NAME_MAX_LEN];
-    (void)snprintf(full, sizeof(full), PREFIX "%s", name);
+    (void)snprintf(full, sizeof full, PREFIX "%s", name);
     metrics_head(out, full, "gauge", help);
     metrics_sample(out, full, "", value);
 }
@@ -143,7 +143,7 @@ static const char *help_of(const struct field *field)
         STATS_FAMILY_LIST(FAMILY_AS_ROW)
 #undef FAMILY_AS_ROW
     };
-    for (size_t i = 0; field->labels[0] != '\0' && i < sizeof(families) / sizeof(families[0]); i++)
+    for (size_t i = 0; field->labels[0] != '\0' && i < sizeof families / sizeof families[0]; i++)
         if (strcmp(families[i].metric, field->metric) == 0)
             return families[i].help;
     return field->help;
@@ -152,10 +152,10 @@ static const char *help_of(const struct field *field)
 static void write_counters(struct buf *out, const struct stats *stats)
 {
     const char *last = "";
-    for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++) {
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         const struct field *field = &fields[i];
         uint64_t value;
-        memcpy(&value, (const char *)stats + field->offset, sizeof(value));
+        memcpy(&value, (const char *)stats + field->offset, sizeof value);
         if (strcmp(field->metric, last) != 0)
             metrics_head(out, field->metric, "counter", help_of(field));
         last = field->metric;
@@ -252,13 +252,13 @@ static const struct column columns[] = {
     {offsetof(struct tally, spent_micro), UNIT_MICRO, "money_spent", "Money spent"},
     {offsetof(struct tally, saved_micro), UNIT_MICRO, "money_saved", "Money saved"},
 };
-_Static_assert(sizeof(columns) / sizeof(columns[0]) == sizeof(struct tally) / sizeof(uint64_t),
+_Static_assert(sizeof columns / sizeof columns[0] == sizeof(struct tally) / sizeof(uint64_t),
                "every counter has its metric");
 
 static uint64_t value_of(const struct tally *tally, const struct column *column)
 {
     uint64_t value;
-    memcpy(&value, (const char *)tally + column->offset, sizeof(value));
+    memcpy(&value, (const char *)tally + column->offset, sizeof value);
     return value;
 }
 
@@ -283,8 +283,8 @@ static void write_column_head(struct buf *out, const struct column *column, cons
 {
     char name[NAME_MAX_LEN];
     char help[NAME_MAX_LEN];
-    (void)snprintf(name, sizeof(name), PREFIX "%s_%s_total", by, column->name);
-    (void)snprintf(help, sizeof(help), "%s, by %s", column->help, by);
+    (void)snprintf(name, sizeof name, PREFIX "%s_%s_total", by, column->name);
+    (void)snprintf(help, sizeof help, "%s, by %s", column->help, by);
     metrics_head(out, name, "counter", help);
 }
 
@@ -301,7 +301,7 @@ bool metrics_write_books(struct buf *out, const struct books *books, size_t *at,
                          const struct stats_scope *scope)
 {
     const size_t rows = (size_t)books->client_count + 1;
-    const size_t end = sizeof(columns) / sizeof(columns[0]) * rows;
+    const size_t end = sizeof columns / sizeof columns[0] * rows;
     for (; *at < end && most > 0; ++*at, most--) {
         const struct column *column = &columns[*at / rows];
         const size_t row = *at % rows;

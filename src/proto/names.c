@@ -144,8 +144,8 @@ bool name_is_disguised(struct slice name)
         {"pageurl", 7}, {"pingback", 8}, {"header_acao", 11},
     };
     char folded[16];
-    const struct slice plain = {.data = folded, .len = fold_name(name, folded, sizeof(folded))};
-    for (size_t i = 0; i < sizeof(guarded) / sizeof(guarded[0]); i++)
+    const struct slice plain = {.data = folded, .len = fold_name(name, folded, sizeof folded)};
+    for (size_t i = 0; i < sizeof guarded / sizeof guarded[0]; i++)
         if (slice_equals(plain, guarded[i]))
             return !slice_equals(name, guarded[i]);
     return false;

@@ -55,10 +55,10 @@ static void write_mac(const uint8_t secret[NONCE_SECRET_BYTES], const struct non
     for (size_t i = 0; i < 4; i++)
         message[sizeof(DOMAIN) + 8 + i] = (uint8_t)(nonce->told_s >> (24 - 8 * i));
     const int failed =
-        crypto_generichash(mac, MAC_BYTES, message, is_old ? sizeof(message) - 4 : sizeof(message),
+        crypto_generichash(mac, MAC_BYTES, message, is_old ? sizeof message - 4 : sizeof message,
                            secret, NONCE_SECRET_BYTES);
     ASSERT(failed == 0);
-    (void)sodium_bin2hex(out, 2 * MAC_BYTES + 1, mac, sizeof(mac));
+    (void)sodium_bin2hex(out, 2 * MAC_BYTES + 1, mac, sizeof mac);
 }
 
 void nonce_write(const uint8_t secret[NONCE_SECRET_BYTES], const struct nonce *nonce,

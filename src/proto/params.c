@@ -48,7 +48,7 @@ int params_fail(struct params *params, int code, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(params->mistake, sizeof(params->mistake), format, args);
+    (void)vsnprintf(params->mistake, sizeof params->mistake, format, args);
     va_end(args);
     return code;
 }

@@ -59,7 +59,7 @@ static void explain_silence(struct vendor_result *result, const struct vendor_re
         conclude(result, outcome, class, NO_REPLY);
     else if (status >= 200 && status < 300)
         conclude(result, outcome, class, UNKNOWN_REPLY);
-    else if (snprintf(code, sizeof(code), "ERROR_UPSTREAM_HTTP_%ld", status) > 0)
+    else if (snprintf(code, sizeof code, "ERROR_UPSTREAM_HTTP_%ld", status) > 0)
         conclude(result, outcome, class, code);
 }
 
@@ -306,7 +306,7 @@ static bool is_balance(struct slice text, size_t room)
 
 static void read_balance(struct slice text, struct probed *probed)
 {
-    if (!is_balance(text, sizeof(probed->balance)))
+    if (!is_balance(text, sizeof probed->balance))
         return;
     memcpy(probed->balance, text.data, text.len);
     probed->balance[text.len] = '\0';
@@ -347,7 +347,7 @@ static void explain_probe(const struct vendor_options *options, const struct ven
         explain_silence(&why, reply, OUTCOME_UNHEARD, CLASS_TRANSIENT);
     probed->class = why.class;
     probed->is_short = why.is_short;
-    memcpy(probed->code, why.code, sizeof(probed->code));
+    memcpy(probed->code, why.code, sizeof probed->code);
 }
 
 void vendor_read_probe(const struct vendor_options *options, const struct vendor_reply *reply,

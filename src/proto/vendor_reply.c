@@ -16,7 +16,7 @@ static yyjson_doc *parse(struct reading *reading, struct slice json)
     const yyjson_read_flag flags =
         YYJSON_READ_NUMBER_AS_RAW | YYJSON_READ_ALLOW_INVALID_UNICODE | YYJSON_READ_STOP_WHEN_DONE;
     char *data = (char *)(size_t)json.data; /* not written to without YYJSON_READ_INSITU */
-    if (yyjson_read_max_memory_usage(json.len, flags) > sizeof(reading->pool) - 256) {
+    if (yyjson_read_max_memory_usage(json.len, flags) > sizeof reading->pool - 256) {
         yyjson_read_err problem = {0};
         yyjson_doc *doc = yyjson_read_opts(data, json.len, flags, NULL, &problem);
         /* A paid answer must not be taken for unreadable because memory ran out. */
@@ -24,7 +24,7 @@ static yyjson_doc *parse(struct reading *reading, struct slice json)
         return doc;
     }
     yyjson_alc pool;
-    (void)yyjson_alc_pool_init(&pool, reading->pool, sizeof(reading->pool));
+    (void)yyjson_alc_pool_init(&pool, reading->pool, sizeof reading->pool);
     return yyjson_read_opts(data, json.len, flags, &pool, NULL);
 }
 
@@ -75,7 +75,7 @@ static bool find_members(yyjson_val *root, yyjson_val **status, yyjson_val **req
     } const known[] = {{"status", status}, {"request", request}, {"result", result}};
     yyjson_obj_iter members = yyjson_obj_iter_with(root);
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&members)) != NULL;) {
-        for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
+        for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
             if (!yyjson_equals_str(key, known[i].name))
                 continue;
             if (*known[i].place != NULL)

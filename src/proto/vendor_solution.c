@@ -87,7 +87,7 @@ static void add_extra(struct buf *out, const struct reading *reading)
 static void add_geetest(struct buf *out, yyjson_val *root)
 {
     static const char *const names[] = {"challenge", "validate", "seccode"};
-    for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (i > 0)
             buf_add_char(out, ',');
         buf_add(out, slice_from(names[i]));

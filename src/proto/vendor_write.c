@@ -29,7 +29,7 @@ static bool is_alphanumeric_word(const char *s)
     const uint64_t ones = UINT64_C(0x0101010101010101);
     const uint64_t high = ones << 7;
     uint64_t word;
-    memcpy(&word, s, sizeof(word));
+    memcpy(&word, s, sizeof word);
     const uint64_t bytes = word & ~high;
     const uint64_t lower = bytes | ones * 0x20;
     const uint64_t digits = (bytes + ones * (0x80 - '0')) & ~(bytes + ones * (0x7f - '9'));
@@ -59,7 +59,7 @@ static void add_encoded(struct buf *out, struct slice text)
             return;
         const unsigned char c = (unsigned char)text.data[at];
         const char escape[] = {'%', hex[c >> 4], hex[c & 15]};
-        buf_add(out, (struct slice){.data = escape, .len = sizeof(escape)});
+        buf_add(out, (struct slice){.data = escape, .len = sizeof escape});
     }
 }
 
@@ -138,13 +138,13 @@ static void choose_boundary(const struct param *items, size_t count, struct boun
         ASSERT(round < UINT8_MAX);
         crypto_generichash_state state;
         uint8_t digest[BOUNDARY_HASH_BYTES];
-        (void)crypto_generichash_init(&state, NULL, 0, sizeof(digest));
+        (void)crypto_generichash_init(&state, NULL, 0, sizeof digest);
         (void)crypto_generichash_update(&state, &round, 1);
         for (size_t i = 0; i < count; i++)
             (void)crypto_generichash_update(&state, (const uint8_t *)items[i].value.data,
                                             items[i].value.len);
-        (void)crypto_generichash_final(&state, digest, sizeof(digest));
-        (void)sodium_bin2hex(boundary->text, sizeof(boundary->text), digest, sizeof(digest));
+        (void)crypto_generichash_final(&state, digest, sizeof digest);
+        (void)sodium_bin2hex(boundary->text, sizeof boundary->text, digest, sizeof digest);
         bool is_taken = false;
         for (size_t i = 0; i < count; i++)
             is_taken = is_taken || holds(items[i].value, boundary);

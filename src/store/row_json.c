@@ -27,7 +27,7 @@ static const struct counter tally_counters[] = {
 #undef TALLY_AS_COUNTER
 };
 
-#define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
+#define COUNT_OF(array) (sizeof array / sizeof((array)[0]))
 
 static void add_counters(struct buf *out, const void *values, const struct counter *counters,
                          size_t count)
@@ -47,7 +47,7 @@ static bool read_counters(struct slice json, void *values, const struct counter 
     const bool is_object = yyjson_is_obj(object);
     for (size_t i = 0; i < count; i++) {
         const uint64_t value = yyjson_get_uint(yyjson_obj_get(object, counters[i].name));
-        memcpy((char *)values + counters[i].offset, &value, sizeof(value));
+        memcpy((char *)values + counters[i].offset, &value, sizeof value);
     }
     yyjson_doc_free(doc);
     return is_object;
@@ -127,7 +127,7 @@ static bool read_notes(yyjson_val *array, struct letter_row *letter)
         return false;
     if (count == 0)
         return true;
-    letter->notes = calloc(count, sizeof(*letter->notes));
+    letter->notes = calloc(count, sizeof *letter->notes);
     ASSERT(letter->notes != NULL);
     for (size_t i = 0; i < count; i++) {
         letter->note_count = i + 1;

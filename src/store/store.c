@@ -19,7 +19,7 @@ enum store_opening store_lock_with(const struct store_driver *driver, const char
     const enum store_opening opening = driver->lock(address, &backend, mistake);
     if (opening != STORE_OPENED)
         return opening;
-    struct store *const made = calloc(1, sizeof(*made));
+    struct store *const made = calloc(1, sizeof *made);
     ASSERT(made != NULL);
     backend->driver = driver;
     made->backend = backend;
@@ -110,7 +110,7 @@ static void take_news(struct store *store, struct news *news)
     news->done = store->done;
     store->done = (struct store_queue){0};
     news->state = store->state;
-    memcpy(news->why, store->why, sizeof(news->why));
+    memcpy(news->why, store->why, sizeof news->why);
     news->is_finished = store->is_finished;
     news->rotation = store->rotation;
     store->rotation.is_replaced = false;
@@ -144,7 +144,7 @@ static void on_wake(uv_async_t *wake)
     }
     if (news.rotation.is_replaced && handlers->on_secret != NULL)
         handlers->on_secret(handlers->context, news.rotation.bytes, news.rotation.old_bytes);
-    sodium_memzero(&news.rotation, sizeof(news.rotation));
+    sodium_memzero(&news.rotation, sizeof news.rotation);
     if (news.is_finished && !uv_is_closing((uv_handle_t *)wake)) {
         ASSERT(uv_thread_join(&store->thread) == 0);
         uv_close((uv_handle_t *)wake, on_async_closed);
@@ -169,7 +169,7 @@ static struct store_entry *entry_new(const struct store *store, journal_seq seq,
     const char *const name =
         client == NULL ? "" : store->names.name_of(store->names.context, *client);
     const size_t len = strlen(name);
-    struct store_entry *const entry = malloc(sizeof(*entry) + len + 1);
+    struct store_entry *const entry = malloc(sizeof *entry + len + 1);
     ASSERT(entry != NULL);
     entry->seq = seq;
     entry->shift = NULL;
@@ -207,7 +207,7 @@ void store_leap(struct store *store, int64_t by_ms, const struct clocks *now)
     if (store->reported_state == STORE_BROKEN)
         return;
     struct store_entry *const entry = entry_new(store, store->latest, &nothing);
-    entry->shift = malloc(sizeof(*entry->shift));
+    entry->shift = malloc(sizeof *entry->shift);
     ASSERT(entry->shift != NULL);
     *entry->shift = (struct store_shift){.by_ms = by_ms, .now = *now};
     store->counters.waiting++;

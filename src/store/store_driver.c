@@ -19,7 +19,7 @@ const struct store_driver *store_driver_find(const char *url, const char **addre
         return NULL;
     const struct slice scheme = {.data = url, .len = (size_t)(colon - url)};
     *address = colon + 1;
-    for (size_t i = 0; i < sizeof(drivers) / sizeof(drivers[0]); i++)
+    for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
         if (knows(drivers[i], scheme))
             return drivers[i];
     return NULL;

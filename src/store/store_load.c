@@ -18,7 +18,7 @@ struct loader {
 static bool find_client(struct loader *loader, struct slice name, client_id *client)
 {
     const struct slice latest = {.data = loader->name, .len = loader->len};
-    if (name.len >= sizeof(loader->name))
+    if (name.len >= sizeof loader->name)
         return false;
     if (loader->len == 0 || !slice_equals(name, latest)) {
         memcpy(loader->name, name.data, name.len);

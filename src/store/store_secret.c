@@ -31,7 +31,7 @@ static int replace(struct store_backend *backend, const char *name, const char *
     struct store_secret made = {.count = count, .made_wall_ms = clocks_read().wall_ms};
     randombytes_buf(made.bytes, count);
     const int err = err_of(backend->driver->replace_secret(backend, name, &made, old_name, before));
-    sodium_memzero(&made, sizeof(made));
+    sodium_memzero(&made, sizeof made);
     return err;
 }
 
@@ -56,8 +56,8 @@ int secret_get(struct store_backend *backend, const char *name, int64_t max_age_
 {
     char old_name[NAME_MAX_BYTES];
     struct store_secret secret;
-    ASSERT(count > 0 && count <= sizeof(secret.bytes));
-    (void)snprintf(old_name, sizeof(old_name), "%s.old", name);
+    ASSERT(count > 0 && count <= sizeof secret.bytes);
+    (void)snprintf(old_name, sizeof old_name, "%s.old", name);
     int err = find_or_replace(backend, name, old_name, max_age_ms, count, &secret);
     if (err == 0)
         memcpy(bytes, secret.bytes, count);
@@ -67,6 +67,6 @@ int secret_get(struct store_backend *backend, const char *name, int64_t max_age_
         if (err == 0)
             memcpy(old_bytes, secret.bytes, count);
     }
-    sodium_memzero(&secret, sizeof(secret));
+    sodium_memzero(&secret, sizeof secret);
     return err == ERR_NOT_FOUND ? 0 : err;
 }

@@ -32,7 +32,7 @@ void store_report(struct store *store, enum store_state state, const char *why)
     uv_mutex_lock(&store->mutex);
     if (store->state != STORE_BROKEN) {
         store->state = state;
-        (void)snprintf(store->why, sizeof(store->why), "%s", why);
+        (void)snprintf(store->why, sizeof store->why, "%s", why);
     }
     uv_mutex_unlock(&store->mutex);
     (void)uv_async_send(&store->wake);
@@ -146,8 +146,8 @@ static void plan_rotation(struct store *store)
 static void do_rotate(struct store *store)
 {
     struct store_rotation *const rotation = &store->rotation;
-    uint8_t bytes[sizeof(rotation->bytes)] = {0};
-    uint8_t old_bytes[sizeof(rotation->bytes)] = {0};
+    uint8_t bytes[sizeof rotation->bytes] = {0};
+    uint8_t old_bytes[sizeof rotation->bytes] = {0};
     plan_rotation(store);
     const int err = secret_get(store->backend, rotation->name, rotation->max_age_ms, bytes,
                                old_bytes, rotation->count);
@@ -161,8 +161,8 @@ static void do_rotate(struct store *store)
     memcpy(rotation->old_bytes, old_bytes, rotation->count);
     rotation->is_replaced |= is_replaced;
     uv_mutex_unlock(&store->mutex);
-    sodium_memzero(bytes, sizeof(bytes));
-    sodium_memzero(old_bytes, sizeof(old_bytes));
+    sodium_memzero(bytes, sizeof bytes);
+    sodium_memzero(old_bytes, sizeof old_bytes);
     if (is_replaced)
         (void)uv_async_send(&store->wake);
 }

@@ -112,7 +112,7 @@ static void add_value(struct line *line, const struct log_field *field)
             add_quoted(line, field->text);
         return;
     case LOG_NUMBER_VALUE:
-        (void)snprintf(number, sizeof(number), "%lld", (long long)field->number);
+        (void)snprintf(number, sizeof number, "%lld", (long long)field->number);
         add_string(line, number);
         return;
     case LOG_BOOL_VALUE:
@@ -163,17 +163,17 @@ static const char *level_colour(enum log_level level)
 static void begin_line(struct line *line, enum log_level level, const char *event)
 {
     char when[64], head[256];
-    write_time(when, sizeof(when));
+    write_time(when, sizeof when);
     line->len = 0;
     line->is_cut = false;
     if (state.format == LOG_FORMAT_JSON)
-        (void)snprintf(head, sizeof(head), "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\"",
+        (void)snprintf(head, sizeof head, "{\"time\":\"%s\",\"level\":\"%s\",\"event\":\"%s\"",
                        when, level_name(level), event);
     else if (state.format == LOG_FORMAT_KEY_VALUE)
-        (void)snprintf(head, sizeof(head), "time=%s level=%s event=%s", when, level_name(level),
+        (void)snprintf(head, sizeof head, "time=%s level=%s event=%s", when, level_name(level),
                        event);
     else
-        (void)snprintf(head, sizeof(head), "%.12s %s%-5s%s %s", when + 11,
+        (void)snprintf(head, sizeof head, "%.12s %s%-5s%s %s", when + 11,
                        state.is_coloured ? level_colour(level) : "", level_name(level),
                        state.is_coloured ? "\033[0m" : "", event);
     add_string(line, head);

@@ -21,7 +21,7 @@ static size_t count_in_file(const char *path)
     size_t read = 1;
     while (read > 0 && !text.is_full) {
         char chunk[4096];
-        read = fread(chunk, 1, sizeof(chunk), file);
+        read = fread(chunk, 1, sizeof chunk, file);
         buf_add(&text, (struct slice){.data = chunk, .len = read});
     }
     (void)fclose(file);
@@ -30,7 +30,7 @@ static size_t count_in_file(const char *path)
     const char *end = all.data + all.len;
     size_t count = 0;
     for (const char *at = all.data;
-         at < end && (at = memmem(at, (size_t)(end - at), begin, sizeof(begin) - 1)) != NULL; at++)
+         at < end && (at = memmem(at, (size_t)(end - at), begin, sizeof begin - 1)) != NULL; at++)
         count++;
     buf_close(&text);
     return count;

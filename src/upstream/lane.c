@@ -171,7 +171,7 @@ void lane_remove(struct lane *lane, struct wire *wire)
 struct lane *lane_new(struct uv_loop_s *loop, struct sockets *sockets, uint32_t room,
                       const struct lane_handlers *handlers)
 {
-    struct lane *lane = calloc(1, sizeof(*lane));
+    struct lane *lane = calloc(1, sizeof *lane);
     ASSERT(lane != NULL);
     CURLM *multi = curl_multi_init();
     ASSERT(multi != NULL);

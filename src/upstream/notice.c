@@ -25,7 +25,7 @@ struct notices *notices_new(struct uv_loop_s *loop, const struct notices_options
         .timeout_ms = options->timeout_ms,
         .allow_private = options->allow_private,
     };
-    struct notices *notices = calloc(1, sizeof(*notices));
+    struct notices *notices = calloc(1, sizeof *notices);
     ASSERT(notices != NULL);
     notices->options = *options;
     buf_add(mistake, SLICE_OF("callbacks: "));

@@ -20,7 +20,7 @@ static bool is_plain(struct slice url)
 static struct slice authority_of(struct slice url)
 {
     static const struct slice schemes[] = {{"http://", 7}, {"https://", 8}};
-    for (size_t i = 0; i < sizeof(schemes) / sizeof(schemes[0]); i++) {
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
         const size_t start = schemes[i].len;
         if (url.len <= start ||
             !slice_equals_nocase((struct slice){.data = url.data, .len = start}, schemes[i]))
@@ -86,7 +86,7 @@ bool notices_allows(const struct notices_options *options, struct slice url, con
     if (*why != NULL)
         return false;
     char host[NOTICE_URL_MAX];
-    const long host_len = url_host(url, host, sizeof(host));
+    const long host_len = url_host(url, host, sizeof host);
     const uint16_t port = port_of(url);
     if (host_len <= 0 || port == 0)
         *why = "it is no URL";

@@ -125,7 +125,7 @@ static void set_request(CURL *easy, struct post *post, struct slice url, struct 
 
 static struct post *new_post(uint64_t id)
 {
-    struct post *post = calloc(1, sizeof(*post));
+    struct post *post = calloc(1, sizeof *post);
     ASSERT(post != NULL);
     list_init(&post->link);
     post->id = id;

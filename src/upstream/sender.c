@@ -143,7 +143,7 @@ static struct sender *fail(const char *sentence, struct buf *mistake)
 static struct sender *make(struct uv_loop_s *loop, const struct sender_options *options,
                            struct trust *take_trust)
 {
-    struct sender *sender = calloc(1, sizeof(*sender));
+    struct sender *sender = calloc(1, sizeof *sender);
     ASSERT(sender != NULL);
     const struct sockets_handlers ready = {
         .context = sender, .on_ready = lane_on_ready, .on_settled = on_settled};

@@ -43,9 +43,9 @@ static struct place *place_of(struct sockets *sockets, int fd)
         size_t count = sockets->place_count == 0 ? FIRST_PLACES : sockets->place_count;
         while (count <= index)
             count *= 2;
-        struct place *places = realloc(sockets->places, count * sizeof(*places));
+        struct place *places = realloc(sockets->places, count * sizeof *places);
         ASSERT(places != NULL);
-        memset(places + sockets->place_count, 0, (count - sockets->place_count) * sizeof(*places));
+        memset(places + sockets->place_count, 0, (count - sockets->place_count) * sizeof *places);
         sockets->places = places;
         sockets->place_count = count;
     }
@@ -181,7 +181,7 @@ struct sockets *sockets_new(struct uv_loop_s *loop, const struct sockets_handler
     const int epoll_fd = epoll_create1(EPOLL_CLOEXEC);
     if (epoll_fd < 0)
         return NULL;
-    struct sockets *sockets = calloc(1, sizeof(*sockets));
+    struct sockets *sockets = calloc(1, sizeof *sockets);
     ASSERT(sockets != NULL);
     sockets->epoll_fd = epoll_fd;
     sockets->handlers = *handlers;

@@ -60,7 +60,7 @@ static size_t on_header(char *data, size_t size, size_t count, void *context)
             end--;
         const size_t value_len = end - name.len;
         transfer->retry_after_len =
-            value_len < sizeof(transfer->retry_after) ? value_len : sizeof(transfer->retry_after);
+            value_len < sizeof transfer->retry_after ? value_len : sizeof transfer->retry_after;
         memcpy(transfer->retry_after, data + name.len, transfer->retry_after_len);
     }
     return len;
@@ -188,7 +188,7 @@ static void set_connection(CURL *easy, const struct transfer_setup *setup)
 
 struct transfer *transfer_new(const struct transfer_setup *setup)
 {
-    struct transfer *transfer = calloc(1, sizeof(*transfer));
+    struct transfer *transfer = calloc(1, sizeof *transfer);
     ASSERT(transfer != NULL);
     wire_init(&transfer->wire, setup->protocols, setup->trust, setup->sockets);
     CURL *easy = transfer->wire.easy;
@@ -257,8 +257,8 @@ static void set_multipart_headers(struct transfer *transfer)
 {
     char line[CONTENT_TYPE_MAX_BYTES + 32];
     const struct slice type = buf_slice(&transfer->content_type);
-    const int len = snprintf(line, sizeof(line), "Content-Type: %.*s", (int)type.len, type.data);
-    ASSERT(len > 0 && (size_t)len < sizeof(line));
+    const int len = snprintf(line, sizeof line, "Content-Type: %.*s", (int)type.len, type.data);
+    ASSERT(len > 0 && (size_t)len < sizeof line);
     curl_slist_free_all(transfer->headers);
     transfer->headers = wire_add_header(NULL, line);
 }

@@ -68,7 +68,7 @@ struct trust *trust_open(const char *ca_file)
     /* A system without certificates can still speak plain HTTP. */
     if (store == NULL && ca_file != NULL && (trust_store_is_usable() || !ca_file_is_good(ca_file)))
         return NULL;
-    trust = calloc(1, sizeof(*trust));
+    trust = calloc(1, sizeof *trust);
     ASSERT(trust != NULL);
     *trust = (struct trust){.bundle = copy(bundle), .store = store, .users = 1};
     list_append(&everything, &trust->link);
@@ -129,7 +129,7 @@ struct trust_news *trust_news_new(void)
         const struct trust *trust = CONTAINER_OF(link, struct trust, link);
         if (trust->store == NULL)
             continue;
-        struct trust_news *news = calloc(1, sizeof(*news));
+        struct trust_news *news = calloc(1, sizeof *news);
         ASSERT(news != NULL);
         *news = (struct trust_news){.next = first, .bundle = copy(trust->bundle)};
         first = news;

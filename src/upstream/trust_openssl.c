@@ -15,7 +15,7 @@ bool trust_store_is_usable(void)
 {
     const char *tls = curl_version_info(CURLVERSION_NOW)->ssl_version;
     static const char ours[] = VERSION_TEXT(OPENSSL_VERSION_MAJOR);
-    return tls != NULL && strncmp(tls, ours, sizeof(ours) - 1) == 0;
+    return tls != NULL && strncmp(tls, ours, sizeof ours - 1) == 0;
 }
 
 void *trust_store_read(const char *path)

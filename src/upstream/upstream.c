@@ -221,7 +221,7 @@ static void enqueue(struct upstream *upstream, struct due_call *take_call)
 static void enqueue_about(struct upstream *upstream, struct due_call *take_call,
                           struct slice task_id)
 {
-    ASSERT(task_id.len < sizeof(take_call->task_id));
+    ASSERT(task_id.len < sizeof take_call->task_id);
     memcpy(take_call->task_id, task_id.data, task_id.len);
     enqueue(upstream, take_call);
 }

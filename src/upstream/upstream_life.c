@@ -75,7 +75,7 @@ static void init_state(struct upstream *upstream, struct uv_loop_s *loop,
     upstream->lanes = calloc(upstream->lane_limit, sizeof(struct lane *));
     ASSERT(upstream->lanes != NULL);
     uint64_t secret[2];
-    randombytes_buf(secret, sizeof(secret));
+    randombytes_buf(secret, sizeof secret);
     call_queue_init(&upstream->queue, options->queue, secret);
     list_init(&upstream->idle);
     for (int i = 0; i < DEADLINES_COUNT; i++)
@@ -100,7 +100,7 @@ struct upstream *upstream_new(struct uv_loop_s *loop, const struct upstream_opti
         buf_addf(mistake, "upstream: libcurl or libsodium cannot start");
         return NULL;
     }
-    struct upstream *upstream = calloc(1, sizeof(*upstream));
+    struct upstream *upstream = calloc(1, sizeof *upstream);
     ASSERT(upstream != NULL);
     if (set_up(&upstream->setup, options, mistake) != 0) {
         release(upstream);

@@ -15,7 +15,7 @@ void call_queue_init(struct call_queue *queue, uint32_t limit, const uint64_t se
 
 struct due_call *due_call_new(enum call_kind kind, attempt_id attempt)
 {
-    struct due_call *call = calloc(1, sizeof(*call));
+    struct due_call *call = calloc(1, sizeof *call);
     ASSERT(call != NULL);
     list_init(&call->link);
     call->kind = kind;

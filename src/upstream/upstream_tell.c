@@ -74,7 +74,7 @@ void upstream_conclude_unwritable(struct upstream *upstream, const struct due_ca
 {
     struct vendor_result result = {
         .attempt = call->attempt, .outcome = OUTCOME_REJECTED, .class = CLASS_CALLER};
-    (void)snprintf(result.code, sizeof(result.code), "%s",
+    (void)snprintf(result.code, sizeof result.code, "%s",
                    error == ERR_FULL ? "ERROR_TOO_BIG_CAPTCHA_FILESIZE" : "ERROR_BAD_PARAMETERS");
     tell_result(upstream, call->kind, &result);
 }

@@ -235,7 +235,7 @@ MUTANTS = [
     ("a nonce needs no MAC", "src/proto/nonce.c",
      "text.len - 2 * MAC_BYTES, 2 * MAC_BYTES) != 0)", "text.len - 2 * MAC_BYTES, 0) != 0)", "unit nonce"),
     ("the MAC does not cover the moment", "src/proto/nonce.c",
-     "is_old ? sizeof(message) - 4 : sizeof(message),", "sizeof(message) - 4,", "unit nonce"),
+     "is_old ? sizeof message - 4 : sizeof message,", "sizeof(message) - 4,", "unit nonce"),
     ("old and new nonces are the same to the MAC", "src/proto/nonce.c",
      "is_old ? OLD_DOMAIN : DOMAIN,", "OLD_DOMAIN,", "unit nonce"),
 

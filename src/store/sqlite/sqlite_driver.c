@@ -205,8 +205,8 @@ static enum store_opening sqlite_lock(const char *address, struct store_backend 
         buf_addf(mistake, "the path of data_dir is too long");
         return STORE_UNUSABLE;
     }
-    (void)snprintf(path, sizeof(path), "%s/%s", address, FILE_NAME);
-    struct sqlite_store *const store = calloc(1, sizeof(*store));
+    (void)snprintf(path, sizeof path, "%s/%s", address, FILE_NAME);
+    struct sqlite_store *const store = calloc(1, sizeof *store);
     ASSERT(store != NULL);
     store->lock = -1;
     buf_init(&store->scratch, SCRATCH_MAX);

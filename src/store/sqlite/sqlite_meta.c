@@ -63,7 +63,7 @@ static int read_secret(struct sqlite_store *store, const char *name, struct stor
     if (is_found) {
         secret->count = values[0].bytes.len;
         secret->made_wall_ms = values[1].integer;
-        if (secret->count <= sizeof(secret->bytes))
+        if (secret->count <= sizeof secret->bytes)
             memcpy(secret->bytes, values[0].bytes.data, secret->count);
     }
     (void)sqlite3_finalize(statement);
@@ -109,7 +109,7 @@ enum store_result meta_replace_secret(struct store_backend *backend, const char 
     }
     if (rc == SQLITE_OK)
         rc = sql_commit(store);
-    sodium_memzero(&stored, sizeof(stored));
+    sodium_memzero(&stored, sizeof stored);
     return sql_result(store, rc);
 }
 
@@ -132,7 +132,7 @@ static int read_mark(struct sqlite_store *store, struct store_mark *mark)
     if (statement == NULL)
         return sqlite3_extended_errcode(store->db);
     const int rc = find(statement, columns, 3, values, &is_found);
-    if (is_found && values[0].bytes.len < sizeof(mark->boot) && is_time(&values[1]) &&
+    if (is_found && values[0].bytes.len < sizeof mark->boot && is_time(&values[1]) &&
         is_time(&values[2])) {
         *mark = (struct store_mark){
             .is_set = true, .even_ms = values[1].integer, .wall_ms = values[2].integer};

@@ -125,7 +125,7 @@ enum store_result rows_load(struct store_backend *backend, int64_t wall_ms,
         rc = load_kind(store, (enum record_kind)kind, wall_ms, on_values, context);
     const enum store_result result = sql_result(store, rc);
     if (result != STORE_DONE && !sql_is_damage(rc))
-        (void)snprintf(backend->why, sizeof(backend->why),
+        (void)snprintf(backend->why, sizeof backend->why,
                        "%s cannot be read (%s); " SQLITE_STORE_ADVICE, store->path,
                        sqlite3_errmsg(store->db));
     return result;

@@ -114,7 +114,7 @@ bool schema_is_ours(struct sqlite3 *db, struct buf *mistake)
 static int migrate_from(struct sqlite3 *db, int64_t version)
 {
     char number[96];
-    (void)sqlite3_snprintf(sizeof(number), number,
+    (void)sqlite3_snprintf(sizeof number, number,
                            "PRAGMA application_id = %d; PRAGMA user_version = %d;", APPLICATION_ID,
                            SCHEMA_VERSION);
     int rc = sql_run(db, "BEGIN IMMEDIATE");

@@ -144,10 +144,10 @@ enum store_result sql_result(struct sqlite_store *store, int rc)
     store->was_full = true;
     char *const why = store->base.why;
     if (sql_is_damage(rc))
-        (void)snprintf(why, sizeof(store->base.why), "%s is damaged (%s); " SQLITE_STORE_ADVICE,
+        (void)snprintf(why, sizeof store->base.why, "%s is damaged (%s); " SQLITE_STORE_ADVICE,
                        store->path, sqlite3_errmsg(store->db));
     else
-        (void)snprintf(why, sizeof(store->base.why), "%s (SQLite %d)", sqlite3_errstr(rc), rc);
+        (void)snprintf(why, sizeof store->base.why, "%s (SQLite %d)", sqlite3_errstr(rc), rc);
     if (sqlite3_get_autocommit(store->db) == 0)
         (void)sql_run(store->db, "ROLLBACK");
     return result;
