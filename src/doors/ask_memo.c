@@ -43,9 +43,9 @@ static bool gather(struct ask_memo *memo, const struct http_request *request,
     struct buf *bytes = &memo->bytes;
     if (slice_is_given(request->idempotency_key) || request->body.len > ASK_MEMO_BYTES)
         return false;
+    const uintptr_t dialect = (uintptr_t)visit->dialect;
     buf_reset(bytes);
-    buf_add(bytes,
-            (struct slice){.data = (const char *)&visit->dialect, .len = sizeof visit->dialect});
+    buf_add(bytes, (struct slice){.data = (const char *)&dialect, .len = sizeof dialect});
     buf_add_char(bytes, (char)visit->verb);
     add_part(bytes, request->authorization);
     add_part(bytes, request->content_type);

@@ -250,12 +250,12 @@ void vendor_read_poll(const struct vendor_options *options, const struct vendor_
     }
     struct reading reading;
     reading_open(&reading, options, reply, reply->is_too_big);
-    if (is_huge_answer(reply, &reading))
+    const bool is_unreadable =
+        reading.kind == READING_UNREADABLE && is_success(reply) && reply->is_complete;
+    if (is_huge_answer(reply, &reading) || is_unreadable)
         keep_reply(result, reply);
     else if (is_solved(options, &reading) && is_success(reply))
         read_solved(&reading, reply, result);
-    else if (reading.kind == READING_UNREADABLE && is_success(reply) && reply->is_complete)
-        keep_reply(result, reply);
     else if (reading.kind == READING_ERROR)
         read_poll_error(options, reply, reading.text, result);
     else

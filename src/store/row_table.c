@@ -11,9 +11,8 @@
 #define SOLUTION_KEEP_MS 60000
 
 /* The offset of a field; does not compile if the field has another type. */
-#define FIELD(wanted, member)          \
-    (offsetof(struct record, member) + \
-     0 * sizeof(_Generic(((struct record *)NULL)->member, wanted: 1)))
+#define FIELD(wanted, member) \
+    (offsetof(struct record, member) + _Generic(((struct record *)NULL)->member, wanted: (size_t)0))
 
 #define PLAIN(text, kind, wanted, member) \
     {.name = (text), .type = (kind), .offset = FIELD(wanted, member)}
