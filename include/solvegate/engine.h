@@ -278,6 +278,9 @@ const struct histogram *engine_timing(const struct engine *engine, enum timing t
 /* Items touched by the last step: timers, flights, letters, actions. engine_check keeps it below
  * ENGINE_WORK_MOST whatever the load, so that no step blocks the loop for long. */
 #define ENGINE_WORK_MOST 16384
+
+/* An answer counts once more for each so many bytes: copying and escaping them is most of its cost. */
+#define ANSWER_UNIT_BYTES 2048
 uint32_t engine_work(const struct engine *engine);
 
 /* Aborts on any internal inconsistency; for tests and the simulator. */

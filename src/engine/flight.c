@@ -382,22 +382,31 @@ static void wake_one(struct engine *engine, struct flight *flight)
     request_solved(engine, request, flight->solution);
 }
 
-uint32_t flight_wake(struct engine *engine, uint32_t batch)
+/* Each answer carries the whole solution, so a large one counts as many small ones. */
+static uint32_t wake_cost(const struct flight *flight)
 {
-    uint32_t answered = 0;
+    if (flight->state == FLIGHT_FAILED)
+        return 1;
+    const struct solution *solution = flight->solution;
+    const size_t extra = solution->extra == NULL ? 0 : solution->extra->len;
+    return 1 + (uint32_t)((solution->text->len + extra) / ANSWER_UNIT_BYTES);
+}
+
+void flight_wake(struct engine *engine, uint32_t batch)
+{
+    uint32_t spent = 0;
     uint32_t freed = 0;
     while (!list_is_empty(&engine->waking) && freed < engine->options.step_batch) {
         struct flight *flight = CONTAINER_OF(list_first(&engine->waking), struct flight, link);
-        while (flight->request_count > 0 && answered < batch) {
+        while (flight->request_count > 0 && spent < batch) {
+            spent += wake_cost(flight);
             wake_one(engine, flight);
-            answered++;
         }
         if (flight->request_count > 0)
             break;
         flight_free(engine, flight);
         freed++;
     }
-    return answered;
 }
 
 void flight_abandon(struct engine *engine, struct flight *flight)

@@ -107,8 +107,8 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
 void flight_fail(struct engine *engine, struct flight *flight, enum error_class class,
                  struct slice code);
 
-/* Answers at most `batch` requests of ended flights and returns how many it answered. */
-uint32_t flight_wake(struct engine *engine, uint32_t batch);
+/* Answers at most `batch` requests of ended flights, fewer when their solutions are large. */
+void flight_wake(struct engine *engine, uint32_t batch);
 
 /* Called when the last request left: frees a flight before its submit; later ones run on, and their
  * solution is banked. */

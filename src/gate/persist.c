@@ -227,12 +227,23 @@ bool persist_has_work(const struct gate *gate)
 
 /* Performing an action may step the engine, which may hold back more; new ones queue behind those
  * examined. One commit may free thousands, which are performed over several turns. */
+/* Large answers count as several, as in the engine. */
+static unsigned cost_of(const struct action *action)
+{
+    if (action->kind != ACTION_ANSWER)
+        return 1;
+    const struct answer *answer = &action->answer;
+    const size_t bytes = (answer->text == NULL ? 0 : answer->text->len) +
+                         (answer->extra == NULL ? 0 : answer->extra->len);
+    return 1 + (unsigned)(bytes / ANSWER_UNIT_BYTES);
+}
+
 void persist_work(struct gate *gate)
 {
     struct persist *persist = &gate->persist;
     unsigned looks = RELEASE_LOOKS;
-    unsigned performed = 0;
-    for (; persist->unlooked > 0 && looks > 0 && performed < RELEASE_BATCH; looks--) {
+    unsigned spent = 0;
+    for (; persist->unlooked > 0 && looks > 0 && spent < RELEASE_BATCH; looks--) {
         persist->unlooked--;
         struct action action = persist->held[persist->first];
         persist->first = (persist->first + 1) % persist->room;
@@ -241,7 +252,7 @@ void persist_work(struct gate *gate)
             hold(persist, &action);
             continue;
         }
-        performed++;
+        spent += cost_of(&action);
         perform(gate, &action);
     }
 }

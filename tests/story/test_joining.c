@@ -260,6 +260,24 @@ static void a_crowd_is_woken_in_bounded_batches(void **state)
     assert_int_equal(gauges_of(w).flights, 0);
 }
 
+/* Each answer carries the whole text: one of 64 KiB costs as much as many small ones. */
+static void large_solutions_are_handed_out_to_fewer_at_a_time(void **state)
+{
+    (void)state;
+    static char text[64 * 1024];
+    const unsigned few = BATCH * ANSWER_UNIT_BYTES / (unsigned)sizeof text + 1;
+    struct world *w = crowded_world();
+    memset(text, 'x', sizeof text - 1);
+    solve(w, "a1", "T1", text);
+    assert_in_range(w->tally.solved, 1, few);
+    for (unsigned before = 0; before != w->tally.solved;) {
+        before = w->tally.solved;
+        tick(w);
+        assert_true(w->tally.solved - before <= few);
+    }
+    assert_int_equal(w->tally.solved, CROWD);
+}
+
 static void who_asks_during_the_waking_gets_the_solution_and_not_the_old_flight(void **state)
 {
     (void)state;
@@ -418,6 +436,7 @@ int main(void)
         STORY(more_than_the_cap_of_flights_are_refused_but_may_still_join),
         STORY(a_caller_who_cannot_be_held_is_told_the_state),
         STORY(a_crowd_is_woken_in_bounded_batches),
+        STORY(large_solutions_are_handed_out_to_fewer_at_a_time),
         STORY(who_asks_during_the_waking_gets_the_solution_and_not_the_old_flight),
         STORY(who_asks_while_a_failure_is_told_gets_a_new_flight),
         STORY(explain_foretells_without_touching),
