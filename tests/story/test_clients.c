@@ -1,25 +1,10 @@
 /* Clients and what is whose: a digest that two of them share opens nothing (docs/design.md 5.1). */
 #include "world.h"
 
-enum { CRAWLER, SHOP, CLIENTS };
-
-static struct world *two_clients(bool share, bool has_journal)
-{
-    static const struct client_options clients[CLIENTS] = {
-        {.weight = 1, .budget_per_day = UINT64_MAX}, {.weight = 1, .budget_per_day = UINT64_MAX}};
-    struct engine_options options = world_options();
-    options.clients = clients;
-    options.client_count = CLIENTS;
-    options.clients_share = share;
-    options.has_journal = has_journal;
-    options.solve_timeout_ms = 60000;
-    return world_new(&options);
-}
-
 static void a_cached_solution_is_its_clients(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, false);
+    struct world *w = crawler_and_shop(false, false);
     ask(w, "crawler", .key = "K", .client = CRAWLER);
     solve(w, "a1", "T1", "TOKEN");
     skip_lines(w);
@@ -33,7 +18,7 @@ static void a_cached_solution_is_its_clients(void **state)
 static void a_remembered_mistake_is_its_clients(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, false);
+    struct world *w = crawler_and_shop(false, false);
     ask(w, "crawler", .key = "K", .client = CRAWLER);
     rejected(w, "a1", CLASS_CALLER, "ERROR_PAGEURL");
     skip_lines(w);
@@ -44,7 +29,7 @@ static void a_remembered_mistake_is_its_clients(void **state)
 static void a_flight_is_joined_by_its_client_only(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, false);
+    struct world *w = crawler_and_shop(false, false);
     ask(w, "crawler", .key = "K", .client = CRAWLER);
     ask(w, "shop", .key = "K", .client = SHOP);
     ask(w, "again", .key = "K", .client = CRAWLER);
@@ -56,7 +41,7 @@ static void a_flight_is_joined_by_its_client_only(void **state)
 static void what_is_banked_for_one_is_its_clients(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, false);
+    struct world *w = crawler_and_shop(false, false);
     ask(w, "crawler", .key = "K", .client = CRAWLER, .reuse = REUSE_SINGLE);
     accepted(w, "a1", "T1");
     gone(w, "crawler");
@@ -72,7 +57,7 @@ static void what_is_banked_for_one_is_its_clients(void **state)
 static void a_stray_is_not_for_another_clients_flight(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, false);
+    struct world *w = crawler_and_shop(false, false);
     ask(w, "crawler", .key = "K", .client = CRAWLER);
     accepted(w, "a1", "T1");
     pass(w, 59000);
@@ -90,7 +75,7 @@ static void a_stray_is_not_for_another_clients_flight(void **state)
 static void an_idempotency_key_is_its_clients_also_where_they_share(void **state)
 {
     (void)state;
-    struct world *w = two_clients(true, false);
+    struct world *w = crawler_and_shop(true, false);
     ask(w, "crawler", .key = "K", .idempotency = "I", .client = CRAWLER, .reuse = REUSE_NONE);
     ask(w, "shop", .key = "K", .idempotency = "I", .client = SHOP, .reuse = REUSE_NONE);
     solve(w, "a1", "T1", "TOKEN");
@@ -105,7 +90,7 @@ static void an_idempotency_key_is_its_clients_also_where_they_share(void **state
 static void an_idempotency_key_is_its_clients_after_a_restart(void **state)
 {
     (void)state;
-    struct world *w = two_clients(true, true);
+    struct world *w = crawler_and_shop(true, true);
     ask(w, "shop", .key = "K", .idempotency = "I", .client = SHOP, .reuse = REUSE_NONE);
     solve(w, "a1", "T1", "TOKEN");
     crash(w, ALL_RECORDS);
@@ -119,7 +104,7 @@ static void an_idempotency_key_is_its_clients_after_a_restart(void **state)
 static void clients_that_share_join_and_reuse(void **state)
 {
     (void)state;
-    struct world *w = two_clients(true, false);
+    struct world *w = crawler_and_shop(true, false);
     ask(w, "crawler", .key = "K", .client = CRAWLER);
     ask(w, "shop", .key = "K", .client = SHOP);
     solve(w, "a1", "T1", "TOKEN");
@@ -135,7 +120,7 @@ static void clients_that_share_join_and_reuse(void **state)
 static void each_has_its_own_flight_after_a_restart(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, true);
+    struct world *w = crawler_and_shop(false, true);
     ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
     accepted(w, "a1", "T1");
     ask(w, "shop", .key = "K", .client = SHOP, .is_told = true);

@@ -1,21 +1,6 @@
 /* Clients that are no longer configured, or are again: what they paid for (docs/design.md 5.9). */
 #include "world.h"
 
-enum { CRAWLER, SHOP, CLIENTS };
-
-static struct world *two_clients(bool share, bool has_journal)
-{
-    static const struct client_options clients[CLIENTS] = {
-        {.weight = 1, .budget_per_day = UINT64_MAX}, {.weight = 1, .budget_per_day = UINT64_MAX}};
-    struct engine_options options = world_options();
-    options.clients = clients;
-    options.client_count = CLIENTS;
-    options.clients_share = share;
-    options.has_journal = has_journal;
-    options.solve_timeout_ms = 60000;
-    return world_new(&options);
-}
-
 static const struct client_options without_the_crawler[CLIENTS] = {
     [CRAWLER] = {.weight = 1, .budget_per_day = UINT64_MAX, .is_gone = true},
     [SHOP] = {.weight = 1, .budget_per_day = UINT64_MAX},
@@ -57,7 +42,7 @@ static void replay_into(struct world *w, client_id client)
 
 static struct world *world_with_an_orphan(bool is_crash)
 {
-    struct world *w = two_clients(false, true);
+    struct world *w = crawler_and_shop(false, true);
     ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
     accepted(w, "a1", "T1");
     lose_the_crawler(w, is_crash);
@@ -128,7 +113,7 @@ static void a_stale_orphan_is_solved_again_for_its_new_client(void **state)
 static void a_stray_of_a_client_that_is_gone_becomes_a_letter_to_look_at(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, true);
+    struct world *w = crawler_and_shop(false, true);
     ask(w, "crawler", .key = "K", .client = CRAWLER);
     accepted(w, "a1", "T1");
     pass(w, 59000);
@@ -149,7 +134,7 @@ static void a_stray_of_a_client_that_is_gone_becomes_a_letter_to_look_at(void **
 static void a_caller_that_waits_when_its_client_goes_is_answered(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, false);
+    struct world *w = crawler_and_shop(false, false);
     ask(w, "crawler", .key = "K", .client = CRAWLER);
     accepted(w, "a1", "T1");
     lose_the_crawler(w, false);
@@ -164,7 +149,7 @@ static void nothing_is_paid_again_for_a_client_that_is_gone(void **state)
 {
     (void)state;
     for (int is_crash = 0; is_crash < 2; is_crash++) {
-        struct world *w = two_clients(false, true);
+        struct world *w = crawler_and_shop(false, true);
         ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
         accepted(w, "a1", "T1");
         lose_the_crawler(w, is_crash);
@@ -179,7 +164,7 @@ static void nothing_is_paid_again_for_a_client_that_is_gone(void **state)
 static void what_was_banked_for_one_becomes_a_letter(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, true);
+    struct world *w = crawler_and_shop(false, true);
     ask(w, "crawler", .key = "K", .client = CRAWLER, .reuse = REUSE_SINGLE);
     accepted(w, "a1", "T1");
     gone(w, "crawler");
@@ -203,7 +188,7 @@ static void bring_the_crawler_back(struct world *w)
 /* Only told its id, and with an idempotency key; solved while its client was not configured. */
 static struct world *world_with_a_client_that_came_back(enum reuse reuse)
 {
-    struct world *w = two_clients(false, true);
+    struct world *w = crawler_and_shop(false, true);
     ask(w, "crawler", .key = "K", .idempotency = "I", .client = CRAWLER, .reuse = reuse,
         .is_told = true);
     accepted(w, "a1", "T1");
@@ -313,7 +298,7 @@ static void a_client_that_a_reload_brings_back_has_what_its_name_paid_for(void *
         [CLIENTS] = {.weight = 1, .budget_per_day = UINT64_MAX},
     };
     for (int is_solved = 0; is_solved < 2; is_solved++) {
-        struct engine_options options = two_clients(false, true)->options;
+        struct engine_options options = crawler_and_shop(false, true)->options;
         options.max_clients = CLIENTS + 1;
         struct world *w = world_new(&options);
         ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
@@ -342,7 +327,7 @@ static void a_crash_does_not_make_two_of_an_orphan(void **state)
 {
     (void)state;
     for (uint64_t lost = 0; lost < 6; lost++) {
-        struct world *w = two_clients(false, true);
+        struct world *w = crawler_and_shop(false, true);
         ask(w, "crawler", .key = "K", .client = CRAWLER, .reuse = REUSE_SINGLE, .is_told = true);
         accepted(w, "a1", "T1");
         lose_the_crawler(w, true);
@@ -369,7 +354,7 @@ static void a_crash_does_not_make_two_of_an_orphan(void **state)
 static void what_was_told_and_not_read_becomes_a_letter(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, true);
+    struct world *w = crawler_and_shop(false, true);
     ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
     solve(w, "a1", "T1", "TOKEN");
     lose_the_crawler(w, true);
@@ -383,7 +368,7 @@ static void what_was_told_and_not_read_becomes_a_letter(void **state)
 static void what_somebody_may_have_read_is_not_for_one_alone(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, true);
+    struct world *w = crawler_and_shop(false, true);
     ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
     solve(w, "a1", "T1", "TOKEN");
     look_as(w, "crawler", CRAWLER, "r1");
@@ -402,7 +387,7 @@ static void what_somebody_may_have_read_is_not_for_one_alone(void **state)
 static void what_was_handed_to_a_held_caller_becomes_no_letter(void **state)
 {
     (void)state;
-    struct world *w = two_clients(false, true);
+    struct world *w = crawler_and_shop(false, true);
     ask(w, "crawler", .key = "K", .client = CRAWLER);
     solve(w, "a1", "T1", "TOKEN");
     lose_the_crawler(w, true);
@@ -416,7 +401,7 @@ static void what_is_spent_while_a_client_is_gone_is_of_its_budget(void **state)
     (void)state;
     static const struct client_options of_one[CLIENTS] = {
         {.weight = 1, .budget_per_day = 1}, {.weight = 1, .budget_per_day = UINT64_MAX}};
-    struct engine_options options = two_clients(false, true)->options;
+    struct engine_options options = crawler_and_shop(false, true)->options;
     options.clients = of_one;
     struct world *w = world_new(&options);
     ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
@@ -436,7 +421,7 @@ static void what_is_spent_while_a_client_is_gone_is_of_its_budget(void **state)
 static void what_a_client_that_stays_waits_for_is_no_orphan(void **state)
 {
     (void)state;
-    struct world *w = two_clients(true, true);
+    struct world *w = crawler_and_shop(true, true);
     ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
     ask(w, "shop", .key = "K", .idempotency = "I", .client = SHOP, .is_told = true);
     accepted(w, "a1", "T1");

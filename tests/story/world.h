@@ -82,6 +82,10 @@ struct engine_options world_options(void);
 /* NULL: world_options(). The world before, if any, ends. */
 struct world *world_new(const struct engine_options *options);
 
+/* A world whose two clients share solutions, or do not. */
+enum { CRAWLER, SHOP, CLIENTS };
+struct world *crawler_and_shop(bool share, bool has_journal);
+
 /* A cmocka teardown: nothing may be left untold. */
 int world_end(void **state);
 

@@ -1,4 +1,4 @@
-/* What an operator orders in a story. */
+/* What an operator configures and orders in a story. */
 #include "world.h"
 
 struct letter_filter every_letter(void)
@@ -31,4 +31,17 @@ void told(struct world *world, const char *request, enum notify_end end)
     event.notified =
         (struct notified){.request = world_request(world, request), .end = end, .why = "http_500"};
     world_step(world, &event);
+}
+
+struct world *crawler_and_shop(bool share, bool has_journal)
+{
+    static const struct client_options clients[CLIENTS] = {
+        {.weight = 1, .budget_per_day = UINT64_MAX}, {.weight = 1, .budget_per_day = UINT64_MAX}};
+    struct engine_options options = world_options();
+    options.clients = clients;
+    options.client_count = CLIENTS;
+    options.clients_share = share;
+    options.has_journal = has_journal;
+    options.solve_timeout_ms = 60000;
+    return world_new(&options);
 }
