@@ -20,6 +20,8 @@ static const char *store_word(const struct persist *persist)
     switch (persist->state) {
     case STORE_WRITABLE:
         return "writable";
+    case STORE_AWAY:
+        return "away";
     case STORE_FULL:
         return "full";
     case STORE_BROKEN:

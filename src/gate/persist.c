@@ -72,7 +72,8 @@ int persist_lock(struct gate *gate)
     buf_add(&url, SLICE_OF("sqlite:"));
     buf_add(&url, slice_from(gate->config->data_dir));
     buf_add_char(&url, '\0');
-    const enum store_opening opening = store_lock(url.data, &gate->persist.store, &mistake);
+    const struct store_place place = {.url = url.data};
+    const enum store_opening opening = store_lock(&place, &gate->persist.store, &mistake);
     const int code = report_opening(opening, buf_slice(&mistake));
     buf_close(&url);
     buf_close(&mistake);
@@ -294,6 +295,10 @@ static void on_state(void *context, enum store_state state, const char *why)
     switch (state) {
     case STORE_WRITABLE:
         LOG(LOG_LEVEL_INFO, "store_writable", log_string("meaning", "new solves are taken again"));
+        break;
+    case STORE_AWAY:
+        LOG(LOG_LEVEL_ERROR, "store_away", log_string("why", why),
+            log_string("meaning", "new solves are refused until the store is back"));
         break;
     case STORE_FULL:
         LOG(LOG_LEVEL_ERROR, "store_full", log_string("why", why),

@@ -11,12 +11,26 @@
 #include <sodium.h>
 #include <stdlib.h>
 
-enum store_opening store_lock_with(const struct store_driver *driver, const char *address,
-                                   struct store **store, struct buf *mistake)
+/* The rest of a URL may contain a password. */
+static void explain_scheme(const char *url, struct buf *mistake)
+{
+    const char *const option = store_driver_option(url);
+    const int len = (int)strcspn(url, ":");
+    if (option == NULL)
+        buf_addf(mistake, "no store is called \"%.*s\"", len, url);
+    else
+        buf_addf(mistake, "this build has no store for \"%.*s\"; build it with -D%s=enabled", len,
+                 url, option);
+}
+
+enum store_opening store_lock_with(const struct store_driver *driver,
+                                   const struct store_place *place, struct store **store,
+                                   struct buf *mistake)
 {
     struct store_backend *backend = NULL;
     *store = NULL;
-    const enum store_opening opening = driver->lock(address, &backend, mistake);
+    const char *const address = place->url + strcspn(place->url, ":") + 1;
+    const enum store_opening opening = driver->lock(place, address, &backend, mistake);
     if (opening != STORE_OPENED)
         return opening;
     struct store *const made = calloc(1, sizeof *made);
@@ -28,15 +42,15 @@ enum store_opening store_lock_with(const struct store_driver *driver, const char
     return STORE_OPENED;
 }
 
-enum store_opening store_lock(const char *url, struct store **store, struct buf *mistake)
+enum store_opening store_lock(const struct store_place *place, struct store **store,
+                              struct buf *mistake)
 {
     const char *address;
-    const struct store_driver *const driver = store_driver_find(url, &address);
+    const struct store_driver *const driver = store_driver_find(place->url, &address);
     if (driver != NULL)
-        return store_lock_with(driver, address, store, mistake);
+        return store_lock_with(driver, place, store, mistake);
     *store = NULL;
-    /* The rest of a URL may contain a password. */
-    buf_addf(mistake, "no store is called \"%.*s\"", (int)strcspn(url, ":"), url);
+    explain_scheme(place->url, mistake);
     return STORE_UNUSABLE;
 }
 
@@ -49,6 +63,17 @@ enum store_opening store_open(struct store *store, const struct store_names *nam
     store->counters.lost_solutions = backend->lost_solutions;
     store->counters.lost_idempotency = backend->lost_idempotency;
     return opening;
+}
+
+struct store_about store_about(const struct store *store)
+{
+    const struct store_backend *const backend = store->backend;
+    return (struct store_about){
+        .kind = backend->driver->name,
+        .server = backend->server,
+        .durability = backend->durability,
+        .is_async = backend->is_async,
+    };
 }
 
 void store_explain(const struct store *store, struct buf *mistake)
@@ -119,6 +144,8 @@ static void take_news(struct store *store, struct news *news)
     counters->bytes = store->bytes;
     counters->commit_ms_max = store->commit_ms_max;
     counters->commit_times = store->commit_times;
+    counters->reconnects = store->reconnects;
+    counters->round_trips = store->round_trips;
     uv_mutex_unlock(&store->mutex);
     counters->waiting -= news->done.count;
 }

@@ -15,6 +15,7 @@ struct store;
 /* The writer's state, as reported to the loop. */
 enum store_state {
     STORE_WRITABLE,
+    STORE_AWAY,   /* the database cannot be reached: records stay queued and are sent again */
     STORE_FULL,   /* nothing can be written now: records stay queued and are retried */
     STORE_BROKEN, /* writing failed for good: nothing written from now on can be trusted */
 };
@@ -43,10 +44,19 @@ enum store_opening {
     STORE_UNUSABLE, /* cannot be created, read or understood: exit 74 */
 };
 
-/* Locks the store that the URL names ("sqlite:/var/lib/solvegate"); this is fast, and the holder of
- * the lock may open the ports. mistake gets a sentence that says what to do; without the lock
- * *store is NULL. */
-enum store_opening store_lock(const char *url, struct store **store, struct buf *mistake);
+/* Where the journal is kept. Everything is borrowed during the call that gets it. */
+struct store_place {
+    const char
+        *url; /* "sqlite:/var/lib/solvegate"; may contain a password, so it is never logged */
+    const char *prefix;  /* a PostgreSQL schema, or what the keys in Redis begin with */
+    const char *ca_file; /* verifies the server's certificate; NULL: the system's authorities do */
+    bool allow_async;    /* accepts a server whose settings may lose what it acknowledged */
+};
+
+/* Locks the store; this is fast, and the holder of the lock may open the ports. mistake gets a sentence that says
+ * what to do; without the lock *store is NULL. */
+enum store_opening store_lock(const struct store_place *place, struct store **store,
+                              struct buf *mistake);
 
 /* Creates or migrates the locked store's tables. Blocks: call it before the loop runs. After a failure only
  * store_free() may follow. */
@@ -69,6 +79,15 @@ int store_load(struct store *store, const struct clocks *now,
                void (*on_row)(void *context, const struct record *record),
                void *context) MUST_CHECK;
 
+/* What the store is and what an acknowledged record is worth there; valid from store_open() to store_free(). */
+struct store_about {
+    const char *kind;   /* "SQLite", "PostgreSQL", ... */
+    const char *server; /* the server's version and address, without secrets; "" if there is none */
+    const char *durability; /* a sentence on when a record is safe */
+    bool is_async;          /* acknowledged records may be lost with the server's machine */
+};
+struct store_about store_about(const struct store *store);
+
 /* Adds the reason why the latest call failed, as a sentence that says what to do. */
 void store_explain(const struct store *store, struct buf *mistake);
 
@@ -90,6 +109,9 @@ struct store_counters {
     uint64_t skipped; /* rows with an unknown client or invalid values */
     /* Rows of an older version that are lost because their keys can no longer be computed. */
     uint64_t lost_solutions, lost_idempotency;
+    uint64_t reconnects; /* lost connections to the database that were made again */
+    struct histogram
+        round_trips;  /* microseconds from a batch's first byte to its acknowledgement */
     uint32_t waiting; /* records not durable yet */
 };
 void store_counters(const struct store *store, struct store_counters *counters);

@@ -4,6 +4,15 @@
 
 static const struct store_driver *const drivers[] = {&sqlite_driver};
 
+/* Schemes whose drivers are optional at build time, with the options that add them. */
+static const struct {
+    const char *scheme;
+    const char *option;
+} optional[] = {
+    {"postgresql", "postgres"}, {"postgres", "postgres"}, {"redis", "redis"},
+    {"rediss", "redis"},        {"valkey", "redis"},      {"valkeys", "redis"},
+};
+
 static bool knows(const struct store_driver *driver, struct slice scheme)
 {
     for (const char *const *known = driver->schemes; *known != NULL; known++)
@@ -22,5 +31,14 @@ const struct store_driver *store_driver_find(const char *url, const char **addre
     for (size_t i = 0; i < sizeof drivers / sizeof drivers[0]; i++)
         if (knows(drivers[i], scheme))
             return drivers[i];
+    return NULL;
+}
+
+const char *store_driver_option(const char *url)
+{
+    const struct slice scheme = {.data = url, .len = strcspn(url, ":")};
+    for (size_t i = 0; i < sizeof optional / sizeof optional[0]; i++)
+        if (slice_equals_nocase(scheme, slice_from(optional[i].scheme)))
+            return optional[i].option;
     return NULL;
 }

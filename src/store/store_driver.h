@@ -56,8 +56,13 @@ struct store_secret {
 /* An open database. A driver's own struct begins with this one. */
 struct store_backend {
     const struct store_driver *driver;
-    char why[768];  /* why the latest call failed, as a sentence that says what to do */
-    uint64_t bytes; /* bytes written since it was opened, as far as the driver can tell */
+    char why[768];       /* why the latest call failed, as a sentence that says what to do */
+    uint64_t bytes;      /* bytes written since it was opened, as far as the driver can tell */
+    uint64_t reconnects; /* connections that were lost and made again */
+    char
+        server[256]; /* as in struct store_about; set by open() at the latest, as are those below */
+    char durability[256];
+    bool is_async;
     uint64_t lost_solutions, lost_idempotency; /* rows lost by migrating an older version */
 };
 
@@ -69,10 +74,10 @@ struct store_driver {
     const char *name;
     const char *const *schemes; /* of URLs for this driver, in lower case; ends with NULL */
 
-    /* Claims the store at this address (the URL without its scheme) against a second gateway, and touches nothing
-     * else. Anything but STORE_OPENED leaves *backend NULL and a sentence in mistake. */
-    enum store_opening (*lock)(const char *address, struct store_backend **backend,
-                               struct buf *mistake);
+    /* Claims the store at this address (the URL behind the colon of its scheme) against a second gateway, and
+     * touches nothing else. Anything but STORE_OPENED leaves *backend NULL and a sentence in mistake. */
+    enum store_opening (*lock)(const struct store_place *place, const char *address,
+                               struct store_backend **backend, struct buf *mistake);
     /* Creates or migrates the tables. After a failure only close() may follow. */
     enum store_opening (*open)(struct store_backend *backend, struct buf *mistake);
 
@@ -111,13 +116,25 @@ struct store_driver {
     void (*stop_check)(struct store_backend *backend);
 
     void (*close)(struct store_backend *backend);
+
+    /* Adds the statements that create what open() would create, for operators who grant rights by hand. NULL:
+     * nothing has to be prepared. */
+    void (*print_schema)(const struct store_place *place, struct buf *out);
+    /* Adds lines about the store and whether it fits this program, without a lock and without changing anything.
+     * Anything but STORE_OPENED adds a sentence to mistake. */
+    enum store_opening (*inspect)(const struct store_place *place, const char *address,
+                                  struct buf *report, struct buf *mistake);
 };
 
 /* The driver for a URL, and *address behind its scheme; NULL if no driver knows the scheme. */
 const struct store_driver *store_driver_find(const char *url, const char **address);
 
+/* The option of the build that adds a driver for the URL's scheme; NULL if there is none. */
+const char *store_driver_option(const char *url);
+
 /* As store_lock, with a driver that is not in the list. */
-enum store_opening store_lock_with(const struct store_driver *driver, const char *address,
-                                   struct store **store, struct buf *mistake);
+enum store_opening store_lock_with(const struct store_driver *driver,
+                                   const struct store_place *place, struct store **store,
+                                   struct buf *mistake);
 
 #endif

@@ -38,8 +38,8 @@ struct store {
     struct store_queue done;  /* durable, for the loop to free */
     enum store_state state;
     char why[sizeof(((struct store_backend *)NULL)->why)];
-    uint64_t records, commits, bytes, commit_ms_max;
-    struct histogram commit_times;
+    uint64_t records, commits, bytes, commit_ms_max, reconnects;
+    struct histogram commit_times, round_trips;
     struct store_rotation rotation;
     bool must_end;    /* the writer must write the rest and return */
     bool is_finished; /* the writer is about to return */

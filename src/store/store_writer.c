@@ -1,5 +1,6 @@
 #include "store/store_writer.h"
 
+#include "base/assert.h"
 #include "store/store_check.h"
 #include "store/store_clock.h"
 #include "store/store_private.h"
@@ -8,6 +9,7 @@
 #include <sodium.h>
 #include <stdio.h>
 
+#define US_NS UINT64_C(1000)
 #define MS_NS UINT64_C(1000000)
 /* Limits the size of a transaction when many records are queued. */
 #define BATCH_MAX 4096
@@ -64,7 +66,9 @@ static void on_written(struct store *store, uint32_t count, uint64_t took_ns)
     store->records += count;
     store->commits++;
     store->bytes = store->backend->bytes;
+    store->reconnects = store->backend->reconnects;
     histogram_add(&store->commit_times, took_ns / MS_NS);
+    histogram_add(&store->round_trips, took_ns / US_NS);
     if (took_ns / MS_NS > store->commit_ms_max)
         store->commit_ms_max = took_ns / MS_NS;
     store_queue_join(&store->done, &written);
@@ -96,6 +100,21 @@ static enum store_result write_batch(struct store *store, const struct store_bat
     return driver->shift(store->backend, batch->first->shift);
 }
 
+static enum store_state state_after(enum store_result result)
+{
+    switch (result) {
+    case STORE_DONE:
+        return STORE_WRITABLE;
+    case STORE_RETRY:
+        return STORE_AWAY;
+    case STORE_NO_ROOM:
+        return STORE_FULL;
+    case STORE_FAILED:
+        return STORE_BROKEN;
+    }
+    UNREACHABLE();
+}
+
 /* A batch stays the same until it is written: if its outcome is unknown, exactly this batch is sent
  * again. */
 static void do_write(struct store *store)
@@ -105,8 +124,7 @@ static void do_write(struct store *store)
     const enum store_result result = write_batch(store, &batch);
     if (result != STORE_DONE) {
         store->retry_at_ns = uv_hrtime() + RETRY_NS;
-        store_report(store, result == STORE_FAILED ? STORE_BROKEN : STORE_FULL,
-                     store->backend->why);
+        store_report(store, state_after(result), store->backend->why);
         return;
     }
     on_written(store, batch.count, uv_hrtime() - start);

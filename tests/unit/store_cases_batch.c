@@ -156,7 +156,7 @@ static void a_batch_stays_the_same_until_it_is_written(void **state)
     world_open(world);
     append_requests(world, 7);
     world_start(world);
-    world_until_state(world, STORE_FULL);
+    world_until_state(world, STORE_AWAY);
     assert_non_null(strstr(world->why, "the test ordered it"));
     append_requests(world, 5);
     world_until_durable(world, 12);

@@ -20,11 +20,13 @@ static struct store_backend *open_backend(struct store_world *world)
 {
     const struct store_driver *const driver = world->kit->driver;
     struct store_backend *backend = NULL;
-    char address[PATH_MAX];
+    char url[2 * PATH_MAX];
     struct buf mistake;
     buf_init(&mistake, 1024);
-    world->kit->address(world, address, sizeof(address));
-    assert_int_equal(driver->lock(address, &backend, &mistake), STORE_OPENED);
+    world->kit->url(world, url, sizeof(url));
+    const struct store_place place = {.url = url, .prefix = "solvegate_test"};
+    const char *const address = strchr(url, ':') + 1;
+    assert_int_equal(driver->lock(&place, address, &backend, &mistake), STORE_OPENED);
     backend->driver = driver;
     assert_int_equal(driver->open(backend, &mistake), STORE_OPENED);
     buf_close(&mistake);
@@ -325,7 +327,8 @@ static void an_unknown_scheme_is_refused_without_telling_the_rest_of_the_url(voi
     struct store *store;
     struct buf mistake;
     buf_init(&mistake, 1024);
-    assert_int_equal(store_lock("nothing://user:password@host", &store, &mistake), STORE_UNUSABLE);
+    const struct store_place place = {.url = "nothing://user:password@host"};
+    assert_int_equal(store_lock(&place, &store, &mistake), STORE_UNUSABLE);
     assert_null(store);
     buf_add_char(&mistake, '\0');
     assert_non_null(strstr(mistake.data, "\"nothing\""));

@@ -24,9 +24,9 @@ static void sqlite_end(struct store_world *world)
     store_vfs_end();
 }
 
-static void sqlite_address(const struct store_world *world, char *address, size_t room)
+static void sqlite_url(const struct store_world *world, char *url, size_t room)
 {
-    (void)snprintf(address, room, "%s", world->directory);
+    (void)snprintf(url, room, "sqlite:%s", world->directory);
 }
 
 static int64_t sqlite_count_rows(const struct store_world *world, enum record_kind kind)
@@ -51,7 +51,7 @@ static const struct store_kit sqlite_kit = {
     .driver = &sqlite_driver,
     .begin = sqlite_begin,
     .end = sqlite_end,
-    .address = sqlite_address,
+    .url = sqlite_url,
     .count_rows = sqlite_count_rows,
     .set_full = store_vfs_set_full,
     .fill_after = store_vfs_fill_after,

@@ -11,7 +11,7 @@ struct store_kit {
     /* Starts and ends what the driver needs; the world's directory is there for it. */
     void (*begin)(struct store_world *world);
     void (*end)(struct store_world *world);
-    void (*address)(const struct store_world *world, char *address, size_t room);
+    void (*url)(const struct store_world *world, char *url, size_t room);
     /* How many rows of a kind the database holds, expired ones included, also while the store is open. */
     int64_t (*count_rows)(const struct store_world *world, enum record_kind kind);
     /* While it is on, writes find no room. */

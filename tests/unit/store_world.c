@@ -81,9 +81,10 @@ int world_tear_down(void **state)
 enum store_opening world_try(struct store_world *world, struct buf *mistake)
 {
     const struct store_names names = {.context = world, .name_of = name_of, .find = find};
-    char address[PATH_MAX];
-    world->kit->address(world, address, sizeof(address));
-    enum store_opening opening = store_lock_with(world->driver, address, &world->store, mistake);
+    char url[2 * PATH_MAX];
+    world->kit->url(world, url, sizeof(url));
+    const struct store_place place = {.url = url, .prefix = "solvegate_test"};
+    enum store_opening opening = store_lock_with(world->driver, &place, &world->store, mistake);
     if (opening == STORE_OPENED)
         opening = store_open(world->store, &names, mistake);
     if (opening != STORE_OPENED) {

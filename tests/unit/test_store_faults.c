@@ -311,7 +311,9 @@ static void tidying_takes_a_few_rows_at_a_time(void **state)
     fill_and_close(world, 300);
     world_run_sql(world, "UPDATE request SET state = 'solved'");
     buf_init(&mistake, 1024);
-    assert_int_equal(sqlite_driver.lock(world->directory, &backend, &mistake), STORE_OPENED);
+    const struct store_place place = {0};
+    assert_int_equal(sqlite_driver.lock(&place, world->directory, &backend, &mistake),
+                     STORE_OPENED);
     assert_int_equal(sqlite_driver.open(backend, &mistake), STORE_OPENED);
     unsigned steps = 0;
     bool has_more = true;

@@ -197,9 +197,17 @@ static void sqlite_close(struct store_backend *backend)
     free(store);
 }
 
-static enum store_opening sqlite_lock(const char *address, struct store_backend **backend,
-                                      struct buf *mistake)
+static void describe(struct store_backend *backend)
 {
+    (void)snprintf(backend->server, sizeof backend->server, "SQLite %s", sqlite3_libversion());
+    (void)snprintf(backend->durability, sizeof backend->durability,
+                   "a record is safe on this machine's disk before it is acknowledged");
+}
+
+static enum store_opening sqlite_lock(const struct store_place *place, const char *address,
+                                      struct store_backend **backend, struct buf *mistake)
+{
+    (void)place;
     char path[PATH_ROOM];
     if (strlen(address) >= PATH_MAX - sizeof(FILE_NAME)) {
         buf_addf(mistake, "the path of data_dir is too long");
@@ -208,6 +216,7 @@ static enum store_opening sqlite_lock(const char *address, struct store_backend 
     (void)snprintf(path, sizeof path, "%s/%s", address, FILE_NAME);
     struct sqlite_store *const store = calloc(1, sizeof *store);
     ASSERT(store != NULL);
+    describe(&store->base);
     store->lock = -1;
     buf_init(&store->scratch, SCRATCH_MAX);
     store->path = strdup(path);
