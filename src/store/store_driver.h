@@ -46,6 +46,9 @@ struct store_mark {
     char boot[STORE_BOOT_MAX];
 };
 
+/* A lease must outlive several of these. */
+#define STORE_BEAT_MS 2000
+
 #define STORE_SECRET_MAX 64
 struct store_secret {
     uint8_t bytes[STORE_SECRET_MAX];
@@ -102,6 +105,9 @@ struct store_driver {
     /* Writes the batch in order and in one transaction: all of it is durable when this returns STORE_DONE. A batch
      * that is sent again, since its outcome was unknown, changes nothing. */
     enum store_result (*write)(struct store_backend *backend, const struct store_batch *batch);
+    /* Proves that the store is there and still ours, and renews the lock if it is a lease. Called every
+     * STORE_BEAT_MS while nothing else is written, and a batch counts as one. May be NULL. */
+    enum store_result (*beat)(struct store_backend *backend);
     /* Does work that may wait until a batch was reported durable, such as moving a log; is_last
      * before closing. May be NULL. */
     enum store_result (*settle)(struct store_backend *backend, bool is_last);

@@ -49,6 +49,7 @@ struct store {
     struct store_queue batch; /* being written, or kept for a retry */
     uint64_t retry_at_ns;     /* 0: the latest batch was written */
     uint64_t tidy_at_ns;
+    uint64_t beat_at_ns;     /* UINT64_MAX: the driver needs none */
     uint64_t rotate_at_ns;   /* when to check the secret's age; UINT64_MAX: there is none */
     int64_t expired_wall_ms; /* rows expired by then were not loaded and must be deleted; 0: none */
     bool has_tried_last;     /* the last attempt after must_end was made */

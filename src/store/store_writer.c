@@ -24,6 +24,7 @@
 
 enum work {
     WORK_WRITE,
+    WORK_BEAT,
     WORK_TIDY,
     WORK_ROTATE,
     WORK_END,
@@ -115,6 +116,12 @@ static enum store_state state_after(enum store_result result)
     UNREACHABLE();
 }
 
+static void plan_beat(struct store *store)
+{
+    const bool has_beat = store->backend->driver->beat != NULL;
+    store->beat_at_ns = has_beat ? uv_hrtime() + STORE_BEAT_MS * MS_NS : UINT64_MAX;
+}
+
 /* A batch stays the same until it is written: if its outcome is unknown, exactly this batch is sent
  * again. */
 static void do_write(struct store *store)
@@ -128,7 +135,19 @@ static void do_write(struct store *store)
         return;
     }
     on_written(store, batch.count, uv_hrtime() - start);
+    plan_beat(store);
     settle(store, false);
+}
+
+/* Notices a store that went away, or came back, while there is nothing to write. */
+static void do_beat(struct store *store)
+{
+    const enum store_result result = store->backend->driver->beat(store->backend);
+    plan_beat(store);
+    if (result != STORE_DONE)
+        store->beat_at_ns = uv_hrtime() + RETRY_NS;
+    if (result != STORE_DONE || store->batch.count == 0)
+        store_report(store, state_after(result), result == STORE_DONE ? "" : store->backend->why);
 }
 
 /* Uses the clock of the rows, lest a wall clock that was just set makes them expire early. Rows
@@ -185,6 +204,11 @@ static void do_rotate(struct store *store)
         (void)uv_async_send(&store->wake);
 }
 
+static uint64_t earlier(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 /* Decides what to do now, or returns false with how long to wait. Under the mutex. */
 static bool choose(struct store *store, enum work *work, uint64_t *wait_ns)
 {
@@ -201,15 +225,17 @@ static bool choose(struct store *store, enum work *work, uint64_t *wait_ns)
         return false;
     else if (has_batch && (now >= store->retry_at_ns || store->must_end))
         *work = WORK_WRITE;
+    else if (now >= store->beat_at_ns)
+        *work = WORK_BEAT;
     else if (now >= store->tidy_at_ns)
         *work = WORK_TIDY;
     else if (now >= store->rotate_at_ns)
         *work = WORK_ROTATE;
     else {
         uint64_t until =
-            store->tidy_at_ns < store->rotate_at_ns ? store->tidy_at_ns : store->rotate_at_ns;
-        if (has_batch && store->retry_at_ns < until)
-            until = store->retry_at_ns;
+            earlier(store->beat_at_ns, earlier(store->tidy_at_ns, store->rotate_at_ns));
+        if (has_batch)
+            until = earlier(until, store->retry_at_ns);
         *wait_ns = until - now;
         return false;
     }
@@ -246,10 +272,14 @@ void store_writer_run(void *context)
     struct store *const store = context;
     store->tidy_at_ns = uv_hrtime() + (store->expired_wall_ms == 0 ? TIDY_EVERY_NS : 0);
     plan_rotation(store);
+    plan_beat(store);
     for (;;) {
         switch (wait_for_work(store)) {
         case WORK_WRITE:
             do_write(store);
+            break;
+        case WORK_BEAT:
+            do_beat(store);
             break;
         case WORK_TIDY:
             do_tidy(store);

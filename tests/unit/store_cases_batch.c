@@ -22,6 +22,7 @@ static struct {
     uv_sem_t *may_write; /* every batch waits for it; NULL: none does */
     unsigned calls;
     unsigned shifts;
+    unsigned beats;
     uint32_t counts[CALLS_MAX];
     journal_seq firsts[CALLS_MAX];
 } faulty;
@@ -51,6 +52,13 @@ static enum store_result faulty_shift(struct store_backend *backend,
     const enum store_result result = faulty.real->shift(backend, shift);
     faulty.shifts += shift->by_ms != 0;
     return result == STORE_DONE && shift->by_ms != 0 && faulty.shifts == 1 ? STORE_RETRY : result;
+}
+
+/* The store is away at the first beat and back at the second. */
+static enum store_result faulty_beat(struct store_backend *backend)
+{
+    (void)snprintf(backend->why, sizeof(backend->why), "the test ordered it");
+    return ++faulty.beats == 1 ? STORE_RETRY : STORE_DONE;
 }
 
 static void order(struct store_world *world, enum store_result first_answer, bool writes_first)
@@ -86,6 +94,23 @@ static unsigned count_loaded(struct store_world *world)
     assert_int_equal(store_load(world->store, &world->clocks, count_row, &count), 0);
     world_close(world);
     return count;
+}
+
+/* ---- without a batch --------------------------------------------------------------------- */
+
+static void a_store_that_goes_away_while_nothing_is_written_is_noticed(void **state)
+{
+    struct store_world *const world = *state;
+    order(world, STORE_DONE, false);
+    faulty.wrapped.beat = faulty_beat;
+    world_open(world);
+    world_start(world);
+    world_until_state(world, STORE_AWAY);
+    assert_non_null(strstr(world->why, "the test ordered it"));
+    world_until_state(world, STORE_WRITABLE);
+    world_close(world);
+    assert_int_equal(faulty.beats, 2);
+    assert_int_equal(faulty.calls, 0);
 }
 
 /* ---- batches that fail ------------------------------------------------------------------- */
@@ -321,6 +346,7 @@ static void a_row_of_some_megabytes_comes_back(void **state)
 }
 
 const struct store_case store_batch_cases[] = {
+    STORE_CASE(a_store_that_goes_away_while_nothing_is_written_is_noticed),
     STORE_CASE(a_batch_whose_reply_was_lost_is_sent_again_and_changes_nothing),
     STORE_CASE(a_shift_whose_reply_was_lost_is_sent_again_and_moves_times_once),
     STORE_CASE(a_batch_stays_the_same_until_it_is_written),
