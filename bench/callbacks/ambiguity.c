@@ -7,6 +7,8 @@
  * caller ever got its solution. */
 #include "world.h"
 
+#include <solvegate/view.h>
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -3,6 +3,7 @@
 #include "doors/reply.h"
 #include "doors/verbs.h"
 
+#include <solvegate/view.h>
 #include <solvegate/words.h>
 
 #define BEARER SLICE_OF("Bearer ")

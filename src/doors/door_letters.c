@@ -4,6 +4,7 @@
 #include "doors/reply.h"
 #include "gate/client_names.h"
 
+#include <solvegate/view.h>
 #include <solvegate/words.h>
 
 #define LETTERS_PAGE 100

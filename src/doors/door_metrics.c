@@ -5,6 +5,8 @@
 #include "gate/client_names.h"
 #include "proto/metrics.h"
 
+#include <solvegate/view.h>
+
 /* Lines in one piece; each takes 0.1 us, so a piece takes 0.1 ms. */
 #define PIECE 1024
 

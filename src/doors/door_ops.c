@@ -6,6 +6,7 @@
 #include "gate/client_names.h"
 #include "proto/api.h"
 
+#include <solvegate/view.h>
 #include <solvegate/words.h>
 
 #define FLIGHTS_PAGE 100

@@ -5,6 +5,8 @@
 #include "proto/nonce.h"
 #include "proto/vendor.h"
 
+#include <solvegate/view.h>
+
 #define PREFIX SLICE_OF("/pingback/")
 #define PLAIN SLICE_OF("text/plain; charset=utf-8")
 

@@ -6,6 +6,8 @@
 #include "gate/client_names.h"
 #include "proto/api.h"
 
+#include <solvegate/view.h>
+
 /* Cost limit of one piece, counted in clients, which take 1.5 us each: 0.4 ms. */
 #define PIECE 256
 /* The cost of a page without its clients, and how many clients can be summed for the cost of

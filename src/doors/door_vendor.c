@@ -4,6 +4,8 @@
 #include "doors/verbs.h"
 #include "proto/dialect_write.h"
 
+#include <solvegate/view.h>
+
 /* The vendor's own clients never ask for more in one call; more is a mistake or an attack. */
 #define IDS_MAX 100
 

@@ -1,5 +1,6 @@
 #include "engine/ask.h"
 
+#include "engine/backlog.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
 #include "engine/finished.h"

@@ -1,8 +1,8 @@
 #include "engine/attempt.h"
 
 #include "engine/health.h"
+#include "engine/history.h"
 #include "engine/journal.h"
-#include "engine/letters.h"
 #include "engine/rest.h"
 #include "engine/retry.h"
 #include "engine/slots.h"

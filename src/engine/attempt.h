@@ -51,12 +51,6 @@ void attempt_arm_next_poll(struct engine *engine, struct flight *flight, uint32_
 /* Polls all working tasks at once, since nobody will be there to receive their callbacks after a drain. */
 void attempts_on_drain(struct engine *engine);
 
-/* Solves the attempt with the text that a callback brought, because the rest did not come. */
-void attempt_settle(struct engine *engine, struct attempt *attempt);
-
-void attempt_on_submitted(struct engine *engine, const struct vendor_result *result);
-void attempt_on_polled(struct engine *engine, const struct vendor_result *result);
-void attempt_on_callback(struct engine *engine, const struct vendor_result *result);
 void attempt_on_expiry(struct engine *engine, struct attempt *attempt);
 
 #endif

@@ -1,5 +1,5 @@
 /* The backlog of records that are not durable yet, in number and in bytes (of texts and parameters). */
-#include "engine/journal.h"
+#include "engine/backlog.h"
 
 /* A mark is closed when it holds this fraction of the limit; all marks together hold twice the limit. */
 #define GRAINS 32

@@ -1,9 +1,8 @@
 /* The engine's auditor: walks all state and aborts at the first inconsistency. */
-#include "engine/check.h"
-
 #include "engine/attempt.h"
+#include "engine/backlog.h"
 #include "engine/cache.h"
-#include "engine/journal.h"
+#include "engine/check_shares.h"
 #include "engine/letters.h"
 #include "engine/oddity.h"
 #include "engine/pool.h"

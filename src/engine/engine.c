@@ -3,11 +3,16 @@
 #include "engine/account.h"
 #include "engine/ask.h"
 #include "engine/attempt.h"
+#include "engine/backlog.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
 #include "engine/finished.h"
+#include "engine/hear.h"
+#include "engine/history.h"
 #include "engine/idempotency.h"
-#include "engine/journal.h"
+#include "engine/journal_books.h"
+#include "engine/letter_orders.h"
+#include "engine/letter_replay.h"
 #include "engine/letters.h"
 #include "engine/letters_retry.h"
 #include "engine/notice.h"
@@ -52,7 +57,7 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
         breaker_on_timer(engine);
         return;
     case TIMER_LETTER:
-        letter_on_expiry(engine, CONTAINER_OF(timer, struct letter, expiry));
+        letter_drop(engine, CONTAINER_OF(timer, struct letter, expiry));
         return;
     case TIMER_REPLAY:
         letters_on_replay_timer(engine);

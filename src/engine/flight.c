@@ -2,6 +2,8 @@
 
 #include "engine/attempt.h"
 #include "engine/cache.h"
+#include "engine/hear.h"
+#include "engine/history.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/letters.h"

@@ -1,9 +1,11 @@
 /* The vendor's news about attempts: replies to submits and polls, callbacks, and late results. */
-#include "engine/attempt.h"
+#include "engine/hear.h"
 
+#include "engine/attempt.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
 #include "engine/health.h"
+#include "engine/history.h"
 #include "engine/journal.h"
 #include "engine/late.h"
 #include "engine/letters.h"

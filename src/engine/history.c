@@ -1,4 +1,4 @@
-#include "engine/letters.h"
+#include "engine/history.h"
 
 #include <stdlib.h>
 

@@ -1,12 +1,9 @@
 #include "engine/journal.h"
 
 #include "engine/attempt.h"
-#include "engine/letters.h"
+#include "engine/history.h"
 
 #include <stdlib.h>
-
-/* Interval at which the books are journaled; a crash loses at most this much of the current page. */
-#define BOOKS_EVERY_MS 1000
 
 /* How long a request's end stays readable after a crash if nobody read it before. */
 #define READABLE_MS 120000
@@ -18,7 +15,7 @@
 /* Leaves a random gap of up to some minutes' worth of numbers. */
 #define LEAP_SHIFT 24
 
-static struct record *append(struct engine *engine, enum record_kind kind, journal_seq *seq)
+struct record *journal_append(struct engine *engine, enum record_kind kind, journal_seq *seq)
 {
     struct action *action = engine_push(engine, ACTION_JOURNAL);
     action->after = ++engine->seq;
@@ -30,7 +27,7 @@ static struct record *append(struct engine *engine, enum record_kind kind, journ
 static struct record *append_drop(struct engine *engine, enum record_kind kind)
 {
     journal_seq seq;
-    struct record *record = append(engine, kind, &seq);
+    struct record *record = journal_append(engine, kind, &seq);
     record->is_drop = true;
     return record;
 }
@@ -77,7 +74,7 @@ void journal_flight(struct engine *engine, struct flight *flight)
     journal_seq seq;
     if (!engine->options.has_journal)
         return;
-    struct flight_row *row = &append(engine, RECORD_FLIGHT, &seq)->flight;
+    struct flight_row *row = &journal_append(engine, RECORD_FLIGHT, &seq)->flight;
     flight->is_journaled = true;
     row->id = flight->uid;
     row->key = flight->node.key;
@@ -111,7 +108,7 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
     journal_seq seq = 0;
     if (!engine->options.has_journal)
         return seq;
-    struct attempt_row *row = &append(engine, RECORD_ATTEMPT, &seq)->attempt;
+    struct attempt_row *row = &journal_append(engine, RECORD_ATTEMPT, &seq)->attempt;
     row->name = attempt->name;
     row->flight = attempt->flight_uid;
     row->key = attempt->key;
@@ -147,7 +144,7 @@ void journal_solution(struct engine *engine, struct solution *solution)
 {
     if (solution->uid == 0)
         return;
-    struct solution_row *row = &append(engine, RECORD_SOLUTION, &solution->seq)->solution;
+    struct solution_row *row = &journal_append(engine, RECORD_SOLUTION, &solution->seq)->solution;
     row->id = solution->uid;
     row->flight = solution->flight_uid;
     row->attempt = solution->attempt;
@@ -202,7 +199,7 @@ void journal_request(struct engine *engine, struct request *request)
 {
     if (!engine->options.has_journal)
         return;
-    struct request_row *row = &append(engine, RECORD_REQUEST, &request->seq)->request;
+    struct request_row *row = &journal_append(engine, RECORD_REQUEST, &request->seq)->request;
     request->is_journaled = true;
     row->id = request->public_id;
     row->client = request->client;
@@ -225,7 +222,7 @@ journal_seq journal_idempotency(struct engine *engine, const struct idempotency 
     journal_seq seq = 0;
     if (!engine->options.has_journal)
         return seq;
-    struct idempotency_row *row = &append(engine, RECORD_IDEMPOTENCY, &seq)->idempotency;
+    struct idempotency_row *row = &journal_append(engine, RECORD_IDEMPOTENCY, &seq)->idempotency;
     row->digest = record->node.key;
     row->client = record->client;
     row->fingerprint = record->fingerprint;
@@ -248,7 +245,7 @@ void journal_letter(struct engine *engine, const struct letter *letter)
     journal_seq seq;
     if (!engine->options.has_journal)
         return;
-    struct letter_row *row = &append(engine, RECORD_LETTER, &seq)->letter;
+    struct letter_row *row = &journal_append(engine, RECORD_LETTER, &seq)->letter;
     row->number = letter->number;
     row->kind = letter->kind;
     row->key = letter->key;
@@ -291,86 +288,10 @@ void journal_spent(struct engine *engine, client_id client)
     if (!engine->options.has_journal || !is_needed)
         return;
     spender->is_spent_written = true;
-    struct spent_row *row = &append(engine, RECORD_SPENT, &seq)->spent;
+    struct spent_row *row = &journal_append(engine, RECORD_SPENT, &seq)->spent;
     row->client = client;
     row->day = engine->days[0].number;
     row->spent = spender->spent;
-}
-
-/* Journals only tallies that changed, at most `most`, so that quiet clients cost nothing. */
-static void journal_tallies(struct engine *engine, size_t most)
-{
-    journal_seq seq;
-    const size_t end = (size_t)engine->client_count * TYPE_COUNT;
-    for (; engine->tally_at < end && most > 0; engine->tally_at++) {
-        const size_t i = engine->tally_at;
-        const struct tally *tally = &engine->tallies[i];
-        if (memcmp(tally, &engine->written_tallies[i], sizeof *tally) == 0)
-            continue;
-        most--;
-        engine->written_tallies[i] = *tally;
-        struct tally_row *row = &append(engine, RECORD_TALLY, &seq)->tally;
-        row->day = engine->days[0].number;
-        row->client = (client_id)(i / TYPE_COUNT);
-        row->type = (enum type)(i % TYPE_COUNT);
-        row->tally = *tally;
-    }
-    engine->is_tallying = engine->tally_at < end;
-}
-
-bool journal_has_work(const struct engine *engine)
-{
-    return engine->is_tallying;
-}
-
-void journal_work(struct engine *engine)
-{
-    if (engine->is_tallying)
-        journal_tallies(engine, engine->options.step_batch * 4);
-}
-
-/* Journals the day's page, and at most `most` of the clients' tallies. */
-static void write_books(struct engine *engine, size_t most)
-{
-    journal_seq seq;
-    if (!engine->options.has_journal)
-        return;
-    engine->written_stats = engine->days[0].stats;
-    struct day_row *row = &append(engine, RECORD_DAY, &seq)->day;
-    row->day = engine->days[0].number;
-    row->stats = engine->days[0].stats;
-    engine->tally_at = 0;
-    journal_tallies(engine, most);
-}
-
-void journal_books(struct engine *engine)
-{
-    write_books(engine, SIZE_MAX);
-}
-
-void journal_on_books_timer(struct engine *engine)
-{
-    write_books(engine, engine->options.step_batch * 4);
-}
-
-void journal_init(struct engine *engine)
-{
-    wheel_timer_init(&engine->books_timer, TIMER_BOOKS);
-}
-
-/* The timer is armed by the first step after the books changed, so that an idle gateway sleeps. */
-void journal_on_step(struct engine *engine)
-{
-    const struct stats *stats = &engine->days[0].stats;
-    if (!engine->options.has_journal || engine->books_timer.is_armed ||
-        memcmp(stats, &engine->written_stats, sizeof *stats) == 0)
-        return;
-    wheel_arm(&engine->wheel, &engine->books_timer, engine->now_ms + BOOKS_EVERY_MS);
-}
-
-void engine_close_books(struct engine *engine)
-{
-    journal_books(engine);
 }
 
 /* ---- giving back ------------------------------------------------------------------------- */

@@ -5,15 +5,8 @@
 
 #include "engine/state.h"
 
-void journal_init(struct engine *engine);
-/* Arms the timer that journals the books soon after they changed. */
-void journal_on_step(struct engine *engine);
-/* Journals today's page and all clients' tallies. */
-void journal_books(struct engine *engine);
-/* Journals today's page and as many tallies as fit into a step; ticks write the rest. */
-void journal_on_books_timer(struct engine *engine);
-bool journal_has_work(const struct engine *engine);
-void journal_work(struct engine *engine);
+/* Asks the gate to write a row; the caller fills it in. *seq becomes its sequence number. */
+struct record *journal_append(struct engine *engine, enum record_kind kind, journal_seq *seq);
 
 /* Returns a new row number, never 0. Numbers grow, also across restarts, so that rows made together
  * lie together on disk: a commit then writes a few pages instead of one per row. */
@@ -42,11 +35,5 @@ void journal_spent(struct engine *engine, client_id client);
 /* Journals a hand-out, so that a crash cannot hand a single-use solution out again; the request's
  * answer waits for it. */
 void journal_handout(struct engine *engine, struct request *request, struct solution *solution);
-
-/* The backlog: a record went to the gate, records became durable, and is the backlog too large? */
-void journal_on_taken(struct engine *engine, journal_seq seq, const struct record *record);
-void journal_on_durable(struct engine *engine, journal_seq seq);
-bool journal_is_full(const struct engine *engine);
-void journal_check(const struct engine *engine);
 
 #endif

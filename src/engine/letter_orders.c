@@ -1,8 +1,10 @@
 /* Orders about dead letters. Each is carried out over as many steps as it takes, since there may be
  * a hundred thousand letters. */
-#include "engine/letters.h"
+#include "engine/letter_orders.h"
 
 #include "engine/journal.h"
+#include "engine/letter_replay.h"
+#include "engine/letters.h"
 #include "engine/orphan.h"
 
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 #include "engine/letters_retry.h"
 
 #include "engine/breaker.h"
-#include "engine/letters.h"
+#include "engine/letter_replay.h"
 
 /* Each letter has its own due time; a sweep finds it at most a quarter of the interval late. */
 #define SWEEPS_PER_TIME 4

@@ -1,5 +1,6 @@
 #include "engine/notice.h"
 
+#include "engine/history.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
 #include "engine/request.h"

@@ -2,6 +2,7 @@
 
 #include "engine/cache.h"
 #include "engine/journal.h"
+#include "engine/letter_replay.h"
 #include "engine/letters.h"
 
 void orphan_enter(struct engine *engine, struct letter *letter)

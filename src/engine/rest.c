@@ -1,6 +1,7 @@
 #include "engine/rest.h"
 
 #include "engine/attempt.h"
+#include "engine/hear.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
 

@@ -13,6 +13,7 @@
 #include "engine/share.h"
 
 #include <solvegate/engine.h>
+#include <solvegate/view.h>
 #include <solvegate/words.h>
 
 /* The purpose of a wheel timer; CONTAINER_OF finds its owner. */

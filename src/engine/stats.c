@@ -1,6 +1,7 @@
 #include "engine/stats.h"
 
 #include "engine/journal.h"
+#include "engine/journal_books.h"
 
 #include <stdlib.h>
 

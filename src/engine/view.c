@@ -1,4 +1,6 @@
 /* Views into the engine that change (nearly) nothing: explain, flights, gauges, statistics. */
+#include <solvegate/view.h>
+
 #include "engine/ask.h"
 #include "engine/attempt.h"
 #include "engine/health.h"

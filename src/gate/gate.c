@@ -7,6 +7,7 @@
 #include "gate/service.h"
 #include "sys/log.h"
 
+#include <solvegate/view.h>
 #include <solvegate/words.h>
 
 #include <sodium.h>

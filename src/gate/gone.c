@@ -5,6 +5,8 @@
 #include "gate/gate_make.h"
 #include "sys/log.h"
 
+#include <solvegate/view.h>
+
 #include <stdlib.h>
 
 bool gone_meet(struct gate *gate, struct slice name, client_id *client)

@@ -5,7 +5,7 @@
 #include "base/buf.h"
 #include "proto/key.h"
 
-#include <solvegate/engine.h>
+#include <solvegate/view.h>
 
 /* A mistake or a failure, for programs and for people. */
 struct problem {

@@ -7,7 +7,7 @@
 #include "proto/api.h"
 #include "proto/books.h"
 
-#include <solvegate/engine.h>
+#include <solvegate/view.h>
 
 /* Names are literals without the solvegate_ prefix; a counter's name gets the suffix _total. */
 void metrics_counter(struct buf *out, const char *name, const char *help, uint64_t value);

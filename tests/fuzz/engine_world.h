@@ -8,6 +8,7 @@
 #include "base/rand.h"
 
 #include <solvegate/engine.h>
+#include <solvegate/view.h>
 
 #define WORLD_CLIENTS 3
 #define WORLD_KEYS 4

@@ -8,6 +8,7 @@
 #include "proto/dialect_write.h"
 #include "proto/metrics.h"
 
+#include <solvegate/engine.h>
 #include <solvegate/words.h>
 
 #include <sodium.h>

@@ -9,6 +9,7 @@
 #include "store/row_values.h"
 
 #include <solvegate/engine.h>
+#include <solvegate/view.h>
 
 #include <stdlib.h>
 

@@ -29,9 +29,9 @@ MUTANTS = [
     ("the hand-out of a banked solution is not written", "src/engine/ask.c",
      "        if (is_for_one)\n            journal_handout(engine, request, solution);", "        (void)is_for_one;", "sim"),
     ("what an idempotency key stands for is not written", "src/engine/journal.c",
-     "    struct idempotency_row *row = &append(engine, RECORD_IDEMPOTENCY, &seq)->idempotency;",
+     "    struct idempotency_row *row = &journal_append(engine, RECORD_IDEMPOTENCY, &seq)->idempotency;",
      "    if (engine->seq != UINT64_MAX)\n        return;\n"
-     "    struct idempotency_row *row = &append(engine, RECORD_IDEMPOTENCY, &seq)->idempotency;", "sim"),
+     "    struct idempotency_row *row = &journal_append(engine, RECORD_IDEMPOTENCY, &seq)->idempotency;", "sim"),
     ("solutions are written after the rows that they replace", "src/engine/flight.c",
      "    journal_solution(engine, solution);\n    flight_detach(engine, flight);",
      "    flight_detach(engine, flight);\n    journal_flight_over(engine, flight);\n"
@@ -224,7 +224,7 @@ MUTANTS = [
      "            ? row->spent : engine->clients[row->client].options.budget_per_day;", "sim extras"),
     ("drain: new requests are taken", "src/engine/ask.c",
      "    if (engine->is_draining)\n        return refuse_full(placement, REFUSAL_DRAINING);\n", "", "sim extras"),
-    ("drain: letters wait for a replay that never comes", "src/engine/letters.c",
+    ("drain: letters wait for a replay that never comes", "src/engine/letter_replay.c",
      "    return engine->is_draining && !list_is_empty(&engine->replays);", "    return false;", "sim extras"),
     ("drain: pools are filled", "src/engine/pool.c",
      "    if (engine->pool_count == 0 || engine->is_draining)", "    if (engine->pool_count == 0)", "sim extras"),

@@ -54,7 +54,7 @@ STORY_MUTANTS = [
     ("the deadline throws away what a callback brought", "src/engine/flight.c",
      "flight->attempt != NULL && rest_is_due(flight->attempt)", "flight->attempt != NULL && flight->attempt->state == ATTEMPT_SOLVED",
      "story rest"),
-    ("a replayed letter does not ask for the rest", "src/engine/letters.c",
+    ("a replayed letter does not ask for the rest", "src/engine/letter_replay.c",
      "        .wants_rest = letter->wants_rest,\n", "", "story rest"),
 
     ("what waits for the disk is bounded in number only", "src/engine/backlog.c",
@@ -223,7 +223,7 @@ STORY_MUTANTS = [
      "engine->now_ms - letter->idle_ms >= options->letter_retry_every_ms;", "true;", "story letter_retries"),
     ("letter: an open breaker gets letters lined up", "src/engine/letters_retry.c",
      "    return !breaker_is_open(engine) && ", "    return ", "story letter_retries"),
-    ("letter: a crash forgets how often it was tried by itself", "src/engine/letters.c",
+    ("letter: a crash forgets how often it was tried by itself", "src/engine/letter_replay.c",
      "    if (is_retried)\n        journal_letter(engine, letter);\n", "", "story letter_retries"),
     ("letter: a dropped one comes back with a restart", "src/engine/letters.c",
      "    journal_letter_over(engine, letter);\n    blob_unref(letter->params);", "    blob_unref(letter->params);",
@@ -468,9 +468,9 @@ STORY_MUTANTS = [
      "engine->options.step_batch * LOOKS_PER_STEP;", "UINT32_MAX;", "story steps"),
     ("step: an order looks at a letter that is gone", "src/engine/letters.c",
      "    letter_jobs_pass(engine, letter);\n", "", "story steps"),
-    ("step: a drain lets all replays go at once", "src/engine/letters.c",
-     "    for (uint32_t left = engine->options.step_batch; left > 0 && wait_in_vain(engine); left--) {",
-     "    while (wait_in_vain(engine)) {", "story steps"),
+    ("step: a drain lets all replays go at once", "src/engine/letter_replay.c",
+     "    for (; left > 0 && letters_wait_in_vain(engine); left--) {",
+     "    for (; letters_wait_in_vain(engine); left--) {", "story steps"),
 
     # ---- what is taken back -------------------------------------------------------------------------------------------------
     ("a submit in the queue is not taken back at its flight's end", "src/engine/attempt.c",

@@ -7,6 +7,7 @@
 #include "map.h"
 
 #include <solvegate/engine.h>
+#include <solvegate/view.h>
 
 /* ---- what can go wrong ------------------------------------------------------------------- */
 
@@ -576,8 +577,7 @@ void places_rekey(struct sim *sim); /* after a crash */
 
 /* Reloads and drains come with any moment. */
 void operator_acts(struct sim *sim);
-/* Has everybody been answered, and may it end? */
-bool operator_is_done(const struct sim *sim);
+bool operator_is_done(const struct sim *sim); /* Has everybody been answered, and may it end? */
 void operator_check(struct sim *sim, const struct gauges *gauges);
 bool operator_knows_plan(const struct sim *sim);
 

@@ -6,6 +6,7 @@
 #include "base/rand.h"
 
 #include <solvegate/engine.h>
+#include <solvegate/view.h>
 
 #define AUDIT_STEPS 1000 /* of one seed */
 #define AUDIT_START_MS 5000000

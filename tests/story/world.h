@@ -7,6 +7,7 @@
 #include "disk.h"
 
 #include <solvegate/engine.h>
+#include <solvegate/view.h>
 
 /* cmocka.h wants these before itself. */
 #include <setjmp.h>
