@@ -1,5 +1,6 @@
 /* The JSON API: solves, their state, reports and explanations (docs/design.md 6.2). */
-#include "doors/doors.h"
+#include "doors/door_api.h"
+
 #include "doors/reply.h"
 #include "doors/verbs.h"
 

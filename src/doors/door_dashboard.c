@@ -1,6 +1,7 @@
 /* The dashboard at /: a page without data, which asks the API for it with the operator's key. */
+#include "doors/door_dashboard.h"
+
 #include "doors/dashboard.h"
-#include "doors/doors.h"
 #include "doors/reply.h"
 
 /* The page may load nothing from elsewhere, send nothing elsewhere, not be framed, and never turn

@@ -1,5 +1,6 @@
 /* Dead letters over HTTP: listed, shown, replayed, dropped (docs/design.md 5.9, 6.2). */
-#include "doors/doors.h"
+#include "doors/door_letters.h"
+
 #include "doors/intake.h"
 #include "doors/reply.h"
 #include "gate/client_names.h"

@@ -1,5 +1,6 @@
 /* GET /metrics: the engine's counters, then doors, vendor, store, loop and process. */
-#include "doors/doors.h"
+#include "doors/door_metrics.h"
+
 #include "doors/process.h"
 #include "doors/render.h"
 #include "gate/client_names.h"

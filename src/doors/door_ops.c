@@ -1,5 +1,6 @@
 /* The operator's doors: flights, pools, health, the API document. */
-#include "doors/doors.h"
+#include "doors/door_ops.h"
+
 #include "doors/intake.h"
 #include "doors/openapi.h"
 #include "doors/reply.h"

@@ -1,5 +1,6 @@
 /* The vendor's callbacks: genuine ones are taken, all others get the same 404 (docs/design.md 5.7). */
-#include "doors/doors.h"
+#include "doors/door_pingback.h"
+
 #include "doors/intake.h"
 #include "doors/reply.h"
 #include "proto/nonce.h"

@@ -1,7 +1,8 @@
 /* GET /v1/stats: the books of today, of past days and since the start, written in pieces
  * (docs/design.md 6.2). */
+#include "doors/door_stats.h"
+
 #include "base/assert.h"
-#include "doors/doors.h"
 #include "doors/render.h"
 #include "gate/client_names.h"
 #include "proto/api.h"

@@ -1,5 +1,6 @@
 /* The vendor's dialect: workers talk to us exactly as they would to CaptchaAI (docs/design.md 6.1). */
-#include "doors/doors.h"
+#include "doors/door_vendor.h"
+
 #include "doors/reply.h"
 #include "doors/verbs.h"
 #include "proto/dialect_write.h"

@@ -2,6 +2,8 @@
 
 #include "base/assert.h"
 #include "doors/ask_memo.h"
+#include "doors/door_letters.h"
+#include "doors/door_pingback.h"
 #include "doors/render.h"
 #include "doors/routes.h"
 

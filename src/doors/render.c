@@ -1,6 +1,8 @@
 #include "doors/render.h"
 
 #include "base/assert.h"
+#include "doors/door_metrics.h"
+#include "doors/door_stats.h"
 #include "doors/reply.h"
 
 #include <stdlib.h>

@@ -53,11 +53,4 @@ void render_ask(struct gate *gate, const struct http_request *request, const str
 void render_work(struct gate *gate);
 bool render_has_work(const struct gate *gate);
 
-/* In door_metrics.c and door_stats.c: begin a text, and write its next piece; false if it was the
- * last. */
-void door_metrics_begin(struct gate *gate, struct buf *out);
-bool door_metrics_go_on(struct gate *gate, struct buf *out);
-void door_stats_begin(struct gate *gate, struct buf *out);
-bool door_stats_go_on(struct gate *gate, struct buf *out);
-
 #endif

@@ -1,5 +1,13 @@
 #include "doors/routes.h"
 
+#include "doors/door_api.h"
+#include "doors/door_dashboard.h"
+#include "doors/door_letters.h"
+#include "doors/door_metrics.h"
+#include "doors/door_ops.h"
+#include "doors/door_pingback.h"
+#include "doors/door_stats.h"
+#include "doors/door_vendor.h"
 #include "doors/foreign.h"
 #include "doors/reply.h"
 #include "doors/verbs.h"

@@ -2,7 +2,7 @@
 #ifndef SOLVEGATE_DOORS_ROUTES_H
 #define SOLVEGATE_DOORS_ROUTES_H
 
-#include "doors/doors.h"
+#include "doors/door.h"
 
 enum route_access {
     ROUTE_OPEN,   /* needs no key */
@@ -16,7 +16,7 @@ struct route {
     enum http_method method;
     enum route_access access;
     const struct dialect *dialect; /* the dialect of its errors */
-    door_fn handle;
+    door_fn *handle;
 };
 
 /* Ends with a NULL pattern. */
