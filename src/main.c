@@ -1,5 +1,8 @@
 #include "cli/cli.h"
 
+#include "cli/commands.h"
+#include "cli/help_text.h"
+
 #include <sodium.h>
 #include <string.h>
 #include <sysexits.h>

@@ -1,5 +1,6 @@
 #include "engine_defaults.h"
 
+#include "config/config_fields.h"
 #include "config/config_options.h"
 
 void engine_options_init(struct engine_options *engine)

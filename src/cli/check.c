@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 #include "cli/load.h"
+#include "config/config_reference.h"
 #include "proto/json_out.h"
 
 #include <inttypes.h>

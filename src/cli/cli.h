@@ -84,18 +84,8 @@ enum cli_result cli_wrong_word(const struct command *command, const char *what, 
 const char *cli_next_word(const char **words, size_t *len);
 bool cli_has_word(const char *words, const char *word);
 
-/* The list of all commands. */
-void cli_write_overview(FILE *out);
-
 /* Every command has this flag besides those of its own list. */
 extern const struct cli_flag cli_help_flag;
-
-/* All commands, most often needed first; NULL ends the list. */
-extern const struct command *const commands[];
-const struct command *command_find(const char *name);
-/* The command with the nearest name, for a suggestion, or NULL. */
-const struct command *command_nearest(const char *name);
-const char *command_group_title(enum command_group group);
 
 extern const struct command command_serve;
 extern const struct command command_check;

@@ -1,5 +1,6 @@
-#include "cli/cli.h"
+#include "cli/commands.h"
 
+#include "cli/cli.h"
 #include "config/nearest.h"
 
 #include <string.h>

@@ -1,5 +1,7 @@
 #include "cli/completion.h"
 
+#include "cli/commands.h"
+#include "cli/completion_others.h"
 #include "cli/view.h"
 
 #include <string.h>

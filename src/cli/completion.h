@@ -6,8 +6,6 @@
 #include "cli/cli.h"
 
 void completion_write_bash(struct buf *out);
-void completion_write_zsh(struct buf *out);
-void completion_write_fish(struct buf *out);
 
 /* True if the flag's value is a file. */
 bool completion_is_file(const struct cli_flag *flag);

@@ -1,4 +1,7 @@
 /* Completion for zsh and fish, which can show a description with every word. */
+#include "cli/completion_others.h"
+
+#include "cli/commands.h"
 #include "cli/completion.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "cli/ask.h"
 #include "cli/cli.h"
+#include "cli/remote_key.h"
 #include "cli/view.h"
 
 #include <sysexits.h>

@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 #include "cli/flight_list.h"
+#include "cli/remote_key.h"
 #include "cli/view.h"
 #include "cli/watch.h"
 

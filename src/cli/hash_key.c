@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 #include "config/config.h"
+#include "config/config_clients.h"
 #include "config/config_values.h"
 
 #include <errno.h>

@@ -1,8 +1,10 @@
 #include "cli/cli.h"
 
+#include "cli/commands.h"
 #include "cli/help_text.h"
 #include "cli/load.h"
 #include "cli/manual.h"
+#include "config/config_reference.h"
 #include "doors/routes.h"
 
 #include <string.h>

@@ -1,5 +1,6 @@
 #include "cli/help_text.h"
 
+#include "cli/commands.h"
 #include "proto/json_out.h"
 
 #include <string.h>

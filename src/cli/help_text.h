@@ -22,4 +22,7 @@ void help_write_rows(const struct help_row *rows, FILE *out);
 /* Writes the table itself as JSON, for tests and other programs to compare with. */
 void help_write_json(FILE *out);
 
+/* The list of all commands. */
+void cli_write_overview(FILE *out);
+
 #endif

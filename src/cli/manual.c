@@ -1,6 +1,8 @@
 #include "cli/manual.h"
 
+#include "cli/commands.h"
 #include "cli/help_text.h"
+#include "cli/manual_config.h"
 #include "cli/view.h"
 
 #include <sysexits.h>

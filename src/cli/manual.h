@@ -16,6 +16,5 @@ void manual_add_text(struct buf *out, struct slice text);
 void manual_add_head(struct buf *out, const char *name, int section, const char *summary);
 
 void manual_write_commands(struct buf *out);
-void manual_write_config(struct buf *out);
 
 #endif

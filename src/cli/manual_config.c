@@ -1,7 +1,9 @@
 /* solvegate.json(5): turns the plain-text reference of the configuration into a manual page. */
-#include "cli/manual.h"
+#include "cli/manual_config.h"
 
+#include "cli/manual.h"
 #include "config/config_options.h"
+#include "config/config_reference.h"
 
 #include <ctype.h>
 

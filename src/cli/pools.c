@@ -1,9 +1,11 @@
 #include "cli/cli.h"
 #include "cli/grid.h"
 #include "cli/remote.h"
+#include "cli/remote_key.h"
 #include "cli/view.h"
 
 #include <inttypes.h>
+#include <sysexits.h>
 #include <yyjson.h>
 
 static void print_pools(yyjson_val *root)
@@ -47,9 +49,30 @@ static void print_pools(yyjson_val *root)
 
 static const struct cli_flag flags[] = {REMOTE_FLAGS, {.name = NULL}};
 
+static enum cli_result take_flags(struct cli_args *args, struct remote *remote)
+{
+    struct cli_arg arg;
+    enum cli_result result;
+    while ((result = cli_next(args, &arg)) == CLI_ARG) {
+        if (arg.flag == NULL)
+            return cli_wrong_argument(args->command, arg.value);
+        (void)remote_take_flag(remote, &arg);
+    }
+    return result;
+}
+
 static int run(struct cli_args *args)
 {
-    return remote_run(args, "/v1/pools", print_pools);
+    struct remote remote;
+    remote_init(&remote);
+    const enum cli_result result = take_flags(args, &remote);
+    int code = cli_exit_code(result);
+    if (result == CLI_END)
+        code = remote_open(args->command, &remote);
+    if (result == CLI_END && code == EX_OK)
+        code = remote_get(args->command, &remote, "/v1/pools", print_pools);
+    remote_close(&remote);
+    return code;
 }
 
 const struct command command_pools = {

@@ -61,16 +61,8 @@ struct remote_reply {
     char trouble[256]; /* why it was unreachable */
 };
 
-void remote_init(struct remote *remote);
 void remote_close(struct remote *remote);
 void remote_reply_init(struct remote_reply *reply);
-
-/* True if the flag is one of ours. */
-bool remote_take_flag(struct remote *remote, const struct cli_arg *arg);
-
-/* Finds the key; call it after the flags and before the first call. Returns EX_OK, or tells what is
- * wrong. */
-int remote_open(const struct command *command, struct remote *remote);
 
 /* Makes one call and prints nothing. Empties the reply first; keeps connections open. */
 enum remote_end remote_send(struct remote *remote, const struct remote_request *request,
@@ -93,9 +85,6 @@ int remote_show(const struct command *command, const struct remote *remote, cons
 /* Fetches one document and shows it. */
 int remote_get(const struct command *command, struct remote *remote, const char *path,
                remote_print print);
-
-/* Implements a command that only calls remote_get, without further flags and arguments. */
-int remote_run(struct cli_args *args, const char *path, remote_print print);
 
 /* Prints the body unchanged, with a newline. */
 void remote_print_json(const struct buf *body);

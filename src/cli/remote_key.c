@@ -1,6 +1,7 @@
 /* Finds the gateway's address and the client's key. */
-#include "cli/remote.h"
+#include "cli/remote_key.h"
 
+#include "cli/remote.h"
 #include "config/config_values.h"
 
 #include <errno.h>
@@ -81,30 +82,4 @@ int remote_open(const struct command *command, struct remote *remote)
         return EX_DATAERR;
     }
     return EX_OK;
-}
-
-static enum cli_result take_flags(struct cli_args *args, struct remote *remote)
-{
-    struct cli_arg arg;
-    enum cli_result result;
-    while ((result = cli_next(args, &arg)) == CLI_ARG) {
-        if (arg.flag == NULL)
-            return cli_wrong_argument(args->command, arg.value);
-        (void)remote_take_flag(remote, &arg);
-    }
-    return result;
-}
-
-int remote_run(struct cli_args *args, const char *path, remote_print print)
-{
-    struct remote remote;
-    remote_init(&remote);
-    const enum cli_result result = take_flags(args, &remote);
-    int code = cli_exit_code(result);
-    if (result == CLI_END)
-        code = remote_open(args->command, &remote);
-    if (result == CLI_END && code == EX_OK)
-        code = remote_get(args->command, &remote, path, print);
-    remote_close(&remote);
-    return code;
 }

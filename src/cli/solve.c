@@ -1,6 +1,7 @@
 #include "cli/ask.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
+#include "cli/remote_key.h"
 #include "cli/term.h"
 #include "cli/view.h"
 #include "config/config_values.h"

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/grid.h"
 #include "cli/remote.h"
+#include "cli/remote_key.h"
 #include "cli/view.h"
 
 #include <inttypes.h>

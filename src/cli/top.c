@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 #include "cli/grid.h"
+#include "cli/remote_key.h"
 #include "cli/top_feed.h"
 #include "cli/view.h"
 #include "cli/watch.h"

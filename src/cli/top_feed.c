@@ -1,6 +1,7 @@
 #include "cli/top_feed.h"
 
 #include "cli/progress.h"
+#include "cli/remote_key.h"
 #include "cli/view.h"
 
 #include <sysexits.h>

@@ -1,7 +1,9 @@
 #include "config/config.h"
 
 #include "base/assert.h"
+#include "config/config_check.h"
 #include "config/config_clients.h"
+#include "config/config_fields.h"
 #include "config/config_file.h"
 #include "config/config_read.h"
 

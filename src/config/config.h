@@ -99,19 +99,4 @@ int config_load(struct config *config, struct slice text, const char *file_name,
 /* Frees what the config owns and wipes its secrets. */
 void config_close(struct config *config);
 
-/* Writes every option with its default and a sentence, for `solvegate help config` and
- * docs/configuration.md. */
-void config_write_reference(struct buf *out);
-void config_write_markdown(struct buf *out);
-
-/* BLAKE2b-256 of a client key, as key_hash and `solvegate hash-key` have it. */
-void config_hash_key(struct slice key, uint8_t out[CLIENT_KEY_HASH_BYTES]);
-
-/* The client that holds this key, or -1. Looks up the first bytes of the key's digest, which reveal
- * nothing about the key, then compares in constant time. */
-long config_find_client(const struct config *config, struct slice key);
-
-/* True if this host (lower case, no port, no trailing dot) is within the client's allow_hosts. */
-bool config_client_allows(const struct config_client *client, struct slice host);
-
 #endif

@@ -1,3 +1,6 @@
+#include "config/config_check.h"
+
+#include "config/config_fields.h"
 #include "config/config_loader.h"
 #include "config/config_values.h"
 

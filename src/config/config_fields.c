@@ -1,8 +1,9 @@
 /* The fields that options fill: defaults, numbers of any width, owned texts and lists. Plain ISO C,
  * so that simulations of the engine alone start from the same defaults as the program. */
-#include "config/config_options.h"
+#include "config/config_fields.h"
 
 #include "base/assert.h"
+#include "config/config_options.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,8 @@
 #include "config/config_file.h"
 
 #include "base/assert.h"
+#include "config/config_fields.h"
+#include "config/config_pools.h"
 #include "config/config_read.h"
 
 #include <stdlib.h>

@@ -7,7 +7,4 @@
 /* False if the text is not JSON at all, so that nothing in it could be read. */
 bool file_read(struct loader *loader, struct slice text);
 
-/* Reads one pool: a few options of our own, and otherwise the target's parameters. */
-void pool_read(struct loader *loader, struct config_pool *pool, struct yyjson_val *object);
-
 #endif

@@ -73,7 +73,4 @@ void loader_variable_name(const char *path, const char *tail, char out[VARIABLE_
 bool text_read(struct loader *loader, struct yyjson_val *value, char out[CONFIG_TEXT_MAX],
                struct slice *text);
 
-/* Tells mistakes in combinations of options. */
-void check_together(struct loader *loader);
-
 #endif

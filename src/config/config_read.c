@@ -1,6 +1,7 @@
 #include "config/config_read.h"
 
 #include "base/assert.h"
+#include "config/config_fields.h"
 #include "config/config_values.h"
 #include "config/nearest.h"
 

@@ -1,3 +1,5 @@
+#include "config/config_reference.h"
+
 #include "config/config_options.h"
 
 static const char intro[] =

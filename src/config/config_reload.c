@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "config/config_clients.h"
+#include "config/config_fields.h"
 #include "config/config_options.h"
 
 #include <stdlib.h>

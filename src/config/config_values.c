@@ -1,6 +1,7 @@
 #include "config/config_values.h"
 
 #include "base/ascii.h"
+#include "config/config_clients.h"
 #include "proto/address.h"
 
 #include <sodium.h>

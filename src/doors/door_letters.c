@@ -4,6 +4,8 @@
 #include "doors/intake.h"
 #include "doors/reply.h"
 #include "gate/client_names.h"
+#include "proto/api_letters.h"
+#include "proto/pack.h"
 
 #include <solvegate/view.h>
 #include <solvegate/words.h>

@@ -6,6 +6,7 @@
 #include "doors/reply.h"
 #include "gate/client_names.h"
 #include "proto/api.h"
+#include "proto/api_pools.h"
 
 #include <solvegate/view.h>
 #include <solvegate/words.h>

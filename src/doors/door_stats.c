@@ -6,6 +6,7 @@
 #include "doors/render.h"
 #include "gate/client_names.h"
 #include "proto/api.h"
+#include "proto/api_stats.h"
 
 #include <solvegate/view.h>
 

@@ -4,6 +4,7 @@
 #include "doors/reply.h"
 #include "doors/verbs.h"
 #include "proto/dialect_write.h"
+#include "proto/form.h"
 
 #include <solvegate/view.h>
 

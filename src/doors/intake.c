@@ -1,7 +1,11 @@
 #include "doors/intake.h"
 
+#include "config/config_clients.h"
 #include "config/config_values.h"
+#include "proto/form.h"
+#include "proto/idempotency.h"
 #include "proto/method.h"
+#include "proto/pack.h"
 #include "proto/pageurl.h"
 #include "proto/rest.h"
 #include "upstream/url.h"

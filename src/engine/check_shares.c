@@ -1,5 +1,6 @@
 /* The auditor's part about shares: recounts from the objects themselves how much each client holds. */
 #include "engine/check_shares.h"
+
 #include "engine/cache.h"
 #include "engine/letters.h"
 

@@ -3,6 +3,7 @@
 #include "gate/client_names.h"
 #include "gate/gate_state.h"
 #include "proto/method.h"
+#include "proto/pack.h"
 #include "proto/pageurl.h"
 #include "sys/log.h"
 #include "upstream/url.h"

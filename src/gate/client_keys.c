@@ -1,5 +1,7 @@
 #include "gate/client_keys.h"
 
+#include "config/config_clients.h"
+
 #include <sodium.h>
 
 _Static_assert(sizeof(((struct client_keys *)0)->secret) == crypto_shorthash_siphashx24_KEYBYTES,

@@ -4,6 +4,7 @@
 #include "gate/client_names.h"
 #include "gate/gate_state.h"
 #include "gate/gone.h"
+#include "proto/pack.h"
 #include "sys/log.h"
 
 #include <sodium.h>

@@ -1,5 +1,6 @@
 #include "gate/service.h"
 
+#include "config/config_fields.h"
 #include "config/config_options.h"
 #include "http/http_peer.h"
 #include "proto/address.h"

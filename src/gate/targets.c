@@ -1,6 +1,7 @@
 #include "gate/targets.h"
 
 #include "base/assert.h"
+#include "proto/pack.h"
 #include "proto/rest.h"
 #include "upstream/url.h"
 

@@ -1,4 +1,4 @@
-/* Bodies of the JSON API: answers, problems (RFC 9457), flights, statistics, explanations. */
+/* Bodies of the JSON API: answers, problems (RFC 9457), flights, explanations. */
 #ifndef SOLVEGATE_PROTO_API_H
 #define SOLVEGATE_PROTO_API_H
 
@@ -37,64 +37,19 @@ struct api_names {
     void *context;
 };
 
-/* The facts about a pool that the engine does not know; borrowed. */
-struct pool_label {
-    const char *name, *method, *type;
-};
-
-/* Ends the list and the object around it, as on every page. */
-void api_close_page(struct buf *out, uint64_t total, uint64_t next);
-
-void api_write_pools(struct buf *out, const struct pool_view *views,
-                     const struct pool_label *labels, size_t count);
-
-/* {"flights":[…],"total":N,"next":cursor or null} */
-void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
-                       uint64_t total, uint64_t next, const struct api_names *names);
-
-/* {"letters":[…],"total":N,"next":cursor or null}; attempts and parameters only with is_full. */
-void api_write_letters(struct buf *out, const struct letter_view *views, size_t count,
-                       uint64_t total, uint64_t next, const struct api_names *names);
-void api_write_letter(struct buf *out, const struct letter_view *view, bool is_full,
-                      const struct api_names *names);
-
-struct books;
-
-/* One page of the books. */
-struct stats_page {
-    bool is_day;
-    int64_t day; /* since 1970, UTC */
-    const struct stats *stats;
-};
-
-/* State of the service, for the statistics; texts are borrowed. */
-struct stats_service {
-    const char *version;
-    const char *store; /* memory, writable, full or broken */
-    uint64_t uptime_ms;
-    bool is_draining, has_callbacks;
-};
-
 /* Names and prices for writing tallies. */
 struct stats_scope {
     const struct api_names *names;
     uint16_t client_count;
     bool has_price; /* prices are configured; else money is left out */
 };
-/* The statistics in pieces, in this order: open; a page "total" and a page "today"; open_days and
- * pages without a name; close. Each page is open_page, its clients in any number of pieces,
- * close_page. */
-void api_stats_open(struct buf *out, const struct gauges *gauges);
-void api_stats_open_page(struct buf *out, const char *name, const struct stats_page *page);
-/* Writes the tallies of these clients; empty ones are left out. */
-void api_stats_clients(struct buf *out, const struct books *books, uint16_t from, uint16_t to,
-                       const struct stats_scope *scope);
-/* unknown_errors is given for the total only, else NULL. */
-void api_stats_close_page(struct buf *out, const struct books *books,
-                          const struct unknown_errors *unknown_errors,
-                          const struct stats_scope *scope);
-void api_stats_open_days(struct buf *out);
-void api_stats_close(struct buf *out, const struct stats_service *service);
+
+/* Ends the list and the object around it, as on every page. */
+void api_close_page(struct buf *out, uint64_t total, uint64_t next);
+
+/* {"flights":[…],"total":N,"next":cursor or null} */
+void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
+                       uint64_t total, uint64_t next, const struct api_names *names);
 
 /* The reason phrase of an HTTP status. */
 const char *http_status_text(unsigned status);

@@ -1,6 +1,9 @@
 /* Dead letters as JSON: everything needed to understand one, without secrets. */
+#include "proto/api_letters.h"
+
 #include "proto/api.h"
 #include "proto/json_out.h"
+#include "proto/pack.h"
 #include "proto/params.h"
 
 #include <solvegate/words.h>

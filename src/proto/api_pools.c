@@ -1,4 +1,6 @@
 /* Pools as JSON: how full they are, and whether they are worth their cost. */
+#include "proto/api_pools.h"
+
 #include "proto/api.h"
 #include "proto/json_out.h"
 

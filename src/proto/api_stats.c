@@ -1,4 +1,6 @@
 /* The books as JSON: today, the days before, and the totals since start, by client and by type. */
+#include "proto/api_stats.h"
+
 #include "proto/api.h"
 #include "proto/books.h"
 #include "proto/json_out.h"

@@ -1,5 +1,7 @@
 /* A caller's mistakes that the gateway can detect itself, reported in the vendor's words
  * (docs/protocol.md 3a). */
+#include "proto/demands.h"
+
 #include "proto/identity_private.h"
 #include "proto/params_private.h"
 

@@ -1,4 +1,6 @@
 /* URL-encoded forms and query strings, read as PHP reads them. */
+#include "proto/form.h"
+
 #include "proto/params_private.h"
 
 /* Limits repeated names and empty pairs, so that a body of ampersands does not cost milliseconds

@@ -1,7 +1,8 @@
 /* Idempotency keys: their syntax, and their digest within a client (docs/design.md 5.3). */
+#include "proto/idempotency.h"
+
 #include "base/assert.h"
 #include "proto/digest.h"
-#include "proto/key.h"
 
 #define IDEMPOTENCY_KEY_MAX 255
 
@@ -49,3 +50,5 @@ bool idempotency_key_parse(struct slice raw, struct slice *out)
     *out = key;
     return true;
 }
+
+#include "proto/key.h"

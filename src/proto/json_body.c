@@ -1,4 +1,6 @@
 /* JSON bodies: one flat object of parameters, read in place by yyjson. */
+#include "proto/json_body.h"
+
 #include "proto/params_private.h"
 
 #include <stdint.h>

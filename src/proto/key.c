@@ -1,6 +1,7 @@
 #include "proto/key.h"
 
 #include "base/assert.h"
+#include "proto/demands.h"
 #include "proto/digest.h"
 #include "proto/identity_private.h"
 #include "proto/pageurl.h"

@@ -64,12 +64,4 @@ int identity_compute(const struct identity_options *options, const struct params
                      const struct identity_scope *scope, struct buf *scratch,
                      struct identity *identity) MUST_CHECK;
 
-/* Digests an idempotency key within its client, also when solutions are shared by all clients: a
- * retry belongs to its client alone. */
-struct key idempotency_digest(const struct identity_scope *scope, struct slice idempotency_key);
-
-/* Accepts 1 to 255 visible ASCII characters and strips quotes; false leaves *out unchanged
- * (docs/design.md 5.3). */
-bool idempotency_key_parse(struct slice raw, struct slice *out);
-
 #endif

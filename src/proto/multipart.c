@@ -1,4 +1,6 @@
 /* multipart/form-data bodies (RFC 7578), which the vendor's own clients use for everything. */
+#include "proto/multipart.h"
+
 #include "proto/params_private.h"
 
 /* RFC 2046 5.1.1. */

@@ -3,6 +3,8 @@
  * version (1), count (1), then for each: flags (1), length of the name (1), of the value (4), of
  * the filename (2, only with PACK_HAS_FILENAME), and the bytes of the three in that order.
  * Numbers are little-endian. */
+#include "proto/pack.h"
+
 #include "base/assert.h"
 #include "proto/params_private.h"
 

@@ -1,6 +1,9 @@
 #include "proto/params.h"
 
 #include "base/assert.h"
+#include "proto/form.h"
+#include "proto/json_body.h"
+#include "proto/multipart.h"
 #include "proto/names.h"
 #include "proto/params_private.h"
 

@@ -35,17 +35,12 @@ void params_init(struct params *params, size_t cap);
 void params_close(struct params *params);
 void params_reset(struct params *params);
 
-/* All of these add parameters and return 0, ERR_INVALID or ERR_FULL with params->mistake set. The
- * bytes must outlive the params, because values may point into them. If a name is given twice, the
- * last one wins within and across encodings, as in PHP (which the vendor's servers run), except in
- * JSON, where a duplicate member is a mistake (docs/reliability.md 1.1). */
-int params_add_form(struct params *params, struct slice encoded) MUST_CHECK;
-int params_add_multipart(struct params *params, struct slice body,
-                         struct slice boundary) MUST_CHECK;
-int params_add_json(struct params *params, struct slice body) MUST_CHECK;
-
-/* Detects the body's encoding as docs/design.md 6.1 says and adds it: multipart with boundary, else
- * JSON if the first non-space byte is `{` whatever the content type, else a form. */
+/* Detects the body's encoding as docs/design.md 6.1 says and adds its parameters: multipart with
+ * boundary, else JSON if the first non-space byte is `{` whatever the content type, else a form.
+ * Returns 0, ERR_INVALID or ERR_FULL with params->mistake set. The bytes must outlive the params,
+ * because values may point into them. If a name is given twice, the last one wins within and across
+ * encodings, as in PHP (which the vendor's servers run), except in JSON, where a duplicate member is
+ * a mistake (docs/reliability.md 1.1). */
 int params_add_body(struct params *params, struct slice content_type, struct slice body) MUST_CHECK;
 
 /* NULL when not given. */
@@ -61,12 +56,5 @@ struct slice params_trim(struct slice value);
 /* True for fields about the call, not the captcha (docs/design.md 5.1): never part of the identity,
  * never sent on. */
 bool param_is_transport(struct slice name);
-
-/* Packs everything but transport fields into one blob, which outlives the call: a submit sends it,
- * and a letter keeps it. */
-struct blob *params_pack(const struct params *params);
-
-/* Unpacks a blob: items point into it, so it must outlive them. */
-int params_unpack(struct params *params, const struct blob *packed) MUST_CHECK;
 
 #endif

@@ -24,7 +24,4 @@ char *params_reserve(struct params *params, size_t extra);
 /* Adds the item or replaces the one of the same name. */
 int params_put(struct params *params, struct param item) MUST_CHECK;
 
-/* The boundary of a multipart content type, quoted or not; false if it is another type or has no boundary. */
-bool multipart_boundary(struct slice content_type, struct slice *boundary);
-
 #endif

@@ -1,7 +1,10 @@
 #include "proto/vendor.h"
 
+#include "proto/vendor_date.h"
 #include "proto/vendor_errors.h"
 #include "proto/vendor_reply.h"
+#include "proto/vendor_solution.h"
+#include "proto/vendor_text.h"
 
 #include <stdio.h>
 

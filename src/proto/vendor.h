@@ -1,4 +1,4 @@
-/* The vendor's side of the wire: writes our calls and interprets the replies. */
+/* The vendor's side of the wire: interprets the replies, and the table of a protocol's functions. */
 #ifndef SOLVEGATE_PROTO_VENDOR_H
 #define SOLVEGATE_PROTO_VENDOR_H
 
@@ -17,10 +17,6 @@ struct vendor_options {
     const struct error_override *overrides; /* borrowed */
     size_t override_count;
 };
-
-/* The error class of a code by exact name, overrides first; CLASS_UNKNOWN for unlisted codes. Never
- * by prefix: IP_BANNED, MAX_USER_TURN and "ERROR: 1001" are errors too. */
-enum error_class vendor_classify(const struct vendor_options *options, struct slice code);
 
 /* Maximum bytes read of a reply: the largest solution with each byte escaped, and as much again for
  * the rest. */
@@ -51,13 +47,6 @@ void vendor_read_probe(const struct vendor_options *options, const struct vendor
 void vendor_read_callback(const struct vendor_options *options, struct slice id, struct slice code,
                           struct vendor_result *result);
 
-/* Accepts seconds or an HTTP date, 0 for anything else; at most cap_ms. */
-uint32_t vendor_retry_after_ms(struct slice value, int64_t wall_ms, uint32_t cap_ms);
-
-/* Writes the body of a submit: multipart if the packed params hold a file, else a urlencoded form.
- * Adds key, json=1 and, if given, pingback. content_type is a literal or lives in boundary. */
-int vendor_write_submit(const struct blob *packed, struct slice api_key, struct slice pingback,
-                        struct buf *body, struct buf *content_type) MUST_CHECK;
 /* All calls except the submit. */
 enum vendor_query {
     QUERY_POLL,
@@ -66,10 +55,6 @@ enum vendor_query {
     QUERY_THREADS,
     QUERY_BALANCE,
 };
-
-/* Writes the body of a query; task_id may be empty. */
-void vendor_write_query(struct slice api_key, enum vendor_query query, struct slice task_id,
-                        struct buf *body);
 
 /* One vendor's protocol: its two endpoints, how calls are written and what replies mean. Another
  * vendor is another value of this type, with its own readers and writers. */

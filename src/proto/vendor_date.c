@@ -1,4 +1,4 @@
-#include "proto/vendor.h"
+#include "proto/vendor_date.h"
 
 /* RFC 9110 10.2.3: Retry-After is a number of seconds or a date in one of three forms (5.6.7):
  * "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994". */

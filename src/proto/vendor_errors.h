@@ -24,4 +24,8 @@ bool vendor_is_error(const struct vendor_options *options, struct slice text);
 /* 1 to 64 upper-case letters, digits, '_', ':' and spaces. */
 bool vendor_is_code(struct slice text);
 
+/* The error class of a code by exact name, overrides first; CLASS_UNKNOWN for unlisted codes. Never
+ * by prefix: IP_BANNED, MAX_USER_TURN and "ERROR: 1001" are errors too. */
+enum error_class vendor_classify(const struct vendor_options *options, struct slice code);
+
 #endif

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "proto/vendor_errors.h"
 #include "proto/vendor_scan.h"
+#include "proto/vendor_text.h"
 
 #include <stdlib.h>
 #include <yyjson.h>

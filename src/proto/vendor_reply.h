@@ -45,19 +45,4 @@ static inline bool reading_is_answer(const struct reading *reading)
            reading->kind == READING_FIELDS;
 }
 
-/* The solution as text, and everything a JSON reply has besides a text in `request` (struct
- * vendor_result). The text stays NULL if there is none, if it is larger than a solution may be, or
- * if it is nested too deeply for callers to parse. */
-void reading_solution(const struct reading *reading, struct blob **text, struct blob **extra);
-
-/* A member of the reply (or of its object in `request`) as a number, also if written as a string. */
-bool reading_member_u32(const struct reading *reading, const char *name, uint32_t *value);
-
-/* Strips white space and a byte order mark. */
-struct slice vendor_trim(struct slice body);
-/* True for 1 byte to 64 KiB of any content. */
-bool vendor_is_solution(struct slice text);
-/* ^[A-Za-z0-9_-]{1,64}$ */
-bool vendor_is_task_id(struct slice text);
-
 #endif

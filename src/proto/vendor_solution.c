@@ -1,7 +1,9 @@
-#include "proto/vendor_reply.h"
+#include "proto/vendor_solution.h"
 
 #include "base/assert.h"
+#include "proto/vendor_reply.h"
 #include "proto/vendor_scan.h"
+#include "proto/vendor_text.h"
 
 #include <stdlib.h>
 #include <yyjson.h>

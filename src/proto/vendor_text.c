@@ -1,3 +1,5 @@
+#include "proto/vendor_text.h"
+
 #include "base/ascii.h"
 #include "proto/vendor_reply.h"
 

@@ -1,8 +1,10 @@
-#include "proto/method.h"
-#include "proto/params.h"
-#include "proto/vendor.h"
+#include "proto/vendor_write.h"
 
 #include "base/assert.h"
+#include "proto/method.h"
+#include "proto/pack.h"
+#include "proto/params.h"
+#include "proto/vendor.h"
 
 #include <sodium.h>
 

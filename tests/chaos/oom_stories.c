@@ -3,8 +3,11 @@
 #include "base/assert.h"
 #include "config/config.h"
 #include "http/http.h"
+#include "proto/form.h"
+#include "proto/pack.h"
 #include "proto/params.h"
 #include "proto/vendor.h"
+#include "proto/vendor_write.h"
 
 #include <arpa/inet.h>
 #include <stdio.h>

@@ -5,8 +5,13 @@
 #include "same.h"
 
 #include "proto/api.h"
+#include "proto/api_letters.h"
+#include "proto/api_pools.h"
+#include "proto/api_stats.h"
 #include "proto/dialect_write.h"
+#include "proto/form.h"
 #include "proto/metrics.h"
+#include "proto/pack.h"
 
 #include <solvegate/engine.h>
 #include <solvegate/words.h>

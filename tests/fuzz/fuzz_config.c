@@ -7,7 +7,9 @@
 #include "adopt.h"
 #include "fuzz.h"
 
+#include "config/config_clients.h"
 #include "config/config_options.h"
+#include "config/config_reference.h"
 
 #include <sodium.h>
 #include <stdlib.h>

@@ -3,6 +3,8 @@
  * Input: the encoded form. */
 #include "same.h"
 
+#include "proto/form.h"
+
 #include <stdlib.h>
 
 #define PAIRS_MAX 256 /* as form.c has it */

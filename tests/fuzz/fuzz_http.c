@@ -8,7 +8,8 @@
 #include "config/config.h"
 #include "http/http_guard.h"
 #include "http/http_peer.h"
-#include "proto/key.h"
+#include "proto/form.h"
+#include "proto/idempotency.h"
 
 #define REQUESTS_MAX 8
 

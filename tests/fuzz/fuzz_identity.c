@@ -7,7 +7,8 @@
 #include "proto/api.h"
 #include "proto/key.h"
 #include "proto/names.h"
-#include "proto/vendor.h"
+#include "proto/pack.h"
+#include "proto/vendor_write.h"
 #include "upstream/url.h"
 
 #include <sodium.h>

@@ -3,6 +3,8 @@
  * Input: the body. */
 #include "same.h"
 
+#include "proto/json_body.h"
+
 #include <stdlib.h>
 #include <yyjson.h>
 

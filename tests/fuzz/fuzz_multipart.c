@@ -5,8 +5,9 @@
 #include "feed.h"
 #include "same.h"
 
-#include "proto/params_private.h"
-#include "proto/vendor.h"
+#include "proto/multipart.h"
+#include "proto/pack.h"
+#include "proto/vendor_write.h"
 
 #include <sodium.h>
 #include <stdlib.h>

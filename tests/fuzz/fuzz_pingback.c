@@ -6,10 +6,11 @@
 #include "feed.h"
 #include "same.h"
 
+#include "proto/form.h"
 #include "proto/nonce.h"
 #include "proto/vendor.h"
 #include "proto/vendor_errors.h"
-#include "proto/vendor_reply.h"
+#include "proto/vendor_text.h"
 
 #include <sodium.h>
 #include <stdlib.h>

@@ -5,6 +5,7 @@
 #include "fuzz.h"
 
 #include "config/nearest.h"
+#include "proto/idempotency.h"
 #include "proto/json_out.h"
 #include "proto/key.h"
 #include "proto/names.h"

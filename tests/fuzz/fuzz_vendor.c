@@ -8,8 +8,10 @@
 #include "proto/dialect_write.h"
 #include "proto/json_out.h"
 #include "proto/vendor.h"
+#include "proto/vendor_date.h"
 #include "proto/vendor_errors.h"
 #include "proto/vendor_reply.h"
+#include "proto/vendor_text.h"
 
 #include <stdlib.h>
 

@@ -1,6 +1,8 @@
 #include "same.h"
 
+#include "proto/form.h"
 #include "proto/json_out.h"
+#include "proto/pack.h"
 
 void check_reading(const struct params *params, int code)
 {

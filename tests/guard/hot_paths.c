@@ -11,9 +11,12 @@
 #include "http/http_parse.h"
 #include "proto/api.h"
 #include "proto/dialect_write.h"
+#include "proto/form.h"
 #include "proto/key.h"
 #include "proto/nonce.h"
+#include "proto/pack.h"
 #include "proto/vendor.h"
+#include "proto/vendor_write.h"
 
 #include <solvegate/engine.h>
 

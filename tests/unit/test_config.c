@@ -1,4 +1,6 @@
+#include "config/config_clients.h"
 #include "config/config_options.h"
+#include "config/config_reference.h"
 #include "config_world.h"
 #include "seed.h"
 

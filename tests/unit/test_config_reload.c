@@ -1,4 +1,5 @@
 /* A reload: what can change does, the rest stays and is named, clients keep their places. */
+#include "config/config_clients.h"
 #include "config/config_reload.h"
 #include "config_world.h"
 #include "seed.h"

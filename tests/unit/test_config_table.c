@@ -1,4 +1,5 @@
 /* The rows of the table agree with themselves: nothing reads a default as strictly as a file is read. */
+#include "config/config_fields.h"
 #include "config/config_options.h"
 #include "config/config_values.h"
 #include "seed.h"

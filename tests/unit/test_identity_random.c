@@ -2,6 +2,7 @@
  * not. `--count N` says how many; a million takes a minute in a release build. */
 #include "base/rand.h"
 #include "encode.h"
+#include "proto/form.h"
 #include "proto/key.h"
 #include "seed.h"
 

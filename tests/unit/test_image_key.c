@@ -1,6 +1,7 @@
 /* Identity of images: the whole decoded picture counts, however it was sent. */
 #include "encode.h"
 #include "proto/key.h"
+#include "proto/multipart.h"
 #include "seed.h"
 
 #include <setjmp.h>

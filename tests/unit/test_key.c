@@ -1,4 +1,6 @@
 /* Identity: every row of docs/design.md 5.1, the mistakes we see ourselves, and idempotency keys. */
+#include "proto/form.h"
+#include "proto/idempotency.h"
 #include "proto/key.h"
 #include "seed.h"
 

@@ -1,6 +1,7 @@
 /* Multipart bodies: what real clients send, what is refused and in which words, and a lot of damage. */
 #include "base/rand.h"
 #include "encode.h"
+#include "proto/multipart.h"
 #include "seed.h"
 
 #include <setjmp.h>

@@ -1,6 +1,9 @@
 /* Packed parameters: what is kept, and that nothing read back from a disk is trusted. */
 #include "base/rand.h"
 #include "encode.h"
+#include "proto/form.h"
+#include "proto/multipart.h"
+#include "proto/pack.h"
 #include "seed.h"
 
 #include <setjmp.h>

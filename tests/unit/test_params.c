@@ -1,6 +1,8 @@
 /* Parameters from forms and JSON, and the sniffing of bodies. */
 #include "base/rand.h"
 #include "encode.h"
+#include "proto/form.h"
+#include "proto/json_body.h"
 #include "seed.h"
 
 #include <setjmp.h>

@@ -1,6 +1,8 @@
 /* Which answers are more than a text: the table, by the parameters that clients send. */
 #include "proto/rest.h"
 
+#include "proto/form.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -2,6 +2,7 @@
 
 #include "base/rand.h"
 #include "proto/vendor.h"
+#include "proto/vendor_date.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

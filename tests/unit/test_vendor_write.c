@@ -1,8 +1,10 @@
 #include "seed.h"
 
 #include "base/rand.h"
+#include "proto/pack.h"
 #include "proto/params.h"
 #include "proto/vendor.h"
+#include "proto/vendor_write.h"
 
 #include <ctype.h>
 #include <setjmp.h>

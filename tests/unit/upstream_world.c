@@ -1,5 +1,7 @@
 #include "upstream_world.h"
 
+#include "proto/form.h"
+#include "proto/pack.h"
 #include "proto/params.h"
 
 #include <setjmp.h>

@@ -1,0 +1,16 @@
+/* The gateway's address and the client's key, from flags, environment and files. */
+#ifndef SOLVEGATE_CLI_REMOTE_KEY_H
+#define SOLVEGATE_CLI_REMOTE_KEY_H
+
+#include "cli/remote.h"
+
+void remote_init(struct remote *remote);
+
+/* True if the flag is one of ours. */
+bool remote_take_flag(struct remote *remote, const struct cli_arg *arg);
+
+/* Finds the key; call it after the flags and before the first call. Returns EX_OK, or tells what is
+ * wrong. */
+int remote_open(const struct command *command, struct remote *remote);
+
+#endif
