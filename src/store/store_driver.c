@@ -1,8 +1,16 @@
 #include "store/store_driver.h"
 
+#ifdef SOLVEGATE_HAVE_POSTGRES
+#include "store/postgres/postgres_driver.h"
+#endif
 #include "store/sqlite/sqlite_driver.h"
 
-static const struct store_driver *const drivers[] = {&sqlite_driver};
+static const struct store_driver *const drivers[] = {
+    &sqlite_driver,
+#ifdef SOLVEGATE_HAVE_POSTGRES
+    &postgres_driver,
+#endif
+};
 
 /* Schemes whose drivers are optional at build time, with the options that add them. */
 static const struct {

@@ -30,6 +30,7 @@ CASES = [
     (layers.direction, {"src/sim/a.c": '#include "proto/key.h"\n'}, {"src/sim/a.c": '#include "base/list.h"\n'}),
     (layers.third_party, {"src/gate/a.h": "#include <curl/curl.h>\n"}, {"src/gate/a.c": "#include <curl/curl.h>\n"}),
     (layers.third_party, {"src/gate/gate.h": "#include <uv.h>\n"}, {"src/gate/gate_state.h": "#include <uv.h>\n"}),
+    (layers.drivers, {"src/store/a.c": "#include <libpq-fe.h>\n"}, {"src/store/postgres/a.c": "#include <libpq-fe.h>\n"}),
     (layers.own_assert, {"src/gate/a.c": "#include <assert.h>\n"}, {"src/gate/a.c": '#include "base/assert.h"\n'}),
     (words.banned, {"src/a.c": "    strcpy(a, b);\n"}, {"src/a.c": '/* strcpy(a) */ s = "gets("; my_strcpy(a);\n'}),
     (words.banned, {"bench/a.c": "    system(a);\n"}, {"tests/a.c": "    system(a);\n"}),

@@ -8,7 +8,9 @@ ISO = {name + ".h" for name in (
     "stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath time uchar wchar wctype").split()}
 # The engine is told the time and never prints; base prints only where an assertion fails.
 IMPURE = {"stdio.h", "time.h", "signal.h", "locale.h", "setjmp.h", "errno.h", "threads.h"}
-THIRD_PARTY = re.compile(r"^(uv|llhttp|yyjson|sodium|sqlite3|cmocka|uthash)\.h$|^(curl|openssl|sodium|uv)/")
+THIRD_PARTY = re.compile(r"^(uv|llhttp|yyjson|sodium|sqlite3|libpq-fe|cmocka|uthash)\.h$|^(curl|openssl|sodium|uv)/")
+# A database's library is known to its driver only.
+DRIVERS = {"sqlite3.h": "src/store/sqlite/", "libpq-fe.h": "src/store/postgres/"}
 
 # Which quoted roots and which angled headers a folder may include. None: everything.
 CONTRACT = {"solvegate/"}
@@ -72,6 +74,13 @@ def third_party(tree):
             for line, _, name in includes(tree, path) if THIRD_PARTY.search(name)]
 
 
+def drivers(tree):
+    """a database's library is included by its driver alone"""
+    return [f"{path}:{line}: only {DRIVERS[name]} may include {name}"
+            for path in tree.under("src/", "include/")
+            for line, _, name in includes(tree, path) if not path.startswith(DRIVERS.get(name, ""))]
+
+
 def own_assert(tree):
     """the gateway asserts with base/assert.h, which no build turns off"""
     return [f"{path}:{line}: use base/assert.h"
@@ -79,4 +88,4 @@ def own_assert(tree):
             for line, bracket, name in includes(tree, path) if bracket == "<" and name == "assert.h"]
 
 
-RULES = [direction, third_party, own_assert]
+RULES = [direction, third_party, drivers, own_assert]

@@ -57,4 +57,10 @@ static const struct store_kit sqlite_kit = {
     .fill_after = store_vfs_fill_after,
 };
 
-const struct store_kit *const store_kits[] = {&sqlite_kit, NULL};
+const struct store_kit *const store_kits[] = {
+    &sqlite_kit,
+#ifdef SOLVEGATE_HAVE_POSTGRES
+    &store_kit_postgres,
+#endif
+    NULL,
+};

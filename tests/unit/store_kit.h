@@ -8,6 +8,8 @@ struct store_world;
 
 struct store_kit {
     const struct store_driver *driver;
+    /* What this machine lacks for it, or NULL; a NULL pointer: it lacks nothing. */
+    const char *(*missing)(void);
     /* Starts and ends what the driver needs; the world's directory is there for it. */
     void (*begin)(struct store_world *world);
     void (*end)(struct store_world *world);
@@ -21,5 +23,8 @@ struct store_kit {
 };
 
 extern const struct store_kit *const store_kits[]; /* ends with NULL */
+
+/* In this list if the build has the driver. */
+extern const struct store_kit store_kit_postgres;
 
 #endif

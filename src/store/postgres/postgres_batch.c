@@ -1,0 +1,326 @@
+#include "store/postgres/postgres_batch.h"
+
+#include "base/assert.h"
+#include "store/postgres/postgres_body.h"
+#include "store/postgres/postgres_error.h"
+#include "store/postgres/postgres_link.h"
+#include "store/postgres/postgres_rows.h"
+#include "store/postgres/postgres_schema.h"
+#include "store/postgres/postgres_sql.h"
+
+#include <libpq-fe.h>
+#include <stdlib.h>
+
+/* More rows in a statement save nothing; more bytes only need memory on both sides. */
+#define STATEMENT_ROWS 1024
+#define STATEMENT_BYTES ((size_t)4 << 20)
+
+#define INT8_OID 20
+#define TEXT_OID 25
+#define BYTEA_OID 17
+#define JSON_OID 114
+
+/* ---- the last word on each name ---------------------------------------------------------- */
+
+static int compare_integers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_bytes(struct slice a, struct slice b)
+{
+    const int first = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+    return first != 0 ? first : compare_integers((int64_t)a.len, (int64_t)b.len);
+}
+
+static struct slice client_of(const struct store_entry *entry)
+{
+    return (struct slice){.data = entry->client, .len = entry->client_len};
+}
+
+/* Only the types that keys are made of. */
+static int compare_column(const struct column *column, const struct store_entry *a,
+                          const struct store_entry *b)
+{
+    const void *const field_a = (const char *)&a->record + column->offset;
+    const void *const field_b = (const char *)&b->record + column->offset;
+    if (column->type == COLUMN_CLIENT)
+        return compare_bytes(client_of(a), client_of(b));
+    if (column->type == COLUMN_KEY)
+        return memcmp(field_a, field_b, KEY_BYTES);
+    if (column->type == COLUMN_WORD)
+        return compare_integers(*(const unsigned *)field_a, *(const unsigned *)field_b);
+    ASSERT(column->type == COLUMN_U64 || column->type == COLUMN_DAY);
+    return compare_integers(*(const int64_t *)field_a, *(const int64_t *)field_b);
+}
+
+static int compare_names(const struct store_entry *a, const struct store_entry *b)
+{
+    if (a->record.kind != b->record.kind)
+        return a->record.kind < b->record.kind ? -1 : 1;
+    const struct row_table *const table = &row_tables[a->record.kind];
+    int order = 0;
+    for (size_t i = 0; i < table->key_count && order == 0; i++)
+        order = compare_column(&table->columns[i], a, b);
+    return order;
+}
+
+/* By kind and name; of a name's entries the latest comes first. */
+static int compare_rows(const void *a, const void *b)
+{
+    const struct pg_row *const row_a = a;
+    const struct pg_row *const row_b = b;
+    const int order = compare_names(row_a->entry, row_b->entry);
+    return order != 0 ? order : compare_integers(row_b->place, row_a->place);
+}
+
+/* Leaves the last entry of each name, sorted: a statement may touch a row only once, and two gateways that lock rows in
+ * one order cannot block each other. */
+static size_t coalesce(struct postgres_store *store, const struct store_batch *batch)
+{
+    if (store->row_room < batch->count) {
+        store->rows = realloc(store->rows, batch->count * sizeof *store->rows);
+        ASSERT(store->rows != NULL);
+        store->row_room = batch->count;
+    }
+    const struct store_entry *entry = batch->first;
+    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
+        store->rows[i] = (struct pg_row){.entry = entry, .place = i};
+    qsort(store->rows, batch->count, sizeof *store->rows, compare_rows);
+    size_t count = 0;
+    for (uint32_t i = 0; i < batch->count; i++)
+        if (count == 0 || compare_names(store->rows[count - 1].entry, store->rows[i].entry) != 0)
+            store->rows[count++] = store->rows[i];
+    return count;
+}
+
+/* ---- arrays ------------------------------------------------------------------------------ */
+
+/* The binary format of an array: dimensions, has NULLs, type, items, first index; then each item with its length. */
+#define HEADER_BYTES 20
+#define ITEMS_OFFSET 12
+
+static void put_u32(char *place, uint32_t number)
+{
+    for (unsigned i = 0; i < 4; i++)
+        place[i] = (char)(number >> (24 - 8 * i));
+}
+
+static void add_u32(struct buf *out, uint32_t number)
+{
+    char bytes[4];
+    put_u32(bytes, number);
+    buf_add(out, (struct slice){.data = bytes, .len = sizeof bytes});
+}
+
+static uint32_t oid_of(const char *type)
+{
+    if (strcmp(type, "bigint") == 0)
+        return INT8_OID;
+    if (strcmp(type, "bytea") == 0)
+        return BYTEA_OID;
+    return strcmp(type, "json") == 0 ? JSON_OID : TEXT_OID;
+}
+
+static void begin_array(struct buf *out, const char *type)
+{
+    buf_reset(out);
+    add_u32(out, 1);
+    add_u32(out, 1);
+    add_u32(out, oid_of(type));
+    add_u32(out, 0);
+    add_u32(out, 1);
+}
+
+static void add_item(struct buf *out, const struct row_value *value)
+{
+    if (value->type == VALUE_NULL) {
+        add_u32(out, UINT32_MAX);
+    } else if (value->type == VALUE_INTEGER) {
+        add_u32(out, sizeof value->integer);
+        add_u32(out, (uint32_t)((uint64_t)value->integer >> 32));
+        add_u32(out, (uint32_t)value->integer);
+    } else {
+        add_u32(out, (uint32_t)value->bytes.len);
+        buf_add(out, value->bytes);
+    }
+}
+
+/* A statement that is being filled. */
+struct fill {
+    enum record_kind kind;
+    bool is_drop;
+    size_t arrays;
+    size_t bytes;
+    uint32_t rows;
+};
+
+static void begin_fill(struct postgres_store *store, struct fill *fill)
+{
+    const struct row_table *const table = &row_tables[fill->kind];
+    const size_t count = fill->is_drop ? table->key_count : table->count;
+    fill->arrays = 0;
+    fill->rows = 0;
+    fill->bytes = 0;
+    for (size_t i = 0; i < count; i++)
+        if (pg_schema_is_own(table, i))
+            begin_array(&store->columns[fill->arrays++], pg_schema_type(table->columns[i].type));
+    if (!fill->is_drop && pg_schema_has_body(table))
+        begin_array(&store->columns[fill->arrays++], "json");
+}
+
+static void add_row(struct postgres_store *store, struct fill *fill,
+                    const struct store_entry *entry)
+{
+    const struct row_table *const table = &row_tables[fill->kind];
+    struct row_value values[ROW_COLUMNS_MAX];
+    const size_t count = row_to_values(&entry->record, client_of(entry), &store->scratch, values);
+    size_t array = 0;
+    for (size_t i = 0; i < count; i++)
+        if (pg_schema_is_own(table, i))
+            add_item(&store->columns[array++], &values[i]);
+    if (!fill->is_drop && pg_schema_has_body(table)) {
+        buf_reset(&store->body);
+        pg_body_add(&store->body, table, values);
+        const struct row_value body = {.type = VALUE_TEXT, .bytes = buf_slice(&store->body)};
+        add_item(&store->columns[array++], &body);
+    }
+    ASSERT(array == fill->arrays);
+    fill->rows++;
+    fill->bytes = 0;
+    for (size_t i = 0; i < fill->arrays; i++)
+        fill->bytes += store->columns[i].len;
+}
+
+static bool send_fill(struct postgres_store *store, const struct fill *fill)
+{
+    const char *values[ROW_COLUMNS_MAX + 1];
+    int lengths[ROW_COLUMNS_MAX + 1];
+    int formats[ROW_COLUMNS_MAX + 1];
+    char name[PG_SQL_NAME_MAX];
+    for (size_t i = 0; i < fill->arrays; i++) {
+        ASSERT(!store->columns[i].is_full);
+        put_u32(store->columns[i].data + ITEMS_OFFSET, fill->rows);
+        values[i] = store->columns[i].data;
+        lengths[i] = (int)store->columns[i].len;
+        formats[i] = 1;
+    }
+    if (fill->is_drop)
+        pg_sql_drop_name(fill->kind, name);
+    else
+        pg_sql_put_name(fill->kind, name);
+    store->base.bytes += fill->bytes;
+    return PQsendQueryPrepared(store->conn, name, (int)fill->arrays, values, lengths, formats, 1) ==
+           1;
+}
+
+/* ---- the transaction --------------------------------------------------------------------- */
+
+static bool is_of(const struct pg_row *row, const struct fill *fill)
+{
+    return row->entry->record.kind == fill->kind && row->entry->record.is_drop == fill->is_drop;
+}
+
+/* Sends the rows of one kind that are put, or dropped, in statements of limited size. */
+static bool send_kind(struct postgres_store *store, const struct pg_row *rows, size_t count,
+                      bool is_drop)
+{
+    struct fill fill = {.kind = rows[0].entry->record.kind, .is_drop = is_drop};
+    for (size_t i = 0; i < count; i++) {
+        if (!is_of(&rows[i], &fill))
+            continue;
+        if (fill.rows == 0)
+            begin_fill(store, &fill);
+        add_row(store, &fill, rows[i].entry);
+        if (fill.rows < STATEMENT_ROWS && fill.bytes < STATEMENT_BYTES)
+            continue;
+        if (!send_fill(store, &fill))
+            return false;
+        fill.rows = 0;
+    }
+    return fill.rows == 0 || send_fill(store, &fill);
+}
+
+static bool send_rows(struct postgres_store *store, size_t count)
+{
+    const struct pg_row *const rows = store->rows;
+    size_t end = 0;
+    for (size_t start = 0; start < count; start = end) {
+        while (end < count && rows[end].entry->record.kind == rows[start].entry->record.kind)
+            end++;
+        if (!send_kind(store, rows + start, end - start, false) ||
+            !send_kind(store, rows + start, end - start, true))
+            return false;
+    }
+    return true;
+}
+
+static bool send_transaction(struct postgres_store *store, size_t count)
+{
+    return PQsendQueryPrepared(store->conn, "begin", 0, NULL, NULL, NULL, 0) == 1 &&
+           send_rows(store, count) &&
+           PQsendQueryPrepared(store->conn, "commit", 0, NULL, NULL, NULL, 0) == 1 &&
+           PQpipelineSync(store->conn) == 1;
+}
+
+/* Reads up to the sync. The tag of the commit is the proof: the connection may break behind it. A commit of a failed
+ * transaction has another tag. */
+static enum store_result read_transaction(struct postgres_store *store)
+{
+    enum store_result first = STORE_DONE;
+    bool is_committed = false;
+    bool is_synced = false;
+    while (!is_synced && store->conn != NULL) {
+        struct pg_result *result;
+        if (!pg_link_next(store, &result)) {
+            if (!is_committed && first == STORE_DONE)
+                return pg_error_take(store, NULL);
+            pg_link_close(store);
+            break;
+        }
+        const ExecStatusType status = PQresultStatus(result);
+        is_synced = status == PGRES_PIPELINE_SYNC;
+        if (status == PGRES_COMMAND_OK && strcmp(PQcmdStatus(result), "COMMIT") == 0)
+            is_committed = true;
+        else if (status == PGRES_FATAL_ERROR && result != NULL && first == STORE_DONE)
+            first = pg_error_take(store, result);
+        PQclear(result);
+    }
+    if (is_committed && !store->is_unreplicated)
+        return STORE_DONE;
+    if (first != STORE_DONE)
+        return first;
+    pg_error_say(store, "PostgreSQL committed, but may not have replicated it to its synchronous "
+                        "standby; it is sent "
+                        "again");
+    pg_link_close(store);
+    return STORE_RETRY;
+}
+
+static enum store_result write_once(struct postgres_store *store, size_t count)
+{
+    enum store_result result = pg_rows_ready(store);
+    if (result != STORE_DONE)
+        return result;
+    store->is_unreplicated = false;
+    if (PQenterPipelineMode(store->conn) != 1 || !send_transaction(store, count))
+        return pg_error_take(store, NULL);
+    result = read_transaction(store);
+    if (store->conn != NULL && PQexitPipelineMode(store->conn) != 1)
+        pg_link_close(store);
+    pg_link_roll_back(store);
+    return result;
+}
+
+/* A connection that was lost since the last batch is no reason to report anything: the batch is sent again at once,
+ * which changes nothing if it was written. */
+enum store_result pg_batch_write(struct store_backend *backend, const struct store_batch *batch)
+{
+    struct postgres_store *const store = postgres_store_of(backend);
+    const bool was_connected = store->conn != NULL;
+    const size_t count = coalesce(store, batch);
+    const enum store_result result = write_once(store, count);
+    if (was_connected && pg_error_is_brief(store, result))
+        return write_once(store, count);
+    return result;
+}

@@ -1,0 +1,145 @@
+#include "store/postgres/postgres_lock.h"
+
+#include "store/postgres/postgres_error.h"
+#include "store/postgres/postgres_link.h"
+
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The server may need a moment to notice that the gateway before us is gone. */
+#define TRIES 40
+#define TRY_EVERY_US 50000
+
+/* FNV-1a of the name, the last bit being the creation's. All clients of the database share the space of such keys. */
+int64_t pg_lock_key(const char *schema)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    for (const char *c = "solvegate:"; *c != '\0'; c++)
+        hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
+    for (const char *c = schema; *c != '\0'; c++)
+        hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
+    return (int64_t)(hash & ~UINT64_C(1));
+}
+
+static struct row_value key_of(const struct postgres_store *store)
+{
+    return (struct row_value){.type = VALUE_INTEGER, .integer = pg_lock_key(store->address.schema)};
+}
+
+static enum store_result try_lock(struct postgres_store *store, bool *is_ours,
+                                  struct pg_session *session)
+{
+    struct pg_result *result;
+    const struct row_value key = key_of(store);
+    const enum store_result asked =
+        pg_link_ask(store,
+                    "SELECT pg_try_advisory_lock($1), pid, backend_start::text"
+                    " FROM pg_stat_activity WHERE pid = pg_backend_pid()",
+                    &key, 1, false, &result);
+    if (asked != STORE_DONE)
+        return asked;
+    *is_ours = PQntuples(result) == 1 && PQgetvalue(result, 0, 0)[0] == 't';
+    session->pid = strtol(PQgetvalue(result, 0, 1), NULL, 10);
+    (void)snprintf(session->start, sizeof session->start, "%s", PQgetvalue(result, 0, 2));
+    PQclear(result);
+    return STORE_DONE;
+}
+
+#define HOLDER                                                                     \
+    " FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory'" \
+    " AND granted AND objsubid = 1 AND classid::bigint = ($1 >> 32 & 4294967295)"  \
+    " AND objid::bigint = ($1 & 4294967295) AND database ="                        \
+    " (SELECT oid FROM pg_database WHERE datname = current_database())"
+
+/* Ends a former session of ours that still has the lock; false if another gateway has it. */
+static bool end_ghost(struct postgres_store *store, const struct pg_session *former)
+{
+    struct pg_result *result;
+    const struct row_value values[] = {
+        key_of(store),
+        {.type = VALUE_INTEGER, .integer = former->pid},
+        {.type = VALUE_TEXT, .bytes = slice_from(former->start)},
+    };
+    if (former->pid == 0 || pg_link_ask(store,
+                                        "SELECT pg_terminate_backend(pid)" HOLDER
+                                        " AND pid = $2 AND backend_start::text = $3",
+                                        values, 3, false, &result) != STORE_DONE)
+        return false;
+    const bool is_ghost = PQntuples(result) == 1;
+    PQclear(result);
+    return is_ghost;
+}
+
+static void tell_holder(struct postgres_store *store)
+{
+    struct pg_result *result;
+    const struct row_value key = key_of(store);
+    char who[128] = "";
+    if (pg_link_ask(store,
+                    "SELECT pid, coalesce(host(client_addr), ''), to_char(backend_start, "
+                    "'YYYY-MM-DD HH24:MI:SS TZ')" HOLDER,
+                    &key, 1, false, &result) == STORE_DONE) {
+        if (PQntuples(result) == 1)
+            (void)snprintf(who, sizeof who, " (session %s%s%s since %s)", PQgetvalue(result, 0, 0),
+                           PQgetvalue(result, 0, 1)[0] == '\0' ? "" : " from ",
+                           PQgetvalue(result, 0, 1), PQgetvalue(result, 0, 2));
+        PQclear(result);
+    }
+    pg_error_say(store,
+                 "another gateway uses the schema \"%s\" of this database%s; stop that one, or "
+                 "choose another store_prefix",
+                 store->address.schema, who);
+}
+
+enum store_result pg_lock_take(struct postgres_store *store)
+{
+    const struct pg_session former = store->session;
+    bool is_ours = false;
+    enum store_result result = STORE_DONE;
+    for (unsigned i = 0; i < TRIES && !is_ours; i++) {
+        if (i > 0)
+            (void)usleep(TRY_EVERY_US);
+        struct pg_session session;
+        result = try_lock(store, &is_ours, &session);
+        if (result != STORE_DONE)
+            return result;
+        if (is_ours)
+            store->session = session;
+        else if (end_ghost(store, &former))
+            continue;
+    }
+    if (is_ours)
+        return STORE_DONE;
+    if (end_ghost(store, &former)) {
+        pg_error_say(store, "our former connection to PostgreSQL still has the lock; waiting");
+        return STORE_RETRY;
+    }
+    tell_holder(store);
+    return STORE_FAILED;
+}
+
+/* A pooler that changes the session between two transactions would let a second gateway in. */
+enum store_result pg_lock_prove(struct postgres_store *store)
+{
+    struct pg_result *result;
+    const struct row_value values[] = {
+        key_of(store),
+        {.type = VALUE_INTEGER, .integer = store->session.pid},
+    };
+    const enum store_result asked =
+        pg_link_ask(store, "SELECT pid" HOLDER " AND pid = $2 AND pid = pg_backend_pid()", values,
+                    2, false, &result);
+    if (asked != STORE_DONE)
+        return asked;
+    const bool is_ours = PQntuples(result) == 1;
+    PQclear(result);
+    if (is_ours)
+        return STORE_DONE;
+    pg_error_say(store,
+                 "the lock on the schema \"%s\" is gone although the connection is not: is "
+                 "there a pooler? connect directly, or through one in session mode",
+                 store->address.schema);
+    return STORE_FAILED;
+}

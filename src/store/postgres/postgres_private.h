@@ -1,0 +1,66 @@
+/* The PostgreSQL driver's own state: one session with the server that holds the schema's lock. */
+#ifndef SOLVEGATE_STORE_POSTGRES_POSTGRES_PRIVATE_H
+#define SOLVEGATE_STORE_POSTGRES_POSTGRES_PRIVATE_H
+
+#include "store/store_driver.h"
+
+struct pg_conn;
+struct pg_result;
+
+/* PostgreSQL cuts longer names. */
+#define PG_SCHEMA_MAX 64
+#define PG_START_MAX 64
+#define PG_SQLSTATE_MAX 6
+#define PG_SECRETS_MAX 2
+
+/* Where and how to connect. */
+struct pg_address {
+    char *url;     /* owned, as are all pointers here; begins with "postgresql://" */
+    char *ca_file; /* or NULL */
+    char *hosts;   /* lists with commas, or NULL: the URL names none */
+    char *addresses;
+    char *ports;
+    unsigned host_count; /* at least 1 */
+    unsigned connect_seconds;
+    bool has_ssl_mode;             /* the URL names one */
+    char *secrets[PG_SECRETS_MAX]; /* passwords, or NULL; no message may contain them */
+    char schema[PG_SCHEMA_MAX];    /* needs no escape inside double quotes */
+    bool allow_async;
+};
+
+/* What a session of this server is, so that a ghost of our own can be told from another gateway. */
+struct pg_session {
+    long pid;
+    char start[PG_START_MAX];
+};
+
+/* An entry of a batch, to be sorted. */
+struct pg_row {
+    const struct store_entry *entry; /* borrowed */
+    uint32_t place;                  /* in the batch */
+};
+
+struct postgres_store {
+    struct store_backend base; /* must be first */
+    struct pg_address address;
+    struct pg_conn *conn; /* owned; NULL: not connected */
+    struct pg_session session;
+    bool was_connected;
+    bool is_open;                   /* the tables fit: sessions prepare their statements */
+    bool is_late;                   /* the latest connection was given up since no answer came */
+    bool is_unreplicated;           /* the latest commit gave up waiting for its standby */
+    int patience_ms;                /* without any progress a connection counts as lost */
+    char sqlstate[PG_SQLSTATE_MAX]; /* of the latest error; "" if there is none */
+    struct pg_row *rows;            /* owned: the batch, sorted */
+    size_t row_room;
+    struct buf columns[ROW_COLUMNS_MAX + 1]; /* arrays of a statement; the last one is the body's */
+    struct buf scratch;
+    struct buf body;
+};
+
+static inline struct postgres_store *postgres_store_of(struct store_backend *backend)
+{
+    return (struct postgres_store *)(void *)backend;
+}
+
+#endif

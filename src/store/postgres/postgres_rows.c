@@ -1,0 +1,214 @@
+#include "store/postgres/postgres_rows.h"
+
+#include "base/assert.h"
+#include "store/postgres/postgres_body.h"
+#include "store/postgres/postgres_error.h"
+#include "store/postgres/postgres_link.h"
+#include "store/postgres/postgres_lock.h"
+#include "store/postgres/postgres_schema.h"
+#include "store/postgres/postgres_server.h"
+#include "store/postgres/postgres_sql.h"
+
+#include <libpq-fe.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define SQL_MAX 16384
+#define MISTAKE_MAX 1024
+
+/* ---- the session ------------------------------------------------------------------------- */
+
+/* The server may have changed meanwhile, or be another one after a failover. What a person can repair is a retry. */
+static enum store_result check_again(struct postgres_store *store)
+{
+    struct buf mistake;
+    int64_t version = 0;
+    enum store_result result = STORE_DONE;
+    buf_init(&mistake, MISTAKE_MAX);
+    if (!pg_server_check(store, &mistake)) {
+        pg_error_say(store, "%.*s", (int)mistake.len, buf_slice(&mistake).data);
+        result = STORE_RETRY;
+    } else {
+        result = pg_schema_read_version(store, &version);
+    }
+    if (result == STORE_DONE && version > PG_SCHEMA_VERSION) {
+        pg_error_say(store,
+                     "a newer solvegate has migrated the schema \"%s\" meanwhile; run that one",
+                     store->address.schema);
+        result = STORE_FAILED;
+    } else if (result == STORE_DONE && version != PG_SCHEMA_VERSION) {
+        pg_error_say(
+            store,
+            "the tables of the schema \"%s\" are gone; restore them, or start the gateway anew to "
+            "create them",
+            store->address.schema);
+        result = STORE_RETRY;
+    }
+    buf_close(&mistake);
+    return result;
+}
+
+static enum store_result make_session(struct postgres_store *store)
+{
+    enum store_result result = pg_link_connect(store);
+    if (result == STORE_DONE)
+        result = pg_lock_take(store);
+    if (result == STORE_DONE && store->is_open)
+        result = check_again(store);
+    if (result == STORE_DONE && store->is_open)
+        result = pg_sql_prepare(store);
+    if (result != STORE_DONE)
+        pg_link_close(store);
+    return result;
+}
+
+enum store_result pg_rows_ready(struct postgres_store *store)
+{
+    if (store->conn != NULL && PQstatus(store->conn) == CONNECTION_OK)
+        return STORE_DONE;
+    const enum store_result result = make_session(store);
+    if (result == STORE_DONE) {
+        store->base.reconnects += store->was_connected;
+        store->was_connected = true;
+    }
+    return result;
+}
+
+/* ---- loading ----------------------------------------------------------------------------- */
+
+static struct row_value value_of(const struct pg_result *row, int place, enum column_type type)
+{
+    if (PQgetisnull(row, 0, place) == 1)
+        return (struct row_value){.type = VALUE_NULL};
+    if (column_is_integer(type))
+        return (struct row_value){.type = VALUE_INTEGER, .integer = pg_link_integer(row, 0, place)};
+    return (struct row_value){
+        .type = type == COLUMN_KEY || type == COLUMN_BYTES ? VALUE_BYTES : VALUE_TEXT,
+        .bytes = {.data = PQgetvalue(row, 0, place), .len = (size_t)PQgetlength(row, 0, place)},
+    };
+}
+
+struct loader {
+    enum record_kind kind;
+    store_on_values *on_values;
+    void *context;
+};
+
+static void give_row(const struct loader *loader, const struct pg_result *row)
+{
+    const struct row_table *const table = &row_tables[loader->kind];
+    struct row_value values[ROW_COLUMNS_MAX];
+    struct pg_body body;
+    int place = 0;
+    for (size_t i = 0; i < table->count; i++)
+        if (pg_schema_is_own(table, i))
+            values[i] = value_of(row, place++, table->columns[i].type);
+    const bool has_body = pg_schema_has_body(table);
+    const struct slice json = has_body ? value_of(row, place, COLUMN_TEXT).bytes : SLICE_NONE;
+    if (has_body)
+        pg_body_read(&body, json, table, values);
+    loader->on_values(loader->context, loader->kind, values);
+    if (has_body)
+        pg_body_close(&body);
+}
+
+static enum store_result give_rows(struct postgres_store *store, const struct loader *loader)
+{
+    enum store_result first = STORE_DONE;
+    struct pg_result *row = NULL;
+    bool is_there;
+    while ((is_there = pg_link_next(store, &row)) && row != NULL) {
+        const ExecStatusType status = PQresultStatus(row);
+        if (status == PGRES_SINGLE_TUPLE)
+            give_row(loader, row);
+        else if (status != PGRES_TUPLES_OK && first == STORE_DONE)
+            first = pg_error_take(store, row);
+        PQclear(row);
+        if (store->conn == NULL)
+            return first;
+    }
+    return is_there || first != STORE_DONE ? first : pg_error_take(store, NULL);
+}
+
+static bool send_load(struct postgres_store *store, const struct row_table *table, int64_t wall_ms)
+{
+    struct buf sql;
+    char until[32];
+    const char *const values[] = {until};
+    const Oid types[] = {20};
+    const int count = table->expiry.column != NULL;
+    buf_init(&sql, SQL_MAX);
+    pg_sql_add_load(&sql, table);
+    if (count == 1)
+        (void)snprintf(until, sizeof until, "%lld",
+                       (long long)row_expired_until(&table->expiry, wall_ms));
+    const bool is_sent =
+        PQsendQueryParams(store->conn, sql.data, count, types, values, NULL, NULL, 1) == 1 &&
+        PQsetSingleRowMode(store->conn) == 1;
+    buf_close(&sql);
+    return is_sent;
+}
+
+/* Takes as long as it takes; and reads tables from one end to the other, unlike everything else. */
+#define LOAD_BEGIN                                                                               \
+    "BEGIN; SET LOCAL statement_timeout = 0; SET LOCAL idle_in_transaction_session_timeout = 0;" \
+    " SET LOCAL enable_seqscan = on"
+
+static enum store_result load_all(struct postgres_store *store, int64_t wall_ms,
+                                  struct loader *loader)
+{
+    enum store_result result = pg_link_run(store, LOAD_BEGIN);
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT && result == STORE_DONE; kind++) {
+        loader->kind = (enum record_kind)kind;
+        result = send_load(store, &row_tables[kind], wall_ms) ? give_rows(store, loader)
+                                                              : pg_error_take(store, NULL);
+    }
+    if (result == STORE_DONE)
+        result = pg_link_run(store, "COMMIT");
+    pg_link_roll_back(store);
+    return result;
+}
+
+enum store_result pg_rows_load(struct store_backend *backend, int64_t wall_ms,
+                               store_on_values *on_values, void *context)
+{
+    struct postgres_store *const store = postgres_store_of(backend);
+    struct loader loader = {.on_values = on_values, .context = context};
+    const enum store_result result = pg_rows_ready(store);
+    return result == STORE_DONE ? load_all(store, wall_ms, &loader) : result;
+}
+
+/* ---- tidying ----------------------------------------------------------------------------- */
+
+static enum store_result tidy_kind(struct postgres_store *store, const struct row_table *table,
+                                   int64_t wall_ms, unsigned limit, bool *has_more)
+{
+    struct buf sql;
+    struct pg_result *result;
+    const struct row_value values[] = {
+        {.type = VALUE_INTEGER, .integer = row_expired_until(&table->expiry, wall_ms)},
+        {.type = VALUE_INTEGER, .integer = limit},
+    };
+    buf_init(&sql, SQL_MAX);
+    pg_sql_add_tidy(&sql, table);
+    const enum store_result asked = pg_link_ask(store, sql.data, values, 2, false, &result);
+    buf_close(&sql);
+    if (asked != STORE_DONE)
+        return asked;
+    *has_more |= strtoull(PQcmdTuples(result), NULL, 10) >= limit;
+    PQclear(result);
+    return STORE_DONE;
+}
+
+/* Each kind is a transaction of its own: nothing depends on deleting them together. */
+enum store_result pg_rows_tidy(struct store_backend *backend, int64_t wall_ms, unsigned limit,
+                               bool *has_more)
+{
+    struct postgres_store *const store = postgres_store_of(backend);
+    *has_more = false;
+    enum store_result result = pg_rows_ready(store);
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT && result == STORE_DONE; kind++)
+        if (row_tables[kind].expiry.column != NULL)
+            result = tidy_kind(store, &row_tables[kind], wall_ms, limit, has_more);
+    return result;
+}

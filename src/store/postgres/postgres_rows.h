@@ -1,0 +1,17 @@
+/* The journal's rows in PostgreSQL besides batches: loading, tidying; and the session that all calls use. */
+#ifndef SOLVEGATE_STORE_POSTGRES_POSTGRES_ROWS_H
+#define SOLVEGATE_STORE_POSTGRES_POSTGRES_ROWS_H
+
+#include "store/postgres/postgres_private.h"
+
+/* Makes sure that there is a session with the lock, and with prepared statements once the tables are
+ * open. */
+enum store_result pg_rows_ready(struct postgres_store *store);
+
+/* As in struct store_driver. */
+enum store_result pg_rows_load(struct store_backend *backend, int64_t wall_ms,
+                               store_on_values *on_values, void *context);
+enum store_result pg_rows_tidy(struct store_backend *backend, int64_t wall_ms, unsigned limit,
+                               bool *has_more);
+
+#endif

@@ -1,0 +1,340 @@
+#include "postgres_world.h"
+
+#include <arpa/inet.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <glob.h>
+#include <grp.h>
+#include <libpq-fe.h>
+#include <limits.h>
+#include <pwd.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#define SQL_MAX 65536
+#define START_SECONDS 60
+
+static struct {
+    char programs[PATH_MAX / 4]; /* the folder of initdb and postgres */
+    char directory[PATH_MAX / 4];
+    unsigned port;
+    pid_t pid;    /* 0: not running */
+    pid_t parent; /* who started it and may end it */
+    PGconn *admin;
+} server;
+
+/* ---- programs ---------------------------------------------------------------------------- */
+
+const char *postgres_missing(void)
+{
+    glob_t found = {0};
+    if (server.programs[0] == '\0' &&
+        glob("/usr/lib/postgresql/*/bin/postgres", 0, NULL, &found) == 0 && found.gl_pathc > 0) {
+        const char *const newest = found.gl_pathv[found.gl_pathc - 1];
+        (void)snprintf(server.programs, sizeof(server.programs), "%.*s",
+                       (int)(strlen(newest) - strlen("/postgres")), newest);
+    }
+    globfree(&found);
+    return server.programs[0] == '\0' ? "no PostgreSQL server is installed (./dev setup test)"
+                                      : NULL;
+}
+
+/* PostgreSQL refuses to run as root. */
+static const struct passwd *user(void)
+{
+    const struct passwd *const found = getpwnam("postgres");
+    return found != NULL ? found : getpwnam("nobody");
+}
+
+static void give_up_root(void)
+{
+    if (geteuid() != 0)
+        return;
+    const struct passwd *const name = user();
+    if (name == NULL || setgroups(0, NULL) != 0 || setgid(name->pw_gid) != 0 ||
+        setuid(name->pw_uid) != 0)
+        _exit(126);
+}
+
+static pid_t spawn(const char *const arguments[])
+{
+    char program[PATH_MAX];
+    char output[PATH_MAX];
+    (void)snprintf(program, sizeof(program), "%s/%s", server.programs, arguments[0]);
+    (void)snprintf(output, sizeof(output), "%s/log", server.directory);
+    (void)fflush(NULL);
+    const pid_t parent = getpid();
+    const pid_t child = fork();
+    if (child != 0)
+        return child;
+    give_up_root();
+    (void)prctl(PR_SET_PDEATHSIG, SIGQUIT);
+    const int log = open(output, O_WRONLY | O_CREAT | O_APPEND, 0600);
+    if (getppid() != parent || log < 0 || chdir(server.directory) != 0)
+        _exit(126);
+    (void)dup2(log, STDOUT_FILENO);
+    (void)dup2(log, STDERR_FILENO);
+    (void)setenv("LC_ALL", "C", 1);
+    (void)unsetenv("LD_PRELOAD");
+    union {
+        const char *const *borrowed;
+        char *const *wanted;
+    } list = {.borrowed = arguments};
+    (void)execv(program, list.wanted);
+    _exit(127);
+}
+
+static void tell_log(void)
+{
+    char path[PATH_MAX];
+    char line[512];
+    (void)snprintf(path, sizeof(path), "%s/log", server.directory);
+    FILE *const log = fopen(path, "r");
+    while (log != NULL && fgets(line, sizeof(line), log) != NULL)
+        (void)fprintf(stderr, "postgres: %s", line);
+    if (log != NULL)
+        (void)fclose(log);
+}
+
+/* ---- the folder -------------------------------------------------------------------------- */
+
+static int remove_one(const char *path, const struct stat *facts, int kind, struct FTW *place)
+{
+    (void)facts;
+    (void)kind;
+    (void)place;
+    return remove(path);
+}
+
+static void end(void)
+{
+    if (server.parent != getpid())
+        return;
+    PQfinish(server.admin);
+    server.admin = NULL;
+    if (server.pid > 0) {
+        (void)kill(server.pid, SIGQUIT);
+        (void)waitpid(server.pid, NULL, 0);
+    }
+    (void)nftw(server.directory, remove_one, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static unsigned free_port(void)
+{
+    struct sockaddr_in address = {.sin_family = AF_INET, .sin_addr.s_addr = htonl(INADDR_LOOPBACK)};
+    socklen_t size = sizeof(address);
+    const int fd = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(fd, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(getsockname(fd, (struct sockaddr *)&address, &size), 0);
+    (void)close(fd);
+    return ntohs(address.sin_port);
+}
+
+static void write_file(const char *name, const char *text)
+{
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof(path), "%s/data/%s", server.directory, name);
+    FILE *const file = fopen(path, "a");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+}
+
+static void make_folder(void)
+{
+    const char *const base = getenv("TMPDIR");
+    (void)snprintf(server.directory, sizeof(server.directory), "%s/solvegate-pg-XXXXXX",
+                   base == NULL ? "/tmp" : base);
+    assert_non_null(mkdtemp(server.directory));
+    server.parent = getpid();
+    assert_int_equal(atexit(end), 0);
+    if (geteuid() == 0)
+        assert_int_equal(chown(server.directory, user()->pw_uid, user()->pw_gid), 0);
+    server.port = free_port();
+}
+
+static void make_cluster(void)
+{
+    char data[PATH_MAX];
+    char settings[PATH_MAX];
+    (void)snprintf(data, sizeof(data), "%s/data", server.directory);
+    const char *const arguments[] = {"initdb",
+                                     "--no-sync",
+                                     "--auth=trust",
+                                     "--username=postgres",
+                                     "--encoding=UTF8",
+                                     "--locale=C",
+                                     "--pgdata",
+                                     data,
+                                     NULL};
+    const pid_t child = spawn(arguments);
+    int status = -1;
+    assert_int_equal(waitpid(child, &status, 0), child);
+    if (status != 0)
+        tell_log();
+    assert_int_equal(status, 0);
+    (void)snprintf(settings, sizeof(settings),
+                   "port = %u\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '%s'\n"
+                   "max_connections = 30\nshared_buffers = 16MB\nmax_wal_size = 256MB\n"
+                   "logging_collector = off\nwal_level = minimal\nmax_wal_senders = 0\n",
+                   server.port, server.directory);
+    write_file("postgresql.conf", settings);
+}
+
+/* ---- running ----------------------------------------------------------------------------- */
+
+static PGconn *connect_admin(const char *database)
+{
+    char info[PATH_MAX];
+    (void)snprintf(
+        info, sizeof(info),
+        "host=%s port=%u user=postgres dbname=%s options='-c client_min_messages=warning'",
+        server.directory, server.port, database);
+    return PQconnectdb(info);
+}
+
+static void wait_until_ready(void)
+{
+    for (unsigned i = 0; i < START_SECONDS * 50; i++) {
+        PGconn *const conn = connect_admin("postgres");
+        const bool is_ready = PQstatus(conn) == CONNECTION_OK;
+        PQfinish(conn);
+        if (is_ready)
+            return;
+        if (waitpid(server.pid, NULL, WNOHANG) == server.pid)
+            break;
+        (void)usleep(20000);
+    }
+    tell_log();
+    fail_msg("the PostgreSQL server does not start");
+}
+
+static void run_in(const char *database, const char *sql)
+{
+    PGconn *const conn = connect_admin(database);
+    PGresult *const result = PQexec(conn, sql);
+    if (PQresultStatus(result) != PGRES_COMMAND_OK)
+        fail_msg("%s", PQerrorMessage(conn));
+    PQclear(result);
+    PQfinish(conn);
+}
+
+/* Only the gateway's role has to prove who it is. */
+static void make_role(void)
+{
+    run_in("postgres", "SET password_encryption = 'scram-sha-256'; CREATE ROLE " POSTGRES_ROLE
+                       " LOGIN PASSWORD '" POSTGRES_PASSWORD "'");
+    run_in("postgres", "CREATE DATABASE " POSTGRES_DATABASE " OWNER " POSTGRES_ROLE);
+    char path[PATH_MAX];
+    (void)snprintf(path, sizeof(path), "%s/data/pg_hba.conf", server.directory);
+    assert_int_equal(truncate(path, 0), 0);
+    write_file("pg_hba.conf", "local all postgres trust\nlocal all all scram-sha-256\n"
+                              "host all all 127.0.0.1/32 scram-sha-256\n");
+    run_in("postgres", "DO $$ BEGIN PERFORM pg_reload_conf(); END $$");
+}
+
+void postgres_start(void)
+{
+    if (server.pid > 0)
+        return;
+    assert_null(postgres_missing());
+    const bool is_first = server.directory[0] == '\0';
+    if (is_first) {
+        make_folder();
+        make_cluster();
+    }
+    char data[PATH_MAX];
+    (void)snprintf(data, sizeof(data), "%s/data", server.directory);
+    const char *const arguments[] = {"postgres", "-D", data, NULL};
+    server.pid = spawn(arguments);
+    wait_until_ready();
+    if (is_first)
+        make_role();
+}
+
+void postgres_kill(void)
+{
+    assert_true(server.pid > 0);
+    PQfinish(server.admin);
+    server.admin = NULL;
+    assert_int_equal(kill(server.pid, SIGQUIT), 0);
+    assert_int_equal(waitpid(server.pid, NULL, 0), server.pid);
+    server.pid = 0;
+}
+
+pid_t postgres_pid(void)
+{
+    return server.pid;
+}
+
+const char *postgres_directory(void)
+{
+    return server.directory;
+}
+
+unsigned postgres_port(void)
+{
+    return server.port;
+}
+
+void postgres_url(char *url, size_t room, const char *more)
+{
+    (void)snprintf(url, room, "postgresql://%s:%s@/%s?host=%s&port=%u%s", POSTGRES_ROLE,
+                   POSTGRES_PASSWORD_ESCAPED, POSTGRES_DATABASE, server.directory, server.port,
+                   more);
+}
+
+/* ---- as the superuser -------------------------------------------------------------------- */
+
+static PGresult *ask(const char *format, va_list arguments)
+{
+    static char sql[SQL_MAX];
+    assert_true(vsnprintf(sql, sizeof(sql), format, arguments) < SQL_MAX);
+    if (server.admin == NULL)
+        server.admin = connect_admin(POSTGRES_DATABASE);
+    PGresult *const result = PQexec(server.admin, sql);
+    const ExecStatusType status = PQresultStatus(result);
+    if (status != PGRES_COMMAND_OK && status != PGRES_TUPLES_OK)
+        fail_msg("%s\n%s", sql, PQerrorMessage(server.admin));
+    return result;
+}
+
+void postgres_run(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    PQclear(ask(format, arguments));
+    va_end(arguments);
+}
+
+int64_t postgres_number(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    PGresult *const result = ask(format, arguments);
+    va_end(arguments);
+    const int64_t number = PQntuples(result) > 0 ? strtoll(PQgetvalue(result, 0, 0), NULL, 10) : 0;
+    PQclear(result);
+    return number;
+}
+
+void postgres_text(char *text, size_t room, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    PGresult *const result = ask(format, arguments);
+    va_end(arguments);
+    (void)snprintf(text, room, "%s", PQntuples(result) > 0 ? PQgetvalue(result, 0, 0) : "");
+    PQclear(result);
+}
