@@ -185,7 +185,10 @@ struct event {
         struct vendor_result result; /* SUBMITTED, POLLED, CALLBACK */
         caller_id gone;
         journal_seq durable;
-        bool store_is_writable;
+        struct {
+            bool store_is_writable;
+            bool store_is_away; /* if not: why its refusals say so */
+        };
     };
 };
 

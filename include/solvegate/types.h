@@ -127,6 +127,7 @@ enum request_state {
     X(MISMATCH, "the idempotency key was used for something else")   \
     X(DRAINING, "the gateway is shutting down")                      \
     X(STORE, "the journal cannot be written")                        \
+    X(STORE_AWAY, "the store cannot be reached")                     \
     X(UNKNOWN_ID, "no such request")                                 \
     X(NOT_SOLVED, "this request has no solution (yet)")
 

@@ -39,6 +39,21 @@ static void print_clients(const struct config *config)
     }
 }
 
+/* The URL of a store may hold a password, so only its scheme is shown. */
+static void print_journal(const struct config *config)
+{
+    const char *const warning = config_store_warning(config);
+    if (config->store.url != NULL)
+        (void)printf("journal   %.*s, prefix %s; `solvegate store check` asks the server\n",
+                     (int)strcspn(config->store.url, ":"), config->store.url, config->store.prefix);
+    else if (config->data_dir != NULL)
+        (void)printf("journal   %s\n", config->data_dir);
+    else
+        (void)puts("journal   none: everything is kept in memory only");
+    if (warning != NULL)
+        (void)printf("warning   %s\n", warning);
+}
+
 static void print_summary(const struct config *config)
 {
     for (size_t i = 0; i < config->listen_count; i++)
@@ -49,10 +64,7 @@ static void print_summary(const struct config *config)
                  config->engine.clients_share ? "between all clients" : "within each client");
     if (config->pool_count > 0)
         (void)printf("pools     %zu\n", config->pool_count);
-    if (config->data_dir == NULL)
-        (void)puts("journal   none: everything is kept in memory only");
-    else
-        (void)printf("journal   %s\n", config->data_dir);
+    print_journal(config);
 }
 
 static int check(const char *file)

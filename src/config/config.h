@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "base/err.h"
 #include "http/http.h"
+#include "store/store.h"
 #include "sys/log.h"
 #include "upstream/notice.h"
 #include "upstream/upstream.h"
@@ -53,9 +54,10 @@ struct config_pool {
 struct config {
     char **listen;
     size_t listen_count;
-    char *public_url; /* no trailing slash */
-    char *data_dir;   /* NULL: memory only */
-    char *alerts_url; /* NULL: log and metric only */
+    char *public_url;         /* no trailing slash */
+    char *data_dir;           /* NULL: the journal is in the store, or nowhere */
+    struct store_place store; /* its url is NULL if it was not given */
+    char *alerts_url;         /* NULL: log and metric only */
 
     struct engine_options engine; /* without clients, pools and values known only at the start */
     struct http_options http;
@@ -95,6 +97,13 @@ struct config_flag {
 int config_load(struct config *config, struct slice text, const char *file_name, config_env_fn env,
                 const struct config_flag *flags, size_t flag_count,
                 struct buf *mistakes) MUST_CHECK;
+
+/* Where the journal is to be kept: in the store, or in data_dir, whose URL is written into url (which the caller opens
+ * and closes). False: in memory only. Everything is borrowed. */
+bool config_place(const struct config *config, struct buf *url, struct store_place *place);
+
+/* A sentence on what others can read or change on the way to the store, or NULL. */
+const char *config_store_warning(const struct config *config);
 
 /* Frees what the config owns and wipes its secrets. */
 void config_close(struct config *config);

@@ -40,6 +40,23 @@ static void check_upstream(struct loader *loader)
     }
 }
 
+/* There is one journal, and this build must have a driver for it. */
+static void check_store(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    if (config->store.url == NULL || !loader_is_good(loader, "store"))
+        return;
+    loader_enter_option(loader, "store");
+    if (config->data_dir != NULL)
+        (void)loader_mistake(loader, "expected either data_dir or store, since both name the place "
+                                     "of the journal, found both");
+    struct buf mistake;
+    buf_init(&mistake, 512);
+    if (!store_is_known(config->store.url, &mistake))
+        (void)loader_mistake(loader, "%.*s", (int)mistake.len, mistake.data);
+    buf_close(&mistake);
+}
+
 static void check_repeated(struct loader *loader, size_t place)
 {
     const struct config *const config = loader->config;
@@ -188,6 +205,7 @@ static void check_pools(struct loader *loader)
 void check_together(struct loader *loader)
 {
     check_upstream(loader);
+    check_store(loader);
     check_listen(loader);
     for (const struct option *option = option_table; option < option_table + option_count; option++)
         check_bound(loader, option);

@@ -100,8 +100,8 @@ static void write_found_text(const struct option *option, bool is_secret, struct
 /* Describes a value for people: a short text in quotes, or just its kind. */
 static void write_found(const struct option *option, yyjson_val *value, struct buf *out)
 {
-    const bool is_secret = option->kind == OPTION_SECRET || option->kind == OPTION_KEY ||
-                           option->kind == OPTION_KEY_HASH;
+    const bool is_secret = option->kind == OPTION_SECRET || option->kind == OPTION_STORE ||
+                           option->kind == OPTION_KEY || option->kind == OPTION_KEY_HASH;
     if (yyjson_is_str(value))
         write_found_text(option, is_secret,
                          (struct slice){yyjson_get_str(value), yyjson_get_len(value)}, out);

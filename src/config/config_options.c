@@ -78,6 +78,9 @@ static const char *const plain_shapes[OPTION_KIND_COUNT] = {
     [OPTION_URL] = "a URL like \"https://host\", without user, query and fragment",
     [OPTION_ADDRESS] = "an address like \"127.0.0.1:8430\", \"[::1]:8430\" or \"unix:/path\"",
     [OPTION_HOST] = "a host like \"example.com\" or \"*.example.com\"",
+    [OPTION_STORE] =
+        "a URL like \"postgresql://user@host/database\", \"redis://host\" or \"sqlite:/path\"",
+    [OPTION_PREFIX] = "1 to 40 letters, digits or \"_\"",
     [OPTION_NAME] = "1 to 63 letters, digits, \"_\", \"-\" or \".\"",
     [OPTION_KEY] = "32 or 36 visible characters",
     [OPTION_KEY_HASH] = "64 hexadecimal digits",

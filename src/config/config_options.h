@@ -12,6 +12,8 @@ enum option_kind {
     OPTION_URL,
     OPTION_ADDRESS,
     OPTION_HOST,
+    OPTION_STORE, /* a URL that may hold a password: never shown in a message either */
+    OPTION_PREFIX,
     /* kept in place */
     OPTION_NAME,
     OPTION_KEY,

@@ -20,6 +20,7 @@ static bool (*const parsers[OPTION_KIND_COUNT])(struct slice text, void *out) = 
     [OPTION_KEY] = value_parse_client_key,    [OPTION_KEY_HASH] = value_parse_key_hash,
     [OPTION_NETWORK] = value_parse_network,   [OPTION_NOTICE_HOST] = value_parse_notice_host,
     [OPTION_DURATION] = value_parse_duration, [OPTION_SIZE] = value_parse_size,
+    [OPTION_STORE] = value_parse_store,       [OPTION_PREFIX] = value_parse_prefix,
 };
 
 /* Parses a number of 0 to max and stores it in thousandths or millionths. */

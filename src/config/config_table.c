@@ -99,7 +99,16 @@ const struct option option_table[] = {
      LIST(http.trusted_proxies, http.trusted_proxy_count, CONFIG_PROXIES_MAX), EMPTY,
      .help = "Reverse proxies whose X-Forwarded-For is believed."},
     {"data_dir", OPTION_TEXT, RESTART, AT(data_dir),
-     .help = "Directory of the journal; without it everything is kept in memory only."},
+     .help = "Directory of the journal; without it and without store everything is kept in memory only."},
+    {"store", OPTION_STORE, RESTART, AT(store.url),
+     .help = "Database of the journal instead of data_dir; ${NAME} keeps its password out of the file."},
+    {"store_prefix", OPTION_PREFIX, RESTART, AT(store.prefix), TEXT("solvegate"),
+     .help = "The store's schema in PostgreSQL, or what its keys in Redis begin with."},
+    {"store_ca_file", OPTION_TEXT, RESTART, AT(store.ca_file),
+     .help = "Certificates to trust instead of the system's when the store is reached over TLS."},
+    {"cluster.allow_async", OPTION_FLAG, RESTART, AT(store.allow_async), CHOICE(false),
+     .help = "Accepts a store whose settings may lose what it acknowledged: after a crash of the server a solve may "
+             "be paid twice."},
 
     {"upstream.url", OPTION_URL, RESTART, AT(upstream.url), TEXT("https://ocr.captchaai.com"),
      .help = "The vendor's address, without /in.php."},

@@ -10,6 +10,8 @@
 
 /* Lines in one piece; each takes 0.1 us, so a piece takes 0.1 ms. */
 #define PIECE 1024
+/* Round trips are counted in tenths of a millisecond. */
+#define ROUND_TRIP_UNITS 10000
 
 static void write_timings(struct gate *gate, struct buf *out)
 {
@@ -74,18 +76,31 @@ static void write_store(struct gate *gate, struct buf *out)
     struct store_counters store = {0};
     if (persist->store != NULL)
         store_counters(persist->store, &store);
-    metrics_gauge(out, "store_configured", "1 when there is a data_dir, 0 in memory only",
+    metrics_gauge(out, "store_configured",
+                  "1 when there is a store or a data_dir, 0 in memory only",
                   persist->store != NULL);
+    metrics_gauge(out, "store_up", "0 while the store cannot be reached",
+                  persist->state != STORE_AWAY);
+    metrics_gauge(out, "store_async", "1 when the store may lose what it acknowledged",
+                  persist->store != NULL && store_about(persist->store).is_async);
     metrics_gauge(out, "store_writable", "1 unless the journal cannot be written",
                   persist->state == STORE_WRITABLE);
     metrics_counter(out, "store_records", "Records written to the journal", store.records);
     metrics_counter(out, "store_commits", "Commits of the journal", store.commits);
+    metrics_counter(out, "store_reconnects", "Lost connections to the store that were made again",
+                    store.reconnects);
     metrics_gauge(out, "store_records_waiting", "Records not on disk yet", store.waiting);
     metrics_gauge(out, "store_actions_held", "Answers and submits waiting for their records",
                   persist->count);
     metrics_gauge(out, "store_log_bytes", "Size of the journal's write-ahead log", store.bytes);
     metrics_head(out, "solvegate_store_commit_seconds", "histogram", "Time a commit took");
     metrics_histogram(out, "solvegate_store_commit_seconds", "", &store.commit_times);
+    metrics_head(out, "solvegate_store_round_trip_seconds", "histogram",
+                 "Time from sending a batch to its acknowledgement");
+    metrics_histogram_in(out, "solvegate_store_round_trip_seconds", "", &store.round_trips,
+                         ROUND_TRIP_UNITS);
+    metrics_head(out, "solvegate_store_batch_records", "histogram", "Records in a commit");
+    metrics_histogram_in(out, "solvegate_store_batch_records", "", &store.batch_sizes, 1);
 }
 
 static void write_self(struct gate *gate, struct buf *out)

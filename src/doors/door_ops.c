@@ -59,13 +59,33 @@ void door_livez(struct gate *gate, const struct http_request *request, struct vi
     reply_text(gate, request->caller, 200, SLICE_OF("text/plain; charset=utf-8"));
 }
 
+/* Requests are still answered from memory, and a restart would mend neither. */
+static struct slice readiness(const struct gate *gate)
+{
+    if (gate->is_draining)
+        return SLICE_OF("draining\n");
+    switch (gate->persist.state) {
+    case STORE_WRITABLE:
+        break;
+    case STORE_AWAY:
+        return SLICE_OF("degraded: the store cannot be reached\n");
+    case STORE_FULL:
+        return SLICE_OF("degraded: the store has no room\n");
+    case STORE_BROKEN:
+        return SLICE_OF("degraded: the store is broken\n");
+    }
+    const bool is_async = gate->persist.store != NULL && store_about(gate->persist.store).is_async;
+    return is_async ? SLICE_OF("ready\nthe store may lose what it acknowledged\n")
+                    : SLICE_OF("ready\n");
+}
+
 /* Stays ready while the vendor is down, since restarting us would not bring the vendor back. */
 void door_readyz(struct gate *gate, const struct http_request *request, struct visit *visit,
                  uint64_t number)
 {
     (void)visit;
     (void)number;
-    buf_add(&gate->body, gate->is_draining ? SLICE_OF("draining\n") : SLICE_OF("ready\n"));
+    buf_add(&gate->body, readiness(gate));
     reply_text(gate, request->caller, gate->is_draining ? 503 : 200,
                SLICE_OF("text/plain; charset=utf-8"));
 }

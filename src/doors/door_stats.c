@@ -37,8 +37,14 @@ static const char *store_word(const struct persist *persist)
 /* Figures that the engine does not have. */
 static struct stats_service service_of(struct gate *gate)
 {
+    const struct store *const store = gate->persist.store;
+    const struct store_about about =
+        store == NULL ? (struct store_about){.kind = "", .server = ""} : store_about(store);
     return (struct stats_service){
         .version = SOLVEGATE_VERSION,
+        .store_kind = about.kind,
+        .store_server = about.server,
+        .store_is_async = about.is_async,
         .uptime_ms = gate_now_ms(gate) - gate->started_ms,
         .is_draining = gate->is_draining,
         .store = store_word(&gate->persist),

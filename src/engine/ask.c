@@ -75,6 +75,11 @@ static enum refusal place_by_idempotency(const struct engine *engine, const stru
     return REFUSAL_NONE;
 }
 
+static enum refusal refuse_store(const struct engine *engine, struct placement *placement)
+{
+    return refuse_full(placement, engine->store_is_away ? REFUSAL_STORE_AWAY : REFUSAL_STORE);
+}
+
 /* A new flight that rides on a stray is paid for already, so neither breaker nor budget refuse it. */
 static enum refusal place_ride(const struct engine *engine, const struct ask *ask,
                                struct placement *placement)
@@ -91,7 +96,7 @@ static enum refusal may_start_flight(const struct engine *engine, const struct a
 {
     const struct client *client = &engine->clients[ask->client];
     if (!engine->store_is_writable)
-        return refuse_full(placement, REFUSAL_STORE);
+        return refuse_store(engine, placement);
     if (breaker_is_open(engine)) {
         placement->code = slice_from(engine->breaker.cause);
         placement->retry_after_ms = breaker_retry_after_ms(engine);
@@ -122,7 +127,7 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
     /* Solutions in memory are handed out even while the store cannot write, but each hand-out
      * appends a record, so the backlog limit applies. */
     if (journal_is_full(engine))
-        return refuse_full(placement, REFUSAL_STORE);
+        return refuse_store(engine, placement);
     const struct client *client = &engine->clients[ask->client];
     const uint32_t address_bytes = ask->pingback == NULL ? 0 : ask->pingback->len;
     if (!finished_gives_room(engine, ask->client) ||

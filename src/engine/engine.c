@@ -165,6 +165,7 @@ static void dispatch(struct engine *engine, const struct event *event)
         return;
     case EVENT_STORE_STATE:
         engine->store_is_writable = event->store_is_writable;
+        engine->store_is_away = event->store_is_away;
         return;
     case EVENT_STANDSTILL:
         flights_on_standstill(engine);

@@ -461,6 +461,7 @@ struct engine {
     journal_seq durable; /* durable up to here */
     struct backlog backlog;
     bool store_is_writable;
+    bool store_is_away;
     bool is_draining;
     bool is_stopped; /* no more submits */
 

@@ -21,6 +21,7 @@
 /* Time for the service manager to restart us. */
 #define BROKEN_RETRY_MS 10000
 #define MISTAKE_MAX 8192
+#define URL_MAX (CONFIG_TEXT_MAX + sizeof("sqlite:"))
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
@@ -60,25 +61,38 @@ static int report_opening(enum store_opening opening, struct slice why)
 
 int persist_lock(struct gate *gate)
 {
-    if (gate->config->data_dir == NULL) {
-        LOG(LOG_LEVEL_WARN, "memory_only",
-            log_string("meaning", "a crash loses what is in flight and what is cached; "
-                                  "data_dir keeps it"));
-        return EX_OK;
-    }
     struct buf url;
     struct buf mistake;
-    buf_init(&url, sizeof("sqlite:") + strlen(gate->config->data_dir));
+    struct store_place place;
+    int code = EX_OK;
+    buf_init(&url, URL_MAX);
     buf_init(&mistake, MISTAKE_MAX);
-    buf_add(&url, SLICE_OF("sqlite:"));
-    buf_add(&url, slice_from(gate->config->data_dir));
-    buf_add_char(&url, '\0');
-    const struct store_place place = {.url = url.data};
-    const enum store_opening opening = store_lock(&place, &gate->persist.store, &mistake);
-    const int code = report_opening(opening, buf_slice(&mistake));
+    if (config_place(gate->config, &url, &place)) {
+        const enum store_opening opening = store_lock(&place, &gate->persist.store, &mistake);
+        code = report_opening(opening, buf_slice(&mistake));
+    } else {
+        LOG(LOG_LEVEL_WARN, "memory_only",
+            log_string("meaning", "a crash loses what is in flight and what is cached; "
+                                  "data_dir or store keeps it"));
+    }
     buf_close(&url);
     buf_close(&mistake);
     return code;
+}
+
+/* Says where the journal is and what it is worth there. */
+static void introduce(const struct gate *gate)
+{
+    const struct store_about about = store_about(gate->persist.store);
+    const char *const warning = config_store_warning(gate->config);
+    LOG(LOG_LEVEL_INFO, "store_opened", log_string("kind", about.kind),
+        log_string("server", about.server), log_string("durability", about.durability));
+    if (about.is_async)
+        LOG(LOG_LEVEL_WARN, "store_async",
+            log_string("meaning", "cluster.allow_async accepts a store that may lose what it "
+                                  "acknowledged; a solve may then be lost or paid twice"));
+    if (warning != NULL)
+        LOG(LOG_LEVEL_WARN, "store_exposed", log_string("meaning", warning));
 }
 
 int persist_open(struct gate *gate)
@@ -95,7 +109,22 @@ int persist_open(struct gate *gate)
     if (code != EX_OK) {
         store_free(gate->persist.store);
         gate->persist.store = NULL;
+    } else {
+        introduce(gate);
     }
+    return code;
+}
+
+/* The driver's sentence says more than the code, where it has one. */
+static int report_unusable(const struct store *store, int err)
+{
+    struct buf mistake;
+    buf_init(&mistake, MISTAKE_MAX);
+    store_explain(store, &mistake);
+    if (mistake.len == 0)
+        buf_add(&mistake, slice_from(err_text(err)));
+    const int code = report("store_unusable", buf_slice(&mistake), EX_IOERR);
+    buf_close(&mistake);
     return code;
 }
 
@@ -113,7 +142,7 @@ int persist_secrets(struct gate *gate)
     if (err == 0)
         err = store_rotating_secret(store, "nonce", NONCE_SECRET_MAX_AGE_MS, gate->nonce_secret,
                                     gate->old_nonce_secret, NONCE_SECRET_BYTES);
-    return err == 0 ? EX_OK : report("store_unusable", slice_from(err_text(err)), EX_IOERR);
+    return err == 0 ? EX_OK : report_unusable(store, err);
 }
 
 /* ---- restoring --------------------------------------------------------------------------- */
@@ -175,7 +204,7 @@ static void hold(struct persist *persist, const struct action *take_action)
     persist->held[(persist->first + persist->count++) % persist->room] = *take_action;
 }
 
-/* On a full disk, paid solutions are delivered anyway, but nothing new is paid for. Callbacks are
+/* While the store is full or away, paid solutions are delivered anyway, but nothing new is paid for. Callbacks are
  * not acknowledged: the vendor may call again. */
 static bool may_go(const struct persist *persist, const struct action *action)
 {
@@ -299,7 +328,9 @@ static void on_state(void *context, enum store_state state, const char *why)
         break;
     case STORE_AWAY:
         LOG(LOG_LEVEL_ERROR, "store_away", log_string("why", why),
-            log_string("meaning", "new solves are refused until the store is back"));
+            log_string("meaning",
+                       "new solves are refused until the store can be reached again; what "
+                       "is paid for is delivered and kept for then"));
         break;
     case STORE_FULL:
         LOG(LOG_LEVEL_ERROR, "store_full", log_string("why", why),
@@ -312,22 +343,13 @@ static void on_state(void *context, enum store_state state, const char *why)
     }
     struct event event = gate_event(gate, EVENT_STORE_STATE);
     event.store_is_writable = state == STORE_WRITABLE;
+    event.store_is_away = state == STORE_AWAY;
     gate_step(gate, &event);
     if (gate->is_closing)
         return;
     release(gate);
     if (state == STORE_BROKEN)
         gate_give_up(gate, EX_IOERR);
-}
-
-static int report_unreadable(const struct store *store)
-{
-    struct buf mistake;
-    buf_init(&mistake, MISTAKE_MAX);
-    store_explain(store, &mistake);
-    const int code = report("store_unusable", buf_slice(&mistake), EX_IOERR);
-    buf_close(&mistake);
-    return code;
 }
 
 int persist_restore(struct gate *gate)
@@ -343,8 +365,9 @@ int persist_restore(struct gate *gate)
         return EX_OK;
     const uint64_t start_ns = uv_hrtime();
     persist->clocks = clocks_read();
-    if (store_load(persist->store, &persist->clocks, on_row, gate) != 0)
-        return report_unreadable(persist->store);
+    const int err = store_load(persist->store, &persist->clocks, on_row, gate);
+    if (err != 0)
+        return report_unusable(persist->store, err);
     engine_restored(gate->engine);
     store_start(persist->store, &gate->loop, &handlers);
     struct store_counters counters;

@@ -20,7 +20,7 @@ struct persist {
     struct clocks clocks;      /* the last reading */
 };
 
-/* Locks data_dir, if there is one; returns 0, or an exit code after logging a sentence. */
+/* Locks the store, if there is one; returns 0, or an exit code after logging a sentence. */
 int persist_lock(struct gate *gate);
 /* Opens the store; returns the same. */
 int persist_open(struct gate *gate);

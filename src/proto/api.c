@@ -206,6 +206,8 @@ static struct verdict refusal_verdict(enum refusal refusal)
         return (struct verdict){503, "shutting_down", true};
     case REFUSAL_STORE:
         return (struct verdict){503, "journal_full", true};
+    case REFUSAL_STORE_AWAY:
+        return (struct verdict){503, "store_away", true};
     case REFUSAL_UNKNOWN_ID:
         return (struct verdict){404, "unknown_id", false};
     case REFUSAL_NOT_SOLVED:

@@ -184,6 +184,9 @@ static void write_service(struct buf *out, const struct stats_service *service)
     json_seconds(out, "uptime", service->uptime_ms);
     json_bool(out, "draining", service->is_draining);
     json_string(out, "store", service->store);
+    json_string(out, "store_kind", service->store_kind);
+    json_string(out, "store_server", service->store_server);
+    json_bool(out, "store_async", service->store_is_async);
     json_bool(out, "callbacks", service->has_callbacks);
     json_close(out, '}');
 }

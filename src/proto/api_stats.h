@@ -16,9 +16,10 @@ struct stats_page {
 /* State of the service, for the statistics; texts are borrowed. */
 struct stats_service {
     const char *version;
-    const char *store; /* memory, writable, full or broken */
+    const char *store;                     /* memory, writable, away, full or broken */
+    const char *store_kind, *store_server; /* "" in memory only */
     uint64_t uptime_ms;
-    bool is_draining, has_callbacks;
+    bool is_draining, has_callbacks, store_is_async;
 };
 
 /* The statistics in pieces, in this order: open; a page "total" and a page "today"; open_days and

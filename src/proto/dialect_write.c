@@ -38,6 +38,7 @@ static struct slice refusal_word(const struct answer *answer)
     case REFUSAL_FULL_CLIENT:
     case REFUSAL_DRAINING:
     case REFUSAL_STORE:
+    case REFUSAL_STORE_AWAY:
         return SLICE_OF("ERROR_NO_SLOT_AVAILABLE");
     case REFUSAL_BUDGET:
         return SLICE_OF("ERROR_ZERO_BALANCE");

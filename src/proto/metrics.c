@@ -42,34 +42,53 @@ void metrics_sample_ms(struct buf *out, const char *name, const char *labels, ui
     buf_add_char(out, '\n');
 }
 
-static void add_bucket(struct buf *out, const char *name, const char *labels, uint32_t bound_ms,
-                       uint64_t count)
+/* A number of parts as a decimal fraction; per_one is a power of ten. */
+static void add_parts(struct buf *out, uint64_t parts, unsigned per_one)
+{
+    buf_add_u64(out, parts / per_one);
+    if (per_one == 1)
+        return;
+    buf_add_char(out, '.');
+    for (unsigned digit = per_one / 10; digit > 0; digit /= 10)
+        buf_add_char(out, (char)('0' + parts / digit % 10));
+}
+
+static void add_bucket(struct buf *out, const char *name, const char *labels, uint32_t bound,
+                       unsigned per_one, uint64_t count)
 {
     buf_addf(out, "%s_bucket{%s%sle=\"", name, labels, labels[0] == '\0' ? "" : ",");
-    if (bound_ms == 0)
+    if (bound == 0)
         buf_add(out, SLICE_OF("+Inf"));
-    else if (bound_ms % 1000 == 0)
-        buf_add_u64(out, bound_ms / 1000);
+    else if (bound % per_one == 0)
+        buf_add_u64(out, bound / per_one);
     else
-        add_ms(out, bound_ms);
+        add_parts(out, bound, per_one);
     buf_addf(out, "\"} %llu\n", (unsigned long long)count);
 }
 
-void metrics_histogram(struct buf *out, const char *name, const char *labels,
-                       const struct histogram *histogram)
+void metrics_histogram_in(struct buf *out, const char *name, const char *labels,
+                          const struct histogram *histogram, unsigned per_one)
 {
     char part[NAME_MAX_LEN];
     uint64_t count = 0;
     for (size_t i = 0; i < HISTOGRAM_BOUNDS; i++) {
         count += histogram->counts[i];
-        add_bucket(out, name, labels, histogram_bounds_ms[i], count);
+        add_bucket(out, name, labels, histogram_bounds_ms[i], per_one, count);
     }
     count += histogram->counts[HISTOGRAM_BOUNDS];
-    add_bucket(out, name, labels, 0, count);
+    add_bucket(out, name, labels, 0, per_one, count);
     (void)snprintf(part, sizeof part, "%s_sum", name);
-    metrics_sample_ms(out, part, labels, histogram->sum_ms);
+    add_name(out, part, labels);
+    add_parts(out, histogram->sum_ms, per_one);
+    buf_add_char(out, '\n');
     (void)snprintf(part, sizeof part, "%s_count", name);
     metrics_sample(out, part, labels, count);
+}
+
+void metrics_histogram(struct buf *out, const char *name, const char *labels,
+                       const struct histogram *histogram)
+{
+    metrics_histogram_in(out, name, labels, histogram, 1000);
 }
 
 void metrics_counter(struct buf *out, const char *name, const char *help, uint64_t value)

@@ -20,9 +20,12 @@ void metrics_counter_ms(struct buf *out, const char *name, const char *help, uin
 void metrics_head(struct buf *out, const char *name, const char *type, const char *help);
 void metrics_sample(struct buf *out, const char *name, const char *labels, uint64_t value);
 void metrics_sample_ms(struct buf *out, const char *name, const char *labels, uint64_t ms);
-/* Writes a histogram; write its head first. */
+/* Writes a histogram of milliseconds as seconds; write its head first. */
 void metrics_histogram(struct buf *out, const char *name, const char *labels,
                        const struct histogram *histogram);
+/* As metrics_histogram, for observations of which per_one, a power of ten, make one unit. */
+void metrics_histogram_in(struct buf *out, const char *name, const char *labels,
+                          const struct histogram *histogram, unsigned per_one);
 
 /* Writes all counters and gauges of the engine. */
 void metrics_write_engine(struct buf *out, const struct stats *stats, const struct gauges *gauges);

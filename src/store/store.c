@@ -17,10 +17,22 @@ static void explain_scheme(const char *url, struct buf *mistake)
     const char *const option = store_driver_option(url);
     const int len = (int)strcspn(url, ":");
     if (option == NULL)
-        buf_addf(mistake, "no store is called \"%.*s\"", len, url);
+        buf_addf(mistake,
+                 "no store is called \"%.*s\"; its URL begins with postgresql:, redis:, rediss:, "
+                 "valkey: or sqlite:",
+                 len, url);
     else
         buf_addf(mistake, "this build has no store for \"%.*s\"; build it with -D%s=enabled", len,
                  url, option);
+}
+
+bool store_is_known(const char *url, struct buf *mistake)
+{
+    const char *address;
+    if (store_driver_find(url, &address) != NULL)
+        return true;
+    explain_scheme(url, mistake);
+    return false;
 }
 
 enum store_opening store_lock_with(const struct store_driver *driver,
@@ -146,6 +158,7 @@ static void take_news(struct store *store, struct news *news)
     counters->commit_times = store->commit_times;
     counters->reconnects = store->reconnects;
     counters->round_trips = store->round_trips;
+    counters->batch_sizes = store->batch_sizes;
     uv_mutex_unlock(&store->mutex);
     counters->waiting -= news->done.count;
 }

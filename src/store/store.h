@@ -53,6 +53,9 @@ struct store_place {
     bool allow_async;    /* accepts a server whose settings may lose what it acknowledged */
 };
 
+/* True if this build has a driver for the URL; else mistake gets a sentence that quotes nothing but the scheme. */
+bool store_is_known(const char *url, struct buf *mistake);
+
 /* Locks the store; this is fast, and the holder of the lock may open the ports. mistake gets a sentence that says
  * what to do; without the lock *store is NULL. */
 enum store_opening store_lock(const struct store_place *place, struct store **store,
@@ -111,8 +114,9 @@ struct store_counters {
     uint64_t lost_solutions, lost_idempotency;
     uint64_t reconnects; /* lost connections to the database that were made again */
     struct histogram
-        round_trips;  /* microseconds from a batch's first byte to its acknowledgement */
-    uint32_t waiting; /* records not durable yet */
+        round_trips; /* from a batch's first byte to its acknowledgement, in tenths of a millisecond */
+    struct histogram batch_sizes; /* records in a commit */
+    uint32_t waiting;             /* records not durable yet */
 };
 void store_counters(const struct store *store, struct store_counters *counters);
 

@@ -22,7 +22,7 @@ static int64_t leap_ms(const struct store_mark *mark, const struct clocks *now)
 
 enum store_result store_clock_catch_up(struct store_backend *backend, const struct clocks *now)
 {
-    struct store_mark mark;
+    struct store_mark mark = {.is_set = false};
     enum store_result result = backend->driver->read_mark(backend, &mark);
     const bool is_same_boot =
         mark.is_set && now->boot[0] != '\0' && strcmp(mark.boot, now->boot) == 0;

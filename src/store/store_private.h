@@ -39,7 +39,7 @@ struct store {
     enum store_state state;
     char why[sizeof(((struct store_backend *)NULL)->why)];
     uint64_t records, commits, bytes, commit_ms_max, reconnects;
-    struct histogram commit_times, round_trips;
+    struct histogram commit_times, round_trips, batch_sizes;
     struct store_rotation rotation;
     bool must_end;    /* the writer must write the rest and return */
     bool is_finished; /* the writer is about to return */
@@ -48,6 +48,7 @@ struct store {
     uv_thread_t thread;
     struct store_queue batch; /* being written, or kept for a retry */
     uint64_t retry_at_ns;     /* 0: the latest batch was written */
+    unsigned away_tries;      /* in vain since the store was last reached */
     uint64_t tidy_at_ns;
     uint64_t beat_at_ns;     /* UINT64_MAX: the driver needs none */
     uint64_t rotate_at_ns;   /* when to check the secret's age; UINT64_MAX: there is none */

@@ -9,11 +9,15 @@
 #include <sodium.h>
 #include <stdio.h>
 
-#define US_NS UINT64_C(1000)
+#define TENTH_NS UINT64_C(100000)
 #define MS_NS UINT64_C(1000000)
 /* Limits the size of a transaction when many records are queued. */
 #define BATCH_MAX 4096
-#define RETRY_NS (1000 * MS_NS)
+/* Disk space comes back when somebody makes room. */
+#define FULL_RETRY_NS (1000 * MS_NS)
+/* A server that cannot be reached may be back soon, or be overwhelmed by those who ask. */
+#define AWAY_FIRST_MS 100
+#define AWAY_MOST_MS 5000
 #define TIDY_EVERY_NS (UINT64_C(300) * 1000 * MS_NS)
 /* Rows deleted at a time, few enough that no record waits long behind them. */
 #define TIDY_ROWS 512
@@ -60,6 +64,7 @@ static void on_written(struct store *store, uint32_t count, uint64_t took_ns)
     struct store_queue written = {0};
     store_queue_split(&store->batch, count, &written);
     store->retry_at_ns = 0;
+    store->away_tries = 0;
     store->has_tried_last = false;
     uv_mutex_lock(&store->mutex);
     if (store->state != STORE_BROKEN)
@@ -69,7 +74,8 @@ static void on_written(struct store *store, uint32_t count, uint64_t took_ns)
     store->bytes = store->backend->bytes;
     store->reconnects = store->backend->reconnects;
     histogram_add(&store->commit_times, took_ns / MS_NS);
-    histogram_add(&store->round_trips, took_ns / US_NS);
+    histogram_add(&store->round_trips, took_ns / TENTH_NS);
+    histogram_add(&store->batch_sizes, count);
     if (took_ns / MS_NS > store->commit_ms_max)
         store->commit_ms_max = took_ns / MS_NS;
     store_queue_join(&store->done, &written);
@@ -116,6 +122,23 @@ static enum store_state state_after(enum store_result result)
     UNREACHABLE();
 }
 
+/* Doubles with every try in vain; the last half is random, so that many gateways do not return together. */
+static uint64_t away_ns(struct store *store)
+{
+    uint32_t wait_ms = AWAY_FIRST_MS;
+    for (unsigned i = 0; i < store->away_tries && wait_ms < AWAY_MOST_MS; i++)
+        wait_ms *= 2;
+    if (wait_ms > AWAY_MOST_MS)
+        wait_ms = AWAY_MOST_MS;
+    store->away_tries++;
+    return (wait_ms / 2 + randombytes_uniform(wait_ms / 2 + 1)) * MS_NS;
+}
+
+static uint64_t retry_ns(struct store *store, enum store_result result)
+{
+    return result == STORE_RETRY ? away_ns(store) : FULL_RETRY_NS;
+}
+
 static void plan_beat(struct store *store)
 {
     const bool has_beat = store->backend->driver->beat != NULL;
@@ -130,7 +153,10 @@ static void do_write(struct store *store)
     const struct store_batch batch = next_batch(store);
     const enum store_result result = write_batch(store, &batch);
     if (result != STORE_DONE) {
-        store->retry_at_ns = uv_hrtime() + RETRY_NS;
+        store->retry_at_ns = uv_hrtime() + retry_ns(store, result);
+        /* The retry is the next question, too. */
+        if (result == STORE_RETRY && store->beat_at_ns != UINT64_MAX)
+            store->beat_at_ns = store->retry_at_ns + STORE_BEAT_MS * MS_NS;
         store_report(store, state_after(result), store->backend->why);
         return;
     }
@@ -143,9 +169,14 @@ static void do_write(struct store *store)
 static void do_beat(struct store *store)
 {
     const enum store_result result = store->backend->driver->beat(store->backend);
+    uv_mutex_lock(&store->mutex);
+    store->reconnects = store->backend->reconnects;
+    uv_mutex_unlock(&store->mutex);
     plan_beat(store);
-    if (result != STORE_DONE)
-        store->beat_at_ns = uv_hrtime() + RETRY_NS;
+    if (result == STORE_DONE)
+        store->away_tries = 0;
+    else
+        store->beat_at_ns = uv_hrtime() + retry_ns(store, result);
     if (result != STORE_DONE || store->batch.count == 0)
         store_report(store, state_after(result), result == STORE_DONE ? "" : store->backend->why);
 }

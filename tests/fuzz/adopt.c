@@ -57,6 +57,7 @@ static void check_built(const struct config *before, const struct config *after)
     HOLDS(before->upstream.key == after->upstream.key);
     HOLDS(before->upstream.url == after->upstream.url);
     HOLDS(before->data_dir == after->data_dir);
+    HOLDS(before->store.url == after->store.url);
     HOLDS(before->public_url == after->public_url);
 }
 

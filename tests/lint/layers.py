@@ -20,7 +20,7 @@ ROOMS = {  # in the order of the arrows: a room may include those it names, and 
     "http": "base proto sys",
     "upstream": "base proto sys http",
     "store": "base proto sys",
-    "config": "base proto sys http upstream",  # its table fills the settings of the parts below
+    "config": "base proto sys http upstream store",  # its table fills the settings of the parts below
     "gate": "base engine proto config sys http upstream store",
     "doors": "base engine proto config sys http upstream store gate",
     "cli": "base engine proto config sys http upstream store gate doors",

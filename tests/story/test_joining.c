@@ -421,6 +421,27 @@ static void an_unwritable_store_stops_submits_but_not_answers_from_memory(void *
     expect(w, "[  6000] submit a3 L\n");
 }
 
+static void a_store_that_is_away_is_told_apart_from_one_that_is_full(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K");
+    solve(w, "a1", "T1", "TOKEN");
+    ask(w, "bob", .key = "L");
+    skip_lines(w);
+    store_goes_away(w);
+    ask(w, "cat", .key = "K");
+    ask(w, "dan", .key = "M");
+    rejected(w, "a2", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
+    expect(w, "[  6000] answer cat r2 solved \"TOKEN\" source dedup_cache attempts 1\n"
+              "[  6000] answer dan refused: the store cannot be reached, retry after 5000\n");
+    store_is(w, false);
+    ask(w, "eve", .key = "M");
+    expect(w, "[  6000] answer eve refused: the journal cannot be written, retry after 5000\n");
+    store_is(w, true);
+    expect(w, "[  6000] submit a3 L\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +464,7 @@ int main(void)
         STORY(flights_are_listed_page_by_page_while_they_are_under_way),
         STORY(draining_refuses_the_new_and_finishes_the_old),
         STORY(an_unwritable_store_stops_submits_but_not_answers_from_memory),
+        STORY(a_store_that_is_away_is_told_apart_from_one_that_is_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

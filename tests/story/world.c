@@ -566,6 +566,13 @@ void store_is(struct world *world, bool is_writable)
     world_step(world, &event);
 }
 
+void store_goes_away(struct world *world)
+{
+    struct event event = {.kind = EVENT_STORE_STATE};
+    event.store_is_away = true;
+    world_step(world, &event);
+}
+
 void stand_still(struct world *world, uint64_t ms)
 {
     struct event event = {.kind = EVENT_STANDSTILL};

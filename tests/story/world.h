@@ -225,6 +225,8 @@ void durable(struct world *world, journal_seq seq);
 void crash(struct world *world, uint64_t kept);
 
 void store_is(struct world *world, bool is_writable);
+/* The other reason why nothing can be written. */
+void store_goes_away(struct world *world);
 void drain(struct world *world);
 /* Time passes without a tick, and the engine is told so; the next tick makes up for it. */
 void stand_still(struct world *world, uint64_t ms);

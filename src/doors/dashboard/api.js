@@ -38,7 +38,7 @@ const api = {
 
   get: (path) => api.call('GET', path),
 
-  /** "ready" or "draining"; both are answers. */
+  /** "ready", "draining" or "degraded: why"; all are answers. */
   async readiness() {
     const reply = await api.send('GET', '/readyz');
     return (await reply.text()).trim();

@@ -26,11 +26,18 @@ function judgeSlots(now) {
   return judged('good', value, now.queued ? `${count(now.queued)} queued` : 'nothing queued');
 }
 
+function judgeWritable(service) {
+  if (service.store_async) return judged('warn', service.store_kind, `${service.store_server}; may lose what it acknowledged`);
+  if (service.store_kind === 'SQLite') return judged('good', 'on disk', `${service.store_server}; a crash loses nothing paid`);
+  return judged('good', service.store_kind, `${service.store_server}; a crash loses nothing paid`);
+}
+
 function judgeStore(service) {
   switch (service.store) {
-    case 'writable': return judged('good', 'on disk', 'a crash loses nothing paid');
+    case 'writable': return judgeWritable(service);
     case 'memory': return judged('plain', 'memory only', 'a crash loses what is in flight');
     case 'full': return judged('bad', 'disk full', 'new requests are refused', 'disk full: new requests are refused');
+    case 'away': return judged('bad', 'away', `${service.store_kind} cannot be reached`, 'degraded: the store cannot be reached, new requests are refused');
     default: return judged('bad', service.store, 'nothing can be written', `journal ${service.store}`);
   }
 }
@@ -76,7 +83,7 @@ function showHealth({ stats, readiness, newest }) {
   };
   for (const [name, part] of Object.entries(parts)) showTile(name, part);
   const alarms = Object.values(parts).filter((part) => part.alarm);
-  if (readiness !== 'ready') alarms.push(judged('warn', '', '', `${readiness}: no new requests are taken`));
+  if (readiness === 'draining') alarms.push(judged('warn', '', '', `${readiness}: no new requests are taken`));
   alarms.sort((a, b) => LEVELS.indexOf(b.level) - LEVELS.indexOf(a.level));
   const text = alarms.map((part) => part.alarm).join(' · ');
   if (alarms.length) showVerdict(alarms[0].level, text[0].toUpperCase() + text.slice(1));

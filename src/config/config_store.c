@@ -1,0 +1,124 @@
+/* Where the journal is kept, and whether the way there is protected. */
+#include "config/config.h"
+
+#include "proto/address.h"
+
+bool config_place(const struct config *config, struct buf *url, struct store_place *place)
+{
+    *place = config->store;
+    if (config->store.url != NULL || config->data_dir == NULL)
+        return config->store.url != NULL;
+    buf_add(url, SLICE_OF("sqlite:"));
+    buf_add(url, slice_from(config->data_dir));
+    buf_add_char(url, '\0');
+    place->url = url->data;
+    return true;
+}
+
+/* ---- the way to the server ----------------------------------------------------------------- */
+
+/* The piece of the text up to any of the characters; *text moves behind it and the character. */
+static struct slice cut(struct slice *text, const char *ends)
+{
+    size_t len = 0;
+    while (len < text->len && strchr(ends, text->data[len]) == NULL)
+        len++;
+    const struct slice piece = {.data = text->data, .len = len};
+    const size_t step = len < text->len ? len + 1 : len;
+    text->data += step;
+    text->len -= step;
+    return piece;
+}
+
+/* True for a socket, and for a name or an address that only this machine has. */
+static bool is_local(struct slice host)
+{
+    if (host.len == 0 || host.data[0] == '/' || host.data[0] == '@' ||
+        slice_equals_nocase((struct slice){host.data, host.len < 3 ? host.len : 3},
+                            SLICE_OF("%2f")) ||
+        slice_equals_nocase(host, SLICE_OF("localhost")))
+        return true;
+    uint8_t address[ADDRESS_BYTES];
+    return (address_parse_v4(host, address) || address_parse_v6(host, address)) &&
+           address_is_loopback(address);
+}
+
+/* Without port and brackets. */
+static struct slice host_of(struct slice server)
+{
+    if (server.len == 0 || server.data[0] != '[')
+        return cut(&server, ":");
+    (void)cut(&server, "[");
+    return cut(&server, "]");
+}
+
+/* PostgreSQL's URLs may name several servers. */
+static bool are_local(struct slice servers)
+{
+    bool are = true;
+    do
+        are = is_local(host_of(cut(&servers, ","))) && are;
+    while (servers.len > 0);
+    return are;
+}
+
+/* The parts of "scheme://user:password@servers/path?query". */
+struct parts {
+    struct slice scheme, servers, query;
+};
+
+static struct parts parts_of(const char *url)
+{
+    struct slice rest = slice_from(url);
+    struct parts parts = {.scheme = cut(&rest, ":")};
+    if (!slice_starts_with(rest, SLICE_OF("//")))
+        return parts;
+    rest.data += 2;
+    rest.len -= 2;
+    parts.query = rest;
+    (void)cut(&parts.query, "?");
+    struct slice before = {.data = rest.data, .len = rest.len - parts.query.len};
+    parts.servers = cut(&before, "/?");
+    for (size_t i = parts.servers.len; i > 0; i--)
+        if (parts.servers.data[i - 1] == '@') {
+            parts.servers.data += i;
+            parts.servers.len -= i;
+            break;
+        }
+    return parts;
+}
+
+static struct slice parameter(struct slice query, struct slice name)
+{
+    struct slice found = SLICE_NONE;
+    while (query.len > 0) {
+        struct slice value = cut(&query, "&");
+        if (slice_equals(cut(&value, "="), name))
+            found = value;
+    }
+    return found;
+}
+
+static bool is_scheme(const struct parts *parts, const char *a, const char *b)
+{
+    return slice_equals_nocase(parts->scheme, slice_from(a)) ||
+           slice_equals_nocase(parts->scheme, slice_from(b));
+}
+
+const char *config_store_warning(const struct config *config)
+{
+    if (config->store.url == NULL)
+        return NULL;
+    const struct parts parts = parts_of(config->store.url);
+    if (is_scheme(&parts, "redis", "valkey") && !are_local(parts.servers))
+        return "the store is on another machine and reached without TLS: its password and the "
+               "solutions travel readable; rediss:// encrypts them";
+    if (!is_scheme(&parts, "postgresql", "postgres"))
+        return NULL;
+    const struct slice host = parameter(parts.query, SLICE_OF("host"));
+    if (are_local(slice_is_given(host) ? host : parts.servers) ||
+        slice_equals(parameter(parts.query, SLICE_OF("sslmode")), SLICE_OF("verify-full")))
+        return NULL;
+    return "the store is on another machine and nothing proves that it is the right one: "
+           "?sslmode=verify-full checks its certificate";
+}

@@ -1,0 +1,155 @@
+/* The place of the journal in the configuration: one of two, without its password in any message. */
+#include "config_world.h"
+#include "seed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#include <cmocka.h>
+
+#define CANARY "canary7f3a"
+#define EXPECTED_STORE                                                                             \
+    "gate.json: store: expected a URL like \"postgresql://user@host/database\", \"redis://host\" " \
+    "or \"sqlite:/path\", found "
+
+static void expect_place(const char *text, const char *wanted)
+{
+    struct world world;
+    struct buf url;
+    struct store_place place;
+    buf_init(&url, CONFIG_TEXT_MAX + 16);
+    world_load(&world, text);
+    assert_string_equal(world_mistakes(&world), "");
+    assert_int_equal(config_place(&world.config, &url, &place), wanted != NULL);
+    if (wanted != NULL)
+        assert_string_equal(place.url, wanted);
+    assert_string_equal(place.prefix, "solvegate");
+    assert_null(place.ca_file);
+    assert_false(place.allow_async);
+    world_close(&world);
+    buf_close(&url);
+}
+
+static void the_journal_is_in_the_store_or_in_data_dir_or_nowhere(void **state)
+{
+    (void)state;
+    expect_place(FILE_WITH("\"store\": \"sqlite:/a\""), "sqlite:/a");
+    expect_place(FILE_WITH("\"data_dir\": \"/b\""), "sqlite:/b");
+    expect_place("{\"upstream\": {\"key\": \"vendor\"}}", NULL);
+}
+
+static void the_environment_names_a_store_and_keeps_its_password(void **state)
+{
+    (void)state;
+    world_set_environment((const char *const[]){"SOLVEGATE_STORE", "sqlite:/c", NULL});
+    expect_place("{\"upstream\": {\"key\": \"vendor\"}}", "sqlite:/c");
+    world_set_environment((const char *const[]){"PASSWORD", "secret", NULL});
+    expect_place(FILE_WITH("\"store\": \"sqlite:/d?${PASSWORD}\""), "sqlite:/d?secret");
+    world_set_environment((const char *const[]){"SOLVEGATE_STORE", "sqlite:/c", NULL});
+    world_expect(FILE_WITH("\"data_dir\": \"/b\""),
+                 "environment: SOLVEGATE_STORE: expected either data_dir or store, since both name "
+                 "the place of the journal, found both\n");
+    world_set_environment(NULL);
+}
+
+static void two_places_are_a_mistake(void **state)
+{
+    (void)state;
+    world_expect(FILE_WITH("\"data_dir\": \"/b\", \"store\": \"sqlite:/b\""),
+                 "gate.json: store: expected either data_dir or store, since both name the place "
+                 "of the journal, found both\n");
+}
+
+static void a_store_that_nobody_knows_is_named_by_its_scheme_alone(void **state)
+{
+    (void)state;
+    world_expect(FILE_WITH("\"store\": \"mysql://root:" CANARY "@host/db\""),
+                 "gate.json: store: no store is called \"mysql\"; its URL begins with postgresql:, "
+                 "redis:, rediss:, valkey: or sqlite:\n");
+    world_expect(FILE_WITH("\"store\": \"" CANARY "\""), EXPECTED_STORE "a text of 10 bytes\n");
+    world_expect(FILE_WITH("\"store\": \"u@" CANARY ":x\""), EXPECTED_STORE "a text of 14 bytes\n");
+    world_expect(FILE_WITH("\"store\": \"redis:" CANARY " x\""),
+                 EXPECTED_STORE "a text of 18 bytes\n");
+    world_expect(FILE_WITH("\"store\": \"redis:\""), EXPECTED_STORE "a text of 6 bytes\n");
+    world_expect(FILE_WITH("\"store\": 7319"), EXPECTED_STORE "a number\n");
+}
+
+static void a_prefix_fits_into_a_schema_and_into_a_key(void **state)
+{
+    static const char *const bad[] = {"",       "a-b", "a.b",
+                                      "a\\\"b", "{a}", "a2345678901234567890123456789012345678901"};
+    (void)state;
+    for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+        struct world world;
+        char text[256];
+        (void)snprintf(text, sizeof(text), FILE_WITH("\"store_prefix\": \"%s\""), bad[i]);
+        world_load(&world, text);
+        const char *const start =
+            "gate.json: store_prefix: expected 1 to 40 letters, digits or \"_\", found ";
+        assert_memory_equal(world_mistakes(&world), start, strlen(start));
+        world_close(&world);
+    }
+    world_expect(FILE_WITH("\"store_prefix\": \"a234567890_23456789012345678901234567890\""), "");
+}
+
+static bool warns(const char *url)
+{
+    const struct config config = {.store = {.url = url}};
+    return config_store_warning(&config) != NULL;
+}
+
+static void a_readable_way_to_another_machine_is_worth_a_warning(void **state)
+{
+    static const char *const open[] = {
+        "redis://10.0.0.1",
+        "valkey://:secret@cache.example:6379/1",
+        "REDIS://[2001:db8::1]:6379",
+        "postgresql://u:p@db.example/d",
+        "postgres://db.example",
+        "postgresql://db.example/d?sslmode=require",
+        "postgresql://db.example/d?sslmode=verify-full&sslmode=prefer",
+        "postgresql://localhost,db.example/d",
+        "postgresql:///d?host=db.example",
+        "postgresql://u:p@localhost@db.example/d",
+    };
+    static const char *const safe[] = {
+        "redis://localhost",
+        "redis://:p@127.0.0.1:6379/2",
+        "redis://[::1]:6379",
+        "rediss://cache.example",
+        "valkeys://cache.example",
+        "postgresql:///d",
+        "postgresql://u@localhost:5433/d",
+        "postgresql://u@%2Frun%2Fpostgresql/d",
+        "postgresql:///d?host=/run/postgresql",
+        "postgresql://db.example/d?sslmode=verify-full",
+        "postgresql://db.example?application_name=a&sslmode=verify-full",
+        "postgresql://127.0.0.1,[::1]:5433/d",
+        "sqlite:/var/lib/solvegate",
+    };
+    (void)state;
+    for (size_t i = 0; i < sizeof(open) / sizeof(open[0]); i++)
+        if (!warns(open[i]))
+            fail_msg("no warning: %s", open[i]);
+    for (size_t i = 0; i < sizeof(safe) / sizeof(safe[0]); i++)
+        if (warns(safe[i]))
+            fail_msg("a warning: %s", safe[i]);
+    assert_false(warns(NULL));
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_journal_is_in_the_store_or_in_data_dir_or_nowhere),
+        cmocka_unit_test(the_environment_names_a_store_and_keeps_its_password),
+        cmocka_unit_test(two_places_are_a_mistake),
+        cmocka_unit_test(a_store_that_nobody_knows_is_named_by_its_scheme_alone),
+        cmocka_unit_test(a_prefix_fits_into_a_schema_and_into_a_key),
+        cmocka_unit_test(a_readable_way_to_another_machine_is_worth_a_warning),
+    };
+    seed_init(argc, argv);
+    return cmocka_run_group_tests(tests, seed_announce, NULL);
+}
