@@ -326,8 +326,10 @@ class Gate(Program):
     def command(self):
         path = os.path.join(self.folder.name, "config.json")
         config = dict(self.config)
-        if "data_dir" in config:
+        if config.get("data_dir"):
             config["data_dir"] = os.path.join(self.folder.name, config["data_dir"])
+        elif "data_dir" in config:
+            del config["data_dir"]  # the journal is elsewhere
         with open(path, "w", encoding="utf-8") as file:
             json.dump(config, file)
         return [binary(self.variable), "serve", "-c", path, *self.args]

@@ -113,8 +113,13 @@ class StoreWorld(World):
     def fail_to_start(self, config=None, timeout=30):
         """Exit code and words of a gateway that is not to start; its configuration may differ."""
         path = os.path.join(self.gate.folder.name, "other.json")
+        merged = merge({**self.gate.config, "listen": ["127.0.0.1:0"]}, config or {})
+        if merged["data_dir"]:
+            merged["data_dir"] = os.path.join(self.gate.folder.name, merged["data_dir"])
+        else:
+            del merged["data_dir"]
         with open(path, "w", encoding="utf-8") as file:
-            json.dump(merge({**self.gate.config, "listen": ["127.0.0.1:0"], "data_dir": self.data}, config or {}), file)
+            json.dump(merged, file)
         done = subprocess.run([binary("SOLVEGATE"), "serve", "-c", path], capture_output=True, text=True,
                               timeout=timeout, check=False)
         return done.returncode, done.stderr

@@ -1,0 +1,252 @@
+"""The databases that a gateway can keep its journal in, started by the tests in folders of their own and ended by their ids."""
+import glob
+import json
+import os
+import pwd
+import shutil
+import signal
+import socket
+import sqlite3
+import subprocess
+import tempfile
+import time
+import urllib.parse
+
+from gateway import free_port
+from harness import TIMEOUT, Skip, binary, wait_until
+
+# Passwords with everything that a URL has to quote.
+PASSWORD = "canary/STORE:p@ss?word#7f3a"
+
+
+def quoted(text):
+    return urllib.parse.quote(text, safe="")
+
+
+def need_driver(url):
+    """Skips a test whose store this build does not have."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump({"upstream": {"key": "x"}, "store": url}, file)
+        file.flush()
+        done = subprocess.run([binary("SOLVEGATE"), "check", "-c", file.name], capture_output=True, text=True, check=False)
+    if "this build has no store" in done.stderr:
+        raise Skip(done.stderr.strip())
+
+
+def find_program(name, *places):
+    """A program of the system, also where Debian hides those of PostgreSQL."""
+    found = shutil.which(name) or next(iter(sorted((path for place in places for path in glob.glob(os.path.join(place, name))), reverse=True)), None)
+    if not found:
+        raise Skip(f"{name} is not installed")
+    return found
+
+
+class Store:
+    """One database; `away` and `back` are what happens to its server."""
+
+    kind = ""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory(prefix="solvegate-store-")
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.stop()
+        self.folder.cleanup()
+
+    def start(self):
+        raise NotImplementedError
+
+    def stop(self):
+        raise NotImplementedError
+
+
+class SqliteStore(Store):
+    """No server: somebody else's lock stands in for one that is away."""
+
+    kind = "SQLite"
+    _locker = None
+
+    @property
+    def path(self):
+        return os.path.join(self.folder.name, "data")
+
+    @property
+    def url(self):
+        return "sqlite:" + self.path
+
+    def start(self):
+        pass
+
+    def stop(self):
+        if self._locker:
+            self.back()
+
+    def away(self):
+        self._locker = sqlite3.connect(os.path.join(self.path, "solvegate.db"), isolation_level=None)
+        self._locker.execute("BEGIN IMMEDIATE")
+
+    def back(self):
+        self._locker.execute("ROLLBACK")
+        self._locker.close()
+        self._locker = None
+
+
+class Server(Store):
+    """A process of our own on a free port of the loopback."""
+
+    process = None
+
+    def __init__(self):
+        super().__init__()
+        self.port = free_port()
+
+    def command(self):
+        raise NotImplementedError
+
+    def is_there(self):
+        """True once it answers."""
+        try:
+            socket.create_connection(("127.0.0.1", self.port), 1).close()
+            return True
+        except OSError:
+            return False
+
+    def start(self):
+        self.log = open(os.path.join(self.folder.name, "log"), "ab")
+        self.process = subprocess.Popen(self.command(), stdout=self.log, stderr=self.log, stdin=subprocess.DEVNULL, **self.options())
+        wait_until(self.is_there, f"{self.kind} at port {self.port}")
+
+    def options(self):
+        return {}
+
+    def end(self, number):
+        if self.process is None:
+            return
+        self.process.send_signal(number)
+        try:
+            self.process.wait(TIMEOUT)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+        self.process = None
+        self.log.close()
+
+    def stop(self):
+        self.end(signal.SIGTERM)
+
+    def away(self):
+        """Sudden death."""
+        self.end(signal.SIGKILL)
+
+    def back(self):
+        self.start()
+
+
+class RedisStore(Server):
+    """A Redis that writes every command to disk before it answers."""
+
+    kind = "Redis"
+    fsync = "always"
+
+    @property
+    def url(self):
+        return f"redis://:{quoted(PASSWORD)}@127.0.0.1:{self.port}/0"
+
+    def command(self):
+        path = os.path.join(self.folder.name, "redis.conf")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(f'bind 127.0.0.1\nport {self.port}\ndir {self.folder.name}\nappendonly yes\nappendfsync {self.fsync}\n'
+                       f'maxmemory-policy noeviction\nsave ""\nrequirepass "{PASSWORD}"\ndaemonize no\n')
+        return [find_program("redis-server"), path]
+
+    def is_there(self):
+        try:
+            return self.ask("PING") == b"+PONG"
+        except OSError:
+            return False
+
+    def ask(self, *words):
+        """The first line of the reply to a command."""
+        with socket.create_connection(("127.0.0.1", self.port), TIMEOUT) as connection, connection.makefile("rwb") as stream:
+            for command in (("AUTH", PASSWORD), words):
+                stream.write(b"*%d\r\n" % len(command) + b"".join(b"$%d\r\n%s\r\n" % (len(word), word) for word in map(str.encode, command)))
+            stream.flush()
+            stream.readline()
+            return stream.readline().strip()
+
+
+class PostgresStore(Server):
+    """A cluster of PostgreSQL with a role and a database for the gateway; the server refuses root, so it runs as nobody."""
+
+    kind = "PostgreSQL"
+
+    @property
+    def url(self):
+        return f"postgresql://gate:{quoted(PASSWORD)}@127.0.0.1:{self.port}/gate"
+
+    @property
+    def data(self):
+        return os.path.join(self.folder.name, "cluster")
+
+    def program(self, name):
+        return find_program(name, "/usr/lib/postgresql/*/bin")
+
+    def options(self):
+        if os.geteuid() != 0:
+            return {}
+        nobody = pwd.getpwnam("nobody")
+        return {"user": nobody.pw_uid, "group": nobody.pw_gid, "extra_groups": [], "cwd": "/"}
+
+    def make(self):
+        """The cluster, its role and its database, once."""
+        initdb = self.program("initdb")
+        if os.geteuid() == 0:
+            nobody = pwd.getpwnam("nobody")
+            os.chown(self.folder.name, nobody.pw_uid, nobody.pw_gid)
+        password = os.path.join(self.folder.name, "password")
+        with open(password, "w", encoding="utf-8") as file:
+            file.write(PASSWORD)
+        if os.geteuid() == 0:
+            os.chown(password, pwd.getpwnam("nobody").pw_uid, -1)
+        subprocess.run([initdb, "-D", self.data, "-U", "gate", "-A", "scram-sha-256", "--pwfile", password, "-E", "UTF8", "--locale=C",
+                        "--no-sync"], check=True, capture_output=True, **self.options())
+
+    def command(self):
+        if not os.path.isdir(self.data):
+            self.make()
+        return [self.program("postgres"), "-D", self.data, "-p", str(self.port), "-k", self.folder.name, "-c", "listen_addresses=127.0.0.1",
+                "-c", "shared_buffers=16MB", "-c", "max_connections=20"]
+
+    def start(self):
+        # A server that was killed leaves children who hold its memory for a moment.
+        for _ in range(20):
+            super().start()
+            if self.process.poll() is None:
+                break
+            time.sleep(0.2)
+        if self.sql("SELECT 1 FROM pg_database WHERE datname = 'gate'", "postgres") == "":
+            self.sql("CREATE DATABASE gate", "postgres")
+
+    def is_there(self):
+        if self.process is not None and self.process.poll() is not None:
+            raise AssertionError(f"PostgreSQL ended: {open(self.log.name, encoding='utf-8').read()[-2000:]}")
+        ready = subprocess.run([self.program("pg_isready"), "-h", "127.0.0.1", "-p", str(self.port)], capture_output=True, check=False)
+        return ready.returncode == 0
+
+    def sql(self, text, database="gate"):
+        """What psql prints for it, without headings."""
+        done = subprocess.run([self.program("psql"), "-h", "127.0.0.1", "-p", str(self.port), "-U", "gate", "-d", database, "-AtXq", "-v",
+                               "ON_ERROR_STOP=1", "-c", text], capture_output=True, text=True, check=False, env={**os.environ, "PGPASSWORD": PASSWORD})
+        if done.returncode != 0:
+            raise AssertionError(f"psql said {done.stderr}")
+        return done.stdout.strip()
+
+    def stop(self):
+        self.end(signal.SIGINT)
+
+
+KINDS = {"sqlite": SqliteStore, "redis": RedisStore, "postgres": PostgresStore}

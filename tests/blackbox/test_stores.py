@@ -1,0 +1,120 @@
+#!/usr/bin/env python3
+"""The same gateway on each store: deaths of either side, a store that is away, a second gateway, and nobody told the password. (TAP)"""
+import contextlib
+import functools
+import os
+import re
+import subprocess
+
+from harness import TIMEOUT, binary, check, contains, equal, get, run, test, wait_until
+from store_world import StoreWorld
+from stores import KINDS, PASSWORD, need_driver
+
+EX_CANTCREAT = 73
+EX_IOERR = 74
+
+
+def on_each_store(function):
+    """A test for every kind of store; the function gets one that runs."""
+    for kind in KINDS.values():
+        @functools.wraps(function)
+        def one(kind=kind):
+            with contextlib.ExitStack() as stack:
+                store = kind()
+                need_driver(store.url)
+                stack.enter_context(store)
+                function(store)
+
+        one.__name__ = f"{kind.kind}_{function.__name__}"
+        test(one)
+    return function
+
+
+def world_on(store, config=None, **options):
+    return StoreWorld({"store": store.url, "data_dir": None, **(config or {})}, **options)
+
+
+def metric(world, name):
+    return float(re.search(rf"^solvegate_{name} (\S+)$", get(world.url + "/metrics").text, re.M)[1])
+
+
+@on_each_store
+def says_at_the_start_where_the_journal_is_and_what_it_is_worth(store):
+    with world_on(store) as world:
+        line = world.gate.wait_line("event=store_opened")
+        contains(line, f"kind={store.kind}")
+        contains(line, "durability=")
+        service = world.stats()["service"]
+        equal((service["store"], service["store_kind"], service["store_async"]), ("writable", store.kind, False))
+        check(service["store_server"], "the server is named")
+        equal(get(world.url + "/readyz").text, "ready\n")
+        equal((metric(world, "store_configured"), metric(world, "store_up"), metric(world, "store_async")), (1, 1, 0))
+
+
+@on_each_store
+def survives_the_death_of_the_gateway(store):
+    with world_on(store, {"poll": {"first": "300ms", "interval": "300ms"}}, sim=("--solve-time", "10m")) as world:
+        tasks = [world.submit_id(sitekey=f"k{i}") for i in range(20)]
+        wait_until(lambda: world.counter("submits_accepted") == 20, "the submits")
+        wait_until(lambda: metric(world, "store_records_waiting") == 0, "the journal")
+        world.restart()
+        contains(world.gate.wait_line("event=restored"), "flights=20")
+        world.sim.solve()
+        for task in tasks:
+            check(world.result_text(task).startswith("OK|SIM_"), f"the answer of {task}")
+        again = world.submit_id(sitekey="k0")
+        check(world.result_text(again).startswith("OK|SIM_"), "from the cache")
+        wait_until(lambda: metric(world, "store_records_waiting") == 0, "the journal")
+        world.restart()
+        check(world.result_text(tasks[3]).startswith("OK|SIM_"), "an answer after a second death")
+        equal(world.paid(), 20, "paid in three lives")
+
+
+@on_each_store
+def that_is_away_refuses_new_solves_and_delivers_paid_ones(store):
+    with world_on(store, {"poll": {"first": "300ms", "interval": "300ms"}}, sim=("--solve-time", "10m")) as world:
+        tasks = [world.submit_id(sitekey=f"paid{i}") for i in range(5)]
+        wait_until(lambda: world.counter("submits_accepted") == 5, "the submits")
+        wait_until(lambda: metric(world, "store_records_waiting") == 0, "the journal")
+        store.away()
+        # The one that finds out may be told its id, but it is not submitted.
+        world.submit(sitekey="late")
+        world.gate.wait_line("event=store_away", 40)
+        refused = world.solve(sitekey="refused")
+        equal((refused.status, refused.json()["code"]), (503, "store_away"), "POST /v1/solves")
+        check("retry-after" in refused.headers, "a Retry-After")
+        equal(world.submit(sitekey="refused").text, "ERROR_NO_SLOT_AVAILABLE", "in.php")
+        ready = get(world.url + "/readyz")
+        equal((ready.status, ready.text), (200, "degraded: the store cannot be reached\n"), "/readyz")
+        equal(world.stats()["service"]["store"], "away")
+        equal((metric(world, "store_up"), metric(world, "store_writable")), (0, 0))
+        world.sim.solve()
+        for task in tasks:
+            check(world.result_text(task).startswith("OK|SIM_"), "paid ones are delivered")
+        check(world.solved(sitekey="paid0")["solution"].startswith("SIM_"), "from memory")
+        equal(world.paid(), 5, "accepted while it is away")
+        store.back()
+        world.gate.wait_line("event=store_writable", 40)
+        equal(world.submit(sitekey="refused").text[:3], "OK|", "in.php when it is back")
+        equal(get(world.url + "/readyz").text, "ready\n")
+        wait_until(lambda: metric(world, "store_records_waiting") == 0, "everything to be written")
+        paid = wait_until(lambda: world.paid() if world.paid() >= 6 else None, "the submits that waited")
+        world.restart()
+        for task in tasks:
+            check(world.result_text(task).startswith("OK|SIM_"), "from the store after a kill")
+        equal(world.paid(), paid, "accepted after the restart")
+
+
+@on_each_store
+def has_room_for_one_gateway(store):
+    with world_on(store) as world:
+        calls = world.sim.totals()["calls"]
+        code, words = world.fail_to_start({"data_dir": None})
+        equal(code, EX_CANTCREAT, f"exit code ({words})")
+        contains(words, "another instance")
+        check(PASSWORD not in words, "the password in its words")
+        equal(world.sim.totals()["calls"], calls, "calls to the vendor")
+        check(world.solved()["solution"].startswith("SIM_"), "the first goes on")
+
+
+run()
