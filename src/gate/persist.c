@@ -256,8 +256,6 @@ bool persist_has_work(const struct gate *gate)
     return gate->persist.unlooked > 0;
 }
 
-/* Performing an action may step the engine, which may hold back more; new ones queue behind those
- * examined. One commit may free thousands, which are performed over several turns. */
 /* Large answers count as several, as in the engine. */
 static unsigned cost_of(const struct action *action)
 {
@@ -269,6 +267,8 @@ static unsigned cost_of(const struct action *action)
     return 1 + (unsigned)(bytes / ANSWER_UNIT_BYTES);
 }
 
+/* Performing an action may step the engine, which may hold back more; new ones queue behind those
+ * examined. One commit may free thousands, which are performed over several turns. */
 void persist_work(struct gate *gate)
 {
     struct persist *persist = &gate->persist;
@@ -288,15 +288,6 @@ void persist_work(struct gate *gate)
     }
 }
 
-static void release(struct gate *gate)
-{
-    const bool is_under_way = persist_has_work(gate);
-    gate->persist.unlooked = gate->persist.count;
-    /* Several commits may end in one turn. */
-    if (!is_under_way)
-        persist_work(gate);
-}
-
 static void on_durable(void *context, journal_seq seq)
 {
     struct gate *gate = context;
@@ -304,8 +295,8 @@ static void on_durable(void *context, journal_seq seq)
     struct event event = gate_event(gate, EVENT_DURABLE);
     event.durable = seq;
     gate_step(gate, &event);
-    if (!gate->is_closing)
-        release(gate);
+    /* Several commits may end in one turn; its end performs what they free. */
+    gate->persist.unlooked = gate->persist.count;
 }
 
 /* Callbacks with nonces of the previous secret are accepted until the next rotation. */
@@ -347,7 +338,8 @@ static void on_state(void *context, enum store_state state, const char *why)
     gate_step(gate, &event);
     if (gate->is_closing)
         return;
-    release(gate);
+    gate->persist.unlooked = gate->persist.count;
+    persist_work(gate);
     if (state == STORE_BROKEN)
         gate_give_up(gate, EX_IOERR);
 }

@@ -34,8 +34,10 @@ static void free_json(struct slice json)
     free((char *)(size_t)json.data);
 }
 
-static void add_value(struct buf *out, const yyjson_val *value)
+static void add_value(struct buf *out, yyjson_val *value)
 {
+    if (json_add_plain(out, value))
+        return;
     const struct slice json = value_json(value);
     (void)json_add_clean(out, json);
     free_json(json);

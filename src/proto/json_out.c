@@ -2,6 +2,7 @@
 
 #include <sodium.h>
 #include <time.h>
+#include <yyjson.h>
 
 /* Bytes that need no escaping inside a JSON string. */
 static bool is_plain(unsigned char c)
@@ -172,6 +173,22 @@ bool json_add_clean(struct buf *out, struct slice json)
         }
     }
     return is_exact;
+}
+
+bool json_add_plain(struct buf *out, struct yyjson_val *value)
+{
+    if (yyjson_is_raw(value)) {
+        buf_add(out, (struct slice){.data = yyjson_get_raw(value), .len = yyjson_get_len(value)});
+        return true;
+    }
+    const struct slice text = {.data = yyjson_get_str(value), .len = yyjson_get_len(value)};
+    if (!yyjson_is_str(value) ||
+        plain_length((const unsigned char *)text.data, text.len) < text.len)
+        return false;
+    buf_add_char(out, '"');
+    buf_add(out, text);
+    buf_add_char(out, '"');
+    return true;
 }
 
 static bool needs_comma(const struct buf *out)

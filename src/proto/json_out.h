@@ -6,12 +6,17 @@
 
 #include <stdint.h>
 
+struct yyjson_val;
+
 /* Writes a quoted, escaped string; false if bytes that are not UTF-8 had to be replaced. */
 bool json_add_string(struct buf *out, struct slice text);
 /* Writes a quoted, escaped string with all bytes of 0x80 and above unchanged, UTF-8 or not. */
 void json_add_bytes(struct buf *out, struct slice text);
 /* Writes JSON whose strings may hold bytes that are not UTF-8; these are replaced, and false is returned. */
 bool json_add_clean(struct buf *out, struct slice json);
+/* Writes a number or a string of plain ASCII, else nothing and returns false: a reply may hold a
+ * hundred thousand of them, and every text that yyjson writes is an allocation. */
+bool json_add_plain(struct buf *out, struct yyjson_val *value);
 
 /* Members of the object or array being written. The comma before a member is added if the previous
  * byte requires it. A name is a literal and needs no escaping. */

@@ -8,6 +8,10 @@
 #include <stdlib.h>
 #include <yyjson.h>
 
+/* Refusals are short. A longer reply is an answer, and if it is nested too deeply to be handed out,
+ * parsing it would only hold the loop, for up to 10 ms. */
+#define REFUSAL_MAX_BYTES ((size_t)16 * 1024)
+
 enum status { STATUS_ABSENT, STATUS_NO, STATUS_YES, STATUS_ODD };
 
 static yyjson_doc *parse(struct reading *reading, struct slice json)
@@ -153,7 +157,8 @@ static void judge_json(struct reading *reading, const struct vendor_options *opt
 static void read_json(struct reading *reading, const struct vendor_options *options,
                       struct slice body, bool wants_prefix)
 {
-    reading->doc = parse(reading, body);
+    if (body.len <= REFUSAL_MAX_BYTES || !scan_is_too_deep(body))
+        reading->doc = parse(reading, body);
     if (reading->doc == NULL && wants_prefix) {
         reading->doc = parse_prefix(reading, body);
         reading->is_cut = reading->doc != NULL;

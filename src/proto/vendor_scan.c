@@ -37,10 +37,9 @@ static size_t scalar_end(struct slice json, size_t i)
     return i < json.len ? i : 0;
 }
 
-size_t scan_depth(struct slice json)
+bool scan_is_too_deep(struct slice json)
 {
     size_t depth = 0;
-    size_t deepest = 0;
     for (size_t i = 0; i < json.len; i++) {
         const char c = json.data[i];
         if (c == '"') {
@@ -49,13 +48,13 @@ size_t scan_depth(struct slice json)
                 break;
             i = end - 1;
         } else if (c == '{' || c == '[') {
-            depth++;
-            deepest = depth > deepest ? depth : deepest;
-        } else if (c == '}' || c == ']') {
-            depth -= depth > 0;
+            if (++depth > SCAN_DEPTH_MAX)
+                return true;
+        } else if ((c == '}' || c == ']') && (depth == 0 || --depth == 0)) {
+            break; /* The vendor's server may have appended something. */
         }
     }
-    return deepest;
+    return false;
 }
 
 size_t scan_whole_members(struct slice json)

@@ -7,8 +7,11 @@
 
 #include <stdbool.h>
 
-/* The nesting depth of whole JSON. */
-size_t scan_depth(struct slice json);
+/* Callers must be able to parse an answer: Ruby's parser stops at 100 levels. No known reply has
+ * more than four. */
+#define SCAN_DEPTH_MAX 64
+/* Is JSON, which may be truncated or have something behind its end, nested deeper than that? */
+bool scan_is_too_deep(struct slice json);
 
 /* The length of a truncated object up to the end of its last complete scalar member, 0 if there is
  * none. The parser decides whether those bytes are valid JSON. */

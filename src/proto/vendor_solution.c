@@ -1,6 +1,7 @@
 #include "proto/vendor_solution.h"
 
 #include "base/assert.h"
+#include "proto/json_out.h"
 #include "proto/vendor_reply.h"
 #include "proto/vendor_scan.h"
 #include "proto/vendor_text.h"
@@ -11,19 +12,6 @@
 /* Maximum size of the further members: a whole reply, with room for escapes. */
 #define EXTRA_MAX_BYTES (2 * VENDOR_REPLY_MAX_BYTES)
 
-/* Callers must be able to parse it: Ruby's parser stops at 100 levels. No known reply has more than four. */
-#define DEPTH_MAX 64
-
-static void add_json(struct buf *out, const yyjson_val *value)
-{
-    size_t len = 0;
-    char *text = yyjson_val_write(value, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
-    /* JSON that was read can be written, so only memory can run out; the member must not vanish silently. */
-    ASSERT(text != NULL);
-    buf_add(out, (struct slice){.data = text, .len = len});
-    free(text);
-}
-
 static struct slice scalar_text(yyjson_val *value)
 {
     if (yyjson_is_raw(value))
@@ -31,6 +19,18 @@ static struct slice scalar_text(yyjson_val *value)
     if (yyjson_is_str(value))
         return (struct slice){.data = yyjson_get_str(value), .len = yyjson_get_len(value)};
     return SLICE_NONE;
+}
+
+static void add_json(struct buf *out, yyjson_val *value)
+{
+    size_t len = 0;
+    if (out->is_full || json_add_plain(out, value))
+        return;
+    char *text = yyjson_val_write(value, YYJSON_WRITE_ALLOW_INVALID_UNICODE, &len);
+    /* JSON that was read can be written, so only memory can run out; the member must not vanish silently. */
+    ASSERT(text != NULL);
+    buf_add(out, (struct slice){.data = text, .len = len});
+    free(text);
 }
 
 /* ---- members ----------------------------------------------------------------------------- */
@@ -159,8 +159,7 @@ void reading_solution(const struct reading *reading, struct blob **text, struct 
     const struct slice made = buf_slice(&whole);
     const bool has_text = !whole.is_full && vendor_is_solution(made) &&
                           !(reading->kind == READING_FIELDS && is_empty_object(made));
-    const bool is_good =
-        has_text && !members.is_full && scan_depth(buf_slice(&members)) <= DEPTH_MAX;
+    const bool is_good = has_text && !members.is_full && !scan_is_too_deep(buf_slice(&members));
     const bool has_extra = reading->doc != NULL && !is_empty_object(buf_slice(&members));
     *text = is_good ? blob_new(made) : NULL;
     *extra = is_good && has_extra ? blob_new(buf_slice(&members)) : NULL;

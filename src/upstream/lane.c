@@ -24,7 +24,7 @@ struct lane {
     struct lane_handlers handlers;
     uint32_t room;
     uint32_t active;
-    bool is_touched;   /* libcurl ran, so it may have messages */
+    bool is_touched;   /* libcurl ran or was not heard to the end, so it may have messages */
     uint64_t due_ms;   /* when libcurl asked to be called */
     uint64_t armed_ms; /* when the timer fires, never later than due_ms */
     void (*on_closed)(void *context);
@@ -92,11 +92,16 @@ static void on_timer(uv_timer_t *timer)
     lane->armed_ms = NO_DEADLINE;
     /* Reads received bytes first: after a long pause a reply may be waiting whose timeout has
      * passed. */
-    sockets_drain(lane->sockets);
-    if (lane->due_ms <= now_ms(lane))
-        lane_run(lane);
-    else
+    const bool is_drained = sockets_drain(lane->sockets);
+    const uint64_t now = now_ms(lane);
+    if (lane->due_ms > now) {
         arm(lane);
+    } else if (is_drained) {
+        lane_run(lane);
+    } else {
+        lane->armed_ms = now + 1;
+        (void)uv_timer_start(timer, on_timer, 1, 0);
+    }
 }
 
 void lane_run(struct lane *lane)
@@ -125,8 +130,10 @@ void lane_settle(struct lane *lane)
         struct wire *wire = wire_of(news->easy_handle);
         wire->result = (int)news->data.result;
         lane_remove(lane, wire);
-        if (!lane->handlers.on_done(lane->handlers.context, wire, is_ok))
-            return;
+        if (!lane->handlers.on_done(lane->handlers.context, wire, is_ok)) {
+            lane->is_touched = true;
+            break;
+        }
     }
     arm(lane);
 }

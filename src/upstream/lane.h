@@ -13,7 +13,8 @@ struct wire;
 
 struct lane_handlers {
     void *context;
-    /* The wire has left its lane and may be reused; return false to get no further reports. */
+    /* The wire has left its lane and may be reused. Return false to get no further reports now: the
+     * lane stays touched, and the next lane_settle or lane_run goes on. */
     bool (*on_done)(void *context, struct wire *wire, bool is_ok);
 };
 
@@ -32,7 +33,7 @@ void lane_remove(struct lane *lane, struct wire *wire);
 void lane_on_ready(void *lane, int fd, unsigned events);
 /* Starts added transfers, then does what lane_settle does. */
 void lane_run(struct lane *lane);
-/* Reports every finished transfer and arms the timer. */
+/* Reports finished transfers until on_done returns false, else all, and arms the timer. */
 void lane_settle(struct lane *lane);
 
 /* The lane must be empty. It is freed before on_closed runs. */

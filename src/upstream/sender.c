@@ -56,7 +56,16 @@ static bool on_done(void *context, struct wire *wire, bool is_ok)
     if (sender->is_closing)
         return false;
     conclude(sender, CONTAINER_OF(wire, struct post, wire), is_ok);
-    return !sender->is_closing;
+    return !sender->is_closing && !sockets_is_late(sender->sockets);
+}
+
+static void on_turn(uv_idle_t *turn);
+
+/* What the lane could not report for lack of time comes in the next turn. */
+static void go_on(struct sender *sender)
+{
+    if (!sender->is_closing && lane_is_touched(sender->lane))
+        (void)uv_idle_start(&sender->turn, on_turn);
 }
 
 static void on_settled(void *context)
@@ -64,6 +73,7 @@ static void on_settled(void *context)
     struct sender *sender = context;
     if (!sender->is_closing && lane_is_touched(sender->lane))
         lane_settle(sender->lane);
+    go_on(sender);
 }
 
 static void start(struct sender *sender, struct post *post)
@@ -91,8 +101,9 @@ static void on_turn(uv_idle_t *turn)
     while (!sender->is_closing && (first = list_first(&due)) != NULL)
         start(sender, CONTAINER_OF(first, struct post, link));
     list_splice(&sender->due, &due);
-    if (!sender->is_closing && lane_is_touched(sender->lane))
+    if (!sender->is_closing && lane_is_touched(sender->lane) && !sockets_is_late(sender->sockets))
         lane_run(sender->lane);
+    go_on(sender);
 }
 
 /* ---- sending ----------------------------------------------------------------------------- */

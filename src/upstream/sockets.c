@@ -15,6 +15,9 @@
 /* Rounds of a full batch before the loop does other work. */
 #define ROUNDS 8
 #define FIRST_PLACES 64
+/* Time for libcurl within one turn. An event that has begun is finished, so the largest reply comes
+ * on top. */
+#define TURN_NS UINT64_C(2000000)
 
 /* The state of one descriptor, which is its index in the table. */
 struct place {
@@ -28,10 +31,13 @@ struct place {
 struct sockets {
     int epoll_fd;
     uv_poll_t poll;
+    uv_prepare_t prepare; /* the beginning of a turn's poll */
     struct sockets_handlers handlers;
     struct place *places; /* owned */
     size_t place_count;
+    uint64_t turn_ns; /* when the time of this turn began; 0: not yet */
     uint64_t epoll_calls, opened;
+    int closed_handles;
     void (*on_closed)(void *context);
     void *closed_context;
 };
@@ -155,25 +161,44 @@ static void handle(struct sockets *sockets, const struct epoll_event *event)
     sockets->handlers.on_ready(place->owner, fd, useful);
 }
 
-void sockets_drain(struct sockets *sockets)
+/* A turn lasts from here over the poll and the timers to the idle handles. */
+static void on_prepare(uv_prepare_t *prepare)
+{
+    ((struct sockets *)prepare->data)->turn_ns = 0;
+}
+
+bool sockets_is_late(struct sockets *sockets)
+{
+    const uint64_t now_ns = uv_hrtime();
+    if (sockets->turn_ns == 0)
+        sockets->turn_ns = now_ns;
+    return now_ns - sockets->turn_ns > TURN_NS;
+}
+
+bool sockets_drain(struct sockets *sockets)
 {
     for (int round = 0; round < ROUNDS; round++) {
         struct epoll_event events[BATCH];
         const int count = epoll_wait(sockets->epoll_fd, events, BATCH, 0);
-        for (int i = 0; i < count; i++)
-            handle(sockets, &events[i]);
+        int handled = 0;
+        while (handled < count && !sockets_is_late(sockets))
+            handle(sockets, &events[handled++]);
         if (count > 0)
             sockets->handlers.on_settled(sockets->handlers.context);
+        /* epoll reports the sockets that were left out again. */
+        if (handled < count)
+            return false;
         if (count < BATCH)
-            return;
+            return true;
     }
+    return false;
 }
 
 static void on_poll(uv_poll_t *poll, int status, int events)
 {
     (void)status; /* An epoll descriptor has no errors of its own; epoll_wait would report them. */
     (void)events;
-    sockets_drain(poll->data);
+    (void)sockets_drain(poll->data);
 }
 
 struct sockets *sockets_new(struct uv_loop_s *loop, const struct sockets_handlers *handlers)
@@ -194,6 +219,10 @@ struct sockets *sockets_new(struct uv_loop_s *loop, const struct sockets_handler
     const int failed = uv_poll_start(&sockets->poll, UV_READABLE, on_poll);
     ASSERT(failed == 0);
     uv_unref((uv_handle_t *)&sockets->poll);
+    sockets->prepare.data = sockets;
+    (void)uv_prepare_init(loop, &sockets->prepare);
+    (void)uv_prepare_start(&sockets->prepare, on_prepare);
+    uv_unref((uv_handle_t *)&sockets->prepare);
     return sockets;
 }
 
@@ -215,9 +244,11 @@ uint64_t sockets_opened(const struct sockets *sockets)
     return sockets->opened;
 }
 
-static void on_poll_closed(uv_handle_t *handle)
+static void on_handle_closed(uv_handle_t *handle)
 {
     struct sockets *sockets = handle->data;
+    if (++sockets->closed_handles < 2)
+        return;
     void (*on_closed)(void *context) = sockets->on_closed;
     void *context = sockets->closed_context;
     (void)close(sockets->epoll_fd);
@@ -230,5 +261,6 @@ void sockets_close(struct sockets *sockets, void (*on_closed)(void *context), vo
 {
     sockets->on_closed = on_closed;
     sockets->closed_context = context;
-    uv_close((uv_handle_t *)&sockets->poll, on_poll_closed);
+    uv_close((uv_handle_t *)&sockets->poll, on_handle_closed);
+    uv_close((uv_handle_t *)&sockets->prepare, on_handle_closed);
 }

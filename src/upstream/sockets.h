@@ -34,8 +34,13 @@ void sockets_shut(struct sockets *sockets, int fd);
  * no system call. Descriptors that libcurl made itself are unregistered at once. */
 void sockets_want(struct sockets *sockets, int fd, void *owner, unsigned events);
 
-/* Handles sockets that are ready now, without waiting. */
-void sockets_drain(struct sockets *sockets);
+/* True if this turn of the loop has used up its time for these sockets and what follows from them:
+ * the rest waits for the next turn. The first question in a turn starts the time. */
+bool sockets_is_late(struct sockets *sockets);
+
+/* Handles sockets that are ready now, without waiting. False if there may be more, for which this
+ * turn has no time. */
+bool sockets_drain(struct sockets *sockets);
 
 uint64_t sockets_epoll_calls(const struct sockets *sockets);
 uint64_t sockets_opened(const struct sockets *sockets);

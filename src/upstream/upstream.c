@@ -30,7 +30,7 @@ static bool on_done(void *context, struct wire *wire, bool is_ok)
         return false;
     upstream->lane_hint = 0;
     upstream_conclude(upstream, CONTAINER_OF(wire, struct transfer, wire), is_ok);
-    return !upstream->is_closing;
+    return !upstream->is_closing && !sockets_is_late(upstream->sockets);
 }
 
 /* ---- deadlines ---------------------------------------------------------------------------- */
@@ -57,23 +57,39 @@ static void arm_deadline(struct upstream *upstream)
     if (earliest == UINT64_MAX)
         return;
     const uint64_t now = uv_now(upstream->loop);
-    (void)uv_timer_start(&upstream->deadline, on_deadline, earliest > now ? earliest - now : 0, 0);
+    /* Without a wait, a deadline that is left for the next turn would fire again in this one. */
+    (void)uv_timer_start(&upstream->deadline, on_deadline, earliest > now ? earliest - now : 1, 0);
+}
+
+static bool has_touched_lane(const struct upstream *upstream)
+{
+    for (uint32_t i = 0; i < upstream->lane_count; i++)
+        if (lane_is_touched(upstream->lanes[i]))
+            return true;
+    return false;
+}
+
+/* Ends calls that are due while the turn has time for it. */
+static void expire(struct upstream *upstream)
+{
+    for (int i = 0; i < DEADLINES_COUNT; i++) {
+        struct transfer *first;
+        while ((first = first_of(&upstream->deadlines[i])) != NULL &&
+               first->deadline_ms <= uv_now(upstream->loop)) {
+            lane_remove(first->wire.lane, &first->wire);
+            if (!on_done(upstream, &first->wire, false))
+                return;
+        }
+    }
 }
 
 static void on_deadline(uv_timer_t *timer)
 {
     struct upstream *upstream = timer->data;
-    /* docs/reliability.md 3.2: after a long pause, a reply that waits in its socket is processed
-     * before its timeout. */
-    sockets_drain(upstream->sockets);
-    for (int i = 0; i < DEADLINES_COUNT && !upstream->is_closing; i++) {
-        struct transfer *first;
-        while (!upstream->is_closing && (first = first_of(&upstream->deadlines[i])) != NULL &&
-               first->deadline_ms <= uv_now(upstream->loop)) {
-            lane_remove(first->wire.lane, &first->wire);
-            (void)on_done(upstream, &first->wire, false);
-        }
-    }
+    /* docs/reliability.md 3.2: after a long pause, a reply that waits in its socket or in its lane
+     * is processed before its timeout. */
+    if (sockets_drain(upstream->sockets) && !has_touched_lane(upstream) && !upstream->is_closing)
+        expire(upstream);
     if (!upstream->is_closing)
         arm_deadline(upstream);
 }
@@ -163,19 +179,29 @@ static void start(struct upstream *upstream, const struct due_call *call)
     lane_add(choose_lane(upstream), &transfer->wire);
 }
 
-void upstream_settle_lanes(void *context)
+/* Visits touched lanes, each in its turn, while there is time; at least `least` of them. */
+static void for_touched_lanes(struct upstream *upstream, void (*visit)(struct lane *lane),
+                              uint32_t least)
 {
-    struct upstream *upstream = context;
-    for (uint32_t i = 0; i < upstream->lane_count && !upstream->is_closing; i++)
-        if (lane_is_touched(upstream->lanes[i]))
-            lane_settle(upstream->lanes[i]);
+    for (uint32_t i = 0; i < upstream->lane_count && !upstream->is_closing; i++) {
+        struct lane *lane = upstream->lanes[upstream->lane_turn++ % upstream->lane_count];
+        if (!lane_is_touched(lane))
+            continue;
+        const bool is_late = sockets_is_late(upstream->sockets);
+        if (is_late && least == 0)
+            break;
+        visit(lane);
+        least -= least > 0;
+    }
+    if (has_touched_lane(upstream))
+        upstream_wake(upstream);
 }
 
-static void run_lanes(struct upstream *upstream)
+/* One lane is heard even if reading took all the time, or a loop that is always late would hear
+ * none. */
+void upstream_settle_lanes(void *context)
 {
-    for (uint32_t i = 0; i < upstream->lane_count && !upstream->is_closing; i++)
-        if (lane_is_touched(upstream->lanes[i]))
-            lane_run(upstream->lanes[i]);
+    for_touched_lanes(context, lane_settle, 1);
 }
 
 /* Runs one turn: reports unsent calls and starts calls for which there is room. Handlers may add
@@ -199,7 +225,7 @@ void upstream_on_turn(uv_idle_t *turn)
     }
     if (upstream->is_closing)
         return;
-    run_lanes(upstream);
+    for_touched_lanes(upstream, lane_run, 0);
     const bool can_start = upstream->queue.waiting > 0 && upstream->active < upstream->connections;
     if (can_start || !list_is_empty(&upstream->queue.unsent))
         upstream_wake(upstream);

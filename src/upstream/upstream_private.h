@@ -34,6 +34,7 @@ struct upstream {
     struct lane **lanes;     /* owned, created when needed */
     uint32_t lane_count, lane_limit;
     uint32_t lane_hint; /* no lane before this one has room */
+    uint32_t lane_turn; /* counts the lanes visited, to go on with the next one */
 
     struct call_queue queue;
     struct list idle;                       /* transfers to reuse */
@@ -48,14 +49,14 @@ struct upstream {
     void *closed_context;
 };
 
-/* Makes the next turn of the loop start calls and report unsent ones. */
+/* Makes the next turn of the loop start calls and report unsent and finished ones. */
 void upstream_wake(struct upstream *upstream);
 void upstream_on_turn(uv_idle_t *turn);
 
 /* Keeps the loop alive exactly while there are calls. */
 void upstream_hold_loop(struct upstream *upstream);
 
-/* Called after a batch of ready sockets: reports every finished call. */
+/* Called after a batch of ready sockets: reports finished calls while the turn has time for it. */
 void upstream_settle_lanes(void *upstream);
 
 /* Determine a call's outcome and tell the handler: of a finished transfer (which is free for the

@@ -4,9 +4,10 @@ import json
 import os
 import struct
 import tempfile
+import threading
 
-from gateway import PAGE, World
-from harness import Raw, binary, check, equal, http_request, run, test
+from gateway import PAGE, QUICK, World
+from harness import KEY, Gate, Raw, Receiver, binary, check, equal, http_request, run, test
 
 CLIENTS = 960
 ADMIN = "a" * 32
@@ -84,6 +85,63 @@ def who_asks_while_a_text_is_written_is_answered_as_well():
         for raw in crowd:
             check([raw.reply().status for _ in range(3)] == [200] * 3, "all three")
             raw.close()
+
+
+TOGETHER = 16
+LARGE_ANSWERS = {  # some 500 KB each, and how a caller is answered
+    "deep": (b'{"status":1,"request":' + b"[" * 250000 + b"]" * 250000 + b"}", 502),
+    "wide": (b'{"status":1,"request":[' + b"{}," * 170000 + b"{}]}", 502),
+    "members": (b'{"status":1,"request":"a"' + b"".join(b',"k%d":1' % i for i in range(40000)) + b"}", 200),
+}
+
+
+class LargeVendor(Receiver):
+    """Accepts everything, and answers the polls of one crowd at the same moment."""
+
+    def __init__(self, body):
+        super().__init__(self.say)
+        self.body = body
+        self.together = threading.Barrier(TOGETHER)
+        self.tasks = 0
+
+    def say(self, call):
+        if call["path"].startswith("/in.php"):
+            self.tasks += 1
+            return 200, b'{"status":1,"request":"%d"}' % self.tasks
+        if call["params"]["action"] != "get":
+            return 200, b'{"status":1,"request":{"threads":100,"working_threads":0}}'
+        self.together.wait(20)
+        return 200, self.body
+
+
+def solve_in_background(gate, statuses, number):
+    ask = json.dumps({"method": "turnstile", "sitekey": f"0x{number}", "pageurl": PAGE, "wait": 30})
+    reply = http_request(gate.url + "/v1/solves", method="POST", body=ask.encode(), timeout=60,
+                         headers={"Content-Type": "application/json"})
+    statuses.append(reply.status)
+
+
+@test
+def large_answers_of_the_vendor_that_come_together_are_read_over_several_turns():
+    for name, (body, status) in LARGE_ANSWERS.items():
+        turns = Turns()
+        with LargeVendor(body) as vendor:
+            upstream = {"url": vendor.url, "key": KEY, "slots": 100}
+            slow = {"poll": {"first": "300ms", "interval": "10s"}}
+            with Gate({**QUICK, **slow, "upstream": upstream}, env=turns.env) as gate:
+                statuses = []
+                equal(http_request(gate.url + "/livez").status, 200)  # the start is over
+                turns.reset()
+                crowd = [threading.Thread(target=solve_in_background, args=(gate, statuses, i)) for i in range(TOGETHER)]
+                for each in crowd:
+                    each.start()
+                for each in crowd:
+                    each.join()
+                equal(http_request(gate.url + "/livez").status, 200)  # that turn is over
+                longest, whole = turns.read()
+                print(f"# {name}: {longest:.2f} of {whole:.2f} ms")
+                equal(statuses, [status] * TOGETHER, name)
+                check(longest / whole < 0.3, f"one turn did {longest / whole:.0%} of reading {name}")
 
 
 run()

@@ -6,6 +6,8 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <yyjson.h>
 
 #include <cmocka.h>
 
@@ -134,6 +136,30 @@ static void a_full_buffer_is_remembered(void **state)
     buf_close(&small);
 }
 
+/* yyjson writes the same, only slower. */
+static void plain_values_are_written_as_yyjson_would(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "[\"\",\"plain ~ / text\",-12.50e3,\"q\\\"\",\"b\\\\\",\"\\u0001\",\"\x7f\","
+        "\"gr\xc3\xbc\xc3\x9f\",true,null,[],{\"a\":1}]";
+    static const bool is_plain[] = {true,  true,  true,  false, false, false,
+                                    false, false, false, false, false, false};
+    yyjson_doc *doc = yyjson_read(text, strlen(text), YYJSON_READ_NUMBER_AS_RAW);
+    assert_non_null(doc);
+    yyjson_val *list = yyjson_doc_get_root(doc);
+    assert_int_equal(yyjson_arr_size(list), sizeof is_plain / sizeof is_plain[0]);
+    for (size_t i = 0; i < yyjson_arr_size(list); i++) {
+        yyjson_val *value = yyjson_arr_get(list, i);
+        buf_reset(&out);
+        assert_int_equal(json_add_plain(&out, value), is_plain[i]);
+        char *slow = yyjson_val_write(value, 0, NULL);
+        expect(is_plain[i] ? slow : "");
+        free(slow);
+    }
+    yyjson_doc_free(doc);
+}
+
 #define JSON_TEST(name) cmocka_unit_test_setup_teardown(name, open_out, close_out)
 
 int main(int argc, char **argv)
@@ -144,6 +170,7 @@ int main(int argc, char **argv)
         JSON_TEST(every_place_of_an_odd_byte_is_seen),
         JSON_TEST(seconds_have_as_many_decimals_as_they_need),
         JSON_TEST(a_full_buffer_is_remembered),
+        JSON_TEST(plain_values_are_written_as_yyjson_would),
     };
     seed_init(argc, argv);
     return cmocka_run_group_tests(tests, seed_announce, NULL);

@@ -123,6 +123,25 @@ static void a_solution_is_delivered_as_deep_as_callers_can_read_and_kept_beyond(
     buf_close(&body);
 }
 
+/* The depth is judged before a long reply is parsed, but only that of the reply itself. */
+static void what_follows_a_long_reply_may_be_of_any_depth(void **state)
+{
+    (void)state;
+    struct buf body;
+    buf_init(&body, 1 << 20);
+    buf_add(&body, SLICE_OF("{\"status\":1,\"request\":\""));
+    for (int i = 0; i < 20000; i++)
+        buf_add_char(&body, '[');
+    buf_add(&body, SLICE_OF("\"}"));
+    for (int i = 0; i < 100; i++)
+        buf_add_char(&body, '[');
+    const struct vendor_result result = read_with(false, &PLAIN, reply_of(200, buf_slice(&body)));
+    assert_int_equal(result.outcome, OUTCOME_SOLVED);
+    assert_int_equal(result.text->len, 20000);
+    drop(&result);
+    buf_close(&body);
+}
+
 static void a_solution_has_at_most_64_kib(void **state)
 {
     (void)state;
@@ -172,6 +191,7 @@ int main(void)
         cmocka_unit_test(what_holds_no_answer_is_kept_as_it_came),
         cmocka_unit_test(a_broken_reply_that_says_no_yes_is_asked_again),
         cmocka_unit_test(a_solution_is_delivered_as_deep_as_callers_can_read_and_kept_beyond),
+        cmocka_unit_test(what_follows_a_long_reply_may_be_of_any_depth),
         cmocka_unit_test(a_solution_has_at_most_64_kib),
         cmocka_unit_test(what_was_cut_off_for_its_length_is_an_answer_unless_it_says_no),
     };
