@@ -1,7 +1,8 @@
 #include "cli/load.h"
 
+#include "sys/files.h"
+
 #include <errno.h>
-#include <fcntl.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -35,16 +36,18 @@ static int read_all(int fd, struct buf *text)
     }
 }
 
-static int read_file(const char *file, struct buf *text)
+/* Returns NULL or why the file cannot be read. */
+static const char *read_file(const char *file, struct buf *text)
 {
-    if (strcmp(file, "-") == 0)
-        return read_all(STDIN_FILENO, text);
-    const int fd = open(file, O_RDONLY | O_CLOEXEC);
+    const bool is_standard = strcmp(file, "-") == 0;
+    const char *why = NULL;
+    const int fd = is_standard ? STDIN_FILENO : file_open(file, &why);
     if (fd < 0)
-        return errno;
+        return why;
     const int code = read_all(fd, text);
-    (void)close(fd);
-    return code;
+    if (!is_standard)
+        (void)close(fd);
+    return code == 0 ? NULL : strerror(code);
 }
 
 /* The file may hold keys, which must not stay behind in freed memory. */
@@ -67,11 +70,12 @@ int load_config_quietly(struct config *config, const char *file, const struct co
     struct buf text;
     buf_init(&text, FILE_MAX_BYTES);
     buf_init(mistakes, MISTAKES_MAX_BYTES);
-    int code = file == NULL ? 0 : read_file(file, &text);
-    if (code == 0 && file != NULL && text.len == 0)
+    const char *const why = file == NULL ? NULL : read_file(file, &text);
+    int code = 0;
+    if (why != NULL)
+        buf_addf(mistakes, "%s: cannot be read: %s\n", load_file_name(file), why);
+    else if (file != NULL && text.len == 0)
         buf_addf(mistakes, "%s: expected an object, found an empty file\n", load_file_name(file));
-    else if (code != 0)
-        buf_addf(mistakes, "%s: cannot be read: %s\n", load_file_name(file), strerror(code));
     else
         code = config_load(config, buf_slice(&text), load_file_name(file), environment, flags,
                            flag_count, mistakes);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <sysexits.h>
 #include <time.h>
+#include <unistd.h>
 
 /* Most replies take a few hundred bytes; lists and the API document need more. */
 #define REPLY_MAX (4u << 20)
@@ -314,6 +315,7 @@ static void start_closing(struct gate *gate)
         notices_close(gate->notices, on_part_closed, NULL);
     persist_close(gate);
     resume_close(gate->resume);
+    (void)reload_abandon(gate);
     uv_handle_t *const handles[] = {
         (uv_handle_t *)&gate->deadline,   (uv_handle_t *)&gate->before_sleep,
         (uv_handle_t *)&gate->after_poll, (uv_handle_t *)&gate->sigterm,
@@ -589,6 +591,9 @@ int gate_run(struct config *config, const struct gate_loader *loader,
     uv_run(&gate->loop, UV_RUN_DEFAULT);
     const int code = gate->exit_code;
     LOG(LOG_LEVEL_INFO, "stopped", log_number("code", code));
+    /* A thread that is stuck in a file system uses what would be freed now. */
+    if (reload_abandon(gate))
+        _exit(code);
     close_gate(gate);
     free(gate);
     return code;

@@ -43,8 +43,8 @@ struct gate {
     struct buf ready;         /* a line for every listening address */
     bool is_draining;
     bool is_closing;
-    bool is_reloading;  /* a thread is reading the configuration */
-    bool is_reload_due; /* read it again after that */
+    struct reload_job *reload_job; /* a thread is reading the configuration; else NULL */
+    bool is_reload_due;            /* read it again after that */
     int exit_code;
 
     struct config *config;            /* borrowed; a reload changes it in place */

@@ -47,8 +47,12 @@ static void adopt(struct gate *gate, struct config *fresh)
 
 /* ---- in another thread ------------------------------------------------------------------- */
 
-/* Reading and checking a thousand clients with all their hosts takes a tenth of a second. */
-struct job {
+/* Reading and checking a thousand clients with all their hosts takes a tenth of a second, and a
+ * file system may stall for any time. A thread of its own, since libuv's have to be idle before the
+ * process can end. */
+struct reload_job {
+    uv_thread_t thread;
+    uv_async_t done; /* the thread has finished */
     uv_work_t work;
     struct gate *gate;
     struct config *config; /* owned: the new one, then the replaced one */
@@ -57,17 +61,18 @@ struct job {
     int code;
 };
 
-static void load(uv_work_t *work)
+static void load(void *context)
 {
-    struct job *job = work->data;
+    struct reload_job *job = context;
     const struct gate_loader *loader = job->gate->loader;
     trust_news_read(job->certificates);
     job->code = loader->load(loader->context, job->config, &job->mistakes);
+    (void)uv_async_send(&job->done);
 }
 
 static void tidy(uv_work_t *work)
 {
-    struct job *job = work->data;
+    struct reload_job *job = work->data;
     config_close(job->config);
     free(job->config);
     buf_close(&job->mistakes);
@@ -79,48 +84,77 @@ static void on_tidied(uv_work_t *work, int status)
     free(work->data);
 }
 
+static void on_done_closed(uv_handle_t *done)
+{
+    struct reload_job *job = done->data;
+    const int err = uv_queue_work(done->loop, &job->work, tidy, on_tidied);
+    ASSERT(err == 0);
+}
+
 /* A SIGHUP during the read may be about a later change of the file, so the file is read again. */
 static void finish(struct gate *gate)
 {
     const bool is_due = gate->is_reload_due;
-    gate->is_reloading = gate->is_reload_due = false;
+    gate->reload_job = NULL;
+    gate->is_reload_due = false;
     if (is_due)
         reload(gate);
     else
         service_reloaded();
 }
 
-static void on_loaded(uv_work_t *work, int status)
+static void on_loaded(uv_async_t *done)
 {
-    struct job *job = work->data;
+    struct reload_job *job = done->data;
     struct gate *gate = job->gate;
-    ASSERT(status == 0);
+    const int err = uv_thread_join(&job->thread);
+    ASSERT(err == 0);
     trust_news_adopt(job->certificates);
     if (job->code != 0)
         log_mistakes(buf_slice(&job->mistakes));
-    else if (!gate->is_closing)
+    else
         adopt(gate, job->config);
-    const int err = uv_queue_work(&gate->loop, &job->work, tidy, on_tidied);
-    ASSERT(err == 0);
+    uv_close((uv_handle_t *)done, on_done_closed);
     finish(gate);
 }
 
-void reload(struct gate *gate)
+static struct reload_job *job_new(struct gate *gate)
 {
-    if (gate->is_closing)
-        return;
-    gate->is_reload_due = gate->is_reloading;
-    if (gate->is_reloading)
-        return;
-    struct job *job = calloc(1, sizeof *job);
+    struct reload_job *job = calloc(1, sizeof *job);
     ASSERT(job != NULL);
     job->gate = gate;
     job->work.data = job;
     job->config = calloc(1, sizeof *job->config);
     ASSERT(job->config != NULL);
     job->certificates = trust_news_new();
-    gate->is_reloading = true;
-    service_reloading();
-    const int err = uv_queue_work(&gate->loop, &job->work, load, on_loaded);
+    int err = uv_async_init(&gate->loop, &job->done, on_loaded);
     ASSERT(err == 0);
+    job->done.data = job;
+    err = uv_thread_create(&job->thread, load, job);
+    ASSERT(err == 0);
+    return job;
+}
+
+void reload(struct gate *gate)
+{
+    if (gate->is_closing)
+        return;
+    if (gate->reload_job != NULL) {
+        gate->is_reload_due = true;
+        LOG(LOG_LEVEL_INFO, "reload_waits",
+            log_string("meaning", "an earlier one is still reading its files"));
+        return;
+    }
+    service_reloading();
+    gate->reload_job = job_new(gate);
+}
+
+bool reload_abandon(struct gate *gate)
+{
+    if (gate->reload_job == NULL)
+        return false;
+    uv_handle_t *const done = (uv_handle_t *)&gate->reload_job->done;
+    if (!uv_is_closing(done))
+        uv_close(done, NULL);
+    return true;
 }

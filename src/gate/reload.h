@@ -2,8 +2,14 @@
 #ifndef SOLVEGATE_GATE_RELOAD_H
 #define SOLVEGATE_GATE_RELOAD_H
 
+#include <stdbool.h>
+
 struct gate;
 
 void reload(struct gate *gate);
+
+/* For the end: does not wait for a thread that still reads. True if there is one, which may then
+ * read the loader and its context until the process ends. */
+bool reload_abandon(struct gate *gate);
 
 #endif

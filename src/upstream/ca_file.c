@@ -1,6 +1,7 @@
 #include "upstream/ca_file.h"
 
 #include "base/buf.h"
+#include "sys/files.h"
 
 #include <dirent.h>
 #include <stdio.h>
@@ -13,7 +14,9 @@
 /* Counts certificates in PEM form; 0 also if the file cannot be read. */
 static size_t count_in_file(const char *path)
 {
-    FILE *file = fopen(path, "re");
+    const char *why;
+    const int fd = file_open(path, &why);
+    FILE *file = fd < 0 ? NULL : fdopen(fd, "r");
     if (file == NULL)
         return 0;
     struct buf text;

@@ -154,6 +154,7 @@ static void adopt(const struct trust_news *news)
     }
     if (news->store == NULL)
         LOG(LOG_LEVEL_WARN, "certificates_unreadable", log_string("file", news->bundle),
+            log_string("why", "it is no regular file or holds no certificate that can be read"),
             log_string("meaning", "those that were read before are still trusted"));
 }
 

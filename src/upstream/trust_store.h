@@ -8,7 +8,7 @@
  * itself. */
 bool trust_store_is_usable(void);
 
-/* NULL if the file holds no certificate or a damaged one. */
+/* NULL if the file is no regular one, or holds no certificate or a damaged one. */
 void *trust_store_read(const char *path);
 /* store may be NULL. */
 void trust_store_free(void *store);

@@ -127,9 +127,11 @@ def a_file_that_cannot_be_read_is_told():
     expect(solvegate("check", "-c", "/nonexistent.json"), EX_CONFIG, "",
            "/nonexistent.json: cannot be read: No such file or directory\n")
     expect(solvegate("check", "-c", "/"), EX_CONFIG, "", "/: cannot be read: Is a directory\n")
-    expect(solvegate("check", "-c", "/dev/null"), EX_CONFIG, "",
-           "/dev/null: expected an object, found an empty file\n")
-    expect(solvegate("check", "-c", "/dev/zero"), EX_CONFIG, "", "/dev/zero: cannot be read: File too large\n")
+    expect(solvegate("check", "-c", "/dev/zero"), EX_CONFIG, "", "/dev/zero: cannot be read: it is no regular file\n")
+    with File("") as path:
+        expect(solvegate("check", "-c", path), EX_CONFIG, "", f"{path}: expected an object, found an empty file\n")
+        os.truncate(path, 5 << 20)
+        expect(solvegate("check", "-c", path), EX_CONFIG, "", f"{path}: cannot be read: File too large\n")
 
 
 @test

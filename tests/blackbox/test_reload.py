@@ -2,11 +2,15 @@
 """SIGHUP: a good configuration is taken while solves run, a bad one is refused and named. (TAP)"""
 import json
 import os
+import shutil
 import signal
+import subprocess
+import tempfile
 import time
 
 from gateway import ADMIN, ALICE, BOB, World, clients, rewrite
-from harness import check, equal, run, test, wait_until
+from harness import binary, check, contains, equal, run, test, wait_until
+from proxy_world import certificate
 
 CAROL = "carol-carol-carol-carol-carol-32"
 
@@ -82,27 +86,111 @@ def a_budget_and_a_lifetime_change_from_now_on():
         check(reply.json()["expires_in"] <= 11, f"lives {reply.json()['expires_in']} s")
 
 
+class Stall:
+    """A file system that can stand still for the gateway that is started with .env, except for its loop."""
+
+    def __init__(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.hold = os.path.join(self.folder.name, "hold")
+        self.env = {"LD_PRELOAD": binary("SLOW_FILES_LIBRARY"), "HOLD_FILE": self.hold,
+                    "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0"}
+
+    def begin(self):
+        with open(self.hold, "wb"):
+            pass
+
+    def end(self):
+        os.remove(self.hold)
+
+
 @test
 def everybody_is_answered_while_a_configuration_is_read():
-    with World(clients()) as world:
-        path = os.path.join(world.gate.folder.name, "config.json")
-        with open(path, encoding="utf-8") as file:
-            config = json.load(file)
-        config["clients"].append({"name": "carol", "key": CAROL})
-        # Reading it takes until somebody writes.
-        os.remove(path)
-        os.mkfifo(path)
-        world.gate.send_signal(signal.SIGHUP)
+    stall = Stall()
+    with World(clients(), env=stall.env) as world:
+        stall.begin()
+
+        def change(config):
+            config["clients"].append({"name": "carol", "key": CAROL})
+
+        rewrite(world, change)
         time.sleep(0.3)
         equal(world.solve(key=ALICE).status, 200, "alice meanwhile")
         # Told once more while the file is read: it is read once more.
         world.gate.send_signal(signal.SIGHUP)
+        wait_until(lambda: "event=reload_waits" in world.gate.stderr(), "the second is noticed")
         equal(world.solve(key=CAROL).status, 401, "carol meanwhile")
-        for _ in range(2):
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(json.dumps(config))
-            wait_until(lambda: world.solve(key=CAROL).status == 200, "carol afterwards")
+        stall.end()
+        wait_until(lambda: world.solve(key=CAROL).status == 200, "carol afterwards")
         wait_until(lambda: world.gate.stderr().count("event=reloaded") == 2, "both reloads")
+
+
+@test
+def the_end_does_not_wait_for_a_configuration_that_is_being_read():
+    stall = Stall()
+    with World(clients(), env=stall.env) as world:
+        stall.begin()
+        rewrite(world, lambda config: None)
+        time.sleep(0.3)
+        equal(world.solve(key=ALICE).status, 200, "it serves")
+        world.gate.stop()
+        contains(world.gate.stderr(), "event=stopped", "the log")
+
+
+def swap_for_pipe(path):
+    """A pipe that nobody writes to takes the place of the file; returns what the file held."""
+    with open(path, "rb") as file:
+        held = file.read()
+    os.remove(path)
+    os.mkfifo(path)
+    return held
+
+
+@test
+def a_pipe_in_the_place_of_a_file_is_refused_and_stops_nothing():
+    with tempfile.TemporaryDirectory() as folder:
+        authorities = [os.path.join(folder, name) for name in ("vendor.pem", "callers.pem")]
+        for path in authorities:
+            shutil.copy(certificate(folder), path)
+        with World({"upstream": {"ca_file": authorities[0]}, "callbacks": {"ca_file": authorities[1]}}) as world:
+            config = os.path.join(world.gate.folder.name, "config.json")
+            for path, word in ((config, "reload_refused"), *((each, "certificates_unreadable") for each in authorities)):
+                before = len(world.gate.stderr())
+                held = swap_for_pipe(path)
+                world.gate.send_signal(signal.SIGHUP)
+                wait_until(lambda: f"event={word}" in world.gate.stderr()[before:], f"{word} of {path}")
+                told = next(line for line in world.gate.stderr()[before:].splitlines() if f"event={word}" in line)
+                contains(told, os.path.basename(path), "the file")
+                contains(told, "no regular file", "why")
+                os.remove(path)
+                with open(path, "wb") as file:
+                    file.write(held)
+            before = len(world.gate.stderr())
+            world.gate.send_signal(signal.SIGHUP)
+            wait_until(lambda: "event=reloaded" in world.gate.stderr()[before:], "a good file afterwards")
+            check("unreadable" not in world.gate.stderr()[before:], "the certificates are good again")
+
+
+@test
+def a_pipe_is_no_configuration_to_begin_with():
+    with tempfile.TemporaryDirectory() as folder:
+        pipe = os.path.join(folder, "pipe")
+        os.mkfifo(pipe)
+        for command in (["serve", "-c", pipe], ["check", "-c", pipe], ["check", "--json", "-c", pipe]):
+            done = subprocess.run([binary("SOLVEGATE"), *command], capture_output=True, text=True, timeout=20)
+            equal(done.returncode, 78, f"exit code of {command[0]}")
+            contains(done.stdout + done.stderr, f"{pipe}: cannot be read: it is no regular file", "the mistake")
+        good = os.path.join(folder, "config.json")
+        for option in ("upstream", "callbacks"):
+            with open(good, "w", encoding="utf-8") as file:
+                json.dump({"listen": ["127.0.0.1:0"], "upstream": {"key": "k" * 32}}, file)
+            with open(good, encoding="utf-8") as file:
+                config = json.load(file)
+            config.setdefault(option, {})["ca_file"] = pipe
+            with open(good, "w", encoding="utf-8") as file:
+                json.dump(config, file)
+            done = subprocess.run([binary("SOLVEGATE"), "serve", "-c", good], capture_output=True, text=True, timeout=20)
+            equal(done.returncode, 78, f"exit code with {option}.ca_file")
+            contains(done.stderr, pipe, "the file")
 
 
 run()

@@ -1,0 +1,25 @@
+#include "sys/files.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int file_open(const char *path, const char **why)
+{
+    struct stat facts;
+    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    if (fd < 0 || fstat(fd, &facts) != 0) {
+        *why = strerror(errno);
+    } else if (S_ISDIR(facts.st_mode)) {
+        *why = strerror(EISDIR);
+    } else if (!S_ISREG(facts.st_mode)) {
+        *why = "it is no regular file";
+    } else {
+        return fd;
+    }
+    if (fd >= 0)
+        (void)close(fd);
+    return -1;
+}

@@ -1,0 +1,9 @@
+/* Files that the operator names: opened so that nothing can block. */
+#ifndef SOLVEGATE_SYS_FILES_H
+#define SOLVEGATE_SYS_FILES_H
+
+/* Opens a regular file for reading; anything else, such as a pipe, might make its reader wait for
+ * ever. Returns the descriptor, or -1 and makes *why a text that lasts until the thread's next call. */
+int file_open(const char *path, const char **why);
+
+#endif
