@@ -5,6 +5,8 @@
  * Prints one line of JSON. The start, while connections open, is not counted. */
 #include "upstream/upstream.h"
 
+#include "upstream/upstream_life.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>

@@ -2,7 +2,7 @@
 
 #include "cli/commands.h"
 #include "cli/completion_others.h"
-#include "cli/view.h"
+#include "cli/show.h"
 
 #include <string.h>
 #include <sysexits.h>
@@ -118,7 +118,7 @@ static int print(const char *shell)
         completion_write_zsh(&out);
     else
         completion_write_fish(&out);
-    view_print(&out);
+    show_print(&out);
     const int code = out.is_full ? EX_SOFTWARE : EX_OK;
     buf_close(&out);
     return code;

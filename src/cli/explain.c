@@ -1,7 +1,7 @@
-#include "cli/ask.h"
+#include "cli/ask_flags.h"
 #include "cli/cli.h"
 #include "cli/remote_key.h"
-#include "cli/view.h"
+#include "cli/show.h"
 
 #include <sysexits.h>
 #include <yyjson.h>
@@ -28,16 +28,16 @@ static const char *outlook(const char *would)
 static void add_row(struct buf *out, const char *label, const char *text)
 {
     buf_addf(out, "%-*s", LABEL_COLUMNS, label);
-    view_add_clean(out, text);
+    show_add_clean(out, text);
     buf_add_char(out, '\n');
 }
 
 static void add_seconds(struct buf *out, yyjson_val *root, const char *name, const char *label)
 {
-    if (!view_has(root, name))
+    if (!show_has(root, name))
         return;
     buf_addf(out, "%-*s", LABEL_COLUMNS, label);
-    view_add_seconds(out, view_real(root, name));
+    show_add_seconds(out, show_real(root, name));
     buf_add_char(out, '\n');
 }
 
@@ -54,9 +54,9 @@ static void add_counted(struct buf *out, yyjson_val *counted)
     for (yyjson_val *name; (name = yyjson_obj_iter_next(&iter)) != NULL; label = "") {
         const char *const value = yyjson_get_str(yyjson_obj_iter_get_val(name));
         buf_addf(out, "%-*s", LABEL_COLUMNS, label);
-        view_add_clean(out, yyjson_get_str(name));
+        show_add_clean(out, yyjson_get_str(name));
         buf_addf(out, "%*s", (int)(widest - yyjson_get_len(name) + 2), "");
-        view_add_clean(out, value == NULL ? "-" : value);
+        show_add_clean(out, value == NULL ? "-" : value);
         buf_add_char(out, '\n');
     }
 }
@@ -71,7 +71,7 @@ static void add_ignored(struct buf *out, yyjson_val *ignored)
     (void)yyjson_arr_iter_init(ignored, &iter);
     for (yyjson_val *name; (name = yyjson_arr_iter_next(&iter)) != NULL; before = ", ") {
         buf_add(out, slice_from(before));
-        view_add_clean(out, yyjson_get_str(name) == NULL ? "-" : yyjson_get_str(name));
+        show_add_clean(out, yyjson_get_str(name) == NULL ? "-" : yyjson_get_str(name));
     }
     buf_add_char(out, '\n');
 }
@@ -80,22 +80,22 @@ static void print_explanation(yyjson_val *root)
 {
     struct buf out;
     buf_init(&out, REMOTE_REPLY_MAX);
-    add_row(&out, "would", outlook(view_text(root, "would")));
-    if (view_has(root, "why"))
-        add_row(&out, "why", view_text(root, "why"));
-    if (view_has(root, "source"))
-        add_row(&out, "source", view_text(root, "source"));
+    add_row(&out, "would", outlook(show_text(root, "would")));
+    if (show_has(root, "why"))
+        add_row(&out, "why", show_text(root, "why"));
+    if (show_has(root, "source"))
+        add_row(&out, "source", show_text(root, "source"));
     add_seconds(&out, root, "age", "age");
     add_seconds(&out, root, "expires_in", "good for");
-    add_row(&out, "type", view_text(root, "type"));
-    buf_addf(&out, "%-*s%s, %s\n", LABEL_COLUMNS, "reuse", view_text(root, "reuse"),
-             view_flag(root, "cacheable") ? "kept for later requests" : "never kept");
+    add_row(&out, "type", show_text(root, "type"));
+    buf_addf(&out, "%-*s%s, %s\n", LABEL_COLUMNS, "reuse", show_text(root, "reuse"),
+             show_flag(root, "cacheable") ? "kept for later requests" : "never kept");
     add_seconds(&out, root, "min_ttl", "min_ttl");
     add_seconds(&out, root, "max_age", "max_age");
-    add_row(&out, "key", view_text(root, "key"));
+    add_row(&out, "key", show_text(root, "key"));
     add_counted(&out, yyjson_obj_get(root, "counted"));
     add_ignored(&out, yyjson_obj_get(root, "ignored"));
-    view_print(&out);
+    show_print(&out);
     buf_close(&out);
 }
 

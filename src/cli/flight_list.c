@@ -1,7 +1,7 @@
 #include "cli/flight_list.h"
 
 #include "cli/grid.h"
-#include "cli/view.h"
+#include "cli/show.h"
 
 #include <stdlib.h>
 #include <yyjson.h>
@@ -29,19 +29,19 @@ static struct flight_row *add_row(struct flight_list *list)
 }
 
 #define COPY(field, name) \
-    (void)snprintf(row->field, sizeof row->field, "%s", view_text(flight, name))
+    (void)snprintf(row->field, sizeof row->field, "%s", show_text(flight, name))
 
 static void read_row(struct flight_list *list, yyjson_val *flight)
 {
     struct flight_row *row = add_row(list);
     *row = (struct flight_row){
-        .requests = view_number(flight, "requests"),
-        .attempts = view_number(flight, "attempts"),
-        .age = view_real(flight, "age"),
-        .left = view_real(flight, "deadline_in"),
+        .requests = show_number(flight, "requests"),
+        .attempts = show_number(flight, "attempts"),
+        .age = show_real(flight, "age"),
+        .left = show_real(flight, "deadline_in"),
     };
     /* The first digits tell flights apart; --json has the whole key. */
-    (void)snprintf(row->key, sizeof row->key, "%.*s", KEY_SHOWN, view_text(flight, "key"));
+    (void)snprintf(row->key, sizeof row->key, "%.*s", KEY_SHOWN, show_text(flight, "key"));
     COPY(state, "state");
     COPY(client, "client");
     COPY(type, "type");
@@ -60,7 +60,7 @@ static void read_page(struct flight_list *list, const struct buf *body, size_t m
     (void)yyjson_arr_iter_init(yyjson_obj_get(root, "flights"), &iter);
     for (yyjson_val *flight; (flight = yyjson_arr_iter_next(&iter)) != NULL && list->count < most;)
         read_row(list, flight);
-    list->total = view_number(root, "total");
+    list->total = show_number(root, "total");
     (void)snprintf(next, next_room, "%s", cursor == NULL ? "" : cursor);
     yyjson_doc_free(doc);
 }

@@ -1,7 +1,7 @@
 #include "cli/cli.h"
 #include "cli/flight_list.h"
 #include "cli/remote_key.h"
-#include "cli/view.h"
+#include "cli/show.h"
 #include "cli/watch.h"
 
 #include <inttypes.h>
@@ -78,7 +78,7 @@ static int print_once(struct flights *flights)
         return code;
     buf_init(&out, REMOTE_REPLY_MAX);
     write_list(flights, &out, (struct term_size){.columns = term_width()});
-    view_print(&out);
+    show_print(&out);
     buf_close(&out);
     if (flights->remote.is_json)
         return code;

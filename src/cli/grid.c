@@ -1,8 +1,8 @@
 #include "cli/grid.h"
 
 #include "base/assert.h"
+#include "cli/show.h"
 #include "cli/term.h"
-#include "cli/view.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -33,19 +33,19 @@ static void end_cell(struct grid *grid)
 
 void grid_add(struct grid *grid, const char *text)
 {
-    view_add_clean(&grid->text, text);
+    show_add_clean(&grid->text, text);
     end_cell(grid);
 }
 
 void grid_add_number(struct grid *grid, uint64_t number)
 {
-    view_add_count(&grid->text, number);
+    show_add_count(&grid->text, number);
     end_cell(grid);
 }
 
 void grid_add_seconds(struct grid *grid, double seconds)
 {
-    view_add_seconds(&grid->text, seconds);
+    show_add_seconds(&grid->text, seconds);
     end_cell(grid);
 }
 
@@ -209,6 +209,6 @@ void grid_print(const struct grid *grid)
     struct buf out;
     buf_init(&out, 2 * TEXT_MAX_BYTES);
     grid_write(grid, &out, term_width(), SIZE_MAX);
-    view_print(&out);
+    show_print(&out);
     buf_close(&out);
 }

@@ -2,7 +2,7 @@
 #include "cli/grid.h"
 #include "cli/remote.h"
 #include "cli/remote_key.h"
-#include "cli/view.h"
+#include "cli/show.h"
 #include "proto/json_out.h"
 
 #include <inttypes.h>
@@ -152,20 +152,20 @@ static void print_list(yyjson_val *root)
     grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
     (void)yyjson_arr_iter_init(letters, &iter);
     for (yyjson_val *letter; (letter = yyjson_arr_iter_next(&iter)) != NULL;) {
-        grid_add(&grid, view_text(letter, "id"));
+        grid_add(&grid, show_text(letter, "id"));
         /* Without milliseconds, which only clutter the table. */
-        grid_addf(&grid, "%.19sZ", view_text(letter, "created"));
-        grid_add(&grid, view_text(letter, "client"));
-        grid_add(&grid, view_text(letter, "type"));
-        grid_add(&grid, view_text(letter, "class"));
-        grid_add_number(&grid, view_number(letter, "attempt_count"));
-        grid_add_number(&grid, view_number(letter, "callers_told"));
-        grid_addf(&grid, "%s%s", view_text(letter, "error"),
-                  view_flag(letter, "replaying") ? " (replaying)" : "");
+        grid_addf(&grid, "%.19sZ", show_text(letter, "created"));
+        grid_add(&grid, show_text(letter, "client"));
+        grid_add(&grid, show_text(letter, "type"));
+        grid_add(&grid, show_text(letter, "class"));
+        grid_add_number(&grid, show_number(letter, "attempt_count"));
+        grid_add_number(&grid, show_number(letter, "callers_told"));
+        grid_addf(&grid, "%s%s", show_text(letter, "error"),
+                  show_flag(letter, "replaying") ? " (replaying)" : "");
     }
     grid_print(&grid);
     grid_close(&grid);
-    const uint64_t total = view_number(root, "total");
+    const uint64_t total = show_number(root, "total");
     if (total > yyjson_arr_size(letters))
         (void)fprintf(stderr, "%zu of %" PRIu64 " shown, newest first; narrow with a filter\n",
                       yyjson_arr_size(letters), total);
@@ -178,9 +178,9 @@ static void add_params(struct buf *out, yyjson_val *params)
     for (yyjson_val *name; (name = yyjson_obj_iter_next(&iter)) != NULL;) {
         const size_t start = out->len;
         buf_add(out, SLICE_OF("  "));
-        view_add_clean(out, yyjson_get_str(name));
+        show_add_clean(out, yyjson_get_str(name));
         buf_addf(out, "%*s", out->len - start < 17 ? (int)(17 - (out->len - start)) : 1, "");
-        view_add_clean(out, yyjson_get_str(yyjson_obj_iter_get_val(name)));
+        show_add_clean(out, yyjson_get_str(yyjson_obj_iter_get_val(name)));
         buf_add_char(out, '\n');
     }
 }
@@ -190,9 +190,9 @@ static void add_attempts(struct buf *out, yyjson_val *attempts)
     yyjson_arr_iter iter;
     (void)yyjson_arr_iter_init(attempts, &iter);
     for (yyjson_val *note; (note = yyjson_arr_iter_next(&iter)) != NULL;) {
-        buf_addf(out, "  %s  %8.3f s  %-11s  ", view_text(note, "at"), view_real(note, "took"),
-                 view_text(note, "class"));
-        view_add_clean(out, view_text(note, "error"));
+        buf_addf(out, "  %s  %8.3f s  %-11s  ", show_text(note, "at"), show_real(note, "took"),
+                 show_text(note, "class"));
+        show_add_clean(out, show_text(note, "error"));
         buf_add_char(out, '\n');
     }
 }
@@ -205,28 +205,28 @@ static void print_letter(yyjson_val *root)
     buf_init(&out, REMOTE_REPLY_MAX);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         buf_addf(&out, "%-9s ", rows[i]);
-        view_add_clean(&out, view_text(root, rows[i]));
+        show_add_clean(&out, show_text(root, rows[i]));
         buf_add_char(&out, '\n');
     }
-    buf_addf(&out, "%-9s %" PRIu64 "\n", "told", view_number(root, "callers_told"));
-    buf_addf(&out, "%-9s %" PRIu64 "%s\n", "replays", view_number(root, "replays"),
-             view_flag(root, "replaying") ? ", one under way" : "");
-    if (view_has(root, "solution")) {
+    buf_addf(&out, "%-9s %" PRIu64 "\n", "told", show_number(root, "callers_told"));
+    buf_addf(&out, "%-9s %" PRIu64 "%s\n", "replays", show_number(root, "replays"),
+             show_flag(root, "replaying") ? ", one under way" : "");
+    if (show_has(root, "solution")) {
         buf_addf(&out, "%-9s ", "solution");
-        view_add_clean(&out, view_text(root, "solution"));
+        show_add_clean(&out, show_text(root, "solution"));
         buf_add_char(&out, '\n');
     }
     buf_add(&out, SLICE_OF("parameters\n"));
     add_params(&out, yyjson_obj_get(root, "params"));
     buf_add(&out, SLICE_OF("attempts\n"));
     add_attempts(&out, yyjson_obj_get(root, "attempts"));
-    view_print(&out);
+    show_print(&out);
     buf_close(&out);
 }
 
 static void print_count(yyjson_val *root, const char *word)
 {
-    (void)printf("%s %" PRIu64 "\n", word, view_number(root, word));
+    (void)printf("%s %" PRIu64 "\n", word, show_number(root, word));
 }
 
 static void print_queued(yyjson_val *root)

@@ -3,7 +3,7 @@
 #include "cli/commands.h"
 #include "cli/help_text.h"
 #include "cli/manual_config.h"
-#include "cli/view.h"
+#include "cli/show.h"
 
 #include <sysexits.h>
 
@@ -172,7 +172,7 @@ int manual_print(const char *page)
         manual_write_commands(&out);
     else
         manual_write_config(&out);
-    view_print(&out);
+    show_print(&out);
     const int code = out.is_full ? EX_SOFTWARE : EX_OK;
     buf_close(&out);
     return code;

@@ -2,7 +2,7 @@
 #include "cli/grid.h"
 #include "cli/remote.h"
 #include "cli/remote_key.h"
-#include "cli/view.h"
+#include "cli/show.h"
 
 #include <inttypes.h>
 #include <sysexits.h>
@@ -29,19 +29,19 @@ static void print_pools(yyjson_val *root)
     grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
     (void)yyjson_arr_iter_init(yyjson_obj_get(root, "pools"), &iter);
     for (yyjson_val *pool; (pool = yyjson_arr_iter_next(&iter)) != NULL;) {
-        grid_add(&grid, view_text(pool, "name"));
-        grid_add(&grid, view_text(pool, "method"));
-        grid_add(&grid, view_text(pool, "state"));
-        grid_addf(&grid, "%" PRIu64 " of %" PRIu64, view_number(pool, "ready"),
-                  view_number(pool, "size"));
-        grid_add_number(&grid, view_number(pool, "solving"));
-        grid_add_number(&grid, view_number(pool, "served"));
-        grid_add_number(&grid, view_number(pool, "refilled"));
-        grid_add_number(&grid, view_number(pool, "expired"));
+        grid_add(&grid, show_text(pool, "name"));
+        grid_add(&grid, show_text(pool, "method"));
+        grid_add(&grid, show_text(pool, "state"));
+        grid_addf(&grid, "%" PRIu64 " of %" PRIu64, show_number(pool, "ready"),
+                  show_number(pool, "size"));
+        grid_add_number(&grid, show_number(pool, "solving"));
+        grid_add_number(&grid, show_number(pool, "served"));
+        grid_add_number(&grid, show_number(pool, "refilled"));
+        grid_add_number(&grid, show_number(pool, "expired"));
     }
     grid_print(&grid);
     grid_close(&grid);
-    const uint64_t total = view_number(root, "total");
+    const uint64_t total = show_number(root, "total");
     const size_t shown = yyjson_arr_size(yyjson_obj_get(root, "pools"));
     if (total > shown)
         (void)fprintf(stderr, "%zu of %" PRIu64 " shown\n", shown, total);

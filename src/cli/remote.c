@@ -1,8 +1,8 @@
 #include "cli/remote.h"
 
 #include "cli/progress.h"
+#include "cli/show.h"
 #include "cli/term.h"
-#include "cli/view.h"
 
 #include <curl/curl.h>
 #include <sodium.h>
@@ -188,7 +188,7 @@ static int tell_problem(const struct command *command, const struct remote_reply
     const char *detail = yyjson_get_str(yyjson_obj_get(yyjson_doc_get_root(doc), "detail"));
     struct buf words;
     buf_init(&words, 4096);
-    view_add_clean(&words, detail == NULL ? "the gateway did not say why" : detail);
+    show_add_clean(&words, detail == NULL ? "the gateway did not say why" : detail);
     (void)fprintf(stderr, "solvegate %s: %.*s (HTTP %ld)\n", command->name, (int)words.len,
                   buf_slice(&words).data, reply->status);
     buf_close(&words);
@@ -232,7 +232,7 @@ int remote_call(const struct command *command, struct remote *remote, const char
 
 void remote_print_json(const struct buf *body)
 {
-    view_print(body);
+    show_print(body);
     (void)fputc('\n', stdout);
 }
 

@@ -1,9 +1,9 @@
-#include "cli/ask.h"
+#include "cli/ask_flags.h"
 #include "cli/cli.h"
 #include "cli/progress.h"
 #include "cli/remote_key.h"
+#include "cli/show.h"
 #include "cli/term.h"
-#include "cli/view.h"
 #include "config/config_values.h"
 #include "proto/base64.h"
 
@@ -71,13 +71,13 @@ static void print_text(yyjson_val *root)
     struct buf out;
     buf_init(&out, REMOTE_REPLY_MAX);
     if (isatty(STDOUT_FILENO) == 1)
-        view_add_clean(&out, view_text(root, "solution"));
+        show_add_clean(&out, show_text(root, "solution"));
     else if (slice_is_given(bytes))
         add_bytes(&out, bytes);
     else
         buf_add(&out, text);
     buf_add_char(&out, '\n');
-    view_print(&out);
+    show_print(&out);
     buf_close(&out);
 }
 
@@ -92,7 +92,7 @@ static void print_solution(const struct solve *solve, yyjson_val *root)
 {
     const yyjson_val *const extra = yyjson_obj_get(root, "extra");
     yyjson_val *const solution = yyjson_obj_get(root, "solution");
-    const bool has_bytes = isatty(STDOUT_FILENO) != 1 && view_has(root, "solution_base64");
+    const bool has_bytes = isatty(STDOUT_FILENO) != 1 && show_has(root, "solution_base64");
     if (yyjson_is_ctn(solution) && !has_bytes)
         print_json(stdout, "", solution);
     else
@@ -102,7 +102,7 @@ static void print_solution(const struct solve *solve, yyjson_val *root)
     if (isatty(STDERR_FILENO) == 1)
         (void)fprintf(stderr, "solved in %.1f s, source %s, good for %.0f s\n",
                       (double)(progress_now_ms() - solve->started_ms) / 1000,
-                      view_text(root, "source"), view_real(root, "expires_in"));
+                      show_text(root, "source"), show_real(root, "expires_in"));
 }
 
 /* Tells the gateway that nobody waits any more; a task that is already paid for is finished and
@@ -146,7 +146,7 @@ static int fail(struct solve *solve, enum remote_end end)
     if (solve->remote.is_json)
         remote_print_json(&solve->reply.body);
     yyjson_doc *doc = yyjson_read(text.data, text.len, 0);
-    if (solve->reply.status >= 500 && view_has(yyjson_doc_get_root(doc), "id"))
+    if (solve->reply.status >= 500 && show_has(yyjson_doc_get_root(doc), "id"))
         code = EXIT_NOT_SOLVED;
     yyjson_doc_free(doc);
     return code;
@@ -168,7 +168,7 @@ static enum step read_state(struct solve *solve)
     enum step step = STEP_WRONG;
     yyjson_doc *doc = yyjson_read(text.data, text.len, 0);
     yyjson_val *const root = yyjson_doc_get_root(doc);
-    const char *const status = view_text(root, "status");
+    const char *const status = show_text(root, "status");
     if (strcmp(status, "solved") == 0) {
         step = STEP_SOLVED;
         progress_stop(&solve->progress);
@@ -176,9 +176,9 @@ static enum step read_state(struct solve *solve)
             remote_print_json(&solve->reply.body);
         else
             print_solution(solve, root);
-    } else if (view_has(root, "id")) {
+    } else if (show_has(root, "id")) {
         step = STEP_ON;
-        (void)snprintf(solve->id, sizeof solve->id, "%s", view_text(root, "id"));
+        (void)snprintf(solve->id, sizeof solve->id, "%s", show_text(root, "id"));
         if (solve->progress.what != NULL)
             solve->progress.what = progress_words(status);
     }

@@ -1,9 +1,9 @@
-#include "cli/books.h"
+#include "cli/books_table.h"
 #include "cli/cli.h"
 #include "cli/grid.h"
 #include "cli/remote.h"
 #include "cli/remote_key.h"
-#include "cli/view.h"
+#include "cli/show.h"
 
 #include <inttypes.h>
 #include <sysexits.h>
@@ -45,7 +45,7 @@ static uint64_t sum(yyjson_val *root, enum span span, const char *name)
     const size_t count = books_pages(root, span, pages);
     uint64_t total = 0;
     for (size_t i = 0; i < count; i++)
-        total += view_number(pages[i], name);
+        total += show_number(pages[i], name);
     return total;
 }
 
@@ -55,7 +55,7 @@ static double sum_money(yyjson_val *root, enum span span, const char *name)
     const size_t count = books_pages(root, span, pages);
     double total = 0;
     for (size_t i = 0; i < count; i++)
-        total += view_real(pages[i], name);
+        total += show_real(pages[i], name);
     return total;
 }
 
@@ -110,13 +110,13 @@ static void add_day(struct grid *grid, yyjson_val *day, bool has_money)
 {
     static const char *const members[] = {"deduplicated", "answered_api", "failed",
                                           "rejected",     "requests",     "letters"};
-    const uint64_t saved = view_number(day, "deduplicated");
-    grid_add(grid, view_text(day, "date"));
-    grid_add_share(grid, saved, saved + view_number(day, "answered_api"));
+    const uint64_t saved = show_number(day, "deduplicated");
+    grid_add(grid, show_text(day, "date"));
+    grid_add_share(grid, saved, saved + show_number(day, "answered_api"));
     for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
-        grid_add_number(grid, view_number(day, members[i]));
+        grid_add_number(grid, show_number(day, members[i]));
     if (has_money)
-        grid_add_money(grid, view_real(day, "money_spent"));
+        grid_add_money(grid, show_real(day, "money_spent"));
 }
 
 static void print_days(yyjson_val *root)
@@ -173,20 +173,20 @@ static void print_now(yyjson_val *root)
     yyjson_val *const now = yyjson_obj_get(root, "now");
     struct buf out;
     buf_init(&out, 4096);
-    buf_addf(&out, "\nnow: %" PRIu64 " flights", view_number(now, "flights"));
-    buf_addf(&out, " (%" PRIu64 " queued), ", view_number(now, "queued"));
-    buf_addf(&out, "%" PRIu64 " requests waiting, ", view_number(now, "waiting"));
-    buf_addf(&out, "slots %" PRIu64 " of ", view_number(now, "slots_used"));
-    buf_addf(&out, "%" PRIu64 ",\n     breaker ", view_number(now, "slots_limit"));
-    view_add_clean(&out, view_text(now, "breaker"));
-    if (view_has(now, "breaker_cause")) {
+    buf_addf(&out, "\nnow: %" PRIu64 " flights", show_number(now, "flights"));
+    buf_addf(&out, " (%" PRIu64 " queued), ", show_number(now, "queued"));
+    buf_addf(&out, "%" PRIu64 " requests waiting, ", show_number(now, "waiting"));
+    buf_addf(&out, "slots %" PRIu64 " of ", show_number(now, "slots_used"));
+    buf_addf(&out, "%" PRIu64 ",\n     breaker ", show_number(now, "slots_limit"));
+    show_add_clean(&out, show_text(now, "breaker"));
+    if (show_has(now, "breaker_cause")) {
         buf_add(&out, SLICE_OF(" ("));
-        view_add_clean(&out, view_text(now, "breaker_cause"));
+        show_add_clean(&out, show_text(now, "breaker_cause"));
         buf_add(&out, SLICE_OF(")"));
     }
-    buf_addf(&out, ", %" PRIu64 " solutions in memory, ", view_number(now, "solutions"));
-    buf_addf(&out, "%" PRIu64 " dead letters\n", view_number(now, "letters"));
-    view_print(&out);
+    buf_addf(&out, ", %" PRIu64 " solutions in memory, ", show_number(now, "solutions"));
+    buf_addf(&out, "%" PRIu64 " dead letters\n", show_number(now, "letters"));
+    show_print(&out);
     buf_close(&out);
 }
 

@@ -1,8 +1,8 @@
 #include "cli/cli.h"
 #include "cli/grid.h"
 #include "cli/remote_key.h"
+#include "cli/show.h"
 #include "cli/top_feed.h"
-#include "cli/view.h"
 #include "cli/watch.h"
 
 #include <inttypes.h>
@@ -55,7 +55,7 @@ static void add_title(const struct top *top, struct buf *out, unsigned width, st
     buf_addf(line, "solvegate at %s, %s", top->feed.remote.url, clock);
     if (top->feed.uptime_s > 0) {
         buf_add(line, SLICE_OF(", up "));
-        view_add_seconds(line, (double)top->feed.uptime_s);
+        show_add_seconds(line, (double)top->feed.uptime_s);
     }
     if (width > 0)
         buf_add(line, SLICE_OF("  (q quits)"));
@@ -71,16 +71,16 @@ static void add_title(const struct top *top, struct buf *out, unsigned width, st
 static void add_saved(struct buf *out, unsigned width, yyjson_val *root, struct buf *line)
 {
     yyjson_val *const today = yyjson_obj_get(root, "today");
-    const uint64_t free_count = view_number(today, "deduplicated");
-    const uint64_t answered = free_count + view_number(today, "answered_api");
+    const uint64_t free_count = show_number(today, "deduplicated");
+    const uint64_t answered = free_count + show_number(today, "answered_api");
     if (answered == 0) {
         buf_add(line, SLICE_OF("saved      -        nothing was answered today"));
     } else {
         buf_addf(line, "saved      %.1f %%   today ",
                  100.0 * (double)free_count / (double)answered);
-        view_add_count(line, free_count);
+        show_add_count(line, free_count);
         buf_add(line, SLICE_OF(" of "));
-        view_add_count(line, answered);
+        show_add_count(line, answered);
         buf_add(line, SLICE_OF(" answers cost nothing"));
     }
     add_gathered(out, width, STYLE_GOOD, line);
@@ -88,9 +88,9 @@ static void add_saved(struct buf *out, unsigned width, yyjson_val *root, struct 
 
 static void add_slots(struct buf *out, unsigned width, yyjson_val *now, struct buf *line)
 {
-    const uint64_t used = view_number(now, "slots_used");
-    const uint64_t limit = view_number(now, "slots_limit");
-    const uint64_t plan = view_number(now, "slots_plan");
+    const uint64_t used = show_number(now, "slots_used");
+    const uint64_t limit = show_number(now, "slots_limit");
+    const uint64_t plan = show_number(now, "slots_plan");
     const bool is_cut = yyjson_get_bool(yyjson_obj_get(now, "slots_cut"));
     const uint64_t most = limit > 0 ? limit : 1;
     /* Rounded up, so that one slot in use is visible. */
@@ -111,32 +111,32 @@ static void add_flying(const struct top *top, struct buf *out, unsigned width, y
 {
     const struct flight_list *const flights = &top->feed.flights;
     buf_add(line, SLICE_OF("in flight  "));
-    view_add_count(line, view_number(now, "flights"));
+    show_add_count(line, show_number(now, "flights"));
     buf_add(line, SLICE_OF(" flights, "));
-    view_add_count(line, view_number(now, "queued"));
+    show_add_count(line, show_number(now, "queued"));
     buf_add(line, SLICE_OF(" queued, "));
-    view_add_count(line, view_number(now, "waiting"));
+    show_add_count(line, show_number(now, "waiting"));
     buf_add(line, SLICE_OF(" requests waiting"));
     if (flights->count > 0) {
         buf_add(line, SLICE_OF(", oldest "));
-        view_add_seconds(line, flights->rows[0].age);
+        show_add_seconds(line, flights->rows[0].age);
     }
     add_gathered(out, width, STYLE_PLAIN, line);
 }
 
 static void add_health(struct buf *out, unsigned width, yyjson_val *now, struct buf *line)
 {
-    const bool is_open = strcmp(view_text(now, "breaker"), "closed") != 0;
+    const bool is_open = strcmp(show_text(now, "breaker"), "closed") != 0;
     buf_add(line, SLICE_OF("breaker    "));
-    view_add_clean(line, view_text(now, "breaker"));
-    if (view_has(now, "breaker_cause")) {
+    show_add_clean(line, show_text(now, "breaker"));
+    if (show_has(now, "breaker_cause")) {
         buf_add(line, SLICE_OF(" by "));
-        view_add_clean(line, view_text(now, "breaker_cause"));
+        show_add_clean(line, show_text(now, "breaker_cause"));
     }
     buf_add(line, SLICE_OF(", "));
-    view_add_count(line, view_number(now, "letters"));
+    show_add_count(line, show_number(now, "letters"));
     buf_add(line, SLICE_OF(" dead letters, "));
-    view_add_count(line, view_number(now, "solutions"));
+    show_add_count(line, show_number(now, "solutions"));
     buf_add(line, SLICE_OF(" solutions in memory"));
     add_gathered(out, width, is_open ? STYLE_BAD : STYLE_PLAIN, line);
 }
@@ -179,7 +179,7 @@ static void add_rate_table(const struct top *top, struct buf *out, unsigned widt
         add_rates(&grid, feed, TOP_SAMPLES - 1);
     grid_add(&grid, "today");
     for (int i = 0; i < TOP_COUNTERS; i++)
-        grid_add_number(&grid, view_number(yyjson_obj_get(root, "today"),
+        grid_add_number(&grid, show_number(yyjson_obj_get(root, "today"),
                                            top_counter_member((enum top_counter)i)));
     grid_write(&grid, out, width, SIZE_MAX);
     grid_close(&grid);
@@ -216,12 +216,12 @@ static size_t add_errors(const struct top *top, struct buf *out, unsigned width)
     (void)yyjson_arr_iter_init(letters, &iter);
     for (yyjson_val *one; count < ERRORS_SHOWN && (one = yyjson_arr_iter_next(&iter)) != NULL;
          count++) {
-        grid_add_seconds(&grid, seconds_since(view_text(one, "created")));
-        grid_add(&grid, view_text(one, "id"));
-        grid_add(&grid, view_text(one, "client"));
-        grid_add(&grid, view_text(one, "type"));
-        grid_add(&grid, view_text(one, "class"));
-        grid_add(&grid, view_text(one, "error"));
+        grid_add_seconds(&grid, seconds_since(show_text(one, "created")));
+        grid_add(&grid, show_text(one, "id"));
+        grid_add(&grid, show_text(one, "client"));
+        grid_add(&grid, show_text(one, "type"));
+        grid_add(&grid, show_text(one, "class"));
+        grid_add(&grid, show_text(one, "error"));
     }
     buf_add_char(out, '\n');
     if (count > 0)

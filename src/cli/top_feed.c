@@ -2,7 +2,7 @@
 
 #include "cli/progress.h"
 #include "cli/remote_key.h"
-#include "cli/view.h"
+#include "cli/show.h"
 
 #include <sysexits.h>
 #include <yyjson.h>
@@ -71,7 +71,7 @@ static void take_sample(struct top_feed *feed)
     struct top_sample *sample = &feed->samples[feed->sample_count++ % TOP_SAMPLES];
     sample->at_ms = progress_now_ms();
     for (int i = 0; i < TOP_COUNTERS; i++)
-        sample->counters[i] = view_number(total, top_counter_member((enum top_counter)i));
+        sample->counters[i] = show_number(total, top_counter_member((enum top_counter)i));
 }
 
 /* Reads the one number that the statistics lack. */

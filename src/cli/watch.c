@@ -1,7 +1,7 @@
 #include "cli/watch.h"
 
 #include "cli/progress.h"
-#include "cli/view.h"
+#include "cli/show.h"
 #include "config/config_values.h"
 
 #include <signal.h>
@@ -64,7 +64,7 @@ static int run_plain(struct watch *watch, struct buf *out)
             return code;
         buf_reset(out);
         watch->write(watch->context, out, (struct term_size){.columns = 0, .lines = 0});
-        view_print(out);
+        show_print(out);
         /* A reader of a pipe wants each snapshot at once; a closed pipe ends the command. */
         if (fflush(stdout) != 0)
             return EX_IOERR;

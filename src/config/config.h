@@ -7,7 +7,7 @@
 #include "http/http.h"
 #include "store/store.h"
 #include "sys/log.h"
-#include "upstream/notice.h"
+#include "upstream/notices.h"
 #include "upstream/upstream.h"
 
 #include <solvegate/engine.h>

@@ -8,6 +8,7 @@
 #include "proto/pack.h"
 #include "proto/pageurl.h"
 #include "proto/rest.h"
+#include "upstream/notices_allow.h"
 #include "upstream/url.h"
 
 #include <stdio.h>

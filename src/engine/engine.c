@@ -19,6 +19,7 @@
 #include "engine/pool.h"
 #include "engine/recover.h"
 #include "engine/request.h"
+#include "engine/request_events.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/task.h"

@@ -1,5 +1,6 @@
 #include "engine/notice.h"
 
+#include "engine/finished.h"
 #include "engine/history.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
@@ -116,7 +117,9 @@ static void settle_request(struct engine *engine, struct request *request, bool 
 {
     if (request == NULL)
         return;
-    request_on_told(engine, request, is_heard);
+    finished_enter(engine, request);
+    if (is_heard)
+        request_mark_read(engine, request);
     request_drop_pingback(engine, request);
     if (request->is_journaled)
         journal_request(engine, request);

@@ -97,7 +97,7 @@ void request_journal(struct engine *engine, struct request *request)
     journal_request(engine, request);
 }
 
-static void hold_free(struct engine *engine, struct hold *hold)
+void hold_free(struct engine *engine, struct hold *hold)
 {
     share_give(&engine->shares.holds, hold->request->client, 1);
     list_unlink(&hold->link);
@@ -245,13 +245,6 @@ void request_mark_read(struct engine *engine, struct request *request)
         return;
     wheel_arm(&engine->wheel, &request->expiry, read_until_ms(engine, request));
     finished_mark_read(engine, request);
-}
-
-void request_on_told(struct engine *engine, struct request *request, bool is_heard)
-{
-    finished_enter(engine, request);
-    if (is_heard)
-        request_mark_read(engine, request);
 }
 
 journal_seq request_fill(const struct engine *engine, const struct request *request,
@@ -419,89 +412,4 @@ void request_failed(struct engine *engine, struct request *request, enum error_c
     if (request->is_journaled)
         journal_request(engine, request);
     settle(engine, request, engine->now_ms + FAILURE_KEEP_MS);
-}
-
-/* ---- events ------------------------------------------------------------------------------ */
-
-void request_on_look(struct engine *engine, const struct look *look)
-{
-    struct request *request = request_find(engine, look->client, look->id);
-    if (request == NULL) {
-        request_refuse(engine, look->caller, REFUSAL_UNKNOWN_ID, SLICE_NONE, 0);
-        return;
-    }
-    request_hold(engine, request, look->caller, look->hold_ms);
-}
-
-void request_on_gone(struct engine *engine, caller_id caller)
-{
-    const struct key key = key_from_u64(caller);
-    struct table_node *node = table_find(&engine->holds_by_caller, &key);
-    if (node == NULL)
-        return;
-    struct hold *hold = CONTAINER_OF(node, struct hold, node);
-    struct request *request = hold->request;
-    hold_free(engine, hold);
-    /* Nobody else knows this request's id, so nobody will ever come for it. */
-    if (!request->is_id_told && list_is_empty(&request->holds))
-        request_detach(engine, request);
-}
-
-void request_on_detach(struct engine *engine, const struct detach *detach)
-{
-    struct request *request = request_find(engine, detach->client, detach->id);
-    if (request == NULL) {
-        request_refuse(engine, detach->caller, REFUSAL_UNKNOWN_ID, SLICE_NONE, 0);
-        return;
-    }
-    /* Held callers are told the state that the request had when it was given up. */
-    while (!list_is_empty(&request->holds))
-        hold_on_timer(engine, CONTAINER_OF(list_first(&request->holds), struct hold, link));
-    request_answer(engine, request, detach->caller);
-    request_detach(engine, request);
-}
-
-/* The vendor is told once, and only if it alone is responsible: a solution that aged in our cache
- * or was given to several callers may have gone bad here (docs/design.md 5.2). */
-static void forward_report(struct engine *engine, const struct solution *solution, bool is_good,
-                           enum source source)
-{
-    const bool is_fresh = source == SOURCE_API || source == SOURCE_DEDUP_WAIT;
-    const bool is_ours = solution->handed > 1 || !is_fresh;
-    if (solution->task_id[0] == '\0' || (!is_good && is_ours))
-        return;
-    struct action *action = engine_push(engine, ACTION_REPORT);
-    memcpy(action->call.task_id, solution->task_id, TASK_ID_MAX);
-    action->call.is_good = is_good;
-}
-
-void request_on_report(struct engine *engine, const struct report *report)
-{
-    struct request *request = request_find(engine, report->client, report->id);
-    if (request == NULL || request->solution == NULL) {
-        request_refuse(engine, report->caller,
-                       request == NULL ? REFUSAL_UNKNOWN_ID : REFUSAL_NOT_SOLVED, SLICE_NONE, 0);
-        return;
-    }
-    if (report->is_good) {
-        COUNT(engine, reports_good);
-    } else {
-        COUNT(engine, reports_bad);
-        request->solution->is_bad = true;
-        cache_drop(engine, request->solution);
-        journal_solution(engine, request->solution);
-    }
-    if (!request->is_reported)
-        forward_report(engine, request->solution, report->is_good, request->source);
-    request->is_reported = true;
-    request_answer(engine, request, report->caller);
-}
-
-void request_on_expiry(struct engine *engine, struct request *request)
-{
-    if (request->notice != NULL) {
-        wheel_arm(&engine->wheel, &request->expiry, engine->now_ms + SOLUTION_KEEP_MS);
-        return;
-    }
-    request_free(engine, request);
 }

@@ -52,8 +52,6 @@ void request_drop_pingback(struct engine *engine, struct request *request);
 
 /* Marks a final request as read: it stays until its solution expires, or until others need its place. */
 void request_mark_read(struct engine *engine, struct request *request);
-/* Marks a request as read when its notice was accepted, or gave up. */
-void request_on_told(struct engine *engine, struct request *request, bool is_heard);
 
 /* Answers a caller with the request's current state. */
 void request_answer(struct engine *engine, struct request *request, caller_id caller);
@@ -62,11 +60,8 @@ void request_tell(struct engine *engine, struct request *request, caller_id call
 void request_refuse(struct engine *engine, caller_id caller, enum refusal refusal,
                     struct slice code, uint32_t retry_after_ms);
 
-void request_on_look(struct engine *engine, const struct look *look);
-void request_on_gone(struct engine *engine, caller_id caller);
-void request_on_detach(struct engine *engine, const struct detach *detach);
-void request_on_report(struct engine *engine, const struct report *report);
-void request_on_expiry(struct engine *engine, struct request *request);
+/* Lets go of a held caller, who was or will be answered otherwise, or is gone. */
+void hold_free(struct engine *engine, struct hold *hold);
 void hold_on_timer(struct engine *engine, struct hold *hold);
 
 #endif

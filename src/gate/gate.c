@@ -1,11 +1,13 @@
 #include "gate/gate.h"
 
 #include "base/assert.h"
+#include "gate/gate_act.h"
 #include "gate/gate_make.h"
 #include "gate/gate_state.h"
 #include "gate/reload.h"
 #include "gate/service.h"
 #include "sys/log.h"
+#include "upstream/upstream_life.h"
 
 #include <solvegate/view.h>
 #include <solvegate/words.h>

@@ -1,4 +1,6 @@
 /* Performs the engine's actions: answers at the doors, calls to the vendor, alerts to the operator. */
+#include "gate/gate_act.h"
+
 #include "base/assert.h"
 #include "gate/audit.h"
 #include "gate/gate_state.h"

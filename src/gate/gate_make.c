@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "gate/client_names.h"
 #include "sys/log.h"
+#include "upstream/upstream_life.h"
 #include "upstream/url.h"
 
 #include <sodium.h>

@@ -13,7 +13,7 @@
 #include "proto/key.h"
 #include "proto/nonce.h"
 #include "proto/params.h"
-#include "upstream/notice.h"
+#include "upstream/notices.h"
 #include "upstream/upstream.h"
 #include "upstream/webhook.h"
 
@@ -106,12 +106,6 @@ void gate_step(struct gate *gate, const struct event *event);
 
 /* Journals, holds back or performs the engine's actions. */
 void gate_take_actions(struct gate *gate);
-void gate_perform(struct gate *gate, const struct action *action);
-/* The action no longer serves anybody: it was withdrawn while it waited for the disk. */
-void gate_withdrawn(struct gate *gate, const struct action *action);
-
-/* Reports the end of a notice to the engine. */
-void gate_notified(struct gate *gate, request_id request, enum notify_end end, const char *why);
 
 /* Ends soon with this exit code; finished answers are sent first. */
 void gate_give_up(struct gate *gate, int code);

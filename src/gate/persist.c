@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "gate/client_names.h"
+#include "gate/gate_act.h"
 #include "gate/gate_state.h"
 #include "gate/gone.h"
 #include "proto/pack.h"

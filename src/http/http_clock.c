@@ -1,5 +1,10 @@
+#include "http/http_clock.h"
+
 #include "base/assert.h"
+#include "http/http_conn.h"
+#include "http/http_listen.h"
 #include "http/http_private.h"
+#include "http/http_write.h"
 
 #include <signal.h>
 

@@ -1,5 +1,15 @@
+#include "http/http_conn.h"
+
 #include "base/assert.h"
+#include "http/http_clock.h"
+#include "http/http_exchange.h"
+#include "http/http_input.h"
+#include "http/http_listen.h"
 #include "http/http_private.h"
+#include "http/http_reserve.h"
+#include "http/http_server.h"
+#include "http/http_unsent.h"
+#include "http/http_write.h"
 #include "proto/api.h"
 
 #include <sys/socket.h>

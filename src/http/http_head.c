@@ -1,6 +1,7 @@
+#include "http/http_head.h"
+
 #include "base/assert.h"
 #include "http/http_private.h"
-
 #include <string.h>
 #include <time.h>
 

@@ -1,7 +1,12 @@
+#include "http/http_input.h"
+
 #include "base/assert.h"
+#include "http/http_clock.h"
+#include "http/http_conn.h"
+#include "http/http_exchange.h"
 #include "http/http_guard.h"
 #include "http/http_private.h"
-
+#include "http/http_write.h"
 #include <stdlib.h>
 
 bool http_input_may_take(const struct http_conn *conn)

@@ -1,5 +1,10 @@
+#include "http/http_listen.h"
+
 #include "base/assert.h"
+#include "http/http_conn.h"
 #include "http/http_private.h"
+#include "http/http_reserve.h"
+#include "http/http_server.h"
 
 #include <errno.h>
 #include <limits.h>

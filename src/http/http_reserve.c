@@ -1,7 +1,10 @@
 /* Connections beyond the cap, for requests of one path; only the first bytes of a request reveal
  * its path. */
+#include "http/http_reserve.h"
+
 #include "base/assert.h"
-#include "http/http_private.h"
+#include "http/http_clock.h"
+#include "http/http_conn.h"
 
 /* A connection that was just served or accepted may have its next request on the way. */
 #define IDLE_LEAST_MS 1000

@@ -1,5 +1,12 @@
+#include "http/http_server.h"
+
 #include "base/assert.h"
+#include "http/http_clock.h"
+#include "http/http_conn.h"
+#include "http/http_input.h"
+#include "http/http_listen.h"
 #include "http/http_private.h"
+#include "http/http_unsent.h"
 
 #include <signal.h>
 #include <stdlib.h>

@@ -1,6 +1,10 @@
 /* Replies that callers do not read: counted over all connections and bounded. */
+#include "http/http_unsent.h"
+
 #include "base/assert.h"
+#include "http/http_conn.h"
 #include "http/http_private.h"
+#include "http/http_write.h"
 
 #include <sys/socket.h>
 

@@ -1,6 +1,8 @@
-#include "base/assert.h"
-#include "http/http_private.h"
+#include "http/http_write.h"
 
+#include "base/assert.h"
+#include "http/http_conn.h"
+#include "http/http_private.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>

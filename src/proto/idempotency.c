@@ -50,5 +50,3 @@ bool idempotency_key_parse(struct slice raw, struct slice *out)
     *out = key;
     return true;
 }
-
-#include "proto/key.h"

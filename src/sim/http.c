@@ -1,6 +1,8 @@
-#include "sim/conn_private.h"
+#include "sim/http_private.h"
 
 #include "base/assert.h"
+#include "sim/http_parse.h"
+#include "sim/http_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,7 +1,8 @@
-#include "sim/conn_private.h"
+#include "sim/http_write.h"
 
 #include "base/assert.h"
 #include "base/blob.h"
+#include "sim/http_private.h"
 
 #include <stdlib.h>
 #include <time.h>

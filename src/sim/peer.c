@@ -1,6 +1,7 @@
-#include "sim/peer_private.h"
+#include "sim/peer.h"
 
 #include "base/assert.h"
+#include "sim/pingback_private.h"
 
 #include <stdlib.h>
 

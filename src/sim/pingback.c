@@ -1,6 +1,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
-#include "sim/peer_private.h"
+#include "sim/peer.h"
+#include "sim/pingback_private.h"
 #include "sim/text.h"
 
 #include <stdio.h>

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "upstream/lane.h"
 #include "upstream/sockets.h"
+#include "upstream/upstream_tell.h"
 
 /* Calls started in one turn of the loop; each costs some 15 µs, and other work waits. */
 #define STARTS_PER_TURN 64

@@ -38,10 +38,6 @@ struct upstream_counters {
     uint32_t active, waiting, lanes;
 };
 
-/* NULL with a sentence in mistake if the URL or CA file is unusable. */
-struct upstream *upstream_new(struct uv_loop_s *loop, const struct upstream_options *options,
-                              const struct upstream_handlers *handlers, struct buf *mistake);
-
 /* Never calls back before it returns. pingback is the whole URL, or not given. Submits go before
  * polls. */
 void upstream_submit(struct upstream *upstream, attempt_id attempt, const struct blob *params,
@@ -60,10 +56,5 @@ void upstream_each_waiting_submit(const struct upstream *upstream,
                                   void (*see)(void *context, attempt_id attempt), void *context);
 
 void upstream_counters(const struct upstream *upstream, struct upstream_counters *counters);
-
-/* Aborts calls on the wire (no handler is called any more); on_closed runs after the last handle is
- * closed. */
-void upstream_close(struct upstream *upstream, void (*on_closed)(void *context), void *context);
-void upstream_free(struct upstream *upstream);
 
 #endif

@@ -1,9 +1,10 @@
-#include "upstream/upstream_private.h"
+#include "upstream/upstream_life.h"
 
 #include "base/assert.h"
 #include "upstream/lane.h"
 #include "upstream/sockets.h"
 #include "upstream/trust.h"
+#include "upstream/upstream_private.h"
 #include "upstream/upstream_url.h"
 
 #include <curl/curl.h>

@@ -59,12 +59,4 @@ void upstream_hold_loop(struct upstream *upstream);
 /* Called after a batch of ready sockets: reports finished calls while the turn has time for it. */
 void upstream_settle_lanes(void *upstream);
 
-/* Determine a call's outcome and tell the handler: of a finished transfer (which is free for the
- * next call before the handler runs), of a call that was never sent, and of one that cannot be
- * encoded. */
-void upstream_conclude(struct upstream *upstream, struct transfer *transfer, bool is_ok);
-void upstream_conclude_unsent(struct upstream *upstream, const struct due_call *call);
-void upstream_conclude_unwritable(struct upstream *upstream, const struct due_call *call,
-                                  int error);
-
 #endif

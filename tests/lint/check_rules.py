@@ -11,6 +11,8 @@ import words
 from tree import Tree
 
 LONG_BODY = "    x++;\n" * 71
+MANY = "".join(f"{{0}} f{i}(void)" + ";\n" for i in range(21))
+FEW = "".join(f"void f{i}(int (*g)(void),\n        int x) __attribute__((format(printf, 1, 2)));\n" for i in range(20))
 HEADER = "/* A list. */\n#ifndef SOLVEGATE_BASE_LIST_H\n#define SOLVEGATE_BASE_LIST_H\n#endif\n"
 
 # rule, files that break it, files that do not
@@ -49,6 +51,17 @@ CASES = [
     (shape.headers, {"src/base/list.h": HEADER.replace("/* A list. */\n", "")}, {"src/base/list.h": HEADER}),
     (shape.headers, {"src/base/list.h": "/* A list. */\nint x;\n"}, {}),
     (shape.headers, {"src/base/slab.h": HEADER}, {}),
+    (shape.header_functions, {"src/a/b.h": MANY.format("void")}, {"src/a/b.h": MANY.format("static inline void")}),
+    (shape.header_functions, {"include/solvegate/a.h": MANY.format("void") + "struct a {\n    void (*f)(void);\n};\n"},
+     {"src/a/b.h": FEW + "struct a {\n    void (*f)(void);\n};\ntypedef void (*f)(void);\n#define F(x) \\\n    g(x);\n"}),
+    (shape.header_functions, {"src/a/b.h": "door_fn " + ", ".join(f"f{i}" for i in range(21)) + ";\n"}, {"src/a/b.h": "door_fn f, g;\n"}),
+    (shape.own_header, {"src/a/b.h": "void f(int x);\n", "src/a/c.c": "void f(int x)\n{\n}\n"},
+     {"src/a/b.h": "void f(int x);\n", "src/a/b.c": "void f(int x)\n{\n}\n", "include/solvegate/a.h": "void g(void);\n",
+      "src/a/b_private.h": "void h(void);\n", "src/sim/b.c": "void f(int x)\n{\n}\n"}),
+    (shape.own_header, {"src/a/b_private.h": "void f(void);\n", "src/a/c.c": "void f(void)\n{\n}\n"},
+     {"src/a/b_private.h": "void f(void);\n", "src/a/b.c": "void f(void)\n{\n}\n"}),
+    (shape.names, {"src/a/notice.h": "", "src/b/notice.c": ""}, {"src/a/notice.h": "", "src/a/notice.c": "", "src/sim/notice.c": "",
+     "src/cli/notice.c": "const struct command command_notice = {};\n"}),
     (shape.registration, {"tests/unit/meson.build": "test('a', exe, suite: 'unit')\n"},
      {"tests/unit/meson.build": "test('a', exe, suite: 'unit', protocol: 'tap')\n"}),
     (shape.registration, {"tests/unit/meson.build": "test('a', exe,\n  protocol: 'tap')\n"}, {}),

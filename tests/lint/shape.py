@@ -4,11 +4,32 @@ import statistics
 
 MAX_FUNCTION_LINES = 70
 MAX_FILE_LINES = 600
+# Whoever opens a header should see at a glance what it offers; static inline helpers do not count.
+MAX_HEADER_FUNCTIONS = 20
 # clang-format holds code to 100; it leaves comments alone, and a sentence may run a little over.
 MAX_COLUMNS = 120
 
 # Flat dispatchers that read better in one piece, with the reason: "path:function": "why".
 LONG_FUNCTIONS = {}
+
+# Headers whose functions are not defined in the .c file of their name, with the reason.
+SHARED_HEADERS = {
+    "src/engine/state.h": "the engine's inside; what others see of engine.c is <solvegate/engine.h>",
+    "src/gate/gate_state.h": "the gate and its doors share one struct; gate.h hides it from the rest",
+    "src/http/http.h": "the room's only public header",
+    "src/store/store_driver.h": "store_lock_with() takes a driver, which store.h hides from the gate",
+    "src/upstream/trust_store.h": "two implementations, of which one is built",
+}
+
+# Names that files of several rooms share because they mean the same thing there. The simulator is a program of its own,
+# and a file of a subcommand is named after it.
+SHARED_NAMES = {
+    "idempotency": "a caller's own key: how it is read, and what it stands for",
+    "rest": "an answer that is more than a text: which ones, and how the rest comes",
+    "stats": "the books: their list, and how they are kept",
+    "view": "the engine's views: contract and implementation",
+    "engine": "the engine: contract and implementation",
+}
 
 GUARD = re.compile(r"^#ifndef (\w+)\n#define (\w+)\n", re.MULTILINE)
 SIGNATURE_NAME = re.compile(r"\b(\w+)\s*\(")
@@ -96,6 +117,62 @@ def headers(tree):
     return problems
 
 
+PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
+BRACES = re.compile(r"\{[^{}]*\}")
+FUNCTION_LIST = re.compile(r"\w+_fn\s+(\w+(?:\s*,\s*\w+)*)")  # door_fn door_in, door_res;
+NO_FUNCTION = ("typedef", "static", "extern", "_Static_assert")
+
+
+def declared(tree, path):
+    """The functions that a header offers; static inline ones have bodies and do not count."""
+    code = PREPROCESSOR.sub("", tree.code(path))
+    while BRACES.search(code):
+        code = BRACES.sub(";", code)
+    for statement in map(str.strip, code.split(";")):
+        several = FUNCTION_LIST.fullmatch(statement)
+        if several:
+            yield from re.split(r"\s*,\s*", several.group(1))
+        elif "(" in statement and not statement.startswith(NO_FUNCTION):
+            yield SIGNATURE_NAME.search(statement).group(1)
+
+
+def header_functions(tree):
+    """no header offers more than 20 functions"""
+    return [f"{path}: {count} functions, more than {MAX_HEADER_FUNCTIONS}"
+            for path in tree.under("src/", "include/", suffixes=(".h",))
+            for count in [len(list(declared(tree, path)))] if count > MAX_HEADER_FUNCTIONS]
+
+
+def is_of_simulator(path):
+    return path.startswith("src/sim/")
+
+
+def own_header(tree):
+    """a function is declared in the header of the file that defines it, or in the engine's contract"""
+    defined = {}
+    for path in tree.under("src/", suffixes=(".c",)):
+        for name, _, _ in functions(tree, path):
+            defined.setdefault((is_of_simulator(path), name), set()).add(path)
+    return [f"{path}: {name} is defined in {', '.join(sorted(homes))}"
+            for path in tree.under("src/", suffixes=(".h",)) if path not in SHARED_HEADERS
+            for name in declared(tree, path)
+            for homes in [defined.get((is_of_simulator(path), name), set())]
+            if homes and re.sub(r"(_private)?\.h$", ".c", path) not in homes]
+
+
+def names(tree):
+    """no two files of different rooms have one name, unless it means the same in both"""
+    rooms = {}
+    for path in tree.under("src/", "include/"):
+        room, name = path.rsplit("/", 1)
+        is_subcommand = room == "src/cli" and "const struct command command_" in tree.text(path)
+        if not is_of_simulator(path) and not is_subcommand:
+            rooms.setdefault(name.rsplit(".", 1)[0], set()).add(path)
+    return [f"{' and '.join(sorted(paths))}: one name for different things?"
+            for name, paths in rooms.items() if name not in SHARED_NAMES
+            if len({path.rsplit("/", 1)[0] for path in paths}) > 1]
+
+
 def registration(tree):
     """every test is registered with its folder as suite and speaks TAP"""
     problems = []
@@ -110,4 +187,4 @@ def registration(tree):
     return problems
 
 
-RULES = [function_length, file_length, line_length, headers, registration]
+RULES = [function_length, file_length, line_length, headers, header_functions, own_header, names, registration]

@@ -79,12 +79,12 @@ MUTANTS = [
      "    letter_of_solution(engine, attempt, result, CODE_OTHER_SOLUTION);", "    (void)result;", "sim"),
 
     # ---- callers ------------------------------------------------------------------------------------------------
-    ("a request is forgotten when a connection closes", "src/engine/request.c",
+    ("a request is forgotten when a connection closes", "src/engine/request_events.c",
      "    if (!request->is_id_told && list_is_empty(&request->holds))",
      "    if (list_is_empty(&request->holds))", "sim"),
     ("a held caller is never told that its time is over", "src/engine/request.c",
      "    wheel_arm(&engine->wheel, &hold->timer, engine->now_ms + hold_ms);", "", "sim"),
-    ("a caller that gives up is answered twice", "src/engine/request.c",
+    ("a caller that gives up is answered twice", "src/engine/request_events.c",
      "    request_answer(engine, request, detach->caller);\n",
      "    request_answer(engine, request, detach->caller);\n    request_answer(engine, request, detach->caller);\n", "sim"),
     ("after a crash those who wait for a failed flight are forgotten", "src/engine/recover.c",

@@ -385,7 +385,7 @@ STORY_MUTANTS = [
      "        oldest = list_first(&greedy->unread);",
      "    struct list *oldest = list_first(&greedy->unread);\n    if (oldest == NULL)\n"
      "        oldest = list_first(&greedy->read);", "story fairness"),
-    ("share: who was told at its own address has not read", "src/engine/request.c",
+    ("share: who was told at its own address has not read", "src/engine/notice.c",
      "    if (is_heard)\n        request_mark_read(engine, request);", "    (void)is_heard;", "story fairness"),
     ("share: who was told in a list has not read", "src/engine/view.c",
      "        request_mark_read(engine, request);\n", "", "story fairness"),

@@ -3,7 +3,7 @@
 #define SOLVEGATE_TESTS_NOTICE_WORLD_H
 
 #include "fake_vendor.h"
-#include "upstream/notice.h"
+#include "upstream/notices.h"
 
 #define ENDS_MAX 64
 

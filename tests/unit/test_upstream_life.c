@@ -1,4 +1,5 @@
 #include "seed.h"
+#include "upstream/upstream_life.h"
 #include "upstream_world.h"
 
 #include <setjmp.h>

@@ -3,6 +3,7 @@
 #include "proto/form.h"
 #include "proto/pack.h"
 #include "proto/params.h"
+#include "upstream/upstream_life.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,11 +1,10 @@
 /* The inside of the callback client: jobs, their target addresses and the connections kept open to
  * them. */
-#ifndef SOLVEGATE_SIM_PEER_PRIVATE_H
-#define SOLVEGATE_SIM_PEER_PRIVATE_H
+#ifndef SOLVEGATE_SIM_PINGBACK_PRIVATE_H
+#define SOLVEGATE_SIM_PINGBACK_PRIVATE_H
 
 #include "base/blob.h"
 #include "base/list.h"
-
 #include "sim/pingback.h"
 
 #include <llhttp.h>
@@ -67,18 +66,7 @@ struct pingback {
     char in[PEER_READ_BYTES];
 };
 
-/* pingback.c */
 /* Ends a job: tells the owner and frees it. */
 void job_finish(struct pingback *pingback, struct job *job, int status);
-
-/* peer.c */
-void peer_settings_init(llhttp_settings_t *settings);
-
-/* Puts the job on an idle or new connection, or at the end of the origin's queue. */
-void peer_dispatch(struct pingback *pingback, struct job *job);
-
-/* Loses the connection's job. */
-void peer_close(struct peer *peer);
-void peer_on_timer(void *pingback, struct wheel_timer *timer);
 
 #endif

@@ -1,4 +1,4 @@
-#include "cli/ask.h"
+#include "cli/ask_flags.h"
 
 #include "proto/json_out.h"
 

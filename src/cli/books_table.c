@@ -1,7 +1,7 @@
-#include "cli/books.h"
+#include "cli/books_table.h"
 
 #include "cli/grid.h"
-#include "cli/view.h"
+#include "cli/show.h"
 #include "config/config.h"
 
 #include <inttypes.h>
@@ -37,7 +37,7 @@ size_t books_pages(yyjson_val *root, enum span span, yyjson_val *pages[BOOKS_PAG
 
 bool books_have_money(yyjson_val *root)
 {
-    return view_has(yyjson_obj_get(root, "total"), "money_spent");
+    return show_has(yyjson_obj_get(root, "total"), "money_spent");
 }
 
 /* ---- sums -------------------------------------------------------------------------------- */
@@ -55,13 +55,13 @@ static struct book *find(struct books *books, const char *name)
 
 static void add_tally(struct book *book, yyjson_val *tally)
 {
-    book->free += view_number(tally, "deduplicated");
-    book->paid += view_number(tally, "answered");
-    book->failed += view_number(tally, "failed");
-    book->refused += view_number(tally, "rejected");
-    book->requests += view_number(tally, "requests");
-    book->spent += view_real(tally, "money_spent");
-    book->saved += view_real(tally, "money_saved");
+    book->free += show_number(tally, "deduplicated");
+    book->paid += show_number(tally, "answered");
+    book->failed += show_number(tally, "failed");
+    book->refused += show_number(tally, "rejected");
+    book->requests += show_number(tally, "requests");
+    book->spent += show_real(tally, "money_spent");
+    book->saved += show_real(tally, "money_saved");
 }
 
 static void add_page(struct books *books, yyjson_val *group)

@@ -1,6 +1,6 @@
 /* One connection of the HTTP server, for the http*.c files only, since it includes library headers. */
-#ifndef SOLVEGATE_SIM_CONN_PRIVATE_H
-#define SOLVEGATE_SIM_CONN_PRIVATE_H
+#ifndef SOLVEGATE_SIM_HTTP_PRIVATE_H
+#define SOLVEGATE_SIM_HTTP_PRIVATE_H
 
 #include "sim/http.h"
 
@@ -79,31 +79,9 @@ struct http_server {
     char in[READ_BYTES]; /* shared: bytes needed longer are copied */
 };
 
-/* http_parse.c */
-void conn_settings_init(llhttp_settings_t *settings);
-void conn_parser_init(struct conn *conn);
-void conn_parser_close(struct conn *conn);
-
-/* Feeds bytes to the parser, serves complete requests, keeps the bytes that follow a held reply's
- * request. */
-void conn_feed(struct conn *conn, const char *data, size_t len);
-
 /* Back to reading after a held reply. */
 void conn_resume(struct conn *conn);
 
-/* http_write.c */
-/* Appends the reply to server->out or starts another delivery; true if parsing must stop. */
-bool conn_deliver(struct conn *conn, const struct http_reply *reply, bool is_head);
-
-/* Writes server->out; queues what the socket does not take. */
-void conn_flush(struct conn *conn);
-
-/* Sends the held reply. */
-void conn_send_held(struct conn *conn);
-void conn_drip(struct conn *conn);
-void conn_render(struct conn *conn, const struct http_reply *reply, struct buf *out, bool is_head);
-
-/* http.c */
 void conn_idle(struct conn *conn);
 void conn_linger(struct conn *conn);
 void conn_limit_write(struct conn *conn);

@@ -1,7 +1,7 @@
 /* Notices to callers, in the form of the vendor's callbacks: GET with id and code (docs/design.md
  * 6.1). */
-#ifndef SOLVEGATE_UPSTREAM_NOTICE_H
-#define SOLVEGATE_UPSTREAM_NOTICE_H
+#ifndef SOLVEGATE_UPSTREAM_NOTICES_H
+#define SOLVEGATE_UPSTREAM_NOTICES_H
 
 #include "base/buf.h"
 #include "base/err.h"
@@ -31,10 +31,6 @@ struct notices_options {
     uint32_t connections; /* most notices in progress */
     const char *ca_file;  /* borrowed; NULL: the system's certificates */
 };
-
-/* For the doors, before they accept a request: true if we would send a notice to this URL.
- * Otherwise *why becomes a sentence for the caller, which contains no part of the URL. */
-bool notices_allows(const struct notices_options *options, struct slice url, const char **why);
 
 /* Called once for each notice, after its one try. Only 200 to 299 counts as delivered. why is a
  * word without blanks and secrets: "http_" and the status, "timeout", "address_refused",

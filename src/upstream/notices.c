@@ -1,6 +1,7 @@
-#include "upstream/notice.h"
+#include "upstream/notices.h"
 
 #include "base/assert.h"
+#include "upstream/notices_allow.h"
 #include "upstream/sender.h"
 
 #include <stdlib.h>

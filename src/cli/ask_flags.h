@@ -1,6 +1,6 @@
 /* Builds the body of a solve request from the flags that `solve` and `explain` share. */
-#ifndef SOLVEGATE_CLI_ASK_H
-#define SOLVEGATE_CLI_ASK_H
+#ifndef SOLVEGATE_CLI_ASK_FLAGS_H
+#define SOLVEGATE_CLI_ASK_FLAGS_H
 
 #include "cli/remote.h"
 

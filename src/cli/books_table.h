@@ -1,6 +1,6 @@
 /* The gateway's books by client and by type, as tables. */
-#ifndef SOLVEGATE_CLI_BOOKS_H
-#define SOLVEGATE_CLI_BOOKS_H
+#ifndef SOLVEGATE_CLI_BOOKS_TABLE_H
+#define SOLVEGATE_CLI_BOOKS_TABLE_H
 
 #include <solvegate/stats.h>
 

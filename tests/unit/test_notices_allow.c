@@ -1,6 +1,7 @@
 #include "config/config.h"
 #include "seed.h"
-#include "upstream/notice.h"
+#include "upstream/notices.h"
+#include "upstream/notices_allow.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

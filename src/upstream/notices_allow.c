@@ -1,6 +1,7 @@
-#include "upstream/notice.h"
+#include "upstream/notices_allow.h"
 
 #include "proto/address.h"
+#include "upstream/notices.h"
 #include "upstream/url.h"
 
 #include <curl/curl.h>

@@ -1,36 +1,36 @@
-#include "cli/view.h"
+#include "cli/show.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <yyjson.h>
 
-uint64_t view_number(struct yyjson_val *object, const char *name)
+uint64_t show_number(struct yyjson_val *object, const char *name)
 {
     return yyjson_get_uint(yyjson_obj_get(object, name));
 }
 
-double view_real(struct yyjson_val *object, const char *name)
+double show_real(struct yyjson_val *object, const char *name)
 {
     return yyjson_get_num(yyjson_obj_get(object, name));
 }
 
-bool view_flag(struct yyjson_val *object, const char *name)
+bool show_flag(struct yyjson_val *object, const char *name)
 {
     return yyjson_get_bool(yyjson_obj_get(object, name));
 }
 
-const char *view_text(struct yyjson_val *object, const char *name)
+const char *show_text(struct yyjson_val *object, const char *name)
 {
     const char *text = yyjson_get_str(yyjson_obj_get(object, name));
     return text == NULL ? "-" : text;
 }
 
-bool view_has(struct yyjson_val *object, const char *name)
+bool show_has(struct yyjson_val *object, const char *name)
 {
     return yyjson_obj_get(object, name) != NULL;
 }
 
-void view_add_clean(struct buf *out, const char *text)
+void show_add_clean(struct buf *out, const char *text)
 {
     for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
         /* C1 controls are two bytes in UTF-8, and some terminals obey them. */
@@ -41,7 +41,7 @@ void view_add_clean(struct buf *out, const char *text)
     }
 }
 
-void view_add_seconds(struct buf *out, double seconds)
+void show_add_seconds(struct buf *out, double seconds)
 {
     const uint64_t whole = seconds < 0 ? 0 : (uint64_t)(seconds + 0.5);
     if (seconds < 0.9995)
@@ -58,7 +58,7 @@ void view_add_seconds(struct buf *out, double seconds)
         buf_addf(out, "%" PRIu64 "d%02" PRIu64 "h", whole / 86400, whole / 3600 % 24);
 }
 
-void view_add_count(struct buf *out, uint64_t number)
+void show_add_count(struct buf *out, uint64_t number)
 {
     char digits[24];
     const int len = snprintf(digits, sizeof digits, "%" PRIu64, number);
@@ -69,7 +69,7 @@ void view_add_count(struct buf *out, uint64_t number)
     }
 }
 
-void view_print(const struct buf *text)
+void show_print(const struct buf *text)
 {
     (void)fwrite(buf_slice(text).data, 1, text->len, stdout);
 }

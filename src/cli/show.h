@@ -1,0 +1,26 @@
+/* Formats the gateway's numbers, times and texts for people. */
+#ifndef SOLVEGATE_CLI_SHOW_H
+#define SOLVEGATE_CLI_SHOW_H
+
+#include "base/buf.h"
+
+struct yyjson_val;
+
+/* Members of an object; missing ones are 0 or "-". */
+uint64_t show_number(struct yyjson_val *object, const char *name);
+double show_real(struct yyjson_val *object, const char *name);
+bool show_flag(struct yyjson_val *object, const char *name);
+const char *show_text(struct yyjson_val *object, const char *name);
+bool show_has(struct yyjson_val *object, const char *name);
+
+/* Leaves control characters out: a vendor's or caller's text must not control the terminal. */
+void show_add_clean(struct buf *out, const char *text);
+/* "850ms", "4.2s", "3m20s", "2h05m", "3d04h": at most six columns. */
+void show_add_seconds(struct buf *out, double seconds);
+/* 1,234,567 */
+void show_add_count(struct buf *out, uint64_t number);
+
+/* Prints the text on standard output. */
+void show_print(const struct buf *text);
+
+#endif
