@@ -1,6 +1,7 @@
 #include "cli/cli.h"
 #include "cli/load.h"
 #include "config/config_reference.h"
+#include "config/config_store.h"
 #include "proto/json_out.h"
 
 #include <inttypes.h>

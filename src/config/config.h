@@ -98,13 +98,6 @@ int config_load(struct config *config, struct slice text, const char *file_name,
                 const struct config_flag *flags, size_t flag_count,
                 struct buf *mistakes) MUST_CHECK;
 
-/* Where the journal is to be kept: in the store, or in data_dir, whose URL is written into url (which the caller opens
- * and closes). False: in memory only. Everything is borrowed. */
-bool config_place(const struct config *config, struct buf *url, struct store_place *place);
-
-/* A sentence on what others can read or change on the way to the store, or NULL. */
-const char *config_store_warning(const struct config *config);
-
 /* Frees what the config owns and wipes its secrets. */
 void config_close(struct config *config);
 

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "config/config_fields.h"
+#include "config/config_store.h"
 #include "config/config_values.h"
 #include "config/nearest.h"
 

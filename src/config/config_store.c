@@ -1,7 +1,34 @@
-/* Where the journal is kept, and whether the way there is protected. */
-#include "config/config.h"
+#include "config/config_store.h"
 
+#include "base/ascii.h"
+#include "config/config_values.h"
 #include "proto/address.h"
+
+/* ---- values -------------------------------------------------------------------------------- */
+
+/* RFC 3986 section 3.1. */
+static size_t scheme_len(struct slice text)
+{
+    size_t len = 0;
+    while (len < text.len && (ascii_is_alnum(text.data[len]) ||
+                              (text.data[len] != '\0' && strchr("+-.", text.data[len]) != NULL)))
+        len++;
+    return len < text.len && text.data[len] == ':' ? len : 0;
+}
+
+bool value_parse_store(struct slice text, void *out)
+{
+    const size_t len = scheme_len(text);
+    return len > 0 && len + 1 < text.len && value_parse_visible(text, out);
+}
+
+bool value_parse_prefix(struct slice text, void *out)
+{
+    for (size_t i = 0; i < text.len; i++)
+        if (!ascii_is_alnum(text.data[i]) && text.data[i] != '_')
+            return false;
+    return text.len > 0 && text.len <= STORE_PREFIX_MAX && value_parse_text(text, out);
+}
 
 bool config_place(const struct config *config, struct buf *url, struct store_place *place)
 {

@@ -341,31 +341,6 @@ bool value_parse_notice_host(struct slice text, void *place)
            copy_text(slice_from(pattern), host->host, sizeof host->host);
 }
 
-/* RFC 3986 section 3.1. */
-static size_t scheme_len(struct slice text)
-{
-    size_t len = 0;
-    while (len < text.len && (ascii_is_alnum(text.data[len]) ||
-                              (text.data[len] != '\0' && strchr("+-.", text.data[len]) != NULL)))
-        len++;
-    return len < text.len && text.data[len] == ':' ? len : 0;
-}
-
-bool value_parse_store(struct slice text, void *out)
-{
-    const size_t len = scheme_len(text);
-    return len > 0 && len + 1 < text.len && value_is_visible(text) &&
-           copy_text(text, out, CONFIG_TEXT_MAX);
-}
-
-bool value_parse_prefix(struct slice text, void *out)
-{
-    for (size_t i = 0; i < text.len; i++)
-        if (!ascii_is_alnum(text.data[i]) && text.data[i] != '_')
-            return false;
-    return text.len > 0 && text.len <= STORE_PREFIX_MAX && copy_text(text, out, CONFIG_TEXT_MAX);
-}
-
 bool value_parse_name(struct slice text, void *out)
 {
     for (size_t i = 0; i < text.len; i++)

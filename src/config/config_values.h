@@ -38,12 +38,6 @@ bool value_parse_host_pattern(struct slice text, void *out);
 /* As value_parse_host_pattern, with an optional port: "example.com:8443", "[2001:db8::1]:8443". */
 bool value_parse_notice_host(struct slice text, void *notice_host);
 
-/* A scheme, a colon and something behind it, in visible ASCII; whether a driver knows it is another question. */
-bool value_parse_store(struct slice text, void *out);
-/* At most 40 letters, digits and '_', which both a schema and a key may contain. */
-#define STORE_PREFIX_MAX 40
-bool value_parse_prefix(struct slice text, void *out);
-
 /* Letters, digits, '_', '-' and '.', shorter than CLIENT_NAME_MAX. */
 bool value_parse_name(struct slice text, void *out);
 

@@ -63,8 +63,7 @@ static void see_sleep(struct gate *gate, const struct clocks *now)
     gate->armed_ms = 0;
 }
 
-/* Reads the clocks once a turn: the loop's own clock does not advance within it, and wall time is
- * only for records and days. */
+/* Reads the clocks once a turn: the loop's clock stands still within it; wall time is for records and days. */
 static void see_clocks(struct gate *gate)
 {
     const uint64_t now_ms = uv_now(&gate->loop);
@@ -196,8 +195,7 @@ static void on_notice_end(void *context, request_id request, bool is_delivered, 
 
 /* ---- the loop's turn --------------------------------------------------------------------- */
 
-/* Only ends the loop's sleep; the work is done after the poll, when pending input has been
- * processed. */
+/* Only ends the loop's sleep; the work is done after the poll, when pending input has been processed. */
 static void on_deadline(uv_timer_t *timer)
 {
     ((struct gate *)timer->data)->armed_ms = 0;
@@ -541,8 +539,7 @@ static int start(struct gate *gate)
     return code;
 }
 
-/* The lock comes first: a second instance must exit before it changes anything. The ports come
- * next, then the slow steps. */
+/* The lock comes first: a second instance must exit before it changes anything. Then ports, then slow steps. */
 static int make(struct gate *gate)
 {
     int code = persist_lock(gate);

@@ -1,6 +1,7 @@
 #include "gate/persist.h"
 
 #include "base/assert.h"
+#include "config/config_store.h"
 #include "gate/client_names.h"
 #include "gate/gate_act.h"
 #include "gate/gate_state.h"

@@ -1,4 +1,5 @@
 /* The place of the journal in the configuration: one of two, without its password in any message. */
+#include "config/config_store.h"
 #include "config_world.h"
 #include "seed.h"
 
