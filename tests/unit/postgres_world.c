@@ -187,7 +187,7 @@ static void make_cluster(void)
     (void)snprintf(settings, sizeof(settings),
                    "port = %u\nlisten_addresses = '127.0.0.1'\nunix_socket_directories = '%s'\n"
                    "max_connections = 30\nshared_buffers = 16MB\nmax_wal_size = 256MB\n"
-                   "logging_collector = off\nwal_level = minimal\nmax_wal_senders = 0\n",
+                   "logging_collector = off\nmax_wal_senders = 2\n",
                    server.port, server.directory);
     write_file("postgresql.conf", settings);
 }
@@ -204,6 +204,15 @@ static PGconn *connect_admin(const char *database)
     return PQconnectdb(info);
 }
 
+static void launch(void)
+{
+    char data[PATH_MAX];
+    (void)snprintf(data, sizeof(data), "%s/data", server.directory);
+    const char *const arguments[] = {"postgres", "-D", data, NULL};
+    server.pid = spawn(arguments);
+}
+
+/* After SIGKILL the first start may find processes that have not noticed it yet, and ends. */
 static void wait_until_ready(void)
 {
     for (unsigned i = 0; i < START_SECONDS * 50; i++) {
@@ -212,9 +221,9 @@ static void wait_until_ready(void)
         PQfinish(conn);
         if (is_ready)
             return;
-        if (waitpid(server.pid, NULL, WNOHANG) == server.pid)
-            break;
         (void)usleep(20000);
+        if (waitpid(server.pid, NULL, WNOHANG) == server.pid)
+            launch();
     }
     tell_log();
     fail_msg("the PostgreSQL server does not start");
@@ -254,21 +263,18 @@ void postgres_start(void)
         make_folder();
         make_cluster();
     }
-    char data[PATH_MAX];
-    (void)snprintf(data, sizeof(data), "%s/data", server.directory);
-    const char *const arguments[] = {"postgres", "-D", data, NULL};
-    server.pid = spawn(arguments);
+    launch();
     wait_until_ready();
     if (is_first)
         make_role();
 }
 
-void postgres_kill(void)
+void postgres_kill(int signal)
 {
     assert_true(server.pid > 0);
     PQfinish(server.admin);
     server.admin = NULL;
-    assert_int_equal(kill(server.pid, SIGQUIT), 0);
+    assert_int_equal(kill(server.pid, signal), 0);
     assert_int_equal(waitpid(server.pid, NULL, 0), server.pid);
     server.pid = 0;
 }
@@ -293,6 +299,45 @@ void postgres_url(char *url, size_t room, const char *more)
     (void)snprintf(url, room, "postgresql://%s:%s@/%s?host=%s&port=%u%s", POSTGRES_ROLE,
                    POSTGRES_PASSWORD_ESCAPED, POSTGRES_DATABASE, server.directory, server.port,
                    more);
+}
+
+void postgres_reload(void)
+{
+    const int64_t before = postgres_number("SELECT extract(epoch FROM pg_conf_load_time()) * 1e6");
+    postgres_run("SELECT pg_reload_conf()");
+    for (unsigned i = 0; i < 500; i++) {
+        if (postgres_number("SELECT extract(epoch FROM pg_conf_load_time()) * 1e6") != before)
+            return;
+        (void)usleep(10000);
+    }
+    fail_msg("the server did not read its settings again");
+}
+
+static void install(const char *from, const char *name)
+{
+    char to[PATH_MAX];
+    char text[16384];
+    FILE *const source = fopen(from, "r");
+    assert_non_null(source);
+    const size_t len = fread(text, 1, sizeof(text) - 1, source);
+    text[len] = '\0';
+    (void)fclose(source);
+    (void)snprintf(to, sizeof(to), "%s/data/%s", server.directory, name);
+    (void)unlink(to);
+    write_file(name, text);
+    assert_int_equal(chmod(to, 0600), 0);
+    if (geteuid() == 0)
+        assert_int_equal(chown(to, user()->pw_uid, user()->pw_gid), 0);
+}
+
+void postgres_use_certificate(const char *path)
+{
+    char key[PATH_MAX];
+    install(path, "server.crt");
+    (void)snprintf(key, sizeof(key), "%.*s.key", (int)(strlen(path) - strlen(".pem")), path);
+    install(key, "server.key");
+    postgres_run("ALTER SYSTEM SET ssl = on");
+    postgres_reload();
 }
 
 /* ---- as the superuser -------------------------------------------------------------------- */

@@ -19,14 +19,19 @@ const char *postgres_missing(void);
 
 /* Starts the server unless it runs. The first call makes its folder, a role and a database. */
 void postgres_start(void);
-/* SIGQUIT: at once and without a checkpoint, as a crash; the next start recovers. */
-void postgres_kill(void);
+/* Ends it by SIGQUIT (at once and without a checkpoint) or SIGKILL; the next start recovers. */
+void postgres_kill(int signal);
 pid_t postgres_pid(void);
 const char *postgres_directory(void); /* also that of its socket */
 unsigned postgres_port(void);
 
 /* The URL by the socket, with "&" and more parameters behind it or "". */
 void postgres_url(char *url, size_t room, const char *more);
+
+/* Makes it read its settings again, after ALTER SYSTEM or ALTER ROLE. */
+void postgres_reload(void);
+/* Speaks TLS from now on, with this certificate and the key beside it. */
+void postgres_use_certificate(const char *path);
 
 /* Runs SQL as the superuser, in the gateway's database; fails the test after an error. */
 void postgres_run(const char *format, ...) __attribute__((format(printf, 1, 2)));

@@ -72,17 +72,25 @@ static bool is_split_as_meant(const char *url)
 
 /* libpq quotes the whole URL in some messages, and a part of the password in others. The name of an unknown parameter
  * is safe if no user and password can be behind it. */
+static struct slice unknown_parameter(const char *url, const char *why)
+{
+    static const char words[] = "invalid URI query parameter: \"";
+    const char *const question = strchr(url, '?');
+    const char *name = why == NULL ? NULL : strstr(why, words);
+    if (name == NULL || question == NULL || strchr(question, '@') != NULL)
+        return SLICE_NONE;
+    name += sizeof words - 1;
+    return (struct slice){.data = name, .len = strspn(name, "abcdefghijklmnopqrstuvwxyz_")};
+}
+
 static void explain_url(const char *url, const char *why, struct buf *mistake)
 {
-    const char *const question = strchr(url, '?');
-    const bool is_safe = why != NULL && strstr(why, "URI query parameter: \"") != NULL &&
-                         question != NULL && strchr(question, '@') == NULL;
-    buf_addf(mistake, "the store's URL cannot be read%s", is_safe ? " (" : "");
-    if (is_safe)
-        buf_add(mistake, (struct slice){.data = why, .len = strcspn(why, "\n")});
+    const struct slice name = unknown_parameter(url, why);
+    buf_addf(mistake, "the store's URL cannot be read");
+    if (name.len > 0)
+        buf_addf(mistake, ": libpq knows no parameter \"%.*s\"", (int)name.len, name.data);
     buf_addf(mistake,
-             "%s; it looks like " EXAMPLE ", with each special character of a password as %%XX",
-             is_safe ? ")" : "");
+             "; it looks like " EXAMPLE ", with each special character of a password as %%XX");
 }
 
 static unsigned count_items(const char *list)

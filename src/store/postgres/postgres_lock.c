@@ -78,13 +78,11 @@ static void tell_holder(struct postgres_store *store)
     const struct row_value key = key_of(store);
     char who[128] = "";
     if (pg_link_ask(store,
-                    "SELECT pid, coalesce(host(client_addr), ''), to_char(backend_start, "
-                    "'YYYY-MM-DD HH24:MI:SS TZ')" HOLDER,
+                    "SELECT pid || coalesce(' from ' || host(client_addr), '') ||"
+                    " coalesce(' since ' || date_trunc('second', backend_start), '')" HOLDER,
                     &key, 1, false, &result) == STORE_DONE) {
         if (PQntuples(result) == 1)
-            (void)snprintf(who, sizeof who, " (session %s%s%s since %s)", PQgetvalue(result, 0, 0),
-                           PQgetvalue(result, 0, 1)[0] == '\0' ? "" : " from ",
-                           PQgetvalue(result, 0, 1), PQgetvalue(result, 0, 2));
+            (void)snprintf(who, sizeof who, " (session %s)", PQgetvalue(result, 0, 0));
         PQclear(result);
     }
     pg_error_say(store,

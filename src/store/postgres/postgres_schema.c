@@ -301,10 +301,10 @@ static bool migrate(struct postgres_store *store, int64_t version, struct buf *m
         return true;
     if (pg_error_is(store, "42501"))
         buf_addf(mistake,
-                 "the role may not create the schema \"%s\" and its tables (%s); let somebody who "
-                 "may run what "
-                 "`solvegate store init --print-sql` prints, or grant CREATE on the database",
-                 store->address.schema, store->base.why);
+                 "the role may not create the schema \"%s\" or a table in it; let somebody who may "
+                 "run what `solvegate store init --print-sql` prints, or grant CREATE on the "
+                 "database",
+                 store->address.schema);
     else
         (void)explain(store, mistake);
     return false;

@@ -78,9 +78,10 @@ static void describe(struct postgres_store *store, const struct settings *settin
     const char *const loss = find_loss(settings);
     const char *const host = PQhost(store->conn);
     (void)snprintf(base->server, sizeof base->server,
-                   "PostgreSQL %.32s at %.80s:%.8s, database \"%.48s\", schema \"%s\"",
-                   settings->version, host == NULL ? "" : host, PQport(store->conn),
-                   settings->database, store->address.schema);
+                   "PostgreSQL %.*s at %.80s:%.8s, database \"%.48s\", schema \"%s\"",
+                   (int)strcspn(settings->version, " "), settings->version,
+                   host == NULL ? "" : host, PQport(store->conn), settings->database,
+                   store->address.schema);
     base->is_async = loss != NULL;
     if (loss != NULL)
         (void)snprintf(base->durability, sizeof base->durability,
