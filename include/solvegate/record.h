@@ -138,7 +138,7 @@ struct attempt_note {
     X(FLIGHT, "flight")     \
     X(SOLUTION, "solution") \
     X(ANSWER, "answer")     \
-    X(CALLBACK, "callback") \
+    X(NOTICE, "notice")     \
     X(ORPHAN, "orphan")
 
 enum letter_kind {

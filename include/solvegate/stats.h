@@ -91,9 +91,9 @@
     X(pool_refills, ONE, "pool_refills_total", "", "Solves started ahead for a pool")             \
     X(pool_expired, ONE, "pool_expired_total", "", "Solutions of pools that expired unused")      \
     X(notices_delivered, ONE, "notices_total", "result=\"delivered\"",                            \
-      "Callbacks to callers that were taken")                                                     \
+      "Notices to callers that were taken")                                                       \
     X(notices_failed, ONE, "notices_total", "result=\"failed\"",                                  \
-      "Callbacks to callers given up after all retries")                                          \
+      "Notices to callers given up after all retries")                                            \
     X(reports_good, ONE, "reports_total", "opinion=\"good\"", "Good reports")                     \
     X(reports_bad, ONE, "reports_total", "opinion=\"bad\"", "Bad reports")                        \
     X(slot_ms_used, MS, "slot_used_seconds_total", "", "Seconds of vendor slots used")            \
@@ -107,7 +107,7 @@
     X("submits_ended_total", "Submits, by what became of them") \
     X("flights_failed_total", "Flights that failed, by why")    \
     X("callbacks_total", "Callbacks, by what they brought")     \
-    X("notices_total", "Callbacks to callers, by their end")    \
+    X("notices_total", "Notices to callers, by their end")      \
     X("reports_total", "Reports about solutions")
 
 struct stats {

@@ -99,13 +99,16 @@ static inline const char *letter_kind_name(enum letter_kind kind)
 /* The gateway's own codes, in the vendor's style, which its clients know how to read. The vendor's
  * codes stay in proto, which tells the engine classes and facts. */
 #define CODE_AMBIGUOUS_SUBMIT SLICE_OF("ERROR_AMBIGUOUS_SUBMIT")
-#define CODE_CALLBACK_NOT_TAKEN SLICE_OF("ERROR_CALLBACK_NOT_TAKEN")
 #define CODE_CLIENT_GONE SLICE_OF("ERROR_CLIENT_GONE")
+#define CODE_NOTICE_NOT_TAKEN SLICE_OF("ERROR_NOTICE_NOT_TAKEN")
 #define CODE_OTHER_SOLUTION SLICE_OF("ERROR_OTHER_SOLUTION")
 #define CODE_SOLUTION_WITHOUT_FLIGHT SLICE_OF("ERROR_SOLUTION_WITHOUT_FLIGHT")
 #define CODE_SOLVE_TIMEOUT SLICE_OF("ERROR_SOLVE_TIMEOUT")
 #define CODE_TASK_OF_ANOTHER SLICE_OF("ERROR_TASK_OF_ANOTHER")
 #define CODE_UPSTREAM_UNCERTAIN SLICE_OF("ERROR_UPSTREAM_UNCERTAIN")
+/* Paid answers that cannot be handed out. */
+#define CODE_BAD_SOLUTION SLICE_OF("ERROR_BAD_SOLUTION")
+#define CODE_HUGE_SOLUTION SLICE_OF("ERROR_SOLUTION_TOO_LARGE")
 /* Nothing left to pay with, in a budget or at the vendor. */
 #define CODE_NO_MEANS SLICE_OF("ERROR_ZERO_BALANCE")
 

@@ -14,6 +14,8 @@ struct slice {
 #define SLICE_NONE ((struct slice){.data = NULL, .len = 0})
 /* A slice of a string literal; its length is a compile-time constant. */
 #define SLICE_OF(literal) ((struct slice){.data = (literal), .len = sizeof(literal) - 1})
+/* SLICE_OF for static tables, where a compound literal is not constant enough. */
+#define SLICE_INIT(literal) {.data = (literal), .len = sizeof(literal) - 1}
 
 static inline struct slice slice_from(const char *text)
 {

@@ -157,7 +157,7 @@ static bool read_into(struct gate *gate, const struct letter_view *view, struct 
                       struct mistake *mistake)
 {
     const struct slice name = params_value(&gate->params, SLICE_OF("into"));
-    if (order->verb != LETTER_REPLAY || view->kind == LETTER_OF_CALLBACK)
+    if (order->verb != LETTER_REPLAY || view->kind == LETTER_OF_NOTICE)
         return true;
     if (name.len == 0)
         return client_is_live(gate, view->client) ||

@@ -117,8 +117,8 @@ bool intake_duration(struct slice text, uint32_t *milliseconds)
         uint64_t factor;
         uint64_t divisor;
     } units[] = {
-        {{"", 0}, 1, 1},   {{"s", 1}, 1, 1},    {{"ms", 2}, 1, 1000},
-        {{"m", 1}, 60, 1}, {{"h", 1}, 3600, 1},
+        {SLICE_INIT(""), 1, 1},   {SLICE_INIT("s"), 1, 1},    {SLICE_INIT("ms"), 1, 1000},
+        {SLICE_INIT("m"), 60, 1}, {SLICE_INIT("h"), 3600, 1},
     };
     uint64_t value = 0;
     size_t used = 0;

@@ -19,10 +19,9 @@ static const struct {
     bool (*go_on)(struct gate *gate, struct buf *out);
     struct slice content_type;
 } kinds[RENDER_COUNT] = {
-    [RENDER_METRICS] = {door_metrics_begin,
-                        door_metrics_go_on,
-                        {"text/plain; version=0.0.4; charset=utf-8", 40}},
-    [RENDER_STATS] = {door_stats_begin, door_stats_go_on, {"application/json", 16}},
+    [RENDER_METRICS] = {door_metrics_begin, door_metrics_go_on,
+                        SLICE_INIT("text/plain; version=0.0.4; charset=utf-8")},
+    [RENDER_STATS] = {door_stats_begin, door_stats_go_on, SLICE_INIT("application/json")},
 };
 
 void render_open(struct gate *gate)

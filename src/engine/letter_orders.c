@@ -34,7 +34,7 @@ static bool may_replay(const struct engine *engine, const struct letter *letter,
         return false;
     if (letter->kind == LETTER_OF_ANSWER && filter->number != letter->number)
         return false;
-    return letter->kind == LETTER_OF_CALLBACK ||
+    return letter->kind == LETTER_OF_NOTICE ||
            (letter->params->len > 0 && !client_is_gone(engine, letter->client));
 }
 
@@ -54,7 +54,7 @@ static bool carry_out(struct engine *engine, struct letter *letter,
     const bool was_waiting = letter_is_waiting(letter);
     switch (order->verb) {
     case LETTER_REPLAY:
-        if (order->has_into && !letter_is_replaying(letter) && letter->kind != LETTER_OF_CALLBACK)
+        if (order->has_into && !letter_is_replaying(letter) && letter->kind != LETTER_OF_NOTICE)
             move_into(engine, letter, order);
         if (!may_replay(engine, letter, &order->filter))
             return false;

@@ -230,9 +230,9 @@ void letter_of_notice(struct engine *engine, struct notice *notice)
     struct letter *letter = letter_alloc(engine, notice->url->len + notice->code->len);
     if (letter == NULL)
         return;
-    letter->kind = LETTER_OF_CALLBACK;
+    letter->kind = LETTER_OF_NOTICE;
     letter->params = nothing();
-    letter->error = blob_new(CODE_CALLBACK_NOT_TAKEN);
+    letter->error = blob_new(CODE_NOTICE_NOT_TAKEN);
     letter->pingback = blob_ref(notice->url);
     letter->text = blob_ref(notice->code);
     letter->history = notice->history;

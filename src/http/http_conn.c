@@ -10,7 +10,7 @@
 #include "http/http_server.h"
 #include "http/http_unsent.h"
 #include "http/http_write.h"
-#include "proto/api.h"
+#include "proto/http_status.h"
 
 #include <sys/socket.h>
 

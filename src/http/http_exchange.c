@@ -5,6 +5,7 @@
 #include "http/http_head.h"
 #include "http/http_private.h"
 #include "http/http_write.h"
+
 #include <stdlib.h>
 
 /* A caller_id has 24 bits of index, 24 of generation and 16 of exchange number, which is never 0. A

@@ -2,6 +2,8 @@
 
 #include "base/assert.h"
 #include "http/http_private.h"
+#include "proto/http_status.h"
+
 #include <string.h>
 #include <time.h>
 
@@ -10,37 +12,8 @@ static struct slice status_line(uint16_t status)
     switch (status) {
 #define LINE(code, words) \
     case code:            \
-        return SLICE_OF("HTTP/1.1 " #code " " words "\r\n")
-        LINE(200, "OK");
-        LINE(201, "Created");
-        LINE(202, "Accepted");
-        LINE(204, "No Content");
-        LINE(302, "Found");
-        LINE(303, "See Other");
-        LINE(304, "Not Modified");
-        LINE(400, "Bad Request");
-        LINE(401, "Unauthorized");
-        LINE(402, "Payment Required");
-        LINE(403, "Forbidden");
-        LINE(404, "Not Found");
-        LINE(405, "Method Not Allowed");
-        LINE(406, "Not Acceptable");
-        LINE(408, "Request Timeout");
-        LINE(409, "Conflict");
-        LINE(410, "Gone");
-        LINE(411, "Length Required");
-        LINE(413, "Content Too Large");
-        LINE(414, "URI Too Long");
-        LINE(415, "Unsupported Media Type");
-        LINE(417, "Expectation Failed");
-        LINE(422, "Unprocessable Content");
-        LINE(429, "Too Many Requests");
-        LINE(431, "Request Header Fields Too Large");
-        LINE(500, "Internal Server Error");
-        LINE(501, "Not Implemented");
-        LINE(502, "Bad Gateway");
-        LINE(503, "Service Unavailable");
-        LINE(504, "Gateway Timeout");
+        return SLICE_OF("HTTP/1.1 " #code " " words "\r\n");
+        HTTP_STATUS_LIST(LINE)
 #undef LINE
     default:
         return SLICE_NONE;

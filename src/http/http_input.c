@@ -7,6 +7,7 @@
 #include "http/http_guard.h"
 #include "http/http_private.h"
 #include "http/http_write.h"
+
 #include <stdlib.h>
 
 bool http_input_may_take(const struct http_conn *conn)

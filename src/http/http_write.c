@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "http/http_conn.h"
 #include "http/http_private.h"
+
 #include <errno.h>
 #include <stdlib.h>
 #include <sys/socket.h>

@@ -1,6 +1,7 @@
 #include "proto/api.h"
 
 #include "base/assert.h"
+#include "proto/http_status.h"
 #include "proto/json_out.h"
 
 #include <solvegate/words.h>
@@ -126,44 +127,6 @@ void api_write_answer(struct buf *out, const struct answer *answer)
 
 /* ---- problems ---------------------------------------------------------------------------- */
 
-const char *http_status_text(unsigned status)
-{
-    static const struct {
-        unsigned status;
-        const char *text;
-    } texts[] = {
-        {200, "OK"},
-        {202, "Accepted"},
-        {204, "No Content"},
-        {400, "Bad Request"},
-        {401, "Unauthorized"},
-        {403, "Forbidden"},
-        {404, "Not Found"},
-        {405, "Method Not Allowed"},
-        {408, "Request Timeout"},
-        {409, "Conflict"},
-        {411, "Length Required"},
-        {413, "Content Too Large"},
-        {414, "URI Too Long"},
-        {415, "Unsupported Media Type"},
-        {417, "Expectation Failed"},
-        {422, "Unprocessable Content"},
-        {429, "Too Many Requests"},
-        {431, "Request Header Fields Too Large"},
-        {500, "Internal Server Error"},
-        {501, "Not Implemented"},
-        {502, "Bad Gateway"},
-        {503, "Service Unavailable"},
-        {504, "Gateway Timeout"},
-        {505, "HTTP Version Not Supported"},
-    };
-    for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++) {
-        if (texts[i].status == status)
-            return texts[i].text;
-    }
-    return "Error";
-}
-
 void api_write_problem(struct buf *out, const struct problem *problem)
 {
     json_open(out, '{');
@@ -280,9 +243,9 @@ static const char *failure_text(enum error_class class)
 /* A repeated request would be paid for again. */
 static bool is_undeliverable(const struct answer *answer)
 {
+    const struct slice code = slice_from(answer->code);
     return answer->refusal == REFUSAL_NONE &&
-           (strcmp(answer->code, "ERROR_BAD_SOLUTION") == 0 ||
-            strcmp(answer->code, "ERROR_SOLUTION_TOO_LARGE") == 0);
+           (slice_equals(code, CODE_BAD_SOLUTION) || slice_equals(code, CODE_HUGE_SOLUTION));
 }
 
 void api_problem_of(const struct answer *answer, struct buf *scratch, struct problem *problem)

@@ -51,7 +51,4 @@ void api_close_page(struct buf *out, uint64_t total, uint64_t next);
 void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
                        uint64_t total, uint64_t next, const struct api_names *names);
 
-/* The reason phrase of an HTTP status. */
-const char *http_status_text(unsigned status);
-
 #endif

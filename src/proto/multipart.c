@@ -89,7 +89,7 @@ static int read_attribute(struct slice *text, struct attribute *attribute)
 
 bool multipart_boundary(struct slice content_type, struct slice *boundary)
 {
-    static const struct slice multipart = {"multipart/", 10};
+    static const struct slice multipart = SLICE_INIT("multipart/");
     content_type = slice_trim(content_type);
     if (content_type.len < multipart.len ||
         !slice_equals_nocase((struct slice){content_type.data, multipart.len}, multipart))

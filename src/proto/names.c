@@ -140,8 +140,9 @@ static size_t fold_name(struct slice name, char *out, size_t room)
 bool name_is_disguised(struct slice name)
 {
     static const struct slice guarded[] = {
-        {"key", 3},     {"json", 4},     {"method", 6},       {"soft_id", 7},
-        {"pageurl", 7}, {"pingback", 8}, {"header_acao", 11},
+        SLICE_INIT("key"),         SLICE_INIT("json"),    SLICE_INIT("method"),
+        SLICE_INIT("soft_id"),     SLICE_INIT("pageurl"), SLICE_INIT("pingback"),
+        SLICE_INIT("header_acao"),
     };
     char folded[16];
     const struct slice plain = {.data = folded, .len = fold_name(name, folded, sizeof folded)};

@@ -2,6 +2,9 @@
 
 #include "base/ascii.h"
 
+#define HTTPS SLICE_OF("https://")
+#define HTTP SLICE_OF("http://")
+
 struct parts {
     size_t scheme_len; /* with "://" */
     size_t host_len;
@@ -19,8 +22,8 @@ static bool is_host_char(char c)
 /* The length of "http://" or "https://" in any case, or 0. */
 static size_t scheme_length(struct slice url)
 {
-    static const struct slice schemes[] = {{"https://", 8}, {"http://", 7}};
-    for (size_t i = 0; i < 2; i++)
+    const struct slice schemes[] = {HTTPS, HTTP};
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
         if (url.len > schemes[i].len &&
             slice_equals_nocase((struct slice){url.data, schemes[i].len}, schemes[i]))
             return schemes[i].len;
@@ -58,7 +61,7 @@ static bool split_port(struct slice url, struct parts *parts)
     const struct slice port = {url.data + start + 1, parts->port_len - 1};
     if (port.len > 5 || (port.len > 0 && port.data[0] == '0'))
         return false;
-    const struct slice usual = parts->scheme_len == 8 ? SLICE_OF("443") : SLICE_OF("80");
+    const struct slice usual = parts->scheme_len == HTTPS.len ? SLICE_OF("443") : SLICE_OF("80");
     parts->is_default_port = port.len == 0 || slice_equals(port, usual);
     return true;
 }
@@ -100,8 +103,8 @@ bool pageurl_normalize(struct slice url, char *out, struct slice *normal)
 bool pageurl_is_name(struct slice name)
 {
     /* All of these are checked, because one may be set where another is missing. */
-    static const struct slice names[] = {
-        {"pageurl", 7}, {"url", 3}, {"websiteurl", 10}, {"website_url", 11}};
+    static const struct slice names[] = {SLICE_INIT("pageurl"), SLICE_INIT("url"),
+                                         SLICE_INIT("websiteurl"), SLICE_INIT("website_url")};
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (slice_equals_nocase(name, names[i]))
             return true;

@@ -6,6 +6,8 @@
 #include "proto/vendor_solution.h"
 #include "proto/vendor_text.h"
 
+#include <solvegate/words.h>
+
 #include <stdio.h>
 
 /* The longest ban that the vendor documents; the engine's own cap is usually shorter. */
@@ -16,8 +18,6 @@
 static const char UPSTREAM_UNREACHABLE[] = "ERROR_UPSTREAM_UNREACHABLE";
 static const char NO_REPLY[] = "ERROR_UPSTREAM_NO_REPLY";
 static const char UNKNOWN_REPLY[] = "ERROR_UNKNOWN_REPLY";
-static const char BAD_SOLUTION[] = "ERROR_BAD_SOLUTION";
-static const char HUGE_SOLUTION[] = "ERROR_SOLUTION_TOO_LARGE";
 static const char BAD_TASK_ID[] = "ERROR_BAD_TASK_ID";
 static const char TOO_MANY[] = "ERROR_TOO_MUCH_REQUESTS";
 
@@ -202,18 +202,18 @@ static bool is_solved(const struct vendor_options *options, const struct reading
 }
 
 /* The answer is paid for but cannot be handed out: its bytes are kept for the operator. */
-static void keep_bytes(struct vendor_result *result, struct slice bytes, const char *code)
+static void keep_bytes(struct vendor_result *result, struct slice bytes, struct slice code)
 {
     if (bytes.len > VENDOR_REPLY_MAX_BYTES)
         bytes.len = VENDOR_REPLY_MAX_BYTES;
-    conclude(result, OUTCOME_UNDELIVERABLE, CLASS_UNKNOWN, code);
+    conclude(result, OUTCOME_UNDELIVERABLE, CLASS_UNKNOWN, code.data);
     result->text = blob_new(bytes);
 }
 
 static void keep_reply(struct vendor_result *result, const struct vendor_reply *reply)
 {
     const bool is_huge = reply->is_too_big || reply->body.len > SOLUTION_MAX_BYTES;
-    keep_bytes(result, reply->body, is_huge ? HUGE_SOLUTION : BAD_SOLUTION);
+    keep_bytes(result, reply->body, is_huge ? CODE_HUGE_SOLUTION : CODE_BAD_SOLUTION);
 }
 
 static void read_solved(const struct reading *reading, const struct vendor_reply *reply,
@@ -283,10 +283,10 @@ void vendor_read_callback(const struct vendor_options *options, struct slice id,
         result->outcome = OUTCOME_SOLVED;
         result->text = blob_new(code);
     } else if (code.len > 0) {
-        keep_bytes(result, code, HUGE_SOLUTION);
+        keep_bytes(result, code, CODE_HUGE_SOLUTION);
     } else {
         /* The callback says nothing about the task, and a poll can still find out. */
-        conclude(result, OUTCOME_UNHEARD, CLASS_TRANSIENT, BAD_SOLUTION);
+        conclude(result, OUTCOME_UNHEARD, CLASS_TRANSIENT, CODE_BAD_SOLUTION.data);
     }
 }
 

@@ -2,11 +2,9 @@
 
 #define SECONDS(n) ((uint32_t)(n) * 1000)
 
-#define ROW(code_text, class_word) {.code = SLICE_OF_INIT(code_text), .class = CLASS_##class_word}
+#define ROW(code_text, class_word) {.code = SLICE_INIT(code_text), .class = CLASS_##class_word}
 #define ROW_WAIT(code_text, class_word, wait) \
-    {.code = SLICE_OF_INIT(code_text), .class = CLASS_##class_word, .wait_ms = (wait)}
-/* SLICE_OF is a compound literal, which is not a constant expression in a static initialiser. */
-#define SLICE_OF_INIT(literal) {.data = (literal), .len = sizeof(literal) - 1}
+    {.code = SLICE_INIT(code_text), .class = CLASS_##class_word, .wait_ms = (wait)}
 
 /* docs/design.md 5.5 has the classes, docs/protocol.md 3a and 3b the codes and the waits of
  * documented bans. Rows are in order of likelihood, since a search starts at the top: most polls
@@ -33,7 +31,7 @@ static const struct vendor_error TABLE[] = {
     ROW("ERROR_IP_NOT_ALLOWED", ACCOUNT),
     /* In the vendor's reference this means "no free threads", elsewhere "no money": the engine
      * probes to find out which. */
-    {.code = SLICE_OF_INIT("ERROR_ZERO_BALANCE"), .class = CLASS_ACCOUNT, .is_short = true},
+    {.code = SLICE_INIT("ERROR_ZERO_BALANCE"), .class = CLASS_ACCOUNT, .is_short = true},
     ROW_WAIT("IP_BANNED", ACCOUNT, SECONDS(300)),
     ROW_WAIT("ERROR: 1002", ACCOUNT, SECONDS(300)),
     ROW_WAIT("ERROR: 1004", ACCOUNT, SECONDS(600)),

@@ -15,10 +15,20 @@
 WORDS(type_words, type, type_name, TYPE_COUNT);
 WORDS(cause_words, cause, cause_name, CAUSE_COUNT);
 WORDS(error_class_words, error_class, error_class_name, CLASS_COUNT);
-WORDS(letter_kind_words, letter_kind, letter_kind_name, LETTER_KIND_COUNT);
 WORDS(reuse_words, reuse, reuse_name, REUSE_COUNT);
 WORDS(source_words, source, source_name, SOURCE_COUNT);
 WORDS(request_state_words, request_state, request_state_name, REQUEST_STATE_COUNT);
+
+static const char *letter_kind_at(unsigned place)
+{
+    return letter_kind_name((enum letter_kind)place);
+}
+const struct row_words letter_kind_words = {
+    .name_at = letter_kind_at,
+    .count = LETTER_KIND_COUNT,
+    .old_word = "callback", /* before notices had a word of their own */
+    .old_place = LETTER_OF_NOTICE,
+};
 
 bool row_words_find(const struct row_words *words, struct slice word, unsigned *place)
 {
@@ -28,5 +38,8 @@ bool row_words_find(const struct row_words *words, struct slice word, unsigned *
             return true;
         }
     }
-    return false;
+    if (words->old_word == NULL || !slice_equals(word, slice_from(words->old_word)))
+        return false;
+    *place = words->old_place;
+    return true;
 }

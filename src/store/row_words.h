@@ -7,6 +7,8 @@
 struct row_words {
     const char *(*name_at)(unsigned place);
     unsigned count;
+    const char *old_word; /* of an earlier version, or NULL */
+    unsigned old_place;   /* what it stands for */
 };
 
 extern const struct row_words type_words;

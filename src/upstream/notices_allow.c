@@ -20,7 +20,7 @@ static bool is_plain(struct slice url)
  * slashes, but other parsers would then read another host. */
 static struct slice authority_of(struct slice url)
 {
-    static const struct slice schemes[] = {{"http://", 7}, {"https://", 8}};
+    static const struct slice schemes[] = {SLICE_INIT("http://"), SLICE_INIT("https://")};
     for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++) {
         const size_t start = schemes[i].len;
         if (url.len <= start ||

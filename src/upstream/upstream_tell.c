@@ -1,6 +1,7 @@
 #include "upstream/upstream_tell.h"
 
 #include "upstream/upstream_private.h"
+
 #include <stdio.h>
 
 static void tell_result(struct upstream *upstream, enum call_kind kind,

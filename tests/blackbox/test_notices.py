@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Callbacks to callers: allow-listed addresses only, told until they listen, then a letter. (TAP)"""
+"""Notices to callers: allow-listed addresses only, told until they listen, then a letter. (TAP)"""
 from gateway import World, rewrite
 from harness import Receiver, equal, run, test, wait_until
 from vendor_world import strike
@@ -39,7 +39,7 @@ def an_address_that_refuses_is_told_again_then_a_letter_is_kept_and_replayed():
         task = world.submit_id(pingback=receiver.url + "/hook")
         receiver.wait(3)
         letter = wait_until(lambda: world.call("GET", "/v1/letters").json()["letters"], "the letter")[0]
-        equal((letter["kind"], letter["error"]), ("callback", "ERROR_CALLBACK_NOT_TAKEN"), "letter")
+        equal((letter["kind"], letter["error"]), ("notice", "ERROR_NOTICE_NOT_TAKEN"), "letter")
         shown = world.call("GET", f"/v1/letters/{letter['id']}").json()
         equal(shown["pingback"], receiver.url + "/hook", "where")
         equal(shown["request"], task, "whose")

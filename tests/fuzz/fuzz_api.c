@@ -10,6 +10,7 @@
 #include "proto/api_stats.h"
 #include "proto/dialect_write.h"
 #include "proto/form.h"
+#include "proto/http_status.h"
 #include "proto/metrics.h"
 #include "proto/pack.h"
 

@@ -69,7 +69,7 @@ static void an_address_that_does_not_listen_is_told_again_and_becomes_a_letter(v
     uint64_t cursor = 0;
     uint32_t total;
     assert_int_equal(engine_list_letters(w->engine, &every, &cursor, &view, 1, &total), 1);
-    assert_int_equal(view.kind, LETTER_OF_CALLBACK);
+    assert_int_equal(view.kind, LETTER_OF_NOTICE);
     assert_int_equal(view.note_count, 3);
     assert_string_equal(view.pingback.data, URL);
     assert_string_equal(view.text.data, "TOKEN");

@@ -53,7 +53,7 @@ static void a_letter_about_an_address_is_the_same_after_a_restart(void **state)
     const struct letter_view before = newest_letter(w);
     crash(w, ALL_RECORDS);
     const struct letter_view after = newest_letter(w);
-    assert_int_equal(after.kind, LETTER_OF_CALLBACK);
+    assert_int_equal(after.kind, LETTER_OF_NOTICE);
     assert_int_equal(after.number, before.number);
     assert_int_equal(after.request, before.request);
     assert_int_equal(after.class, before.class);

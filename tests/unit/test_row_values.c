@@ -1,5 +1,6 @@
 #include "store/row_json.h"
 #include "store/row_values.h"
+#include "store/row_words.h"
 
 #include "seed.h"
 
@@ -116,6 +117,18 @@ static void counters_may_come_and_go_between_versions(void **state)
     assert_false(row_json_read_stats(SLICE_OF("{\"requests\":"), &stats));
 }
 
+static void a_letter_of_an_older_database_about_a_callback_is_about_a_notice(void **state)
+{
+    (void)state;
+    unsigned place = LETTER_KIND_COUNT;
+    assert_true(row_words_find(&letter_kind_words, SLICE_OF("callback"), &place));
+    assert_int_equal(place, LETTER_OF_NOTICE);
+    assert_string_equal(letter_kind_words.name_at(place), "notice");
+    assert_false(row_words_find(&letter_kind_words, SLICE_OF("callbacks"), &place));
+    assert_false(row_words_find(&letter_kind_words, SLICE_NONE, &place));
+    assert_false(row_words_find(&type_words, SLICE_OF("callback"), &place));
+}
+
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
@@ -124,6 +137,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_value_of_the_wrong_type_spoils_the_row_in_any_column),
         cmocka_unit_test(an_integer_beyond_its_column_spoils_the_row),
         cmocka_unit_test(counters_may_come_and_go_between_versions),
+        cmocka_unit_test(a_letter_of_an_older_database_about_a_callback_is_about_a_notice),
     };
     return cmocka_run_group_tests(tests, seed_announce, NULL);
 }
