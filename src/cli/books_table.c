@@ -132,7 +132,7 @@ void books_print(yyjson_val *root, enum span span)
         const char *member, *words, *title;
     } groups[] = {{"by_client", "by client", "CLIENT"}, {"by_type", "by type", "TYPE"}};
     static const char *const spans[SPAN_COUNT] = {"today", "8 days", "since start"};
-    static struct books books;
+    struct books books;
     yyjson_val *pages[BOOKS_PAGES_MAX];
     const size_t page_count = books_pages(root, span, pages);
     for (size_t i = 0; i < sizeof groups / sizeof groups[0]; i++) {

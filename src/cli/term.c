@@ -30,6 +30,8 @@ static volatile sig_atomic_t is_screen_open;
 static volatile sig_atomic_t has_saved;
 static struct termios saved;
 static bool is_input_gone;
+static bool has_locale;    /* setlocale was called */
+static bool is_registered; /* give_back runs at exit */
 
 bool term_is_output(void)
 {
@@ -51,12 +53,10 @@ unsigned term_width(void)
 
 bool term_is_utf8(void)
 {
-    static int answer = -1;
-    if (answer < 0) {
+    if (!has_locale)
         (void)setlocale(LC_CTYPE, "");
-        answer = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
-    }
-    return answer == 1;
+    has_locale = true;
+    return strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
 }
 
 bool term_has_color(void)
@@ -152,7 +152,6 @@ static void enter(void)
 
 void term_open_screen(void)
 {
-    static bool is_registered;
     if (!is_registered)
         (void)atexit(give_back);
     is_registered = true;

@@ -37,8 +37,8 @@ void door_pools(struct gate *gate, const struct http_request *request, struct vi
                 uint64_t number)
 {
     (void)number;
-    static struct pool_view views[CONFIG_POOLS_MAX];
-    static struct pool_label labels[CONFIG_POOLS_MAX];
+    struct pool_view views[CONFIG_POOLS_MAX];
+    struct pool_label labels[CONFIG_POOLS_MAX];
     const size_t count = engine_list_pools(gate->engine, views, CONFIG_POOLS_MAX);
     for (size_t i = 0; i < count; i++)
         labels[i] = (struct pool_label){

@@ -35,7 +35,7 @@ static client_id client_named(const struct config *config, const char *name)
 static bool make_one(struct targets *targets, size_t place, const struct config *config,
                      struct params *params, struct buf *scratch, struct buf *mistake)
 {
-    static struct identity identity;
+    struct identity identity = {.mistake_detail = ""};
     const struct config_pool *pool = &config->pools[place];
     struct target *target = &targets->items[place];
     if (params_unpack(params, pool->params) != 0 ||
@@ -108,7 +108,7 @@ struct pool_options *targets_pools(const struct targets *targets, const struct c
 uint16_t targets_find(const struct targets *targets, const struct params *params, client_id client,
                       struct buf *scratch)
 {
-    static struct identity identity;
+    struct identity identity;
     if (targets->count == 0 ||
         identity_compute(&targets->options, params, NULL, scratch, &identity) != 0)
         return 0;

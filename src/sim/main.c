@@ -162,7 +162,7 @@ static void unwire(struct program *program)
 
 static int run(struct options *options, struct faults *faults)
 {
-    static struct program program;
+    struct program program = {.clock = NULL};
     int port = options->port;
 
     fit_connections(options);

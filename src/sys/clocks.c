@@ -1,10 +1,10 @@
 #include "sys/clocks.h"
 
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
+#include <uv.h>
 
 #define BOOT_FILE "/proc/sys/kernel/random/boot_id"
 /* Holds the boot id if that file is hidden from the service; the systemd unit sets it. */
@@ -24,7 +24,11 @@ static int64_t read_ms(clockid_t clock)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-static void find_boot(char boot[BOOT_ROOM])
+/* The boot id does not change while we run; found once, by whichever thread reads the clocks first. */
+static char boot[BOOT_ROOM];
+static uv_once_t boot_once = UV_ONCE_INIT;
+
+static void find_boot(void)
 {
     const char *const variable = getenv(BOOT_VARIABLE);
     if (variable != NULL && strlen(variable) < BOOT_ROOM) {
@@ -38,16 +42,6 @@ static void find_boot(char boot[BOOT_ROOM])
         boot[0] = '\0';
     boot[strcspn(boot, "\n")] = '\0';
     (void)fclose(file);
-}
-
-static const char *boot_name(void)
-{
-    static char boot[BOOT_ROOM];
-    static bool is_known;
-    if (!is_known)
-        find_boot(boot);
-    is_known = true;
-    return boot;
 }
 
 /* Reads both clocks one after the other; reads again if the process was stopped in between, which
@@ -65,7 +59,8 @@ static int64_t read_slept_ms(int64_t *even_ms)
 
 struct clocks clocks_read(void)
 {
-    struct clocks clocks = {.boot = boot_name()};
+    uv_once(&boot_once, find_boot);
+    struct clocks clocks = {.boot = boot};
     clocks.slept_ms = read_slept_ms(&clocks.even_ms);
     clocks.wall_ms = read_ms(CLOCK_REALTIME);
     return clocks;

@@ -20,6 +20,8 @@ struct trust {
 
 /* One per file: the vendor's, the callers' and the system's. Only the loop's thread uses the list. */
 static struct list everything = {.next = &everything, .prev = &everything};
+/* Is the system's directory of certificates complete? Checked once: it does not move. */
+static enum { UNKNOWN, YES, NO } has_directory;
 
 static char *copy(const char *text)
 {
@@ -31,10 +33,9 @@ static char *copy(const char *text)
 /* ---- opening ----------------------------------------------------------------------------- */
 
 /* OpenSSL reads only the needed certificates of a directory, so it is better than a bundle if it is
- * complete. Checked once: the system's certificates do not move. */
+ * complete. */
 static const char *system_bundle(void)
 {
-    static enum { UNKNOWN, YES, NO } has_directory = UNKNOWN;
     const curl_version_info_data *info = curl_version_info(CURLVERSION_NOW);
     if (has_directory == UNKNOWN)
         has_directory = ca_directory_is_complete(info->capath, info->cainfo) ? YES : NO;

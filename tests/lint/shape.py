@@ -117,7 +117,6 @@ def headers(tree):
     return problems
 
 
-PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 BRACES = re.compile(r"\{[^{}]*\}")
 FUNCTION_LIST = re.compile(r"\w+_fn\s+(\w+(?:\s*,\s*\w+)*)")  # door_fn door_in, door_res;
 NO_FUNCTION = ("typedef", "static", "extern", "_Static_assert")
@@ -125,7 +124,7 @@ NO_FUNCTION = ("typedef", "static", "extern", "_Static_assert")
 
 def declared(tree, path):
     """The functions that a header offers; static inline ones have bodies and do not count."""
-    code = PREPROCESSOR.sub("", tree.code(path))
+    code = tree.statements(path)
     while BRACES.search(code):
         code = BRACES.sub(";", code)
     for statement in map(str.strip, code.split(";")):

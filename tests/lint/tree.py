@@ -8,6 +8,7 @@ SKIPPED = re.compile(r"(^|/)(\.git|\.cache|__pycache__|node_modules|build[^/]*|b
 
 COMMENT_OR_LITERAL = re.compile(
     r"/\*.*?\*/|//[^\n]*|\"(?:\\.|[^\"\\\n])*\"|'(?:\\.|[^'\\\n])*'", re.DOTALL)
+PREPROCESSOR = re.compile(r"^[ \t]*#(?:[^\n]*\\\n)*[^\n]*", re.MULTILINE)
 COMMENT = re.compile(r"(\"(?:\\.|[^\"\\\n])*\")|/\*.*?\*/|//[^\n]*", re.DOTALL)
 
 
@@ -55,6 +56,10 @@ class Tree:
     def uncommented(self, path):
         """C without comments; strings stay, since #include needs them."""
         return COMMENT.sub(lambda match: match.group(1) or blank(match.group()), self.text(path))
+
+    def statements(self, path):
+        """C as code(), without the preprocessor's lines."""
+        return PREPROCESSOR.sub(lambda match: blank(match.group()), self.code(path))
 
     def exists(self, path):
         return os.path.exists(os.path.join(self.root, path))

@@ -69,4 +69,10 @@ def machine_paths(tree):
             for problem in find(MACHINE, tree.text(path), path, "{0} exists on one machine only")]
 
 
-RULES = [vendor_words, banned, recursive_json, lenient, secret_compare, later, hosts, machine_paths]
+def function_statics(tree):
+    """no function keeps state of its own: what lasts is in a struct, or stands at the top of its file"""
+    return [problem for path in tree.under("src/", "include/")
+            for problem in find(r"^[ \t]+static (?!inline\b)(?!.*\bconst\b)[^(\n]*[;=\[]", tree.statements(path), path, "{0}")]
+
+
+RULES = [vendor_words, function_statics, banned, recursive_json, lenient, secret_compare, later, hosts, machine_paths]
