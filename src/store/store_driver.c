@@ -3,12 +3,18 @@
 #ifdef SOLVEGATE_HAVE_POSTGRES
 #include "store/postgres/postgres_driver.h"
 #endif
+#ifdef SOLVEGATE_HAVE_REDIS
+#include "store/redis/redis_driver.h"
+#endif
 #include "store/sqlite/sqlite_driver.h"
 
 static const struct store_driver *const drivers[] = {
     &sqlite_driver,
 #ifdef SOLVEGATE_HAVE_POSTGRES
     &postgres_driver,
+#endif
+#ifdef SOLVEGATE_HAVE_REDIS
+    &redis_driver,
 #endif
 };
 
@@ -19,6 +25,7 @@ static const struct {
 } optional[] = {
     {"postgresql", "postgres"}, {"postgres", "postgres"}, {"redis", "redis"},
     {"rediss", "redis"},        {"valkey", "redis"},      {"valkeys", "redis"},
+    {"redis+unix", "redis"},    {"valkey+unix", "redis"}, {"unix", "redis"},
 };
 
 static bool knows(const struct store_driver *driver, struct slice scheme)

@@ -8,9 +8,14 @@ ISO = {name + ".h" for name in (
     "stdatomic stdbool stddef stdint stdio stdlib stdnoreturn string tgmath time uchar wchar wctype").split()}
 # The engine is told the time and never prints; base prints only where an assertion fails.
 IMPURE = {"stdio.h", "time.h", "signal.h", "locale.h", "setjmp.h", "errno.h", "threads.h"}
-THIRD_PARTY = re.compile(r"^(uv|llhttp|yyjson|sodium|sqlite3|libpq-fe|cmocka|uthash)\.h$|^(curl|openssl|sodium|uv)/")
-# A database's library is known to its driver only.
-DRIVERS = {"sqlite3.h": "src/store/sqlite/", "libpq-fe.h": "src/store/postgres/"}
+THIRD_PARTY = re.compile(r"^(uv|llhttp|yyjson|sodium|sqlite3|libpq-fe|cmocka|uthash)\.h$|^(curl|hiredis|openssl|sodium|uv)/")
+# A database's library is known to its driver only, and libcurl to nothing else of the store: where, except in.
+DRIVERS = {
+    "sqlite3.h": ("src/", "src/store/sqlite/"),
+    "libpq-fe.h": ("src/", "src/store/postgres/"),
+    "hiredis/": ("src/", "src/store/redis/"),
+    "curl/": ("src/store/", "src/store/redis/"),
+}
 
 # Which quoted roots and which angled headers a folder may include. None: everything.
 CONTRACT = {"solvegate/"}
@@ -76,9 +81,9 @@ def third_party(tree):
 
 def drivers(tree):
     """a database's library is included by its driver alone"""
-    return [f"{path}:{line}: only {DRIVERS[name]} may include {name}"
-            for path in tree.under("src/", "include/")
-            for line, _, name in includes(tree, path) if not path.startswith(DRIVERS.get(name, ""))]
+    return [f"{path}:{line}: only {home} may include {name}"
+            for library, (room, home) in DRIVERS.items() for path in tree.under(room) if not path.startswith(home)
+            for line, _, name in includes(tree, path) if name.startswith(library)]
 
 
 def own_assert(tree):

@@ -62,5 +62,9 @@ const struct store_kit *const store_kits[] = {
 #ifdef SOLVEGATE_HAVE_POSTGRES
     &store_kit_postgres,
 #endif
+#ifdef SOLVEGATE_HAVE_REDIS
+    &store_kit_redis,
+    &store_kit_valkey,
+#endif
     NULL,
 };

@@ -8,6 +8,7 @@ struct store_world;
 
 struct store_kit {
     const struct store_driver *driver;
+    const char *name; /* NULL: the driver's */
     /* What this machine lacks for it, or NULL; a NULL pointer: it lacks nothing. */
     const char *(*missing)(void);
     /* Starts and ends what the driver needs; the world's directory is there for it. */
@@ -26,5 +27,7 @@ extern const struct store_kit *const store_kits[]; /* ends with NULL */
 
 /* In this list if the build has the driver. */
 extern const struct store_kit store_kit_postgres;
+extern const struct store_kit store_kit_redis;
+extern const struct store_kit store_kit_valkey;
 
 #endif

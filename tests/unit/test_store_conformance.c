@@ -21,10 +21,15 @@ static struct CMUnitTest tests[CASES_MAX];
 static char names[CASES_MAX][NAME_MAX_BYTES];
 static size_t count;
 
+static const char *name_of(const struct store_kit *kit)
+{
+    return kit->name == NULL ? kit->driver->name : kit->name;
+}
+
 static void add(const struct store_kit *kit, const struct store_case *item)
 {
     assert_true(count < CASES_MAX);
-    (void)snprintf(names[count], NAME_MAX_BYTES, "%s: %s", kit->driver->name, item->name);
+    (void)snprintf(names[count], NAME_MAX_BYTES, "%s: %s", name_of(kit), item->name);
     union {
         const struct store_kit *kit;
         void *state;
@@ -46,7 +51,7 @@ static int announce(void **state)
 {
     for (const struct store_kit *const *kit = store_kits; *kit != NULL; kit++)
         if (missing(*kit) != NULL)
-            (void)printf("# SKIP: %s is not tested: %s\n", (*kit)->driver->name, missing(*kit));
+            (void)printf("# SKIP: %s is not tested: %s\n", name_of(*kit), missing(*kit));
     return seed_announce(state);
 }
 

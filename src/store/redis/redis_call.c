@@ -1,0 +1,310 @@
+#include "store/redis/redis_call.h"
+
+#include "base/assert.h"
+#include "store/redis/redis_lease.h"
+
+#include <hiredis/hiredis.h>
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* Longer than a sync takes on a disk that still works, and not longer than a lease. */
+#define REPLY_WAIT_MS 10000
+#define SEND_WAIT_MS 10000
+/* One command with its words on the stack; a longer list allocates. */
+#define WORDS_FEW 16
+#define COMMIT_TRIES 3
+/* A client's name, a day and a type fit, and so do they with the prefix into a key. */
+#define NAME_LEN_MAX 512
+
+/* ---- commands ---------------------------------------------------------------------------- */
+
+struct redis_key call_key(const struct redis_store *store, const char *name, struct slice rest)
+{
+    struct redis_key key;
+    const int len = snprintf(key.bytes, sizeof key.bytes, "{%s}:%s%s%.*s", store->prefix, name,
+                             rest.len > 0 ? ":" : "", (int)rest.len, rest.len > 0 ? rest.data : "");
+    ASSERT(len > 0 && (size_t)len < sizeof key.bytes);
+    key.len = (size_t)len;
+    return key;
+}
+
+bool call_is_name(const struct redis_reply *reply)
+{
+    const struct slice name = redis_reply_slice(reply);
+    return name.len > 0 && name.len <= NAME_LEN_MAX && memchr(name.data, '\0', name.len) == NULL;
+}
+
+struct slice call_number(char text[32], int64_t number)
+{
+    const int len = snprintf(text, 32, "%lld", (long long)number);
+    return (struct slice){.data = text, .len = (size_t)len};
+}
+
+void call_begin(struct redis_store *store)
+{
+    /* A secret or a password may have been among them. */
+    if (store->out.data != NULL)
+        sodium_memzero(store->out.data, store->out.len);
+    buf_reset(&store->out);
+    store->sent = 0;
+    store->queued = 0;
+}
+
+void call_add(struct redis_store *store, const struct slice *words, size_t count)
+{
+    const char *few[WORDS_FEW];
+    size_t few_lens[WORDS_FEW];
+    const bool are_many = count > WORDS_FEW;
+    const char **const texts = are_many ? malloc(count * sizeof *texts) : few;
+    size_t *const lens = are_many ? malloc(count * sizeof *lens) : few_lens;
+    ASSERT(texts != NULL && lens != NULL);
+    for (size_t i = 0; i < count; i++) {
+        texts[i] = words[i].len == 0 ? "" : words[i].data;
+        lens[i] = words[i].len;
+    }
+    char *command = NULL;
+    const long long len = redisFormatCommandArgv(&command, (int)count, texts, lens);
+    ASSERT(len > 0);
+    buf_add(&store->out, (struct slice){.data = command, .len = (size_t)len});
+    sodium_memzero(command, (size_t)len);
+    redisFreeCommand(command);
+    if (are_many) {
+        free(texts);
+        free(lens);
+    }
+    store->queued++;
+}
+
+/* ---- replies ----------------------------------------------------------------------------- */
+
+void call_disconnect(struct redis_store *store)
+{
+    redis_link_close(store->link);
+    store->link = NULL;
+    store->is_held = false;
+}
+
+static void lose(struct redis_store *store)
+{
+    (void)snprintf(store->base.why, sizeof store->base.why, "the Redis server at %s is away: %s",
+                   store->place, redis_link_why(store->link));
+    call_disconnect(store);
+}
+
+static bool send_rest(struct redis_store *store)
+{
+    const struct slice rest = {.data = store->out.data + store->sent,
+                               .len = store->out.len - store->sent};
+    if (rest.len == 0)
+        return true;
+    store->sent = store->out.len;
+    store->base.bytes += rest.len;
+    return redis_link_send(store->link, rest, SEND_WAIT_MS);
+}
+
+struct redis_reply *call_next(struct redis_store *store)
+{
+    if (store->link == NULL)
+        return NULL;
+    struct redis_reply *const reply =
+        send_rest(store) ? redis_link_receive(store->link, REPLY_WAIT_MS) : NULL;
+    if (reply == NULL)
+        lose(store);
+    return reply;
+}
+
+/* The first word of an error, and what it means. */
+static const struct {
+    const char *code;
+    enum store_result result;
+    bool must_reconnect; /* perhaps the name leads to another server now */
+    const char *advice;
+} meanings[] = {
+    {"OOM", STORE_NO_ROOM, false, "raise its maxmemory, or delete what else is in it"},
+    {"MISCONF", STORE_NO_ROOM, false, "make room on its disk"},
+    {"LOADING", STORE_RETRY, false, "it is reading its file"},
+    {"BUSY", STORE_RETRY, false, "somebody's script keeps it busy"},
+    {"TRYAGAIN", STORE_RETRY, false, "its cluster is moving keys"},
+    {"NOREPLICAS", STORE_RETRY, false, "it waits for its replicas"},
+    {"READONLY", STORE_RETRY, true, "it is a replica; name the master in store"},
+    {"MASTERDOWN", STORE_RETRY, true, "it is a replica without a master"},
+    {"UNBLOCKED", STORE_RETRY, true, "it became a replica"},
+    {"CLUSTERDOWN", STORE_RETRY, true, "its cluster is down"},
+    {"MOVED", STORE_RETRY, true,
+     "another node of its cluster has our keys; name that one in store"},
+    {"ASK", STORE_RETRY, true, "its cluster is moving keys"},
+    {"NOAUTH", STORE_RETRY, true, "it wants a password; write redis://user:password@host"},
+    {"WRONGPASS", STORE_RETRY, true, "correct the user and password of store"},
+    {"NOPERM", STORE_RETRY, true,
+     "give its user the rights that `solvegate store init --print-sql` lists"},
+};
+
+static bool has_code(struct slice error, const char *code)
+{
+    const size_t len = strlen(code);
+    return error.len >= len && memcmp(error.data, code, len) == 0 &&
+           (error.len == len || error.data[len] == ' ');
+}
+
+enum store_result call_judge(struct redis_store *store, const struct redis_reply *error)
+{
+    const struct slice text = redis_reply_slice(error);
+    const int shown = (int)(text.len < 200 ? text.len : 200);
+    for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
+        if (!has_code(text, meanings[i].code))
+            continue;
+        (void)snprintf(store->base.why, sizeof store->base.why,
+                       "the Redis server at %s says \"%.*s\": %s", store->place, shown, text.data,
+                       meanings[i].advice);
+        if (meanings[i].must_reconnect)
+            call_disconnect(store);
+        return meanings[i].result;
+    }
+    (void)snprintf(store->base.why, sizeof store->base.why,
+                   "the Redis server at %s refuses a command of ours (\"%.*s\"); look at the keys "
+                   "that begin with {%.64s}, or choose another store_prefix",
+                   store->place, shown, text.data, store->prefix);
+    return STORE_FAILED;
+}
+
+enum store_result call_nonsense(struct redis_store *store)
+{
+    (void)snprintf(
+        store->base.why, sizeof store->base.why,
+        "the server at %s gives answers that Redis does not give; name a Redis or Valkey "
+        "server in store",
+        store->place);
+    call_disconnect(store);
+    return STORE_RETRY;
+}
+
+enum store_result call_ask(struct redis_store *store, const struct slice *words, size_t count,
+                           struct redis_reply **reply)
+{
+    call_begin(store);
+    call_add(store, words, count);
+    *reply = call_next(store);
+    if (*reply == NULL)
+        return STORE_RETRY;
+    if ((*reply)->type != REPLY_ERROR)
+        return STORE_DONE;
+    const enum store_result result = call_judge(store, *reply);
+    redis_reply_free(*reply);
+    *reply = NULL;
+    return result;
+}
+
+/* ---- transactions ------------------------------------------------------------------------ */
+
+void call_transaction(struct redis_store *store)
+{
+    const struct redis_key lock = call_key(store, "lock", SLICE_NONE);
+    char lease[32];
+    call_begin(store);
+    CALL(store, WORD_OF("MULTI"));
+    CALL(store, WORD_OF("PEXPIRE"), call_key_slice(&lock), call_number(lease, REDIS_LEASE_MS));
+}
+
+/* "OK" to MULTI and "QUEUED" to each command, or an error that makes the server refuse all of it. */
+static enum store_result read_queued(struct redis_store *store)
+{
+    enum store_result result = STORE_DONE;
+    const unsigned count = store->queued;
+    for (unsigned i = 0; i < count; i++) {
+        struct redis_reply *const reply = call_next(store);
+        if (reply == NULL)
+            return result == STORE_DONE ? STORE_RETRY : result;
+        const bool is_error = reply->type == REPLY_ERROR;
+        if (is_error && result == STORE_DONE)
+            result = call_judge(store, reply);
+        else if (!is_error && !redis_reply_is(reply, i == 0 ? "OK" : "QUEUED"))
+            result = call_nonsense(store);
+        redis_reply_free(reply);
+        if (store->link == NULL)
+            return result;
+    }
+    return result;
+}
+
+/* Errors here come too late: the other commands were run. */
+static enum store_result judge_outcome(struct redis_store *store, const struct redis_reply *reply,
+                                       unsigned count)
+{
+    if (reply->type == REPLY_ERROR)
+        return call_judge(store, reply);
+    if (reply->type != REPLY_ARRAY || reply->len != count)
+        return call_nonsense(store);
+    for (size_t i = 0; i < reply->len; i++) {
+        const struct redis_reply *const item = redis_reply_item(reply, i);
+        if (item == NULL)
+            return call_nonsense(store);
+        if (item->type == REPLY_ERROR) {
+            (void)call_judge(store, item);
+            return STORE_FAILED;
+        }
+    }
+    return STORE_DONE;
+}
+
+/* *is_refused: nothing was done, since the lock is not what it was when we looked at it. Whatever the look at the lock
+ * behind it shows: the transaction was made, or was not. */
+static enum store_result try_commit(struct redis_store *store, bool *is_refused)
+{
+    const unsigned count = store->queued - 1; /* without MULTI */
+    enum store_result result = read_queued(store);
+    *is_refused = false;
+    if (store->link == NULL)
+        return result;
+    struct redis_reply *const outcome = call_next(store);
+    if (outcome == NULL)
+        return result == STORE_DONE ? STORE_RETRY : result;
+    *is_refused = result == STORE_DONE && outcome->type == REPLY_NIL;
+    if (result == STORE_DONE && !*is_refused)
+        result = judge_outcome(store, outcome, count);
+    redis_reply_free(outcome);
+    if (store->link != NULL)
+        lease_read_watch(store);
+    return *is_refused && store->link == NULL ? STORE_RETRY : result;
+}
+
+/* The commands stay as they are meanwhile. */
+static enum store_result take_lease(struct redis_store *store)
+{
+    const struct buf kept = store->out;
+    const unsigned queued = store->queued;
+    buf_init(&store->out, kept.cap);
+    const enum store_result result = lease_take(store);
+    buf_close(&store->out);
+    store->out = kept;
+    store->queued = queued;
+    store->sent = 0;
+    return result;
+}
+
+enum store_result call_commit(struct redis_store *store)
+{
+    const unsigned count = store->queued;
+    CALL(store, WORD_OF("EXEC"));
+    lease_add_watch(store);
+    if (store->out.is_full) {
+        (void)snprintf(store->base.why, sizeof store->base.why,
+                       "a row is too large for the store on the Redis server at %s", store->place);
+        return STORE_FAILED;
+    }
+    store->queued = count;
+    /* Again after a lease that had run out, and that nobody else has. */
+    for (unsigned i = 0; i < COMMIT_TRIES; i++) {
+        bool is_refused;
+        enum store_result result = store->is_held ? STORE_DONE : take_lease(store);
+        if (result != STORE_DONE)
+            return result;
+        result = try_commit(store, &is_refused);
+        if (result != STORE_DONE || !is_refused)
+            return result;
+        store->is_held = false;
+    }
+    (void)snprintf(store->base.why, sizeof store->base.why,
+                   "the lock on the Redis server at %s changes all the time", store->place);
+    return STORE_RETRY;
+}

@@ -1,0 +1,73 @@
+#include "store/redis/redis_driver.h"
+
+#include "store/redis/redis_inspect.h"
+#include "store/redis/redis_lease.h"
+#include "store/redis/redis_meta.h"
+#include "store/redis/redis_rows.h"
+#include "store/redis/redis_session.h"
+#include "store/redis/redis_store.h"
+#include "store/redis/redis_tidy.h"
+
+#include <stdio.h>
+
+/* A server reads about a million rows in this time. */
+#define LOADING_WAIT_MS 60000
+
+static enum store_opening redis_lock(const struct store_place *place, const char *address,
+                                     struct store_backend **backend, struct buf *mistake)
+{
+    (void)address;
+    struct redis_store *const store = redis_store_new(place, mistake);
+    if (store == NULL)
+        return STORE_UNUSABLE;
+    enum store_opening opening = STORE_UNUSABLE;
+    if (session_connect(store, LOADING_WAIT_MS) == STORE_DONE)
+        opening = lease_wait(store, mistake);
+    else
+        buf_add(mistake, slice_from(store->base.why));
+    if (opening == STORE_OPENED)
+        *backend = &store->base;
+    else
+        redis_store_free(store);
+    return opening;
+}
+
+static enum store_opening redis_open(struct store_backend *backend, struct buf *mistake)
+{
+    struct redis_store *const store = redis_store_of(backend);
+    bool is_new;
+    enum store_result result = session_ensure(store);
+    if (result == STORE_DONE)
+        result = session_claim(store, &is_new);
+    if (result == STORE_DONE)
+        result = session_read_moved(store);
+    store->is_open = result == STORE_DONE;
+    if (!store->is_open)
+        buf_add(mistake, slice_from(backend->why));
+    return store->is_open ? STORE_OPENED : STORE_UNUSABLE;
+}
+
+static void redis_close(struct store_backend *backend)
+{
+    struct redis_store *const store = redis_store_of(backend);
+    lease_release(store);
+    redis_store_free(store);
+}
+
+const struct store_driver redis_driver = {
+    .name = "Redis",
+    .schemes = redis_url_schemes,
+    .lock = redis_lock,
+    .open = redis_open,
+    .find_secret = redis_find_secret,
+    .replace_secret = redis_replace_secret,
+    .read_mark = redis_read_mark,
+    .shift = redis_shift,
+    .load = redis_rows_load,
+    .write = redis_rows_write,
+    .beat = redis_rows_beat,
+    .tidy = redis_tidy,
+    .close = redis_close,
+    .print_schema = redis_print_rights,
+    .inspect = redis_inspect,
+};

@@ -1,0 +1,236 @@
+#include "store/redis/redis_lease.h"
+
+#include "store/redis/redis_call.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <unistd.h>
+#include <uv.h>
+
+#define MS_NS UINT64_C(1000000)
+#define TAKE_TRIES 3
+#define LOOK_EVERY_MS 100
+/* A little longer than a lease, since the server deletes it a little late. */
+#define WAIT_MS (REDIS_LEASE_MS + 2000)
+#define HOST_MAX 64
+
+/* The name must not contain spaces, since the server's list of clients does not escape them. */
+void lease_choose_owner(struct redis_store *store)
+{
+    char host[HOST_MAX] = "";
+    uint8_t random[8];
+    char digits[2 * sizeof random + 1];
+    (void)gethostname(host, sizeof host - 1);
+    for (char *c = host; *c != '\0'; c++)
+        if (*c <= ' ' || *c >= 127 || *c == '/')
+            *c = '_';
+    randombytes_buf(random, sizeof random);
+    (void)snprintf(store->owner, sizeof store->owner, "%s/%ld/%s", host, (long)getpid(),
+                   sodium_bin2hex(digits, sizeof digits, random, sizeof random));
+}
+
+void lease_choose_token(struct redis_store *store)
+{
+    (void)snprintf(store->token, sizeof store->token, "%s/%u", store->owner, ++store->connections);
+}
+
+/* "owner/2" belongs to "owner". */
+static bool is_ours(const struct redis_store *store, struct slice holder)
+{
+    const size_t len = strlen(store->owner);
+    return holder.len > len && memcmp(holder.data, store->owner, len) == 0 &&
+           holder.data[len] == '/';
+}
+
+void lease_add_watch(struct redis_store *store)
+{
+    const struct redis_key lock = call_key(store, "lock", SLICE_NONE);
+    CALL(store, WORD_OF("WATCH"), call_key_slice(&lock));
+    CALL(store, WORD_OF("GET"), call_key_slice(&lock));
+}
+
+static struct redis_reply *read_watch(struct redis_store *store)
+{
+    struct redis_reply *const watched = call_next(store);
+    struct redis_reply *const holder = watched == NULL ? NULL : call_next(store);
+    if (watched != NULL && watched->type == REPLY_ERROR && holder != NULL)
+        (void)call_judge(store, watched);
+    redis_reply_free(watched);
+    return holder;
+}
+
+void lease_read_watch(struct redis_store *store)
+{
+    struct redis_reply *const holder = read_watch(store);
+    store->is_held = redis_reply_is(holder, store->token);
+    redis_reply_free(holder);
+}
+
+/* ---- taking ------------------------------------------------------------------------------ */
+
+static enum store_result refuse_others(struct redis_store *store, struct slice holder)
+{
+    (void)snprintf(store->base.why, sizeof store->base.why,
+                   "the store {%.64s} on the Redis server at %s is in use by another gateway "
+                   "(%.*s); stop that one, or choose another store_prefix",
+                   store->prefix, store->place, (int)(holder.len < 128 ? holder.len : 128),
+                   holder.data);
+    return STORE_FAILED;
+}
+
+/* Sets the lock unless it changed since we looked at it. */
+static enum store_result set_lock(struct redis_store *store)
+{
+    const struct redis_key lock = call_key(store, "lock", SLICE_NONE);
+    char lease[32];
+    call_begin(store);
+    CALL(store, WORD_OF("MULTI"));
+    CALL(store, WORD_OF("SET"), call_key_slice(&lock), slice_from(store->token), WORD_OF("PX"),
+         call_number(lease, REDIS_LEASE_MS));
+    CALL(store, WORD_OF("EXEC"));
+    enum store_result result = STORE_DONE;
+    for (unsigned i = 0; i < 3 && store->link != NULL; i++) {
+        struct redis_reply *const reply = call_next(store);
+        if (reply != NULL && reply->type == REPLY_ERROR && result == STORE_DONE)
+            result = call_judge(store, reply);
+        redis_reply_free(reply);
+    }
+    return store->link == NULL && result == STORE_DONE ? STORE_RETRY : result;
+}
+
+/* *is_again: somebody changed the lock at the same moment. */
+static enum store_result try_to_take(struct redis_store *store, bool *is_again)
+{
+    *is_again = false;
+    call_begin(store);
+    CALL(store, WORD_OF("UNWATCH"));
+    lease_add_watch(store);
+    redis_reply_free(call_next(store));
+    struct redis_reply *const holder = store->link == NULL ? NULL : read_watch(store);
+    if (holder == NULL)
+        return STORE_RETRY;
+    enum store_result result = STORE_DONE;
+    if (holder->type == REPLY_ERROR)
+        result = call_judge(store, holder);
+    else if (holder->type == REPLY_STRING && !is_ours(store, redis_reply_slice(holder)))
+        result = refuse_others(store, redis_reply_slice(holder));
+    redis_reply_free(holder);
+    if (result == STORE_DONE)
+        result = set_lock(store);
+    if (result != STORE_DONE)
+        return result;
+    call_begin(store);
+    lease_add_watch(store);
+    lease_read_watch(store);
+    *is_again = !store->is_held;
+    return store->link == NULL ? STORE_RETRY : STORE_DONE;
+}
+
+enum store_result lease_take(struct redis_store *store)
+{
+    bool is_again = true;
+    enum store_result result = STORE_DONE;
+    for (unsigned i = 0; i < TAKE_TRIES && is_again && result == STORE_DONE; i++)
+        result = try_to_take(store, &is_again);
+    if (result == STORE_DONE && is_again) {
+        (void)snprintf(store->base.why, sizeof store->base.why,
+                       "the lock on the Redis server at %s changes all the time", store->place);
+        return STORE_RETRY;
+    }
+    return result;
+}
+
+/* ---- waiting for one who died ------------------------------------------------------------ */
+
+/* What can be seen of the gateway that has the lock. */
+struct holder {
+    char token[REDIS_TOKEN_MAX];
+    int64_t rest_ms;
+    bool is_connected;
+};
+
+/* A process that was killed is not in the server's list of clients any more. Without the right to see the list, or if
+ * the network was cut, only the lease tells. */
+static bool is_connected(struct redis_store *store, const char *token)
+{
+    char wanted[REDIS_TOKEN_MAX + 8];
+    (void)snprintf(wanted, sizeof wanted, " name=%s ", token);
+    call_begin(store);
+    CALL(store, WORD_OF("CLIENT"), WORD_OF("LIST"));
+    struct redis_reply *const list = call_next(store);
+    const bool is_listed =
+        list != NULL && list->type == REPLY_STRING && strstr(list->bytes, wanted) != NULL;
+    redis_reply_free(list);
+    return is_listed;
+}
+
+static bool look(struct redis_store *store, struct holder *holder)
+{
+    const struct redis_key lock = call_key(store, "lock", SLICE_NONE);
+    call_begin(store);
+    CALL(store, WORD_OF("GET"), call_key_slice(&lock));
+    CALL(store, WORD_OF("PTTL"), call_key_slice(&lock));
+    struct redis_reply *const token = call_next(store);
+    struct redis_reply *const rest = token == NULL ? NULL : call_next(store);
+    const bool is_there = token != NULL && token->type == REPLY_STRING && rest != NULL &&
+                          rest->type == REPLY_INTEGER && token->len < sizeof holder->token;
+    if (is_there) {
+        memcpy(holder->token, token->bytes, token->len + 1);
+        holder->rest_ms = rest->integer;
+    }
+    redis_reply_free(token);
+    redis_reply_free(rest);
+    if (is_there)
+        holder->is_connected = is_connected(store, holder->token);
+    return is_there;
+}
+
+/* It renewed its lease, or made a new connection. */
+static bool has_moved(const struct holder *before, const struct holder *now)
+{
+    return strcmp(before->token, now->token) != 0 || now->rest_ms > before->rest_ms;
+}
+
+/* The lease's rest at most, while its holder gives no sign of life. */
+static bool outwait(struct redis_store *store)
+{
+    const uint64_t deadline = uv_hrtime() + WAIT_MS * MS_NS;
+    struct holder before, now;
+    if (!look(store, &before))
+        return store->link != NULL;
+    while (!before.is_connected && uv_hrtime() < deadline) {
+        uv_sleep(LOOK_EVERY_MS);
+        if (!look(store, &now))
+            return store->link != NULL;
+        if (has_moved(&before, &now) || now.is_connected)
+            return false;
+        before = now;
+    }
+    return false;
+}
+
+enum store_opening lease_wait(struct redis_store *store, struct buf *mistake)
+{
+    enum store_result result = lease_take(store);
+    const bool is_others = result == STORE_FAILED && store->link != NULL;
+    if (is_others && outwait(store))
+        result = lease_take(store);
+    if (result == STORE_DONE)
+        return STORE_OPENED;
+    buf_add(mistake, slice_from(store->base.why));
+    return is_others && result == STORE_FAILED ? STORE_LOCKED : STORE_UNUSABLE;
+}
+
+void lease_release(struct redis_store *store)
+{
+    const struct redis_key lock = call_key(store, "lock", SLICE_NONE);
+    if (store->link == NULL || !store->is_held)
+        return;
+    call_begin(store);
+    CALL(store, WORD_OF("MULTI"));
+    CALL(store, WORD_OF("DEL"), call_key_slice(&lock));
+    CALL(store, WORD_OF("EXEC"));
+    for (unsigned i = 0; i < 3; i++)
+        redis_reply_free(call_next(store));
+    store->is_held = false;
+}

@@ -1,0 +1,156 @@
+#include "store/redis/redis_link.h"
+
+#include "base/assert.h"
+
+#include <curl/curl.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <uv.h>
+
+#define MS_NS UINT64_C(1000000)
+#define RECEIVE_BYTES 65536
+
+struct redis_link {
+    CURL *curl; /* owned */
+    curl_socket_t socket;
+    struct redis_reader *reader; /* owned */
+    char why[CURL_ERROR_SIZE];
+    char bytes[RECEIVE_BYTES];
+};
+
+static void add_url(const struct redis_url *url, char *text, size_t room)
+{
+    char place[REDIS_URL_HOST_MAX + 16];
+    redis_url_place(url, place, sizeof place);
+    (void)snprintf(text, room, "%s://%s", url->is_tls ? "https" : "http",
+                   url->path[0] != '\0' ? "localhost" : place);
+}
+
+/* libcurl resolves, connects, and verifies the certificate; it sends nothing of its own. */
+static void configure(struct redis_link *link, const struct redis_url *url, const char *ca_file,
+                      unsigned wait_ms)
+{
+    char text[REDIS_URL_HOST_MAX + 32];
+    CURL *const curl = link->curl;
+    add_url(url, text, sizeof text);
+    (void)curl_easy_setopt(curl, CURLOPT_URL, text);
+    (void)curl_easy_setopt(curl, CURLOPT_CONNECT_ONLY, 1L);
+    (void)curl_easy_setopt(curl, CURLOPT_NOSIGNAL, 1L);
+    (void)curl_easy_setopt(curl, CURLOPT_PROXY, "");
+    (void)curl_easy_setopt(curl, CURLOPT_SSL_ENABLE_ALPN, 0L);
+    (void)curl_easy_setopt(curl, CURLOPT_TCP_KEEPALIVE, 1L);
+    (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)wait_ms);
+    (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)wait_ms);
+    (void)curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, link->why);
+    if (url->path[0] != '\0')
+        (void)curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, url->path);
+    if (ca_file != NULL) {
+        (void)curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file);
+        (void)curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
+    }
+}
+
+struct redis_link *redis_link_open(const struct redis_url *url, const char *ca_file,
+                                   unsigned wait_ms, char *why, size_t room)
+{
+    struct redis_link *const link = calloc(1, sizeof *link);
+    ASSERT(link != NULL);
+    link->curl = curl_easy_init();
+    ASSERT(link->curl != NULL);
+    link->reader = redis_reader_new();
+    configure(link, url, ca_file, wait_ms);
+    CURLcode code = curl_easy_perform(link->curl);
+    if (code == CURLE_OK)
+        code = curl_easy_getinfo(link->curl, CURLINFO_ACTIVESOCKET, &link->socket);
+    if (code == CURLE_OK && link->socket != CURL_SOCKET_BAD)
+        return link;
+    (void)snprintf(why, room, "%s", link->why[0] == '\0' ? curl_easy_strerror(code) : link->why);
+    redis_link_close(link);
+    return NULL;
+}
+
+void redis_link_close(struct redis_link *link)
+{
+    if (link == NULL)
+        return;
+    curl_easy_cleanup(link->curl);
+    redis_reader_free(link->reader);
+    free(link);
+}
+
+const char *redis_link_why(const struct redis_link *link)
+{
+    return link->why;
+}
+
+static bool fail(struct redis_link *link, const char *why)
+{
+    (void)snprintf(link->why, sizeof link->why, "%s", why);
+    return false;
+}
+
+static uint64_t deadline_after(unsigned wait_ms)
+{
+    return uv_hrtime() + wait_ms * MS_NS;
+}
+
+/* Until the socket is ready for that; false at the deadline. */
+static bool wait_for(struct redis_link *link, short events, uint64_t deadline)
+{
+    struct pollfd entry = {.fd = link->socket, .events = events};
+    for (;;) {
+        const uint64_t now = uv_hrtime();
+        if (now >= deadline)
+            return fail(link, "it does not answer");
+        const uint64_t rest_ms = (deadline - now) / MS_NS + 1;
+        const int count = poll(&entry, 1, (int)rest_ms);
+        if (count > 0)
+            return true;
+        if (count < 0 && errno != EINTR)
+            return fail(link, strerror(errno));
+    }
+}
+
+bool redis_link_send(struct redis_link *link, struct slice bytes, unsigned wait_ms)
+{
+    const uint64_t deadline = deadline_after(wait_ms);
+    while (bytes.len > 0) {
+        size_t sent = 0;
+        const CURLcode code = curl_easy_send(link->curl, bytes.data, bytes.len, &sent);
+        bytes = (struct slice){.data = bytes.data + sent, .len = bytes.len - sent};
+        if (code != CURLE_OK && code != CURLE_AGAIN)
+            return fail(link, "the connection was lost");
+        if (code == CURLE_AGAIN && !wait_for(link, POLLOUT, deadline))
+            return false;
+    }
+    return true;
+}
+
+/* TLS may have decrypted bytes already that no poll() would tell of, so it is asked first. */
+static bool receive_some(struct redis_link *link, uint64_t deadline)
+{
+    size_t len = 0;
+    CURLcode code;
+    while ((code = curl_easy_recv(link->curl, link->bytes, RECEIVE_BYTES, &len)) == CURLE_AGAIN)
+        if (!wait_for(link, POLLIN, deadline))
+            return false;
+    if (code != CURLE_OK || len == 0)
+        return fail(link, "the connection was lost");
+    return redis_reader_feed(link->reader, link->bytes, len) ||
+           fail(link, "it sent a reply without end");
+}
+
+struct redis_reply *redis_link_receive(struct redis_link *link, unsigned wait_ms)
+{
+    const uint64_t deadline = deadline_after(wait_ms);
+    struct redis_reply *reply = NULL;
+    enum reading reading;
+    while ((reading = redis_reader_next(link->reader, &reply)) == READING_MORE)
+        if (!receive_some(link, deadline))
+            return NULL;
+    if (reading == READING_BAD)
+        (void)fail(link, "it does not speak the protocol of Redis");
+    return reply;
+}

@@ -1,0 +1,16 @@
+/* Secrets and the clock that stored times follow. When the wall clock is set no row changes: times are stored less the
+ * sum of all leaps, which {prefix}:clock has as "moved", so that a leap is one small change of that. */
+#ifndef SOLVEGATE_STORE_REDIS_REDIS_META_H
+#define SOLVEGATE_STORE_REDIS_REDIS_META_H
+
+#include "store/store_driver.h"
+
+enum store_result redis_find_secret(struct store_backend *backend, const char *name,
+                                    struct store_secret *secret);
+enum store_result redis_replace_secret(struct store_backend *backend, const char *name,
+                                       const struct store_secret *secret, const char *old_name,
+                                       const struct store_secret *before);
+enum store_result redis_read_mark(struct store_backend *backend, struct store_mark *mark);
+enum store_result redis_shift(struct store_backend *backend, const struct store_shift *shift);
+
+#endif

@@ -1,0 +1,136 @@
+#include "store/redis/redis_names.h"
+
+#include "base/assert.h"
+#include "store/redis/redis_call.h"
+
+#include <stdlib.h>
+
+/* Names of one page: some hundred kilobytes. */
+#define PAGE 8192
+
+static void add_bytes(struct redis_names *names, struct slice bytes)
+{
+    /* The NUL behind each name ends its number. */
+    const size_t needed = names->len + bytes.len + 1;
+    if (needed > names->bytes_room) {
+        names->bytes_room = 2 * needed;
+        names->bytes = realloc(names->bytes, names->bytes_room);
+        ASSERT(names->bytes != NULL);
+    }
+    memcpy(names->bytes + names->len, bytes.data, bytes.len);
+    names->bytes[names->len + bytes.len] = '\0';
+    names->len = needed;
+}
+
+/* Numbers are ordered as every driver orders them: as if they were signed. */
+static int64_t number_of(enum record_kind kind, const char *name)
+{
+    const enum column_type type = row_tables[kind].columns[0].type;
+    if (type == COLUMN_U64)
+        return (int64_t)strtoull(name, NULL, 10);
+    return column_is_integer(type) ? strtoll(name, NULL, 10) : 0;
+}
+
+static void add(struct redis_names *names, enum record_kind kind, struct slice name)
+{
+    if (names->count == names->room) {
+        names->room = names->room == 0 ? PAGE : 2 * names->room;
+        names->all = realloc(names->all, names->room * sizeof *names->all);
+        ASSERT(names->all != NULL);
+    }
+    const size_t at = names->len;
+    add_bytes(names, name);
+    names->all[names->count++] = (struct redis_name){
+        .number = number_of(kind, names->bytes + at), .at = at, .len = name.len};
+}
+
+/* ---- order ------------------------------------------------------------------------------- */
+
+static int compare_bytes(struct slice a, struct slice b)
+{
+    const int order = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
+    return order != 0 ? order : (a.len > b.len) - (a.len < b.len);
+}
+
+/* The part up to the last colon: a client's name may contain one, the type behind it never does. */
+static struct slice without_last(struct slice name)
+{
+    const char *const colon = memrchr(name.data, ':', name.len);
+    return (struct slice){.data = name.data,
+                          .len = colon == NULL ? name.len : (size_t)(colon - name.data)};
+}
+
+static int compare(const void *left, const void *right, void *context)
+{
+    const struct redis_names *const names = context;
+    const struct redis_name *const a = left, *const b = right;
+    if (a->number != b->number)
+        return a->number < b->number ? -1 : 1;
+    const struct slice a_name = {.data = names->bytes + a->at, .len = a->len};
+    const struct slice b_name = {.data = names->bytes + b->at, .len = b->len};
+    const int order = compare_bytes(without_last(a_name), without_last(b_name));
+    return order != 0 ? order : compare_bytes(a_name, b_name);
+}
+
+struct slice names_at(const struct redis_names *names, size_t place)
+{
+    return (struct slice){.data = names->bytes + names->all[place].at,
+                          .len = names->all[place].len};
+}
+
+bool names_have(const struct redis_names *names, int64_t number)
+{
+    size_t low = 0, high = names->count;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (names->all[middle].number < number)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < names->count && names->all[low].number == number;
+}
+
+/* ---- reading ----------------------------------------------------------------------------- */
+
+static enum store_result read_page(struct redis_store *store, enum record_kind kind,
+                                   struct redis_names *names, bool *is_last)
+{
+    const struct redis_key index = call_key(store, row_tables[kind].name, SLICE_NONE);
+    char from[32], to[32];
+    struct redis_reply *page = NULL;
+    const enum store_result result = ASK(store, &page, WORD_OF("ZRANGE"), call_key_slice(&index),
+                                         call_number(from, (int64_t)names->count),
+                                         call_number(to, (int64_t)names->count + PAGE - 1));
+    if (result != STORE_DONE)
+        return result;
+    bool is_sound = page->type == REPLY_ARRAY && page->len <= PAGE;
+    for (size_t i = 0; is_sound && i < page->len; i++) {
+        is_sound = call_is_name(page->items[i]);
+        if (is_sound)
+            add(names, kind, redis_reply_slice(page->items[i]));
+    }
+    *is_last = is_sound && page->len < PAGE;
+    redis_reply_free(page);
+    return is_sound ? STORE_DONE : call_nonsense(store);
+}
+
+enum store_result names_read(struct redis_store *store, enum record_kind kind,
+                             struct redis_names *names)
+{
+    bool is_last = false;
+    enum store_result result = STORE_DONE;
+    *names = (struct redis_names){.count = 0};
+    while (result == STORE_DONE && !is_last)
+        result = read_page(store, kind, names, &is_last);
+    if (result == STORE_DONE && names->count > 1)
+        qsort_r(names->all, names->count, sizeof *names->all, compare, names);
+    return result;
+}
+
+void names_close(struct redis_names *names)
+{
+    free(names->all);
+    free(names->bytes);
+    *names = (struct redis_names){.count = 0};
+}

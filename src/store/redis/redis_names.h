@@ -1,0 +1,28 @@
+/* The names of all rows of a kind, from its index, in the order of their keys. */
+#ifndef SOLVEGATE_STORE_REDIS_REDIS_NAMES_H
+#define SOLVEGATE_STORE_REDIS_REDIS_NAMES_H
+
+#include "store/redis/redis_private.h"
+
+struct redis_name {
+    int64_t number; /* the first column of the key, if it is a number */
+    size_t at, len;
+};
+
+struct redis_names {
+    struct redis_name *all; /* owned */
+    size_t count, room;
+    char *bytes; /* owned */
+    size_t len, bytes_room;
+};
+
+/* Close the names in any case. */
+enum store_result names_read(struct redis_store *store, enum record_kind kind,
+                             struct redis_names *names);
+void names_close(struct redis_names *names);
+
+struct slice names_at(const struct redis_names *names, size_t place);
+/* Whether a row with this number is among them. */
+bool names_have(const struct redis_names *names, int64_t number);
+
+#endif

@@ -1,0 +1,42 @@
+/* The Redis driver's own state: one connection, the lease that it holds, and the commands being made. */
+#ifndef SOLVEGATE_STORE_REDIS_REDIS_PRIVATE_H
+#define SOLVEGATE_STORE_REDIS_REDIS_PRIVATE_H
+
+#include "store/redis/redis_link.h"
+#include "store/store_driver.h"
+
+#define REDIS_OWNER_MAX 112
+#define REDIS_TOKEN_MAX (REDIS_OWNER_MAX + 16)
+
+/* How long a silent gateway keeps its lock: several beats, and longer than a short break of the network. */
+#define REDIS_LEASE_MS 10000
+
+struct redis_store {
+    struct store_backend base; /* must be first */
+    struct redis_url url;
+    char place[REDIS_URL_HOST_MAX + 16]; /* "host:port" or the socket's path, for people */
+    char *prefix;                        /* owned */
+    char *ca_file;                       /* owned, or NULL */
+    bool allow_async;
+    bool is_open; /* open() succeeded: a connection that is made from now on replaces a lost one */
+
+    struct redis_link *link; /* owned; NULL while there is no connection */
+    struct buf out;  /* commands; they stay until the next ones, since they may be sent again */
+    size_t sent;     /* bytes of them */
+    unsigned queued; /* commands of the transaction being made */
+
+    char owner[REDIS_OWNER_MAX]; /* who we are: host, process and a random number */
+    char token[REDIS_TOKEN_MAX]; /* the lock's value: the owner and the number of its connection */
+    unsigned connections;
+    bool is_held; /* the lock was ours over this connection */
+
+    int64_t moved_ms; /* stored times plus this are times of the wall clock */
+    struct buf scratch, body, names;
+};
+
+static inline struct redis_store *redis_store_of(struct store_backend *backend)
+{
+    return (struct redis_store *)(void *)backend;
+}
+
+#endif
