@@ -26,9 +26,10 @@
 
 bool redis_find_program(const char *name, char *path, size_t room)
 {
-    static const char *const folders[] = {"/usr/bin", "/usr/local/bin", "/usr/sbin"};
-    for (size_t i = 0; i < sizeof(folders) / sizeof(folders[0]); i++) {
-        (void)snprintf(path, room, "%s/%s", folders[i], name);
+    const char *const paths = getenv("PATH");
+    for (const char *folder = paths; folder != NULL; folder = strchr(folder, ':')) {
+        folder += *folder == ':';
+        (void)snprintf(path, room, "%.*s/%s", (int)strcspn(folder, ":"), folder, name);
         if (access(path, X_OK) == 0)
             return true;
     }
@@ -58,26 +59,49 @@ static struct redis_link *connect_to(const struct redis_server *server)
     return redis_link_open(&url, NULL, 2000, why, sizeof(why));
 }
 
-static struct redis_reply *run(const struct redis_server *server, va_list words)
+static struct slice write_words(const char *const *words)
 {
-    static char command[COMMAND_MAX];
-    const char *all[WORDS_MAX];
+    static _Thread_local char command[COMMAND_MAX];
     size_t count = 0;
-    while (count < WORDS_MAX && (all[count] = va_arg(words, const char *)) != NULL)
+    while (words[count] != NULL)
         count++;
-    assert_true(count < WORDS_MAX);
     int len = snprintf(command, sizeof(command), "*%zu\r\n", count);
     for (size_t i = 0; i < count; i++)
         len += snprintf(command + len, sizeof(command) - (size_t)len, "$%zu\r\n%s\r\n",
-                        strlen(all[i]), all[i]);
+                        strlen(words[i]), words[i]);
+    return (struct slice){.data = command, .len = (size_t)len};
+}
+
+static struct slice write_command(va_list arguments)
+{
+    const char *words[WORDS_MAX];
+    size_t count = 0;
+    while (count < WORDS_MAX && (words[count] = va_arg(arguments, const char *)) != NULL)
+        count++;
+    assert_true(count < WORDS_MAX);
+    return write_words(words);
+}
+
+static struct redis_reply *exchange(const struct redis_server *server, struct slice command)
+{
     struct redis_link *const link = connect_to(server);
     if (link == NULL)
         return NULL;
     struct redis_reply *reply = NULL;
-    if (redis_link_send(link, (struct slice){.data = command, .len = (size_t)len}, WAIT_MS))
+    if (redis_link_send(link, command, WAIT_MS))
         reply = redis_link_receive(link, WAIT_MS);
     redis_link_close(link);
     return reply;
+}
+
+static struct redis_reply *run(const struct redis_server *server, va_list words)
+{
+    return exchange(server, write_command(words));
+}
+
+struct redis_reply *redis_ask_words(const struct redis_server *server, const char *const *words)
+{
+    return exchange(server, write_words(words));
 }
 
 struct redis_reply *redis_ask(const struct redis_server *server, ...)
@@ -87,6 +111,19 @@ struct redis_reply *redis_ask(const struct redis_server *server, ...)
     struct redis_reply *const reply = run(server, words);
     va_end(words);
     return reply;
+}
+
+void redis_send(const struct redis_server *server, ...)
+{
+    static struct redis_link *kept;
+    va_list words;
+    va_start(words, server);
+    const struct slice command = write_command(words);
+    va_end(words);
+    redis_link_close(kept);
+    kept = connect_to(server);
+    assert_non_null(kept);
+    assert_true(redis_link_send(kept, command, WAIT_MS));
 }
 
 static void check(const struct redis_reply *reply)
@@ -148,7 +185,9 @@ static void become(const struct redis_server *server)
                                  "--logfile",
                                  log,
                                  "--daemonize",
-                                 "no"};
+                                 "no",
+                                 "--enable-debug-command",
+                                 "yes"};
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
         words[count++] = usual[i];
     for (size_t i = 0; server->extra[i] != NULL; i++)

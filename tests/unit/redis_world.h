@@ -14,7 +14,7 @@ struct redis_link;
 bool redis_find_program(const char *name, char *path, size_t room);
 
 struct redis_server {
-    char program[64];
+    char program[512];
     char directory[1024];
     char socket[108];      /* a connection for the test is always possible there */
     uint16_t port;         /* 0: none */
@@ -34,8 +34,11 @@ uint16_t redis_free_port(void);
 
 /* Runs a command, the words of which end with NULL. The reply is the caller's. */
 struct redis_reply *redis_ask(const struct redis_server *server, ...) __attribute__((sentinel));
+struct redis_reply *redis_ask_words(const struct redis_server *server, const char *const *words);
 /* The same; fails the test unless the reply is no error. */
 void redis_do(const struct redis_server *server, ...) __attribute__((sentinel));
+/* Sends a command and never reads its reply; the connection stays open until the process ends. */
+void redis_send(const struct redis_server *server, ...) __attribute__((sentinel));
 int64_t redis_number(const struct redis_server *server, ...) __attribute__((sentinel));
 
 #endif

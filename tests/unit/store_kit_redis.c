@@ -1,4 +1,4 @@
-#include "redis_world.h"
+#include "redis_store_world.h"
 #include "store_kit.h"
 #include "store_world.h"
 
@@ -17,9 +17,14 @@
 
 static struct redis_server server;
 
+struct redis_server *store_kit_redis_server(void)
+{
+    return &server;
+}
+
 static const char *redis_missing(void)
 {
-    char path[64];
+    char path[512];
     return redis_find_program("redis-server", path, sizeof(path))
                ? NULL
                : "there is no redis-server; ./dev setup test installs it";
@@ -27,7 +32,7 @@ static const char *redis_missing(void)
 
 static const char *valkey_missing(void)
 {
-    char path[64];
+    char path[512];
     return redis_find_program("valkey-server", path, sizeof(path))
                ? NULL
                : "there is no valkey-server, which Debian has from 13 on";

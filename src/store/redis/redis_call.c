@@ -13,7 +13,6 @@
 #define SEND_WAIT_MS 10000
 /* One command with its words on the stack; a longer list allocates. */
 #define WORDS_FEW 16
-#define COMMIT_TRIES 3
 /* A client's name, a day and a type fit, and so do they with the prefix into a key. */
 #define NAME_LEN_MAX 512
 
@@ -123,7 +122,7 @@ static const struct {
 } meanings[] = {
     {"OOM", STORE_NO_ROOM, false, "raise its maxmemory, or delete what else is in it"},
     {"MISCONF", STORE_NO_ROOM, false, "make room on its disk"},
-    {"LOADING", STORE_RETRY, false, "it is reading its file"},
+    {"LOADING", STORE_RETRY, false, "it reads its file and will be back"},
     {"BUSY", STORE_RETRY, false, "somebody's script keeps it busy"},
     {"TRYAGAIN", STORE_RETRY, false, "its cluster is moving keys"},
     {"NOREPLICAS", STORE_RETRY, false, "it waits for its replicas"},
@@ -134,10 +133,16 @@ static const struct {
     {"MOVED", STORE_RETRY, true,
      "another node of its cluster has our keys; name that one in store"},
     {"ASK", STORE_RETRY, true, "its cluster is moving keys"},
+    {"ERR max number of clients", STORE_RETRY, true, "raise its maxclients"},
+    {"ERR AUTH", STORE_RETRY, true, "it has no password; leave it out of store"},
+    {"ERR DB index", STORE_RETRY, true, "it has no database of this number"},
+    {"DENIED", STORE_RETRY, true, "it serves its own machine only; give it a password"},
     {"NOAUTH", STORE_RETRY, true, "it wants a password; write redis://user:password@host"},
     {"WRONGPASS", STORE_RETRY, true, "correct the user and password of store"},
     {"NOPERM", STORE_RETRY, true,
-     "give its user the rights that `solvegate store init --print-sql` lists"},
+     "give our user the rights that `solvegate store init --print-sql` lists"},
+    {"WRONGTYPE", STORE_FAILED, false,
+     "a key of ours belongs to somebody else; choose another store_prefix"},
 };
 
 static bool has_code(struct slice error, const char *code)
@@ -151,6 +156,7 @@ enum store_result call_judge(struct redis_store *store, const struct redis_reply
 {
     const struct slice text = redis_reply_slice(error);
     const int shown = (int)(text.len < 200 ? text.len : 200);
+    store->is_loading = has_code(text, "LOADING");
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
         if (!has_code(text, meanings[i].code))
             continue;
@@ -162,9 +168,8 @@ enum store_result call_judge(struct redis_store *store, const struct redis_reply
         return meanings[i].result;
     }
     (void)snprintf(store->base.why, sizeof store->base.why,
-                   "the Redis server at %s refuses a command of ours (\"%.*s\"); look at the keys "
-                   "that begin with {%.64s}, or choose another store_prefix",
-                   store->place, shown, text.data, store->prefix);
+                   "the Redis server at %s refuses a command of ours: \"%.*s\"", store->place,
+                   shown, text.data);
     return STORE_FAILED;
 }
 
@@ -207,10 +212,9 @@ void call_transaction(struct redis_store *store)
 }
 
 /* "OK" to MULTI and "QUEUED" to each command, or an error that makes the server refuse all of it. */
-static enum store_result read_queued(struct redis_store *store)
+static enum store_result read_queued(struct redis_store *store, unsigned count)
 {
     enum store_result result = STORE_DONE;
-    const unsigned count = store->queued;
     for (unsigned i = 0; i < count; i++) {
         struct redis_reply *const reply = call_next(store);
         if (reply == NULL)
@@ -247,64 +251,39 @@ static enum store_result judge_outcome(struct redis_store *store, const struct r
     return STORE_DONE;
 }
 
-/* *is_refused: nothing was done, since the lock is not what it was when we looked at it. Whatever the look at the lock
- * behind it shows: the transaction was made, or was not. */
-static enum store_result try_commit(struct redis_store *store, bool *is_refused)
+/* Nothing was done, since the lock is not what it was when we looked at it: the lease ran out, somebody deleted it, or
+ * another gateway has it. A new connection finds out. */
+static enum store_result be_refused(struct redis_store *store)
 {
-    const unsigned count = store->queued - 1; /* without MULTI */
-    enum store_result result = read_queued(store);
-    *is_refused = false;
-    if (store->link == NULL)
-        return result;
-    struct redis_reply *const outcome = call_next(store);
-    if (outcome == NULL)
-        return result == STORE_DONE ? STORE_RETRY : result;
-    *is_refused = result == STORE_DONE && outcome->type == REPLY_NIL;
-    if (result == STORE_DONE && !*is_refused)
-        result = judge_outcome(store, outcome, count);
-    redis_reply_free(outcome);
-    if (store->link != NULL)
-        lease_read_watch(store);
-    return *is_refused && store->link == NULL ? STORE_RETRY : result;
-}
-
-/* The commands stay as they are meanwhile. */
-static enum store_result take_lease(struct redis_store *store)
-{
-    const struct buf kept = store->out;
-    const unsigned queued = store->queued;
-    buf_init(&store->out, kept.cap);
-    const enum store_result result = lease_take(store);
-    buf_close(&store->out);
-    store->out = kept;
-    store->queued = queued;
-    store->sent = 0;
-    return result;
+    (void)snprintf(store->base.why, sizeof store->base.why,
+                   "the lock on the Redis server at %s was lost", store->place);
+    call_disconnect(store);
+    store->is_refused = true;
+    return STORE_RETRY;
 }
 
 enum store_result call_commit(struct redis_store *store)
 {
-    const unsigned count = store->queued;
-    CALL(store, WORD_OF("EXEC"));
-    lease_add_watch(store);
+    const unsigned count = store->queued - 1; /* without MULTI */
+    if (!store->is_held)
+        return be_refused(store);
     if (store->out.is_full) {
         (void)snprintf(store->base.why, sizeof store->base.why,
                        "a row is too large for the store on the Redis server at %s", store->place);
         return STORE_FAILED;
     }
-    store->queued = count;
-    /* Again after a lease that had run out, and that nobody else has. */
-    for (unsigned i = 0; i < COMMIT_TRIES; i++) {
-        bool is_refused;
-        enum store_result result = store->is_held ? STORE_DONE : take_lease(store);
-        if (result != STORE_DONE)
-            return result;
-        result = try_commit(store, &is_refused);
-        if (result != STORE_DONE || !is_refused)
-            return result;
-        store->is_held = false;
-    }
-    (void)snprintf(store->base.why, sizeof store->base.why,
-                   "the lock on the Redis server at %s changes all the time", store->place);
-    return STORE_RETRY;
+    CALL(store, WORD_OF("EXEC"));
+    lease_add_watch(store);
+    enum store_result result = read_queued(store, count + 1);
+    struct redis_reply *const outcome = store->link == NULL ? NULL : call_next(store);
+    if (outcome == NULL)
+        return result == STORE_DONE ? STORE_RETRY : result;
+    const bool is_refused = result == STORE_DONE && outcome->type == REPLY_NIL;
+    if (result == STORE_DONE && !is_refused)
+        result = judge_outcome(store, outcome, count);
+    redis_reply_free(outcome);
+    /* Whatever this look at the lock shows, the transaction was made. */
+    if (store->link != NULL && !is_refused)
+        lease_read_watch(store);
+    return is_refused ? be_refused(store) : result;
 }

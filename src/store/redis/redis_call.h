@@ -43,8 +43,8 @@ enum store_result call_judge(struct redis_store *store, const struct redis_reply
 enum store_result call_nonsense(struct redis_store *store);
 void call_disconnect(struct redis_store *store);
 
-/* A transaction: begin, CALL the commands, commit. All of them happen or none does, and only while the lock is ours;
- * it is renewed as well. */
+/* A transaction: begin, CALL the commands, commit. All of them happen or none does, and only while the lock is ours,
+ * which is renewed as well. If is_refused is set then, it may be made once more after session_ensure(). */
 void call_transaction(struct redis_store *store);
 enum store_result call_commit(struct redis_store *store);
 

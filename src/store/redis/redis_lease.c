@@ -4,6 +4,7 @@
 
 #include <sodium.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -13,6 +14,8 @@
 /* A little longer than a lease, since the server deletes it a little late. */
 #define WAIT_MS (REDIS_LEASE_MS + 2000)
 #define HOST_MAX 64
+/* Two beats: who lives has said something meanwhile. */
+#define SILENT_S (2 * STORE_BEAT_MS / 1000)
 
 /* The name must not contain spaces, since the server's list of clients does not escape them. */
 void lease_choose_owner(struct redis_store *store)
@@ -49,12 +52,16 @@ void lease_add_watch(struct redis_store *store)
     CALL(store, WORD_OF("GET"), call_key_slice(&lock));
 }
 
+/* The lock's value, which is the caller's; NULL if the server cannot watch it. */
 static struct redis_reply *read_watch(struct redis_store *store)
 {
     struct redis_reply *const watched = call_next(store);
-    struct redis_reply *const holder = watched == NULL ? NULL : call_next(store);
-    if (watched != NULL && watched->type == REPLY_ERROR && holder != NULL)
+    struct redis_reply *holder = watched == NULL ? NULL : call_next(store);
+    if (holder != NULL && watched->type == REPLY_ERROR) {
         (void)call_judge(store, watched);
+        redis_reply_free(holder);
+        holder = NULL;
+    }
     redis_reply_free(watched);
     return holder;
 }
@@ -75,6 +82,7 @@ static enum store_result refuse_others(struct redis_store *store, struct slice h
                    "(%.*s); stop that one, or choose another store_prefix",
                    store->prefix, store->place, (int)(holder.len < 128 ? holder.len : 128),
                    holder.data);
+    store->is_others = true;
     return STORE_FAILED;
 }
 
@@ -128,6 +136,7 @@ static enum store_result try_to_take(struct redis_store *store, bool *is_again)
 
 enum store_result lease_take(struct redis_store *store)
 {
+    store->is_others = false;
     bool is_again = true;
     enum store_result result = STORE_DONE;
     for (unsigned i = 0; i < TAKE_TRIES && is_again && result == STORE_DONE; i++)
@@ -146,22 +155,31 @@ enum store_result lease_take(struct redis_store *store)
 struct holder {
     char token[REDIS_TOKEN_MAX];
     int64_t rest_ms;
-    bool is_connected;
+    bool is_connected; /* and said something lately */
 };
 
-/* A process that was killed is not in the server's list of clients any more. Without the right to see the list, or if
- * the network was cut, only the lease tells. */
-static bool is_connected(struct redis_store *store, const char *token)
+/* Seconds since the client of this name in the list, "… name=NAME … idle=SECONDS …", sent its latest command; -1 if it
+ * is not there. */
+static long idle_seconds(const char *list, const char *name)
 {
     char wanted[REDIS_TOKEN_MAX + 8];
-    (void)snprintf(wanted, sizeof wanted, " name=%s ", token);
+    (void)snprintf(wanted, sizeof wanted, " name=%s ", name);
+    const char *const found = strstr(list, wanted);
+    const char *const idle = found == NULL ? NULL : strstr(found, " idle=");
+    return idle == NULL ? -1 : strtol(idle + strlen(" idle="), NULL, 10);
+}
+
+/* A process that was killed is not in the server's list of clients any more, and one whose machine died says nothing
+ * there. Without the right to see the list only the lease tells. */
+static bool is_connected(struct redis_store *store, const char *token)
+{
     call_begin(store);
     CALL(store, WORD_OF("CLIENT"), WORD_OF("LIST"));
     struct redis_reply *const list = call_next(store);
-    const bool is_listed =
-        list != NULL && list->type == REPLY_STRING && strstr(list->bytes, wanted) != NULL;
+    const long idle =
+        list != NULL && list->type == REPLY_STRING ? idle_seconds(list->bytes, token) : -1;
     redis_reply_free(list);
-    return is_listed;
+    return idle >= 0 && idle < SILENT_S;
 }
 
 static bool look(struct redis_store *store, struct holder *holder)
@@ -212,13 +230,12 @@ static bool outwait(struct redis_store *store)
 enum store_opening lease_wait(struct redis_store *store, struct buf *mistake)
 {
     enum store_result result = lease_take(store);
-    const bool is_others = result == STORE_FAILED && store->link != NULL;
-    if (is_others && outwait(store))
+    if (store->is_others && outwait(store))
         result = lease_take(store);
     if (result == STORE_DONE)
         return STORE_OPENED;
     buf_add(mistake, slice_from(store->base.why));
-    return is_others && result == STORE_FAILED ? STORE_LOCKED : STORE_UNUSABLE;
+    return store->is_others ? STORE_LOCKED : STORE_UNUSABLE;
 }
 
 void lease_release(struct redis_store *store)

@@ -115,13 +115,15 @@ static bool wait_for(struct redis_link *link, short events, uint64_t deadline)
 
 bool redis_link_send(struct redis_link *link, struct slice bytes, unsigned wait_ms)
 {
-    const uint64_t deadline = deadline_after(wait_ms);
+    uint64_t deadline = 0;
     while (bytes.len > 0) {
         size_t sent = 0;
         const CURLcode code = curl_easy_send(link->curl, bytes.data, bytes.len, &sent);
         bytes = (struct slice){.data = bytes.data + sent, .len = bytes.len - sent};
         if (code != CURLE_OK && code != CURLE_AGAIN)
             return fail(link, "the connection was lost");
+        if (sent > 0 || deadline == 0)
+            deadline = deadline_after(wait_ms);
         if (code == CURLE_AGAIN && !wait_for(link, POLLOUT, deadline))
             return false;
     }
@@ -129,8 +131,9 @@ bool redis_link_send(struct redis_link *link, struct slice bytes, unsigned wait_
 }
 
 /* TLS may have decrypted bytes already that no poll() would tell of, so it is asked first. */
-static bool receive_some(struct redis_link *link, uint64_t deadline)
+static bool receive_some(struct redis_link *link, unsigned wait_ms)
 {
+    const uint64_t deadline = deadline_after(wait_ms);
     size_t len = 0;
     CURLcode code;
     while ((code = curl_easy_recv(link->curl, link->bytes, RECEIVE_BYTES, &len)) == CURLE_AGAIN)
@@ -144,11 +147,10 @@ static bool receive_some(struct redis_link *link, uint64_t deadline)
 
 struct redis_reply *redis_link_receive(struct redis_link *link, unsigned wait_ms)
 {
-    const uint64_t deadline = deadline_after(wait_ms);
     struct redis_reply *reply = NULL;
     enum reading reading;
     while ((reading = redis_reader_next(link->reader, &reply)) == READING_MORE)
-        if (!receive_some(link, deadline))
+        if (!receive_some(link, wait_ms))
             return NULL;
     if (reading == READING_BAD)
         (void)fail(link, "it does not speak the protocol of Redis");

@@ -1,4 +1,5 @@
-/* A connection to the server, plain, by TLS or through a unix socket. Every call blocks until its deadline at most. */
+/* A connection to the server, plain, by TLS or through a unix socket. Every call blocks, but never longer than wait_ms
+ * without a byte from or to the server. */
 #ifndef SOLVEGATE_STORE_REDIS_REDIS_LINK_H
 #define SOLVEGATE_STORE_REDIS_REDIS_LINK_H
 

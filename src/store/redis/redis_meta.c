@@ -73,9 +73,9 @@ static void add_secret(struct redis_store *store, const char *name,
 
 /* Nobody but the holder of the lock writes secrets, so what was read is still there when the transaction, which the
  * server refuses to everybody else, is made. */
-enum store_result redis_replace_secret(struct store_backend *backend, const char *name,
-                                       const struct store_secret *secret, const char *old_name,
-                                       const struct store_secret *before)
+static enum store_result replace_once(struct store_backend *backend, const char *name,
+                                      const struct store_secret *secret, const char *old_name,
+                                      const struct store_secret *before)
 {
     struct redis_store *const store = redis_store_of(backend);
     struct store_secret stored;
@@ -91,6 +91,16 @@ enum store_result redis_replace_secret(struct store_backend *backend, const char
     result = call_commit(store);
     call_begin(store); /* wipes them */
     return result;
+}
+
+enum store_result redis_replace_secret(struct store_backend *backend, const char *name,
+                                       const struct store_secret *secret, const char *old_name,
+                                       const struct store_secret *before)
+{
+    const enum store_result result = replace_once(backend, name, secret, old_name, before);
+    return redis_store_of(backend)->is_refused
+               ? replace_once(backend, name, secret, old_name, before)
+               : result;
 }
 
 /* ---- the clock --------------------------------------------------------------------------- */
@@ -141,7 +151,7 @@ static bool is_at(const struct store_mark *mark, const struct clocks *clocks)
 }
 
 /* The outcome of a shift may be unknown until it is read again, and so may moved_ms. */
-enum store_result redis_shift(struct store_backend *backend, const struct store_shift *shift)
+static enum store_result shift_once(struct store_backend *backend, const struct store_shift *shift)
 {
     struct redis_store *const store = redis_store_of(backend);
     struct store_mark mark;
@@ -161,4 +171,10 @@ enum store_result redis_shift(struct store_backend *backend, const struct store_
     if (result == STORE_DONE)
         store->moved_ms = moved_ms;
     return result;
+}
+
+enum store_result redis_shift(struct store_backend *backend, const struct store_shift *shift)
+{
+    const enum store_result result = shift_once(backend, shift);
+    return redis_store_of(backend)->is_refused ? shift_once(backend, shift) : result;
 }

@@ -20,6 +20,8 @@ struct redis_store {
     bool allow_async;
     bool is_open; /* open() succeeded: a connection that is made from now on replaces a lost one */
 
+    bool is_loading; /* the server reads its file and can do nothing else yet */
+
     struct redis_link *link; /* owned; NULL while there is no connection */
     struct buf out;  /* commands; they stay until the next ones, since they may be sent again */
     size_t sent;     /* bytes of them */
@@ -28,7 +30,10 @@ struct redis_store {
     char owner[REDIS_OWNER_MAX]; /* who we are: host, process and a random number */
     char token[REDIS_TOKEN_MAX]; /* the lock's value: the owner and the number of its connection */
     unsigned connections;
-    bool is_held; /* the lock was ours over this connection */
+    bool
+        is_held; /* the lock was ours when we looked last, and the server tells if it changed since */
+    bool is_others;  /* another gateway had the lock when we wanted to take it */
+    bool is_refused; /* the latest transaction was, since the lock had changed; nothing was done */
 
     int64_t moved_ms; /* stored times plus this are times of the wall clock */
     struct buf scratch, body, names;

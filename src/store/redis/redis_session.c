@@ -60,13 +60,6 @@ static enum store_result identify(struct redis_store *store)
     return result == STORE_DONE ? run(store, name, 3) : result;
 }
 
-/* A server that begins refuses most commands for a while, which INFO and this tell from others. */
-static bool is_loading(const struct redis_store *store)
-{
-    return strstr(store->base.why, "LOADING") != NULL ||
-           strstr(store->base.why, "reading its file") != NULL;
-}
-
 static enum store_result check_server(struct redis_store *store)
 {
     struct redis_facts facts;
@@ -74,6 +67,7 @@ static enum store_result check_server(struct redis_store *store)
     enum store_result result = server_read(store, &facts);
     if (result != STORE_DONE)
         return result;
+    store->is_loading = facts.is_loading;
     buf_init(&mistake, sizeof store->base.why);
     if (server_fits(store, &facts, &mistake))
         server_describe(store, &facts);
@@ -83,24 +77,27 @@ static enum store_result check_server(struct redis_store *store)
     return result;
 }
 
+/* Whatever the server says against us here, it may say something else later. */
 static enum store_result connect_once(struct redis_store *store)
 {
+    store->is_loading = false;
     lease_choose_token(store);
     enum store_result result = open_link(store);
     if (result == STORE_DONE)
         result = identify(store);
     if (result == STORE_DONE)
         result = check_server(store);
-    if (result != STORE_DONE)
-        call_disconnect(store);
-    return result;
+    if (result == STORE_DONE)
+        return STORE_DONE;
+    call_disconnect(store);
+    return STORE_RETRY;
 }
 
 enum store_result session_connect(struct redis_store *store, unsigned loading_wait_ms)
 {
     const uint64_t deadline = uv_hrtime() + loading_wait_ms * MS_NS;
     enum store_result result = connect_once(store);
-    while (result != STORE_DONE && is_loading(store) && uv_hrtime() < deadline) {
+    while (result != STORE_DONE && store->is_loading && uv_hrtime() < deadline) {
         uv_sleep(LOADING_LOOK_MS);
         result = connect_once(store);
     }
@@ -243,5 +240,6 @@ static enum store_result reconnect(struct redis_store *store)
 
 enum store_result session_ensure(struct redis_store *store)
 {
+    store->is_refused = false;
     return store->link != NULL ? STORE_DONE : reconnect(store);
 }

@@ -224,19 +224,31 @@ static enum store_result write_part(struct redis_store *store, const struct stor
     return fits ? call_commit(store) : write_halves(store, first, count);
 }
 
-enum store_result redis_rows_write(struct store_backend *backend, const struct store_batch *batch)
+static enum store_result write_once(struct redis_store *store, const struct store_batch *batch)
 {
-    struct redis_store *const store = redis_store_of(backend);
     const enum store_result result = session_ensure(store);
     return result == STORE_DONE ? write_part(store, batch->first, batch->count) : result;
 }
 
-enum store_result redis_rows_beat(struct store_backend *backend)
+enum store_result redis_rows_write(struct store_backend *backend, const struct store_batch *batch)
 {
     struct redis_store *const store = redis_store_of(backend);
+    const enum store_result result = write_once(store, batch);
+    return store->is_refused ? write_once(store, batch) : result;
+}
+
+static enum store_result beat_once(struct redis_store *store)
+{
     const enum store_result result = session_ensure(store);
     if (result != STORE_DONE)
         return result;
     call_transaction(store);
     return call_commit(store);
+}
+
+enum store_result redis_rows_beat(struct store_backend *backend)
+{
+    struct redis_store *const store = redis_store_of(backend);
+    const enum store_result result = beat_once(store);
+    return store->is_refused ? beat_once(store) : result;
 }
