@@ -2,11 +2,12 @@
 
 #include "store/redis/redis_inspect.h"
 #include "store/redis/redis_lease.h"
+#include "store/redis/redis_load.h"
 #include "store/redis/redis_meta.h"
-#include "store/redis/redis_rows.h"
 #include "store/redis/redis_session.h"
 #include "store/redis/redis_store.h"
 #include "store/redis/redis_tidy.h"
+#include "store/redis/redis_write.h"
 
 #include <stdio.h>
 
@@ -63,9 +64,9 @@ const struct store_driver redis_driver = {
     .replace_secret = redis_replace_secret,
     .read_mark = redis_read_mark,
     .shift = redis_shift,
-    .load = redis_rows_load,
-    .write = redis_rows_write,
-    .beat = redis_rows_beat,
+    .load = redis_load,
+    .write = redis_write,
+    .beat = redis_beat,
     .tidy = redis_tidy,
     .close = redis_close,
     .print_schema = redis_print_rights,

@@ -1,8 +1,10 @@
+#include "store/redis/redis_load.h"
+
 #include "store/redis/redis_body.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_names.h"
-#include "store/redis/redis_rows.h"
 #include "store/redis/redis_session.h"
+#include "store/redis/redis_write.h"
 
 #include <uv.h>
 
@@ -85,7 +87,7 @@ static enum store_result keep_lease(struct load *load)
     if (now < load->beat_at_ns)
         return STORE_DONE;
     load->beat_at_ns = now + STORE_BEAT_MS * MS_NS;
-    return redis_rows_beat(&load->store->base);
+    return redis_beat(&load->store->base);
 }
 
 static enum store_result load_kind(struct load *load, enum record_kind kind)
@@ -105,8 +107,8 @@ static enum store_result load_kind(struct load *load, enum record_kind kind)
     return result;
 }
 
-enum store_result redis_rows_load(struct store_backend *backend, int64_t wall_ms,
-                                  store_on_values *on_values, void *context)
+enum store_result redis_load(struct store_backend *backend, int64_t wall_ms,
+                             store_on_values *on_values, void *context)
 {
     struct load load = {.store = redis_store_of(backend),
                         .wall_ms = wall_ms,

@@ -1,8 +1,9 @@
+#include "store/redis/redis_write.h"
+
 #include "base/assert.h"
 #include "base/table.h"
 #include "store/redis/redis_body.h"
 #include "store/redis/redis_call.h"
-#include "store/redis/redis_rows.h"
 #include "store/redis/redis_session.h"
 
 #include <stdio.h>
@@ -230,7 +231,7 @@ static enum store_result write_once(struct redis_store *store, const struct stor
     return result == STORE_DONE ? write_part(store, batch->first, batch->count) : result;
 }
 
-enum store_result redis_rows_write(struct store_backend *backend, const struct store_batch *batch)
+enum store_result redis_write(struct store_backend *backend, const struct store_batch *batch)
 {
     struct redis_store *const store = redis_store_of(backend);
     const enum store_result result = write_once(store, batch);
@@ -246,7 +247,7 @@ static enum store_result beat_once(struct redis_store *store)
     return call_commit(store);
 }
 
-enum store_result redis_rows_beat(struct store_backend *backend)
+enum store_result redis_beat(struct store_backend *backend)
 {
     struct redis_store *const store = redis_store_of(backend);
     const enum store_result result = beat_once(store);
