@@ -313,8 +313,9 @@ const struct option option_table[] = {
     {"limits.header", OPTION_SIZE, RESTART, AT(http.header_bytes), RANGE(1 * KIB, 1 * MIB), KIBS(16),
      .help = "Largest head of a request, with its URL."},
     {"limits.partial_bytes", OPTION_SIZE, RESTART, AT(http.partial_bytes), RANGE(1 * MIB, 1024 * GIB), MIBS(64),
-     .help = "Most memory for requests that callers are still sending, all connections together; what does not fit "
-             "gets 503. An eighth is for those of up to 16 KiB alone. Room for one of the largest is the least."},
+     .help = "Most memory for requests that callers are still sending, all connections together; those that stall give "
+             "way to others, and what still does not fit gets 503. An eighth is for those of up to 16 KiB alone. Room "
+             "for one of the largest is the least."},
     {"limits.unsent_bytes", OPTION_SIZE, RESTART, AT(http.unsent_bytes), RANGE(8 * MIB, 1024 * GIB), MIBS(64),
      .help = "Most memory for replies that callers do not read, all connections together; who holds most is closed."},
     {"limits.header_timeout", OPTION_DURATION, RESTART, AT(http.header_timeout_ms), RANGE(100, HOUR), SECONDS(10),

@@ -9,6 +9,7 @@
 #include "http/http_write.h"
 
 #include <stdlib.h>
+#include <sys/ioctl.h>
 
 bool http_input_may_take(const struct http_conn *conn)
 {
@@ -44,51 +45,125 @@ uint64_t http_input_most_of_large(const struct http_options *options, uint64_t m
     return options->partial_bytes - (reserve < spare ? reserve : spare);
 }
 
-/* The limit for all inputs together that applies to a buffer of this size: only small ones may use
- * the last share. */
-static uint64_t partial_limit(const struct http_server *server, size_t room)
-{
-    return room <= HTTP_SMALL_BYTES ? server->options.partial_bytes : server->partial_large_bytes;
-}
-
-/* Keeps the bytes if all inputs together stay within the limit. Counts the buffer's new size in
- * advance, because buffers grow by doubling. */
-static bool keep(struct http_server *server, struct http_input *input, struct slice bytes)
-{
-    const size_t room = buf_room_with(&input->bytes, bytes.len);
-    const size_t needed = sizeof *input + room;
-    if (server->partial_bytes - input->counted + needed > partial_limit(server, room))
-        return false;
-    buf_add(&input->bytes, bytes);
-    ASSERT(!input->bytes.is_full);
-    server->partial_bytes += needed - input->counted;
-    input->counted = needed;
-    return true;
-}
-
 static void refuse_crowd(struct http_conn *conn)
 {
     conn->server->counters.partial_refusals++;
     http_conn_refuse(conn, 503, "too many half-sent requests");
 }
 
+static void hear(struct http_server *server, struct http_input *input)
+{
+    input->heard_ms = uv_now(server->loop);
+    input->heard_bytes = input->bytes.len;
+    list_unlink(&input->link);
+    list_append(&server->partial[input->is_large], &input->link);
+}
+
+/* Bytes that we had no time to read do not make their sender slow. */
+static bool has_unread(const struct http_conn *conn)
+{
+    uv_os_fd_t fd;
+    int bytes = 0;
+    return uv_fileno(&conn->uv.handle, &fd) == 0 && ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0;
+}
+
+/* Refuses the request that has stalled for longest, if that is long enough; false if there is none. A
+ * whole request that waits for its turn is not half-sent. */
+static bool push_out(const struct http_conn *newcomer, bool is_large)
+{
+    struct http_server *server = newcomer->server;
+    LIST_FOR_EACH_SAFE(link, &server->partial[is_large]) {
+        struct http_input *input = CONTAINER_OF(link, struct http_input, link);
+        struct http_conn *conn = input->conn;
+        if (uv_now(server->loop) < input->heard_ms + HTTP_STALLED_MS)
+            return false;
+        if (conn == newcomer || conn->is_deaf || conn->is_closing ||
+            !http_parse_is_started(&input->parse) || has_unread(conn)) {
+            hear(server, input);
+            continue;
+        }
+        refuse_crowd(conn);
+        http_input_free(conn);
+        http_clock_touch(conn);
+        return true;
+    }
+    return false;
+}
+
+static void count(struct http_server *server, struct http_input *input, size_t bytes, bool is_large)
+{
+    server->partial_bytes += bytes - input->counted;
+    server->partial_large_used += (is_large ? bytes : 0) - (input->is_large ? input->counted : 0);
+    input->counted = bytes;
+    input->is_large = is_large;
+}
+
+enum fit { FIT_GOOD, FIT_TOO_MUCH, FIT_TOO_MUCH_LARGE };
+
+/* All inputs together stay within the limit, and large ones leave a share of it to small ones. */
+static enum fit fit_of(const struct http_conn *conn, size_t bytes, bool is_large)
+{
+    const struct http_server *server = conn->server;
+    const struct http_input *input = conn->input;
+    const uint64_t others = server->partial_bytes - input->counted;
+    const uint64_t large = server->partial_large_used - (input->is_large ? input->counted : 0);
+    if (is_large && large + bytes > server->partial_large_bytes)
+        return FIT_TOO_MUCH_LARGE;
+    return others + bytes > server->options.partial_bytes ? FIT_TOO_MUCH : FIT_GOOD;
+}
+
+/* Makes stalled requests give way: large ones first, since few of them are enough. */
+static bool make_room(const struct http_conn *conn, size_t bytes, bool is_large)
+{
+    enum fit fit;
+    for (int left = HTTP_STALLED_MOST; (fit = fit_of(conn, bytes, is_large)) != FIT_GOOD; left--)
+        if (left == 0 || !(push_out(conn, true) || (fit == FIT_TOO_MUCH && push_out(conn, false))))
+            return false;
+    return true;
+}
+
+/* Keeps the bytes if there is room. Counts the buffer's new size in advance, because buffers grow by
+ * doubling. */
+static bool keep(struct http_conn *conn, struct slice bytes)
+{
+    struct http_server *server = conn->server;
+    struct http_input *input = conn->input;
+    const size_t room = buf_room_with(&input->bytes, bytes.len);
+    const size_t needed = sizeof *input + room;
+    const bool is_large = room > HTTP_SMALL_BYTES;
+    const bool was_large = input->is_large;
+    if (needed != input->counted && !make_room(conn, needed, is_large))
+        return false;
+    buf_add(&input->bytes, bytes);
+    ASSERT(!input->bytes.is_full);
+    count(server, input, needed, is_large);
+    if (was_large != is_large || input->bytes.len >= input->heard_bytes + HTTP_STALLED_BYTES)
+        hear(server, input);
+    return true;
+}
+
 void http_input_free(struct http_conn *conn)
 {
     if (conn->input == NULL)
         return;
-    conn->server->partial_bytes -= conn->input->counted;
+    list_unlink(&conn->input->link);
+    count(conn->server, conn->input, 0, false);
     buf_close(&conn->input->bytes);
     free(conn->input);
     conn->input = NULL;
 }
 
-static struct http_input *input_new(const struct http_server *server)
+static struct http_input *input_new(struct http_conn *conn)
 {
     struct http_input *input = malloc(sizeof *input);
     ASSERT(input != NULL);
     input->parse.fed = 0;
     input->counted = 0;
-    buf_init(&input->bytes, input_cap(&server->limits));
+    input->is_large = false;
+    input->conn = conn;
+    list_init(&input->link);
+    buf_init(&input->bytes, input_cap(&conn->server->limits));
+    hear(conn->server, input);
     return input;
 }
 
@@ -173,19 +248,17 @@ static void take_in_place(struct http_conn *conn, char *bytes, size_t len)
     const size_t done = work(conn, &server->parse, bytes, len, &kept);
     if (is_over(conn, kept) || kept == 0)
         return;
-    struct http_input *input = input_new(server);
-    conn->input = input;
+    conn->input = input_new(conn);
     if (http_parse_is_started(&server->parse))
-        input->parse = server->parse;
-    if (!keep(server, input, (struct slice){.data = bytes + done, .len = kept}))
+        conn->input->parse = server->parse;
+    if (!keep(conn, (struct slice){.data = bytes + done, .len = kept}))
         refuse_crowd(conn); /* The input is freed when the connection settles. */
 }
 
 static void take_kept(struct http_conn *conn, const char *bytes, size_t len)
 {
-    struct http_server *server = conn->server;
     struct http_input *input = conn->input;
-    if (!keep(server, input, (struct slice){.data = bytes, .len = len})) {
+    if (!keep(conn, (struct slice){.data = bytes, .len = len})) {
         refuse_crowd(conn);
         return;
     }
@@ -201,6 +274,8 @@ static void take_kept(struct http_conn *conn, const char *bytes, size_t len)
     }
     buf_consume(&input->bytes, done);
     input->bytes.len = kept;
+    if (done > 0 || kept < input->heard_bytes)
+        hear(conn->server, input);
 }
 
 void http_input_take(struct http_conn *conn, char *bytes, size_t len)

@@ -29,6 +29,12 @@
 /* The last 1/8 of options.partial_bytes is for small requests only: with the usual 64 MiB, room for
  * 512 at the same time. */
 #define HTTP_SMALL_SHARE 8
+/* When there is no room, a half-sent request that got less than this much more for so long gives way
+ * to another: strangers who begin large bodies and stall must not make others be refused. */
+#define HTTP_STALLED_BYTES 4096
+#define HTTP_STALLED_MS 500
+/* How many may give way to one read. */
+#define HTTP_STALLED_MOST 64
 /* A slow reader keeps its connection if it takes this much within one write timeout. */
 #define HTTP_PROGRESS_BYTES 16384
 /* When a socket is full, libuv gets only this much, to tell us when it takes more: the rest stays
@@ -104,7 +110,12 @@ struct http_exchange {
 struct http_input {
     struct http_parse parse;
     struct buf bytes;
-    size_t counted; /* its share of http_server.partial_bytes */
+    size_t counted;   /* its share of http_server.partial_bytes */
+    bool is_large;    /* more than HTTP_SMALL_BYTES */
+    struct list link; /* in http_server.partial[is_large] */
+    struct http_conn *conn;
+    uint64_t heard_ms;  /* when it last got HTTP_STALLED_BYTES more */
+    size_t heard_bytes; /* how many it had then */
 };
 
 /* Bytes that the socket did not accept; absent while the peer keeps up. */
@@ -230,6 +241,8 @@ struct http_server {
     struct http_parse parse;               /* of a request that is complete in read_bytes */
     uint64_t partial_bytes;                /* memory of all inputs */
     uint64_t partial_large_bytes;          /* limit up to which large inputs are kept */
+    uint64_t partial_large_used;           /* what large inputs take of partial_bytes */
+    struct list partial[2];                /* small and large inputs, heard of longest ago first */
     struct list unsent[HTTP_UNSENT_RANKS]; /* connections by size, oldest first */
     uint64_t unsent_bytes;                 /* memory of all their unsent replies */
     struct http_counters counters;

@@ -69,6 +69,8 @@ struct http_server *http_server_new(struct uv_loop_s *loop, const struct http_op
     open_conns(server);
     list_init(&server->listeners);
     list_init(&server->spare);
+    list_init(&server->partial[false]);
+    list_init(&server->partial[true]);
     buf_init(&server->out, SIZE_MAX / 4);
     http_clock_open(server);
     http_unsent_open(server);

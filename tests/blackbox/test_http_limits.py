@@ -158,6 +158,59 @@ def small_requests_in_pieces_are_served_while_large_ones_take_all_the_memory_tha
             wire.close()
 
 
+def fill_with_halves(echo, *sizes):
+    """Strangers that begin bodies of these sizes and stall, until there is room for none."""
+    strangers = [wire for size in sizes for wire in send_until_refused(echo, size)]
+    time.sleep(0.7)
+    return strangers
+
+
+@test
+def who_has_stalled_gives_way_to_who_sends():
+    with Echo(body_bytes=2 << 20, partial_bytes=8 << 20) as echo:
+        strangers = fill_with_halves(echo, 200000, 15000)
+        image = request("/echo", "Content-Length: 40000\r\n", "POST") + b"x" * 40000
+        for _ in range(20):
+            with echo.wire() as wire:
+                wire.send_slowly(image, [500, 20000])
+                equal(wire.reply().status, 200, "an image in pieces")
+        # Dripping is stalling, too.
+        for _ in range(8):
+            for wire in strangers:
+                if wire.is_silent(0.001):
+                    wire.send(b"x")
+            time.sleep(0.1)
+        with echo.wire() as wire:
+            body = b"x" * (1 << 20)
+            wire.send_slowly(request("/echo", f"Content-Length: {len(body)}\r\n", "POST") + body, [100000] * 11)
+            equal(wire.reply().status, 200, "a large one")
+        pushed = [wire for wire in strangers if not wire.is_silent(0.001)]
+        check(pushed, "somebody gave way")
+        check(len(pushed) < len(strangers), "not more than needed")
+        reply = pushed[0].reply()
+        equal((reply.status, reply.headers.get("retry-after")), (503, "1"))
+        equal(echo.stats()["partial_bytes"] <= 8 << 20, True)
+        for wire in strangers:
+            wire.close()
+        equal(echo.until(lambda stats: stats["open"] == 1, "all closed")["partial_bytes"], 0)
+
+
+@test
+def who_goes_on_sending_does_not_give_way():
+    with Echo(body_bytes=2 << 20, partial_bytes=8 << 20) as echo:
+        slow = echo.wire().send(request("/echo", "Content-Length: 300000\r\n", "POST") + b"x" * 200000)
+        strangers = fill_with_halves(echo, 200000)
+        for _ in range(10):
+            slow.send(b"x" * 10000)
+            with echo.wire() as wire:
+                wire.send_slowly(request("/echo", "Content-Length: 300000\r\n", "POST") + b"x" * 300000, [150000, 150000])
+                equal(wire.reply().status, 200, "another")
+            time.sleep(0.1)
+        equal(slow.reply().status, 200, "who began first and sends slowly")
+        for wire in strangers + [slow]:
+            wire.close()
+
+
 @test
 def half_sent_requests_together_are_bounded():
     with Echo(body_bytes=8 << 20) as echo:
