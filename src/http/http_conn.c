@@ -12,6 +12,7 @@
 #include "http/http_write.h"
 #include "proto/http_status.h"
 
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 /* Thousands of sockets may be ready in one poll: those for which it has no time are read in a later
@@ -96,6 +97,13 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *bytes)
     if (!conn->is_deaf)
         http_input_take(conn, bytes->base, (size_t)count);
     http_conn_settle(conn);
+}
+
+bool http_conn_has_unread(const struct http_conn *conn)
+{
+    uv_os_fd_t fd;
+    int bytes = 0;
+    return uv_fileno(&conn->uv.handle, &fd) == 0 && ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0;
 }
 
 static void count_open(struct http_conn *conn, int change)

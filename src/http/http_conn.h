@@ -10,6 +10,9 @@ void http_conn_accept(struct http_listener *listener, bool is_reserve);
 /* Detaches every exchange, tells the handler, and closes. Idempotent. */
 void http_conn_close(struct http_conn *conn);
 
+/* Did bytes arrive that there was no time to read yet? Their sender is not slow. */
+bool http_conn_has_unread(const struct http_conn *conn);
+
 /* Answers with our own refusal, after the replies ahead of it, and stops reading. */
 void http_conn_refuse(struct http_conn *conn, uint16_t status, const char *mistake);
 /* As http_conn_refuse, for a request whose line may be parsed: its path may have a dialect. */

@@ -9,7 +9,6 @@
 #include "http/http_write.h"
 
 #include <stdlib.h>
-#include <sys/ioctl.h>
 
 bool http_input_may_take(const struct http_conn *conn)
 {
@@ -59,14 +58,6 @@ static void hear(struct http_server *server, struct http_input *input)
     list_append(&server->partial[input->is_large], &input->link);
 }
 
-/* Bytes that we had no time to read do not make their sender slow. */
-static bool has_unread(const struct http_conn *conn)
-{
-    uv_os_fd_t fd;
-    int bytes = 0;
-    return uv_fileno(&conn->uv.handle, &fd) == 0 && ioctl(fd, FIONREAD, &bytes) == 0 && bytes > 0;
-}
-
 /* Refuses the request that has stalled for longest, if that is long enough; false if there is none. A
  * whole request that waits for its turn is not half-sent. */
 static bool push_out(const struct http_conn *newcomer, bool is_large)
@@ -78,7 +69,7 @@ static bool push_out(const struct http_conn *newcomer, bool is_large)
         if (uv_now(server->loop) < input->heard_ms + HTTP_STALLED_MS)
             return false;
         if (conn == newcomer || conn->is_deaf || conn->is_closing ||
-            !http_parse_is_started(&input->parse) || has_unread(conn)) {
+            !http_parse_is_started(&input->parse) || http_conn_has_unread(conn)) {
             hear(server, input);
             continue;
         }
