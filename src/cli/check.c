@@ -3,12 +3,14 @@
 #include "config/config_reference.h"
 #include "config/config_store.h"
 #include "proto/json_out.h"
+#include "sys/files.h"
 
 #include <inttypes.h>
 #include <sodium.h>
 #include <sysexits.h>
 
 #define JSON_MAX_BYTES (2 << 20)
+#define WARNINGS_MAX_BYTES 8192
 
 static void print_upstream(const struct config *config)
 {
@@ -40,10 +42,48 @@ static void print_clients(const struct config *config)
     }
 }
 
+/* What is no mistake but should be mended, one text per line. */
+static void write_warnings(const struct config *config, struct buf *out)
+{
+    const char *const about_store = config_store_warning(config);
+    if (about_store != NULL)
+        buf_addf(out, "%s\n", about_store);
+    if (config->data_dir != NULL && file_is_open_to_others(config->data_dir))
+        buf_addf(out,
+                 "data_dir: others can put files into %s or remove ours; chmod 700 ends that\n",
+                 config->data_dir);
+}
+
+static void print_warnings(const struct config *config)
+{
+    struct buf lines;
+    buf_init(&lines, WARNINGS_MAX_BYTES);
+    write_warnings(config, &lines);
+    for (size_t at = 0, len; at < lines.len; at += len + 1) {
+        len = (size_t)((char *)memchr(lines.data + at, '\n', lines.len - at) - (lines.data + at));
+        (void)printf("warning   %.*s\n", (int)len, lines.data + at);
+    }
+    buf_close(&lines);
+}
+
+/* Adds an array with a text for each line. */
+static void add_lines(struct buf *out, const char *name, const struct buf *lines)
+{
+    json_member(out, name);
+    json_open(out, '[');
+    for (const char *at = lines->data; at != NULL && at < lines->data + lines->len;) {
+        const char *const end = memchr(at, '\n', (size_t)(lines->data + lines->len - at));
+        const size_t len = end == NULL ? 0 : (size_t)(end - at);
+        json_item(out);
+        (void)json_add_string(out, (struct slice){.data = at, .len = len});
+        at = end == NULL ? NULL : end + 1;
+    }
+    json_close(out, ']');
+}
+
 /* The URL of a store may hold a password, so only its scheme is shown. */
 static void print_journal(const struct config *config)
 {
-    const char *const warning = config_store_warning(config);
     if (config->store.url != NULL)
         (void)printf("journal   %.*s, prefix %s; `solvegate store check` asks the server\n",
                      (int)strcspn(config->store.url, ":"), config->store.url, config->store.prefix);
@@ -51,8 +91,6 @@ static void print_journal(const struct config *config)
         (void)printf("journal   %s\n", config->data_dir);
     else
         (void)puts("journal   none: everything is kept in memory only");
-    if (warning != NULL)
-        (void)printf("warning   %s\n", warning);
 }
 
 static void print_summary(const struct config *config)
@@ -75,6 +113,7 @@ static int check(const char *file)
     if (code == EX_OK) {
         (void)printf("%s: ok\n", file == NULL ? "environment and defaults" : load_file_name(file));
         print_summary(&config);
+        print_warnings(&config);
     }
     config_close(&config);
     return code;
@@ -84,26 +123,23 @@ static int check_for_programs(const char *file)
 {
     struct config config;
     struct buf mistakes;
+    struct buf warnings;
     struct buf out;
     const int code = load_config_quietly(&config, file, NULL, 0, &mistakes);
+    buf_init(&warnings, WARNINGS_MAX_BYTES);
+    if (code == EX_OK)
+        write_warnings(&config, &warnings);
     buf_init(&out, JSON_MAX_BYTES);
     json_open(&out, '{');
     json_bool(&out, "ok", code == EX_OK);
     if (file != NULL)
         json_string(&out, "file", load_file_name(file));
-    json_member(&out, "mistakes");
-    json_open(&out, '[');
-    for (const char *at = mistakes.data; at != NULL && at < mistakes.data + mistakes.len;) {
-        const char *const end = memchr(at, '\n', (size_t)(mistakes.data + mistakes.len - at));
-        const size_t len = end == NULL ? 0 : (size_t)(end - at);
-        json_item(&out);
-        json_add_string(&out, (struct slice){.data = at, .len = len});
-        at = end == NULL ? NULL : end + 1;
-    }
-    json_close(&out, ']');
+    add_lines(&out, "mistakes", &mistakes);
+    add_lines(&out, "warnings", &warnings);
     json_close(&out, '}');
     (void)printf("%.*s\n", (int)out.len, out.data);
     buf_close(&out);
+    buf_close(&warnings);
     buf_close(&mistakes);
     config_close(&config);
     return code;

@@ -7,6 +7,7 @@
 #include "gate/gate_state.h"
 #include "gate/gone.h"
 #include "proto/pack.h"
+#include "sys/files.h"
 #include "sys/log.h"
 
 #include <sodium.h>
@@ -77,6 +78,11 @@ int persist_lock(struct gate *gate)
             log_string("meaning", "a crash loses what is in flight and what is cached; "
                                   "data_dir or store keeps it"));
     }
+    const char *const directory = gate->config->data_dir;
+    if (code == EX_OK && directory != NULL && file_is_open_to_others(directory))
+        LOG(LOG_LEVEL_WARN, "data_dir_not_private", log_string("path", directory),
+            log_string("meaning",
+                       "others can put files there or remove ours; chmod 700 ends that"));
     buf_close(&url);
     buf_close(&mistake);
     return code;

@@ -23,3 +23,9 @@ int file_open(const char *path, const char **why)
         (void)close(fd);
     return -1;
 }
+
+bool file_is_open_to_others(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && (facts.st_mode & (S_IWGRP | S_IWOTH)) != 0;
+}

@@ -2,8 +2,13 @@
 #ifndef SOLVEGATE_SYS_FILES_H
 #define SOLVEGATE_SYS_FILES_H
 
+#include <stdbool.h>
+
 /* Opens a regular file for reading; anything else, such as a pipe, might make its reader wait for
  * ever. Returns the descriptor, or -1 and makes *why a text that lasts until the thread's next call. */
 int file_open(const char *path, const char **why);
+
+/* May anybody but its owner write to this file or directory? */
+bool file_is_open_to_others(const char *path);
 
 #endif

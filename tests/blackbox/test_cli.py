@@ -7,8 +7,9 @@ import pty
 import select
 import subprocess
 
+import harness
 from cli_world import EX_CONFIG, EX_DATAERR, EX_IOERR, EX_USAGE, File, clean_environment, expect, solvegate
-from harness import KEY, TIMEOUT, Program, binary, check, contains, equal, run, test
+from harness import KEY, TIMEOUT, Program, binary, check, contains, equal, run, test, wait_until
 
 CANARY = "canary7f3a"
 
@@ -107,7 +108,7 @@ def every_mistake_of_a_file_is_listed_and_the_exit_code_is_78():
 def what_a_check_finds_is_also_there_for_programs():
     with File({"upstream": {"key": "v"}}) as path:
         done = expect(solvegate("check", "--json", "-c", path), 0, stderr="")
-        equal(json.loads(done.stdout), {"ok": True, "file": path, "mistakes": []})
+        equal(json.loads(done.stdout), {"ok": True, "file": path, "mistakes": [], "warnings": []})
     with File({"lisen": [], "poll": {"interval": 5}, "upstream": {"key": "v"}}) as path:
         done = expect(solvegate("check", "--json", "-c", path), EX_CONFIG, stderr="")
         told = json.loads(done.stdout)
@@ -120,6 +121,22 @@ def a_syntax_error_names_line_and_column():
     with File('{\n  "upstream": {,}\n}') as path:
         done = expect(solvegate("check", "-c", path), EX_CONFIG, stdout="")
         check(done.stderr.startswith(f"{path}: line 2, column 16: "), done.stderr)
+
+
+@test
+def a_data_dir_that_others_can_write_to_is_warned_of():
+    with harness.Gate({"upstream": {"key": KEY, "url": "http://127.0.0.1:9"}, "data_dir": "data"}) as gate:
+        check("data_dir_not_private" not in gate.stderr(), "one that we made")
+        path = os.path.join(gate.folder.name, "config.json")
+        check("warning" not in expect(solvegate("check", "-c", path), 0, stderr="").stdout, "check of it")
+        for mode in (0o777, 0o770):
+            gate.stop()
+            os.chmod(os.path.join(gate.folder.name, "data"), mode)
+            gate.start()
+            wait_until(lambda: "event=data_dir_not_private" in gate.stderr(), f"the warning for {mode:o}")
+            warning = f"data_dir: others can put files into {gate.folder.name}/data or remove ours; chmod 700 ends that"
+            contains(solvegate("check", "-c", path).stdout, f"\nwarning   {warning}\n", "check")
+            equal(json.loads(solvegate("check", "--json", "-c", path).stdout)["warnings"], [warning])
 
 
 @test
