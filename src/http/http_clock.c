@@ -50,6 +50,7 @@ static void on_prepare(uv_prepare_t *prepare)
     const bool was_late = server->is_late;
     server->round += !was_late;
     begin_turn(server);
+    server->is_ending = true;
     if (was_late)
         server->turn_ns = uv_hrtime() - HTTP_TURN_NS + HTTP_LATE_NS;
     /* Connections that become dirty meanwhile wait for the next turn, so that this one ends; so do,
@@ -68,6 +69,7 @@ static void on_prepare(uv_prepare_t *prepare)
     list_splice(&now, &server->dirty);
     list_splice(&server->dirty, &now);
     begin_turn(server);
+    server->is_ending = server->had_heavy = false;
     keep_awake(server);
 }
 

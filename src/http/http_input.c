@@ -176,11 +176,32 @@ static int begin(struct http_conn *conn, struct http_parse *parse, const char *b
     return lead;
 }
 
+/* Large bodies take time when they are complete. */
+static bool is_heavy(const struct http_conn *conn)
+{
+    const struct http_input *input = conn->input;
+    return input != NULL && input->bytes.len > HTTP_HEAVY_BYTES &&
+           http_parse_may_end(&input->parse, input->bytes.len);
+}
+
+/* At the end of a turn one heavy request always has its turn, or a busy server would starve them. */
+static bool must_yield(struct http_conn *conn)
+{
+    struct http_server *server = conn->server;
+    if (server->taken >= HTTP_TURN_REQUESTS || http_clock_is_late(server))
+        return true;
+    if (!is_heavy(conn))
+        return false;
+    const bool has_time = server->is_ending || uv_hrtime() - server->turn_ns < HTTP_HEAVY_NS;
+    const bool may_run = has_time && !server->had_heavy;
+    server->had_heavy = server->had_heavy || may_run;
+    return !may_run;
+}
+
 /* Gives other connections their turn: this one waits in line. */
 static bool yields(struct http_conn *conn)
 {
-    struct http_server *server = conn->server;
-    if (server->taken < HTTP_TURN_REQUESTS && !http_clock_is_late(server))
+    if (!must_yield(conn))
         return false;
     conn->is_yielding = true;
     http_clock_touch(conn);

@@ -208,9 +208,19 @@ static enum http_parsed fail(struct http_parse *parse, enum llhttp_errno err)
     return HTTP_PARSED_BAD;
 }
 
+static size_t whole_length(const struct http_parse *parse)
+{
+    return parse->head_bytes + (size_t)parse->llhttp.content_length;
+}
+
+bool http_parse_may_end(const struct http_parse *parse, size_t len)
+{
+    return parse->phase != HTTP_PHASE_LENGTH || len >= whole_length(parse);
+}
+
 static enum http_parsed feed_length(struct http_parse *parse, size_t *len)
 {
-    const size_t wanted = parse->head_bytes + (size_t)parse->llhttp.content_length;
+    const size_t wanted = whole_length(parse);
     if (*len < wanted) {
         parse->fed = *len;
         return HTTP_PARSED_PART;

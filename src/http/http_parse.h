@@ -79,6 +79,9 @@ void http_parse_start(struct http_parse *parse, const struct http_limits *limits
  * becomes how many of them must be kept. WHOLE: how many belong to this request. */
 enum http_parsed http_parse_feed(struct http_parse *parse, char *base, size_t *len);
 
+/* May these many bytes be the whole request? Of chunks that is not known in advance. */
+bool http_parse_may_end(const struct http_parse *parse, size_t len);
+
 /* For a complete request, relative to the same base. */
 struct slice http_parse_field(const struct http_parse *parse, const char *base,
                               enum http_field field);

@@ -45,6 +45,10 @@
 /* Time for all connections within one turn of the loop; later ones wait for the next. A request
  * that has begun is finished, so the largest one comes on top. */
 #define HTTP_TURN_NS UINT64_C(3000000)
+/* A body of this size takes a handler milliseconds: one is processed per turn, and at its beginning or
+ * at its end. */
+#define HTTP_HEAVY_BYTES (128 * 1024)
+#define HTTP_HEAVY_NS UINT64_C(1000000)
 /* Time at the end of a turn whose poll used it all: connections that wait in line must progress,
  * too. */
 #define HTTP_LATE_NS UINT64_C(1000000)
@@ -233,6 +237,8 @@ struct http_server {
     uint32_t turn_deferred; /* connections whose bytes have to wait for a later turn */
     uint32_t turn_reads;    /* reads since turn_ns */
     bool is_late;           /* the budget was used up at the last check */
+    bool is_ending;         /* the end of the turn, after its poll */
+    bool had_heavy;         /* a heavy request was processed in this turn */
     uint32_t taken;         /* requests taken from the connection being processed */
 
     struct http_conn *gathering;       /* the connection being processed; its replies go to out */

@@ -26,6 +26,8 @@ struct held {
     uint64_t due_ms; /* 0 when it waits for /release */
 };
 
+#define HEAVY_BYTES (128 * 1024)
+
 struct echo {
     uv_loop_t loop;
     uv_signal_t term;
@@ -34,6 +36,8 @@ struct echo {
     uv_prepare_t turn;
     uint64_t turn_ns, closed; /* as of the last turn's end: processor time, connections closed */
     uint64_t longest_ns, most_closed; /* of one turn */
+    uv_prepare_t sleep;               /* runs after the server's own */
+    uint64_t heavy, most_heavy;       /* large requests between two polls */
     caller_id prepared;               /* answered by prepare; 0 when nobody */
     struct http_server *server;
     struct held held[HELD_MAX];
@@ -152,6 +156,14 @@ static void on_turn(uv_prepare_t *turn)
     echo.closed = closed;
 }
 
+static void on_sleep(uv_prepare_t *sleep)
+{
+    (void)sleep;
+    if (echo.heavy > echo.most_heavy)
+        echo.most_heavy = echo.heavy;
+    echo.heavy = 0;
+}
+
 static void add_field(const char *name, struct slice value)
 {
     if (slice_is_given(value))
@@ -187,7 +199,7 @@ static void tell_stats(const struct http_request *request)
              "\"bad_requests\":%llu,\"timeouts\":%llu,\"bytes_in\":%llu,\"bytes_out\":%llu,"
              "\"refused\":%llu,\"unread\":%llu,\"unsent_bytes\":%llu,\"partial_refusals\":%llu,"
              "\"partial_bytes\":%llu,\"open\":%u,\"idle\":%u,\"turn_us\":%llu,"
-             "\"turn_closed\":%llu}",
+             "\"turn_closed\":%llu,\"turn_heavy\":%llu}",
              (unsigned long long)echo.seen, (unsigned long long)echo.gone,
              (unsigned long long)echo.waiting, (unsigned long long)c.accepted,
              (unsigned long long)c.requests, (unsigned long long)c.bad_requests,
@@ -196,9 +208,9 @@ static void tell_stats(const struct http_request *request)
              (unsigned long long)c.unread, (unsigned long long)c.unsent_bytes,
              (unsigned long long)c.partial_refusals, (unsigned long long)c.partial_bytes, c.open,
              c.idle, (unsigned long long)echo.longest_ns / 1000,
-             (unsigned long long)echo.most_closed);
+             (unsigned long long)echo.most_closed, (unsigned long long)echo.most_heavy);
     on_turn(&echo.turn);
-    echo.longest_ns = echo.most_closed = 0;
+    echo.longest_ns = echo.most_closed = echo.most_heavy = 0;
     (void)uv_prepare_start(&echo.turn, on_turn); /* Not before anybody asks: it is a system call. */
     answer(request->caller, 200, buf_slice(&echo.body), false);
 }
@@ -210,6 +222,7 @@ static void on_closed(void *context)
     uv_close((uv_handle_t *)&echo.tick, NULL);
     uv_close((uv_handle_t *)&echo.prepare, NULL);
     uv_close((uv_handle_t *)&echo.turn, NULL);
+    uv_close((uv_handle_t *)&echo.sleep, NULL);
 }
 
 static void on_term(uv_signal_t *handle, int number)
@@ -242,6 +255,7 @@ static void on_request(void *context, const struct http_request *request)
 {
     (void)context;
     echo.seen++;
+    echo.heavy += request->body.len > HEAVY_BYTES;
     for (int i = 0; i < 4; i++)
         ASSERT(request->note->words[i] == 0);
     buf_reset(&echo.body);
@@ -381,6 +395,10 @@ int main(int argc, char **argv)
     ASSERT(uv_loop_init(&echo.loop) == 0);
     (void)uv_timer_init(&echo.loop, &echo.tick);
     (void)uv_prepare_init(&echo.loop, &echo.prepare);
+    /* The one that is started first runs last. */
+    (void)uv_prepare_init(&echo.loop, &echo.sleep);
+    (void)uv_prepare_start(&echo.sleep, on_sleep);
+    uv_unref((uv_handle_t *)&echo.sleep);
     (void)uv_signal_init(&echo.loop, &echo.term);
     (void)uv_signal_start(&echo.term, on_term, SIGTERM);
     echo.server =

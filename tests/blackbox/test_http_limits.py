@@ -513,6 +513,21 @@ def bodies_that_end_together_are_all_taken():
             wire.close()
 
 
+@test
+def large_bodies_that_end_together_are_taken_one_in_a_turn():
+    body = b"x" * (1 << 20)
+    with Echo() as echo:
+        wires = [echo.wire() for _ in range(20)]
+        for wire in wires:
+            wire.send(request("/echo", f"Content-Length: {len(body)}\r\n", "POST") + body[:-1])
+        echo.until(lambda stats: stats["bytes_in"] > len(wires) * (len(body) - 1), "all but the ends")
+        stop_for(echo, 0.1, lambda: [wire.send(body[-1:]) for wire in wires])
+        for wire in wires:
+            equal(fields(wire.reply())["body_bytes"], str(len(body)), "bytes")
+            wire.close()
+        equal(echo.stats()["turn_heavy"], 1, "large bodies in one turn")
+
+
 # --- connections ------------------------------------------------------------------------------------
 
 
