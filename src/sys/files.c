@@ -24,6 +24,12 @@ int file_open(const char *path, const char **why)
     return -1;
 }
 
+bool file_is_regular(const char *path)
+{
+    struct stat facts;
+    return stat(path, &facts) == 0 && S_ISREG(facts.st_mode);
+}
+
 bool file_is_open_to_others(const char *path)
 {
     struct stat facts;

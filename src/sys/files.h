@@ -8,6 +8,9 @@
  * ever. Returns the descriptor, or -1 and makes *why a text that lasts until the thread's next call. */
 int file_open(const char *path, const char **why);
 
+/* For files that another library opens. */
+bool file_is_regular(const char *path);
+
 /* May anybody but its owner write to this file or directory? */
 bool file_is_open_to_others(const char *path);
 

@@ -7,7 +7,6 @@
 #include <openssl/err.h>
 #include <openssl/ssl.h>
 #include <string.h>
-#include <unistd.h>
 
 #define TEXT_OF(number) #number
 #define VERSION_TEXT(major) "OpenSSL/" TEXT_OF(major) "."
@@ -20,19 +19,10 @@ bool trust_store_is_usable(void)
     return tls != NULL && strncmp(tls, ours, sizeof ours - 1) == 0;
 }
 
-/* OpenSSL would wait at a pipe for its writer. */
-static bool can_be_opened(const char *path)
-{
-    const char *why;
-    const int fd = file_open(path, &why);
-    if (fd >= 0)
-        (void)close(fd);
-    return fd >= 0;
-}
-
 void *trust_store_read(const char *path)
 {
-    if (!can_be_opened(path))
+    /* OpenSSL would wait at a pipe for its writer. */
+    if (!file_is_regular(path))
         return NULL;
     X509_STORE *store = X509_STORE_new();
     ASSERT(store != NULL);
