@@ -97,6 +97,7 @@ extern const struct command command_pools;
 extern const struct command command_letters;
 extern const struct command command_top;
 extern const struct command command_hash_key;
+extern const struct command command_store;
 extern const struct command command_completion;
 extern const struct command command_version;
 extern const struct command command_help;

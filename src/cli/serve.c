@@ -1,4 +1,5 @@
 #include "cli/cli.h"
+#include "cli/guard.h"
 #include "cli/load.h"
 #include "doors/doors.h"
 #include "gate/service.h"
@@ -6,9 +7,7 @@
 
 #include <signal.h>
 #include <sodium.h>
-#include <sys/prctl.h>
 #include <sys/resource.h>
-#include <sys/stat.h>
 #include <sysexits.h>
 
 /* Descriptors besides connections: loop, listeners, log, and a reserve for refusing connections. */
@@ -43,27 +42,6 @@ static const struct {
     {"--log-level", "log.level"},
     {"--log-format", "log.format"},
 };
-
-/* True in builds with a sanitizer, whose leak check has to trace the process. */
-#if defined(__SANITIZE_ADDRESS__)
-#define IS_SANITIZED 1
-#elif defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define IS_SANITIZED 1
-#endif
-#endif
-#ifndef IS_SANITIZED
-#define IS_SANITIZED 0
-#endif
-
-/* The process holds keys that spend money: no core files, no tracing, no files for others to read. */
-static void keep_secrets(void)
-{
-    (void)umask(077);
-    (void)setrlimit(RLIMIT_CORE, &(const struct rlimit){.rlim_cur = 0, .rlim_max = 0});
-    if (!IS_SANITIZED)
-        (void)prctl(PR_SET_DUMPABLE, 0);
-}
 
 /* The usual soft limit of 1024 exists for programs that use select(). */
 static void allow_descriptors(const struct config *config)
@@ -134,7 +112,7 @@ static int run(struct cli_args *args)
     }
     if (result != CLI_END)
         return cli_exit_code(result);
-    keep_secrets();
+    guard_secrets();
     service_init();
     (void)signal(SIGPIPE, SIG_IGN);
     return serve(file, given, count);

@@ -143,8 +143,11 @@ const char *config_store_warning(const struct config *config)
     if (!is_scheme(&parts, "postgresql", "postgres"))
         return NULL;
     const struct slice host = parameter(parts.query, SLICE_OF("host"));
-    if (are_local(slice_is_given(host) ? host : parts.servers) ||
-        slice_equals(parameter(parts.query, SLICE_OF("sslmode")), SLICE_OF("verify-full")))
+    const struct slice mode = parameter(parts.query, SLICE_OF("sslmode"));
+    /* With certificates to trust, the driver verifies the server unless the URL says otherwise. */
+    const bool is_verified = slice_is_given(mode) ? slice_equals(mode, SLICE_OF("verify-full"))
+                                                  : config->store.ca_file != NULL;
+    if (is_verified || are_local(slice_is_given(host) ? host : parts.servers))
         return NULL;
     return "the store is on another machine and nothing proves that it is the right one: "
            "?sslmode=verify-full checks its certificate";

@@ -146,10 +146,11 @@ int persist_secrets(struct gate *gate)
         randombytes_buf(identity, sizeof gate->identity_options.secret);
         return EX_OK;
     }
-    int err = store_secret(store, "identity", identity, sizeof gate->identity_options.secret);
+    int err =
+        store_secret(store, STORE_SECRET_IDENTITY, identity, sizeof gate->identity_options.secret);
     if (err == 0)
-        err = store_rotating_secret(store, "nonce", NONCE_SECRET_MAX_AGE_MS, gate->nonce_secret,
-                                    gate->old_nonce_secret, NONCE_SECRET_BYTES);
+        err = store_rotating_secret(store, STORE_SECRET_NONCE, NONCE_SECRET_MAX_AGE_MS,
+                                    gate->nonce_secret, gate->old_nonce_secret, NONCE_SECRET_BYTES);
     return err == 0 ? EX_OK : report_unusable(store, err);
 }
 

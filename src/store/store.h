@@ -66,6 +66,10 @@ enum store_opening store_lock(const struct store_place *place, struct store **st
 enum store_opening store_open(struct store *store, const struct store_names *names,
                               struct buf *mistake);
 
+/* The secrets of a gateway; store_copy() takes them along. */
+#define STORE_SECRET_IDENTITY "identity"
+#define STORE_SECRET_NONCE "nonce"
+
 /* A secret of this many bytes that stays the same over restarts; made on first use. */
 int store_secret(struct store *store, const char *name, uint8_t *bytes, size_t count) MUST_CHECK;
 

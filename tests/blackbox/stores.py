@@ -1,4 +1,5 @@
 """The databases that a gateway can keep its journal in, started by the tests in folders of their own and ended by their ids."""
+import functools
 import glob
 import json
 import os
@@ -13,7 +14,7 @@ import time
 import urllib.parse
 
 from gateway import free_port
-from harness import TIMEOUT, Skip, binary, wait_until
+from harness import TIMEOUT, Skip, binary, test, wait_until
 
 # Passwords with everything that a URL has to quote.
 PASSWORD = "canary/STORE:p@ss?word#7f3a"
@@ -250,3 +251,18 @@ class PostgresStore(Server):
 
 
 KINDS = {"sqlite": SqliteStore, "redis": RedisStore, "postgres": PostgresStore}
+
+
+def on_each_store(function):
+    """A test for every kind of store; the function gets one that runs."""
+    for kind in KINDS.values():
+        @functools.wraps(function)
+        def one(kind=kind):
+            store = kind()
+            need_driver(store.url)
+            with store:
+                function(store)
+
+        one.__name__ = f"{kind.kind}_{function.__name__}"
+        test(one)
+    return function

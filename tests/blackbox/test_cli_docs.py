@@ -241,7 +241,7 @@ def bash_offers_what_the_table_says():
 @test
 def bash_narrows_down_by_what_is_typed_and_knows_files():
     with Bash() as bash:
-        equal(bash.complete("st"), ["stats"])
+        equal(bash.complete("sta"), ["stats"])
         equal(bash.complete("solve", "--re"), ["--reuse"])
         equal(bash.complete("solve", "--reuse", "s"), ["shared", "single"])
         equal(bash.complete("solve", "--reuse", "=", "n"), ["none"], "with an equals sign")

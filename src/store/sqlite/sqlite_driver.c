@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "store/sqlite/sqlite_check.h"
+#include "store/sqlite/sqlite_inspect.h"
 #include "store/sqlite/sqlite_meta.h"
 #include "store/sqlite/sqlite_rows.h"
 #include "store/sqlite/sqlite_schema.h"
@@ -17,7 +18,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_NAME "solvegate.db"
 /* A path in a directory, with the suffixes that SQLite adds. */
 #define PATH_ROOM (PATH_MAX + 16)
 /* A letter's notes or a day's counters as JSON, with room to spare. */
@@ -209,11 +209,11 @@ static enum store_opening sqlite_lock(const struct store_place *place, const cha
 {
     (void)place;
     char path[PATH_ROOM];
-    if (strlen(address) >= PATH_MAX - sizeof(FILE_NAME)) {
+    if (strlen(address) >= PATH_MAX - sizeof(SQLITE_STORE_FILE)) {
         buf_addf(mistake, "the path of data_dir is too long");
         return STORE_UNUSABLE;
     }
-    (void)snprintf(path, sizeof path, "%s/%s", address, FILE_NAME);
+    (void)snprintf(path, sizeof path, "%s/%s", address, SQLITE_STORE_FILE);
     struct sqlite_store *const store = calloc(1, sizeof *store);
     ASSERT(store != NULL);
     describe(&store->base);
@@ -260,4 +260,5 @@ const struct store_driver sqlite_driver = {
     .check = check_run,
     .stop_check = check_stop,
     .close = sqlite_close,
+    .inspect = sqlite_inspect,
 };

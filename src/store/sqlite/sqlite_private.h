@@ -9,6 +9,8 @@
 struct sqlite3;
 struct sqlite3_stmt;
 
+/* In the directory that the URL names. */
+#define SQLITE_STORE_FILE "solvegate.db"
 #define SQLITE_STORE_ADVICE "move it and the files beside it away, or restore a backup"
 
 struct sqlite_store {
