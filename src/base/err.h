@@ -1,4 +1,4 @@
-/* Operating failures: one list that yields codes, names and sentences. */
+/* Operating failures: one list that yields codes and sentences. */
 #ifndef SOLVEGATE_BASE_ERR_H
 #define SOLVEGATE_BASE_ERR_H
 
@@ -31,8 +31,7 @@ enum err {
 
 #define MUST_CHECK __attribute__((warn_unused_result))
 
-/* "ERR_FULL" and "a limit was reached"; unknown codes get a fixed text. */
-const char *err_name(int code);
+/* "a limit was reached"; unknown codes get a fixed text. */
 const char *err_text(int code);
 
 #endif

@@ -69,7 +69,7 @@ static void add_bash_flags(struct buf *out, const struct command *command)
     buf_add(out, SLICE_OF("'\n        ;;\n"));
 }
 
-void completion_write_bash(struct buf *out)
+static void write_bash(struct buf *out)
 {
     buf_add(out,
             SLICE_OF("# bash completion for solvegate, made by `solvegate completion bash`\n"
@@ -113,7 +113,7 @@ static int print(const char *shell)
     struct buf out;
     buf_init(&out, SCRIPT_MAX_BYTES);
     if (strcmp(shell, "bash") == 0)
-        completion_write_bash(&out);
+        write_bash(&out);
     else if (strcmp(shell, "zsh") == 0)
         completion_write_zsh(&out);
     else

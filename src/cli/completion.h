@@ -5,8 +5,6 @@
 #include "base/buf.h"
 #include "cli/cli.h"
 
-void completion_write_bash(struct buf *out);
-
 /* True if the flag's value is a file. */
 bool completion_is_file(const struct cli_flag *flag);
 

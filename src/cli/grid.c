@@ -79,7 +79,8 @@ static bool is_start(char c)
     return ((unsigned char)c & 0xc0) != 0x80;
 }
 
-unsigned grid_text_width(const char *text)
+/* The number of terminal columns that a text takes. */
+static unsigned text_width(const char *text)
 {
     unsigned width = 0;
     for (; *text != '\0'; text++)
@@ -89,7 +90,7 @@ unsigned grid_text_width(const char *text)
 
 void grid_add_cut(struct buf *out, const char *text, unsigned width)
 {
-    const bool is_cut = grid_text_width(text) > width;
+    const bool is_cut = text_width(text) > width;
     unsigned left = is_cut && width > 0 ? width - 1 : width;
     for (; *text != '\0'; text++) {
         if (is_start(*text) && left-- == 0)
@@ -144,9 +145,9 @@ static void measure(const struct grid *grid, unsigned *widths, unsigned width)
     const char *cell = grid->text.data;
     ASSERT(grid->count > 0);
     for (size_t i = 0; i < grid->count; i++)
-        widths[i] = grid_text_width(grid->columns[i].title);
+        widths[i] = text_width(grid->columns[i].title);
     for (size_t i = 0; i < grid->cells; i++) {
-        const unsigned needed = grid_text_width(cell);
+        const unsigned needed = text_width(cell);
         unsigned *const most = &widths[i % grid->count];
         *most = needed > *most ? needed : *most;
         cell += strlen(cell) + 1;
@@ -169,7 +170,7 @@ static void add_blanks(struct buf *out, unsigned count)
 static void add_cell(const struct grid *grid, struct buf *out, size_t column, const char *text,
                      unsigned width)
 {
-    const unsigned needed = grid_text_width(text);
+    const unsigned needed = text_width(text);
     const unsigned blanks = needed < width ? width - needed : 0;
     if (width != HIDDEN) {
         if (column > 0)

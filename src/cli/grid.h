@@ -40,8 +40,6 @@ void grid_write(const struct grid *grid, struct buf *out, unsigned width, size_t
 /* Writes to standard output, cut to the terminal's width. */
 void grid_print(const struct grid *grid);
 
-/* The number of terminal columns that a text takes. */
-unsigned grid_text_width(const char *text);
 /* Adds the text cut to that many columns. */
 void grid_add_cut(struct buf *out, const char *text, unsigned width);
 

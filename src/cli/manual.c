@@ -144,7 +144,7 @@ static void add_examples(struct buf *out)
     }
 }
 
-void manual_write_commands(struct buf *out)
+static void write_commands(struct buf *out)
 {
     manual_add_head(out, "solvegate", 1, "pay for the same captcha once");
     buf_add(out, SLICE_OF(".SH SYNOPSIS\n\\fBsolvegate\\fR \\fICOMMAND\\fR [\\fIFLAGS\\fR]\n"));
@@ -169,7 +169,7 @@ int manual_print(const char *page)
     struct buf out;
     buf_init(&out, PAGE_MAX_BYTES);
     if (strcmp(page, "solvegate.1") == 0)
-        manual_write_commands(&out);
+        write_commands(&out);
     else
         manual_write_config(&out);
     show_print(&out);

@@ -15,6 +15,4 @@ void manual_add_text(struct buf *out, struct slice text);
 /* Adds the head of a page, including its NAME section. */
 void manual_add_head(struct buf *out, const char *name, int section, const char *summary);
 
-void manual_write_commands(struct buf *out);
-
 #endif

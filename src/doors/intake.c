@@ -110,7 +110,8 @@ static bool read_thousandths(struct slice text, uint64_t *value, size_t *used)
     return has_digit;
 }
 
-bool intake_duration(struct slice text, uint32_t *milliseconds)
+/* Reads seconds ("10", "2.5") or a duration with a unit ("250ms", "5s", "2m", "1h"). */
+static bool parse_duration(struct slice text, uint32_t *milliseconds)
 {
     static const struct {
         struct slice unit;
@@ -141,7 +142,7 @@ static bool read_duration(const struct gate *gate, struct slice name, uint32_t *
                           struct mistake *mistake)
 {
     const struct slice text = params_value(&gate->params, name);
-    if (text.len == 0 || intake_duration(text, milliseconds))
+    if (text.len == 0 || parse_duration(text, milliseconds))
         return true;
     fail(mistake, 422, "bad_parameter", "ERROR_BAD_PARAMETERS", "");
     snprintf(mistake->detail, sizeof mistake->detail,

@@ -47,7 +47,4 @@ struct page {
 };
 bool intake_page(const struct gate *gate, size_t most, struct page *page, struct mistake *mistake);
 
-/* Reads seconds ("10", "2.5") or a duration with a unit ("250ms", "5s", "2m", "1h"). */
-bool intake_duration(struct slice text, uint32_t *milliseconds);
-
 #endif

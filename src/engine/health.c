@@ -19,17 +19,20 @@ static unsigned this_minute(struct engine *engine)
     return place;
 }
 
-void health_count_arrived(struct engine *engine)
+/* Counts a solve whose callback arrived. */
+static void count_arrived(struct engine *engine)
 {
     engine->health.arrived[this_minute(engine)]++;
 }
 
-void health_count_missed(struct engine *engine)
+/* Counts a solve that a poll had to find. */
+static void count_missed(struct engine *engine)
 {
     engine->health.missed[this_minute(engine)]++;
 }
 
-void health_correct(struct engine *engine)
+/* Corrects the count for a callback that arrived after our poll. */
+static void correct(struct engine *engine)
 {
     const unsigned place = this_minute(engine);
     /* The poll may have been counted in a minute that is over; then only the arrival is counted. */
@@ -57,14 +60,14 @@ void health_note_missed(struct engine *engine, struct attempt *attempt)
     if (!engine->options.has_callbacks)
         return;
     attempt->is_missed = true;
-    health_count_missed(engine);
+    count_missed(engine);
 }
 
 void health_note_arrival(struct engine *engine, struct attempt *attempt)
 {
     if (attempt->is_missed)
-        health_correct(engine);
+        correct(engine);
     else if (!attempt_is_over(attempt) && attempt->partial == NULL)
-        health_count_arrived(engine);
+        count_arrived(engine);
     attempt->is_missed = false;
 }

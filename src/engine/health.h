@@ -5,13 +5,6 @@
 
 #include "engine/state.h"
 
-/* Counts a solve whose callback arrived, or one that a poll had to find. */
-void health_count_arrived(struct engine *engine);
-void health_count_missed(struct engine *engine);
-
-/* Corrects the count for a callback that arrived after our poll. */
-void health_correct(struct engine *engine);
-
 bool health_is_good(const struct engine *engine);
 
 /* Notes that a poll found a result whose callback has not arrived. */

@@ -83,7 +83,7 @@ struct http_exchange *http_exchange_add(struct http_conn *conn)
     return exchange;
 }
 
-void http_exchange_free(struct http_conn *conn, struct http_exchange *exchange)
+static void exchange_free(struct http_conn *conn, struct http_exchange *exchange)
 {
     list_unlink(&exchange->link);
     conn->waiting--;
@@ -110,7 +110,7 @@ void http_exchange_drop(struct http_conn *conn)
         if (exchange->reply == NULL && !exchange->is_ours)
             handlers->on_gone(handlers->context, caller_of(conn, exchange->number),
                               &exchange->note);
-        http_exchange_free(conn, exchange);
+        exchange_free(conn, exchange);
     }
 }
 
@@ -186,7 +186,7 @@ void http_exchange_begin(struct http_conn *conn, const struct http_parse *parse,
 /* The exchange's reply was written to the output. */
 static void finish(struct http_conn *conn, struct http_exchange *exchange, bool closes)
 {
-    http_exchange_free(conn, exchange);
+    exchange_free(conn, exchange);
     if (closes) {
         conn->is_last_sent = true;
         conn->is_deaf = true;
@@ -225,7 +225,7 @@ void http_exchange_answer(struct http_conn *conn, struct http_exchange *exchange
 {
     /* An earlier reply ended the connection, so this one cannot be sent. */
     if (conn->is_last_sent) {
-        http_exchange_free(conn, exchange);
+        exchange_free(conn, exchange);
         return;
     }
     /* While draining, the newest exchange is the connection's last; replies before it keep the

@@ -8,7 +8,6 @@ void http_exchange_begin(struct http_conn *conn, const struct http_parse *parse,
 struct http_exchange *http_exchange_add(struct http_conn *conn);
 void http_exchange_answer(struct http_conn *conn, struct http_exchange *exchange,
                           const struct http_reply *reply);
-void http_exchange_free(struct http_conn *conn, struct http_exchange *exchange);
 /* Drops all exchanges and tells the handler about those that were not answered. */
 void http_exchange_drop(struct http_conn *conn);
 

@@ -99,14 +99,6 @@ void metrics_counter(struct buf *out, const char *name, const char *help, uint64
     metrics_sample(out, full, "", value);
 }
 
-void metrics_counter_ms(struct buf *out, const char *name, const char *help, uint64_t ms)
-{
-    char full[NAME_MAX_LEN];
-    (void)snprintf(full, sizeof full, PREFIX "%s_total", name);
-    metrics_head(out, full, "counter", help);
-    metrics_sample_ms(out, full, "", ms);
-}
-
 void metrics_gauge(struct buf *out, const char *name, const char *help, uint64_t value)
 {
     char full[NAME_MAX_LEN];

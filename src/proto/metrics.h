@@ -12,8 +12,6 @@
 /* Names are literals without the solvegate_ prefix; a counter's name gets the suffix _total. */
 void metrics_counter(struct buf *out, const char *name, const char *help, uint64_t value);
 void metrics_gauge(struct buf *out, const char *name, const char *help, uint64_t value);
-/* Writes milliseconds as seconds, as Prometheus expects. */
-void metrics_counter_ms(struct buf *out, const char *name, const char *help, uint64_t ms);
 
 /* Writes the head of a family whose name is given in full, and one sample of it; labels are
  * literals such as `held="yes"`, or empty. */

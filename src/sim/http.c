@@ -77,7 +77,7 @@ void conn_linger(struct conn *conn)
     conn_limit_write(conn);
 }
 
-void conn_idle(struct conn *conn)
+static void conn_idle(struct conn *conn)
 {
     struct http_server *server = conn->server;
 

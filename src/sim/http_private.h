@@ -82,7 +82,6 @@ struct http_server {
 /* Back to reading after a held reply. */
 void conn_resume(struct conn *conn);
 
-void conn_idle(struct conn *conn);
 void conn_linger(struct conn *conn);
 void conn_limit_write(struct conn *conn);
 void conn_close(struct conn *conn);

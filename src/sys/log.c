@@ -63,11 +63,6 @@ struct log_field log_number(const char *name, int64_t value)
     return (struct log_field){.name = name, .kind = LOG_NUMBER_VALUE, .number = value};
 }
 
-struct log_field log_bool(const char *name, bool value)
-{
-    return (struct log_field){.name = name, .kind = LOG_BOOL_VALUE, .number = value};
-}
-
 /* ---- composing ------------------------------------------------------------------------------ */
 
 /* Text that does not fit marks the line as cut; the caller then removes the whole field. */
@@ -114,9 +109,6 @@ static void add_value(struct line *line, const struct log_field *field)
     case LOG_NUMBER_VALUE:
         (void)snprintf(number, sizeof number, "%lld", (long long)field->number);
         add_string(line, number);
-        return;
-    case LOG_BOOL_VALUE:
-        add_string(line, field->number != 0 ? "true" : "false");
         return;
     }
     UNREACHABLE();

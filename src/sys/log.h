@@ -17,7 +17,7 @@ bool log_is_on(enum log_level level);
 /* One field of a line; the helpers below make it. */
 struct log_field {
     const char *name;
-    enum { LOG_TEXT_VALUE, LOG_NUMBER_VALUE, LOG_BOOL_VALUE } kind;
+    enum { LOG_TEXT_VALUE, LOG_NUMBER_VALUE } kind;
     struct slice text;
     int64_t number;
 };
@@ -25,7 +25,6 @@ struct log_field {
 struct log_field log_text(const char *name, struct slice value);
 struct log_field log_string(const char *name, const char *value);
 struct log_field log_number(const char *name, int64_t value);
-struct log_field log_bool(const char *name, bool value);
 
 /* event is a fixed word ("listener_ready"); fields are escaped and capped, so that one event is one
  * line whatever the fields contain. More than 50 events of one name in a second are counted and
