@@ -306,6 +306,27 @@ static void a_day_like_the_one_before_is_written_too(void **state)
     skip_lines(w);
 }
 
+/* The page of the new day was the oldest one's, so a client that does the same again looks as if that were written. */
+static void a_day_like_the_oldest_one_is_written_too(void **state)
+{
+    (void)state;
+    struct world *w = world_without_money();
+    ask(w, "ann", .key = "K", .type = TYPE_OTHER);
+    pass(w, 1000);
+    for (unsigned day = 0; day <= STATS_DAYS; day++) {
+        w->now_ms = HOURS_MS(12 + 24 * (uint64_t)day);
+        tick(w);
+        assert_int_equal(requests_of_day(w, 0), 0);
+    }
+    ask(w, "ann", .key = "K", .type = TYPE_OTHER);
+    pass(w, 1000);
+    assert_int_equal(requests_of_day(w, 0), 1);
+    crash(w, ALL_RECORDS);
+    assert_int_equal(requests_of_day(w, 0), 1);
+    assert_int_equal(requests_of_day(w, STATS_DAYS), 0);
+    skip_lines(w);
+}
+
 static void the_last_second_of_a_day_is_written_at_midnight(void **state)
 {
     (void)state;
@@ -552,6 +573,7 @@ int main(void)
         STORY(what_was_queued_still_has_its_part_of_the_budget),
         STORY(what_was_queued_is_beyond_a_budget_that_a_restart_lowers),
         STORY(a_day_like_the_one_before_is_written_too),
+        STORY(a_day_like_the_oldest_one_is_written_too),
         STORY(the_last_second_of_a_day_is_written_at_midnight),
         STORY(a_resend_says_so_however_often_we_restarted),
         STORY(a_resend_says_so_when_nobody_waited_at_the_end_of_the_window),
