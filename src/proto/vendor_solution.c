@@ -41,18 +41,27 @@ static void begin_member(struct buf *out)
         buf_add_char(out, ',');
 }
 
-/* Writes all members except the status and `request`, which the caller handles. */
-static void add_members(struct buf *out, const struct reading *reading)
+/* Writes all members except the status and `request`, which the caller handles, and the one with
+ * the value `but`. */
+static void add_members_but(struct buf *out, const struct reading *reading, const yyjson_val *but)
 {
     yyjson_obj_iter members = yyjson_obj_iter_with(yyjson_doc_get_root(reading->doc));
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&members)) != NULL;) {
         if (yyjson_equals_str(key, "status") || yyjson_equals_str(key, "request"))
             continue;
+        yyjson_val *value = yyjson_obj_iter_get_val(key);
+        if (value == but)
+            continue;
         begin_member(out);
         add_json(out, key);
         buf_add_char(out, ':');
-        add_json(out, yyjson_obj_iter_get_val(key));
+        add_json(out, value);
     }
+}
+
+static void add_members(struct buf *out, const struct reading *reading)
+{
+    add_members_but(out, reading, NULL);
 }
 
 /* Writes an answer in further members as one object. */
@@ -66,6 +75,22 @@ static void add_fields(struct buf *out, const struct reading *reading)
 static bool is_in_fields(const struct reading *reading)
 {
     return reading->kind == READING_GEETEST || reading->kind == READING_FIELDS;
+}
+
+/* The members besides the answer have the same limit as the answer itself. An answer in `result`
+ * is none of them, nor are fields that make up the answer. */
+static bool is_rest_small(const struct reading *reading)
+{
+    if (reading->doc == NULL || reading->kind == READING_FIELDS)
+        return true;
+    struct buf rest;
+    buf_init(&rest, SOLUTION_MAX_BYTES);
+    buf_add_char(&rest, '{');
+    add_members_but(&rest, reading, reading->answer);
+    buf_add_char(&rest, '}');
+    const bool is_small = !rest.is_full;
+    buf_close(&rest);
+    return is_small;
 }
 
 /* Writes everything besides a text in `request`. `request` comes first if its value is not a string. */
@@ -159,7 +184,8 @@ void reading_solution(const struct reading *reading, struct blob **text, struct 
     const struct slice made = buf_slice(&whole);
     const bool has_text = !whole.is_full && vendor_is_solution(made) &&
                           !(reading->kind == READING_FIELDS && is_empty_object(made));
-    const bool is_good = has_text && !members.is_full && !scan_is_too_deep(buf_slice(&members));
+    const bool is_good = has_text && !members.is_full && is_rest_small(reading) &&
+                         !scan_is_too_deep(buf_slice(&members));
     const bool has_extra = reading->doc != NULL && !is_empty_object(buf_slice(&members));
     *text = is_good ? blob_new(made) : NULL;
     *extra = is_good && has_extra ? blob_new(buf_slice(&members)) : NULL;

@@ -163,6 +163,53 @@ static void a_solution_has_at_most_64_kib(void **state)
     }
 }
 
+/* A reply with so many bytes of members besides its answer. */
+static struct vendor_reply reply_with_rest(struct buf *body, const char *answer, size_t rest)
+{
+    const size_t braces = strlen("{\"cookies\":\"\"}");
+    buf_reset(body);
+    buf_addf(body, "{\"status\":1,%s,\"cookies\":\"", answer);
+    for (size_t i = braces; i < rest; i++)
+        buf_add_char(body, 'c');
+    buf_add(body, SLICE_OF("\"}"));
+    return reply_of(200, buf_slice(body));
+}
+
+static void what_comes_besides_a_solution_has_at_most_64_kib_too(void **state)
+{
+    (void)state;
+    static const char *const answers[] = {"\"request\":\"TOK\"", "\"result\":\"TOK\"",
+                                          "\"request\":{\"a\":1}"};
+    struct buf body;
+    buf_init(&body, 1 << 20);
+    for (size_t i = 0; i < sizeof answers / sizeof answers[0]; i++) {
+        const struct vendor_reply most = reply_with_rest(&body, answers[i], 65536);
+        const struct vendor_result result = read_with(false, &PLAIN, most);
+        assert_int_equal(result.outcome, OUTCOME_SOLVED);
+        assert_true(result.extra->len >= 65536);
+        drop(&result);
+        assert_kept(reply_with_rest(&body, answers[i], 65537), "ERROR_SOLUTION_TOO_LARGE");
+    }
+    buf_close(&body);
+}
+
+/* The answer itself is no rest, wherever it stands. */
+static void an_answer_in_result_has_its_own_64_kib(void **state)
+{
+    (void)state;
+    struct buf body;
+    buf_init(&body, 1 << 20);
+    buf_add(&body, SLICE_OF("{\"status\":1,\"user_agent\":\"UA\",\"result\":\""));
+    for (size_t i = 0; i < 65536; i++)
+        buf_add_char(&body, 't');
+    buf_add(&body, SLICE_OF("\"}"));
+    const struct vendor_result result = read_with(false, &PLAIN, reply_of(200, buf_slice(&body)));
+    assert_int_equal(result.outcome, OUTCOME_SOLVED);
+    assert_int_equal(result.text->len, 65536);
+    drop(&result);
+    buf_close(&body);
+}
+
 static void what_was_cut_off_for_its_length_is_an_answer_unless_it_says_no(void **state)
 {
     (void)state;
@@ -193,6 +240,8 @@ int main(void)
         cmocka_unit_test(a_solution_is_delivered_as_deep_as_callers_can_read_and_kept_beyond),
         cmocka_unit_test(what_follows_a_long_reply_may_be_of_any_depth),
         cmocka_unit_test(a_solution_has_at_most_64_kib),
+        cmocka_unit_test(what_comes_besides_a_solution_has_at_most_64_kib_too),
+        cmocka_unit_test(an_answer_in_result_has_its_own_64_kib),
         cmocka_unit_test(what_was_cut_off_for_its_length_is_an_answer_unless_it_says_no),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
