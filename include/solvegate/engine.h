@@ -56,6 +56,8 @@ struct engine_options {
     uint32_t max_records;      /* appended and not durable; above it all requests are refused */
     uint64_t max_record_bytes; /* texts and parameters of those records; also refuses requests */
     uint32_t max_finished;     /* read requests kept readable; the oldest are forgotten first */
+    uint64_t
+        max_finished_bytes;    /* solutions that only finished requests and idempotency keys hold */
     uint32_t max_letters;      /* beyond it the oldest are dropped */
     uint64_t max_letter_bytes; /* parameters of all letters; beyond it the oldest are dropped */
     uint16_t max_clients;      /* maximum after any reload */

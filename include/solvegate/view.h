@@ -99,6 +99,7 @@ struct gauges {
     uint32_t callers;
     uint32_t solutions;
     uint64_t solution_bytes;
+    uint64_t finished_bytes; /* solutions that only finished requests and idempotency keys hold */
     uint32_t idempotency;
     uint32_t letters;
     uint32_t replays; /* letters waiting to be replayed */

@@ -293,6 +293,10 @@ const struct option option_table[] = {
      .help = "Most requests kept, waiting or answered; those answered give way to newcomers."},
     {"limits.finished", OPTION_COUNT, RESTART, AT(engine.max_finished), RANGE(1, 10000000), NUMBER(200000),
      .help = "Most of those that stay readable once their answer was read; the greediest client's oldest go first."},
+    {"limits.finished_bytes", OPTION_SIZE, RESTART, AT(engine.max_finished_bytes), RANGE(1 * MIB, 1024 * GIB),
+     MIBS(256),
+     .help = "Most memory for solutions that left the cache and that answered requests or idempotency keys still hold; "
+             "the greediest client's oldest are forgotten, those that were read first."},
     {"limits.flights", OPTION_COUNT, RESTART, AT(engine.max_flights), RANGE(1, 10000000), NUMBER(100000),
      .help = "Most solves under way or queued."},
     {"limits.flight_bytes", OPTION_SIZE, RESTART, AT(engine.max_flight_bytes), RANGE(64 * KIB, 1024 * GIB), MIBS(512),

@@ -64,7 +64,6 @@ void attempt_free(struct engine *engine, struct attempt *attempt)
     wheel_cancel(&engine->wheel, &attempt->expiry);
     table_remove(&engine->attempts_by_name, &attempt->node);
     journal_attempt_over(engine, attempt);
-    blob_unref(attempt->text);
     blob_unref(attempt->partial);
     blob_unref(attempt->cause);
     slab_free(&engine->attempts, attempt->id);
@@ -167,10 +166,21 @@ static bool is_remembered(const struct engine *engine, const struct attempt *att
            next_question_ms(engine, attempt) != WHEEL_NEVER;
 }
 
+/* An attempt that is over listens for an hour: a hash is enough to recognise a repeat. */
+static void shed_partial(const struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->partial == NULL || !attempt_is_over(attempt))
+        return;
+    attempt->partial_hash = task_text_hash(engine, attempt->partial);
+    blob_unref(attempt->partial);
+    attempt->partial = NULL;
+}
+
 void attempt_linger(struct engine *engine, struct attempt *attempt)
 {
     if (attempt->flight != NULL)
         return;
+    shed_partial(engine, attempt);
     if (!is_remembered(engine, attempt)) {
         attempt_free(engine, attempt);
         return;
@@ -303,7 +313,7 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     }
     if (solution != NULL) {
         attempt->state = ATTEMPT_SOLVED;
-        attempt->text = blob_ref(solution->text);
+        attempt->text_hash = task_text_hash(engine, solution->text);
         /* The solution carries the task's id, by which a second task's solution is told apart later. */
         if (attempt->task_id[0] == '\0')
             memcpy(attempt->task_id, solution->task_id, TASK_ID_MAX);

@@ -1,6 +1,7 @@
 #include "engine/cache.h"
 
 #include "engine/journal.h"
+#include "engine/kept.h"
 #include "engine/pool.h"
 
 /* A cached solution costs its struct and allocator overhead in addition to its bytes. */
@@ -29,6 +30,9 @@ struct solution *solution_new(struct engine *engine, const struct attempt *attem
     solution->bytes = text->len + (extra == NULL ? 0 : extra->len) +
                       (uint32_t)sizeof(struct solution) + SOLUTION_OVERHEAD;
     list_init(&solution->link);
+    list_init(&solution->readers);
+    list_init(&solution->records);
+    list_init(&solution->kept);
     wheel_timer_init(&solution->expiry, TIMER_SOLUTION);
     return solution;
 }
@@ -47,7 +51,7 @@ void solution_unref(struct engine *engine, struct solution *solution)
     ASSERT(solution->refs > 0);
     if (--solution->refs > 0)
         return;
-    ASSERT(!solution->is_cached);
+    ASSERT(!solution->is_cached && solution->kept_in == NULL);
     journal_solution_over(engine, solution);
     blob_unref(solution->text);
     blob_unref(solution->extra);
@@ -84,6 +88,7 @@ void cache_put(struct engine *engine, struct solution *solution, bool is_shared)
     share_loosen(&engine->shares.cached, solution->client, 1);
     share_take(&engine->shares.cached_bytes, solution->client, solution->bytes);
     share_loosen(&engine->shares.cached_bytes, solution->client, solution->bytes);
+    kept_update(engine, solution);
     make_room(engine);
 }
 
@@ -194,6 +199,7 @@ void cache_drop(struct engine *engine, struct solution *solution)
     share_give(&engine->shares.cached, solution->client, 1);
     share_fasten(&engine->shares.cached_bytes, solution->client, solution->bytes);
     share_give(&engine->shares.cached_bytes, solution->client, solution->bytes);
+    kept_update(engine, solution);
     solution_unref(engine, solution);
 }
 

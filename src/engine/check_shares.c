@@ -77,6 +77,30 @@ static void check_flights(const struct engine *engine)
     check_count(engine, &holds, &engine->shares.holds);
 }
 
+static void check_kept(const struct engine *engine)
+{
+    struct count bytes = count_new(engine);
+    for (slab_id id = 0; (id = slab_next(&engine->solutions, id)) != 0;) {
+        struct solution *solution = slab_get(&engine->solutions, id);
+        uint32_t unread = 0;
+        LIST_FOR_EACH(link, &solution->readers) {
+            const struct request *request = CONTAINER_OF(link, struct request, reader);
+            ASSERT(request->solution == solution && request->is_finished);
+            unread += !request->is_read;
+        }
+        LIST_FOR_EACH(link, &solution->records)
+            ASSERT(CONTAINER_OF(link, struct idempotency, holder)->solution == solution);
+        const bool is_held =
+            !list_is_empty(&solution->readers) || !list_is_empty(&solution->records);
+        const bool is_kept = is_held && !solution->is_cached && solution->pool == NULL;
+        ASSERT(solution->unread == unread && is_kept == (solution->kept_in != NULL));
+        ASSERT(is_kept != list_is_empty(&solution->kept));
+        if (is_kept)
+            count_one(&bytes, solution->client, solution->bytes, true);
+    }
+    check_count(engine, &bytes, &engine->shares.finished_bytes);
+}
+
 static void check_memory(const struct engine *engine)
 {
     struct count records = count_new(engine);
@@ -94,6 +118,7 @@ static void check_memory(const struct engine *engine)
         count_one(&number, solution->client, 1, true);
         count_one(&bytes, solution->client, solution->bytes, true);
     }
+    check_kept(engine);
     check_count(engine, &records, &engine->shares.idempotency);
     check_count(engine, &number, &engine->shares.cached);
     check_count(engine, &bytes, &engine->shares.cached_bytes);

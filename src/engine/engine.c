@@ -11,6 +11,7 @@
 #include "engine/history.h"
 #include "engine/idempotency.h"
 #include "engine/journal_books.h"
+#include "engine/kept.h"
 #include "engine/letter_orders.h"
 #include "engine/letter_replay.h"
 #include "engine/letters.h"
@@ -184,7 +185,7 @@ static void dispatch(struct engine *engine, const struct event *event)
 static bool has_backlog(const struct engine *engine)
 {
     return !list_is_empty(&engine->waking) || engine->breaker.is_clearing || engine->is_starting ||
-           letters_have_work(engine) || journal_has_work(engine);
+           letters_have_work(engine) || journal_has_work(engine) || kept_is_over(engine);
 }
 
 /* A turn of the loop may bring hundreds of events. If each of them did a batch of the leftover
@@ -194,6 +195,7 @@ void engine_step(struct engine *engine, const struct event *event)
 {
     const bool is_tick = event->kind == EVENT_TICK;
     const bool may_wake = is_tick || list_is_empty(&engine->waking);
+    const bool may_trim = is_tick || !kept_is_over(engine);
     engine->work = 0;
     engine->starts_left = is_tick || !engine->is_starting ? engine->options.step_batch : 0;
     stats_set_clock(engine, event->now_ms, event->wall_ms);
@@ -202,6 +204,8 @@ void engine_step(struct engine *engine, const struct event *event)
     if (may_wake)
         flight_wake(engine, engine->options.wake_batch);
     finished_trim(engine);
+    if (may_trim)
+        kept_trim(engine);
     slots_pump(engine);
     journal_on_step(engine);
 }
@@ -358,6 +362,7 @@ static void init_shares(struct engine *engine)
         {&engine->shares.idempotency, options->max_idempotency},
         {&engine->shares.cached, options->max_solutions},
         {&engine->shares.cached_bytes, options->max_solution_bytes},
+        {&engine->shares.finished_bytes, options->max_finished_bytes},
         {&engine->shares.pingback_bytes, options->max_pingback_bytes},
         {&engine->shares.letters, options->max_letters},
         {&engine->shares.letter_bytes, options->max_letter_bytes},
@@ -370,6 +375,8 @@ static void init_shares(struct engine *engine)
         list_init(&engine->clients[i].read);
         list_init(&engine->clients[i].settled);
         list_init(&engine->clients[i].cached);
+        list_init(&engine->clients[i].kept_unread);
+        list_init(&engine->clients[i].kept_read);
         list_init(&engine->clients[i].letters);
     }
 }
@@ -421,7 +428,6 @@ static void free_request_blobs(struct request *request)
 
 static void free_attempt_blobs(struct attempt *attempt)
 {
-    blob_unref(attempt->text);
     blob_unref(attempt->partial);
     blob_unref(attempt->cause);
 }
@@ -446,6 +452,7 @@ static void free_blobs(struct engine *engine)
         blob_unref(letter->error);
         blob_unref(letter->pingback);
         blob_unref(letter->text);
+        blob_unref(letter->extra);
         history_free(letter->history);
     }
     for (slab_id id = 0; (id = slab_next(&engine->solutions, id)) != 0;) {
@@ -485,7 +492,8 @@ void engine_free(struct engine *engine)
                               &engine->shares.flight_bytes,   &engine->shares.idempotency,
                               &engine->shares.cached,         &engine->shares.cached_bytes,
                               &engine->shares.letters,        &engine->shares.letter_bytes,
-                              &engine->shares.pingback_bytes, &engine->shares.account_waits};
+                              &engine->shares.pingback_bytes, &engine->shares.account_waits,
+                              &engine->shares.finished_bytes};
     for (size_t i = 0; i < sizeof shares / sizeof shares[0]; i++)
         share_close(shares[i]);
     buf_close(&engine->trace_buf);

@@ -1,5 +1,6 @@
 #include "engine/finished.h"
 
+#include "engine/kept.h"
 #include "engine/request.h"
 
 static bool is_full(const struct engine *engine)
@@ -13,6 +14,7 @@ void finished_enter(struct engine *engine, struct request *request)
     request->is_finished = true;
     list_append(&engine->clients[request->client].unread, &request->link);
     share_loosen(&engine->shares.requests, request->client, 1);
+    kept_enter_request(engine, request);
 }
 
 void finished_mark_read(struct engine *engine, struct request *request)
@@ -23,6 +25,7 @@ void finished_mark_read(struct engine *engine, struct request *request)
     list_append(&engine->clients[request->client].read, &request->link);
     share_take(&engine->shares.read, request->client, 1);
     share_loosen(&engine->shares.read, request->client, 1);
+    kept_mark_read(engine, request);
 }
 
 void finished_leave(struct engine *engine, struct request *request)
@@ -30,6 +33,7 @@ void finished_leave(struct engine *engine, struct request *request)
     if (!request->is_finished)
         return;
     list_unlink(&request->link);
+    kept_leave_request(engine, request);
     share_fasten(&engine->shares.requests, request->client, 1);
     if (!request->is_read)
         return;

@@ -121,7 +121,7 @@ static void solved(struct engine *engine, struct attempt *attempt,
     histogram_add(&engine->timings[TIMING_SOLVE], engine->now_ms - attempt->accepted_ms);
     withdraw_poll(engine, attempt);
     attempt_enter(attempt, ATTEMPT_SOLVED);
-    attempt->text = blob_ref(result->text);
+    attempt->text_hash = task_text_hash(engine, result->text);
     if (is_stale(engine, attempt))
         receive_stale(engine, attempt, result);
     else
@@ -138,7 +138,7 @@ static void close_with(struct engine *engine, struct attempt *attempt,
                        const struct vendor_result *result)
 {
     attempt_enter(attempt, ATTEMPT_SOLVED);
-    attempt->text = blob_ref(result->text);
+    attempt->text_hash = task_text_hash(engine, result->text);
     (void)journal_attempt(engine, attempt);
 }
 
@@ -449,14 +449,12 @@ static void hear_unknown(struct engine *engine, const struct vendor_result *resu
         oddity_of_unknown(engine, result);
 }
 
-static bool is_equal(const struct blob *known, const struct blob *text)
+static bool is_same_text(const struct engine *engine, const struct attempt *attempt,
+                         const struct vendor_result *result)
 {
-    return known != NULL && text != NULL && slice_equals(blob_slice(known), blob_slice(text));
-}
-
-static bool is_same_text(const struct attempt *attempt, const struct vendor_result *result)
-{
-    return is_equal(attempt->text, result->text) || is_equal(attempt->partial, result->text);
+    const uint64_t its = task_text_hash(engine, result->text);
+    return its != 0 && (its == attempt->text_hash || its == attempt->partial_hash ||
+                        its == task_text_hash(engine, attempt->partial));
 }
 
 /* Handles a callback for an attempt that is over: a repeat, or proof that our submit was doubled. */
@@ -464,12 +462,13 @@ static void absorb_repeat(struct engine *engine, struct attempt *attempt,
                           const struct vendor_result *result)
 {
     COUNT(engine, callbacks_duplicate);
-    if (!is_solution(result) || is_same_text(attempt, result))
+    if (!is_solution(result) || is_same_text(engine, attempt, result))
         return;
     /* Where the answer is more than a text, a callback may say less than the poll before it did. */
-    if (attempt->wants_rest && attempt->partial == NULL)
-        attempt->partial = blob_ref(result->text);
-    else if (attempt->text != NULL || attempt->partial != NULL)
+    const bool has_partial = attempt->partial != NULL || attempt->partial_hash != 0;
+    if (attempt->wants_rest && !has_partial)
+        attempt->partial_hash = task_text_hash(engine, result->text);
+    else if (attempt->text_hash != 0 || has_partial)
         oddity_of_attempt(engine, attempt, result);
 }
 
@@ -494,7 +493,8 @@ static void hear_other_task(struct engine *engine, struct attempt *attempt,
     prove_duplicate(engine, attempt, result->task_id);
     const bool is_third = strcmp(attempt->other_task_id, result->task_id) != 0;
     /* A callback that named no task may have brought this solution already. */
-    const bool is_repeat = is_same_text(attempt, result) || (!is_third && attempt->is_other_closed);
+    const bool is_repeat =
+        is_same_text(engine, attempt, result) || (!is_third && attempt->is_other_closed);
     if (is_third || is_repeat || attempt->is_restored || result->outcome != OUTCOME_SOLVED) {
         COUNT(engine, callbacks_duplicate);
         /* After a restart it is unknown whether somebody got it already: a letter keeps it. */

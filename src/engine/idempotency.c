@@ -2,6 +2,7 @@
 
 #include "engine/cache.h"
 #include "engine/journal.h"
+#include "engine/kept.h"
 #include "engine/request.h"
 
 struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest,
@@ -38,6 +39,7 @@ static void hold(struct engine *engine, struct idempotency *record, struct solut
     record->serves_until_ms = solution->expires_ms;
     list_append(&engine->clients[record->client].settled, &record->link);
     share_loosen(&engine->shares.idempotency, record->client, 1);
+    kept_enter_record(engine, record);
 }
 
 /* Unbinds the record from its flight or solution; a solution that was set aside is free again. */
@@ -49,6 +51,7 @@ static void let_go(struct engine *engine, struct idempotency *record)
         return;
     share_fasten(&engine->shares.idempotency, record->client, 1);
     record->solution->is_set_aside = false;
+    kept_leave_record(engine, record);
     solution_unref(engine, record->solution);
     record->solution = NULL;
 }
@@ -68,6 +71,11 @@ static void record_free(struct engine *engine, struct idempotency *record)
     let_go(engine, record);
     share_give(&engine->shares.idempotency, record->client, 1);
     slab_free(&engine->idempotency, record->id);
+}
+
+void idempotency_forget(struct engine *engine, struct idempotency *record)
+{
+    record_free(engine, record);
 }
 
 static bool is_full(const struct engine *engine)
@@ -102,6 +110,7 @@ static struct idempotency *record_new(struct engine *engine, const struct key *d
     record->fingerprint = *fingerprint;
     share_take(&engine->shares.idempotency, client, 1);
     list_init(&record->link);
+    list_init(&record->holder);
     wheel_timer_init(&record->expiry, TIMER_IDEMPOTENCY);
     table_insert(&engine->idempotency_by_key, &record->node);
     return record;

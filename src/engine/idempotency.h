@@ -35,6 +35,9 @@ void idempotency_drop_gone(struct engine *engine, struct flight *flight);
 void idempotency_restore(struct engine *engine, const struct idempotency_row *row,
                          struct flight *flight, struct solution *solution, uint64_t left_ms);
 
+/* Drops a record that stands for a solution, to make room for others. */
+void idempotency_forget(struct engine *engine, struct idempotency *record);
+
 void idempotency_on_expiry(struct engine *engine, struct idempotency *record);
 
 #endif

@@ -3,6 +3,7 @@
 #include "engine/breaker.h"
 #include "engine/cache.h"
 #include "engine/journal.h"
+#include "engine/kept.h"
 #include "engine/slots.h"
 
 #include <stdlib.h>
@@ -105,6 +106,7 @@ static void leave(struct engine *engine, struct solution *solution)
     solution->pool = NULL;
     list_unlink(&solution->link);
     wheel_cancel(&engine->wheel, &solution->expiry);
+    kept_update(engine, solution);
     solution_unref(engine, solution);
 }
 
@@ -160,6 +162,7 @@ bool pool_add(struct engine *engine, struct pool *pool, struct solution *solutio
     pool->refilled++;
     list_append(&pool->ready, &solution->link);
     pool->ready_count++;
+    kept_update(engine, solution);
     /* The replacement starts at the earliest after half of the remaining lifetime. */
     const uint64_t left_ms = until_ms - engine->now_ms;
     const uint64_t lead_ms = left_ms / 2 < LEAD_MS ? left_ms / 2 : LEAD_MS;

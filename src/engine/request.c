@@ -58,6 +58,7 @@ struct request *request_new(struct engine *engine, const struct ask *ask)
     take_pingback(engine, request, ask->pingback);
     list_init(&request->link);
     list_init(&request->holds);
+    list_init(&request->reader);
     wheel_timer_init(&request->expiry, TIMER_REQUEST);
     enter_table(engine, request);
     return request;
@@ -83,6 +84,7 @@ struct request *request_restore(struct engine *engine, const struct request_row 
     request->is_journaled = true;
     list_init(&request->link);
     list_init(&request->holds);
+    list_init(&request->reader);
     wheel_timer_init(&request->expiry, TIMER_REQUEST);
     request->public_id = row->id;
     request->node.key = key;

@@ -41,7 +41,8 @@ struct request {
     struct table_node node; /* by public id */
     slab_id id;
     struct list link;
-    struct list holds; /* callers held until it is final */
+    struct list holds;  /* callers held until it is final */
+    struct list reader; /* of its solution, once finished */
     struct wheel_timer expiry;
     struct flight *flight;     /* borrowed; NULL once final */
     struct solution *solution; /* owned reference, when solved */
@@ -100,11 +101,12 @@ struct attempt {
     struct flight *flight; /* borrowed; NULL once the flight let go of it */
     slab_id origin;        /* that flight's slab id, to find it again while it retries */
     uint64_t flight_uid;   /* that flight's number in the journal */
-    struct blob *text;     /* owned: the solution it brought, to recognise repeats */
     struct blob *partial;  /* owned, or NULL: the text of an answer whose rest is missing */
     struct blob *cause;    /* owned, or NULL: the error that this attempt follows */
     attempt_id name;
-    struct key key; /* of its flight, to bank a late solution */
+    struct key key;        /* of its flight, to bank a late solution */
+    uint64_t text_hash;    /* of the solution it brought, to recognise repeats; 0: none */
+    uint64_t partial_hash; /* the same of `partial`, once the attempt is over */
     uint64_t started_ms;
     uint64_t unborn_ms;     /* the latest moment at which the solution certainly did not exist */
     uint64_t asked_ms;      /* when the current poll was sent */
@@ -157,7 +159,11 @@ struct task {
 struct solution {
     struct table_node node; /* by key, while cached */
     slab_id id;
-    struct list link; /* its client's cached list, oldest first, while cached */
+    struct list link;     /* its client's cached list, oldest first, while cached */
+    struct list readers;  /* finished requests that hold it */
+    struct list records;  /* idempotency records that stand for it */
+    struct list kept;     /* in one of its client's two queues, while only those hold it */
+    struct list *kept_in; /* borrowed, or NULL: that queue */
     struct wheel_timer expiry;
     struct blob *text;  /* owned; the error code of a negative one */
     struct blob *extra; /* owned, or NULL */
@@ -171,6 +177,7 @@ struct solution {
     journal_seq seq;     /* of its record: nobody gets it before it is durable */
     uint32_t refs;       /* holders: requests, idempotency records, flights, and the cache */
     uint32_t handed;     /* requests that got it */
+    uint32_t unread;     /* readers that were not told yet */
     uint32_t bytes;
     uint16_t attempts;
     client_id client;
@@ -190,7 +197,8 @@ struct solution {
 struct idempotency {
     struct table_node node; /* by digest */
     slab_id id;
-    struct list link; /* of its flight while that runs, then its client's settled list */
+    struct list link;   /* of its flight while that runs, then its client's settled list */
+    struct list holder; /* of its solution */
     struct wheel_timer expiry;
     struct key fingerprint;
     struct flight *flight;     /* borrowed, while it runs */
@@ -300,6 +308,8 @@ struct client {
     struct list unread, read;       /* its finished requests, oldest first */
     struct list settled; /* its idempotency records that stand for a solution, oldest first */
     struct list cached;  /* its cached solutions, oldest first */
+    struct list kept_unread,
+        kept_read;       /* its solutions that only finished requests hold, oldest first */
     struct list letters; /* its letters, oldest first */
     struct client_options options;
     uint32_t queued;
@@ -316,7 +326,7 @@ struct client {
 /* Limits that clients share (share.h); bytes count parameters and texts. */
 struct shares {
     struct share requests, read, holds, flights, flight_bytes, idempotency, cached, cached_bytes,
-        letters, letter_bytes, pingback_bytes, account_waits;
+        finished_bytes, letters, letter_bytes, pingback_bytes, account_waits;
 };
 
 struct pool {

@@ -12,6 +12,11 @@ static uint64_t hash(const struct engine *engine, struct slice bytes)
     return table_hash_bytes(bytes.data, bytes.len, engine->options.secret);
 }
 
+uint64_t task_text_hash(const struct engine *engine, const struct blob *text)
+{
+    return text == NULL ? 0 : hash(engine, blob_slice(text));
+}
+
 /* Most ids fit into a key as they are; the table hashes the key. */
 static struct key key_of(const struct engine *engine, const char name[TASK_ID_MAX])
 {
@@ -93,13 +98,13 @@ static bool is_shared(const struct attempt *attempt)
     return attempt->reuse == REUSE_SHARED && !attempt->is_one_time;
 }
 
-static void take(struct engine *engine, struct task *task, bool is_shared, const struct blob *text,
+static void take(struct engine *engine, struct task *task, bool is_shared, uint64_t text_hash,
                  uint64_t unborn_ms)
 {
     task->unborn_ms = unborn_ms;
     task->is_shared = is_shared;
     task->is_claimed = true;
-    task->text_hash = text == NULL ? 0 : hash(engine, blob_slice(text));
+    task->text_hash = text_hash;
     task->since_ms = engine->now_ms;
     list_unlink(&task->link);
     list_append(&engine->tasks, &task->link);
@@ -133,7 +138,7 @@ bool task_learn(struct engine *engine, struct attempt *attempt, const char name[
     /* The solution came before the task id. */
     if (attempt->state == ATTEMPT_SOLVED && !task->is_claimed)
         take(engine, task, is_shared(attempt) && key_equals(&task->key, &attempt->key),
-             attempt->text, attempt->unborn_ms);
+             attempt->text_hash, attempt->unborn_ms);
     if (task->attempt == attempt->name)
         return true;
     alert(engine, attempt);
@@ -144,7 +149,7 @@ bool task_learn(struct engine *engine, struct attempt *attempt, const char name[
 static bool is_known_text(const struct engine *engine, const struct task *task,
                           const struct blob *text)
 {
-    const uint64_t its = hash(engine, blob_slice(text));
+    const uint64_t its = task_text_hash(engine, text);
     return (task->is_claimed && (task->text_hash == 0 || task->text_hash == its)) ||
            (task->own_hash != 0 && task->own_hash == its);
 }
@@ -179,9 +184,10 @@ bool task_claim(struct engine *engine, struct attempt *attempt, const char name[
         attempt->unborn_ms = task->unborn_ms;
     /* The nonce proves that the text is this attempt's own; a poll would still bring the first attempt's. */
     if (is_called_back && !is_known && task->attempt != attempt->name)
-        task->own_hash = hash(engine, blob_slice(text));
+        task->own_hash = task_text_hash(engine, text);
     else
-        take(engine, task, is_same && is_shared(attempt), text, attempt->unborn_ms);
+        take(engine, task, is_same && is_shared(attempt), task_text_hash(engine, text),
+             attempt->unborn_ms);
     return true;
 }
 
@@ -209,7 +215,8 @@ void task_restore_solution(struct engine *engine, const struct solution *solutio
         return;
     struct task *task = task_new(engine, solution->task_id, solution->attempt, &solution->node.key);
     task->is_restored = true;
-    take(engine, task, solution->is_shared, solution->text, solution->born_ms);
+    take(engine, task, solution->is_shared, task_text_hash(engine, solution->text),
+         solution->born_ms);
 }
 
 void tasks_check(const struct engine *engine)

@@ -7,6 +7,9 @@
 
 void tasks_init(struct engine *engine);
 
+/* Stands for a text that need not be kept; 0 without one. */
+uint64_t task_text_hash(const struct engine *engine, const struct blob *text);
+
 /* Records that the vendor named this task for the attempt. The first attempt owns it. Returns false
  * for any other and alerts the operator, once per attempt. */
 bool task_learn(struct engine *engine, struct attempt *attempt, const char name[TASK_ID_MAX]);

@@ -125,6 +125,7 @@ void engine_gauges(const struct engine *engine, struct gauges *gauges)
         .callers = engine->holds.used,
         .solutions = (uint32_t)engine->shares.cached.total,
         .solution_bytes = engine->shares.cached_bytes.total,
+        .finished_bytes = engine->shares.finished_bytes.total,
         .idempotency = engine->idempotency.used,
         .letters = engine->letters.used,
         .replays = engine->replay_count,

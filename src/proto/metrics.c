@@ -186,6 +186,9 @@ static void write_gauges(struct buf *out, const struct gauges *gauges)
     metrics_gauge(out, "solutions_cached", "Solutions in memory", gauges->solutions);
     metrics_gauge(out, "solutions_cached_bytes", "Bytes of solutions in memory",
                   gauges->solution_bytes);
+    metrics_gauge(out, "solutions_kept_bytes",
+                  "Bytes of solutions that only answered requests and idempotency keys still hold",
+                  gauges->finished_bytes);
     metrics_gauge(out, "idempotency_records", "Idempotency records in memory", gauges->idempotency);
     metrics_gauge(out, "letters_kept", "Dead letters in memory", gauges->letters);
     metrics_gauge(out, "letters_to_replay", "Dead letters waiting to be replayed", gauges->replays);

@@ -1,9 +1,11 @@
 #!/usr/bin/env python3
 """What is refused before anything is spent: pages, parameters, methods, and more than there is room for. (TAP)"""
 import base64
+import json
 
 from gateway import ALICE, BOB, PAGE, World, clients
 from harness import KEY, check, contains, equal, get, http_request, multipart, post_form, run, test
+from vendor_world import metric, problem, strike
 
 JUST_EXAMPLE = {"alice": {"allow_hosts": ["example.com", "*.example.org"]}}
 
@@ -92,6 +94,21 @@ def the_images_of_all_solves_together_are_bounded():
         equal((reply.status, reply.json()["code"]), (429, "too_many_flights"))
         check(int(reply.headers["retry-after"]) > 0, "Retry-After")
         equal(world.submit(method="base64", body=image(0)).text[:3], "OK|", "joining needs no room; answer")
+
+
+@test
+def answers_that_left_the_cache_are_bounded_in_bytes():
+    config = {**clients(), "cache": {"bytes": "64KiB"}, "limits": {"finished_bytes": "1MiB"}}
+    with World(config, sim=("--solve-time", "50ms")) as world:
+        world.sim.set_faults(script=[strike("task-reply", None, 99, json.dumps({"status": 1, "request": "t" * 60000}))])
+        modest = world.solve(sitekey="modest", key=BOB).json()["id"]
+        ids = [world.solve(sitekey=f"site{i}", key=ALICE).json()["id"] for i in range(25)]
+        kept = metric(world, "solutions_kept_bytes")
+        check(512 * 1024 < kept <= 1024 * 1024, f"{kept} bytes are kept")
+        problem(world.call("GET", "/v1/solves/" + ids[0], key=ALICE), 404, "unknown_id")
+        for key, task in ((ALICE, ids[-1]), (BOB, modest)):
+            reply = world.call("GET", "/v1/solves/" + task, key=key)
+            equal((reply.status, len(reply.json()["solution"])), (200, 60000), "what is kept")
 
 
 run()

@@ -382,14 +382,16 @@ static void check_books(struct sim *sim)
     CHECK(sim, now->notices_delivered - base->notices_delivered <= tally->taken);
 }
 
-/* In a full table what is finished gives way, so that less is promised. */
+/* In a full table what is finished gives way, so that less is promised. Where few bytes may be kept, any solution can
+ * fill them and give way in one step. */
 static void note_full_tables(struct sim *sim)
 {
     struct gauges gauges;
     engine_gauges(sim->engine, &gauges);
-    if (gauges.requests == sim->plan.options.max_requests)
+    const bool is_tight = sim->plan.options.max_finished_bytes < UINT64_C(1) << 22;
+    if (is_tight || gauges.requests == sim->plan.options.max_requests)
         sim->requests_full_ms = sim->now_ms + 1;
-    if (gauges.idempotency == sim->plan.options.max_idempotency)
+    if (is_tight || gauges.idempotency == sim->plan.options.max_idempotency)
         sim->keys_full_ms = sim->now_ms + 1;
 }
 

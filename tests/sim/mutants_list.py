@@ -124,7 +124,7 @@ MUTANTS = [
      "    return !attempt_is_over(attempt) || (attempt->state != ATTEMPT_SOLVED && is_solution(result));",
      "    return !attempt_is_over(attempt) || is_solution(result);", "sim"),
     ("after a crash a solution does not close its attempt", "src/engine/attempt.c",
-     "        attempt->state = ATTEMPT_SOLVED;\n        attempt->text = blob_ref(solution->text);",
+     "        attempt->state = ATTEMPT_SOLVED;\n        attempt->text_hash = task_text_hash(engine, solution->text);",
      "        (void)solution;", "sim"),
     ("after a crash a banked solution is given and kept", "src/engine/recover.c",
      "        cache_take(engine, solution, REUSE_SINGLE);\n        journal_handout(engine, request, solution);", "", "sim"),

@@ -63,7 +63,8 @@ static const char complete[] =
     "  ],\n"
     "  \"limits\": {\"connections\": 12, \"requests\": 13, \"finished\": 17, \"flights\": 14, "
     "\"per_flight\": 15, "
-    "  \"flight_bytes\": \"5MiB\", \"pingback_bytes\": \"3MiB\", \"records\": 1018, "
+    "  \"flight_bytes\": \"5MiB\", \"finished_bytes\": \"4MiB\", "
+    "  \"pingback_bytes\": \"3MiB\", \"records\": 1018, "
     "\"record_bytes\": \"6MiB\", "
     "\"partial_bytes\": \"7MiB\", "
     "\"unsent_bytes\": \"9MiB\", "
@@ -177,6 +178,7 @@ static void every_key_is_taken_also_below_the_first_half(void **state)
     assert_int_equal(c->engine.max_flights, 14);
     assert_int_equal(c->engine.max_per_flight, 15);
     assert_int_equal(c->engine.max_flight_bytes, 5 << 20);
+    assert_int_equal(c->engine.max_finished_bytes, 4 << 20);
     assert_int_equal(c->engine.max_pingback_bytes, 3 << 20);
     assert_int_equal(c->engine.max_records, 1018);
     assert_int_equal(c->engine.max_record_bytes, 6 << 20);
