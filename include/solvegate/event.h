@@ -227,6 +227,7 @@ struct answer {
     uint64_t expires_in_ms;
     uint16_t attempts;
     enum error_class class;    /* of a failed request */
+    uint64_t letter;           /* of a failed request: the letter with its answer, or 0 */
     char code[ERROR_CODE_MAX]; /* of a failed or refused request: the vendor's code, or ours */
     char task_id[TASK_ID_MAX]; /* the vendor's task id, if there is one */
     uint32_t retry_after_ms;

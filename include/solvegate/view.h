@@ -13,6 +13,7 @@ struct outlook {
     enum refusal refusal;
     bool would_hit;  /* a solution is at hand */
     bool would_join; /* a flight is under way */
+    uint64_t letter; /* the letter for whose undeliverable answer it would fail, or 0 */
     enum source source;
     uint64_t age_ms;
     uint64_t expires_in_ms;

@@ -17,6 +17,7 @@ static const char *outlook(const char *would)
         {"hit", "hit: a fresh solution would be handed out, nothing is paid"},
         {"join", "join: a solve under way would answer it, nothing is paid"},
         {"submit", "submit: a new solve would be started and paid"},
+        {"fail", "fail: its answer was paid for and cannot be handed out, a dead letter keeps it"},
         {"refuse", "refuse: the gateway would not take it"},
     };
     for (size_t i = 0; i < sizeof texts / sizeof texts[0]; i++)

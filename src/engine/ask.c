@@ -12,6 +12,7 @@
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/stray.h"
+#include "engine/undeliverable.h"
 
 /* A full table has room again soon: some flight ends every few seconds. */
 #define FULL_RETRY_AFTER_MS 5000
@@ -159,12 +160,26 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
         return place_join(engine, ask, flight, SOURCE_DEDUP_WAIT, placement);
     if (stray_find(engine, &ask->key, ask->client, ask->reuse) != NULL)
         return place_ride(engine, ask, placement);
+    placement->letter = undeliverable_find(engine, &ask->key, ask->client);
+    if (placement->letter != NULL) {
+        placement->kind = PLACE_LETTER;
+        return REFUSAL_NONE;
+    }
+    return may_start_flight(engine, ask, placement);
+}
+
+enum refusal ask_buy(const struct engine *engine, const struct ask *ask,
+                     struct placement *placement)
+{
+    ASSERT(placement->kind == PLACE_LETTER);
+    placement->kind = PLACE_FLIGHT;
     return may_start_flight(engine, ask, placement);
 }
 
 bool ask_would_pay(const struct placement *placement, enum refusal refusal)
 {
-    return placement->kind == PLACE_FLIGHT &&
+    const bool is_nothing = placement->kind == PLACE_FLIGHT || placement->kind == PLACE_LETTER;
+    return is_nothing &&
            (refusal == REFUSAL_NONE || refusal == REFUSAL_BUDGET || refusal == REFUSAL_BREAKER);
 }
 
@@ -189,7 +204,7 @@ static void count_look_up(struct engine *engine, const struct ask *ask,
 {
     if (ask->reuse == REUSE_NONE || placement->source == SOURCE_IDEMPOTENT)
         return;
-    if (placement->kind == PLACE_SOLUTION)
+    if (placement->kind == PLACE_SOLUTION || placement->kind == PLACE_LETTER)
         COUNT(engine, cache_hits);
     else
         COUNT(engine, cache_misses);
@@ -220,6 +235,13 @@ static void answer_from_memory(struct engine *engine, const struct ask *ask,
     solution_unref(engine, solution);
 }
 
+static void fail_for_letter(struct engine *engine, struct request *request,
+                            const struct letter *letter)
+{
+    request->letter = letter->number;
+    request_failed(engine, request, letter->class, letter->error, 0);
+}
+
 static void reply(struct engine *engine, const struct ask *ask, struct request *request)
 {
     if (ask->is_id_told)
@@ -236,8 +258,11 @@ static void apply(struct engine *engine, const struct ask *ask, const struct pla
     request->source = placement->source;
     request->is_replayed = placement->is_replayed;
     request->is_renewed = placement->is_renewed;
-    if (placement->kind == PLACE_SOLUTION) {
-        answer_from_memory(engine, ask, request, placement->solution);
+    if (placement->kind == PLACE_SOLUTION || placement->kind == PLACE_LETTER) {
+        if (placement->kind == PLACE_SOLUTION)
+            answer_from_memory(engine, ask, request, placement->solution);
+        else
+            fail_for_letter(engine, request, placement->letter);
         if (must_survive && !request->is_journaled)
             request_journal(engine, request);
         reply(engine, ask, request);

@@ -9,6 +9,7 @@ enum placement_kind {
     PLACE_SOLUTION, /* a solution is at hand */
     PLACE_JOIN,     /* a flight for this key is under way */
     PLACE_FLIGHT,   /* a new one is needed */
+    PLACE_LETTER,   /* its answer was paid for and cannot be handed out: the request fails */
 };
 
 struct placement {
@@ -16,6 +17,7 @@ struct placement {
     enum source source;
     struct solution *solution; /* borrowed */
     struct flight *flight;     /* borrowed */
+    struct letter *letter;     /* borrowed: the one that keeps the answer */
     struct solution *given;    /* owned, or NULL: a letter's solution, cached or not */
     bool is_ride;              /* the new flight waits for a stray, which is paid for already */
     bool is_replayed;
@@ -28,13 +30,17 @@ struct placement {
 enum refusal ask_place(const struct engine *engine, const struct ask *ask,
                        struct placement *placement);
 
-/* True if memory has nothing for the request and only the budget or the breaker may refuse it, not
- * a full store or table. */
+/* True if memory has no solution for the request and only the budget or the breaker may refuse it,
+ * not a full store or table. */
 bool ask_would_pay(const struct placement *placement, enum refusal refusal);
 /* Like ask_place(), but where a submit would be needed, a letter of the client gives its solution
  * back instead. The caller releases the reference in placement->given. */
 enum refusal ask_place_at_last(struct engine *engine, const struct ask *ask,
                                struct placement *placement);
+
+/* Turns PLACE_LETTER into PLACE_FLIGHT: the operator wants to pay for another answer. */
+enum refusal ask_buy(const struct engine *engine, const struct ask *ask,
+                     struct placement *placement);
 
 void ask_on_ask(struct engine *engine, const struct ask *ask);
 

@@ -249,6 +249,7 @@ void engine_check(const struct engine *engine)
     table_check(&engine->solutions_by_key);
     table_check(&engine->idempotency_by_key);
     table_check(&engine->orphans_by_key);
+    table_check(&engine->answers_by_key);
     wheel_check(&engine->wheel);
     check_flights(engine);
     check_strays(engine);

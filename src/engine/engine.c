@@ -343,6 +343,7 @@ static void init_memory(struct engine *engine)
     table_init(&engine->idempotency_by_key, options->max_idempotency, secret);
     table_init(&engine->letters_by_number, options->max_letters, secret);
     table_init(&engine->orphans_by_key, options->max_letters, secret);
+    table_init(&engine->answers_by_key, options->max_letters, secret);
     table_init(&engine->notices_by_request, notices_room(options->max_requests), secret);
 }
 
@@ -484,7 +485,8 @@ void engine_free(struct engine *engine)
         &engine->requests_by_id,     &engine->holds_by_caller,    &engine->flights_by_key,
         &engine->attempts_by_name,   &engine->unheard_by_key,     &engine->strays_by_key,
         &engine->solutions_by_key,   &engine->idempotency_by_key, &engine->letters_by_number,
-        &engine->notices_by_request, &engine->tasks_by_name,      &engine->orphans_by_key};
+        &engine->notices_by_request, &engine->tasks_by_name,      &engine->orphans_by_key,
+        &engine->answers_by_key};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_close(tables[i]);
     struct share *shares[] = {&engine->shares.requests,       &engine->shares.read,

@@ -374,6 +374,7 @@ static void wake_one(struct engine *engine, struct flight *flight)
 {
     struct request *request = CONTAINER_OF(list_first(&flight->requests), struct request, link);
     if (flight->state == FLIGHT_FAILED) {
+        request->letter = flight->letter;
         request_failed(engine, request, flight->error_class, flight->error, flight->retry_after_ms);
         return;
     }

@@ -73,6 +73,7 @@ struct flight {
     enum type type;
     enum reuse reuse;
     client_id client;
+    uint64_t letter; /* number of the letter that keeps its undeliverable answer, or 0 */
     uint8_t priority;
     bool is_one_time;
     bool wants_rest; /* the answer is more than a text */
@@ -82,7 +83,7 @@ struct flight {
     bool is_reserved; /* a unit of its client's budget is reserved for the next submit */
     bool is_paid;     /* a submit was or may have been accepted */
     bool is_journaled;
-    bool is_answered; /* a letter holds its answer, which cannot be handed out */
+    bool is_answered; /* its answer cannot be handed out */
     bool is_spared;   /* its deadline was extended once after a standstill */
 };
 

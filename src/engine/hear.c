@@ -143,7 +143,7 @@ static void close_with(struct engine *engine, struct attempt *attempt,
 }
 
 /* Keeps a paid answer that cannot be handed out: its bytes go into a letter before anything else is
- * journaled, nothing buys it again automatically, and the failure is cached for a while. */
+ * journaled. While that letter is kept, nobody pays for the key again (undeliverable.h). */
 static void undeliverable(struct engine *engine, struct attempt *attempt,
                           const struct vendor_result *result)
 {
@@ -151,7 +151,7 @@ static void undeliverable(struct engine *engine, struct attempt *attempt,
     const struct slice code = slice_from(result->code);
     unknown_count(engine, code);
     if (flight == NULL) {
-        letter_of_solution(engine, attempt, result, code);
+        letter_of_late_answer(engine, attempt, result);
         close_with(engine, attempt, result);
         return;
     }
@@ -159,7 +159,8 @@ static void undeliverable(struct engine *engine, struct attempt *attempt,
     history_add(engine, flight, result->class, code);
     letter_of_answer(engine, flight, result);
     flight->is_answered = true;
-    cache_put_mistake(engine, flight, code);
+    if (flight->letter == 0)
+        cache_put_mistake(engine, flight, code);
     flight_fail(engine, flight, result->class, code);
     /* Closed last: a crash before this must find it open, or the flight would make another. */
     attempt = attempt_find(engine, name);

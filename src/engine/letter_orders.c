@@ -6,6 +6,7 @@
 #include "engine/letter_replay.h"
 #include "engine/letters.h"
 #include "engine/orphan.h"
+#include "engine/undeliverable.h"
 
 #include <stdlib.h>
 
@@ -41,10 +42,12 @@ static bool may_replay(const struct engine *engine, const struct letter *letter,
 static void move_into(struct engine *engine, struct letter *letter,
                       const struct letter_order *order)
 {
+    undeliverable_leave(engine, letter);
     orphan_leave(engine, letter);
     letter_move(engine, letter, order->into);
     letter->key = order->into_key;
     orphan_enter(engine, letter);
+    undeliverable_enter(engine, letter);
     journal_letter(engine, letter);
 }
 

@@ -76,6 +76,7 @@ enum replay_result {
     REPLAY_STARTED,
     REPLAY_NOT_THIS, /* something holds only this letter back */
     REPLAY_NOT_NOW,  /* nothing may start at the moment */
+    REPLAY_NEVER,    /* it is a plain letter again */
 };
 
 /* Replays a letter like any request: a fresh solution settles it, a running flight takes it along,
@@ -87,7 +88,15 @@ static enum replay_result replay_solve(struct engine *engine, struct letter *let
     /* The cache had no room for the solution when the order came. */
     if (orphan_bank(engine, letter))
         return REPLAY_STARTED;
-    const enum refusal refusal = ask_place_at_last(engine, &ask, &placement);
+    enum refusal refusal = ask_place_at_last(engine, &ask, &placement);
+    if (refusal == REFUSAL_NONE && placement.kind == PLACE_LETTER) {
+        /* Only the order to replay that very letter buys the answer again. */
+        if (letter->kind != LETTER_OF_ANSWER) {
+            letter_leave_ride(engine, letter);
+            return REPLAY_NEVER;
+        }
+        refusal = ask_buy(engine, &ask, &placement);
+    }
     if (refusal != REFUSAL_NONE)
         return refusal == REFUSAL_BUDGET || refusal == REFUSAL_FULL_CLIENT ? REPLAY_NOT_THIS
                                                                            : REPLAY_NOT_NOW;
@@ -107,6 +116,8 @@ static enum replay_result replay_solve(struct engine *engine, struct letter *let
     case PLACE_FLIGHT:
         ride_on(engine, letter, flight_new(engine, &ask));
         return REPLAY_STARTED;
+    case PLACE_LETTER:
+        break;
     }
     UNREACHABLE();
 }

@@ -9,6 +9,7 @@
 #include "engine/letters_retry.h"
 #include "engine/notice.h"
 #include "engine/orphan.h"
+#include "engine/undeliverable.h"
 
 void letters_init(struct engine *engine)
 {
@@ -63,6 +64,7 @@ static void letter_free(struct engine *engine, struct letter *letter)
     wheel_cancel(&engine->wheel, &letter->expiry);
     table_remove(&engine->letters_by_number, &letter->node);
     orphan_leave(engine, letter);
+    undeliverable_leave(engine, letter);
     engine->letter_bytes -= letter_bytes(letter);
     leave_client(engine, letter);
     journal_letter_over(engine, letter);
@@ -143,6 +145,7 @@ static void enter(struct engine *engine, struct letter *letter, uint64_t left_ms
     join_client(engine, letter);
     table_insert(&engine->letters_by_number, &letter->node);
     orphan_enter(engine, letter);
+    undeliverable_enter(engine, letter);
     wheel_timer_init(&letter->expiry, TIMER_LETTER);
     wheel_arm(&engine->wheel, &letter->expiry, engine->now_ms + left_ms);
 }
@@ -214,6 +217,7 @@ void letter_of_answer(struct engine *engine, struct flight *flight,
         letter->text = blob_ref(result->text);
         memcpy(letter->task_id, flight->attempt->task_id, TASK_ID_MAX);
         publish(engine, letter);
+        flight->letter = letter->number;
     }
     letters_on_solved(engine, flight);
 }
@@ -257,13 +261,13 @@ void letter_stays(struct engine *engine, struct letter *letter, const struct his
     journal_letter(engine, letter);
 }
 
-void letter_of_solution(struct engine *engine, const struct attempt *attempt,
-                        const struct vendor_result *result, struct slice error)
+static void keep_text(struct engine *engine, const struct attempt *attempt,
+                      const struct vendor_result *result, struct slice error, enum letter_kind kind)
 {
     struct letter *letter = letter_alloc(engine, result->text->len);
     if (letter == NULL)
         return;
-    letter->kind = LETTER_OF_SOLUTION;
+    letter->kind = kind;
     letter->params = nothing();
     letter->error = blob_new(error);
     letter->text = blob_ref(result->text);
@@ -280,6 +284,18 @@ void letter_of_solution(struct engine *engine, const struct attempt *attempt,
             memcpy(letter->task_id, attempt->task_id, TASK_ID_MAX);
     }
     publish(engine, letter);
+}
+
+void letter_of_solution(struct engine *engine, const struct attempt *attempt,
+                        const struct vendor_result *result, struct slice error)
+{
+    keep_text(engine, attempt, result, error, LETTER_OF_SOLUTION);
+}
+
+void letter_of_late_answer(struct engine *engine, const struct attempt *attempt,
+                           const struct vendor_result *result)
+{
+    keep_text(engine, attempt, result, slice_from(result->code), LETTER_OF_ANSWER);
 }
 
 void letter_of_orphan(struct engine *engine, const struct solution *solution, const struct ask *ask)
@@ -402,9 +418,12 @@ void letters_on_failed(struct engine *engine, struct flight *flight)
     while (!list_is_empty(&flight->letters)) {
         struct letter *letter = CONTAINER_OF(list_first(&flight->letters), struct letter, ride);
         letter_leave_ride(engine, letter);
-        blob_unref(letter->error);
-        letter->error = blob_ref(flight->error);
-        letter->class = flight->error_class;
+        /* Requests for an answer's key still fail for the answer. */
+        if (letter->kind != LETTER_OF_ANSWER) {
+            blob_unref(letter->error);
+            letter->error = blob_ref(flight->error);
+            letter->class = flight->error_class;
+        }
         letter->told += flight->request_count;
         history_join(&letter->history, flight->history);
         journal_letter(engine, letter);

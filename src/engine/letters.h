@@ -24,6 +24,9 @@ void letter_stays(struct engine *engine, struct letter *letter, const struct his
  * longer known. */
 void letter_of_solution(struct engine *engine, const struct attempt *attempt,
                         const struct vendor_result *result, struct slice error);
+/* The same for an undeliverable answer that no flight waited for: its key is not paid for again. */
+void letter_of_late_answer(struct engine *engine, const struct attempt *attempt,
+                           const struct vendor_result *result);
 
 /* Creates a letter for a paid solution whose client is no longer configured; without params it can
  * only be inspected. */

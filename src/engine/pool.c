@@ -5,6 +5,7 @@
 #include "engine/journal.h"
 #include "engine/kept.h"
 #include "engine/slots.h"
+#include "engine/undeliverable.h"
 
 #include <stdlib.h>
 
@@ -222,6 +223,7 @@ static bool wants_one(const struct engine *engine, const struct pool *pool)
            pool->ready_count - pool->waning_count + pool->solving < pool->options.size &&
            pool->ready_count + pool->solving < room_of(pool) &&
            client->spent + client->reserved < client->options.budget_per_day &&
+           undeliverable_find(engine, &pool->options.key, pool->options.client) == NULL &&
            (client->options.slots == 0 || client->slots_used < client->options.slots);
 }
 

@@ -51,6 +51,7 @@ struct request {
     struct notice *notice;     /* borrowed, or NULL: the notice under way */
     request_id public_id;
     journal_seq seq; /* of its record: no answer before it is durable */
+    uint64_t letter; /* number of the letter with its undeliverable answer, or 0 */
     uint32_t retry_after_ms;
     uint16_t attempts;
     client_id client;
@@ -219,6 +220,7 @@ struct letter {
     struct table_node node; /* by number */
     slab_id id;
     struct table_node orphan; /* by key, while an orphan's solution can be given back */
+    struct table_node answer; /* by key, of an answer that cannot be handed out */
     struct list link;         /* engine's letters, oldest first */
     struct list own;          /* its client's letters, oldest first */
     struct list ride;         /* engine's replays, or the flight's letters */
@@ -411,7 +413,7 @@ struct engine {
         account_waits, task_slab;
     struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name, strays_by_key,
         unheard_by_key, solutions_by_key, idempotency_by_key, letters_by_number, orphans_by_key,
-        notices_by_request, tasks_by_name;
+        answers_by_key, notices_by_request, tasks_by_name;
 
     struct shares shares;
     struct list active; /* flights that hold a slot */

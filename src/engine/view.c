@@ -32,6 +32,8 @@ void engine_explain(const struct engine *engine, const struct ask *ask, struct o
     }
     if (outlook->refusal != REFUSAL_NONE)
         return;
+    if (placement.kind == PLACE_LETTER)
+        outlook->letter = placement.letter->number;
     outlook->would_join = placement.kind == PLACE_JOIN || placement.is_ride;
     if (placement.kind != PLACE_SOLUTION)
         return;

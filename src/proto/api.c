@@ -140,6 +140,8 @@ void api_write_problem(struct buf *out, const struct problem *problem)
         json_text(out, "upstream_code", problem->upstream_code);
     if (problem->id != 0)
         json_id(out, "id", problem->id);
+    if (problem->letter != 0)
+        json_id(out, "letter", problem->letter);
     json_close(out, '}');
 }
 
@@ -240,7 +242,7 @@ static const char *failure_text(enum error_class class)
     UNREACHABLE();
 }
 
-/* A repeated request would be paid for again. */
+/* A repeated request gets the same end. */
 static bool is_undeliverable(const struct answer *answer)
 {
     const struct slice code = slice_from(answer->code);
@@ -260,6 +262,8 @@ void api_problem_of(const struct answer *answer, struct buf *scratch, struct pro
         text = "The vendor's answer cannot be handed on; the operator finds it in a dead letter";
     }
     buf_add(scratch, slice_from(text));
+    if (answer->letter != 0)
+        buf_addf(scratch, ", number %llu", (unsigned long long)answer->letter);
     if (answer->code[0] != '\0')
         buf_addf(scratch, " (%s)", answer->code);
     *problem = (struct problem){
@@ -270,6 +274,7 @@ void api_problem_of(const struct answer *answer, struct buf *scratch, struct pro
         .is_retryable = verdict.is_retryable,
         .retry_after_ms = answer->retry_after_ms,
         .id = answer->id,
+        .letter = answer->letter,
     };
     /* Without a hint, clients would retry a 503 at once. */
     if (verdict.status == 503 && problem->retry_after_ms == 0)
@@ -296,6 +301,8 @@ static const char *outlook_word(const struct outlook *outlook)
 {
     if (outlook->refusal != REFUSAL_NONE)
         return "refuse";
+    if (outlook->letter != 0)
+        return "fail";
     if (outlook->would_hit)
         return "hit";
     return outlook->would_join ? "join" : "submit";
@@ -332,6 +339,8 @@ void api_write_explanation(struct buf *out, const struct identity *identity, con
     json_string(out, "would", outlook_word(outlook));
     if (outlook->refusal != REFUSAL_NONE)
         json_string(out, "why", refusal_text(outlook->refusal));
+    else if (outlook->letter != 0)
+        json_id(out, "letter", outlook->letter);
     else
         json_string(out, "source", source_name(outlook->source));
     if (outlook->would_hit) {

@@ -16,6 +16,7 @@ struct problem {
     bool is_retryable;
     uint32_t retry_after_ms; /* 0: no Retry-After */
     request_id id;           /* the request it is about, or 0 */
+    uint64_t letter;         /* the dead letter that keeps the answer, or 0 */
 };
 
 void api_write_problem(struct buf *out, const struct problem *problem);

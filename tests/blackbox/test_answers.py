@@ -2,6 +2,7 @@
 """Paid answers in every form: delivered as they came, or kept as a letter, and never bought twice. (TAP)"""
 import base64
 import json
+import time
 
 from gateway import PAGE, World
 from harness import KEY, Raw, check, contains, equal, get, run, test, wait_until
@@ -184,6 +185,34 @@ def what_cannot_be_handed_out_is_a_letter_with_its_bytes_and_is_not_bought_again
         one = letters(world)["letters"][0]["id"]
         equal(world.call("POST", f"/v1/letters/{one}/replay").json()["queued"], 1, "asked for by its number")
         wait_until(lambda: len(world.sim.submits()) == 5, "it is bought again")
+
+
+@test
+def an_answer_that_cannot_be_handed_out_is_bought_again_only_once_its_letter_is_dropped():
+    same = {"idempotency-key": "same"}
+    with World({"data_dir": "data", "cache": {"caller_error_ttl": "1s"}}) as world:
+        replies(world, odd='{"status":1,"request":""}')
+        first = problem(world.solve(sitekey="odd", headers=same), 502, "undeliverable")
+        letter = letters(world)["letters"][0]["id"]
+        equal(first["letter"], letter, "the letter's name")
+        contains(first["detail"], f"dead letter, number {letter}")
+        time.sleep(1.2)
+        for what in ("after a while", "after a restart"):
+            for headers in (same, {"idempotency-key": "other"}, {}):
+                said = problem(world.solve(sitekey="odd", headers=headers), 502, "undeliverable")
+                equal((said["letter"], said["retryable"], said["upstream_code"]), (letter, False, "ERROR_BAD_SOLUTION"), what)
+            problem(world.solve(sitekey="odd", reuse="none"), 502, "undeliverable")
+            equal(world.result_text(world.submit_id(sitekey="odd")), "ERROR_BAD_SOLUTION", what)
+            reply = world.call("POST", "/v1/explain", {"method": "turnstile", "sitekey": "odd", "pageurl": PAGE}).json()
+            equal((reply["would"], reply["letter"]), ("fail", letter), what)
+            equal(paid_for(world, "odd"), 1, what)
+            world.gate.kill()
+            world.gate.start()
+            world.url = world.gate.url
+        world.sim.set_faults(script=[])
+        equal(world.call("DELETE", f"/v1/letters/{letter}").json()["dropped"], 1, "dropped")
+        equal(world.solve(sitekey="odd", headers=same).status, 200, "solved at last")
+        equal(paid_for(world, "odd"), 2, "paid")
 
 
 @test

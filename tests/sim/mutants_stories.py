@@ -472,6 +472,23 @@ STORY_MUTANTS = [
      "    for (; left > 0 && letters_wait_in_vain(engine); left--) {",
      "    for (; letters_wait_in_vain(engine); left--) {", "story steps"),
 
+    # ---- what cannot be handed out ------------------------------------------------------------------------------------------
+    ("answer: its letter stops nobody", "src/engine/ask.c",
+     "    if (placement->letter != NULL) {", "    if (placement->letter != NULL && engine->now_ms == 0) {", "story answers"),
+    ("answer: a letter that is gone still stops everybody", "src/engine/letters.c",
+     "    undeliverable_leave(engine, letter);\n", "", "story answers"),
+    ("answer: its letter stops every client", "src/engine/undeliverable.c",
+     "        if (clients_may_share(engine, letter->client, client))\n", "        (void)client;\n", "story answers"),
+    ("answer: any letter of the key buys it again", "src/engine/letter_replay.c",
+     "        if (letter->kind != LETTER_OF_ANSWER) {", "        if (letter->kind == LETTER_OF_CALLBACK) {", "story answers"),
+    ("answer: a replay that fails takes its error", "src/engine/letters.c",
+     "        if (letter->kind != LETTER_OF_ANSWER) {\n            blob_unref", "        if (true) {\n            blob_unref", "story answers"),
+    ("answer: a pool buys it for ever", "src/engine/pool.c",
+     "           undeliverable_find(engine, &pool->options.key, pool->options.client) == NULL &&\n", "", "story answers"),
+    ("answer: a late one may be bought again", "src/engine/hear.c",
+     "        letter_of_late_answer(engine, attempt, result);", "        letter_of_solution(engine, attempt, result, code);",
+     "story answers"),
+
     # ---- what only finished requests hold -----------------------------------------------------------------------------------
     ("kept: an idempotency key holds its solution uncounted", "src/engine/kept.c",
      "!list_is_empty(&solution->readers) || !list_is_empty(&solution->records);", "!list_is_empty(&solution->readers);",

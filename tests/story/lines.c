@@ -105,6 +105,8 @@ static void add_failure(struct world *world, const struct answer *answer)
     struct buf *log = &world->log;
     buf_addf(log, " %s (%s) attempts %u", answer->code, error_class_name(answer->class),
              answer->attempts);
+    if (answer->letter != 0)
+        buf_addf(log, " letter %llu", (unsigned long long)answer->letter);
     if (answer->retry_after_ms != 0)
         buf_addf(log, ", retry after %u", answer->retry_after_ms);
 }
