@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """The same gateway on each store: deaths of either side, a store that is away, a second gateway, and nobody told the password. (TAP)"""
+import os
 import re
+import subprocess
 
-from harness import check, contains, equal, get, run, test, wait_until
+from harness import TIMEOUT, Skip, binary, check, contains, equal, get, run, wait_until
 from store_world import StoreWorld
-from stores import PASSWORD, on_each_store
+from stores import PASSWORD, on_each_store, quoted
 
 EX_CANTCREAT = 73
 EX_IOERR = 74
@@ -95,6 +97,84 @@ def has_room_for_one_gateway(store):
         check(PASSWORD not in words, "the password in its words")
         equal(world.sim.totals()["calls"], calls, "calls to the vendor")
         check(world.solved()["solution"].startswith("SIM_"), "the first goes on")
+
+
+def texts_of(world):
+    """Everything that people look at who are not meant to know the store's password."""
+    for path in ("/metrics", "/v1/stats", "/v1/flights", "/v1/letters", "/livez", "/readyz", "/openapi.json", "/"):
+        reply = world.call("GET", path)
+        yield path, str(reply.headers) + reply.text
+    for name in ("cmdline", "comm", "status", "limits"):
+        with open(f"/proc/{world.gate.process.pid}/{name}", "rb") as file:
+            yield name, file.read().decode("latin-1")
+
+
+def listen(texts):
+    """The password in plain words, as a URL writes it, and its middle, which both have."""
+    for where, text in texts:
+        for secret in (PASSWORD, quoted(PASSWORD), "canary/", "canary%2F"):
+            check(secret not in text, f"the password sings in {where}: {text[max(0, text.find(secret) - 100):][:300]}")
+
+
+@on_each_store
+def is_never_told_with_its_password(store):
+    if store.kind == "SQLite":
+        raise Skip("it has none")
+    with world_on(store, {"log": {"level": "debug"}}) as world:
+        world.solved()
+        listen(texts_of(world))
+        contains(re.sub(" +", " ", dict(texts_of(world))["limits"]), "Max core file size 0 0", "core limit")
+        listen([("a second gateway", world.fail_to_start({"data_dir": None})[1])])
+        store.away()
+        world.submit(sitekey="late")
+        world.gate.wait_line("event=store_away", 40)
+        listen(texts_of(world))
+        listen([("a start without the server", world.fail_to_start({"data_dir": None})[1])])
+        store.back()
+        world.gate.wait_line("event=store_writable", 40)
+        wrong = store.url.replace(quoted(PASSWORD), "canary%2Fwrong")
+        code, words = world.fail_to_start({"data_dir": None, "store": wrong})
+        equal(code, EX_IOERR, words)
+        listen([("a wrong password", words)])
+        path = os.path.join(world.gate.folder.name, "config.json")
+        for arguments in (("check", "-c", path), ("check", "--json", "-c", path), ("store", "check", "-c", path), ("--help",), ("help", "config")):
+            done = subprocess.run([binary("SOLVEGATE"), *arguments], capture_output=True, text=True, timeout=TIMEOUT, check=False)
+            listen([(" ".join(arguments[:2]), done.stdout + done.stderr)])
+        world.gate.stop()
+        listen([("the log", world.gate.stderr() + "".join(world.gate.output()))])
+        contains(world.gate.stderr(), "level=debug", "debug level")
+
+
+@on_each_store
+def that_is_away_at_the_start_ends_it_with_74(store):
+    if store.kind == "SQLite":
+        raise Skip("it is never away at the start")
+    with world_on(store) as world:
+        world.gate.stop()
+        store.away()
+        code, words = world.fail_to_start({"data_dir": None}, timeout=60)
+        equal(code, EX_IOERR, words)
+        contains(words, "event=store_unusable")
+        store.back()
+
+
+@on_each_store
+def that_may_lose_what_it_acknowledged_is_taken_only_when_told_so(store):
+    if store.kind == "SQLite":
+        raise Skip("it has no such setting")
+    store.stop()
+    store.is_relaxed = True
+    store.start()
+    with world_on(store, {"cluster": {"allow_async": True}}) as world:
+        world.gate.wait_line("level=warn event=store_async")
+        equal(get(world.url + "/readyz").text, "ready\nthe store may lose what it acknowledged\n")
+        equal(metric(world, "store_async"), 1)
+        check(world.stats()["service"]["store_async"], "in the statistics")
+        check(world.solved()["solution"].startswith("SIM_"), "it works all the same")
+        world.gate.stop()
+        code, words = world.fail_to_start({"data_dir": None, "cluster": {"allow_async": False}})
+        equal(code, EX_IOERR, words)
+        contains(words, "cluster.allow_async")
 
 
 run()

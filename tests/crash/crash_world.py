@@ -13,7 +13,7 @@ import time
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blackbox"))
 
 from gateway import merge  # noqa: E402
-from harness import check  # noqa: E402
+from harness import binary, check, get, wait_until  # noqa: E402
 from store_world import StoreWorld  # noqa: E402
 
 # Nothing goes stale and nothing times out within a run, so whatever is paid twice is a mistake or has an excuse.
@@ -65,6 +65,21 @@ class Disk:
                 self.tasks.add(task)
 
 
+class Left(Disk):
+    """What a killed gateway left in a server, taken out by the program itself."""
+
+    def __init__(self, url):
+        super().__init__("")
+        copy = tempfile.TemporaryDirectory()
+        done = subprocess.run([binary("SOLVEGATE"), "store", "copy", url, "sqlite:" + copy.name], capture_output=True, text=True, check=False)
+        if done.returncode == 0:
+            self._copy = copy
+            return
+        copy.cleanup()
+        # One that was killed at its very first start has not made its secrets yet.
+        check("no journal" in done.stderr, f"the journal cannot be copied: {done.stderr}")
+
+
 class Watch:
     """When somebody listened on the port."""
 
@@ -88,8 +103,12 @@ class Watch:
 class CrashWorld(StoreWorld):
     """Remembers what each death left on disk, and when the next gateway listened and was ready."""
 
-    def __init__(self, sim, config=None, callbacks=True):
+    def __init__(self, sim, config=None, callbacks=True, store=None):
         super().__init__(merge(LASTING, config or {}), sim, callbacks=callbacks)
+        self.store = store  # a server, or None: the journal is in a directory
+        if store is not None:
+            self.config.update(data_dir=None, store=store.url)
+        self.outages = []  # (from, to): the wall times when the server was dead
         self.deaths = []  # (wall time, Disk)
         self.starts = []  # (wall times of: beginning, ready)
         self.watch = None
@@ -125,7 +144,16 @@ class CrashWorld(StoreWorld):
         self.note_death()
 
     def note_death(self):
-        self.deaths.append((time.time(), Disk(self.data)))
+        self.deaths.append((time.time(), Left(self.store.url) if self.store else Disk(self.data)))
+
+    def kill_server(self, seconds):
+        """Sudden death of the store, for so long; the gateway lives on."""
+        since = time.time()
+        self.store.away()
+        time.sleep(seconds)
+        self.store.back()
+        wait_until(lambda: get(self.url + "/readyz").text == "ready\n", "the store to be found again")
+        self.outages.append((since, time.time()))
 
     def kill_while_starting(self, seconds):
         """One that does not even get to its ready line, or has only just got there."""

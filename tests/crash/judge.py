@@ -17,6 +17,7 @@ class Judge:
         self.submits = world.sim.submits()
         self.deaths = world.deaths
         self.listening = world.watch.spans()
+        self.outages = world.outages
         self.needs = needs
         self.complaints = []
 
@@ -66,6 +67,8 @@ class Judge:
             if place == len(self.deaths) or submit.get("submit_fault") in LOST_REPLIES:
                 continue
             late = self.deaths[place][0] - submit["at"]
+            if any(since < submit["at"] + DURABLE_WITHIN and submit["at"] < until for since, until in self.outages):
+                continue  # the store itself was dead
             due += late > DURABLE_WITHIN
             if late > DURABLE_WITHIN and submit["id"] not in self.deaths[place][1].tasks:
                 late_ones.append(f"task {submit['id']} was not on disk {late:.1f} s after it was accepted")

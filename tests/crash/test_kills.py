@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """kill -9 at random moments under mixed load: nothing paid is lost, nothing is paid twice without an excuse. (TAP)
 
-    test_kills.py [--full] [--seed N] [--kills N] [--only TEXT]
+    test_kills.py [--full] [--store sqlite|redis|postgres] [--seed N] [--kills N] [--only TEXT]
 """
 import concurrent.futures
+import contextlib
 import random
 import sqlite3
 import statistics
@@ -12,8 +13,9 @@ import time
 
 from crash_world import CrashWorld  # first: it knows where the harness is
 from callers import Caller, Crowd
-from harness import check, get, run, test, wait_until
+from harness import Skip, check, get, run, test, wait_until
 from judge import Judge
+from stores import KINDS, need_driver
 
 IS_FULL = "--full" in sys.argv
 
@@ -24,6 +26,35 @@ def option(name, default):
 
 SEED = option("--seed", random.SystemRandom().randrange(2**32))
 CALLERS = 32
+STORE = sys.argv[sys.argv.index("--store") + 1] if "--store" in sys.argv else "sqlite"
+
+
+@contextlib.contextmanager
+def server():
+    """The store of this run; None if it is a directory."""
+    if STORE == "sqlite":
+        yield None
+        return
+    store = KINDS[STORE]()
+    need_driver(store.url)
+    with store:
+        yield store
+
+
+def need_directory():
+    if STORE != "sqlite":
+        raise Skip("rows are put into the file by hand")
+
+
+def kill_both_again_and_again(world, draw, kills):
+    """Never the gateway while the store is dead: what it told meanwhile is in its memory alone, as docs/storage.md says."""
+    for _ in range(kills):
+        time.sleep(draw.uniform(0, 1))
+        if draw.random() < 0.5:
+            world.kill_server(draw.choice([0, draw.uniform(0, 1.5)]))
+        else:
+            world.kill()
+            world.start()
 
 
 def kill_again_and_again(world, draw, kills):
@@ -59,24 +90,24 @@ def ask_again(world, needs):
             pass
 
 
-def campaign(name, kills, sim=(), faults=None, callbacks=True):
+def campaign(name, kills, sim=(), faults=None, callbacks=True, kill_them=kill_again_and_again):
     """kills is (short run, full run)."""
     seed = f"{SEED} {name}"
     draw = random.Random(seed)
     options = ("--solve-time", "uniform:100ms-700ms", "--seed", str(SEED), "--result-ttl", "1h", *sim)
-    with CrashWorld(options, callbacks=callbacks) as world:
+    with server() as store, CrashWorld(options, callbacks=callbacks, store=store) as world:
         if faults:
             world.sim.set_faults(faults)
         crowd = Crowd(world.url, seed, CALLERS).start()
         try:
-            kill_again_and_again(world, draw, option("--kills", kills[IS_FULL]))
+            kill_them(world, draw, option("--kills", kills[IS_FULL]))
             world.sim.set_faults({})
         finally:
             crowd.stop()
         before = world.sim.totals()["accepted"]
         ask_again(world, crowd.needs)
         again = world.sim.totals()["accepted"] - before
-        print(f"# {Judge(world, crowd.needs).judge()}; {again} submits when all asked again")
+        print(f"# {Judge(world, crowd.needs).judge()}; {len(world.outages)} deaths of the server; {again} submits when all asked again")
 
 
 @test
@@ -94,6 +125,13 @@ def lost_replies_and_lost_callbacks_cost_again_only_together():
     campaign("losses", (7, 60), faults={
         "submit-lost": 0.02, "submit-lost-reset": 0.02, "callback-drop": 0.15, "callback-twice": 0.1,
         "callback-early": 0.1, "poll-close": 0.05, "poll-5xx": 0.03})
+
+
+@test
+def nothing_is_lost_or_paid_twice_when_the_server_is_killed():
+    if STORE == "sqlite":
+        raise Skip("a directory has no server")
+    campaign("server", (8, 60), kill_them=kill_both_again_and_again)
 
 
 def pad(world, count):
@@ -124,6 +162,7 @@ def start_times(world):
 
 def kill_while_many_rows_start(name, rows, kills, faults=None):
     """A vendor that solves in 250 ms, so that callbacks come while a gateway is dead or starts."""
+    need_directory()
     seed = f"{SEED} {name}"
     draw = random.Random(seed)
     options = ("--solve-time", "250ms", "--seed", str(SEED), "--result-ttl", "1h")
