@@ -20,12 +20,12 @@ PATIENCE_S = 120  # it builds first, and machines are slow now and then
 class Run:
     """./dev run as a terminal's foreground job, with a mark in its environment by which its descendants are found."""
 
-    def __init__(self, **environment):
+    def __init__(self, *words, **environment):
         env = {name: value for name, value in os.environ.items()
                if not name.startswith("SOLVEGATE") and name != "CAPTCHAAI_API_KEY"}
         self.mark = f"DEV_RUN_MARK={uuid.uuid4()}"
         env["DEV_RUN_MARK"] = self.mark.split("=")[1]
-        self.process = subprocess.Popen([os.path.join(ROOT, "dev"), "run"], env={**env, **environment}, text=True,
+        self.process = subprocess.Popen([os.path.join(ROOT, "dev"), "run", *words], env={**env, **environment}, text=True,
                                         stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                         start_new_session=True)
         self.out, self.err = [], []
@@ -133,11 +133,29 @@ def check_taken_port(report):
                 [] if is_good else [f"{code} {left}"] + run.said())
 
 
+def check_stores(report):
+    """Each store starts, is what the gateway uses, and is gone with it, folder and all."""
+    for kind, scheme in (("sqlite", "sqlite:"), ("redis", r"redis\+unix:"), ("postgres", "postgresql:")):
+        run = Run("--store", kind, SOLVEGATE_LISTEN="127.0.0.1:0")
+        dashboard = run.wait_for(r"^dashboard +(http://\S+/)$")
+        journal = run.wait_for(rf"^journal +({scheme}\S+),") if dashboard else None
+        stats = paste(f"curl -s {dashboard.group(1)}v1/stats").stdout if dashboard else ""
+        code, left = run.stop(signal.SIGINT)
+        said = run.said()
+        if any("is not installed" in line or "has no store" in line for line in said):
+            report.case(f"--store {kind} says what is missing", [])
+            continue
+        folder = re.search(r"/tmp/[^/?&]+", journal.group(1)) if journal else None
+        is_good = (code, left) == (130, []) and '"store":"writable"' in stats and not (folder and os.path.exists(folder.group()))
+        report.case(f"--store {kind} keeps the journal there and leaves nothing behind", [] if is_good else [f"{code} {left} {stats[-200:]}"] + said)
+
+
 def main():
     report = tap.Tap()
     check_first_run(report)
     check_second_run(report)
     check_taken_port(report)
+    check_stores(report)
     report.finish()
 
 
