@@ -187,7 +187,9 @@ static void become(const struct redis_server *server)
                                  "--daemonize",
                                  "no",
                                  "--enable-debug-command",
-                                 "yes"};
+                                 "yes",
+                                 "--auto-aof-rewrite-percentage",
+                                 "0"};
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
         words[count++] = usual[i];
     for (size_t i = 0; server->extra[i] != NULL; i++)

@@ -239,8 +239,7 @@ static void the_printed_rights_are_enough_and_each_is_needed(void **state)
     const struct store_shift shift = {.by_ms = 1, .now = world->clocks};
     struct store_mark mark;
     bool has_more;
-    struct record drop = world_record(world, RECORD_REQUEST, 1);
-    drop.is_drop = true;
+    struct record drop = {.kind = RECORD_REQUEST, .is_drop = true, .request = {.id = 1}};
     struct record attempt = world_record(world, RECORD_ATTEMPT, 1);
     attempt.attempt.is_closed = false;
     attempt.attempt.started_wall_ms = 1;

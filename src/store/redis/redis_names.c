@@ -68,7 +68,8 @@ static int compare(const void *left, const void *right, void *context)
         return a->number < b->number ? -1 : 1;
     const struct slice a_name = {.data = names->bytes + a->at, .len = a->len};
     const struct slice b_name = {.data = names->bytes + b->at, .len = b->len};
-    const int order = compare_bytes(without_last(a_name), without_last(b_name));
+    const int order =
+        names->have_types ? compare_bytes(without_last(a_name), without_last(b_name)) : 0;
     return order != 0 ? order : compare_bytes(a_name, b_name);
 }
 
@@ -120,7 +121,7 @@ enum store_result names_read(struct redis_store *store, enum record_kind kind,
 {
     bool is_last = false;
     enum store_result result = STORE_DONE;
-    *names = (struct redis_names){.count = 0};
+    *names = (struct redis_names){.have_types = row_tables[kind].key_count > 1};
     while (result == STORE_DONE && !is_last)
         result = read_page(store, kind, names, &is_last);
     if (result == STORE_DONE && names->count > 1)

@@ -14,6 +14,7 @@ struct redis_names {
     size_t count, room;
     char *bytes; /* owned */
     size_t len, bytes_room;
+    bool have_types; /* they end with a colon and a type */
 };
 
 /* Close the names in any case. */

@@ -7,6 +7,9 @@
 
 /* Several times the largest row, and more than a list of all clients of a large server. */
 #define REPLY_BYTES_MAX (REDIS_ROW_MAX + ((size_t)1 << 20))
+/* Of a line, that is of all but the bytes of a string. hiredis looks for its end from the start each time. */
+#define REPLY_LINE_MAX 65536
+#define NUMBER_LINE_MAX 32
 /* A batch has at most 4096 rows and a page of names 10000. */
 #define REPLY_ITEMS_MAX 65536
 
@@ -169,6 +172,13 @@ bool redis_reader_feed(struct redis_reader *reader, const char *bytes, size_t le
            redisReaderFeed(reader->hiredis, bytes, len) == REDIS_OK;
 }
 
+/* A string waits for its bytes behind the line with their number; everything else is that line. */
+static bool is_endless(const redisReader *hiredis)
+{
+    return hiredis->len - hiredis->pos > REPLY_LINE_MAX &&
+           memchr(hiredis->buf + hiredis->pos, '\n', NUMBER_LINE_MAX) == NULL;
+}
+
 enum reading redis_reader_next(struct redis_reader *reader, struct redis_reply **reply)
 {
     void *object = NULL;
@@ -176,7 +186,7 @@ enum reading redis_reader_next(struct redis_reader *reader, struct redis_reply *
     if (redisReaderGetReply(reader->hiredis, &object) != REDIS_OK)
         return READING_BAD;
     if (object == NULL)
-        return READING_MORE;
+        return is_endless(reader->hiredis) ? READING_BAD : READING_MORE;
     if (!is_object(object))
         return READING_BAD;
     reader->fed = 0;

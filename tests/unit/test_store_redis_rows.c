@@ -1,0 +1,276 @@
+#include "redis_store_world.h"
+#include "store_expect.h"
+
+#include "seed.h"
+#include "store/sqlite/sqlite_driver.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#define ENTRIES 1500
+#define HOUR_MS INT64_C(3600000)
+
+/* Names that are in another order than the words they begin with. */
+static const char *const clients[] = {"a",        "a-b", "a:b", "a b",  "A",
+                                      "\xc3\xa9", "a.b", "aa",  "alpha"};
+#define CLIENTS (sizeof(clients) / sizeof(clients[0]))
+
+static const char *url_of(const struct store_world *world, bool is_redis)
+{
+    static char url[2048];
+    if (is_redis)
+        (void)snprintf(url, sizeof(url), "redis+unix://%s", store_kit_redis_server()->socket);
+    else
+        (void)snprintf(url, sizeof(url), "sqlite:%s/sqlite", world->directory);
+    return url;
+}
+
+static struct store_backend *open_one(const struct store_world *world, bool is_redis)
+{
+    struct store_backend *backend = NULL;
+    struct buf mistake;
+    const struct store_place place = {.url = url_of(world, is_redis), .prefix = CASE_PREFIX};
+    const char *address;
+    const struct store_driver *const driver = store_driver_find(place.url, &address);
+    buf_init(&mistake, 1024);
+    assert_int_equal(driver->lock(&place, address, &backend, &mistake), STORE_OPENED);
+    backend->driver = driver;
+    assert_int_equal(driver->open(backend, &mistake), STORE_OPENED);
+    buf_close(&mistake);
+    return backend;
+}
+
+/* ---- what a load gives, as one text ------------------------------------------------------ */
+
+static void add_row(void *context, enum record_kind kind, const struct row_value *values)
+{
+    struct buf *const out = context;
+    buf_addf(out, "%s", row_tables[kind].name);
+    for (size_t i = 0; i < row_tables[kind].count; i++) {
+        buf_addf(out, "|%d:", values[i].type == VALUE_TEXT ? VALUE_BYTES : (int)values[i].type);
+        if (values[i].type == VALUE_INTEGER)
+            buf_addf(out, "%lld", (long long)values[i].integer);
+        else if (values[i].type != VALUE_NULL)
+            buf_add(out, values[i].bytes);
+    }
+    buf_add_char(out, '\n');
+}
+
+static void assert_same_load(struct store_backend *const backends[2], int64_t wall_ms)
+{
+    struct buf texts[2];
+    for (size_t i = 0; i < 2; i++) {
+        buf_init(&texts[i], (size_t)64 << 20);
+        assert_int_equal(backends[i]->driver->load(backends[i], wall_ms, add_row, &texts[i]),
+                         STORE_DONE);
+        assert_false(texts[i].is_full);
+    }
+    assert_true(texts[0].len > 1000);
+    assert_int_equal(texts[0].len, texts[1].len);
+    assert_memory_equal(texts[0].data, texts[1].data, texts[0].len);
+    buf_close(&texts[0]);
+    buf_close(&texts[1]);
+}
+
+/* ---- a journal of many lives ------------------------------------------------------------- */
+
+static struct record random_record(struct store_world *world)
+{
+    struct rand *const rand = &world->rand;
+    const enum record_kind kind = (enum record_kind)rand_below(rand, RECORD_KIND_COUNT);
+    const bool is_small = rand_below(rand, 2) == 0;
+    struct record record =
+        world_record(world, kind, is_small ? rand_below(rand, 40) : rand_u64(rand));
+    const int64_t age_ms = (int64_t)rand_below(rand, 4) * HOUR_MS - HOUR_MS;
+    if (kind == RECORD_SOLUTION)
+        record.solution.expires_wall_ms = WORLD_NOW + age_ms;
+    else if (kind == RECORD_REQUEST)
+        record.request.expires_wall_ms = WORLD_NOW + age_ms;
+    else if (kind == RECORD_IDEMPOTENCY)
+        record.idempotency.expires_wall_ms = WORLD_NOW + age_ms;
+    else if (kind == RECORD_ATTEMPT) {
+        record.attempt.started_wall_ms = WORLD_NOW - age_ms;
+        record.attempt.flight = rand_below(rand, 40);
+    } else if (kind == RECORD_DAY)
+        record.day.day = WORLD_NOW / 86400000 - (int64_t)rand_below(rand, 12);
+    else if (kind == RECORD_TALLY)
+        record.tally.day = WORLD_NOW / 86400000 - (int64_t)rand_below(rand, 12);
+    if (rand_below(rand, 4) != 0)
+        return record;
+    struct record drop = expect_drop_of(&record);
+    record_close(&record);
+    return drop;
+}
+
+static struct store_entry *random_entries(struct store_world *world, uint32_t count)
+{
+    struct store_entry *first = NULL;
+    for (uint32_t i = 0; i < count; i++) {
+        const char *const client = clients[rand_below(&world->rand, CLIENTS)];
+        struct store_entry *const entry = calloc(1, sizeof(*entry) + strlen(client) + 1);
+        assert_non_null(entry);
+        entry->record = random_record(world);
+        entry->client_len = strlen(client);
+        memcpy(entry->client, client, entry->client_len);
+        entry->next = first;
+        first = entry;
+    }
+    return first;
+}
+
+static void free_entries(struct store_entry *entry)
+{
+    while (entry != NULL) {
+        struct store_entry *const next = entry->next;
+        record_close(&entry->record);
+        free(entry);
+        entry = next;
+    }
+}
+
+static void write_both(struct store_world *world, struct store_backend *const backends[2])
+{
+    const uint32_t count = 1 + (uint32_t)rand_below(&world->rand, ENTRIES);
+    struct store_entry *const first = random_entries(world, count);
+    const struct store_batch batch = {.first = first, .count = count};
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(backends[i]->driver->write(backends[i], &batch), STORE_DONE);
+    free_entries(first);
+}
+
+static void tidy_both(struct store_backend *const backends[2], int64_t wall_ms)
+{
+    for (size_t i = 0; i < 2; i++) {
+        bool has_more = true;
+        for (unsigned n = 0; has_more && n < 100; n++)
+            assert_int_equal(backends[i]->driver->tidy(backends[i], wall_ms, 100, &has_more),
+                             STORE_DONE);
+        assert_false(has_more);
+    }
+}
+
+static void shift_both(struct store_world *world, struct store_backend *const backends[2],
+                       int64_t by_ms)
+{
+    world->clocks.even_ms += 1000;
+    world->clocks.wall_ms += 1000 + by_ms;
+    const struct store_shift shift = {.by_ms = by_ms, .now = world->clocks};
+    for (size_t i = 0; i < 2; i++)
+        assert_int_equal(backends[i]->driver->shift(backends[i], &shift), STORE_DONE);
+}
+
+static void rows_are_the_same_and_in_the_same_order_as_in_sqlite(void **state)
+{
+    struct store_world *const world = *state;
+    struct store_backend *const backends[2] = {open_one(world, false), open_one(world, true)};
+    int64_t wall_ms = WORLD_NOW;
+    for (unsigned round = 0; round < 6; round++) {
+        write_both(world, backends);
+        assert_same_load(backends, wall_ms);
+        const int64_t leap_ms =
+            (int64_t)rand_below(&world->rand, 7) * HOUR_MS / 2 - 3 * HOUR_MS / 2;
+        shift_both(world, backends, leap_ms);
+        wall_ms += leap_ms;
+        assert_same_load(backends, wall_ms);
+        tidy_both(backends, wall_ms + HOUR_MS / 2);
+        assert_same_load(backends, wall_ms);
+        wall_ms += HOUR_MS / 4;
+    }
+    for (size_t i = 0; i < 2; i++)
+        backends[i]->driver->close(backends[i]);
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT; kind++)
+        (void)world->kit->count_rows(world, (enum record_kind)kind);
+}
+
+/* ---- sizes ------------------------------------------------------------------------------- */
+
+static void fill(struct record *record, size_t len)
+{
+    blob_unref(record->solution.text);
+    record->solution.text = blob_alloc(len);
+    memset(record->solution.text->data, 'x', len);
+}
+
+/* Ten rows of eight megabytes are too much for one transaction, and come in order nevertheless. */
+static void a_batch_of_many_megabytes_is_written_in_parts(void **state)
+{
+    struct store_world *const world = *state;
+    struct store_backend *const backend = open_one(world, true);
+    struct store_entry *first = NULL;
+    for (uint64_t id = 10; id > 0; id--) {
+        struct store_entry *const entry = calloc(1, sizeof(*entry) + 8);
+        assert_non_null(entry);
+        entry->record = world_record(world, RECORD_SOLUTION, id);
+        fill(&entry->record, (size_t)8 << 20);
+        entry->next = first;
+        first = entry;
+    }
+    const struct store_batch batch = {.first = first, .count = 10};
+    assert_int_equal(backend->driver->write(backend, &batch), STORE_DONE);
+    free_entries(first);
+    assert_int_equal(world->kit->count_rows(world, RECORD_SOLUTION), 10);
+    backend->driver->close(backend);
+}
+
+static void a_row_that_could_not_be_read_back_is_not_written(void **state)
+{
+    struct store_world *const world = *state;
+    struct store_backend *const backend = open_one(world, true);
+    struct record record = world_record(world, RECORD_SOLUTION, 1);
+    fill(&record, (size_t)70 << 20);
+    assert_int_equal(redis_case_write(backend, &record, "alpha"), STORE_FAILED);
+    assert_non_null(strstr(backend->why, "too large"));
+    assert_int_equal(world->kit->count_rows(world, RECORD_SOLUTION), 0);
+    backend->driver->close(backend);
+}
+
+/* ---- rows that people read, and touch ---------------------------------------------------- */
+
+static void count_given(void *context, enum record_kind kind, const struct row_value *values)
+{
+    struct record record = {.kind = kind};
+    struct slice client;
+    unsigned *const counts = context;
+    counts[row_from_values(values, &record, &client) ? 0 : 1]++;
+    record_close(&record);
+}
+
+static void rows_are_json_and_damaged_ones_are_passed_over(void **state)
+{
+    struct store_world *const world = *state;
+    struct redis_server *const server = store_kit_redis_server();
+    struct store_backend *const backend = open_one(world, true);
+    for (uint64_t id = 1; id <= 5; id++)
+        assert_int_equal(redis_case_put(world, backend, id), STORE_DONE);
+    struct redis_reply *const row = redis_ask(server, "GET", "{" CASE_PREFIX "}:request:1", NULL);
+    assert_non_null(row);
+    assert_non_null(strstr(row->bytes, "{\"id\":1,\"client\":\"alpha\","));
+    redis_reply_free(row);
+    redis_do(server, "SET", "{" CASE_PREFIX "}:request:2", "{\"id\":2}", NULL);
+    redis_do(server, "SET", "{" CASE_PREFIX "}:request:3", "nonsense", NULL);
+    redis_do(server, "DEL", "{" CASE_PREFIX "}:request:4", NULL);
+    redis_do(server, "RPUSH", "{" CASE_PREFIX "}:request:4", "x", NULL);
+    redis_do(server, "DEL", "{" CASE_PREFIX "}:request:5", NULL);
+    unsigned counts[2] = {0, 0};
+    assert_int_equal(backend->driver->load(backend, WORLD_NOW, count_given, counts), STORE_DONE);
+    assert_int_equal(counts[0], 1);
+    assert_int_equal(counts[1], 3);
+    backend->driver->close(backend);
+}
+
+int main(int argc, char **argv)
+{
+    seed_init(argc, argv);
+    const struct CMUnitTest tests[] = {
+        REDIS_CASE(rows_are_the_same_and_in_the_same_order_as_in_sqlite),
+        REDIS_CASE(a_batch_of_many_megabytes_is_written_in_parts),
+        REDIS_CASE(a_row_that_could_not_be_read_back_is_not_written),
+        REDIS_CASE(rows_are_json_and_damaged_ones_are_passed_over),
+    };
+    return redis_case_run(tests);
+}
