@@ -11,8 +11,10 @@ import subprocess
 
 from cli_world import expect, solvegate
 from gateway import World
-from harness import KEY, TIMEOUT, Skip, binary, check, equal, run, test, wait_until
+from harness import KEY, TIMEOUT, Skip, binary, check, contains, equal, run, test, wait_until
 from store_world import StoreWorld
+from stores import PostgresStore, need_driver
+from vendor_world import strike
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DOCUMENTS = [os.path.join(ROOT, "README.md"), *sorted(glob.glob(os.path.join(ROOT, "docs", "*.md")))]
@@ -138,6 +140,22 @@ def the_queries_of_the_operators_document_work_while_the_gateway_runs():
         copy = os.path.join(world.gate.folder.name, "solvegate.db")
         with sqlite3.connect(copy) as db:
             equal(db.execute("PRAGMA integrity_check").fetchall(), [("ok",)], "the backup")
+
+
+@test
+def the_queries_of_the_storage_document_work_while_the_gateway_runs():
+    lines = re.findall(r"^psql .*$", text_of("docs/storage.md"), re.MULTILINE)
+    equal(len(lines), 4, "queries")
+    store = PostgresStore()
+    need_driver(store.url)
+    with store, StoreWorld({"store": store.url, "data_dir": None, "retry": {"unsolvable": 0}}) as world:
+        world.solve(sitekey="SIM-ERROR_CAPTCHA_UNSOLVABLE")
+        world.sim.set_faults(script=[strike("task-never", "open", 9)])
+        task = world.submit_id(sitekey="open")
+        for line in lines:
+            sql = re.search(r'-c "(.*)"$', line).group(1).replace("5261039047781241", task)
+            wait_until(lambda asked=sql: store.sql(asked), f"an answer to {sql}")
+        contains(store.sql(re.search(r'-c "(.*)"$', lines[2]).group(1)), "ERROR_CAPTCHA_UNSOLVABLE", "the letter")
 
 
 # --- the API --------------------------------------------------------------------------------------
