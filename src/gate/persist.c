@@ -424,9 +424,22 @@ void persist_close(struct gate *gate)
     store_close(gate->persist.store, NULL, NULL);
 }
 
+/* The store was full or away until the end. */
+static void warn_of_unwritten(const struct store *store)
+{
+    struct store_counters counters;
+    store_counters(store, &counters);
+    if (counters.waiting > 0)
+        LOG(LOG_LEVEL_ERROR, "store_unwritten", log_number("records", counters.waiting),
+            log_string("meaning", "the store did not take them before the end: what happened since "
+                                  "it went away is unknown after the next start"));
+}
+
 void persist_free(struct gate *gate)
 {
     struct persist *persist = &gate->persist;
+    if (persist->store != NULL)
+        warn_of_unwritten(persist->store);
     for (size_t i = 0; i < persist->count; i++)
         action_close(&persist->held[(persist->first + i) % persist->room]);
     free(persist->held);

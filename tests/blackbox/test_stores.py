@@ -88,6 +88,24 @@ def that_is_away_refuses_new_solves_and_delivers_paid_ones(store):
 
 
 @on_each_store
+def that_is_away_until_the_end_is_told_with_what_it_never_got(store):
+    with world_on(store) as world:
+        world.solved(sitekey="kept")
+        wait_until(lambda: metric(world, "store_records_waiting") == 0, "the journal")
+        store.away()
+        world.submit(sitekey="late")
+        world.gate.wait_line("event=store_away", 40)
+        world.submit(sitekey="kept")
+        world.gate.stop()
+        contains(world.gate.wait_line("event=store_unwritten"), "records=")
+        store.back()
+        world.start()
+        check(world.solved(sitekey="kept")["source"] == "dedup_cache", "what was there before")
+        world.gate.stop()
+        check("store_unwritten" not in world.gate.stderr().split("event=restored")[-1], "a good end says nothing of the kind")
+
+
+@on_each_store
 def has_room_for_one_gateway(store):
     with world_on(store) as world:
         calls = world.sim.totals()["calls"]
