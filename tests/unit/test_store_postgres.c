@@ -494,7 +494,7 @@ static void updates_are_made_in_place(void **state)
                                         " WHERE schemaname = '%s' AND relname = 'attempt'",
                                         SCHEMA);
     (void)printf("# %lld of 400 updates in place\n", (long long)hot);
-    assert_true(hot >= 200);
+    assert_true(hot >= 300);
 }
 
 /* ------------------------------------------------------------------------------------------ */

@@ -272,7 +272,7 @@ static void the_printed_statements_create_what_the_gateway_creates(void **state)
     expect(&place, STORE_OPENED, "PostgreSQL");
     describe_tables(created);
     assert_string_equal(printed, created);
-    assert_non_null(strstr(created, "fillfactor=60"));
+    assert_non_null(strstr(created, "fillfactor=45"));
     assert_non_null(strstr(created, "attempt_started"));
 }
 

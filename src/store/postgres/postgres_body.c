@@ -26,20 +26,25 @@ static void add_text(struct buf *out, const char *name, struct slice text)
     json_close(out, '}');
 }
 
-static void add_integer(struct buf *out, const struct column *column, int64_t number)
+/* What a missing member means. Words have no default of this kind: their order may change. */
+static bool is_default(const struct column *column, const struct row_value *value)
 {
-    if (column->type == COLUMN_BOOL)
-        json_bool(out, column->name, number != 0);
-    else if (number >= 0)
-        json_number(out, column->name, (uint64_t)number);
-    /* Without it there is none: that is what a missing member means. */
+    if (column->type == COLUMN_U16_OR_NONE)
+        return value->integer < 0;
+    if (value->type == VALUE_INTEGER)
+        return value->integer == 0;
+    return value->type == VALUE_NULL || (column->type == COLUMN_STRING && value->bytes.len == 0);
 }
 
 static void add_value(struct buf *out, const struct column *column, const struct row_value *value)
 {
-    if (value->type == VALUE_INTEGER)
-        add_integer(out, column, value->integer);
-    else if (value->type != VALUE_NULL)
+    if (is_default(column, value))
+        return;
+    if (column->type == COLUMN_BOOL)
+        json_bool(out, column->name, true);
+    else if (value->type == VALUE_INTEGER)
+        json_number(out, column->name, (uint64_t)value->integer);
+    else
         add_text(out, column->name, value->bytes);
 }
 
@@ -65,6 +70,7 @@ static struct row_value text(struct slice bytes)
     return (struct row_value){.type = VALUE_TEXT, .bytes = bytes};
 }
 
+/* Of a row that was written before the column existed, a word is the first one. */
 static struct row_value default_of(const struct column *column)
 {
     if (column->type == COLUMN_U16_OR_NONE)

@@ -1,5 +1,5 @@
 /* The body of a row: the columns that nobody searches for, as JSON that people can read. A new column needs no
- * migration, since a member that is missing has a default. */
+ * migration, since a member that is missing has a default: 0, false or empty, which is not written at all. */
 #ifndef SOLVEGATE_STORE_POSTGRES_POSTGRES_BODY_H
 #define SOLVEGATE_STORE_POSTGRES_POSTGRES_BODY_H
 

@@ -69,8 +69,8 @@ bool pg_schema_has_body(const struct row_table *table)
 
 /* ---- statements -------------------------------------------------------------------------- */
 
-/* Pages with free room let a row be updated in place, without touching an index. A flight and its attempt are updated
- * within moments, the pages of the books for every batch. */
+/* Pages with free room let a row be updated in place, without touching an index. All attempts of a page may be updated
+ * by one batch, the pages of the books are by every batch. */
 static const struct {
     int fill_factor;
     const char *index; /* for tidying, or NULL */
@@ -79,8 +79,8 @@ static const struct {
     [RECORD_TALLY] = {20, NULL},
     [RECORD_SPENT] = {20, NULL},
     [RECORD_SOLUTION] = {90, "(expires)"},
-    [RECORD_FLIGHT] = {50, NULL},
-    [RECORD_ATTEMPT] = {60, "(started)"},
+    [RECORD_FLIGHT] = {70, NULL},
+    [RECORD_ATTEMPT] = {45, "(started)"},
     [RECORD_REQUEST] = {70, "(expires) WHERE state IN ('solved', 'failed')"},
     [RECORD_IDEMPOTENCY] = {90, "(expires)"},
     [RECORD_LETTER] = {90, NULL},
