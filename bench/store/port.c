@@ -228,6 +228,7 @@ static struct figures measure(const struct options *options, const char *url)
     open_store(&run, options, url);
     store_start(run.store, &run.loop, &handlers);
     const double cpu = cpu_seconds();
+    uv_update_time(&run.loop); /* loading may have taken long */
     ASSERT(uv_timer_start(&run.timer, on_time, options->seconds * UINT64_C(1000), 0) == 0);
     for (unsigned i = 0; i < run.count; i++)
         intend(&run, &run.solves[i]);
