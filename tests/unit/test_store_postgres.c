@@ -247,7 +247,7 @@ static void a_lock_that_another_gateway_took_meanwhile_ends_this_one(void **stat
                  (long long)pg_lock_key(SCHEMA));
     append_requests(world, 10);
     world_until_state(world, STORE_BROKEN);
-    assert_why(world, "another gateway uses the schema");
+    assert_why(world, "another instance uses the schema");
     assert_int_equal(world->durable, 10);
     postgres_run("SELECT pg_advisory_unlock_all()");
     world_close(world);

@@ -463,7 +463,7 @@ static void inspecting_works_beside_a_running_gateway(void **state)
     buf_init(&mistake, 1024);
     assert_int_equal(store_lock(&place, &store, &mistake), STORE_OPENED);
     assert_int_equal(inspect(&place, text), STORE_OPENED);
-    expect(&place, STORE_LOCKED, "another gateway uses the schema \"" SCHEMA "\"");
+    expect(&place, STORE_LOCKED, "another instance uses the schema \"" SCHEMA "\"");
     store_close(store, NULL, NULL);
     store_free(store);
     buf_close(&mistake);

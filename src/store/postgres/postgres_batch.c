@@ -14,6 +14,8 @@
 /* More rows in a statement save nothing; more bytes only need memory on both sides. */
 #define STATEMENT_ROWS 1024
 #define STATEMENT_BYTES ((size_t)4 << 20)
+/* Smaller statements of a batch are sent together. */
+#define FLUSH_BYTES ((size_t)1 << 20)
 
 #define INT8_OID 20
 #define TEXT_OID 25
@@ -211,7 +213,8 @@ static bool send_fill(struct postgres_store *store, const struct fill *fill)
         pg_sql_put_name(fill->kind, name);
     store->base.bytes += fill->bytes;
     return PQsendQueryPrepared(store->conn, name, (int)fill->arrays, values, lengths, formats, 1) ==
-           1;
+               1 &&
+           (fill->bytes < FLUSH_BYTES || pg_link_flush(store));
 }
 
 /* ---- the transaction --------------------------------------------------------------------- */

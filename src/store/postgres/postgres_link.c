@@ -62,6 +62,17 @@ static bool pump(struct postgres_store *store)
     return unsent >= 0;
 }
 
+bool pg_link_flush(struct postgres_store *store)
+{
+    int unsent;
+    while ((unsent = PQflush(store->conn)) > 0) {
+        store->is_late = !wait_for(store->conn, POLLIN | POLLOUT, store->patience_ms);
+        if (store->is_late || PQconsumeInput(store->conn) != 1)
+            return false;
+    }
+    return unsent == 0;
+}
+
 bool pg_link_next(struct postgres_store *store, struct pg_result **result)
 {
     *result = NULL;

@@ -20,6 +20,8 @@ enum store_result pg_link_ask(struct postgres_store *store, const char *sql,
 /* For statements that were sent by the caller: the next result, or NULL between two of them. False: the connection is
  * lost. */
 bool pg_link_next(struct postgres_store *store, struct pg_result **result);
+/* Sends what libpq has gathered, so that it does not gather a whole batch of images. False: the connection is lost. */
+bool pg_link_flush(struct postgres_store *store);
 /* Reads results until none is left, and keeps the first error. */
 enum store_result pg_link_drain(struct postgres_store *store);
 /* Ends a transaction that an error has left behind; keeps the error's sentence. */

@@ -86,7 +86,7 @@ static void tell_holder(struct postgres_store *store)
         PQclear(result);
     }
     pg_error_say(store,
-                 "another gateway uses the schema \"%s\" of this database%s; stop that one, or "
+                 "another instance uses the schema \"%s\" of this database%s; stop that one, or "
                  "choose another store_prefix",
                  store->address.schema, who);
 }

@@ -105,8 +105,8 @@ void pg_sql_add_load(struct buf *sql, const struct row_table *table)
     buf_add_char(sql, '\0');
 }
 
-/* By their places in the table: a join could be planned badly while the statistics are old. The condition is there twice
- * since somebody else may have renewed a row meanwhile. */
+/* By their places in the table: a join could be planned badly while the statistics are old. The condition is there
+ * twice since somebody else may have renewed a row meanwhile. */
 void pg_sql_add_tidy(struct buf *sql, const struct row_table *table)
 {
     buf_addf(sql, "DELETE FROM %s WHERE ctid = ANY(ARRAY(SELECT ctid FROM %s WHERE ", table->name,
