@@ -1,0 +1,35 @@
+"""The servers that can hold a journal, as the tests start them, on the benchmark's disk; those that are not there are left out."""
+import contextlib
+import pathlib
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "blackbox"))
+
+import stores  # noqa: E402
+from harness import Skip  # noqa: E402
+from programs import family, read_proc  # noqa: E402
+
+KINDS = {"PostgreSQL": stores.PostgresStore, "Redis": stores.RedisStore}
+
+
+def cpu_ns(store):
+    """CPU time of the server and its processes."""
+    tasks = [task for pid in family(store.process.pid) for task in pathlib.Path("/proc").glob(f"{pid}/task/*")]
+    return sum(int((read_proc(f"{task.parts[2]}/task/{task.name}", "schedstat") or "0").split()[0]) for task in tasks)
+
+
+@contextlib.contextmanager
+def started(folder, say):
+    """Name to store, of every kind that this machine and this build have."""
+    tempfile.tempdir = str(folder)
+    with contextlib.ExitStack() as stack:
+        found = {}
+        for name, kind in KINDS.items():
+            try:
+                store = kind()
+                stores.need_driver(store.url)
+                found[name] = stack.enter_context(store)
+            except Skip as why:
+                say(f"without {name}: {why}")
+        yield found
