@@ -11,6 +11,9 @@
 #include <sodium.h>
 #include <stdlib.h>
 
+/* A batch of so many is worth its commit; the loop and the writer had better work at the same time. */
+#define ENOUGH_TO_WAKE 32
+
 /* The rest of a URL may contain a password. */
 static void explain_scheme(const char *url, struct buf *mistake)
 {
@@ -164,9 +167,8 @@ static void take_news(struct store *store, struct news *news)
 }
 
 /* Records that became durable before the writer failed are reported first. */
-static void on_wake(uv_async_t *wake)
+static void tell_news(struct store *store)
 {
-    struct store *const store = wake->data;
     const struct store_handlers *const handlers = &store->handlers;
     struct news news;
     take_news(store, &news);
@@ -185,10 +187,21 @@ static void on_wake(uv_async_t *wake)
     if (news.rotation.is_replaced && handlers->on_secret != NULL)
         handlers->on_secret(handlers->context, news.rotation.bytes, news.rotation.old_bytes);
     sodium_memzero(&news.rotation, sizeof news.rotation);
-    if (news.is_finished && !uv_is_closing((uv_handle_t *)wake)) {
+    if (news.is_finished && !uv_is_closing((uv_handle_t *)&store->wake)) {
         ASSERT(uv_thread_join(&store->thread) == 0);
-        uv_close((uv_handle_t *)wake, on_async_closed);
+        uv_close((uv_handle_t *)&store->wake, on_async_closed);
     }
+}
+
+static void on_wake(uv_async_t *wake)
+{
+    struct store *const store = wake->data;
+    store->is_waking = true;
+    tell_news(store);
+    store->is_waking = false;
+    if (store->must_wake_writer)
+        uv_cond_signal(&store->work);
+    store->must_wake_writer = false;
 }
 
 void store_start(struct store *store, struct uv_loop_s *loop, const struct store_handlers *handlers)
@@ -219,14 +232,25 @@ static struct store_entry *entry_new(const struct store *store, journal_seq seq,
     return entry;
 }
 
+/* When the loop's turn is over: few records that are appended together belong into one batch, where else the writer
+ * would be off with the first one and the second had to wait for two commits. */
+static void wake_writer_later(struct store *store)
+{
+    store->must_wake_writer = true;
+    if (store->is_started && !store->is_closing && !store->is_waking)
+        (void)uv_async_send(&store->wake);
+}
+
 static void enqueue(struct store *store, struct store_entry *entry)
 {
     uv_mutex_lock(&store->mutex);
-    const bool was_empty = store->queue.count == 0;
     store_queue_push(&store->queue, entry);
+    const uint32_t count = store->queue.count;
     uv_mutex_unlock(&store->mutex);
     /* The writer waits only after it has emptied the queue. */
-    if (was_empty)
+    if (count == 1)
+        wake_writer_later(store);
+    else if (count == ENOUGH_TO_WAKE)
         uv_cond_signal(&store->work);
 }
 

@@ -28,6 +28,8 @@ struct store {
     journal_seq reported_durable; /* reported to the handlers */
     enum store_state reported_state;
     bool is_started, is_closing, is_closed;
+    bool is_waking;        /* on_wake() runs, and wakes the writer at its end */
+    bool must_wake_writer; /* records were appended in this turn */
     void (*on_closed)(void *context);
     void *on_closed_context;
 

@@ -307,6 +307,37 @@ static void the_loop_does_not_wait_for_a_driver_that_blocks(void **state)
     assert_int_equal(count_loaded(world), 100);
 }
 
+/* Else the first one would be committed alone, and the others had to wait for two commits. */
+static void records_of_one_turn_of_the_loop_are_one_batch(void **state)
+{
+    struct store_world *const world = *state;
+    order(world, STORE_DONE, false);
+    world_open(world);
+    world_start(world);
+    append_requests(world, 1);
+    world_until_durable(world, 1);
+    world_turn(world, 200); /* until the writer waits again */
+    append_requests(world, 1);
+    uv_sleep(200);
+    append_requests(world, 4);
+    world_until_durable(world, 6);
+    world_close(world);
+    assert_int_equal(faulty.calls, 2);
+    assert_int_equal(faulty.counts[1], 5);
+}
+
+static void many_records_do_not_wait_for_the_end_of_the_turn(void **state)
+{
+    struct store_world *const world = *state;
+    world_open(world);
+    world_start(world);
+    append_requests(world, 100);
+    for (unsigned i = 0; i < 1000 && world->kit->count_rows(world, RECORD_REQUEST) == 0; i++)
+        uv_sleep(10);
+    assert_true(world->kit->count_rows(world, RECORD_REQUEST) > 0);
+    world_close(world);
+}
+
 static void a_backlog_of_any_size_is_written_in_batches_of_limited_size(void **state)
 {
     struct store_world *const world = *state;
@@ -355,6 +386,8 @@ const struct store_case store_batch_cases[] = {
     STORE_CASE(a_full_store_keeps_what_is_queued_until_it_fits),
     STORE_CASE(a_store_that_closes_while_full_gives_up_and_says_so),
     STORE_CASE(the_loop_does_not_wait_for_a_driver_that_blocks),
+    STORE_CASE(records_of_one_turn_of_the_loop_are_one_batch),
+    STORE_CASE(many_records_do_not_wait_for_the_end_of_the_turn),
     STORE_CASE(a_backlog_of_any_size_is_written_in_batches_of_limited_size),
     STORE_CASE(a_row_of_some_megabytes_comes_back),
     {NULL, NULL},
