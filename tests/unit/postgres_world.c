@@ -196,11 +196,12 @@ static void make_cluster(void)
 
 static PGconn *connect_admin(const char *database)
 {
+    /* Neither a standby that a test has invented nor a lock may hang the program. */
+    static const char options[] =
+        "-c client_min_messages=warning -c synchronous_commit=local -c lock_timeout=30s";
     char info[PATH_MAX];
-    (void)snprintf(
-        info, sizeof(info),
-        "host=%s port=%u user=postgres dbname=%s options='-c client_min_messages=warning'",
-        server.directory, server.port, database);
+    (void)snprintf(info, sizeof(info), "host=%s port=%u user=postgres dbname=%s options='%s'",
+                   server.directory, server.port, database, options);
     return PQconnectdb(info);
 }
 

