@@ -2,6 +2,8 @@
 
 #include "store/redis/redis_call.h"
 
+#include <errno.h>
+#include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,22 +16,60 @@
 /* A little longer than a lease, since the server deletes it a little late. */
 #define WAIT_MS (REDIS_LEASE_MS + 2000)
 #define HOST_MAX 64
+#define MACHINE_BYTES 16
 /* Two beats: who lives has said something meanwhile. */
 #define SILENT_S (2 * STORE_BEAT_MS / 1000)
 
-/* The name must not contain spaces, since the server's list of clients does not escape them. */
+/* ---- who we are -------------------------------------------------------------------------- */
+
+/* The same for all processes that a process number tells apart: this boot of this machine, and in it this container. */
+static void add_machine(char digits[2 * MACHINE_BYTES + 1])
+{
+    char container[64] = "";
+    uint8_t hash[MACHINE_BYTES];
+    crypto_generichash_state state;
+    const char *const boot = clocks_read().boot;
+    (void)crypto_generichash_init(&state, NULL, 0, sizeof hash);
+    (void)crypto_generichash_update(&state, (const uint8_t *)boot, strlen(boot) + 1);
+    const ssize_t len = readlink("/proc/self/ns/pid", container, sizeof container);
+    if (len > 0)
+        (void)crypto_generichash_update(&state, (const uint8_t *)container, (size_t)len);
+    (void)crypto_generichash_final(&state, hash, sizeof hash);
+    /* Without an answer nobody can be compared. */
+    if (boot[0] == '\0' || len <= 0)
+        randombytes_buf(hash, sizeof hash);
+    (void)sodium_bin2hex(digits, 2 * MACHINE_BYTES + 1, hash, sizeof hash);
+}
+
+/* "host/process/machine-random". The name must not contain spaces, since the server's list of clients does not escape
+ * them. */
 void lease_choose_owner(struct redis_store *store)
 {
     char host[HOST_MAX] = "";
+    char machine[2 * MACHINE_BYTES + 1];
     uint8_t random[8];
     char digits[2 * sizeof random + 1];
     (void)gethostname(host, sizeof host - 1);
     for (char *c = host; *c != '\0'; c++)
         if (*c <= ' ' || *c >= 127 || *c == '/')
             *c = '_';
+    add_machine(machine);
     randombytes_buf(random, sizeof random);
-    (void)snprintf(store->owner, sizeof store->owner, "%s/%ld/%s", host, (long)getpid(),
+    (void)snprintf(store->owner, sizeof store->owner, "%s/%ld/%s-%s", host, (long)getpid(), machine,
                    sodium_bin2hex(digits, sizeof digits, random, sizeof random));
+}
+
+/* A process of this machine that does not exist any more holds nothing. */
+static bool is_dead(const char *token)
+{
+    char machine[2 * MACHINE_BYTES + 1];
+    const char *const process = strchr(token, '/');
+    char *end = NULL;
+    const long number = process == NULL ? 0 : strtol(process + 1, &end, 10);
+    add_machine(machine);
+    return number > 0 && number <= INT32_MAX && *end == '/' &&
+           strncmp(end + 1, machine, 2 * MACHINE_BYTES) == 0 && kill((pid_t)number, 0) != 0 &&
+           errno == ESRCH;
 }
 
 void lease_choose_token(struct redis_store *store)
@@ -37,10 +77,12 @@ void lease_choose_token(struct redis_store *store)
     (void)snprintf(store->token, sizeof store->token, "%s/%u", store->owner, ++store->connections);
 }
 
-/* "owner/2" belongs to "owner". */
+/* "owner/2" belongs to "owner". What a dead process had is anybody's. */
 static bool is_ours(const struct redis_store *store, struct slice holder)
 {
     const size_t len = strlen(store->owner);
+    if (store->heir_of[0] != '\0' && slice_equals(holder, slice_from(store->heir_of)))
+        return true;
     return holder.len > len && memcmp(holder.data, store->owner, len) == 0 &&
            holder.data[len] == '/';
 }
@@ -216,6 +258,10 @@ static bool outwait(struct redis_store *store)
     struct holder before, now;
     if (!look(store, &before))
         return store->link != NULL;
+    if (is_dead(before.token)) {
+        memcpy(store->heir_of, before.token, sizeof store->heir_of);
+        return true;
+    }
     while (!before.is_connected && uv_hrtime() < deadline) {
         uv_sleep(LOOK_EVERY_MS);
         if (!look(store, &now))
@@ -232,6 +278,7 @@ enum store_opening lease_wait(struct redis_store *store, struct buf *mistake)
     enum store_result result = lease_take(store);
     if (store->is_others && outwait(store))
         result = lease_take(store);
+    store->heir_of[0] = '\0';
     if (result == STORE_DONE)
         return STORE_OPENED;
     buf_add(mistake, slice_from(store->base.why));

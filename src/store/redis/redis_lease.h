@@ -16,7 +16,8 @@ void lease_read_watch(struct redis_store *store);
 
 /* Takes the lock if it is free, or was ours. STORE_FAILED: another gateway has it. */
 enum store_result lease_take(struct redis_store *store);
-/* The same, but waits until the lease of a gateway that died has run out. */
+/* The same, but takes the lock of a process of this machine that has died, and waits until the lease of any other
+ * gateway that gives no sign of life has run out. */
 enum store_opening lease_wait(struct redis_store *store, struct buf *mistake);
 void lease_release(struct redis_store *store);
 

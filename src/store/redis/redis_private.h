@@ -5,7 +5,7 @@
 #include "store/redis/redis_link.h"
 #include "store/store_driver.h"
 
-#define REDIS_OWNER_MAX 112
+#define REDIS_OWNER_MAX 144
 #define REDIS_TOKEN_MAX (REDIS_OWNER_MAX + 16)
 
 /* How long a silent gateway keeps its lock: several beats, and longer than a short break of the network. */
@@ -29,6 +29,8 @@ struct redis_store {
 
     char owner[REDIS_OWNER_MAX]; /* who we are: host, process and a random number */
     char token[REDIS_TOKEN_MAX]; /* the lock's value: the owner and the number of its connection */
+    char heir_of
+        [REDIS_TOKEN_MAX]; /* a token that may be taken, since its process is dead; "": none */
     unsigned connections;
     bool
         is_held; /* the lock was ours when we looked last, and the server tells if it changed since */
