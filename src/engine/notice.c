@@ -68,6 +68,7 @@ static void send(struct engine *engine, struct notice *notice, journal_seq after
     struct action *action = engine_push(engine, ACTION_NOTIFY);
     action->after = after;
     action->notify.request = notice->request_id;
+    action->notify.client = notice->client;
     action->notify.url = blob_ref(notice->url);
     action->notify.code = blob_ref(notice->code);
     notice->started_ms = engine->now_ms;

@@ -15,12 +15,23 @@ static bool is_final(const struct request *request)
 
 /* ---- birth and death --------------------------------------------------------------------- */
 
+/* Short and long ids are disjoint, so each dialect knows its own. */
+static request_id draw_id(struct engine *engine, uint8_t id_form)
+{
+    const uint64_t random = rand_u64(&engine->rand);
+    if (id_form != 0)
+        return ((random << SHORT_ID_FORM_BITS) & (SHORT_ID_LIMIT - 1)) | id_form;
+    const request_id id = random & (REQUEST_ID_LIMIT - 1);
+    return id < SHORT_ID_LIMIT ? 0 : id;
+}
+
 /* Gives the request a unique id. Inserting first and then looking for a duplicate needs one table
  * look-up instead of two. */
-static void enter_table(struct engine *engine, struct request *request)
+static void enter_table(struct engine *engine, struct request *request, uint8_t id_form)
 {
+    ASSERT(id_form >> SHORT_ID_FORM_BITS == 0);
     for (;;) {
-        request->public_id = rand_u64(&engine->rand) & (REQUEST_ID_LIMIT - 1);
+        request->public_id = draw_id(engine, id_form);
         request->node.key = key_from_u64(request->public_id);
         table_insert(&engine->requests_by_id, &request->node);
         if (request->public_id != 0 && table_find_next(&request->node) == NULL)
@@ -60,7 +71,7 @@ struct request *request_new(struct engine *engine, const struct ask *ask)
     list_init(&request->holds);
     list_init(&request->reader);
     wheel_timer_init(&request->expiry, TIMER_REQUEST);
-    enter_table(engine, request);
+    enter_table(engine, request, ask->id_form);
     return request;
 }
 
@@ -226,6 +237,7 @@ static void fill_solution(const struct engine *engine, const struct request *req
     answer->extra = blob_ref(solution->extra);
     answer->type = solution->type;
     answer->age_ms = engine->now_ms - solution->born_ms;
+    answer->solve_ms = solution->solve_ms;
     answer->expires_in_ms =
         solution->expires_ms > engine->now_ms ? solution->expires_ms - engine->now_ms : 0;
     memcpy(answer->task_id, solution->task_id, TASK_ID_MAX);
