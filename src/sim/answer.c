@@ -101,6 +101,58 @@ static void add_geetest_plain(struct buf *out, const struct task *task)
              number);
 }
 
+/* In these, # stands for the task's number and % for one below 300. */
+static const char *object_of(enum answer_kind kind)
+{
+    switch (kind) {
+    case ANSWER_GEETEST_4:
+        return "{\"captcha_id\":\"SIM_#i\",\"lot_number\":\"SIM_#l\",\"pass_token\":\"SIM_#t\","
+               "\"gen_time\":\"1700000000\",\"captcha_output\":\"SIM_#o\"}";
+    case ANSWER_AMAZON:
+        return "{\"captcha_voucher\":\"SIM_#v\",\"existing_token\":\"SIM_#e\"}";
+    case ANSWER_LEMIN:
+        return "{\"answer\":\"SIM_#a\",\"challenge_id\":\"SIM_#c\"}";
+    case ANSWER_CAPY:
+        return "{\"captchakey\":\"SIM_#k\",\"challengekey\":\"SIM_#c\",\"answer\":\"SIM_#a\"}";
+    case ANSWER_TENCENT:
+        return "{\"appid\":\"SIM_#i\",\"ret\":0,\"ticket\":\"SIM_#t\",\"randstr\":\"SIM_#r\"}";
+    case ANSWER_POINTS:
+        return "[{\"x\":%,\"y\":20},{\"x\":30,\"y\":%}]";
+    case ANSWER_OUTLINE:
+        return "[[{\"x\":%,\"y\":20},{\"x\":30,\"y\":%}],[{\"x\":1,\"y\":2}]]";
+    case ANSWER_BOXES:
+        return "[{\"xMin\":1,\"xMax\":%,\"yMin\":2,\"yMax\":40}]";
+    case ANSWER_STEPS:
+        return "{\"best_step\":7,\"answer\":\"SIM_#s\"}";
+    case ANSWER_TOKEN:
+    case ANSWER_TEXT:
+    case ANSWER_CELLS:
+    case ANSWER_ENTERPRISE:
+    case ANSWER_CLEARANCE:
+    case ANSWER_GEETEST:
+    case ANSWER_AGENT:
+    case ANSWER_NUMBER:
+        break;
+    }
+    return NULL;
+}
+
+static void add_object(struct buf *out, const struct task *task, bool is_other)
+{
+    const char *at = object_of((enum answer_kind)task->kind);
+
+    for (; *at != '\0'; at++) {
+        if (*at == '%') {
+            buf_add_u64(out, (task->number + (is_other ? 1 : 0)) % 300);
+        } else if (*at == '#') {
+            buf_add_u64(out, task->number);
+            buf_add(out, is_other ? SLICE_OF("_other_") : SLICE_OF(""));
+        } else {
+            buf_add_char(out, *at);
+        }
+    }
+}
+
 void answer_add_text(struct buf *out, const struct task *task, const struct answer_style *style,
                      bool is_other)
 {
@@ -108,7 +160,22 @@ void answer_add_text(struct buf *out, const struct task *task, const struct answ
     case ANSWER_TOKEN:
     case ANSWER_ENTERPRISE:
     case ANSWER_CLEARANCE:
+    case ANSWER_AGENT:
         add_token(out, task, style, is_other);
+        return;
+    case ANSWER_NUMBER:
+        buf_add_u64(out, (task->number + (is_other ? 1 : 0)) % 360);
+        return;
+    case ANSWER_GEETEST_4:
+    case ANSWER_AMAZON:
+    case ANSWER_LEMIN:
+    case ANSWER_CAPY:
+    case ANSWER_TENCENT:
+    case ANSWER_POINTS:
+    case ANSWER_OUTLINE:
+    case ANSWER_BOXES:
+    case ANSWER_STEPS:
+        add_object(out, task, is_other);
         return;
     case ANSWER_TEXT:
         add_image_text(out, task, is_other);
@@ -180,11 +247,19 @@ void answer_add_json(struct buf *out, const struct task *task, const struct answ
         add_clearance_request(out, task, style);
     } else if (task->kind == ANSWER_CLEARANCE || task->kind == ANSWER_ENTERPRISE) {
         add_result_and_agent(out, task, style);
+    } else if (object_of((enum answer_kind)task->kind) != NULL) {
+        buf_add(out, SLICE_OF("{\"status\":1,\"request\":"));
+        add_object(out, task, false);
     } else {
         /* Tokens, texts and cells need no escaping. */
         buf_add(out, SLICE_OF("{\"status\":1,\"request\":\""));
         answer_add_text(out, task, style, false);
         buf_add_char(out, '"');
+    }
+    if (task->kind == ANSWER_AGENT) {
+        buf_addf(out,
+                 ",\"respKey\":\"SIM_%lluk\",\"useragent\":", (unsigned long long)task->number);
+        text_add_json(out, agent_of(task));
     }
     if (slice_is_given(price)) {
         buf_add(out, SLICE_OF(",\"price\":\""));

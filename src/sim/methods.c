@@ -60,24 +60,57 @@ static bool is_geetest_v4(const struct params *params)
     return slice_equals(version, SLICE_OF("4")) || slice_equals(version, SLICE_OF("v4"));
 }
 
+static enum answer_kind image_answer_kind(const struct params *params)
+{
+    const bool is_grid =
+        slice_equals(params_get(params, SLICE_OF("img_type")), SLICE_OF("recaptcha")) ||
+        params_is_set(params, SLICE_OF("recaptcha"));
+
+    if (params_is_set(params, SLICE_OF("canvas")))
+        return ANSWER_OUTLINE;
+    if (params_is_set(params, SLICE_OF("coordinatescaptcha")))
+        return ANSWER_POINTS;
+    return is_grid ? ANSWER_CELLS : ANSWER_TEXT;
+}
+
+/* Methods whose answers have one form, whatever else is asked. */
+static enum answer_kind fixed_answer_kind(struct slice method)
+{
+    static const struct {
+        const char *method;
+        enum answer_kind kind;
+    } rows[] = {
+        {"bls", ANSWER_CELLS},
+        {"cloudflare_challenge", ANSWER_CLEARANCE},
+        {"hcaptcha", ANSWER_AGENT},
+        {"geetest_v4", ANSWER_GEETEST_4},
+        {"amazon_waf", ANSWER_AMAZON},
+        {"lemin", ANSWER_LEMIN},
+        {"capy", ANSWER_CAPY},
+        {"tencent", ANSWER_TENCENT},
+        {"rotatecaptcha", ANSWER_NUMBER},
+        {"bounding_box", ANSWER_BOXES},
+        {"audio", ANSWER_TEXT},
+        {"vkimage", ANSWER_STEPS},
+        {"temuimage", ANSWER_POINTS},
+    };
+
+    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
+        if (slice_equals(method, slice_from(rows[i].method)))
+            return rows[i].kind;
+    return ANSWER_TOKEN;
+}
+
 enum answer_kind methods_answer_kind(const struct params *params)
 {
-    if (methods_is_image(params)) {
-        const bool is_grid =
-            slice_equals(params_get(params, SLICE_OF("img_type")), SLICE_OF("recaptcha")) ||
-            params_is_set(params, SLICE_OF("recaptcha"));
-        return is_grid ? ANSWER_CELLS : ANSWER_TEXT;
-    }
-    if (is_method(params, SLICE_OF("bls")))
-        return ANSWER_CELLS;
-    if (is_method(params, SLICE_OF("cloudflare_challenge")))
-        return ANSWER_CLEARANCE;
+    if (methods_is_image(params))
+        return image_answer_kind(params);
     if (is_method(params, SLICE_OF("geetest")) && !is_geetest_v4(params))
         return ANSWER_GEETEST;
     if (is_method(params, SLICE_OF("userrecaptcha")) &&
         params_is_set(params, SLICE_OF("enterprise")))
         return ANSWER_ENTERPRISE;
-    return ANSWER_TOKEN;
+    return fixed_answer_kind(methods_name(params));
 }
 
 /* The decoded length of base64 text, or -1 if it is not base64. */

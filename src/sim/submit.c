@@ -116,7 +116,8 @@ static void fill(struct vendor *vendor, struct task *task, const struct magic *m
     task->is_json = speak_is_json(vendor);
     task->poll_fault = magic->faults[PLACE_POLL];
     task->pingback = copy_of(params, SLICE_OF("pingback"), PINGBACK_BYTES_MAX);
-    if (task->kind == ANSWER_ENTERPRISE || task->kind == ANSWER_CLEARANCE)
+    if (task->kind == ANSWER_ENTERPRISE || task->kind == ANSWER_CLEARANCE ||
+        task->kind == ANSWER_AGENT)
         task->user_agent = copy_of(params, SLICE_OF("userAgent"), 1024);
     const struct fault fate = choose(vendor, magic, PLACE_TASK);
     if (task->pingback != NULL)

@@ -24,6 +24,18 @@ enum answer_kind {
     ANSWER_ENTERPRISE, /* result and user_agent, no request */
     ANSWER_CLEARANCE,  /* the same for the Cloudflare challenge, where vendors differ */
     ANSWER_GEETEST,    /* challenge, validate, seccode, no status */
+    ANSWER_AGENT,      /* text in request, with a key and a user agent beside it: hCaptcha */
+    ANSWER_NUMBER,     /* digits in request: an angle */
+    /* An object or array in request; the answers of 2captcha, which this vendor does not document. */
+    ANSWER_GEETEST_4,
+    ANSWER_AMAZON,
+    ANSWER_LEMIN,
+    ANSWER_CAPY,
+    ANSWER_TENCENT,
+    ANSWER_POINTS,
+    ANSWER_OUTLINE,
+    ANSWER_BOXES,
+    ANSWER_STEPS,
 };
 
 enum report { REPORT_NONE, REPORT_GOOD, REPORT_BAD };
