@@ -15,7 +15,7 @@ typedef uint64_t request_id;
 
 /* Ids of the createTask dialect are below this limit, because one client declares them as a 32-bit
  * int; all other ids are not below it. The low bits of a short id are the form of its solution
- * (src/proto/task.h), which therefore survives wherever the id does. */
+ * (src/proto/task_table.h), which therefore survives wherever the id does. */
 #define SHORT_ID_LIMIT (UINT64_C(1) << 31)
 #define SHORT_ID_FORM_BITS 6
 

@@ -16,7 +16,7 @@ struct visit;
 /* The purpose of a request; each dialect has its own request and answer for it. */
 enum verb {
     VERB_NONE,
-    VERB_ASK,       /* a solution: in.php, POST /v1/solves */
+    VERB_ASK,       /* a solution: in.php, POST /v1/solves, createTask */
     VERB_RECOGNISE, /* an image's text in the reply: solve.php */
     VERB_LOOK,      /* the state of a request */
     VERB_DETACH,    /* the request is no longer wanted */
@@ -27,6 +27,7 @@ enum verb {
 struct dialect {
     const char *name;
     bool has_request_id; /* replies carry X-Request-Id */
+    bool has_short_ids;  /* its ids are below SHORT_ID_LIMIT; those of all others are not */
     bool has_prefer;     /* `Prefer: wait=N` (RFC 7240) counts if the parameters have no wait */
     /* Reads the parameters into gate->params, finds the key, and notes in the visit what the form
      * of the reply depends on, even if the request is invalid. */
@@ -46,5 +47,6 @@ struct dialect {
 
 extern const struct dialect dialect_vendor; /* door_vendor.c */
 extern const struct dialect dialect_api;    /* door_api.c */
+extern const struct dialect dialect_task;   /* door_task.c */
 
 #endif

@@ -5,7 +5,6 @@
 #include "doors/verbs.h"
 
 #include <solvegate/view.h>
-#include <solvegate/words.h>
 
 #define BEARER SLICE_OF("Bearer ")
 
@@ -134,18 +133,6 @@ void door_explain(struct gate *gate, const struct http_request *request, struct 
 
 /* ---- answers ----------------------------------------------------------------------------- */
 
-static void add_answer_headers(struct gate *gate, const struct answer *answer)
-{
-    if (answer->state == REQUEST_SOLVED) {
-        reply_header(gate, SLICE_OF("Solvegate-Source"), slice_from(source_name(answer->source)));
-        buf_add(&gate->headers, SLICE_OF("Age: "));
-        buf_add_u64(&gate->headers, answer->age_ms / 1000);
-        buf_add(&gate->headers, SLICE_OF("\r\n"));
-    }
-    if (answer->is_replayed)
-        reply_header(gate, SLICE_OF("Idempotency-Replayed"), SLICE_OF("true"));
-}
-
 /* Adds the address for asking again while the request runs. */
 static void add_location(struct gate *gate, const struct answer *answer)
 {
@@ -157,7 +144,7 @@ static void add_location(struct gate *gate, const struct answer *answer)
 static void reply_state(struct gate *gate, const struct visit *visit, const struct answer *answer)
 {
     const bool is_started = visit->verb == VERB_ASK && answer->state != REQUEST_SOLVED;
-    add_answer_headers(gate, answer);
+    reply_answer_headers(gate, answer);
     if (is_started)
         add_location(gate, answer);
     api_write_answer(&gate->body, answer);

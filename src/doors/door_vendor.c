@@ -101,7 +101,7 @@ static void answer_ids(struct gate *gate, const struct http_request *request,
         unsigned long long id = 0;
         struct answer answer = {.refusal = REFUSAL_UNKNOWN_ID};
         if (slice_to_u64(slice_trim((struct slice){.data = ids.data, .len = len}), &id))
-            (void)engine_peek(gate->engine, visit->client, id, &answer);
+            (void)engine_peek(gate->engine, visit->client, verb_own_id(visit, id), &answer);
         if (count++ > 0)
             buf_add_char(&gate->words, '|');
         dialect_write_part(&gate->words, &answer);

@@ -4,6 +4,7 @@
 #include "doors/ask_memo.h"
 #include "doors/door_letters.h"
 #include "doors/door_pingback.h"
+#include "doors/door_task.h"
 #include "doors/render.h"
 #include "doors/routes.h"
 
@@ -61,6 +62,7 @@ const struct gate_doors doors = {
     .answer = doors_answer,
     .account = doors_account,
     .letters = doors_letters,
+    .notice = door_task_notice,
     .callback = door_pingback_end,
     .work = render_work,
     .has_work = render_has_work,

@@ -2,6 +2,8 @@
 
 #include "proto/dialect_write.h"
 
+#include <solvegate/words.h>
+
 #define PLAIN SLICE_OF("text/plain; charset=utf-8")
 #define JSON SLICE_OF("application/json")
 #define PROBLEM SLICE_OF("application/problem+json")
@@ -11,6 +13,25 @@ void reply_header(struct gate *gate, struct slice name, struct slice value)
     buf_add(&gate->headers, name);
     buf_add(&gate->headers, SLICE_OF(": "));
     buf_add(&gate->headers, value);
+    buf_add(&gate->headers, SLICE_OF("\r\n"));
+}
+
+void reply_answer_headers(struct gate *gate, const struct answer *answer)
+{
+    if (answer->state == REQUEST_SOLVED) {
+        reply_header(gate, SLICE_OF("Solvegate-Source"), slice_from(source_name(answer->source)));
+        buf_add(&gate->headers, SLICE_OF("Age: "));
+        buf_add_u64(&gate->headers, answer->age_ms / 1000);
+        buf_add(&gate->headers, SLICE_OF("\r\n"));
+    }
+    if (answer->is_replayed)
+        reply_header(gate, SLICE_OF("Idempotency-Replayed"), SLICE_OF("true"));
+}
+
+void reply_retry_after(struct gate *gate, uint32_t retry_after_ms)
+{
+    buf_add(&gate->headers, SLICE_OF("Retry-After: "));
+    buf_add_u64(&gate->headers, ((uint64_t)retry_after_ms + 999) / 1000);
     buf_add(&gate->headers, SLICE_OF("\r\n"));
 }
 
@@ -76,11 +97,8 @@ void reply_problem(struct gate *gate, caller_id caller, const struct visit *visi
                    const struct problem *problem)
 {
     add_request_id(gate, visit);
-    if (problem->retry_after_ms > 0) {
-        buf_add(&gate->headers, SLICE_OF("Retry-After: "));
-        buf_add_u64(&gate->headers, ((uint64_t)problem->retry_after_ms + 999) / 1000);
-        buf_add(&gate->headers, SLICE_OF("\r\n"));
-    }
+    if (problem->retry_after_ms > 0)
+        reply_retry_after(gate, problem->retry_after_ms);
     buf_reset(&gate->body);
     api_write_problem(&gate->body, problem);
     deliver(gate, caller, problem->status, PROBLEM);

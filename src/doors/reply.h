@@ -24,5 +24,9 @@ void reply_bytes(struct gate *gate, caller_id caller, const struct visit *visit,
 
 /* Adds one header line. */
 void reply_header(struct gate *gate, struct slice name, struct slice value);
+/* Adds how an answer was obtained: its source and age, and whether a key repeated it. */
+void reply_answer_headers(struct gate *gate, const struct answer *answer);
+/* Adds Retry-After, rounded up to seconds. */
+void reply_retry_after(struct gate *gate, uint32_t retry_after_ms);
 
 #endif

@@ -7,6 +7,7 @@
 #include "doors/door_ops.h"
 #include "doors/door_pingback.h"
 #include "doors/door_stats.h"
+#include "doors/door_task.h"
 #include "doors/door_vendor.h"
 #include "doors/foreign.h"
 #include "doors/reply.h"
@@ -24,6 +25,22 @@ const struct route routes[] = {
     {"/solve.php", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_vendor, door_recognise},
     {"/pingback/{nonce}", HTTP_METHOD_GET, ROUTE_OPEN, &dialect_vendor, door_pingback},
     {"/pingback/{nonce}", HTTP_METHOD_POST, ROUTE_OPEN, &dialect_vendor, door_pingback},
+    {"/getTaskResult", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task, door_task_result},
+    {"/createTask", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task, door_create_task},
+    {"/getBalance", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task, door_balance},
+    {"/reportCorrect", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task, door_report_correct},
+    {"/reportIncorrect", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task, door_report_incorrect},
+    {"/reportCorrectRecaptcha", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task, door_report_correct},
+    {"/reportIncorrectRecaptcha", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task,
+     door_report_incorrect},
+    {"/reportIncorrectImageCaptcha", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task,
+     door_report_incorrect},
+    {"/reportIncorrectHcaptcha", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task,
+     door_report_incorrect},
+    {"/getQueueStats", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task, door_queue_stats},
+    {"/getAppStats", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task, door_no_such_method},
+    {"/pushAntiGateVariable", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task, door_no_such_method},
+    {"/test", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_task, door_no_such_method},
     {"/v1/solves", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_api, door_solve},
     {"/v1/solves/{id}", HTTP_METHOD_GET, ROUTE_CLIENT, &dialect_api, door_state},
     {"/v1/solves/{id}", HTTP_METHOD_DELETE, ROUTE_CLIENT, &dialect_api, door_detach},

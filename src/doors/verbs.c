@@ -47,8 +47,15 @@ void verb_ask(struct gate *gate, const struct http_request *request, struct visi
     if (!ask_memo_find(gate->ask_memo, request, visit, &event.ask) &&
         !read_ask(gate, request, visit, finish, &event.ask))
         return;
+    visit->is_held = event.ask.hold_ms > 0;
     step(gate, request, visit, &event, event.ask.hold_ms);
     intake_ask_close(&event.ask);
+}
+
+/* An id is known only in the dialect that gave it out; 0 is nobody's. */
+request_id verb_own_id(const struct visit *visit, request_id id)
+{
+    return (id < SHORT_ID_LIMIT) == visit->dialect->has_short_ids ? id : 0;
 }
 
 void verb_look(struct gate *gate, const struct http_request *request, struct visit *visit,
@@ -56,7 +63,8 @@ void verb_look(struct gate *gate, const struct http_request *request, struct vis
 {
     struct mistake mistake;
     struct event event = gate_event(gate, EVENT_LOOK);
-    event.look = (struct look){.caller = request->caller, .client = visit->client, .id = id};
+    event.look = (struct look){
+        .caller = request->caller, .client = visit->client, .id = verb_own_id(visit, id)};
     visit->verb = VERB_LOOK;
     if (intake_hold(gate, request, visit, &event.look.hold_ms, &mistake))
         step(gate, request, visit, &event, event.look.hold_ms);
@@ -68,7 +76,8 @@ void verb_detach(struct gate *gate, const struct http_request *request, struct v
                  request_id id)
 {
     struct event event = gate_event(gate, EVENT_DETACH);
-    event.detach = (struct detach){.caller = request->caller, .client = visit->client, .id = id};
+    event.detach = (struct detach){
+        .caller = request->caller, .client = visit->client, .id = verb_own_id(visit, id)};
     visit->verb = VERB_DETACH;
     step(gate, request, visit, &event, 0);
 }
@@ -77,8 +86,10 @@ void verb_report(struct gate *gate, const struct http_request *request, struct v
                  request_id id, bool is_good)
 {
     struct event event = gate_event(gate, EVENT_REPORT);
-    event.report = (struct report){
-        .caller = request->caller, .client = visit->client, .id = id, .is_good = is_good};
+    event.report = (struct report){.caller = request->caller,
+                                   .client = visit->client,
+                                   .id = verb_own_id(visit, id),
+                                   .is_good = is_good};
     visit->verb = VERB_REPORT;
     step(gate, request, visit, &event, 0);
 }

@@ -16,6 +16,9 @@ typedef bool (*ask_finish_fn)(struct ask *ask, struct mistake *mistake);
 void verb_ask(struct gate *gate, const struct http_request *request, struct visit *visit,
               ask_finish_fn finish);
 
+/* The id, or 0 if it is one of another dialect. */
+request_id verb_own_id(const struct visit *visit, request_id id);
+
 /* Call verb_enter before the others. */
 void verb_look(struct gate *gate, const struct http_request *request, struct visit *visit,
                request_id id);

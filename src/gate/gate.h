@@ -30,6 +30,9 @@ struct gate_doors {
     void (*answer)(struct gate *gate, const struct answer *answer);
     void (*account)(struct gate *gate, const struct account_answer *account);
     void (*letters)(struct gate *gate, const struct letters_answer *letters);
+    /* Writes a notice as JSON to be posted; false if its request's dialect has notices in the
+     * query of a GET. */
+    bool (*notice)(struct gate *gate, const struct notify *notify, struct buf *json);
     /* Answers a callback: it is durable, or could not be made durable. */
     void (*callback)(struct gate *gate, caller_id caller, bool is_kept);
     /* Called once a turn while there is work: long replies are written in pieces. */

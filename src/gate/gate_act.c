@@ -11,6 +11,9 @@
 
 #include <stdio.h>
 
+/* A solution has at most 64 KiB, and is written twice at most, with every byte escaped. */
+#define NOTICE_BODY_MAX ((size_t)1 << 20)
+
 static void alert(struct gate *gate, const struct alert *alert)
 {
     const bool is_good_news = alert->kind == ALERT_BREAKER_CLOSED;
@@ -42,8 +45,15 @@ static void submit(struct gate *gate, const struct call *call)
 /* If too many notices are on the wire, the engine tries again later. */
 static void notify(struct gate *gate, const struct notify *notify)
 {
-    if (!notices_send(gate->notices, notify->request, blob_slice(notify->url),
-                      blob_slice(notify->code)))
+    const struct slice url = blob_slice(notify->url);
+    struct buf json;
+    buf_init(&json, NOTICE_BODY_MAX);
+    const bool is_taken =
+        gate->doors->notice(gate, notify, &json)
+            ? notices_post(gate->notices, notify->request, url, buf_slice(&json))
+            : notices_send(gate->notices, notify->request, url, blob_slice(notify->code));
+    buf_close(&json);
+    if (!is_taken)
         gate_notified(gate, notify->request, NOTICE_BUSY, "");
 }
 

@@ -1,4 +1,4 @@
-/* JSON bodies: one flat object of parameters, read in place by yyjson. */
+/* JSON bodies, read in place by yyjson, and the flat object of parameters that most of them are. */
 #include "proto/json_body.h"
 
 #include "proto/params_private.h"
@@ -101,27 +101,34 @@ static int nested_text(struct params *params, yyjson_val *value, struct slice *t
     return code;
 }
 
+int params_json_text(struct params *params, yyjson_val *value, struct slice *text)
+{
+    switch (yyjson_get_type(value)) {
+    case YYJSON_TYPE_NONE:
+    case YYJSON_TYPE_NULL:
+        *text = SLICE_NONE;
+        return 0;
+    case YYJSON_TYPE_BOOL:
+        *text = yyjson_get_bool(value) ? SLICE_OF("true") : SLICE_OF("false");
+        return 0;
+    case YYJSON_TYPE_RAW: /* a number, exactly as it was written */
+        *text = (struct slice){.data = yyjson_get_raw(value), .len = yyjson_get_len(value)};
+        return 0;
+    case YYJSON_TYPE_STR:
+        *text = (struct slice){.data = yyjson_get_str(value), .len = yyjson_get_len(value)};
+        return 0;
+    default:
+        return nested_text(params, value, text);
+    }
+}
+
 static int add_member(struct params *params, struct slice name, yyjson_val *value)
 {
     struct param item = {.name = name, .filename = SLICE_NONE};
-    int code = 0;
-    switch (yyjson_get_type(value)) {
-    case YYJSON_TYPE_NULL:
-        return 0;
-    case YYJSON_TYPE_BOOL:
-        item.value = yyjson_get_bool(value) ? SLICE_OF("true") : SLICE_OF("false");
-        break;
-    case YYJSON_TYPE_RAW: /* a number, exactly as it was written */
-        item.value = (struct slice){.data = yyjson_get_raw(value), .len = yyjson_get_len(value)};
-        break;
-    case YYJSON_TYPE_STR:
-        item.value = (struct slice){.data = yyjson_get_str(value), .len = yyjson_get_len(value)};
-        break;
-    default:
-        code = nested_text(params, value, &item.value);
-        break;
-    }
-    return code != 0 ? code : params_put(params, item);
+    const int code = params_json_text(params, value, &item.value);
+    if (code != 0 || !slice_is_given(item.value))
+        return code;
+    return params_put(params, item);
 }
 
 static int add_members(struct params *params, yyjson_val *root)
@@ -150,15 +157,14 @@ static int add_members(struct params *params, yyjson_val *root)
 }
 
 /* Copies the text into the arena: yyjson unescapes in place, and the values of the params stay there. */
-static char *copy_text(struct params *params, struct slice body)
+static char *copy_text(struct params *params, struct slice body, size_t spare)
 {
-    /* Nested values are written after the text and take at most about as much again. */
     const struct buf *const arena = &params->arena;
     const size_t least = body.len + YYJSON_PADDING_SIZE;
     const size_t left = arena->cap - arena->len;
     if (least > left)
         return NULL;
-    char *const text = params_reserve(params, left - least < body.len ? left : least + body.len);
+    char *const text = params_reserve(params, left - least < spare ? left : least + spare);
     if (text == NULL)
         return NULL;
     memcpy(text, body.data, body.len);
@@ -167,15 +173,20 @@ static char *copy_text(struct params *params, struct slice body)
     return text;
 }
 
-int params_add_json(struct params *params, struct slice body)
+int params_check_json(struct params *params, struct slice text)
+{
+    return is_plainly_small(text) ? 0 : scan_exactly(params, text);
+}
+
+int params_parse_json(struct params *params, struct slice body, size_t spare, yyjson_val **root)
 {
     const yyjson_read_flag flags = YYJSON_READ_INSITU | YYJSON_READ_NUMBER_AS_RAW;
     yyjson_read_err problem;
     yyjson_alc pool;
-    const int code = is_plainly_small(body) ? 0 : scan_exactly(params, body);
+    const int code = params_check_json(params, body);
     if (code != 0)
         return code;
-    char *const text = copy_text(params, body);
+    char *const text = copy_text(params, body, spare);
     const size_t room = yyjson_read_max_memory_usage(body.len, flags);
     char *const memory = room == 0 ? NULL : buf_reserve(&params->json_room, room);
     if (text == NULL || memory == NULL)
@@ -187,5 +198,14 @@ int params_add_json(struct params *params, struct slice body)
     if (doc == NULL)
         return params_fail(params, ERR_INVALID, "the body is not valid JSON at byte %zu: %s",
                            problem.pos, problem.msg);
-    return add_members(params, yyjson_doc_get_root(doc));
+    *root = yyjson_doc_get_root(doc);
+    return 0;
+}
+
+int params_add_json(struct params *params, struct slice body)
+{
+    yyjson_val *root;
+    /* Nested values are written after the text and take at most about as much again. */
+    const int code = params_parse_json(params, body, body.len, &root);
+    return code != 0 ? code : add_members(params, root);
 }

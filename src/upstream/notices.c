@@ -101,6 +101,14 @@ bool notices_send(struct notices *notices, request_id request, struct slice url,
     return is_taken;
 }
 
+bool notices_post(struct notices *notices, request_id request, struct slice url, struct slice json)
+{
+    const char *why;
+    if (!notices_allows(&notices->options, url, &why))
+        return sender_refuse(notices->sender, request, "not_allowed");
+    return sender_post(notices->sender, request, url, json);
+}
+
 /* ---- closing ----------------------------------------------------------------------------- */
 
 static void on_sender_closed(void *context)

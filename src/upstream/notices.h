@@ -1,5 +1,5 @@
 /* Notices to callers, in the form of the vendor's callbacks: GET with id and code (docs/design.md
- * 6.1). */
+ * 6.1), or a POST of JSON (docs/createtask.md). */
 #ifndef SOLVEGATE_UPSTREAM_NOTICES_H
 #define SOLVEGATE_UPSTREAM_NOTICES_H
 
@@ -50,6 +50,9 @@ void notices_configure(struct notices *notices, const struct notices_options *op
  * returns. The URL is checked again, since the configuration may have changed since the request was
  * accepted. */
 bool notices_send(struct notices *notices, request_id request, struct slice url, struct slice code);
+
+/* The same by POST, with the notice as JSON. */
+bool notices_post(struct notices *notices, request_id request, struct slice url, struct slice json);
 
 /* Aborts notices on the wire; on_end is not called any more. Frees itself before on_closed. */
 void notices_close(struct notices *notices, void (*on_closed)(void *context), void *context);

@@ -2,6 +2,7 @@
 """contrib/nginx.conf, contrib/Caddyfile and contrib/nginx-workers.conf as they are, in front of the gateway: what they let
 through, and that their logs hold neither tokens nor nonces nor keys. (TAP)"""
 import base64
+import json
 import re
 import urllib.parse
 
@@ -223,6 +224,15 @@ def nginx_lets_workers_ask_over_tls_at_every_door_of_theirs_and_writes_no_key_do
         equal((solve.status, "OK|" + solve.json()["solution"]), (200, answer), "/v1/solves")
         state = proxy.call(f"/v1/solves/{solve.json()['id']}", headers={"Authorization": "Bearer " + ALICE})
         equal(state.json()["status"], "solved")
+        task = {"type": "TurnstileTask", "websiteKey": "k", "websiteURL": PAGE}
+        created = proxy.call("/createTask", "POST", json.dumps({"clientKey": ALICE, "task": task})).json()
+        named = json.dumps({"clientKey": ALICE, "taskId": created["taskId"]})
+        result = proxy.call("/getTaskResult", "POST", named).json()
+        equal("OK|" + result["solution"]["token"], answer, "/getTaskResult")
+        for path in ("/reportCorrect", "/reportIncorrect", "/reportCorrectRecaptcha", "/reportIncorrectRecaptcha",
+                     "/reportIncorrectImageCaptcha", "/reportIncorrectHcaptcha"):
+            equal(proxy.call(path, "POST", named).json(), {"errorId": 0, "status": "success"}, path)
+        equal(proxy.call("/getBalance", "POST", named).json()["errorId"], 0, "/getBalance")
         equal(world.paid(), 2, "paid")
         proxy.stop()
         proxy.check_discretion(ALICE, answer[3:])
@@ -241,6 +251,9 @@ def nginx_lets_workers_send_large_images_and_says_in_words_what_is_too_large():
             equal((reply.status, reply.text), (200, "ERROR_TOO_BIG_CAPTCHA_FILESIZE"), f"{size} bytes")
         reply = proxy.call("/in.php?method=base64&body=" + "A" * 35000)
         equal((reply.status, reply.text), (200, "ERROR_TOO_BIG_CAPTCHA_FILESIZE"), "a long address")
+        for size in (3 * 1024 * 1024, 5 * 1024 * 1024):
+            reply = proxy.call("/createTask", "POST", json.dumps({"clientKey": ALICE, "task": {"body": "A" * size}}))
+            equal((reply.status, reply.json()["errorCode"]), (200, "ERROR_TOO_BIG_CAPTCHA_FILESIZE"), f"{size} bytes")
 
 
 @test
