@@ -7,6 +7,9 @@ require('./rucaptcha');
 require('./captcha_solver');
 require('./captcha_solver_others');
 require('./node_two_captcha');
+require('./capmonster');
+require('./capsolver');
+require('./anticaptcha');
 require('./together');
 
 const only = process.argv.indexOf('--only');

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Published clients of the vendor's dialect against the gateway, unchanged. (TAP)
+"""Published clients of the vendor's and the createTask dialect against the gateway, unchanged. (TAP)
 
 Installs the packages of package.json if need be, starts simulator and gateway and runs main.js, which prints a line
 of TAP for each case. `--only TEXT` runs the cases whose name contains TEXT.
@@ -40,14 +40,14 @@ def run_clients(report):
 
 
 def run_over_tls(report):
-    """The client whose address begins with https, come what may, through the site for workers of contrib."""
+    """The clients whose addresses begin with https, come what may, through the site for workers of contrib."""
     port = free_port()
     problems = []
     try:
         with Workers(port) as proxy, World(merge(CONFIG, {"listen": [f"127.0.0.1:{port}"]}), sim=SIM) as world:
-            problems += run_main(report, HERE, ["--only", "node_two_captcha"], GATE_URL=f"https://localhost:{proxy.port}",
-                                 OPERATOR_URL=world.url, SIM_URL=world.sim.url, ALICE=ALICE, BOB=BOB, ADMIN=ADMIN,
-                                 NODE_EXTRA_CA_CERTS=proxy.certificate, OVER="over TLS ")
+            problems += run_main(report, HERE, ["--only", "node_two_captcha|capsolver-npm|anticaptcha "],
+                                 GATE_URL=f"https://localhost:{proxy.port}", OPERATOR_URL=world.url, SIM_URL=world.sim.url,
+                                 ALICE=ALICE, BOB=BOB, ADMIN=ADMIN, NODE_EXTRA_CA_CERTS=proxy.certificate, OVER="over TLS ")
     except AssertionError as problem:
         problems.append(str(problem))
     report.case("nginx, too, ended well", problems)

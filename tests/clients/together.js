@@ -1,7 +1,10 @@
 'use strict';
 // Clients of different packages at the same time: who asks for the same thing shares one paid submit.
 
+const antiCaptcha = require('./anticaptcha');
+const capMonster = require('./capmonster');
 const { GateSolver, solver } = require('./captcha_solver');
+const { capSolver } = require('./capsolver');
 const { twoCaptcha } = require('./node_two_captcha');
 const { rucaptcha, solve } = require('./rucaptcha');
 const { assert, test, joined, together, picture, KEYS, PAGE } = require('./world');
@@ -35,6 +38,19 @@ share('two packages that ask for the same reCAPTCHA v3 at once share one submit'
 share('two packages that ask for the same hCaptcha at once share one submit', () => [
   solver.hcaptcha({ pageurl: PAGE, sitekey: 'both-h' }),
   client.decodeHCaptcha({ sitekey: 'both-h', pageurl: PAGE })]);
+
+share('clients of two dialects that ask for the same Turnstile at once share one submit', () => [
+  solver.cloudflareTurnstile({ pageurl: PAGE, sitekey: 'both-t' }),
+  capMonster.solution(new capMonster.TurnstileRequest({ websiteURL: PAGE, websiteKey: 'both-t' })).then(({ token }) => token),
+  capSolver().turnstileproxyless({ websiteURL: PAGE, websiteKey: 'both-t' }).then(({ token }) => token)]);
+
+share('five packages of two dialects that ask for the same reCAPTCHA at once share one submit', () => [
+  client.decodeRecaptchaV2({ googlekey: 'five', pageurl: PAGE }),
+  solver.recaptcha({ pageurl: PAGE, googlekey: 'five' }),
+  antiCaptcha.solution((one) => one.createTaskRecaptchaV2Proxyless(PAGE, 'five')).then((found) => found.gRecaptchaResponse),
+  capMonster.solution(new capMonster.RecaptchaV2Request({ websiteURL: PAGE, websiteKey: 'five' }))
+    .then((found) => found.gRecaptchaResponse),
+  capSolver().recaptchav2proxyless({ websiteURL: PAGE, websiteKey: 'five' }).then((found) => found.gRecaptchaResponse)]);
 
 share('three packages with the same image at once share one submit', () => {
   const image = picture();

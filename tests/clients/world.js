@@ -116,11 +116,11 @@ async function runCase(entry) {
 
 const comment = (text) => process.stdout.write(String(text).replace(/^/gm, '# ') + '\n');
 
-/** Runs all cases one after the other and prints TAP, without the plan. `only` is a part of their names. */
+/** Runs all cases one after the other and prints TAP, without the plan. `only` is a part of their names, or several with | between. */
 async function run(first, only) {
   console.log = comment; // one client talks on stdout
   let number = first;
-  for (const entry of cases.filter((one) => one.name.includes(only))) {
+  for (const entry of cases.filter((one) => only.split('|').some((part) => one.name.includes(part)))) {
     const problem = await runCase(entry).then(() => null, (error) => error);
     process.stdout.write(`${problem ? 'not ok' : 'ok'} ${number++} - ${process.env.OVER ?? ''}${entry.name}\n`);
     if (problem) comment(inspect(problem, { depth: 0 })); // with the fields in which clients keep codes
