@@ -30,10 +30,10 @@ def folder_for(parent, name):
 class Nginx(Server):
     """`return 200` with these bodies; at cache_port the first of them as a hit of its cache; origin_port feeds caches."""
 
-    def __init__(self, parent, result, solve, vendor_port):
+    def __init__(self, parent, result, solve, task, vendor_port):
         folder = folder_for(parent, "nginx")
         port, self.cache_port, self.origin_port = free_port(), free_port(), free_port()
-        path = fill("nginx.conf", folder, port=port, cache_port=self.cache_port, result=result, solve=solve,
+        path = fill("nginx.conf", folder, port=port, cache_port=self.cache_port, result=result, solve=solve, task=task,
                     origin_port=self.origin_port, vendor_port=vendor_port)
         super().__init__(["nginx", "-p", folder, "-c", path], port, stderr=subprocess.DEVNULL)
         self.wait_for_port()

@@ -34,6 +34,7 @@ struct ask {
     caller_id caller;
     client_id client;
     enum type type;
+    enum dialect_kind dialect;
     enum reuse reuse; /* resolved: never REUSE_DEFAULT */
     bool is_one_time; /* holds a one-time input: joined in flight, never cached */
     bool wants_rest;  /* the answer is more than a text: one poll follows a callback */

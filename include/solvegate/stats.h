@@ -12,6 +12,11 @@
  * STATS_FAMILY_LIST. Requests = sources + failed + rejected + detached + in flight: the books balance. */
 #define STATS_LIST(X)                                                                             \
     X(requests, ONE, "requests_total", "", "Requests asked at any door")                          \
+    X(requests_vendor, ONE, "dialect_requests_total", "dialect=\"vendor\"",                       \
+      "Requests asked by in.php or solve.php")                                                    \
+    X(requests_v1, ONE, "dialect_requests_total", "dialect=\"v1\"", "Requests asked by /v1")      \
+    X(requests_createtask, ONE, "dialect_requests_total", "dialect=\"createtask\"",               \
+      "Requests asked by createTask")                                                             \
     X(answered_api, ONE, "answered_total", "source=\"api\"",                                      \
       "Requests answered by the solve they started")                                              \
     X(answered_dedup_wait, ONE, "answered_total", "source=\"dedup_wait\"",                        \
@@ -103,6 +108,7 @@
 
 /* Metric with labels, sentence. */
 #define STATS_FAMILY_LIST(X)                                    \
+    X("dialect_requests_total", "Requests asked, by dialect")   \
     X("answered_total", "Requests answered, by how")            \
     X("submits_ended_total", "Submits, by what became of them") \
     X("flights_failed_total", "Flights that failed, by why")    \

@@ -61,6 +61,20 @@ enum reuse {
     REUSE_NONE,
 };
 
+/* In which dialect somebody asked (src/doors/dialect.h): for people only, nothing depends on it. */
+#define DIALECT_LIST(X) \
+    X(NONE, "none")     \
+    X(VENDOR, "vendor") \
+    X(V1, "v1")         \
+    X(CREATETASK, "createtask")
+
+enum dialect_kind {
+#define DIALECT_AS_ENUM(name, text) DIALECT_##name,
+    DIALECT_LIST(DIALECT_AS_ENUM)
+#undef DIALECT_AS_ENUM
+        DIALECT_COUNT
+};
+
 /* How an answer was obtained (docs/design.md section 3). */
 #define SOURCE_LIST(X)            \
     X(API, "api")                 \

@@ -37,6 +37,8 @@ struct flight_view {
     const char *phase; /* queued, submitting, ambiguous, solving, backing_off */
     client_id client;
     enum type type;
+    enum dialect_kind
+        dialect; /* of the request that started it; NONE after a restart, or if nobody asked */
     enum reuse reuse;
     uint32_t requests;
     uint16_t attempts;

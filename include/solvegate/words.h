@@ -16,6 +16,13 @@ static inline const char *type_name(enum type type)
     return names[type];
 }
 
+static inline const char *dialect_name(enum dialect_kind dialect)
+{
+    static const char *const names[] = {DIALECT_LIST(WORD_AT)};
+    ASSERT(dialect < DIALECT_COUNT);
+    return names[dialect];
+}
+
 static inline const char *source_name(enum source source)
 {
     static const char *const names[] = {SOURCE_LIST(WORD_AT)};

@@ -25,7 +25,7 @@ enum verb {
 };
 
 struct dialect {
-    const char *name;
+    enum dialect_kind kind;
     bool has_request_id; /* replies carry X-Request-Id */
     bool has_short_ids;  /* its ids are below SHORT_ID_LIMIT; those of all others are not */
     bool has_prefer;     /* `Prefer: wait=N` (RFC 7240) counts if the parameters have no wait */

@@ -187,7 +187,7 @@ static void api_complain(struct gate *gate, caller_id caller, const struct visit
 }
 
 const struct dialect dialect_api = {
-    .name = "v1",
+    .kind = DIALECT_V1,
     .has_request_id = true,
     .has_prefer = true,
     .read = api_read,

@@ -253,7 +253,7 @@ bool door_task_notice(struct gate *gate, const struct notify *notify, struct buf
 }
 
 const struct dialect dialect_task = {
-    .name = "createtask",
+    .kind = DIALECT_CREATETASK,
     .has_request_id = true,
     .has_prefer = true,
     .has_short_ids = true,

@@ -267,7 +267,7 @@ static void vendor_complain(struct gate *gate, caller_id caller, const struct vi
 }
 
 const struct dialect dialect_vendor = {
-    .name = "vendor",
+    .kind = DIALECT_VENDOR,
     .read = vendor_read,
     .answer = vendor_answer,
     .complain = vendor_complain,

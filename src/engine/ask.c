@@ -199,6 +199,24 @@ enum refusal ask_place_at_last(struct engine *engine, const struct ask *ask,
 
 /* ---- doing ------------------------------------------------------------------------------- */
 
+static void count_dialect(struct engine *engine, enum dialect_kind dialect)
+{
+    switch (dialect) {
+    case DIALECT_VENDOR:
+        COUNT(engine, requests_vendor);
+        return;
+    case DIALECT_V1:
+        COUNT(engine, requests_v1);
+        return;
+    case DIALECT_CREATETASK:
+        COUNT(engine, requests_createtask);
+        return;
+    case DIALECT_NONE:
+    case DIALECT_COUNT:
+        return;
+    }
+}
+
 static void count_look_up(struct engine *engine, const struct ask *ask,
                           const struct placement *placement)
 {
@@ -285,6 +303,7 @@ void ask_on_ask(struct engine *engine, const struct ask *ask)
 {
     struct placement placement;
     COUNT(engine, requests);
+    count_dialect(engine, ask->dialect);
     TALLY(engine, ask, requests);
     struct pool *pool = pool_of(engine, ask);
     if (pool != NULL && !engine->is_draining)

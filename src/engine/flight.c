@@ -96,6 +96,7 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     flight->uid = journal_uid(engine);
     flight->created_ms = engine->now_ms;
     flight->type = ask->type;
+    flight->dialect = ask->dialect;
     flight->reuse = ask->reuse;
     flight->priority = ask->priority < PRIORITIES ? ask->priority : PRIORITIES - 1;
     flight->is_one_time = ask->is_one_time;

@@ -71,6 +71,7 @@ struct flight {
     enum flight_state state;
     enum error_class error_class;
     enum type type;
+    enum dialect_kind dialect; /* of the request that started it */
     enum reuse reuse;
     client_id client;
     uint64_t letter; /* number of the letter that keeps its undeliverable answer, or 0 */

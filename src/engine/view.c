@@ -74,6 +74,7 @@ static void view_flight(const struct flight *flight, uint64_t now_ms, struct fli
         .phase = flight_state_name(flight->state),
         .client = flight->client,
         .type = flight->type,
+        .dialect = flight->dialect,
         .reuse = flight->reuse,
         .requests = flight->request_count,
         .attempts = flight->attempts,

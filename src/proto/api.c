@@ -360,6 +360,7 @@ static void write_flight(struct buf *out, const struct flight_view *view,
     json_string(out, "state", view->phase);
     json_string(out, "client", names->client_name(names->context, view->client));
     json_string(out, "type", type_name(view->type));
+    json_string(out, "dialect", dialect_name(view->dialect));
     json_string(out, "reuse", reuse_name(view->reuse));
     json_number(out, "requests", view->requests);
     json_number(out, "attempts", view->attempts);

@@ -227,8 +227,8 @@ def flights_are_listed_while_they_run():
         rest = world.call("GET", "/v1/flights", limit=3, after=page["next"]).json()
         equal((len(rest["flights"]), rest["next"]), (2, None))
         flight = page["flights"][0]
-        equal((flight["state"], flight["requests"], flight["attempts"], flight["client"]),
-              ("solving", 1, 1, "anonymous"))
+        equal((flight["state"], flight["requests"], flight["attempts"], flight["client"], flight["dialect"]),
+              ("solving", 1, 1, "anonymous", "v1"))
         keys = {entry["key"] for entry in page["flights"] + rest["flights"]}
         equal(len(keys), 5)
 

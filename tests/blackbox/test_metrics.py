@@ -100,6 +100,8 @@ def metrics_say_what_the_statistics_say():
         for source in ("api", "dedup_wait", "dedup_cache", "idempotent", "pool"):
             equal(found[f'solvegate_answered_total{{source="{source}"}}'], total["answered_" + source], source)
         equal(found["solvegate_requests_total"], total["requests"], "requests")
+        for dialect in ("vendor", "v1", "createtask"):
+            equal(found[f'solvegate_dialect_requests_total{{dialect="{dialect}"}}'], total["requests_" + dialect], dialect)
         equal(found['solvegate_submits_ended_total{outcome="accepted"}'], total["submits_accepted"], "accepted")
         equal(found['solvegate_callbacks_total{result="forged"}'], total["callbacks_forged"], "forged")
         equal(found["solvegate_slot_used_seconds_total"], total["slot_ms_used"] / 1000, "slot time")

@@ -416,6 +416,19 @@ def a_failed_task_becomes_a_letter_and_its_replay_answers_the_next():
 
 
 @test
+def requests_are_counted_and_flights_listed_by_dialect():
+    with World(sim=SLOW) as world:
+        create_id(world, {**TURNSTILE, "websiteKey": "first"})
+        world.submit(sitekey="second")
+        world.submit(sitekey="first")
+        world.solve(sitekey="third", wait=0)
+        total = world.stats()["total"]
+        equal([total["requests_" + dialect] for dialect in ("vendor", "v1", "createtask")], [2, 1, 1], "requests")
+        flights = world.call("GET", "/v1/flights").json()["flights"]
+        equal(sorted(flight["dialect"] for flight in flights), ["createtask", "v1", "vendor"], "of who asked first")
+
+
+@test
 def queue_figures_are_told_without_a_key():
     with World({**clients(), "upstream": {"slots": 4, "price": {"image": 0.0005}}}, sim=SLOW) as world:
         create_id(world, TURNSTILE, key=ALICE)

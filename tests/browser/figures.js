@@ -40,7 +40,7 @@ test('what is in flight is listed, oldest first', () => visit(gate.url, {}, asyn
   await sees(page, '#flights-count', /^2$/);
   const ages = await page.locator('#flights tr td:first-child').allInnerTexts();
   assert.ok(parseFloat(ages[0]) > parseFloat(ages[1]) + 1, `${ages}`);
-  await sees(page, '#flights tr', /solving\s+turnstile\s+anonymous\s+1\s+1/);
+  await sees(page, '#flights tr', /solving\s+turnstile\s+anonymous\s+v1\s+1\s+1/);
   await sees(page, '#flights tr:last-child', /^([3-9]\.\d|\d\d[\d.]*) s/); // ages grow though nothing happens
   await gate.faults({ faults: {} });
   await gate.settle();

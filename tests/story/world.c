@@ -191,6 +191,8 @@ static struct ask ask_of(const struct asking *asking, caller_id caller)
         .type = asking->type,
         .reuse = asking->reuse == REUSE_DEFAULT ? REUSE_SHARED : asking->reuse,
         .is_one_time = asking->is_one_time,
+        .id_form = asking->id_form,
+        .dialect = asking->dialect,
         .wants_rest = asking->wants_rest,
         .is_id_told = asking->is_told,
         .has_idempotency = asking->idempotency != NULL,

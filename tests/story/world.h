@@ -139,6 +139,8 @@ struct asking {
     bool is_told;     /* in.php */
     bool is_one_time; /* data-s and the like */
     bool wants_rest;  /* its answer is more than a text */
+    uint8_t id_form;  /* its id is short */
+    enum dialect_kind dialect;
     const char *pingback;
     uint16_t pool;
 };

@@ -91,7 +91,7 @@ function showQueue(now) {
   ]);
 }
 
-const FLIGHT_CELLS = [['number', ''], ['state', ''], ['', ''], ['', ''], ['number', 'attempts'], ['number', 'waiting'], ['error', '']];
+const FLIGHT_CELLS = [['number', ''], ['state', ''], ['', ''], ['', ''], ['', ''], ['number', 'attempts'], ['number', 'waiting'], ['error', '']];
 
 function showFlights({ entries, total }) {
   const shown = entries.sort((a, b) => b.age - a.age).slice(0, FLIGHTS_SHOWN);
@@ -99,7 +99,7 @@ function showFlights({ entries, total }) {
   setText(byId('flights-count'), total > shown.length ? `the ${shown.length} oldest ${from} of ${count(total)}` : count(total));
   setHidden(byId('flights-none'), shown.length > 0);
   syncRows(byId('flights'), shown, (one, index) => index, () => makeCells(FLIGHT_CELLS), (row, one) => fillCells(row, [
-    duration(one.age), one.state.replace('_', ' '), one.type, one.client, one.attempts, one.requests, one.last_error || '',
+    duration(one.age), one.state.replace('_', ' '), one.type, one.client, one.dialect, one.attempts, one.requests, one.last_error || '',
   ]));
 }
 
