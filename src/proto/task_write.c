@@ -97,11 +97,18 @@ void task_write_created(struct buf *out, const struct answer *answer)
     json_close(out, '}');
 }
 
+/* Five digits after the point, as the services write it. */
 static void json_money(struct buf *out, const char *name, uint64_t micro)
 {
+    uint64_t rest = micro % 1000000 / 10;
+    char digits[6] = {'.'};
+    for (size_t i = sizeof digits; i-- > 1; rest /= 10)
+        digits[i] = (char)('0' + rest % 10);
     json_member(out, name);
-    buf_addf(out, "\"%llu.%05llu\"", (unsigned long long)(micro / 1000000),
-             (unsigned long long)(micro % 1000000 / 10));
+    buf_add_char(out, '"');
+    buf_add_u64(out, micro / 1000000);
+    buf_add(out, (struct slice){.data = digits, .len = sizeof digits});
+    buf_add_char(out, '"');
 }
 
 static void write_facts(struct buf *out, const struct answer *answer,
