@@ -41,6 +41,9 @@ struct pool_options {
 /* Items of one kind processed per step: large enough to be quick, small enough to keep a turn short. */
 #define ENGINE_BATCH 256
 
+/* Nodes that can be told apart by the numbers of their rows. */
+#define ENGINE_NODES 512
+
 /* The engine has no defaults of its own: they are in the configuration's table (docs/design.md 6.5). */
 struct engine_options {
     /* Options up to `slots` are fixed at start: engine_new reserves memory for the limits. */
@@ -66,6 +69,9 @@ struct engine_options {
     uint32_t step_batch; /* items of any other kind processed per step: ticks do the rest */
     bool has_journal;    /* without it no records are made and nothing waits for them */
     bool has_callbacks;  /* public_url is set: poll only as a fallback */
+    /* Other gateways write to the same journal, so that keys are claimed before they are solved. */
+    bool store_is_shared;
+    uint16_t node; /* with a shared store: this gateway's number, below ENGINE_NODES */
     uint16_t pool_count;
     const struct pool_options *pools; /* borrowed during the call */
     uint64_t secret[2];               /* keys of the hash tables */
@@ -123,6 +129,8 @@ void engine_free(struct engine *engine);
  * row of the store, in the order of enum record_kind, then engine_restored once. Rows are borrowed.
  * Paid tasks resume at once. */
 void engine_restore(struct engine *engine, const struct record *record);
+/* With a shared store also call this for every claim that this gateway held, after the rows. */
+void engine_restore_claim(struct engine *engine, const struct key *name, uint64_t flight);
 void engine_restored(struct engine *engine);
 
 /* Applies a reload: times, retries, slots and clients, of which there may be more than before.

@@ -3,6 +3,7 @@
 #ifndef SOLVEGATE_EVENT_H
 #define SOLVEGATE_EVENT_H
 
+#include <solvegate/claims.h>
 #include <solvegate/record.h>
 #include <solvegate/types.h>
 
@@ -27,6 +28,8 @@ enum event_kind {
     EVENT_STORE_STATE, /* the journal became unwritable, or writable again */
     EVENT_STANDSTILL,  /* the process or the machine stood still; no timer has fired since */
     EVENT_DRAIN,       /* no new requests from now on */
+    EVENT_CLAIMED,     /* an ACTION_CLAIM ended */
+    EVENT_WOKEN,       /* a claim that may be followed here has ended; may be lost or repeated */
 };
 
 /* A caller asks. The gate has authenticated it, computed its key and checked the parameters. */
@@ -191,6 +194,8 @@ struct event {
             bool store_is_writable;
             bool store_is_away; /* if not: why its refusals say so */
         };
+        struct claimed claimed;
+        struct key woken; /* the name of the claim */
     };
 };
 
@@ -211,6 +216,10 @@ enum action_kind {
     ACTION_PAID,    /* record that a submit was paid for: the audit trail */
     /* Withdraw a submit or poll that has not been sent yet: it then ends with OUTCOME_WITHDRAWN. */
     ACTION_WITHDRAW,
+    /* Both go to the shared store in the order of the journal's records: neither overtakes a record
+     * or another of them. */
+    ACTION_CLAIM,   /* ask for a key; ends in EVENT_CLAIMED */
+    ACTION_RELEASE, /* end a claim */
 };
 
 /* The state of a request at the moment of answering. Pointers are owned by the action. */
@@ -315,6 +324,8 @@ struct action {
         struct alert alert;
         struct paid paid;
         struct withdrawal withdrawal;
+        struct claim claim;
+        struct release release;
         caller_id ack;
         enum probe probe;
     };

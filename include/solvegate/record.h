@@ -75,6 +75,10 @@ struct flight_row {
     uint32_t retry_delay_ms; /* as its first request asked */
     char code[ERROR_CODE_MAX];
     struct blob *params; /* owned */
+    /* With a shared store only: it asks for, or waits for, what this idempotency key stands for,
+     * whose row may be another node's. */
+    bool has_idempotency;
+    struct key idempotency;
 };
 
 struct attempt_row {

@@ -34,7 +34,8 @@ bool engine_knows_attempt(const struct engine *engine, attempt_id attempt);
 struct flight_view {
     struct key key;
     enum request_state state;
-    const char *phase; /* queued, submitting, ambiguous, solving, backing_off */
+    const char
+        *phase; /* claiming, following, queued, submitting, ambiguous, solving, backing_off */
     client_id client;
     enum type type;
     enum dialect_kind

@@ -3,10 +3,12 @@
 #include "engine/backlog.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
+#include "engine/claim.h"
 #include "engine/finished.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/orphan.h"
+#include "engine/placed.h"
 #include "engine/pool.h"
 #include "engine/request.h"
 #include "engine/slots.h"
@@ -197,6 +199,31 @@ enum refusal ask_place_at_last(struct engine *engine, const struct ask *ask,
     return REFUSAL_NONE;
 }
 
+/* Places an ask beside other nodes, which may know its idempotency key. A request whose flight is
+ * claimed needs a place to wait in, because its caller is told nothing before. */
+static enum refusal place_among_others(struct engine *engine, const struct ask *ask,
+                                       struct placement *placement)
+{
+    const bool is_claimed_first = claim_comes_first(engine, ask);
+    const enum refusal refusal = is_claimed_first ? ask_place(engine, ask, placement)
+                                                  : ask_place_at_last(engine, ask, placement);
+    if (refusal != REFUSAL_NONE)
+        return refusal;
+    if (is_claimed_first) {
+        placement->kind = PLACE_FLIGHT;
+        placement->source = SOURCE_API;
+        placement->solution = NULL;
+        if (!flight_has_room(engine, ask))
+            return refuse_full(placement, REFUSAL_FULL_FLIGHTS);
+    }
+    const bool is_answered =
+        placement->kind == PLACE_SOLUTION ||
+        (placement->kind == PLACE_JOIN && placement->flight->state != FLIGHT_CLAIMING);
+    if (!is_answered && !request_may_wait(engine, ask->client))
+        return refuse_full(placement, REFUSAL_FULL_REQUESTS);
+    return REFUSAL_NONE;
+}
+
 /* ---- doing ------------------------------------------------------------------------------- */
 
 static void count_dialect(struct engine *engine, enum dialect_kind dialect)
@@ -262,7 +289,9 @@ static void fail_for_letter(struct engine *engine, struct request *request,
 
 static void reply(struct engine *engine, const struct ask *ask, struct request *request)
 {
-    if (ask->is_id_told)
+    if (request_must_wait(request))
+        request_wait(engine, request, ask);
+    else if (ask->is_id_told)
         request_tell(engine, request, ask->caller);
     else
         request_hold(engine, request, ask->caller, ask->hold_ms);
@@ -289,6 +318,8 @@ static void apply(struct engine *engine, const struct ask *ask, const struct pla
     struct flight *flight =
         placement->kind == PLACE_JOIN ? placement->flight : flight_new(engine, ask);
     ASSERT(flight != NULL);
+    if (placement->kind == PLACE_JOIN && flight->state == FLIGHT_CLAIMING)
+        claim_on_joined(flight, ask);
     request_join(request, engine, flight, placement->source);
     if (ask->has_idempotency)
         idempotency_bind_flight(engine, ask, flight);
@@ -308,7 +339,9 @@ void ask_on_ask(struct engine *engine, const struct ask *ask)
     struct pool *pool = pool_of(engine, ask);
     if (pool != NULL && !engine->is_draining)
         pool_on_demand(engine, pool);
-    const enum refusal refusal = ask_place_at_last(engine, ask, &placement);
+    const enum refusal refusal = engine->options.store_is_shared
+                                     ? place_among_others(engine, ask, &placement)
+                                     : ask_place_at_last(engine, ask, &placement);
     if (refusal == REFUSAL_NONE) {
         count_look_up(engine, ask, &placement);
         apply(engine, ask, &placement);

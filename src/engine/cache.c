@@ -73,6 +73,33 @@ static void make_room(struct engine *engine)
     }
 }
 
+bool cache_has_copy(const struct engine *engine, const struct solution *solution)
+{
+    if (!engine->options.store_is_shared)
+        return false;
+    for (struct table_node *node = table_find(&engine->solutions_by_key, &solution->node.key);
+         node != NULL; node = table_find_next(node))
+        if (CONTAINER_OF(node, struct solution, node)->attempt == solution->attempt)
+            return true;
+    return false;
+}
+
+void cache_drop_copies(struct engine *engine, const struct solution *solution)
+{
+    if (!engine->options.store_is_shared)
+        return;
+    struct table_node *next = table_find(&engine->solutions_by_key, &solution->node.key);
+    while (next != NULL) {
+        struct solution *copy = CONTAINER_OF(next, struct solution, node);
+        next = table_find_next(next);
+        if (copy == solution || copy->attempt != solution->attempt)
+            continue;
+        copy->is_bad = true;
+        journal_solution(engine, copy);
+        cache_drop(engine, copy);
+    }
+}
+
 void cache_put(struct engine *engine, struct solution *solution, bool is_shared)
 {
     ASSERT(!solution->is_cached);
@@ -170,6 +197,9 @@ struct solution *cache_find(const struct engine *engine, const struct ask *ask)
             continue;
         if (solution->is_negative || (solution->is_shared && ask->reuse == REUSE_SHARED))
             return solution;
+        /* Other nodes may have copies of what nobody here had yet. */
+        if (solution->is_shared && engine->options.store_is_shared)
+            continue;
         /* Of the solutions that nobody had yet, prefers the one that expires first. */
         if (is_free(solution) && (unhanded == NULL || solution->expires_ms < unhanded->expires_ms))
             unhanded = solution;

@@ -14,6 +14,22 @@
 
 #include <stdlib.h>
 
+/* With a shared store a key is submitted only under its claim. */
+static void check_claim(const struct engine *engine, const struct flight *flight)
+{
+    const bool is_waiting = flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_FOLLOWING;
+    const bool is_over = flight->state == FLIGHT_SOLVED || flight->state == FLIGHT_FAILED;
+    ASSERT(!is_waiting || (engine->options.store_is_shared && flight->claim == 0));
+    ASSERT(!is_waiting || flight->is_asking || flight->phase.is_armed);
+    ASSERT(!is_waiting || !flight->is_reserved);
+    ASSERT(is_waiting || !flight->is_asking);
+    ASSERT(!is_over || flight->claim == 0);
+    ASSERT(!engine->options.store_is_shared || flight->reuse != REUSE_SHARED || is_waiting ||
+           is_over || flight->claim != 0);
+    ASSERT(list_is_empty(&flight->briefs) || flight->state == FLIGHT_CLAIMING || is_over ||
+           !list_is_empty(&flight->tell));
+}
+
 static void check_flight(const struct engine *engine, const struct flight *flight)
 {
     const bool should_hold_slot = flight->state == FLIGHT_SUBMITTING ||
@@ -23,7 +39,9 @@ static void check_flight(const struct engine *engine, const struct flight *fligh
     ASSERT(flight->state != FLIGHT_NEW);
     ASSERT(flight->holds_slot == should_hold_slot);
     ASSERT((flight->attempt != NULL) == should_hold_slot);
-    ASSERT(flight->is_in_table == !is_over);
+    /* Nobody joins a flight whose key is another's, or whose idempotency key may be. */
+    const bool is_waiting = flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_FOLLOWING;
+    ASSERT(flight->is_in_table == !is_over || is_waiting);
     ASSERT(flight->deadline.is_armed == !is_over);
     ASSERT(flight->request_count == list_length(&flight->requests));
     ASSERT(!is_over || list_is_empty(&flight->idempotency));
@@ -31,6 +49,7 @@ static void check_flight(const struct engine *engine, const struct flight *fligh
     /* A flight that everybody left before its submit should have been cancelled. */
     ASSERT(flight_is_wanted(flight) || should_hold_slot || is_over);
     ASSERT(flight->client < engine->client_count);
+    check_claim(engine, flight);
 }
 
 static void check_flights(const struct engine *engine)

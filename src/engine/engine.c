@@ -6,9 +6,12 @@
 #include "engine/backlog.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
+#include "engine/claim.h"
 #include "engine/finished.h"
+#include "engine/follow.h"
 #include "engine/hear.h"
 #include "engine/history.h"
+#include "engine/hold.h"
 #include "engine/idempotency.h"
 #include "engine/journal_books.h"
 #include "engine/kept.h"
@@ -17,6 +20,7 @@
 #include "engine/letters.h"
 #include "engine/letters_retry.h"
 #include "engine/notice.h"
+#include "engine/placed.h"
 #include "engine/pool.h"
 #include "engine/recover.h"
 #include "engine/request.h"
@@ -108,6 +112,8 @@ static void on_tick(struct engine *engine)
     breaker_clear(engine);
     letters_work(engine);
     journal_work(engine);
+    if (!list_is_empty(&engine->telling))
+        flights_tell(engine, engine->options.wake_batch);
 }
 
 static void on_gone(struct engine *engine, caller_id caller)
@@ -177,6 +183,13 @@ static void dispatch(struct engine *engine, const struct event *event)
         letters_on_drain(engine);
         attempts_on_drain(engine);
         return;
+    case EVENT_CLAIMED:
+        claim_on_claimed(engine, &event->claimed);
+        flights_tell(engine, engine->options.wake_batch);
+        return;
+    case EVENT_WOKEN:
+        follow_on_woken(engine, &event->woken);
+        return;
     }
     UNREACHABLE();
 }
@@ -184,8 +197,9 @@ static void dispatch(struct engine *engine, const struct event *event)
 /* Is there work left that did not fit into previous steps? */
 static bool has_backlog(const struct engine *engine)
 {
-    return !list_is_empty(&engine->waking) || engine->breaker.is_clearing || engine->is_starting ||
-           letters_have_work(engine) || journal_has_work(engine) || kept_is_over(engine);
+    return !list_is_empty(&engine->waking) || !list_is_empty(&engine->telling) ||
+           engine->breaker.is_clearing || engine->is_starting || letters_have_work(engine) ||
+           journal_has_work(engine) || kept_is_over(engine);
 }
 
 /* A turn of the loop may bring hundreds of events. If each of them did a batch of the leftover
@@ -286,6 +300,8 @@ void action_close(struct action *action)
     case ACTION_PROBE:
     case ACTION_ALERT:
     case ACTION_WITHDRAW:
+    case ACTION_CLAIM:
+    case ACTION_RELEASE:
         return;
     }
     UNREACHABLE();
@@ -386,6 +402,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
 {
     ASSERT(options->client_count > 0 && options->max_finished > 0);
     ASSERT(options->wake_batch > 0 && options->step_batch > 0);
+    ASSERT(!options->store_is_shared || (options->has_journal && options->node < ENGINE_NODES));
     struct engine *engine = calloc(1, sizeof *engine);
     ASSERT(engine != NULL);
     engine->options = *options;
@@ -400,6 +417,9 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     ASSERT(engine->clients != NULL);
     list_init(&engine->active);
     list_init(&engine->backing_off);
+    list_init(&engine->claiming);
+    list_init(&engine->following);
+    list_init(&engine->telling);
     list_init(&engine->waking);
     list_init(&engine->listening);
     tasks_init(engine);

@@ -2,11 +2,13 @@
 
 #include "engine/attempt.h"
 #include "engine/cache.h"
+#include "engine/claim.h"
 #include "engine/hear.h"
 #include "engine/history.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
+#include "engine/placed.h"
 #include "engine/pool.h"
 #include "engine/request.h"
 #include "engine/rest.h"
@@ -22,8 +24,14 @@
 
 /* Allowed transitions; any other is a bug. */
 static const unsigned next_states[FLIGHT_STATE_COUNT] = {
-    [FLIGHT_NEW] = BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVING) |
-                   BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
+    [FLIGHT_NEW] = BIT(FLIGHT_CLAIMING) | BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SUBMITTING) |
+                   BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_SOLVED) |
+                   BIT(FLIGHT_FAILED),
+    [FLIGHT_CLAIMING] = BIT(FLIGHT_FOLLOWING) | BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SUBMITTING) |
+                        BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_SOLVED) |
+                        BIT(FLIGHT_FAILED),
+    [FLIGHT_FOLLOWING] = BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVING) |
+                         BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
     [FLIGHT_QUEUED] = BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) |
                       BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
     [FLIGHT_SUBMITTING] = BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_BACKING_OFF) |
@@ -41,6 +49,8 @@ const char *flight_state_name(enum flight_state state)
 {
     static const char *const names[FLIGHT_STATE_COUNT] = {
         [FLIGHT_NEW] = "new",
+        [FLIGHT_CLAIMING] = "claiming",
+        [FLIGHT_FOLLOWING] = "following",
         [FLIGHT_QUEUED] = "queued",
         [FLIGHT_SUBMITTING] = "submitting",
         [FLIGHT_AMBIGUOUS] = "ambiguous",
@@ -82,10 +92,20 @@ static struct flight *flight_alloc(struct engine *engine, const struct key *key,
     list_init(&flight->requests);
     list_init(&flight->idempotency);
     list_init(&flight->letters);
+    list_init(&flight->briefs);
+    list_init(&flight->tell);
     wheel_timer_init(&flight->phase, TIMER_FLIGHT_PHASE);
     wheel_timer_init(&flight->deadline, TIMER_FLIGHT_DEADLINE);
     table_insert(&engine->flights_by_key, &flight->node);
     return flight;
+}
+
+/* A stray that keeps its key's claim, or needs none, is ridden without asking the store. */
+static bool has_claimed_stray(const struct engine *engine, const struct ask *ask)
+{
+    const struct attempt *stray = stray_find(engine, &ask->key, ask->client, ask->reuse);
+    return stray != NULL && !ask->has_idempotency &&
+           (ask->reuse != REUSE_SHARED || stray->claim != 0);
 }
 
 struct flight *flight_new(struct engine *engine, const struct ask *ask)
@@ -105,15 +125,25 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     flight->max_retries = ask->max_retries;
     flight->retry_delay_ms = ask->retry_delay_ms;
     wheel_arm(&engine->wheel, &flight->deadline, engine->now_ms + engine->options.solve_timeout_ms);
-    COUNT(engine, flights);
-    struct attempt *stray = stray_find(engine, &ask->key, ask->client, ask->reuse);
+    if (claim_is_due(engine, ask) && !has_claimed_stray(engine, ask))
+        claim_begin(engine, flight, ask);
+    else
+        flight_set_out(engine, flight);
+    return flight;
+}
+
+void flight_set_out(struct engine *engine, struct flight *flight)
+{
+    struct attempt *stray = stray_find(engine, &flight->node.key, flight->client, flight->reuse);
+    if (!flight->is_counted)
+        COUNT(engine, flights);
+    flight->is_counted = true;
     if (stray != NULL) {
         stray_ride(engine, flight, stray);
-        return flight;
+        return;
     }
     slots_reserve(engine, flight);
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
-    return flight;
 }
 
 struct flight *flight_restore(struct engine *engine, const struct flight_row *row,
@@ -126,6 +156,7 @@ struct flight *flight_restore(struct engine *engine, const struct flight_row *ro
         return NULL;
     flight->uid = row->id;
     flight->is_journaled = true;
+    flight->is_counted = true;
     flight->created_ms = created_ms;
     flight->type = row->type;
     flight->reuse = row->reuse;
@@ -155,6 +186,8 @@ static void flight_free(struct engine *engine, struct flight *flight)
     ASSERT(list_is_empty(&flight->idempotency));
     list_unlink(&flight->link);
     ASSERT(list_is_empty(&flight->letters));
+    ASSERT(list_is_empty(&flight->briefs));
+    list_unlink(&flight->tell);
     solution_unref(engine, flight->solution);
     share_give(&engine->shares.flights, flight->client, 1);
     share_give(&engine->shares.flight_bytes, flight->client, flight->params->len);
@@ -204,6 +237,12 @@ static bool state_holds_slot(enum flight_state state)
 static void link_by_state(struct engine *engine, struct flight *flight)
 {
     switch (flight->state) {
+    case FLIGHT_CLAIMING:
+        list_append(&engine->claiming, &flight->link);
+        return;
+    case FLIGHT_FOLLOWING:
+        list_append(&engine->following, &flight->link);
+        return;
     case FLIGHT_QUEUED:
         slots_enqueue(engine, flight);
         return;
@@ -258,6 +297,12 @@ void flight_enter(struct engine *engine, struct flight *flight, enum flight_stat
     link_by_state(engine, flight);
     if (timer_ms != WHEEL_NEVER)
         wheel_arm(&engine->wheel, &flight->phase, timer_ms);
+}
+
+static bool state_is_before_submit(enum flight_state state)
+{
+    return state == FLIGHT_QUEUED || state == FLIGHT_BACKING_OFF || state == FLIGHT_CLAIMING ||
+           state == FLIGHT_FOLLOWING;
 }
 
 /* ---- ends -------------------------------------------------------------------------------- */
@@ -329,7 +374,7 @@ static void keep_solution(struct engine *engine, const struct flight *flight,
         letter_of_orphan(engine, solution, &ask);
     else if (flight->request_count == 0)
         cache_bank(engine, solution, is_shared, flight->is_one_time);
-    else if (is_shared && !flight->is_one_time)
+    else if (is_shared && !flight->is_one_time && !cache_has_copy(engine, solution))
         cache_put(engine, solution, true);
 }
 
@@ -340,6 +385,7 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
     /* The solution's row is journaled first, before the rows that it replaces are dropped. */
     journal_solution(engine, solution);
     flight_detach(engine, flight);
+    claim_end(engine, flight, solution, CLASS_NONE, SLICE_NONE);
     flight->solution = solution_ref(solution);
     drop_those_of_gone_clients(engine, flight);
     keep_solution(engine, flight, solution);
@@ -352,11 +398,16 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
 void flight_fail(struct engine *engine, struct flight *flight, enum error_class class,
                  struct slice code)
 {
+    /* The failure of another node's flight is in that node's books and letters. */
+    const bool is_ours = flight->state != FLIGHT_CLAIMING && flight->state != FLIGHT_FOLLOWING;
     flight_detach(engine, flight);
+    claim_end(engine, flight, NULL, class, code);
     blob_unref(flight->error);
     flight->error = blob_new(code);
     flight->error_class = class;
-    stats_count_failure(engine, class);
+    flight->is_answered |= !is_ours;
+    if (is_ours)
+        stats_count_failure(engine, class);
     idempotency_settle(engine, flight, NULL);
     letters_on_failed(engine, flight);
     if (flight->pool != NULL)
@@ -374,6 +425,10 @@ void flight_fail(struct engine *engine, struct flight *flight, enum error_class 
 static void wake_one(struct engine *engine, struct flight *flight)
 {
     struct request *request = CONTAINER_OF(list_first(&flight->requests), struct request, link);
+    if (flight->state == FLIGHT_FAILED && flight->refusal != REFUSAL_NONE && request->is_fresh) {
+        request_turn_away(engine, request, flight);
+        return;
+    }
     if (flight->state == FLIGHT_FAILED) {
         request->letter = flight->letter;
         request_failed(engine, request, flight->error_class, flight->error, flight->retry_after_ms);
@@ -424,7 +479,7 @@ void flight_abandon(struct engine *engine, struct flight *flight)
     if (flight->state == FLIGHT_SUBMITTING && flight->attempt != NULL && !flight_is_wanted(flight))
         withdraw_submit(engine, flight->attempt);
     /* flight_wake frees ended flights; paid flights run on so that their solution can be banked. */
-    if (flight->state != FLIGHT_QUEUED && flight->state != FLIGHT_BACKING_OFF)
+    if (!state_is_before_submit(flight->state))
         return;
     if (flight_is_wanted(flight))
         return;
@@ -435,6 +490,7 @@ void flight_abandon(struct engine *engine, struct flight *flight)
 void flight_dismiss(struct engine *engine, struct flight *flight)
 {
     flight_detach(engine, flight);
+    claim_end(engine, flight, NULL, CLASS_NONE, SLICE_NONE);
     flight->pool = NULL;
     idempotency_settle(engine, flight, NULL);
     if (flight->state == FLIGHT_QUEUED)
@@ -457,6 +513,10 @@ void flight_on_phase_timer(struct engine *engine, struct flight *flight)
         return;
     case FLIGHT_BACKING_OFF:
         flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+        return;
+    case FLIGHT_CLAIMING:
+    case FLIGHT_FOLLOWING:
+        claim_send_again(engine, flight);
         return;
     case FLIGHT_NEW:
     case FLIGHT_QUEUED:
@@ -489,6 +549,10 @@ void flights_on_standstill(struct engine *engine)
 
 void flight_on_deadline(struct engine *engine, struct flight *flight)
 {
+    if (flight->state == FLIGHT_CLAIMING) {
+        claim_on_deadline(engine, flight);
+        return;
+    }
     if (flight->attempt != NULL && rest_is_due(flight->attempt)) {
         attempt_settle(engine, flight->attempt);
         return;

@@ -16,9 +16,17 @@ struct solution;
 
 /* Each state has a list, a timer and a set of next states; flight_enter() performs every transition. */
 enum flight_state {
-    /* No list, no timer. → QUEUED; riding on a stray also SUBMITTING, AMBIGUOUS, SOLVING; after a
-     * restart also AMBIGUOUS, SOLVING, SOLVED (a callback had brought the text), FAILED (no budget). */
+    /* No list, no timer. → QUEUED, or CLAIMING with a shared store; riding on a stray also
+     * SUBMITTING, AMBIGUOUS, SOLVING; after a restart also AMBIGUOUS, SOLVING, SOLVED (a callback had
+     * brought the text), FAILED (no budget). */
     FLIGHT_NEW,
+    /* On the engine's claiming list; the store decides, timer: ask again if it did not answer. Nobody
+     * is told anything yet. → QUEUED (won), FOLLOWING, SOLVED, FAILED; riding on a stray also
+     * SUBMITTING, AMBIGUOUS, SOLVING. */
+    FLIGHT_CLAIMING,
+    /* On the engine's following list: another node's flight has the key; timer: ask again. → QUEUED
+     * (that one was given up), SOLVED, FAILED; riding on a stray also SUBMITTING, AMBIGUOUS, SOLVING. */
+    FLIGHT_FOLLOWING,
     /* In its client's queue. → SUBMITTING, SOLVED (a late solution), FAILED; riding on a stray also
      * AMBIGUOUS, SOLVING. */
     FLIGHT_QUEUED,
@@ -47,6 +55,8 @@ struct flight {
     struct wheel_timer deadline;
     struct list requests;      /* waiting, in the order they came */
     struct list letters;       /* dead letters that this flight replays */
+    struct list briefs;        /* holds of callers who wait only until it is claimed */
+    struct list tell;          /* engine's telling list, while they are told */
     struct history *history;   /* owned; NULL until an attempt ends badly */
     struct list idempotency;   /* records that wait for its end */
     struct blob *params;       /* owned reference */
@@ -55,6 +65,8 @@ struct flight {
     struct solution *solution; /* owned reference, when solved */
     struct pool *pool;         /* borrowed, or NULL: the pool that this flight refills */
     uint64_t uid;              /* in the journal; 0 without one */
+    uint64_t claim;            /* number of the claim that it has, or 0 */
+    uint64_t followed;         /* number of the claim that it waits for, or 0 */
     uint64_t created_ms;
     uint64_t queued_ms; /* when it last entered the queue */
     uint64_t slot_since_ms;
@@ -68,8 +80,12 @@ struct flight {
     uint16_t tries[CLASS_COUNT]; /* retries used, per class */
     uint16_t max_retries;        /* as its first request asked, with has_max_retries */
     uint32_t retry_delay_ms;     /* as its first request asked; 0: the operator's default */
+    uint32_t min_ttl_ms;         /* what its requests accept, while it is claimed */
+    uint32_t max_age_ms;
+    uint16_t pool_asked; /* number of the pool that its request asked for, or 0 */
     enum flight_state state;
     enum error_class error_class;
+    enum refusal refusal; /* of an unclaimed one that fails: its fresh requests are refused */
     enum type type;
     enum dialect_kind dialect; /* of the request that started it */
     enum reuse reuse;
@@ -84,15 +100,22 @@ struct flight {
     bool is_reserved; /* a unit of its client's budget is reserved for the next submit */
     bool is_paid;     /* a submit was or may have been accepted */
     bool is_journaled;
-    bool is_answered; /* its answer cannot be handed out */
-    bool is_spared;   /* its deadline was extended once after a standstill */
+    bool is_answered;         /* its answer cannot be handed out, or is another node's */
+    bool is_spared;           /* its deadline was extended once after a standstill */
+    bool is_asking;           /* an ACTION_CLAIM is under way */
+    bool is_woken;            /* what it follows ended after its claim was sent */
+    bool is_followed_solving; /* what it follows is at the vendor */
+    bool is_counted;          /* in the books, as a flight of this node */
 };
 
 /* Does the client's share have a place and the bytes for this ask left (share.h)? */
 bool flight_has_room(const struct engine *engine, const struct ask *ask);
 
-/* Creates a flight for this ask and lets it ride on a stray or queues it; NULL when all places are taken. */
+/* Creates a flight for this ask and claims it, lets it ride on a stray or queues it; NULL when all places are taken. */
 struct flight *flight_new(struct engine *engine, const struct ask *ask);
+
+/* Lets a flight that may be submitted ride on a stray, or queues it. */
+void flight_set_out(struct engine *engine, struct flight *flight);
 
 /* Restores a flight from its row, in state NEW; NULL when all places are taken. */
 struct flight *flight_restore(struct engine *engine, const struct flight_row *row,

@@ -65,7 +65,8 @@ static void wait_for(struct idempotency *record, struct flight *flight)
 
 static void record_free(struct engine *engine, struct idempotency *record)
 {
-    journal_idempotency_over(engine, record);
+    if (record->is_journaled)
+        journal_idempotency_over(engine, record);
     table_remove(&engine->idempotency_by_key, &record->node);
     wheel_cancel(&engine->wheel, &record->expiry);
     let_go(engine, record);
@@ -76,6 +77,15 @@ static void record_free(struct engine *engine, struct idempotency *record)
 void idempotency_forget(struct engine *engine, struct idempotency *record)
 {
     record_free(engine, record);
+}
+
+/* Another node's row is not ours to write. */
+static journal_seq journal(struct engine *engine, struct idempotency *record)
+{
+    if (record->is_unconfirmed)
+        return 0;
+    record->is_journaled = true;
+    return journal_idempotency(engine, record);
 }
 
 static bool is_full(const struct engine *engine)
@@ -130,7 +140,9 @@ void idempotency_bind_flight(struct engine *engine, const struct ask *ask, struc
     struct idempotency *record = record_for(engine, ask);
     let_go(engine, record);
     wait_for(record, flight);
-    (void)journal_idempotency(engine, record);
+    /* The claim that is under way tells whether the key is free. */
+    record->is_unconfirmed = flight->state == FLIGHT_CLAIMING;
+    (void)journal(engine, record);
 }
 
 journal_seq idempotency_bind_solution(struct engine *engine, const struct ask *ask,
@@ -141,7 +153,7 @@ journal_seq idempotency_bind_solution(struct engine *engine, const struct ask *a
         let_go(engine, record);
         hold(engine, record, solution);
     }
-    return journal_idempotency(engine, record);
+    return journal(engine, record);
 }
 
 void idempotency_settle(struct engine *engine, struct flight *flight, struct solution *solution)
@@ -161,7 +173,50 @@ void idempotency_settle(struct engine *engine, struct flight *flight, struct sol
             record->serves_until_ms = engine->now_ms + SOLUTION_KEEP_MS;
         wheel_arm(&engine->wheel, &record->expiry,
                   engine->now_ms + engine->options.idempotency_ttl_ms);
-        (void)journal_idempotency(engine, record);
+        (void)journal(engine, record);
+    }
+}
+
+/* A shared key's flight finds its claim without it. */
+bool idempotency_is_awaited(struct flight *flight, struct key *digest)
+{
+    struct list *first = flight->reuse == REUSE_SHARED ? NULL : list_first(&flight->idempotency);
+    if (first == NULL || !CONTAINER_OF(first, struct idempotency, link)->is_unconfirmed)
+        return false;
+    *digest = CONTAINER_OF(first, struct idempotency, link)->node.key;
+    return true;
+}
+
+void idempotency_await(struct engine *engine, const struct key *digest, struct flight *flight)
+{
+    const bool has_room = engine->idempotency.used < engine->idempotency.capacity &&
+                          idempotency_find(engine, digest, flight->client) == NULL;
+    if (!has_room)
+        return;
+    struct idempotency *record = record_new(engine, digest, flight->client, &flight->node.key);
+    record->is_unconfirmed = true;
+    wait_for(record, flight);
+    wheel_arm(&engine->wheel, &record->expiry, engine->now_ms + engine->options.idempotency_ttl_ms);
+}
+
+void idempotency_confirm(struct engine *engine, struct flight *flight)
+{
+    LIST_FOR_EACH(link, &flight->idempotency) {
+        struct idempotency *record = CONTAINER_OF(link, struct idempotency, link);
+        if (!record->is_unconfirmed)
+            continue;
+        record->is_unconfirmed = false;
+        (void)journal(engine, record);
+    }
+}
+
+void idempotency_move(struct engine *engine, struct flight *from, struct flight *into)
+{
+    LIST_FOR_EACH_SAFE(link, &from->idempotency) {
+        struct idempotency *record = CONTAINER_OF(link, struct idempotency, link);
+        let_go(engine, record);
+        wait_for(record, into);
+        (void)journal(engine, record);
     }
 }
 
@@ -177,11 +232,16 @@ void idempotency_drop_gone(struct engine *engine, struct flight *flight)
 void idempotency_restore(struct engine *engine, const struct idempotency_row *row,
                          struct flight *flight, struct solution *solution, uint64_t left_ms)
 {
-    const bool has_room = engine->idempotency.used < engine->idempotency.capacity &&
-                          idempotency_find(engine, &row->digest, row->client) == NULL;
-    if (!has_room)
+    struct idempotency *known = idempotency_find(engine, &row->digest, row->client);
+    const bool has_room = engine->idempotency.used < engine->idempotency.capacity;
+    if (known != NULL && known->is_unconfirmed) {
+        known->is_unconfirmed = false;
+        known->is_journaled = true;
+    }
+    if (known != NULL || !has_room)
         return;
     struct idempotency *record = record_new(engine, &row->digest, row->client, &row->fingerprint);
+    record->is_journaled = true;
     if ((flight == NULL && solution == NULL) || left_ms == 0) {
         record_free(engine, record);
         return;

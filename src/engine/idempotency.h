@@ -28,6 +28,17 @@ journal_seq idempotency_bind_solution(struct engine *engine, const struct ask *a
  * so that the next retry may submit. */
 void idempotency_settle(struct engine *engine, struct flight *flight, struct solution *solution);
 
+/* The flight's claim was granted, or its keys are new at least: their rows are ours. */
+void idempotency_confirm(struct engine *engine, struct flight *flight);
+
+/* Is the meaning of the flight's key not known to be its own? Then the flight's row names the key. */
+bool idempotency_is_awaited(struct flight *flight, struct key *digest);
+/* Restores a record of such a key. */
+void idempotency_await(struct engine *engine, const struct key *digest, struct flight *flight);
+
+/* Lets the records of one flight wait for another. */
+void idempotency_move(struct engine *engine, struct flight *from, struct flight *into);
+
 /* Drops the flight's records whose clients are gone. */
 void idempotency_drop_gone(struct engine *engine, struct flight *flight);
 

@@ -2,6 +2,7 @@
 
 #include "engine/attempt.h"
 #include "engine/history.h"
+#include "engine/idempotency.h"
 
 #include <stdlib.h>
 
@@ -46,7 +47,12 @@ uint64_t journal_number(struct engine *engine)
 {
     if (engine->last_number == 0)
         engine->last_number = first_number(engine);
-    return ++engine->last_number;
+    if (!engine->options.store_is_shared)
+        return ++engine->last_number;
+    /* No two nodes make the same number: its lowest bits name the node. */
+    const uint64_t round = engine->last_number / ENGINE_NODES + 1;
+    engine->last_number = round * ENGINE_NODES + engine->options.node;
+    return engine->last_number;
 }
 
 void journal_saw_number(struct engine *engine, uint64_t number)
@@ -95,6 +101,7 @@ void journal_flight(struct engine *engine, struct flight *flight)
         flight->attempt == NULL ? flight->attempts : (uint16_t)(flight->attempt->number - 1);
     code_copy(row->code, blob_slice(flight->error));
     row->params = blob_ref(flight->params);
+    row->has_idempotency = idempotency_is_awaited(flight, &row->idempotency);
 }
 
 void journal_flight_over(struct engine *engine, const struct flight *flight)

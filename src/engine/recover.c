@@ -2,6 +2,7 @@
 
 #include "engine/attempt.h"
 #include "engine/cache.h"
+#include "engine/claim.h"
 #include "engine/hear.h"
 #include "engine/history.h"
 #include "engine/idempotency.h"
@@ -169,7 +170,7 @@ static void restore_spent(struct engine *engine, const struct spent_row *row)
     engine->clients[row->client].is_spent_written = true;
 }
 
-static struct solution *solution_of(struct engine *engine, const struct solution_row *row)
+struct solution *recover_solution(struct engine *engine, const struct solution_row *row)
 {
     struct attempt stand_in = {.key = row->key, .client = row->client, .type = row->type};
     memcpy(stand_in.task_id, row->task_id, TASK_ID_MAX);
@@ -194,7 +195,7 @@ static void restore_solution(struct engine *engine, const struct solution_row *r
     journal_saw_number(engine, row->id);
     if (engine->solutions.used == engine->solutions.capacity || row->text == NULL || row->id == 0)
         return;
-    struct solution *solution = solution_of(engine, row);
+    struct solution *solution = recover_solution(engine, row);
     struct pool *pool = pool_by_key(engine, &row->key, row->client);
     if (client_is_gone(engine, row->client))
         solution->is_one_time = !row->is_kept;
@@ -231,6 +232,8 @@ static void restore_flight(struct engine *engine, const struct flight_row *row)
         row->reuse == REUSE_SHARED && flight_find(engine, &row->key, row->client) != NULL;
     if (!row->is_over && !is_second && index_find(&recovery->by_flight, row->id) == NULL)
         restored->flight = flight_restore(engine, row, moment_ms(engine, row->created_wall_ms));
+    if (restored->flight != NULL && row->has_idempotency && engine->options.store_is_shared)
+        idempotency_await(engine, &row->idempotency, restored->flight);
 }
 
 static void restore_attempt(struct engine *engine, const struct attempt_row *row)
@@ -416,6 +419,8 @@ static void resume(struct engine *engine, struct flight *flight)
                      until_ms > engine->now_ms ? until_ms : engine->now_ms);
     } else if (!flight_is_wanted(flight) || flight->pool != NULL) {
         flight_dismiss(engine, flight);
+    } else if (claim_resume(engine, flight)) {
+        return;
     } else if (slots_can_reserve(engine, flight)) {
         slots_reserve(engine, flight);
         flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);

@@ -7,4 +7,7 @@
 /* Frees the rows gathered by engine_restore; engine_restored calls it too. */
 void recovery_free(struct engine *engine);
 
+/* Makes a solution from its row, neither cached nor journaled. The caller owns the reference. */
+struct solution *recover_solution(struct engine *engine, const struct solution_row *row);
+
 #endif

@@ -2,8 +2,10 @@
 
 #include "engine/cache.h"
 #include "engine/finished.h"
+#include "engine/hold.h"
 #include "engine/journal.h"
 #include "engine/notice.h"
+#include "engine/placed.h"
 
 /* How long an unread failure stays readable: longer than any client's poll interval. */
 #define FAILURE_KEEP_MS 120000
@@ -110,15 +112,6 @@ void request_journal(struct engine *engine, struct request *request)
     journal_request(engine, request);
 }
 
-void hold_free(struct engine *engine, struct hold *hold)
-{
-    share_give(&engine->shares.holds, hold->request->client, 1);
-    list_unlink(&hold->link);
-    wheel_cancel(&engine->wheel, &hold->timer);
-    table_remove(&engine->holds_by_caller, &hold->node);
-    slab_free(&engine->holds, hold->id);
-}
-
 /* Unlinks the request from its list; returns the flight that has no requests any more, if any. */
 static struct flight *leave(struct engine *engine, struct request *request)
 {
@@ -134,8 +127,7 @@ static struct flight *leave(struct engine *engine, struct request *request)
     return flight->request_count == 0 ? flight : NULL;
 }
 
-/* Frees the request; returns the flight that has no requests any more, if any. */
-static struct flight *forget(struct engine *engine, struct request *request)
+struct flight *request_forget(struct engine *engine, struct request *request)
 {
     if (request->notice != NULL)
         notice_cancel(engine, request->notice);
@@ -156,7 +148,7 @@ static struct flight *forget(struct engine *engine, struct request *request)
 
 void request_free(struct engine *engine, struct request *request)
 {
-    struct flight *deserted = forget(engine, request);
+    struct flight *deserted = request_forget(engine, request);
     if (deserted != NULL)
         flight_abandon(engine, deserted);
 }
@@ -178,7 +170,7 @@ void request_detach(struct engine *engine, struct request *request)
 void request_drop(struct engine *engine, struct request *request)
 {
     count_detached(engine, request);
-    (void)forget(engine, request);
+    (void)request_forget(engine, request);
 }
 
 struct request *request_find(const struct engine *engine, client_id client, request_id id)
@@ -188,7 +180,7 @@ struct request *request_find(const struct engine *engine, client_id client, requ
     if (node == NULL)
         return NULL;
     struct request *request = CONTAINER_OF(node, struct request, node);
-    if (request->client != client)
+    if (request->client != client || request_is_unsure(request))
         return NULL;
     if (request->solution == NULL)
         return request;
@@ -214,9 +206,12 @@ static enum request_state state_now(const struct request *request)
         return request->state;
     switch (request->flight->state) {
     case FLIGHT_NEW:
+    case FLIGHT_CLAIMING:
     case FLIGHT_QUEUED:
     case FLIGHT_BACKING_OFF:
         return REQUEST_QUEUED;
+    case FLIGHT_FOLLOWING:
+        return request->flight->is_followed_solving ? REQUEST_SOLVING : REQUEST_QUEUED;
     case FLIGHT_SUBMITTING:
     case FLIGHT_AMBIGUOUS:
     case FLIGHT_SOLVING:
@@ -314,39 +309,27 @@ void request_refuse(struct engine *engine, caller_id caller, enum refusal refusa
 void request_hold(struct engine *engine, struct request *request, caller_id caller,
                   uint32_t hold_ms)
 {
-    slab_id id = 0;
     const bool is_held =
         !is_final(request) && hold_ms > 0 &&
         share_admits(&engine->shares.holds, engine->client_count, request->client, 1);
-    struct hold *hold = is_held ? slab_alloc(&engine->holds, &id) : NULL;
-    if (hold == NULL) {
+    if (!is_held || hold_new(engine, request, caller, hold_ms) == NULL)
         request_answer(engine, request, caller);
-        return;
-    }
-    share_take(&engine->shares.holds, request->client, 1);
-    hold->id = id;
-    hold->caller = caller;
-    hold->request = request;
-    hold->node.key = key_from_u64(caller);
-    table_insert(&engine->holds_by_caller, &hold->node);
-    list_append(&request->holds, &hold->link);
-    wheel_timer_init(&hold->timer, TIMER_HOLD);
-    wheel_arm(&engine->wheel, &hold->timer, engine->now_ms + hold_ms);
 }
 
-void hold_on_timer(struct engine *engine, struct hold *hold)
+/* Does a caller learn the request's end now? One who only learns its id comes back for that. */
+static bool is_awaited(const struct request *request)
 {
-    struct request *request = hold->request;
-    const caller_id caller = hold->caller;
-    hold_free(engine, hold);
-    request_answer(engine, request, caller);
+    LIST_FOR_EACH(link, &request->holds)
+        if (!CONTAINER_OF(link, struct hold, link)->is_id_only)
+            return true;
+    return false;
 }
 
 /* Finishes a request that left its flight: answers all held callers and keeps it readable. */
 static void settle(struct engine *engine, struct request *request, uint64_t readable_until_ms)
 {
     const bool is_noticed = request->pingback != NULL;
-    if (list_is_empty(&request->holds) || is_noticed)
+    if (!is_awaited(request) || is_noticed)
         wheel_arm(&engine->wheel, &request->expiry, readable_until_ms);
     /* No address may be told of a request that a crash would forget. */
     if (is_noticed && !request->is_journaled)
@@ -361,8 +344,12 @@ static void settle(struct engine *engine, struct request *request, uint64_t read
     while (!list_is_empty(&told)) {
         struct hold *hold = CONTAINER_OF(list_first(&told), struct hold, link);
         const caller_id caller = hold->caller;
+        const bool is_id_only = hold->is_id_only;
         hold_free(engine, hold);
-        request_answer(engine, request, caller);
+        if (is_id_only)
+            request_tell(engine, request, caller);
+        else
+            request_answer(engine, request, caller);
     }
 }
 

@@ -20,6 +20,9 @@ void request_detach(struct engine *engine, struct request *request);
 /* Removes a request while its flight ends; the flight is not abandoned. */
 void request_drop(struct engine *engine, struct request *request);
 
+/* Frees the request; returns the flight that has no requests any more, if any. */
+struct flight *request_forget(struct engine *engine, struct request *request);
+
 /* Forgets a request in any state; a flight without other requests is abandoned. */
 void request_free(struct engine *engine, struct request *request);
 
@@ -59,9 +62,5 @@ void request_answer(struct engine *engine, struct request *request, caller_id ca
 void request_tell(struct engine *engine, struct request *request, caller_id caller);
 void request_refuse(struct engine *engine, caller_id caller, enum refusal refusal,
                     struct slice code, uint32_t retry_after_ms);
-
-/* Lets go of a held caller, who was or will be answered otherwise, or is gone. */
-void hold_free(struct engine *engine, struct hold *hold);
-void hold_on_timer(struct engine *engine, struct hold *hold);
 
 #endif

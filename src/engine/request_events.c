@@ -1,6 +1,7 @@
 #include "engine/request_events.h"
 
 #include "engine/cache.h"
+#include "engine/hold.h"
 #include "engine/journal.h"
 #include "engine/request.h"
 
@@ -70,6 +71,7 @@ void request_on_report(struct engine *engine, const struct report *report)
         COUNT(engine, reports_bad);
         request->solution->is_bad = true;
         cache_drop(engine, request->solution);
+        cache_drop_copies(engine, request->solution);
         journal_solution(engine, request->solution);
     }
     if (!request->is_reported)

@@ -66,6 +66,7 @@ struct request {
     bool is_finished; /* final, and no notice is due: in a finished list of its client */
     bool is_read;     /* its final state was told to somebody */
     bool is_reported;
+    bool is_fresh; /* asked for while its flight was being claimed (placed.h) */
 };
 
 /* A caller held at a door. */
@@ -76,6 +77,8 @@ struct hold {
     struct wheel_timer timer;
     struct request *request; /* borrowed */
     caller_id caller;
+    struct list brief; /* of its flight, if it waits only until that is claimed */
+    bool is_id_only;   /* its caller only learns the id (in.php): a final state stays unread */
 };
 
 /* What is known of an attempt's task at the vendor. attempt_enter() performs every change. */
@@ -115,6 +118,7 @@ struct attempt {
     uint64_t let_go_ms;     /* when its flight let go of it */
     uint64_t until_ms;      /* when it is forgotten at the latest, once it has no flight */
     uint64_t slot_since_ms; /* of a stray: since when it holds a slot */
+    uint64_t claim;         /* of a stray: number of the claim that it keeps, or 0 */
     int64_t spent_day;      /* the day whose budget counted it before its submit's reply came */
     uint16_t number;        /* counts from 1 within its flight */
     uint8_t odd_letters;    /* letters made of solutions that do not belong to it */
@@ -206,6 +210,8 @@ struct idempotency {
     struct solution *solution; /* owned reference, when solved */
     uint64_t serves_until_ms;  /* a retry gets the solution until then */
     client_id client;
+    bool is_journaled;
+    bool is_unconfirmed; /* its flight is being claimed, or the row is another node's */
 };
 
 /* How a flight's attempts ended; allocated when the first one fails. */
@@ -418,6 +424,9 @@ struct engine {
     struct shares shares;
     struct list active; /* flights that hold a slot */
     struct list backing_off;
+    struct list claiming;  /* flights that wait for the store's decision */
+    struct list following; /* flights that wait for another node's */
+    struct list telling;   /* claimed flights with callers who wait to be told so */
     struct list waking;    /* ended flights with requests to answer */
     struct list listening; /* attempts without a flight, oldest first */
     struct list tasks;     /* oldest first */

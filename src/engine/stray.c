@@ -1,6 +1,7 @@
 #include "engine/stray.h"
 
 #include "engine/attempt.h"
+#include "engine/claim.h"
 #include "engine/journal.h"
 #include "engine/slots.h"
 
@@ -81,6 +82,8 @@ void stray_leave(struct engine *engine, struct attempt *attempt)
         return;
     table_remove(&engine->strays_by_key, &attempt->stray);
     slots_give_back_of_stray(engine, attempt);
+    if (attempt->claim != 0)
+        claim_leave_stray(engine, attempt);
 }
 
 void stray_update(struct engine *engine, struct attempt *attempt)
@@ -139,6 +142,11 @@ void stray_ride(struct engine *engine, struct flight *flight, struct attempt *at
     ASSERT(flight->attempt == NULL && attempt->flight == NULL);
     TRACE(engine, "flight %u rides on a task that is paid for", flight->number);
     COUNT(engine, rides);
+    /* A task for one request only is no longer what others wait for. */
+    if (attempt->claim != 0 && flight->reuse == REUSE_SHARED) {
+        flight->claim = attempt->claim;
+        attempt->claim = 0;
+    }
     stray_leave(engine, attempt);
     list_unlink(&attempt->link);
     wheel_cancel(&engine->wheel, &attempt->expiry);

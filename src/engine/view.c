@@ -95,7 +95,9 @@ static void view_flight(const struct flight *flight, uint64_t now_ms, struct fli
 static const struct flight *under_way_at(const struct engine *engine, slab_id id)
 {
     const struct flight *flight = slab_get(&engine->flights, id);
-    return flight != NULL && flight->is_in_table ? flight : NULL;
+    const bool is_under_way =
+        flight != NULL && flight->state != FLIGHT_SOLVED && flight->state != FLIGHT_FAILED;
+    return is_under_way ? flight : NULL;
 }
 
 size_t engine_list_flights(const struct engine *engine, uint64_t now_ms, uint64_t *cursor,

@@ -211,6 +211,9 @@ static void see(struct world *world, const struct action *action)
     case ACTION_PAID:
     case ACTION_WITHDRAW:
         return;
+    case ACTION_CLAIM:
+    case ACTION_RELEASE:
+        break;
     }
     UNREACHABLE();
 }

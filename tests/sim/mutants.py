@@ -25,9 +25,12 @@ PARTS = ["src", "include", "tests/sim", "tests/story", "tests/unit"]
 # Always the same seeds: a mutant that is caught today is caught tomorrow.
 FIRST_SEED = 1
 TAP = {**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP"}
-LIBRARIES = {"unit": ["cmocka", "libsodium", "yyjson"], "story": ["cmocka"], "sim": []}
+LIBRARIES = {"unit": ["cmocka", "libsodium", "yyjson"], "story": ["cmocka"], "sim": [], "cluster": []}
 # Besides base and the test itself, by kind; test_* and audit* are programs of their own.
-FOLDERS = {"unit": ["src/proto", "src/config"], "story": ["src/engine", "tests/story"], "sim": ["src/engine", "tests/sim"]}
+FOLDERS = {"unit": ["src/proto", "src/config"], "story": ["src/engine", "tests/story"], "sim": ["src/engine", "tests/sim"],
+           "cluster": ["src/engine", "tests/sim/cluster"]}
+# The seeds that once showed a bug.
+SEEDS = {"sim": "tests/sim/seeds.txt", "cluster": "tests/sim/cluster/seeds.txt"}
 
 
 def sources(who):
@@ -37,7 +40,7 @@ def sources(who):
     parts = [path for path in found if not os.path.basename(path).startswith(("test_", "audit"))]
     # The worlds of the engine start from the program's defaults.
     parts += [] if kind == "unit" else ["src/config/config_table.c", "src/config/config_fields.c", "tests/engine_defaults.c"]
-    own = {"unit": [f"tests/unit/test_{name}.c", "tests/unit/seed.c"], "story": [f"tests/story/test_{name}.c"], "sim": []}
+    own = {"unit": [f"tests/unit/test_{name}.c", "tests/unit/seed.c"], "story": [f"tests/story/test_{name}.c"], "sim": [], "cluster": []}
     return parts + own[kind]
 
 
@@ -77,7 +80,8 @@ def link(compiler, objects, program, who):
 def check_healthy(compiler, folder, who):
     """Whoever complains about anything notices nothing."""
     program = link(compiler, [object_of(folder, source) for source in sources(who)], os.path.join(folder, f"healthy {who}"), who)
-    code, out = run([program] + (["--seeds", "tests/sim/seeds.txt"] if who.startswith("sim") else []), 600, TAP)
+    seeds = SEEDS.get(who.split(" ")[0])
+    code, out = run([program] + (["--seeds", seeds] if seeds else []), 600, TAP)
     os.remove(program)
     if code != 0:
         raise RuntimeError(f"{who} complains without any seeded bug: {first_complaint(out)}")
@@ -100,13 +104,16 @@ def build_mutant(compiler, folder, number, mutant):
 def hunt(program, who):
     """(noticed, seconds, last line). Some bugs show in one world of ten thousand: those that once did come first."""
     start = time.monotonic()
-    if who.startswith("sim"):
-        code, out = run([program, "--seeds", "tests/sim/seeds.txt"], SECONDS)
+    seeds = SEEDS.get(who.split(" ")[0])
+    if seeds:
+        code, out = run([program, "--seeds", seeds], SECONDS)
         if code != 0:
             return True, time.monotonic() - start, first_complaint(out)
     command = [program]
+    if seeds:
+        command += ["--time", str(SECONDS), "--seed", str(FIRST_SEED)]
     if who.startswith("sim"):
-        command += ["--time", str(SECONDS), "--jobs", "1", "--seed", str(FIRST_SEED)]
+        command += ["--jobs", "1"]
     # Worlds that may have everything have less of each.
     if who == "sim":
         command += ["--without", "extras"]

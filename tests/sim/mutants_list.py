@@ -2,9 +2,10 @@
 
 Every text must occur exactly once in its file: a mutant that no longer applies fails the run, so that nobody
 believes in a guard that guards nothing. Who notices: "sim", "sim extras" (with pools, pingbacks, reloads
-and drains), "story NAME" (mutants_stories.py) or "unit NAME".
+and drains), "cluster" (several engines on one store), "story NAME" (mutants_stories.py) or "unit NAME".
 """
 
+from mutants_claims import CLAIM_MUTANTS
 from mutants_stories import STORY_MUTANTS
 
 MUTANTS = [
@@ -51,7 +52,7 @@ MUTANTS = [
      "        COUNT(engine, polls_unheard);\n        ask_again(engine, attempt, result->retry_after_ms);",
      "        COUNT(engine, polls_unheard);\n        failed(engine, attempt, result);", "sim"),
     ("a flight under way is given up when its last caller leaves", "src/engine/flight.c",
-     "    if (flight->state != FLIGHT_QUEUED && flight->state != FLIGHT_BACKING_OFF)\n        return;",
+     "    if (!state_is_before_submit(flight->state))\n        return;",
      "    if (flight->state == FLIGHT_SOLVED || flight->state == FLIGHT_FAILED)\n        return;", "sim"),
     ("identical requests do not join", "src/engine/flight.c",
      "        if (flight->reuse == REUSE_SHARED && clients_may_share(",
@@ -82,7 +83,7 @@ MUTANTS = [
     ("a request is forgotten when a connection closes", "src/engine/request_events.c",
      "    if (!request->is_id_told && list_is_empty(&request->holds))",
      "    if (list_is_empty(&request->holds))", "sim"),
-    ("a held caller is never told that its time is over", "src/engine/request.c",
+    ("a held caller is never told that its time is over", "src/engine/hold.c",
      "    wheel_arm(&engine->wheel, &hold->timer, engine->now_ms + hold_ms);", "", "sim"),
     ("a caller that gives up is answered twice", "src/engine/request_events.c",
      "    request_answer(engine, request, detach->caller);\n",
@@ -96,7 +97,7 @@ MUTANTS = [
     ("an unread end is forgotten after a second", "src/engine/request.c",
      "at_least_ms = engine->now_ms + SOLUTION_KEEP_MS;", "at_least_ms = engine->now_ms + 1000;", "sim"),
     ("one client reads another's requests", "src/engine/request.c",
-     "    if (request->client != client)\n        return NULL;", "", "sim"),
+     "    if (request->client != client || request_is_unsure(request))\n        return NULL;", "", "sim"),
 
     # ---- who gets what --------------------------------------------------------------------------------------------
     ("a banked solution is handed out again and again", "src/engine/cache.c",
@@ -114,7 +115,7 @@ MUTANTS = [
     ("a solution's life is counted from its arrival", "src/engine/cache.c",
      "    solution->born_ms = attempt->unborn_ms;", "    solution->born_ms = engine->now_ms;", "sim"),
     ("what was made from a one-time input is cached", "src/engine/flight.c",
-     "    else if (is_shared && !flight->is_one_time)", "    else if (is_shared)", "sim"),
+     "    else if (is_shared && !flight->is_one_time &&", "    else if (is_shared &&", "sim"),
     ("an idempotency key fits anything", "src/engine/ask.c",
      "    if (!key_equals(&record->fingerprint, &ask->key))\n        return REFUSAL_MISMATCH;", "", "sim"),
     ("a retry does not find the solution of its idempotency key", "src/engine/idempotency.c",
@@ -239,5 +240,6 @@ MUTANTS = [
     ("old and new nonces are the same to the MAC", "src/proto/nonce.c",
      "is_old ? OLD_DOMAIN : DOMAIN,", "OLD_DOMAIN,", "unit nonce"),
 
+    *CLAIM_MUTANTS,
     *STORY_MUTANTS,
 ]

@@ -321,6 +321,9 @@ void model_see(struct audit *audit, const struct action *action)
     case ACTION_ALERT:
     case ACTION_WITHDRAW:
         return;
+    case ACTION_CLAIM:
+    case ACTION_RELEASE:
+        break;
     case ACTION_PAID:
         AUDIT(audit, action->paid.client < audit->options.client_count);
         return;

@@ -102,7 +102,6 @@ void disk_load(const struct disk *disk, size_t kept, struct engine *engine)
     for (size_t i = 0; i < count; i++)
         engine_restore(engine, rows[i]);
     free(rows);
-    engine_restored(engine);
 }
 
 size_t disk_count(const struct disk *disk, enum record_kind kind)

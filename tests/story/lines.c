@@ -57,6 +57,19 @@ size_t number_of_attempt(struct world *world, attempt_id id)
     return world->attempt_count;
 }
 
+size_t number_of_claim(struct world *world, uint64_t flight)
+{
+    for (size_t i = 0; i < world->claim_count; i++) {
+        if (world->claims[i].last.flight == flight)
+            return i + 1;
+    }
+    ASSERT(flight != 0);
+    world->claims = realloc(world->claims, (world->claim_count + 1) * sizeof *world->claims);
+    ASSERT(world->claims != NULL);
+    world->claims[world->claim_count++] = (struct world_claim){.last = {.flight = flight}};
+    return world->claim_count;
+}
+
 static const char *name_of_alert(enum alert_kind kind)
 {
     switch (kind) {
@@ -175,6 +188,36 @@ static void add_alert(struct world *world, const struct alert *alert)
         buf_addf(log, " %s (%s)", alert->code, error_class_name(alert->class));
 }
 
+static void add_claim(struct world *world, const struct claim *claim)
+{
+    struct buf *log = &world->log;
+    buf_addf(log, "claim f%zu %s", number_of_claim(world, claim->flight), name_of_key(&claim->key));
+    if (claim->has_idempotency)
+        buf_addf(log, " idempotency %s", name_of_key(&claim->idempotency));
+    if (!claim->has_name)
+        buf_addf(log, " or nothing");
+    if (claim->max_age_ms != UINT32_MAX)
+        buf_addf(log, " max age %u", claim->max_age_ms);
+    if (claim->following != 0)
+        buf_addf(log, " again");
+}
+
+static void add_release(struct world *world, const struct release *release)
+{
+    struct buf *log = &world->log;
+    buf_addf(log, "release f%zu %s", number_of_claim(world, release->flight),
+             name_of_key(&release->name));
+    if (release->solution != 0)
+        buf_addf(log, " solved");
+    if (release->is_kept)
+        buf_addf(log, " kept");
+    if (release->class != CLASS_NONE)
+        buf_addf(log, " %s (%s) attempts %u", release->code, error_class_name(release->class),
+                 release->attempts);
+    if (release->keep_ms != 0)
+        buf_addf(log, " for %u", release->keep_ms);
+}
+
 static void add_words(struct world *world, const struct action *action)
 {
     switch (action->kind) {
@@ -213,6 +256,12 @@ static void add_words(struct world *world, const struct action *action)
     case ACTION_WITHDRAW:
         buf_addf(&world->log, "withdraw %s a%zu", action->withdrawal.is_poll ? "poll" : "submit",
                  number_of_attempt(world, action->withdrawal.attempt));
+        return;
+    case ACTION_CLAIM:
+        add_claim(world, &action->claim);
+        return;
+    case ACTION_RELEASE:
+        add_release(world, &action->release);
         return;
     case ACTION_PAID:
         break;
@@ -269,6 +318,17 @@ static void note_call(struct world *world, const struct action *action)
     }
 }
 
+/* A flight asks for one thing at a time. */
+static void note_claim(struct world *world, const struct claim *claim)
+{
+    const size_t number = number_of_claim(world, claim->flight);
+    struct world_claim *own = &world->claims[number - 1];
+    ASSERT(!own->is_asking);
+    own->is_asking = true;
+    own->last = *claim;
+    world->tally.claims++;
+}
+
 static void note(struct world *world, const struct action *action)
 {
     /* Whatever an action waits for must already be on its way to the journal. */
@@ -310,6 +370,12 @@ static void note(struct world *world, const struct action *action)
     case ACTION_WITHDRAW:
         world->tally.withdrawals++;
         return;
+    case ACTION_CLAIM:
+        note_claim(world, &action->claim);
+        return;
+    case ACTION_RELEASE:
+        world->tally.releases++;
+        return;
     case ACTION_PAID:
         world->tally.paid++;
         world->last_paid = action->paid;
@@ -324,11 +390,12 @@ void lines_add_action(struct world *world, const struct action *action)
     /* The audit trail tells again what the submit and its end have told, and what is taken back has mostly left
      * already. */
     const bool is_told = action->kind != ACTION_PAID &&
-                         (action->kind != ACTION_WITHDRAW || world->shows_withdrawals);
+                         (action->kind != ACTION_WITHDRAW || world->shows_withdrawals) &&
+                         (action->kind != ACTION_JOURNAL || !world->hides_records);
     if (!world->is_quiet && is_told) {
         buf_addf(&world->log, "[%6llu] ", (unsigned long long)world->now_ms);
         add_words(world, action);
-        if (action->kind != ACTION_JOURNAL && action->after != 0)
+        if (action->kind != ACTION_JOURNAL && action->after != 0 && !world->hides_records)
             buf_addf(&world->log, " after %llu", (unsigned long long)action->after);
         buf_add_char(&world->log, '\n');
     }

@@ -14,6 +14,9 @@ void lines_add_record(struct world *world, const struct record *record);
 size_t number_of_request(struct world *world, request_id id);
 size_t number_of_attempt(struct world *world, attempt_id id);
 
+/* f1 is the first flight that asked a shared store for anything. */
+size_t number_of_claim(struct world *world, uint64_t flight);
+
 /* A line of the engine's own trace. */
 void lines_add_trace(void *world, uint64_t now_ms, const char *text);
 

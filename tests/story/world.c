@@ -48,6 +48,7 @@ static void world_free(struct world *world)
     free(world->callers);
     free(world->attempts);
     free(world->requests);
+    free(world->claims);
     free(world);
 }
 
@@ -551,12 +552,17 @@ void crash(struct world *world, uint64_t kept)
         world->callers[i].is_gone = true;
     for (size_t i = 0; i < world->attempt_count; i++)
         world->attempts[i].is_submitting = world->attempts[i].is_polling = false;
+    for (size_t i = 0; i < world->claim_count; i++)
+        world->claims[i].is_asking = false;
     engine_free(world->engine);
     world->seq = 0;
     world->engine = engine_new(&world->options, WORLD_START_MS + world->now_ms,
                                WORLD_START_WALL_MS + world->wall_skew_ms + (int64_t)world->now_ms);
     engine_set_trace(world->engine, lines_add_trace, world);
     disk_load(&world->disk, world->disk.count, world->engine);
+    if (world->kept_number != 0)
+        engine_restore_claim(world->engine, &world->kept_claim, world->kept_number);
+    engine_restored(world->engine);
     take_actions(world);
     engine_check(world->engine);
 }

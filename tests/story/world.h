@@ -42,10 +42,16 @@ struct world_attempt {
     bool is_polling;
 };
 
+/* What a flight asked the shared store for last; f1 is the first that did. */
+struct world_claim {
+    struct claim last;
+    bool is_asking;
+};
+
 /* How often each kind of action was seen. */
 struct world_tally {
     unsigned answers, solved, failed, refused, submits, polls, probes, acks, reports, alerts, paid,
-        withdrawals, records, orders;
+        withdrawals, records, orders, claims, releases;
 };
 
 struct world {
@@ -66,6 +72,7 @@ struct world {
     bool shows_ages;        /* age and rest of life behind each solution */
     bool shows_flights;     /* the engine's trace between the actions */
     bool shows_withdrawals; /* what the engine takes back, whether or not it has left */
+    bool hides_records;     /* neither records nor what actions wait for */
 
     struct world_caller *callers; /* owned; a caller's id is its place plus one */
     size_t caller_count;
@@ -73,6 +80,11 @@ struct world {
     size_t attempt_count;
     request_id *requests; /* owned; r1 is the first */
     size_t request_count;
+    struct world_claim *claims; /* owned; f1 is the first */
+    size_t claim_count;
+    struct key
+        kept_claim; /* with a number: the claim that a shared store gives back at the next start */
+    uint64_t kept_number;
 };
 
 /* ---- the world itself -------------------------------------------------------------------- */

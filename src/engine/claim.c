@@ -1,0 +1,426 @@
+#include "engine/claim.h"
+
+#include "engine/breaker.h"
+#include "engine/cache.h"
+#include "engine/follow.h"
+#include "engine/idempotency.h"
+#include "engine/journal.h"
+#include "engine/placed.h"
+#include "engine/recover.h"
+#include "engine/request.h"
+#include "engine/retry.h"
+#include "engine/slots.h"
+#include "engine/stats.h"
+#include "engine/stray.h"
+
+#define ASK_AGAIN_MS FOLLOW_ASK_MS
+
+static void leave_table(struct engine *engine, struct flight *flight)
+{
+    flight->is_in_table = false;
+    table_remove(&engine->flights_by_key, &flight->node);
+}
+
+static void enter_table(struct engine *engine, struct flight *flight)
+{
+    if (flight->is_in_table)
+        return;
+    flight->is_in_table = true;
+    table_insert(&engine->flights_by_key, &flight->node);
+}
+
+/* ---- asking ------------------------------------------------------------------------------ */
+
+/* Refills of pools are nobody's: caller is 0, and there is no idempotency key. */
+bool claim_is_due(const struct engine *engine, const struct ask *ask)
+{
+    return engine->options.store_is_shared && (ask->reuse == REUSE_SHARED || ask->has_idempotency ||
+                                               (ask->reuse == REUSE_SINGLE && ask->caller != 0));
+}
+
+bool claim_comes_first(const struct engine *engine, const struct ask *ask)
+{
+    if (!engine->options.store_is_shared || !ask->has_idempotency)
+        return false;
+    const struct idempotency *record = idempotency_find(engine, &ask->idempotency, ask->client);
+    return record == NULL || (record->flight == NULL && !idempotency_serves(engine, record));
+}
+
+/* Only a shared key has one flight. Otherwise the idempotency key is what may have only one. */
+static void push_claim(struct engine *engine, struct flight *flight, const struct key *digest)
+{
+    struct claim *claim = &engine_push(engine, ACTION_CLAIM)->claim;
+    claim->flight = flight->uid;
+    claim->ticket = flight->id;
+    claim->following = flight->followed;
+    claim->client = flight->client;
+    claim->reuse = flight->reuse;
+    claim->pool = flight->pool_asked;
+    claim->min_ttl_ms = flight->min_ttl_ms;
+    claim->max_age_ms = flight->max_age_ms;
+    claim->key = flight->node.key;
+    claim->has_name = flight->reuse == REUSE_SHARED || digest != NULL;
+    if (claim->has_name)
+        claim->name = flight->reuse == REUSE_SHARED ? flight->node.key : *digest;
+    claim->has_idempotency = digest != NULL;
+    if (digest != NULL)
+        claim->idempotency = *digest;
+    flight->is_asking = true;
+    flight->is_woken = false;
+}
+
+void claim_begin(struct engine *engine, struct flight *flight, const struct ask *ask)
+{
+    flight->min_ttl_ms = ask->min_ttl_ms;
+    flight->max_age_ms = ask->max_age_ms;
+    flight->pool_asked = ask->pool;
+    /* Nobody joins a flight whose idempotency key may turn out to mean something else. */
+    if (ask->has_idempotency)
+        leave_table(engine, flight);
+    flight_enter(engine, flight, FLIGHT_CLAIMING, WHEEL_NEVER);
+    push_claim(engine, flight, ask->has_idempotency ? &ask->idempotency : NULL);
+}
+
+/* The idempotency key that is part of the claim. A follower's key is bound already, and its flight
+ * may have got more of them by then. */
+static const struct key *digest_of(struct flight *flight)
+{
+    struct list *first = list_first(&flight->idempotency);
+    const bool is_bound = flight->reuse == REUSE_SHARED && flight->state == FLIGHT_FOLLOWING;
+    return first == NULL || is_bound ? NULL
+                                     : &CONTAINER_OF(first, struct idempotency, link)->node.key;
+}
+
+void claim_send_again(struct engine *engine, struct flight *flight)
+{
+    if (!flight->is_asking)
+        push_claim(engine, flight, digest_of(flight));
+}
+
+bool claim_resume(struct engine *engine, struct flight *flight)
+{
+    const bool is_due = engine->options.store_is_shared && flight->claim == 0 &&
+                        (flight->reuse == REUSE_SHARED || !list_is_empty(&flight->idempotency));
+    if (!is_due)
+        return false;
+    flight->max_age_ms = UINT32_MAX;
+    flight_enter(engine, flight, FLIGHT_CLAIMING, WHEEL_NEVER);
+    push_claim(engine, flight, digest_of(flight));
+    return true;
+}
+
+/* Whoever joins may want a fresher solution than the one that the claim finds. */
+void claim_on_joined(struct flight *flight, const struct ask *ask)
+{
+    if (flight->min_ttl_ms < ask->min_ttl_ms)
+        flight->min_ttl_ms = ask->min_ttl_ms;
+    if (flight->max_age_ms > ask->max_age_ms)
+        flight->max_age_ms = ask->max_age_ms;
+}
+
+/* ---- releasing --------------------------------------------------------------------------- */
+
+static struct release *push_release(struct engine *engine, const struct key *name, uint64_t claim)
+{
+    struct release *release = &engine_push(engine, ACTION_RELEASE)->release;
+    release->flight = claim;
+    release->name = *name;
+    return release;
+}
+
+/* Passes the claim to a stray of the key, if there is one. */
+static bool pass_to_stray(struct engine *engine, const struct key *key, client_id client,
+                          uint64_t claim)
+{
+    struct attempt *stray = stray_find(engine, key, client, REUSE_SHARED);
+    if (stray == NULL || stray->claim != 0)
+        return false;
+    stray->claim = claim;
+    return true;
+}
+
+static const struct key *name_of(struct flight *flight)
+{
+    if (flight->reuse == REUSE_SHARED)
+        return &flight->node.key;
+    struct list *first = list_first(&flight->idempotency);
+    ASSERT(first != NULL);
+    return &CONTAINER_OF(first, struct idempotency, link)->node.key;
+}
+
+void claim_end(struct engine *engine, struct flight *flight, const struct solution *solution,
+               enum error_class class, struct slice code)
+{
+    const uint64_t claim = flight->claim;
+    flight->is_asking = false;
+    flight->claim = 0;
+    if (claim == 0)
+        return;
+    const bool is_kept = flight->reuse == REUSE_SHARED &&
+                         pass_to_stray(engine, &flight->node.key, flight->client, claim);
+    if (is_kept && solution == NULL)
+        return;
+    struct release *release = push_release(engine, name_of(flight), claim);
+    release->solution = solution == NULL ? 0 : solution->uid;
+    release->is_kept = is_kept;
+    release->attempts = flight->attempts;
+    release->class = class;
+    code_copy(release->code, code);
+    if (class == CLASS_CALLER)
+        release->keep_ms = engine->options.caller_error_ttl_ms;
+}
+
+void claim_leave_stray(struct engine *engine, struct attempt *attempt)
+{
+    const uint64_t claim = attempt->claim;
+    attempt->claim = 0;
+    if (claim != 0 && !pass_to_stray(engine, &attempt->key, attempt->client, claim))
+        (void)push_release(engine, &attempt->key, claim);
+}
+
+/* ---- results ----------------------------------------------------------------------------- */
+
+/* The flight that asked has ended: nothing that the store gave it may be lost. */
+static void too_late(struct engine *engine, const struct claimed *claimed)
+{
+    COUNT(engine, late_completions);
+    if (claimed->result == CLAIM_WON && claimed->has_name)
+        (void)push_release(engine, &claimed->name, claimed->flight);
+    if (claimed->result != CLAIM_TAKEN)
+        return;
+    struct solution *solution = recover_solution(engine, claimed->solution);
+    cache_bank(engine, solution, false, false);
+    solution_unref(engine, solution);
+}
+
+/* Refuses everybody who was not told anything yet; for all others the flight fails. The claim, if it
+ * was granted, is free for the next: another node may have the means. */
+static void turn_away(struct engine *engine, struct flight *flight, enum refusal refusal,
+                      uint32_t retry_after_ms, enum error_class class, struct slice code)
+{
+    claim_end(engine, flight, NULL, CLASS_NONE, SLICE_NONE);
+    if (flight->state == FLIGHT_CLAIMING)
+        flight->refusal = refusal;
+    flight->retry_after_ms = retry_after_ms;
+    flight_fail(engine, flight, class, code);
+}
+
+void claim_on_deadline(struct engine *engine, struct flight *flight)
+{
+    turn_away(engine, flight, REFUSAL_STORE_AWAY, ASK_AGAIN_MS, CLASS_TRANSIENT, CODE_STORE_AWAY);
+}
+
+static void flight_set_renewed(struct flight *flight)
+{
+    struct list *first = list_first(&flight->requests);
+    if (first != NULL)
+        CONTAINER_OF(first, struct request, link)->is_renewed = true;
+}
+
+/* Another flight of ours with the same key, which was claimed without the idempotency key. */
+static struct flight *find_other(struct engine *engine, const struct flight *flight)
+{
+    struct flight *other = flight->reuse == REUSE_SHARED
+                               ? flight_find(engine, &flight->node.key, flight->client)
+                               : NULL;
+    return other == flight ? NULL : other;
+}
+
+/* The flight may be submitted from now on, unless the means for it have run out meanwhile. */
+static void set_out(struct engine *engine, struct flight *flight)
+{
+    const struct breaker *breaker = &engine->breaker;
+    const bool is_ride =
+        stray_find(engine, &flight->node.key, flight->client, flight->reuse) != NULL;
+    if (!is_ride && breaker_is_open(engine)) {
+        turn_away(engine, flight, REFUSAL_BREAKER, breaker_retry_after_ms(engine),
+                  breaker->cause_class, slice_from(breaker->cause));
+        return;
+    }
+    if (!is_ride && !slots_can_reserve(engine, flight)) {
+        turn_away(engine, flight, REFUSAL_BUDGET, stats_ms_to_midnight(engine), CLASS_ACCOUNT,
+                  CODE_NO_MEANS);
+        return;
+    }
+    flight_set_out(engine, flight);
+    /* Starts the flight now if a slot is free, so that the answers already say "solving". */
+    slots_pump(engine);
+    flight_tell(engine, flight);
+}
+
+/* Whoever joins from now on joins the flight that has the claim. Another one of ours, without the
+ * idempotency key, keeps waiting for what it asked for: it may be solved already. */
+static void take_table(struct engine *engine, struct flight *flight)
+{
+    struct flight *other = find_other(engine, flight);
+    if (other != NULL)
+        leave_table(engine, other);
+    enter_table(engine, flight);
+}
+
+static void won(struct engine *engine, struct flight *flight, const struct claimed *claimed)
+{
+    flight->claim = claimed->has_name ? claimed->flight : 0;
+    take_table(engine, flight);
+    idempotency_confirm(engine, flight);
+    if (claimed->is_renewed)
+        flight_set_renewed(flight);
+    if (flight->state == FLIGHT_FOLLOWING)
+        retry_note_own_solve(engine, flight);
+    set_out(engine, flight);
+}
+
+/* The claim is our own: of another flight, or of a stray. */
+static bool join_own(struct engine *engine, struct flight *flight)
+{
+    struct flight *other = find_other(engine, flight);
+    if (other != NULL && other->claim != 0 && flight->request_count <= engine->options.step_batch) {
+        follow_merge(engine, flight, other);
+        return true;
+    }
+    const struct attempt *stray =
+        stray_find(engine, &flight->node.key, flight->client, flight->reuse);
+    if (stray == NULL || stray->claim == 0)
+        return false;
+    flight_set_source(engine, flight, SOURCE_DEDUP_WAIT);
+    take_table(engine, flight);
+    set_out(engine, flight);
+    return true;
+}
+
+static void followed(struct engine *engine, struct flight *flight, const struct claimed *claimed)
+{
+    if (!claimed->is_replayed)
+        idempotency_confirm(engine, flight);
+    if (claimed->is_own && join_own(engine, flight))
+        return;
+    flight_set_source(engine, flight, claimed->is_replayed ? SOURCE_IDEMPOTENT : SOURCE_DEDUP_WAIT);
+    struct flight *other = find_other(engine, flight);
+    if (other != NULL && flight->request_count <= engine->options.step_batch) {
+        follow_merge(engine, flight, other);
+        return;
+    }
+    if (other == NULL)
+        enter_table(engine, flight);
+    follow_begin(engine, flight, claimed);
+    flight_tell(engine, flight);
+}
+
+/* A solution that is too old for somebody who joined after the claim was sent. */
+static bool is_too_old(const struct engine *engine, const struct flight *flight,
+                       const struct claimed *claimed, const struct solution *solution)
+{
+    const struct ask ask = {.min_ttl_ms = flight->min_ttl_ms, .max_age_ms = flight->max_age_ms};
+    return flight->state == FLIGHT_CLAIMING && !claimed->is_replayed &&
+           !solution_suits(engine, solution, &ask);
+}
+
+static enum source source_of(const struct flight *flight, const struct claimed *claimed)
+{
+    if (claimed->is_replayed)
+        return SOURCE_IDEMPOTENT;
+    if (claimed->result == CLAIM_TAKEN)
+        return flight->pool_asked != 0 ? SOURCE_POOL : SOURCE_DEDUP_CACHE;
+    return flight->state == FLIGHT_FOLLOWING ? SOURCE_DEDUP_WAIT : SOURCE_DEDUP_CACHE;
+}
+
+/* Copies another node's solution. Only if one of our rows refers to it the copy has a row as well,
+ * which says that somebody got it: nobody may take it from there. */
+static struct solution *copy_of(struct engine *engine, struct flight *flight,
+                                const struct solution_row *row)
+{
+    struct solution *copy = recover_solution(engine, row);
+    const bool has_rows = flight->is_journaled || !list_is_empty(&flight->idempotency);
+    copy->uid = has_rows ? journal_uid(engine) : 0;
+    copy->handed += copy->handed == 0;
+    return copy;
+}
+
+static void solved(struct engine *engine, struct flight *flight, const struct claimed *claimed)
+{
+    const bool is_copy = claimed->result == CLAIM_SOLVED;
+    struct solution *solution = is_copy ? copy_of(engine, flight, claimed->solution)
+                                        : recover_solution(engine, claimed->solution);
+    if (is_copy && is_too_old(engine, flight, claimed, solution)) {
+        solution->uid = 0;
+        solution_unref(engine, solution);
+        claim_send_again(engine, flight);
+        return;
+    }
+    solution->is_one_time = flight->is_one_time;
+    if (!claimed->is_replayed)
+        idempotency_confirm(engine, flight);
+    flight_set_source(engine, flight, source_of(flight, claimed));
+    if (claimed->is_renewed)
+        flight_set_renewed(flight);
+    flight->attempts = solution->attempts;
+    flight_solve(engine, flight, solution);
+    solution_unref(engine, solution);
+}
+
+static void refused(struct engine *engine, struct flight *flight, const struct claimed *claimed)
+{
+    const struct slice code = slice_from(claimed->code);
+    if (claimed->class == CLASS_CALLER)
+        cache_put_mistake(engine, flight, code);
+    flight->attempts = claimed->attempts;
+    flight_fail(engine, flight, claimed->class, code);
+}
+
+void claim_on_claimed(struct engine *engine, const struct claimed *claimed)
+{
+    struct flight *flight = slab_get(&engine->flights, claimed->ticket);
+    if (flight == NULL || flight->uid != claimed->flight || !flight->is_asking) {
+        too_late(engine, claimed);
+        return;
+    }
+    flight->is_asking = false;
+    switch (claimed->result) {
+    case CLAIM_WON:
+        won(engine, flight, claimed);
+        return;
+    case CLAIM_FOLLOW:
+        followed(engine, flight, claimed);
+        return;
+    case CLAIM_SOLVED:
+    case CLAIM_TAKEN:
+        solved(engine, flight, claimed);
+        return;
+    case CLAIM_MISMATCH:
+        turn_away(engine, flight, REFUSAL_MISMATCH, 0, CLASS_TRANSIENT, CODE_STORE_AWAY);
+        return;
+    case CLAIM_REFUSED:
+        refused(engine, flight, claimed);
+        return;
+    case CLAIM_UNAVAILABLE:
+        wheel_arm(&engine->wheel, &flight->phase, engine->now_ms + ASK_AGAIN_MS);
+        return;
+    }
+    UNREACHABLE();
+}
+
+/* ---- after a restart --------------------------------------------------------------------- */
+
+static struct flight *find_claimer(const struct engine *engine, const struct key *name)
+{
+    for (struct table_node *node = table_find(&engine->flights_by_key, name); node != NULL;
+         node = table_find_next(node)) {
+        struct flight *flight = CONTAINER_OF(node, struct flight, node);
+        if (flight->reuse == REUSE_SHARED)
+            return flight;
+    }
+    struct table_node *node = table_find(&engine->idempotency_by_key, name);
+    return node == NULL ? NULL : CONTAINER_OF(node, struct idempotency, node)->flight;
+}
+
+void engine_restore_claim(struct engine *engine, const struct key *name, uint64_t flight)
+{
+    struct flight *claimer = find_claimer(engine, name);
+    struct table_node *stray = table_find(&engine->strays_by_key, name);
+    if (claimer != NULL)
+        claimer->claim = flight;
+    else if (stray != NULL)
+        CONTAINER_OF(stray, struct attempt, stray)->claim = flight;
+    else
+        (void)push_release(engine, name, flight);
+}

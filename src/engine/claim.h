@@ -1,0 +1,35 @@
+/* Claims: with a shared store a flight asks for its key before it is queued, and releases it at its end. */
+#ifndef SOLVEGATE_ENGINE_CLAIM_H
+#define SOLVEGATE_ENGINE_CLAIM_H
+
+#include "engine/state.h"
+
+/* Must a flight for this ask be claimed? */
+bool claim_is_due(const struct engine *engine, const struct ask *ask);
+
+/* Must the other nodes be asked about the ask's idempotency key, even if memory could answer it? */
+bool claim_comes_first(const struct engine *engine, const struct ask *ask);
+
+/* Sends the claim of a new flight. */
+void claim_begin(struct engine *engine, struct flight *flight, const struct ask *ask);
+/* Sends the claim again: nobody answered, or the flight follows another. */
+void claim_send_again(struct engine *engine, struct flight *flight);
+
+/* A request with these demands joins a flight that is being claimed. */
+void claim_on_joined(struct flight *flight, const struct ask *ask);
+
+void claim_on_claimed(struct engine *engine, const struct claimed *claimed);
+/* The store did not answer in time. */
+void claim_on_deadline(struct engine *engine, struct flight *flight);
+
+/* Ends the claim of a flight that ends, if it has one. A stray of its key keeps the claim: nothing
+ * else is submitted for the key while the stray may be solved. */
+void claim_end(struct engine *engine, struct flight *flight, const struct solution *solution,
+               enum error_class class, struct slice code);
+/* Called when a stray that has a claim ends. */
+void claim_leave_stray(struct engine *engine, struct attempt *attempt);
+
+/* After a restart: does this flight need a claim before its next submit? If so it is sent. */
+bool claim_resume(struct engine *engine, struct flight *flight);
+
+#endif

@@ -1,0 +1,116 @@
+/* The rules that hold for the cluster as a whole. */
+#include "cluster.h"
+
+/* A clock's tick here, a tick there. */
+#define MARGIN_MS 2000
+
+/* ---- paid once ------------------------------------------------------------------------------------- */
+
+/* May the vendor still be working on it, as far as its node can know? */
+static bool is_live(const struct cluster *c, const struct submit *submit)
+{
+    const struct engine_options *options = &c->plan.options;
+    if (!submit->is_executed || submit->is_ended)
+        return false;
+    const bool is_known =
+        submit->is_durable ||
+        (submit->is_id_told && c->nodes[submit->node].incarnation == submit->incarnation &&
+         c->nodes[submit->node].engine != NULL);
+    const uint64_t life_ms =
+        is_known ? 2 * (uint64_t)options->solve_timeout_ms : options->ambiguity_window_ms;
+    return c->now_ms < submit->issued_ms + life_ms;
+}
+
+void check_submit(struct cluster *c, const struct submit *submit)
+{
+    if (submit->reuse != REUSE_SHARED)
+        return;
+    for (size_t i = 0; i < c->submit_count; i++) {
+        const struct submit *other = &c->submits[i];
+        const bool is_second = other != submit && other->key == submit->key &&
+                               other->reuse == REUSE_SHARED && is_live(c, other);
+        if (is_second)
+            tell(c, "while n%u waits for %llx", other->node, (unsigned long long)other->name);
+        CHECK(c, !is_second);
+    }
+}
+
+/* ---- handed out ------------------------------------------------------------------------------------- */
+
+/* Did somebody with the same idempotency key get another solution that is still fresh? */
+static void check_same(struct cluster *c, uint32_t place, uint32_t token, bool is_unsafe)
+{
+    const struct need *need = &c->needs[place];
+    for (size_t i = 0; i < c->need_count; i++) {
+        const struct need *other = &c->needs[i];
+        if (i == place || need->idempotency == 0 || other->idempotency != need->idempotency ||
+            other->key != need->key || other->token == NONE || other->token == token)
+            continue;
+        tell(c, "need %u gets t%u, need %zu got t%u", place, token, i, other->token);
+        CHECK(c, c->tokens[other->token].expires_ms < c->now_ms + MARGIN_MS ||
+                     c->tokens[other->token].is_unsafe || is_unsafe);
+    }
+}
+
+void check_handed(struct cluster *c, uint32_t place, const struct answer *answer, bool is_unsafe)
+{
+    struct need *need = &c->needs[place];
+    const uint32_t number = token_of(c, answer->text);
+    CHECK(c, number != NONE);
+    struct token *token = &c->tokens[number];
+    CHECK(c, token->key == need->key);
+    CHECK(c, token->is_told);
+    if (token->need == place)
+        return;
+    const bool is_same_key = need->idempotency != 0 && token->idempotency == need->idempotency;
+    token->is_unsafe |= is_unsafe;
+    tell(c, "need %u gets t%u", place, number);
+    CHECK(c, token->handed == 0 || is_same_key || token->is_unsafe ||
+                 (!token->is_exclusive && need->reuse == REUSE_SHARED));
+    check_same(c, place, number, is_unsafe);
+    if (token->handed == 0) {
+        token->need = place;
+        token->idempotency = need->idempotency;
+    }
+    token->is_exclusive |= need->reuse != REUSE_SHARED;
+    token->handed++;
+    need->token = number;
+}
+
+/* A fresh solution that nobody got is dropped for lack of room only. */
+void check_dropped(struct cluster *c, const struct solution_row *row)
+{
+    const uint32_t number = token_of(c, row->text);
+    CHECK(c, number != NONE);
+    const bool is_roomy = c->plan.options.max_solutions > 64;
+    CHECK(c, !is_roomy || !row->is_kept || row->handed > 0 || c->tokens[number].handed > 0 ||
+                 row->expires_wall_ms < wall_ms(c) + MARGIN_MS);
+}
+
+/* ---- books -------------------------------------------------------------------------------------------- */
+
+void check_after_step(struct cluster *c, uint32_t place)
+{
+    const struct node *node = &c->nodes[place];
+    const struct stats *stats = engine_stats(node->engine);
+    engine_check(node->engine);
+    CHECK(c, stats->requests >= node->asked);
+    CHECK(c, stats->submits_accepted >= node->accepted);
+}
+
+void check_at_the_end(struct cluster *c)
+{
+    for (size_t i = 0; i < c->need_count; i++)
+        CHECK(c, c->needs[i].state == NEED_DONE);
+    for (size_t i = 0; i < c->caller_count; i++)
+        CHECK(c, !c->callers[i].is_open);
+    for (uint32_t i = 0; i < c->plan.nodes; i++) {
+        struct gauges gauges;
+        CHECK(c, c->nodes[i].engine != NULL);
+        engine_gauges(c->nodes[i].engine, &gauges);
+        CHECK(c, gauges.flights == 0 && gauges.waiting == 0 && gauges.strays == 0);
+        CHECK(c, c->nodes[i].queue_count == 0 && c->nodes[i].waiting_count == 0);
+    }
+    /* Whoever claims releases. */
+    CHECK(c, c->store.claim_count == 0);
+}

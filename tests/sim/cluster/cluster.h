@@ -1,0 +1,296 @@
+/* The simulation of several gateways: two to five real engines on one modelled store, where one seed is one run. */
+#ifndef SOLVEGATE_TESTS_SIM_CLUSTER_H
+#define SOLVEGATE_TESTS_SIM_CLUSTER_H
+
+#include "base/assert.h"
+#include "base/rand.h"
+
+#include <solvegate/engine.h>
+#include <solvegate/view.h>
+
+#define NONE UINT32_MAX
+#define NODES_MAX 5
+#define START_WALL_MS INT64_C(1704110400000)
+
+/* ---- what can go wrong --------------------------------------------------------------------- */
+
+/* name, word, highest strength in thousandths. A seed draws which of them exist and how strong they are. */
+#define FAULT_LIST(X)                    \
+    X(NOT_SENT, "not_sent", 200)         \
+    X(REJECTED, "rejected", 250)         \
+    X(REQUEST_LOST, "request_lost", 200) \
+    X(REPLY_LOST, "reply_lost", 300)     \
+    X(UNSOLVABLE, "unsolvable", 300)     \
+    X(NEVER, "never", 150)               \
+    X(SLOW_SOLVE, "slow_solve", 300)     \
+    X(POLL_UNHEARD, "poll_unheard", 300) \
+    X(CALLBACK, "callback", 700)         \
+    X(LEAVE, "leave", 300)               \
+    X(SINGLE, "single", 500)             \
+    X(NO_REUSE, "no_reuse", 200)         \
+    X(IDEMPOTENCY, "idempotency", 700)   \
+    X(MUTATE, "mutate", 200)             \
+    X(PICKY, "picky", 200)               \
+    X(CRASH, "crash", 20)                \
+    X(STORE_SLOW, "store_slow", 300)     \
+    X(STORE_AWAY, "store_away", 10)      \
+    X(BATCH_LOST, "batch_lost", 100)     \
+    X(COMMIT_LOST, "commit_lost", 200)   \
+    X(WAKE_LOST, "wake_lost", 900)       \
+    X(IMPATIENT, "impatient", 300)
+
+enum fault {
+#define FAULT_AS_ENUM(name, word, most) FAULT_##name,
+    FAULT_LIST(FAULT_AS_ENUM)
+#undef FAULT_AS_ENUM
+        FAULT_COUNT
+};
+
+const char *fault_word(enum fault fault);
+
+struct plan {
+    uint64_t seed;
+    uint32_t nodes, needs, keys, gap_ms, solve_ms;
+    uint16_t strength[FAULT_COUNT];
+    struct engine_options options;
+};
+
+void plan_draw(struct plan *plan, uint64_t seed);
+
+/* ---- the vendor's ledger --------------------------------------------------------------------- */
+
+/* A submit, whoever made it. */
+struct submit {
+    attempt_id name;
+    uint32_t key, node, incarnation;
+    enum reuse reuse;
+    uint64_t issued_ms; /* when the engine decided it */
+    uint64_t ready_ms;  /* when the vendor is done; UINT64_MAX: never */
+    uint32_t token;     /* its solution, or NONE */
+    bool is_executed, is_accepted;
+    bool is_unsolvable;
+    bool is_id_told; /* its engine was told the task id */
+    bool is_durable; /* a row has the task id */
+    bool is_ended;   /* its engine was told the end, or that it does not exist */
+};
+
+/* A solution the vendor made. */
+struct token {
+    uint32_t key, submit;
+    enum reuse reuse;
+    uint64_t expires_ms; /* at the earliest */
+    uint64_t idempotency;
+    uint32_t need;   /* the first that got it, or NONE */
+    uint32_t handed; /* needs that got it */
+    bool is_exclusive, is_told;
+    bool is_unsafe; /* given out while the store was away: a crash may give it out again */
+};
+
+/* ---- clients ----------------------------------------------------------------------------------- */
+
+enum need_state { NEED_AWAY, NEED_ASKING, NEED_KNOWN, NEED_LOOKING, NEED_DONE };
+
+/* Somebody who wants something: asks, waits, leaves, comes back. */
+struct need {
+    enum need_state state;
+    uint32_t key,
+        other_key; /* what it wants; what it wants under the same idempotency key by mistake */
+    uint64_t idempotency; /* number, or 0 */
+    enum reuse reuse;
+    uint32_t node, incarnation; /* where it asked */
+    request_id id;
+    uint32_t tries;
+    uint32_t token;
+    bool is_told, is_mutated, is_picky;
+    bool is_unsafe;   /* its id was told while the store was away */
+    bool is_end_told; /* the engine answered with its end; the answer may be lost in a crash */
+};
+
+struct caller {
+    uint32_t need, node;
+    uint32_t hold_ms;
+    uint64_t since_ms;
+    bool is_open, is_report, is_callback;
+};
+
+/* ---- the store ----------------------------------------------------------------------------------- */
+
+struct row {
+    struct record record; /* owned */
+    uint32_t owner;
+    uint64_t taken_by;   /* of a single-use solution: number of the flight that took it */
+    bool is_provisional; /* of an idempotency key: made by a claim */
+};
+
+struct held_claim {
+    struct key name;
+    uint64_t number;
+    uint32_t node;
+};
+
+/* How a claim ended. */
+struct claim_end {
+    struct release release;
+    struct record solution; /* owned copy; without a text: not solved */
+    uint64_t until_ms, refuse_until_ms;
+};
+
+struct store {
+    struct row *rows; /* owned */
+    size_t row_count, row_room;
+    struct held_claim *claims; /* owned */
+    size_t claim_count, claim_room;
+    struct claim_end *ends; /* owned */
+    size_t end_count, end_room;
+    uint64_t applied[NODES_MAX]; /* number of the last batch of each node */
+    uint32_t incarnation[NODES_MAX];
+    uint64_t away_until_ms;
+};
+
+/* ---- nodes -------------------------------------------------------------------------------------- */
+
+/* What a node sends to the store, in the engine's order. */
+struct entry {
+    enum action_kind kind; /* JOURNAL, CLAIM or RELEASE */
+    journal_seq seq;
+    struct record record; /* owned */
+    struct claim claim;
+    struct release release;
+    uint64_t at_ms;
+};
+
+/* The result of a claim, with the row that it points to. */
+struct verdict {
+    struct claimed claimed;
+    struct solution_row row; /* owned texts, or NULL */
+};
+
+struct node {
+    struct engine *engine; /* NULL while it is down */
+    uint32_t incarnation;
+    uint64_t offset_ms;  /* of its clock */
+    struct entry *queue; /* owned; the first `sent` are in the batch under way */
+    size_t queue_count, queue_room, sent;
+    uint64_t batch;           /* number of that batch, counts on over incarnations */
+    struct verdict *verdicts; /* owned: of the batch that was applied */
+    size_t verdict_count, verdict_room;
+    journal_seq durable;
+    struct action *waiting; /* owned: actions that wait for records */
+    size_t waiting_count, waiting_room;
+    uint64_t asked, accepted; /* in this incarnation */
+    bool is_cut_off;          /* it noticed that the store is away */
+};
+
+/* ---- the world ----------------------------------------------------------------------------------- */
+
+enum happening {
+    HAPPEN_ARRIVE,
+    HAPPEN_NEED,
+    HAPPEN_LEAVE,
+    HAPPEN_SUBMITTED,
+    HAPPEN_POLLED,
+    HAPPEN_CALLBACK,
+    HAPPEN_AT_STORE, /* a batch arrives */
+    HAPPEN_BACK,     /* its reply arrives */
+    HAPPEN_SEND,     /* a batch is sent, again if need be */
+    HAPPEN_WOKEN,
+    HAPPEN_UP,
+};
+
+struct moment {
+    uint64_t at_ms, order;
+    enum happening what;
+    uint32_t node, incarnation; /* it is for; incarnation 0: any */
+    uint32_t subject, detail;
+    uint64_t number;
+    struct key name;
+};
+
+struct cluster {
+    struct plan plan;
+    struct rand rand;
+    uint64_t now_ms, order, steps;
+    bool is_traced, is_healing;
+    struct moment *heap; /* owned */
+    size_t heap_count, heap_room;
+    struct node nodes[NODES_MAX];
+    struct store store;
+    struct submit *submits; /* owned, as all below */
+    size_t submit_count, submit_room;
+    struct token *tokens;
+    size_t token_count, token_room;
+    struct need *needs;
+    size_t need_count, need_room;
+    struct caller *callers;
+    size_t caller_count, caller_room;
+    struct blob **params;
+    uint64_t solved, answered, crashes, follows, taken, paid;
+};
+
+void cluster_run(struct cluster *c, const struct plan *plan);
+void cluster_close(struct cluster *c);
+
+_Noreturn void cluster_fail(const struct cluster *c, const char *rule, const char *file, int line);
+#define CHECK(c, rule) ((rule) ? (void)0 : cluster_fail(c, #rule, __FILE__, __LINE__))
+
+void *room_for(void *items, size_t count, size_t *room, size_t item_bytes);
+bool chance(struct cluster *c, enum fault fault);
+uint64_t below(struct cluster *c, uint64_t bound);
+void at(struct cluster *c, uint64_t in_ms, struct moment moment);
+int64_t wall_ms(const struct cluster *c);
+struct key key_numbered(uint32_t key);
+uint32_t number_of_key(const struct key *key);
+struct key digest_numbered(uint64_t idempotency);
+void tell(const struct cluster *c, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* ---- nodes: what the gate does ---------------------------------------------------------------- */
+
+/* Applies the event with the node's time and does what the engine asks for. */
+void node_step(struct cluster *c, uint32_t node, struct event *event);
+void node_start(struct cluster *c, uint32_t node);
+void node_crash(struct cluster *c, uint32_t node);
+void node_close(struct node *node);
+uint64_t node_deadline_ms(const struct node *node);
+void node_happens(struct cluster *c, const struct moment *moment);
+
+/* ---- the store ---------------------------------------------------------------------------------- */
+
+/* Applies the batch that the node has under way, unless it was applied before, and decides its claims. */
+void store_apply(struct cluster *c, uint32_t node);
+/* Gives a node that starts its rows and claims. */
+void store_load(struct cluster *c, uint32_t node);
+void store_close(struct store *store);
+struct row *store_find(struct store *store, enum record_kind kind, const struct key *name);
+
+/* ---- vendor and clients ------------------------------------------------------------------------- */
+
+/* The engine decides a submit; later it may be sent, or not. */
+void vendor_issue(struct cluster *c, uint32_t node, const struct call *call);
+void vendor_submit(struct cluster *c, uint32_t node, const struct action *action);
+/* A row about a submit leaves the engine: whoever rides on a task may have it for itself from then on. */
+void vendor_note_row(struct cluster *c, const struct record *record);
+void vendor_poll(struct cluster *c, uint32_t node, const struct call *call);
+void vendor_probe(struct cluster *c, uint32_t node, enum probe probe);
+void vendor_happens(struct cluster *c, const struct moment *moment);
+uint32_t token_of(const struct cluster *c, const struct blob *text);
+uint32_t submit_named(const struct cluster *c, attempt_id name);
+
+void clients_happen(struct cluster *c, const struct moment *moment);
+/* Unsafe: while the store was away, before its records were safe. */
+void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_unsafe);
+void clients_note_answer(struct cluster *c, const struct answer *answer);
+void clients_on_crash(struct cluster *c, uint32_t node);
+caller_id clients_call(struct cluster *c, uint32_t need, uint32_t node);
+
+/* ---- rules ---------------------------------------------------------------------------------------- */
+
+/* At most one live submit per shared key in the whole cluster. */
+void check_submit(struct cluster *c, const struct submit *submit);
+/* A single-use solution is handed out once. */
+void check_handed(struct cluster *c, uint32_t need, const struct answer *answer, bool is_unsafe);
+/* Nothing paid for is thrown away. */
+void check_dropped(struct cluster *c, const struct solution_row *row);
+void check_after_step(struct cluster *c, uint32_t node);
+void check_at_the_end(struct cluster *c);
+
+#endif

@@ -1,0 +1,402 @@
+/* What the gate of one node does: actions in, effects out; one batch at a time to the store. */
+#include "cluster.h"
+
+#include <solvegate/words.h>
+
+#include <stdlib.h>
+
+#define CLOCK_START_MS 1000
+
+static uint64_t clock_ms(const struct cluster *c, const struct node *node)
+{
+    return c->now_ms + node->offset_ms - CLOCK_START_MS;
+}
+
+uint64_t node_deadline_ms(const struct node *node)
+{
+    const uint64_t deadline_ms =
+        node->engine == NULL ? UINT64_MAX : engine_next_deadline(node->engine);
+    if (deadline_ms == UINT64_MAX)
+        return UINT64_MAX;
+    const uint64_t world_ms = deadline_ms + CLOCK_START_MS;
+    return world_ms > node->offset_ms ? world_ms - node->offset_ms : 0;
+}
+
+/* ---- the queue to the store --------------------------------------------------------------------- */
+
+static void entry_close(struct entry *entry)
+{
+    if (entry->kind == ACTION_JOURNAL)
+        record_close(&entry->record);
+}
+
+static void append(struct cluster *c, struct node *node, const struct action *take_action)
+{
+    node->queue = room_for(node->queue, node->queue_count, &node->queue_room, sizeof *node->queue);
+    struct entry *entry = &node->queue[node->queue_count++];
+    *entry = (struct entry){.kind = take_action->kind, .at_ms = c->now_ms};
+    if (take_action->kind == ACTION_JOURNAL) {
+        entry->seq = take_action->after;
+        entry->record = take_action->record;
+    } else if (take_action->kind == ACTION_CLAIM) {
+        entry->claim = take_action->claim;
+    } else {
+        entry->release = take_action->release;
+    }
+}
+
+static uint64_t travel_ms(struct cluster *c)
+{
+    return 1 + below(c, chance(c, FAULT_STORE_SLOW) ? 2500 : 10);
+}
+
+static struct moment moment_of(const struct cluster *c, enum happening what, uint32_t node)
+{
+    return (struct moment){.what = what,
+                           .node = node,
+                           .incarnation = c->nodes[node].incarnation,
+                           .number = c->nodes[node].batch};
+}
+
+/* Sends the batch under way, again if need be, or a new one. A lost one is noticed by its silence. */
+static void send_batch(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    if (node->sent == 0) {
+        node->sent = node->queue_count;
+        node->batch++;
+    }
+    const bool is_lost = chance(c, FAULT_BATCH_LOST);
+    if (!is_lost)
+        at(c, travel_ms(c), moment_of(c, HAPPEN_AT_STORE, place));
+    else
+        at(c, 500 + below(c, 1000), moment_of(c, HAPPEN_SEND, place));
+}
+
+static void start_batch(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    if (node->sent == 0 && node->queue_count > 0)
+        send_batch(c, place);
+}
+
+static void drop_verdicts(struct node *node)
+{
+    for (size_t i = 0; i < node->verdict_count; i++) {
+        blob_unref(node->verdicts[i].row.text);
+        blob_unref(node->verdicts[i].row.extra);
+    }
+    node->verdict_count = 0;
+}
+
+/* ---- actions ------------------------------------------------------------------------------------ */
+
+static void perform(struct cluster *c, uint32_t place, const struct action *action)
+{
+    switch (action->kind) {
+    case ACTION_ANSWER:
+        clients_on_answer(c, &action->answer, action->after > c->nodes[place].durable);
+        return;
+    case ACTION_SUBMIT:
+        vendor_submit(c, place, action);
+        return;
+    case ACTION_POLL:
+        vendor_poll(c, place, &action->call);
+        return;
+    case ACTION_ACK:
+        c->callers[action->ack - 1].is_open = false;
+        return;
+    case ACTION_PROBE:
+        vendor_probe(c, place, action->probe);
+        return;
+    case ACTION_PAID:
+        c->paid++;
+        return;
+    case ACTION_ACCOUNT:
+    case ACTION_LETTERS:
+    case ACTION_REPORT:
+    case ACTION_WITHDRAW:
+    case ACTION_NOTIFY:
+    case ACTION_ALERT:
+        return;
+    case ACTION_JOURNAL:
+    case ACTION_CLAIM:
+    case ACTION_RELEASE:
+        break;
+    }
+    UNREACHABLE();
+}
+
+static void wait_for_record(struct node *node, const struct action *take_action)
+{
+    node->waiting =
+        room_for(node->waiting, node->waiting_count, &node->waiting_room, sizeof *node->waiting);
+    node->waiting[node->waiting_count++] = *take_action;
+}
+
+/* While the store is away answers go out all the same, as with a full disk. */
+static bool must_wait(const struct node *node, const struct action *action)
+{
+    return action->after > node->durable && (!node->is_cut_off || action->kind == ACTION_SUBMIT);
+}
+
+static void take_actions(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    struct action action;
+    while (engine_next_action(node->engine, &action)) {
+        const bool is_for_store = action.kind == ACTION_JOURNAL || action.kind == ACTION_CLAIM ||
+                                  action.kind == ACTION_RELEASE;
+        if (action.kind == ACTION_ANSWER)
+            clients_note_answer(c, &action.answer);
+        if (action.kind == ACTION_SUBMIT)
+            vendor_issue(c, place, &action.call);
+        if (action.kind == ACTION_CLAIM)
+            tell(c, "n%u claims %u, flight %llu", place, number_of_key(&action.claim.key),
+                 (unsigned long long)action.claim.flight);
+        if (action.kind == ACTION_RELEASE)
+            tell(c, "n%u releases flight %llu", place, (unsigned long long)action.release.flight);
+        if (action.kind == ACTION_JOURNAL)
+            vendor_note_row(c, &action.record);
+        if (is_for_store) {
+            append(c, node, &action);
+        } else if (must_wait(node, &action)) {
+            wait_for_record(node, &action);
+        } else {
+            perform(c, place, &action);
+            action_close(&action);
+        }
+    }
+    start_batch(c, place);
+}
+
+static void release_waiting(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    size_t kept = 0;
+    for (size_t i = 0; i < node->waiting_count; i++) {
+        struct action action = node->waiting[i];
+        if (must_wait(node, &action)) {
+            node->waiting[kept++] = action;
+            continue;
+        }
+        perform(c, place, &action);
+        action_close(&action);
+    }
+    node->waiting_count = kept;
+}
+
+static void trace(void *context, uint64_t now_ms, const char *text)
+{
+    (void)now_ms;
+    tell(context, "    %s", text);
+}
+
+void node_step(struct cluster *c, uint32_t place, struct event *event)
+{
+    struct node *node = &c->nodes[place];
+    event->now_ms = clock_ms(c, node);
+    event->wall_ms = wall_ms(c);
+    event->random = rand_u64(&c->rand);
+    engine_step(node->engine, event);
+    take_actions(c, place);
+    check_after_step(c, place);
+}
+
+/* ---- replies -------------------------------------------------------------------------------------- */
+
+static void set_cut_off(struct cluster *c, uint32_t place, bool is_cut_off)
+{
+    struct node *node = &c->nodes[place];
+    if (node->is_cut_off == is_cut_off)
+        return;
+    node->is_cut_off = is_cut_off;
+    struct event event = {.kind = EVENT_STORE_STATE};
+    event.store_is_writable = !is_cut_off;
+    node_step(c, place, &event);
+    release_waiting(c, place);
+}
+
+/* The batch is at the store: what happens there happens even if the sender is gone by then. */
+static void arrive(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    if (c->now_ms < c->store.away_until_ms) {
+        set_cut_off(c, place, true);
+        at(c, 200 + below(c, 1000), moment_of(c, HAPPEN_SEND, place));
+        return;
+    }
+    drop_verdicts(node);
+    store_apply(c, place);
+    if (chance(c, FAULT_COMMIT_LOST))
+        at(c, 500 + below(c, 1000), moment_of(c, HAPPEN_SEND, place));
+    else
+        at(c, travel_ms(c), moment_of(c, HAPPEN_BACK, place));
+}
+
+static const char *const result_words[] = {
+    [CLAIM_WON] = "won",         [CLAIM_FOLLOW] = "follow",     [CLAIM_SOLVED] = "solved",
+    [CLAIM_TAKEN] = "taken",     [CLAIM_MISMATCH] = "mismatch", [CLAIM_REFUSED] = "refused",
+    [CLAIM_UNAVAILABLE] = "away"};
+
+static void deliver(struct cluster *c, uint32_t place, struct verdict *verdict)
+{
+    struct event event = {.kind = EVENT_CLAIMED};
+    event.claimed = verdict->claimed;
+    if (verdict->row.text != NULL)
+        event.claimed.solution = &verdict->row;
+    c->follows += verdict->claimed.result == CLAIM_FOLLOW;
+    c->taken += verdict->claimed.result == CLAIM_TAKEN;
+    tell(c, "n%u is told: %s, flight %llu", place, result_words[verdict->claimed.result],
+         (unsigned long long)verdict->claimed.flight);
+    node_step(c, place, &event);
+}
+
+/* The batch is durable: everything that waited for it may go, and the claims are decided. */
+static void come_back(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    for (size_t i = 0; i < node->sent; i++) {
+        if (node->queue[i].kind == ACTION_JOURNAL)
+            node->durable = node->queue[i].seq;
+        entry_close(&node->queue[i]);
+    }
+    node->queue_count -= node->sent;
+    memmove(node->queue, node->queue + node->sent, node->queue_count * sizeof *node->queue);
+    node->sent = 0;
+    struct event event = {.kind = EVENT_DURABLE};
+    event.durable = node->durable;
+    node_step(c, place, &event);
+    release_waiting(c, place);
+    set_cut_off(c, place, false);
+    /* The next batch may have been sent, but the verdicts belong to this one until it arrives. */
+    const size_t count = node->verdict_count;
+    struct verdict *verdicts = node->verdicts;
+    node->verdicts = NULL;
+    node->verdict_count = node->verdict_room = 0;
+    for (size_t i = 0; i < count; i++) {
+        deliver(c, place, &verdicts[i]);
+        blob_unref(verdicts[i].row.text);
+        blob_unref(verdicts[i].row.extra);
+    }
+    free(verdicts);
+    start_batch(c, place);
+}
+
+/* A claim that waited for long and was never sent: the engine is told that the store is away. */
+static void despair(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    for (size_t i = node->sent; i < node->queue_count; i++) {
+        const struct entry entry = node->queue[i];
+        if (entry.kind != ACTION_CLAIM || entry.at_ms + 2000 > c->now_ms)
+            continue;
+        node->queue_count--;
+        memmove(&node->queue[i], &node->queue[i + 1],
+                (node->queue_count - i) * sizeof *node->queue);
+        struct verdict verdict = {.claimed = {.result = CLAIM_UNAVAILABLE,
+                                              .flight = entry.claim.flight,
+                                              .ticket = entry.claim.ticket}};
+        deliver(c, place, &verdict);
+        return;
+    }
+}
+
+void node_happens(struct cluster *c, const struct moment *moment)
+{
+    struct node *node = &c->nodes[moment->node];
+    const bool is_old = moment->number != node->batch || node->sent == 0;
+    switch (moment->what) {
+    case HAPPEN_AT_STORE:
+        if (!is_old)
+            arrive(c, moment->node);
+        return;
+    case HAPPEN_BACK:
+        if (!is_old)
+            come_back(c, moment->node);
+        return;
+    case HAPPEN_SEND:
+        if (is_old)
+            return;
+        despair(c, moment->node);
+        send_batch(c, moment->node);
+        return;
+    case HAPPEN_WOKEN: {
+        struct event event = {.kind = EVENT_WOKEN};
+        event.woken = moment->name;
+        node_step(c, moment->node, &event);
+        return;
+    }
+    case HAPPEN_UP:
+        /* Without the store it does not start. */
+        if (c->now_ms < c->store.away_until_ms)
+            at(c, 500, *moment);
+        else
+            node_start(c, moment->node);
+        return;
+    case HAPPEN_ARRIVE:
+    case HAPPEN_NEED:
+    case HAPPEN_LEAVE:
+    case HAPPEN_SUBMITTED:
+    case HAPPEN_POLLED:
+    case HAPPEN_CALLBACK:
+        break;
+    }
+    UNREACHABLE();
+}
+
+/* ---- birth and death ------------------------------------------------------------------------------ */
+
+void node_start(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    struct engine_options options = c->plan.options;
+    options.node = (uint16_t)(place + 1);
+    options.secret[0] = rand_u64(&c->rand);
+    node->incarnation++;
+    node->durable = 0;
+    node->asked = node->accepted = 0;
+    node->is_cut_off = false;
+    /* From now on the store refuses batches of the node's earlier runs. */
+    c->store.incarnation[place] = node->incarnation;
+    node->engine = engine_new(&options, clock_ms(c, node), wall_ms(c));
+    if (c->is_traced)
+        engine_set_trace(node->engine, trace, c);
+    tell(c, "n%u starts", place);
+    store_load(c, place);
+    take_actions(c, place);
+    check_after_step(c, place);
+}
+
+/* A batch under way may or may not reach the store before the node starts again. */
+void node_crash(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    tell(c, "n%u crashes", place);
+    c->crashes++;
+    if (node->sent > 0 && below(c, 2) == 0 && c->now_ms >= c->store.away_until_ms) {
+        drop_verdicts(node);
+        store_apply(c, place);
+    }
+    clients_on_crash(c, place);
+    node_close(node);
+    node->engine = NULL;
+}
+
+void node_close(struct node *node)
+{
+    engine_free(node->engine);
+    for (size_t i = 0; i < node->queue_count; i++)
+        entry_close(&node->queue[i]);
+    for (size_t i = 0; i < node->waiting_count; i++)
+        action_close(&node->waiting[i]);
+    drop_verdicts(node);
+    free(node->queue);
+    free(node->waiting);
+    free(node->verdicts);
+    node->queue = NULL;
+    node->waiting = NULL;
+    node->verdicts = NULL;
+    node->queue_count = node->queue_room = node->sent = 0;
+    node->waiting_count = node->waiting_room = node->verdict_room = 0;
+}

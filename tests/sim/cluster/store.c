@@ -1,0 +1,500 @@
+/* The modelled store: rows with owners, claims, remembered ends. Everything in a batch happens at once. */
+#include "cluster.h"
+
+#include <stdlib.h>
+
+/* How long the end of a claim is remembered for those who follow it. */
+#define END_KEPT_MS 60000
+#define WAKE_MOST_MS 20
+
+/* ---- rows --------------------------------------------------------------------------------------- */
+
+/* Pages of the books belong to one node each. */
+static struct key name_of(const struct record *record, uint32_t node)
+{
+    switch (record->kind) {
+    case RECORD_DAY:
+        return key_from_u64((uint64_t)record->day.day << 8 | node);
+    case RECORD_TALLY:
+        return key_from_u64((uint64_t)record->tally.day << 24 |
+                            (uint64_t)record->tally.client << 16 |
+                            (uint64_t)record->tally.type << 8 | node);
+    case RECORD_SPENT:
+        return key_from_u64((uint64_t)record->spent.client << 8 | node);
+    case RECORD_SOLUTION:
+        return key_from_u64(record->solution.id);
+    case RECORD_FLIGHT:
+        return key_from_u64(record->flight.id);
+    case RECORD_ATTEMPT:
+        return key_from_u64(record->attempt.name);
+    case RECORD_REQUEST:
+        return key_from_u64(record->request.id);
+    case RECORD_IDEMPOTENCY:
+        return record->idempotency.digest;
+    case RECORD_LETTER:
+        return key_from_u64(record->letter.number << 8 | node);
+    case RECORD_KIND_COUNT:
+        break;
+    }
+    UNREACHABLE();
+}
+
+struct row *store_find(struct store *store, enum record_kind kind, const struct key *name)
+{
+    for (size_t i = 0; i < store->row_count; i++) {
+        struct row *row = &store->rows[i];
+        const struct key own = name_of(&row->record, row->owner);
+        if (row->record.kind == kind && key_equals(&own, name))
+            return row;
+    }
+    return NULL;
+}
+
+static struct row *find_solution(struct store *store, uint64_t id)
+{
+    const struct key name = key_from_u64(id);
+    return id == 0 ? NULL : store_find(store, RECORD_SOLUTION, &name);
+}
+
+static void drop_row(struct store *store, struct row *row)
+{
+    record_close(&row->record);
+    *row = store->rows[--store->row_count];
+}
+
+/* A record with references of its own. */
+static struct record copy_of(const struct record *record)
+{
+    struct record copy = *record;
+    if (record->is_drop)
+        return copy;
+    switch (record->kind) {
+    case RECORD_SOLUTION:
+        (void)blob_ref(copy.solution.text);
+        (void)blob_ref(copy.solution.extra);
+        return copy;
+    case RECORD_FLIGHT:
+        (void)blob_ref(copy.flight.params);
+        return copy;
+    case RECORD_ATTEMPT:
+        (void)blob_ref(copy.attempt.partial);
+        return copy;
+    case RECORD_REQUEST:
+        (void)blob_ref(copy.request.pingback);
+        return copy;
+    case RECORD_LETTER:
+        (void)blob_ref(copy.letter.text);
+        (void)blob_ref(copy.letter.extra);
+        (void)blob_ref(copy.letter.pingback);
+        (void)blob_ref(copy.letter.error);
+        (void)blob_ref(copy.letter.params);
+        /* The history of a letter is of no interest here. */
+        copy.letter.notes = NULL;
+        copy.letter.note_count = 0;
+        return copy;
+    case RECORD_DAY:
+    case RECORD_TALLY:
+    case RECORD_SPENT:
+    case RECORD_IDEMPOTENCY:
+    case RECORD_KIND_COUNT:
+        return copy;
+    }
+    UNREACHABLE();
+}
+
+static struct row *add_row(struct store *store, const struct record *take_record, uint32_t owner)
+{
+    store->rows = room_for(store->rows, store->row_count, &store->row_room, sizeof *store->rows);
+    store->rows[store->row_count] = (struct row){.record = *take_record, .owner = owner};
+    return &store->rows[store->row_count++];
+}
+
+static void note_attempt(struct cluster *c, const struct attempt_row *row)
+{
+    const uint32_t place = submit_named(c, row->name);
+    if (place != NONE && row->task_id[0] != '\0')
+        c->submits[place].is_durable = true;
+}
+
+/* Nobody overwrites or drops what another node owns. */
+static void apply_record(struct cluster *c, uint32_t node, const struct record *record)
+{
+    struct store *store = &c->store;
+    const struct key name = name_of(record, node);
+    struct row *row = store_find(store, record->kind, &name);
+    if (row != NULL && row->owner != node)
+        return;
+    if (record->is_drop) {
+        if (row != NULL && record->kind == RECORD_SOLUTION)
+            check_dropped(c, &row->record.solution);
+        if (row != NULL)
+            drop_row(store, row);
+        return;
+    }
+    if (record->kind == RECORD_ATTEMPT)
+        note_attempt(c, &record->attempt);
+    const struct record copy = copy_of(record);
+    if (row == NULL) {
+        (void)add_row(store, &copy, node);
+        return;
+    }
+    record_close(&row->record);
+    row->record = copy;
+    row->is_provisional = false;
+}
+
+/* ---- claims ------------------------------------------------------------------------------------- */
+
+static struct held_claim *find_claim(struct store *store, const struct key *name)
+{
+    for (size_t i = 0; i < store->claim_count; i++)
+        if (key_equals(&store->claims[i].name, name))
+            return &store->claims[i];
+    return NULL;
+}
+
+static struct held_claim *find_claim_numbered(struct store *store, uint64_t number)
+{
+    for (size_t i = 0; i < store->claim_count; i++)
+        if (store->claims[i].number == number)
+            return &store->claims[i];
+    return NULL;
+}
+
+static void give(struct verdict *verdict, enum claim_result result, const struct solution_row *row)
+{
+    verdict->claimed.result = result;
+    verdict->row = *row;
+    (void)blob_ref(verdict->row.text);
+    (void)blob_ref(verdict->row.extra);
+}
+
+static bool is_fresh(const struct cluster *c, const struct solution_row *row)
+{
+    return row->expires_wall_ms > wall_ms(c);
+}
+
+static bool suits(const struct cluster *c, const struct claim *claim,
+                  const struct solution_row *row)
+{
+    return is_fresh(c, row) && row->expires_wall_ms - wall_ms(c) >= claim->min_ttl_ms &&
+           wall_ms(c) - row->born_wall_ms <= (int64_t)claim->max_age_ms;
+}
+
+static void let_follow(struct verdict *verdict, const struct held_claim *held, uint32_t node)
+{
+    verdict->claimed.result = CLAIM_FOLLOW;
+    verdict->claimed.followed = held->number;
+    verdict->claimed.is_own = held->node == node;
+}
+
+/* A flight's solution, from its row or from the remembered end. */
+static const struct solution_row *solution_of_flight(const struct cluster *c, uint64_t flight)
+{
+    const struct store *store = &c->store;
+    for (size_t i = 0; i < store->row_count; i++) {
+        const struct record *record = &store->rows[i].record;
+        if (record->kind == RECORD_SOLUTION && record->solution.flight == flight)
+            return &record->solution;
+    }
+    for (size_t i = 0; i < store->end_count; i++) {
+        const struct claim_end *end = &store->ends[i];
+        if (end->release.flight == flight && end->until_ms > c->now_ms &&
+            end->solution.solution.text != NULL)
+            return &end->solution.solution;
+    }
+    return NULL;
+}
+
+/* What the idempotency key stands for, if it decides the claim. */
+static bool decide_by_key(struct cluster *c, uint32_t node, const struct claim *claim,
+                          struct verdict *verdict)
+{
+    struct store *store = &c->store;
+    struct row *row = store_find(store, RECORD_IDEMPOTENCY, &claim->idempotency);
+    if (row == NULL || row->record.idempotency.expires_wall_ms <= wall_ms(c))
+        return false;
+    const struct idempotency_row *own = &row->record.idempotency;
+    if (!key_equals(&own->fingerprint, &claim->key)) {
+        verdict->claimed.result = CLAIM_MISMATCH;
+        return true;
+    }
+    if (own->flight == claim->flight)
+        return false;
+    const struct row *kept = find_solution(store, own->solution);
+    const struct solution_row *solution = kept != NULL       ? &kept->record.solution
+                                          : own->flight == 0 ? NULL
+                                                             : solution_of_flight(c, own->flight);
+    const struct held_claim *held =
+        own->flight == 0 ? NULL : find_claim_numbered(store, own->flight);
+    if (solution != NULL && is_fresh(c, solution)) {
+        give(verdict, CLAIM_SOLVED, solution);
+    } else if (held != NULL) {
+        let_follow(verdict, held, node);
+    } else {
+        verdict->claimed.is_renewed = solution != NULL;
+        return false;
+    }
+    verdict->claimed.is_replayed = true;
+    return true;
+}
+
+/* How the flight that was followed ended. */
+static bool decide_by_end(struct cluster *c, const struct claim *claim, struct verdict *verdict)
+{
+    struct store *store = &c->store;
+    for (size_t i = 0; i < store->end_count; i++) {
+        const struct claim_end *end = &store->ends[i];
+        /* While a stray keeps the claim, its first end is of use only as long as it is fresh. */
+        const bool is_followed = claim->following != 0 && end->release.flight == claim->following &&
+                                 end->until_ms > c->now_ms &&
+                                 (!end->release.is_kept || is_fresh(c, &end->solution.solution));
+        const bool is_for_all = claim->reuse == REUSE_SHARED &&
+                                key_equals(&end->release.name, &claim->key) &&
+                                end->refuse_until_ms > c->now_ms;
+        if (is_followed && end->solution.solution.text != NULL) {
+            give(verdict, CLAIM_SOLVED, &end->solution.solution);
+            return true;
+        }
+        if ((is_followed || is_for_all) && end->release.class != CLASS_NONE) {
+            verdict->claimed.result = CLAIM_REFUSED;
+            verdict->claimed.class = end->release.class;
+            verdict->claimed.attempts = end->release.attempts;
+            memcpy(verdict->claimed.code, end->release.code, ERROR_CODE_MAX);
+            return true;
+        }
+    }
+    return false;
+}
+
+static bool is_bound(const struct store *store, uint64_t solution)
+{
+    for (size_t i = 0; i < store->row_count; i++) {
+        const struct record *record = &store->rows[i].record;
+        if (record->kind == RECORD_IDEMPOTENCY && record->idempotency.solution == solution)
+            return true;
+    }
+    return false;
+}
+
+/* Solutions that all may have, or one that only the first who asks may. */
+static bool decide_by_solution(struct cluster *c, uint32_t node, const struct claim *claim,
+                               struct verdict *verdict)
+{
+    struct store *store = &c->store;
+    for (size_t i = 0; i < store->row_count; i++) {
+        struct row *row = &store->rows[i];
+        const struct solution_row *solution = &row->record.solution;
+        if (row->record.kind != RECORD_SOLUTION || !key_equals(&solution->key, &claim->key))
+            continue;
+        if (row->taken_by == claim->flight && row->taken_by != 0) {
+            give(verdict, CLAIM_TAKEN, solution);
+            return true;
+        }
+        if (!solution->is_kept || !suits(c, claim, solution))
+            continue;
+        if (claim->reuse == REUSE_SHARED && solution->is_shared) {
+            give(verdict, CLAIM_SOLVED, solution);
+            return true;
+        }
+        if (claim->reuse == REUSE_SINGLE && !solution->is_shared && solution->handed == 0 &&
+            row->taken_by == 0 && !is_bound(store, solution->id) && row->owner != node &&
+            c->nodes[row->owner].engine == NULL) {
+            row->owner = node;
+            row->taken_by = claim->flight;
+            give(verdict, CLAIM_TAKEN, solution);
+            return true;
+        }
+    }
+    return false;
+}
+
+static void bind_key(struct cluster *c, uint32_t node, const struct claim *claim)
+{
+    struct store *store = &c->store;
+    struct row *row = store_find(store, RECORD_IDEMPOTENCY, &claim->idempotency);
+    if (row != NULL && row->record.idempotency.flight == claim->flight)
+        return;
+    if (row != NULL)
+        drop_row(store, row);
+    struct record record = {.kind = RECORD_IDEMPOTENCY};
+    record.idempotency = (struct idempotency_row){
+        .digest = claim->idempotency,
+        .client = claim->client,
+        .fingerprint = claim->key,
+        .flight = claim->flight,
+        .expires_wall_ms = wall_ms(c) + c->plan.options.idempotency_ttl_ms};
+    add_row(store, &record, node)->is_provisional = true;
+}
+
+static void claim_name(struct store *store, uint32_t node, const struct claim *claim,
+                       struct verdict *verdict)
+{
+    verdict->claimed.result = CLAIM_WON;
+    if (!claim->has_name)
+        return;
+    const struct held_claim *held = find_claim(store, &claim->name);
+    if (held != NULL && held->number == claim->flight)
+        return;
+    if (held != NULL) {
+        let_follow(verdict, held, node);
+        return;
+    }
+    store->claims =
+        room_for(store->claims, store->claim_count, &store->claim_room, sizeof *store->claims);
+    store->claims[store->claim_count++] =
+        (struct held_claim){.name = claim->name, .number = claim->flight, .node = node};
+}
+
+/* Is its task at the vendor? */
+static bool is_solving(const struct store *store, uint64_t flight)
+{
+    for (size_t i = 0; i < store->row_count; i++) {
+        const struct record *record = &store->rows[i].record;
+        if (record->kind == RECORD_ATTEMPT && record->attempt.flight == flight &&
+            record->attempt.task_id[0] != '\0' && !record->attempt.is_closed)
+            return true;
+    }
+    return false;
+}
+
+static void decide(struct cluster *c, uint32_t node, const struct claim *claim,
+                   struct verdict *verdict)
+{
+    *verdict = (struct verdict){.claimed = {.flight = claim->flight,
+                                            .ticket = claim->ticket,
+                                            .has_name = claim->has_name,
+                                            .name = claim->name}};
+    if (claim->has_idempotency && decide_by_key(c, node, claim, verdict))
+        return;
+    if (!decide_by_end(c, claim, verdict) && !decide_by_solution(c, node, claim, verdict))
+        claim_name(&c->store, node, claim, verdict);
+    verdict->claimed.is_solving =
+        verdict->claimed.result == CLAIM_FOLLOW && is_solving(&c->store, verdict->claimed.followed);
+    if (claim->has_idempotency && verdict->claimed.result != CLAIM_REFUSED)
+        bind_key(c, node, claim);
+}
+
+/* ---- releases ------------------------------------------------------------------------------------ */
+
+/* Everybody is told, and everybody may miss it. */
+static void publish(struct cluster *c, const struct key *name)
+{
+    for (uint32_t i = 0; i < c->plan.nodes; i++) {
+        if (chance(c, FAULT_WAKE_LOST))
+            continue;
+        at(c, 1 + below(c, WAKE_MOST_MS),
+           (struct moment){.what = HAPPEN_WOKEN,
+                           .node = i,
+                           .incarnation = c->nodes[i].incarnation,
+                           .name = *name});
+    }
+}
+
+static void drop_provisional(struct store *store, uint64_t flight)
+{
+    for (size_t i = store->row_count; i > 0; i--) {
+        struct row *row = &store->rows[i - 1];
+        if (row->is_provisional && row->record.idempotency.flight == flight)
+            drop_row(store, row);
+    }
+}
+
+static void apply_release(struct cluster *c, uint32_t node, const struct release *release)
+{
+    struct store *store = &c->store;
+    struct held_claim *held = find_claim(store, &release->name);
+    if (held == NULL || held->number != release->flight || held->node != node)
+        return;
+    if (!release->is_kept)
+        *held = store->claims[--store->claim_count];
+    store->ends = room_for(store->ends, store->end_count, &store->end_room, sizeof *store->ends);
+    struct claim_end *end = &store->ends[store->end_count++];
+    *end = (struct claim_end){.release = *release,
+                              .until_ms = c->now_ms + END_KEPT_MS,
+                              .refuse_until_ms = c->now_ms + release->keep_ms};
+    const struct row *row = find_solution(store, release->solution);
+    if (row != NULL)
+        end->solution = copy_of(&row->record);
+    drop_provisional(store, release->flight);
+    publish(c, &release->name);
+}
+
+/* ---- batches ------------------------------------------------------------------------------------- */
+
+static void add_verdict(struct cluster *c, uint32_t place, const struct claim *claim)
+{
+    struct node *node = &c->nodes[place];
+    node->verdicts =
+        room_for(node->verdicts, node->verdict_count, &node->verdict_room, sizeof *node->verdicts);
+    decide(c, place, claim, &node->verdicts[node->verdict_count++]);
+}
+
+/* A batch that is sent again because its reply was lost changes nothing: meanwhile others may have taken
+ * or dropped what it wrote. Only its claims are looked up again. */
+void store_apply(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    struct store *store = &c->store;
+    const bool is_repeat = store->applied[place] == node->batch;
+    if (store->incarnation[place] != node->incarnation)
+        return;
+    store->applied[place] = node->batch;
+    for (size_t i = 0; i < node->sent; i++) {
+        const struct entry *entry = &node->queue[i];
+        if (entry->kind == ACTION_CLAIM)
+            add_verdict(c, place, &entry->claim);
+        else if (entry->kind == ACTION_RELEASE && !is_repeat)
+            apply_release(c, place, &entry->release);
+        else if (entry->kind == ACTION_JOURNAL && !is_repeat)
+            apply_record(c, place, &entry->record);
+    }
+}
+
+/* ---- starting ------------------------------------------------------------------------------------- */
+
+static int compare(const void *a, const void *b)
+{
+    const struct row *left = *(const struct row *const *)a;
+    const struct row *right = *(const struct row *const *)b;
+    if (left->record.kind != right->record.kind)
+        return left->record.kind < right->record.kind ? -1 : 1;
+    const struct key x = name_of(&left->record, left->owner);
+    const struct key y = name_of(&right->record, right->owner);
+    uint64_t first = 0;
+    uint64_t second = 0;
+    memcpy(&first, x.bytes, sizeof first);
+    memcpy(&second, y.bytes, sizeof second);
+    return first < second ? -1 : first > second;
+}
+
+void store_load(struct cluster *c, uint32_t node)
+{
+    struct store *store = &c->store;
+    struct engine *engine = c->nodes[node].engine;
+    const struct row **rows = calloc(store->row_count + 1, sizeof *rows);
+    ASSERT(rows != NULL);
+    size_t count = 0;
+    for (size_t i = 0; i < store->row_count; i++)
+        if (store->rows[i].owner == node)
+            rows[count++] = &store->rows[i];
+    qsort(rows, count, sizeof *rows, compare);
+    for (size_t i = 0; i < count; i++)
+        engine_restore(engine, &rows[i]->record);
+    free(rows);
+    for (size_t i = 0; i < store->claim_count; i++)
+        if (store->claims[i].node == node)
+            engine_restore_claim(engine, &store->claims[i].name, store->claims[i].number);
+    engine_restored(engine);
+}
+
+void store_close(struct store *store)
+{
+    for (size_t i = 0; i < store->row_count; i++)
+        record_close(&store->rows[i].record);
+    for (size_t i = 0; i < store->end_count; i++)
+        record_close(&store->ends[i].solution);
+    free(store->rows);
+    free(store->claims);
+    free(store->ends);
+}

@@ -1,0 +1,320 @@
+/* Time, chance and the order of things. */
+#include "../../engine_defaults.h"
+#include "cluster.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#define STEPS_MAX 3000000
+/* Long enough for every flight, stray and idempotency key of the slowest world to end. */
+#define HEAL_MS 900000
+
+static const uint16_t most[FAULT_COUNT] = {
+#define FAULT_AS_MOST(name, word, strength) [FAULT_##name] = (strength),
+    FAULT_LIST(FAULT_AS_MOST)
+#undef FAULT_AS_MOST
+};
+
+const char *fault_word(enum fault fault)
+{
+    static const char *const words[FAULT_COUNT] = {
+#define FAULT_AS_WORD(name, word, strength) [FAULT_##name] = (word),
+        FAULT_LIST(FAULT_AS_WORD)
+#undef FAULT_AS_WORD
+    };
+    return words[fault];
+}
+
+/* ---- helpers --------------------------------------------------------------------------------- */
+
+void *room_for(void *items, size_t count, size_t *room, size_t item_bytes)
+{
+    if (count < *room)
+        return items;
+    *room = *room == 0 ? 64 : *room * 2;
+    void *larger = realloc(items, *room * item_bytes);
+    ASSERT(larger != NULL);
+    return larger;
+}
+
+uint64_t below(struct cluster *c, uint64_t bound)
+{
+    return rand_below(&c->rand, bound);
+}
+
+bool chance(struct cluster *c, enum fault fault)
+{
+    /* Drawn in any case, so that a world without a fault is otherwise the same. */
+    const bool strikes = below(c, 1000) < c->plan.strength[fault];
+    return strikes && !c->is_healing;
+}
+
+int64_t wall_ms(const struct cluster *c)
+{
+    return START_WALL_MS + (int64_t)c->now_ms;
+}
+
+struct key key_numbered(uint32_t key)
+{
+    return key_from_u64((uint64_t)key + 1);
+}
+
+uint32_t number_of_key(const struct key *key)
+{
+    uint64_t number = 0;
+    memcpy(&number, key->bytes, sizeof number);
+    return (uint32_t)(number - 1);
+}
+
+struct key digest_numbered(uint64_t idempotency)
+{
+    struct key digest = key_from_u64(idempotency);
+    digest.bytes[KEY_BYTES - 1] = 1;
+    return digest;
+}
+
+void tell(const struct cluster *c, const char *format, ...)
+{
+    if (!c->is_traced)
+        return;
+    va_list args;
+    (void)printf("[%7llu] ", (unsigned long long)c->now_ms);
+    va_start(args, format);
+    (void)vprintf(format, args);
+    va_end(args);
+    (void)putchar('\n');
+}
+
+_Noreturn void cluster_fail(const struct cluster *c, const char *rule, const char *file, int line)
+{
+    (void)fflush(stdout);
+    (void)fprintf(stderr, "seed %llu breaks %s at %llu ms (%s:%d)\n",
+                  (unsigned long long)c->plan.seed, rule, (unsigned long long)c->now_ms, file,
+                  line);
+    abort();
+}
+
+/* ---- the heap --------------------------------------------------------------------------------- */
+
+static bool is_before(const struct moment *a, const struct moment *b)
+{
+    return a->at_ms != b->at_ms ? a->at_ms < b->at_ms : a->order < b->order;
+}
+
+void at(struct cluster *c, uint64_t in_ms, struct moment moment)
+{
+    moment.at_ms = c->now_ms + in_ms;
+    moment.order = c->order++;
+    c->heap = room_for(c->heap, c->heap_count, &c->heap_room, sizeof *c->heap);
+    size_t place = c->heap_count++;
+    for (; place > 0 && is_before(&moment, &c->heap[(place - 1) / 2]); place = (place - 1) / 2)
+        c->heap[place] = c->heap[(place - 1) / 2];
+    c->heap[place] = moment;
+}
+
+static struct moment pop(struct cluster *c)
+{
+    const struct moment first = c->heap[0];
+    const struct moment last = c->heap[--c->heap_count];
+    size_t place = 0;
+    for (;;) {
+        size_t child = 2 * place + 1;
+        if (child >= c->heap_count)
+            break;
+        if (child + 1 < c->heap_count && is_before(&c->heap[child + 1], &c->heap[child]))
+            child++;
+        if (!is_before(&c->heap[child], &last))
+            break;
+        c->heap[place] = c->heap[child];
+        place = child;
+    }
+    c->heap[place] = last;
+    return first;
+}
+
+/* ---- the plan ----------------------------------------------------------------------------------- */
+
+static uint32_t between(struct rand *rand, uint32_t least, uint32_t largest)
+{
+    return least + (uint32_t)rand_below(rand, (uint64_t)largest - least + 1);
+}
+
+static void draw_options(struct rand *rand, struct engine_options *options)
+{
+    engine_options_init(options);
+    options->has_journal = true;
+    options->store_is_shared = true;
+    options->max_requests = 512;
+    options->max_flights = 256;
+    options->max_per_flight = 256;
+    options->max_callers = 512;
+    options->max_solutions = rand_below(rand, 4) == 0 ? between(rand, 1, 4) : 256;
+    options->max_idempotency = 256;
+    options->max_finished = 256;
+    options->max_letters = 64;
+    options->wake_batch = between(rand, 1, 16);
+    options->slots = between(rand, 1, 12);
+    options->solve_timeout_ms = between(rand, 10000, 60000);
+    options->ambiguity_window_ms = between(rand, 5000, 15000);
+    options->poll_interval_ms = between(rand, 500, 3000);
+    options->fallback_after_ms = between(rand, 2000, 20000);
+    options->has_callbacks = rand_below(rand, 2) == 0;
+    options->resend_ambiguous = rand_below(rand, 4) != 0;
+    options->breaker_probe_ms = 1000;
+    options->idempotency_ttl_ms = between(rand, 60000, 200000);
+    for (int type = 0; type < TYPE_COUNT; type++) {
+        options->ttl_ms[type] = between(rand, 5000, 60000);
+        options->poll_first_ms[type] = between(rand, 500, 5000);
+    }
+}
+
+void plan_draw(struct plan *plan, uint64_t seed)
+{
+    struct rand rand;
+    rand_init(&rand, seed);
+    *plan = (struct plan){.seed = seed};
+    plan->nodes = between(&rand, 2, NODES_MAX);
+    plan->needs = between(&rand, 5, 80);
+    plan->keys = between(&rand, 1, rand_below(&rand, 2) == 0 ? 3 : 12);
+    plan->gap_ms = between(&rand, 1, 3000);
+    plan->solve_ms = between(&rand, 500, 10000);
+    const bool is_calm = rand_below(&rand, 10) == 0;
+    for (int fault = 0; fault < FAULT_COUNT; fault++) {
+        const uint64_t strength = 1 + rand_below(&rand, most[fault]);
+        const bool exists = rand_below(&rand, 2) == 0;
+        plan->strength[fault] = exists && !is_calm ? (uint16_t)strength : 0;
+    }
+    draw_options(&rand, &plan->options);
+}
+
+/* ---- running ----------------------------------------------------------------------------------- */
+
+static void happen(struct cluster *c, const struct moment *moment)
+{
+    if (moment->incarnation != 0 && (c->nodes[moment->node].incarnation != moment->incarnation ||
+                                     c->nodes[moment->node].engine == NULL))
+        return;
+    switch (moment->what) {
+    case HAPPEN_ARRIVE:
+    case HAPPEN_NEED:
+    case HAPPEN_LEAVE:
+        clients_happen(c, moment);
+        return;
+    case HAPPEN_SUBMITTED:
+    case HAPPEN_POLLED:
+    case HAPPEN_CALLBACK:
+        vendor_happens(c, moment);
+        return;
+    case HAPPEN_AT_STORE:
+    case HAPPEN_BACK:
+    case HAPPEN_SEND:
+    case HAPPEN_WOKEN:
+    case HAPPEN_UP:
+        node_happens(c, moment);
+        return;
+    }
+    UNREACHABLE();
+}
+
+/* The node whose engine wants to be ticked first, or NONE. */
+static uint32_t next_to_tick(const struct cluster *c, uint64_t *deadline_ms)
+{
+    uint32_t next = NONE;
+    *deadline_ms = UINT64_MAX;
+    for (uint32_t i = 0; i < c->plan.nodes; i++) {
+        const uint64_t due_ms = node_deadline_ms(&c->nodes[i]);
+        if (due_ms < *deadline_ms) {
+            *deadline_ms = due_ms;
+            next = i;
+        }
+    }
+    return next;
+}
+
+static void maybe_crash(struct cluster *c)
+{
+    if (!chance(c, FAULT_CRASH))
+        return;
+    const uint32_t node = (uint32_t)below(c, c->plan.nodes);
+    if (c->nodes[node].engine == NULL)
+        return;
+    node_crash(c, node);
+    at(c, 1 + below(c, 20000), (struct moment){.what = HAPPEN_UP, .node = node});
+}
+
+static void maybe_away(struct cluster *c)
+{
+    if (c->now_ms < c->store.away_until_ms || !chance(c, FAULT_STORE_AWAY))
+        return;
+    c->store.away_until_ms = c->now_ms + below(c, 30000);
+    tell(c, "the store is away");
+}
+
+static void live(struct cluster *c, uint64_t until_ms)
+{
+    for (;;) {
+        uint64_t due_ms = 0;
+        const uint32_t node = next_to_tick(c, &due_ms);
+        const uint64_t moment_ms = c->heap_count == 0 ? UINT64_MAX : c->heap[0].at_ms;
+        const uint64_t next_ms = due_ms < moment_ms ? due_ms : moment_ms;
+        if (next_ms > until_ms)
+            break;
+        CHECK(c, ++c->steps < STEPS_MAX);
+        if (next_ms > c->now_ms)
+            c->now_ms = next_ms;
+        if (due_ms < moment_ms) {
+            struct event event = {.kind = EVENT_TICK};
+            node_step(c, node, &event);
+            continue;
+        }
+        const struct moment moment = pop(c);
+        happen(c, &moment);
+        maybe_crash(c);
+        maybe_away(c);
+    }
+    c->now_ms = until_ms;
+}
+
+static bool all_have_come(const struct cluster *c)
+{
+    return c->need_count == c->plan.needs;
+}
+
+void cluster_run(struct cluster *c, const struct plan *plan)
+{
+    const bool is_traced = c->is_traced;
+    *c = (struct cluster){.plan = *plan, .is_traced = is_traced, .now_ms = 1000000};
+    rand_init(&c->rand, plan->seed + 1);
+    c->params = calloc(plan->keys, sizeof *c->params);
+    ASSERT(c->params != NULL);
+    for (uint32_t i = 0; i < plan->keys; i++) {
+        char text[16];
+        const int len = snprintf(text, sizeof text, "k%u", i);
+        c->params[i] = blob_new((struct slice){.data = text, .len = (size_t)len});
+    }
+    for (uint32_t i = 0; i < plan->nodes; i++) {
+        c->nodes[i].offset_ms = below(c, 100000);
+        node_start(c, i);
+    }
+    at(c, 0, (struct moment){.what = HAPPEN_ARRIVE});
+    while (!all_have_come(c))
+        live(c, c->now_ms + 1000);
+    live(c, c->now_ms + 30000);
+    c->is_healing = true;
+    c->store.away_until_ms = 0;
+    live(c, c->now_ms + HEAL_MS);
+    check_at_the_end(c);
+}
+
+void cluster_close(struct cluster *c)
+{
+    for (uint32_t i = 0; i < c->plan.nodes; i++)
+        node_close(&c->nodes[i]);
+    store_close(&c->store);
+    for (uint32_t i = 0; i < c->plan.keys; i++)
+        blob_unref(c->params[i]);
+    void *const owned[] = {c->params, c->heap, c->submits, c->tokens, c->needs, c->callers};
+    for (size_t i = 0; i < sizeof owned / sizeof owned[0]; i++)
+        free(owned[i]);
+}

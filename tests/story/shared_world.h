@@ -1,0 +1,33 @@
+/* A world whose store is shared: the engine claims keys, and the story says what the store decides. */
+#ifndef SOLVEGATE_TESTS_STORY_SHARED_WORLD_H
+#define SOLVEGATE_TESTS_STORY_SHARED_WORLD_H
+
+#include "world.h"
+
+/* NULL: world_options(). Records are not told, nor what waits for them. */
+struct world *shared_world(const struct engine_options *options);
+
+/* What the store decides about the flight that asked. f1 is the first that asked for anything. */
+void won(struct world *world, const char *flight);
+void unavailable(struct world *world, const char *flight);
+void mismatch(struct world *world, const char *flight);
+/* The flight follows: one of another node, one of another node whose task is at the vendor, one of our own, or the
+ * one of its idempotency key. */
+void follow(struct world *world, const char *flight);
+void follow_solving(struct world *world, const char *flight);
+void follow_own(struct world *world, const char *flight, const char *other);
+void follow_replayed(struct world *world, const char *flight);
+void remembered(struct world *world, const char *flight, enum error_class class, const char *code);
+/* There is a solution with this text that was born so long ago and lives for 80 s from then. */
+void found(struct world *world, const char *flight, const char *text, uint32_t age_ms);
+void found_replayed(struct world *world, const char *flight, const char *text, uint32_t age_ms);
+/* A single-use solution of another node is ours. */
+void took(struct world *world, const char *flight, const char *text);
+
+/* A claim ended somewhere. */
+void woken(struct world *world, const char *name);
+
+/* Power off and on again, and the store still has the claim of this flight. */
+void crash_with_claim(struct world *world, const char *name, const char *flight);
+
+#endif
