@@ -31,7 +31,8 @@ enum store_result store_clock_catch_up(struct store_backend *backend, const stru
                                           .now = *now};
         result = backend->driver->shift(backend, &shift);
     }
-    return result == STORE_FAILED ? STORE_FAILED : STORE_DONE;
+    /* On a full disk the rows keep their times, and the next start tries again. */
+    return result == STORE_NO_ROOM ? STORE_DONE : result;
 }
 
 enum store_result store_clock_read(struct store_backend *backend, int64_t *wall_ms)

@@ -173,6 +173,26 @@ static void a_shift_whose_reply_was_lost_is_sent_again_and_moves_times_once(void
     assert_int_equal(loaded, created + HOUR_MS);
 }
 
+/* Rows whose times did not follow the clock would expire too early or too late. */
+static void a_store_that_is_lost_while_the_times_move_is_not_loaded(void **state)
+{
+    struct store_world *const world = *state;
+    unsigned none = 0;
+    world_open(world);
+    assert_int_equal(store_load(world->store, &world->clocks, count_row, &none), 0);
+    world_close(world);
+    world->clocks.even_ms += 1000;
+    world->clocks.wall_ms += 1000 + HOUR_MS;
+    order(world, STORE_DONE, false);
+    world_open(world);
+    assert_int_equal(store_load(world->store, &world->clocks, count_row, &none), ERR_IO);
+    world_close(world);
+    world_open(world);
+    assert_int_equal(store_load(world->store, &world->clocks, count_row, &none), 0);
+    world_close(world);
+    assert_int_equal(faulty.shifts, 1);
+}
+
 /* Its outcome is unknown, so a batch that differed could neither be repeated nor told apart. */
 static void a_batch_stays_the_same_until_it_is_written(void **state)
 {
@@ -380,6 +400,7 @@ const struct store_case store_batch_cases[] = {
     STORE_CASE(a_store_that_goes_away_while_nothing_is_written_is_noticed),
     STORE_CASE(a_batch_whose_reply_was_lost_is_sent_again_and_changes_nothing),
     STORE_CASE(a_shift_whose_reply_was_lost_is_sent_again_and_moves_times_once),
+    STORE_CASE(a_store_that_is_lost_while_the_times_move_is_not_loaded),
     STORE_CASE(a_batch_stays_the_same_until_it_is_written),
     STORE_CASE(nothing_is_written_after_a_failure_for_good),
     STORE_CASE(a_batch_that_fails_in_the_middle_leaves_nothing_behind),
