@@ -81,8 +81,9 @@ static int compare_rows(const void *a, const void *b)
 static size_t coalesce(struct postgres_store *store, const struct store_batch *batch)
 {
     if (store->row_room < batch->count) {
-        store->rows = realloc(store->rows, batch->count * sizeof *store->rows);
-        ASSERT(store->rows != NULL);
+        struct pg_row *const rows = realloc(store->rows, batch->count * sizeof *rows);
+        ASSERT(rows != NULL);
+        store->rows = rows;
         store->row_room = batch->count;
     }
     const struct store_entry *entry = batch->first;

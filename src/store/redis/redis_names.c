@@ -12,10 +12,11 @@ static void add_bytes(struct redis_names *names, struct slice bytes)
 {
     /* The NUL behind each name ends its number. */
     const size_t needed = names->len + bytes.len + 1;
-    if (needed > names->bytes_room) {
+    if (names->bytes == NULL || needed > names->bytes_room) {
         names->bytes_room = 2 * needed;
-        names->bytes = realloc(names->bytes, names->bytes_room);
-        ASSERT(names->bytes != NULL);
+        char *const larger = realloc(names->bytes, names->bytes_room);
+        ASSERT(larger != NULL);
+        names->bytes = larger;
     }
     memcpy(names->bytes + names->len, bytes.data, bytes.len);
     names->bytes[names->len + bytes.len] = '\0';
@@ -35,8 +36,9 @@ static void add(struct redis_names *names, enum record_kind kind, struct slice n
 {
     if (names->count == names->room) {
         names->room = names->room == 0 ? PAGE : 2 * names->room;
-        names->all = realloc(names->all, names->room * sizeof *names->all);
-        ASSERT(names->all != NULL);
+        struct redis_name *const more = realloc(names->all, names->room * sizeof *more);
+        ASSERT(more != NULL);
+        names->all = more;
     }
     const size_t at = names->len;
     add_bytes(names, name);

@@ -29,6 +29,7 @@ static struct redis_reply *reply_new(enum reply_type type, size_t room)
     return reply;
 }
 
+/* NOLINTNEXTLINE(misc-no-recursion): no deeper than the reader of hiredis lets replies nest */
 void redis_reply_free(struct redis_reply *reply)
 {
     if (reply == NULL)

@@ -199,36 +199,44 @@ static bool add_commands(struct changes *changes)
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-static enum store_result write_part(struct redis_store *store, const struct store_entry *first,
-                                    uint32_t count);
-
-/* The first half is as good as a batch of its own, since where a batch ends is chance. */
-static enum store_result write_halves(struct redis_store *store, const struct store_entry *first,
-                                      uint32_t count)
-{
-    const uint32_t half = count / 2;
-    const struct store_entry *middle = first;
-    for (uint32_t i = 0; i < half; i++)
-        middle = middle->next;
-    const enum store_result result = write_part(store, first, half);
-    return result == STORE_DONE ? write_part(store, middle, count - half) : result;
-}
-
-static enum store_result write_part(struct redis_store *store, const struct store_entry *first,
-                                    uint32_t count)
+/* False if the entries are too many bytes for one transaction. */
+static bool add_part(struct redis_store *store, const struct store_entry *first, uint32_t count)
 {
     struct changes changes = {.store = store, .count = count, .wall_ms = clocks_read().wall_ms};
     collect(&changes, first);
     const bool fits = add_commands(&changes);
     free(changes.all);
     free(changes.places);
-    return fits ? call_commit(store) : write_halves(store, first, count);
+    return fits;
+}
+
+/* A part that does not fit is halved. Each is as good as a batch of its own, since where a batch
+ * ends is chance. */
+static enum store_result write_parts(struct redis_store *store, const struct store_batch *batch)
+{
+    const struct store_entry *first = batch->first;
+    uint32_t rest = batch->count;
+    uint32_t part = rest;
+    while (rest > 0) {
+        if (!add_part(store, first, part)) {
+            part /= 2;
+            continue;
+        }
+        const enum store_result result = call_commit(store);
+        if (result != STORE_DONE)
+            return result;
+        for (uint32_t i = 0; i < part; i++)
+            first = first->next;
+        rest -= part;
+        part = part < rest ? part : rest;
+    }
+    return STORE_DONE;
 }
 
 static enum store_result write_once(struct redis_store *store, const struct store_batch *batch)
 {
     const enum store_result result = session_ensure(store);
-    return result == STORE_DONE ? write_part(store, batch->first, batch->count) : result;
+    return result == STORE_DONE ? write_parts(store, batch) : result;
 }
 
 enum store_result redis_write(struct store_backend *backend, const struct store_batch *batch)
