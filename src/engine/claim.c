@@ -81,14 +81,17 @@ void claim_begin(struct engine *engine, struct flight *flight, const struct ask 
     push_claim(engine, flight, ask->has_idempotency ? &ask->idempotency : NULL);
 }
 
-/* The idempotency key that is part of the claim. A follower's key is bound already, and its flight
- * may have got more of them by then. */
+/* The idempotency key that is part of the claim. A follower's own key is bound already, and its
+ * flight may have got more of them by then. */
 static const struct key *digest_of(struct flight *flight)
 {
     struct list *first = list_first(&flight->idempotency);
-    const bool is_bound = flight->reuse == REUSE_SHARED && flight->state == FLIGHT_FOLLOWING;
-    return first == NULL || is_bound ? NULL
-                                     : &CONTAINER_OF(first, struct idempotency, link)->node.key;
+    if (first == NULL)
+        return NULL;
+    const struct idempotency *record = CONTAINER_OF(first, struct idempotency, link);
+    const bool is_bound = flight->reuse == REUSE_SHARED && flight->state == FLIGHT_FOLLOWING &&
+                          !record->is_unconfirmed;
+    return is_bound ? NULL : &record->node.key;
 }
 
 void claim_send_again(struct engine *engine, struct flight *flight)
@@ -295,12 +298,15 @@ static void followed(struct engine *engine, struct flight *flight, const struct 
     if (claimed->is_own && join_own(engine, flight))
         return;
     flight_set_source(engine, flight, claimed->is_replayed ? SOURCE_IDEMPOTENT : SOURCE_DEDUP_WAIT);
+    /* Who waits for what an idempotency key stands for does so alone: others of the key may get
+     * another solution. */
     struct flight *other = find_other(engine, flight);
-    if (other != NULL && flight->request_count <= engine->options.step_batch) {
+    if (other != NULL && !claimed->is_replayed &&
+        flight->request_count <= engine->options.step_batch) {
         follow_merge(engine, flight, other);
         return;
     }
-    if (other == NULL)
+    if (other == NULL && !claimed->is_replayed)
         enter_table(engine, flight);
     follow_begin(engine, flight, claimed);
     flight_tell(engine, flight);

@@ -138,10 +138,12 @@ static struct idempotency *record_for(struct engine *engine, const struct ask *a
 void idempotency_bind_flight(struct engine *engine, const struct ask *ask, struct flight *flight)
 {
     struct idempotency *record = record_for(engine, ask);
+    /* The claim that is under way tells whether the key is free. What a follower waits for stays
+     * another node's, whoever joins it. */
+    record->is_unconfirmed =
+        flight->state == FLIGHT_CLAIMING || (record->is_unconfirmed && record->flight == flight);
     let_go(engine, record);
     wait_for(record, flight);
-    /* The claim that is under way tells whether the key is free. */
-    record->is_unconfirmed = flight->state == FLIGHT_CLAIMING;
     (void)journal(engine, record);
 }
 
@@ -253,6 +255,13 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
     }
     hold(engine, record, solution);
     set_aside(solution);
+}
+
+void idempotency_rewrite(struct engine *engine, const struct key *digest, client_id client)
+{
+    struct idempotency *record = idempotency_find(engine, digest, client);
+    if (record != NULL)
+        (void)journal(engine, record);
 }
 
 void idempotency_on_expiry(struct engine *engine, struct idempotency *record)

@@ -49,6 +49,9 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
 /* Drops a record that stands for a solution, to make room for others. */
 void idempotency_forget(struct engine *engine, struct idempotency *record);
 
+/* Journals the record again, because it waits for another flight than its row says. */
+void idempotency_rewrite(struct engine *engine, const struct key *digest, client_id client);
+
 void idempotency_on_expiry(struct engine *engine, struct idempotency *record);
 
 #endif

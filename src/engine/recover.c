@@ -22,6 +22,7 @@
 struct restored_flight {
     uint64_t uid;
     struct flight *flight; /* NULL if it does not go on */
+    bool is_merged;        /* that one was made from the row of another flight of the key */
     bool is_over;
     enum error_class class;
     char code[ERROR_CODE_MAX];
@@ -232,6 +233,13 @@ static void restore_flight(struct engine *engine, const struct flight_row *row)
         row->reuse == REUSE_SHARED && flight_find(engine, &row->key, row->client) != NULL;
     if (!row->is_over && !is_second && index_find(&recovery->by_flight, row->id) == NULL)
         restored->flight = flight_restore(engine, row, moment_ms(engine, row->created_wall_ms));
+    /* With a shared store one flight of a key may wait for another node's, and another one, with an
+     * idempotency key, have the claim: they go on as one. */
+    if (is_second && !row->is_over && engine->options.store_is_shared &&
+        index_find(&recovery->by_flight, row->id) == NULL) {
+        restored->flight = flight_find(engine, &row->key, row->client);
+        restored->is_merged = true;
+    }
     if (restored->flight != NULL && row->has_idempotency && engine->options.store_is_shared)
         idempotency_await(engine, &row->idempotency, restored->flight);
 }
@@ -245,9 +253,15 @@ static void restore_attempt(struct engine *engine, const struct attempt_row *row
     /* An older version's row has no key; the flight has computed it anew. */
     if (flight != NULL)
         own.key = flight->node.key;
+    const bool is_merged = restored != NULL && restored->is_merged;
+    if (is_merged)
+        own.flight = flight->uid;
     journal_saw_number(engine, row->name);
     attempt_restore(engine, &own, flight, index_find(&recovery->by_attempt, row->name),
                     moment_ms(engine, row->started_wall_ms));
+    const struct attempt *attempt = is_merged ? attempt_find(engine, row->name) : NULL;
+    if (attempt != NULL)
+        (void)journal_attempt(engine, attempt);
 }
 
 static void give(struct engine *engine, struct request *request, struct solution *solution)
@@ -330,6 +344,8 @@ static void restore_request(struct engine *engine, const struct request_row *row
         request_join(request, engine, restored->flight, row->source);
     else
         request_free(engine, request);
+    if (restored != NULL && restored->is_merged)
+        journal_request(engine, request);
 }
 
 static void restore_idempotency(struct engine *engine, const struct idempotency_row *row)
@@ -345,6 +361,8 @@ static void restore_idempotency(struct engine *engine, const struct idempotency_
     journal_saw_number(engine, row->flight);
     const uint64_t left = left_ms(engine, row->expires_wall_ms, engine->options.idempotency_ttl_ms);
     idempotency_restore(engine, row, flight, solution, left);
+    if (restored != NULL && restored->is_merged)
+        idempotency_rewrite(engine, &row->digest, row->client);
 }
 
 void engine_restore(struct engine *engine, const struct record *record)
@@ -459,7 +477,7 @@ void engine_restored(struct engine *engine)
     for (size_t i = 0; i < recovery->by_uid.count; i++)
         settle_orphan(engine, recovery->by_uid.entries[i].solution);
     for (size_t i = 0; i < recovery->flight_count; i++)
-        if (recovery->flights[i].flight != NULL)
+        if (recovery->flights[i].flight != NULL && !recovery->flights[i].is_merged)
             resume(engine, recovery->flights[i].flight);
         else
             drop_flight(engine, recovery->flights[i].uid);

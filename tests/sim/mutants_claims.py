@@ -73,6 +73,18 @@ CLAIM_MUTANTS = [
     ("follow: one that nobody waits for goes on", "src/engine/flight.c",
      "state == FLIGHT_CLAIMING ||\n           state == FLIGHT_FOLLOWING;", "state == FLIGHT_CLAIMING;", "story followers"),
 
+    ("follow: after a restart one of two flights of a key is forgotten", "src/engine/recover.c",
+     "        restored->is_merged = true;\n", "        restored->flight = NULL;\n", "story followers"),
+    ("follow: after a second restart the merged flight's task is forgotten", "src/engine/recover.c",
+     "        own.flight = flight->uid;\n", "", "story followers"),
+
+    ("follow: whoever joins makes another's idempotency key its own", "src/engine/idempotency.c",
+     "        flight->state == FLIGHT_CLAIMING || (record->is_unconfirmed && record->flight == flight);",
+     "        flight->state == FLIGHT_CLAIMING;", "story followers"),
+
+    ("follow: a retry is content with what others get", "src/engine/claim.c",
+     "    if (other != NULL && !claimed->is_replayed &&", "    if (other != NULL &&", "story followers"),
+
     # ---- what only shows among several nodes ------------------------------------------------------------------------------
     ("cluster: a task that may still be solved gives its key's claim back", "src/engine/claim.c",
      "    stray->claim = claim;\n    return true;", "    return stray == NULL;", "cluster"),

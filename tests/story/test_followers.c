@@ -293,6 +293,40 @@ static void a_retry_at_another_node_waits_for_the_same_solve(void **state)
               "[     0] answer retry r1 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
 }
 
+static void
+a_retry_waits_for_its_own_solve_although_others_are_content_with_an_older_one(void **state)
+{
+    (void)state;
+    struct world *w = shared_world(NULL);
+    ask(w, "ann", .key = "K");
+    follow(w, "f1");
+    ask(w, "retry", .key = "K", .idempotency = "I");
+    follow_replayed(w, "f2");
+    pass(w, 1000);
+    found(w, "f1", "OLD", 2000);
+    found_replayed(w, "f2", "TOKEN", 0);
+    expect(w, "[     0] claim f1 K\n"
+              "[     0] claim f2 K idempotency I\n"
+              "[  1000] claim f1 K again\n"
+              "[  1000] claim f2 K idempotency I again\n"
+              "[  1000] answer ann r1 solved \"OLD\" source dedup_wait attempts 1\n"
+              "[  1000] answer retry r2 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+}
+
+/* Its own flight would be a second one. */
+static void after_a_restart_a_retry_still_waits_for_the_other_node(void **state)
+{
+    (void)state;
+    struct world *w = shared_world(NULL);
+    ask(w, "retry", .key = "K", .idempotency = "I", .reuse = REUSE_SINGLE);
+    follow_replayed(w, "f1");
+    ask(w, "again", .key = "K", .idempotency = "I", .reuse = REUSE_SINGLE, .is_told = true);
+    skip_lines(w);
+    crash(w, ALL_RECORDS);
+    expect(w, "[     0] claim f1 K idempotency I\n");
+    assert_int_equal(disk_count(&w->disk, RECORD_IDEMPOTENCY), 0);
+}
+
 static void a_key_used_for_something_else_at_another_node_is_refused(void **state)
 {
     (void)state;
@@ -384,6 +418,33 @@ static void a_follower_with_a_key_joins_the_one_without(void **state)
     assert_int_equal(disk_count(&w->disk, RECORD_IDEMPOTENCY), 1);
 }
 
+/* One waits for another node, the other one has a key of its own and was won: after a restart nobody
+ * is forgotten, however often. */
+static void after_a_restart_two_flights_of_a_key_go_on_as_one(void **state)
+{
+    (void)state;
+    struct world *w = shared_world(NULL);
+    ask(w, "ann", .key = "K", .is_told = true);
+    follow(w, "f1");
+    ask(w, "bob", .key = "K", .idempotency = "I", .is_told = true);
+    won(w, "f2");
+    accepted(w, "a1", "T1");
+    skip_lines(w);
+    crash_with_claim(w, "K", "f2");
+    crash_with_claim(w, "K", "f2");
+    assert_int_equal(gauges_of(w).flights, 1);
+    pass(w, 0);
+    solved(w, "a1", "TOKEN");
+    look(w, "ann's worker", "r1", 0);
+    look(w, "bob's worker", "r2", 0);
+    ask(w, "retry", .key = "K", .idempotency = "I");
+    expect(w, "[     0] poll a1 task T1\n"
+              "[     0] release f2 K solved\n"
+              "[     0] answer ann's worker r1 solved \"TOKEN\" source dedup_wait attempts 1\n"
+              "[     0] answer bob's worker r2 solved \"TOKEN\" source api attempts 1\n"
+              "[     0] answer retry r3 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+}
+
 static void a_bad_report_drops_every_copy(void **state)
 {
     (void)state;
@@ -422,11 +483,14 @@ int main(void)
         STORY(a_copy_of_a_single_use_solution_is_not_written_as_one_to_take),
         STORY(a_retry_at_another_node_gets_the_same_solution),
         STORY(a_retry_at_another_node_waits_for_the_same_solve),
+        STORY(a_retry_waits_for_its_own_solve_although_others_are_content_with_an_older_one),
+        STORY(after_a_restart_a_retry_still_waits_for_the_other_node),
         STORY(a_key_used_for_something_else_at_another_node_is_refused),
         STORY(an_unknown_key_is_asked_about_even_if_memory_could_answer),
         STORY(with_a_new_key_a_request_joins_the_flight_of_its_own_node),
         STORY(two_flights_of_one_node_become_one),
         STORY(a_follower_with_a_key_joins_the_one_without),
+        STORY(after_a_restart_two_flights_of_a_key_go_on_as_one),
         STORY(a_bad_report_drops_every_copy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

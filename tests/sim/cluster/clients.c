@@ -33,7 +33,9 @@ static void draw_idempotency(struct cluster *c, struct need *need)
     if (before == NULL || before->idempotency == 0 || below(c, 2) == 0)
         return;
     need->idempotency = before->idempotency;
+    /* A retry repeats the demands of the first request. */
     need->reuse = before->reuse;
+    need->is_picky = before->is_picky;
     need->is_mutated = chance(c, FAULT_MUTATE);
     if (!need->is_mutated)
         need->key = before->key;

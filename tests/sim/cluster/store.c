@@ -225,8 +225,11 @@ static bool decide_by_key(struct cluster *c, uint32_t node, const struct claim *
     const struct solution_row *solution = kept != NULL       ? &kept->record.solution
                                           : own->flight == 0 ? NULL
                                                              : solution_of_flight(c, own->flight);
+    /* A flight that follows has no claim of its own: whoever repeats its key follows the same. */
     const struct held_claim *held =
         own->flight == 0 ? NULL : find_claim_numbered(store, own->flight);
+    if (held == NULL && own->flight != 0 && claim->reuse == REUSE_SHARED)
+        held = find_claim(store, &claim->name);
     if (solution != NULL && is_fresh(c, solution)) {
         give(verdict, CLAIM_SOLVED, solution);
     } else if (held != NULL) {
