@@ -50,7 +50,7 @@ enum task_form {
     FORM_CANVAS = 17,
     FORM_BOXES = 18,
     FORM_STEPS = 19,
-    FORM_COUNT,
+    FORM_COUNT = 20,
 };
 
 enum task_part {
