@@ -133,6 +133,27 @@ static bool expand(const char *text, struct buf *out)
     return true;
 }
 
+/* A URL brings no configuration with it, so what else there is to say stands in the environment, as for a gateway. */
+static bool take_environment(struct named *named)
+{
+    char prefix[CONFIG_TEXT_MAX];
+    const char *const given = getenv("SOLVEGATE_STORE_PREFIX");
+    const char *const allow_async = getenv("SOLVEGATE_CLUSTER_ALLOW_ASYNC");
+    named->place = (struct store_place){
+        .url = named->url.data,
+        .prefix = given == NULL ? "solvegate" : given,
+        .ca_file = getenv("SOLVEGATE_STORE_CA_FILE"),
+        .allow_async = allow_async != NULL && strcmp(allow_async, "true") == 0,
+    };
+    if (value_parse_prefix(slice_from(named->place.prefix), prefix))
+        return true;
+    (void)fprintf(stderr,
+                  "solvegate store: SOLVEGATE_STORE_PREFIX must be 1 to %d letters, digits and "
+                  "underscores\n",
+                  STORE_PREFIX_MAX);
+    return false;
+}
+
 static int name_by_url(struct named *named, char *text)
 {
     char url[CONFIG_TEXT_MAX];
@@ -148,8 +169,7 @@ static int name_by_url(struct named *named, char *text)
     }
     sodium_memzero(url, sizeof url);
     buf_add_char(&named->url, '\0');
-    named->place = (struct store_place){.url = named->url.data, .prefix = "solvegate"};
-    return EX_OK;
+    return take_environment(named) ? EX_OK : EX_CONFIG;
 }
 
 static int name_by_file(struct named *named, const char *file)
@@ -308,7 +328,8 @@ const struct command command_store = {
     .details =
         "A store is named by its URL, or by a configuration file with store or data_dir; without "
         "either by the environment. ${NAME} in a URL is replaced by that environment variable, "
-        "since everybody on the machine can see arguments.\n"
+        "since everybody on the machine can see arguments; SOLVEGATE_STORE_PREFIX, "
+        "SOLVEGATE_STORE_CA_FILE and SOLVEGATE_CLUSTER_ALLOW_ASYNC go with it.\n"
         "init makes what a gateway would make at its first start. check says what is there and "
         "whether it fits, and changes nothing. copy moves a journal to an empty store while no "
         "gateway runs (exit code 73 if one does, or if the second store has a journal), with its "

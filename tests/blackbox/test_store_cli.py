@@ -2,9 +2,13 @@
 """solvegate store: init, check and copy on every kind of store. (TAP)"""
 import json
 import os
+import socket
 import sqlite3
+import struct
 import subprocess
 import tempfile
+import threading
+import time
 
 from gateway import PAGE
 from harness import TIMEOUT, binary, check, contains, equal, run, test, wait_until
@@ -167,6 +171,72 @@ def a_store_is_named_by_a_configuration_too():
         code, _, words = cli("check", "sqlite:${NOWHERE_AT_ALL}")
         equal(code, EX_CONFIG, words)
         contains(words, "NOWHERE_AT_ALL is not set")
+
+
+@on_each_store
+def is_looked_for_under_the_prefix_of_the_environment(store):
+    if isinstance(store, SqliteStore):
+        return  # a directory needs no prefix
+    other = {"SOLVEGATE_STORE_PREFIX": "other"}
+    good("init", store.url)
+    made = good("check", store.url)
+    check(good("check", store.url, env=other) != made, "it looked at the usual prefix")
+    good("init", store.url, env=other)
+    equal(good("check", store.url, env=other).replace("other", "solvegate"), made)
+    code, _, words = cli("init", store.url, env={"SOLVEGATE_STORE_PREFIX": "x;y"})
+    equal(code, EX_CONFIG, words)
+    contains(words, "SOLVEGATE_STORE_PREFIX")
+
+
+class Trickle:
+    """A server that greets, and then sends some bytes every now and then but never an answer."""
+    def __init__(self, greeting, bytes_):
+        self.greeting, self.bytes = greeting, bytes_
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.port = self.listener.getsockname()[1]
+        threading.Thread(target=self.accept, daemon=True).start()
+
+    def accept(self):
+        while True:
+            try:
+                connection, _ = self.listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=self.talk, args=(connection,), daemon=True).start()
+
+    def talk(self, connection):
+        try:
+            connection.recv(4096)
+            connection.sendall(self.greeting)
+            while True:
+                connection.sendall(self.bytes)
+                time.sleep(0.3)
+        except OSError:
+            connection.close()
+
+
+def postgres_message(kind, body):
+    return kind + struct.pack("!I", len(body) + 4) + body
+
+
+@test
+def a_server_that_trickles_is_given_up():
+    """Bytes that are no answer buy no time: neither a start nor an end may wait for them for ever."""
+    notice = postgres_message(b"N", b"SNOTICE\0C00000\0Mnothing\0\0")
+    let_in = postgres_message(b"R", struct.pack("!I", 0)) + postgres_message(b"Z", b"I")
+    began = time.monotonic()
+    servers = {"redis": Trickle(b"", b"+"), "postgresql": Trickle(let_in, notice)}
+    running = []
+    for scheme, server in servers.items():
+        tail = "/db?sslmode=disable&gssencmode=disable" if scheme == "postgresql" else ""
+        url = f"{scheme}://user:{PASSWORD}@127.0.0.1:{server.port}{tail}"
+        need_driver(url)
+        running.append(subprocess.Popen([binary("SOLVEGATE"), "store", "check", url], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                        text=True))
+    for process in running:
+        words, _ = process.communicate(timeout=60)
+        equal(process.returncode, EX_IOERR, words)
+    check(time.monotonic() - began < 40, f"{time.monotonic() - began:.0f} s")
 
 
 @test

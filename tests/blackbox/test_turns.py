@@ -91,7 +91,7 @@ TOGETHER = 16
 LARGE_ANSWERS = {  # some 500 KB each, and how a caller is answered
     "deep": (b'{"status":1,"request":' + b"[" * 250000 + b"]" * 250000 + b"}", 502),
     "wide": (b'{"status":1,"request":[' + b"{}," * 170000 + b"{}]}", 502),
-    "members": (b'{"status":1,"request":"a"' + b"".join(b',"k%d":1' % i for i in range(40000)) + b"}", 200),
+    "members": (b'{"status":1,"request":"a"' + b"".join(b',"k%d":1' % i for i in range(40000)) + b"}", 502),
 }
 
 

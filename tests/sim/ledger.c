@@ -318,7 +318,9 @@ static void forget_solution(struct sim *sim, uint64_t uid)
     const struct token *token = &sim->tokens[place];
     const bool is_expired =
         sim->now_ms + pool_min_ttl_ms(sim, token->key) >= token->expires_ms || sim->has_skewed;
-    const bool is_crowded_out = sim->is_crowded ||
+    /* Where few bytes may be kept, any answer that nobody read yet can give way. */
+    const bool is_tight = sim->plan.options.max_finished_bytes < UINT64_C(1) << 22;
+    const bool is_crowded_out = sim->is_crowded || is_tight ||
                                 engine_stats(sim->engine)->solutions_evicted > 0 ||
                                 sim->requests_full_ms > token->born_ms;
     /* Of a client that is gone it is in a letter; or, where everybody may have it, those who were held had it. */

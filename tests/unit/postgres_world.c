@@ -343,7 +343,7 @@ void postgres_use_certificate(const char *path)
 
 /* ---- as the superuser -------------------------------------------------------------------- */
 
-static PGresult *ask(const char *format, va_list arguments)
+__attribute__((format(printf, 1, 0))) static PGresult *ask(const char *format, va_list arguments)
 {
     static char sql[SQL_MAX];
     assert_true(vsnprintf(sql, sizeof(sql), format, arguments) < SQL_MAX);

@@ -10,6 +10,8 @@
 #include <time.h>
 
 #define PATIENCE_MS 15000
+/* Sending a large batch may take so many times as long as waiting for a reply. */
+#define FLUSH_PATIENCE 4
 #define PARAMETERS_MAX 8
 #define OPTIONS_MAX 24
 #define INT8_OID 20
@@ -33,6 +35,13 @@
 
 /* ---- waiting ----------------------------------------------------------------------------- */
 
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
 static bool wait_for(const struct pg_conn *conn, short events, int timeout_ms)
 {
     struct pollfd item = {.fd = PQsocket(conn), .events = events};
@@ -43,19 +52,24 @@ static bool wait_for(const struct pg_conn *conn, short events, int timeout_ms)
     return ready > 0;
 }
 
+/* False at the end, however much the server talks. */
+static bool wait_until(struct postgres_store *store, short events, int64_t end)
+{
+    const int64_t left = end - now_ms();
+    store->is_late = left <= 0 || !wait_for(store->conn, events, (int)left);
+    return !store->is_late;
+}
+
 /* Sends and receives until the next result is complete. Both at once, since neither side may wait for the other with
  * full buffers. */
 static bool pump(struct postgres_store *store)
 {
     struct pg_conn *const conn = store->conn;
+    const int64_t end = now_ms() + store->patience_ms;
     int unsent = PQflush(conn);
     while (unsent >= 0 && PQisBusy(conn) != 0) {
         const short events = (short)(unsent > 0 ? POLLIN | POLLOUT : POLLIN);
-        if (!wait_for(conn, events, store->patience_ms)) {
-            store->is_late = true;
-            return false;
-        }
-        if (PQconsumeInput(conn) != 1)
+        if (!wait_until(store, events, end) || PQconsumeInput(conn) != 1)
             return false;
         unsent = PQflush(conn);
     }
@@ -64,12 +78,11 @@ static bool pump(struct postgres_store *store)
 
 bool pg_link_flush(struct postgres_store *store)
 {
+    const int64_t end = now_ms() + FLUSH_PATIENCE * store->patience_ms;
     int unsent;
-    while ((unsent = PQflush(store->conn)) > 0) {
-        store->is_late = !wait_for(store->conn, POLLIN | POLLOUT, store->patience_ms);
-        if (store->is_late || PQconsumeInput(store->conn) != 1)
+    while ((unsent = PQflush(store->conn)) > 0)
+        if (!wait_until(store, POLLIN | POLLOUT, end) || PQconsumeInput(store->conn) != 1)
             return false;
-    }
     return unsent == 0;
 }
 
@@ -272,13 +285,6 @@ static struct pg_conn *start(const struct pg_address *address, unsigned host)
     add_option(&options, "sslrootcert", address->ca_file);
     add_option(&options, "client_encoding", "UTF8");
     return PQconnectStartParams(options.names, options.values, 1);
-}
-
-static int64_t now_ms(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
 /* False if the host does not let us in; *is_late if it did not answer in time. */

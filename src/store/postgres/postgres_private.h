@@ -49,7 +49,7 @@ struct postgres_store {
     bool is_open;                   /* the tables fit: sessions prepare their statements */
     bool is_late;                   /* the latest connection was given up since no answer came */
     bool is_unreplicated;           /* the latest commit gave up waiting for its standby */
-    int patience_ms;                /* without any progress a connection counts as lost */
+    int patience_ms;                /* a connection without a result for so long counts as lost */
     char sqlstate[PG_SQLSTATE_MAX]; /* of the latest error; "" if there is none */
     struct pg_row *rows;            /* owned: the batch, sorted */
     size_t row_room;

@@ -10,6 +10,8 @@
 #include <uv.h>
 
 #define MS_NS UINT64_C(1000000)
+/* 64 KB a second. */
+#define LEAST_BYTES_A_MS 64
 #define RECEIVE_BYTES 65536
 
 struct redis_link {
@@ -113,17 +115,22 @@ static bool wait_for(struct redis_link *link, short events, uint64_t deadline)
     }
 }
 
+/* A connection that carries bytes may take longer, one that trickles may not. */
+static uint64_t time_for(size_t bytes)
+{
+    return bytes * MS_NS / LEAST_BYTES_A_MS;
+}
+
 bool redis_link_send(struct redis_link *link, struct slice bytes, unsigned wait_ms)
 {
-    uint64_t deadline = 0;
+    uint64_t deadline = deadline_after(wait_ms);
     while (bytes.len > 0) {
         size_t sent = 0;
         const CURLcode code = curl_easy_send(link->curl, bytes.data, bytes.len, &sent);
         bytes = (struct slice){.data = bytes.data + sent, .len = bytes.len - sent};
         if (code != CURLE_OK && code != CURLE_AGAIN)
             return fail(link, "the connection was lost");
-        if (sent > 0 || deadline == 0)
-            deadline = deadline_after(wait_ms);
+        deadline += time_for(sent);
         if (code == CURLE_AGAIN && !wait_for(link, POLLOUT, deadline))
             return false;
     }
@@ -131,16 +138,16 @@ bool redis_link_send(struct redis_link *link, struct slice bytes, unsigned wait_
 }
 
 /* TLS may have decrypted bytes already that no poll() would tell of, so it is asked first. */
-static bool receive_some(struct redis_link *link, unsigned wait_ms)
+static bool receive_some(struct redis_link *link, uint64_t *deadline)
 {
-    const uint64_t deadline = deadline_after(wait_ms);
     size_t len = 0;
     CURLcode code;
     while ((code = curl_easy_recv(link->curl, link->bytes, RECEIVE_BYTES, &len)) == CURLE_AGAIN)
-        if (!wait_for(link, POLLIN, deadline))
+        if (!wait_for(link, POLLIN, *deadline))
             return false;
     if (code != CURLE_OK || len == 0)
         return fail(link, "the connection was lost");
+    *deadline += time_for(len);
     return redis_reader_feed(link->reader, link->bytes, len) ||
            fail(link, "it sent a reply without end");
 }
@@ -148,9 +155,10 @@ static bool receive_some(struct redis_link *link, unsigned wait_ms)
 struct redis_reply *redis_link_receive(struct redis_link *link, unsigned wait_ms)
 {
     struct redis_reply *reply = NULL;
+    uint64_t deadline = deadline_after(wait_ms);
     enum reading reading;
     while ((reading = redis_reader_next(link->reader, &reply)) == READING_MORE)
-        if (!receive_some(link, wait_ms))
+        if (!receive_some(link, &deadline))
             return NULL;
     if (reading == READING_BAD)
         (void)fail(link, "it does not speak the protocol of Redis");

@@ -1,14 +1,12 @@
 #include "store/redis/redis_meta.h"
 
+#include "base/assert.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_session.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-/* "1900000000000 00ff…": when it was made, and its bytes. */
-#define SECRET_TEXT_MAX (32 + 2 * STORE_SECRET_MAX)
 
 /* ---- secrets ----------------------------------------------------------------------------- */
 
@@ -29,10 +27,39 @@ static void read_text(const char *text, size_t len, struct store_secret *secret)
         secret->count = STORE_SECRET_MAX + 1;
 }
 
-static void write_text(const struct store_secret *secret, char text[SECRET_TEXT_MAX])
+/* "1900000000000 00ff…": when it was made, and its bytes. */
+static void write_text(const struct store_secret *secret, char text[REDIS_SECRET_TEXT_MAX])
 {
     const int len = snprintf(text, 32, "%lld ", (long long)secret->made_wall_ms);
-    (void)sodium_bin2hex(text + len, SECRET_TEXT_MAX - (size_t)len, secret->bytes, secret->count);
+    (void)sodium_bin2hex(text + len, REDIS_SECRET_TEXT_MAX - (size_t)len, secret->bytes,
+                         secret->count);
+}
+
+/* Remembers it for a server that is emptied while we run. The port uses fewer names than there are places. */
+static void keep(struct redis_store *store, const char *name, const struct store_secret *secret)
+{
+    size_t place = 0;
+    while (place < REDIS_SECRETS_MAX && store->secrets[place].name[0] != '\0' &&
+           strcmp(store->secrets[place].name, name) != 0)
+        place++;
+    ASSERT(place < REDIS_SECRETS_MAX && strlen(name) < REDIS_SECRET_NAME_MAX);
+    (void)snprintf(store->secrets[place].name, REDIS_SECRET_NAME_MAX, "%s", name);
+    write_text(secret, store->secrets[place].text);
+}
+
+void redis_add_kept(struct redis_store *store)
+{
+    const struct redis_key secrets = call_key(store, "secret", SLICE_NONE);
+    const struct redis_key clock = call_key(store, "clock", SLICE_NONE);
+    const struct store_mark *const mark = &store->mark;
+    char even[32], wall[32];
+    for (size_t i = 0; i < REDIS_SECRETS_MAX && store->secrets[i].name[0] != '\0'; i++)
+        CALL(store, WORD_OF("HSET"), call_key_slice(&secrets), slice_from(store->secrets[i].name),
+             slice_from(store->secrets[i].text));
+    if (mark->is_set)
+        CALL(store, WORD_OF("HSET"), call_key_slice(&clock), WORD_OF("boot"),
+             slice_from(mark->boot), WORD_OF("even"), call_number(even, mark->even_ms),
+             WORD_OF("wall"), call_number(wall, mark->wall_ms), WORD_OF("moved"), WORD_OF("0"));
 }
 
 enum store_result redis_find_secret(struct store_backend *backend, const char *name,
@@ -50,6 +77,8 @@ enum store_result redis_find_secret(struct store_backend *backend, const char *n
         read_text(reply->bytes, reply->len, secret);
         sodium_memzero(reply->bytes, reply->len);
     }
+    if (secret->count > 0 && secret->count <= STORE_SECRET_MAX)
+        keep(store, name, secret);
     redis_reply_free(reply);
     return result;
 }
@@ -65,7 +94,7 @@ static void add_secret(struct redis_store *store, const char *name,
                        const struct store_secret *secret)
 {
     const struct redis_key key = call_key(store, "secret", SLICE_NONE);
-    char text[SECRET_TEXT_MAX];
+    char text[REDIS_SECRET_TEXT_MAX];
     write_text(secret, text);
     CALL(store, WORD_OF("HSET"), call_key_slice(&key), slice_from(name), slice_from(text));
     sodium_memzero(text, sizeof text);
@@ -90,6 +119,10 @@ static enum store_result replace_once(struct store_backend *backend, const char 
     add_secret(store, name, secret);
     result = call_commit(store);
     call_begin(store); /* wipes them */
+    if (result == STORE_DONE && before != NULL)
+        keep(store, old_name, before);
+    if (result == STORE_DONE)
+        keep(store, name, secret);
     return result;
 }
 
@@ -140,6 +173,8 @@ enum store_result redis_read_mark(struct store_backend *backend, struct store_ma
                  WORD_OF("even"), WORD_OF("wall"));
     if (result == STORE_DONE)
         take_mark(reply, mark);
+    if (mark->is_set)
+        store->mark = *mark;
     redis_reply_free(reply);
     return result;
 }
@@ -168,9 +203,13 @@ static enum store_result shift_once(struct store_backend *backend, const struct 
          WORD_OF("even"), call_number(even, shift->now.even_ms), WORD_OF("wall"),
          call_number(wall, shift->now.wall_ms), WORD_OF("moved"), call_number(moved, moved_ms));
     result = call_commit(store);
-    if (result == STORE_DONE)
-        store->moved_ms = moved_ms;
-    return result;
+    if (result != STORE_DONE)
+        return result;
+    store->moved_ms = moved_ms;
+    store->mark = (struct store_mark){
+        .is_set = true, .wall_ms = shift->now.wall_ms, .even_ms = shift->now.even_ms};
+    (void)snprintf(store->mark.boot, sizeof store->mark.boot, "%s", shift->now.boot);
+    return STORE_DONE;
 }
 
 enum store_result redis_shift(struct store_backend *backend, const struct store_shift *shift)

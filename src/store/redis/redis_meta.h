@@ -3,7 +3,7 @@
 #ifndef SOLVEGATE_STORE_REDIS_REDIS_META_H
 #define SOLVEGATE_STORE_REDIS_REDIS_META_H
 
-#include "store/store_driver.h"
+#include "store/redis/redis_private.h"
 
 enum store_result redis_find_secret(struct store_backend *backend, const char *name,
                                     struct store_secret *secret);
@@ -12,5 +12,9 @@ enum store_result redis_replace_secret(struct store_backend *backend, const char
                                        const struct store_secret *before);
 enum store_result redis_read_mark(struct store_backend *backend, struct store_mark *mark);
 enum store_result redis_shift(struct store_backend *backend, const struct store_shift *shift);
+
+/* Adds to a transaction the secrets and the clock that are known, for a server that has lost them: without them its
+ * rows could be restored, but no request would find what it paid for. */
+void redis_add_kept(struct redis_store *store);
 
 #endif

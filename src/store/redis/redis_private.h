@@ -11,6 +11,15 @@
 /* How long a silent gateway keeps its lock: several beats, and longer than a short break of the network. */
 #define REDIS_LEASE_MS 10000
 
+/* A secret as it is stored, for a server that comes back without it. */
+#define REDIS_SECRETS_MAX 8
+#define REDIS_SECRET_NAME_MAX 64
+#define REDIS_SECRET_TEXT_MAX (32 + 2 * STORE_SECRET_MAX)
+struct redis_secret {
+    char name[REDIS_SECRET_NAME_MAX]; /* "": free */
+    char text[REDIS_SECRET_TEXT_MAX];
+};
+
 struct redis_store {
     struct store_backend base; /* must be first */
     struct redis_url url;
@@ -37,6 +46,8 @@ struct redis_store {
     bool is_others;  /* another gateway had the lock when we wanted to take it */
     bool is_refused; /* the latest transaction was, since the lock had changed; nothing was done */
 
+    struct redis_secret secrets[REDIS_SECRETS_MAX]; /* those that were read or written */
+    struct store_mark mark;                         /* the latest that was read or written */
     int64_t moved_ms; /* stored times plus this are times of the wall clock */
     struct buf scratch, body, names;
 };

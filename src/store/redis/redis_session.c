@@ -2,6 +2,7 @@
 
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_lease.h"
+#include "store/redis/redis_meta.h"
 #include "store/redis/redis_server.h"
 
 #include <stdio.h>
@@ -193,7 +194,10 @@ enum store_result session_claim(struct redis_store *store, bool *is_new)
     (void)snprintf(text, sizeof text, "%s %d", SCHEMA_NAME, SCHEMA_VERSION);
     call_transaction(store);
     CALL(store, WORD_OF("SET"), call_key_slice(&key), slice_from(text));
-    return call_commit(store);
+    redis_add_kept(store);
+    result = call_commit(store);
+    call_begin(store); /* wipes secrets */
+    return result;
 }
 
 enum store_result session_read_moved(struct redis_store *store)

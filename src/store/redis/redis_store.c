@@ -75,6 +75,7 @@ void redis_store_free(struct redis_store *store)
     buf_close(&store->names);
     free(store->prefix);
     free(store->ca_file);
+    sodium_memzero(store->secrets, sizeof store->secrets);
     free(store);
     curl_global_cleanup();
 }
