@@ -253,7 +253,7 @@ static void restore_attempt(struct engine *engine, const struct attempt_row *row
     /* An older version's row has no key; the flight has computed it anew. */
     if (flight != NULL)
         own.key = flight->node.key;
-    const bool is_merged = restored != NULL && restored->is_merged;
+    const bool is_merged = flight != NULL && restored->is_merged;
     if (is_merged)
         own.flight = flight->uid;
     journal_saw_number(engine, row->name);
