@@ -206,7 +206,7 @@ uint32_t places_free_key(const struct sim *sim, const struct ask *ask)
     memcpy(&key, ask->key.bytes, sizeof key);
     const struct letter_row *letter = find_orphan(sim, (uint32_t)key - 1, ask->client);
     return letter != NULL && letter->fresh_wall_ms > sim_wall_ms(sim) && letter->text != NULL &&
-                   (letter->told == 0 || ask->reuse == REUSE_SHARED)
+                   !letter->is_one_time && (letter->told == 0 || ask->reuse == REUSE_SHARED)
                ? (uint32_t)key - 1
                : MAP_NONE;
 }

@@ -196,17 +196,23 @@ static bool is_part(const struct ref_flight *flight, const struct event *event)
            result->outcome == OUTCOME_SOLVED && (result->task_id[0] != 'D' || is_nameless);
 }
 
-/* From then on it ends with the rest, or, after some questions, without; it is never tried again. */
+/* From then on it ends with the rest, or, after some questions, without; only a rider is ever tried again. */
 static void on_part(const struct sim *sim, struct ref_flight *flight, const struct event *event)
 {
     const bool has_all = event->kind == EVENT_POLLED && event->result.outcome == OUTCOME_SOLVED;
+    if (has_all)
+        may_be_solved(sim, &event->result);
+    /* It may be too old for whoever rides. */
+    if (has_all && is_riding(flight)) {
+        flight->is_partial = false;
+        go_on_alone(flight);
+        return;
+    }
     flight->is_partial = true;
     flight->may_end = true;
     flight->must_end |= has_all;
     if (flight->phase == AMBIGUOUS || event->kind == EVENT_SUBMITTED)
         flight->phase = SOLVING;
-    if (has_all)
-        may_be_solved(sim, &event->result);
 }
 
 static void on_result(const struct sim *sim, const struct event *event)
