@@ -264,8 +264,9 @@ static bool wants_reading(const struct http_conn *conn)
         return false;
     if (conn->is_lingering)
         return true;
-    /* A peer that does not read its replies cannot send more requests. */
-    if (conn->outbox != NULL)
+    /* A peer that does not read its replies cannot send more requests, and one whose bytes wait
+     * for their turn would fill the buffer that nobody empties. */
+    if (conn->outbox != NULL || conn->is_yielding)
         return false;
     /* While an exchange is held we keep reading, up to a limit, to notice the peer's end. */
     const struct http_input *input = conn->input;

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
 
 from harness import TIMEOUT, Skip, allow_files, check, equal, run, test, wait_until
@@ -378,6 +379,34 @@ def large_bodies_that_end_together_are_taken_one_in_a_turn():
             equal(fields(wire.reply())["body_bytes"], str(len(body)), "bytes")
             wire.close()
         equal(echo.stats()["turn_heavy"], 1, "large bodies in one turn")
+
+
+@test
+def a_large_body_that_waits_for_its_turn_is_not_read_beyond_its_limit():
+    """Many bodies without an end, so that each waits for its turn while its sender goes on."""
+    chunk = b"10000\r\n" + b"x" * 65536 + b"\r\n"
+    opening = request("/echo", "Transfer-Encoding: chunked\r\n", "POST")
+
+    def flood(port, ends):
+        with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as one:
+            try:
+                one.sendall(opening)
+                for _ in range(200):
+                    one.sendall(chunk)
+            except OSError:
+                pass  # it was told, and did not stop
+            ends.append(1)
+
+    with Echo(body_bytes=1 << 20, partial_bytes=256 << 20) as echo:
+        ends = []
+        threads = [threading.Thread(target=flood, args=(echo.port, ends)) for _ in range(40)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        equal(len(ends), len(threads), "senders")
+        equal(echo.process.poll(), None, "the server's end")
+        echo.until(lambda stats: stats["open"] == 1, "all closed")
 
 
 # --- connections ------------------------------------------------------------------------------------
