@@ -139,11 +139,8 @@ static int run(struct cli_args *args)
     struct remote remote;
     struct ask_order order = {.count = 0};
     remote_init(&remote);
-    const enum cli_result result = read_args(args, &remote, &order);
-    int code = cli_exit_code(result);
-    if (result == CLI_END)
-        code = remote_open(args->command, &remote);
-    if (result == CLI_END && code == EX_OK)
+    int code;
+    if (remote_open(args->command, &remote, read_args(args, &remote, &order), &code))
         code = ask(&remote, &order);
     remote_close(&remote);
     return code;

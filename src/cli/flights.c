@@ -143,11 +143,8 @@ static int run(struct cli_args *args)
                                    .write = write_list};
     remote_init(&flights.remote);
     remote_reply_init(&flights.reply);
-    const enum cli_result result = read_args(args, &flights);
-    int code = cli_exit_code(result);
-    if (result == CLI_END)
-        code = remote_open(args->command, &flights.remote);
-    if (result == CLI_END && code == EX_OK)
+    int code;
+    if (remote_open(args->command, &flights.remote, read_args(args, &flights), &code))
         code = flights.is_watching ? watch_run(&flights.watch) : print_once(&flights);
     flight_list_close(&flights.list);
     buf_close(&flights.reply.body);

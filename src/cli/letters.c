@@ -307,11 +307,8 @@ static int call(struct order *order, const struct command *command)
 static int run(struct cli_args *args)
 {
     struct order order;
-    const enum cli_result result = read_args(args, &order);
-    int code = cli_exit_code(result);
-    if (result == CLI_END)
-        code = remote_open(args->command, &order.remote);
-    if (result == CLI_END && code == EX_OK)
+    int code;
+    if (remote_open(args->command, &order.remote, read_args(args, &order), &code))
         code = call(&order, args->command);
     remote_close(&order.remote);
     return code;

@@ -65,11 +65,8 @@ static int run(struct cli_args *args)
 {
     struct remote remote;
     remote_init(&remote);
-    const enum cli_result result = take_flags(args, &remote);
-    int code = cli_exit_code(result);
-    if (result == CLI_END)
-        code = remote_open(args->command, &remote);
-    if (result == CLI_END && code == EX_OK)
+    int code;
+    if (remote_open(args->command, &remote, take_flags(args, &remote), &code))
         code = remote_get(args->command, &remote, "/v1/pools", print_pools);
     remote_close(&remote);
     return code;

@@ -62,7 +62,7 @@ static int read_key(const char *file, char *key, size_t room)
     return code;
 }
 
-int remote_open(const struct command *command, struct remote *remote)
+static int find_key(const struct command *command, struct remote *remote)
 {
     const char *const variable = getenv("SOLVEGATE_KEY");
     if (remote->key_file != NULL) {
@@ -82,4 +82,11 @@ int remote_open(const struct command *command, struct remote *remote)
         return EX_DATAERR;
     }
     return EX_OK;
+}
+
+bool remote_open(const struct command *command, struct remote *remote, enum cli_result result,
+                 int *code)
+{
+    *code = result == CLI_END ? find_key(command, remote) : cli_exit_code(result);
+    return result == CLI_END && *code == EX_OK;
 }

@@ -9,8 +9,9 @@ void remote_init(struct remote *remote);
 /* True if the flag is one of ours. */
 bool remote_take_flag(struct remote *remote, const struct cli_arg *arg);
 
-/* Finds the key; call it after the flags and before the first call. Returns EX_OK, or tells what is
- * wrong. */
-int remote_open(const struct command *command, struct remote *remote);
+/* Finds the key; call it with what reading the arguments ended with, before the first call. True if
+ * calls can be made; otherwise the command is over with this exit code, and what was wrong was told. */
+bool remote_open(const struct command *command, struct remote *remote, enum cli_result result,
+                 int *code);
 
 #endif

@@ -294,11 +294,8 @@ static int run(struct cli_args *args)
 {
     struct solve solve = {.command = args->command, .wait_ms = WAIT_DEFAULT_MS};
     remote_init(&solve.remote);
-    const enum cli_result result = read_args(args, &solve);
-    int code = cli_exit_code(result);
-    if (result == CLI_END)
-        code = remote_open(args->command, &solve.remote);
-    if (result == CLI_END && code == EX_OK)
+    int code;
+    if (remote_open(args->command, &solve.remote, read_args(args, &solve), &code))
         code = ask(&solve);
     remote_close(&solve.remote);
     return code;

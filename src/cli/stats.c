@@ -267,11 +267,8 @@ static int run(struct cli_args *args)
     struct remote remote;
     remote_print print = print_all_days;
     remote_init(&remote);
-    const enum cli_result result = read_args(args, &remote, &print);
-    int code = cli_exit_code(result);
-    if (result == CLI_END)
-        code = remote_open(args->command, &remote);
-    if (result == CLI_END && code == EX_OK)
+    int code;
+    if (remote_open(args->command, &remote, read_args(args, &remote, &print), &code))
         code = remote_get(args->command, &remote, "/v1/stats", print);
     remote_close(&remote);
     return code;

@@ -304,11 +304,8 @@ static int run(struct cli_args *args)
                                .context = &top,
                                .update = update,
                                .write = write_view};
-    const enum cli_result result = read_args(args, &top);
-    int code = cli_exit_code(result);
-    if (result == CLI_END)
-        code = remote_open(args->command, &top.feed.remote);
-    if (result == CLI_END && code == EX_OK)
+    int code;
+    if (remote_open(args->command, &top.feed.remote, read_args(args, &top), &code))
         code = watch_run(&top.watch);
     top_feed_close(&top.feed);
     return code;

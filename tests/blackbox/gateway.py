@@ -44,10 +44,13 @@ class World:
         self.sim = Sim(*sim)
         self.env = env
 
+    def make_gate(self, config):
+        return Gate(config, env=self.env)
+
     def __enter__(self):
         self.sim.__enter__()
         upstream = {"url": self.sim.url, "key": KEY, "slots": 1000}
-        self.gate = Gate(merge({"upstream": upstream}, self.config), env=self.env)
+        self.gate = self.make_gate(merge({"upstream": upstream}, self.config))
         try:
             self.gate.__enter__()
         except BaseException:

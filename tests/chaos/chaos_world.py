@@ -131,18 +131,13 @@ class ChaosWorld(World):
         super().__init__(merge(LASTING, config or {}), sim, env=sanitizer_options())
         self.files = files
 
+    def make_gate(self, config):
+        gate = ChaosGate(config, env=self.env)
+        gate.files = self.files
+        return gate
+
     def __enter__(self):
-        self.sim.__enter__()
-        upstream = {"url": self.sim.url, "key": KEY, "slots": 1000}
-        self.gate = ChaosGate(merge({"upstream": upstream}, self.config), env=self.env)
-        self.gate.files = self.files
-        try:
-            self.gate.__enter__()
-        except BaseException:
-            self.sim.__exit__(AssertionError)
-            raise
-        self.url = self.gate.url
-        self.port = self.gate.port
+        super().__enter__()
         self.solution = self.solved(sitekey="probe", wait=30)["solution"]
         return self
 

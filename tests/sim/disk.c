@@ -1,40 +1,11 @@
 /* A disk that forgets what was not synced: an append log behind a watermark, and the rows it adds up to. */
+#include "../record_number.h"
 #include "sim.h"
 
 #include <stdlib.h>
 
-static uint64_t number_of(const struct record *record)
-{
-    uint64_t number = 0;
-    switch (record->kind) {
-    case RECORD_DAY:
-        return (uint64_t)record->day.day;
-    case RECORD_TALLY:
-        return (uint64_t)record->tally.day << 32 | (uint64_t)record->tally.client << 8 |
-               record->tally.type;
-    case RECORD_SPENT:
-        return record->spent.client;
-    case RECORD_SOLUTION:
-        return record->solution.id;
-    case RECORD_FLIGHT:
-        return record->flight.id;
-    case RECORD_ATTEMPT:
-        return record->attempt.name;
-    case RECORD_REQUEST:
-        return record->request.id;
-    case RECORD_IDEMPOTENCY:
-        /* The world numbers its idempotency keys, and a digest begins with that number. */
-        memcpy(&number, record->idempotency.digest.bytes, sizeof number);
-        return number;
-    case RECORD_LETTER:
-        return record->letter.number;
-    case RECORD_KIND_COUNT:
-        break;
-    }
-    UNREACHABLE();
-}
-
-/* Names of different kinds must not meet in one map. */
+/* Names of different kinds must not meet in one map. The world numbers its idempotency keys, and a digest begins with
+ * that number. */
 static uint64_t name_of(enum record_kind kind, uint64_t number)
 {
     uint64_t mixed = (number + ((uint64_t)kind + 1) * UINT64_C(0x9e3779b97f4a7c15)) *
@@ -121,7 +92,7 @@ static void put_row(struct disk *disk, uint64_t name, const struct record *take_
         record_close(&disk->rows[place].record);
     }
     disk->rows[place].record = *take_record;
-    disk->rows[place].number = number_of(take_record);
+    disk->rows[place].number = record_number(take_record);
     disk->rows[place].is_used = true;
 }
 
@@ -133,7 +104,7 @@ static void apply_first(struct sim *sim)
     disk->log_first = (disk->log_first + 1) % disk->log_room;
     disk->log_count--;
     disk->synced++;
-    const uint64_t name = name_of(record.kind, number_of(&record));
+    const uint64_t name = name_of(record.kind, record_number(&record));
     ledger_row(sim, &record);
     if (record.is_drop)
         drop_row(disk, name);

@@ -27,7 +27,7 @@ def build(folder, compiler, level):
     program = os.path.join(folder, compiler + level)
     # The simulation starts from the program's defaults, which are in the table of options.
     patterns = ["src/base/*.c", "src/engine/*.c", "src/config/config_table.c", "src/config/config_fields.c",
-                "tests/engine_defaults.c", "tests/sim/*.c"]
+                "tests/*.c", "tests/sim/*.c"]
     sources = sorted(path for pattern in patterns for path in glob.glob(pattern))
     subprocess.run([compiler, level, *FLAGS, *sources, "-o", program], check=True)
     return program

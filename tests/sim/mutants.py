@@ -38,8 +38,8 @@ def sources(who):
     kind, _, name = who.partition(" ")
     found = [path for folder in ["src/base", *FOLDERS[kind]] for path in sorted(glob.glob(folder + "/*.c"))]
     parts = [path for path in found if not os.path.basename(path).startswith(("test_", "audit"))]
-    # The worlds of the engine start from the program's defaults.
-    parts += [] if kind == "unit" else ["src/config/config_table.c", "src/config/config_fields.c", "tests/engine_defaults.c"]
+    # The worlds of the engine start from the program's defaults, and share what is in tests itself.
+    parts += [] if kind == "unit" else ["src/config/config_table.c", "src/config/config_fields.c", *sorted(glob.glob("tests/*.c"))]
     own = {"unit": [f"tests/unit/test_{name}.c", "tests/unit/seed.c"], "story": [f"tests/story/test_{name}.c"], "sim": [], "cluster": []}
     return parts + own[kind]
 
@@ -146,7 +146,7 @@ def main():
     failed = 0
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(cores) as pool:
         os.makedirs(os.path.join(folder, "tree", "tests"))
-        for name in glob.glob(os.path.join(sys.argv[1], "tests", "engine_defaults.*")):
+        for name in glob.glob(os.path.join(sys.argv[1], "tests", "*.[ch]")):
             shutil.copy(name, os.path.join(folder, "tree", "tests"))
         for part in PARTS:
             shutil.copytree(os.path.join(sys.argv[1], part), os.path.join(folder, "tree", part))

@@ -1,46 +1,10 @@
 #include "disk.h"
 
+#include "../record_number.h"
 #include "base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-/* What names a row within its kind, in the order in which a store would sort it. */
-static struct key name_of(const struct record *record)
-{
-    switch (record->kind) {
-    case RECORD_DAY:
-        return key_from_u64((uint64_t)record->day.day);
-    case RECORD_TALLY:
-        return key_from_u64((uint64_t)record->tally.day << 32 |
-                            (uint64_t)record->tally.client << 8 | record->tally.type);
-    case RECORD_SPENT:
-        return key_from_u64(record->spent.client);
-    case RECORD_SOLUTION:
-        return key_from_u64(record->solution.id);
-    case RECORD_FLIGHT:
-        return key_from_u64(record->flight.id);
-    case RECORD_ATTEMPT:
-        return key_from_u64(record->attempt.name);
-    case RECORD_REQUEST:
-        return key_from_u64(record->request.id);
-    case RECORD_IDEMPOTENCY:
-        return record->idempotency.digest;
-    case RECORD_LETTER:
-        return key_from_u64(record->letter.number);
-    case RECORD_KIND_COUNT:
-        break;
-    }
-    UNREACHABLE();
-}
-
-static uint64_t number_of(const struct record *record)
-{
-    const struct key name = name_of(record);
-    uint64_t number = 0;
-    memcpy(&number, name.bytes, sizeof number);
-    return number;
-}
 
 /* By kind, then by name. */
 static int compare(const void *a, const void *b)
@@ -51,16 +15,14 @@ static int compare(const void *a, const void *b)
         return left->kind < right->kind ? -1 : 1;
     if (left->kind == RECORD_IDEMPOTENCY)
         return memcmp(&left->idempotency.digest, &right->idempotency.digest, KEY_BYTES);
-    const uint64_t x = number_of(left);
-    const uint64_t y = number_of(right);
+    const uint64_t x = record_number(left);
+    const uint64_t y = record_number(right);
     return x < y ? -1 : x > y;
 }
 
 static bool is_same_row(const struct record *a, const struct record *b)
 {
-    const struct key x = name_of(a);
-    const struct key y = name_of(b);
-    return a->kind == b->kind && key_equals(&x, &y);
+    return compare(&a, &b) == 0;
 }
 
 /* Is nothing about this row among the later records? */

@@ -135,6 +135,18 @@ void woken(struct world *world, const char *name)
     world_step(world, &event);
 }
 
+struct world *shared_world_with_task(void)
+{
+    struct engine_options options = world_options();
+    options.solve_timeout_ms = 20000;
+    options.has_callbacks = true;
+    struct world *world = shared_world(&options);
+    ask(world, "ann", .key = "K");
+    won(world, "f1");
+    accepted(world, "a1", "T1");
+    return world;
+}
+
 void crash_with_claim(struct world *world, const char *name, const char *flight)
 {
     world->kept_claim = key_named(name);

@@ -7,6 +7,9 @@
 /* NULL: world_options(). Records are not told, nor what waits for them. */
 struct world *shared_world(const struct engine_options *options);
 
+/* One with callbacks, in which ann's flight f1 has the claim of K and the task T1, and may take 20 s. */
+struct world *shared_world_with_task(void);
+
 /* What the store decides about the flight that asked. f1 is the first that asked for anything. */
 void won(struct world *world, const char *flight);
 void unavailable(struct world *world, const char *flight);

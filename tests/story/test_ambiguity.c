@@ -1,12 +1,5 @@
 /* A submit whose reply was lost: the decision table of docs/reliability.md 5.4, row by row (docs/design.md 5.6). */
-#include "world.h"
-
-static struct world *world_with_callbacks(void)
-{
-    struct engine_options options = world_options();
-    options.has_callbacks = true;
-    return world_new(&options);
-}
+#include "usual_worlds.h"
 
 /* ---- the window -------------------------------------------------------------------------- */
 

@@ -1,17 +1,5 @@
 /* The bank: solutions that nobody waited for, handed out once, and to whom (docs/design.md 5.2, 5.4). */
-#include "world.h"
-
-/* A world in which K was solved for ann, who hung up after the submit, so that TOKEN is banked. */
-static struct world *world_with_banked_token(enum reuse reuse)
-{
-    struct world *w = world_new(NULL);
-    ask(w, "ann", .key = "K", .reuse = reuse);
-    gone(w, "ann");
-    solve(w, "a1", "T1", "TOKEN");
-    skip_lines(w);
-    assert_int_equal(stats_of(w)->solutions_banked, 1);
-    return w;
-}
+#include "usual_worlds.h"
 
 /* ---- the bank ---------------------------------------------------------------------------- */
 

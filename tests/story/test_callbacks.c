@@ -1,16 +1,9 @@
 /* Callbacks: early, duplicate, late, different, with an error; and what they spare us (docs/design.md 5.7). */
-#include "world.h"
+#include "usual_worlds.h"
 
 #include <stdio.h>
 
 #define UNSOLVABLE "ERROR_CAPTCHA_UNSOLVABLE"
-
-static struct world *world_with_callbacks(void)
-{
-    struct engine_options options = world_options();
-    options.has_callbacks = true;
-    return world_new(&options);
-}
 
 /* ---- early, duplicate, different --------------------------------------------------------- */
 

@@ -317,13 +317,7 @@ static void a_flight_that_is_given_up_before_its_submit_releases_its_key(void **
 static void a_stray_keeps_the_claim_while_it_may_be_solved(void **state)
 {
     (void)state;
-    struct engine_options options = world_options();
-    options.solve_timeout_ms = 20000;
-    options.has_callbacks = true;
-    struct world *w = shared_world(&options);
-    ask(w, "ann", .key = "K");
-    won(w, "f1");
-    accepted(w, "a1", "T1");
+    struct world *w = shared_world_with_task();
     pass(w, 20000);
     /* The task may still be solved: whoever asks here waits for it, and others follow. */
     ask(w, "bob", .key = "K");
@@ -341,13 +335,7 @@ static void a_stray_keeps_the_claim_while_it_may_be_solved(void **state)
 static void a_stray_whose_time_is_over_gives_its_claim_back(void **state)
 {
     (void)state;
-    struct engine_options options = world_options();
-    options.solve_timeout_ms = 20000;
-    options.has_callbacks = true;
-    struct world *w = shared_world(&options);
-    ask(w, "ann", .key = "K");
-    won(w, "f1");
-    accepted(w, "a1", "T1");
+    struct world *w = shared_world_with_task();
     pass(w, 60000);
     expect(w, "[     0] claim f1 K\n"
               "[     0] submit a1 K\n"

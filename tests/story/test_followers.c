@@ -226,13 +226,7 @@ static void a_store_that_is_away_is_asked_again(void **state)
 static void a_late_solution_of_our_own_ends_the_waiting(void **state)
 {
     (void)state;
-    struct engine_options options = world_options();
-    options.solve_timeout_ms = 20000;
-    options.has_callbacks = true;
-    struct world *w = shared_world(&options);
-    ask(w, "ann", .key = "K");
-    won(w, "f1");
-    accepted(w, "a1", "T1");
+    struct world *w = shared_world_with_task();
     pass(w, 45000);
     ask(w, "bob", .key = "K");
     follow(w, "f2");

@@ -1,5 +1,5 @@
 /* Callbacks that stay away: solves are polled for as if there were none, until they come again. */
-#include "world.h"
+#include "usual_worlds.h"
 
 #define SOLVES 10
 
@@ -10,9 +10,7 @@ static const char *const attempts[SOLVES] = {"a1", "a2", "a3", "a4", "a5",
 /* So many solves that polls had to find. */
 static struct world *world_without_callbacks_coming(void)
 {
-    struct engine_options options = world_options();
-    options.has_callbacks = true;
-    struct world *w = world_new(&options);
+    struct world *w = world_with_callbacks();
     for (int i = 0; i < SOLVES; i++) {
         ask(w, "ann", .key = keys[i]);
         accepted(w, attempts[i], "T");

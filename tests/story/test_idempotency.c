@@ -1,5 +1,5 @@
 /* Idempotency: a retry finds the solve it started (docs/design.md 5.3). */
-#include "world.h"
+#include "usual_worlds.h"
 
 /* ---- the five sentences ------------------------------------------------------------------ */
 
@@ -151,9 +151,7 @@ static void a_retry_gets_its_solution_as_long_as_it_lives_at_all(void **state)
 static void a_slow_solve_is_not_paid_for_again_by_its_retry(void **state)
 {
     (void)state;
-    struct engine_options options = world_options();
-    options.has_callbacks = true;
-    struct world *w = world_new(&options);
+    struct world *w = world_with_callbacks();
     ask(w, "ann", .key = "K", .idempotency = "I", .hold_ms = 50000, .min_ttl_ms = 10000);
     accepted(w, "a1", "T1");
     pass(w, 71000);
@@ -167,9 +165,7 @@ static void a_slow_solve_is_not_paid_for_again_by_its_retry(void **state)
 static void what_came_too_old_is_there_for_its_retry_for_a_while(void **state)
 {
     (void)state;
-    struct engine_options options = world_options();
-    options.has_callbacks = true;
-    struct world *w = world_new(&options);
+    struct world *w = world_with_callbacks();
     w->shows_ages = true;
     ask(w, "ann", .key = "K", .idempotency = "I", .hold_ms = 50000);
     accepted(w, "a1", "T1");

@@ -1,5 +1,5 @@
 /* Polling: the first wait, the interval, the spread, and never two questions at once (docs/design.md 5.7). */
-#include "world.h"
+#include "usual_worlds.h"
 
 static void the_first_wait_is_the_types_and_the_interval_counts_from_the_answer(void **state)
 {
@@ -129,9 +129,7 @@ static void a_flight_that_ended_is_not_polled_any_more(void **state)
 static void draining_asks_for_what_callbacks_would_have_brought(void **state)
 {
     (void)state;
-    struct engine_options options = world_options();
-    options.has_callbacks = true;
-    struct world *w = world_new(&options);
+    struct world *w = world_with_callbacks();
     ask(w, "ann", .key = "K");
     accepted(w, "a1", "T1");
     pass(w, 20000);

@@ -1,5 +1,5 @@
 /* Reports of good and bad solutions, and the bounds of the cache (docs/design.md 5.2). */
-#include "world.h"
+#include "usual_worlds.h"
 
 /* A world in which K was solved for ann, who got TOKEN at 6000; it was born at 0 at the earliest. */
 static struct world *world_with_token(enum reuse reuse)
@@ -9,18 +9,6 @@ static struct world *world_with_token(enum reuse reuse)
     ask(w, "ann", .key = "K", .reuse = reuse);
     solve(w, "a1", "T1", "TOKEN");
     skip_lines(w);
-    return w;
-}
-
-/* The same, but ann hung up after the submit, so that TOKEN is banked. */
-static struct world *world_with_banked_token(enum reuse reuse)
-{
-    struct world *w = world_new(NULL);
-    ask(w, "ann", .key = "K", .reuse = reuse);
-    gone(w, "ann");
-    solve(w, "a1", "T1", "TOKEN");
-    skip_lines(w);
-    assert_int_equal(stats_of(w)->solutions_banked, 1);
     return w;
 }
 

@@ -1,5 +1,5 @@
 /* Reuse: who may get which solution, and how long it is fresh (docs/design.md 5.2). */
-#include "world.h"
+#include "usual_worlds.h"
 
 /* A world in which K was solved for ann, who got TOKEN at 6000; it was born at 0 at the earliest. */
 static struct world *world_with_token(enum reuse reuse)
@@ -130,9 +130,7 @@ static void two_solutions_of_one_key_expire_each_at_its_own_time(void **state)
 static void a_solve_that_took_longer_than_its_life_still_reaches_those_who_waited(void **state)
 {
     (void)state;
-    struct engine_options options = world_options();
-    options.has_callbacks = true;
-    struct world *w = world_new(&options);
+    struct world *w = world_with_callbacks();
     w->shows_ages = true;
     ask(w, "held", .key = "K");
     ask(w, "told", .key = "K", .is_told = true);

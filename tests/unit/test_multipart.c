@@ -1,6 +1,6 @@
 /* Multipart bodies: what real clients send, what is refused and in which words, and a lot of damage. */
 #include "base/rand.h"
-#include "encode.h"
+#include "params_kit.h"
 #include "proto/multipart.h"
 #include "seed.h"
 
@@ -12,37 +12,10 @@
 
 #include <cmocka.h>
 
-#define CAP ((size_t)1024 * 1024)
-#define MUTATIONS 30000
-
-static struct params params;
-
-static int setup(void **state)
-{
-    (void)state;
-    params_init(&params, CAP);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    params_close(&params);
-    return add_exactly(NULL, SLICE_NONE, SLICE_NONE);
-}
-
 static int read_body(const char *body)
 {
     params_reset(&params);
     return add_exactly(&params, SLICE_OF("multipart/form-data; boundary=B"), slice_from(body));
-}
-
-static void assert_value(const char *name, const char *value)
-{
-    const struct slice found = params_value(&params, slice_from(name));
-    assert_true(slice_is_given(found));
-    assert_int_equal(found.len, strlen(value));
-    assert_memory_equal(found.data, value, found.len);
 }
 
 static void assert_refused(const char *body, int code, const char *mistake)
@@ -172,7 +145,7 @@ static void bombs_are_refused(void **state)
 {
     (void)state;
     struct buf body;
-    buf_init(&body, CAP);
+    buf_init(&body, PARAMS_CAP);
     for (int i = 0; i <= PARAMS_MAX; i++)
         buf_addf(&body, PART "1\r\n");
     buf_addf(&body, "--B--");
@@ -229,7 +202,7 @@ static void damaged_bodies_are_read_or_refused_but_never_crash(void **state)
     struct buf body;
     size_t refused = 0;
     rand_init(&rand, seed_value());
-    buf_init(&body, CAP);
+    buf_init(&body, PARAMS_CAP);
     for (size_t i = 0; i < MUTATIONS; i++) {
         encode_multipart(&body, fields, 5, &rand);
         mutate(&body, &rand);
@@ -245,19 +218,16 @@ static void damaged_bodies_are_read_or_refused_but_never_crash(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(fields_and_a_file_are_read, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_values_of_a_file_keep_every_byte, setup, teardown),
-        cmocka_unit_test_setup_teardown(quotes_and_extended_file_names_are_understood, setup,
-                                        teardown),
-        cmocka_unit_test_setup_teardown(only_a_whole_line_is_a_delimiter, setup, teardown),
-        cmocka_unit_test_setup_teardown(an_empty_form_and_an_empty_body_are_fine, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_last_of_a_name_wins, setup, teardown),
-        cmocka_unit_test_setup_teardown(every_mistake_is_named, setup, teardown),
-        cmocka_unit_test_setup_teardown(bombs_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(the_boundary_comes_quoted_or_not_among_other_attributes,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(damaged_bodies_are_read_or_refused_but_never_crash, setup,
-                                        teardown),
+        PARAMS_TEST(fields_and_a_file_are_read),
+        PARAMS_TEST(the_values_of_a_file_keep_every_byte),
+        PARAMS_TEST(quotes_and_extended_file_names_are_understood),
+        PARAMS_TEST(only_a_whole_line_is_a_delimiter),
+        PARAMS_TEST(an_empty_form_and_an_empty_body_are_fine),
+        PARAMS_TEST(the_last_of_a_name_wins),
+        PARAMS_TEST(every_mistake_is_named),
+        PARAMS_TEST(bombs_are_refused),
+        PARAMS_TEST(the_boundary_comes_quoted_or_not_among_other_attributes),
+        PARAMS_TEST(damaged_bodies_are_read_or_refused_but_never_crash),
     };
     seed_init(argc, argv);
     return cmocka_run_group_tests(tests, seed_announce, NULL);

@@ -1,6 +1,6 @@
 /* Packed parameters: what is kept, and that nothing read back from a disk is trusted. */
 #include "base/rand.h"
-#include "encode.h"
+#include "params_kit.h"
 #include "proto/form.h"
 #include "proto/multipart.h"
 #include "proto/pack.h"
@@ -13,33 +13,6 @@
 #include <stdio.h>
 
 #include <cmocka.h>
-
-#define CAP ((size_t)1024 * 1024)
-#define MUTATIONS 30000
-
-static struct params params;
-
-static int setup(void **state)
-{
-    (void)state;
-    params_init(&params, CAP);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    params_close(&params);
-    return 0;
-}
-
-static void assert_value(const char *name, const char *value)
-{
-    const struct slice found = params_value(&params, slice_from(name));
-    assert_true(slice_is_given(found));
-    assert_int_equal(found.len, strlen(value));
-    assert_memory_equal(found.data, value, found.len);
-}
 
 static void transport_fields_are_not_packed_and_the_rest_comes_back(void **state)
 {
@@ -96,7 +69,7 @@ static void damaged_packs_are_refused_or_read_but_never_crash(void **state)
     struct buf bytes;
     size_t refused = 0;
     rand_init(&rand, seed_value());
-    buf_init(&bytes, CAP);
+    buf_init(&bytes, PARAMS_CAP);
     params_reset(&params);
     assert_int_equal(params_add_multipart(&params,
                                           SLICE_OF("--B\r\nContent-Disposition: form-data; "
@@ -173,12 +146,10 @@ static void packs_that_lie_are_refused(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(transport_fields_are_not_packed_and_the_rest_comes_back,
-                                        setup, teardown),
-        cmocka_unit_test_setup_teardown(a_full_set_of_long_values_survives, setup, teardown),
-        cmocka_unit_test_setup_teardown(packs_that_lie_are_refused, setup, teardown),
-        cmocka_unit_test_setup_teardown(damaged_packs_are_refused_or_read_but_never_crash, setup,
-                                        teardown),
+        PARAMS_TEST(transport_fields_are_not_packed_and_the_rest_comes_back),
+        PARAMS_TEST(a_full_set_of_long_values_survives),
+        PARAMS_TEST(packs_that_lie_are_refused),
+        PARAMS_TEST(damaged_packs_are_refused_or_read_but_never_crash),
     };
     seed_init(argc, argv);
     return cmocka_run_group_tests(tests, seed_announce, NULL);

@@ -1,6 +1,6 @@
 /* Parameters from forms and JSON, and the sniffing of bodies. */
 #include "base/rand.h"
-#include "encode.h"
+#include "params_kit.h"
 #include "proto/form.h"
 #include "proto/json_body.h"
 #include "seed.h"
@@ -13,33 +13,6 @@
 #include <stdlib.h>
 
 #include <cmocka.h>
-
-#define CAP ((size_t)1024 * 1024)
-#define MUTATIONS 30000
-
-static struct params params;
-
-static int setup(void **state)
-{
-    (void)state;
-    params_init(&params, CAP);
-    return 0;
-}
-
-static int teardown(void **state)
-{
-    (void)state;
-    params_close(&params);
-    return add_exactly(NULL, SLICE_NONE, SLICE_NONE);
-}
-
-static void assert_value(const char *name, const char *value)
-{
-    const struct slice found = params_value(&params, slice_from(name));
-    assert_true(slice_is_given(found));
-    assert_int_equal(found.len, strlen(value));
-    assert_memory_equal(found.data, value, found.len);
-}
 
 static void read_ok(const char *content_type, const char *body)
 {
@@ -123,7 +96,7 @@ static void json_mistakes_are_named(void **state)
 static int read_nested(const char *open, const char *close, int depth)
 {
     struct buf body;
-    buf_init(&body, CAP);
+    buf_init(&body, PARAMS_CAP);
     buf_addf(&body, "{\"s\":\"[[[[[[[[[[[[[[[[[[[[[\\\"{{{{{{{\",\"a\":");
     for (int i = 1; i < depth; i++)
         buf_add(&body, slice_from(open));
@@ -152,7 +125,7 @@ static void json_bombs_are_refused(void **state)
 {
     (void)state;
     struct buf body;
-    buf_init(&body, CAP);
+    buf_init(&body, PARAMS_CAP);
     while (!body.is_full)
         buf_add_char(&body, '[');
     params_reset(&params);
@@ -185,7 +158,7 @@ static void too_many_or_too_long_names_are_refused(void **state)
     struct buf body;
     char name[PARAM_NAME_MAX + 2];
     memset(name, 'n', sizeof(name));
-    buf_init(&body, CAP);
+    buf_init(&body, PARAMS_CAP);
     for (int i = 0; i < PARAMS_MAX; i++)
         buf_addf(&body, "p%d=%d&", i, i);
     params_reset(&params);
@@ -292,7 +265,7 @@ static void values_survive_the_growth_of_the_arena(void **state)
 {
     (void)state;
     struct buf form;
-    buf_init(&form, CAP);
+    buf_init(&form, PARAMS_CAP);
     params_reset(&params);
     params_close(&params);
     for (unsigned i = 0; i < 40; i++) {
@@ -345,7 +318,7 @@ static void damaged_forms_and_json_never_crash(void **state)
     struct buf body;
     size_t refused = 0;
     rand_init(&rand, seed_value());
-    buf_init(&body, CAP);
+    buf_init(&body, PARAMS_CAP);
     for (size_t i = 0; i < 2 * MUTATIONS; i++) {
         if (i % 2 == 0)
             encode_form(&body, fields, count, &rand);
@@ -364,21 +337,20 @@ static void damaged_forms_and_json_never_crash(void **state)
 
 int main(int argc, char **argv)
 {
-#define TEST(function) cmocka_unit_test_setup_teardown(function, setup, teardown)
     const struct CMUnitTest tests[] = {
-        TEST(forms_are_read_as_php_reads_them),
-        TEST(plain_form_values_are_not_copied),
-        TEST(json_values_become_text),
-        TEST(json_mistakes_are_named),
-        TEST(json_is_at_most_sixteen_levels_deep),
-        TEST(json_bombs_are_refused),
-        TEST(too_many_or_too_long_names_are_refused),
-        TEST(decoded_bytes_beyond_the_cap_are_refused),
-        TEST(bodies_are_sniffed_not_believed),
-        TEST(query_and_body_are_merged_and_the_body_wins),
-        TEST(values_survive_the_growth_of_the_arena),
-        TEST(flags_are_true_in_four_words),
-        TEST(damaged_forms_and_json_never_crash),
+        PARAMS_TEST(forms_are_read_as_php_reads_them),
+        PARAMS_TEST(plain_form_values_are_not_copied),
+        PARAMS_TEST(json_values_become_text),
+        PARAMS_TEST(json_mistakes_are_named),
+        PARAMS_TEST(json_is_at_most_sixteen_levels_deep),
+        PARAMS_TEST(json_bombs_are_refused),
+        PARAMS_TEST(too_many_or_too_long_names_are_refused),
+        PARAMS_TEST(decoded_bytes_beyond_the_cap_are_refused),
+        PARAMS_TEST(bodies_are_sniffed_not_believed),
+        PARAMS_TEST(query_and_body_are_merged_and_the_body_wins),
+        PARAMS_TEST(values_survive_the_growth_of_the_arena),
+        PARAMS_TEST(flags_are_true_in_four_words),
+        PARAMS_TEST(damaged_forms_and_json_never_crash),
     };
 #undef TEST
     seed_init(argc, argv);

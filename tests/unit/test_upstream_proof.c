@@ -12,14 +12,6 @@
 
 #include <cmocka.h>
 
-static void assert_result(const struct world_result *kept, enum outcome outcome,
-                          enum error_class class, const char *code)
-{
-    assert_int_equal(kept->result.outcome, outcome);
-    assert_int_equal(kept->result.class, class);
-    assert_string_equal(kept->result.code, code);
-}
-
 static void answer_properly(struct fake_conn *conn, struct slice request)
 {
     fake_answer(conn, fake_is_submit(request) ? "{\"status\":1,\"request\":\"2122988149\"}"

@@ -179,3 +179,11 @@ void world_run_for(struct world *world, uint64_t ms)
     uv_close((uv_handle_t *)&timer, NULL);
     (void)uv_run(&world->loop, UV_RUN_NOWAIT);
 }
+
+void assert_result(const struct world_result *kept, enum outcome outcome, enum error_class class,
+                   const char *code)
+{
+    assert_int_equal(kept->result.outcome, outcome);
+    assert_int_equal(kept->result.class, class);
+    assert_string_equal(kept->result.code, code);
+}

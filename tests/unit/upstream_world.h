@@ -41,6 +41,8 @@ void world_run_until(struct world *world, uint32_t result_count);
 void world_run_until_probed(struct world *world);
 /* Until the vendor has read so many requests in all. */
 void world_run_until_asked(struct world *world, uint32_t request_count);
+void assert_result(const struct world_result *kept, enum outcome outcome, enum error_class class,
+                   const char *code);
 /* Runs the loop for a while. */
 void world_run_for(struct world *world, uint64_t ms);
 

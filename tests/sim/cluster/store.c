@@ -1,4 +1,5 @@
 /* The modelled store: rows with owners, claims, remembered ends. Everything in a batch happens at once. */
+#include "../../record_number.h"
 #include "cluster.h"
 
 #include <stdlib.h>
@@ -9,30 +10,22 @@
 
 /* ---- rows --------------------------------------------------------------------------------------- */
 
-/* Pages of the books belong to one node each. */
+/* Pages of the books and letters belong to one node each. */
 static struct key name_of(const struct record *record, uint32_t node)
 {
     switch (record->kind) {
     case RECORD_DAY:
-        return key_from_u64((uint64_t)record->day.day << 8 | node);
     case RECORD_TALLY:
-        return key_from_u64((uint64_t)record->tally.day << 24 |
-                            (uint64_t)record->tally.client << 16 |
-                            (uint64_t)record->tally.type << 8 | node);
     case RECORD_SPENT:
-        return key_from_u64((uint64_t)record->spent.client << 8 | node);
+    case RECORD_LETTER:
+        return key_from_u64(record_number(record) << 8 | node);
     case RECORD_SOLUTION:
-        return key_from_u64(record->solution.id);
     case RECORD_FLIGHT:
-        return key_from_u64(record->flight.id);
     case RECORD_ATTEMPT:
-        return key_from_u64(record->attempt.name);
     case RECORD_REQUEST:
-        return key_from_u64(record->request.id);
+        return key_from_u64(record_number(record));
     case RECORD_IDEMPOTENCY:
         return record->idempotency.digest;
-    case RECORD_LETTER:
-        return key_from_u64(record->letter.number << 8 | node);
     case RECORD_KIND_COUNT:
         break;
     }
