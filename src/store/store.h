@@ -48,9 +48,10 @@ enum store_opening {
 struct store_place {
     const char
         *url; /* "sqlite:/var/lib/solvegate"; may contain a password, so it is never logged */
-    const char *prefix;  /* a PostgreSQL schema, or what the keys in Redis begin with */
-    const char *ca_file; /* verifies the server's certificate; NULL: the system's authorities do */
-    bool allow_async;    /* accepts a server whose settings may lose what it acknowledged */
+    const char *prefix;   /* a PostgreSQL schema, or what the keys in Redis begin with */
+    const char *ca_file;  /* verifies the server's certificate; NULL: the system's authorities do */
+    bool allow_async;     /* accepts a server whose settings may lose what it acknowledged */
+    unsigned patience_ms; /* a server that says nothing for so long is away; 0: the driver knows */
 };
 
 /* True if this build has a driver for the URL; else mistake gets a sentence that quotes nothing but the scheme. */

@@ -113,19 +113,6 @@ struct redis_reply *redis_ask(const struct redis_server *server, ...)
     return reply;
 }
 
-void redis_send(const struct redis_server *server, ...)
-{
-    static struct redis_link *kept;
-    va_list words;
-    va_start(words, server);
-    const struct slice command = write_command(words);
-    va_end(words);
-    redis_link_close(kept);
-    kept = connect_to(server);
-    assert_non_null(kept);
-    assert_true(redis_link_send(kept, command, WAIT_MS));
-}
-
 static void check(const struct redis_reply *reply)
 {
     assert_non_null(reply);
@@ -269,4 +256,17 @@ void redis_stop(struct redis_server *server)
 void redis_kill(struct redis_server *server)
 {
     end(server, SIGKILL);
+}
+
+void redis_freeze(const struct redis_server *server)
+{
+    int status;
+    assert_int_equal(kill(server->process, SIGSTOP), 0);
+    assert_int_equal(waitpid(server->process, &status, WUNTRACED), server->process);
+    assert_true(WIFSTOPPED(status));
+}
+
+void redis_thaw(const struct redis_server *server)
+{
+    assert_int_equal(kill(server->process, SIGCONT), 0);
 }

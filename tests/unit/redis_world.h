@@ -37,8 +37,10 @@ struct redis_reply *redis_ask(const struct redis_server *server, ...) __attribut
 struct redis_reply *redis_ask_words(const struct redis_server *server, const char *const *words);
 /* The same; fails the test unless the reply is no error. */
 void redis_do(const struct redis_server *server, ...) __attribute__((sentinel));
-/* Sends a command and never reads its reply; the connection stays open until the process ends. */
-void redis_send(const struct redis_server *server, ...) __attribute__((sentinel));
 int64_t redis_number(const struct redis_server *server, ...) __attribute__((sentinel));
+
+/* The kernel goes on accepting connections and bytes, and nobody answers; it has begun when this returns. */
+void redis_freeze(const struct redis_server *server);
+void redis_thaw(const struct redis_server *server);
 
 #endif

@@ -83,7 +83,8 @@ enum store_opening world_try(struct store_world *world, struct buf *mistake)
     const struct store_names names = {.context = world, .name_of = name_of, .find = find};
     char url[2 * PATH_MAX];
     world->kit->url(world, url, sizeof(url));
-    const struct store_place place = {.url = url, .prefix = "solvegate_test"};
+    const struct store_place place = {
+        .url = url, .prefix = "solvegate_test", .patience_ms = world->patience_ms};
     enum store_opening opening = store_lock_with(world->driver, &place, &world->store, mistake);
     if (opening == STORE_OPENED)
         opening = store_open(world->store, &names, mistake);

@@ -19,6 +19,7 @@ struct store_world {
     struct rand rand;
     uv_loop_t loop;
     struct clocks clocks; /* the next load's: WORLD_NOW, an hour after a start of the machine */
+    unsigned patience_ms; /* of the next opening; 0: the driver's own */
     struct store *store;  /* NULL while closed */
     journal_seq seq;      /* appended last */
     journal_seq durable;

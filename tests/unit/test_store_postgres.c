@@ -17,6 +17,8 @@
 
 #include <cmocka.h>
 
+/* Enough for a server that answers, on a busy machine. */
+#define PATIENCE_MS 2000
 #define SCHEMA "solvegate_test"
 #define GATEWAYS "usename = '" POSTGRES_ROLE "' AND application_name = 'solvegate'"
 
@@ -226,18 +228,53 @@ static void a_commit_whose_reply_was_lost_is_repeated_and_changes_nothing(void *
     expect_forget(&wanted);
 }
 
-static void a_server_that_does_not_answer_is_given_up(void **state)
+static void append_large(struct store_world *world, unsigned count, size_t size)
 {
-    struct store_world *const world = *state;
+    for (unsigned i = 0; i < count; i++) {
+        struct record record = world_record(world, RECORD_SOLUTION, i + 1);
+        blob_unref(record.solution.text);
+        record.solution.text = blob_alloc(size);
+        memset(record.solution.text->data, 'x', size);
+        world_append(world, &record);
+    }
+}
+
+static void be_silent_for(struct store_world *world, void (*append)(struct store_world *world))
+{
+    world->patience_ms = PATIENCE_MS;
     begin(world, 10);
     proxy_set(PROXY_FREEZE);
-    append_requests(world, 10);
+    const uint64_t start = uv_hrtime();
+    append(world);
     world_until_state(world, STORE_AWAY);
+    assert_in_range((uv_hrtime() - start) / 1000000, PATIENCE_MS, 2 * PATIENCE_MS);
     assert_why(world, "does not answer");
     proxy_set(PROXY_PASS);
-    world_until_durable(world, 20);
+    world_until_durable(world, world->seq);
+    const journal_seq written = world->seq;
     world_close(world);
-    assert_int_equal(count_loaded(world), 20);
+    assert_int_equal(count_loaded(world), written);
+}
+
+static void append_few(struct store_world *world)
+{
+    append_requests(world, 10);
+}
+
+static void a_server_that_does_not_answer_is_given_up(void **state)
+{
+    be_silent_for(*state, append_few);
+}
+
+/* Reading goes on for longer while bytes are carried, but the kernel's buffers carry them nowhere. */
+static void append_much(struct store_world *world)
+{
+    append_large(world, 30, 400000);
+}
+
+static void a_server_that_does_not_read_is_given_up_as_soon(void **state)
+{
+    be_silent_for(*state, append_much);
 }
 
 /* ---- the lock ---------------------------------------------------------------------------- */
@@ -437,13 +474,7 @@ static void a_batch_of_many_megabytes_is_split(void **state)
     struct store_world *const world = *state;
     const size_t size = 200000;
     world_open(world);
-    for (unsigned i = 0; i < 100; i++) {
-        struct record record = world_record(world, RECORD_SOLUTION, i + 1);
-        blob_unref(record.solution.text);
-        record.solution.text = blob_alloc(size);
-        memset(record.solution.text->data, 'x', size);
-        world_append(world, &record);
-    }
+    append_large(world, 100, size);
     world_start(world);
     world_until_durable(world, 100);
     world_close(world);
@@ -519,6 +550,7 @@ int main(int argc, char **argv)
         CASE(a_backend_that_is_killed_loses_nothing),
         PROXY_CASE(a_commit_whose_reply_was_lost_is_repeated_and_changes_nothing),
         PROXY_CASE(a_server_that_does_not_answer_is_given_up),
+        PROXY_CASE(a_server_that_does_not_read_is_given_up_as_soon),
         CASE(a_lock_that_another_gateway_took_meanwhile_ends_this_one),
         PROXY_CASE(a_former_session_of_our_own_does_not_keep_us_out),
         CASE(a_session_without_its_lock_is_not_ours),

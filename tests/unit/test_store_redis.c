@@ -16,6 +16,8 @@
 #define LOCK "{" CASE_PREFIX "}:lock"
 #define WEEK_MS (INT64_C(7) * 24 * 3600000)
 #define CLOCK "{" CASE_PREFIX "}:clock"
+/* Enough for a server that answers, on a busy machine. */
+#define PATIENCE_MS 1500
 
 static const char *unix_url(void)
 {
@@ -73,20 +75,45 @@ static void a_server_that_goes_away_while_nothing_is_written_is_noticed_by_the_b
 static void a_server_that_sleeps_is_away_and_then_gets_everything(void **state)
 {
     struct store_world *const world = *state;
+    struct redis_server *const server = store_kit_redis_server();
+    world->patience_ms = PATIENCE_MS;
     world_open(world);
     world_start(world);
     redis_case_append(world, 10);
     world_until_durable(world, 10);
-    redis_send(store_kit_redis_server(), "DEBUG", "SLEEP", "12", NULL);
-    uv_sleep(500); /* until it sleeps: it does not say so */
+    redis_do(server, "PEXPIRE", LOCK, "100", NULL);
+    redis_freeze(server);
     redis_case_append(world, 300);
     world_until_state(world, STORE_AWAY);
     assert_int_equal(world->durable, 10);
     redis_case_append(world, 10);
+    redis_thaw(server);
     world_until_durable(world, world->seq);
     const journal_seq written = world->seq;
     world_close(world);
     assert_int_equal(redis_case_count(world), written);
+}
+
+/* The kernel takes many bytes for a server that reads none of them. */
+static void a_server_that_sleeps_is_given_up_in_time_however_much_is_sent(void **state)
+{
+    struct store_world *const world = *state;
+    const struct store_place place = {
+        .url = unix_url(), .prefix = CASE_PREFIX, .patience_ms = PATIENCE_MS};
+    struct store_backend *const backend = redis_case_open(&place);
+    struct record record = world_record(world, RECORD_SOLUTION, 1);
+    assert_non_null(backend);
+    blob_unref(record.solution.text);
+    record.solution.text = blob_alloc(1 << 20);
+    memset(record.solution.text->data, 'x', 1 << 20);
+    redis_freeze(store_kit_redis_server());
+    const uint64_t start = uv_hrtime();
+    assert_int_equal(redis_case_write(backend, &record, "alpha"), STORE_RETRY);
+    const uint64_t took_ms = (uv_hrtime() - start) / 1000000;
+    redis_thaw(store_kit_redis_server());
+    assert_in_range(took_ms, PATIENCE_MS, 2 * PATIENCE_MS);
+    assert_non_null(strstr(backend->why, "does not answer"));
+    close_backend(backend);
 }
 
 static void a_server_that_becomes_a_replica_is_away_until_it_is_a_master_again(void **state)
@@ -340,6 +367,7 @@ int main(int argc, char **argv)
         REDIS_CASE(a_server_that_is_killed_loses_nothing_that_it_acknowledged),
         REDIS_CASE(a_server_that_goes_away_while_nothing_is_written_is_noticed_by_the_beat),
         REDIS_CASE(a_server_that_sleeps_is_away_and_then_gets_everything),
+        REDIS_CASE(a_server_that_sleeps_is_given_up_in_time_however_much_is_sent),
         REDIS_CASE(a_server_that_becomes_a_replica_is_away_until_it_is_a_master_again),
         REDIS_CASE(a_server_that_reads_its_file_is_waited_for),
         REDIS_CASE(connections_that_the_server_cuts_are_made_again),

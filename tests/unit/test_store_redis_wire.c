@@ -13,6 +13,7 @@
 
 #define ROWS 100
 #define MUTATIONS 200
+#define PATIENCE_MS 1500
 
 static struct redis_proxy proxy;
 
@@ -133,7 +134,9 @@ static void a_batch_that_arrives_too_late_is_refused(void **state)
 {
     struct store_world *const world = *state;
     begin();
-    struct store_backend *const backend = redis_case_open_url(proxy_url());
+    const struct store_place place = {
+        .url = proxy_url(), .prefix = CASE_PREFIX, .patience_ms = PATIENCE_MS};
+    struct store_backend *const backend = redis_case_open(&place);
     assert_non_null(backend);
     assert_int_equal(put_state(world, backend, REQUEST_SOLVING), STORE_DONE);
     atomic_store(&proxy.must_hold, true);

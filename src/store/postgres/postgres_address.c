@@ -9,6 +9,8 @@
 #define DEFAULT_SCHEMA "solvegate"
 #define CONNECT_SECONDS 5
 #define CONNECT_SECONDS_MAX 60
+/* Longer than any statement may take. */
+#define PATIENCE_MS 15000
 /* Shorter passwords occur in every sentence. */
 #define SECRET_LEAST 3
 #define EXAMPLE "postgresql://user@host:5432/database?sslmode=verify-full"
@@ -176,6 +178,8 @@ bool pg_address_init(struct pg_address *address, const struct store_place *place
     *address = (struct pg_address){.connect_seconds = CONNECT_SECONDS,
                                    .host_count = 1,
                                    .allow_async = place->allow_async,
+                                   .patience_ms = place->patience_ms == 0 ? PATIENCE_MS
+                                                                          : (int)place->patience_ms,
                                    .ca_file = copy_of(place->ca_file)};
     const char *const schema = pg_address_schema(place, mistake);
     if (schema == NULL)

@@ -9,8 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#define PATIENCE_MS 15000
-/* Sending a large batch may take so many times as long as waiting for a reply. */
+/* Sending a large batch may take so many times as long as waiting for a reply, if the server goes on reading it. */
 #define FLUSH_PATIENCE 4
 #define PARAMETERS_MAX 8
 #define OPTIONS_MAX 24
@@ -80,9 +79,12 @@ bool pg_link_flush(struct postgres_store *store)
 {
     const int64_t end = now_ms() + FLUSH_PATIENCE * store->patience_ms;
     int unsent;
-    while ((unsent = PQflush(store->conn)) > 0)
-        if (!wait_until(store, POLLIN | POLLOUT, end) || PQconsumeInput(store->conn) != 1)
+    while ((unsent = PQflush(store->conn)) > 0) {
+        const int64_t silent = now_ms() + store->patience_ms;
+        if (!wait_until(store, POLLIN | POLLOUT, silent < end ? silent : end) ||
+            PQconsumeInput(store->conn) != 1)
             return false;
+    }
     return unsent == 0;
 }
 
@@ -355,7 +357,7 @@ enum store_result pg_link_connect(struct postgres_store *store)
 {
     enum store_result result = STORE_RETRY;
     store->is_late = false;
-    store->patience_ms = PATIENCE_MS;
+    store->patience_ms = store->address.patience_ms;
     pg_link_close(store);
     for (unsigned host = 0; host < store->address.host_count && result != STORE_DONE; host++)
         result = connect_host(store, host);

@@ -26,6 +26,7 @@ struct pg_address {
     char *secrets[PG_SECRETS_MAX]; /* passwords, or NULL; no message may contain them */
     char schema[PG_SCHEMA_MAX];    /* needs no escape inside double quotes */
     bool allow_async;
+    int patience_ms; /* as in struct postgres_store, for every new session */
 };
 
 /* What a session of this server is, so that a ghost of our own can be told from another gateway. */

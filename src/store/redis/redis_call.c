@@ -8,9 +8,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Longer than a sync takes on a disk that still works, and not longer than a lease. */
-#define REPLY_WAIT_MS 10000
-#define SEND_WAIT_MS 10000
 /* One command with its words on the stack; a longer list allocates. */
 #define WORDS_FEW 16
 /* A client's name, a day and a type fit, and so do they with the prefix into a key. */
@@ -99,7 +96,7 @@ static bool send_rest(struct redis_store *store)
         return true;
     store->sent = store->out.len;
     store->base.bytes += rest.len;
-    return redis_link_send(store->link, rest, SEND_WAIT_MS);
+    return redis_link_send(store->link, rest, store->patience_ms);
 }
 
 struct redis_reply *call_next(struct redis_store *store)
@@ -107,7 +104,7 @@ struct redis_reply *call_next(struct redis_store *store)
     if (store->link == NULL)
         return NULL;
     struct redis_reply *const reply =
-        send_rest(store) ? redis_link_receive(store->link, REPLY_WAIT_MS) : NULL;
+        send_rest(store) ? redis_link_receive(store->link, store->patience_ms) : NULL;
     if (reply == NULL)
         lose(store);
     return reply;

@@ -93,15 +93,36 @@ static bool fail(struct redis_link *link, const char *why)
     return false;
 }
 
-static uint64_t deadline_after(unsigned wait_ms)
+/* How long to wait: for every byte, and for all of them together. */
+struct patience {
+    uint64_t wait_ns;
+    uint64_t silent_until; /* nothing has been carried since it was set */
+    uint64_t slow_until;
+};
+
+static struct patience patience_of(unsigned wait_ms)
 {
-    return uv_hrtime() + wait_ms * MS_NS;
+    const uint64_t wait_ns = wait_ms * MS_NS;
+    const uint64_t until = uv_hrtime() + wait_ns;
+    return (struct patience){.wait_ns = wait_ns, .silent_until = until, .slow_until = until};
+}
+
+/* A connection that carries bytes may take longer, one that trickles may not. Bytes that only the kernel took make
+ * nobody wait longer for a server that reads none of them. */
+static void patience_renew(struct patience *patience, size_t bytes)
+{
+    if (bytes == 0)
+        return;
+    patience->silent_until = uv_hrtime() + patience->wait_ns;
+    patience->slow_until += bytes * MS_NS / LEAST_BYTES_A_MS;
 }
 
 /* Until the socket is ready for that; false at the deadline. */
-static bool wait_for(struct redis_link *link, short events, uint64_t deadline)
+static bool wait_for(struct redis_link *link, short events, const struct patience *patience)
 {
     struct pollfd entry = {.fd = link->socket, .events = events};
+    const uint64_t deadline = patience->silent_until < patience->slow_until ? patience->silent_until
+                                                                            : patience->slow_until;
     for (;;) {
         const uint64_t now = uv_hrtime();
         if (now >= deadline)
@@ -115,39 +136,33 @@ static bool wait_for(struct redis_link *link, short events, uint64_t deadline)
     }
 }
 
-/* A connection that carries bytes may take longer, one that trickles may not. */
-static uint64_t time_for(size_t bytes)
-{
-    return bytes * MS_NS / LEAST_BYTES_A_MS;
-}
-
 bool redis_link_send(struct redis_link *link, struct slice bytes, unsigned wait_ms)
 {
-    uint64_t deadline = deadline_after(wait_ms);
+    struct patience patience = patience_of(wait_ms);
     while (bytes.len > 0) {
         size_t sent = 0;
         const CURLcode code = curl_easy_send(link->curl, bytes.data, bytes.len, &sent);
         bytes = (struct slice){.data = bytes.data + sent, .len = bytes.len - sent};
         if (code != CURLE_OK && code != CURLE_AGAIN)
             return fail(link, "the connection was lost");
-        deadline += time_for(sent);
-        if (code == CURLE_AGAIN && !wait_for(link, POLLOUT, deadline))
+        patience_renew(&patience, sent);
+        if (code == CURLE_AGAIN && !wait_for(link, POLLOUT, &patience))
             return false;
     }
     return true;
 }
 
 /* TLS may have decrypted bytes already that no poll() would tell of, so it is asked first. */
-static bool receive_some(struct redis_link *link, uint64_t *deadline)
+static bool receive_some(struct redis_link *link, struct patience *patience)
 {
     size_t len = 0;
     CURLcode code;
     while ((code = curl_easy_recv(link->curl, link->bytes, RECEIVE_BYTES, &len)) == CURLE_AGAIN)
-        if (!wait_for(link, POLLIN, *deadline))
+        if (!wait_for(link, POLLIN, patience))
             return false;
     if (code != CURLE_OK || len == 0)
         return fail(link, "the connection was lost");
-    *deadline += time_for(len);
+    patience_renew(patience, len);
     return redis_reader_feed(link->reader, link->bytes, len) ||
            fail(link, "it sent a reply without end");
 }
@@ -155,10 +170,10 @@ static bool receive_some(struct redis_link *link, uint64_t *deadline)
 struct redis_reply *redis_link_receive(struct redis_link *link, unsigned wait_ms)
 {
     struct redis_reply *reply = NULL;
-    uint64_t deadline = deadline_after(wait_ms);
+    struct patience patience = patience_of(wait_ms);
     enum reading reading;
     while ((reading = redis_reader_next(link->reader, &reply)) == READING_MORE)
-        if (!receive_some(link, &deadline))
+        if (!receive_some(link, &patience))
             return NULL;
     if (reading == READING_BAD)
         (void)fail(link, "it does not speak the protocol of Redis");

@@ -27,6 +27,7 @@ struct redis_store {
     char *prefix;                        /* owned */
     char *ca_file;                       /* owned, or NULL */
     bool allow_async;
+    unsigned patience_ms; /* without a byte from or to the server */
     bool is_open; /* open() succeeded: a connection that is made from now on replaces a lost one */
 
     bool is_loading; /* the server reads its file and can do nothing else yet */

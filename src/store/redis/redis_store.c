@@ -8,6 +8,8 @@
 #include <sodium.h>
 #include <stdlib.h>
 
+/* Longer than a sync takes on a disk that still works, and not longer than a lease. */
+#define PATIENCE_MS REDIS_LEASE_MS
 #define PREFIX_USUAL "solvegate"
 #define PREFIX_MAX 64
 /* A letter's notes or a day's counters as JSON, with room to spare. */
@@ -55,6 +57,7 @@ struct redis_store *redis_store_new(const struct store_place *place, struct buf 
     store->prefix = copy(redis_prefix(place));
     store->ca_file = copy(place->ca_file);
     store->allow_async = place->allow_async;
+    store->patience_ms = place->patience_ms == 0 ? PATIENCE_MS : place->patience_ms;
     lease_choose_owner(store);
     if (redis_url_read(place->url, &store->url, mistake) && check_prefix(store->prefix, mistake)) {
         redis_url_place(&store->url, store->place, sizeof store->place);
