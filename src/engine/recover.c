@@ -205,7 +205,7 @@ static void restore_solution(struct engine *engine, const struct solution_row *r
         (void)pool_add(engine, pool, solution);
     else if (row->is_kept)
         cache_put(engine, solution, row->is_shared);
-    task_restore_solution(engine, solution);
+    task_restore_solution(engine, solution, row->is_kept);
     index_add(&recovery->by_uid, row->id, solution);
     index_add(&recovery->by_flight, row->flight, solution);
     index_add(&recovery->by_attempt, row->attempt, solution);

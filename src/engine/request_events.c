@@ -4,6 +4,7 @@
 #include "engine/hold.h"
 #include "engine/journal.h"
 #include "engine/request.h"
+#include "engine/task.h"
 
 void request_on_look(struct engine *engine, const struct look *look)
 {
@@ -70,6 +71,7 @@ void request_on_report(struct engine *engine, const struct report *report)
     } else {
         COUNT(engine, reports_bad);
         request->solution->is_bad = true;
+        task_report_bad(engine, request->solution);
         cache_drop(engine, request->solution);
         cache_drop_copies(engine, request->solution);
         journal_solution(engine, request->solution);

@@ -197,25 +197,54 @@ bool task_has_text(const struct engine *engine, const char name[TASK_ID_MAX])
     return task != NULL && (!task->is_claimed || task->text_hash != 0);
 }
 
+void task_report_bad(struct engine *engine, const struct solution *solution)
+{
+    struct task *task = solution->task_id[0] == '\0' ? NULL : find(engine, solution->task_id);
+    if (task != NULL)
+        task->is_shared = false;
+}
+
 /* ---- after a restart --------------------------------------------------------------------- */
+
+/* Rows are restored by kind and number, but a task belongs to the first attempt that named it, and
+ * attempts are numbered in time. What the later one has was brought by its own callback. */
+static void restore_owner(struct task *task, attempt_id attempt, const struct key *key)
+{
+    if (attempt >= task->attempt)
+        return;
+    if (task->own_hash == 0)
+        task->own_hash = task->text_hash;
+    task->attempt = attempt;
+    task->key = *key;
+    task->text_hash = 0;
+    task->is_claimed = false;
+}
 
 void task_restore(struct engine *engine, struct attempt *attempt)
 {
     if (attempt->task_id[0] == '\0')
         return;
+    struct task *task = find(engine, attempt->task_id);
+    if (task != NULL)
+        restore_owner(task, attempt->name, &attempt->key);
     /* The operator was alerted before the restart. */
     attempt->is_twin = task_is_anothers(engine, attempt, attempt->task_id);
     (void)task_learn(engine, attempt, attempt->task_id);
     find(engine, attempt->task_id)->is_restored = true;
 }
 
-void task_restore_solution(struct engine *engine, const struct solution *solution)
+void task_restore_solution(struct engine *engine, const struct solution *solution, bool is_kept)
 {
-    if (solution->task_id[0] == '\0' || find(engine, solution->task_id) != NULL)
+    if (solution->task_id[0] == '\0')
         return;
-    struct task *task = task_new(engine, solution->task_id, solution->attempt, &solution->node.key);
+    struct task *task = find(engine, solution->task_id);
+    if (task == NULL)
+        task = task_new(engine, solution->task_id, solution->attempt, &solution->node.key);
+    restore_owner(task, solution->attempt, &solution->node.key);
+    if (task->is_claimed)
+        return;
     task->is_restored = true;
-    take(engine, task, solution->is_shared, task_text_hash(engine, solution->text),
+    take(engine, task, solution->is_shared && is_kept, task_text_hash(engine, solution->text),
          solution->born_ms);
 }
 

@@ -26,9 +26,13 @@ bool task_claim(struct engine *engine, struct attempt *attempt, const char name[
 /* Is it known which text was handed out as the task's solution, if any? */
 bool task_has_text(const struct engine *engine, const char name[TASK_ID_MAX]);
 
-/* Restores the task of a journaled attempt, with the owner of its solution. */
+/* A bad solution is not for others, though the vendor may bring it again under the same id. */
+void task_report_bad(struct engine *engine, const struct solution *solution);
+
+/* Restores the task of a journaled attempt, with the owner of its solution. Only what is kept is
+ * for others. */
 void task_restore(struct engine *engine, struct attempt *attempt);
-void task_restore_solution(struct engine *engine, const struct solution *solution);
+void task_restore_solution(struct engine *engine, const struct solution *solution, bool is_kept);
 
 void tasks_check(const struct engine *engine);
 

@@ -164,6 +164,51 @@ static void after_a_restart_a_poll_brings_nothing_to_another_target(void **state
     skip_lines(w);
 }
 
+/* The second target's solution was written down before the first one's, whose task it is. */
+static void after_a_restart_the_first_that_named_a_task_has_it_still(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true);
+    accepted(w, "a1", "T1");
+    ask(w, "bob", .key = "L", .reuse = REUSE_SINGLE, .is_told = true);
+    accepted(w, "a2", "T1");
+    callback(w, "a2", "T1", "OWN");
+    callback(w, "a1", "T1", "TOKEN");
+    ask(w, "cat", .key = "L", .reuse = REUSE_SINGLE, .is_told = true);
+    accepted(w, "a3", "T1");
+    crash(w, ALL_RECORDS);
+    tick(w);
+    solved(w, "a3", "TOKEN");
+    assert_string_equal(peek(w, "r3"), "queued");
+    skip_lines(w);
+}
+
+static void a_bad_token_does_not_come_again_with_its_task(void **state)
+{
+    (void)state;
+    for (int is_restarted = 0; is_restarted < 2; is_restarted++) {
+        struct engine_options options = world_options();
+        options.has_journal = true;
+        struct world *w = world_new(&options);
+        ask(w, "ann", .key = "K", .is_told = true);
+        solve(w, "a1", "T1", "TOKEN");
+        report_bad(w, "eve", "r1");
+        ask(w, "bob", .key = "K", .is_told = true);
+        accepted(w, "a2", "T1");
+        if (is_restarted)
+            crash(w, ALL_RECORDS);
+        pass(w, 6000);
+        const unsigned before = w->tally.submits;
+        solved(w, "a2", "TOKEN");
+        pass(w, 2000);
+        assert_int_equal(w->tally.submits, before + 1);
+        skip_lines(w);
+    }
+}
+
 static void a_token_of_a_task_that_began_before_is_as_old_as_that(void **state)
 {
     (void)state;
@@ -365,6 +410,8 @@ int main(void)
         STORY(a_third_one_does_not_get_what_the_first_had),
         STORY(what_a_callback_brings_under_a_forgotten_task_is_kept_as_a_letter),
         STORY(after_a_restart_a_poll_brings_nothing_to_another_target),
+        STORY(after_a_restart_the_first_that_named_a_task_has_it_still),
+        STORY(a_bad_token_does_not_come_again_with_its_task),
         STORY(a_token_of_a_task_that_began_before_is_as_old_as_that),
         STORY(an_id_that_comes_round_with_another_text_is_only_told),
         STORY(after_an_hour_an_id_is_as_good_as_new),
