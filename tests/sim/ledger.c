@@ -392,6 +392,7 @@ static void look_at_remains(struct sim *sim, uint32_t place)
     sim->attempt_rows++;
     /* A ride whose rows are lost did not happen. */
     submit->reuse = row->attempt.reuse;
+    submit->flight = row->attempt.flight;
     submit->has_id_row = row->attempt.task_id[0] != '\0';
     submit->is_unnamed |= !submit->has_id_row;
     submit->is_lossy = !submit->has_id_row;
