@@ -342,8 +342,11 @@ static void check_limits(struct sim *sim)
     struct gauges gauges;
     engine_gauges(sim->engine, &gauges);
     /* I7. More than the plan's slots may be taken after a restart, since what was given up before
-     * it may have to be waited for again; but then nothing is submitted. */
-    CHECK(sim, sim->submitted_step != sim->steps || gauges.slots_used <= gauges.slots_plan);
+     * it may have to be waited for again; but then nothing is submitted. What is sent again leaves
+     * the first attempt behind, which takes a slot of its own if it may still be solved. */
+    CHECK(sim, sim->submitted_step != sim->steps || gauges.slots_used <= gauges.slots_plan ||
+                   gauges.strays > sim->strays);
+    sim->strays = gauges.strays;
     CHECK(sim, sim->submitted_step != sim->steps || gauges.breaker == BREAKER_CLOSED);
     CHECK(sim, gauges.requests <= options->max_requests);
     CHECK(sim, gauges.flights <= options->max_flights);

@@ -86,7 +86,14 @@ STORY_MUTANTS = [
     ("a callback with another attempt's task is taken for a second one", "src/engine/hear.c",
      "    if (task_is_anothers(engine, attempt, result->task_id)) {", "    if (false) {", "story twins"),
     ("a restart forgets who has which task", "src/engine/task.c",
-     "    take(engine, task, solution->is_shared, task_text_hash(engine, solution->text),\n         solution->born_ms);", "    (void)task;", "story twins"),
+     "    take(engine, task, solution->is_shared && is_kept, task_text_hash(engine, solution->text),\n"
+     "         solution->born_ms);", "    (void)is_kept;", "story twins"),
+    ("after a restart a task belongs to whoever is restored first", "src/engine/task.c",
+     "    if (attempt >= task->attempt)\n        return;", "    if (attempt != 1)\n        return;", "story twins"),
+    ("a bad token comes again with its task", "src/engine/task.c",
+     "    if (task != NULL)\n        task->is_shared = false;", "    (void)task;", "story twins"),
+    ("a bad token comes again with its task after a restart", "src/engine/task.c",
+     "solution->is_shared && is_kept,", "solution->is_shared | (is_kept & 0),", "story twins"),
     ("task ids are remembered for ever", "src/engine/task.c",
      "task->since_ms + KEEP_MS <= engine->now_ms;", "task->since_ms > engine->now_ms;", "story twins"),
 

@@ -351,6 +351,7 @@ struct sim {
     uint64_t hash;
     uint64_t steps, effects, step_limit;
     uint64_t submitted_step; /* the last one that submitted anything */
+    uint32_t strays;         /* after the step before */
     uint64_t crash_at;       /* effects */
     uint32_t incarnation;
     uint32_t crashes;
