@@ -351,10 +351,9 @@ struct sim {
     uint64_t hash;
     uint64_t steps, effects, step_limit;
     uint64_t submitted_step; /* the last one that submitted anything */
-    uint32_t strays;         /* after the step before */
     uint64_t crash_at;       /* effects */
-    uint32_t incarnation;
-    uint32_t crashes;
+    uint32_t incarnation, crashes;
+    uint32_t strays; /* after the step before */
     uint32_t first_day, last_day;
     bool is_traced, is_healing, has_skewed, is_stepping, crash_now, is_crowded;
     uint64_t crash_ms;
