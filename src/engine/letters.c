@@ -9,6 +9,7 @@
 #include "engine/letters_retry.h"
 #include "engine/notice.h"
 #include "engine/orphan.h"
+#include "engine/task.h"
 #include "engine/undeliverable.h"
 
 void letters_init(struct engine *engine)
@@ -365,6 +366,7 @@ void letter_restore(struct engine *engine, const struct letter_row *row, uint64_
     letter->wants_rest = row->wants_rest;
     memcpy(letter->task_id, row->task_id, TASK_ID_MAX);
     enter(engine, letter, left_ms);
+    task_restore_letter(engine, row);
     if (engine->letter_serial < letter->number)
         engine->letter_serial = letter->number;
     /* The alert about their number was sent before the restart. */

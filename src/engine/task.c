@@ -248,6 +248,16 @@ void task_restore_solution(struct engine *engine, const struct solution *solutio
          solution->born_ms);
 }
 
+void task_restore_letter(struct engine *engine, const struct letter_row *row)
+{
+    const bool is_its_solution = row->kind == LETTER_OF_ORPHAN || row->kind == LETTER_OF_ANSWER;
+    const struct task *task = row->task_id[0] == '\0' ? NULL : find(engine, row->task_id);
+    struct attempt *attempt = task == NULL ? NULL : attempt_find(engine, task->attempt);
+    if (is_its_solution && attempt != NULL && attempt->state == ATTEMPT_SOLVED &&
+        attempt->text_hash == 0)
+        attempt->text_hash = task_text_hash(engine, row->text);
+}
+
 void tasks_check(const struct engine *engine)
 {
     slab_check(&engine->task_slab);

@@ -34,6 +34,9 @@ void task_report_bad(struct engine *engine, const struct solution *solution);
 void task_restore(struct engine *engine, struct attempt *attempt);
 void task_restore_solution(struct engine *engine, const struct solution *solution, bool is_kept);
 
+/* A solution that only a letter has is still told from the next one of the same attempt. */
+void task_restore_letter(struct engine *engine, const struct letter_row *row);
+
 void tasks_check(const struct engine *engine);
 
 #endif
