@@ -154,6 +154,9 @@ bool engine_wants(const struct engine *engine, const struct action *action);
 void engine_stop_submits(struct engine *engine);
 void engine_forgo_submit(struct engine *engine, attempt_id attempt);
 
+/* Then refuses held callers, a batch of them; their requests stay. False when nobody is held any more. */
+bool engine_dismiss_callers(struct engine *engine);
+
 /* Journals the day's page as the last record of a shutdown. */
 void engine_close_books(struct engine *engine);
 

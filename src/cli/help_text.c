@@ -24,7 +24,8 @@ const struct help_row help_exits[] = {
     {"71", "the system refused something"},
     {"73", "serve, store: the journal cannot be made"},
     {"74",
-     "output cannot be written; serve, store: the journal cannot be reached, read or written"},
+     "output cannot be written; serve, store: the journal cannot be reached, read or written, or "
+     "did not take the last records"},
     {"75", "solve: no answer within --wait; asking again finds the same solve"},
     {"76", "the answer is not one of a gateway"},
     {"77", "the key is missing, wrong or may not do this"},

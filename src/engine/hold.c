@@ -3,6 +3,9 @@
 #include "engine/placed.h"
 #include "engine/request.h"
 
+/* By then the next start may be over. */
+#define RESTART_MS 5000
+
 struct hold *hold_new(struct engine *engine, struct request *request, caller_id caller,
                       uint64_t hold_ms)
 {
@@ -44,4 +47,19 @@ void hold_on_timer(struct engine *engine, struct hold *hold)
     }
     hold_free(engine, hold);
     request_answer(engine, request, caller);
+}
+
+bool engine_dismiss_callers(struct engine *engine)
+{
+    slab_id id = 0;
+    for (uint32_t i = 0; i < engine->options.step_batch; i++) {
+        id = slab_next(&engine->holds, id);
+        if (id == 0)
+            return i > 0;
+        struct hold *const hold = slab_get(&engine->holds, id);
+        const caller_id caller = hold->caller;
+        hold_free(engine, hold);
+        request_refuse(engine, caller, REFUSAL_DRAINING, SLICE_NONE, RESTART_MS);
+    }
+    return true;
 }

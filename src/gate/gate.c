@@ -1,6 +1,7 @@
 #include "gate/gate.h"
 
 #include "base/assert.h"
+#include "gate/drain.h"
 #include "gate/gate_act.h"
 #include "gate/gate_make.h"
 #include "gate/gate_state.h"
@@ -29,9 +30,6 @@
 
 /* Room for clients that reloads add; more new ones need a restart. */
 #define SPARE_CLIENTS 64
-
-/* Time for finished answers to leave; unfinished work is on disk. */
-#define GIVE_UP_MS 3000
 
 /* The loop wakes up this late only if the process or the machine was stopped. */
 #define STANDSTILL_MS 200
@@ -219,21 +217,6 @@ static void before_sleep(uv_prepare_t *prepare)
         uv_timer_start(&gate->deadline, on_deadline, due > now ? due - now : 0, 0);
 }
 
-static void start_closing(struct gate *gate);
-
-/* True once every caller is answered and the answers have left: a draining server closes each
- * connection then. Journaled work is not waited for, but a submit on the wire is, since its reply
- * must not be lost. */
-static bool is_idle(const struct gate *gate)
-{
-    struct gauges gauges;
-    struct http_counters http;
-    engine_gauges(gate->engine, &gauges);
-    http_counters(gate->server, &http);
-    const uint32_t waiting = gate->persist.store == NULL ? gauges.waiting : gauges.callers;
-    return waiting == 0 && http.open == 0 && gate->submits_out == 0 && persist_is_idle(gate);
-}
-
 static void process_stalled(struct gate *gate, uint64_t ms)
 {
     const struct event event = gate_event(gate, EVENT_STANDSTILL);
@@ -269,134 +252,10 @@ static void after_poll(uv_check_t *check)
     }
     if (!gate->is_closing)
         gate->doors->work(gate);
-    if (gate->is_draining && !gate->is_closing && is_idle(gate))
-        start_closing(gate);
+    drain_look(gate);
     /* The loop's clock has not advanced since the poll returned, so the difference is how long its
      * events waited. */
     histogram_add(&gate->loop_lag, uv_hrtime() / 1000000 - uv_now(&gate->loop));
-}
-
-/* ---- ending ------------------------------------------------------------------------------ */
-
-/* The loop ends by itself when the last handle is closed, so nothing is counted here. */
-static void on_part_closed(void *context)
-{
-    (void)context;
-}
-
-static void forgo_submit(void *context, attempt_id attempt)
-{
-    struct gate *gate = context;
-    engine_forgo_submit(gate->engine, attempt);
-}
-
-/* Reports submits that never left, so that the next start does not have to treat them as ambiguous. */
-static void forgo_submits(struct gate *gate)
-{
-    if (gate->engine == NULL || gate->upstream == NULL)
-        return;
-    engine_stop_submits(gate->engine);
-    upstream_each_waiting_submit(gate->upstream, forgo_submit, gate);
-    persist_each_waiting_submit(gate, forgo_submit, gate);
-    gate_take_actions(gate);
-}
-
-static void start_closing(struct gate *gate)
-{
-    gate->is_closing = true;
-    forgo_submits(gate);
-    service_close();
-    if (gate->server != NULL)
-        http_server_close(gate->server, on_part_closed, NULL);
-    if (gate->upstream != NULL)
-        upstream_close(gate->upstream, on_part_closed, NULL);
-    webhook_close(gate->webhook);
-    if (gate->notices != NULL)
-        notices_close(gate->notices, on_part_closed, NULL);
-    persist_close(gate);
-    resume_close(gate->resume);
-    (void)reload_abandon(gate);
-    uv_handle_t *const handles[] = {
-        (uv_handle_t *)&gate->deadline,   (uv_handle_t *)&gate->before_sleep,
-        (uv_handle_t *)&gate->after_poll, (uv_handle_t *)&gate->sigterm,
-        (uv_handle_t *)&gate->sigint,     (uv_handle_t *)&gate->sighup,
-        (uv_handle_t *)&gate->drain_timer};
-    for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++)
-        if (!uv_is_closing(handles[i]))
-            uv_close(handles[i], NULL);
-}
-
-static void on_drain_timeout(uv_timer_t *timer)
-{
-    struct gate *gate = timer->data;
-    struct gauges gauges;
-    engine_gauges(gate->engine, &gauges);
-    LOG(LOG_LEVEL_WARN, "drain_timeout", log_number("unanswered", gauges.waiting),
-        log_number(gate->persist.store == NULL ? "flights_lost" : "flights_kept", gauges.flights));
-    if (!gate->is_closing)
-        start_closing(gate);
-}
-
-/* Withdraws submits that wait for a connection and lets no more leave: a reply after our end would
- * be lost, and its submit paid for twice. */
-static void stop_submits(struct gate *gate)
-{
-    engine_stop_submits(gate->engine);
-    upstream_withdraw_submits(gate->upstream);
-}
-
-static void on_last_submits(uv_timer_t *timer)
-{
-    struct gate *gate = timer->data;
-    stop_submits(gate);
-    uv_timer_start(timer, on_drain_timeout, gate->config->upstream.submit_timeout_ms, 0);
-}
-
-/* Without a journal nothing survives a restart, so submits go on until the end of the drain. */
-static void limit_drain(struct gate *gate, uint32_t timeout_ms)
-{
-    const uint32_t submit_ms = gate->config->upstream.submit_timeout_ms;
-    const bool is_kept = gate->persist.store != NULL;
-    struct gauges gauges;
-    engine_gauges(gate->engine, &gauges);
-    /* A held caller may still need a submit. */
-    if (is_kept && gauges.callers > 0 && timeout_ms > submit_ms) {
-        uv_timer_start(&gate->drain_timer, on_last_submits, timeout_ms - submit_ms, 0);
-        return;
-    }
-    if (is_kept)
-        stop_submits(gate);
-    uv_timer_start(&gate->drain_timer, on_drain_timeout, timeout_ms, 0);
-}
-
-static void drain(struct gate *gate, uint32_t timeout_ms)
-{
-    gate->is_draining = true;
-    service_stopping(timeout_ms);
-    const struct event event = gate_event(gate, EVENT_DRAIN);
-    gate_step(gate, &event);
-    http_server_drain(gate->server);
-    limit_drain(gate, timeout_ms);
-}
-
-static void on_signal(uv_signal_t *signal, int number)
-{
-    struct gate *gate = signal->data;
-    if (gate->is_draining) {
-        LOG(LOG_LEVEL_WARN, "exit_now", log_number("signal", number));
-        exit(EX_OK);
-    }
-    LOG(LOG_LEVEL_INFO, "draining", log_number("signal", number));
-    drain(gate, gate->config->drain_timeout_ms);
-}
-
-void gate_give_up(struct gate *gate, int code)
-{
-    gate->exit_code = code;
-    if (gate->is_draining)
-        return;
-    const uint32_t drain_ms = gate->config->drain_timeout_ms;
-    drain(gate, drain_ms < GIVE_UP_MS ? drain_ms : GIVE_UP_MS);
 }
 
 static void on_hangup(uv_signal_t *signal, int number)
@@ -469,8 +328,6 @@ static void init_handles(struct gate *gate)
     gate->resume = resume_new(&gate->loop);
     uv_prepare_start(&gate->before_sleep, before_sleep);
     uv_check_start(&gate->after_poll, after_poll);
-    uv_signal_start(&gate->sigterm, on_signal, SIGTERM);
-    uv_signal_start(&gate->sigint, on_signal, SIGINT);
     uv_signal_start(&gate->sighup, on_hangup, SIGHUP);
 }
 
@@ -543,6 +400,7 @@ static int start(struct gate *gate)
 static int make(struct gate *gate)
 {
     int code = persist_lock(gate);
+    drain_catch(gate);
     if (code == EX_OK)
         code = listen_all(gate);
     if (code == EX_OK)
@@ -584,14 +442,16 @@ int gate_run(struct config *config, const struct gate_loader *loader,
     doors->open(gate);
     init_buffers(gate);
     init_handles(gate);
+    drain_catch_early();
     gate->exit_code = make(gate);
     if (gate->exit_code != EX_OK)
-        start_closing(gate);
+        drain_close(gate);
     uv_run(&gate->loop, UV_RUN_DEFAULT);
-    const int code = gate->exit_code;
+    const bool is_complete = persist_is_complete(gate);
+    const int code = gate->exit_code == EX_OK && !is_complete ? EX_IOERR : gate->exit_code;
     LOG(LOG_LEVEL_INFO, "stopped", log_number("code", code));
-    /* A thread that is stuck in a file system uses what would be freed now. */
-    if (reload_abandon(gate))
+    /* A thread that is stuck in a file system or a database uses what would be freed now. */
+    if (reload_abandon(gate) || persist_is_stuck(gate))
         _exit(code);
     close_gate(gate);
     free(gate);

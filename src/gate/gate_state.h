@@ -36,12 +36,16 @@ struct gate {
     uv_check_t after_poll;
     uv_signal_t sigterm, sigint, sighup;
     uv_timer_t drain_timer;
+    uv_timer_t last_writes;   /* while the store is closing */
     struct resume *resume;    /* or NULL */
     uint64_t armed_ms;        /* the time that `deadline` is set to; 0: not set */
     uint64_t sleep_until_ms;  /* the latest time at which the loop should wake up */
     uint64_t listen_until_ms; /* nothing expires before this time, after a start or a standstill */
     struct buf ready;         /* a line for every listening address */
     bool is_draining;
+    uint64_t drain_until_ms; /* by the loop's clock */
+    bool is_dismissing;      /* that time is over: who still waits is refused */
+    uint64_t leave_until_ms; /* when the refusals must have left */
     bool is_closing;
     struct reload_job *reload_job; /* a thread is reading the configuration; else NULL */
     bool is_reload_due;            /* read it again after that */
@@ -106,9 +110,6 @@ void gate_step(struct gate *gate, const struct event *event);
 
 /* Journals, holds back or performs the engine's actions. */
 void gate_take_actions(struct gate *gate);
-
-/* Ends soon with this exit code; finished answers are sent first. */
-void gate_give_up(struct gate *gate, int code);
 
 /* 64 unpredictable random bits. */
 uint64_t gate_entropy(struct gate *gate);

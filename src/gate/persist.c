@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "config/config_store.h"
 #include "gate/client_names.h"
+#include "gate/drain.h"
 #include "gate/gate_act.h"
 #include "gate/gate_state.h"
 #include "gate/gone.h"
@@ -229,14 +230,19 @@ static bool is_in_vain(const struct persist *persist, const struct action *actio
            action->answer.state != REQUEST_FAILED;
 }
 
+static void refuse(struct answer *answer, enum refusal refusal, uint32_t retry_after_ms)
+{
+    const caller_id caller = answer->caller;
+    answer_close(answer);
+    *answer =
+        (struct answer){.caller = caller, .refusal = refusal, .retry_after_ms = retry_after_ms};
+}
+
 static void perform(struct gate *gate, struct action *take_action)
 {
     const bool is_safe = take_action->after <= gate->persist.durable;
     if (!is_safe && is_in_vain(&gate->persist, take_action)) {
-        const caller_id caller = take_action->answer.caller;
-        answer_close(&take_action->answer);
-        take_action->answer = (struct answer){
-            .caller = caller, .refusal = REFUSAL_STORE, .retry_after_ms = BROKEN_RETRY_MS};
+        refuse(&take_action->answer, REFUSAL_STORE, BROKEN_RETRY_MS);
     }
     if (take_action->kind == ACTION_ACK && !is_safe)
         gate->doors->callback(gate, take_action->ack, false);
@@ -350,7 +356,7 @@ static void on_state(void *context, enum store_state state, const char *why)
     gate->persist.unlooked = gate->persist.count;
     persist_work(gate);
     if (state == STORE_BROKEN)
-        gate_give_up(gate, EX_IOERR);
+        drain_give_up(gate, EX_IOERR);
 }
 
 int persist_restore(struct gate *gate)
@@ -413,33 +419,77 @@ bool persist_is_idle(const struct gate *gate)
     return gate->persist.count == 0;
 }
 
-void persist_close(struct gate *gate)
+/* The caller does not get an answer that a restart might not know; the same request will find what became of it. */
+void persist_dismiss(struct gate *gate)
 {
-    if (gate->persist.store == NULL)
+    struct persist *persist = &gate->persist;
+    for (size_t i = persist->count; i > 0; i--) {
+        struct action action = persist->held[persist->first];
+        persist->first = (persist->first + 1) % persist->room;
+        persist->count--;
+        if (action.kind == ACTION_ANSWER) {
+            refuse(&action.answer, REFUSAL_DRAINING, BROKEN_RETRY_MS);
+            gate_perform(gate, &action);
+        } else if (action.kind == ACTION_ACK) {
+            gate->doors->callback(gate, action.ack, false);
+        } else {
+            hold(persist, &action);
+            continue;
+        }
+        action_close(&action);
+    }
+    persist->unlooked = 0;
+}
+
+static void on_late(uv_timer_t *timer)
+{
+    struct gate *gate = timer->data;
+    gate->persist.is_stuck = true;
+    uv_stop(&gate->loop);
+}
+
+static void on_closed(void *context)
+{
+    struct gate *gate = context;
+    uv_close((uv_handle_t *)&gate->last_writes, NULL);
+}
+
+void persist_close(struct gate *gate, uint64_t wait_ms)
+{
+    struct persist *persist = &gate->persist;
+    if (persist->store == NULL)
         return;
     if (gate->engine != NULL) {
         engine_close_books(gate->engine);
         gate_take_actions(gate);
     }
-    store_close(gate->persist.store, NULL, NULL);
+    uv_timer_init(&gate->loop, &gate->last_writes);
+    gate->last_writes.data = gate;
+    uv_timer_start(&gate->last_writes, on_late, wait_ms, 0);
+    store_close(persist->store, on_closed, gate);
 }
 
-/* The store was full or away until the end. */
-static void warn_of_unwritten(const struct store *store)
+bool persist_is_stuck(const struct gate *gate)
+{
+    return gate->persist.is_stuck;
+}
+
+bool persist_is_complete(const struct gate *gate)
 {
     struct store_counters counters;
-    store_counters(store, &counters);
+    if (gate->persist.store == NULL)
+        return true;
+    store_counters(gate->persist.store, &counters);
     if (counters.waiting > 0)
         LOG(LOG_LEVEL_ERROR, "store_unwritten", log_number("records", counters.waiting),
             log_string("meaning", "the store did not take them before the end: what happened since "
                                   "it went away is unknown after the next start"));
+    return counters.waiting == 0;
 }
 
 void persist_free(struct gate *gate)
 {
     struct persist *persist = &gate->persist;
-    if (persist->store != NULL)
-        warn_of_unwritten(persist->store);
     for (size_t i = 0; i < persist->count; i++)
         action_close(&persist->held[(persist->first + i) % persist->room]);
     free(persist->held);

@@ -18,6 +18,7 @@ struct persist {
     enum store_state state;
     uint64_t restored_flights; /* number of flights that the start restored */
     struct clocks clocks;      /* the last reading */
+    bool is_stuck;             /* the store did not close in time */
 };
 
 /* Locks the store, if there is one; returns 0, or an exit code after logging a sentence. */
@@ -48,9 +49,15 @@ void persist_work(struct gate *gate);
 /* True if nothing is held back. */
 bool persist_is_idle(const struct gate *gate);
 
-/* Writes the last page of the books and ends the writer; the second frees the rest after the loop
- * has ended. */
-void persist_close(struct gate *gate);
+/* Sends away whoever waits for a record that may never become durable. */
+void persist_dismiss(struct gate *gate);
+
+/* Writes the last page of the books and ends the writer. A store that does not take everything in this time stops the
+ * loop; then persist_is_stuck(), and its thread uses what persist_free() would free. */
+void persist_close(struct gate *gate, uint64_t wait_ms);
+bool persist_is_stuck(const struct gate *gate);
+/* False, once with a line in the log, if records were not written. */
+bool persist_is_complete(const struct gate *gate);
 void persist_free(struct gate *gate);
 
 #endif

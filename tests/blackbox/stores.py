@@ -4,6 +4,7 @@ import glob
 import json
 import os
 import pwd
+import re
 import shutil
 import signal
 import socket
@@ -14,7 +15,11 @@ import time
 import urllib.parse
 
 from gateway import free_port
-from harness import TIMEOUT, Skip, binary, test, wait_until
+from harness import TIMEOUT, Skip, binary, get, test, wait_until
+from store_world import StoreWorld
+
+EX_CANTCREAT = 73
+EX_IOERR = 74
 
 # Passwords with everything that a URL has to quote.
 PASSWORD = "canary/STORE:p@ss?word#7f3a"
@@ -40,6 +45,15 @@ def find_program(name, *places):
     if not found:
         raise Skip(f"{name} is not installed")
     return found
+
+
+def world_on(store, config=None, **options):
+    """A gateway whose journal is in this store."""
+    return StoreWorld({"store": store.url, "data_dir": None, **(config or {})}, **options)
+
+
+def metric(world, name):
+    return float(re.search(rf"^solvegate_{name} (\S+)$", get(world.url + "/metrics").text, re.M)[1])
 
 
 class Store:
@@ -128,6 +142,7 @@ class Server(Store):
     def end(self, number):
         if self.process is None:
             return
+        self.thaw()
         self.process.send_signal(number)
         try:
             self.process.wait(TIMEOUT)
@@ -146,6 +161,21 @@ class Server(Store):
 
     def back(self):
         self.start()
+
+    def family(self):
+        """The server and its children."""
+        with open(f"/proc/{self.process.pid}/task/{self.process.pid}/children", encoding="ascii") as children:
+            return [self.process.pid, *map(int, children.read().split())]
+
+    def freeze(self):
+        """It takes connections and bytes, since its kernel does, and says nothing."""
+        for pid in self.family():
+            os.kill(pid, signal.SIGSTOP)
+
+    def thaw(self):
+        if self.process.poll() is None:
+            for pid in self.family():
+                os.kill(pid, signal.SIGCONT)
 
 
 class RedisStore(Server):

@@ -177,6 +177,7 @@ def with_a_full_disk_the_bytes_that_wait_for_it_are_bounded():
         fill(disk)
         world.submit(sitekey="late")
         world.gate.wait_line("event=store_full")
+        world.gate.expect_exit = EX_IOERR  # it ends while it is full
         address = "http://127.0.0.1:9/" + "x" * 1900
         texts = [world.submit(sitekey="hot", pingback=address).text for _ in range(1500)]
         check(texts[0].startswith("OK|"), texts[0])
@@ -236,6 +237,7 @@ def a_callback_that_cannot_be_stored_is_not_acknowledged_but_delivered():
         fill(disk)
         world.submit(sitekey="late")
         world.gate.wait_line("event=store_full")
+        world.gate.expect_exit = EX_IOERR  # it ends while it is full
         world.sim.solve()
         check(world.result_text(task).startswith("OK|SIM_"), "delivered")
         calls = wait_until(lambda: world.sim.submits()[0]["callbacks"], "the callback")

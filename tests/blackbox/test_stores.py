@@ -5,19 +5,7 @@ import re
 import subprocess
 
 from harness import TIMEOUT, Skip, binary, check, contains, equal, get, run, wait_until
-from store_world import StoreWorld
-from stores import PASSWORD, on_each_store, quoted
-
-EX_CANTCREAT = 73
-EX_IOERR = 74
-
-
-def world_on(store, config=None, **options):
-    return StoreWorld({"store": store.url, "data_dir": None, **(config or {})}, **options)
-
-
-def metric(world, name):
-    return float(re.search(rf"^solvegate_{name} (\S+)$", get(world.url + "/metrics").text, re.M)[1])
+from stores import EX_CANTCREAT, EX_IOERR, PASSWORD, metric, on_each_store, quoted, world_on
 
 
 @on_each_store
@@ -96,6 +84,7 @@ def that_is_away_until_the_end_is_told_with_what_it_never_got(store):
         world.submit(sitekey="late")
         world.gate.wait_line("event=store_away", 40)
         world.submit(sitekey="kept")
+        world.gate.expect_exit = EX_IOERR
         world.gate.stop()
         contains(world.gate.wait_line("event=store_unwritten"), "records=")
         store.back()

@@ -403,6 +403,24 @@ static void draining_refuses_the_new_and_finishes_the_old(void **state)
               "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1\n");
 }
 
+static void whoever_still_waits_at_the_end_of_a_drain_is_refused_and_the_solve_goes_on(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K");
+    ask(w, "bob", .key = "K");
+    drain(w);
+    assert_true(engine_dismiss_callers(w->engine));
+    assert_false(engine_dismiss_callers(w->engine));
+    tick(w);
+    solve(w, "a1", "T1", "TOKEN");
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] answer ann refused: the gateway is shutting down, retry after 5000\n"
+              "[     0] answer bob refused: the gateway is shutting down, retry after 5000\n"
+              "[5000..6000] poll a1 task T1\n");
+    engine_check(w->engine);
+}
+
 static void an_unwritable_store_stops_submits_but_not_answers_from_memory(void **state)
 {
     (void)state;
@@ -463,6 +481,7 @@ int main(void)
         STORY(explain_foretells_without_touching),
         STORY(flights_are_listed_page_by_page_while_they_are_under_way),
         STORY(draining_refuses_the_new_and_finishes_the_old),
+        STORY(whoever_still_waits_at_the_end_of_a_drain_is_refused_and_the_solve_goes_on),
         STORY(an_unwritable_store_stops_submits_but_not_answers_from_memory),
         STORY(a_store_that_is_away_is_told_apart_from_one_that_is_full),
     };
