@@ -43,7 +43,7 @@ int main(int argc, char **argv)
         return EX_OSERR;
     }
     const int code = dispatch(argc > 0 ? argv + 1 : argv);
-    /* What was asked for did not arrive if stdout is a full disk. */
+    /* On a full disk the output is lost, which the exit code must tell. */
     if (fflush(stdout) != 0 || ferror(stdout) != 0)
         return code == EX_OK ? EX_IOERR : code;
     return code;

@@ -20,6 +20,18 @@ bool slice_starts_with(struct slice s, struct slice prefix)
     return prefix.len == 0 || memcmp(s.data, prefix.data, prefix.len) == 0;
 }
 
+struct slice slice_take(struct slice *rest, char separator)
+{
+    struct slice taken = *rest;
+    if (rest->len == 0)
+        return taken;
+    const char *const end = memchr(rest->data, separator, rest->len);
+    if (end != NULL)
+        taken.len = (size_t)(end - rest->data);
+    *rest = slice_skip(*rest, end == NULL ? taken.len : taken.len + 1);
+    return taken;
+}
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t';

@@ -37,6 +37,16 @@ bool slice_equals_nocase(struct slice a, struct slice b);
 
 bool slice_starts_with(struct slice s, struct slice prefix);
 
+/* All but the first bytes. */
+static inline struct slice slice_skip(struct slice s, size_t count)
+{
+    return (struct slice){.data = s.data + count, .len = s.len - count};
+}
+
+/* Takes what precedes the first separator off the rest, and the separator with it; without one, all
+ * of the rest. */
+struct slice slice_take(struct slice *rest, char separator);
+
 /* Strips leading and trailing spaces and tabs. */
 struct slice slice_trim(struct slice s);
 

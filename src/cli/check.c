@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 #include "cli/load.h"
+#include "cli/show.h"
 #include "config/config_reference.h"
 #include "config/config_store.h"
 #include "proto/json_out.h"
@@ -42,7 +43,7 @@ static void print_clients(const struct config *config)
     }
 }
 
-/* What is no mistake but should be mended, one text per line. */
+/* Writes one line for each thing that is no mistake but should be changed. */
 static void write_warnings(const struct config *config, struct buf *out)
 {
     const char *const about_store = config_store_warning(config);
@@ -59,26 +60,12 @@ static void print_warnings(const struct config *config)
     struct buf lines;
     buf_init(&lines, WARNINGS_MAX_BYTES);
     write_warnings(config, &lines);
-    for (size_t at = 0, len; at < lines.len; at += len + 1) {
-        len = (size_t)((char *)memchr(lines.data + at, '\n', lines.len - at) - (lines.data + at));
-        (void)printf("warning   %.*s\n", (int)len, lines.data + at);
+    struct slice rest = buf_slice(&lines);
+    while (rest.len > 0) {
+        const struct slice line = slice_take(&rest, '\n');
+        (void)printf("warning   %.*s\n", (int)line.len, line.data);
     }
     buf_close(&lines);
-}
-
-/* Adds an array with a text for each line. */
-static void add_lines(struct buf *out, const char *name, const struct buf *lines)
-{
-    json_member(out, name);
-    json_open(out, '[');
-    for (const char *at = lines->data; at != NULL && at < lines->data + lines->len;) {
-        const char *const end = memchr(at, '\n', (size_t)(lines->data + lines->len - at));
-        const size_t len = end == NULL ? 0 : (size_t)(end - at);
-        json_item(out);
-        (void)json_add_string(out, (struct slice){.data = at, .len = len});
-        at = end == NULL ? NULL : end + 1;
-    }
-    json_close(out, ']');
 }
 
 /* The URL of a store may hold a password, so only its scheme is shown. */
@@ -134,8 +121,8 @@ static int check_for_programs(const char *file)
     json_bool(&out, "ok", code == EX_OK);
     if (file != NULL)
         json_string(&out, "file", load_file_name(file));
-    add_lines(&out, "mistakes", &mistakes);
-    add_lines(&out, "warnings", &warnings);
+    show_add_lines(&out, "mistakes", buf_slice(&mistakes));
+    show_add_lines(&out, "warnings", buf_slice(&warnings));
     json_close(&out, '}');
     (void)printf("%.*s\n", (int)out.len, out.data);
     buf_close(&out);

@@ -20,17 +20,6 @@ static const char example[] =
     "  ],\n"
     "}\n";
 
-/* Takes the next line off the text. */
-static struct slice take_line(struct slice *text)
-{
-    const char *const end = memchr(text->data, '\n', text->len);
-    const size_t len = end == NULL ? text->len : (size_t)(end - text->data);
-    const size_t step = end == NULL ? len : len + 1;
-    const struct slice line = {.data = text->data, .len = len};
-    *text = (struct slice){.data = text->data + step, .len = text->len - step};
-    return line;
-}
-
 static void add_line(struct buf *out, struct slice text)
 {
     manual_add_text(out, text);
@@ -44,7 +33,7 @@ static void write_introduction(struct buf *out, struct slice *text)
     bool is_first = true;
     while (text->len > 0) {
         struct slice rest = *text;
-        const struct slice line = take_line(&rest);
+        const struct slice line = slice_take(&rest, '\n');
         if (slice_equals(line, first_option))
             return;
         *text = rest;
@@ -63,7 +52,7 @@ static void write_options(struct buf *out, struct slice text)
 {
     bool is_first = true;
     while (text.len > 0) {
-        const struct slice line = take_line(&text);
+        const struct slice line = slice_take(&text, '\n');
         const struct slice words = slice_trim(line);
         if (words.len == 0)
             continue;

@@ -1,5 +1,7 @@
 #include "cli/show.h"
 
+#include "proto/json_out.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <yyjson.h>
@@ -67,6 +69,17 @@ void show_add_count(struct buf *out, uint64_t number)
             buf_add_char(out, ',');
         buf_add_char(out, digits[i]);
     }
+}
+
+void show_add_lines(struct buf *out, const char *name, struct slice lines)
+{
+    json_member(out, name);
+    json_open(out, '[');
+    while (lines.len > 0) {
+        json_item(out);
+        (void)json_add_string(out, slice_take(&lines, '\n'));
+    }
+    json_close(out, ']');
 }
 
 void show_print(const struct buf *text)

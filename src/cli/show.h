@@ -20,6 +20,9 @@ void show_add_seconds(struct buf *out, double seconds);
 /* 1,234,567 */
 void show_add_count(struct buf *out, uint64_t number);
 
+/* Adds a JSON array with a text for each line. */
+void show_add_lines(struct buf *out, const char *name, struct slice lines);
+
 /* Prints the text on standard output. */
 void show_print(const struct buf *text);
 

@@ -2,6 +2,7 @@
 #include "cli/cli.h"
 #include "cli/guard.h"
 #include "cli/load.h"
+#include "cli/show.h"
 #include "config/config_store.h"
 #include "proto/json_out.h"
 #include "store/row_table.h"
@@ -219,18 +220,7 @@ static int tell_programs(enum store_opening opening, const struct buf *report,
     buf_init(&out, 2 * REPORT_MAX);
     json_open(&out, '{');
     json_bool(&out, "ok", opening == STORE_OPENED);
-    json_member(&out, "report");
-    json_open(&out, '[');
-    struct slice rest = buf_slice(report);
-    while (rest.len > 0) {
-        const char *const end = memchr(rest.data, '\n', rest.len);
-        const size_t len = end == NULL ? rest.len : (size_t)(end - rest.data);
-        json_item(&out);
-        json_add_string(&out, (struct slice){.data = rest.data, .len = len});
-        const size_t step = end == NULL ? len : len + 1;
-        rest = (struct slice){.data = rest.data + step, .len = rest.len - step};
-    }
-    json_close(&out, ']');
+    show_add_lines(&out, "report", buf_slice(report));
     if (opening != STORE_OPENED)
         json_text(&out, "mistake", buf_slice(mistake));
     json_close(&out, '}');

@@ -188,7 +188,7 @@ static void write_all(struct slice bytes)
         if (count < 0 && errno != EINTR)
             return;
         if (count > 0)
-            bytes = (struct slice){.data = bytes.data + count, .len = bytes.len - (size_t)count};
+            bytes = slice_skip(bytes, (size_t)count);
     }
 }
 
@@ -200,11 +200,7 @@ void term_draw(const char *text, unsigned long len)
     buf_init(&out, DRAWN_MAX_BYTES);
     buf_add(&out, SLICE_OF(HOME));
     for (unsigned line = 0; rest.len > 0 && line < lines; line++) {
-        const char *const end = memchr(rest.data, '\n', rest.len);
-        const size_t used = end == NULL ? rest.len : (size_t)(end - rest.data);
-        const size_t step = end == NULL ? used : used + 1;
-        buf_add(&out, (struct slice){.data = rest.data, .len = used});
-        rest = (struct slice){.data = rest.data + step, .len = rest.len - step};
+        buf_add(&out, slice_take(&rest, '\n'));
         /* A newline in the last line would scroll the first line away. */
         buf_add(&out, line + 1 < lines ? SLICE_OF(CLEAR_LINE) : SLICE_OF("\x1b[K"));
     }

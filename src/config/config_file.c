@@ -150,7 +150,7 @@ bool file_read(struct loader *loader, struct slice text)
     /* Some editors begin files with a byte order mark, which yyjson would refuse. */
     const struct slice mark = SLICE_OF("\xef\xbb\xbf");
     if (slice_starts_with(text, mark))
-        text = (struct slice){.data = text.data + mark.len, .len = text.len - mark.len};
+        text = slice_skip(text, mark.len);
     yyjson_read_err err;
     yyjson_doc *const doc = yyjson_read_opts(
         (char *)(uintptr_t)text.data, text.len,

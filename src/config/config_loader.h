@@ -13,7 +13,7 @@ enum origin {
     ORIGIN_COMMAND_LINE,
 };
 
-/* What the loader knows about an option. */
+/* The loader's notes about an option. */
 struct seen {
     enum origin origin; /* the last source that gave it */
     bool is_bad;        /* one of its values was a mistake, so checks against it are skipped */

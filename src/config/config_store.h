@@ -1,4 +1,4 @@
-/* Where the journal is kept: its URL, its prefix, and whether the way there is protected. */
+/* The place of the journal: its URL, its prefix, and whether the way there is protected. */
 #ifndef SOLVEGATE_CONFIG_CONFIG_STORE_H
 #define SOLVEGATE_CONFIG_CONFIG_STORE_H
 
@@ -10,8 +10,8 @@ bool value_parse_store(struct slice text, void *out);
 #define STORE_PREFIX_MAX 40
 bool value_parse_prefix(struct slice text, void *out);
 
-/* Where the journal is to be kept: in the store, or in data_dir, whose URL is written into url (which the caller opens
- * and closes). False: in memory only. Everything is borrowed. */
+/* Finds the place of the journal: the store, or data_dir, whose URL is written into url (which the caller opens
+ * and closes). False without a journal. Everything is borrowed. */
 bool config_place(const struct config *config, struct buf *url, struct store_place *place);
 
 /* A sentence on what others can read or change on the way to the store, or NULL. */

@@ -41,7 +41,7 @@ static bool parse_with_unit(struct slice text, const struct unit *units, size_t 
     unsigned long long number;
     if (!slice_to_u64((struct slice){.data = text.data, .len = digits}, &number))
         return false;
-    const struct slice unit = {.data = text.data + digits, .len = text.len - digits};
+    const struct slice unit = slice_skip(text, digits);
     for (size_t i = 0; i < count; i++) {
         if (!slice_equals(unit, slice_from(units[i].name)))
             continue;
@@ -127,7 +127,7 @@ static bool split_host_port(struct slice text, struct slice *host, struct slice 
         return true;
     if (text.data[colon] != ':')
         return false;
-    *port = (struct slice){.data = text.data + colon + 1, .len = text.len - colon - 1};
+    *port = slice_skip(text, colon + 1);
     return true;
 }
 
@@ -226,18 +226,11 @@ static void lower(char *text, size_t len)
 /* The part between the scheme and the path. */
 static struct slice url_authority(struct slice url)
 {
-    const char *start = memchr(url.data, ':', url.len);
-    if (start == NULL)
+    (void)slice_take(&url, ':');
+    if (!slice_starts_with(url, SLICE_OF("//")))
         return SLICE_NONE;
-    struct slice rest = {.data = start, .len = url.len - (size_t)(start - url.data)};
-    if (!slice_starts_with(rest, SLICE_OF("://")))
-        return SLICE_NONE;
-    rest.data += 3;
-    rest.len -= 3;
-    const char *slash = memchr(rest.data, '/', rest.len);
-    if (slash != NULL)
-        rest.len = (size_t)(slash - rest.data);
-    return rest;
+    url = slice_skip(url, 2);
+    return slice_take(&url, '/');
 }
 
 static bool url_chars_are_plain(struct slice text)

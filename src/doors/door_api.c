@@ -6,17 +6,11 @@
 
 #include <solvegate/view.h>
 
-#define BEARER SLICE_OF("Bearer ")
-
 /* Takes the key from the Authorization header, else from the parameters. */
 static struct slice presented_key(const struct gate *gate, const struct http_request *request)
 {
-    const struct slice header = request->authorization;
-    if (header.len > BEARER.len &&
-        slice_equals_nocase((struct slice){.data = header.data, .len = BEARER.len}, BEARER))
-        return slice_trim(
-            (struct slice){.data = header.data + BEARER.len, .len = header.len - BEARER.len});
-    return params_value(&gate->params, SLICE_OF("key"));
+    const struct slice bearer = intake_bearer(request);
+    return slice_is_given(bearer) ? bearer : params_value(&gate->params, SLICE_OF("key"));
 }
 
 static bool is_json_type(struct slice content_type)

@@ -11,19 +11,7 @@
 
 #include <stdio.h>
 
-#define BEARER SLICE_OF("Bearer ")
-
 /* ---- reading ----------------------------------------------------------------------------- */
-
-/* CapSolver's Python client sends the key in a header, too. */
-static struct slice key_of(const struct task_body *body, const struct http_request *request)
-{
-    const struct slice header = request->authorization;
-    if (body->client_key.len > 0 || !slice_starts_with(header, BEARER))
-        return body->client_key;
-    return slice_trim(
-        (struct slice){.data = header.data + BEARER.len, .len = header.len - BEARER.len});
-}
 
 static void take_mistake(const struct task_body *body, struct mistake *mistake)
 {
@@ -46,7 +34,8 @@ static bool task_dialect_read(struct gate *gate, const struct http_request *requ
     struct task_body body;
     const bool is_ask = visit->verb == VERB_ASK;
     const bool is_read = task_read(&gate->params, request->body, is_ask, &body) == 0;
-    *key = key_of(&body, request);
+    /* CapSolver's Python client sends the key in a header, too. */
+    *key = body.client_key.len > 0 ? body.client_key : intake_bearer(request);
     if (is_read) {
         take_numbers(&body, visit);
         return true;
@@ -118,9 +107,7 @@ void door_balance(struct gate *gate, const struct http_request *request, struct 
 
 static uint64_t average_ms(const struct histogram *times)
 {
-    uint64_t count = 0;
-    for (size_t i = 0; i <= HISTOGRAM_BOUNDS; i++)
-        count += times->counts[i];
+    const uint64_t count = histogram_count(times);
     return count == 0 ? 0 : times->sum_ms / count;
 }
 

@@ -9,7 +9,7 @@ door_fn door_balance, door_queue_stats;
 /* Methods that clients have and this gateway does not. */
 door_fn door_no_such_method;
 
-/* Writes the callback of a request of this dialect; false if it is of another one. */
+/* Writes the notice to the callbackUrl of a request of this dialect; false if it is of another one. */
 bool door_task_notice(struct gate *gate, const struct notify *notify, struct buf *json);
 
 #endif

@@ -96,18 +96,14 @@ static void answer_ids(struct gate *gate, const struct http_request *request,
     }
     buf_reset(&gate->words);
     while (ids.len > 0) {
-        const char *comma = memchr(ids.data, ',', ids.len);
-        const size_t len = comma == NULL ? ids.len : (size_t)(comma - ids.data);
         unsigned long long id = 0;
         struct answer answer = {.refusal = REFUSAL_UNKNOWN_ID};
-        if (slice_to_u64(slice_trim((struct slice){.data = ids.data, .len = len}), &id))
+        if (slice_to_u64(slice_trim(slice_take(&ids, ',')), &id))
             (void)engine_peek(gate->engine, visit->client, verb_own_id(visit, id), &answer);
         if (count++ > 0)
             buf_add_char(&gate->words, '|');
         dialect_write_part(&gate->words, &answer);
         answer_close(&answer);
-        const size_t step = comma == NULL ? ids.len : len + 1;
-        ids = (struct slice){.data = ids.data + step, .len = ids.len - step};
     }
     if (visit->is_json)
         dialect_write_ok(&gate->body, true, buf_slice(&gate->words));

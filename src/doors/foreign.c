@@ -32,8 +32,7 @@ static bool is_loopback(struct slice authority)
 
 static struct slice port_of(struct slice authority)
 {
-    const size_t len = host_length(authority);
-    return (struct slice){.data = authority.data + len, .len = authority.len - len};
+    return slice_skip(authority, host_length(authority));
 }
 
 /* True for a page of this server, under any name of this machine. Another port belongs to another

@@ -54,6 +54,16 @@ bool intake_read(struct gate *gate, const struct http_request *request, struct m
     return err == 0 || fail_params(gate, request, err, mistake);
 }
 
+struct slice intake_bearer(const struct http_request *request)
+{
+    const struct slice scheme = SLICE_OF("Bearer ");
+    const struct slice header = request->authorization;
+    const bool is_bearer =
+        header.len > scheme.len &&
+        slice_equals_nocase((struct slice){.data = header.data, .len = scheme.len}, scheme);
+    return is_bearer ? slice_trim(slice_skip(header, scheme.len)) : SLICE_NONE;
+}
+
 bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_id *client,
                    struct mistake *mistake)
 {
@@ -125,7 +135,7 @@ static bool parse_duration(struct slice text, uint32_t *milliseconds)
     size_t used = 0;
     if (!read_thousandths(text, &value, &used))
         return false;
-    const struct slice rest = {.data = text.data + used, .len = text.len - used};
+    const struct slice rest = slice_skip(text, used);
     for (size_t i = 0; i < sizeof units / sizeof units[0]; i++) {
         if (!slice_equals(rest, units[i].unit))
             continue;
@@ -155,17 +165,13 @@ static bool read_duration(const struct gate *gate, struct slice name, uint32_t *
 static void read_prefer(struct slice rest, uint32_t *hold_ms)
 {
     while (rest.len > 0) {
-        const char *comma = memchr(rest.data, ',', rest.len);
-        const size_t len = comma == NULL ? rest.len : (size_t)(comma - rest.data);
-        const struct slice token = slice_trim((struct slice){.data = rest.data, .len = len});
+        const struct slice token = slice_trim(slice_take(&rest, ','));
         unsigned long long seconds;
         if (slice_starts_with(token, SLICE_OF("wait=")) &&
-            slice_to_u64((struct slice){.data = token.data + 5, .len = token.len - 5}, &seconds)) {
+            slice_to_u64(slice_skip(token, 5), &seconds)) {
             *hold_ms = seconds > HOLD_MAX_MS / 1000 ? HOLD_MAX_MS : (uint32_t)seconds * 1000;
             return;
         }
-        const size_t step = comma == NULL ? rest.len : len + 1;
-        rest = (struct slice){.data = rest.data + step, .len = rest.len - step};
     }
 }
 

@@ -20,6 +20,9 @@ struct mistake {
 /* Reads query and body into gate->params. */
 bool intake_read(struct gate *gate, const struct http_request *request, struct mistake *mistake);
 
+/* The key of `Authorization: Bearer KEY`; not given without one. */
+struct slice intake_bearer(const struct http_request *request);
+
 /* Finds the client of a key; a missing key is accepted only without configured clients. */
 bool intake_client(struct gate *gate, struct slice key, unsigned scope, client_id *client,
                    struct mistake *mistake);

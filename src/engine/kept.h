@@ -14,7 +14,7 @@ void kept_enter_request(struct engine *engine, struct request *request);
 void kept_mark_read(struct engine *engine, struct request *request);
 void kept_leave_request(struct engine *engine, struct request *request);
 
-/* The same for an idempotency record that stands for a solution. */
+/* An idempotency record that stands for a solution begins or stops holding it. */
 void kept_enter_record(struct engine *engine, struct idempotency *record);
 void kept_leave_record(struct engine *engine, struct idempotency *record);
 

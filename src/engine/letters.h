@@ -24,7 +24,8 @@ void letter_stays(struct engine *engine, struct letter *letter, const struct his
  * longer known. */
 void letter_of_solution(struct engine *engine, const struct attempt *attempt,
                         const struct vendor_result *result, struct slice error);
-/* The same for an undeliverable answer that no flight waited for: its key is not paid for again. */
+/* Creates a letter for an undeliverable answer that no flight waited for: its key is not paid for
+ * again. */
 void letter_of_late_answer(struct engine *engine, const struct attempt *attempt,
                            const struct vendor_result *result);
 

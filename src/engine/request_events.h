@@ -1,4 +1,4 @@
-/* What callers do with requests that exist, and what time does: look, hang up, detach, report, expire. */
+/* Events of existing requests: look, hang-up, detach, report, expiry. */
 #ifndef SOLVEGATE_ENGINE_REQUEST_EVENTS_H
 #define SOLVEGATE_ENGINE_REQUEST_EVENTS_H
 

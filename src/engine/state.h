@@ -81,7 +81,7 @@ struct hold {
     bool is_id_only;   /* its caller only learns the id (in.php): a final state stays unread */
 };
 
-/* What is known of an attempt's task at the vendor. attempt_enter() performs every change. */
+/* The state of an attempt's task at the vendor, as far as we know it. attempt_enter() performs every change. */
 enum attempt_state {
     ATTEMPT_SENT,        /* its submit is under way */
     ATTEMPT_AMBIGUOUS,   /* its submit ended without telling whether the vendor accepted it */

@@ -15,14 +15,8 @@
 /* Logs one event per line of the mistakes, which read as on the command line. */
 static void log_mistakes(struct slice text)
 {
-    while (text.len > 0) {
-        const char *end = memchr(text.data, '\n', text.len);
-        const size_t len = end == NULL ? text.len : (size_t)(end - text.data);
-        LOG(LOG_LEVEL_ERROR, "reload_refused",
-            log_text("why", (struct slice){.data = text.data, .len = len}));
-        const size_t step = end == NULL ? len : len + 1;
-        text = (struct slice){.data = text.data + step, .len = text.len - step};
-    }
+    while (text.len > 0)
+        LOG(LOG_LEVEL_ERROR, "reload_refused", log_text("why", slice_take(&text, '\n')));
 }
 
 static void adopt(struct gate *gate, struct config *fresh)

@@ -199,9 +199,8 @@ static void on_watchdog(uv_timer_t *timer)
 
 void service_ready(struct uv_loop_s *loop, struct slice status)
 {
-    const char *const end = memchr(status.data, '\n', status.len);
-    const size_t len = end == NULL ? status.len : (size_t)(end - status.data);
-    (void)snprintf(service.status, sizeof service.status, "%.*s", (int)len, status.data);
+    const struct slice line = slice_take(&status, '\n');
+    (void)snprintf(service.status, sizeof service.status, "%.*s", (int)line.len, line.data);
     tell("READY=1\nSTATUS=%s", service.status);
     if (service.watchdog_ms == 0)
         return;

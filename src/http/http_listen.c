@@ -281,8 +281,7 @@ int http_server_listen(struct http_server *server, const char *address, struct b
     unsigned long long passed = 0;
     const struct slice whole = slice_from(address);
     const bool is_passed =
-        slice_starts_with(whole, SLICE_OF("fd:")) &&
-        slice_to_u64((struct slice){.data = whole.data + 3, .len = whole.len - 3}, &passed);
+        slice_starts_with(whole, SLICE_OF("fd:")) && slice_to_u64(slice_skip(whole, 3), &passed);
     const int fd = is_passed && passed <= INT_MAX ? (int)passed : -1;
     struct http_listener *listener = listener_new(server, path != NULL || fd_is_unix(fd), path);
     const int code = path != NULL ? open_unix(listener, path, bound)

@@ -324,24 +324,19 @@ enum http_method http_parse_method(const struct http_parse *parse)
     }
 }
 
-static struct slice slice_after(struct slice s, size_t count)
-{
-    return (struct slice){.data = s.data + count, .len = s.len - count};
-}
-
 /* RFC 9112 3.2.2 requires servers to accept "http://host/path", as sent to proxies; returns the
  * path. */
 static struct slice without_authority(struct slice target)
 {
     struct slice rest;
     if (slice_starts_with(target, SLICE_OF("http://")))
-        rest = slice_after(target, 7);
+        rest = slice_skip(target, 7);
     else if (slice_starts_with(target, SLICE_OF("https://")))
-        rest = slice_after(target, 8);
+        rest = slice_skip(target, 8);
     else
         return target;
     while (rest.len > 0 && *rest.data != '/' && *rest.data != '?')
-        rest = slice_after(rest, 1);
+        rest = slice_skip(rest, 1);
     return rest;
 }
 

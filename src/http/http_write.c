@@ -53,7 +53,7 @@ struct buf *http_write_sink(struct http_conn *conn)
 static struct slice rest_of(const struct http_outbox *outbox)
 {
     const struct slice all = buf_slice(&outbox->pending);
-    return (struct slice){.data = all.data + outbox->gone, .len = all.len - outbox->gone};
+    return slice_skip(all, outbox->gone);
 }
 
 size_t http_write_queued(const struct http_conn *conn)

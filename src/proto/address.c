@@ -58,8 +58,7 @@ static long parse_groups(struct slice text, size_t *at, size_t room, uint8_t *ou
             return -1;
         len += 2;
         if (*at < text.len && text.data[*at] == '.') {
-            const struct slice rest = {.data = text.data + start, .len = text.len - start};
-            if (len + 2 > room || !parse_quad(rest, out + len - 2))
+            if (len + 2 > room || !parse_quad(slice_skip(text, start), out + len - 2))
                 return -1;
             *at = text.len;
             return (long)len + 2;
@@ -87,8 +86,7 @@ bool address_parse_v6(struct slice text, uint8_t out[ADDRESS_BYTES])
         return false;
     if (at == text.len)
         return head == ADDRESS_BYTES;
-    const struct slice rest = {.data = text.data + at, .len = text.len - at};
-    if (!slice_starts_with(rest, SLICE_OF("::")))
+    if (!slice_starts_with(slice_skip(text, at), SLICE_OF("::")))
         return false;
     at += 2;
     uint8_t tail[ADDRESS_BYTES];

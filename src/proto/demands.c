@@ -106,7 +106,7 @@ static size_t scheme_length(struct slice url)
 static bool skip_scheme(struct slice *url)
 {
     const size_t len = scheme_length(*url);
-    const struct slice rest = {.data = url->data + len, .len = url->len - len};
+    const struct slice rest = slice_skip(*url, len);
     if (rest.len == 0 || rest.data[0] != ':' ||
         (rest.len > 1 && rest.data[1] >= '0' && rest.data[1] <= '9'))
         return true;
@@ -115,7 +115,7 @@ static bool skip_scheme(struct slice *url)
         (!slice_equals_nocase(scheme, SLICE_OF("http")) &&
          !slice_equals_nocase(scheme, SLICE_OF("https"))))
         return false;
-    *url = (struct slice){.data = rest.data + 3, .len = rest.len - 3};
+    *url = slice_skip(rest, 3);
     return true;
 }
 

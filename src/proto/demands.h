@@ -1,4 +1,4 @@
-/* What methods demand of a request: mistakes found before anything is paid. */
+/* The demands of methods on a request: mistakes found before anything is paid. */
 #ifndef SOLVEGATE_PROTO_DEMANDS_H
 #define SOLVEGATE_PROTO_DEMANDS_H
 

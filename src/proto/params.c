@@ -190,7 +190,7 @@ bool params_flag(const struct params *params, struct slice name)
 struct slice params_trim(struct slice value)
 {
     while (value.len > 0 && (unsigned char)value.data[0] <= ' ')
-        value = (struct slice){.data = value.data + 1, .len = value.len - 1};
+        value = slice_skip(value, 1);
     while (value.len > 0 && (unsigned char)value.data[value.len - 1] <= ' ')
         value.len--;
     return value;

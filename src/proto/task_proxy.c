@@ -46,26 +46,11 @@ static int put_proxy(struct task_work *work, const struct proxy *proxy)
         proxy->port.len > 0 ? SLICE_OF(":") : none,
         proxy->port,
     };
-    struct buf whole;
-    buf_init(&whole, work->params->arena.cap);
-    for (size_t i = 0; i < sizeof pieces / sizeof pieces[0]; i++)
-        buf_add(&whole, pieces[i]);
-    const int code = task_put(work, "proxy", buf_slice(&whole));
-    buf_close(&whole);
+    const int code = task_put_joined(work, "proxy", pieces, sizeof pieces / sizeof pieces[0]);
     return code != 0 ? code : put_type(work, proxy->type);
 }
 
 /* ---- one member -------------------------------------------------------------------------- */
-
-static struct slice take_until(struct slice *rest, char end)
-{
-    const char *const found = rest->len == 0 ? NULL : memchr(rest->data, end, rest->len);
-    const size_t len = found == NULL ? rest->len : (size_t)(found - rest->data);
-    const struct slice taken = {.data = rest->data, .len = len};
-    const size_t step = found == NULL ? len : len + 1;
-    *rest = (struct slice){.data = rest->data + step, .len = rest->len - step};
-    return taken;
-}
 
 /* A URL, or login:password@host:port, is in.php's form after its scheme. */
 static void read_url(struct slice text, struct proxy *proxy)
@@ -85,14 +70,14 @@ static void read_url(struct slice text, struct proxy *proxy)
 static void read_pieces(struct slice text, struct proxy *proxy)
 {
     struct slice rest = text;
-    struct slice first = take_until(&rest, ':');
+    struct slice first = slice_take(&rest, ':');
     if (is_type(first)) {
         proxy->type = first;
-        first = take_until(&rest, ':');
+        first = slice_take(&rest, ':');
     }
     proxy->address = first;
-    proxy->port = take_until(&rest, ':');
-    proxy->login = take_until(&rest, ':');
+    proxy->port = slice_take(&rest, ':');
+    proxy->login = slice_take(&rest, ':');
     proxy->password = rest;
 }
 

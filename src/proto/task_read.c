@@ -8,7 +8,7 @@
 
 #include <yyjson.h>
 
-/* What is written besides the body: names in snake_case, cookies, a proxy. */
+/* Room for what is written besides the body: names in snake_case, cookies, a proxy. */
 #define SPARE_BYTES ((size_t)16 * 1024)
 #define SUFFIX SLICE_OF("proxyless")
 /* Longer than any caller is held. */
@@ -250,7 +250,7 @@ static int put_type(struct task_work *work)
 
 /* ---- the body around the task ------------------------------------------------------------ */
 
-/* Options of the gateway itself, which stand beside the task, and the address of the callback. */
+/* Options of the gateway itself, which stand beside the task, and the address of the notice. */
 static int read_options(struct task_work *work)
 {
     static const struct task_field options[] = {

@@ -10,7 +10,7 @@
 
 #define READ_FLAGS (YYJSON_READ_NUMBER_AS_RAW | YYJSON_READ_ALLOW_INVALID_UNICODE)
 
-/* Where the parts of an answer can be. */
+/* Places in which the parts of an answer can be. */
 struct sources {
     struct slice text;
     yyjson_doc *extra_doc; /* owned, or NULL: the vendor's reply besides its text */
@@ -87,13 +87,10 @@ static struct slice find_plain(struct slice text, const char *name, char separat
 {
     const struct slice word = slice_from(name);
     while (text.len > word.len) {
-        const char *const stop = memchr(text.data, end, text.len);
-        const size_t len = stop == NULL ? text.len : (size_t)(stop - text.data);
-        if (len > word.len && text.data[word.len] == separator &&
-            memcmp(text.data, word.data, word.len) == 0)
-            return (struct slice){.data = text.data + word.len + 1, .len = len - word.len - 1};
-        const size_t step = stop == NULL ? len : len + 1;
-        text = (struct slice){.data = text.data + step, .len = text.len - step};
+        const struct slice piece = slice_take(&text, end);
+        if (piece.len > word.len && piece.data[word.len] == separator &&
+            slice_starts_with(piece, word))
+            return slice_skip(piece, word.len + 1);
     }
     return SLICE_NONE;
 }
@@ -139,7 +136,7 @@ static bool take_number(struct slice *rest, struct slice *number)
         for (at++; at < rest->len && is_digit(rest->data[at]);)
             at++;
     *number = (struct slice){.data = rest->data + start, .len = at - start};
-    *rest = (struct slice){.data = rest->data + at, .len = rest->len - at};
+    *rest = slice_skip(*rest, at);
     return true;
 }
 
@@ -148,10 +145,10 @@ static void add_number(struct buf *out, struct slice number)
 {
     if (number.data[0] == '-') {
         buf_add_char(out, '-');
-        number = (struct slice){.data = number.data + 1, .len = number.len - 1};
+        number = slice_skip(number, 1);
     }
     while (number.len > 1 && number.data[0] == '0' && is_digit(number.data[1]))
-        number = (struct slice){.data = number.data + 1, .len = number.len - 1};
+        number = slice_skip(number, 1);
     buf_add(out, number);
 }
 

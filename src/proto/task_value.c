@@ -1,4 +1,4 @@
-/* What a field of the table makes of a member's value. */
+/* Turns the value of a member into that of a parameter, as its field in the table says. */
 #include "proto/task_value.h"
 
 #include "proto/json_body.h"
@@ -23,11 +23,9 @@ static int put_flag(struct task_work *work, const char *param, struct slice text
 
 static struct slice without_data_uri(struct slice text)
 {
-    const char *const comma = text.len == 0 ? NULL : memchr(text.data, ',', text.len);
-    if (comma == NULL || !slice_starts_with(text, SLICE_OF("data:")))
-        return text;
-    const size_t skipped = (size_t)(comma + 1 - text.data);
-    return (struct slice){.data = comma + 1, .len = text.len - skipped};
+    struct slice data = text;
+    const struct slice head = slice_take(&data, ',');
+    return head.len < text.len && slice_starts_with(head, SLICE_OF("data:")) ? data : text;
 }
 
 /* An image is large and lies in the arena already, so it is not copied. */
@@ -40,32 +38,11 @@ static int put_image(struct task_work *work, const char *param, struct slice tex
         work, params_put(work->params, (struct param){.name = slice_from(param), .value = image}));
 }
 
-/* Adds the pieces as one value. */
-static int put_joined(struct task_work *work, const char *param, const struct slice *pieces,
-                      size_t count)
-{
-    size_t len = 0;
-    for (size_t i = 0; i < count; i++)
-        len += pieces[i].len;
-    /* task_put copies what is written here, so there must be room for both. */
-    char *const room = task_room(work, 2 * len);
-    if (room == NULL)
-        return task_check(work, params_fail_length(work->params));
-    char *at = room;
-    for (size_t i = 0; i < count; i++) {
-        if (pieces[i].len > 0)
-            memcpy(at, pieces[i].data, pieces[i].len);
-        at += pieces[i].len;
-    }
-    buf_commit(&work->params->arena, len);
-    return task_put(work, param, (struct slice){.data = room, .len = len});
-}
-
 static int put_subdomain(struct task_work *work, const char *param, struct slice host)
 {
     const bool has_scheme = host.len > 0 && memmem(host.data, host.len, "://", 3) != NULL;
     const struct slice pieces[] = {has_scheme ? SLICE_OF("") : SLICE_OF("https://"), host};
-    return host.len == 0 ? 0 : put_joined(work, param, pieces, 2);
+    return host.len == 0 ? 0 : task_put_joined(work, param, pieces, 2);
 }
 
 static int put_language(struct task_work *work, const char *param, struct slice pool)
@@ -96,21 +73,16 @@ static char *put_pairs(char *at, struct slice rest)
 {
     const char *const start = at;
     while (rest.len > 0) {
-        const char *const end = memchr(rest.data, ';', rest.len);
-        const size_t len = end == NULL ? rest.len : (size_t)(end - rest.data);
-        const struct slice pair = params_trim((struct slice){.data = rest.data, .len = len});
-        const char *const equals = pair.len == 0 ? NULL : memchr(pair.data, '=', pair.len);
-        if (equals != NULL) {
-            const size_t name = (size_t)(equals - pair.data);
-            at = put_cookie(at, start, (struct slice){.data = pair.data, .len = name},
-                            (struct slice){.data = equals + 1, .len = pair.len - name - 1});
+        const struct slice pair = params_trim(slice_take(&rest, ';'));
+        struct slice value = pair;
+        const struct slice name = slice_take(&value, '=');
+        if (name.len < pair.len) {
+            at = put_cookie(at, start, name, value);
         } else if (pair.len > 0) {
             if (at != start)
                 *at++ = ';';
             at = put_bytes(at, pair);
         }
-        const size_t step = end == NULL ? rest.len : len + 1;
-        rest = (struct slice){.data = rest.data + step, .len = rest.len - step};
     }
     return at;
 }
@@ -177,7 +149,7 @@ static int put_grid(struct task_work *work, const char *param, struct slice rows
     struct slice columns;
     const int code = task_member_text(work, "columns", &columns);
     const struct slice pieces[] = {rows, SLICE_OF("x"), columns.len > 0 ? columns : rows};
-    return code != 0 ? code : put_joined(work, param, pieces, 3);
+    return code != 0 ? code : task_put_joined(work, param, pieces, 3);
 }
 
 /* ---- all of them ------------------------------------------------------------------------- */

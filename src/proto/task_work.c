@@ -32,18 +32,32 @@ char *task_room(struct task_work *work, size_t len)
     return len > arena->room - arena->len ? NULL : arena->data + arena->len;
 }
 
-int task_put(struct task_work *work, const char *name, struct slice value)
+int task_put_joined(struct task_work *work, const char *name, const struct slice *pieces,
+                    size_t count)
 {
-    if (value.len == 0 || params_find(work->params, slice_from(name)) != NULL)
+    size_t len = 0;
+    for (size_t i = 0; i < count; i++)
+        len += pieces[i].len;
+    if (len == 0 || params_find(work->params, slice_from(name)) != NULL)
         return 0;
-    char *const room = task_room(work, value.len);
+    char *const room = task_room(work, len);
     if (room == NULL)
         return task_check(work, params_fail_length(work->params));
-    memcpy(room, value.data, value.len);
-    buf_commit(&work->params->arena, value.len);
+    char *at = room;
+    for (size_t i = 0; i < count; i++) {
+        if (pieces[i].len > 0)
+            memcpy(at, pieces[i].data, pieces[i].len);
+        at += pieces[i].len;
+    }
+    buf_commit(&work->params->arena, len);
     return task_check(
         work, params_put(work->params, (struct param){.name = slice_from(name),
-                                                      .value = {.data = room, .len = value.len}}));
+                                                      .value = {.data = room, .len = len}}));
+}
+
+int task_put(struct task_work *work, const char *name, struct slice value)
+{
+    return task_put_joined(work, name, &value, 1);
 }
 
 void task_mark_used(struct task_work *work, struct slice name)

@@ -47,6 +47,9 @@ int task_member_text(struct task_work *work, const char *name, struct slice *tex
 /* Adds a parameter unless it is empty or there is one of this name. The name must outlive the
  * params; the value is copied. */
 int task_put(struct task_work *work, const char *name, struct slice value) MUST_CHECK;
+/* Likewise, with the pieces as one value. */
+int task_put_joined(struct task_work *work, const char *name, const struct slice *pieces,
+                    size_t count) MUST_CHECK;
 
 /* Room in the arena, or NULL: it must not move while the task is read. Commit with buf_commit. */
 char *task_room(struct task_work *work, size_t len);

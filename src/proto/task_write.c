@@ -40,7 +40,7 @@ static const struct error_row *find_error(struct slice word)
     return NULL;
 }
 
-void task_write_error(struct buf *out, struct slice word, struct slice detail, bool has_status)
+static void open_error(struct buf *out, struct slice word, struct slice detail, bool has_status)
 {
     const struct error_row *const row = find_error(word);
     const struct slice code = row == NULL ? word : row->code;
@@ -53,29 +53,38 @@ void task_write_error(struct buf *out, struct slice word, struct slice detail, b
                                                    : code);
     if (has_status)
         json_string(out, "status", "failed");
+}
+
+void task_write_error(struct buf *out, struct slice word, struct slice detail, bool has_status)
+{
+    open_error(out, word, detail, has_status);
     json_close(out, '}');
 }
 
-static void write_failure(struct buf *out, const struct answer *answer, bool has_status)
+static void open_failure(struct buf *out, const struct answer *answer, bool has_status)
 {
     struct problem problem;
     struct buf sentence;
     buf_init(&sentence, SENTENCE_MAX);
     api_problem_of(answer, &sentence, &problem);
-    task_write_error(out, dialect_word(answer), problem.detail, has_status);
+    open_error(out, dialect_word(answer), problem.detail, has_status);
     buf_close(&sentence);
 }
 
 /* ---- tasks ------------------------------------------------------------------------------- */
 
-static void write_solved(struct buf *out, const struct answer *answer)
+static void write_state(struct buf *out, const struct answer *answer)
 {
+    if (answer->state != REQUEST_SOLVED) {
+        json_string(out, "status", "processing");
+        return;
+    }
     json_string(out, "status", "ready");
     json_member(out, "solution");
     task_write_solution(out, task_form_of(answer->id), answer);
 }
 
-static void begin_success(struct buf *out)
+static void open_success(struct buf *out)
 {
     json_open(out, '{');
     json_number(out, "errorId", 0);
@@ -85,15 +94,12 @@ static void begin_success(struct buf *out)
 void task_write_created(struct buf *out, const struct answer *answer)
 {
     if (answer->refusal != REFUSAL_NONE) {
-        write_failure(out, answer, false);
-        return;
+        open_failure(out, answer, false);
+    } else {
+        open_success(out);
+        json_number(out, "taskId", answer->id);
+        write_state(out, answer);
     }
-    begin_success(out);
-    json_number(out, "taskId", answer->id);
-    if (answer->state == REQUEST_SOLVED)
-        write_solved(out, answer);
-    else
-        json_string(out, "status", "processing");
     json_close(out, '}');
 }
 
@@ -125,30 +131,23 @@ static void write_facts(struct buf *out, const struct answer *answer,
 
 void task_write_result(struct buf *out, const struct answer *answer, const struct task_facts *facts)
 {
-    if (answer->refusal != REFUSAL_NONE || answer->state == REQUEST_FAILED) {
-        write_failure(out, answer, true);
-        if (facts->has_id) {
-            out->len--; /* the bracket */
-            json_number(out, "taskId", answer->id);
-            json_close(out, '}');
-        }
-        return;
-    }
-    begin_success(out);
+    const bool is_failed = answer->refusal != REFUSAL_NONE || answer->state == REQUEST_FAILED;
+    if (is_failed)
+        open_failure(out, answer, true);
+    else
+        open_success(out);
     if (facts->has_id)
         json_number(out, "taskId", answer->id);
-    if (answer->state == REQUEST_SOLVED) {
-        write_solved(out, answer);
+    if (!is_failed)
+        write_state(out, answer);
+    if (!is_failed && answer->state == REQUEST_SOLVED)
         write_facts(out, answer, facts);
-    } else {
-        json_string(out, "status", "processing");
-    }
     json_close(out, '}');
 }
 
 void task_write_success(struct buf *out)
 {
-    begin_success(out);
+    open_success(out);
     json_string(out, "status", "success");
     json_close(out, '}');
 }
@@ -177,7 +176,7 @@ void task_write_balance(struct buf *out, const struct probed *probed)
                          SLICE_OF("the vendor did not tell the balance"), false);
         return;
     }
-    begin_success(out);
+    open_success(out);
     json_raw(out, "balance", balance);
     json_close(out, '}');
 }

@@ -9,7 +9,7 @@
 /* The reply to createTask. The solution is in it if it is known already. */
 void task_write_created(struct buf *out, const struct answer *answer);
 
-/* What getTaskResult and a callback say besides the answer. */
+/* Facts that getTaskResult and a notice add to the answer. */
 struct task_facts {
     int64_t wall_ms;     /* now */
     uint64_t cost_micro; /* the price of its type, in millionths */

@@ -156,7 +156,7 @@ static bool is_our_mistake(struct slice word)
            slice_equals(word, SLICE_OF("ERROR_EMPTY_ACTION"));
 }
 
-/* What an error says about the task itself. Errors of the account, the rate or the server concern
+/* Translates an error of a poll into the outcome of its task. Errors of the account, the rate or the server concern
  * only this call: the task goes on, and giving it up would pay twice. */
 static enum outcome poll_outcome(enum error_class class)
 {

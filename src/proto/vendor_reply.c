@@ -181,7 +181,7 @@ static void read_plain(struct reading *reading, const struct vendor_options *opt
         reading->kind = READING_ERROR;
         reading->text = body;
     } else if (slice_starts_with(body, ok)) {
-        reading->text = (struct slice){.data = body.data + ok.len, .len = body.len - ok.len};
+        reading->text = slice_skip(body, ok.len);
         reading->kind = vendor_is_error(options, reading->text) ? READING_ERROR : READING_ANSWER;
         reading->is_yes = true;
     }

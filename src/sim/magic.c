@@ -6,11 +6,6 @@ static const char *const shorthands[][2] = {
     {"CALLBACK", "callback-error"},
 };
 
-static struct slice after(struct slice text, size_t count)
-{
-    return (struct slice){text.data + count, text.len - count};
-}
-
 /* Splits off the value after a name: nothing, or a dash and the rest. False if the
  * word continues otherwise. */
 static bool split_value(struct slice word, struct slice name, struct slice *value)
@@ -20,7 +15,7 @@ static bool split_value(struct slice word, struct slice name, struct slice *valu
         return false;
     if (word.len == name.len)
         return true;
-    *value = after(word, name.len + 1);
+    *value = slice_skip(word, name.len + 1);
     return word.data[name.len] == '-';
 }
 
@@ -84,17 +79,11 @@ static int read_word(struct magic *magic, struct slice word)
 static int read_words(struct magic *magic, struct slice words)
 {
     /* The part after a dot only makes sitekeys differ. */
-    const char *dot = memchr(words.data, '.', words.len);
-
-    if (dot != NULL)
-        words.len = (size_t)(dot - words.data);
+    words = slice_take(&words, '.');
     while (words.len > 0) {
-        const char *plus = memchr(words.data, '+', words.len);
-        const size_t length = plus == NULL ? words.len : (size_t)(plus - words.data);
-        const int rc = read_word(magic, (struct slice){words.data, length});
+        const int rc = read_word(magic, slice_take(&words, '+'));
         if (rc != 0)
             return rc;
-        words = after(words, plus == NULL ? length : length + 1);
     }
     return 0;
 }
@@ -109,7 +98,7 @@ int magic_read(struct magic *magic, const struct params *params)
     for (size_t i = 0; i < sizeof carriers / sizeof carriers[0]; i++) {
         const struct slice value = params_get(params, slice_from(carriers[i]));
         if (slice_is_given(value) && slice_starts_with(value, SLICE_OF("SIM-")))
-            return read_words(magic, after(value, 4));
+            return read_words(magic, slice_skip(value, 4));
     }
     return 0;
 }

@@ -129,18 +129,13 @@ static void add_one(struct vendor *vendor, struct buf *list, struct slice id)
 static void serve_list(struct vendor *vendor, struct http_reply *reply, struct slice ids)
 {
     struct buf list;
-    const char *end = ids.data + ids.len;
     const struct fault fault = poll_fault(vendor, NULL);
 
     buf_init(&list, 64 << 20);
     for (size_t i = 0; i < IDS_MAX && ids.len > 0; i++) {
-        const char *comma = memchr(ids.data, ',', ids.len);
-        const char *stop = comma == NULL ? end : comma;
         if (i > 0)
             buf_add_char(&list, '|');
-        add_one(vendor, &list, (struct slice){ids.data, (size_t)(stop - ids.data)});
-        ids.data = comma == NULL ? end : comma + 1;
-        ids.len = (size_t)(end - ids.data);
+        add_one(vendor, &list, slice_take(&ids, ','));
     }
     vendor->outcome = "list";
     speak_ok(vendor, reply, buf_slice(&list));

@@ -56,7 +56,7 @@ static double unit_factor(struct slice *text, const struct unit *units, size_t c
     while (digits < text->len &&
            ((text->data[digits] >= '0' && text->data[digits] <= '9') || text->data[digits] == '.'))
         digits++;
-    const struct slice name = {.data = text->data + digits, .len = text->len - digits};
+    const struct slice name = slice_skip(*text, digits);
     text->len = digits;
     for (size_t i = 0; i < count; i++)
         if (slice_equals(name, slice_from(units[i].name)))
@@ -150,7 +150,7 @@ void text_add_json(struct buf *out, struct slice text)
         from = i;
     }
     if (text.len > from)
-        buf_add(out, (struct slice){.data = text.data + from, .len = text.len - from});
+        buf_add(out, slice_skip(text, from));
     buf_add_char(out, '"');
 }
 

@@ -54,7 +54,7 @@ static char short_escape(uint32_t code)
 size_t log_escape_next(struct slice text, size_t *at, char out[LOG_ESCAPE_MAX])
 {
     uint32_t code = 0;
-    const struct slice rest = {.data = text.data + *at, .len = text.len - *at};
+    const struct slice rest = slice_skip(text, *at);
     const size_t len = decode(rest, &code);
     if (len == 0) {
         (*at)++;

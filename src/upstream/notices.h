@@ -51,7 +51,7 @@ void notices_configure(struct notices *notices, const struct notices_options *op
  * accepted. */
 bool notices_send(struct notices *notices, request_id request, struct slice url, struct slice code);
 
-/* The same by POST, with the notice as JSON. */
+/* Like notices_send, by POST and with the notice as JSON. */
 bool notices_post(struct notices *notices, request_id request, struct slice url, struct slice json);
 
 /* Aborts notices on the wire; on_end is not called any more. Frees itself before on_closed. */

@@ -61,7 +61,7 @@ static bool on_done(void *context, struct wire *wire, bool is_ok)
 
 static void on_turn(uv_idle_t *turn);
 
-/* What the lane could not report for lack of time comes in the next turn. */
+/* The next turn reports what the lane had no time for in this one. */
 static void go_on(struct sender *sender)
 {
     if (!sender->is_closing && lane_is_touched(sender->lane))

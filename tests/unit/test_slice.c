@@ -57,6 +57,25 @@ static void prefixes_are_found(void **state)
     assert_false(slice_starts_with(SLICE_OF("abc"), SLICE_OF("b")));
 }
 
+static void pieces_are_taken_up_to_each_separator(void **state)
+{
+    (void)state;
+    struct slice rest = SLICE_OF("a,,bc,");
+    assert_true(slice_equals(slice_take(&rest, ','), SLICE_OF("a")));
+    assert_true(slice_equals(slice_take(&rest, ','), SLICE_OF("")));
+    assert_true(slice_equals(slice_take(&rest, ','), SLICE_OF("bc")));
+    /* What follows the last separator is empty, and so is whatever is taken after that. */
+    assert_int_equal(rest.len, 0);
+    assert_int_equal(slice_take(&rest, ',').len, 0);
+    rest = SLICE_OF("abc");
+    assert_true(slice_equals(slice_take(&rest, ','), SLICE_OF("abc")));
+    assert_int_equal(rest.len, 0);
+    rest = SLICE_NONE;
+    assert_false(slice_is_given(slice_take(&rest, ',')));
+    assert_true(slice_equals(slice_skip(SLICE_OF("abc"), 2), SLICE_OF("c")));
+    assert_true(slice_is_given(slice_skip(SLICE_OF("abc"), 3)));
+}
+
 static void trimming_takes_blanks_from_both_ends_only(void **state)
 {
     (void)state;
@@ -118,6 +137,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(comparison_counts_every_byte),
         cmocka_unit_test(case_is_folded_for_ascii_letters_only),
         cmocka_unit_test(prefixes_are_found),
+        cmocka_unit_test(pieces_are_taken_up_to_each_separator),
         cmocka_unit_test(trimming_takes_blanks_from_both_ends_only),
         cmocka_unit_test(what_is_no_number_leaves_the_value_alone),
         cmocka_unit_test(numbers_are_read_back_as_printed),
