@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""usage: check_run.py ROOT   (TAP; `./dev run` as a newcomer meets it: it starts, its curl line works, it leaves nothing behind)"""
+"""usage: check_run.py ROOT   (TAP; `./dev run` as a newcomer meets it: it starts, its curl call works, it leaves nothing behind)"""
 import json
 import os
 import queue
@@ -86,7 +86,7 @@ def marked_with(mark):
 
 
 def paste(line):
-    """What a shell makes of the curl line."""
+    """The result of the command in a shell."""
     return subprocess.run(["sh", "-c", line], capture_output=True, text=True, check=False, timeout=60)
 
 
@@ -97,14 +97,17 @@ def check_first_run(report):
     said = [] if "<title>solvegate</title>" in page else [f"the page was {page[:200]!r}"] + run.said()
     report.case("the address of the dashboard that it prints brings the dashboard", said)
     found = run.wait_for(r"^try +(curl .*)$")
-    answer = paste(found.group(1)).stdout if found else ""
+    more = run.wait_for(r"^ +(\S.*')$") if found else None
+    answer = paste(f"{found.group(1)}\n{more.group(1)}").stdout if more else ""
     try:
         solution = json.loads(answer).get("solution", "")
     except ValueError:
         solution = ""
     code, left = run.stop(signal.SIGINT)
     said = [] if found and str(solution).startswith("SIM_") else [f"the answer was {answer!r}"] + run.said()
-    report.case("without a key it serves against the simulator, and the curl line it prints brings a solution", said)
+    report.case("without a key it serves against the simulator, and the curl call it prints brings a solution", said)
+    wide = [line for line in run.out if len(line.rstrip()) > 80]
+    report.case("what it prints fits a terminal of 80 columns", [] if run.out and not wide else wide or ["nothing was printed"])
     report.case("Ctrl-C stops it and leaves nothing behind", [] if (code, left) == (130, []) else [f"{code} {left}"])
 
 
