@@ -124,24 +124,27 @@ struct stats {
 
 #define STATS_DAYS 7
 
-/* Counters kept per client and type, a small subset of the above. Money is counted in millionths of
- * the prices' unit. The books balance here as well: requests = answered + deduplicated + failed +
- * rejected + detached + waiting. */
-#define TALLY_LIST(X)                                                                 \
-    X(requests, "Requests asked at any door")                                         \
-    X(answered, "Requests answered by the solve they started")                        \
-    X(deduplicated, "Requests answered without a solve of their own")                 \
-    X(failed, "Requests whose solve failed")                                          \
-    X(rejected, "Requests refused at the door")                                       \
-    X(detached, "Requests whose caller left before the answer")                       \
-    X(paid, "Submits paid for, as far as the vendor said so")                         \
-    X(slot_ms_used, "Milliseconds of vendor slots used")                              \
-    X(slot_ms_saved, "Milliseconds of vendor slots saved by answers without a solve") \
-    X(spent_micro, "Millionths of the price's unit spent")                            \
-    X(saved_micro, "Millionths of the price's unit saved by answers without a submit")
+/* Counters kept per client and type, a small subset of the above: field, unit, metric after
+ * "solvegate_client_" or "solvegate_type_", sentence. Money is counted in millionths of the prices'
+ * unit. The books balance here as well: requests = answered + deduplicated + failed + rejected +
+ * detached + waiting. */
+#define TALLY_LIST(X)                                                                            \
+    X(requests, ONE, "requests_total", "Requests asked at any door")                             \
+    X(answered, ONE, "answered_total", "Requests answered by the solve they started")            \
+    X(deduplicated, ONE, "deduplicated_total", "Requests answered without a solve of their own") \
+    X(failed, ONE, "failed_total", "Requests whose solve failed")                                \
+    X(rejected, ONE, "rejected_total", "Requests refused at the door")                           \
+    X(detached, ONE, "detached_total", "Requests whose caller left before the answer")           \
+    X(paid, ONE, "paid_total", "Submits paid for, as far as the vendor said so")                 \
+    X(slot_ms_used, MS, "slot_used_seconds_total", "Seconds of vendor slots used")               \
+    X(slot_ms_saved, MS, "slot_saved_seconds_total",                                             \
+      "Seconds of vendor slots saved by answers without a solve")                                \
+    X(spent_micro, MICRO, "money_spent_total", "Money spent, in the unit of the prices")         \
+    X(saved_micro, MICRO, "money_saved_total",                                                   \
+      "Money saved by answers without a submit, in the unit of the prices")
 
 struct tally {
-#define TALLY_AS_FIELD(field, text) uint64_t field;
+#define TALLY_AS_FIELD(field, unit, metric, text) uint64_t field;
     TALLY_LIST(TALLY_AS_FIELD)
 #undef TALLY_AS_FIELD
 };

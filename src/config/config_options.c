@@ -7,12 +7,10 @@
 /* The part of a path below a prefix; not given if the path is elsewhere. */
 static struct slice below(const char *path, struct slice prefix)
 {
-    struct slice rest = slice_from(path);
+    const struct slice rest = slice_from(path);
     if (!slice_starts_with(rest, prefix))
         return SLICE_NONE;
-    rest.data += prefix.len;
-    rest.len -= prefix.len;
-    return rest;
+    return slice_skip(rest, prefix.len);
 }
 
 const struct option *option_find(struct slice prefix, struct slice name)

@@ -44,19 +44,6 @@ bool config_place(const struct config *config, struct buf *url, struct store_pla
 
 /* ---- the way to the server ----------------------------------------------------------------- */
 
-/* The piece of the text up to any of the characters; *text moves behind it and the character. */
-static struct slice cut(struct slice *text, const char *ends)
-{
-    size_t len = 0;
-    while (len < text->len && strchr(ends, text->data[len]) == NULL)
-        len++;
-    const struct slice piece = {.data = text->data, .len = len};
-    const size_t step = len < text->len ? len + 1 : len;
-    text->data += step;
-    text->len -= step;
-    return piece;
-}
-
 /* True for a socket, and for a name or an address that only this machine has. */
 static bool is_local(struct slice host)
 {
@@ -74,9 +61,9 @@ static bool is_local(struct slice host)
 static struct slice host_of(struct slice server)
 {
     if (server.len == 0 || server.data[0] != '[')
-        return cut(&server, ":");
-    (void)cut(&server, "[");
-    return cut(&server, "]");
+        return slice_take(&server, ':');
+    (void)slice_take(&server, '[');
+    return slice_take(&server, ']');
 }
 
 /* PostgreSQL's URLs may name several servers. */
@@ -84,7 +71,7 @@ static bool are_local(struct slice servers)
 {
     bool are = true;
     do
-        are = is_local(host_of(cut(&servers, ","))) && are;
+        are = is_local(host_of(slice_take(&servers, ','))) && are;
     while (servers.len > 0);
     return are;
 }
@@ -97,19 +84,15 @@ struct parts {
 static struct parts parts_of(const char *url)
 {
     struct slice rest = slice_from(url);
-    struct parts parts = {.scheme = cut(&rest, ":")};
+    struct parts parts = {.scheme = slice_take(&rest, ':')};
     if (!slice_starts_with(rest, SLICE_OF("//")))
         return parts;
-    rest.data += 2;
-    rest.len -= 2;
-    parts.query = rest;
-    (void)cut(&parts.query, "?");
-    struct slice before = {.data = rest.data, .len = rest.len - parts.query.len};
-    parts.servers = cut(&before, "/?");
+    parts.query = slice_skip(rest, 2);
+    struct slice before = slice_take(&parts.query, '?');
+    parts.servers = slice_take(&before, '/');
     for (size_t i = parts.servers.len; i > 0; i--)
         if (parts.servers.data[i - 1] == '@') {
-            parts.servers.data += i;
-            parts.servers.len -= i;
+            parts.servers = slice_skip(parts.servers, i);
             break;
         }
     return parts;
@@ -119,8 +102,8 @@ static struct slice parameter(struct slice query, struct slice name)
 {
     struct slice found = SLICE_NONE;
     while (query.len > 0) {
-        struct slice value = cut(&query, "&");
-        if (slice_equals(cut(&value, "="), name))
+        struct slice value = slice_take(&query, '&');
+        if (slice_equals(slice_take(&value, '='), name))
             found = value;
     }
     return found;

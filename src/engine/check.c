@@ -178,7 +178,7 @@ static void check_tallies(const struct engine *engine)
                                          (enum type)(i % TYPE_COUNT));
         ASSERT(t->requests ==
                t->answered + t->deduplicated + t->failed + t->rejected + t->detached + waiting[i]);
-#define TALLY_SUM(field, text) sum.field += t->field;
+#define TALLY_SUM(field, unit, metric, text) sum.field += t->field;
         TALLY_LIST(TALLY_SUM)
 #undef TALLY_SUM
     }

@@ -7,7 +7,7 @@
 
 static void add_tally(struct tally *sum, const struct tally *tally)
 {
-#define TALLY_ADD(field, text) sum->field += tally->field;
+#define TALLY_ADD(field, unit, metric, text) sum->field += tally->field;
     TALLY_LIST(TALLY_ADD)
 #undef TALLY_ADD
 }

@@ -244,30 +244,20 @@ void metrics_write_unknown_errors(struct buf *out, const struct unknown_errors *
 
 /* ---- by client and by type --------------------------------------------------------------- */
 
-/* One counter of the tallies; those in money are written only if there are prices. */
+/* One counter of the tallies, as listed in TALLY_LIST; those in money are written only if there are prices. */
 struct column {
     size_t offset; /* in struct tally */
     enum unit unit;
-    const char *name;
+    const char *metric;
     const char *help;
 };
 
 static const struct column columns[] = {
-    {offsetof(struct tally, requests), UNIT_ONE, "requests", "Requests asked"},
-    {offsetof(struct tally, answered), UNIT_ONE, "answered", "Requests that paid for their answer"},
-    {offsetof(struct tally, deduplicated), UNIT_ONE, "deduplicated",
-     "Requests answered without a solve of their own"},
-    {offsetof(struct tally, failed), UNIT_ONE, "failed", "Requests whose solve failed"},
-    {offsetof(struct tally, rejected), UNIT_ONE, "rejected", "Requests refused"},
-    {offsetof(struct tally, detached), UNIT_ONE, "detached", "Requests whose caller left"},
-    {offsetof(struct tally, paid), UNIT_ONE, "paid", "Submits paid for"},
-    {offsetof(struct tally, slot_ms_used), UNIT_MS, "slot_used_seconds", "Vendor slots used"},
-    {offsetof(struct tally, slot_ms_saved), UNIT_MS, "slot_saved_seconds", "Vendor slots saved"},
-    {offsetof(struct tally, spent_micro), UNIT_MICRO, "money_spent", "Money spent"},
-    {offsetof(struct tally, saved_micro), UNIT_MICRO, "money_saved", "Money saved"},
+#define TALLY_AS_COLUMN(field, unit, metric, text) \
+    {offsetof(struct tally, field), UNIT_##unit, metric, text},
+    TALLY_LIST(TALLY_AS_COLUMN)
+#undef TALLY_AS_COLUMN
 };
-_Static_assert(sizeof columns / sizeof columns[0] == sizeof(struct tally) / sizeof(uint64_t),
-               "every counter has its metric");
 
 static uint64_t value_of(const struct tally *tally, const struct column *column)
 {
@@ -284,8 +274,8 @@ static void write_cell(struct buf *out, const struct column *column, const char 
     buf_add(out, SLICE_OF(PREFIX));
     buf_add(out, slice_from(by));
     buf_add_char(out, '_');
-    buf_add(out, slice_from(column->name));
-    buf_add(out, SLICE_OF("_total{"));
+    buf_add(out, slice_from(column->metric));
+    buf_add_char(out, '{');
     buf_add(out, slice_from(by));
     buf_add(out, SLICE_OF("=\""));
     buf_add(out, slice_from(name));
@@ -297,7 +287,7 @@ static void write_column_head(struct buf *out, const struct column *column, cons
 {
     char name[NAME_MAX_LEN];
     char help[NAME_MAX_LEN];
-    (void)snprintf(name, sizeof name, PREFIX "%s_%s_total", by, column->name);
+    (void)snprintf(name, sizeof name, PREFIX "%s_%s", by, column->metric);
     (void)snprintf(help, sizeof help, "%s, by %s", column->help, by);
     metrics_head(out, name, "counter", help);
 }

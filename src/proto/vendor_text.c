@@ -5,14 +5,10 @@
 
 struct slice vendor_trim(struct slice body)
 {
-    if (slice_starts_with(body, SLICE_OF("\xEF\xBB\xBF"))) {
-        body.data += 3;
-        body.len -= 3;
-    }
-    while (body.len > 0 && ascii_is_space(body.data[0])) {
-        body.data++;
-        body.len--;
-    }
+    if (slice_starts_with(body, SLICE_OF("\xEF\xBB\xBF")))
+        body = slice_skip(body, 3);
+    while (body.len > 0 && ascii_is_space(body.data[0]))
+        body = slice_skip(body, 1);
     while (body.len > 0 && ascii_is_space(body.data[body.len - 1]))
         body.len--;
     return body;

@@ -130,8 +130,7 @@ static bool parse_shape(struct slice text, struct solve_time *time)
         if (!slice_starts_with(text, prefix))
             continue;
         time->shape = shapes[i].shape;
-        text.data += prefix.len;
-        text.len -= prefix.len;
+        text = slice_skip(text, prefix.len);
         break;
     }
     return time->shape == SOLVE_UNIFORM ? parse_uniform(text, time) : text_to_ms(text, &time->ms);

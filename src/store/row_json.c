@@ -22,7 +22,7 @@ static const struct counter stats_counters[] = {
 };
 
 static const struct counter tally_counters[] = {
-#define TALLY_AS_COUNTER(field, text) {#field, offsetof(struct tally, field)},
+#define TALLY_AS_COUNTER(field, unit, metric, text) {#field, offsetof(struct tally, field)},
     TALLY_LIST(TALLY_AS_COUNTER)
 #undef TALLY_AS_COUNTER
 };

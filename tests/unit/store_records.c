@@ -207,7 +207,7 @@ static struct tally_row some_tally(struct rand *rand, uint64_t id)
     struct tally_row row = {.day = WORLD_NOW / 86400000 + (int64_t)(id / WORLD_CLIENTS),
                             .client = (client_id)(id % WORLD_CLIENTS),
                             .type = (enum type)(id % TYPE_COUNT)};
-#define TALLY_AT_RANDOM(field, text) row.tally.field = rand_u64(rand);
+#define TALLY_AT_RANDOM(field, unit, metric, text) row.tally.field = rand_u64(rand);
     TALLY_LIST(TALLY_AT_RANDOM)
 #undef TALLY_AT_RANDOM
     return row;
@@ -479,7 +479,7 @@ static const char *tally_difference(const struct tally_row *a, const struct tall
     SAME(day);
     SAME(client);
     SAME(type);
-#define TALLY_SAME(field, text) SAME(tally.field);
+#define TALLY_SAME(field, unit, metric, text) SAME(tally.field);
     TALLY_LIST(TALLY_SAME)
 #undef TALLY_SAME
     return NULL;
