@@ -72,6 +72,9 @@ struct engine_options {
     /* Other gateways write to the same journal, so that keys are claimed before they are solved. */
     bool store_is_shared;
     uint16_t node; /* with a shared store: this gateway's number, below ENGINE_NODES */
+    /* With a shared store: how long after a beat others may take this node for dead, and how much
+     * sooner it stops deciding. A lease of 0 is always valid. */
+    uint32_t lease_ms, lease_margin_ms;
     uint16_t pool_count;
     const struct pool_options *pools; /* borrowed during the call */
     uint64_t secret[2];               /* keys of the hash tables */

@@ -4,6 +4,7 @@
 #define SOLVEGATE_EVENT_H
 
 #include <solvegate/claims.h>
+#include <solvegate/members.h>
 #include <solvegate/record.h>
 #include <solvegate/types.h>
 
@@ -30,6 +31,7 @@ enum event_kind {
     EVENT_DRAIN,       /* no new requests from now on */
     EVENT_CLAIMED,     /* an ACTION_CLAIM ended */
     EVENT_WOKEN,       /* a claim that may be followed here has ended; may be lost or repeated */
+    EVENT_BEAT,        /* a beat of this node was confirmed: its lease goes on */
 };
 
 /* A caller asks. The gate has authenticated it, computed its key and checked the parameters. */
@@ -196,6 +198,7 @@ struct event {
         };
         struct claimed claimed;
         struct key woken; /* the name of the claim */
+        struct beat beat;
     };
 };
 
@@ -229,9 +232,12 @@ struct answer {
     enum refusal refusal; /* unless NONE, only retry_after_ms and code are set besides */
     enum request_state state;
     enum source source;
-    enum type type;     /* of a solved request */
-    bool is_replayed;   /* returned by an idempotency key */
-    bool is_renewed;    /* the idempotency key was known, but its solution had expired */
+    enum type type;   /* of a solved request */
+    bool is_replayed; /* returned by an idempotency key */
+    bool is_renewed;  /* the idempotency key was known, but its solution had expired */
+    /* Nobody else may get the solution: with a shared store it is never told before `after` is durable,
+     * not even while the store cannot be written, since another node may have it by then. */
+    bool is_single;
     struct blob *text;  /* owned, of a solved request */
     struct blob *extra; /* owned, or NULL */
     uint64_t age_ms;    /* of the solution */

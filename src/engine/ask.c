@@ -7,6 +7,7 @@
 #include "engine/finished.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
+#include "engine/lease.h"
 #include "engine/orphan.h"
 #include "engine/placed.h"
 #include "engine/pool.h"
@@ -199,6 +200,28 @@ enum refusal ask_place_at_last(struct engine *engine, const struct ask *ask,
     return REFUSAL_NONE;
 }
 
+/* Would a solution in memory be handed out to this request only? */
+static bool is_for_one(const struct ask *ask, const struct placement *placement)
+{
+    const struct solution *solution = placement->solution;
+    return placement->kind == PLACE_SOLUTION && placement->source != SOURCE_IDEMPOTENT &&
+           !solution->is_negative && (ask->reuse != REUSE_SHARED || !solution->is_shared);
+}
+
+/* What memory has must not decide the ask, or not yet: it waits for a flight. */
+static enum refusal place_anew(const struct engine *engine, const struct ask *ask,
+                               struct placement *placement)
+{
+    struct flight *flight = ask->has_idempotency ? NULL : find_flight(engine, ask);
+    if (flight != NULL)
+        return place_join(engine, ask, flight, SOURCE_DEDUP_WAIT, placement);
+    placement->kind = PLACE_FLIGHT;
+    placement->source = SOURCE_API;
+    placement->solution = NULL;
+    return flight_has_room(engine, ask) ? REFUSAL_NONE
+                                        : refuse_full(placement, REFUSAL_FULL_FLIGHTS);
+}
+
 /* Places an ask beside other nodes, which may know its idempotency key. A request whose flight is
  * claimed needs a place to wait in, because its caller is told nothing before. */
 static enum refusal place_among_others(struct engine *engine, const struct ask *ask,
@@ -209,12 +232,10 @@ static enum refusal place_among_others(struct engine *engine, const struct ask *
                                                   : ask_place_at_last(engine, ask, placement);
     if (refusal != REFUSAL_NONE)
         return refusal;
-    if (is_claimed_first) {
-        placement->kind = PLACE_FLIGHT;
-        placement->source = SOURCE_API;
-        placement->solution = NULL;
-        if (!flight_has_room(engine, ask))
-            return refuse_full(placement, REFUSAL_FULL_FLIGHTS);
+    if (is_claimed_first || (is_for_one(ask, placement) && !lease_is_valid(engine))) {
+        const enum refusal full = place_anew(engine, ask, placement);
+        if (full != REFUSAL_NONE)
+            return full;
     }
     const bool is_answered =
         placement->kind == PLACE_SOLUTION ||

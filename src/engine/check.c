@@ -20,7 +20,9 @@ static void check_claim(const struct engine *engine, const struct flight *flight
     const bool is_waiting = flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_FOLLOWING;
     const bool is_over = flight->state == FLIGHT_SOLVED || flight->state == FLIGHT_FAILED;
     ASSERT(!is_waiting || (engine->options.store_is_shared && flight->claim == 0));
-    ASSERT(!is_waiting || flight->is_asking || flight->phase.is_armed);
+    ASSERT(!is_waiting || flight->is_asking || flight->phase.is_armed ||
+           !list_is_empty(&flight->unleased));
+    ASSERT(list_is_empty(&flight->unleased) || (is_waiting && !flight->is_asking));
     ASSERT(!is_waiting || !flight->is_reserved);
     ASSERT(is_waiting || !flight->is_asking);
     ASSERT(!is_over || flight->claim == 0);

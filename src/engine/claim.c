@@ -5,7 +5,9 @@
 #include "engine/follow.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
+#include "engine/lease.h"
 #include "engine/placed.h"
+#include "engine/pool.h"
 #include "engine/recover.h"
 #include "engine/request.h"
 #include "engine/retry.h"
@@ -49,6 +51,11 @@ bool claim_comes_first(const struct engine *engine, const struct ask *ask)
 /* Only a shared key has one flight. Otherwise the idempotency key is what may have only one. */
 static void push_claim(struct engine *engine, struct flight *flight, const struct key *digest)
 {
+    flight->is_woken = false;
+    if (!lease_is_valid(engine)) {
+        lease_await_claim(engine, flight);
+        return;
+    }
     struct claim *claim = &engine_push(engine, ACTION_CLAIM)->claim;
     claim->flight = flight->uid;
     claim->ticket = flight->id;
@@ -66,7 +73,6 @@ static void push_claim(struct engine *engine, struct flight *flight, const struc
     if (digest != NULL)
         claim->idempotency = *digest;
     flight->is_asking = true;
-    flight->is_woken = false;
 }
 
 void claim_begin(struct engine *engine, struct flight *flight, const struct ask *ask)
@@ -98,6 +104,50 @@ void claim_send_again(struct engine *engine, struct flight *flight)
 {
     if (!flight->is_asking)
         push_claim(engine, flight, digest_of(flight));
+}
+
+/* What the flight waits for may be here: a single-use solution that had to wait for the lease, too. */
+static struct solution *find_in_memory(const struct engine *engine, const struct flight *flight)
+{
+    const struct ask ask = {.client = flight->client,
+                            .reuse = flight->reuse,
+                            .pool = flight->pool_asked,
+                            .min_ttl_ms = flight->min_ttl_ms,
+                            .max_age_ms = flight->max_age_ms,
+                            .key = flight->node.key};
+    if (flight->state != FLIGHT_CLAIMING || flight->reuse != REUSE_SINGLE)
+        return NULL;
+    const struct pool *pool = pool_of(engine, &ask);
+    struct solution *solution = pool == NULL ? NULL : pool_find(pool, engine, &ask);
+    if (solution == NULL)
+        solution = cache_find(engine, &ask);
+    return solution == NULL || solution->is_negative ? NULL : solution;
+}
+
+static void solve_from_memory(struct engine *engine, struct flight *flight,
+                              struct solution *solution)
+{
+    (void)solution_ref(solution);
+    flight_set_source(engine, flight, solution->pool != NULL ? SOURCE_POOL : SOURCE_DEDUP_CACHE);
+    if (solution->pool != NULL)
+        pool_take(engine, solution->pool, solution);
+    else
+        cache_take(engine, solution, REUSE_SINGLE);
+    /* It is handed out when the flight wakes its request. */
+    solution->handed--;
+    flight->attempts = solution->attempts;
+    flight_solve(engine, flight, solution);
+    solution_unref(engine, solution);
+}
+
+void claim_go_on(struct engine *engine, struct flight *flight)
+{
+    struct solution *solution =
+        list_is_empty(&flight->idempotency) ? find_in_memory(engine, flight) : NULL;
+    if (solution != NULL)
+        solve_from_memory(engine, flight, solution);
+    else
+        claim_send_again(engine, flight);
 }
 
 bool claim_resume(struct engine *engine, struct flight *flight)

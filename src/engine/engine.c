@@ -15,6 +15,7 @@
 #include "engine/idempotency.h"
 #include "engine/journal_books.h"
 #include "engine/kept.h"
+#include "engine/lease.h"
 #include "engine/letter_orders.h"
 #include "engine/letter_replay.h"
 #include "engine/letters.h"
@@ -114,6 +115,7 @@ static void on_tick(struct engine *engine)
     journal_work(engine);
     if (!list_is_empty(&engine->telling))
         flights_tell(engine, engine->options.wake_batch);
+    lease_work(engine);
 }
 
 static void on_gone(struct engine *engine, caller_id caller)
@@ -190,6 +192,9 @@ static void dispatch(struct engine *engine, const struct event *event)
     case EVENT_WOKEN:
         follow_on_woken(engine, &event->woken);
         return;
+    case EVENT_BEAT:
+        lease_on_beat(engine, &event->beat);
+        return;
     }
     UNREACHABLE();
 }
@@ -199,7 +204,7 @@ static bool has_backlog(const struct engine *engine)
 {
     return !list_is_empty(&engine->waking) || !list_is_empty(&engine->telling) ||
            engine->breaker.is_clearing || engine->is_starting || letters_have_work(engine) ||
-           journal_has_work(engine) || kept_is_over(engine);
+           journal_has_work(engine) || kept_is_over(engine) || lease_has_work(engine);
 }
 
 /* A turn of the loop may bring hundreds of events. If each of them did a batch of the leftover
@@ -403,6 +408,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     ASSERT(options->client_count > 0 && options->max_finished > 0);
     ASSERT(options->wake_batch > 0 && options->step_batch > 0);
     ASSERT(!options->store_is_shared || (options->has_journal && options->node < ENGINE_NODES));
+    ASSERT(options->lease_ms == 0 || options->store_is_shared);
     struct engine *engine = calloc(1, sizeof *engine);
     ASSERT(engine != NULL);
     engine->options = *options;
@@ -420,6 +426,8 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     list_init(&engine->claiming);
     list_init(&engine->following);
     list_init(&engine->telling);
+    list_init(&engine->unleased);
+    list_init(&engine->unhanded);
     list_init(&engine->waking);
     list_init(&engine->listening);
     tasks_init(engine);

@@ -7,6 +7,7 @@
 #include "engine/history.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
+#include "engine/lease.h"
 #include "engine/letters.h"
 #include "engine/placed.h"
 #include "engine/pool.h"
@@ -94,6 +95,7 @@ static struct flight *flight_alloc(struct engine *engine, const struct key *key,
     list_init(&flight->letters);
     list_init(&flight->briefs);
     list_init(&flight->tell);
+    list_init(&flight->unleased);
     wheel_timer_init(&flight->phase, TIMER_FLIGHT_PHASE);
     wheel_timer_init(&flight->deadline, TIMER_FLIGHT_DEADLINE);
     table_insert(&engine->flights_by_key, &flight->node);
@@ -311,6 +313,7 @@ static bool state_is_before_submit(enum flight_state state)
 static void flight_detach(struct engine *engine, struct flight *flight)
 {
     wheel_cancel(&engine->wheel, &flight->deadline);
+    list_unlink(&flight->unleased);
     if (flight->attempt != NULL)
         attempt_let_go(engine, flight->attempt);
     slots_unreserve(engine, flight);
@@ -451,12 +454,23 @@ static uint32_t wake_cost(const struct flight *flight)
     return 1 + (uint32_t)((solution->text->len + extra) / ANSWER_UNIT_BYTES);
 }
 
+/* Is its solution about to be handed out to one request only? */
+static bool is_for_one(const struct flight *flight)
+{
+    return flight->state == FLIGHT_SOLVED && flight->reuse != REUSE_SHARED &&
+           flight->request_count > 0;
+}
+
 void flight_wake(struct engine *engine, uint32_t batch)
 {
     uint32_t spent = 0;
     uint32_t freed = 0;
     while (!list_is_empty(&engine->waking) && freed < engine->options.step_batch) {
         struct flight *flight = CONTAINER_OF(list_first(&engine->waking), struct flight, link);
+        if (is_for_one(flight) && !lease_is_valid(engine)) {
+            lease_await_hand_out(engine, flight);
+            continue;
+        }
         while (flight->request_count > 0 && spent < batch) {
             spent += wake_cost(flight);
             wake_one(engine, flight);

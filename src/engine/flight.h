@@ -57,6 +57,7 @@ struct flight {
     struct list letters;       /* dead letters that this flight replays */
     struct list briefs;        /* holds of callers who wait only until it is claimed */
     struct list tell;          /* engine's telling list, while they are told */
+    struct list unleased;      /* engine's list of that name, while its claim is held back */
     struct history *history;   /* owned; NULL until an attempt ends badly */
     struct list idempotency;   /* records that wait for its end */
     struct blob *params;       /* owned reference */

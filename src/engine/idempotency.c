@@ -179,10 +179,9 @@ void idempotency_settle(struct engine *engine, struct flight *flight, struct sol
     }
 }
 
-/* A shared key's flight finds its claim without it. */
 bool idempotency_is_awaited(struct flight *flight, struct key *digest)
 {
-    struct list *first = flight->reuse == REUSE_SHARED ? NULL : list_first(&flight->idempotency);
+    struct list *first = list_first(&flight->idempotency);
     if (first == NULL || !CONTAINER_OF(first, struct idempotency, link)->is_unconfirmed)
         return false;
     *digest = CONTAINER_OF(first, struct idempotency, link)->node.key;

@@ -268,6 +268,7 @@ journal_seq request_fill(const struct engine *engine, const struct request *requ
     answer->attempts = is_final(request) ? request->attempts : request->flight->attempts;
     if (answer->state == REQUEST_SOLVED) {
         fill_solution(engine, request, answer);
+        answer->is_single = !request->solution->is_shared;
         if (request->solution->seq > after)
             after = request->solution->seq;
     }

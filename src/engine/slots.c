@@ -3,6 +3,7 @@
 #include "engine/attempt.h"
 #include "engine/breaker.h"
 #include "engine/journal.h"
+#include "engine/lease.h"
 #include "engine/pool.h"
 #include "engine/stray.h"
 
@@ -189,7 +190,7 @@ void slots_pump(struct engine *engine)
     const bool has_nothing = engine->queued == 0 && engine->pool_count == 0;
     engine->is_starting = false;
     if (has_nothing || breaker_is_open(engine) || !engine->store_is_writable ||
-        engine->pause_timer.is_armed || engine->is_stopped)
+        engine->pause_timer.is_armed || engine->is_stopped || !lease_is_valid(engine))
         return;
     while (engine->slots_used < slots_limit(engine)) {
         if (engine->starts_left == 0) {

@@ -427,6 +427,9 @@ struct engine {
     struct list claiming;  /* flights that wait for the store's decision */
     struct list following; /* flights that wait for another node's */
     struct list telling;   /* claimed flights with callers who wait to be told so */
+    struct list unleased;  /* flights whose claims wait for the lease */
+    struct list unhanded;  /* solved flights whose hand-outs wait for the lease */
+    uint64_t lease_until_ms;
     struct list waking;    /* ended flights with requests to answer */
     struct list listening; /* attempts without a flight, oldest first */
     struct list tasks;     /* oldest first */

@@ -2,6 +2,7 @@
 
 #include "engine/attempt.h"
 #include "engine/journal.h"
+#include "engine/lease.h"
 #include "engine/notice.h"
 #include "engine/retry.h"
 #include "engine/slots.h"
@@ -83,7 +84,8 @@ bool engine_wants(const struct engine *engine, const struct action *action)
         return false;
     if (action->kind == ACTION_POLL)
         return attempt->is_polling && !attempt_is_over(attempt);
-    return !engine->is_stopped && attempt->flight != NULL && flight_is_wanted(attempt->flight);
+    return !engine->is_stopped && lease_is_valid(engine) && attempt->flight != NULL &&
+           flight_is_wanted(attempt->flight);
 }
 
 void engine_stop_submits(struct engine *engine)

@@ -337,6 +337,7 @@ static void note(struct world *world, const struct action *action)
     case ACTION_ANSWER:
         note_answered(world, action->answer.caller);
         count_answer(&world->tally, &action->answer);
+        world->last_answer_is_single = action->answer.is_single;
         return;
     case ACTION_ACCOUNT:
         note_answered(world, action->account.caller);

@@ -20,6 +20,21 @@ struct world *shared_world(const struct engine_options *options)
     return world;
 }
 
+struct world *leased_world(const struct engine_options *options)
+{
+    struct engine_options leased = options == NULL ? world_options() : *options;
+    leased.lease_ms = LEASE_MS;
+    leased.lease_margin_ms = LEASE_MARGIN_MS;
+    return shared_world(&leased);
+}
+
+void beat(struct world *world, uint64_t ago_ms)
+{
+    struct event event = {.kind = EVENT_BEAT};
+    event.beat.sent_ms = WORLD_START_MS + world->now_ms - ago_ms;
+    world_step(world, &event);
+}
+
 static struct world_claim *claim_named(struct world *world, const char *name)
 {
     const size_t number = strtoul(name + 1, NULL, 10);

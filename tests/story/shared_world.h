@@ -10,6 +10,13 @@ struct world *shared_world(const struct engine_options *options);
 /* One with callbacks, in which ann's flight f1 has the claim of K and the task T1, and may take 20 s. */
 struct world *shared_world_with_task(void);
 
+/* The same with a lease, which the first beat begins: it is trusted for 8 of 10 s. */
+#define LEASE_MS 10000
+#define LEASE_MARGIN_MS 2000
+struct world *leased_world(const struct engine_options *options);
+/* The store confirms a beat that was sent so long ago. */
+void beat(struct world *world, uint64_t ago_ms);
+
 /* What the store decides about the flight that asked. f1 is the first that asked for anything. */
 void won(struct world *world, const char *flight);
 void unavailable(struct world *world, const char *flight);

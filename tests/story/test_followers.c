@@ -412,6 +412,22 @@ static void a_follower_with_a_key_joins_the_one_without(void **state)
     assert_int_equal(disk_count(&w->disk, RECORD_IDEMPOTENCY), 1);
 }
 
+static void after_a_restart_a_shared_keys_retry_still_asks_with_its_idempotency_key(void **state)
+{
+    (void)state;
+    struct world *w = shared_world(NULL);
+    ask(w, "retry", .key = "K", .idempotency = "I", .is_told = true);
+    follow_replayed(w, "f1");
+    skip_lines(w);
+    crash(w, ALL_RECORDS);
+    tick(w);
+    expect(w, "[     0] claim f1 K idempotency I\n");
+    found_replayed(w, "f1", "TOKEN", 0);
+    look(w, "worker", "r1", 0);
+    expect(w, "[     0] answer worker r1 solved \"TOKEN\" source idempotent attempts 1"
+              " replayed\n");
+}
+
 /* One waits for another node, the other one has a key of its own and was won: after a restart nobody
  * is forgotten, however often. */
 static void after_a_restart_two_flights_of_a_key_go_on_as_one(void **state)
@@ -484,6 +500,7 @@ int main(void)
         STORY(with_a_new_key_a_request_joins_the_flight_of_its_own_node),
         STORY(two_flights_of_one_node_become_one),
         STORY(a_follower_with_a_key_joins_the_one_without),
+        STORY(after_a_restart_a_shared_keys_retry_still_asks_with_its_idempotency_key),
         STORY(after_a_restart_two_flights_of_a_key_go_on_as_one),
         STORY(a_bad_report_drops_every_copy),
     };

@@ -85,6 +85,7 @@ struct world {
     struct key
         kept_claim; /* with a number: the claim that a shared store gives back at the next start */
     uint64_t kept_number;
+    bool last_answer_is_single;
 };
 
 /* ---- the world itself -------------------------------------------------------------------- */

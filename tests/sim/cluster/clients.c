@@ -67,7 +67,7 @@ static uint32_t some_node(struct cluster *c)
     const uint32_t first = (uint32_t)below(c, c->plan.nodes);
     for (uint32_t i = 0; i < c->plan.nodes; i++) {
         const uint32_t node = (first + i) % c->plan.nodes;
-        if (c->nodes[node].engine != NULL)
+        if (c->nodes[node].engine != NULL && !node_is_paused(c, node))
             return node;
     }
     return NONE;
@@ -113,7 +113,7 @@ static void ask(struct cluster *c, uint32_t place)
 static void look(struct cluster *c, uint32_t place)
 {
     struct need *need = &c->needs[place];
-    if (c->nodes[need->node].engine == NULL) {
+    if (c->nodes[need->node].engine == NULL || node_is_paused(c, need->node)) {
         again(c, place, 500);
         return;
     }
@@ -200,6 +200,13 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
     need->state = is_final ? NEED_DONE : NEED_KNOWN;
     if (!is_final || (need->is_told && need->token == NONE && answer->state == REQUEST_SOLVED))
         again(c, place, 200 + below(c, 2000));
+}
+
+/* What nobody could come for in time may be forgotten. */
+void clients_on_pause(struct cluster *c, uint32_t node)
+{
+    for (size_t i = 0; i < c->need_count; i++)
+        c->needs[i].is_unsafe |= c->needs[i].node == node;
 }
 
 /* Connections break; whoever knows an id comes back for it, everybody else asks again, anywhere. */

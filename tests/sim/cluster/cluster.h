@@ -37,7 +37,10 @@
     X(BATCH_LOST, "batch_lost", 100)     \
     X(COMMIT_LOST, "commit_lost", 200)   \
     X(WAKE_LOST, "wake_lost", 900)       \
-    X(IMPATIENT, "impatient", 300)
+    X(IMPATIENT, "impatient", 300)       \
+    X(BEAT_LOST, "beat_lost", 300)       \
+    X(CUT, "cut", 10)                    \
+    X(PAUSE, "pause", 10)
 
 enum fault {
 #define FAULT_AS_ENUM(name, word, most) FAULT_##name,
@@ -102,7 +105,8 @@ struct need {
     uint32_t tries;
     uint32_t token;
     bool is_told, is_mutated, is_picky;
-    bool is_unsafe;   /* its id was told while the store was away */
+    bool
+        is_unsafe; /* its id was told while the store was away, or may be forgotten in a standstill */
     bool is_end_told; /* the engine answered with its end; the answer may be lost in a crash */
 };
 
@@ -145,6 +149,7 @@ struct store {
     uint64_t applied[NODES_MAX]; /* number of the last batch of each node */
     uint32_t incarnation[NODES_MAX];
     uint64_t away_until_ms;
+    uint64_t beat_ms[NODES_MAX]; /* when each node's last beat arrived */
 };
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
@@ -179,6 +184,8 @@ struct node {
     size_t waiting_count, waiting_room;
     uint64_t asked, accepted; /* in this incarnation */
     bool is_cut_off;          /* it noticed that the store is away */
+    uint64_t cut_until_ms;    /* it does not reach the store */
+    uint64_t paused_until_ms; /* the process does not run */
 };
 
 /* ---- the world ----------------------------------------------------------------------------------- */
@@ -195,6 +202,10 @@ enum happening {
     HAPPEN_SEND,     /* a batch is sent, again if need be */
     HAPPEN_WOKEN,
     HAPPEN_UP,
+    HAPPEN_BEAT, /* a beat is sent, arrives at the store, and is confirmed */
+    HAPPEN_BEAT_AT_STORE,
+    HAPPEN_BEAT_BACK,
+    HAPPEN_RESUME, /* a process that stood still runs again */
 };
 
 struct moment {
@@ -208,7 +219,7 @@ struct moment {
 
 struct cluster {
     struct plan plan;
-    struct rand rand;
+    struct rand rand, pulse_rand;
     uint64_t now_ms, order, steps;
     bool is_traced, is_healing;
     struct moment *heap; /* owned */
@@ -252,6 +263,18 @@ void node_crash(struct cluster *c, uint32_t node);
 void node_close(struct node *node);
 uint64_t node_deadline_ms(const struct node *node);
 void node_happens(struct cluster *c, const struct moment *moment);
+/* The node's clock at a moment of the world. */
+uint64_t node_clock_ms(const struct cluster *c, uint32_t node, uint64_t world_ms);
+
+/* ---- beats ---------------------------------------------------------------------------------------- */
+
+void pulse_start(struct cluster *c, uint32_t node);
+void pulse_happens(struct cluster *c, const struct moment *moment);
+/* Perhaps a node is cut off from the store, or stops running for a while. */
+void pulse_disturb(struct cluster *c);
+bool pulse_chance(struct cluster *c, enum fault fault);
+bool node_is_cut(const struct cluster *c, uint32_t node);
+bool node_is_paused(const struct cluster *c, uint32_t node);
 
 /* ---- the store ---------------------------------------------------------------------------------- */
 
@@ -280,12 +303,15 @@ void clients_happen(struct cluster *c, const struct moment *moment);
 void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_unsafe);
 void clients_note_answer(struct cluster *c, const struct answer *answer);
 void clients_on_crash(struct cluster *c, uint32_t node);
+void clients_on_pause(struct cluster *c, uint32_t node);
 caller_id clients_call(struct cluster *c, uint32_t need, uint32_t node);
 
 /* ---- rules ---------------------------------------------------------------------------------------- */
 
 /* At most one live submit per shared key in the whole cluster. */
 void check_submit(struct cluster *c, const struct submit *submit);
+/* No node submits after others may have taken it for dead. */
+void check_lease(struct cluster *c, const struct submit *submit);
 /* A single-use solution is handed out once. */
 void check_handed(struct cluster *c, uint32_t need, const struct answer *answer, bool is_unsafe);
 /* Nothing paid for is thrown away. */

@@ -7,9 +7,9 @@
 
 #define CLOCK_START_MS 1000
 
-static uint64_t clock_ms(const struct cluster *c, const struct node *node)
+uint64_t node_clock_ms(const struct cluster *c, uint32_t place, uint64_t world_ms)
 {
-    return c->now_ms + node->offset_ms - CLOCK_START_MS;
+    return world_ms + c->nodes[place].offset_ms - CLOCK_START_MS;
 }
 
 uint64_t node_deadline_ms(const struct node *node)
@@ -134,10 +134,13 @@ static void wait_for_record(struct node *node, const struct action *take_action)
     node->waiting[node->waiting_count++] = *take_action;
 }
 
-/* While the store is away answers go out all the same, as with a full disk. */
+/* While the store is away answers go out all the same, as with a full disk, but for those that only one
+ * request may get. */
 static bool must_wait(const struct node *node, const struct action *action)
 {
-    return action->after > node->durable && (!node->is_cut_off || action->kind == ACTION_SUBMIT);
+    const bool is_strict = action->kind == ACTION_SUBMIT ||
+                           (action->kind == ACTION_ANSWER && action->answer.is_single);
+    return action->after > node->durable && (!node->is_cut_off || is_strict);
 }
 
 static void take_actions(struct cluster *c, uint32_t place)
@@ -195,9 +198,10 @@ static void trace(void *context, uint64_t now_ms, const char *text)
 void node_step(struct cluster *c, uint32_t place, struct event *event)
 {
     struct node *node = &c->nodes[place];
-    event->now_ms = clock_ms(c, node);
+    event->now_ms = node_clock_ms(c, place, c->now_ms);
     event->wall_ms = wall_ms(c);
-    event->random = rand_u64(&c->rand);
+    if (event->random == 0)
+        event->random = rand_u64(&c->rand);
     engine_step(node->engine, event);
     take_actions(c, place);
     check_after_step(c, place);
@@ -221,7 +225,7 @@ static void set_cut_off(struct cluster *c, uint32_t place, bool is_cut_off)
 static void arrive(struct cluster *c, uint32_t place)
 {
     struct node *node = &c->nodes[place];
-    if (c->now_ms < c->store.away_until_ms) {
+    if (node_is_cut(c, place)) {
         set_cut_off(c, place, true);
         at(c, 200 + below(c, 1000), moment_of(c, HAPPEN_SEND, place));
         return;
@@ -329,7 +333,7 @@ void node_happens(struct cluster *c, const struct moment *moment)
     }
     case HAPPEN_UP:
         /* Without the store it does not start. */
-        if (c->now_ms < c->store.away_until_ms)
+        if (node_is_cut(c, moment->node))
             at(c, 500, *moment);
         else
             node_start(c, moment->node);
@@ -340,7 +344,15 @@ void node_happens(struct cluster *c, const struct moment *moment)
     case HAPPEN_SUBMITTED:
     case HAPPEN_POLLED:
     case HAPPEN_CALLBACK:
+    case HAPPEN_BEAT:
+    case HAPPEN_BEAT_AT_STORE:
+    case HAPPEN_BEAT_BACK:
         break;
+    case HAPPEN_RESUME: {
+        struct event event = {.kind = EVENT_STANDSTILL};
+        node_step(c, moment->node, &event);
+        return;
+    }
     }
     UNREACHABLE();
 }
@@ -359,13 +371,14 @@ void node_start(struct cluster *c, uint32_t place)
     node->is_cut_off = false;
     /* From now on the store refuses batches of the node's earlier runs. */
     c->store.incarnation[place] = node->incarnation;
-    node->engine = engine_new(&options, clock_ms(c, node), wall_ms(c));
+    node->engine = engine_new(&options, node_clock_ms(c, place, c->now_ms), wall_ms(c));
     if (c->is_traced)
         engine_set_trace(node->engine, trace, c);
     tell(c, "n%u starts", place);
     store_load(c, place);
     take_actions(c, place);
     check_after_step(c, place);
+    pulse_start(c, place);
 }
 
 /* A batch under way may or may not reach the store before the node starts again. */
@@ -374,7 +387,7 @@ void node_crash(struct cluster *c, uint32_t place)
     struct node *node = &c->nodes[place];
     tell(c, "n%u crashes", place);
     c->crashes++;
-    if (node->sent > 0 && below(c, 2) == 0 && c->now_ms >= c->store.away_until_ms) {
+    if (node->sent > 0 && below(c, 2) == 0 && !node_is_cut(c, place)) {
         drop_verdicts(node);
         store_apply(c, place);
     }

@@ -139,6 +139,7 @@ void vendor_submit(struct cluster *c, uint32_t node, const struct action *action
         return;
     }
     tell(c, "n%u submits %u (%llx)", node, submit->key, (unsigned long long)submit->name);
+    check_lease(c, submit);
     check_submit(c, submit);
     submit->is_executed = true;
     if (chance(c, FAULT_REJECTED)) {

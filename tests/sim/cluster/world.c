@@ -9,6 +9,8 @@
 #define STEPS_MAX 3000000
 /* Long enough for every flight, stray and idempotency key of the slowest world to end. */
 #define HEAL_MS 900000
+#define LEASE_MS 8000
+#define LEASE_MARGIN_MS 1500
 
 static const uint16_t most[FAULT_COUNT] = {
 #define FAULT_AS_MOST(name, word, strength) [FAULT_##name] = (strength),
@@ -162,10 +164,21 @@ static void draw_options(struct rand *rand, struct engine_options *options)
     options->has_callbacks = rand_below(rand, 2) == 0;
     options->resend_ambiguous = rand_below(rand, 4) != 0;
     options->breaker_probe_ms = 1000;
+    options->lease_ms = LEASE_MS;
+    options->lease_margin_ms = LEASE_MARGIN_MS;
     options->idempotency_ttl_ms = between(rand, 60000, 200000);
     for (int type = 0; type < TYPE_COUNT; type++) {
         options->ttl_ms[type] = between(rand, 5000, 60000);
         options->poll_first_ms[type] = between(rand, 500, 5000);
+    }
+}
+
+static void draw_faults(struct rand *rand, struct plan *plan, int first, int end, bool is_calm)
+{
+    for (int fault = first; fault < end; fault++) {
+        const uint64_t strength = 1 + rand_below(rand, most[fault]);
+        const bool exists = rand_below(rand, 2) == 0;
+        plan->strength[fault] = exists && !is_calm ? (uint16_t)strength : 0;
     }
 }
 
@@ -180,18 +193,29 @@ void plan_draw(struct plan *plan, uint64_t seed)
     plan->gap_ms = between(&rand, 1, 3000);
     plan->solve_ms = between(&rand, 500, 10000);
     const bool is_calm = rand_below(&rand, 10) == 0;
-    for (int fault = 0; fault < FAULT_COUNT; fault++) {
-        const uint64_t strength = 1 + rand_below(&rand, most[fault]);
-        const bool exists = rand_below(&rand, 2) == 0;
-        plan->strength[fault] = exists && !is_calm ? (uint16_t)strength : 0;
-    }
+    draw_faults(&rand, plan, 0, FAULT_BEAT_LOST, is_calm);
     draw_options(&rand, &plan->options);
+    draw_faults(&rand, plan, FAULT_BEAT_LOST, FAULT_COUNT, is_calm);
 }
 
 /* ---- running ----------------------------------------------------------------------------------- */
 
+/* What happens to a process that does not run waits until it does; what happens at the store does not. */
+static bool is_postponed(struct cluster *c, const struct moment *moment)
+{
+    const bool is_elsewhere =
+        moment->what == HAPPEN_AT_STORE || moment->what == HAPPEN_BEAT_AT_STORE ||
+        moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED || moment->what == HAPPEN_UP;
+    if (is_elsewhere || !node_is_paused(c, moment->node))
+        return false;
+    at(c, c->nodes[moment->node].paused_until_ms - c->now_ms, *moment);
+    return true;
+}
+
 static void happen(struct cluster *c, const struct moment *moment)
 {
+    if (is_postponed(c, moment))
+        return;
     if (moment->incarnation != 0 && (c->nodes[moment->node].incarnation != moment->incarnation ||
                                      c->nodes[moment->node].engine == NULL))
         return;
@@ -211,7 +235,13 @@ static void happen(struct cluster *c, const struct moment *moment)
     case HAPPEN_SEND:
     case HAPPEN_WOKEN:
     case HAPPEN_UP:
+    case HAPPEN_RESUME:
         node_happens(c, moment);
+        return;
+    case HAPPEN_BEAT:
+    case HAPPEN_BEAT_AT_STORE:
+    case HAPPEN_BEAT_BACK:
+        pulse_happens(c, moment);
         return;
     }
     UNREACHABLE();
@@ -223,7 +253,9 @@ static uint32_t next_to_tick(const struct cluster *c, uint64_t *deadline_ms)
     uint32_t next = NONE;
     *deadline_ms = UINT64_MAX;
     for (uint32_t i = 0; i < c->plan.nodes; i++) {
-        const uint64_t due_ms = node_deadline_ms(&c->nodes[i]);
+        uint64_t due_ms = node_deadline_ms(&c->nodes[i]);
+        if (node_is_paused(c, i) && due_ms < c->nodes[i].paused_until_ms)
+            due_ms = c->nodes[i].paused_until_ms;
         if (due_ms < *deadline_ms) {
             *deadline_ms = due_ms;
             next = i;
@@ -272,6 +304,7 @@ static void live(struct cluster *c, uint64_t until_ms)
         happen(c, &moment);
         maybe_crash(c);
         maybe_away(c);
+        pulse_disturb(c);
     }
     c->now_ms = until_ms;
 }
@@ -286,6 +319,7 @@ void cluster_run(struct cluster *c, const struct plan *plan)
     const bool is_traced = c->is_traced;
     *c = (struct cluster){.plan = *plan, .is_traced = is_traced, .now_ms = 1000000};
     rand_init(&c->rand, plan->seed + 1);
+    rand_init(&c->pulse_rand, plan->seed + 2);
     c->params = calloc(plan->keys, sizeof *c->params);
     ASSERT(c->params != NULL);
     for (uint32_t i = 0; i < plan->keys; i++) {
@@ -303,6 +337,8 @@ void cluster_run(struct cluster *c, const struct plan *plan)
     live(c, c->now_ms + 30000);
     c->is_healing = true;
     c->store.away_until_ms = 0;
+    for (uint32_t i = 0; i < plan->nodes; i++)
+        c->nodes[i].cut_until_ms = 0;
     live(c, c->now_ms + HEAL_MS);
     check_at_the_end(c);
 }
