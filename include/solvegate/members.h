@@ -5,11 +5,35 @@
 
 #include <solvegate/types.h>
 
+struct engine;
+
+/* One run of one gateway. The store gives the number; it is never used twice. */
+typedef uint64_t node_id;
+
+/* What a beat tells the others. */
+struct demand {
+    uint32_t slots; /* flights that hold a slot or wait for one */
+    uint64_t pools; /* a bit for each pool that is awake, chosen by its key */
+};
+
+/* What this node's next beat tells. */
+void engine_demand(const struct engine *engine, struct demand *demand);
+
+/* A node as the store knows it. */
+struct member {
+    node_id id;
+    uint64_t beat; /* counts up as long as it lives */
+    struct demand demand;
+    bool is_self;
+};
+
 /* A beat of ours was confirmed by the store. */
 struct beat {
     /* When it was sent, on the clock of the events. The lease counts from then, so that clock must
      * also run while the machine sleeps. */
     uint64_t sent_ms;
+    const struct member *members; /* borrowed: all nodes of the store, in the order of their ids */
+    uint16_t member_count;        /* at most ENGINE_NODES */
 };
 
 #endif

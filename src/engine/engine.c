@@ -7,6 +7,7 @@
 #include "engine/breaker.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
+#include "engine/divide.h"
 #include "engine/finished.h"
 #include "engine/follow.h"
 #include "engine/hear.h"
@@ -125,6 +126,12 @@ static void on_gone(struct engine *engine, caller_id caller)
     letters_on_gone(engine, caller);
 }
 
+static void on_beat(struct engine *engine, const struct beat *beat)
+{
+    divide_on_beat(engine, beat);
+    lease_on_beat(engine, beat);
+}
+
 static void dispatch(struct engine *engine, const struct event *event)
 {
     switch (event->kind) {
@@ -193,7 +200,7 @@ static void dispatch(struct engine *engine, const struct event *event)
         follow_on_woken(engine, &event->woken);
         return;
     case EVENT_BEAT:
-        lease_on_beat(engine, &event->beat);
+        on_beat(engine, &event->beat);
         return;
     }
     UNREACHABLE();
@@ -437,6 +444,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     pools_init(engine, options->pools, options->pool_count);
     init_memory(engine);
     init_shares(engine);
+    divide_init(engine);
     slots_init(engine, options->clients);
     breaker_init(engine);
     letters_init(engine);
@@ -529,6 +537,7 @@ void engine_free(struct engine *engine)
     buf_close(&engine->trace_buf);
     stats_close(engine);
     free(engine->actions);
+    divide_close(engine);
     pools_close(engine);
     free(engine->clients);
     free(engine);

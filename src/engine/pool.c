@@ -2,6 +2,7 @@
 
 #include "engine/breaker.h"
 #include "engine/cache.h"
+#include "engine/divide.h"
 #include "engine/journal.h"
 #include "engine/kept.h"
 #include "engine/slots.h"
@@ -220,7 +221,7 @@ static bool wants_one(const struct engine *engine, const struct pool *pool)
 {
     const struct client *client = &engine->clients[pool->options.client];
     return !pool->is_asleep && pool->retry_at_ms <= engine->now_ms &&
-           pool->ready_count - pool->waning_count + pool->solving < pool->options.size &&
+           pool->ready_count - pool->waning_count + pool->solving < divide_pool(engine, pool) &&
            pool->ready_count + pool->solving < room_of(pool) &&
            client->spent + client->reserved < client->options.budget_per_day &&
            undeliverable_find(engine, &pool->options.key, pool->options.client) == NULL &&

@@ -2,6 +2,7 @@
 
 #include "engine/attempt.h"
 #include "engine/breaker.h"
+#include "engine/divide.h"
 #include "engine/journal.h"
 #include "engine/lease.h"
 #include "engine/pool.h"
@@ -26,6 +27,7 @@ void slots_set_plan(struct engine *engine)
     engine->limit_milli = (uint64_t)(is_auto ? SLOTS_AUTO_START : engine->slots_plan) * 1000;
     engine->is_plan_known = !is_auto;
     engine->is_limit_cut = false;
+    divide_slots(engine);
 }
 
 void slots_init(struct engine *engine, const struct client_options *clients)
@@ -262,9 +264,15 @@ void slots_refund(struct engine *engine, const struct attempt *attempt)
 
 /* ---- limit ------------------------------------------------------------------------------- */
 
-uint32_t slots_limit(const struct engine *engine)
+static uint32_t adaptive_limit(const struct engine *engine)
 {
     return (uint32_t)(engine->limit_milli / 1000);
+}
+
+uint32_t slots_limit(const struct engine *engine)
+{
+    const uint32_t limit = adaptive_limit(engine);
+    return limit < engine->slots_share ? limit : engine->slots_share;
 }
 
 /* With nothing of ours in flight, no end of a flight would trigger the next try, so a timer does. */
@@ -302,7 +310,7 @@ void slots_on_accepted(struct engine *engine)
 {
     const uint64_t most_milli = (uint64_t)engine->slots_plan * 1000;
     /* Only a limit that is reached may grow: an unused one says nothing about the vendor. */
-    if (engine->slots_used < slots_limit(engine) || engine->limit_milli >= most_milli)
+    if (engine->slots_used < adaptive_limit(engine) || engine->limit_milli >= most_milli)
         return;
     const bool is_below_aim = engine->limit_milli < engine->limit_aim_milli;
     engine->limit_milli += is_below_aim ? 1000 : 1000000 / engine->limit_milli;
@@ -324,4 +332,5 @@ void slots_on_plan(struct engine *engine, uint32_t threads)
     engine->is_limit_cut = false;
     engine->slots_plan = plan;
     engine->limit_milli = (uint64_t)engine->slots_plan * 1000;
+    divide_slots(engine);
 }

@@ -430,6 +430,8 @@ struct engine {
     struct list unleased;  /* flights whose claims wait for the lease */
     struct list unhanded;  /* solved flights whose hand-outs wait for the lease */
     uint64_t lease_until_ms;
+    struct member *members; /* owned, with a shared store: as the last beat's answer said */
+    uint16_t member_count;
     struct list waking;    /* ended flights with requests to answer */
     struct list listening; /* attempts without a flight, oldest first */
     struct list tasks;     /* oldest first */
@@ -453,6 +455,7 @@ struct engine {
     uint32_t queued;
     uint32_t slots_used;
     uint32_t slots_plan;
+    uint32_t slots_share;     /* of the plan's slots, this node's part */
     uint64_t limit_milli;     /* the adaptive limit, in thousandths of a slot */
     uint64_t limit_aim_milli; /* after a cut the limit grows fast up to here */
     uint64_t limit_cut_ms;    /* when it was last cut */

@@ -35,6 +35,15 @@ void beat(struct world *world, uint64_t ago_ms)
     world_step(world, &event);
 }
 
+void world_members(struct world *world, const struct member *members, size_t count)
+{
+    struct event event = {.kind = EVENT_BEAT};
+    event.beat.sent_ms = WORLD_START_MS + world->now_ms;
+    event.beat.members = members;
+    event.beat.member_count = (uint16_t)count;
+    world_step(world, &event);
+}
+
 static struct world_claim *claim_named(struct world *world, const char *name)
 {
     const size_t number = strtoul(name + 1, NULL, 10);

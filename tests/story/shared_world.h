@@ -16,6 +16,11 @@ struct world *shared_world_with_task(void);
 struct world *leased_world(const struct engine_options *options);
 /* The store confirms a beat that was sent so long ago. */
 void beat(struct world *world, uint64_t ago_ms);
+/* It confirms one that was sent just now, and tells who the members are. */
+#define members(world, ...)                                    \
+    world_members(world, (const struct member[]){__VA_ARGS__}, \
+                  sizeof((const struct member[]){__VA_ARGS__}) / sizeof(struct member))
+void world_members(struct world *world, const struct member *members, size_t count);
 
 /* What the store decides about the flight that asked. f1 is the first that asked for anything. */
 void won(struct world *world, const char *flight);

@@ -150,6 +150,7 @@ struct store {
     uint32_t incarnation[NODES_MAX];
     uint64_t away_until_ms;
     uint64_t beat_ms[NODES_MAX]; /* when each node's last beat arrived */
+    struct member members[NODES_MAX];
 };
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
@@ -182,10 +183,12 @@ struct node {
     journal_seq durable;
     struct action *waiting; /* owned: actions that wait for records */
     size_t waiting_count, waiting_room;
-    uint64_t asked, accepted; /* in this incarnation */
-    bool is_cut_off;          /* it noticed that the store is away */
-    uint64_t cut_until_ms;    /* it does not reach the store */
-    uint64_t paused_until_ms; /* the process does not run */
+    uint64_t asked, accepted;         /* in this incarnation */
+    bool is_cut_off;                  /* it noticed that the store is away */
+    uint64_t cut_until_ms;            /* it does not reach the store */
+    uint64_t paused_until_ms;         /* the process does not run */
+    struct demand demand;             /* in the beat that was sent last */
+    struct member members[NODES_MAX]; /* as its last beat found them */
 };
 
 /* ---- the world ----------------------------------------------------------------------------------- */

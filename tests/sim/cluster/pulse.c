@@ -37,6 +37,7 @@ void pulse_start(struct cluster *c, uint32_t place)
 static void send(struct cluster *c, uint32_t place)
 {
     at(c, c->plan.options.lease_ms / 4, moment_of(c, HAPPEN_BEAT, place, 0));
+    engine_demand(c->nodes[place].engine, &c->nodes[place].demand);
     if (!node_is_cut(c, place) && !pulse_chance(c, FAULT_BEAT_LOST))
         at(c, travel_ms(c), moment_of(c, HAPPEN_BEAT_AT_STORE, place, c->now_ms));
 }
@@ -46,7 +47,12 @@ static void arrive(struct cluster *c, const struct moment *moment)
     const uint32_t place = moment->node;
     if (node_is_cut(c, place))
         return;
+    struct member *member = &c->store.members[place];
     c->store.beat_ms[place] = c->now_ms;
+    member->id = place + 1;
+    member->beat++;
+    member->demand = c->nodes[place].demand;
+    memcpy(c->nodes[place].members, c->store.members, sizeof c->store.members);
     if (!pulse_chance(c, FAULT_BEAT_LOST))
         at(c, travel_ms(c), moment_of(c, HAPPEN_BEAT_BACK, place, moment->number));
 }
@@ -56,7 +62,14 @@ static void come_back(struct cluster *c, const struct moment *moment)
     struct event event = {.kind = EVENT_BEAT, .random = rand_u64(&c->pulse_rand)};
     if (node_is_cut(c, moment->node))
         return;
+    struct member members[NODES_MAX];
+    for (uint32_t i = 0; i < c->plan.nodes; i++) {
+        members[i] = c->nodes[moment->node].members[i];
+        members[i].is_self = i == moment->node;
+    }
     event.beat.sent_ms = node_clock_ms(c, moment->node, moment->number);
+    event.beat.members = members;
+    event.beat.member_count = (uint16_t)c->plan.nodes;
     node_step(c, moment->node, &event);
 }
 

@@ -1,0 +1,19 @@
+/* The other members: what this node may take of the plan's slots and of each pool's size. */
+#ifndef SOLVEGATE_ENGINE_DIVIDE_H
+#define SOLVEGATE_ENGINE_DIVIDE_H
+
+#include "engine/state.h"
+
+void divide_init(struct engine *engine);
+void divide_close(struct engine *engine);
+
+/* Takes over the table of members that came with a beat. */
+void divide_on_beat(struct engine *engine, const struct beat *beat);
+
+/* The slots of the plan that are this node's, as far as is known. */
+void divide_slots(struct engine *engine);
+
+/* The part of the pool's size that this node keeps ready. */
+uint32_t divide_pool(const struct engine *engine, const struct pool *pool);
+
+#endif

@@ -1,0 +1,196 @@
+/* Members: gateways on one store divide the plan's slots and the pools' sizes among themselves. */
+#include "pool_world.h"
+#include "shared_world.h"
+
+#include "engine/fair.h"
+
+/* ---- what is fair -------------------------------------------------------------------------- */
+
+static void who_demands_little_gets_it_and_the_others_divide_the_rest(void **state)
+{
+    (void)state;
+    const uint32_t demands[] = {2, 50, 9, 50};
+    const uint32_t parts[] = {2, 10, 9, 9};
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal(fair_share(30, demands, 4, i), parts[i]);
+}
+
+static void what_nobody_demands_is_divided_evenly(void **state)
+{
+    (void)state;
+    const uint32_t demands[] = {0, 4, 0};
+    const uint32_t parts[] = {3, 6, 3};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(fair_share(12, demands, 3, i), parts[i]);
+    assert_int_equal(fair_share(12, demands, 1, 0), 12);
+}
+
+static void nobody_starves_where_there_are_more_than_slots(void **state)
+{
+    (void)state;
+    const uint32_t demands[] = {0, 7, 7};
+    for (size_t i = 0; i < 3; i++)
+        assert_int_equal(fair_share(2, demands, 3, i), 1);
+}
+
+/* Otherwise it adds up, whoever demands how much. */
+static void no_slot_is_given_twice(void **state)
+{
+    (void)state;
+    struct rand rand;
+    rand_init(&rand, 7);
+    for (int round = 0; round < 2000; round++) {
+        uint32_t demands[20];
+        const uint32_t count = 1 + (uint32_t)rand_below(&rand, 20);
+        const uint32_t total = count + (uint32_t)rand_below(&rand, 100);
+        for (uint32_t i = 0; i < count; i++)
+            demands[i] = (uint32_t)rand_below(&rand, rand_below(&rand, 2) == 0 ? 3 : 60);
+        uint32_t sum = 0;
+        uint32_t parts[20];
+        for (uint32_t i = 0; i < count; i++)
+            sum += parts[i] = fair_share(total, demands, count, i);
+        assert_int_equal(sum, total);
+        for (uint32_t i = 0; i < count; i++)
+            for (uint32_t j = 0; j < count; j++)
+                assert_true(demands[i] > parts[j] || parts[i] >= demands[i] ||
+                            parts[j] <= parts[i] + 1);
+    }
+}
+
+/* ---- slots --------------------------------------------------------------------------------- */
+
+static struct member self(uint32_t slots)
+{
+    return (struct member){.id = 1, .demand = {.slots = slots}, .is_self = true};
+}
+
+static struct member other(node_id id, uint32_t slots)
+{
+    return (struct member){.id = id, .demand = {.slots = slots}};
+}
+
+static void the_plans_slots_are_divided_by_demand(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 4;
+    struct world *w = leased_world(&options);
+    members(w, self(0), other(2, 9));
+    for (int i = 0; i < 4; i++)
+        ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+    expect(w, "[     0] submit a1 K\n");
+    assert_int_equal(gauges_of(w).slots_limit, 1);
+    struct demand demand;
+    engine_demand(w->engine, &demand);
+    assert_int_equal(demand.slots, 4);
+    members(w, self(4), other(2, 9));
+    expect(w, "[     0] submit a2 K\n");
+    members(w, self(4));
+    expect(w, "[     0] submit a3 K\n"
+              "[     0] submit a4 K\n");
+}
+
+static void a_new_plan_is_divided_anew(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots_are_auto = true;
+    struct world *w = leased_world(&options);
+    tick(w);
+    members(w, self(9), other(2, 9));
+    assert_int_equal(gauges_of(w).slots_limit, 10);
+    threads(w, 0, 6);
+    assert_int_equal(gauges_of(w).slots_limit, 3);
+    skip_lines(w);
+}
+
+/* What the vendor taught stays: a share that is used up says nothing about the limit. */
+static void a_share_does_not_make_the_adaptive_limit_grow(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 10;
+    struct world *w = leased_world(&options);
+    members(w, self(9));
+    for (int i = 0; i < 8; i++)
+        ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+    rejected(w, "a8", CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE");
+    const uint32_t taught = gauges_of(w).slots_limit;
+    assert_int_equal(taught, 5);
+    for (int i = 0; i < 6; i++) {
+        char name[4] = {'a', (char)('1' + i), '\0'};
+        rejected(w, name, CLASS_CALLER, "ERROR_PAGEURL");
+    }
+    members(w, self(1), other(2, 99));
+    assert_int_equal(gauges_of(w).slots_limit, 1);
+    accepted(w, "a7", "T7");
+    members(w, self(1));
+    assert_int_equal(gauges_of(w).slots_limit, taught);
+    skip_lines(w);
+}
+
+/* ---- pools --------------------------------------------------------------------------------- */
+
+static struct member awake(node_id id, bool is_self)
+{
+    return (struct member){
+        .id = id, .is_self = is_self, .demand = {.slots = 5, .pools = UINT64_MAX}};
+}
+
+static struct world *world_with_pool(uint32_t size)
+{
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.store_is_shared = true;
+    options.node = 1;
+    options.lease_ms = LEASE_MS;
+    options.lease_margin_ms = LEASE_MARGIN_MS;
+    struct world *w = pool_world(options, (struct pool_options){.size = size});
+    w->hides_records = true;
+    return w;
+}
+
+static void a_pools_size_is_divided_among_the_nodes_where_it_is_awake(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool(5);
+    members(w, awake(1, true), awake(2, false), other(3, 0));
+    expect(w, "[     0] submit a1 P\n"
+              "[     0] submit a2 P\n"
+              "[     0] submit a3 P\n");
+    members(w, awake(1, true), other(2, 0), other(3, 0));
+    expect(w, "[     0] submit a4 P\n"
+              "[     0] submit a5 P\n");
+}
+
+static void the_later_of_two_nodes_keeps_the_smaller_part_ready(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool(5);
+    members(w, awake(1, false), awake(2, true));
+    expect(w, "[     0] submit a1 P\n"
+              "[     0] submit a2 P\n");
+    struct demand demand;
+    engine_demand(w->engine, &demand);
+    assert_true(demand.pools != 0);
+    pass(w, 125000);
+    engine_demand(w->engine, &demand);
+    assert_true(demand.pools == 0);
+    skip_lines(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(who_demands_little_gets_it_and_the_others_divide_the_rest),
+        cmocka_unit_test(what_nobody_demands_is_divided_evenly),
+        cmocka_unit_test(nobody_starves_where_there_are_more_than_slots),
+        cmocka_unit_test(no_slot_is_given_twice),
+        STORY(the_plans_slots_are_divided_by_demand),
+        STORY(a_new_plan_is_divided_anew),
+        STORY(a_share_does_not_make_the_adaptive_limit_grow),
+        STORY(a_pools_size_is_divided_among_the_nodes_where_it_is_awake),
+        STORY(the_later_of_two_nodes_keeps_the_smaller_part_ready),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
