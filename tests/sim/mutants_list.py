@@ -186,7 +186,7 @@ MUTANTS = [
     ("pool: a refill is tried again before newcomers", "src/engine/retry.c",
      "    return flight_is_wanted(flight) && flight->pool == NULL &&", "    return flight_is_wanted(flight) &&", "sim extras"),
     ("pool: it is filled beyond its size", "src/engine/pool.c",
-     "pool->solving < pool->options.size &&", "pool->solving <= pool->options.size &&", "sim extras"),
+     "pool->solving < divide_pool(engine, pool) &&", "pool->solving <= divide_pool(engine, pool) &&", "sim extras"),
     ("pool: one that failed is not filled for a day", "src/engine/pool.c",
      "    pool->retry_at_ms = engine->now_ms + wait_ms;", "    pool->retry_at_ms = engine->now_ms + 86400000;", "sim extras"),
     ("pool: what it has no room for is not found", "src/engine/pool.c",

@@ -53,7 +53,7 @@ MEMBER_MUTANTS = [
     ("members: with too few slots somebody starves", "src/engine/fair.c",
      "    return part > 0 ? part : 1;", "    return part;", "story members"),
     ("members: each node fills the whole pool", "src/engine/pool.c",
-     "               divide_pool(engine, pool) &&", "               pool->options.size &&", "story members"),
+     "pool->solving < divide_pool(engine, pool) &&", "pool->solving < pool->options.size &&", "story members"),
     ("members: the pool's remainder is kept by all", "src/engine/divide.c",
      "        rank += is_awake && is_before;\n", "        (void)is_before;\n", "story members"),
     ("members: a pool that sleeps counts as awake", "src/engine/divide.c",
