@@ -163,9 +163,13 @@ static int name_by_url(struct named *named, char *text)
     sodium_memzero(text, strlen(text));
     if (!is_expanded)
         return EX_CONFIG;
-    if (named->url.is_full || !value_parse_store(buf_slice(&named->url), url)) {
-        (void)fputs("solvegate store: the store's URL has invisible characters or is too long\n",
-                    stderr);
+    if (named->url.len >= CONFIG_TEXT_MAX) {
+        (void)fprintf(stderr, "solvegate store: the store's URL has more than %d bytes\n",
+                      CONFIG_TEXT_MAX - 1);
+        return EX_CONFIG;
+    }
+    if (!value_parse_store(buf_slice(&named->url), url)) {
+        (void)fputs("solvegate store: the store's URL has invisible characters\n", stderr);
         return EX_DATAERR;
     }
     sodium_memzero(url, sizeof url);

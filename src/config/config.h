@@ -12,7 +12,8 @@
 
 #include <solvegate/engine.h>
 
-#define CONFIG_TEXT_MAX 512
+/* A store's password may be a token of two kilobytes, each sign of which may be written as %XX. */
+#define CONFIG_TEXT_MAX 8192
 #define CONFIG_LISTEN_MAX 16
 #define CONFIG_PROXIES_MAX 32
 #define CONFIG_ERRORS_MAX 128

@@ -40,7 +40,7 @@ static void check_upstream(struct loader *loader)
     }
 }
 
-/* There is one journal, and this build must have a driver for it. */
+/* There is one journal, and this build must have a driver that understands its name. */
 static void check_store(struct loader *loader)
 {
     const struct config *const config = loader->config;
@@ -52,7 +52,7 @@ static void check_store(struct loader *loader)
                                      "of the journal, found both");
     struct buf mistake;
     buf_init(&mistake, 512);
-    if (!store_is_known(config->store.url, &mistake))
+    if (loader_is_good(loader, "store_prefix") && !store_is_sound(&config->store, &mistake))
         (void)loader_mistake(loader, "%.*s", (int)mistake.len, mistake.data);
     buf_close(&mistake);
 }

@@ -38,6 +38,15 @@ bool store_is_known(const char *url, struct buf *mistake)
     return false;
 }
 
+bool store_is_sound(const struct store_place *place, struct buf *mistake)
+{
+    const char *address;
+    if (!store_is_known(place->url, mistake))
+        return false;
+    const struct store_driver *const driver = store_driver_find(place->url, &address);
+    return driver->judge == NULL || driver->judge(place, address, mistake);
+}
+
 enum store_opening store_lock_with(const struct store_driver *driver,
                                    const struct store_place *place, struct store **store,
                                    struct buf *mistake)

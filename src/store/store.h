@@ -57,6 +57,9 @@ struct store_place {
 /* True if this build has a driver for the URL; else mistake gets a sentence that quotes nothing but the scheme. */
 bool store_is_known(const char *url, struct buf *mistake);
 
+/* The same, and URL and prefix make sense to the driver, as far as can be told without asking the server. */
+bool store_is_sound(const struct store_place *place, struct buf *mistake);
+
 /* Locks the store; this is fast, and the holder of the lock may open the ports. mistake gets a sentence that says
  * what to do; without the lock *store is NULL. */
 enum store_opening store_lock(const struct store_place *place, struct store **store,

@@ -77,6 +77,8 @@ struct store_driver {
     const char *name;
     const char *const *schemes; /* of URLs for this driver, in lower case; ends with NULL */
 
+    /* Whether URL and prefix make sense, without asking anybody; false with a sentence in mistake. NULL: they do. */
+    bool (*judge)(const struct store_place *place, const char *address, struct buf *mistake);
     /* Claims the store at this address (the URL behind the colon of its scheme) against a second gateway, and
      * touches nothing else. Anything but STORE_OPENED leaves *backend NULL and a sentence in mistake. */
     enum store_opening (*lock)(const struct store_place *place, const char *address,

@@ -96,6 +96,55 @@ static void a_prefix_fits_into_a_schema_and_into_a_key(void **state)
     world_expect(FILE_WITH("\"store_prefix\": \"a234567890_23456789012345678901234567890\""), "");
 }
 
+static bool is_built(const char *url)
+{
+    struct buf mistake;
+    buf_init(&mistake, 512);
+    const bool is = store_is_known(url, &mistake);
+    buf_close(&mistake);
+    return is;
+}
+
+static void what_the_driver_would_refuse_unasked_is_a_mistake(void **state)
+{
+    (void)state;
+    if (is_built("redis:"))
+        world_expect(FILE_WITH("\"store\": \"redis://me:" CANARY "@[::1\""),
+                     "gate.json: store: the store's URL has a host in brackets whose second one is "
+                     "missing; write it as redis://[::1]:6379/0\n");
+    if (!is_built("postgresql:"))
+        return;
+    world_expect(
+        FILE_WITH("\"store\": \"postgresql://h/d?sslmode=" CANARY "\""),
+        "gate.json: store: the store's URL has an sslmode that is none of disable, allow, prefer, "
+        "require, verify-ca and verify-full; the last one proves who the server is\n");
+    static const char *const reserved[] = {"pg_x", "public", "information_schema"};
+    for (size_t i = 0; i < sizeof(reserved) / sizeof(reserved[0]); i++) {
+        char text[256];
+        (void)snprintf(text, sizeof(text),
+                       FILE_WITH("\"store\": \"postgresql://h/d\", \"store_prefix\": \"%s\""),
+                       reserved[i]);
+        world_expect(text, "gate.json: store: store_prefix names a PostgreSQL schema of "
+                           "solvegate's own: at most 63 letters, digits and _, and neither "
+                           "\"public\" nor \"information_schema\" nor one that begins with pg_\n");
+    }
+}
+
+/* Clouds give out passwords that are signed tokens. */
+static void a_url_of_some_kilobytes_is_read_and_a_longer_one_is_told_the_limit(void **state)
+{
+    (void)state;
+    static char text[CONFIG_TEXT_MAX + 256];
+    static char path[CONFIG_TEXT_MAX + 1];
+    memset(path, 'x', sizeof(path) - 1);
+    path[4096] = '\0';
+    (void)snprintf(text, sizeof(text), FILE_WITH("\"store\": \"sqlite:/%s\""), path);
+    world_expect(text, "");
+    path[4096] = 'x';
+    (void)snprintf(text, sizeof(text), FILE_WITH("\"store\": \"sqlite:/%s\""), path);
+    world_expect(text, "gate.json: store: expected at most 8191 bytes, found more\n");
+}
+
 static bool warns(const char *url)
 {
     const struct config config = {.store = {.url = url}};
@@ -149,6 +198,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(two_places_are_a_mistake),
         cmocka_unit_test(a_store_that_nobody_knows_is_named_by_its_scheme_alone),
         cmocka_unit_test(a_prefix_fits_into_a_schema_and_into_a_key),
+        cmocka_unit_test(what_the_driver_would_refuse_unasked_is_a_mistake),
+        cmocka_unit_test(a_url_of_some_kilobytes_is_read_and_a_longer_one_is_told_the_limit),
         cmocka_unit_test(a_readable_way_to_another_machine_is_worth_a_warning),
     };
     seed_init(argc, argv);

@@ -110,8 +110,13 @@ static void a_schema_must_have_a_plain_name(void **state)
 {
     (void)state;
     static const char *const prefixes[] = {
-        "public", "pg_mine", "a b",
-        "a\"b",   "a;b",     "a234567890123456789012345678901234567890123456789012345678901234"};
+        "public",
+        "pg_mine",
+        "information_schema",
+        "a b",
+        "a\"b",
+        "a;b",
+        "a234567890123456789012345678901234567890123456789012345678901234"};
     for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++) {
         const struct store_place place = {.url = "postgresql://host/db", .prefix = prefixes[i]};
         expect(&place, STORE_UNUSABLE, "store_prefix");

@@ -3,10 +3,14 @@
 
 #include "seed.h"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -118,6 +122,47 @@ static void a_file_without_certificates_is_refused(void **state)
     assert_nothing_was_sent();
 }
 
+/* Redis takes the greeting for the beginning of a command and waits for its end. */
+static void a_server_that_does_not_answer_to_tls_is_told_from_one_that_is_not_there(void **state)
+{
+    (void)state;
+    struct sockaddr_in address = {.sin_family = AF_INET,
+                                  .sin_addr = {.s_addr = htonl(INADDR_LOOPBACK)}};
+    socklen_t len = sizeof(address);
+    char url[128];
+    const int listener = socket(AF_INET, SOCK_STREAM, 0);
+    assert_int_equal(bind(listener, (struct sockaddr *)&address, sizeof(address)), 0);
+    assert_int_equal(listen(listener, 1), 0);
+    assert_int_equal(getsockname(listener, (struct sockaddr *)&address, &len), 0);
+    (void)snprintf(url, sizeof(url), "rediss://127.0.0.1:%u", ntohs(address.sin_port));
+    assert_null(redis_case_open_url(url));
+    assert_mistake("does not answer to TLS");
+    assert_mistake("write redis://");
+    (void)close(listener);
+    assert_null(redis_case_open_url(url));
+    assert_null(strstr(redis_case_mistake, "TLS"));
+}
+
+static void a_server_that_wants_tls_says_so(void **state)
+{
+    (void)state;
+    if (!restart_with("right"))
+        return;
+    char url[128];
+    (void)snprintf(url, sizeof(url), "redis://127.0.0.1:%s", store_kit_redis_server()->extra[1]);
+    assert_null(redis_case_open_url(url));
+    assert_mistake("rediss://");
+}
+
+static void a_socket_that_is_not_there_is_not_called_a_port(void **state)
+{
+    (void)state;
+    assert_null(redis_case_open_url("redis+unix:///tmp/no/such.sock"));
+    assert_mistake("/tmp/no/such.sock");
+    assert_mistake("No such file");
+    assert_null(strstr(redis_case_mistake, "port"));
+}
+
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
@@ -126,6 +171,9 @@ int main(int argc, char **argv)
         REDIS_CASE(a_server_whose_certificate_nobody_vouches_for_gets_no_password),
         REDIS_CASE(a_certificate_of_another_host_is_refused),
         REDIS_CASE(a_file_without_certificates_is_refused),
+        REDIS_CASE(a_server_that_does_not_answer_to_tls_is_told_from_one_that_is_not_there),
+        REDIS_CASE(a_server_that_wants_tls_says_so),
+        REDIS_CASE(a_socket_that_is_not_there_is_not_called_a_port),
     };
     return store_kit_redis.missing() != NULL
                ? redis_case_skip()

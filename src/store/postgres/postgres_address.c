@@ -46,12 +46,13 @@ const char *pg_address_schema(const struct store_place *place, struct buf *mista
     while (is_plain(schema[len]))
         len++;
     const bool is_good = schema[len] == '\0' && len < PG_SCHEMA_MAX &&
-                         strncmp(schema, "pg_", 3) != 0 && strcmp(schema, "public") != 0;
+                         strncmp(schema, "pg_", 3) != 0 && strcmp(schema, "public") != 0 &&
+                         strcmp(schema, "information_schema") != 0;
     if (!is_good)
         buf_addf(mistake,
                  "store_prefix names a PostgreSQL schema of solvegate's own: at most %d letters, "
-                 "digits and _, neither "
-                 "\"public\" nor one that begins with pg_",
+                 "digits and _, and "
+                 "neither \"public\" nor \"information_schema\" nor one that begins with pg_",
                  PG_SCHEMA_MAX - 1);
     return is_good ? schema : NULL;
 }
@@ -139,11 +140,28 @@ static bool is_unverified(const PQconninfoOption *option)
             strcmp(option->val, "prefer") == 0);
 }
 
+/* The value is not quoted, since it may be a part of a password that a question mark cut off. */
+static bool check_ssl_mode(const PQconninfoOption *option, struct buf *mistake)
+{
+    static const char *const modes[] = {"disable", "allow",     "prefer",
+                                        "require", "verify-ca", "verify-full"};
+    if (option->val == NULL || strcmp(option->keyword, "sslmode") != 0)
+        return true;
+    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++)
+        if (strcmp(option->val, modes[i]) == 0)
+            return true;
+    buf_addf(mistake, "the store's URL has an sslmode that is none of disable, allow, prefer, "
+                      "require, verify-ca and verify-full; the last one proves who the server is");
+    return false;
+}
+
 static bool take_options(struct pg_address *address, const PQconninfoOption *options,
                          struct buf *mistake)
 {
     for (; options->keyword != NULL; options++) {
         take_option(address, options);
+        if (!check_ssl_mode(options, mistake))
+            return false;
         if (address->ca_file != NULL && is_unverified(options)) {
             buf_addf(mistake,
                      "store_ca_file verifies nothing with sslmode=%s; write sslmode=verify-full",

@@ -50,6 +50,15 @@ static enum store_opening lock_schema(struct postgres_store *store, struct buf *
     return result == STORE_FAILED ? STORE_LOCKED : STORE_UNUSABLE;
 }
 
+static bool postgres_judge(const struct store_place *place, const char *address,
+                           struct buf *mistake)
+{
+    struct pg_address judged;
+    const bool is_sound = pg_address_init(&judged, place, address, mistake);
+    pg_address_close(&judged);
+    return is_sound;
+}
+
 static enum store_opening postgres_lock(const struct store_place *place, const char *address,
                                         struct store_backend **backend, struct buf *mistake)
 {
@@ -96,6 +105,7 @@ static const char *const schemes[] = {"postgresql", "postgres", NULL};
 const struct store_driver postgres_driver = {
     .name = "PostgreSQL",
     .schemes = schemes,
+    .judge = postgres_judge,
     .lock = postgres_lock,
     .open = postgres_open,
     .find_secret = pg_meta_find_secret,

@@ -14,6 +14,15 @@
 /* A server reads about a million rows in this time. */
 #define LOADING_WAIT_MS 60000
 
+static bool redis_judge(const struct store_place *place, const char *address, struct buf *mistake)
+{
+    (void)address;
+    struct redis_store *const store = redis_store_new(place, mistake);
+    if (store != NULL)
+        redis_store_free(store);
+    return store != NULL;
+}
+
 static enum store_opening redis_lock(const struct store_place *place, const char *address,
                                      struct store_backend **backend, struct buf *mistake)
 {
@@ -58,6 +67,7 @@ static void redis_close(struct store_backend *backend)
 const struct store_driver redis_driver = {
     .name = "Redis",
     .schemes = redis_url_schemes,
+    .judge = redis_judge,
     .lock = redis_lock,
     .open = redis_open,
     .find_secret = redis_find_secret,

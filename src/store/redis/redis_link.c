@@ -17,6 +17,8 @@
 struct redis_link {
     CURL *curl; /* owned */
     curl_socket_t socket;
+    bool has_greeted;            /* TCP is connected, and TLS has begun */
+    bool may_want_tls;           /* it was not offered, and nothing was answered yet */
     struct redis_reader *reader; /* owned */
     char why[CURL_ERROR_SIZE];
     char bytes[RECEIVE_BYTES];
@@ -28,6 +30,15 @@ static void add_url(const struct redis_url *url, char *text, size_t room)
     redis_url_place(url, place, sizeof place);
     (void)snprintf(text, room, "%s://%s", url->is_tls ? "https" : "http",
                    url->path[0] != '\0' ? "localhost" : place);
+}
+
+/* Called when TLS begins; no other sign of that is left after a timeout. */
+static CURLcode on_tls(CURL *curl, void *context, void *link)
+{
+    (void)curl;
+    (void)context;
+    ((struct redis_link *)link)->has_greeted = true;
+    return CURLE_OK;
 }
 
 /* libcurl resolves, connects, and verifies the certificate; it sends nothing of its own. */
@@ -46,12 +57,31 @@ static void configure(struct redis_link *link, const struct redis_url *url, cons
     (void)curl_easy_setopt(curl, CURLOPT_CONNECTTIMEOUT_MS, (long)wait_ms);
     (void)curl_easy_setopt(curl, CURLOPT_TIMEOUT_MS, (long)wait_ms);
     (void)curl_easy_setopt(curl, CURLOPT_ERRORBUFFER, link->why);
+    (void)curl_easy_setopt(curl, CURLOPT_SSL_CTX_FUNCTION, on_tls);
+    (void)curl_easy_setopt(curl, CURLOPT_SSL_CTX_DATA, link);
     if (url->path[0] != '\0')
         (void)curl_easy_setopt(curl, CURLOPT_UNIX_SOCKET_PATH, url->path);
     if (ca_file != NULL) {
         (void)curl_easy_setopt(curl, CURLOPT_CAINFO, ca_file);
         (void)curl_easy_setopt(curl, CURLOPT_CAPATH, NULL);
     }
+}
+
+/* What libcurl says, or better words where it speaks of HTTP's ports and of its own clocks. */
+static void explain(struct redis_link *link, const struct redis_url *url, CURLcode code, char *why,
+                    size_t room)
+{
+    long error = 0;
+    (void)curl_easy_getinfo(link->curl, CURLINFO_OS_ERRNO, &error);
+    if (url->path[0] != '\0' && code == CURLE_COULDNT_CONNECT && error != 0)
+        (void)snprintf(why, room, "%s", strerror((int)error));
+    else if (link->has_greeted && code == CURLE_OPERATION_TIMEDOUT)
+        (void)snprintf(why, room,
+                       "it takes connections, but does not answer to TLS: name its tls-port, or "
+                       "write redis:// if it has none");
+    else
+        (void)snprintf(why, room, "%s",
+                       link->why[0] == '\0' ? curl_easy_strerror(code) : link->why);
 }
 
 struct redis_link *redis_link_open(const struct redis_url *url, const char *ca_file,
@@ -62,13 +92,14 @@ struct redis_link *redis_link_open(const struct redis_url *url, const char *ca_f
     link->curl = curl_easy_init();
     ASSERT(link->curl != NULL);
     link->reader = redis_reader_new();
+    link->may_want_tls = !url->is_tls && url->path[0] == '\0';
     configure(link, url, ca_file, wait_ms);
     CURLcode code = curl_easy_perform(link->curl);
     if (code == CURLE_OK)
         code = curl_easy_getinfo(link->curl, CURLINFO_ACTIVESOCKET, &link->socket);
     if (code == CURLE_OK && link->socket != CURL_SOCKET_BAD)
         return link;
-    (void)snprintf(why, room, "%s", link->why[0] == '\0' ? curl_easy_strerror(code) : link->why);
+    explain(link, url, code, why, room);
     redis_link_close(link);
     return NULL;
 }
@@ -161,7 +192,10 @@ static bool receive_some(struct redis_link *link, struct patience *patience)
         if (!wait_for(link, POLLIN, patience))
             return false;
     if (code != CURLE_OK || len == 0)
-        return fail(link, "the connection was lost");
+        return fail(link, link->may_want_tls ? "it ends the connection without an answer; if it "
+                                               "wants TLS, write rediss://"
+                                             : "the connection was lost");
+    link->may_want_tls = false;
     patience_renew(patience, len);
     return redis_reader_feed(link->reader, link->bytes, len) ||
            fail(link, "it sent a reply without end");
@@ -176,6 +210,7 @@ struct redis_reply *redis_link_receive(struct redis_link *link, unsigned wait_ms
         if (!receive_some(link, &patience))
             return NULL;
     if (reading == READING_BAD)
-        (void)fail(link, "it does not speak the protocol of Redis");
+        (void)fail(link,
+                   "it does not speak the protocol of Redis; if it wants TLS, write rediss://");
     return reply;
 }

@@ -106,6 +106,9 @@ static bool read_host(struct slice text, struct redis_url *url, struct buf *mist
     struct slice host;
     uint32_t port = PORT_USUAL;
     if (text.len > 0 && text.data[0] == '[') {
+        if (memchr(text.data, ']', text.len) == NULL)
+            return refuse(mistake, "has a host in brackets whose second one is missing; write it "
+                                   "as redis://[::1]:6379/0");
         (void)cut(&text, '[');
         host = cut(&text, ']');
         if (text.len > 0 && cut(&text, ':').len > 0)
