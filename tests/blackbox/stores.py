@@ -59,7 +59,8 @@ def metric(world, name):
 class Store:
     """One database; `away` and `back` are what happens to its server."""
 
-    kind = ""
+    kind = ""  # as the gateway calls it
+    title = None  # as the names of tests do, if that differs
 
     def __init__(self):
         self.folder = tempfile.TemporaryDirectory(prefix="solvegate-store-")
@@ -182,17 +183,20 @@ class RedisStore(Server):
     """A Redis that writes every command to disk before it answers."""
 
     kind = "Redis"
+    program = "redis-server"
+    scheme = "redis"
+    settings = ""  # lines of redis.conf
 
     @property
     def url(self):
-        return f"redis://:{quoted(PASSWORD)}@127.0.0.1:{self.port}/0"
+        return f"{self.scheme}://:{quoted(PASSWORD)}@127.0.0.1:{self.port}/0"
 
     def command(self):
         path = os.path.join(self.folder.name, "redis.conf")
         with open(path, "w", encoding="utf-8") as file:
             file.write(f'bind 127.0.0.1\nport {self.port}\ndir {self.folder.name}\nappendonly yes\nappendfsync {"everysec" if self.is_relaxed else "always"}\n'
-                       f'maxmemory-policy noeviction\nsave ""\nrequirepass "{PASSWORD}"\ndaemonize no\n')
-        return [find_program("redis-server"), path]
+                       f'maxmemory-policy noeviction\nsave ""\nrequirepass "{PASSWORD}"\ndaemonize no\n{self.settings}')
+        return [find_program(self.program), path]
 
     def is_there(self):
         try:
@@ -210,10 +214,19 @@ class RedisStore(Server):
             return stream.readline().strip()
 
 
+class ValkeyStore(RedisStore):
+    """The same by others; Debian has it from 13 on."""
+
+    title = "Valkey"
+    program = "valkey-server"
+    scheme = "valkey"
+
+
 class PostgresStore(Server):
     """A cluster of PostgreSQL with a role and a database for the gateway; the server refuses root, so it runs as nobody."""
 
     kind = "PostgreSQL"
+    settings = ()  # more options of the server
 
     @property
     def url(self):
@@ -250,7 +263,7 @@ class PostgresStore(Server):
         if not os.path.isdir(self.data):
             self.make()
         return [self.program("postgres"), "-D", self.data, "-p", str(self.port), "-k", self.folder.name, "-c", "listen_addresses=127.0.0.1",
-                "-c", "shared_buffers=16MB", "-c", "max_connections=20", "-c", f"synchronous_commit={'off' if self.is_relaxed else 'on'}"]
+                "-c", "shared_buffers=16MB", "-c", "max_connections=20", "-c", f"synchronous_commit={'off' if self.is_relaxed else 'on'}", *self.settings]
 
     def start(self):
         # A server that was killed leaves children who hold its memory for a moment.
@@ -280,7 +293,7 @@ class PostgresStore(Server):
         self.end(signal.SIGINT)
 
 
-KINDS = {"sqlite": SqliteStore, "redis": RedisStore, "postgres": PostgresStore}
+KINDS = {"sqlite": SqliteStore, "redis": RedisStore, "valkey": ValkeyStore, "postgres": PostgresStore}
 
 
 def on_each_store(function):
@@ -293,6 +306,6 @@ def on_each_store(function):
             with store:
                 function(store)
 
-        one.__name__ = f"{kind.kind}_{function.__name__}"
+        one.__name__ = f"{kind.title or kind.kind}_{function.__name__}"
         test(one)
     return function
