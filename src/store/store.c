@@ -61,6 +61,7 @@ enum store_opening store_lock_with(const struct store_driver *driver,
     ASSERT(made != NULL);
     backend->driver = driver;
     made->backend = backend;
+    made->beat_ns = (place->beat_ms == 0 ? STORE_BEAT_MS : place->beat_ms) * UINT64_C(1000000);
     ASSERT(uv_mutex_init(&made->mutex) == 0 && uv_cond_init(&made->work) == 0);
     *store = made;
     return STORE_OPENED;

@@ -52,6 +52,9 @@ struct store_place {
     const char *ca_file;  /* verifies the server's certificate; NULL: the system's authorities do */
     bool allow_async;     /* accepts a server whose settings may lose what it acknowledged */
     unsigned patience_ms; /* a server that says nothing for so long is away; 0: the driver knows */
+    /* How often a store is asked whether it is still there, and twice as often one without room; 0: STORE_BEAT_MS. A
+     * lease must outlive several of these. */
+    unsigned beat_ms;
 };
 
 /* True if this build has a driver for the URL; else mistake gets a sentence that quotes nothing but the scheme. */

@@ -47,6 +47,7 @@ struct store {
     bool is_finished; /* the writer is about to return */
 
     /* Owned by the writer. */
+    uint64_t beat_ns;
     uv_thread_t thread;
     struct store_queue batch; /* being written, or kept for a retry */
     uint64_t retry_at_ns;     /* 0: the latest batch was written */

@@ -13,8 +13,6 @@
 #define MS_NS UINT64_C(1000000)
 /* Limits the size of a transaction when many records are queued. */
 #define BATCH_MAX 4096
-/* Disk space comes back when somebody makes room. */
-#define FULL_RETRY_NS (1000 * MS_NS)
 /* A server that cannot be reached may be back soon, or be overwhelmed by those who ask. */
 #define AWAY_FIRST_MS 100
 #define AWAY_MOST_MS 5000
@@ -136,13 +134,14 @@ static uint64_t away_ns(struct store *store)
 
 static uint64_t retry_ns(struct store *store, enum store_result result)
 {
-    return result == STORE_RETRY ? away_ns(store) : FULL_RETRY_NS;
+    /* Disk space comes back when somebody makes room. */
+    return result == STORE_RETRY ? away_ns(store) : store->beat_ns / 2;
 }
 
 static void plan_beat(struct store *store)
 {
     const bool has_beat = store->backend->driver->beat != NULL;
-    store->beat_at_ns = has_beat ? uv_hrtime() + STORE_BEAT_MS * MS_NS : UINT64_MAX;
+    store->beat_at_ns = has_beat ? uv_hrtime() + store->beat_ns : UINT64_MAX;
 }
 
 /* A batch stays the same until it is written: if its outcome is unknown, exactly this batch is sent
@@ -156,7 +155,7 @@ static void do_write(struct store *store)
         store->retry_at_ns = uv_hrtime() + retry_ns(store, result);
         /* The retry is the next question, too. */
         if (result == STORE_RETRY && store->beat_at_ns != UINT64_MAX)
-            store->beat_at_ns = store->retry_at_ns + STORE_BEAT_MS * MS_NS;
+            store->beat_at_ns = store->retry_at_ns + store->beat_ns;
         store_report(store, state_after(result), store->backend->why);
         return;
     }

@@ -267,7 +267,7 @@ static void a_full_store_keeps_what_is_queued_until_it_fits(void **state)
     append_requests(world, 10);
     world_until_state(world, STORE_FULL);
     append_requests(world, 10);
-    world_turn(world, 1200);
+    world_turn(world, 3 * world->beat_ms); /* it is asked several times */
     assert_int_equal(world->durable, 10);
     assert_int_equal(world->state_calls, 1);
     world->kit->set_full(false);
@@ -296,6 +296,8 @@ static void a_store_that_closes_while_full_gives_up_and_says_so(void **state)
     assert_int_equal(counters.waiting, 7);
     store_free(world->store);
     world->kit->set_full(false);
+    if (world->kit->forget_lock != NULL)
+        world->kit->forget_lock();
     assert_int_equal(count_loaded(world), 5);
 }
 
@@ -332,6 +334,7 @@ static void records_of_one_turn_of_the_loop_are_one_batch(void **state)
 {
     struct store_world *const world = *state;
     order(world, STORE_DONE, false);
+    world->beat_ms = 0; /* a beat is a batch of nothing */
     world_open(world);
     world_start(world);
     append_requests(world, 1);

@@ -225,7 +225,7 @@ static void a_secret_is_made_anew_while_the_writer_runs(void **state)
     const int64_t week = INT64_C(7) * 86400000;
     uint8_t first[32], before[32], last[32], last_but_one[32];
     world_open(world);
-    assert_int_equal(store_rotating_secret(world->store, "n", 1000, first, before, 32), 0);
+    assert_int_equal(store_rotating_secret(world->store, "n", 300, first, before, 32), 0);
     world_start(world);
     world_until_secret(world, 1);
     assert_memory_equal(world->old_secret, first, 32);

@@ -21,6 +21,8 @@ struct store_kit {
     void (*set_full)(bool is_full);
     /* So many steps of writing succeed, then it is full: in the middle of a batch that needs more of them. */
     void (*fill_after)(int steps);
+    /* Forgets the lock of a store that was closed while it was full; NULL: there is none then. */
+    void (*forget_lock)(void);
 };
 
 extern const struct store_kit *const store_kits[]; /* ends with NULL */

@@ -104,6 +104,11 @@ static void redis_fill_after(int steps)
     redis_do(&server, "CONFIG", "SET", "maxmemory", limit, NULL);
 }
 
+static void redis_forget_lock(void)
+{
+    redis_do(&server, "DEL", "{solvegate_test}:lock", NULL);
+}
+
 const struct store_kit store_kit_redis = {
     .driver = &redis_driver,
     .missing = redis_missing,
@@ -113,6 +118,7 @@ const struct store_kit store_kit_redis = {
     .count_rows = redis_count_rows,
     .set_full = redis_set_full,
     .fill_after = redis_fill_after,
+    .forget_lock = redis_forget_lock,
 };
 
 const struct store_kit store_kit_valkey = {
@@ -125,4 +131,5 @@ const struct store_kit store_kit_valkey = {
     .count_rows = redis_count_rows,
     .set_full = redis_set_full,
     .fill_after = redis_fill_after,
+    .forget_lock = redis_forget_lock,
 };

@@ -14,6 +14,7 @@
 #include "seed.h"
 
 #define DEADLINE_MS 30000
+#define BEAT_MS 200
 
 static const char *const clients[WORLD_CLIENTS] = {"alpha", "beta"};
 
@@ -36,7 +37,7 @@ static bool find(void *context, struct slice name, client_id *client)
 
 void world_init(struct store_world *world, const struct store_kit *kit)
 {
-    *world = (struct store_world){.kit = kit, .driver = kit->driver};
+    *world = (struct store_world){.kit = kit, .driver = kit->driver, .beat_ms = BEAT_MS};
     const char *const base = getenv("TMPDIR");
     (void)snprintf(world->directory, sizeof(world->directory), "%s/solvegate-store-XXXXXX",
                    base == NULL ? "/tmp" : base);
@@ -83,8 +84,10 @@ enum store_opening world_try(struct store_world *world, struct buf *mistake)
     const struct store_names names = {.context = world, .name_of = name_of, .find = find};
     char url[2 * PATH_MAX];
     world->kit->url(world, url, sizeof(url));
-    const struct store_place place = {
-        .url = url, .prefix = "solvegate_test", .patience_ms = world->patience_ms};
+    const struct store_place place = {.url = url,
+                                      .prefix = "solvegate_test",
+                                      .patience_ms = world->patience_ms,
+                                      .beat_ms = world->beat_ms};
     enum store_opening opening = store_lock_with(world->driver, &place, &world->store, mistake);
     if (opening == STORE_OPENED)
         opening = store_open(world->store, &names, mistake);

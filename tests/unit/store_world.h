@@ -20,6 +20,7 @@ struct store_world {
     uv_loop_t loop;
     struct clocks clocks; /* the next load's: WORLD_NOW, an hour after a start of the machine */
     unsigned patience_ms; /* of the next opening; 0: the driver's own */
+    unsigned beat_ms;     /* likewise; short, since tests wait for beats */
     struct store *store;  /* NULL while closed */
     journal_seq seq;      /* appended last */
     journal_seq durable;
