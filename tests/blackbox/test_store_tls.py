@@ -1,7 +1,6 @@
 #!/usr/bin/env python3
 """Stores behind TLS: the right authority lets the gateway in, another one gets neither password nor records. (TAP)"""
 import os
-import pwd
 import shutil
 
 from gateway import free_port
@@ -56,9 +55,7 @@ class TlsPostgres(Certified, PostgresStore):
         super().make()
         key = shutil.copy(self.path("right", "key.pem"), self.path("key.pem"))
         os.chmod(key, 0o600)
-        if os.geteuid() == 0:
-            nobody = pwd.getpwnam("nobody")
-            os.chown(key, nobody.pw_uid, nobody.pw_gid)
+        self.own(key)
 
 
 def try_authorities(kind):
