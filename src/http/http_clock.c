@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "http/http_conn.h"
+#include "http/http_input.h"
 #include "http/http_listen.h"
 #include "http/http_private.h"
 #include "http/http_write.h"
@@ -58,6 +59,7 @@ static void on_prepare(uv_prepare_t *prepare)
     struct list now;
     list_init(&now);
     list_splice(&now, &server->dirty);
+    server->has_heavy_waiting = false;
     while (!list_is_empty(&now)) {
         struct http_conn *conn = CONTAINER_OF(list_first(&now), struct http_conn, dirty);
         list_unlink(&conn->dirty);
@@ -66,6 +68,7 @@ static void on_prepare(uv_prepare_t *prepare)
         if (http_clock_is_late(server))
             break;
     }
+    server->has_heavy_waiting = server->has_heavy_waiting || !list_is_empty(&now);
     list_splice(&now, &server->dirty);
     list_splice(&server->dirty, &now);
     begin_turn(server);
@@ -134,8 +137,8 @@ static bool expire_first(struct http_server *server, enum http_due kind)
     if (!is_due(server, conn))
         return false;
     http_clock_clear(conn);
-    /* It has sent bytes that there was no time to read yet. */
-    if (conn->is_deferred)
+    /* It has sent bytes that there was no time to read yet, or everything. */
+    if (conn->is_deferred || http_input_is_whole(conn))
         http_clock_set(conn, kind);
     else
         expire(conn, kind);

@@ -17,6 +17,14 @@ bool http_input_may_take(const struct http_conn *conn)
            conn->held_bytes < HTTP_QUEUE_BYTES;
 }
 
+bool http_input_is_whole(const struct http_conn *conn)
+{
+    const struct http_input *input = conn->input;
+    return conn->is_yielding && input != NULL && http_parse_is_started(&input->parse) &&
+           input->parse.phase == HTTP_PHASE_LENGTH &&
+           http_parse_may_end(&input->parse, input->bytes.len);
+}
+
 bool http_input_has_more(const struct http_conn *conn)
 {
     const struct http_input *input = conn->input;
@@ -69,7 +77,8 @@ static bool push_out(const struct http_conn *newcomer, bool is_large)
         if (uv_now(server->loop) < input->heard_ms + HTTP_STALLED_MS)
             return false;
         if (conn == newcomer || conn->is_deaf || conn->is_closing ||
-            !http_parse_is_started(&input->parse) || http_conn_has_unread(conn)) {
+            !http_parse_is_started(&input->parse) || http_input_is_whole(conn) ||
+            http_conn_has_unread(conn)) {
             hear(server, input);
             continue;
         }
@@ -184,7 +193,9 @@ static bool is_heavy(const struct http_conn *conn)
            http_parse_may_end(&input->parse, input->bytes.len);
 }
 
-/* At the end of a turn one heavy request always has its turn, or a busy server would starve them. */
+/* At the end of a turn one heavy request always has its turn, or a busy server would starve them:
+ * the one that waits for longest. While any waits, none that has just arrived goes before it, or
+ * one sender of endless chunks, each of which may be the last, would keep all others out. */
 static bool must_yield(struct http_conn *conn)
 {
     struct http_server *server = conn->server;
@@ -192,9 +203,11 @@ static bool must_yield(struct http_conn *conn)
         return true;
     if (!is_heavy(conn))
         return false;
-    const bool has_time = server->is_ending || uv_hrtime() - server->turn_ns < HTTP_HEAVY_NS;
-    const bool may_run = has_time && !server->had_heavy;
+    const bool has_time = uv_hrtime() - server->turn_ns < HTTP_HEAVY_NS;
+    const bool is_first = server->is_ending || (has_time && !server->has_heavy_waiting);
+    const bool may_run = is_first && !server->had_heavy;
     server->had_heavy = server->had_heavy || may_run;
+    server->has_heavy_waiting = server->has_heavy_waiting || !may_run;
     return !may_run;
 }
 

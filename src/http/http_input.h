@@ -18,6 +18,9 @@ uint64_t http_input_most_of_large(const struct http_options *options, uint64_t m
 /* True if there are buffered bytes that were not processed. */
 bool http_input_has_more(const struct http_conn *conn);
 
+/* True if a request of known length is all there and waits for its turn: nobody but us is late. */
+bool http_input_is_whole(const struct http_conn *conn);
+
 /* True if it is the next request's turn. */
 bool http_input_may_take(const struct http_conn *conn);
 

@@ -239,6 +239,7 @@ struct http_server {
     bool is_late;           /* the budget was used up at the last check */
     bool is_ending;         /* the end of the turn, after its poll */
     bool had_heavy;         /* a heavy request was processed in this turn */
+    bool has_heavy_waiting; /* others yield and wait in line */
     uint32_t taken;         /* requests taken from the connection being processed */
 
     struct http_conn *gathering;       /* the connection being processed; its replies go to out */

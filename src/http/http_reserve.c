@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "http/http_clock.h"
 #include "http/http_conn.h"
+#include "http/http_input.h"
 
 /* A connection that was just served or accepted may have its next request on the way. */
 #define IDLE_LEAST_MS 1000
@@ -31,11 +32,11 @@ bool http_reserve_make_room(struct http_server *server)
 #define SILENT_LEAST_MS 15
 #define STALLED_LEAST_MS 30
 
-/* When it may be closed in favour of another; a callback that is being made durable is never
- * closed. */
+/* When it may be closed in favour of another; a callback that waits for its turn or is being
+ * made durable is never closed. */
 static uint64_t patience_end(const struct http_conn *conn)
 {
-    if (conn->waiting > 0 && !conn->is_lingering)
+    if ((conn->waiting > 0 && !conn->is_lingering) || http_input_is_whole(conn))
         return UINT64_MAX;
     const bool has_begun = conn->is_judged && !conn->is_lingering;
     return conn->since_ms + (has_begun ? STALLED_LEAST_MS : SILENT_LEAST_MS);

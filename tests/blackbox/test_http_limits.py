@@ -409,6 +409,42 @@ def a_large_body_that_waits_for_its_turn_is_not_read_beyond_its_limit():
         echo.until(lambda stats: stats["open"] == 1, "all closed")
 
 
+@test
+def senders_of_endless_chunks_do_not_keep_large_bodies_from_their_turn():
+    """Each chunk may be the last, so that each of them asks for the turn of a large body."""
+    opening = request("/echo", "Transfer-Encoding: chunked\r\n", "POST") + b"22000\r\n" + b"x" * 0x22000 + b"\r\n"
+    drip = (b"1;" + b"e" * 4000 + b"\r\nx\r\n") * 64
+    is_over = threading.Event()
+
+    def flood(port):
+        try:
+            with socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT) as one:
+                one.sendall(opening)
+                while not is_over.is_set():
+                    one.sendall(drip)
+        except OSError:
+            pass  # its body was too large, or the server ended
+
+    with Echo(body_bytes=1 << 20, partial_bytes=256 << 20) as echo:
+        threads = [threading.Thread(target=flood, args=(echo.port,)) for _ in range(3)]
+        for thread in threads:
+            thread.start()
+        try:
+            waits = []
+            for _ in range(8):
+                started = time.monotonic()
+                wire = echo.wire()
+                wire.send(request("/echo", "Content-Length: 300000\r\n", "POST") + b"y" * 300000)
+                equal(fields(wire.reply())["body_bytes"], "300000", "bytes")
+                wire.close()
+                waits.append(time.monotonic() - started)
+        finally:
+            is_over.set()
+            for thread in threads:
+                thread.join()
+        check(sorted(waits)[5] < 1, f"large bodies wait {waits} s")
+
+
 # --- connections ------------------------------------------------------------------------------------
 
 
