@@ -483,4 +483,6 @@ void engine_restored(struct engine *engine)
             drop_flight(engine, recovery->flights[i].uid);
     recovery_free(engine);
     stats_balance(engine);
+    /* The first tick starts what is queued; without it nothing may be due for a long time. */
+    engine->is_starting = engine->queued > 0;
 }
