@@ -85,6 +85,8 @@ void drain_close(struct gate *gate)
     for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++)
         if (!uv_is_closing(handles[i]))
             uv_close(handles[i], NULL);
+    /* A reload that comes too late must not end us before the journal is written. */
+    (void)signal(SIGHUP, SIG_IGN);
 }
 
 /* Whoever still waits is told to come again, since a connection that is cut says nothing. */

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import tempfile
+import time
 
 from gateway import PAGE, World, clients
 from harness import KEY, TIMEOUT, Raw, binary, check, contains, equal, http_request, run, test, wait_until
@@ -52,6 +53,19 @@ def a_hangup_neither_ends_the_gateway_nor_loses_a_solve():
         world.gate.send_signal(signal.SIGHUP)
         world.gate.wait_line("event=reloaded")
         contains(world.result_text(task), "OK|SIM_")
+
+
+@test
+def a_reload_that_comes_during_the_end_does_not_cut_it_short():
+    for _ in range(5):
+        with World() as world:
+            world.solved(wait=TIMEOUT)
+            process = world.gate.process
+            process.send_signal(signal.SIGTERM)
+            while process.poll() is None:
+                process.send_signal(signal.SIGHUP)
+                time.sleep(0.0005)
+            equal(process.returncode, 0, "the end")
 
 
 @test
