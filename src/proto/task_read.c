@@ -221,19 +221,21 @@ static int find_type(struct task_work *work)
                      params_quote(given, quoted));
 }
 
-static int list_members(struct task_work *work)
+/* The names of an object's members; a member that is given twice contradicts itself. */
+static int list_members(struct task_work *work, yyjson_val *object, const char *where)
 {
     char quoted[PARAMS_QUOTE_MAX];
-    if (yyjson_obj_size(work->task) > PARAMS_MAX)
-        return task_fail(work, "ERROR_BAD_PARAMETERS", "task: more than %d members", PARAMS_MAX);
-    yyjson_obj_iter iter = yyjson_obj_iter_with(work->task);
+    work->count = 0;
+    if (yyjson_obj_size(object) > PARAMS_MAX)
+        return task_fail(work, "ERROR_BAD_PARAMETERS", "%s: more than %d members", where,
+                         PARAMS_MAX);
+    yyjson_obj_iter iter = yyjson_obj_iter_with(object);
     for (yyjson_val *key; (key = yyjson_obj_iter_next(&iter)) != NULL;) {
         const struct slice name = text_of(key);
         for (size_t i = 0; i < work->count; i++)
             if (slice_equals(work->names[i], name))
-                return task_fail(work, "ERROR_BAD_PARAMETERS",
-                                 "task: the member '%s' is given twice",
-                                 params_quote(name, quoted));
+                return task_fail(work, "ERROR_BAD_PARAMETERS", "%s: the member '%s' is given twice",
+                                 where, params_quote(name, quoted));
         work->names[work->count++] = name;
     }
     return 0;
@@ -287,7 +289,7 @@ static int read_task(struct task_work *work)
     work->task = yyjson_obj_get(work->root, "task");
     if (!yyjson_is_obj(work->task))
         return task_fail(work, "ERROR_TASK_ABSENT", "the body has no object 'task'");
-    int code = list_members(work);
+    int code = list_members(work, work->task, "task");
     if (code == 0)
         code = find_type(work);
     if (code == 0)
@@ -327,6 +329,9 @@ int task_read(struct params *params, struct slice body, bool has_task, struct ta
     read->client_key = key_of(work.root);
     read->task_id = text_of(yyjson_obj_get(work.root, "taskId"));
     read->queue_id = text_of(yyjson_obj_get(work.root, "queueId"));
+    code = list_members(&work, work.root, "the body");
+    if (code != 0)
+        return code;
     if (!has_task)
         return 0;
     code = read_task(&work);

@@ -103,6 +103,19 @@ def rules_3_and_4_a_success_has_errorid_0_and_no_description():
 
 
 @test
+def a_member_that_is_given_twice_is_a_mistake_wherever_it_stands():
+    with World(clients()) as world:
+        task = json.dumps(TURNSTILE)
+        for body, name in ((f'{{"clientKey":"{ALICE}","clientKey":"{BOB}","task":{task}}}', "clientKey"),
+                           (f'{{"clientKey":"{ALICE}","task":{task},"task":{task}}}', "task"),
+                           (f'{{"clientKey":"{ALICE}","task":{{"type":"TurnstileTask","type":"NoCaptchaTask"}}}}', "type")):
+            reply = call(world, "/createTask", body)
+            fails(reply, "ERROR_BAD_PARAMETERS", name)
+            contains(reply["errorDescription"], f"the member '{name}' is given twice")
+        equal(world.paid(), 0, "submits")
+
+
+@test
 def rule_5_errorid_is_1_for_every_error():
     with World({"retry": {"unsolvable": 0}}) as world:
         for fault in ("ERROR_CAPTCHA_UNSOLVABLE", "ERROR_BAD_PROXY", "ERROR_PROXY_CONNECTION_FAILED", "ERROR_WRONG_GOOGLEKEY"):

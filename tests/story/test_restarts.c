@@ -28,24 +28,6 @@ static void what_is_paid_for_is_fetched_however_long_we_were_away(void **state)
 
 /* ---- terms ------------------------------------------------------------------------------- */
 
-/* Nothing else is due until the window of the ambiguous one is over. */
-static void what_is_queued_goes_on_without_being_asked(void **state)
-{
-    (void)state;
-    struct engine_options options = world_options();
-    options.has_callbacks = options.has_journal = true;
-    options.slots = 1;
-    struct world *w = world_new(&options);
-    ask(w, "ann", .key = "K", .is_told = true);
-    ask(w, "bob", .key = "L", .is_told = true);
-    w->options.slots = 2;
-    crash(w, ALL_RECORDS);
-    const unsigned before = w->tally.submits;
-    pass(w, 1);
-    assert_int_equal(w->tally.submits, before + 1);
-    skip_lines(w);
-}
-
 static void the_higher_priority_still_goes_first(void **state)
 {
     (void)state;
@@ -575,7 +557,6 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(what_is_paid_for_is_fetched_however_long_we_were_away),
-        STORY(what_is_queued_goes_on_without_being_asked),
         STORY(the_higher_priority_still_goes_first),
         STORY(a_one_time_solve_stays_one),
         STORY(a_one_time_solution_is_not_banked_by_a_crash),

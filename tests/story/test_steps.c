@@ -247,6 +247,24 @@ static void too_many_orders_are_refused_and_the_others_answered(void **state)
     assert_int_equal(w->last_letters.count, 0);
 }
 
+/* Nothing else is due until the window of the ambiguous one is over. */
+static void what_is_queued_goes_on_without_being_asked(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = options.has_journal = true;
+    options.slots = 1;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .is_told = true);
+    ask(w, "bob", .key = "L", .is_told = true);
+    w->options.slots = 2;
+    crash(w, ALL_RECORDS);
+    const unsigned before = w->tally.submits;
+    pass(w, 1);
+    assert_int_equal(w->tally.submits, before + 1);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -261,6 +279,7 @@ int main(void)
         STORY(a_page_of_letters_costs_the_page_and_a_filter_many_steps),
         STORY(an_order_goes_on_when_the_letter_it_would_look_at_next_leaves),
         STORY(too_many_orders_are_refused_and_the_others_answered),
+        STORY(what_is_queued_goes_on_without_being_asked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
