@@ -19,6 +19,7 @@ struct client_options {
     uint32_t requests;       /* requests that may wait; 0: the engine's limit */
     uint64_t budget_per_day; /* accepted submits per day; UINT64_MAX: no limit */
     bool is_gone;            /* no longer configured: solutions it paid for become letters */
+    bool is_shadow;          /* mode: shadow (docs/design.md 5.11) */
     client_id heir;          /* with has_heir: the configured client that has its name now */
     bool has_heir;
     bool has_retry; /* `retry` replaces the engine's limits */
@@ -63,6 +64,8 @@ struct engine_options {
         max_finished_bytes;    /* solutions that only finished requests and idempotency keys hold */
     uint32_t max_letters;      /* beyond it the oldest are dropped */
     uint64_t max_letter_bytes; /* parameters of all letters; beyond it the oldest are dropped */
+    uint32_t max_shadow_keys;  /* keys whose savings are predicted in shadow mode */
+    uint32_t max_shadow_top;   /* keys that repeat most, and targets with reports */
     uint16_t max_clients;      /* maximum after any reload */
     /* ENGINE_BATCH; tests use less. */
     uint32_t wake_batch; /* requests answered per step when a flight ends */

@@ -58,6 +58,7 @@ struct ask {
     struct key idempotency;  /* digest of client and idempotency key */
     struct blob *params;     /* borrowed: what a submit sends */
     struct blob *pingback;   /* borrowed, or NULL: the address for the notice */
+    struct blob *host;       /* borrowed, or NULL: of the page, for people and for advice */
 };
 
 struct look {
@@ -238,10 +239,11 @@ struct answer {
     /* Nobody else may get the solution: with a shared store it is never told before `after` is durable,
      * not even while the store cannot be written, since another node may have it by then. */
     bool is_single;
-    struct blob *text;  /* owned, of a solved request */
-    struct blob *extra; /* owned, or NULL */
-    uint64_t age_ms;    /* of the solution */
-    uint64_t solve_ms;  /* how long it took to solve */
+    bool is_turned_down; /* in shadow mode: failed before the vendor accepted its submit */
+    struct blob *text;   /* owned, of a solved request */
+    struct blob *extra;  /* owned, or NULL */
+    uint64_t age_ms;     /* of the solution */
+    uint64_t solve_ms;   /* how long it took to solve */
     uint64_t expires_in_ms;
     uint16_t attempts;
     enum error_class class;    /* of a failed request */

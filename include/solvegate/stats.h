@@ -101,25 +101,45 @@
       "Notices to callers given up after all retries")                                            \
     X(reports_good, ONE, "reports_total", "opinion=\"good\"", "Good reports")                     \
     X(reports_bad, ONE, "reports_total", "opinion=\"bad\"", "Bad reports")                        \
+    X(shadow_paid, ONE, "shadow_paid_total", "", "Submits paid for in shadow mode")               \
+    X(shadow_dedup_wait, ONE, "shadow_duplicates_total", "source=\"dedup_wait\"",                 \
+      "Submits paid for in shadow mode that joining a solve would have spared")                   \
+    X(shadow_dedup_cache, ONE, "shadow_duplicates_total", "source=\"dedup_cache\"",               \
+      "Submits paid for in shadow mode that a fresh solution would have spared")                  \
+    X(shadow_idempotent, ONE, "shadow_duplicates_total", "source=\"idempotent\"",                 \
+      "Submits paid for in shadow mode that an idempotency key would have spared")                \
+    X(shadow_retried, ONE, "shadow_retried_total", "",                                            \
+      "Duplicates in shadow mode that serving would have needed as retries")                      \
+    X(shadow_mismatched, ONE, "shadow_mismatched_total", "",                                      \
+      "Requests in shadow mode whose idempotency key stood for something else")                   \
     X(slot_ms_used, MS, "slot_used_seconds_total", "", "Seconds of vendor slots used")            \
     X(slot_ms_saved, MS, "slot_saved_seconds_total", "",                                          \
       "Seconds of vendor slots saved by answers without a solve")                                 \
     X(late_completions, ONE, "late_completions_total", "", "Completions for something already dead")
 
 /* Metric with labels, sentence. */
-#define STATS_FAMILY_LIST(X)                                    \
-    X("dialect_requests_total", "Requests asked, by dialect")   \
-    X("answered_total", "Requests answered, by how")            \
-    X("submits_ended_total", "Submits, by what became of them") \
-    X("flights_failed_total", "Flights that failed, by why")    \
-    X("callbacks_total", "Callbacks, by what they brought")     \
-    X("notices_total", "Notices to callers, by their end")      \
+#define STATS_FAMILY_LIST(X)                                                    \
+    X("dialect_requests_total", "Requests asked, by dialect")                   \
+    X("answered_total", "Requests answered, by how")                            \
+    X("submits_ended_total", "Submits, by what became of them")                 \
+    X("flights_failed_total", "Flights that failed, by why")                    \
+    X("callbacks_total", "Callbacks, by what they brought")                     \
+    X("shadow_duplicates_total",                                                \
+      "Submits paid for in shadow mode that serving would have spared, by how") \
+    X("notices_total", "Notices to callers, by their end")                      \
     X("reports_total", "Reports about solutions")
+
+/* One hour of a day in shadow mode: what was paid for, and what serving would have spared of it. */
+#define SHADOW_HOURS 24
+struct shadow_hour {
+    uint64_t paid, duplicates, saved_micro;
+};
 
 struct stats {
 #define STATS_AS_FIELD(field, unit, metric, labels, text) uint64_t field;
     STATS_LIST(STATS_AS_FIELD)
 #undef STATS_AS_FIELD
+    struct shadow_hour shadow_hours[SHADOW_HOURS]; /* of a day (UTC); unused since start */
 };
 
 #define STATS_DAYS 7
@@ -141,7 +161,25 @@ struct stats {
       "Seconds of vendor slots saved by answers without a solve")                                \
     X(spent_micro, MICRO, "money_spent_total", "Money spent, in the unit of the prices")         \
     X(saved_micro, MICRO, "money_saved_total",                                                   \
-      "Money saved by answers without a submit, in the unit of the prices")
+      "Money saved by answers without a submit, in the unit of the prices")                      \
+    X(shadow_paid, ONE, "shadow_paid_total", "Submits paid for in shadow mode")                  \
+    X(shadow_wait, ONE, "shadow_dedup_wait_total",                                               \
+      "Of those, submits that joining would have spared")                                        \
+    X(shadow_cache, ONE, "shadow_dedup_cache_total",                                             \
+      "Of those, submits that fresh solutions would have spared")                                \
+    X(shadow_idempotent, ONE, "shadow_idempotent_total",                                         \
+      "Of those, submits that idempotency keys would have spared")                               \
+    X(shadow_retried, ONE, "shadow_retried_total",                                               \
+      "Spared ones that serving would have needed as retries")                                   \
+    X(shadow_spent_micro, MICRO, "shadow_money_spent_total", "Money spent in shadow mode")       \
+    X(shadow_wait_micro, MICRO, "shadow_money_dedup_wait_total",                                 \
+      "Money that joining would have saved")                                                     \
+    X(shadow_cache_micro, MICRO, "shadow_money_dedup_cache_total",                               \
+      "Money that fresh solutions would have saved")                                             \
+    X(shadow_idempotent_micro, MICRO, "shadow_money_idempotent_total",                           \
+      "Money that idempotency keys would have saved")                                            \
+    X(shadow_retried_micro, MICRO, "shadow_money_retried_total",                                 \
+      "Money that retries would have cost")
 
 struct tally {
 #define TALLY_AS_FIELD(field, unit, metric, text) uint64_t field;

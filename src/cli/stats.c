@@ -3,6 +3,7 @@
 #include "cli/grid.h"
 #include "cli/remote.h"
 #include "cli/remote_key.h"
+#include "cli/shadow_table.h"
 #include "cli/show.h"
 
 #include <inttypes.h>
@@ -214,15 +215,30 @@ static void print_since_start(yyjson_val *root)
     print_stats(root, SPAN_START);
 }
 
+static void print_shadow_of_today(yyjson_val *root)
+{
+    shadow_print(root, SPAN_TODAY);
+}
+
+static void print_shadow_of_days(yyjson_val *root)
+{
+    shadow_print(root, SPAN_DAYS);
+}
+
+static void print_shadow_since_start(yyjson_val *root)
+{
+    shadow_print(root, SPAN_START);
+}
+
 /* ---- arguments --------------------------------------------------------------------------- */
 
 static const struct {
     const char *word;
-    remote_print print;
+    remote_print print, print_shadow;
 } spans[SPAN_COUNT] = {
-    [SPAN_TODAY] = {"today", print_today},
-    [SPAN_DAYS] = {"days", print_all_days},
-    [SPAN_START] = {"start", print_since_start},
+    [SPAN_TODAY] = {"today", print_today, print_shadow_of_today},
+    [SPAN_DAYS] = {"days", print_all_days, print_shadow_of_days},
+    [SPAN_START] = {"start", print_since_start, print_shadow_since_start},
 };
 
 static const struct cli_flag flags[] = {
@@ -231,23 +247,38 @@ static const struct cli_flag flags[] = {
      .words = "today days start",
      .help = "what the tables by client and type cover: today, days (today and the seven before; "
              "the default) or start (since the gateway started)"},
+    {.name = "shadow",
+     .help =
+         "show what serving would have saved of what was paid for in shadow mode, the keys that "
+         "repeat most, and the advice that reports give, by target"},
     REMOTE_FLAGS,
     {.name = NULL},
 };
 
-static enum cli_result take_span(const struct command *command, const struct cli_arg *arg,
-                                 remote_print *print)
+/* What is shown: which days, and whether of shadow mode. */
+struct wanted {
+    enum span span;
+    bool is_shadow;
+};
+
+static enum cli_result take_flag(const struct command *command, const struct cli_arg *arg,
+                                 struct wanted *wanted)
 {
+    if (strcmp(arg->flag->name, "shadow") == 0) {
+        wanted->is_shadow = true;
+        return CLI_ARG;
+    }
     for (size_t i = 0; i < SPAN_COUNT; i++) {
         if (strcmp(arg->value, spans[i].word) == 0) {
-            *print = spans[i].print;
+            wanted->span = (enum span)i;
             return CLI_ARG;
         }
     }
     return cli_wrong_word(command, "span", arg->value, arg->flag->words);
 }
 
-static enum cli_result read_args(struct cli_args *args, struct remote *remote, remote_print *print)
+static enum cli_result read_args(struct cli_args *args, struct remote *remote,
+                                 struct wanted *wanted)
 {
     struct cli_arg arg;
     enum cli_result result;
@@ -255,7 +286,7 @@ static enum cli_result read_args(struct cli_args *args, struct remote *remote, r
         if (arg.flag == NULL)
             return cli_wrong_argument(args->command, arg.value);
         if (!remote_take_flag(remote, &arg))
-            result = take_span(args->command, &arg, print);
+            result = take_flag(args->command, &arg, wanted);
         if (result != CLI_ARG)
             return result;
     }
@@ -265,11 +296,13 @@ static enum cli_result read_args(struct cli_args *args, struct remote *remote, r
 static int run(struct cli_args *args)
 {
     struct remote remote;
-    remote_print print = print_all_days;
+    struct wanted wanted = {.span = SPAN_DAYS};
     remote_init(&remote);
     int code;
-    if (remote_open(args->command, &remote, read_args(args, &remote, &print), &code))
-        code = remote_get(args->command, &remote, "/v1/stats", print);
+    if (remote_open(args->command, &remote, read_args(args, &remote, &wanted), &code))
+        code = remote_get(args->command, &remote, "/v1/stats",
+                          wanted.is_shadow ? spans[wanted.span].print_shadow
+                                           : spans[wanted.span].print);
     remote_close(&remote);
     return code;
 }
@@ -278,14 +311,18 @@ const struct command command_stats = {
     .name = "stats",
     .group = GROUP_WATCH,
     .summary = "Show what was saved and what was paid, by day, client and type",
-    .usage = "[--span SPAN] [FLAGS]",
+    .usage = "[--span SPAN] [--shadow] [FLAGS]",
     .details =
         "Days are those of UTC. \"Saved\" is the share of answers that needed no submit of their "
         "own. FREE and PAID count answers. SPENT and NOT SPENT are money, in the unit of "
         "upstream.price, and only shown where that is set; NOT SPENT is what free answers would "
         "have cost, except those from a pool, which were paid for earlier. In the tables by client "
         "and by type what cost most comes first. Errors of the vendor that no table knows are "
-        "listed by their code, if there were any. Needs a key with scope admin.\n" REMOTE_KEY_HELP,
+        "listed by their code, if there were any. With --shadow: what serving would have saved of "
+        "what was paid for in shadow mode (see mode in `solvegate help config`), how, for whom and "
+        "for which types; the keys that were paid for again and again; and, where callers report "
+        "good and bad solutions, whether a target should have reuse shared or single. Needs a key "
+        "with scope admin.\n" REMOTE_KEY_HELP,
     .flags = flags,
     .run = run,
 };

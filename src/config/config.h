@@ -29,6 +29,13 @@ enum client_scope {
     SCOPE_ADMIN = 2,
 };
 
+/* Whether solves are shared, or only watched (docs/design.md 5.11). */
+enum mode {
+    MODE_DEFAULT, /* not set here: the gateway's own decides */
+    MODE_SERVE,
+    MODE_SHADOW,
+};
+
 struct config_client {
     char name[CLIENT_NAME_MAX];
     uint8_t key_hash[CLIENT_KEY_HASH_BYTES]; /* BLAKE2b-256; keys themselves are not kept */
@@ -36,6 +43,7 @@ struct config_client {
     char **allow_hosts;      /* owned; "*.example.com" or "example.com", lower case */
     size_t allow_host_count; /* 0: every host */
     enum reuse reuse;        /* REUSE_DEFAULT if not given */
+    enum mode mode;          /* MODE_DEFAULT if not given */
     /* The client's settings in the engine. A reload that removes the client sets is_gone: its index
      * is never reused. In retry a field's largest number means that the client does not set it. */
     struct client_options options;
@@ -65,6 +73,7 @@ struct config {
     struct upstream_options upstream;
     struct notices_options notices;
 
+    enum mode mode; /* never MODE_DEFAULT */
     uint32_t min_ttl_ms;
     bool has_price; /* some price was given */
     bool dedup_include_proxy;

@@ -72,6 +72,23 @@ long config_find_client(const struct config *config, struct slice key)
     return find_by_prefix(config, hash);
 }
 
+bool config_client_is_shadow(const struct config *config, client_id client)
+{
+    const enum mode own =
+        client < config->client_count ? config->clients[client].mode : MODE_DEFAULT;
+    return (own == MODE_DEFAULT ? config->mode : own) == MODE_SHADOW;
+}
+
+bool config_has_shadow(const struct config *config)
+{
+    if (config->client_count == 0)
+        return config->mode == MODE_SHADOW;
+    for (size_t i = 0; i < config->client_count; i++)
+        if (config_client_is_shadow(config, (client_id)i) && !config->clients[i].options.is_gone)
+            return true;
+    return false;
+}
+
 bool config_client_allows(const struct config_client *client, struct slice host)
 {
     if (client->allow_host_count == 0)

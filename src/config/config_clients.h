@@ -14,6 +14,12 @@ void config_hash_key(struct slice key, uint8_t out[CLIENT_KEY_HASH_BYTES]);
  * nothing about the key, then compares in constant time. */
 long config_find_client(const struct config *config, struct slice key);
 
+/* Is the client in shadow mode, by its own setting or the gateway's? */
+bool config_client_is_shadow(const struct config *config, client_id client);
+
+/* Is any client? */
+bool config_has_shadow(const struct config *config);
+
 /* True if this host (lower case, no port, no trailing dot) is within the client's allow_hosts. */
 bool config_client_allows(const struct config_client *client, struct slice host);
 

@@ -70,6 +70,8 @@ static const struct option_word scope_words[] = {
 static const struct option_word slot_words[] = {{"auto", 0}, {NULL, 0}};
 static const struct option_word reuse_words[] = {
     {"shared", REUSE_SHARED}, {"single", REUSE_SINGLE}, {"none", REUSE_NONE}, {NULL, 0}};
+static const struct option_word mode_words[] = {
+    {"serve", MODE_SERVE}, {"shadow", MODE_SHADOW}, {NULL, 0}};
 static const struct option_word level_words[] = {{"debug", LOG_LEVEL_DEBUG},
                                                  {"info", LOG_LEVEL_INFO},
                                                  {"warn", LOG_LEVEL_WARN},
@@ -197,6 +199,15 @@ const struct option option_table[] = {
     {"reuse", OPTION_WORD, LIVE, PER_TYPE(reuse), .words = reuse_words, CHOICE(REUSE_SHARED), .types = reuse_presets,
      .help = "Who may get the same solution, per type: everybody, one request, or (none) not even a join."},
 
+    {"mode", OPTION_WORD, LIVE, AT(mode), .words = mode_words, CHOICE(MODE_SERVE),
+     .help = "serve shares solves; shadow pays for every request as if there were no gateway, and counts what serving "
+             "would have saved."},
+    {"shadow.keys", OPTION_COUNT, RESTART, AT(engine.max_shadow_keys), RANGE(1, 10000000), NUMBER(100000),
+     .help = "Most keys, and as many idempotency keys, whose savings are predicted in shadow mode; the oldest give "
+             "way."},
+    {"shadow.top", OPTION_COUNT, RESTART, AT(engine.max_shadow_top), RANGE(1, 1000), NUMBER(100),
+     .help = "How many of the keys that repeat most, and of the targets with reports, are kept."},
+
     {"letters.alert_above", OPTION_COUNT, LIVE, AT(engine.letter_alert_above), RANGE(0, 1000000), NUMBER(10),
      .help = "The operator is alerted when there are more dead letters than this."},
     {"letters.keep", OPTION_DURATION, LIVE, AT(engine.letter_keep_ms), RANGE(MINUTE, 30 * (uint64_t)DAY), DAYS(7),
@@ -276,6 +287,8 @@ const struct option option_table[] = {
      .help = "Most submits paid for it per day (UTC); without it no limit."},
     {"clients[].reuse", OPTION_WORD, LIVE, CLIENT_AT(reuse), .words = reuse_words,
      .help = "Overrides reuse for this client."},
+    {"clients[].mode", OPTION_WORD, LIVE, CLIENT_AT(mode), .words = mode_words,
+     .help = "Overrides mode for this client."},
     {"clients[].retry.base", OPTION_DURATION, LIVE, CLIENT_AT(options.retry.base_ms), RANGE(1, HOUR), UNSAID,
      .help = "Overrides retry.base for this client."},
     {"clients[].retry.cap", OPTION_DURATION, LIVE, CLIENT_AT(options.retry.cap_ms), RANGE(1, HOUR), UNSAID,

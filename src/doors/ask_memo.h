@@ -25,7 +25,7 @@ struct ask_memo {
     bool is_open;                /* this request may be kept */
     struct ask_seen {
         uint64_t mac[ASK_MAC_WORDS];
-        struct ask ask; /* without caller; its params are owned, NULL in a free entry */
+        struct ask ask; /* without caller; params and host are owned, params NULL if it is free */
         bool is_json, has_cors;
     } seen[ASK_MEMO_PLACES];
 };

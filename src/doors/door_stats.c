@@ -3,9 +3,11 @@
 #include "doors/door_stats.h"
 
 #include "base/assert.h"
+#include "config/config_clients.h"
 #include "doors/render.h"
 #include "gate/client_names.h"
 #include "proto/api.h"
+#include "proto/api_shadow.h"
 #include "proto/api_stats.h"
 
 #include <solvegate/view.h>
@@ -16,6 +18,8 @@
  * writing one. */
 #define PAGE_COST 16
 #define SUM_SHARE 4
+/* Most keys that repeat, and most targets, that are shown. */
+#define SHADOW_SHOWN 100
 
 static const char *store_word(const struct persist *persist)
 {
@@ -50,6 +54,29 @@ static struct stats_service service_of(struct gate *gate)
         .store = store_word(&gate->persist),
         .has_callbacks = gate->config->public_url != NULL,
     };
+}
+
+static bool is_shadow(void *context, client_id client)
+{
+    return config_client_is_shadow(context, client);
+}
+
+/* Keys and targets with their hosts: what is shown here is for admins only, as all of /v1/stats. */
+static void close_stats(struct gate *gate, struct buf *out, const struct stats_scope *scope)
+{
+    struct repeat_view repeats[SHADOW_SHOWN];
+    struct target_view targets[SHADOW_SHOWN];
+    const struct stats_service service = service_of(gate);
+    const struct shadow_report shadow = {
+        .is_shadow = is_shadow,
+        .context = gate->config,
+        .day = engine_shadow_day(gate->engine, gate_wall_ms()),
+        .repeats = repeats,
+        .repeat_count = engine_list_repeats(gate->engine, repeats, SHADOW_SHOWN),
+        .targets = targets,
+        .target_count = engine_list_targets(gate->engine, targets, SHADOW_SHOWN),
+    };
+    api_stats_close(out, &service, &shadow, scope);
 }
 
 static struct stats_page page_since_start(const struct stats_render *stats)
@@ -159,8 +186,7 @@ bool door_stats_go_on(struct gate *gate, struct buf *out)
         close_page(stats, out, &scope);
         stats->is_open = false;
     }
-    const struct stats_service service = service_of(gate);
-    api_stats_close(out, &service);
+    close_stats(gate, out, &scope);
     return false;
 }
 

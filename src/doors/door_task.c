@@ -159,10 +159,11 @@ static struct task_facts facts_of(struct gate *gate, const struct answer *answer
     };
 }
 
-/* A caller that was held for the solution is told its failure: it does not ask again. */
+/* A caller that was held for the solution is told its failure: it does not ask again. So is one
+ * whose submit the vendor refused in shadow mode. */
 static bool is_told_at_once(const struct visit *visit, const struct answer *answer)
 {
-    return visit->verb == VERB_LOOK ||
+    return visit->verb == VERB_LOOK || answer->is_turned_down ||
            (visit->is_held && answer->refusal == REFUSAL_NONE && answer->state == REQUEST_FAILED);
 }
 

@@ -209,7 +209,7 @@ static void write_price(struct gate *gate, const struct answer *answer)
 
 static void write_submit(struct gate *gate, const struct visit *visit, const struct answer *answer)
 {
-    if (answer->refusal != REFUSAL_NONE) {
+    if (answer->refusal != REFUSAL_NONE || answer->is_turned_down) {
         dialect_write_word(&gate->body, visit->is_json, dialect_word(answer));
         return;
     }

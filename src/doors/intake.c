@@ -337,17 +337,33 @@ static bool check_pingback(const struct gate *gate, struct mistake *mistake)
     return fail(mistake, 403, "pingback_not_allowed", "ERROR_PINGBACK_NOT_ALLOWED", why);
 }
 
+/* The page's host, for people and for advice: nothing depends on it. URLs that need a real parser
+ * have none. */
+static struct blob *host_of(const struct gate *gate)
+{
+    for (size_t i = 0; i < gate->params.count; i++) {
+        const struct param *param = &gate->params.items[i];
+        char host[PAGEURL_HOST_MAX];
+        const size_t len = pageurl_is_name(param->name) ? pageurl_host(param->value, host) : 0;
+        if (len > 0)
+            return blob_new((struct slice){.data = host, .len = len});
+    }
+    return NULL;
+}
+
 void intake_pack(const struct gate *gate, struct ask *ask)
 {
     const struct slice pingback = pingback_of(gate);
     ask->params = params_pack(&gate->params);
     ask->pingback = slice_is_given(pingback) ? blob_new(pingback) : NULL;
+    ask->host = host_of(gate);
 }
 
 void intake_ask_close(struct ask *ask)
 {
     blob_unref(ask->params);
     blob_unref(ask->pingback);
+    blob_unref(ask->host);
 }
 
 bool intake_ask(struct gate *gate, const struct http_request *request, const struct visit *visit,

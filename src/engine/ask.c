@@ -1,5 +1,6 @@
 #include "engine/ask.h"
 
+#include "engine/attempt.h"
 #include "engine/backlog.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
@@ -12,6 +13,7 @@
 #include "engine/placed.h"
 #include "engine/pool.h"
 #include "engine/request.h"
+#include "engine/shadow.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/stray.h"
@@ -115,6 +117,17 @@ static enum refusal may_start_flight(const struct engine *engine, const struct a
     return REFUSAL_NONE;
 }
 
+/* In shadow mode only what the gateway cannot hold is refused: budget, breaker and letters are not
+ * asked (docs/design.md 5.11). */
+static enum refusal place_in_shadow(const struct engine *engine, const struct ask *ask,
+                                    struct placement *placement)
+{
+    if (!engine->store_is_writable)
+        return refuse_store(engine, placement);
+    return flight_has_room(engine, ask) ? REFUSAL_NONE
+                                        : refuse_full(placement, REFUSAL_FULL_FLIGHTS);
+}
+
 static struct flight *find_flight(const struct engine *engine, const struct ask *ask)
 {
     if (ask->reuse == REUSE_SINGLE)
@@ -141,6 +154,8 @@ enum refusal ask_place(const struct engine *engine, const struct ask *ask,
     if (client->options.requests != 0 && client->requests >= client->options.requests)
         return refuse_full(placement, REFUSAL_FULL_CLIENT);
 
+    if (client->options.is_shadow)
+        return place_in_shadow(engine, ask, placement);
     bool is_placed = false;
     const enum refusal refusal = place_by_idempotency(engine, ask, placement, &is_placed);
     if (refusal != REFUSAL_NONE || is_placed)
@@ -351,12 +366,52 @@ static void apply(struct engine *engine, const struct ask *ask, const struct pla
     reply(engine, ask, request);
 }
 
+static void turn_away(struct engine *engine, const struct ask *ask,
+                      const struct placement *placement, enum refusal refusal)
+{
+    COUNT(engine, rejected);
+    TALLY(engine, ask, rejected);
+    TRACE(engine, "request refused: %s", refusal_text(refusal));
+    request_refuse(engine, ask->caller, refusal, placement->code, placement->retry_after_ms);
+}
+
+/* Submits at once, whatever the slots and the queue say, and lets a caller who only learns the id
+ * wait for the vendor's word, as without a gateway. */
+static void ask_in_shadow(struct engine *engine, const struct ask *asked)
+{
+    struct placement placement;
+    const struct ask ask = shadow_alone(asked);
+    const enum refusal refusal = ask_place(engine, &ask, &placement);
+    if (refusal != REFUSAL_NONE) {
+        turn_away(engine, &ask, &placement, refusal);
+        return;
+    }
+    struct request *request = request_new(engine, &ask);
+    struct flight *flight = flight_new(engine, &ask);
+    ASSERT(request != NULL && flight != NULL);
+    shadow_guess(engine, flight, asked);
+    request_join(request, engine, flight, SOURCE_API);
+    if (ask.is_id_told || ask.pingback != NULL)
+        request_journal(engine, request);
+    /* With a shared store nothing is submitted without the lease: the queue has it until then. */
+    if (lease_is_valid(engine))
+        attempt_start(engine, flight);
+    if (ask.is_id_told && request_may_wait(engine, ask.client))
+        request_wait(engine, request, &ask);
+    else
+        reply(engine, &ask, request);
+}
+
 void ask_on_ask(struct engine *engine, const struct ask *ask)
 {
     struct placement placement;
     COUNT(engine, requests);
     count_dialect(engine, ask->dialect);
     TALLY(engine, ask, requests);
+    if (client_is_shadow(engine, ask->client)) {
+        ask_in_shadow(engine, ask);
+        return;
+    }
     struct pool *pool = pool_of(engine, ask);
     if (pool != NULL && !engine->is_draining)
         pool_on_demand(engine, pool);
@@ -369,8 +424,5 @@ void ask_on_ask(struct engine *engine, const struct ask *ask)
         solution_unref(engine, placement.given);
         return;
     }
-    COUNT(engine, rejected);
-    TALLY(engine, ask, rejected);
-    TRACE(engine, "request refused: %s", refusal_text(refusal));
-    request_refuse(engine, ask->caller, refusal, placement.code, placement.retry_after_ms);
+    turn_away(engine, ask, &placement, refusal);
 }

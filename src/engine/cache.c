@@ -55,6 +55,7 @@ void solution_unref(struct engine *engine, struct solution *solution)
     journal_solution_over(engine, solution);
     blob_unref(solution->text);
     blob_unref(solution->extra);
+    blob_unref(solution->host);
     slab_free(&engine->solutions, solution->id);
 }
 
@@ -121,6 +122,11 @@ void cache_put(struct engine *engine, struct solution *solution, bool is_shared)
 
 void cache_bank(struct engine *engine, struct solution *solution, bool is_shared, bool is_one_time)
 {
+    /* In shadow mode nobody gets what another paid for. */
+    if (client_is_shadow(engine, solution->client)) {
+        COUNT(engine, solutions_expired_unused);
+        return;
+    }
     COUNT(engine, solutions_banked);
     /* Requests for a pooled target look in the pool first. */
     struct pool *pool =
@@ -135,7 +141,7 @@ void cache_bank(struct engine *engine, struct solution *solution, bool is_shared
 
 void cache_put_mistake(struct engine *engine, const struct flight *flight, struct slice code)
 {
-    if (engine->options.caller_error_ttl_ms == 0)
+    if (engine->options.caller_error_ttl_ms == 0 || client_is_shadow(engine, flight->client))
         return;
     const struct attempt stand_in = {
         .key = flight->node.key,

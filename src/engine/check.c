@@ -7,6 +7,7 @@
 #include "engine/oddity.h"
 #include "engine/pool.h"
 #include "engine/rest.h"
+#include "engine/shadow.h"
 #include "engine/state.h"
 #include "engine/stray.h"
 #include "engine/task.h"
@@ -28,8 +29,10 @@ static void check_claim(const struct engine *engine, const struct flight *flight
     ASSERT(!is_over || flight->claim == 0);
     ASSERT(!engine->options.store_is_shared || flight->reuse != REUSE_SHARED || is_waiting ||
            is_over || flight->claim != 0);
+    const bool is_before_word = flight->seat.is_taken && (flight->state == FLIGHT_SUBMITTING ||
+                                                          flight->state == FLIGHT_QUEUED);
     ASSERT(list_is_empty(&flight->briefs) || flight->state == FLIGHT_CLAIMING || is_over ||
-           !list_is_empty(&flight->tell));
+           is_before_word || !list_is_empty(&flight->tell));
 }
 
 static void check_flight(const struct engine *engine, const struct flight *flight)
@@ -282,6 +285,7 @@ void engine_check(const struct engine *engine)
     check_shares(engine);
     check_bytes(engine);
     check_work(engine);
+    shadow_check(engine);
     pool_check(engine);
     oddity_check(engine);
     tasks_check(engine);

@@ -1,6 +1,7 @@
 #include <solvegate/engine.h>
 
 #include "engine/account.h"
+#include "engine/advice.h"
 #include "engine/ask.h"
 #include "engine/attempt.h"
 #include "engine/backlog.h"
@@ -27,6 +28,7 @@
 #include "engine/recover.h"
 #include "engine/request.h"
 #include "engine/request_events.h"
+#include "engine/shadow.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/task.h"
@@ -480,6 +482,7 @@ static void free_blobs(struct engine *engine)
     for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;) {
         struct flight *flight = slab_get(&engine->flights, id);
         blob_unref(flight->params);
+        blob_unref(flight->host);
         blob_unref(flight->error);
         history_free(flight->history);
     }
@@ -496,6 +499,7 @@ static void free_blobs(struct engine *engine)
         struct solution *solution = slab_get(&engine->solutions, id);
         blob_unref(solution->text);
         blob_unref(solution->extra);
+        blob_unref(solution->host);
     }
 }
 
@@ -536,6 +540,8 @@ void engine_free(struct engine *engine)
         share_close(shares[i]);
     buf_close(&engine->trace_buf);
     stats_close(engine);
+    shadow_close(engine);
+    advice_close(engine);
     free(engine->actions);
     divide_close(engine);
     pools_close(engine);

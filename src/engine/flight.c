@@ -14,6 +14,7 @@
 #include "engine/request.h"
 #include "engine/rest.h"
 #include "engine/retry.h"
+#include "engine/shadow.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/stray.h"
@@ -116,6 +117,7 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     if (flight == NULL)
         return NULL;
     flight->uid = journal_uid(engine);
+    flight->host = blob_ref(ask->host);
     flight->created_ms = engine->now_ms;
     flight->type = ask->type;
     flight->dialect = ask->dialect;
@@ -194,6 +196,7 @@ static void flight_free(struct engine *engine, struct flight *flight)
     share_give(&engine->shares.flights, flight->client, 1);
     share_give(&engine->shares.flight_bytes, flight->client, flight->params->len);
     blob_unref(flight->params);
+    blob_unref(flight->host);
     blob_unref(flight->error);
     history_free(flight->history);
     slab_free(&engine->flights, flight->id);
@@ -297,6 +300,9 @@ void flight_enter(struct engine *engine, struct flight *flight, enum flight_stat
     if (!state_holds_slot(state) && flight->holds_slot)
         slots_give_back(engine, flight);
     link_by_state(engine, flight);
+    /* In shadow mode callers wait for the vendor's word on their submit. */
+    if (flight->seat.is_taken && (state == FLIGHT_SOLVING || state == FLIGHT_AMBIGUOUS))
+        flight_tell(engine, flight);
     if (timer_ms != WHEEL_NEVER)
         wheel_arm(&engine->wheel, &flight->phase, timer_ms);
 }
@@ -389,6 +395,10 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
     journal_solution(engine, solution);
     flight_detach(engine, flight);
     claim_end(engine, flight, solution, CLASS_NONE, SLICE_NONE);
+    if (solution->host == NULL)
+        solution->host = blob_ref(flight->host);
+    if (flight->seat.is_taken)
+        shadow_on_solved(engine, flight, solution);
     flight->solution = solution_ref(solution);
     drop_those_of_gone_clients(engine, flight);
     keep_solution(engine, flight, solution);
@@ -411,6 +421,8 @@ void flight_fail(struct engine *engine, struct flight *flight, enum error_class 
     flight->is_answered |= !is_ours;
     if (is_ours)
         stats_count_failure(engine, class);
+    if (flight->seat.is_taken)
+        shadow_on_failed(engine, flight, class);
     idempotency_settle(engine, flight, NULL);
     letters_on_failed(engine, flight);
     if (flight->pool != NULL)
@@ -492,6 +504,8 @@ void flight_abandon(struct engine *engine, struct flight *flight)
      * to make room. */
     if (flight->state == FLIGHT_SUBMITTING && flight->attempt != NULL && !flight_is_wanted(flight))
         withdraw_submit(engine, flight->attempt);
+    if (flight->seat.is_taken)
+        shadow_on_deserted(engine, flight);
     /* flight_wake frees ended flights; paid flights run on so that their solution can be banked. */
     if (!state_is_before_submit(flight->state))
         return;
@@ -503,6 +517,8 @@ void flight_abandon(struct engine *engine, struct flight *flight)
 
 void flight_dismiss(struct engine *engine, struct flight *flight)
 {
+    if (flight->seat.is_taken)
+        shadow_on_failed(engine, flight, CLASS_NONE);
     flight_detach(engine, flight);
     claim_end(engine, flight, NULL, CLASS_NONE, SLICE_NONE);
     flight->pool = NULL;

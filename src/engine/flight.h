@@ -47,6 +47,16 @@ enum flight_state {
     FLIGHT_STATE_COUNT
 };
 
+/* In shadow mode: a flight's place in what serving would have done (shadow.h). */
+struct seat {
+    slab_id guess;      /* or 0 */
+    enum source source; /* of a duplicate: how serving would have spared it */
+    bool is_taken;      /* the flight was asked for in shadow mode */
+    bool is_duplicate;  /* serving would not have submitted it */
+    bool is_counted;    /* as a duplicate, in the books */
+    bool is_leading;    /* its end is the end of the guess */
+};
+
 struct flight {
     struct table_node node; /* by key; a member while it may be found */
     slab_id id;
@@ -65,6 +75,7 @@ struct flight {
     struct attempt *attempt;   /* the current attempt, or NULL */
     struct solution *solution; /* owned reference, when solved */
     struct pool *pool;         /* borrowed, or NULL: the pool that this flight refills */
+    struct blob *host;         /* owned reference, or NULL: of the page */
     uint64_t uid;              /* in the journal; 0 without one */
     uint64_t claim;            /* number of the claim that it has, or 0 */
     uint64_t followed;         /* number of the claim that it waits for, or 0 */
@@ -107,6 +118,7 @@ struct flight {
     bool is_woken;            /* what it follows ended after its claim was sent */
     bool is_followed_solving; /* what it follows is at the vendor */
     bool is_counted;          /* in the books, as a flight of this node */
+    struct seat seat;
 };
 
 /* Does the client's share have a place and the bytes for this ask left (share.h)? */

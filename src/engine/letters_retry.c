@@ -33,6 +33,7 @@ static bool is_due(const struct engine *engine, const struct letter *letter)
 {
     const struct engine_options *options = &engine->options;
     return letter->kind == LETTER_OF_FLIGHT && !letter_is_replaying(letter) &&
+           !client_is_shadow(engine, letter->client) &&
            (options->letter_retry_classes >> letter->class & 1) != 0 &&
            letter->retries < options->letter_retry_max &&
            engine->now_ms - letter->idle_ms >= options->letter_retry_every_ms;

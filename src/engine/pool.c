@@ -220,7 +220,7 @@ void pool_on_solved(struct engine *engine, struct pool *pool, struct solution *s
 static bool wants_one(const struct engine *engine, const struct pool *pool)
 {
     const struct client *client = &engine->clients[pool->options.client];
-    return !pool->is_asleep && pool->retry_at_ms <= engine->now_ms &&
+    return !pool->is_asleep && pool->retry_at_ms <= engine->now_ms && !client->options.is_shadow &&
            pool->ready_count - pool->waning_count + pool->solving < divide_pool(engine, pool) &&
            pool->ready_count + pool->solving < room_of(pool) &&
            client->spent + client->reserved < client->options.budget_per_day &&

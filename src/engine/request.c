@@ -274,6 +274,7 @@ journal_seq request_fill(const struct engine *engine, const struct request *requ
     }
     if (answer->state == REQUEST_FAILED) {
         answer->class = request->error_class;
+        answer->is_turned_down = client_is_shadow(engine, request->client);
         answer->letter = request->letter;
         answer->retry_after_ms = request->retry_after_ms;
         code_copy(answer->code, blob_slice(request->error));

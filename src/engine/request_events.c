@@ -1,9 +1,11 @@
 #include "engine/request_events.h"
 
+#include "engine/advice.h"
 #include "engine/cache.h"
 #include "engine/hold.h"
 #include "engine/journal.h"
 #include "engine/request.h"
+#include "engine/shadow.h"
 #include "engine/task.h"
 
 void request_on_look(struct engine *engine, const struct look *look)
@@ -66,6 +68,8 @@ void request_on_report(struct engine *engine, const struct report *report)
                        request == NULL ? REFUSAL_UNKNOWN_ID : REFUSAL_NOT_SOLVED, SLICE_NONE, 0);
         return;
     }
+    if (!request->is_reported)
+        advice_note(engine, request->solution, report->is_good);
     if (report->is_good) {
         COUNT(engine, reports_good);
     } else {
@@ -74,6 +78,7 @@ void request_on_report(struct engine *engine, const struct report *report)
         task_report_bad(engine, request->solution);
         cache_drop(engine, request->solution);
         cache_drop_copies(engine, request->solution);
+        shadow_on_bad(engine, request->solution);
         journal_solution(engine, request->solution);
     }
     if (!request->is_reported)

@@ -26,8 +26,8 @@ static struct retry_options limits_of(const struct engine *engine, const struct 
     };
 }
 
-static uint16_t most_tries(const struct engine *engine, const struct flight *flight,
-                           enum error_class class)
+uint16_t retry_most_tries(const struct engine *engine, const struct flight *flight,
+                          enum error_class class)
 {
     const struct retry_options limits = limits_of(engine, flight);
     switch (class) {
@@ -100,7 +100,7 @@ static bool may_try_again(struct engine *engine, const struct flight *flight,
                           enum error_class class)
 {
     return is_tried_again(engine, flight) && wants_another(flight) &&
-           flight->tries[class] < most_tries(engine, flight, class) &&
+           flight->tries[class] < retry_most_tries(engine, flight, class) &&
            slots_can_reserve(engine, flight) && stats_retry_allowed(engine);
 }
 

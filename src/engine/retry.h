@@ -23,6 +23,10 @@ void retry_after_window(struct engine *engine, struct flight *flight);
 /* Gives the verdict, money or threads, to the flights that wait for it. */
 void retry_judge(struct engine *engine, bool is_account);
 
+/* How often a flight of this client is tried again after a failure of this class. */
+uint16_t retry_most_tries(const struct engine *engine, const struct flight *flight,
+                          enum error_class class);
+
 /* min(cap, base * 2^tries) + random(0, jitter); a longer wait that was asked for counts, up to the cap. */
 uint64_t retry_backoff_ms(struct engine *engine, uint64_t base_ms, uint64_t cap_ms, unsigned tries,
                           uint32_t asked_ms);

@@ -16,8 +16,11 @@ static void set_options(struct client *client, const struct client_options *opti
     client->options = *options;
     if (client->options.weight == 0)
         client->options.weight = 1;
-    if (client->budget_top < options->budget_per_day)
-        client->budget_top = options->budget_per_day;
+    /* Without a gateway nobody would count a budget; what is spent counts when it is served again. */
+    if (options->is_shadow)
+        client->options.budget_per_day = UINT64_MAX;
+    if (client->budget_top < client->options.budget_per_day)
+        client->budget_top = client->options.budget_per_day;
 }
 
 void slots_set_plan(struct engine *engine)

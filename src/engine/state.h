@@ -172,6 +172,7 @@ struct solution {
     struct wheel_timer expiry;
     struct blob *text;  /* owned; the error code of a negative one */
     struct blob *extra; /* owned, or NULL */
+    struct blob *host;  /* owned, or NULL: of the page, for advice about its target */
     uint64_t born_ms;
     uint64_t expires_ms;
     uint64_t solve_ms;   /* slot time it cost, and that a hit saves */
@@ -503,6 +504,8 @@ struct engine {
     struct histogram timings[TIMING_COUNT];
     struct wheel_timer books_timer;
     struct recovery *recovery; /* owned, while rows are being restored */
+    struct shadow *shadow;     /* owned; NULL until somebody asks in shadow mode */
+    struct advice *advice;     /* owned; NULL until somebody reports */
     uint32_t flight_serial;
 
     trace_fn trace;
@@ -550,6 +553,12 @@ static inline bool clients_may_share(const struct engine *engine, client_id one,
 static inline bool client_is_gone(const struct engine *engine, client_id client)
 {
     return engine->clients[client].options.is_gone && !engine->options.clients_share;
+}
+
+/* Is this client served as if there were no gateway (docs/design.md 5.11)? */
+static inline bool client_is_shadow(const struct engine *engine, client_id client)
+{
+    return engine->clients[client].options.is_shadow;
 }
 
 #define TRACE(engine, ...)                               \

@@ -2,6 +2,7 @@
 
 #include "engine/journal.h"
 #include "engine/journal_books.h"
+#include "engine/shadow.h"
 
 #include <stdlib.h>
 
@@ -130,7 +131,7 @@ void stats_count_submit(struct engine *engine, bool is_retry)
 void stats_count_paid(struct engine *engine, const struct attempt *attempt,
                       const char task_id[TASK_ID_MAX], bool is_double)
 {
-    const struct flight *flight = attempt->flight;
+    struct flight *flight = attempt->flight;
     TALLY(engine, attempt, paid);
     TALLY_BY(engine, attempt->client, attempt->type, spent_micro,
              engine->options.price_micro[attempt->type]);
@@ -143,6 +144,8 @@ void stats_count_paid(struct engine *engine, const struct attempt *attempt,
     paid->number = attempt->number;
     paid->params = flight == NULL ? NULL : blob_ref(flight->params);
     memcpy(paid->task_id, task_id, TASK_ID_MAX);
+    if (flight != NULL && flight->seat.is_taken && !is_double)
+        shadow_on_paid(engine, flight);
 }
 
 bool stats_note_ambiguous(struct engine *engine, unsigned seconds)

@@ -24,8 +24,9 @@ void engine_explain(const struct engine *engine, const struct ask *ask, struct o
     struct placement placement;
     *outlook = (struct outlook){.refusal = ask_place(engine, ask, &placement)};
     outlook->source = placement.source;
-    const struct letter *orphan =
-        ask_would_pay(&placement, outlook->refusal) ? orphan_find(engine, ask) : NULL;
+    const bool may_have_orphan =
+        ask_would_pay(&placement, outlook->refusal) && !client_is_shadow(engine, ask->client);
+    const struct letter *orphan = may_have_orphan ? orphan_find(engine, ask) : NULL;
     if (orphan != NULL) {
         explain_orphan(engine, orphan, outlook);
         return;

@@ -1,5 +1,9 @@
 #include "gate/client_names.h"
 
+#include "config/config_clients.h"
+
+#include <solvegate/view.h>
+
 /* The one client if none are configured. */
 #define ANONYMOUS "anonymous"
 
@@ -31,6 +35,8 @@ struct stats_scope client_scope(const struct gate *gate, const struct api_names 
         .names = names,
         .client_count = count == 0 ? 1 : (uint16_t)count,
         .has_price = gate->config->has_price,
+        .has_shadow =
+            engine_stats(gate->engine)->shadow_paid > 0 || config_has_shadow(gate->config),
     };
 }
 

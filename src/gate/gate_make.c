@@ -1,6 +1,7 @@
 #include "gate/gate_make.h"
 
 #include "base/assert.h"
+#include "config/config_clients.h"
 #include "gate/client_names.h"
 #include "sys/log.h"
 #include "upstream/upstream_life.h"
@@ -43,12 +44,14 @@ static struct client_options *make_clients(const struct gate *gate, uint16_t *co
     ASSERT(clients != NULL);
     for (size_t i = 0; i < *count; i++) {
         clients[i] = anybody;
+        clients[i].is_shadow = config->mode == MODE_SHADOW;
         clients[i].is_gone = i >= gate->client_room;
         clients[i].has_heir = i >= gate->client_room && has_heir(gate, i, &clients[i].heir);
     }
     for (size_t i = 0; i < config->client_count; i++) {
         clients[i] = config->clients[i].options;
         inherit_retry(&config->engine, &clients[i]);
+        clients[i].is_shadow = config_client_is_shadow(config, (client_id)i);
     }
     return clients;
 }

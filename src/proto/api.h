@@ -42,7 +42,8 @@ struct api_names {
 struct stats_scope {
     const struct api_names *names;
     uint16_t client_count;
-    bool has_price; /* prices are configured; else money is left out */
+    bool has_price;  /* prices are configured; else money is left out */
+    bool has_shadow; /* somebody is in shadow mode, or was since the start */
 };
 
 /* Ends the list and the object around it, as on every page. */

@@ -2,6 +2,8 @@
 #include "proto/api_stats.h"
 
 #include "proto/api.h"
+#include "proto/api_money.h"
+#include "proto/api_shadow.h"
 #include "proto/books.h"
 #include "proto/json_out.h"
 
@@ -9,21 +11,6 @@
 
 #include <string.h>
 #include <time.h>
-
-/* ---- shares ------------------------------------------------------------------------------ */
-
-static uint64_t permille(uint64_t part, uint64_t whole)
-{
-    return whole == 0 ? 0 : part * 1000 / whole;
-}
-
-/* A share in percent with one decimal. */
-static void json_percent(struct buf *out, const char *name, uint64_t part, uint64_t whole)
-{
-    const uint64_t share = permille(part, whole);
-    json_member(out, name);
-    buf_addf(out, "%llu.%llu", (unsigned long long)(share / 10), (unsigned long long)(share % 10));
-}
 
 static void write_page(struct buf *out, const struct stats *stats)
 {
@@ -39,12 +26,6 @@ static void write_page(struct buf *out, const struct stats *stats)
 }
 
 /* ---- by client and by type --------------------------------------------------------------- */
-
-static void json_money(struct buf *out, const char *name, uint64_t micro)
-{
-    json_member(out, name);
-    buf_addf(out, "%llu.%06u", (unsigned long long)(micro / 1000000), (unsigned)(micro % 1000000));
-}
 
 static bool is_empty(const struct tally *tally)
 {
@@ -78,6 +59,7 @@ static void write_tally(struct buf *out, const char *name, const struct tally *t
     json_percent(out, "savings_pct", tally->deduplicated, tally->deduplicated + tally->answered);
     if (scope->has_price)
         write_money(out, tally);
+    api_shadow_tally(out, tally, scope);
     json_close(out, '}');
 }
 
@@ -89,7 +71,7 @@ void api_stats_clients(struct buf *out, const struct books *books, uint16_t from
                     &books->by_client[client], scope);
 }
 
-/* Writes the tallies by type, then the money of all types together. */
+/* Writes the tallies by type, then money and shadow of all types together. */
 static void write_types(struct buf *out, const struct books *books, const struct stats_scope *scope)
 {
     struct tally all = {0};
@@ -97,12 +79,12 @@ static void write_types(struct buf *out, const struct books *books, const struct
     json_open(out, '{');
     for (size_t type = 0; type < TYPE_COUNT; type++) {
         write_tally(out, type_name((enum type)type), &books->by_type[type], scope);
-        all.spent_micro += books->by_type[type].spent_micro;
-        all.saved_micro += books->by_type[type].saved_micro;
+        books_add(&all, &books->by_type[type]);
     }
     json_close(out, '}');
     if (scope->has_price)
         write_money(out, &all);
+    api_shadow_tally(out, &all, scope);
 }
 
 /* "other" cannot be a code, because codes have no lower-case letters. */
@@ -203,9 +185,11 @@ void api_stats_open_days(struct buf *out)
     json_open(out, '[');
 }
 
-void api_stats_close(struct buf *out, const struct stats_service *service)
+void api_stats_close(struct buf *out, const struct stats_service *service,
+                     const struct shadow_report *shadow, const struct stats_scope *scope)
 {
     json_close(out, ']');
+    api_shadow_report(out, shadow, scope);
     write_service(out, service);
     json_close(out, '}');
 }

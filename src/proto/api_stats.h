@@ -5,6 +5,7 @@
 #include "proto/api.h"
 
 struct books;
+struct shadow_report;
 
 /* One page of the books. */
 struct stats_page {
@@ -35,6 +36,7 @@ void api_stats_close_page(struct buf *out, const struct books *books,
                           const struct unknown_errors *unknown_errors,
                           const struct stats_scope *scope);
 void api_stats_open_days(struct buf *out);
-void api_stats_close(struct buf *out, const struct stats_service *service);
+void api_stats_close(struct buf *out, const struct stats_service *service,
+                     const struct shadow_report *shadow, const struct stats_scope *scope);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_tally(struct tally *sum, const struct tally *tally)
+void books_add(struct tally *sum, const struct tally *tally)
 {
 #define TALLY_ADD(field, unit, metric, text) sum->field += tally->field;
     TALLY_LIST(TALLY_ADD)
@@ -26,8 +26,8 @@ void books_sum(struct books *books, const struct tally *tallies, uint16_t client
     for (size_t client = 0; client < client_count; client++)
         for (size_t type = 0; type < TYPE_COUNT; type++) {
             const struct tally *tally = &tallies[client * TYPE_COUNT + type];
-            add_tally(&books->by_client[client], tally);
-            add_tally(&books->by_type[type], tally);
+            books_add(&books->by_client[client], tally);
+            books_add(&books->by_type[type], tally);
         }
 }
 

@@ -11,6 +11,8 @@ struct books {
     struct tally by_type[TYPE_COUNT];
 };
 
+void books_add(struct tally *sum, const struct tally *tally);
+
 /* Replaces the contents; a zeroed struct is empty. Tallies are those of engine_tally for all clients. */
 void books_sum(struct books *books, const struct tally *tallies, uint16_t client_count);
 void books_close(struct books *books);

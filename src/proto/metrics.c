@@ -244,7 +244,8 @@ void metrics_write_unknown_errors(struct buf *out, const struct unknown_errors *
 
 /* ---- by client and by type --------------------------------------------------------------- */
 
-/* One counter of the tallies, as listed in TALLY_LIST; those in money are written only if there are prices. */
+/* One counter of the tallies, as listed in TALLY_LIST; those in money are written only if there are
+ * prices, and those of shadow mode only if somebody is or was in it. */
 struct column {
     size_t offset; /* in struct tally */
     enum unit unit;
@@ -258,6 +259,11 @@ static const struct column columns[] = {
     TALLY_LIST(TALLY_AS_COLUMN)
 #undef TALLY_AS_COLUMN
 };
+
+static bool is_of_shadow(const struct column *column)
+{
+    return strncmp(column->metric, "shadow_", 7) == 0;
+}
 
 static uint64_t value_of(const struct tally *tally, const struct column *column)
 {
@@ -309,7 +315,8 @@ bool metrics_write_books(struct buf *out, const struct books *books, size_t *at,
     for (; *at < end && most > 0; ++*at, most--) {
         const struct column *column = &columns[*at / rows];
         const size_t row = *at % rows;
-        if (column->unit == UNIT_MICRO && !scope->has_price)
+        if ((column->unit == UNIT_MICRO && !scope->has_price) ||
+            (is_of_shadow(column) && !scope->has_shadow))
             continue;
         if (row == 0)
             write_column_head(out, column, "client");

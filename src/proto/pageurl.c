@@ -100,6 +100,17 @@ bool pageurl_normalize(struct slice url, char *out, struct slice *normal)
     return true;
 }
 
+size_t pageurl_host(struct slice url, char out[PAGEURL_HOST_MAX])
+{
+    struct parts parts;
+    if (!split_host(url, &parts) || !split_port(url, &parts) || !split_rest(url, &parts) ||
+        parts.host_len > PAGEURL_HOST_MAX)
+        return 0;
+    for (size_t i = 0; i < parts.host_len; i++)
+        out[i] = ascii_lower(url.data[parts.scheme_len + i]);
+    return parts.host_len;
+}
+
 bool pageurl_is_name(struct slice name)
 {
     /* All of these are checked, because one may be set where another is missing. */

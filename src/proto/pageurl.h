@@ -10,6 +10,13 @@
  * points into url if only its end changes, else into out (room for url.len). */
 bool pageurl_normalize(struct slice url, char *out, struct slice *normal);
 
+/* RFC 1035: the longest name in text form. */
+#define PAGEURL_HOST_MAX 253
+
+/* Writes the host in lower case and returns its length; 0 for URLs that pageurl_normalize refuses
+ * and for longer names. */
+size_t pageurl_host(struct slice url, char out[PAGEURL_HOST_MAX]);
+
 /* Is this one of the parameter names for the page's URL? */
 bool pageurl_is_name(struct slice name);
 

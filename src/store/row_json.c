@@ -32,45 +32,89 @@ static const struct counter tally_counters[] = {
 static void add_counters(struct buf *out, const void *values, const struct counter *counters,
                          size_t count)
 {
-    json_open(out, '{');
     for (size_t i = 0; i < count; i++)
         json_number(out, counters[i].name,
                     *(const uint64_t *)((const void *)((const char *)values + counters[i].offset)));
-    json_close(out, '}');
 }
 
-static bool read_counters(struct slice json, void *values, const struct counter *counters,
+static void read_counters(yyjson_val *object, void *values, const struct counter *counters,
                           size_t count)
 {
-    yyjson_doc *const doc = yyjson_read(json.data, json.len, 0);
-    yyjson_val *const object = yyjson_doc_get_root(doc);
-    const bool is_object = yyjson_is_obj(object);
     for (size_t i = 0; i < count; i++) {
         const uint64_t value = yyjson_get_uint(yyjson_obj_get(object, counters[i].name));
         memcpy((char *)values + counters[i].offset, &value, sizeof value);
     }
-    yyjson_doc_free(doc);
-    return is_object;
+}
+
+/* Hours in which nothing was paid for in shadow mode are left out: most days have only those. */
+static void add_hours(struct buf *out, const struct shadow_hour hours[SHADOW_HOURS])
+{
+    json_member(out, "shadow_hours");
+    json_open(out, '[');
+    for (unsigned i = 0; i < SHADOW_HOURS; i++) {
+        if (hours[i].paid == 0)
+            continue;
+        json_open(out, '{');
+        json_number(out, "hour", i);
+        json_number(out, "paid", hours[i].paid);
+        json_number(out, "duplicates", hours[i].duplicates);
+        json_number(out, "saved_micro", hours[i].saved_micro);
+        json_close(out, '}');
+    }
+    json_close(out, ']');
+}
+
+static void read_hours(yyjson_val *list, struct shadow_hour hours[SHADOW_HOURS])
+{
+    yyjson_arr_iter iter;
+    memset(hours, 0, SHADOW_HOURS * sizeof hours[0]);
+    (void)yyjson_arr_iter_init(list, &iter);
+    for (yyjson_val *item; (item = yyjson_arr_iter_next(&iter)) != NULL;) {
+        yyjson_val *const number = yyjson_obj_get(item, "hour");
+        if (!yyjson_is_uint(number) || yyjson_get_uint(number) >= SHADOW_HOURS)
+            continue;
+        hours[yyjson_get_uint(number)] = (struct shadow_hour){
+            .paid = yyjson_get_uint(yyjson_obj_get(item, "paid")),
+            .duplicates = yyjson_get_uint(yyjson_obj_get(item, "duplicates")),
+            .saved_micro = yyjson_get_uint(yyjson_obj_get(item, "saved_micro")),
+        };
+    }
 }
 
 void row_json_add_stats(struct buf *out, const struct stats *stats)
 {
+    json_open(out, '{');
     add_counters(out, stats, stats_counters, COUNT_OF(stats_counters));
+    add_hours(out, stats->shadow_hours);
+    json_close(out, '}');
 }
 
 bool row_json_read_stats(struct slice json, struct stats *stats)
 {
-    return read_counters(json, stats, stats_counters, COUNT_OF(stats_counters));
+    yyjson_doc *const doc = yyjson_read(json.data, json.len, 0);
+    yyjson_val *const object = yyjson_doc_get_root(doc);
+    const bool is_object = yyjson_is_obj(object);
+    read_counters(object, stats, stats_counters, COUNT_OF(stats_counters));
+    read_hours(yyjson_obj_get(object, "shadow_hours"), stats->shadow_hours);
+    yyjson_doc_free(doc);
+    return is_object;
 }
 
 void row_json_add_tally(struct buf *out, const struct tally *tally)
 {
+    json_open(out, '{');
     add_counters(out, tally, tally_counters, COUNT_OF(tally_counters));
+    json_close(out, '}');
 }
 
 bool row_json_read_tally(struct slice json, struct tally *tally)
 {
-    return read_counters(json, tally, tally_counters, COUNT_OF(tally_counters));
+    yyjson_doc *const doc = yyjson_read(json.data, json.len, 0);
+    yyjson_val *const object = yyjson_doc_get_root(doc);
+    const bool is_object = yyjson_is_obj(object);
+    read_counters(object, tally, tally_counters, COUNT_OF(tally_counters));
+    yyjson_doc_free(doc);
+    return is_object;
 }
 
 void row_json_add_notes(struct buf *out, const struct letter_row *letter)

@@ -7,6 +7,7 @@
 #include "proto/api.h"
 #include "proto/api_letters.h"
 #include "proto/api_pools.h"
+#include "proto/api_shadow.h"
 #include "proto/api_stats.h"
 #include "proto/dialect_write.h"
 #include "proto/form.h"
@@ -290,6 +291,12 @@ static void write_page(struct buf *to, const char *name, const struct stats_page
     api_stats_close_page(to, books, unknown, scope);
 }
 
+static bool is_shadow(void *context, client_id client)
+{
+    (void)context;
+    return client % 2 == 0;
+}
+
 static void check_stats(struct input *input)
 {
     struct stats stats = {.requests = input_number(input, 6),
@@ -303,14 +310,17 @@ static void check_stats(struct input *input)
     struct tally tallies[SCOPE_CLIENTS * TYPE_COUNT] = {{.requests = 0}};
     tallies[input_below(input, SCOPE_CLIENTS * TYPE_COUNT)].requests = input_number(input, 5);
     tallies[input_below(input, SCOPE_CLIENTS * TYPE_COUNT)].spent_micro = input_number(input, 5);
+    tallies[input_below(input, SCOPE_CLIENTS * TYPE_COUNT)].shadow_paid = input_number(input, 5);
     struct unknown_errors unknown = {.count = 1, .other_times = input_number(input, 5)};
     take_word(input, unknown.items[0].name, ERROR_CODE_MAX);
     struct books books = {.client_count = 0};
     books_sum(&books, tallies, SCOPE_CLIENTS);
     const struct stats_page page = {
         .is_day = true, .day = (int64_t)input_number(input, 2), .stats = &stats};
-    const struct stats_scope scope = {
-        .names = &names, .client_count = SCOPE_CLIENTS, .has_price = input_flag(input)};
+    const struct stats_scope scope = {.names = &names,
+                                      .client_count = SCOPE_CLIENTS,
+                                      .has_price = input_flag(input),
+                                      .has_shadow = input_flag(input)};
     const struct stats_service service = {.version = "0", .store = "memory"};
     api_stats_open(&out, &gauges);
     write_page(&out, "total", &page, &books, &unknown, &scope);
@@ -318,7 +328,23 @@ static void check_stats(struct input *input)
     api_stats_open_days(&out);
     for (unsigned days = input_below(input, 3); days > 0; days--)
         write_page(&out, NULL, &page, &books, NULL, &scope);
-    api_stats_close(&out, &service);
+    const struct repeat_view repeat = {.host =
+                                           input_flag(input) ? SLICE_OF("a.example") : SLICE_NONE,
+                                       .type = (enum type)input_below(input, TYPE_COUNT),
+                                       .times = 2 + input_number(input, 4),
+                                       .uncertain = input_below(input, 2)};
+    const struct target_view target = {.host = SLICE_OF("b.example"),
+                                       .own_bad = input_number(input, 5),
+                                       .advice = (enum reuse)input_below(input, 3)};
+    const struct shadow_report shadow = {
+        .is_shadow = is_shadow,
+        .day = {.paid = input_number(input, 5), .duplicates = input_number(input, 4)},
+        .repeats = &repeat,
+        .repeat_count = input_below(input, 2),
+        .targets = &target,
+        .target_count = input_below(input, 2),
+    };
+    api_stats_close(&out, &service, &shadow, &scope);
     check_json();
     metrics_write_engine(&out, &stats, &gauges);
     size_t at = 0;

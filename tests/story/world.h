@@ -155,6 +155,7 @@ struct asking {
     uint8_t id_form;  /* its id is short */
     enum dialect_kind dialect;
     const char *pingback;
+    const char *host;
     uint16_t pool;
 };
 

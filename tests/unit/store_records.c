@@ -199,6 +199,10 @@ static struct day_row some_day(struct rand *rand, uint64_t id)
 #define STATS_AT_RANDOM(field, unit, metric, labels, text) row.stats.field = rand_u64(rand);
     STATS_LIST(STATS_AT_RANDOM)
 #undef STATS_AT_RANDOM
+    /* An hour without payments is not stored. */
+    for (unsigned i = (unsigned)(id % 3); i < SHADOW_HOURS; i += 3)
+        row.stats.shadow_hours[i] = (struct shadow_hour){
+            .paid = 1 + rand_u64(rand) / 2, .duplicates = rand_u64(rand), .saved_micro = i};
     return row;
 }
 
@@ -497,6 +501,11 @@ static const char *book_difference(const struct record *a, const struct record *
 #define STATS_SAME(field, unit, metric, labels, text) SAME(day.stats.field);
     STATS_LIST(STATS_SAME)
 #undef STATS_SAME
+    for (unsigned i = 0; i < SHADOW_HOURS; i++) {
+        SAME(day.stats.shadow_hours[i].paid);
+        SAME(day.stats.shadow_hours[i].duplicates);
+        SAME(day.stats.shadow_hours[i].saved_micro);
+    }
     return NULL;
 }
 

@@ -16,6 +16,7 @@
 static const char complete[] =
     "// comments are welcome\n"
     "{\n"
+    "  \"mode\": \"shadow\", \"shadow\": {\"keys\": 123, \"top\": 7},\n"
     "  \"listen\": [\"0.0.0.0:80\", \"[::1]:0\", \"localhost:8431\", \"unix:/run/gate.sock\"],\n"
     "  \"public_url\": \"https://Gate.Example.com/\",\n"
     "  \"store\": \"sqlite:/var/lib/solvegate\", \"store_prefix\": \"Gate_2\",\n"
@@ -53,7 +54,8 @@ static const char complete[] =
     "    \"pageurl\": \"https://example.com/\", \"size\": 3, \"idle_after\": \"90s\",\n"
     "    \"max_waste\": 7, \"client\": \"crawler\", \"min_score\": 0.7, \"invisible\": true}],\n"
     "  \"clients\": [\n"
-    "    {\"name\": \"crawler\", \"key\": \"" KEY_A "\", \"scopes\": [\"solve\", \"admin\"],\n"
+    "    {\"mode\": \"serve\", \"name\": \"crawler\", \"key\": \"" KEY_A
+    "\", \"scopes\": [\"solve\", \"admin\"],\n"
     "     \"allow_hosts\": [\"*.Example.com.\", \"example.org\"], \"slots\": 3, \"weight\": 4,\n"
     "     \"requests\": 5, \"budget_per_day\": 6, \"reuse\": \"single\",\n"
     "     \"retry\": {\"base\": \"3s\", \"cap\": \"31s\", \"busy\": 1, \"unsolvable\": 0, "
@@ -158,6 +160,9 @@ static void every_key_is_taken_also_below_the_first_half(void **state)
     assert_int_equal(c->engine.max_solution_bytes, 1 << 20);
     assert_true(c->engine.clients_share);
     assert_true(c->dedup_include_proxy);
+    assert_int_equal(c->mode, MODE_SHADOW);
+    assert_int_equal(c->engine.max_shadow_keys, 123);
+    assert_int_equal(c->engine.max_shadow_top, 7);
     assert_int_equal(c->reuse[TYPE_RECAPTCHA_V2], REUSE_SINGLE);
     assert_int_equal(c->reuse[TYPE_TURNSTILE], REUSE_NONE);
     assert_int_equal(c->reuse[TYPE_IMAGE], REUSE_SHARED);
@@ -241,6 +246,12 @@ static void clients_carry_everything_they_were_given(void **state)
     assert_int_equal(qa->options.requests, 0);
     assert_true(qa->options.budget_per_day == UINT64_MAX);
     assert_int_equal(qa->reuse, REUSE_DEFAULT);
+    /* The gateway's mode is that of clients who have none of their own. */
+    assert_int_equal(crawler->mode, MODE_SERVE);
+    assert_int_equal(qa->mode, MODE_DEFAULT);
+    assert_false(config_client_is_shadow(&world.config, 0));
+    assert_true(config_client_is_shadow(&world.config, 1));
+    assert_true(config_has_shadow(&world.config));
     assert_true(qa->options.retry.base_ms == UINT32_MAX && qa->options.retry.busy == UINT16_MAX);
     world_close(&world);
 }
@@ -293,6 +304,8 @@ static void without_a_file_the_defaults_of_the_design_hold(void **state)
     assert_int_equal(c->engine.ttl_ms[TYPE_RECAPTCHA_V3], 80000);
     assert_int_equal(c->engine.ttl_ms[TYPE_CLOUDFLARE], 60000);
     assert_int_equal(c->min_ttl_ms, 10000);
+    assert_int_equal(c->mode, MODE_SERVE);
+    assert_false(config_has_shadow(c));
     for (size_t i = 0; i < TYPE_COUNT; i++)
         assert_int_equal(c->reuse[i], REUSE_SHARED);
     assert_int_equal(c->http.connections, 10000);
