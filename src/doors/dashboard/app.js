@@ -31,6 +31,7 @@ function showAll(seen) {
   showFlights(seen.flights);
   showLetters(seen.letters, seen.stats.now);
   showPools(seen.pools.pools);
+  showShadow(seen.stats);
   showDays(seen.stats);
   setText(byId('about'), `${location.host}, version ${service.version}, up ${duration(service.uptime)}`);
   setText(byId('updated'), clock(lastGood));
@@ -41,6 +42,7 @@ function showMode(mode) {
   setHidden(byId('key-form'), mode !== 'key');
   setHidden(byId('figures'), mode === 'key' || (mode === 'lost' && !lastGood));
   setHidden(byId('forget'), !api.key);
+  if (mode === 'key') setHidden(byId('shadow'), true);
   document.body.classList.toggle('stale', mode === 'lost');
 }
 
