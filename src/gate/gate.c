@@ -186,7 +186,7 @@ static void on_probed(void *context, const struct probed *probed)
 static void on_notice_end(void *context, request_id request, bool is_delivered, const char *why)
 {
     if (!is_delivered)
-        LOG(LOG_LEVEL_WARN, "callback_not_taken", log_number("request", (int64_t)request),
+        LOG(LOG_LEVEL_WARN, "notice_not_taken", log_number("request", (int64_t)request),
             log_string("why", why));
     gate_notified(context, request, is_delivered ? NOTICE_DELIVERED : NOTICE_REFUSED, why);
 }
@@ -386,8 +386,7 @@ static int start(struct gate *gate)
         code = fail_start("vendor_unusable", gate->config->upstream.url, &mistake, EX_CONFIG);
     gate->notices = notices_new(&gate->loop, &gate->config->notices, on_notice_end, gate, &mistake);
     if (code == EX_OK && gate->notices == NULL)
-        code =
-            fail_start("callbacks_unusable", ca_file == NULL ? "" : ca_file, &mistake, EX_CONFIG);
+        code = fail_start("notices_unusable", ca_file == NULL ? "" : ca_file, &mistake, EX_CONFIG);
     buf_close(&mistake);
     if (code == EX_OK)
         code = persist_restore(gate);

@@ -1,4 +1,4 @@
-"""Documents and citations: what documents, code and comments name exists, and the README stays short."""
+"""Documents and citations: what documents, code and comments name exists, the README stays short, and every event of the log is described."""
 import os
 import re
 
@@ -20,6 +20,9 @@ NOT_OURS = re.compile(r"^tests/fuzz/corpus/|package-lock\.json$|^subprojects/pac
 # The lint's own examples name files that do not exist, the changelog names files that are gone.
 EXAMPLES = {"tests/lint/check_rules.py", "tests/lint/check_tools.py"}
 HISTORY = "CHANGELOG.md"
+# An event of the log, at the calls that name one.
+EVENT = re.compile(r'\b(?:LOG\(\w+,|log_audit\(|emit\(\w+,|fail_start\(|report\()\s*"(\w+)"')
+EVENTS_ARE_IN = "docs/operations.md"
 # Made by the build or by a run, so that a fresh checkout does not have it.
 MADE = re.compile(r"^bench/report\b|^src/(?:sim/)?solvegate(?:-sim)?$|^tests/sim/sim-engine$")
 
@@ -116,4 +119,18 @@ def readme(tree):
     return [f"README.md: {lines} lines, more than {README_MAX_LINES}"] if lines > README_MAX_LINES else []
 
 
-RULES = [documents, citations, code_paths, readme]
+def events(tree):
+    """docs/operations.md names every event of the log"""
+    problems = []
+    known = tree.text(EVENTS_ARE_IN) if tree.exists(EVENTS_ARE_IN) else ""
+    for path in tree.files:
+        if not re.match(r"src/(?!sim/).*\.c$", path):
+            continue
+        text = tree.text(path)
+        for match in EVENT.finditer(text):
+            if f"`{match.group(1)}`" not in known:
+                problems.append(f"{path}:{line_of(text, match.start())}: logs {match.group(1)}, which {EVENTS_ARE_IN} does not name")
+    return problems
+
+
+RULES = [documents, citations, code_paths, readme, events]
