@@ -45,7 +45,7 @@ struct ask {
     bool wants_rest;  /* the answer is more than a text: one poll follows a callback */
     bool has_idempotency;
     bool is_id_told;     /* the caller learns the id at once (in.php): a hang-up detaches nothing */
-    uint8_t id_form;     /* 0: the id is long; else short, and its low bits are this number */
+    uint8_t id_layout;   /* 0: the id is long; else short, and its low bits are this number */
     uint8_t priority;    /* 0 to 9, higher first within the client */
     uint16_t pool;       /* number of the target's pool, counted from 1; 0: none */
     uint32_t hold_ms;    /* 0: answer at once with the state; else hold until it is final */

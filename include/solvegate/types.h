@@ -14,10 +14,10 @@ typedef uint64_t request_id;
 #define REQUEST_ID_LIMIT (UINT64_C(1) << 53)
 
 /* Ids of the createTask dialect are below this limit, because one client declares them as a 32-bit
- * int; all other ids are not below it. The low bits of a short id are the form of its solution
+ * int; all other ids are not below it. The low bits of a short id are the layout of its solution
  * (src/proto/task_table.h), which therefore survives wherever the id does. */
 #define SHORT_ID_LIMIT (UINT64_C(1) << 31)
-#define SHORT_ID_FORM_BITS 6
+#define SHORT_ID_LAYOUT_BITS 6
 
 /* An attempt's name towards the vendor, random; proto makes it a callback's nonce with a MAC. 0 is none. */
 typedef uint64_t attempt_id;

@@ -25,7 +25,7 @@ static void take_numbers(const struct task_body *body, struct visit *visit)
     unsigned long long id = 0;
     visit->task_id = slice_to_u64(body->task_id, &id) && id < SHORT_ID_LIMIT ? (uint32_t)id : 0;
     visit->queue = (uint8_t)task_queue_type(body->queue_id);
-    visit->id_form = body->form;
+    visit->id_layout = body->layout;
 }
 
 static bool task_dialect_read(struct gate *gate, const struct http_request *request,
@@ -228,7 +228,7 @@ static struct answer answer_of_letter(const struct notify *notify)
 bool door_task_notice(struct gate *gate, const struct notify *notify, struct buf *json)
 {
     struct answer answer;
-    if (task_form_of(notify->request) == 0)
+    if (task_layout_of(notify->request) == 0)
         return false;
     if (!engine_peek(gate->engine, notify->client, notify->request, &answer) ||
         (answer.state != REQUEST_SOLVED && answer.state != REQUEST_FAILED))

@@ -371,7 +371,7 @@ bool intake_ask(struct gate *gate, const struct http_request *request, const str
 {
     const client_id client = visit->client;
     *ask = (struct ask){.caller = request->caller, .client = client, .max_age_ms = UINT32_MAX};
-    ask->id_form = visit->id_form;
+    ask->id_layout = visit->id_layout;
     ask->dialect = visit->dialect->kind;
     if (!check_pingback(gate, mistake))
         return false;

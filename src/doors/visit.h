@@ -17,10 +17,10 @@ struct visit {
     bool is_json;
     bool has_cors;
     bool wants_price;
-    bool is_held;     /* the caller waits for the solution itself */
-    uint8_t id_form;  /* of a createTask: the form of its solution */
-    uint8_t queue;    /* of a getQueueStats: the type of its queue */
-    uint32_t task_id; /* in the body of a createTask client; 0: none */
+    bool is_held;      /* the caller waits for the solution itself */
+    uint8_t id_layout; /* of a createTask: the layout of its solution */
+    uint8_t queue;     /* of a getQueueStats: the type of its queue */
+    uint32_t task_id;  /* in the body of a createTask client; 0: none */
     uint8_t x_request_id_len;
     char x_request_id[X_REQUEST_ID_MAX];
 };

@@ -18,22 +18,22 @@ static bool is_final(const struct request *request)
 /* ---- birth and death --------------------------------------------------------------------- */
 
 /* Short and long ids are disjoint, so each dialect knows its own. */
-static request_id draw_id(struct engine *engine, uint8_t id_form)
+static request_id draw_id(struct engine *engine, uint8_t id_layout)
 {
     const uint64_t random = rand_u64(&engine->rand);
-    if (id_form != 0)
-        return ((random << SHORT_ID_FORM_BITS) & (SHORT_ID_LIMIT - 1)) | id_form;
+    if (id_layout != 0)
+        return ((random << SHORT_ID_LAYOUT_BITS) & (SHORT_ID_LIMIT - 1)) | id_layout;
     const request_id id = random & (REQUEST_ID_LIMIT - 1);
     return id < SHORT_ID_LIMIT ? 0 : id;
 }
 
 /* Gives the request a unique id. Inserting first and then looking for a duplicate needs one table
  * look-up instead of two. */
-static void enter_table(struct engine *engine, struct request *request, uint8_t id_form)
+static void enter_table(struct engine *engine, struct request *request, uint8_t id_layout)
 {
-    ASSERT(id_form >> SHORT_ID_FORM_BITS == 0);
+    ASSERT(id_layout >> SHORT_ID_LAYOUT_BITS == 0);
     for (;;) {
-        request->public_id = draw_id(engine, id_form);
+        request->public_id = draw_id(engine, id_layout);
         request->node.key = key_from_u64(request->public_id);
         table_insert(&engine->requests_by_id, &request->node);
         if (request->public_id != 0 && table_find_next(&request->node) == NULL)
@@ -73,7 +73,7 @@ struct request *request_new(struct engine *engine, const struct ask *ask)
     list_init(&request->holds);
     list_init(&request->reader);
     wheel_timer_init(&request->expiry, TIMER_REQUEST);
-    enter_table(engine, request, ask->id_form);
+    enter_table(engine, request, ask->id_layout);
     return request;
 }
 

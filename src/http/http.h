@@ -38,7 +38,7 @@ struct http_request {
     enum http_method method;
     struct slice path;  /* raw, before '?' */
     struct slice query; /* raw, after '?'; not given when there is none */
-    struct slice content_type, authorization, idempotency_key, x_request_id, prefer, accept, origin;
+    struct slice content_type, authorization, idempotency_key, x_request_id, prefer, origin;
     struct slice sec_fetch_site, host;
     struct slice body;
     struct slice peer; /* its address as text; X-Forwarded-For counts only behind a trusted proxy */

@@ -64,7 +64,6 @@ static const char *repeated_mistake(enum http_field field)
         return "more than one Transfer-Encoding";
     case HTTP_FIELD_X_REQUEST_ID:
     case HTTP_FIELD_PREFER:
-    case HTTP_FIELD_ACCEPT:
     case HTTP_FIELD_X_FORWARDED_FOR:
     case HTTP_FIELD_COUNT:
         break;

@@ -76,8 +76,6 @@ static enum http_field field_named(struct slice name)
         return field_if(name, SLICE_OF("host"), HTTP_FIELD_HOST);
     case 6:
         switch (name.data[0] | 0x20) {
-        case 'a':
-            return field_if(name, SLICE_OF("accept"), HTTP_FIELD_ACCEPT);
         case 'p':
             return field_if(name, SLICE_OF("prefer"), HTTP_FIELD_PREFER);
         case 'o':

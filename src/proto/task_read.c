@@ -304,7 +304,7 @@ static int read_task(struct task_work *work)
         code = task_put_proxy(work);
     if (code == 0)
         code = read_others(work);
-    work->read->form = work->type == NULL ? FORM_NONE : (uint8_t)work->type->form;
+    work->read->layout = work->type == NULL ? LAYOUT_NONE : (uint8_t)work->type->layout;
     return code;
 }
 
@@ -340,8 +340,8 @@ int task_read(struct params *params, struct slice body, bool has_task, struct ta
     return code;
 }
 
-uint8_t task_form_of(request_id id)
+uint8_t task_layout_of(request_id id)
 {
-    const uint64_t form = id & ((UINT64_C(1) << SHORT_ID_FORM_BITS) - 1);
-    return id < SHORT_ID_LIMIT && form < FORM_COUNT ? (uint8_t)form : FORM_NONE;
+    const uint64_t layout = id & ((UINT64_C(1) << SHORT_ID_LAYOUT_BITS) - 1);
+    return id < SHORT_ID_LIMIT && layout < LAYOUT_COUNT ? (uint8_t)layout : LAYOUT_NONE;
 }

@@ -11,7 +11,7 @@ struct task_body {
     struct slice client_key; /* not given if the body has none */
     struct slice task_id;    /* a number or text, as its characters */
     struct slice queue_id;   /* likewise */
-    uint8_t form;            /* of a task: how its solution is written (task_table.h) */
+    uint8_t layout;          /* of a task: how its solution is written (task_table.h) */
     const char *word;        /* of a mistake: the dialect's code */
     char detail[160];        /* and a sentence */
 };
@@ -22,7 +22,7 @@ struct task_body {
 int task_read(struct params *params, struct slice body, bool has_task,
               struct task_body *read) MUST_CHECK;
 
-/* The form that is in a task id, or 0 if no task can have this id. */
-uint8_t task_form_of(request_id id);
+/* The layout that is in a task id, or 0 if no task can have this id. */
+uint8_t task_layout_of(request_id id);
 
 #endif

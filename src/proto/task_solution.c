@@ -273,12 +273,12 @@ static void write_member(struct buf *out, const struct task_member *member,
     UNREACHABLE();
 }
 
-void task_write_solution(struct buf *out, uint8_t form, const struct answer *answer)
+void task_write_solution(struct buf *out, uint8_t layout, const struct answer *answer)
 {
     struct sources sources;
     sources_open(&sources, answer);
     json_open(out, '{');
-    const struct task_member *member = task_members(form < FORM_COUNT ? form : FORM_NONE);
+    const struct task_member *member = task_members(layout < LAYOUT_COUNT ? layout : LAYOUT_NONE);
     for (; member->name != NULL; member++)
         write_member(out, member, &sources);
     json_close(out, '}');

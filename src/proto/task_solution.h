@@ -7,6 +7,6 @@
 #include <solvegate/event.h>
 
 /* Writes the object `solution` of a solved answer. */
-void task_write_solution(struct buf *out, uint8_t form, const struct answer *answer);
+void task_write_solution(struct buf *out, uint8_t layout, const struct answer *answer);
 
 #endif

@@ -172,10 +172,10 @@ static const struct task_field nothing[] = {
     {NULL, NULL, VALUE_TEXT},
 };
 
-#define TYPE(task, sent, rows, shape) \
-    {.name = (task), .method = (sent), .fields = (rows), .form = FORM_##shape}
-#define TYPE_WITH(task, sent, rows, shape, ...) \
-    {.name = (task), .method = (sent), .fields = (rows), .form = FORM_##shape, __VA_ARGS__}
+#define TYPE(task, sent, rows, kind) \
+    {.name = (task), .method = (sent), .fields = (rows), .layout = LAYOUT_##kind}
+#define TYPE_WITH(task, sent, rows, kind, ...) \
+    {.name = (task), .method = (sent), .fields = (rows), .layout = LAYOUT_##kind, __VA_ARGS__}
 
 const struct task_type task_types[] = {
     TYPE("NoCaptchaTask", "userrecaptcha", recaptcha, RECAPTCHA),
@@ -329,19 +329,19 @@ static const struct task_member members_of_steps[] = {
     END,
 };
 
-const struct task_member *task_members(enum task_form form)
+const struct task_member *task_members(enum task_layout layout)
 {
-    static const struct task_member *const members[FORM_COUNT] = {
-        [FORM_NONE] = members_of_none,           [FORM_RECAPTCHA] = members_of_recaptcha,
-        [FORM_HCAPTCHA] = members_of_hcaptcha,   [FORM_TOKEN] = members_of_token,
-        [FORM_CLEARANCE] = members_of_clearance, [FORM_TEXT] = members_of_text,
-        [FORM_GEETEST] = members_of_geetest,     [FORM_GEETEST_4] = members_of_geetest_4,
-        [FORM_AMAZON] = members_of_amazon,       [FORM_LEMIN] = members_of_lemin,
-        [FORM_CAPY] = members_of_capy,           [FORM_TENCENT] = members_of_tencent,
-        [FORM_COOKIE] = members_of_cookie,       [FORM_GRID] = members_of_grid,
-        [FORM_POINTS] = members_of_points,       [FORM_PAIRS] = members_of_pairs,
-        [FORM_ROTATE] = members_of_rotate,       [FORM_CANVAS] = members_of_canvas,
-        [FORM_BOXES] = members_of_boxes,         [FORM_STEPS] = members_of_steps,
+    static const struct task_member *const members[LAYOUT_COUNT] = {
+        [LAYOUT_NONE] = members_of_none,           [LAYOUT_RECAPTCHA] = members_of_recaptcha,
+        [LAYOUT_HCAPTCHA] = members_of_hcaptcha,   [LAYOUT_TOKEN] = members_of_token,
+        [LAYOUT_CLEARANCE] = members_of_clearance, [LAYOUT_TEXT] = members_of_text,
+        [LAYOUT_GEETEST] = members_of_geetest,     [LAYOUT_GEETEST_4] = members_of_geetest_4,
+        [LAYOUT_AMAZON] = members_of_amazon,       [LAYOUT_LEMIN] = members_of_lemin,
+        [LAYOUT_CAPY] = members_of_capy,           [LAYOUT_TENCENT] = members_of_tencent,
+        [LAYOUT_COOKIE] = members_of_cookie,       [LAYOUT_GRID] = members_of_grid,
+        [LAYOUT_POINTS] = members_of_points,       [LAYOUT_PAIRS] = members_of_pairs,
+        [LAYOUT_ROTATE] = members_of_rotate,       [LAYOUT_CANVAS] = members_of_canvas,
+        [LAYOUT_BOXES] = members_of_boxes,         [LAYOUT_STEPS] = members_of_steps,
     };
-    return members[form];
+    return members[layout];
 }

@@ -28,29 +28,29 @@ struct task_field {
 
 /* ---- from an answer to the members of `solution` ----------------------------------------- */
 
-/* The form of a solution is the low bits of a task id, so these numbers must never change. */
-enum task_form {
-    FORM_NONE = 0,
-    FORM_RECAPTCHA = 1,
-    FORM_HCAPTCHA = 2,
-    FORM_TOKEN = 3,
-    FORM_CLEARANCE = 4,
-    FORM_TEXT = 5,
-    FORM_GEETEST = 6,
-    FORM_GEETEST_4 = 7,
-    FORM_AMAZON = 8,
-    FORM_LEMIN = 9,
-    FORM_CAPY = 10,
-    FORM_TENCENT = 11,
-    FORM_COOKIE = 12,
-    FORM_GRID = 13,
-    FORM_POINTS = 14,
-    FORM_PAIRS = 15,
-    FORM_ROTATE = 16,
-    FORM_CANVAS = 17,
-    FORM_BOXES = 18,
-    FORM_STEPS = 19,
-    FORM_COUNT = 20,
+/* The layout of a solution is the low bits of a task id, so these numbers must never change. */
+enum task_layout {
+    LAYOUT_NONE = 0,
+    LAYOUT_RECAPTCHA = 1,
+    LAYOUT_HCAPTCHA = 2,
+    LAYOUT_TOKEN = 3,
+    LAYOUT_CLEARANCE = 4,
+    LAYOUT_TEXT = 5,
+    LAYOUT_GEETEST = 6,
+    LAYOUT_GEETEST_4 = 7,
+    LAYOUT_AMAZON = 8,
+    LAYOUT_LEMIN = 9,
+    LAYOUT_CAPY = 10,
+    LAYOUT_TENCENT = 11,
+    LAYOUT_COOKIE = 12,
+    LAYOUT_GRID = 13,
+    LAYOUT_POINTS = 14,
+    LAYOUT_PAIRS = 15,
+    LAYOUT_ROTATE = 16,
+    LAYOUT_CANVAS = 17,
+    LAYOUT_BOXES = 18,
+    LAYOUT_STEPS = 19,
+    LAYOUT_COUNT = 20,
 };
 
 enum task_part {
@@ -76,8 +76,8 @@ struct task_member {
     const char *from[TASK_NAMES_MAX]; /* names of it in the vendor's reply; none: its own */
 };
 
-/* The members of a form, ended by one without a name. */
-const struct task_member *task_members(enum task_form form);
+/* The members of a layout, ended by one without a name. */
+const struct task_member *task_members(enum task_layout layout);
 
 /* ---- types ------------------------------------------------------------------------------- */
 
@@ -97,7 +97,7 @@ struct task_type {
     } fixed[TASK_FIXED_MAX]; /* parameters that the type itself says */
     const struct task_field
         *fields; /* ended by one without a member; tried before the common ones */
-    enum task_form form;
+    enum task_layout layout;
     bool is_instant; /* CapSolver's clients expect the solution in the reply to createTask */
 };
 

@@ -81,7 +81,7 @@ static void write_state(struct buf *out, const struct answer *answer)
     }
     json_string(out, "status", "ready");
     json_member(out, "solution");
-    task_write_solution(out, task_form_of(answer->id), answer);
+    task_write_solution(out, task_layout_of(answer->id), answer);
 }
 
 static void open_success(struct buf *out)

@@ -182,7 +182,6 @@ static void tell(const struct http_request *request)
     add_field("idempotency_key", request->idempotency_key);
     add_field("x_request_id", request->x_request_id);
     add_field("prefer", request->prefer);
-    add_field("accept", request->accept);
     add_field("origin", request->origin);
     add_field("peer", request->peer);
     buf_addf(&echo.body, "body_bytes=%zu\nbody_hash=%llu\n", request->body.len,

@@ -1,5 +1,5 @@
 /* Bodies of the createTask dialect: whatever they hold, they become parameters of the vendor that no caller can forge,
- * or an error with all its members; and whatever an answer holds, its solution is JSON in every form.
+ * or an error with all its members; and whatever an answer holds, its solution is JSON in every layout.
  *
  * Input: the body, which also serves as the vendor's answer. */
 #include "same.h"
@@ -56,7 +56,7 @@ static void check_body(struct slice body)
     const int code = task_read(&params, body, true, &read);
     HOLDS((code == 0) == (read.word == NULL));
     if (code == 0) {
-        HOLDS(read.form > FORM_NONE && read.form < FORM_COUNT);
+        HOLDS(read.layout > LAYOUT_NONE && read.layout < LAYOUT_COUNT);
         check_reading(&params, code);
         check_params(&params);
         check_packing(&params);
@@ -95,13 +95,13 @@ static void check_solutions(struct slice text)
     struct answer answer = {.state = REQUEST_SOLVED, .text = blob_new(text)};
     answer.extra = is_object(text) ? blob_new(text) : NULL;
     buf_init(&out, OUT_CAP);
-    for (uint8_t form = 0; form < (1U << SHORT_ID_FORM_BITS); form++) {
-        answer.id = 64U + form;
+    for (uint8_t layout = 0; layout < (1U << SHORT_ID_LAYOUT_BITS); layout++) {
+        answer.id = 64U + layout;
         buf_reset(&out);
-        task_write_solution(&out, form, &answer);
+        task_write_solution(&out, layout, &answer);
         HOLDS(!out.is_full && json_is_valid(buf_slice(&out)));
         buf_reset(&out);
-        task_write_result(&out, &answer, &(struct task_facts){.wall_ms = form, .has_id = true});
+        task_write_result(&out, &answer, &(struct task_facts){.wall_ms = layout, .has_id = true});
         HOLDS(!out.is_full && json_is_valid(buf_slice(&out)));
     }
     buf_close(&out);

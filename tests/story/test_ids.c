@@ -1,27 +1,27 @@
 /* Ids of requests: long ones, and short ones that hold the form of a solution (docs/createtask.md). */
 #include "world.h"
 
-#define FORM_A 5
-#define FORM_B 17
+#define LAYOUT_A 5
+#define LAYOUT_B 17
 
 static unsigned form_in(request_id id)
 {
-    return (unsigned)(id & ((1U << SHORT_ID_FORM_BITS) - 1));
+    return (unsigned)(id & ((1U << SHORT_ID_LAYOUT_BITS) - 1));
 }
 
 static void short_ids_hold_their_form_and_long_ones_are_beyond_them(void **state)
 {
     (void)state;
     struct world *w = world_new(NULL);
-    ask(w, "ann", .key = "K", .is_told = true, .id_form = FORM_A);
+    ask(w, "ann", .key = "K", .is_told = true, .id_layout = LAYOUT_A);
     ask(w, "bob", .key = "K", .is_told = true);
-    ask(w, "cat", .key = "K", .is_told = true, .id_form = FORM_B);
+    ask(w, "cat", .key = "K", .is_told = true, .id_layout = LAYOUT_B);
     const request_id ann = world_request(w, "r1");
     const request_id bob = world_request(w, "r2");
     const request_id cat = world_request(w, "r3");
-    assert_true(ann < SHORT_ID_LIMIT && form_in(ann) == FORM_A);
+    assert_true(ann < SHORT_ID_LIMIT && form_in(ann) == LAYOUT_A);
     assert_true(bob >= SHORT_ID_LIMIT && bob < REQUEST_ID_LIMIT);
-    assert_true(cat < SHORT_ID_LIMIT && form_in(cat) == FORM_B);
+    assert_true(cat < SHORT_ID_LIMIT && form_in(cat) == LAYOUT_B);
     assert_int_equal(w->tally.submits, 1);
     solve(w, "a1", "T1", "TOKEN");
     skip_lines(w);
@@ -37,7 +37,7 @@ static void short_ids_survive_a_crash(void **state)
     struct engine_options options = world_options();
     options.has_journal = true;
     struct world *w = world_new(&options);
-    ask(w, "ann", .key = "K", .is_told = true, .id_form = FORM_A);
+    ask(w, "ann", .key = "K", .is_told = true, .id_layout = LAYOUT_A);
     accepted(w, "a1", "T1");
     durable(w, w->seq);
     const request_id before = world_request(w, "r1");

@@ -192,7 +192,7 @@ static struct ask ask_of(const struct asking *asking, caller_id caller)
         .type = asking->type,
         .reuse = asking->reuse == REUSE_DEFAULT ? REUSE_SHARED : asking->reuse,
         .is_one_time = asking->is_one_time,
-        .id_form = asking->id_form,
+        .id_layout = asking->id_layout,
         .dialect = asking->dialect,
         .wants_rest = asking->wants_rest,
         .is_id_told = asking->is_told,

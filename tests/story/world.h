@@ -148,11 +148,11 @@ struct asking {
     bool has_max_retries;
     uint16_t max_retries;
     uint32_t retry_delay_ms;
-    bool at_once;     /* not held at all */
-    bool is_told;     /* in.php */
-    bool is_one_time; /* data-s and the like */
-    bool wants_rest;  /* its answer is more than a text */
-    uint8_t id_form;  /* its id is short */
+    bool at_once;      /* not held at all */
+    bool is_told;      /* in.php */
+    bool is_one_time;  /* data-s and the like */
+    bool wants_rest;   /* its answer is more than a text */
+    uint8_t id_layout; /* its id is short */
     enum dialect_kind dialect;
     const char *pingback;
     const char *host;
