@@ -154,6 +154,23 @@ def check_names(report):
         report.case(f"./dev test WORD: {name}", expect(wanted, tests_named(word)))
 
 
+def check_groups(report):
+    """What ./dev test installs for the words it is given."""
+    def groups(*words):
+        return call_function("test_groups", {}, *words, prelude=f"cd '{os.path.abspath(ROOT)}'\n").split()
+
+    plain = "build test lint clients browser".split()
+    report.case("./dev test installs what everything needs, but no languages for the examples", expect(plain, groups()))
+    report.case("./dev test examples installs their languages", expect(["build", "test", "examples"], groups("examples")))
+    report.case("./dev test unit installs none of that", expect(["build", "test"], groups("unit")))
+    table = [line.split()[0] for line in call_function("requirements", {}, prelude="is_debian_13() { false; }\n").splitlines()]
+    listed = re.search(r"groups: (.*?)\n  build", dev()[1], re.DOTALL).group(1)
+    known = re.search(r"known: (.*)", dev("setup", "frobnicate")[2]).group(1).split()
+    wanted = sorted(set(table) - {"run"})
+    report.case("./dev lists every group of its table", expect(wanted, sorted(set(re.findall(r"\w+", listed)) & set(table))))
+    report.case("./dev setup knows every group of its table", expect(wanted, sorted(known)))
+
+
 def run_tally(logs, *options):
     """tests/tally.py for {label: log}; a log has (name, result, stdout) for each test, None is one that is missing."""
     with tempfile.TemporaryDirectory() as folder:
@@ -248,6 +265,7 @@ test('vendor', sh, args: ['-c', 'test -e again || { touch again; false; }'], sui
   priority: -1, workdir: meson.current_source_dir())
 test('chaos two words', sh, args: ['-c', 'false'], suite: 'chaos')
 test('well', sh, args: ['-c', 'true'], suite: 'blackbox')
+test('example left out', sh, args: ['-c', 'false'], suite: 'examples')
 """
 
 
@@ -283,6 +301,7 @@ def main():
     check_words(report)
     check_sources(report)
     check_names(report)
+    check_groups(report)
     check_tally(report)
     check_choice(report)
     check_second_results(report)
