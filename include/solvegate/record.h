@@ -23,6 +23,7 @@ enum record_kind {
 struct day_row {
     int64_t day;
     struct stats stats;
+    struct blob *hours; /* owned, or NULL: the bytes of a struct shadow_hour[SHADOW_HOURS] */
 };
 
 struct tally_row {

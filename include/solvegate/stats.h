@@ -129,17 +129,16 @@
     X("notices_total", "Notices to callers, by their end")                      \
     X("reports_total", "Reports about solutions")
 
-/* One hour of a day in shadow mode: what was paid for, and what serving would have spared of it. */
-#define SHADOW_HOURS 24
-struct shadow_hour {
-    uint64_t paid, duplicates, saved_micro;
-};
-
 struct stats {
 #define STATS_AS_FIELD(field, unit, metric, labels, text) uint64_t field;
     STATS_LIST(STATS_AS_FIELD)
 #undef STATS_AS_FIELD
-    struct shadow_hour shadow_hours[SHADOW_HOURS]; /* of a day (UTC); unused since start */
+};
+
+/* One hour of a day in shadow mode: what was paid for, and what serving would have spared of it. */
+#define SHADOW_HOURS 24
+struct shadow_hour {
+    uint64_t paid, duplicates, saved_micro;
 };
 
 #define STATS_DAYS 7

@@ -334,6 +334,8 @@ void record_close(struct record *record)
         free(record->letter.notes);
         return;
     case RECORD_DAY:
+        blob_unref(record->day.hours);
+        return;
     case RECORD_TALLY:
     case RECORD_SPENT:
     case RECORD_IDEMPOTENCY:

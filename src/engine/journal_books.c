@@ -1,6 +1,7 @@
 #include "engine/journal_books.h"
 
 #include "engine/journal.h"
+#include "engine/shadow_books.h"
 
 /* Interval at which the books are journaled; a crash loses at most this much of the current page. */
 #define BOOKS_EVERY_MS 1000
@@ -47,6 +48,7 @@ static void write_books(struct engine *engine, size_t most)
     struct day_row *row = &journal_append(engine, RECORD_DAY, &seq)->day;
     row->day = engine->days[0].number;
     row->stats = engine->days[0].stats;
+    row->hours = shadow_books_pack(&engine->days[0]);
     engine->tally_at = 0;
     journal_tallies(engine, most);
 }

@@ -12,6 +12,7 @@
 #include "engine/pool.h"
 #include "engine/request.h"
 #include "engine/rest.h"
+#include "engine/shadow_books.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/task.h"
@@ -143,6 +144,8 @@ static void restore_day(struct engine *engine, const struct day_row *row)
     const int64_t ago = engine->days[0].number - row->day;
     if (ago >= 0 && ago <= STATS_DAYS)
         engine->days[ago] = (struct day){.number = row->day, .stats = row->stats};
+    if (ago >= 0 && ago <= STATS_DAYS)
+        shadow_books_restore(&engine->days[ago], row->hours);
     if (ago == 0)
         engine->written_stats = row->stats;
 }

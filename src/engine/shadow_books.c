@@ -12,7 +12,7 @@ static unsigned hour_of(const struct engine *engine)
 
 static struct shadow_hour *this_hour(struct engine *engine)
 {
-    return &engine->days[0].stats.shadow_hours[hour_of(engine)];
+    return &engine->days[0].hours[hour_of(engine)];
 }
 
 static uint64_t price_of(const struct engine *engine, const struct flight *flight)
@@ -79,11 +79,24 @@ void shadow_books_retried(struct engine *engine, const struct flight *flight)
     take_back(&this_hour(engine)->saved_micro, price);
 }
 
+struct blob *shadow_books_pack(const struct day *day)
+{
+    if (day->stats.shadow_paid == 0)
+        return NULL;
+    return blob_new((struct slice){.data = (const char *)day->hours, .len = sizeof day->hours});
+}
+
+void shadow_books_restore(struct day *day, const struct blob *hours)
+{
+    if (hours != NULL && hours->len == sizeof day->hours)
+        memcpy(day->hours, hours->data, sizeof day->hours);
+}
+
 static const struct shadow_hour *find_hour(const struct engine *engine, int64_t hour)
 {
     for (unsigned ago = 0; ago <= 1; ago++)
         if (engine->days[ago].number == hour / SHADOW_HOURS)
-            return &engine->days[ago].stats.shadow_hours[hour % SHADOW_HOURS];
+            return &engine->days[ago].hours[hour % SHADOW_HOURS];
     return NULL;
 }
 

@@ -405,6 +405,7 @@ struct odd_names {
 struct day {
     int64_t number; /* since 1970, UTC */
     struct stats stats;
+    struct shadow_hour hours[SHADOW_HOURS]; /* in shadow mode; they change only with the counters */
 };
 
 struct engine {

@@ -46,9 +46,13 @@ static void read_counters(yyjson_val *object, void *values, const struct counter
     }
 }
 
-/* Hours in which nothing was paid for in shadow mode are left out: most days have only those. */
-static void add_hours(struct buf *out, const struct shadow_hour hours[SHADOW_HOURS])
+/* Hours in which nothing was paid for in shadow mode are left out. */
+static void add_hours(struct buf *out, const struct blob *bytes)
 {
+    struct shadow_hour hours[SHADOW_HOURS];
+    if (bytes == NULL || bytes->len != sizeof hours)
+        return;
+    memcpy(hours, bytes->data, sizeof hours);
     json_member(out, "shadow_hours");
     json_open(out, '[');
     for (unsigned i = 0; i < SHADOW_HOURS; i++) {
@@ -64,10 +68,12 @@ static void add_hours(struct buf *out, const struct shadow_hour hours[SHADOW_HOU
     json_close(out, ']');
 }
 
-static void read_hours(yyjson_val *list, struct shadow_hour hours[SHADOW_HOURS])
+static struct blob *read_hours(yyjson_val *list)
 {
+    struct shadow_hour hours[SHADOW_HOURS] = {{0}};
     yyjson_arr_iter iter;
-    memset(hours, 0, SHADOW_HOURS * sizeof hours[0]);
+    if (!yyjson_is_arr(list))
+        return NULL;
     (void)yyjson_arr_iter_init(list, &iter);
     for (yyjson_val *item; (item = yyjson_arr_iter_next(&iter)) != NULL;) {
         yyjson_val *const number = yyjson_obj_get(item, "hour");
@@ -79,23 +85,24 @@ static void read_hours(yyjson_val *list, struct shadow_hour hours[SHADOW_HOURS])
             .saved_micro = yyjson_get_uint(yyjson_obj_get(item, "saved_micro")),
         };
     }
+    return blob_new((struct slice){.data = (const char *)hours, .len = sizeof hours});
 }
 
-void row_json_add_stats(struct buf *out, const struct stats *stats)
+void row_json_add_stats(struct buf *out, const struct day_row *day)
 {
     json_open(out, '{');
-    add_counters(out, stats, stats_counters, COUNT_OF(stats_counters));
-    add_hours(out, stats->shadow_hours);
+    add_counters(out, &day->stats, stats_counters, COUNT_OF(stats_counters));
+    add_hours(out, day->hours);
     json_close(out, '}');
 }
 
-bool row_json_read_stats(struct slice json, struct stats *stats)
+bool row_json_read_stats(struct slice json, struct day_row *day)
 {
     yyjson_doc *const doc = yyjson_read(json.data, json.len, 0);
     yyjson_val *const object = yyjson_doc_get_root(doc);
     const bool is_object = yyjson_is_obj(object);
-    read_counters(object, stats, stats_counters, COUNT_OF(stats_counters));
-    read_hours(yyjson_obj_get(object, "shadow_hours"), stats->shadow_hours);
+    read_counters(object, &day->stats, stats_counters, COUNT_OF(stats_counters));
+    day->hours = read_hours(yyjson_obj_get(object, "shadow_hours"));
     yyjson_doc_free(doc);
     return is_object;
 }

@@ -47,7 +47,7 @@
 
 static const struct column day_columns[] = {
     DAY("day", day.day),
-    PLAIN("counters", COLUMN_STATS, struct stats, day.stats),
+    PLAIN("counters", COLUMN_STATS, struct day_row, day),
 };
 
 static const struct column tally_columns[] = {

@@ -109,12 +109,31 @@ static void an_integer_beyond_its_column_spoils_the_row(void **state)
 static void counters_may_come_and_go_between_versions(void **state)
 {
     (void)state;
-    struct stats stats;
+    struct day_row day;
     assert_true(row_json_read_stats(
-        SLICE_OF("{\"requests\":18446744073709551615,\"abandoned\":7,\"solves\":3}"), &stats));
-    assert_true(stats.requests == UINT64_MAX && stats.solves == 3 && stats.failed == 0);
-    assert_false(row_json_read_stats(SLICE_OF("[1]"), &stats));
-    assert_false(row_json_read_stats(SLICE_OF("{\"requests\":"), &stats));
+        SLICE_OF("{\"requests\":18446744073709551615,\"abandoned\":7,\"solves\":3}"), &day));
+    assert_true(day.stats.requests == UINT64_MAX && day.stats.solves == 3 && day.stats.failed == 0);
+    assert_null(day.hours);
+    assert_false(row_json_read_stats(SLICE_OF("[1]"), &day));
+    assert_false(row_json_read_stats(SLICE_OF("{\"requests\":"), &day));
+}
+
+static void hours_that_no_day_has_are_ignored(void **state)
+{
+    (void)state;
+    struct day_row day;
+    struct shadow_hour hours[SHADOW_HOURS];
+    assert_true(row_json_read_stats(
+        SLICE_OF(
+            "{\"shadow_hours\":[{\"hour\":23,\"paid\":5,\"duplicates\":2},{\"hour\":24,\"paid\":9},"
+            "{\"paid\":1},7,{\"hour\":-1,\"paid\":9}]}"),
+        &day));
+    assert_int_equal(day.hours->len, sizeof hours);
+    memcpy(hours, day.hours->data, sizeof hours);
+    assert_int_equal(hours[23].paid, 5);
+    assert_int_equal(hours[23].duplicates, 2);
+    assert_int_equal(hours[0].paid, 0);
+    blob_unref(day.hours);
 }
 
 static void a_letter_of_an_older_database_about_a_callback_is_about_a_notice(void **state)
@@ -136,6 +155,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(every_kind_has_a_table_with_columns_of_their_own),
         cmocka_unit_test(a_value_of_the_wrong_type_spoils_the_row_in_any_column),
         cmocka_unit_test(an_integer_beyond_its_column_spoils_the_row),
+        cmocka_unit_test(hours_that_no_day_has_are_ignored),
         cmocka_unit_test(counters_may_come_and_go_between_versions),
         cmocka_unit_test(a_letter_of_an_older_database_about_a_callback_is_about_a_notice),
     };
