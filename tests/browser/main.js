@@ -4,6 +4,7 @@
 const { run } = require('./world');
 
 require('./figures');
+require('./shadow');
 require('./letters');
 require('./guard');
 require('./looks');

@@ -29,9 +29,11 @@ def run_browser(report, chromium):
     try:
         with tempfile.TemporaryDirectory() as folder:
             with World(merge(AT_ONCE, {"data_dir": folder, **PRICES}), callbacks=True) as kept, \
-                    World(merge(AT_ONCE, {**clients(), "pools": [POOL]})) as locked:
+                    World(merge(AT_ONCE, {**clients(), "pools": [POOL]})) as locked, \
+                    World({"mode": "shadow", "upstream": {"price": {"turnstile": 0.5}}}) as shadow:
                 problems += run_main(report, HERE, CHROMIUM=chromium, ALICE=ALICE, ADMIN=ADMIN, GATE_URL=kept.url,
-                                     GATE_SIM=kept.sim.url, LOCKED_URL=locked.url, LOCKED_SIM=locked.sim.url)
+                                     GATE_SIM=kept.sim.url, LOCKED_URL=locked.url, LOCKED_SIM=locked.sim.url,
+                                     SHADOW_URL=shadow.url, SHADOW_SIM=shadow.sim.url)
     except AssertionError as problem:  # the harness found that one of them died or complained
         problems.append(str(problem))
     report.case("node, the gateways and the simulators ended well", problems)
