@@ -2,17 +2,19 @@
 
 #include "base/assert.h"
 #include "store/store_check.h"
+#include "store/store_claims.h"
 #include "store/store_clock.h"
 #include "store/store_load.h"
 #include "store/store_private.h"
 #include "store/store_secret.h"
+#include "store/store_send.h"
 #include "store/store_writer.h"
 
 #include <sodium.h>
 #include <stdlib.h>
 
-/* A batch of so many is worth its commit; the loop and the writer had better work at the same time. */
-#define ENOUGH_TO_WAKE 32
+/* Claims told in a turn of the loop, each of which is a step of the engine. */
+#define ANSWERS_A_TURN 256
 
 /* The rest of a URL may contain a password. */
 static void explain_scheme(const char *url, struct buf *mistake)
@@ -53,6 +55,13 @@ enum store_opening store_lock_with(const struct store_driver *driver,
 {
     struct store_backend *backend = NULL;
     *store = NULL;
+    if (place->node != NULL && driver->sharing == NULL) {
+        buf_addf(mistake,
+                 "%s cannot be shared by several gateways; set cluster.enabled to false, or "
+                 "use a store on a server",
+                 driver->name);
+        return STORE_UNUSABLE;
+    }
     const char *const address = place->url + strcspn(place->url, ":") + 1;
     const enum store_opening opening = driver->lock(place, address, &backend, mistake);
     if (opening != STORE_OPENED)
@@ -62,6 +71,7 @@ enum store_opening store_lock_with(const struct store_driver *driver,
     backend->driver = driver;
     made->backend = backend;
     made->beat_ns = (place->beat_ms == 0 ? STORE_BEAT_MS : place->beat_ms) * UINT64_C(1000000);
+    made->heartbeat_ms = place->heartbeat_ms;
     ASSERT(uv_mutex_init(&made->mutex) == 0 && uv_cond_init(&made->work) == 0);
     *store = made;
     return STORE_OPENED;
@@ -131,7 +141,7 @@ int store_load(struct store *store, const struct clocks *now,
 {
     ASSERT(!store->is_started);
     store->expired_wall_ms = now->wall_ms;
-    if (store_clock_catch_up(store->backend, now) != STORE_DONE)
+    if (store->backend->node == 0 && store_clock_catch_up(store->backend, now) != STORE_DONE)
         return ERR_IO;
     return load_rows(store->backend, &store->names, now->wall_ms, on_row, context,
                      &store->counters.skipped);
@@ -176,6 +186,32 @@ static void take_news(struct store *store, struct news *news)
     counters->waiting -= news->done.count;
 }
 
+/* Keeps the claims, whose answers come after the news that their records are durable. */
+static void free_done(struct store *store, struct store_queue *done)
+{
+    struct store_entry *entry = done->first;
+    while (entry != NULL) {
+        struct store_entry *const next = entry->next;
+        if (entry->asked != NULL)
+            store_queue_push(&store->answers, entry);
+        else
+            store_entry_free(entry);
+        entry = next;
+    }
+}
+
+static void tell_answers(struct store *store)
+{
+    for (unsigned i = 0; i < ANSWERS_A_TURN && store->answers.count > 0; i++) {
+        struct store_queue first = {0};
+        store_queue_split(&store->answers, 1, &first);
+        store_tell_claimed(store, first.first);
+        store_queue_clear(&first);
+    }
+    if (store->answers.count > 0 && !uv_is_closing((uv_handle_t *)&store->wake))
+        (void)uv_async_send(&store->wake);
+}
+
 /* Records that became durable before the writer failed are reported first. */
 static void tell_news(struct store *store)
 {
@@ -183,7 +219,7 @@ static void tell_news(struct store *store)
     struct news news;
     take_news(store, &news);
     const journal_seq durable = news.done.last == NULL ? 0 : news.done.last->seq;
-    store_queue_clear(&news.done);
+    free_done(store, &news.done);
     /* A shift has no number of its own. */
     if (durable > store->reported_durable) {
         store->reported_durable = durable;
@@ -197,8 +233,11 @@ static void tell_news(struct store *store)
     if (news.rotation.is_replaced && handlers->on_secret != NULL)
         handlers->on_secret(handlers->context, news.rotation.bytes, news.rotation.old_bytes);
     sodium_memzero(&news.rotation, sizeof news.rotation);
+    tell_answers(store);
+    store_pulse_tell(store);
     if (news.is_finished && !uv_is_closing((uv_handle_t *)&store->wake)) {
         ASSERT(uv_thread_join(&store->thread) == 0);
+        store_pulse_free(store);
         uv_close((uv_handle_t *)&store->wake, on_async_closed);
     }
 }
@@ -222,6 +261,7 @@ void store_start(struct store *store, struct uv_loop_s *loop, const struct store
     store->wake.data = store;
     store->is_started = true;
     store_check_start(store);
+    store_pulse_start(store);
     ASSERT(uv_thread_create(&store->thread, store_writer_run, store) == 0);
 }
 
@@ -229,63 +269,29 @@ static struct store_entry *entry_new(const struct store *store, journal_seq seq,
                                      struct record *take_record)
 {
     const client_id *const client = row_client(take_record);
-    const char *const name =
-        client == NULL ? "" : store->names.name_of(store->names.context, *client);
-    const size_t len = strlen(name);
-    struct store_entry *const entry = malloc(sizeof *entry + len + 1);
-    ASSERT(entry != NULL);
-    entry->seq = seq;
-    entry->shift = NULL;
+    struct store_entry *const entry = store_entry_named(
+        seq, client == NULL ? "" : store->names.name_of(store->names.context, *client));
     entry->record = *take_record;
-    entry->client_len = len;
-    memcpy(entry->client, name, len + 1);
     return entry;
-}
-
-/* When the loop's turn is over: few records that are appended together belong into one batch, where else the writer
- * would be off with the first one and the second had to wait for two commits. */
-static void wake_writer_later(struct store *store)
-{
-    store->must_wake_writer = true;
-    if (store->is_started && !store->is_closing && !store->is_waking)
-        (void)uv_async_send(&store->wake);
-}
-
-static void enqueue(struct store *store, struct store_entry *entry)
-{
-    uv_mutex_lock(&store->mutex);
-    store_queue_push(&store->queue, entry);
-    const uint32_t count = store->queue.count;
-    uv_mutex_unlock(&store->mutex);
-    /* The writer waits only after it has emptied the queue. */
-    if (count == 1)
-        wake_writer_later(store);
-    else if (count == ENOUGH_TO_WAKE)
-        uv_cond_signal(&store->work);
 }
 
 void store_append(struct store *store, journal_seq seq, struct record *take_record)
 {
     ASSERT(seq > store->latest);
     store->latest = seq;
-    store->counters.waiting++;
-    if (store->reported_state == STORE_BROKEN)
-        record_close(take_record);
-    else
-        enqueue(store, entry_new(store, seq, take_record));
+    store_enqueue(store, entry_new(store, seq, take_record));
 }
 
 void store_leap(struct store *store, int64_t by_ms, const struct clocks *now)
 {
-    struct record nothing = {.is_drop = true};
-    if (store->reported_state == STORE_BROKEN)
+    /* The times of a shared store are nobody's to move. */
+    if (store->reported_state == STORE_BROKEN || store->backend->node != 0)
         return;
-    struct store_entry *const entry = entry_new(store, store->latest, &nothing);
+    struct store_entry *const entry = store_entry_named(store->latest, "");
     entry->shift = malloc(sizeof *entry->shift);
     ASSERT(entry->shift != NULL);
     *entry->shift = (struct store_shift){.by_ms = by_ms, .now = *now};
-    store->counters.waiting++;
-    enqueue(store, entry);
+    store_enqueue(store, entry);
 }
 
 void store_counters(const struct store *store, struct store_counters *counters)
@@ -320,6 +326,7 @@ void store_free(struct store *store)
     store_queue_clear(&store->queue);
     store_queue_clear(&store->batch);
     store_queue_clear(&store->done);
+    store_queue_clear(&store->answers);
     store->backend->driver->close(store->backend);
     uv_cond_destroy(&store->work);
     uv_mutex_destroy(&store->mutex);

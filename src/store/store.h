@@ -7,10 +7,12 @@
 #include "base/err.h"
 #include "sys/clocks.h"
 
+#include <solvegate/claims.h>
 #include <solvegate/record.h>
 
 struct uv_loop_s;
 struct store;
+struct store_beat;
 
 /* The writer's state, as reported to the loop. */
 enum store_state {
@@ -27,6 +29,10 @@ struct store_handlers {
     void (*on_state)(void *context, enum store_state state, const char *why);
     /* The rotating secret was replaced, and both are durable. NULL: not interested. */
     void (*on_secret)(void *context, const uint8_t *bytes, const uint8_t *old_bytes);
+    /* With a shared store, see store_claims.h and store_pulse.h. */
+    void (*on_claimed)(void *context, const struct claimed *claimed);
+    void (*on_woken)(void *context, const struct key *name);
+    void (*on_beat)(void *context, const struct store_beat *beat);
 };
 
 /* Clients are stored by name, since their numbers change with the configuration. */
@@ -55,6 +61,10 @@ struct store_place {
     /* How often a store is asked whether it is still there, and twice as often one without room; 0: STORE_BEAT_MS. A
      * lease must outlive several of these. */
     unsigned beat_ms;
+    /* The gateway's name among those that share the store; NULL: it has the store for itself. */
+    const char *node;
+    uint32_t lease_ms;     /* how long the others believe in one of them that is silent */
+    uint32_t heartbeat_ms; /* how often it says that it lives */
 };
 
 /* True if this build has a driver for the URL; else mistake gets a sentence that quotes nothing but the scheme. */

@@ -20,21 +20,43 @@ struct store_shift {
     struct clocks now; /* the clocks afterwards */
 };
 
-/* A record of a batch, or a shift, which is in no batch. The loop makes and frees it, the writer thread only reads
- * it, since the blobs of a record are counted without atomics. */
+#define STORE_NAME_MAX 256
+
+/* A claim, and how it ended. */
+struct store_asked {
+    struct claim claim;
+    uint32_t idempotency_ttl_ms; /* how long the claim's idempotency key is remembered */
+    /* Set by the driver. */
+    struct claimed claimed;
+    bool has_solution;
+    struct record solution;      /* owned, with a solution: its client is named below */
+    char client[STORE_NAME_MAX]; /* "": that of the claim */
+};
+
+/* A record, a release or a claim of a batch, or a shift, which is in no batch. The loop makes and frees it, the writer
+ * thread only reads it (and answers what was asked), since the blobs of a record are counted without atomics. */
 struct store_entry {
     struct store_entry *next;
     journal_seq seq;
-    struct store_shift *shift; /* owned; NULL: it is a record */
-    struct record record;      /* owned */
+    struct store_shift *shift; /* owned; NULL: it is none, as are the next two */
+    struct store_asked *asked; /* owned */
+    struct release *release;   /* owned */
+    struct record record;      /* owned; without the three above it is a record */
     size_t client_len;
     char client[]; /* the client's name: its number may change before the entry is written */
 };
 
-/* Records that are written in one transaction. */
+static inline bool store_entry_is_record(const struct store_entry *entry)
+{
+    return entry->shift == NULL && entry->asked == NULL && entry->release == NULL;
+}
+
+/* Records, releases and claims that are written in one transaction, in this order: where a batch has them in another
+ * one, nobody can tell the difference (see next_batch() of the writer). */
 struct store_batch {
     const struct store_entry *first;
-    uint32_t count; /* its first entries; those that follow do not belong to it */
+    uint32_t count;  /* its first entries; those that follow do not belong to it */
+    uint64_t number; /* counts up; the same one when it is sent again */
 };
 
 /* The clocks that the stored times follow. */
@@ -67,6 +89,46 @@ struct store_backend {
     char durability[256];
     bool is_async;
     uint64_t lost_solutions, lost_idempotency; /* rows lost by migrating an older version */
+    /* Who writes; 0: a gateway that has the store for itself. */
+    uint16_t node;
+    uint64_t incarnation; /* of the node's runs, never used twice */
+};
+
+/* The nodes of a store, as a beat found them. */
+struct store_member {
+    uint16_t node;
+    uint64_t incarnation, beat;
+    uint32_t used, waiting; /* its demand: slots in use, flights that wait for one */
+    bool has_left;          /* it ended in order */
+    char name[STORE_NAME_MAX];
+};
+
+#define STORE_MEMBERS_MAX 512
+struct store_members {
+    uint32_t count;
+    struct store_member all[STORE_MEMBERS_MAX];
+};
+
+/* What gateways that share a store need besides. The last three have a connection of their own, the pulse's, and run on
+ * its thread only. */
+struct store_sharing {
+    /* Gives the claims that the node has. */
+    enum store_result (*load_claims)(struct store_backend *backend,
+                                     void (*on_claim)(void *context, const struct key *name,
+                                                      uint64_t flight),
+                                     void *context);
+    /* Says that the node ends in order. */
+    enum store_result (*leave)(struct store_backend *backend);
+
+    /* A second backend of the same node, not connected yet; driver->close() frees it. */
+    struct store_backend *(*make_pulse)(const struct store_backend *backend);
+    /* Counts the node's beat up and reads those of all. STORE_FAILED: the node is nobody's any more. */
+    enum store_result (*pulse_beat)(struct store_backend *pulse, uint32_t used, uint32_t waiting,
+                                    struct store_members *members);
+    /* Waits for ends of claims until some came, the file descriptor can be read or the time is over. */
+    enum store_result (*pulse_wait)(struct store_backend *pulse, int fd, int timeout_ms,
+                                    void (*on_woken)(void *context, const struct key *name),
+                                    void *context);
 };
 
 typedef void store_on_values(void *context, enum record_kind kind, const struct row_value *values);
@@ -105,7 +167,8 @@ struct store_driver {
                               store_on_values *on_values, void *context);
 
     /* Writes the batch in order and in one transaction: all of it is durable when this returns STORE_DONE. A batch
-     * that is sent again, since its outcome was unknown, changes nothing. */
+     * that is sent again, since its outcome was unknown, changes nothing; its claims are looked up again. The
+     * batch of a node that another one has taken over is refused as a whole (STORE_FAILED). */
     enum store_result (*write)(struct store_backend *backend, const struct store_batch *batch);
     /* Proves that the store is there and still ours, and renews the lock if it is a lease. Called every
      * STORE_BEAT_MS while nothing else is written, and a batch counts as one. May be NULL. */
@@ -124,6 +187,9 @@ struct store_driver {
     void (*stop_check)(struct store_backend *backend);
 
     void (*close)(struct store_backend *backend);
+
+    /* NULL: only one gateway can use it. */
+    const struct store_sharing *sharing;
 
     /* Adds the statements that create what open() would create, for operators who grant rights by hand. NULL:
      * nothing has to be prepared. */

@@ -2,6 +2,7 @@
 #ifndef SOLVEGATE_STORE_STORE_PRIVATE_H
 #define SOLVEGATE_STORE_STORE_PRIVATE_H
 
+#include "store/store_pulse.h"
 #include "store/store_queue.h"
 
 #include <uv.h>
@@ -21,9 +22,11 @@ struct store {
 
     /* Owned by the loop. */
     struct store_names names;
+    uint32_t heartbeat_ms; /* of a shared store */
     struct store_handlers handlers;
     struct store_counters counters;
     uv_async_t wake;
+    struct store_queue answers;   /* claims that ended and were not told yet */
     journal_seq latest;           /* last appended */
     journal_seq reported_durable; /* reported to the handlers */
     enum store_state reported_state;
@@ -50,6 +53,7 @@ struct store {
     uint64_t beat_ns;
     uv_thread_t thread;
     struct store_queue batch; /* being written, or kept for a retry */
+    uint64_t batches;         /* that were written */
     uint64_t retry_at_ns;     /* 0: the latest batch was written */
     unsigned away_tries;      /* in vain since the store was last reached */
     uint64_t tidy_at_ns;
@@ -61,6 +65,8 @@ struct store {
     /* The checker's thread, started by the loop and joined by the writer. */
     uv_thread_t checker;
     bool is_checking; /* the thread must be joined */
+
+    struct store_pulse *pulse; /* owned; NULL: the store is not shared, or not started */
 };
 
 #endif

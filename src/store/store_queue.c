@@ -3,6 +3,28 @@
 #include "base/assert.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+struct store_entry *store_entry_named(journal_seq seq, const char *client)
+{
+    const size_t len = strlen(client);
+    struct store_entry *const entry = malloc(sizeof *entry + len + 1);
+    ASSERT(entry != NULL);
+    *entry = (struct store_entry){.seq = seq, .record.is_drop = true, .client_len = len};
+    memcpy(entry->client, client, len + 1);
+    return entry;
+}
+
+void store_entry_free(struct store_entry *entry)
+{
+    record_close(&entry->record);
+    if (entry->asked != NULL && entry->asked->has_solution)
+        record_close(&entry->asked->solution);
+    free(entry->asked);
+    free(entry->release);
+    free(entry->shift);
+    free(entry);
+}
 
 void store_queue_push(struct store_queue *queue, struct store_entry *take_entry)
 {
@@ -47,9 +69,7 @@ void store_queue_clear(struct store_queue *queue)
     struct store_entry *entry = queue->first;
     while (entry != NULL) {
         struct store_entry *const next = entry->next;
-        record_close(&entry->record);
-        free(entry->shift);
-        free(entry);
+        store_entry_free(entry);
         entry = next;
     }
     *queue = (struct store_queue){0};

@@ -10,6 +10,11 @@ struct store_queue {
     uint32_t count;
 };
 
+/* An entry with the client's name and nothing else yet. */
+struct store_entry *store_entry_named(journal_seq seq, const char *client);
+/* On the loop only, as it releases blobs. */
+void store_entry_free(struct store_entry *entry);
+
 void store_queue_push(struct store_queue *queue, struct store_entry *take_entry);
 /* Moves all entries to the end of another queue. */
 void store_queue_join(struct store_queue *to, struct store_queue *from);

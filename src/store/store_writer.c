@@ -13,6 +13,8 @@
 #define MS_NS UINT64_C(1000000)
 /* Limits the size of a transaction when many records are queued. */
 #define BATCH_MAX 4096
+/* Others may wait for a batch with claims. */
+#define CLAIMS_MAX 256
 /* A server that cannot be reached may be back soon, or be overwhelmed by those who ask. */
 #define AWAY_FIRST_MS 100
 #define AWAY_MOST_MS 5000
@@ -61,6 +63,7 @@ static void on_written(struct store *store, uint32_t count, uint64_t took_ns)
 {
     struct store_queue written = {0};
     store_queue_split(&store->batch, count, &written);
+    store->batches++;
     store->retry_at_ns = 0;
     store->away_tries = 0;
     store->has_tried_last = false;
@@ -81,16 +84,39 @@ static void on_written(struct store *store, uint32_t count, uint64_t took_ns)
     (void)uv_async_send(&store->wake);
 }
 
+/* Does the entry drop the solution of a release that comes before it? The end of a claim keeps a copy of it. */
+static bool drops_released(const struct store_batch *batch, const struct store_entry *drop)
+{
+    if (!store_entry_is_record(drop) || drop->record.kind != RECORD_SOLUTION ||
+        !drop->record.is_drop)
+        return false;
+    const struct store_entry *entry = batch->first;
+    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
+        if (entry->release != NULL && entry->release->solution == drop->record.solution.id)
+            return true;
+    return false;
+}
+
 /* A shift is sent alone. In a batch with records it could not be sent twice: the records before it
- * would have to move again, and all others must not. */
+ * would have to move again, and all others must not. In a batch records come first and claims last: a claim may be
+ * decided later than others that follow it, and the end of one finds rows that were written after it no better, but
+ * not those that were dropped. */
 static struct store_batch next_batch(const struct store *store)
 {
-    struct store_batch batch = {.first = store->batch.first, .count = 1};
-    if (batch.first->shift != NULL)
-        return batch;
-    for (const struct store_entry *entry = batch.first->next;
-         entry != NULL && entry->shift == NULL && batch.count < BATCH_MAX; entry = entry->next)
+    struct store_batch batch = {.first = store->batch.first, .number = store->batches + 1};
+    unsigned releases = 0;
+    unsigned claims = 0;
+    for (const struct store_entry *entry = batch.first; entry != NULL; entry = entry->next) {
+        const bool is_alone = entry->shift != NULL && batch.count > 0;
+        if (batch.count == BATCH_MAX || is_alone || claims == CLAIMS_MAX ||
+            (releases > 0 && drops_released(&batch, entry)))
+            break;
         batch.count++;
+        if (entry->shift != NULL)
+            break;
+        releases += entry->release != NULL;
+        claims += entry->asked != NULL;
+    }
     return batch;
 }
 
@@ -188,6 +214,8 @@ static void do_tidy(struct store *store)
     const uint64_t now = uv_hrtime();
     int64_t wall_ms = store->expired_wall_ms;
     bool has_more = false;
+    if (wall_ms == 0 && backend->node != 0)
+        wall_ms = clocks_read().wall_ms;
     enum store_result result = wall_ms == 0 ? store_clock_read(backend, &wall_ms) : STORE_DONE;
     if (result == STORE_DONE)
         result = backend->driver->tidy(backend, wall_ms, TIDY_ROWS, &has_more);
@@ -291,6 +319,9 @@ static void end(struct store *store)
     store_check_join(store);
     if (store->state != STORE_BROKEN)
         settle(store, true);
+    store_pulse_end(store);
+    if (store->state == STORE_WRITABLE && store->backend->node != 0)
+        (void)store->backend->driver->sharing->leave(store->backend);
     uv_mutex_lock(&store->mutex);
     store->is_finished = true;
     uv_mutex_unlock(&store->mutex);

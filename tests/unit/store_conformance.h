@@ -16,5 +16,8 @@ extern const struct store_case store_row_cases[];
 extern const struct store_case store_batch_cases[];
 extern const struct store_case store_clock_cases[];
 extern const struct store_case store_driver_cases[];
+/* Of drivers whose stores can be shared. */
+extern const struct store_case store_claim_cases[];
+extern const struct store_case store_node_cases[];
 
 #endif

@@ -23,6 +23,8 @@ struct store_kit {
     void (*fill_after)(int steps);
     /* Forgets the lock of a store that was closed while it was full; NULL: there is none then. */
     void (*forget_lock)(void);
+    /* Of a store that can be shared: somebody takes over what the gateway of this name has. */
+    void (*take_over)(const struct store_world *world, const char *node);
 };
 
 extern const struct store_kit *const store_kits[]; /* ends with NULL */

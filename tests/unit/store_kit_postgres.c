@@ -77,6 +77,13 @@ static void fill_after(int steps)
     set_room(steps);
 }
 
+static void take_over(const struct store_world *world, const char *node)
+{
+    (void)world;
+    postgres_run("UPDATE " SCHEMA ".node SET incarnation = incarnation + 1000 WHERE name = '%s'",
+                 node);
+}
+
 const struct store_kit store_kit_postgres = {
     .driver = &postgres_driver,
     .missing = postgres_missing,
@@ -86,4 +93,5 @@ const struct store_kit store_kit_postgres = {
     .count_rows = count_rows,
     .set_full = set_full,
     .fill_after = fill_after,
+    .take_over = take_over,
 };

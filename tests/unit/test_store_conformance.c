@@ -17,6 +17,8 @@
 static const struct store_case *const lists[] = {store_row_cases, store_batch_cases,
                                                  store_clock_cases, store_driver_cases};
 
+static const struct store_case *const shared_lists[] = {store_claim_cases, store_node_cases};
+
 static struct CMUnitTest tests[CASES_MAX];
 static char names[CASES_MAX][NAME_MAX_BYTES];
 static size_t count;
@@ -55,12 +57,27 @@ static int announce(void **state)
     return seed_announce(state);
 }
 
+static void add_list(const struct store_kit *kit, const struct store_case *list)
+{
+    for (const struct store_case *item = list; item->name != NULL; item++)
+        add(kit, item);
+}
+
+static void add_all(const struct store_kit *kit)
+{
+    if (missing(kit) != NULL)
+        return;
+    for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+        add_list(kit, lists[i]);
+    for (size_t i = 0; i < sizeof(shared_lists) / sizeof(shared_lists[0]); i++)
+        if (kit->driver->sharing != NULL)
+            add_list(kit, shared_lists[i]);
+}
+
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
     for (const struct store_kit *const *kit = store_kits; *kit != NULL; kit++)
-        for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]) && missing(*kit) == NULL; i++)
-            for (const struct store_case *item = lists[i]; item->name != NULL; item++)
-                add(*kit, item);
+        add_all(*kit);
     return _cmocka_run_group_tests("store conformance", tests, count, announce, NULL);
 }

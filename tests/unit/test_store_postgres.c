@@ -510,6 +510,7 @@ static void updates_are_made_in_place(void **state)
         for (unsigned i = 0; i < 200; i++) {
             struct record record = world_record(world, RECORD_ATTEMPT, i + 1);
             record.attempt.started_wall_ms = WORLD_NOW + i;
+            record.attempt.flight = i + 1;
             blob_unref(record.attempt.partial);
             record.attempt.partial = NULL;
             world_append(world, &record);

@@ -297,12 +297,35 @@ static void older_tables_are_brought_up_to_date(void **state)
     (void)state;
     const struct store_place place = usual_place();
     expect(&place, STORE_OPENED, "PostgreSQL");
-    postgres_run("UPDATE " SCHEMA ".meta SET value = '0'; DROP TABLE " SCHEMA ".letter;"
+    postgres_run("UPDATE " SCHEMA ".meta SET value = '0' WHERE name = 'version'; DROP TABLE " SCHEMA
+                 ".letter;"
                  " INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1)");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta"), 1);
+    assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
+                     2);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret"), 1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".letter"), 0);
+}
+
+/* What version 1 had: rows without owners, books of one gateway only. */
+static void rows_of_the_first_version_are_still_there_and_have_no_owner(void **state)
+{
+    (void)state;
+    const struct store_place place = usual_place();
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    postgres_run("INSERT INTO " SCHEMA ".spent (client, day, spent) VALUES ('alpha', 20000, 7);"
+                 "UPDATE " SCHEMA ".meta SET value = '1' WHERE name = 'version';"
+                 "DROP TABLE " SCHEMA ".node, " SCHEMA ".progress, " SCHEMA ".claim, " SCHEMA
+                 ".ended; ALTER TABLE " SCHEMA ".spent DROP COLUMN owner CASCADE,"
+                 " ADD CONSTRAINT spent_pkey PRIMARY KEY (client);"
+                 "ALTER TABLE " SCHEMA ".solution DROP COLUMN owner, DROP COLUMN taken");
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
+                     2);
+    assert_int_equal(
+        postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha' AND owner = 0"),
+        7);
+    expect(&place, STORE_OPENED, "PostgreSQL");
 }
 
 static void tables_of_another_program_are_left_alone(void **state)
@@ -448,7 +471,7 @@ static void inspecting_tells_what_is_there_and_changes_nothing(void **state)
         postgres_number("SELECT count(*) FROM pg_namespace WHERE nspname = '%s'", SCHEMA), 0);
     expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(inspect(&place, text), STORE_OPENED);
-    assert_non_null(strstr(text, "version 1, as this program's"));
+    assert_non_null(strstr(text, "version 2, as this program's"));
     assert_non_null(strstr(text, "solution: 0 rows"));
     postgres_run("UPDATE " SCHEMA ".meta SET value = '99'");
     assert_int_equal(inspect(&place, text), STORE_UNUSABLE);
@@ -500,6 +523,7 @@ int main(int argc, char **argv)
         CASE(the_printed_statements_create_what_the_gateway_creates),
         CASE(tables_of_a_newer_program_are_refused),
         CASE(older_tables_are_brought_up_to_date),
+        CASE(rows_of_the_first_version_are_still_there_and_have_no_owner),
         CASE(tables_of_another_program_are_left_alone),
         CASE(commits_that_may_be_lost_are_refused_unless_they_are_accepted),
         CASE(a_server_without_fsync_is_refused),

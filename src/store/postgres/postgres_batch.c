@@ -1,7 +1,10 @@
 #include "store/postgres/postgres_batch.h"
 
 #include "base/assert.h"
+#include "store/postgres/postgres_array.h"
 #include "store/postgres/postgres_body.h"
+#include "store/postgres/postgres_claims.h"
+#include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_rows.h"
@@ -16,11 +19,6 @@
 #define STATEMENT_BYTES ((size_t)4 << 20)
 /* Smaller statements of a batch are sent together. */
 #define FLUSH_BYTES ((size_t)1 << 20)
-
-#define INT8_OID 20
-#define TEXT_OID 25
-#define BYTEA_OID 17
-#define JSON_OID 114
 
 /* ---- the last word on each name ---------------------------------------------------------- */
 
@@ -87,67 +85,19 @@ static size_t coalesce(struct postgres_store *store, const struct store_batch *b
         store->row_room = batch->count;
     }
     const struct store_entry *entry = batch->first;
+    uint32_t records = 0;
     for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
-        store->rows[i] = (struct pg_row){.entry = entry, .place = i};
-    qsort(store->rows, batch->count, sizeof *store->rows, compare_rows);
+        if (store_entry_is_record(entry))
+            store->rows[records++] = (struct pg_row){.entry = entry, .place = i};
+    qsort(store->rows, records, sizeof *store->rows, compare_rows);
     size_t count = 0;
-    for (uint32_t i = 0; i < batch->count; i++)
+    for (uint32_t i = 0; i < records; i++)
         if (count == 0 || compare_names(store->rows[count - 1].entry, store->rows[i].entry) != 0)
             store->rows[count++] = store->rows[i];
     return count;
 }
 
-/* ---- arrays ------------------------------------------------------------------------------ */
-
-/* The binary format of an array: dimensions, has NULLs, type, items, first index; then each item with its length. */
-#define HEADER_BYTES 20
-#define ITEMS_OFFSET 12
-
-static void put_u32(char *place, uint32_t number)
-{
-    for (unsigned i = 0; i < 4; i++)
-        place[i] = (char)(number >> (24 - 8 * i));
-}
-
-static void add_u32(struct buf *out, uint32_t number)
-{
-    char bytes[4];
-    put_u32(bytes, number);
-    buf_add(out, (struct slice){.data = bytes, .len = sizeof bytes});
-}
-
-static uint32_t oid_of(const char *type)
-{
-    if (strcmp(type, "bigint") == 0)
-        return INT8_OID;
-    if (strcmp(type, "bytea") == 0)
-        return BYTEA_OID;
-    return strcmp(type, "json") == 0 ? JSON_OID : TEXT_OID;
-}
-
-static void begin_array(struct buf *out, const char *type)
-{
-    buf_reset(out);
-    add_u32(out, 1);
-    add_u32(out, 1);
-    add_u32(out, oid_of(type));
-    add_u32(out, 0);
-    add_u32(out, 1);
-}
-
-static void add_item(struct buf *out, const struct row_value *value)
-{
-    if (value->type == VALUE_NULL) {
-        add_u32(out, UINT32_MAX);
-    } else if (value->type == VALUE_INTEGER) {
-        add_u32(out, sizeof value->integer);
-        add_u32(out, (uint32_t)((uint64_t)value->integer >> 32));
-        add_u32(out, (uint32_t)value->integer);
-    } else {
-        add_u32(out, (uint32_t)value->bytes.len);
-        buf_add(out, value->bytes);
-    }
-}
+/* ---- statements -------------------------------------------------------------------------- */
 
 /* A statement that is being filled. */
 struct fill {
@@ -167,9 +117,9 @@ static void begin_fill(struct postgres_store *store, struct fill *fill)
     fill->bytes = 0;
     for (size_t i = 0; i < count; i++)
         if (pg_schema_is_own(table, i))
-            begin_array(&store->columns[fill->arrays++], pg_schema_type(table->columns[i].type));
+            pg_array_begin(&store->columns[fill->arrays++], pg_schema_type(table->columns[i].type));
     if (!fill->is_drop && pg_schema_has_body(table))
-        begin_array(&store->columns[fill->arrays++], "json");
+        pg_array_begin(&store->columns[fill->arrays++], "json");
 }
 
 static void add_row(struct postgres_store *store, struct fill *fill,
@@ -181,12 +131,12 @@ static void add_row(struct postgres_store *store, struct fill *fill,
     size_t array = 0;
     for (size_t i = 0; i < count; i++)
         if (pg_schema_is_own(table, i))
-            add_item(&store->columns[array++], &values[i]);
+            pg_array_add(&store->columns[array++], &values[i]);
     if (!fill->is_drop && pg_schema_has_body(table)) {
         buf_reset(&store->body);
         pg_body_add(&store->body, table, values);
         const struct row_value body = {.type = VALUE_TEXT, .bytes = buf_slice(&store->body)};
-        add_item(&store->columns[array++], &body);
+        pg_array_add(&store->columns[array++], &body);
     }
     ASSERT(array == fill->arrays);
     fill->rows++;
@@ -203,7 +153,7 @@ static bool send_fill(struct postgres_store *store, const struct fill *fill)
     char name[PG_SQL_NAME_MAX];
     for (size_t i = 0; i < fill->arrays; i++) {
         ASSERT(!store->columns[i].is_full);
-        put_u32(store->columns[i].data + ITEMS_OFFSET, fill->rows);
+        pg_array_end(&store->columns[i], fill->rows);
         values[i] = store->columns[i].data;
         lengths[i] = (int)store->columns[i].len;
         formats[i] = 1;
@@ -259,12 +209,28 @@ static bool send_rows(struct postgres_store *store, size_t count)
     return true;
 }
 
-static bool send_transaction(struct postgres_store *store, size_t count)
+static bool send_word(struct postgres_store *store, const char *name)
 {
-    return PQsendQueryPrepared(store->conn, "begin", 0, NULL, NULL, NULL, 0) == 1 &&
-           send_rows(store, count) &&
-           PQsendQueryPrepared(store->conn, "commit", 0, NULL, NULL, NULL, 0) == 1 &&
-           PQpipelineSync(store->conn) == 1;
+    return PQsendQueryPrepared(store->conn, name, 0, NULL, NULL, NULL, 0) == 1;
+}
+
+static bool send_alone(struct postgres_store *store, const struct store_batch *batch)
+{
+    return send_word(store, "begin") && send_rows(store, coalesce(store, batch)) &&
+           send_word(store, "commit") && PQpipelineSync(store->conn) == 1;
+}
+
+/* A batch that was applied before is not applied again, since others may have taken or dropped meanwhile what it wrote.
+ * Only its claims are looked up. Wake-ups come twice rather than never. */
+static bool send_shared(struct postgres_store *store, const struct store_batch *batch,
+                        bool is_applied)
+{
+    return send_word(store, "begin") &&
+           pg_claims_send_fence(store, is_applied ? 0 : batch->number) &&
+           (is_applied ||
+            (send_rows(store, coalesce(store, batch)) && pg_claims_send_releases(store, batch))) &&
+           pg_claims_send_claims(store, batch) && send_word(store, "commit") &&
+           pg_claims_send_wake_ups(store, batch) && PQpipelineSync(store->conn) == 1;
 }
 
 /* Reads up to the sync. The tag of the commit is the proof: the connection may break behind it. A commit of a failed
@@ -288,7 +254,7 @@ static enum store_result read_transaction(struct postgres_store *store)
             is_committed = true;
         else if (status == PGRES_FATAL_ERROR && result != NULL && first == STORE_DONE)
             first = pg_error_take(store, result);
-        PQclear(result);
+        pg_claims_keep(store, result);
     }
     if (is_committed && !store->is_unreplicated)
         return STORE_DONE;
@@ -301,18 +267,30 @@ static enum store_result read_transaction(struct postgres_store *store)
     return STORE_RETRY;
 }
 
-static enum store_result write_once(struct postgres_store *store, size_t count)
+static enum store_result write_once(struct postgres_store *store, const struct store_batch *batch,
+                                    bool is_applied)
 {
     enum store_result result = pg_rows_ready(store);
     if (result != STORE_DONE)
         return result;
     store->is_unreplicated = false;
-    if (PQenterPipelineMode(store->conn) != 1 || !send_transaction(store, count))
+    PQclear(store->verdicts);
+    store->verdicts = NULL;
+    if (PQenterPipelineMode(store->conn) != 1 ||
+        !(store->base.node == 0 ? send_alone(store, batch) : send_shared(store, batch, is_applied)))
         return pg_error_take(store, NULL);
     result = read_transaction(store);
     if (store->conn != NULL && PQexitPipelineMode(store->conn) != 1)
         pg_link_close(store);
     pg_link_roll_back(store);
+    return result;
+}
+
+static enum store_result write_new(struct postgres_store *store, const struct store_batch *batch)
+{
+    const enum store_result result = write_once(store, batch, false);
+    if (result == STORE_RETRY && pg_error_is(store, PG_APPLIED))
+        return write_once(store, batch, true);
     return result;
 }
 
@@ -322,9 +300,11 @@ enum store_result pg_batch_write(struct store_backend *backend, const struct sto
 {
     struct postgres_store *const store = postgres_store_of(backend);
     const bool was_connected = store->conn != NULL;
-    const size_t count = coalesce(store, batch);
-    const enum store_result result = write_once(store, count);
+    store->sqlstate[0] = '\0';
+    enum store_result result = write_new(store, batch);
     if (was_connected && pg_error_is_brief(store, result))
-        return write_once(store, count);
+        result = write_new(store, batch);
+    if (result == STORE_DONE && store->base.node != 0)
+        pg_claims_answer(store, batch);
     return result;
 }

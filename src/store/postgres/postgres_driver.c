@@ -3,14 +3,18 @@
 #include "base/assert.h"
 #include "store/postgres/postgres_address.h"
 #include "store/postgres/postgres_batch.h"
+#include "store/postgres/postgres_cluster.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_lock.h"
 #include "store/postgres/postgres_meta.h"
+#include "store/postgres/postgres_pulse.h"
 #include "store/postgres/postgres_rows.h"
 #include "store/postgres/postgres_schema.h"
 #include "store/postgres/postgres_server.h"
 #include "store/postgres/postgres_sql.h"
 
+#include <libpq-fe.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* PostgreSQL's own limit for a value. */
@@ -21,7 +25,9 @@ static void postgres_close(struct store_backend *backend)
 {
     struct postgres_store *const store = postgres_store_of(backend);
     pg_link_close(store);
-    pg_address_close(&store->address);
+    if (!store->is_pulse)
+        pg_address_close(&store->address);
+    PQclear(store->verdicts);
     for (size_t i = 0; i < sizeof store->columns / sizeof store->columns[0]; i++)
         buf_close(&store->columns[i]);
     buf_close(&store->scratch);
@@ -64,6 +70,9 @@ static enum store_opening postgres_lock(const struct store_place *place, const c
 {
     struct postgres_store *const store = make();
     enum store_opening opening = STORE_UNUSABLE;
+    if (place->node != NULL)
+        (void)snprintf(store->node, sizeof store->node, "%s", place->node);
+    store->lease_ms = place->lease_ms;
     if (pg_address_init(&store->address, place, address, mistake))
         opening = lock_schema(store, mistake);
     if (opening == STORE_OPENED)
@@ -81,6 +90,8 @@ static enum store_opening postgres_open(struct store_backend *backend, struct bu
         return STORE_UNUSABLE;
     }
     if (!pg_server_check(store, mistake) || !pg_schema_open(store, mistake))
+        return STORE_UNUSABLE;
+    if (!pg_cluster_join(store, mistake))
         return STORE_UNUSABLE;
     store->is_open = true;
     if (pg_sql_prepare(store) == STORE_DONE)
@@ -100,6 +111,26 @@ static enum store_result postgres_beat(struct store_backend *backend)
                                                                            : result;
 }
 
+static struct store_backend *make_pulse(const struct store_backend *backend)
+{
+    const struct postgres_store *const of = (const struct postgres_store *)(const void *)backend;
+    struct postgres_store *const pulse = make();
+    pulse->base.driver = backend->driver;
+    pulse->base.node = backend->node;
+    pulse->base.incarnation = backend->incarnation;
+    pulse->address = of->address;
+    pulse->is_pulse = true;
+    return &pulse->base;
+}
+
+static const struct store_sharing sharing = {
+    .load_claims = pg_cluster_load_claims,
+    .leave = pg_cluster_leave,
+    .make_pulse = make_pulse,
+    .pulse_beat = pg_pulse_beat,
+    .pulse_wait = pg_pulse_wait,
+};
+
 static const char *const schemes[] = {"postgresql", "postgres", NULL};
 
 const struct store_driver postgres_driver = {
@@ -117,6 +148,7 @@ const struct store_driver postgres_driver = {
     .beat = postgres_beat,
     .tidy = pg_rows_tidy,
     .close = postgres_close,
+    .sharing = &sharing,
     .print_schema = pg_schema_print,
     .inspect = pg_server_inspect,
 };

@@ -1,6 +1,7 @@
 #include "store/postgres/postgres_error.h"
 
 #include "store/postgres/postgres_address.h"
+#include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_link.h"
 
 #include <libpq-fe.h>
@@ -14,6 +15,10 @@ static const struct {
     bool ends_session; /* another connection may do better, even if this one still works */
     const char *advice;
 } meanings[] = {
+    {PG_FENCED, STORE_FAILED, false,
+     "another gateway has this one's rows now: start it again, and see whether two run under one "
+     "cluster.node"},
+    {PG_APPLIED, STORE_RETRY, false, "its claims are asked again"},
     {"53300", STORE_RETRY, true, "close other clients, or raise its max_connections"},
     {"53", STORE_NO_ROOM, false, "give its server more disk space or memory"},
     {"XX001", STORE_FAILED, false, "its files are damaged: restore a backup"},

@@ -12,20 +12,33 @@
 #define TRIES 40
 #define TRY_EVERY_US 50000
 
-/* FNV-1a of the name, the last bit being the creation's. All clients of the database share the space of such keys. */
-int64_t pg_lock_key(const char *schema)
+static uint64_t hash_more(uint64_t hash, const char *text)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const char *c = "solvegate:"; *c != '\0'; c++)
+    for (const char *c = text; *c != '\0'; c++)
         hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
-    for (const char *c = schema; *c != '\0'; c++)
-        hash = (hash ^ (uint8_t)*c) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/* FNV-1a of the names, the last bit being the creation's. All clients of the database share the space of such keys. */
+static int64_t key_named(const char *schema, const char *node)
+{
+    uint64_t hash = hash_more(UINT64_C(0xcbf29ce484222325), "solvegate:");
+    hash = hash_more(hash, schema);
+    if (node[0] != '\0')
+        hash = hash_more(hash_more(hash, "/"), node);
     return (int64_t)(hash & ~UINT64_C(1));
 }
 
+int64_t pg_lock_key(const char *schema)
+{
+    return key_named(schema, "");
+}
+
+/* A gateway that has the schema for itself locks the schema, one of several its own name. */
 static struct row_value key_of(const struct postgres_store *store)
 {
-    return (struct row_value){.type = VALUE_INTEGER, .integer = pg_lock_key(store->address.schema)};
+    return (struct row_value){.type = VALUE_INTEGER,
+                              .integer = key_named(store->address.schema, store->node)};
 }
 
 static enum store_result try_lock(struct postgres_store *store, bool *is_ours,
@@ -72,10 +85,10 @@ static bool end_ghost(struct postgres_store *store, const struct pg_session *for
     return is_ghost;
 }
 
-static void tell_holder(struct postgres_store *store)
+static void tell_holder(struct postgres_store *store, int64_t lock)
 {
     struct pg_result *result;
-    const struct row_value key = key_of(store);
+    const struct row_value key = {.type = VALUE_INTEGER, .integer = lock};
     char who[128] = "";
     if (pg_link_ask(store,
                     "SELECT pid || coalesce(' from ' || host(client_addr), '') ||"
@@ -85,17 +98,48 @@ static void tell_holder(struct postgres_store *store)
             (void)snprintf(who, sizeof who, " (session %s)", PQgetvalue(result, 0, 0));
         PQclear(result);
     }
-    pg_error_say(store,
-                 "another instance uses the schema \"%s\" of this database%s; stop that one, or "
-                 "choose another store_prefix",
-                 store->address.schema, who);
+    if (store->node[0] != '\0' && lock != pg_lock_key(store->address.schema))
+        pg_error_say(store,
+                     "another gateway runs under the name \"%s\" in the schema \"%s\"%s; stop that "
+                     "one, or give each its own cluster.node",
+                     store->node, store->address.schema, who);
+    else
+        pg_error_say(store,
+                     "another instance uses the schema \"%s\" of this database%s%s; stop that one, "
+                     "or choose another store_prefix",
+                     store->address.schema, who,
+                     store->node[0] == '\0' ? "" : ", and has cluster.enabled off");
+}
+
+/* All gateways that share a schema have its lock together, one that has it for itself alone. */
+static enum store_result share_schema(struct postgres_store *store)
+{
+    const int64_t lock = pg_lock_key(store->address.schema);
+    const struct row_value key = {.type = VALUE_INTEGER, .integer = lock};
+    for (unsigned i = 0; i < TRIES; i++) {
+        struct pg_result *result;
+        if (i > 0)
+            (void)usleep(TRY_EVERY_US);
+        const enum store_result asked =
+            pg_link_ask(store, "SELECT pg_try_advisory_lock_shared($1)", &key, 1, false, &result);
+        if (asked != STORE_DONE)
+            return asked;
+        const bool is_ours = PQntuples(result) == 1 && PQgetvalue(result, 0, 0)[0] == 't';
+        PQclear(result);
+        if (is_ours)
+            return STORE_DONE;
+    }
+    tell_holder(store, lock);
+    return STORE_FAILED;
 }
 
 enum store_result pg_lock_take(struct postgres_store *store)
 {
     const struct pg_session former = store->session;
     bool is_ours = false;
-    enum store_result result = STORE_DONE;
+    enum store_result result = store->node[0] == '\0' ? STORE_DONE : share_schema(store);
+    if (result != STORE_DONE)
+        return result;
     for (unsigned i = 0; i < TRIES && !is_ours; i++) {
         if (i > 0)
             (void)usleep(TRY_EVERY_US);
@@ -114,7 +158,7 @@ enum store_result pg_lock_take(struct postgres_store *store)
         pg_error_say(store, "our former connection to PostgreSQL still has the lock; waiting");
         return STORE_RETRY;
     }
-    tell_holder(store);
+    tell_holder(store, key_of(store).integer);
     return STORE_FAILED;
 }
 

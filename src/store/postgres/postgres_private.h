@@ -44,6 +44,9 @@ struct pg_row {
 struct postgres_store {
     struct store_backend base; /* must be first */
     struct pg_address address;
+    bool is_pulse;             /* the address is another one's */
+    char node[STORE_NAME_MAX]; /* the gateway's name among those that share the schema, or "" */
+    uint32_t lease_ms;
     struct pg_conn *conn; /* owned; NULL: not connected */
     struct pg_session session;
     bool was_connected;
@@ -54,6 +57,7 @@ struct postgres_store {
     char sqlstate[PG_SQLSTATE_MAX]; /* of the latest error; "" if there is none */
     struct pg_row *rows;            /* owned: the batch, sorted */
     size_t row_room;
+    struct pg_result *verdicts;              /* owned: of the claims in the batch, or NULL */
     struct buf columns[ROW_COLUMNS_MAX + 1]; /* arrays of a statement; the last one is the body's */
     struct buf scratch;
     struct buf body;

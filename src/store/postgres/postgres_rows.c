@@ -76,16 +76,31 @@ enum store_result pg_rows_ready(struct postgres_store *store)
 
 /* ---- loading ----------------------------------------------------------------------------- */
 
-static struct row_value value_of(const struct pg_result *row, int place, enum column_type type)
+static struct row_value value_of(const struct pg_result *result, int row, int place,
+                                 enum column_type type)
 {
-    if (PQgetisnull(row, 0, place) == 1)
+    if (PQgetisnull(result, row, place) == 1)
         return (struct row_value){.type = VALUE_NULL};
     if (column_is_integer(type))
-        return (struct row_value){.type = VALUE_INTEGER, .integer = pg_link_integer(row, 0, place)};
+        return (struct row_value){.type = VALUE_INTEGER,
+                                  .integer = pg_link_integer(result, row, place)};
     return (struct row_value){
         .type = type == COLUMN_KEY || type == COLUMN_BYTES ? VALUE_BYTES : VALUE_TEXT,
-        .bytes = {.data = PQgetvalue(row, 0, place), .len = (size_t)PQgetlength(row, 0, place)},
+        .bytes = {.data = PQgetvalue(result, row, place),
+                  .len = (size_t)PQgetlength(result, row, place)},
     };
+}
+
+void pg_rows_read(const struct pg_result *result, int row, int place, enum record_kind kind,
+                  struct row_value values[ROW_COLUMNS_MAX], struct pg_body *body)
+{
+    const struct row_table *const table = &row_tables[kind];
+    for (size_t i = 0; i < table->count; i++)
+        if (pg_schema_is_own(table, i))
+            values[i] = value_of(result, row, place++, table->columns[i].type);
+    *body = (struct pg_body){.doc = NULL};
+    if (pg_schema_has_body(table))
+        pg_body_read(body, value_of(result, row, place, COLUMN_TEXT).bytes, table, values);
 }
 
 struct loader {
@@ -96,20 +111,11 @@ struct loader {
 
 static void give_row(const struct loader *loader, const struct pg_result *row)
 {
-    const struct row_table *const table = &row_tables[loader->kind];
     struct row_value values[ROW_COLUMNS_MAX];
     struct pg_body body;
-    int place = 0;
-    for (size_t i = 0; i < table->count; i++)
-        if (pg_schema_is_own(table, i))
-            values[i] = value_of(row, place++, table->columns[i].type);
-    const bool has_body = pg_schema_has_body(table);
-    const struct slice json = has_body ? value_of(row, place, COLUMN_TEXT).bytes : SLICE_NONE;
-    if (has_body)
-        pg_body_read(&body, json, table, values);
+    pg_rows_read(row, 0, 0, loader->kind, values, &body);
     loader->on_values(loader->context, loader->kind, values);
-    if (has_body)
-        pg_body_close(&body);
+    pg_body_close(&body);
 }
 
 static enum store_result give_rows(struct postgres_store *store, const struct loader *loader)
@@ -138,7 +144,7 @@ static bool send_load(struct postgres_store *store, const struct row_table *tabl
     const Oid types[] = {20};
     const int count = table->expiry.column != NULL;
     buf_init(&sql, SQL_MAX);
-    pg_sql_add_load(&sql, table);
+    pg_sql_add_load(&sql, table, store->base.node);
     if (count == 1)
         (void)snprintf(until, sizeof until, "%lld",
                        (long long)row_expired_until(&table->expiry, wall_ms));
@@ -190,9 +196,26 @@ static enum store_result tidy_kind(struct postgres_store *store, const struct ro
         {.type = VALUE_INTEGER, .integer = limit},
     };
     buf_init(&sql, SQL_MAX);
-    pg_sql_add_tidy(&sql, table);
+    pg_sql_add_tidy(&sql, table, store->base.node);
     const enum store_result asked = pg_link_ask(store, sql.data, values, 2, false, &result);
     buf_close(&sql);
+    if (asked != STORE_DONE)
+        return asked;
+    *has_more |= strtoull(PQcmdTuples(result), NULL, 10) >= limit;
+    PQclear(result);
+    return STORE_DONE;
+}
+
+/* Ends of claims that nobody needs to know any more, whoever ended them. */
+static enum store_result tidy_ends(struct postgres_store *store, unsigned limit, bool *has_more)
+{
+    struct pg_result *result;
+    const struct row_value value = {.type = VALUE_INTEGER, .integer = limit};
+    const enum store_result asked =
+        pg_link_ask(store,
+                    "DELETE FROM ended WHERE ctid = ANY(ARRAY(SELECT ctid FROM ended"
+                    " WHERE until <= now_ms() AND refused_until <= now_ms() LIMIT $1))",
+                    &value, 1, false, &result);
     if (asked != STORE_DONE)
         return asked;
     *has_more |= strtoull(PQcmdTuples(result), NULL, 10) >= limit;
@@ -210,5 +233,7 @@ enum store_result pg_rows_tidy(struct store_backend *backend, int64_t wall_ms, u
     for (unsigned kind = 0; kind < RECORD_KIND_COUNT && result == STORE_DONE; kind++)
         if (row_tables[kind].expiry.column != NULL)
             result = tidy_kind(store, &row_tables[kind], wall_ms, limit, has_more);
+    if (result == STORE_DONE && store->base.node != 0)
+        result = tidy_ends(store, limit, has_more);
     return result;
 }

@@ -1,6 +1,8 @@
 #include "store/postgres/postgres_sql.h"
 
 #include "base/assert.h"
+#include "store/postgres/postgres_claims.h"
+#include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_schema.h"
@@ -68,20 +70,30 @@ static void add_expired(struct buf *sql, const struct row_table *table)
 
 /* ---- statements -------------------------------------------------------------------------- */
 
-void pg_sql_add_put(struct buf *sql, const struct row_table *table)
+static bool is_per_node(const struct row_table *table)
+{
+    return pg_cluster_is_per_node((enum record_kind)(table - row_tables));
+}
+
+/* Nobody overwrites or drops what another node owns. A gateway that has the store for itself owns all rows. */
+void pg_sql_add_put(struct buf *sql, const struct row_table *table, uint16_t owner)
 {
     buf_addf(sql, "INSERT INTO %s (", table->name);
     add_list(sql, PART_NAME, table, false);
-    buf_addf(sql, ") SELECT * FROM unnest(");
+    buf_addf(sql, ", owner) SELECT *, %u FROM unnest(", (unsigned)owner);
     add_list(sql, PART_ARRAY, table, false);
     buf_addf(sql, ") ON CONFLICT (");
     add_list(sql, PART_NAME, table, true);
-    buf_addf(sql, ") DO UPDATE SET ");
+    buf_addf(sql, "%s) DO UPDATE SET ", is_per_node(table) ? ", owner" : "");
     add_list(sql, PART_SET, table, false);
+    if (owner != 0 && table == &row_tables[RECORD_IDEMPOTENCY])
+        buf_addf(sql, ", provisional = false");
+    if (owner != 0)
+        buf_addf(sql, " WHERE %s.owner = %u", table->name, (unsigned)owner);
     buf_add_char(sql, '\0');
 }
 
-void pg_sql_add_drop(struct buf *sql, const struct row_table *table)
+void pg_sql_add_drop(struct buf *sql, const struct row_table *table, uint16_t owner)
 {
     buf_addf(sql, "DELETE FROM %s AS old USING unnest(", table->name);
     add_list(sql, PART_ARRAY, table, true);
@@ -91,27 +103,34 @@ void pg_sql_add_drop(struct buf *sql, const struct row_table *table)
     for (size_t i = 0; i < table->key_count; i++)
         buf_addf(sql, "%sold.%s = gone.%s", i == 0 ? "" : " AND ", table->columns[i].name,
                  table->columns[i].name);
+    if (owner != 0 || is_per_node(table))
+        buf_addf(sql, " AND old.owner = %u", (unsigned)owner);
     buf_add_char(sql, '\0');
 }
 
-void pg_sql_add_load(struct buf *sql, const struct row_table *table)
+void pg_sql_add_load(struct buf *sql, const struct row_table *table, uint16_t owner)
 {
     buf_addf(sql, "SELECT ");
     add_list(sql, PART_NAME, table, false);
     buf_addf(sql, " FROM %s WHERE NOT (", table->name);
     add_expired(sql, table);
-    buf_addf(sql, ") ORDER BY ");
+    buf_addf(sql, ")");
+    if (owner != 0)
+        buf_addf(sql, " AND owner = %u", (unsigned)owner);
+    buf_addf(sql, " ORDER BY ");
     add_list(sql, PART_NAME, table, true);
     buf_add_char(sql, '\0');
 }
 
 /* By their places in the table: a join could be planned badly while the statistics are old. The condition is there
  * twice since somebody else may have renewed a row meanwhile. */
-void pg_sql_add_tidy(struct buf *sql, const struct row_table *table)
+void pg_sql_add_tidy(struct buf *sql, const struct row_table *table, uint16_t owner)
 {
     buf_addf(sql, "DELETE FROM %s WHERE ctid = ANY(ARRAY(SELECT ctid FROM %s WHERE ", table->name,
              table->name);
     add_expired(sql, table);
+    if (owner != 0)
+        buf_addf(sql, " AND owner = %u", (unsigned)owner);
     buf_addf(sql, " LIMIT $2)) AND ");
     add_expired(sql, table);
     buf_add_char(sql, '\0');
@@ -157,12 +176,12 @@ static bool send_kind(struct postgres_store *store, enum record_kind kind, struc
     char name[PG_SQL_NAME_MAX];
     pg_sql_put_name(kind, name);
     buf_reset(sql);
-    pg_sql_add_put(sql, &row_tables[kind]);
+    pg_sql_add_put(sql, &row_tables[kind], store->base.node);
     if (PQsendPrepare(store->conn, name, sql->data, 0, NULL) != 1)
         return false;
     pg_sql_drop_name(kind, name);
     buf_reset(sql);
-    pg_sql_add_drop(sql, &row_tables[kind]);
+    pg_sql_add_drop(sql, &row_tables[kind], store->base.node);
     return PQsendPrepare(store->conn, name, sql->data, 0, NULL) == 1;
 }
 
@@ -174,6 +193,8 @@ static bool send_all(struct postgres_store *store)
                    PQsendPrepare(store->conn, "commit", "COMMIT", 0, NULL) == 1;
     for (unsigned kind = 0; kind < RECORD_KIND_COUNT && is_sent; kind++)
         is_sent = send_kind(store, (enum record_kind)kind, &sql);
+    if (is_sent && store->base.node != 0)
+        is_sent = pg_claims_prepare(store);
     buf_close(&sql);
     return is_sent && PQpipelineSync(store->conn) == 1;
 }

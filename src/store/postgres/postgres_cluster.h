@@ -1,0 +1,18 @@
+/* Membership: how a gateway joins those that share a schema, and how one gets it back for itself. */
+#ifndef SOLVEGATE_STORE_POSTGRES_POSTGRES_CLUSTER_H
+#define SOLVEGATE_STORE_POSTGRES_POSTGRES_CLUSTER_H
+
+#include "store/postgres/postgres_private.h"
+
+/* Gives a gateway with a name its number and an incarnation, and rows that nobody else owns; one without takes the rows
+ * of the last node back. False with a sentence in mistake. */
+bool pg_cluster_join(struct postgres_store *store, struct buf *mistake);
+
+/* As in struct store_sharing. */
+enum store_result pg_cluster_load_claims(struct store_backend *backend,
+                                         void (*on_claim)(void *context, const struct key *name,
+                                                          uint64_t flight),
+                                         void *context);
+enum store_result pg_cluster_leave(struct store_backend *backend);
+
+#endif

@@ -1,0 +1,351 @@
+#include "store/postgres/postgres_cluster_sql.h"
+
+#include "store/postgres/postgres_schema.h"
+
+#include <string.h>
+
+/* How long the end of a claim is remembered for those who follow it. */
+#define END_KEPT_MS 60000
+
+bool pg_cluster_is_per_node(enum record_kind kind)
+{
+    return kind == RECORD_DAY || kind == RECORD_TALLY || kind == RECORD_SPENT ||
+           kind == RECORD_LETTER;
+}
+
+/* ---- tables ------------------------------------------------------------------------------ */
+
+/* A node's row is read by each of its batches and updated by each beat: only a change of the columns of a unique index
+ * waits for those who read it, and there must be one with the incarnation, or nothing is fenced. */
+static const char tables[] =
+    "CREATE TABLE IF NOT EXISTS node (\n"
+    "    id bigint PRIMARY KEY, incarnation bigint NOT NULL, beat bigint NOT NULL,\n"
+    "    name text COLLATE \"C\" NOT NULL UNIQUE, state text NOT NULL, used bigint NOT NULL,\n"
+    "    waiting bigint NOT NULL, since bigint NOT NULL, UNIQUE (id, incarnation)\n"
+    ") WITH (fillfactor = 10);\n"
+    "CREATE TABLE IF NOT EXISTS progress (\n"
+    "    node bigint PRIMARY KEY, batch bigint NOT NULL) WITH (fillfactor = 10);\n"
+    "CREATE TABLE IF NOT EXISTS claim (\n"
+    "    name bytea PRIMARY KEY, flight bigint NOT NULL, owner bigint NOT NULL\n"
+    ") WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,\n"
+    "    autovacuum_vacuum_cost_delay = 0);\n"
+    "CREATE INDEX IF NOT EXISTS claim_flight ON claim (flight);\n"
+    "ALTER TABLE solution ADD COLUMN IF NOT EXISTS taken bigint NOT NULL DEFAULT 0;\n"
+    "ALTER TABLE idempotency ADD COLUMN IF NOT EXISTS provisional boolean NOT NULL DEFAULT false;\n"
+    "CREATE INDEX IF NOT EXISTS solution_key ON solution (key);\n"
+    "CREATE INDEX IF NOT EXISTS solution_flight ON solution (flight);\n"
+    "CREATE INDEX IF NOT EXISTS attempt_flight ON attempt (flight);\n"
+    "CREATE INDEX IF NOT EXISTS idempotency_solution ON idempotency (solution)\n"
+    "    WHERE solution <> 0;\n"
+    "CREATE INDEX IF NOT EXISTS idempotency_provisional ON idempotency (flight)\n"
+    "    WHERE provisional;\n";
+
+static void add_owners(struct buf *sql)
+{
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT; kind++) {
+        const struct row_table *const table = &row_tables[kind];
+        buf_addf(sql, "ALTER TABLE %s ADD COLUMN IF NOT EXISTS owner bigint NOT NULL DEFAULT 0;\n",
+                 table->name);
+        if (!pg_cluster_is_per_node((enum record_kind)kind))
+            continue;
+        buf_addf(sql, "ALTER TABLE %s DROP CONSTRAINT %s_pkey, ADD PRIMARY KEY (", table->name,
+                 table->name);
+        for (size_t i = 0; i < table->key_count; i++)
+            buf_addf(sql, "%s, ", table->columns[i].name);
+        buf_addf(sql, "owner);\n");
+    }
+}
+
+/* The columns of a solution, each behind the same words. */
+static void add_solution(struct buf *sql, const char *before, bool has_types)
+{
+    const struct row_table *const table = &row_tables[RECORD_SOLUTION];
+    for (size_t i = 0; i < table->count; i++)
+        if (pg_schema_is_own(table, i))
+            buf_addf(sql, ", %s%s%s%s", before, table->columns[i].name, has_types ? " " : "",
+                     has_types ? pg_schema_type(table->columns[i].type) : "");
+    buf_addf(sql, ", %sbody%s", before, has_types ? " json" : "");
+}
+
+static void add_ended(struct buf *sql)
+{
+    buf_addf(sql, "CREATE TABLE IF NOT EXISTS ended (\n"
+                  "    claim bigint, is_kept boolean, name bytea NOT NULL, until bigint NOT NULL,\n"
+                  "    refused_until bigint NOT NULL, end_class text NOT NULL,\n"
+                  "    end_code text NOT NULL, end_attempts bigint NOT NULL");
+    add_solution(sql, "", true);
+    buf_addf(sql,
+             ",\n    PRIMARY KEY (claim, is_kept)\n"
+             ") WITH (autovacuum_vacuum_scale_factor = 0.01,\n"
+             "    autovacuum_vacuum_threshold = 1000, autovacuum_vacuum_cost_delay = 0);\n"
+             "ALTER TABLE ended ALTER text SET STORAGE EXTERNAL,\n"
+             "    ALTER extra SET STORAGE EXTERNAL;\n"
+             "CREATE INDEX IF NOT EXISTS ended_until ON ended (until);\n"
+             "CREATE INDEX IF NOT EXISTS ended_name ON ended (name) WHERE refused_until > 0;\n");
+}
+
+/* ---- functions --------------------------------------------------------------------------- */
+
+/* A batch that is sent again waits here for its first sending, if the server still works on it. */
+static const char begin_batch[] =
+    "CREATE OR REPLACE FUNCTION now_ms() RETURNS bigint LANGUAGE sql AS\n"
+    "    $$ SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint $$;\n"
+    "CREATE OR REPLACE FUNCTION begin_batch(me bigint, mine bigint, number bigint)\n"
+    "RETURNS void LANGUAGE plpgsql AS $$\n"
+    "BEGIN\n"
+    "    PERFORM 1 FROM node WHERE id = me AND incarnation = mine FOR KEY SHARE;\n"
+    "    IF NOT FOUND THEN\n"
+    "        RAISE EXCEPTION 'the node was taken over' USING ERRCODE = '" PG_FENCED "';\n"
+    "    END IF;\n"
+    "    IF number > 0 THEN\n"
+    "        UPDATE progress SET batch = number WHERE node = me AND batch < number;\n"
+    "        IF NOT FOUND THEN\n"
+    "            RAISE EXCEPTION 'the batch was applied' USING ERRCODE = '" PG_APPLIED "';\n"
+    "        END IF;\n"
+    "    END IF;\n"
+    "END $$;\n";
+
+static void add_release(struct buf *sql)
+{
+    buf_addf(sql,
+             "CREATE OR REPLACE FUNCTION release_claims(me bigint, flights bigint[],\n"
+             "    names bytea[], solutions bigint[], kept bigint[], tries bigint[],\n"
+             "    classes text[], codes text[], keeps bigint[])\n"
+             "RETURNS void LANGUAGE plpgsql AS $$\n"
+             "#variable_conflict use_column\n"
+             "BEGIN\n"
+             "FOR i IN 1 .. cardinality(flights) LOOP\n"
+             "    IF kept[i] = 1 THEN\n"
+             "        PERFORM 1 FROM claim WHERE name = names[i] AND flight = flights[i]\n"
+             "            AND owner = me FOR UPDATE;\n"
+             "    ELSE\n"
+             "        DELETE FROM claim WHERE name = names[i] AND flight = flights[i]\n"
+             "            AND owner = me;\n"
+             "    END IF;\n"
+             "    CONTINUE WHEN NOT FOUND;\n"
+             "    DELETE FROM ended WHERE claim = flights[i] AND is_kept = (kept[i] = 1);\n"
+             "    INSERT INTO ended SELECT flights[i], kept[i] = 1, names[i], now_ms() + %d,\n"
+             "        CASE WHEN keeps[i] > 0 THEN now_ms() + keeps[i] ELSE 0 END,\n"
+             "        classes[i], codes[i], tries[i]",
+             END_KEPT_MS);
+    add_solution(sql, "s.", false);
+    buf_addf(sql, "\n        FROM (SELECT 1) AS one LEFT JOIN solution AS s\n"
+                  "            ON s.id = solutions[i] AND solutions[i] <> 0;\n"
+                  "    DELETE FROM idempotency WHERE provisional AND flight = flights[i];\n"
+                  "END LOOP;\n"
+                  "END $$;\n");
+}
+
+/* Two who ask with the same idempotency key take turns, whatever they ask for; all keys are locked before the first
+ * name is, and both in their order, so that nobody waits for anybody who waits for him. */
+static const char lock_keys[] =
+    "FOR k IN SELECT n FROM generate_subscripts(digests, 1) AS n WHERE digests[n] IS NOT NULL\n"
+    "        ORDER BY digests[n], n LOOP\n"
+    "    LOOP\n"
+    "        PERFORM 1 FROM idempotency WHERE digest = digests[k] FOR UPDATE;\n"
+    "        EXIT WHEN FOUND;\n"
+    "        INSERT INTO idempotency (digest, client, fingerprint, flight, solution, expires,\n"
+    "            owner, provisional) VALUES (digests[k], clients[k], keys[k], flights[k], 0,\n"
+    "            moment + lifetimes[k], me, true) ON CONFLICT DO NOTHING;\n"
+    "        made[k] := FOUND;\n"
+    "        EXIT WHEN FOUND;\n"
+    "    END LOOP;\n"
+    "END LOOP;\n";
+
+/* What the idempotency key stands for, if it decides the claim. First whether somebody is at it, then whether there is
+ * a solution: in the other order its end could slip through between the two. */
+static const char decide_by_key[] =
+    "    IF digests[i] IS NOT NULL THEN\n"
+    "        SELECT * INTO bound FROM idempotency WHERE digest = digests[i];\n"
+    "        IF bound.expires > moment AND bound.fingerprint <> keys[i] THEN\n"
+    "            result := 'mismatch';\n"
+    "        ELSIF bound.expires > moment AND bound.flight <> flights[i] THEN\n"
+    "            holder := NULL; holder_node := NULL;\n"
+    "            IF bound.flight <> 0 THEN\n"
+    "                SELECT flight, owner INTO holder, holder_node FROM claim\n"
+    "                    WHERE flight = bound.flight LIMIT 1;\n"
+    "                IF holder IS NULL AND reuses[i] = 'shared' THEN\n"
+    "                    SELECT flight, owner INTO holder, holder_node FROM claim\n"
+    "                        WHERE name = names[i];\n"
+    "                END IF;\n"
+    "            END IF;\n"
+    "            found_id := NULL; fresh_until := NULL;\n"
+    "            SELECT id, expires INTO found_id, fresh_until FROM solution\n"
+    "                WHERE id = bound.solution AND bound.solution <> 0;\n"
+    "            IF found_id IS NULL AND bound.flight <> 0 THEN\n"
+    "                SELECT id, expires INTO found_id, fresh_until FROM solution\n"
+    "                    WHERE flight = bound.flight LIMIT 1;\n"
+    "                IF found_id IS NULL THEN\n"
+    "                    SELECT claim, is_kept, expires INTO ended_claim, ended_kept, fresh_until\n"
+    "                        FROM ended WHERE claim = bound.flight AND until > moment\n"
+    "                        AND id IS NOT NULL ORDER BY is_kept DESC LIMIT 1;\n"
+    "                END IF;\n"
+    "            END IF;\n"
+    "            IF fresh_until > moment THEN\n"
+    "                result := 'solved'; is_replayed := 1;\n"
+    "            ELSE\n"
+    "                is_renewed := CASE WHEN fresh_until IS NULL THEN 0 ELSE 1 END;\n"
+    "                found_id := NULL; ended_claim := NULL;\n"
+    "                IF holder IS NOT NULL THEN\n"
+    "                    result := 'follow'; is_replayed := 1; is_renewed := 0;\n"
+    "                END IF;\n"
+    "            END IF;\n"
+    "        END IF;\n"
+    "    END IF;\n";
+
+/* How the flight that was followed ended, and errors that are remembered for all. */
+static const char decide_by_end[] =
+    "        IF followed[i] <> 0 THEN\n"
+    "            SELECT claim, is_kept, id, end_class, end_code, end_attempts\n"
+    "                INTO ended_claim, ended_kept, found_id, error_class, error_code, tries\n"
+    "                FROM ended WHERE claim = followed[i] AND until > moment\n"
+    "                AND (NOT is_kept OR expires > moment)\n"
+    "                AND (id IS NOT NULL OR end_class <> 'none') ORDER BY is_kept DESC LIMIT 1;\n"
+    "            IF FOUND AND found_id IS NOT NULL THEN\n"
+    "                result := 'solved'; error_class := 'none';\n"
+    "                EXIT;\n"
+    "            ELSIF FOUND THEN\n"
+    "                result := 'refused'; ended_claim := NULL;\n"
+    "                EXIT;\n"
+    "            END IF;\n"
+    "        END IF;\n"
+    "        IF reuses[i] = 'shared' THEN\n"
+    "            SELECT end_class, end_code, end_attempts INTO error_class, error_code, tries\n"
+    "                FROM ended WHERE name = keys[i] AND refused_until > moment\n"
+    "                AND end_class <> 'none' LIMIT 1;\n"
+    "            IF FOUND THEN\n"
+    "                result := 'refused';\n"
+    "                EXIT;\n"
+    "            END IF;\n"
+    "        END IF;\n";
+
+/* Solutions that all may have, or one that only the first who asks may, and only of a node that has left: others hand
+ * theirs out without asking. */
+static const char decide_by_solution[] =
+    "        IF reuses[i] = 'shared' THEN\n"
+    "            SELECT id INTO found_id FROM solution WHERE key = keys[i] AND expires > moment\n"
+    "                AND expires - moment >= min_ttls[i] AND moment - born <= max_ages[i]\n"
+    "                AND body->>'kept' = 'true' AND body->>'shared' = 'true'\n"
+    "                ORDER BY expires DESC LIMIT 1;\n"
+    "            IF FOUND THEN\n"
+    "                result := 'solved';\n"
+    "                EXIT;\n"
+    "            END IF;\n"
+    "        ELSIF reuses[i] = 'single' THEN\n"
+    "            SELECT id INTO found_id FROM solution WHERE key = keys[i]\n"
+    "                AND taken = flights[i];\n"
+    "            IF NOT FOUND THEN\n"
+    "                SELECT s.id INTO found_id FROM solution AS s JOIN node AS n ON n.id = "
+    "s.owner\n"
+    "                    WHERE s.key = keys[i] AND s.expires > moment AND s.owner <> me\n"
+    "                    AND n.state = 'left' AND s.expires - moment >= min_ttls[i]\n"
+    "                    AND moment - s.born <= max_ages[i] AND s.taken = 0\n"
+    "                    AND s.body->>'kept' = 'true' AND s.body->>'shared' IS NULL\n"
+    "                    AND s.body->>'handed' IS NULL AND NOT EXISTS (\n"
+    "                        SELECT 1 FROM idempotency WHERE solution = s.id AND solution <> 0)\n"
+    "                    ORDER BY s.expires LIMIT 1\n"
+    "                    FOR UPDATE OF s SKIP LOCKED FOR KEY SHARE OF n;\n"
+    "                UPDATE solution SET owner = me, taken = flights[i] WHERE id = found_id;\n"
+    "            END IF;\n"
+    "            IF found_id IS NOT NULL THEN\n"
+    "                result := 'taken';\n"
+    "                EXIT;\n"
+    "            END IF;\n"
+    "        END IF;\n";
+
+/* Claims first and looks for a solution afterwards: whoever comes at the moment of the end either waits here for it, or
+ * finds the solution. Most who find one find it at the first look, and claim nothing. */
+static const char claim_name[] =
+    "        IF names[i] IS NULL THEN\n"
+    "            result := 'won';\n"
+    "            EXIT;\n"
+    "        END IF;\n"
+    "        EXIT WHEN turn = 2;\n"
+    "        LOOP\n"
+    "            SELECT flight, owner INTO holder, holder_node FROM claim WHERE name = names[i];\n"
+    "            EXIT WHEN FOUND;\n"
+    "            INSERT INTO claim VALUES (names[i], flights[i], me) ON CONFLICT DO NOTHING;\n"
+    "        END LOOP;\n"
+    "        IF holder <> flights[i] THEN\n"
+    "            result := 'follow';\n"
+    "            EXIT;\n"
+    "        END IF;\n";
+
+static const char finish[] =
+    "    IF result IS NULL THEN\n"
+    "        result := 'won';\n"
+    "    ELSIF names[i] IS NOT NULL AND result IN ('solved', 'taken', 'refused') THEN\n"
+    "        DELETE FROM claim WHERE name = names[i] AND flight = flights[i] AND owner = me;\n"
+    "    END IF;\n"
+    "    IF digests[i] IS NOT NULL AND result = 'refused' AND made[i] THEN\n"
+    "        DELETE FROM idempotency WHERE digest = digests[i] AND provisional;\n"
+    "    ELSIF digests[i] IS NOT NULL AND result NOT IN ('refused', 'mismatch')\n"
+    "            AND is_replayed = 0 THEN\n"
+    "        UPDATE idempotency SET client = clients[i], fingerprint = keys[i],\n"
+    "            flight = flights[i], solution = 0, expires = moment + lifetimes[i], owner = me,\n"
+    "            provisional = true WHERE digest = digests[i] AND flight <> flights[i];\n"
+    "    END IF;\n"
+    "    is_solving := 0;\n"
+    "    IF result = 'follow' THEN\n"
+    "        SELECT count(*) INTO is_solving FROM (SELECT 1 FROM attempt WHERE flight = holder\n"
+    "            AND closed = 0 AND body->>'task' IS NOT NULL LIMIT 1) AS open;\n"
+    "    END IF;\n";
+
+static void add_claim(struct buf *sql)
+{
+    buf_addf(sql, "CREATE OR REPLACE FUNCTION claim_keys(me bigint, places bigint[],\n"
+                  "    flights bigint[], followed bigint[], reuses text[], keys bytea[],\n"
+                  "    names bytea[], digests bytea[], clients text[], min_ttls bigint[],\n"
+                  "    max_ages bigint[], lifetimes bigint[])\n"
+                  "RETURNS TABLE (r_place bigint, r_result text, r_followed bigint,\n"
+                  "    r_own bigint, r_solving bigint, r_replayed bigint, r_renewed bigint,\n"
+                  "    r_attempts bigint, r_class text, r_code text");
+    add_solution(sql, "r_", true);
+    buf_addf(sql,
+             ")\nLANGUAGE plpgsql AS $$\n"
+             "#variable_conflict use_column\n"
+             "DECLARE\n"
+             "    moment bigint := now_ms();\n"
+             "    made boolean[]; bound idempotency%%ROWTYPE;\n"
+             "    result text; holder bigint; holder_node bigint; found_id bigint;\n"
+             "    fresh_until bigint; ended_claim bigint; ended_kept boolean;\n"
+             "    error_class text; error_code text; tries bigint;\n"
+             "    is_replayed bigint; is_renewed bigint; is_solving bigint; k integer;\n"
+             "BEGIN\n%s"
+             "FOR i IN 1 .. cardinality(flights) LOOP\n"
+             "    result := NULL; holder := 0; holder_node := 0; found_id := NULL;\n"
+             "    ended_claim := NULL; error_class := 'none'; error_code := ''; tries := 0;\n"
+             "    is_replayed := 0; is_renewed := 0;\n%s"
+             "    FOR turn IN 1 .. 2 LOOP\n"
+             "        EXIT WHEN result IS NOT NULL;\n%s%s%s"
+             "    END LOOP;\n%s",
+             lock_keys, decide_by_key, decide_by_end, decide_by_solution, claim_name, finish);
+    buf_addf(sql,
+             "    RETURN QUERY SELECT places[i], result, coalesce(holder, 0),\n"
+             "        CASE WHEN holder_node = me THEN 1::bigint ELSE 0 END, is_solving,\n"
+             "        is_replayed, is_renewed, coalesce(tries, 0), coalesce(error_class, 'none'),\n"
+             "        coalesce(error_code, '')");
+    add_solution(sql, "s.", false);
+    buf_addf(sql, "\n        FROM (SELECT 1) AS one LEFT JOIN (\n"
+                  "            SELECT 1");
+    add_solution(sql, "", false);
+    buf_addf(sql, " FROM solution\n"
+                  "                WHERE id = found_id AND ended_claim IS NULL\n"
+                  "            UNION ALL SELECT 1");
+    add_solution(sql, "", false);
+    buf_addf(sql, " FROM ended\n"
+                  "                WHERE claim = ended_claim AND is_kept = ended_kept\n"
+                  "        ) AS s ON result IN ('solved', 'taken') LIMIT 1;\n"
+                  "END LOOP;\n"
+                  "END $$;\n");
+}
+
+void pg_cluster_add_sql(struct buf *sql)
+{
+    add_owners(sql);
+    buf_addf(sql, "%s", tables);
+    add_ended(sql);
+    buf_addf(sql, "%s", begin_batch);
+    add_release(sql);
+    add_claim(sql);
+}

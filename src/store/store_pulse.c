@@ -1,0 +1,196 @@
+#include "store/store_pulse.h"
+
+#include "base/assert.h"
+#include "store/store_private.h"
+#include "store/store_writer.h"
+
+#include <stdlib.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+/* Wake-ups may be lost: whoever misses one asks again by itself. */
+#define WOKEN_MAX 4096
+/* A beat that failed is tried again soon, since a lease depends on it. */
+#define RETRY_MS 200
+
+struct store_pulse {
+    struct store *store;
+    struct store_backend *backend; /* owned: the thread's */
+    uv_thread_t thread;
+    int stop_fd; /* readable when the thread must end */
+    uint32_t beat_ms;
+    bool is_joined;
+
+    /* Shared, under the store's mutex. */
+    bool must_end;
+    uint32_t used, waiting;
+    bool has_beat; /* the loop was not told yet */
+    bool is_steady;
+    int64_t sent_ms;
+    struct store_members members;
+    uint32_t woken_count;
+    struct key woken[WOKEN_MAX];
+
+    /* The thread's. */
+    struct store_members found;
+    uint64_t reconnects;
+
+    /* The loop's. */
+    struct store_members told_members;
+    struct key told[WOKEN_MAX];
+};
+
+/* ---- the thread -------------------------------------------------------------------------- */
+
+static void on_woken(void *context, const struct key *name)
+{
+    struct store_pulse *const pulse = context;
+    uv_mutex_lock(&pulse->store->mutex);
+    if (pulse->woken_count < WOKEN_MAX)
+        pulse->woken[pulse->woken_count++] = *name;
+    uv_mutex_unlock(&pulse->store->mutex);
+}
+
+/* STORE_FAILED: another gateway has what was ours, so that nothing may be decided any more. */
+static enum store_result beat(struct store_pulse *pulse)
+{
+    struct store *const store = pulse->store;
+    uv_mutex_lock(&store->mutex);
+    const uint32_t used = pulse->used;
+    const uint32_t waiting = pulse->waiting;
+    uv_mutex_unlock(&store->mutex);
+    const int64_t sent_ms = clocks_read().even_ms;
+    const enum store_result result =
+        pulse->backend->driver->sharing->pulse_beat(pulse->backend, used, waiting, &pulse->found);
+    if (result == STORE_FAILED)
+        store_report(store, STORE_BROKEN, pulse->backend->why);
+    if (result != STORE_DONE)
+        return result;
+    uv_mutex_lock(&store->mutex);
+    pulse->has_beat = true;
+    pulse->is_steady = pulse->reconnects == pulse->backend->reconnects;
+    pulse->sent_ms = sent_ms;
+    pulse->members = pulse->found;
+    uv_mutex_unlock(&store->mutex);
+    pulse->reconnects = pulse->backend->reconnects;
+    (void)uv_async_send(&store->wake);
+    return STORE_DONE;
+}
+
+static bool must_end(struct store_pulse *pulse)
+{
+    uv_mutex_lock(&pulse->store->mutex);
+    const bool must = pulse->must_end;
+    uv_mutex_unlock(&pulse->store->mutex);
+    return must;
+}
+
+/* Until the next beat is due, or the connection is lost. */
+static void wait_for_news(struct store_pulse *pulse, int64_t until_ms)
+{
+    const struct store_sharing *const sharing = pulse->backend->driver->sharing;
+    int64_t left_ms;
+    enum store_result result = STORE_DONE;
+    while (result == STORE_DONE && !must_end(pulse) &&
+           (left_ms = until_ms - clocks_read().even_ms) > 0) {
+        result = sharing->pulse_wait(pulse->backend, pulse->stop_fd, (int)left_ms, on_woken, pulse);
+        (void)uv_async_send(&pulse->store->wake);
+    }
+}
+
+static void pause_for(struct store_pulse *pulse, unsigned milliseconds)
+{
+    for (unsigned waited = 0; waited < milliseconds && !must_end(pulse); waited += 20)
+        uv_sleep(20);
+}
+
+static void run(void *context)
+{
+    struct store_pulse *const pulse = context;
+    enum store_result result = STORE_DONE;
+    while (!must_end(pulse) && result != STORE_FAILED) {
+        const int64_t start_ms = clocks_read().even_ms;
+        result = beat(pulse);
+        if (result == STORE_DONE)
+            wait_for_news(pulse, start_ms + pulse->beat_ms);
+        else
+            pause_for(pulse, RETRY_MS);
+    }
+}
+
+/* ---- the loop ---------------------------------------------------------------------------- */
+
+void store_set_demand(struct store *store, uint32_t used, uint32_t waiting)
+{
+    if (store->pulse == NULL)
+        return;
+    uv_mutex_lock(&store->mutex);
+    store->pulse->used = used;
+    store->pulse->waiting = waiting;
+    uv_mutex_unlock(&store->mutex);
+}
+
+void store_pulse_start(struct store *store)
+{
+    if (store->backend->node == 0)
+        return;
+    struct store_pulse *const pulse = calloc(1, sizeof *pulse);
+    ASSERT(pulse != NULL);
+    pulse->store = store;
+    pulse->beat_ms = store->heartbeat_ms;
+    pulse->backend = store->backend->driver->sharing->make_pulse(store->backend);
+    pulse->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    ASSERT(pulse->stop_fd >= 0);
+    store->pulse = pulse;
+    ASSERT(uv_thread_create(&pulse->thread, run, pulse) == 0);
+}
+
+void store_pulse_end(struct store *store)
+{
+    struct store_pulse *const pulse = store->pulse;
+    const uint64_t one = 1;
+    if (pulse == NULL || pulse->is_joined)
+        return;
+    uv_mutex_lock(&store->mutex);
+    pulse->must_end = true;
+    uv_mutex_unlock(&store->mutex);
+    const ssize_t unused = write(pulse->stop_fd, &one, sizeof one);
+    (void)unused;
+    ASSERT(uv_thread_join(&pulse->thread) == 0);
+    pulse->is_joined = true;
+}
+
+void store_pulse_tell(struct store *store)
+{
+    struct store_pulse *const pulse = store->pulse;
+    const struct store_handlers *const handlers = &store->handlers;
+    if (pulse == NULL)
+        return;
+    uv_mutex_lock(&store->mutex);
+    const bool has_beat = pulse->has_beat;
+    const struct store_beat told = {
+        .sent_ms = pulse->sent_ms, .is_steady = pulse->is_steady, .members = &pulse->told_members};
+    const uint32_t count = pulse->woken_count;
+    if (has_beat)
+        pulse->told_members = pulse->members;
+    memcpy(pulse->told, pulse->woken, count * sizeof pulse->told[0]);
+    pulse->has_beat = false;
+    pulse->woken_count = 0;
+    uv_mutex_unlock(&store->mutex);
+    if (has_beat && handlers->on_beat != NULL)
+        handlers->on_beat(handlers->context, &told);
+    for (uint32_t i = 0; i < count && handlers->on_woken != NULL; i++)
+        handlers->on_woken(handlers->context, &pulse->told[i]);
+}
+
+void store_pulse_free(struct store *store)
+{
+    struct store_pulse *const pulse = store->pulse;
+    if (pulse == NULL)
+        return;
+    ASSERT(pulse->is_joined);
+    store->pulse = NULL;
+    pulse->backend->driver->close(pulse->backend);
+    (void)close(pulse->stop_fd);
+    free(pulse);
+}

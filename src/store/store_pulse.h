@@ -1,0 +1,28 @@
+/* The pulse of a gateway that shares its store: says that it lives, and hears what others ended, on a thread and a
+ * connection of its own, so that neither waits behind a batch. */
+#ifndef SOLVEGATE_STORE_STORE_PULSE_H
+#define SOLVEGATE_STORE_STORE_PULSE_H
+
+#include "store/store_driver.h"
+
+struct store_pulse;
+
+/* What a beat that came through says. */
+struct store_beat {
+    int64_t
+        sent_ms; /* when it was sent, by the machine's even clock (struct clocks): a lease is counted from here */
+    bool is_steady;                      /* over the same connection as the one before */
+    const struct store_members *members; /* borrowed */
+};
+
+/* What the next beat says of this gateway's demand. From the loop. */
+void store_set_demand(struct store *store, uint32_t used, uint32_t waiting);
+
+/* For the port itself, all but the second from the loop: starts the thread if the store is shared; ends it and waits
+ * for that, from the writer; tells the handlers what it heard; frees it. */
+void store_pulse_start(struct store *store);
+void store_pulse_end(struct store *store);
+void store_pulse_tell(struct store *store);
+void store_pulse_free(struct store *store);
+
+#endif
