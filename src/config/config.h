@@ -66,6 +66,7 @@ struct config {
     char *public_url;         /* no trailing slash */
     char *data_dir;           /* NULL: the journal is in the store, or nowhere */
     struct store_place store; /* its url is NULL if it was not given */
+    bool cluster_enabled;     /* several gateways share the store; else store.node means nothing */
     char *alerts_url;         /* NULL: log and metric only */
 
     struct engine_options engine; /* without clients, pools and values known only at the start */

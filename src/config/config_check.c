@@ -3,9 +3,12 @@
 #include "config/config_fields.h"
 #include "config/config_loader.h"
 #include "config/config_values.h"
+#include "store/store_claims.h"
 
 #include <sodium.h>
 #include <stdio.h>
+
+#define NODE_NAME_MOST 120
 
 /* Tells "expected WHAT BOUND), found NUMBER", formatted for the option's kind of number. */
 static void refuse_number(struct loader *loader, const char *what, uint64_t bound, uint64_t found,
@@ -55,6 +58,31 @@ static void check_store(struct loader *loader)
     if (loader_is_good(loader, "store_prefix") && !store_is_sound(&config->store, &mistake))
         (void)loader_mistake(loader, "%.*s", (int)mistake.len, mistake.data);
     buf_close(&mistake);
+}
+
+/* Sharing needs a server, and a beat or two may be lost without losing the lease. */
+static void check_cluster(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    if (!config->cluster_enabled)
+        return;
+    if (loader_is_good(loader, "store") &&
+        (config->store.url == NULL || !store_can_share(config->store.url))) {
+        loader_enter_option(loader, "cluster.enabled");
+        (void)loader_mistake(loader, "expected a store that gateways can share (PostgreSQL), found "
+                                     "none");
+    }
+    if (config->store.node != NULL && strlen(config->store.node) > NODE_NAME_MOST) {
+        loader_enter_option(loader, "cluster.node");
+        (void)loader_mistake(loader, "expected at most %d characters, found %zu", NODE_NAME_MOST,
+                             strlen(config->store.node));
+    }
+    if (loader_is_good(loader, "cluster.lease") && loader_is_good(loader, "cluster.heartbeat") &&
+        config->store.heartbeat_ms > config->store.lease_ms / 3) {
+        loader_enter_option(loader, "cluster.heartbeat");
+        refuse_number(loader, "at most a third of cluster.lease (", config->store.lease_ms / 3,
+                      config->store.heartbeat_ms, value_write_duration);
+    }
 }
 
 static void check_repeated(struct loader *loader, size_t place)
@@ -206,6 +234,7 @@ void check_together(struct loader *loader)
 {
     check_upstream(loader);
     check_store(loader);
+    check_cluster(loader);
     check_listen(loader);
     for (const struct option *option = option_table; option < option_table + option_count; option++)
         check_bound(loader, option);

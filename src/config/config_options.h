@@ -80,7 +80,7 @@ struct option {
 #define CLIENT_OPTION_PREFIX "clients[]."
 #define POOL_OPTION_PREFIX "pools[]."
 /* Capacity of the loader's array of options. */
-#define OPTIONS_MAX 112
+#define OPTIONS_MAX 128
 
 extern const struct option option_table[];
 extern const size_t option_count;

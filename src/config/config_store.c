@@ -33,6 +33,8 @@ bool value_parse_prefix(struct slice text, void *out)
 bool config_place(const struct config *config, struct buf *url, struct store_place *place)
 {
     *place = config->store;
+    if (!config->cluster_enabled)
+        place->node = NULL;
     if (config->store.url != NULL || config->data_dir == NULL)
         return config->store.url != NULL;
     buf_add(url, SLICE_OF("sqlite:"));

@@ -108,6 +108,16 @@ const struct option option_table[] = {
      .help = "The store's schema in PostgreSQL, or what its keys in Redis begin with."},
     {"store_ca_file", OPTION_TEXT, RESTART, AT(store.ca_file),
      .help = "Certificates to trust instead of the system's when the store is reached over TLS."},
+    {"cluster.enabled", OPTION_FLAG, RESTART, AT(cluster_enabled), CHOICE(false),
+     .help = "Several gateways share the store, and a key is paid for once by all of them; docs/cluster.md says what "
+             "is missing yet."},
+    {"cluster.node", OPTION_TEXT, RESTART, AT(store.node),
+     .help = "This gateway's name among those that share the store, the same at each start; without it host name and "
+             "first listening address."},
+    {"cluster.lease", OPTION_DURATION, RESTART, AT(store.lease_ms), RANGE(1000, 5 * MINUTE), SECONDS(10),
+     .help = "How long the others believe in a gateway that is silent; the same for all that share the store."},
+    {"cluster.heartbeat", OPTION_DURATION, RESTART, AT(store.heartbeat_ms), RANGE(100, MINUTE), SECONDS(2),
+     .help = "How often a gateway tells the others that it lives; at most a third of cluster.lease."},
     {"cluster.allow_async", OPTION_FLAG, RESTART, AT(store.allow_async), CHOICE(false),
      .help = "Accepts a store whose settings may lose what it acknowledged: after a crash of the server a solve may "
              "be paid twice."},

@@ -75,6 +75,7 @@ void drain_close(struct gate *gate)
     const uint64_t now = uv_now(&gate->loop);
     const uint64_t rest = gate->drain_until_ms > now ? gate->drain_until_ms - now : 0;
     persist_close(gate, rest > STORE_LAST_MS ? rest : STORE_LAST_MS);
+    cluster_close(gate);
     resume_close(gate->resume);
     (void)reload_abandon(gate);
     uv_handle_t *const handles[] = {

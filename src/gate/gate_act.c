@@ -117,10 +117,9 @@ void gate_perform(struct gate *gate, const struct action *action)
         upstream_withdraw(gate->upstream, action->withdrawal.attempt, action->withdrawal.is_poll);
         return;
     case ACTION_JOURNAL:
-        /* Handled before this function. */
     case ACTION_CLAIM:
     case ACTION_RELEASE:
-        /* Only with a shared store, which no driver is yet. */
+        /* Handled before this function. */
         break;
     }
     UNREACHABLE();

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "config/config_clients.h"
 #include "gate/client_names.h"
+#include "store/store_claims.h"
 #include "sys/log.h"
 #include "upstream/upstream_life.h"
 #include "upstream/url.h"
@@ -98,6 +99,8 @@ struct engine *gate_make_engine(struct gate *gate)
     struct engine_options options;
     struct client_options *clients = engine_options_of(gate, &options);
     options.has_journal = gate->persist.store != NULL;
+    options.store_is_shared = gate->cluster.is_on;
+    options.node = gate->cluster.is_on ? store_node(gate->persist.store) : 0;
     struct pool_options *pools = targets_pools(&gate->targets, gate->config);
     options.pools = pools;
     options.pool_count = (uint16_t)gate->targets.count;

@@ -5,6 +5,7 @@
 #include "base/buf.h"
 #include "config/config.h"
 #include "gate/client_keys.h"
+#include "gate/cluster.h"
 #include "gate/gate.h"
 #include "gate/persist.h"
 #include "gate/resume.h"
@@ -57,6 +58,7 @@ struct gate {
     size_t client_room;               /* capacity for clients, including those that reloads add */
     struct engine *engine;
     struct persist persist;
+    struct cluster cluster;
     uint32_t submits_out; /* submits without a reply so far */
     struct http_server *server;
     const struct vendor_protocol *protocol; /* how the vendor's requests and replies are written */

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "config/config_store.h"
 #include "gate/client_names.h"
+#include "gate/cluster.h"
 #include "gate/drain.h"
 #include "gate/gate_act.h"
 #include "gate/gate_state.h"
@@ -26,6 +27,7 @@
 #define BROKEN_RETRY_MS 10000
 #define MISTAKE_MAX 8192
 #define URL_MAX (CONFIG_TEXT_MAX + sizeof("sqlite:"))
+#define NODE_NAME_MAX (2 * CONFIG_TEXT_MAX)
 
 /* ---- opening ----------------------------------------------------------------------------- */
 
@@ -66,12 +68,15 @@ static int report_opening(enum store_opening opening, struct slice why)
 int persist_lock(struct gate *gate)
 {
     struct buf url;
+    struct buf name;
     struct buf mistake;
     struct store_place place;
     int code = EX_OK;
     buf_init(&url, URL_MAX);
+    buf_init(&name, NODE_NAME_MAX);
     buf_init(&mistake, MISTAKE_MAX);
     if (config_place(gate->config, &url, &place)) {
+        cluster_place(gate, &place, &name);
         const enum store_opening opening = store_lock(&place, &gate->persist.store, &mistake);
         code = report_opening(opening, buf_slice(&mistake));
     } else {
@@ -85,6 +90,7 @@ int persist_lock(struct gate *gate)
             log_string("meaning",
                        "others can put files there or remove ours; chmod 700 ends that"));
     buf_close(&url);
+    buf_close(&name);
     buf_close(&mistake);
     return code;
 }
@@ -120,6 +126,7 @@ int persist_open(struct gate *gate)
         gate->persist.store = NULL;
     } else {
         introduce(gate);
+        cluster_open(gate);
     }
     return code;
 }
@@ -216,10 +223,12 @@ static void hold(struct persist *persist, const struct action *take_action)
 
 /* While the store is full or away, paid solutions are delivered anyway, but nothing new is paid for. Callbacks are
  * not acknowledged: the vendor may call again. */
-static bool may_go(const struct persist *persist, const struct action *action)
+static bool may_go(const struct gate *gate, const struct action *action)
 {
-    return action->after <= persist->durable ||
-           (persist->state != STORE_WRITABLE && action->kind != ACTION_SUBMIT);
+    const struct persist *const persist = &gate->persist;
+    if (action->kind == ACTION_SUBMIT)
+        return action->after <= persist->durable && cluster_may_submit(gate);
+    return action->after <= persist->durable || persist->state != STORE_WRITABLE;
 }
 
 /* An id that is not on disk is unknown after a restart, so callers must not get it. */
@@ -260,7 +269,11 @@ void persist_take(struct gate *gate, struct action *take_action)
         store_append(persist->store, take_action->after, &take_action->record);
         return;
     }
-    if (may_go(persist, take_action))
+    if (take_action->kind == ACTION_CLAIM || take_action->kind == ACTION_RELEASE) {
+        cluster_send(gate, take_action);
+        return;
+    }
+    if (may_go(gate, take_action))
         perform(gate, take_action);
     else
         hold(persist, take_action);
@@ -294,7 +307,7 @@ void persist_work(struct gate *gate)
         struct action action = persist->held[persist->first];
         persist->first = (persist->first + 1) % persist->room;
         persist->count--;
-        if (!may_go(persist, &action)) {
+        if (!may_go(gate, &action)) {
             hold(persist, &action);
             continue;
         }
@@ -366,13 +379,18 @@ int persist_restore(struct gate *gate)
         .on_durable = on_durable,
         .on_state = on_state,
         .on_secret = on_secret,
+        .on_claimed = cluster_on_claimed,
+        .on_woken = cluster_on_woken,
+        .on_beat = cluster_on_beat,
     };
     struct persist *persist = &gate->persist;
     if (persist->store == NULL)
         return EX_OK;
     const uint64_t start_ns = uv_hrtime();
     persist->clocks = clocks_read();
-    const int err = store_load(persist->store, &persist->clocks, on_row, gate);
+    int err = store_load(persist->store, &persist->clocks, on_row, gate);
+    if (err == 0)
+        err = cluster_restore(gate);
     if (err != 0)
         return report_unusable(persist->store, err);
     engine_restored(gate->engine);

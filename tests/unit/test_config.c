@@ -20,7 +20,8 @@ static const char complete[] =
     "  \"listen\": [\"0.0.0.0:80\", \"[::1]:0\", \"localhost:8431\", \"unix:/run/gate.sock\"],\n"
     "  \"public_url\": \"https://Gate.Example.com/\",\n"
     "  \"store\": \"sqlite:/var/lib/solvegate\", \"store_prefix\": \"Gate_2\",\n"
-    "  \"store_ca_file\": \"/etc/store.pem\", \"cluster\": {\"allow_async\": true},\n"
+    "  \"store_ca_file\": \"/etc/store.pem\", \"cluster\": {\"allow_async\": true,\n"
+    "    \"node\": \"left\", \"lease\": \"30s\", \"heartbeat\": \"3s\"},\n"
     "  \"trusted_proxies\": [\"10.1.2.3/8\", \"fd00::/16\", \"192.0.2.7\"],\n"
     "  \"upstream\": {\"url\": \"HTTP://Sim.Example.COM:8000/base//\", \"key\": \"vendor\", "
     "\"slots\": 20,\n"
@@ -95,6 +96,9 @@ static void every_key_is_taken_and_lands_in_its_field(void **state)
     assert_string_equal(c->store.prefix, "Gate_2");
     assert_string_equal(c->store.ca_file, "/etc/store.pem");
     assert_true(c->store.allow_async);
+    assert_string_equal(c->store.node, "left");
+    assert_int_equal(c->store.lease_ms, 30000);
+    assert_int_equal(c->store.heartbeat_ms, 3000);
     assert_int_equal(c->pool_count, 1);
     assert_string_equal(c->pools[0].name, "login");
     assert_string_equal(c->pools[0].client, "crawler");
@@ -210,8 +214,9 @@ static void the_complete_file_names_every_option_of_the_table(void **state)
         char quoted[64];
         (void)snprintf(quoted, sizeof(quoted),
                        "\"%s\":", dot == NULL ? option_table[i].path : dot + 1);
-        /* store excludes it; test_config_store.c has it */
-        if (strstr(complete, quoted) == NULL && strcmp(option_table[i].path, "data_dir") != 0)
+        /* The store excludes them; test_config_store.c has them. */
+        if (strstr(complete, quoted) == NULL && strcmp(option_table[i].path, "data_dir") != 0 &&
+            strcmp(option_table[i].path, "cluster.enabled") != 0)
             fail_msg("%s is not tested", option_table[i].path);
     }
 }

@@ -145,6 +145,42 @@ static void a_url_of_some_kilobytes_is_read_and_a_longer_one_is_told_the_limit(v
     world_expect(text, "gate.json: store: expected at most 8191 bytes, found more\n");
 }
 
+#define SHARED(more) \
+    FILE_WITH("\"store\": \"postgresql://h/d\", \"cluster\": {\"enabled\": true" more "}")
+
+static void gateways_share_a_server_and_nothing_else(void **state)
+{
+    (void)state;
+    const char *const mistake = "gate.json: cluster.enabled: expected a store that gateways can "
+                                "share (PostgreSQL), found none\n";
+    world_expect(FILE_WITH("\"cluster\": {\"enabled\": true}"), mistake);
+    world_expect(FILE_WITH("\"data_dir\": \"/b\", \"cluster\": {\"enabled\": true}"), mistake);
+    world_expect(FILE_WITH("\"store\": \"sqlite:/b\", \"cluster\": {\"enabled\": true}"), mistake);
+#ifdef SOLVEGATE_HAVE_POSTGRES
+    world_expect(SHARED(""), "");
+    world_expect(SHARED(", \"heartbeat\": \"4s\""),
+                 "gate.json: cluster.heartbeat: expected at most a third of cluster.lease "
+                 "(3333ms), found 4s\n");
+    char text[512];
+    (void)snprintf(text, sizeof(text), SHARED(", \"node\": \"%0121d\""), 7);
+    world_expect(text, "gate.json: cluster.node: expected at most 120 characters, found 121\n");
+#endif
+}
+
+static void a_name_means_nothing_to_a_gateway_that_is_alone(void **state)
+{
+    (void)state;
+    struct world world;
+    struct store_place place;
+    struct buf url;
+    buf_init(&url, 256);
+    world_load(&world, FILE_WITH("\"data_dir\": \"/b\", \"cluster\": {\"node\": \"a\"}"));
+    assert_true(config_place(&world.config, &url, &place));
+    assert_null(place.node);
+    buf_close(&url);
+    world_close(&world);
+}
+
 static bool warns(const char *url)
 {
     const struct config config = {.store = {.url = url}};
@@ -197,6 +233,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_environment_names_a_store_and_keeps_its_password),
         cmocka_unit_test(two_places_are_a_mistake),
         cmocka_unit_test(a_store_that_nobody_knows_is_named_by_its_scheme_alone),
+        cmocka_unit_test(gateways_share_a_server_and_nothing_else),
+        cmocka_unit_test(a_name_means_nothing_to_a_gateway_that_is_alone),
         cmocka_unit_test(a_prefix_fits_into_a_schema_and_into_a_key),
         cmocka_unit_test(what_the_driver_would_refuse_unasked_is_a_mistake),
         cmocka_unit_test(a_url_of_some_kilobytes_is_read_and_a_longer_one_is_told_the_limit),

@@ -1,0 +1,172 @@
+#include "gate/cluster.h"
+
+#include "base/assert.h"
+#include "gate/gate_state.h"
+#include "store/store_claims.h"
+#include "store/store_pulse.h"
+#include "sys/log.h"
+
+#include <solvegate/view.h>
+
+#include <stdlib.h>
+#include <unistd.h>
+#include <uv.h>
+
+#define HOST_MAX 128
+/* The part of a lease that is not trusted: a submit is on its way for a while, and clocks do not run at quite the same
+ * speed. */
+#define MARGIN_DIVISOR 5
+
+/* ---- joining ----------------------------------------------------------------------------- */
+
+/* Stays the same over restarts, so that a gateway finds its own rows again. */
+static void add_default_name(const struct gate *gate, struct buf *name)
+{
+    char host[HOST_MAX] = "";
+    (void)gethostname(host, sizeof host - 1);
+    buf_addf(name, "%s/%s", host, gate->config->listen[0]);
+}
+
+void cluster_place(struct gate *gate, struct store_place *place, struct buf *name)
+{
+    gate->cluster.is_on = gate->config->cluster_enabled;
+    if (!gate->cluster.is_on) {
+        place->node = NULL;
+        return;
+    }
+    gate->cluster.lease_ms = place->lease_ms - place->lease_ms / MARGIN_DIVISOR;
+    if (place->node != NULL)
+        return;
+    add_default_name(gate, name);
+    buf_add_char(name, '\0');
+    place->node = name->data;
+}
+
+static void say_lost(struct gate *gate)
+{
+    gate->cluster.is_lost = true;
+    LOG(LOG_LEVEL_ERROR, "lease_lost",
+        log_string("meaning",
+                   "the store has not confirmed for so long that this gateway lives that "
+                   "others may take over: nothing is submitted until it does"));
+}
+
+static void on_lease_end(uv_timer_t *timer)
+{
+    struct gate *const gate = timer->data;
+    if (!cluster_may_submit(gate))
+        say_lost(gate);
+}
+
+void cluster_open(struct gate *gate)
+{
+    struct cluster *const cluster = &gate->cluster;
+    if (!cluster->is_on)
+        return;
+    cluster->lease_timer = malloc(sizeof *cluster->lease_timer);
+    ASSERT(cluster->lease_timer != NULL);
+    ASSERT(uv_timer_init(&gate->loop, cluster->lease_timer) == 0);
+    cluster->lease_timer->data = gate;
+}
+
+static void on_timer_closed(uv_handle_t *timer)
+{
+    free(timer);
+}
+
+void cluster_close(struct gate *gate)
+{
+    struct cluster *const cluster = &gate->cluster;
+    if (cluster->lease_timer != NULL)
+        uv_close((uv_handle_t *)cluster->lease_timer, on_timer_closed);
+    cluster->lease_timer = NULL;
+}
+
+static void on_claim(void *context, const struct key *name, uint64_t flight)
+{
+    struct gate *const gate = context;
+    engine_restore_claim(gate->engine, name, flight);
+}
+
+int cluster_restore(struct gate *gate)
+{
+    return gate->cluster.is_on ? store_load_claims(gate->persist.store, on_claim, gate) : 0;
+}
+
+/* ---- claims ------------------------------------------------------------------------------ */
+
+void cluster_send(struct gate *gate, const struct action *action)
+{
+    if (action->kind == ACTION_CLAIM)
+        store_claim(gate->persist.store, &action->claim, gate->config->engine.idempotency_ttl_ms);
+    else
+        store_release(gate->persist.store, &action->release);
+}
+
+void cluster_on_claimed(void *context, const struct claimed *claimed)
+{
+    struct gate *const gate = context;
+    if (gate->is_closing)
+        return;
+    struct event event = gate_event(gate, EVENT_CLAIMED);
+    event.claimed = *claimed;
+    gate_step(gate, &event);
+}
+
+void cluster_on_woken(void *context, const struct key *name)
+{
+    struct gate *const gate = context;
+    if (gate->is_closing)
+        return;
+    struct event event = gate_event(gate, EVENT_WOKEN);
+    event.woken = *name;
+    gate_step(gate, &event);
+}
+
+/* ---- the lease --------------------------------------------------------------------------- */
+
+bool cluster_may_submit(const struct gate *gate)
+{
+    return !gate->cluster.is_on || clocks_read().even_ms < gate->cluster.lease_end_ms;
+}
+
+static void count_members(struct gate *gate, const struct store_members *members)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < members->count; i++)
+        count += !members->all[i].has_left;
+    if (count != gate->cluster.member_count)
+        LOG(LOG_LEVEL_INFO, "cluster_members", log_number("gateways", count),
+            log_number("before", gate->cluster.member_count));
+    gate->cluster.member_count = count;
+}
+
+static void tell_demand(struct gate *gate)
+{
+    struct gauges gauges;
+    engine_gauges(gate->engine, &gauges);
+    store_set_demand(gate->persist.store, gauges.slots_used, gauges.queued);
+}
+
+/* The lease is counted from when the beat was sent: it may have been on its way for long. */
+void cluster_on_beat(void *context, const struct store_beat *beat)
+{
+    struct gate *const gate = context;
+    struct cluster *const cluster = &gate->cluster;
+    if (gate->is_closing)
+        return;
+    cluster->lease_end_ms = beat->sent_ms + cluster->lease_ms;
+    count_members(gate, beat->members);
+    tell_demand(gate);
+    if (!cluster_may_submit(gate))
+        return;
+    if (cluster->is_lost)
+        LOG(LOG_LEVEL_INFO, "lease_renewed",
+            log_string("meaning", "the store confirms again that this gateway lives"));
+    cluster->is_lost = false;
+    const int64_t rest_ms = cluster->lease_end_ms - clocks_read().even_ms;
+    (void)uv_timer_start(cluster->lease_timer, on_lease_end,
+                         rest_ms > 0 ? (uint64_t)rest_ms + 1 : 1, 0);
+    /* Submits may have waited for it. */
+    gate->persist.unlooked = gate->persist.count;
+}

@@ -1,0 +1,114 @@
+"""Several gateways on one store, in front of one simulator."""
+import threading
+import time
+
+from gateway import PAGE, QUICK, merge
+from harness import KEY, Gate, Sim, check, get, http_request
+from harness import test as add_test
+from stores import KINDS, need_driver
+
+SHARED = ("postgres",)
+
+
+def on_each_server(function):
+    """A test for every kind of store that gateways can share; the function gets one that runs."""
+    for name in SHARED:
+        def one(kind=KINDS[name]):
+            store = kind()
+            need_driver(store.url)
+            with store:
+                function(store)
+
+        one.__name__ = f"{KINDS[name].kind}_{function.__name__}"
+        one.__doc__ = function.__doc__
+        add_test(one)
+    return function
+
+
+class Node(Gate):
+    """One of the gateways."""
+
+    def solve(self, headers=None, **more):
+        """POST /v1/solves of a key that everybody may have; waits for the end."""
+        body = {"method": "turnstile", "sitekey": "0xSITE", "pageurl": PAGE, "reuse": "shared", "wait": 30, **more}
+        return http_request(self.url + "/v1/solves", "POST", body, headers or {}, {})
+
+    def submit_id(self, **more):
+        """The same without waiting: the request's id."""
+        reply = self.solve(wait=0, **more)
+        check(reply.status in (200, 202), f"POST /v1/solves said {reply.text}")
+        return reply.json()["id"]
+
+    def text_of(self, request):
+        """The solution of a request, or None."""
+        return get(self.url + "/v1/solves/" + request).json().get("solution")
+
+    def counter(self, name):
+        return get(self.url + "/v1/stats").json()["total"][name]
+
+    def waiting(self):
+        return get(self.url + "/v1/stats").json()["now"]["waiting"]
+
+
+class Cluster:
+    """The simulator and gateways a, b, ...; config is merged over QUICK, sim is the simulator's options."""
+
+    def __init__(self, store, count=2, config=None, sim=("--solve-time", "300ms")):
+        self.sim = Sim(*sim)
+        self.store = store
+        self.config = config or {}
+        self.count = count
+        self.nodes = []
+
+    def make(self, name, config=None):
+        upstream = {"url": self.sim.url, "key": KEY, "slots": 1000}
+        own = {"upstream": upstream, "store": self.store.url, "cluster": {"enabled": True, "node": name}}
+        return Node(merge(merge(merge(own, QUICK), self.config), config or {}))
+
+    def __enter__(self):
+        self.sim.__enter__()
+        try:
+            for i in range(self.count):
+                node = self.make(chr(ord("a") + i))
+                node.__enter__()
+                self.nodes.append(node)
+        except BaseException:
+            self.__exit__(AssertionError)
+            raise
+        return self
+
+    def __exit__(self, *error):
+        try:
+            for node in self.nodes:
+                node.__exit__(*error)
+        finally:
+            self.sim.__exit__(*error)
+
+    def __getitem__(self, place):
+        return self.nodes[place]
+
+    def paid(self):
+        return self.sim.totals()["accepted"]
+
+
+def at_once(calls):
+    """The results of functions that begin at the same moment, each with the time at which it ended."""
+    results = [None] * len(calls)
+    gate = threading.Barrier(len(calls))
+
+    def run(place):
+        gate.wait()
+        try:
+            results[place] = (calls[place](), time.monotonic())
+        except BaseException as error:  # told by whoever looks at the result
+            results[place] = (error, time.monotonic())
+
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(len(calls))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    for result, _ in results:
+        if isinstance(result, BaseException):
+            raise result
+    return results

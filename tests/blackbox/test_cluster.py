@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Two gateways on one store: a key is paid for once by both, and whoever waits at the other one is told. (TAP)"""
+import statistics
+import subprocess
+
+from cluster_world import Cluster, at_once, on_each_server
+from harness import binary, check, contains, equal, get, run, wait_until
+
+EX_CANTCREAT = 73
+EX_IOERR = 74
+
+
+def refused(node, timeout=60):
+    """Exit code and words of a gateway that is not to start."""
+    done = subprocess.run(node.command(), capture_output=True, text=True, timeout=timeout, check=False)
+    return done.returncode, done.stderr
+
+
+@on_each_server
+def pays_once_for_a_key_that_is_asked_at_both_at_the_same_time(store):
+    """200 keys, each at both gateways at once: one submit per key, the same token for both, each told how it came by it."""
+    delays = []
+    with Cluster(store) as cluster:
+        for first in range(0, 200, 20):
+            keys = [f"key{i}" for i in range(first, first + 20)]
+            calls = [lambda node=node, key=key: node.solve(sitekey=key) for key in keys for node in cluster.nodes]
+            results = at_once(calls)
+            for i, key in enumerate(keys):
+                (left, left_at), (right, right_at) = results[2 * i:2 * i + 2]
+                equal((left.status, right.status), (200, 200), f"{key}: {left.text} {right.text}")
+                left, right = left.json(), right.json()
+                equal(left["solution"], right["solution"], key)
+                sources = sorted((left["source"], right["source"]))
+                check(sources[0] == "api" and sources[1].startswith("dedup_"), f"{key}: {sources}")
+                delays.append((right_at - left_at) * (1 if left["source"] == "api" else -1))
+        equal(cluster.paid(), 200, "paid")
+        submits = cluster.sim.submits()
+        equal(len({submit["params"]["sitekey"] for submit in submits}), 200, "keys in the ledger")
+        balance = [node.counter("submits_accepted") for node in cluster.nodes]
+        equal(sum(balance), 200, "in the books of both")
+        check(min(balance) > 0, f"both took part: {balance}")
+    delays.sort()
+    print(f"# {store.kind}: a follower was told {1000 * statistics.median(delays):.1f} ms (median), "
+          f"{1000 * delays[int(len(delays) * 0.99) - 1]:.1f} ms (99 %) after the owner's caller")
+    check(statistics.median(delays) < 0.5, f"followers are woken: {statistics.median(delays):.3f} s")
+
+
+@on_each_server
+def hands_what_one_has_solved_to_who_asks_at_the_other(store):
+    with Cluster(store) as cluster:
+        first = cluster[0].solve(sitekey="k").json()
+        equal(first["source"], "api")
+        second = cluster[1].solve(sitekey="k").json()
+        equal((second["source"], second["solution"]), ("dedup_cache", first["solution"]))
+        # From memory now.
+        equal(cluster[1].solve(sitekey="k").json()["solution"], first["solution"])
+        equal(cluster.paid(), 1, "paid")
+
+
+@on_each_server
+def knows_an_idempotency_key_everywhere(store):
+    with Cluster(store) as cluster:
+        header = {"Idempotency-Key": "one"}
+        results = at_once([lambda node=node: node.solve(headers=header, sitekey="k", reuse="single") for node in cluster.nodes])
+        answers = [reply.json() for reply, _ in results]
+        equal(answers[0]["solution"], answers[1]["solution"])
+        again = cluster[1].solve(headers=header, sitekey="k", reuse="single").json()
+        equal(again["solution"], answers[0]["solution"])
+        other = cluster[0].solve(headers=header, sitekey="other", reuse="single")
+        equal(other.status, 422, other.text)
+        equal(cluster.paid(), 1, "paid")
+
+
+@on_each_server
+def goes_on_for_its_followers_when_it_comes_back_after_a_crash(store):
+    with Cluster(store, sim=("--solve-time", "10m")) as cluster:
+        task = cluster[0].submit_id(sitekey="k")
+        wait_until(lambda: cluster.paid() == 1, "the submit")
+        wait_until(lambda: cluster[0].counter("submits_accepted") == 1, "the submit's reply")
+        follower = cluster[1].submit_id(sitekey="k")
+        wait_until(lambda: cluster[1].waiting() == 1, "the follower")
+        cluster[0].kill()
+        cluster[0].start()
+        contains(cluster[0].wait_line("event=restored"), "flights=1")
+        cluster.sim.solve()
+        answers = [wait_until(lambda node=node, id_=id_: node.text_of(id_), "the answer")
+                   for node, id_ in ((cluster[0], task), (cluster[1], follower))]
+        equal(answers[0], answers[1])
+        equal(cluster.paid(), 1, "paid")
+
+
+@on_each_server
+def submits_nothing_while_the_store_does_not_confirm_that_it_lives(store):
+    with Cluster(store, config={"cluster": {"lease": "1500ms", "heartbeat": "300ms"}}) as cluster:
+        equal(cluster[0].solve(sitekey="before").status, 200)
+        store.away()
+        for node in cluster.nodes:
+            node.wait_line("event=lease_lost", 40)
+        late = cluster[0].solve(sitekey="late", wait=1)
+        equal((late.status, late.json()["code"]), (503, "store_away"))
+        equal(cluster.paid(), 1, "paid")
+        store.back()
+        for node in cluster.nodes:
+            node.wait_line("event=lease_renewed", 40)
+        for node in cluster.nodes:
+            wait_until(lambda node=node: get(node.url + "/readyz").text == "ready\n", "ready again", 40)
+        results = at_once([lambda node=node: node.solve(sitekey="after") for node in cluster.nodes])
+        equal([reply.status for reply, _ in results], [200, 200])
+        equal(cluster.paid(), 2, "paid")
+
+
+@on_each_server
+def lets_nobody_in_who_does_not_belong(store):
+    """A second one of the same name, one that wants the store for itself, one with another lease."""
+    with Cluster(store) as cluster:
+        code, words = refused(cluster.make("a"))
+        equal(code, EX_CANTCREAT, words)
+        contains(words, "cluster.node")
+        code, words = refused(cluster.make("c", {"cluster": {"enabled": False}}))
+        equal(code, EX_CANTCREAT, words)
+        code, words = refused(cluster.make("c", {"cluster": {"lease": "20s"}}))
+        equal(code, EX_IOERR, words)
+        contains(words, "cluster.lease")
+        with cluster.make("c") as third:
+            equal(third.solve(sitekey="k").status, 200)
+            cluster[0].wait_line("event=cluster_members gateways=3")
+
+
+if __name__ == "__main__":
+    binary("SOLVEGATE")
+    run()
