@@ -69,8 +69,9 @@ static void check_cluster(struct loader *loader)
     if (loader_is_good(loader, "store") &&
         (config->store.url == NULL || !store_can_share(config->store.url))) {
         loader_enter_option(loader, "cluster.enabled");
-        (void)loader_mistake(loader, "expected a store that gateways can share (PostgreSQL), found "
-                                     "none");
+        (void)loader_mistake(loader,
+                             "expected a store that gateways can share (PostgreSQL, Redis), found "
+                             "none");
     }
     if (config->store.node != NULL && strlen(config->store.node) > NODE_NAME_MOST) {
         loader_enter_option(loader, "cluster.node");

@@ -7,7 +7,7 @@ from harness import KEY, Gate, Sim, check, get, http_request
 from harness import test as add_test
 from stores import KINDS, need_driver
 
-SHARED = ("postgres",)
+SHARED = ("postgres", "redis")
 
 
 def on_each_server(function):

@@ -63,6 +63,39 @@ static void all_have_the_same_lease(void **state)
     node_close(&b);
 }
 
+/* A gateway that says every now and then that it lives. */
+struct liver {
+    struct store_backend *pulse;
+    uv_thread_t thread;
+    uv_sem_t stop;
+};
+
+static void live(void *context)
+{
+    static struct store_members members;
+    struct liver *const liver = context;
+    while (uv_sem_trywait(&liver->stop) != 0) {
+        assert_int_equal(liver->pulse->driver->sharing->pulse_beat(liver->pulse, 0, 0, &members),
+                         STORE_DONE);
+        uv_sleep(100);
+    }
+}
+
+static void live_on(struct liver *liver, const struct node *node)
+{
+    liver->pulse = node->backend->driver->sharing->make_pulse(node->backend);
+    assert_int_equal(uv_sem_init(&liver->stop, 0), 0);
+    assert_int_equal(uv_thread_create(&liver->thread, live, liver), 0);
+}
+
+static void live_no_more(struct liver *liver)
+{
+    uv_sem_post(&liver->stop);
+    assert_int_equal(uv_thread_join(&liver->thread), 0);
+    uv_sem_destroy(&liver->stop);
+    liver->pulse->driver->close(liver->pulse);
+}
+
 static void one_that_has_the_store_for_itself_excludes_all_others(void **state)
 {
     struct node single, a;
@@ -73,8 +106,11 @@ static void one_that_has_the_store_for_itself_excludes_all_others(void **state)
     assert_non_null(strstr(a.mistake, "cluster.enabled"));
     node_close(&single);
     node_open(&a, *state, "a");
+    struct liver liver;
+    live_on(&liver, &a);
     node_open_with(&single, *state, NULL, 0);
     assert_int_equal(single.opening, STORE_LOCKED);
+    live_no_more(&liver);
     node_close(&a);
 }
 

@@ -71,13 +71,16 @@ static void redis_url(const struct store_world *world, char *url, size_t room)
 /* Every row has its place in the index, and nothing else does. */
 static int64_t redis_count_rows(const struct store_world *world, enum record_kind kind)
 {
-    char rows[128], index[128];
+    char rows[128];
     (void)world;
-    (void)snprintf(rows, sizeof(rows), "{solvegate_test}:%s:*", row_tables[kind].name);
-    (void)snprintf(index, sizeof(index), "{solvegate_test}:%s", row_tables[kind].name);
+    (void)snprintf(rows, sizeof(rows), "{solvegate_test}:%s", row_tables[kind].name);
     struct redis_reply *const counts = redis_ask(
-        &server, "EVAL", "return {#redis.call('KEYS', ARGV[1]), redis.call('ZCARD', ARGV[2])}", "0",
-        rows, index, NULL);
+        &server, "EVAL",
+        "local names, indexed = ARGV[1], redis.call('ZCARD', ARGV[1]) "
+        "local rows = #redis.call('KEYS', names .. ':*') + #redis.call('KEYS', names .. '@*:*') "
+        "for node = 1, 9 do indexed = indexed + redis.call('ZCARD', names .. '@' .. node) end "
+        "return {rows, indexed}",
+        "0", rows, NULL);
     assert_non_null(redis_reply_item(counts, 1));
     const int64_t count = redis_reply_item(counts, 0)->integer;
     assert_int_equal(redis_reply_item(counts, 1)->integer, count);
@@ -109,6 +112,16 @@ static void redis_forget_lock(void)
     redis_do(&server, "DEL", "{solvegate_test}:lock", NULL);
 }
 
+static void redis_take_over(const struct store_world *world, const char *node)
+{
+    (void)world;
+    redis_do(&server, "EVAL",
+             "local number = redis.call('HGET', '{solvegate_test}:nodes', ARGV[1]) "
+             "return redis.call('HINCRBY', '{solvegate_test}:member:' .. number, 'incarnation', "
+             "1000)",
+             "0", node, NULL);
+}
+
 const struct store_kit store_kit_redis = {
     .driver = &redis_driver,
     .missing = redis_missing,
@@ -119,6 +132,7 @@ const struct store_kit store_kit_redis = {
     .set_full = redis_set_full,
     .fill_after = redis_fill_after,
     .forget_lock = redis_forget_lock,
+    .take_over = redis_take_over,
 };
 
 const struct store_kit store_kit_valkey = {
@@ -132,4 +146,5 @@ const struct store_kit store_kit_valkey = {
     .set_full = redis_set_full,
     .fill_after = redis_fill_after,
     .forget_lock = redis_forget_lock,
+    .take_over = redis_take_over,
 };

@@ -152,7 +152,7 @@ static void gateways_share_a_server_and_nothing_else(void **state)
 {
     (void)state;
     const char *const mistake = "gate.json: cluster.enabled: expected a store that gateways can "
-                                "share (PostgreSQL), found none\n";
+                                "share (PostgreSQL, Redis), found none\n";
     world_expect(FILE_WITH("\"cluster\": {\"enabled\": true}"), mistake);
     world_expect(FILE_WITH("\"data_dir\": \"/b\", \"cluster\": {\"enabled\": true}"), mistake);
     world_expect(FILE_WITH("\"store\": \"sqlite:/b\", \"cluster\": {\"enabled\": true}"), mistake);

@@ -1,4 +1,5 @@
 #include "redis_store_world.h"
+#include "store_nodes.h"
 
 #include "seed.h"
 
@@ -225,6 +226,72 @@ static void make_user(const struct store_place *place)
     buf_close(&out);
 }
 
+static void open_node(struct node *node, struct store_world *world, struct store_place place,
+                      const char *name)
+{
+    place.node = name;
+    place.lease_ms = NODE_LEASE_MS;
+    *node = (struct node){.world = world, .backend = redis_case_open(&place)};
+    assert_non_null(node->backend);
+}
+
+static void on_woken(void *context, const struct key *name)
+{
+    (void)name;
+    ++*(unsigned *)context;
+}
+
+static void on_claim(void *context, const struct key *name, uint64_t flight)
+{
+    (void)name;
+    (void)flight;
+    ++*(unsigned *)context;
+}
+
+static void the_printed_rights_are_enough_for_gateways_that_share(void **state)
+{
+    struct store_world *const world = *state;
+    static struct store_members members;
+    unsigned count = 0;
+    struct node single, a, b;
+    const struct store_place place = {.url = url_of("solvegate:" CANARY "@"),
+                                      .prefix = CASE_PREFIX};
+    make_user(&place);
+    single = (struct node){.world = world, .backend = redis_case_open(&place)};
+    assert_non_null(single.backend);
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT; kind++) {
+        struct record record = world_record(world, (enum record_kind)kind, 7);
+        node_put(&single, &record);
+    }
+    node_send(&single);
+    node_close(&single);
+    open_node(&a, world, place, "a");
+    open_node(&b, world, place, "b");
+    const struct store_sharing *const sharing = a.backend->driver->sharing;
+    struct store_backend *const pulse = sharing->make_pulse(b.backend);
+    assert_int_equal(sharing->pulse_beat(pulse, 1, 2, &members), STORE_DONE);
+    struct record shared = solution_of(world, 100, 1, true);
+    struct record alone = solution_of(world, 101, 2, false);
+    node_put(&a, &shared);
+    node_put(&a, &alone);
+    node_send(&a);
+    const struct claim found = claim_with(claim_shared(1, 22), 500);
+    assert_int_equal(node_ask(&b, &found).result, CLAIM_SOLVED);
+    const struct claim won = claim_with(claim_shared(3, 11), 501);
+    assert_int_equal(node_ask(&a, &won).result, CLAIM_WON);
+    assert_int_equal(sharing->load_claims(a.backend, on_claim, &count), STORE_DONE);
+    const struct release end = {.flight = 11, .name = key_of(3)};
+    node_release(&a, &end);
+    node_send(&a);
+    assert_int_equal(sharing->pulse_wait(pulse, -1, 5000, on_woken, &count), STORE_DONE);
+    assert_int_equal(count, 2);
+    node_leave(&a);
+    const struct claim taken = claim_single(2, 23);
+    assert_int_equal(node_ask(&b, &taken).result, CLAIM_TAKEN);
+    b.backend->driver->close(pulse);
+    node_close(&b);
+}
+
 static void the_printed_rights_are_enough_and_each_is_needed(void **state)
 {
     struct store_world *const world = *state;
@@ -376,6 +443,7 @@ int main(int argc, char **argv)
         REDIS_CASE(a_wrong_password_is_explained_and_never_told),
         REDIS_CASE(a_password_that_was_forgotten_is_asked_for),
         REDIS_CASE(the_printed_rights_are_enough_and_each_is_needed),
+        REDIS_CASE(the_printed_rights_are_enough_for_gateways_that_share),
         REDIS_CASE(a_server_that_does_not_tell_its_settings_is_refused_unless_accepted),
         REDIS_CASE(an_inspection_tells_what_is_there_and_changes_nothing),
         REDIS_CASE(only_what_is_over_has_a_life_of_its_own),

@@ -25,6 +25,38 @@ struct redis_key call_key(const struct redis_store *store, const char *name, str
     return key;
 }
 
+struct redis_key call_lock(const struct redis_store *store)
+{
+    return call_key(store, "lock", slice_from(store->node));
+}
+
+/* Books and letters are each node's own, all other rows have names that no two nodes use. */
+static bool is_per_node(enum record_kind kind)
+{
+    return kind == RECORD_DAY || kind == RECORD_TALLY || kind == RECORD_SPENT ||
+           kind == RECORD_LETTER;
+}
+
+static struct redis_key kind_key(const struct redis_store *store, enum record_kind kind,
+                                 bool has_node, struct slice rest)
+{
+    char label[64];
+    if (!has_node || store->base.node == 0)
+        return call_key(store, row_tables[kind].name, rest);
+    (void)snprintf(label, sizeof label, "%s@%u", row_tables[kind].name, (unsigned)store->base.node);
+    return call_key(store, label, rest);
+}
+
+struct redis_key call_index(const struct redis_store *store, enum record_kind kind)
+{
+    return kind_key(store, kind, true, SLICE_NONE);
+}
+
+struct redis_key call_row(const struct redis_store *store, enum record_kind kind, struct slice name)
+{
+    return kind_key(store, kind, is_per_node(kind), name);
+}
+
 bool call_is_name(const struct redis_reply *reply)
 {
     const struct slice name = redis_reply_slice(reply);
@@ -79,6 +111,7 @@ void call_disconnect(struct redis_store *store)
     redis_link_close(store->link);
     store->link = NULL;
     store->is_held = false;
+    memset(store->scripts, 0, sizeof store->scripts);
 }
 
 static void lose(struct redis_store *store)
@@ -201,7 +234,7 @@ enum store_result call_ask(struct redis_store *store, const struct slice *words,
 
 void call_transaction(struct redis_store *store)
 {
-    const struct redis_key lock = call_key(store, "lock", SLICE_NONE);
+    const struct redis_key lock = call_lock(store);
     char lease[32];
     call_begin(store);
     CALL(store, WORD_OF("MULTI"));

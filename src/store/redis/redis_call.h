@@ -16,6 +16,13 @@ static inline struct slice call_key_slice(const struct redis_key *key)
     return (struct slice){.data = key->bytes, .len = key->len};
 }
 
+/* The lock that is ours: the store's, or that of our name. */
+struct redis_key call_lock(const struct redis_store *store);
+/* The sorted set of our rows of a kind, and one of them. */
+struct redis_key call_index(const struct redis_store *store, enum record_kind kind);
+struct redis_key call_row(const struct redis_store *store, enum record_kind kind,
+                          struct slice name);
+
 /* Whether it can be the rest of a key. */
 bool call_is_name(const struct redis_reply *reply);
 

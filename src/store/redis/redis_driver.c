@@ -1,9 +1,11 @@
 #include "store/redis/redis_driver.h"
 
+#include "store/redis/redis_cluster.h"
 #include "store/redis/redis_inspect.h"
 #include "store/redis/redis_lease.h"
 #include "store/redis/redis_load.h"
 #include "store/redis/redis_meta.h"
+#include "store/redis/redis_pulse.h"
 #include "store/redis/redis_session.h"
 #include "store/redis/redis_store.h"
 #include "store/redis/redis_tidy.h"
@@ -51,6 +53,8 @@ static enum store_opening redis_open(struct store_backend *backend, struct buf *
         result = session_claim(store, &is_new);
     if (result == STORE_DONE)
         result = session_read_moved(store);
+    if (result == STORE_DONE)
+        result = cluster_join(store);
     store->is_open = result == STORE_DONE;
     if (!store->is_open)
         buf_add(mistake, slice_from(backend->why));
@@ -63,6 +67,14 @@ static void redis_close(struct store_backend *backend)
     lease_release(store);
     redis_store_free(store);
 }
+
+static const struct store_sharing sharing = {
+    .load_claims = cluster_load_claims,
+    .leave = cluster_leave,
+    .make_pulse = pulse_make,
+    .pulse_beat = pulse_beat,
+    .pulse_wait = pulse_wait,
+};
 
 const struct store_driver redis_driver = {
     .name = "Redis",
@@ -79,6 +91,7 @@ const struct store_driver redis_driver = {
     .beat = redis_beat,
     .tidy = redis_tidy,
     .close = redis_close,
+    .sharing = &sharing,
     .print_schema = redis_print_rights,
     .inspect = redis_inspect,
 };

@@ -12,6 +12,10 @@ static const char rights[] =
     "+auth +select +client|setname +client|list +info +config|get +ping "
     "+get +set +del +exists +pexpire +pttl +hget +hmget +hset +zadd +zrem +zrange +zcard "
     "+multi +exec +discard +watch +unwatch";
+/* And what gateways that share the store need. */
+static const char shared_rights[] =
+    "+evalsha +script|load +subscribe +publish +time +incr +rename +hgetall +hvals +hincrby "
+    "+zscore +zrevrange +sadd +srem +smembers";
 
 void redis_print_rights(const struct store_place *place, struct buf *out)
 {
@@ -19,8 +23,9 @@ void redis_print_rights(const struct store_place *place, struct buf *out)
              "# Redis needs no tables. This makes a user with the rights that the gateway needs; "
              "run it with "
              "redis-cli,\n# with a password in place of PASSWORD:\n"
-             "ACL SETUSER solvegate on >PASSWORD resetkeys ~{%s}:* resetchannels -@all %s\n",
-             redis_prefix(place), rights);
+             "ACL SETUSER solvegate on >PASSWORD resetkeys ~{%s}:* resetchannels &{%s}:* -@all "
+             "%s %s\n",
+             redis_prefix(place), redis_prefix(place), rights, shared_rights);
 }
 
 static void report_server(const struct redis_store *store, struct buf *report)

@@ -1,6 +1,7 @@
 #include "store/redis/redis_lease.h"
 
 #include "store/redis/redis_call.h"
+#include "store/redis/redis_script.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -89,7 +90,7 @@ static bool is_ours(const struct redis_store *store, struct slice holder)
 
 void lease_add_watch(struct redis_store *store)
 {
-    const struct redis_key lock = call_key(store, "lock", SLICE_NONE);
+    const struct redis_key lock = call_lock(store);
     CALL(store, WORD_OF("WATCH"), call_key_slice(&lock));
     CALL(store, WORD_OF("GET"), call_key_slice(&lock));
 }
@@ -131,7 +132,7 @@ static enum store_result refuse_others(struct redis_store *store, struct slice h
 /* Sets the lock unless it changed since we looked at it. */
 static enum store_result set_lock(struct redis_store *store)
 {
-    const struct redis_key lock = call_key(store, "lock", SLICE_NONE);
+    const struct redis_key lock = call_lock(store);
     char lease[32];
     call_begin(store);
     CALL(store, WORD_OF("MULTI"));
@@ -176,9 +177,44 @@ static enum store_result try_to_take(struct redis_store *store, bool *is_again)
     return store->link == NULL ? STORE_RETRY : STORE_DONE;
 }
 
+/* Those that share the store have its lock together, and each that of its own name. */
+static enum store_result take_name(struct redis_store *store)
+{
+    char lease[32];
+    const struct slice words[] = {slice_from(store->node), slice_from(store->token),
+                                  slice_from(store->owner), slice_from(store->heir_of),
+                                  call_number(lease, REDIS_LEASE_MS)};
+    struct redis_reply *reply = NULL;
+    const enum store_result result = script_run(store, SCRIPT_TAKE_LOCK, words, 5, &reply);
+    if (result != STORE_DONE)
+        return result;
+    const struct slice holder = redis_reply_slice(redis_reply_item(reply, 1));
+    enum store_result taken = STORE_DONE;
+    store->is_alone_there = redis_reply_is(redis_reply_item(reply, 0), "single");
+    if (store->is_alone_there) {
+        taken = refuse_others(store, holder);
+        (void)snprintf(store->base.why + strlen(store->base.why),
+                       sizeof store->base.why - strlen(store->base.why),
+                       "; it has cluster.enabled off");
+    } else if (redis_reply_is(redis_reply_item(reply, 0), "taken")) {
+        store->is_others = true;
+        (void)snprintf(store->base.why, sizeof store->base.why,
+                       "another gateway runs under the name \"%s\" in the store {%.64s} on the "
+                       "Redis server at %s (%.*s); stop that one, or give each its own "
+                       "cluster.node",
+                       store->node, store->prefix, store->place,
+                       (int)(holder.len < 128 ? holder.len : 128), holder.data);
+        taken = STORE_FAILED;
+    }
+    redis_reply_free(reply);
+    return taken;
+}
+
 enum store_result lease_take(struct redis_store *store)
 {
     store->is_others = false;
+    if (store->node[0] != '\0')
+        return take_name(store);
     bool is_again = true;
     enum store_result result = STORE_DONE;
     for (unsigned i = 0; i < TAKE_TRIES && is_again && result == STORE_DONE; i++)
@@ -226,7 +262,8 @@ static bool is_connected(struct redis_store *store, const char *token)
 
 static bool look(struct redis_store *store, struct holder *holder)
 {
-    const struct redis_key lock = call_key(store, "lock", SLICE_NONE);
+    const struct redis_key lock =
+        store->is_alone_there ? call_key(store, "lock", SLICE_NONE) : call_lock(store);
     call_begin(store);
     CALL(store, WORD_OF("GET"), call_key_slice(&lock));
     CALL(store, WORD_OF("PTTL"), call_key_slice(&lock));
@@ -287,7 +324,7 @@ enum store_opening lease_wait(struct redis_store *store, struct buf *mistake)
 
 void lease_release(struct redis_store *store)
 {
-    const struct redis_key lock = call_key(store, "lock", SLICE_NONE);
+    const struct redis_key lock = call_lock(store);
     if (store->link == NULL || !store->is_held)
         return;
     call_begin(store);

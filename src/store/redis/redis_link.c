@@ -214,3 +214,29 @@ struct redis_reply *redis_link_receive(struct redis_link *link, unsigned wait_ms
                    "it does not speak the protocol of Redis; if it wants TLS, write rediss://");
     return reply;
 }
+
+bool redis_link_hear(struct redis_link *link, int fd, int timeout_ms, struct redis_reply **reply)
+{
+    struct pollfd entries[] = {{.fd = link->socket, .events = POLLIN},
+                               {.fd = fd, .events = POLLIN}};
+    size_t len = 0;
+    *reply = NULL;
+    CURLcode code = CURLE_OK;
+    enum reading reading;
+    while ((reading = redis_reader_next(link->reader, reply)) == READING_MORE) {
+        const bool is_again = code == CURLE_AGAIN;
+        code = curl_easy_recv(link->curl, link->bytes, RECEIVE_BYTES, &len);
+        if (code == CURLE_AGAIN && is_again)
+            return true;
+        if (code == CURLE_AGAIN) {
+            if (poll(entries, 2, timeout_ms) <= 0 || entries[0].revents == 0)
+                return true;
+            continue;
+        }
+        if (code != CURLE_OK || len == 0)
+            return fail(link, "the connection was lost");
+        if (!redis_reader_feed(link->reader, link->bytes, len))
+            return fail(link, "it sent a reply without end");
+    }
+    return reading == READING_REPLY || fail(link, "it does not speak the protocol of Redis");
+}

@@ -17,6 +17,9 @@ void redis_link_close(struct redis_link *link);
 /* Both say in a few words why they failed; the connection is of no use then. */
 bool redis_link_send(struct redis_link *link, struct slice bytes, unsigned wait_ms);
 struct redis_reply *redis_link_receive(struct redis_link *link, unsigned wait_ms);
+/* Waits until a reply is there, the file descriptor can be read or the time is over; false: the connection is of no
+ * use any more. *reply is the caller's, or NULL. */
+bool redis_link_hear(struct redis_link *link, int fd, int timeout_ms, struct redis_reply **reply);
 const char *redis_link_why(const struct redis_link *link);
 
 #endif

@@ -65,8 +65,7 @@ static enum store_result load_chunk(struct load *load, enum record_kind kind, si
     enum store_result result = STORE_DONE;
     call_begin(store);
     for (size_t i = from; i < to; i++) {
-        const struct redis_key key =
-            call_key(store, row_tables[kind].name, names_at(&load->names, i));
+        const struct redis_key key = call_row(store, kind, names_at(&load->names, i));
         CALL(store, WORD_OF("GET"), call_key_slice(&key));
     }
     for (size_t i = from; i < to && store->link != NULL; i++) {

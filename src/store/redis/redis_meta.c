@@ -100,6 +100,19 @@ static void add_secret(struct redis_store *store, const char *name,
     sodium_memzero(text, sizeof text);
 }
 
+/* Of several gateways that share the store another one may write one between our look and our transaction. */
+static enum store_result watch_secrets(struct redis_store *store)
+{
+    const struct redis_key key = call_key(store, "secret", SLICE_NONE);
+    struct redis_reply *reply = NULL;
+    enum store_result result = session_ensure(store);
+    if (result != STORE_DONE || store->node[0] == '\0')
+        return result;
+    result = ASK(store, &reply, WORD_OF("WATCH"), call_key_slice(&key));
+    redis_reply_free(reply);
+    return result;
+}
+
 /* Nobody but the holder of the lock writes secrets, so what was read is still there when the transaction, which the
  * server refuses to everybody else, is made. */
 static enum store_result replace_once(struct store_backend *backend, const char *name,
@@ -108,7 +121,9 @@ static enum store_result replace_once(struct store_backend *backend, const char 
 {
     struct redis_store *const store = redis_store_of(backend);
     struct store_secret stored;
-    enum store_result result = redis_find_secret(backend, name, &stored);
+    enum store_result result = watch_secrets(store);
+    if (result == STORE_DONE)
+        result = redis_find_secret(backend, name, &stored);
     const bool may_replace = result == STORE_DONE && is_same(&stored, before);
     sodium_memzero(&stored, sizeof stored);
     if (!may_replace)

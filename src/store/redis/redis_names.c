@@ -99,7 +99,7 @@ bool names_have(const struct redis_names *names, int64_t number)
 static enum store_result read_page(struct redis_store *store, enum record_kind kind,
                                    struct redis_names *names, bool *is_last)
 {
-    const struct redis_key index = call_key(store, row_tables[kind].name, SLICE_NONE);
+    const struct redis_key index = call_index(store, kind);
     char from[32], to[32];
     struct redis_reply *page = NULL;
     const enum store_result result = ASK(store, &page, WORD_OF("ZRANGE"), call_key_slice(&index),

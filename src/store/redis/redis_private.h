@@ -20,8 +20,26 @@ struct redis_secret {
     char text[REDIS_SECRET_TEXT_MAX];
 };
 
+/* See redis_script.c. */
+enum redis_script {
+    SCRIPT_TAKE_LOCK,
+    SCRIPT_JOIN,
+    SCRIPT_TAKE_BACK,
+    SCRIPT_LEAVE,
+    SCRIPT_BEAT,
+    SCRIPT_WRITE,
+    REDIS_SCRIPTS
+};
+#define REDIS_DIGEST_MAX 48
+
 struct redis_store {
     struct store_backend base; /* must be first */
+    char *address;             /* owned: the whole URL; may contain a password */
+    char node[STORE_NAME_MAX]; /* our name among those that share the store, or "" */
+    uint32_t lease_ms;
+    char scripts[REDIS_SCRIPTS]
+                [REDIS_DIGEST_MAX]; /* what the server calls them; "": not known yet */
+    struct redis_store *ear;        /* owned; of a pulse: the connection that hears, or NULL */
     struct redis_url url;
     char place[REDIS_URL_HOST_MAX + 16]; /* "host:port" or the socket's path, for people */
     char *prefix;                        /* owned */
@@ -44,7 +62,8 @@ struct redis_store {
     unsigned connections;
     bool
         is_held; /* the lock was ours when we looked last, and the server tells if it changed since */
-    bool is_others;  /* another gateway had the lock when we wanted to take it */
+    bool is_others;      /* another gateway had the lock when we wanted to take it */
+    bool is_alone_there; /* it has the store for itself, and we wanted to share it */
     bool is_refused; /* the latest transaction was, since the lock had changed; nothing was done */
 
     struct redis_secret secrets[REDIS_SECRETS_MAX]; /* those that were read or written */

@@ -6,6 +6,7 @@
 
 #include <curl/curl.h>
 #include <sodium.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Longer than a sync takes on a disk that still works, and not longer than a lease. */
@@ -55,6 +56,10 @@ struct redis_store *redis_store_new(const struct store_place *place, struct buf 
     buf_init(&store->body, REDIS_ROW_MAX);
     buf_init(&store->names, NAMES_MAX);
     store->prefix = copy(redis_prefix(place));
+    store->address = copy(place->url);
+    if (place->node != NULL)
+        (void)snprintf(store->node, sizeof store->node, "%s", place->node);
+    store->lease_ms = place->lease_ms;
     store->ca_file = copy(place->ca_file);
     store->allow_async = place->allow_async;
     store->patience_ms = place->patience_ms == 0 ? PATIENCE_MS : place->patience_ms;
@@ -72,6 +77,10 @@ void redis_store_free(struct redis_store *store)
     call_disconnect(store);
     call_begin(store); /* wipes it */
     redis_url_close(&store->url);
+    if (store->ear != NULL)
+        redis_store_free(store->ear);
+    sodium_memzero(store->address, strlen(store->address));
+    free(store->address);
     buf_close(&store->out);
     buf_close(&store->scratch);
     buf_close(&store->body);

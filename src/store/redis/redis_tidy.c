@@ -18,7 +18,7 @@ struct tidy {
 static enum store_result find(struct tidy *tidy, const char *least, const char *most, size_t skip,
                               struct redis_reply **names)
 {
-    const struct redis_key index = call_key(tidy->store, row_tables[tidy->kind].name, SLICE_NONE);
+    const struct redis_key index = call_index(tidy->store, tidy->kind);
     char offset[32], limit[32];
     const enum store_result result =
         ASK(tidy->store, names, WORD_OF("ZRANGE"), call_key_slice(&index), slice_from(least),
@@ -39,14 +39,14 @@ static enum store_result find(struct tidy *tidy, const char *least, const char *
 static enum store_result drop(struct tidy *tidy, const struct slice *names, size_t count)
 {
     struct redis_store *const store = tidy->store;
-    const struct redis_key index = call_key(store, row_tables[tidy->kind].name, SLICE_NONE);
+    const struct redis_key index = call_index(store, tidy->kind);
     struct slice *const words = malloc((2 + count) * sizeof *words);
     ASSERT(words != NULL);
     words[0] = WORD_OF("ZREM");
     words[1] = call_key_slice(&index);
     call_transaction(store);
     for (size_t i = 0; i < count; i++) {
-        const struct redis_key key = call_key(store, row_tables[tidy->kind].name, names[i]);
+        const struct redis_key key = call_row(store, tidy->kind, names[i]);
         words[2 + i] = names[i];
         CALL(store, WORD_OF("DEL"), call_key_slice(&key));
     }
@@ -95,8 +95,7 @@ static enum store_result read_flights(struct tidy *tidy, const struct redis_repl
     struct redis_store *const store = tidy->store;
     call_begin(store);
     for (size_t i = 0; i < page->len; i++) {
-        const struct redis_key key =
-            call_key(store, row_tables[tidy->kind].name, redis_reply_slice(page->items[i]));
+        const struct redis_key key = call_row(store, tidy->kind, redis_reply_slice(page->items[i]));
         CALL(store, WORD_OF("GET"), call_key_slice(&key));
     }
     for (size_t i = 0; i < page->len; i++) {

@@ -4,6 +4,7 @@
 #include "base/table.h"
 #include "store/redis/redis_body.h"
 #include "store/redis/redis_call.h"
+#include "store/redis/redis_claims.h"
 #include "store/redis/redis_session.h"
 
 #include <stdio.h>
@@ -242,6 +243,8 @@ static enum store_result write_once(struct redis_store *store, const struct stor
 enum store_result redis_write(struct store_backend *backend, const struct store_batch *batch)
 {
     struct redis_store *const store = redis_store_of(backend);
+    if (backend->node != 0)
+        return claims_write(store, batch);
     const enum store_result result = write_once(store, batch);
     return store->is_refused ? write_once(store, batch) : result;
 }

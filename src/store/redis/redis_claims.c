@@ -1,0 +1,303 @@
+#include "store/redis/redis_claims.h"
+
+#include "base/assert.h"
+#include "store/redis/redis_body.h"
+#include "store/redis/redis_call.h"
+#include "store/redis/redis_script.h"
+#include "store/redis/redis_session.h"
+
+#include <sodium.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/* ---- words ------------------------------------------------------------------------------- */
+
+/* The words of a script, gathered in one buffer. */
+struct words {
+    struct redis_store *store;
+    size_t *ends; /* owned: where each word ends in store->names */
+    size_t count, room;
+    int64_t wall_ms;
+};
+
+static void end_word(struct words *words)
+{
+    if (words->count == words->room) {
+        words->room = words->room == 0 ? 1024 : 2 * words->room;
+        size_t *const more = realloc(words->ends, words->room * sizeof *more);
+        ASSERT(more != NULL);
+        words->ends = more;
+    }
+    words->ends[words->count++] = words->store->names.len;
+}
+
+static void add_slice(struct words *words, struct slice text)
+{
+    buf_add(&words->store->names, text);
+    end_word(words);
+}
+
+static void add_text(struct words *words, const char *text)
+{
+    add_slice(words, slice_from(text));
+}
+
+static void add_signed(struct words *words, int64_t number)
+{
+    buf_addf(&words->store->names, "%lld", (long long)number);
+    end_word(words);
+}
+
+static void add_number(struct words *words, uint64_t number)
+{
+    buf_add_u64(&words->store->names, number);
+    end_word(words);
+}
+
+static void add_key(struct words *words, bool is_given, const struct key *key)
+{
+    char digits[2 * KEY_BYTES + 1];
+    (void)sodium_bin2hex(digits, sizeof digits, key->bytes, KEY_BYTES);
+    add_text(words, is_given ? digits : "");
+}
+
+/* ---- entries ----------------------------------------------------------------------------- */
+
+/* Negative while the row is open; see redis_write.c. */
+static int64_t score_of(const struct body_expiry *expiry)
+{
+    int64_t time = expiry->time < 1 ? 1 : expiry->time;
+    if (time > ROW_TIME_MAX)
+        time = ROW_TIME_MAX;
+    if (!expiry->has_time)
+        time = 0;
+    return expiry->is_open ? -time : time;
+}
+
+/* The row's text, score and lifetime. */
+static void add_body(struct words *words, const struct record *record, struct slice client,
+                     const char *more)
+{
+    struct redis_store *const store = words->store;
+    struct row_value values[ROW_COLUMNS_MAX];
+    (void)row_to_values(record, client, &store->scratch, values);
+    buf_reset(&store->body);
+    body_add(&store->body, record->kind, values, store->moved_ms);
+    if (more != NULL && store->body.len > 0) {
+        store->body.len--; /* the last brace */
+        buf_addf(&store->body, "%s}", more);
+    }
+    const struct body_expiry expiry = body_expiry(record->kind, values, store->moved_ms);
+    if (store->body.is_full)
+        store->names.is_full = true;
+    add_slice(words, buf_slice(&store->body));
+    add_signed(words, score_of(&expiry));
+    add_signed(words, body_lifetime(record->kind, &expiry, words->wall_ms, store->moved_ms));
+}
+
+static void add_record(struct words *words, const struct store_entry *entry)
+{
+    const struct record *const record = &entry->record;
+    const struct slice client = {.data = entry->client, .len = entry->client_len};
+    struct row_value values[ROW_COLUMNS_MAX];
+    struct record name = *record;
+    name.is_drop = true; /* gives only the values that name it */
+    (void)row_to_values(&name, client, &words->store->scratch, values);
+    add_text(words, record->is_drop ? "drop" : "put");
+    add_text(words, row_tables[record->kind].name);
+    body_add_name(&words->store->names, record->kind, values);
+    end_word(words);
+    if (!record->is_drop)
+        add_body(words, record, client, NULL);
+}
+
+static void add_release(struct words *words, const struct release *release)
+{
+    add_text(words, "release");
+    add_key(words, true, &release->name);
+    add_number(words, release->flight);
+    add_number(words, release->solution);
+    add_number(words, release->is_kept);
+    add_number(words, release->attempts);
+    add_text(words, error_class_words.name_at(release->class));
+    add_text(words, release->code);
+    add_number(words, release->keep_ms);
+}
+
+static void add_claim(struct words *words, const struct store_entry *entry, uint32_t place)
+{
+    const struct claim *const claim = &entry->asked->claim;
+    const struct slice client = {.data = entry->client, .len = entry->client_len};
+    struct record bound = {.kind = RECORD_IDEMPOTENCY};
+    bound.idempotency = (struct idempotency_row){
+        .digest = claim->idempotency,
+        .fingerprint = claim->key,
+        .flight = claim->flight,
+        .expires_wall_ms = words->wall_ms + (int64_t)entry->asked->idempotency_ttl_ms};
+    add_text(words, "claim");
+    add_number(words, place);
+    add_number(words, claim->flight);
+    add_number(words, claim->following);
+    add_text(words, reuse_words.name_at(claim->reuse));
+    add_key(words, true, &claim->key);
+    add_key(words, claim->has_name, &claim->name);
+    add_key(words, claim->has_idempotency, &claim->idempotency);
+    add_number(words, claim->min_ttl_ms);
+    add_number(words, claim->max_age_ms);
+    add_body(words, &bound, client, ",\"provisional\":1");
+}
+
+static void add_batch(struct words *words, const struct store_batch *batch)
+{
+    const struct redis_store *const store = words->store;
+    const struct store_entry *entry = batch->first;
+    buf_reset(&words->store->names);
+    add_number(words, store->base.node);
+    add_number(words, store->base.incarnation);
+    add_number(words, batch->number);
+    add_text(words, store->node);
+    add_text(words, store->token);
+    add_number(words, REDIS_LEASE_MS);
+    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next) {
+        if (entry->asked != NULL)
+            add_claim(words, entry, i);
+        else if (entry->release != NULL)
+            add_release(words, entry->release);
+        else
+            add_record(words, entry);
+    }
+}
+
+/* ---- answers ----------------------------------------------------------------------------- */
+
+static const char *text_at(const struct redis_reply *reply, size_t place)
+{
+    const struct redis_reply *const item = redis_reply_item(reply, place);
+    return item != NULL && item->type == REPLY_STRING ? item->bytes : "";
+}
+
+static uint64_t number_at(const struct redis_reply *reply, size_t place)
+{
+    return strtoull(text_at(reply, place), NULL, 10);
+}
+
+static bool find_result(const char *word, enum claim_result *result)
+{
+    static const char *const words[] = {
+        [CLAIM_WON] = "won",     [CLAIM_FOLLOW] = "follow",     [CLAIM_SOLVED] = "solved",
+        [CLAIM_TAKEN] = "taken", [CLAIM_MISMATCH] = "mismatch", [CLAIM_REFUSED] = "refused",
+    };
+    for (unsigned i = 0; i < sizeof words / sizeof words[0]; i++)
+        if (strcmp(word, words[i]) == 0) {
+            *result = (enum claim_result)i;
+            return true;
+        }
+    return false;
+}
+
+static void take_solution(const struct redis_store *store, struct store_asked *asked,
+                          struct slice row)
+{
+    struct redis_body body;
+    struct slice client;
+    body_read(&body, row, RECORD_SOLUTION, store->moved_ms);
+    asked->solution = (struct record){.kind = RECORD_SOLUTION};
+    asked->has_solution = row_from_values(body.values, &asked->solution, &client);
+    if (asked->has_solution)
+        (void)snprintf(asked->client, sizeof asked->client, "%.*s", (int)client.len, client.data);
+    else
+        record_close(&asked->solution);
+    body_close(&body);
+}
+
+static void take_answer(const struct redis_store *store, struct store_asked *asked,
+                        const struct redis_reply *reply)
+{
+    struct claimed *const claimed = &asked->claimed;
+    unsigned class = CLASS_NONE;
+    if (!find_result(text_at(reply, 1), &claimed->result))
+        return;
+    claimed->followed = number_at(reply, 2);
+    claimed->is_own = number_at(reply, 3) != 0;
+    claimed->is_solving = number_at(reply, 4) != 0;
+    claimed->is_replayed = number_at(reply, 5) != 0;
+    claimed->is_renewed = number_at(reply, 6) != 0;
+    claimed->attempts = (uint16_t)number_at(reply, 7);
+    if (row_words_find(&error_class_words, slice_from(text_at(reply, 8)), &class))
+        claimed->class = (enum error_class) class;
+    (void)snprintf(claimed->code, sizeof claimed->code, "%s", text_at(reply, 9));
+    if (claimed->result != CLAIM_SOLVED && claimed->result != CLAIM_TAKEN)
+        return;
+    take_solution(store, asked, redis_reply_slice(redis_reply_item(reply, 10)));
+    /* A row that makes no sense is as good as none: it is asked again. */
+    if (!asked->has_solution)
+        claimed->result = CLAIM_UNAVAILABLE;
+}
+
+/* The claims are answered in their order. */
+static void take_answers(const struct redis_store *store, const struct store_batch *batch,
+                         const struct redis_reply *reply)
+{
+    const struct store_entry *entry = batch->first;
+    size_t place = 1;
+    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next) {
+        if (entry->asked == NULL)
+            continue;
+        const struct redis_reply *const item = redis_reply_item(reply, place++);
+        if (item != NULL && number_at(item, 0) == i)
+            take_answer(store, entry->asked, item);
+    }
+}
+
+/* ---- writing ----------------------------------------------------------------------------- */
+
+static enum store_result run(struct redis_store *store, const struct words *words,
+                             struct redis_reply **reply)
+{
+    struct slice *const all = malloc(words->count * sizeof *all);
+    ASSERT(all != NULL);
+    for (size_t i = 0; i < words->count; i++) {
+        const size_t start = i == 0 ? 0 : words->ends[i - 1];
+        all[i] = (struct slice){.data = store->names.data + start, .len = words->ends[i] - start};
+    }
+    const enum store_result result = script_run(store, SCRIPT_WRITE, all, words->count, reply);
+    free(all);
+    return result;
+}
+
+static enum store_result write_once(struct redis_store *store, const struct store_batch *batch)
+{
+    struct words words = {.store = store, .wall_ms = clocks_read().wall_ms};
+    struct redis_reply *reply = NULL;
+    enum store_result result = session_ensure(store);
+    if (result != STORE_DONE)
+        return result;
+    add_batch(&words, batch);
+    if (store->names.is_full) {
+        (void)snprintf(store->base.why, sizeof store->base.why,
+                       "a row is too large for the store on the Redis server at %s", store->place);
+        result = STORE_FAILED;
+    } else {
+        result = run(store, &words, &reply);
+    }
+    free(words.ends);
+    if (result == STORE_DONE && !redis_reply_is(redis_reply_item(reply, 0), "ok")) {
+        (void)snprintf(store->base.why, sizeof store->base.why,
+                       "another gateway has this one's rows in the store {%.64s} now: start it "
+                       "again, and see whether two run under one cluster.node",
+                       store->prefix);
+        result = STORE_FAILED;
+    }
+    if (result == STORE_DONE)
+        take_answers(store, batch, reply);
+    redis_reply_free(reply);
+    return result;
+}
+
+/* A connection that was lost since the last batch is no reason to report anything. */
+enum store_result claims_write(struct redis_store *store, const struct store_batch *batch)
+{
+    const bool was_connected = store->link != NULL;
+    const enum store_result result = write_once(store, batch);
+    return result == STORE_RETRY && was_connected ? write_once(store, batch) : result;
+}

@@ -1,0 +1,12 @@
+/* What gateways that share a Redis decide there: scripts, each of which happens as a whole or not at all. */
+#ifndef SOLVEGATE_STORE_REDIS_REDIS_SCRIPT_H
+#define SOLVEGATE_STORE_REDIS_REDIS_SCRIPT_H
+
+#include "store/redis/redis_private.h"
+
+/* Every script gets the beginning of all keys first, then the words. STORE_DONE: *reply is the caller's, and no error.
+ * After it the lock is watched anew, since a script renews it. */
+enum store_result script_run(struct redis_store *store, enum redis_script script,
+                             const struct slice *words, size_t count, struct redis_reply **reply);
+
+#endif
