@@ -26,6 +26,11 @@
 #define TIME(text, member) PLAIN(text, COLUMN_TIME, int64_t, member)
 #define TIME_OR_0(text, member) PLAIN(text, COLUMN_TIME_OR_0, int64_t, member)
 #define KEY(text, member) PLAIN(text, COLUMN_KEY, struct key, member)
+#define KEY_OR_NONE(text, has_member, member) \
+    {.name = (text),                          \
+     .type = COLUMN_KEY_OR_NONE,              \
+     .offset = FIELD(struct key, member),     \
+     .given_offset = FIELD(bool, has_member)}
 #define CLIENT(member) PLAIN("client", COLUMN_CLIENT, client_id, member)
 #define TEXT(text, member) PLAIN(text, COLUMN_TEXT, struct blob *, member)
 #define BYTES(text, member) PLAIN(text, COLUMN_BYTES, struct blob *, member)
@@ -99,6 +104,7 @@ static const struct column flight_columns[] = {
     U16_OR_NONE("max_retries", flight.has_max_retries, flight.max_retries),
     U32("retry_delay", flight.retry_delay_ms),
     U16("attempts", flight.attempts),
+    KEY_OR_NONE("idempotency", flight.has_idempotency, flight.idempotency),
 };
 
 static const struct column attempt_columns[] = {

@@ -18,12 +18,13 @@ enum column_type {
     COLUMN_TIME,      /* as COLUMN_DATE, but used by the engine: moves when the wall clock is set */
     COLUMN_TIME_OR_0, /* as COLUMN_TIME, where 0 means none and stays 0 */
     COLUMN_KEY,       /* KEY_BYTES bytes */
-    COLUMN_CLIENT,    /* stored by name */
-    COLUMN_WORD,      /* an enum, stored as one of words */
-    COLUMN_STRING,    /* a char array of size bytes */
-    COLUMN_TEXT,      /* a blob of UTF-8, or NULL */
-    COLUMN_BYTES,     /* a blob, or NULL */
-    COLUMN_STATS,     /* JSON, as are the next two */
+    COLUMN_KEY_OR_NONE, /* the same, or NULL when it is not given */
+    COLUMN_CLIENT,      /* stored by name */
+    COLUMN_WORD,        /* an enum, stored as one of words */
+    COLUMN_STRING,      /* a char array of size bytes */
+    COLUMN_TEXT,        /* a blob of UTF-8, or NULL */
+    COLUMN_BYTES,       /* a blob, or NULL */
+    COLUMN_STATS,       /* JSON, as are the next two */
     COLUMN_TALLY,
     COLUMN_NOTES,
 };
@@ -37,9 +38,9 @@ static inline bool column_is_integer(enum column_type type)
 struct column {
     const char *name;
     enum column_type type;
-    size_t offset;                 /* of the field in struct record; of the whole row for notes */
-    size_t size;                   /* of a COLUMN_STRING's array */
-    size_t given_offset;           /* of the bool that says whether a COLUMN_U16_OR_NONE is given */
+    size_t offset;       /* of the field in struct record; of the whole row for notes */
+    size_t size;         /* of a COLUMN_STRING's array */
+    size_t given_offset; /* of the bool that says whether a column that may be none is given */
     const struct row_words *words; /* of a COLUMN_WORD */
 };
 

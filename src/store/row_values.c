@@ -46,6 +46,10 @@ static struct row_value value_of(const struct column *column, const struct recor
         return integer(*(const int64_t *)field);
     case COLUMN_KEY:
         return bytes(VALUE_BYTES, (struct slice){.data = field, .len = KEY_BYTES});
+    case COLUMN_KEY_OR_NONE:
+        return *((const bool *)record + column->given_offset)
+                   ? bytes(VALUE_BYTES, (struct slice){.data = field, .len = KEY_BYTES})
+                   : (struct row_value){.type = VALUE_NULL};
     case COLUMN_CLIENT:
         return bytes(VALUE_TEXT, client);
     case COLUMN_WORD:
@@ -121,6 +125,12 @@ static bool read_key(const struct row_value *value, struct key *key)
     return true;
 }
 
+static bool read_key_or_none(const struct row_value *value, bool *is_given, struct key *key)
+{
+    *is_given = value->type != VALUE_NULL;
+    return !*is_given || read_key(value, key);
+}
+
 static bool read_word(const struct row_value *value, const struct row_words *words, unsigned *place)
 {
     return is_bytes(value) && row_words_find(words, value->bytes, place);
@@ -178,6 +188,8 @@ static bool read_value(const struct column *column, const struct row_value *valu
         return read_time(value, field);
     case COLUMN_KEY:
         return read_key(value, field);
+    case COLUMN_KEY_OR_NONE:
+        return read_key_or_none(value, (bool *)record + column->given_offset, field);
     case COLUMN_CLIENT:
         *client = value->bytes;
         return is_bytes(value);

@@ -41,7 +41,7 @@ static void make_values(const struct row_table *table, struct row_value *values)
     for (size_t i = 0; i < table->count; i++) {
         const struct column *const column = &table->columns[i];
         struct slice text = SLICE_OF("");
-        if (column->type == COLUMN_KEY)
+        if (column->type == COLUMN_KEY || column->type == COLUMN_KEY_OR_NONE)
             text = (struct slice){.data = key, .len = KEY_BYTES};
         else if (column->type == COLUMN_WORD)
             text = slice_from(column->words->name_at(0));

@@ -26,6 +26,7 @@ static void append_attempt(struct store_world *world, uint64_t name, uint64_t fl
 
 /* Takes back what the third version added. */
 #define WITHOUT_VERSION_3                                                              \
+    "ALTER TABLE flight DROP COLUMN idempotency;"                                      \
     "ALTER TABLE idempotency DROP COLUMN client;"                                      \
     "ALTER TABLE letter DROP COLUMN extra; ALTER TABLE letter DROP COLUMN fresh;"      \
     "ALTER TABLE letter DROP COLUMN rest; ALTER TABLE letter DROP COLUMN retries;"     \

@@ -30,6 +30,7 @@ static const char tables[] =
     ") WITH (autovacuum_vacuum_scale_factor = 0.01, autovacuum_vacuum_threshold = 1000,\n"
     "    autovacuum_vacuum_cost_delay = 0);\n"
     "CREATE INDEX IF NOT EXISTS claim_flight ON claim (flight);\n"
+    "ALTER TABLE flight ADD COLUMN IF NOT EXISTS idempotency bytea;\n"
     "ALTER TABLE solution ADD COLUMN IF NOT EXISTS taken bigint NOT NULL DEFAULT 0;\n"
     "ALTER TABLE idempotency ADD COLUMN IF NOT EXISTS provisional boolean NOT NULL DEFAULT false;\n"
     "CREATE INDEX IF NOT EXISTS solution_key ON solution (key);\n"

@@ -85,7 +85,7 @@ static struct row_value value_of(const struct pg_result *result, int row, int pl
         return (struct row_value){.type = VALUE_INTEGER,
                                   .integer = pg_link_integer(result, row, place)};
     return (struct row_value){
-        .type = type == COLUMN_KEY || type == COLUMN_BYTES ? VALUE_BYTES : VALUE_TEXT,
+        .type = strcmp(pg_schema_type(type), "bytea") == 0 ? VALUE_BYTES : VALUE_TEXT,
         .bytes = {.data = PQgetvalue(result, row, place),
                   .len = (size_t)PQgetlength(result, row, place)},
     };

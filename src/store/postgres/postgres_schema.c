@@ -32,6 +32,7 @@ bool pg_schema_is_own(const struct row_table *table, size_t column)
     case COLUMN_TIME:
     case COLUMN_TIME_OR_0:
     case COLUMN_KEY:
+    case COLUMN_KEY_OR_NONE:
     case COLUMN_CLIENT:
     case COLUMN_BYTES:
     case COLUMN_STATS:
@@ -55,7 +56,7 @@ const char *pg_schema_type(enum column_type type)
 {
     if (column_is_integer(type))
         return "bigint";
-    if (type == COLUMN_KEY || type == COLUMN_BYTES)
+    if (type == COLUMN_KEY || type == COLUMN_KEY_OR_NONE || type == COLUMN_BYTES)
         return "bytea";
     return type == COLUMN_STATS || type == COLUMN_TALLY || type == COLUMN_NOTES ? "json" : "text";
 }
@@ -96,7 +97,7 @@ static void add_columns(struct buf *sql, const struct row_table *table)
         const char *const name = pg_schema_type(type);
         buf_addf(sql, "    %s %s%s%s,\n", table->columns[i].name, name,
                  strcmp(name, "text") == 0 ? " COLLATE \"C\"" : "",
-                 type == COLUMN_BYTES ? "" : " NOT NULL");
+                 type == COLUMN_BYTES || type == COLUMN_KEY_OR_NONE ? "" : " NOT NULL");
     }
     if (pg_schema_has_body(table))
         buf_addf(sql, "    body json NOT NULL,\n");

@@ -97,7 +97,7 @@ static void add_column(struct buf *out, const struct column *column, const struc
     if (column_is_integer(column->type)) {
         json_member(out, column->name);
         add_integer(out, column->type, number);
-    } else if (column->type == COLUMN_KEY) {
+    } else if (column->type == COLUMN_KEY || column->type == COLUMN_KEY_OR_NONE) {
         json_hex(out, column->name, (const uint8_t *)value->bytes.data, value->bytes.len);
     } else if (is_json(column->type)) {
         json_raw(out, column->name, value->bytes);
@@ -196,7 +196,7 @@ static struct row_value read_column(const struct column *column, yyjson_val *ite
         return no_value();
     if (column_is_integer(column->type))
         return read_integer(column, item, moved_ms);
-    if (column->type == COLUMN_KEY)
+    if (column->type == COLUMN_KEY || column->type == COLUMN_KEY_OR_NONE)
         return read_hex(item, room);
     if (is_json(column->type))
         return read_json(item, room);
