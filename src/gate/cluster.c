@@ -6,8 +6,6 @@
 #include "store/store_pulse.h"
 #include "sys/log.h"
 
-#include <solvegate/view.h>
-
 #include <stdlib.h>
 #include <unistd.h>
 #include <uv.h>
@@ -34,7 +32,8 @@ void cluster_place(struct gate *gate, struct store_place *place, struct buf *nam
         place->node = NULL;
         return;
     }
-    gate->cluster.lease_ms = place->lease_ms - place->lease_ms / MARGIN_DIVISOR;
+    gate->cluster.margin_ms = place->lease_ms / MARGIN_DIVISOR;
+    gate->cluster.lease_ms = place->lease_ms;
     if (place->node != NULL)
         return;
     add_default_name(gate, name);
@@ -130,22 +129,52 @@ bool cluster_may_submit(const struct gate *gate)
     return !gate->cluster.is_on || clocks_read().even_ms < gate->cluster.lease_end_ms;
 }
 
-static void count_members(struct gate *gate, const struct store_members *members)
+static int by_id(const void *a, const void *b)
 {
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < members->count; i++)
-        count += !members->all[i].has_left;
+    const node_id left = ((const struct member *)a)->id;
+    const node_id right = ((const struct member *)b)->id;
+    return (left > right) - (left < right);
+}
+
+/* Those that have not left, as the engine sees them. */
+static uint16_t take_members(const struct gate *gate, const struct store_members *found,
+                             struct member *members)
+{
+    const uint16_t self = store_node(gate->persist.store);
+    uint16_t count = 0;
+    for (uint32_t i = 0; i < found->count && count < ENGINE_NODES; i++) {
+        const struct store_member *const it = &found->all[i];
+        if (!it->has_left)
+            members[count++] = (struct member){.id = it->incarnation,
+                                               .beat = it->beat,
+                                               .demand = it->demand,
+                                               .is_self = it->node == self};
+    }
+    qsort(members, count, sizeof *members, by_id);
+    return count;
+}
+
+static void tell_engine(struct gate *gate, const struct store_beat *beat)
+{
+    struct member members[ENGINE_NODES];
+    const uint16_t count = take_members(gate, beat->members, members);
+    const int64_t ago_ms = clocks_read().even_ms - beat->sent_ms;
     if (count != gate->cluster.member_count)
         LOG(LOG_LEVEL_INFO, "cluster_members", log_number("gateways", count),
             log_number("before", gate->cluster.member_count));
     gate->cluster.member_count = count;
+    struct event event = gate_event(gate, EVENT_BEAT);
+    event.beat.sent_ms = event.now_ms - (uint64_t)(ago_ms < 0 ? 0 : ago_ms);
+    event.beat.members = members;
+    event.beat.member_count = count;
+    gate_step(gate, &event);
 }
 
 static void tell_demand(struct gate *gate)
 {
-    struct gauges gauges;
-    engine_gauges(gate->engine, &gauges);
-    store_set_demand(gate->persist.store, gauges.slots_used, gauges.queued);
+    struct demand demand;
+    engine_demand(gate->engine, &demand);
+    store_set_demand(gate->persist.store, &demand);
 }
 
 /* The lease is counted from when the beat was sent: it may have been on its way for long. */
@@ -155,8 +184,8 @@ void cluster_on_beat(void *context, const struct store_beat *beat)
     struct cluster *const cluster = &gate->cluster;
     if (gate->is_closing)
         return;
-    cluster->lease_end_ms = beat->sent_ms + cluster->lease_ms;
-    count_members(gate, beat->members);
+    cluster->lease_end_ms = beat->sent_ms + cluster->lease_ms - cluster->margin_ms;
+    tell_engine(gate, beat);
     tell_demand(gate);
     if (!cluster_may_submit(gate))
         return;

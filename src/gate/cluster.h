@@ -10,7 +10,8 @@ struct uv_timer_s;
 
 struct cluster {
     bool is_on;                     /* the store is shared */
-    uint32_t lease_ms;              /* less the margin */
+    uint32_t lease_ms;              /* how long the others believe in us after a beat */
+    uint32_t margin_ms;             /* how much sooner we stop deciding */
     int64_t lease_end_ms;           /* by the machine's even clock; 0: there was no beat yet */
     bool is_lost;                   /* it ended, and somebody was told */
     uint32_t member_count;          /* gateways that have not left */

@@ -101,6 +101,8 @@ struct engine *gate_make_engine(struct gate *gate)
     options.has_journal = gate->persist.store != NULL;
     options.store_is_shared = gate->cluster.is_on;
     options.node = gate->cluster.is_on ? store_node(gate->persist.store) : 0;
+    options.lease_ms = gate->cluster.lease_ms;
+    options.lease_margin_ms = gate->cluster.margin_ms;
     struct pool_options *pools = targets_pools(&gate->targets, gate->config);
     options.pools = pools;
     options.pool_count = (uint16_t)gate->targets.count;

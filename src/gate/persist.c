@@ -228,7 +228,12 @@ static bool may_go(const struct gate *gate, const struct action *action)
     const struct persist *const persist = &gate->persist;
     if (action->kind == ACTION_SUBMIT)
         return action->after <= persist->durable && cluster_may_submit(gate);
-    return action->after <= persist->durable || persist->state != STORE_WRITABLE;
+    if (action->after <= persist->durable)
+        return true;
+    /* Another node may have it by the time the record is written. */
+    const bool is_others =
+        gate->cluster.is_on && action->kind == ACTION_ANSWER && action->answer.is_single;
+    return persist->state != STORE_WRITABLE && !is_others;
 }
 
 /* An id that is not on disk is unknown after a restart, so callers must not get it. */

@@ -5,6 +5,8 @@
 #include "store/row_values.h"
 #include "store/store.h"
 
+#include <solvegate/members.h>
+
 /* The result of a call to the database. Anything but STORE_DONE leaves a reason in the backend's
  * why. */
 enum store_result {
@@ -98,8 +100,8 @@ struct store_backend {
 struct store_member {
     uint16_t node;
     uint64_t incarnation, beat;
-    uint32_t used, waiting; /* its demand: slots in use, flights that wait for one */
-    bool has_left;          /* it ended in order */
+    struct demand demand;
+    bool has_left; /* it ended in order */
     char name[STORE_NAME_MAX];
 };
 
@@ -123,7 +125,7 @@ struct store_sharing {
     /* A second backend of the same node, not connected yet; driver->close() frees it. */
     struct store_backend *(*make_pulse)(const struct store_backend *backend);
     /* Counts the node's beat up and reads those of all. STORE_FAILED: the node is nobody's any more. */
-    enum store_result (*pulse_beat)(struct store_backend *pulse, uint32_t used, uint32_t waiting,
+    enum store_result (*pulse_beat)(struct store_backend *pulse, const struct demand *demand,
                                     struct store_members *members);
     /* Waits for ends of claims until some came, the file descriptor can be read or the time is over. */
     enum store_result (*pulse_wait)(struct store_backend *pulse, int fd, int timeout_ms,

@@ -23,7 +23,7 @@ struct store_pulse {
 
     /* Shared, under the store's mutex. */
     bool must_end;
-    uint32_t used, waiting;
+    struct demand demand;
     bool has_beat; /* the loop was not told yet */
     bool is_steady;
     int64_t sent_ms;
@@ -56,12 +56,11 @@ static enum store_result beat(struct store_pulse *pulse)
 {
     struct store *const store = pulse->store;
     uv_mutex_lock(&store->mutex);
-    const uint32_t used = pulse->used;
-    const uint32_t waiting = pulse->waiting;
+    const struct demand demand = pulse->demand;
     uv_mutex_unlock(&store->mutex);
     const int64_t sent_ms = clocks_read().even_ms;
     const enum store_result result =
-        pulse->backend->driver->sharing->pulse_beat(pulse->backend, used, waiting, &pulse->found);
+        pulse->backend->driver->sharing->pulse_beat(pulse->backend, &demand, &pulse->found);
     if (result == STORE_FAILED)
         store_report(store, STORE_BROKEN, pulse->backend->why);
     if (result != STORE_DONE)
@@ -120,13 +119,12 @@ static void run(void *context)
 
 /* ---- the loop ---------------------------------------------------------------------------- */
 
-void store_set_demand(struct store *store, uint32_t used, uint32_t waiting)
+void store_set_demand(struct store *store, const struct demand *demand)
 {
     if (store->pulse == NULL)
         return;
     uv_mutex_lock(&store->mutex);
-    store->pulse->used = used;
-    store->pulse->waiting = waiting;
+    store->pulse->demand = *demand;
     uv_mutex_unlock(&store->mutex);
 }
 

@@ -16,7 +16,7 @@ struct store_beat {
 };
 
 /* What the next beat says of this gateway's demand. From the loop. */
-void store_set_demand(struct store *store, uint32_t used, uint32_t waiting);
+void store_set_demand(struct store *store, const struct demand *demand);
 
 /* For the port itself, all but the second from the loop: starts the thread if the store is shared; ends it and waits
  * for that, from the writer; tells the handlers what it heard; frees it. */

@@ -75,7 +75,8 @@ static void live(void *context)
     static struct store_members members;
     struct liver *const liver = context;
     while (uv_sem_trywait(&liver->stop) != 0) {
-        assert_int_equal(liver->pulse->driver->sharing->pulse_beat(liver->pulse, 0, 0, &members),
+        assert_int_equal(liver->pulse->driver->sharing->pulse_beat(
+                             liver->pulse, &(struct demand){.slots = 0, .pools = 0}, &members),
                          STORE_DONE);
         uv_sleep(100);
     }
@@ -186,8 +187,10 @@ static void a_beat_counts_up_and_finds_all(void **state)
     node_open(&b, *state, "b");
     const struct store_sharing *const sharing = a.backend->driver->sharing;
     struct store_backend *const pulse = sharing->make_pulse(a.backend);
-    assert_int_equal(sharing->pulse_beat(pulse, 3, 4, &members), STORE_DONE);
-    assert_int_equal(sharing->pulse_beat(pulse, 5, 6, &members), STORE_DONE);
+    assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 3, .pools = 4}, &members),
+                     STORE_DONE);
+    const struct demand demand = {.slots = 5, .pools = UINT64_C(1) << 63 | 6};
+    assert_int_equal(sharing->pulse_beat(pulse, &demand, &members), STORE_DONE);
     assert_int_equal(members.count, 2);
     const struct store_member *const own = &members.all[0];
     assert_string_equal(own->name, "a");
@@ -198,11 +201,19 @@ static void a_beat_counts_up_and_finds_all(void **state)
     assert_int_equal(members.all[1].beat, 0);
     const uint64_t before = own->beat;
     node_leave(&b);
-    assert_int_equal(sharing->pulse_beat(pulse, 0, 0, &members), STORE_DONE);
+    assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 0, .pools = 0}, &members),
+                     STORE_DONE);
     assert_int_equal(members.all[0].beat, before + 1);
     assert_true(members.all[1].has_left);
+    struct store_backend *const other = sharing->make_pulse(a.backend);
+    assert_int_equal(sharing->pulse_beat(pulse, &demand, &members), STORE_DONE);
+    assert_int_equal(sharing->pulse_beat(other, &demand, &members), STORE_DONE);
+    assert_int_equal(members.all[0].demand.slots, 5);
+    assert_true(members.all[0].demand.pools == demand.pools);
+    a.backend->driver->close(other);
     a.world->kit->take_over(a.world, "a");
-    assert_int_equal(sharing->pulse_beat(pulse, 0, 0, &members), STORE_FAILED);
+    assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 0, .pools = 0}, &members),
+                     STORE_FAILED);
     assert_non_null(strstr(pulse->why, "cluster.node"));
     a.backend->driver->close(pulse);
     node_close(&a);
@@ -220,7 +231,8 @@ static void an_end_wakes_the_others_and_many_do_at_once(void **state)
     struct store_backend *const pulse = sharing->make_pulse(b.backend);
     int ends[2];
     assert_int_equal(pipe(ends), 0);
-    assert_int_equal(sharing->pulse_beat(pulse, 0, 0, &members), STORE_DONE);
+    assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 0, .pools = 0}, &members),
+                     STORE_DONE);
     for (unsigned i = 1; i <= 250; i++) {
         const struct claim claim = claim_shared(i, i);
         (void)node_claim(&a, &claim);

@@ -269,7 +269,8 @@ static void the_printed_rights_are_enough_for_gateways_that_share(void **state)
     open_node(&b, world, place, "b");
     const struct store_sharing *const sharing = a.backend->driver->sharing;
     struct store_backend *const pulse = sharing->make_pulse(b.backend);
-    assert_int_equal(sharing->pulse_beat(pulse, 1, 2, &members), STORE_DONE);
+    assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 1, .pools = 2}, &members),
+                     STORE_DONE);
     struct record shared = solution_of(world, 100, 1, true);
     struct record alone = solution_of(world, 101, 2, false);
     node_put(&a, &shared);

@@ -151,10 +151,10 @@ static enum store_result enter(struct postgres_store *store, int64_t number)
     const struct row_value values[] = {integer(number), integer(incarnation), text(store->node)};
     if (result == STORE_DONE)
         result = run(store,
-                     "INSERT INTO node (id, incarnation, beat, name, state, used, waiting, since)"
+                     "INSERT INTO node (id, incarnation, beat, name, state, slots, pools, since)"
                      " VALUES ($1, $2, 0, $3, 'up', 0, 0, now_ms()) ON CONFLICT (id) DO UPDATE SET"
-                     " incarnation = EXCLUDED.incarnation, beat = 0, state = 'up', used = 0,"
-                     " waiting = 0, since = EXCLUDED.since",
+                     " incarnation = EXCLUDED.incarnation, beat = 0, state = 'up', slots = 0,"
+                     " pools = 0, since = EXCLUDED.since",
                      values, 3);
     if (result == STORE_DONE)
         result = run(store,

@@ -20,8 +20,8 @@ bool pg_cluster_is_per_node(enum record_kind kind)
 static const char tables[] =
     "CREATE TABLE IF NOT EXISTS node (\n"
     "    id bigint PRIMARY KEY, incarnation bigint NOT NULL, beat bigint NOT NULL,\n"
-    "    name text COLLATE \"C\" NOT NULL UNIQUE, state text NOT NULL, used bigint NOT NULL,\n"
-    "    waiting bigint NOT NULL, since bigint NOT NULL, UNIQUE (id, incarnation)\n"
+    "    name text COLLATE \"C\" NOT NULL UNIQUE, state text NOT NULL, slots bigint NOT NULL,\n"
+    "    pools bigint NOT NULL, since bigint NOT NULL, UNIQUE (id, incarnation)\n"
     ") WITH (fillfactor = 10);\n"
     "CREATE TABLE IF NOT EXISTS progress (\n"
     "    node bigint PRIMARY KEY, batch bigint NOT NULL) WITH (fillfactor = 10);\n"

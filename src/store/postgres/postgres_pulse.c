@@ -65,14 +65,14 @@ static void take_member(const struct pg_result *result, int row, struct store_me
         .node = (uint16_t)strtoul(PQgetvalue(result, row, 0), NULL, 10),
         .incarnation = strtoull(PQgetvalue(result, row, 1), NULL, 10),
         .beat = strtoull(PQgetvalue(result, row, 2), NULL, 10),
-        .used = (uint32_t)strtoul(PQgetvalue(result, row, 3), NULL, 10),
-        .waiting = (uint32_t)strtoul(PQgetvalue(result, row, 4), NULL, 10),
+        .demand.slots = (uint32_t)strtoul(PQgetvalue(result, row, 3), NULL, 10),
+        .demand.pools = (uint64_t)strtoll(PQgetvalue(result, row, 4), NULL, 10),
         .has_left = strcmp(PQgetvalue(result, row, 5), "left") == 0,
     };
     (void)snprintf(member->name, sizeof member->name, "%s", PQgetvalue(result, row, 6));
 }
 
-enum store_result pg_pulse_beat(struct store_backend *pulse, uint32_t used, uint32_t waiting,
+enum store_result pg_pulse_beat(struct store_backend *pulse, const struct demand *demand,
                                 struct store_members *members)
 {
     struct postgres_store *const store = postgres_store_of(pulse);
@@ -80,16 +80,16 @@ enum store_result pg_pulse_beat(struct store_backend *pulse, uint32_t used, uint
     const struct row_value values[] = {
         {.type = VALUE_INTEGER, .integer = pulse->node},
         {.type = VALUE_INTEGER, .integer = (int64_t)pulse->incarnation},
-        {.type = VALUE_INTEGER, .integer = used},
-        {.type = VALUE_INTEGER, .integer = waiting},
+        {.type = VALUE_INTEGER, .integer = demand->slots},
+        {.type = VALUE_INTEGER, .integer = (int64_t)demand->pools},
     };
     members->count = 0;
     enum store_result asked = ready(store);
     if (asked == STORE_DONE)
         asked = pg_link_ask(store,
-                            "WITH mine AS (UPDATE node SET beat = beat + 1, used = $3, waiting = $4"
+                            "WITH mine AS (UPDATE node SET beat = beat + 1, slots = $3, pools = $4"
                             " WHERE id = $1 AND incarnation = $2 RETURNING id)"
-                            " SELECT node.id, incarnation, beat, used, waiting, state, name,"
+                            " SELECT node.id, incarnation, beat, slots, pools, state, name,"
                             " mine.id IS NOT NULL AS is_mine FROM node LEFT JOIN mine USING (id)"
                             " ORDER BY id",
                             values, 4, false, &result);

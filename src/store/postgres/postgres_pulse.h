@@ -14,7 +14,7 @@ void pg_pulse_channel(const char *schema, char channel[PG_CHANNEL_MAX]);
 void pg_pulse_add_name(struct buf *payload, const struct key *name);
 
 /* As in struct store_sharing. */
-enum store_result pg_pulse_beat(struct store_backend *pulse, uint32_t used, uint32_t waiting,
+enum store_result pg_pulse_beat(struct store_backend *pulse, const struct demand *demand,
                                 struct store_members *members);
 enum store_result pg_pulse_wait(struct store_backend *pulse, int fd, int timeout_ms,
                                 void (*on_woken)(void *context, const struct key *name),

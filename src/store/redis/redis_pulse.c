@@ -89,8 +89,8 @@ static void take_member(const struct redis_reply *reply, struct store_member *me
         .node = (uint16_t)strtoul(text_at(reply, 0), NULL, 10),
         .incarnation = strtoull(text_at(reply, 1), NULL, 10),
         .beat = strtoull(text_at(reply, 2), NULL, 10),
-        .used = (uint32_t)strtoul(text_at(reply, 3), NULL, 10),
-        .waiting = (uint32_t)strtoul(text_at(reply, 4), NULL, 10),
+        .demand.slots = (uint32_t)strtoul(text_at(reply, 3), NULL, 10),
+        .demand.pools = (uint64_t)strtoll(text_at(reply, 4), NULL, 10),
         .has_left = strcmp(text_at(reply, 5), "left") == 0,
     };
     (void)snprintf(member->name, sizeof member->name, "%s", text_at(reply, 6));
@@ -119,15 +119,15 @@ static enum store_result take_beat(struct redis_store *store, const struct redis
     return STORE_DONE;
 }
 
-enum store_result pulse_beat(struct store_backend *pulse, uint32_t used, uint32_t waiting,
+enum store_result pulse_beat(struct store_backend *pulse, const struct demand *demand,
                              struct store_members *members)
 {
     struct redis_store *const store = redis_store_of(pulse);
     char texts[5][32];
-    const struct slice words[] = {call_number(texts[0], pulse->node),
-                                  call_number(texts[1], (int64_t)pulse->incarnation),
-                                  call_number(texts[2], used), call_number(texts[3], waiting),
-                                  call_number(texts[4], REDIS_LEASE_MS)};
+    const struct slice words[] = {
+        call_number(texts[0], pulse->node), call_number(texts[1], (int64_t)pulse->incarnation),
+        call_number(texts[2], demand->slots), call_number(texts[3], (int64_t)demand->pools),
+        call_number(texts[4], REDIS_LEASE_MS)};
     struct redis_reply *reply = NULL;
     members->count = 0;
     enum store_result result = ready(store);

@@ -6,7 +6,7 @@
 
 /* As in struct store_sharing. */
 struct store_backend *pulse_make(const struct store_backend *backend);
-enum store_result pulse_beat(struct store_backend *pulse, uint32_t used, uint32_t waiting,
+enum store_result pulse_beat(struct store_backend *pulse, const struct demand *demand,
                              struct store_members *members);
 enum store_result pulse_wait(struct store_backend *pulse, int fd, int timeout_ms,
                              void (*on_woken)(void *context, const struct key *name),
