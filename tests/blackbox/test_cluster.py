@@ -2,6 +2,7 @@
 """Two gateways on one store: a key is paid for once by both, and whoever waits at the other one is told. (TAP)"""
 import statistics
 import subprocess
+import time
 
 from cluster_world import Cluster, at_once, on_each_server
 from harness import binary, check, contains, equal, get, run, wait_until
@@ -107,6 +108,24 @@ def submits_nothing_while_the_store_does_not_confirm_that_it_lives(store):
         results = at_once([lambda node=node: node.solve(sitekey="after") for node in cluster.nodes])
         equal([reply.status for reply, _ in results], [200, 200])
         equal(cluster.paid(), 2, "paid")
+
+
+@on_each_server
+def divides_the_slots_of_the_plan(store):
+    """Ten threads, two gateways with more to do than that: once each knows of the other's demand, they keep within the plan together."""
+    config = {"upstream": {"slots": 10}, "cluster": {"lease": "3s", "heartbeat": "200ms"}}
+    with Cluster(store, config=config, sim=("--solve-time", "1s")) as cluster:
+        for i in range(40):
+            for node in cluster.nodes:
+                node.submit_id(sitekey=f"{node.port}-{i}")
+        wait_until(lambda: cluster.paid() >= 30, "the first of them", 40)
+        seen = []
+        while cluster.paid() < 70:
+            seen.append(cluster.sim.totals()["in_flight"])
+            time.sleep(0.05)
+        print(f"# {store.kind}: {max(seen)} at most and {statistics.mean(seen):.1f} on average of 10 slots in use")
+        check(max(seen) <= 12, f"the plan's slots, and no more: {seen}")
+        check(statistics.mean(seen) > 6, f"most of the plan's slots are in use: {seen}")
 
 
 @on_each_server
