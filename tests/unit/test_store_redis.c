@@ -134,6 +134,25 @@ static void a_server_that_becomes_a_replica_is_away_until_it_is_a_master_again(v
     assert_int_equal(redis_case_count(world), 20);
 }
 
+/* EXEC is refused after its commands were queued: the whole batch is discarded, and not the last word. */
+static void a_batch_that_is_discarded_at_its_end_is_sent_again(void **state)
+{
+    struct store_world *const world = *state;
+    world_open(world);
+    world_start(world);
+    redis_case_append(world, 10);
+    world_until_durable(world, 10);
+    redis_do(store_kit_redis_server(), "ACL", "SETUSER", "default", "-exec", NULL);
+    redis_case_append(world, 10);
+    world_until_state(world, STORE_AWAY);
+    assert_non_null(strstr(world->why, "NOPERM"));
+    assert_int_equal(world->durable, 10);
+    redis_do(store_kit_redis_server(), "ACL", "SETUSER", "default", "+exec", NULL);
+    world_until_durable(world, 20);
+    world_close(world);
+    assert_int_equal(redis_case_count(world), 20);
+}
+
 /* It reads one command in a millisecond, and answers between them. */
 static void restart_slowly(struct redis_server *server)
 {
@@ -369,6 +388,7 @@ int main(int argc, char **argv)
         REDIS_CASE(a_server_that_sleeps_is_away_and_then_gets_everything),
         REDIS_CASE(a_server_that_sleeps_is_given_up_in_time_however_much_is_sent),
         REDIS_CASE(a_server_that_becomes_a_replica_is_away_until_it_is_a_master_again),
+        REDIS_CASE(a_batch_that_is_discarded_at_its_end_is_sent_again),
         REDIS_CASE(a_server_that_reads_its_file_is_waited_for),
         REDIS_CASE(connections_that_the_server_cuts_are_made_again),
         REDIS_CASE(a_server_that_comes_back_empty_is_reported_and_used),

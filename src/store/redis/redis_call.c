@@ -169,6 +169,7 @@ static const struct {
     {"DENIED", STORE_RETRY, true, "it serves its own machine only; give it a password"},
     {"NOAUTH", STORE_RETRY, true, "it wants a password; write redis://user:password@host"},
     {"WRONGPASS", STORE_RETRY, true, "correct the user and password of store"},
+    {"EXECABORT", STORE_RETRY, true, "it discarded a batch, which is sent again"},
     {"NOPERM", STORE_RETRY, true,
      "give our user the rights that `solvegate store init --print-sql` lists"},
     {"WRONGTYPE", STORE_FAILED, false,
@@ -182,9 +183,20 @@ static bool has_code(struct slice error, const char *code)
            (error.len == len || error.data[len] == ' ');
 }
 
+/* A condition that began after the commands were queued discards the transaction, and is named behind
+ * that. */
+static struct slice cause_of(struct slice error)
+{
+    static const char discarded[] = "EXECABORT Transaction discarded because of: ";
+    const size_t len = sizeof discarded - 1;
+    if (error.len <= len || memcmp(error.data, discarded, len) != 0)
+        return error;
+    return (struct slice){.data = error.data + len, .len = error.len - len};
+}
+
 enum store_result call_judge(struct redis_store *store, const struct redis_reply *error)
 {
-    const struct slice text = redis_reply_slice(error);
+    const struct slice text = cause_of(redis_reply_slice(error));
     const int shown = (int)(text.len < 200 ? text.len : 200);
     store->is_loading = has_code(text, "LOADING");
     for (size_t i = 0; i < sizeof meanings / sizeof meanings[0]; i++) {
