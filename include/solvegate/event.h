@@ -3,6 +3,7 @@
 #ifndef SOLVEGATE_EVENT_H
 #define SOLVEGATE_EVENT_H
 
+#include <solvegate/adoption.h>
 #include <solvegate/claims.h>
 #include <solvegate/members.h>
 #include <solvegate/record.h>
@@ -32,6 +33,9 @@ enum event_kind {
     EVENT_CLAIMED,     /* an ACTION_CLAIM ended */
     EVENT_WOKEN,       /* a claim that may be followed here has ended; may be lost or repeated */
     EVENT_BEAT,        /* a beat of this node was confirmed: its lease goes on */
+    EVENT_ADOPTED,     /* an ACTION_ADOPT ended, or a part of it */
+    EVENT_FENCED,      /* another node adopted this one: it decides nothing any more */
+    EVENT_TOLD,        /* another node told us a fact; repeated until ACTION_FORGET */
 };
 
 /* A caller asks. The gate has authenticated it, computed its key and checked the parameters. */
@@ -110,6 +114,13 @@ struct vendor_result {
                               * besides a text in `request`; `request` comes first if it is not a
                               * string */
     caller_id caller;        /* of a callback: the caller to acknowledge once it is durable */
+};
+
+/* What the vendor said about an attempt, in the inbox of the node that has the attempt's row, or of the
+ * teller itself if there is no such row. Facts of one attempt come in the order in which they were told. */
+struct fact {
+    uint64_t number;             /* of the entry */
+    struct vendor_result result; /* as of a callback without a caller; owned by an ACTION_TELL */
 };
 
 /* The two free calls about the account. */
@@ -200,6 +211,8 @@ struct event {
         struct claimed claimed;
         struct key woken; /* the name of the claim */
         struct beat beat;
+        struct adopted adopted;
+        struct fact told; /* borrowed */
     };
 };
 
@@ -224,6 +237,11 @@ enum action_kind {
      * or another of them. */
     ACTION_CLAIM,   /* ask for a key; ends in EVENT_CLAIMED */
     ACTION_RELEASE, /* end a claim */
+    ACTION_FORGET, /* drop an entry of our inbox: everything that it caused is among the records before */
+    /* Put a fact into the inbox of whoever has the attempt. It has a number in `after`, as a record does,
+     * and goes the same way, but is written even if this node was adopted. */
+    ACTION_TELL,
+    ACTION_ADOPT, /* take a dead node's rows; ends in EVENT_ADOPTED */
 };
 
 /* The state of a request at the moment of answering. Pointers are owned by the action. */
@@ -334,6 +352,9 @@ struct action {
         struct withdrawal withdrawal;
         struct claim claim;
         struct release release;
+        struct fact tell;
+        struct adopt adopt;
+        uint64_t forget; /* number of the entry */
         caller_id ack;
         enum probe probe;
     };

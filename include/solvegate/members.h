@@ -25,6 +25,7 @@ struct member {
     uint64_t beat; /* counts up as long as it lives */
     struct demand demand;
     bool is_self;
+    bool is_leaving; /* it has shut down and left its rows to whoever comes first */
 };
 
 /* A beat of ours was confirmed by the store. */
@@ -32,6 +33,8 @@ struct beat {
     /* When it was sent, on the clock of the events. The lease counts from then, so that clock must
      * also run while the machine sleeps. */
     uint64_t sent_ms;
+    /* Every beat since the one before was confirmed: whoever's beat did not move did not send any. */
+    bool is_unbroken;
     const struct member *members; /* borrowed: all nodes of the store, in the order of their ids */
     uint16_t member_count;        /* at most ENGINE_NODES */
 };

@@ -70,6 +70,7 @@ struct flight_row {
     bool is_over;           /* it failed, and some callers have not been told yet */
     enum error_class class; /* of the failure, or of the last attempt that failed */
     uint16_t attempts;      /* attempts that are over */
+    uint8_t adoptions;      /* how often another node had to go on with it; the store counts */
     int64_t created_wall_ms;
     bool has_max_retries;
     uint16_t max_retries;    /* as its first request asked */

@@ -12,6 +12,8 @@
  * STATS_FAMILY_LIST. Requests = sources + failed + rejected + detached + in flight: the books balance. */
 #define STATS_LIST(X)                                                                             \
     X(requests, ONE, "requests_total", "", "Requests asked at any door")                          \
+    X(requests_adopted, ONE, "requests_adopted_total", "",                                        \
+      "Requests among them that were asked at a gateway that died")                               \
     X(requests_vendor, ONE, "dialect_requests_total", "dialect=\"vendor\"",                       \
       "Requests asked by in.php or solve.php")                                                    \
     X(requests_v1, ONE, "dialect_requests_total", "dialect=\"v1\"", "Requests asked by /v1")      \

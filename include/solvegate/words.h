@@ -105,6 +105,7 @@ static inline const char *letter_kind_name(enum letter_kind kind)
 
 /* The gateway's own codes, in the vendor's style, which its clients know how to read. The vendor's
  * codes stay in proto, which tells the engine classes and facts. */
+#define CODE_ADOPTED_TOO_OFTEN SLICE_OF("ERROR_ADOPTED_TOO_OFTEN")
 #define CODE_AMBIGUOUS_SUBMIT SLICE_OF("ERROR_AMBIGUOUS_SUBMIT")
 #define CODE_CLIENT_GONE SLICE_OF("ERROR_CLIENT_GONE")
 #define CODE_NOTICE_NOT_TAKEN SLICE_OF("ERROR_NOTICE_NOT_TAKEN")

@@ -14,6 +14,9 @@
 /* How long late callbacks for an attempt are accepted: docs/reliability.md threat 12. */
 #define LISTEN_MS 3600000
 
+/* The row with the task's name is among the next few. */
+#define NAMED_WITHIN 16
+
 /* ---- states ------------------------------------------------------------------------------ */
 
 #define TO(state) (1U << (state))
@@ -40,6 +43,7 @@ void attempt_name_task(struct engine *engine, struct attempt *attempt,
                        const char task_id[TASK_ID_MAX])
 {
     memcpy(attempt->task_id, task_id, TASK_ID_MAX);
+    attempt->named_seq = engine->seq + NAMED_WITHIN;
     /* A callback may have named the task before the submit's reply does. */
     if (!attempt_is_over(attempt) && !attempt_is_working(attempt))
         attempt_enter(attempt, ATTEMPT_WORKING);
@@ -320,7 +324,7 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     }
     task_restore(engine, attempt);
     const bool is_open = flight != NULL && !attempt_is_over(attempt) &&
-                         (flight->attempt == NULL || flight->attempt->started_ms < started_ms);
+                         (flight->attempt == NULL || flight->attempt->started_ms <= started_ms);
     /* The submit may have been accepted unnoticed, also if its flight ended meanwhile and the crash
      * came before the budget's record. */
     if (!row->is_counted)

@@ -37,6 +37,11 @@ static void check_claim(const struct engine *engine, const struct flight *flight
 
 static void check_flight(const struct engine *engine, const struct flight *flight)
 {
+    /* It becomes whole when all of its rows have come. */
+    if (flight->is_restoring) {
+        ASSERT(engine->adopting != 0 && engine->recovery != NULL);
+        return;
+    }
     const bool should_hold_slot = flight->state == FLIGHT_SUBMITTING ||
                                   flight->state == FLIGHT_AMBIGUOUS ||
                                   flight->state == FLIGHT_SOLVING;

@@ -462,11 +462,13 @@ static struct flight *find_claimer(const struct engine *engine, const struct key
     for (struct table_node *node = table_find(&engine->flights_by_key, name); node != NULL;
          node = table_find_next(node)) {
         struct flight *flight = CONTAINER_OF(node, struct flight, node);
-        if (flight->reuse == REUSE_SHARED)
+        if (flight->reuse == REUSE_SHARED && flight->state == FLIGHT_NEW)
             return flight;
     }
     struct table_node *node = table_find(&engine->idempotency_by_key, name);
-    return node == NULL ? NULL : CONTAINER_OF(node, struct idempotency, node)->flight;
+    struct flight *flight =
+        node == NULL ? NULL : CONTAINER_OF(node, struct idempotency, node)->flight;
+    return flight == NULL || flight->state != FLIGHT_NEW ? NULL : flight;
 }
 
 void engine_restore_claim(struct engine *engine, const struct key *name, uint64_t flight)

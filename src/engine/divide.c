@@ -11,12 +11,14 @@ void divide_init(struct engine *engine)
     if (!engine->options.store_is_shared)
         return;
     engine->members = calloc(ENGINE_NODES, sizeof *engine->members);
-    ASSERT(engine->members != NULL);
+    engine->moved_ms = calloc(ENGINE_NODES, sizeof *engine->moved_ms);
+    ASSERT(engine->members != NULL && engine->moved_ms != NULL);
 }
 
 void divide_close(struct engine *engine)
 {
     free(engine->members);
+    free(engine->moved_ms);
 }
 
 void divide_on_beat(struct engine *engine, const struct beat *beat)

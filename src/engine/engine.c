@@ -1,6 +1,7 @@
 #include <solvegate/engine.h>
 
 #include "engine/account.h"
+#include "engine/adopt.h"
 #include "engine/advice.h"
 #include "engine/ask.h"
 #include "engine/attempt.h"
@@ -9,8 +10,10 @@
 #include "engine/cache.h"
 #include "engine/claim.h"
 #include "engine/divide.h"
+#include "engine/fence.h"
 #include "engine/finished.h"
 #include "engine/follow.h"
+#include "engine/gather.h"
 #include "engine/hear.h"
 #include "engine/history.h"
 #include "engine/hold.h"
@@ -25,13 +28,13 @@
 #include "engine/notice.h"
 #include "engine/placed.h"
 #include "engine/pool.h"
-#include "engine/recover.h"
 #include "engine/request.h"
 #include "engine/request_events.h"
 #include "engine/shadow.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/task.h"
+#include "engine/tell.h"
 
 #include <stdlib.h>
 
@@ -119,6 +122,7 @@ static void on_tick(struct engine *engine)
     if (!list_is_empty(&engine->telling))
         flights_tell(engine, engine->options.wake_batch);
     lease_work(engine);
+    adopt_work(engine);
 }
 
 static void on_gone(struct engine *engine, caller_id caller)
@@ -128,10 +132,38 @@ static void on_gone(struct engine *engine, caller_id caller)
     letters_on_gone(engine, caller);
 }
 
+static void on_drain(struct engine *engine)
+{
+    engine->is_draining = true;
+    letters_on_drain(engine);
+    attempts_on_drain(engine);
+}
+
+static void on_claimed(struct engine *engine, const struct claimed *claimed)
+{
+    claim_on_claimed(engine, claimed);
+    flights_tell(engine, engine->options.wake_batch);
+}
+
 static void on_beat(struct engine *engine, const struct beat *beat)
 {
+    adopt_watch(engine, beat);
     divide_on_beat(engine, beat);
     lease_on_beat(engine, beat);
+    adopt_one(engine);
+}
+
+/* News of the other nodes. */
+static void on_others(struct engine *engine, const struct event *event)
+{
+    if (event->kind == EVENT_WOKEN)
+        follow_on_woken(engine, &event->woken);
+    else if (event->kind == EVENT_BEAT)
+        on_beat(engine, &event->beat);
+    else if (event->kind == EVENT_ADOPTED)
+        adopt_on_adopted(engine, &event->adopted);
+    else
+        tell_on_told(engine, &event->told);
 }
 
 static void dispatch(struct engine *engine, const struct event *event)
@@ -190,20 +222,19 @@ static void dispatch(struct engine *engine, const struct event *event)
         flights_on_standstill(engine);
         return;
     case EVENT_DRAIN:
-        engine->is_draining = true;
-        letters_on_drain(engine);
-        attempts_on_drain(engine);
+        on_drain(engine);
         return;
     case EVENT_CLAIMED:
-        claim_on_claimed(engine, &event->claimed);
-        flights_tell(engine, engine->options.wake_batch);
+        on_claimed(engine, &event->claimed);
         return;
     case EVENT_WOKEN:
-        follow_on_woken(engine, &event->woken);
-        return;
     case EVENT_BEAT:
-        on_beat(engine, &event->beat);
+    case EVENT_ADOPTED:
+    case EVENT_TOLD:
+        on_others(engine, event);
         return;
+    case EVENT_FENCED:
+        break;
     }
     UNREACHABLE();
 }
@@ -213,7 +244,8 @@ static bool has_backlog(const struct engine *engine)
 {
     return !list_is_empty(&engine->waking) || !list_is_empty(&engine->telling) ||
            engine->breaker.is_clearing || engine->is_starting || letters_have_work(engine) ||
-           journal_has_work(engine) || kept_is_over(engine) || lease_has_work(engine);
+           journal_has_work(engine) || kept_is_over(engine) || lease_has_work(engine) ||
+           adopt_has_work(engine);
 }
 
 /* A turn of the loop may bring hundreds of events. If each of them did a batch of the leftover
@@ -228,6 +260,11 @@ void engine_step(struct engine *engine, const struct event *event)
     engine->starts_left = is_tick || !engine->is_starting ? engine->options.step_batch : 0;
     stats_set_clock(engine, event->now_ms, event->wall_ms);
     rand_mix(&engine->rand, event->random);
+    engine->is_fenced |= event->kind == EVENT_FENCED;
+    if (engine->is_fenced) {
+        fence_dispatch(engine, event);
+        return;
+    }
     dispatch(engine, event);
     if (may_wake)
         flight_wake(engine, engine->options.wake_batch);
@@ -240,6 +277,8 @@ void engine_step(struct engine *engine, const struct event *event)
 
 uint64_t engine_next_deadline(const struct engine *engine)
 {
+    if (engine->is_fenced)
+        return fence_has_work(engine) ? engine->now_ms : UINT64_MAX;
     return has_backlog(engine) ? engine->now_ms : wheel_next_ms(&engine->wheel);
 }
 
@@ -309,6 +348,10 @@ void action_close(struct action *action)
     case ACTION_LETTERS:
         free(action->letters.found);
         return;
+    case ACTION_TELL:
+        blob_unref(action->tell.result.text);
+        blob_unref(action->tell.result.extra);
+        return;
     case ACTION_ACCOUNT:
     case ACTION_ACK:
     case ACTION_PROBE:
@@ -316,6 +359,8 @@ void action_close(struct action *action)
     case ACTION_WITHDRAW:
     case ACTION_CLAIM:
     case ACTION_RELEASE:
+    case ACTION_FORGET:
+    case ACTION_ADOPT:
         return;
     }
     UNREACHABLE();
@@ -348,33 +393,36 @@ static void init_memory(struct engine *engine)
     const struct engine_options *options = &engine->options;
     const uint64_t *secret = options->secret;
     /* Besides cached and pooled solutions, each request, flight and idempotency record may hold one
-     * of its own. */
-    const uint32_t solutions = options->max_solutions + options->max_requests +
-                               options->max_flights + options->max_idempotency +
-                               pools_room(engine) + 1;
-    slab_init(&engine->requests, sizeof(struct request), options->max_requests);
+     * of its own. With a shared store there is room for what another node had. */
+    const uint32_t nodes = options->store_is_shared ? 2 : 1;
+    const uint32_t requests = options->max_requests * nodes;
+    const uint32_t flights = options->max_flights * nodes;
+    const uint32_t idempotency = options->max_idempotency * nodes;
+    const uint32_t solutions = (options->max_solutions + pools_room(engine)) * nodes + requests +
+                               flights + idempotency + 1;
+    slab_init(&engine->requests, sizeof(struct request), requests);
     slab_init(&engine->holds, sizeof(struct hold), options->max_callers);
-    slab_init(&engine->flights, sizeof(struct flight), options->max_flights);
-    slab_init(&engine->attempts, sizeof(struct attempt), options->max_flights * 2);
+    slab_init(&engine->flights, sizeof(struct flight), flights);
+    slab_init(&engine->attempts, sizeof(struct attempt), flights * 2);
     slab_init(&engine->solutions, sizeof(struct solution), solutions);
-    slab_init(&engine->idempotency, sizeof(struct idempotency), options->max_idempotency);
+    slab_init(&engine->idempotency, sizeof(struct idempotency), idempotency);
     slab_init(&engine->letters, sizeof(struct letter), options->max_letters);
-    slab_init(&engine->notices, sizeof(struct notice), notices_room(options->max_requests));
+    slab_init(&engine->notices, sizeof(struct notice), notices_room(requests));
     slab_init(&engine->account_waits, sizeof(struct account_wait), options->max_callers);
-    slab_init(&engine->task_slab, sizeof(struct task), options->max_flights * 2);
-    table_init(&engine->tasks_by_name, (size_t)options->max_flights * 2, secret);
-    table_init(&engine->requests_by_id, options->max_requests, secret);
+    slab_init(&engine->task_slab, sizeof(struct task), flights * 2);
+    table_init(&engine->tasks_by_name, (size_t)flights * 2, secret);
+    table_init(&engine->requests_by_id, requests, secret);
     table_init(&engine->holds_by_caller, options->max_callers, secret);
-    table_init(&engine->flights_by_key, options->max_flights, secret);
-    table_init(&engine->attempts_by_name, (size_t)options->max_flights * 2, secret);
-    table_init(&engine->strays_by_key, (size_t)options->max_flights * 2, secret);
-    table_init(&engine->unheard_by_key, (size_t)options->max_flights * 2, secret);
+    table_init(&engine->flights_by_key, flights, secret);
+    table_init(&engine->attempts_by_name, (size_t)flights * 2, secret);
+    table_init(&engine->strays_by_key, (size_t)flights * 2, secret);
+    table_init(&engine->unheard_by_key, (size_t)flights * 2, secret);
     table_init(&engine->solutions_by_key, options->max_solutions, secret);
-    table_init(&engine->idempotency_by_key, options->max_idempotency, secret);
+    table_init(&engine->idempotency_by_key, idempotency, secret);
     table_init(&engine->letters_by_number, options->max_letters, secret);
     table_init(&engine->orphans_by_key, options->max_letters, secret);
     table_init(&engine->answers_by_key, options->max_letters, secret);
-    table_init(&engine->notices_by_request, notices_room(options->max_requests), secret);
+    table_init(&engine->notices_by_request, notices_room(requests), secret);
 }
 
 /* Each share has the capacity of the table or byte limit that it divides. */
@@ -437,6 +485,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     list_init(&engine->telling);
     list_init(&engine->unleased);
     list_init(&engine->unhanded);
+    list_init(&engine->parked);
     list_init(&engine->waking);
     list_init(&engine->listening);
     tasks_init(engine);

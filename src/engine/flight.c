@@ -171,6 +171,7 @@ struct flight *flight_restore(struct engine *engine, const struct flight_row *ro
     flight->max_retries = row->max_retries;
     flight->retry_delay_ms = row->retry_delay_ms;
     flight->attempts = row->attempts;
+    flight->adoptions = row->adoptions;
     flight->error_class = row->class;
     flight->error = row->code[0] == '\0' ? NULL : blob_new(slice_from(row->code));
     /* After any downtime, a paid task gets time to be fetched. */
@@ -225,7 +226,7 @@ struct flight *flight_find_deserted(const struct engine *engine, const struct ke
          node = table_find_next(node)) {
         struct flight *flight = CONTAINER_OF(node, struct flight, node);
         if (flight->reuse == REUSE_SINGLE && flight->attempt != NULL && !flight_is_wanted(flight) &&
-            list_is_empty(&flight->idempotency) &&
+            list_is_empty(&flight->idempotency) && !flight->is_restoring &&
             clients_may_share(engine, flight->client, client))
             return flight;
     }
@@ -479,6 +480,11 @@ void flight_wake(struct engine *engine, uint32_t batch)
     uint32_t freed = 0;
     while (!list_is_empty(&engine->waking) && freed < engine->options.step_batch) {
         struct flight *flight = CONTAINER_OF(list_first(&engine->waking), struct flight, link);
+        if (flight->is_restoring) {
+            list_unlink(&flight->link);
+            list_append(&engine->parked, &flight->link);
+            continue;
+        }
         if (is_for_one(flight) && !lease_is_valid(engine)) {
             lease_await_hand_out(engine, flight);
             continue;

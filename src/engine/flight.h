@@ -117,6 +117,8 @@ struct flight {
     bool is_asking;           /* an ACTION_CLAIM is under way */
     bool is_woken;            /* what it follows ended after its claim was sent */
     bool is_followed_solving; /* what it follows is at the vendor */
+    uint8_t adoptions;        /* how often another node had to go on with it */
+    bool is_restoring;        /* of an adopted node: not all of its rows have come */
     bool is_counted;          /* in the books, as a flight of this node */
     struct seat seat;
 };

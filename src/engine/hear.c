@@ -10,12 +10,14 @@
 #include "engine/late.h"
 #include "engine/letters.h"
 #include "engine/oddity.h"
+#include "engine/recover.h"
 #include "engine/rest.h"
 #include "engine/retry.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/stray.h"
 #include "engine/task.h"
+#include "engine/tell.h"
 #include "engine/unknown.h"
 #include "engine/withdraw.h"
 
@@ -295,7 +297,7 @@ void attempt_on_submitted(struct engine *engine, const struct vendor_result *res
 {
     struct attempt *attempt = attempt_find(engine, result->attempt);
     if (attempt == NULL || attempt->is_replied) {
-        COUNT(engine, late_completions);
+        tell_late(engine, result);
         return;
     }
     attempt->is_replied = true;
@@ -383,7 +385,7 @@ void attempt_on_polled(struct engine *engine, const struct vendor_result *result
 {
     struct attempt *attempt = attempt_find(engine, result->attempt);
     if (attempt == NULL || !attempt->is_polling) {
-        COUNT(engine, late_completions);
+        tell_late(engine, result);
         return;
     }
     attempt->is_polling = false;
@@ -441,13 +443,6 @@ static void acknowledge(struct engine *engine, caller_id caller)
     /* The callback is acknowledged when everything it caused is durable; its record is the newest by now. */
     action->after = engine->options.has_journal ? engine->seq : 0;
     action->ack = caller;
-}
-
-static void hear_unknown(struct engine *engine, const struct vendor_result *result)
-{
-    COUNT(engine, callbacks_unknown);
-    if (is_solution(result))
-        oddity_of_unknown(engine, result);
 }
 
 static bool is_same_text(const struct engine *engine, const struct attempt *attempt,
@@ -562,7 +557,7 @@ static void hear_news(struct engine *engine, struct attempt *attempt,
         failed(engine, attempt, result);
 }
 
-void attempt_on_callback(struct engine *engine, const struct vendor_result *result)
+void attempt_hear(struct engine *engine, const struct vendor_result *result)
 {
     struct attempt *attempt = attempt_find(engine, result->attempt);
     const bool says_something = is_solution(result) || result->outcome == OUTCOME_FAILED;
@@ -575,7 +570,7 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
     if (attempt != NULL && attempt->is_replied)
         prove_paid(engine, attempt);
     if (attempt == NULL)
-        hear_unknown(engine, result);
+        tell_unknown(engine, result);
     else if (!fits)
         hear_other_task(engine, attempt, result);
     else if (!says_something)
@@ -587,5 +582,14 @@ void attempt_on_callback(struct engine *engine, const struct vendor_result *resu
     /* Only attempt_linger() frees an attempt without a flight, if nothing more can come of it. */
     if (is_late)
         attempt_linger(engine, attempt);
+}
+
+void attempt_on_callback(struct engine *engine, const struct vendor_result *result)
+{
+    /* While its flight is being adopted, the callback waits in our own inbox. */
+    if (recovery_awaits(engine, attempt_find(engine, result->attempt)))
+        tell_fact(engine, result);
+    else
+        attempt_hear(engine, result);
     acknowledge(engine, result->caller);
 }

@@ -9,6 +9,8 @@ void attempt_settle(struct engine *engine, struct attempt *attempt);
 
 void attempt_on_submitted(struct engine *engine, const struct vendor_result *result);
 void attempt_on_polled(struct engine *engine, const struct vendor_result *result);
+/* What a callback says, whoever it came to. */
+void attempt_hear(struct engine *engine, const struct vendor_result *result);
 void attempt_on_callback(struct engine *engine, const struct vendor_result *result);
 
 #endif

@@ -256,6 +256,18 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
     set_aside(solution);
 }
 
+struct flight *idempotency_adopt(struct engine *engine, const struct idempotency_row *row,
+                                 struct flight *flight)
+{
+    struct idempotency *record = idempotency_find(engine, &row->digest, row->client);
+    struct flight *ours = record == NULL ? NULL : record->flight;
+    if (ours == NULL || ours == flight)
+        return NULL;
+    let_go(engine, record);
+    wait_for(record, flight);
+    return ours;
+}
+
 void idempotency_rewrite(struct engine *engine, const struct key *digest, client_id client)
 {
     struct idempotency *record = idempotency_find(engine, digest, client);

@@ -50,6 +50,10 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
 void idempotency_forget(struct engine *engine, struct idempotency *record);
 
 /* Journals the record again, because it waits for another flight than its row says. */
+/* In an adoption: binds our record of the row's key, which waits for another flight of ours, to the adopted
+ * one. Returns the flight that it waited for, or NULL. */
+struct flight *idempotency_adopt(struct engine *engine, const struct idempotency_row *row,
+                                 struct flight *flight);
 void idempotency_rewrite(struct engine *engine, const struct key *digest, client_id client);
 
 void idempotency_on_expiry(struct engine *engine, struct idempotency *record);

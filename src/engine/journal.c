@@ -93,6 +93,7 @@ void journal_flight(struct engine *engine, struct flight *flight)
     row->has_max_retries = flight->has_max_retries;
     row->max_retries = flight->max_retries;
     row->retry_delay_ms = flight->retry_delay_ms;
+    row->adoptions = flight->adoptions;
     row->is_over = flight->state == FLIGHT_FAILED;
     row->class = flight->error_class;
     row->created_wall_ms = journal_wall_ms(engine, flight->created_ms);
@@ -152,6 +153,8 @@ void journal_solution(struct engine *engine, struct solution *solution)
     if (solution->uid == 0)
         return;
     struct solution_row *row = &journal_append(engine, RECORD_SOLUTION, &solution->seq)->solution;
+    if (solution->born_seq == 0)
+        solution->born_seq = solution->seq;
     row->id = solution->uid;
     row->flight = solution->flight_uid;
     row->attempt = solution->attempt;

@@ -163,10 +163,19 @@ static struct letter *letter_alloc(struct engine *engine, uint32_t bytes)
     return letter;
 }
 
+/* No two nodes give letters the same number. */
+static uint64_t next_number(struct engine *engine)
+{
+    const uint64_t step = engine->options.store_is_shared ? ENGINE_NODES : 1;
+    engine->letter_serial = (engine->letter_serial / step + 1) * step;
+    engine->letter_serial += engine->options.store_is_shared ? engine->options.node : 0;
+    return engine->letter_serial;
+}
+
 /* Numbers a complete new letter, journals and counts it, and alerts if there are too many. */
 static void publish(struct engine *engine, struct letter *letter)
 {
-    letter->number = ++engine->letter_serial;
+    letter->number = next_number(engine);
     letter->created_wall_ms = engine->wall_ms;
     enter(engine, letter, engine->options.letter_keep_ms);
     journal_letter(engine, letter);

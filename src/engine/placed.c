@@ -78,6 +78,8 @@ void request_give_up(struct engine *engine, struct request *request)
 void request_move(struct engine *engine, struct request *request, struct flight *into)
 {
     list_unlink(&request->link);
+    /* Whoever was told that it waits is not refused later, even if the other flight is not claimed yet. */
+    request->is_fresh &= request_must_wait(request);
     request->flight->request_count--;
     request->flight = into;
     list_append(&into->requests, &request->link);

@@ -3,12 +3,15 @@
 #include "engine/attempt.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
+#include "engine/follow.h"
+#include "engine/gather.h"
 #include "engine/hear.h"
 #include "engine/history.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
 #include "engine/orphan.h"
+#include "engine/placed.h"
 #include "engine/pool.h"
 #include "engine/request.h"
 #include "engine/rest.h"
@@ -17,105 +20,8 @@
 #include "engine/stats.h"
 #include "engine/task.h"
 
-#include <stdlib.h>
-
-/* A flight's row, and the flight made from it. */
-struct restored_flight {
-    uint64_t uid;
-    struct flight *flight; /* NULL if it does not go on */
-    bool is_merged;        /* that one was made from the row of another flight of the key */
-    bool is_over;
-    enum error_class class;
-    char code[ERROR_CODE_MAX];
-};
-
-/* An index of solutions by one of their numbers, sorted on first use. */
-struct solution_index {
-    struct solution_entry {
-        uint64_t number;
-        struct solution *solution; /* borrowed */
-    } *entries;                    /* owned */
-    size_t count, room;
-    bool is_sorted;
-};
-
-struct recovery {
-    struct restored_flight *flights; /* owned; sorted, as rows come in order of their uids */
-    size_t flight_count, flight_room;
-    struct solution_index by_uid, by_flight, by_attempt; /* by_uid owns a reference to each */
-};
-
-/* ---- gathering --------------------------------------------------------------------------- */
-
-static void *grow(void *items, size_t count, size_t *room, size_t item_bytes)
-{
-    if (count < *room)
-        return items;
-    *room = *room == 0 ? 64 : *room * 2;
-    void *larger = realloc(items, *room * item_bytes);
-    ASSERT(larger != NULL);
-    return larger;
-}
-
-static int compare_uid(const void *a, const void *b)
-{
-    const uint64_t left = *(const uint64_t *)a;
-    const uint64_t right = *(const uint64_t *)b;
-    return left < right ? -1 : left > right;
-}
-
-static struct restored_flight *find_flight(const struct recovery *recovery, uint64_t uid)
-{
-    if (recovery->flight_count == 0)
-        return NULL;
-    return bsearch(&uid, recovery->flights, recovery->flight_count, sizeof *recovery->flights,
-                   compare_uid);
-}
-
-static void index_add(struct solution_index *index, uint64_t number, struct solution *solution)
-{
-    if (number == 0)
-        return;
-    index->entries = grow(index->entries, index->count, &index->room, sizeof *index->entries);
-    index->entries[index->count++] =
-        (struct solution_entry){.number = number, .solution = solution};
-}
-
-static struct solution *index_find(struct solution_index *index, uint64_t number)
-{
-    if (index->count == 0)
-        return NULL;
-    if (!index->is_sorted)
-        qsort(index->entries, index->count, sizeof *index->entries, compare_uid);
-    index->is_sorted = true;
-    const struct solution_entry *found =
-        bsearch(&number, index->entries, index->count, sizeof *index->entries, compare_uid);
-    return found == NULL ? NULL : found->solution;
-}
-
-static struct recovery *recovery_of(struct engine *engine)
-{
-    if (engine->recovery == NULL) {
-        engine->recovery = calloc(1, sizeof *engine->recovery);
-        ASSERT(engine->recovery != NULL);
-    }
-    return engine->recovery;
-}
-
-void recovery_free(struct engine *engine)
-{
-    struct recovery *recovery = engine->recovery;
-    engine->recovery = NULL;
-    if (recovery == NULL)
-        return;
-    for (size_t i = 0; i < recovery->by_uid.count; i++)
-        solution_unref(engine, recovery->by_uid.entries[i].solution);
-    free(recovery->flights);
-    free(recovery->by_uid.entries);
-    free(recovery->by_flight.entries);
-    free(recovery->by_attempt.entries);
-    free(recovery);
-}
+/* A flight that had to be adopted so often may be what kills the nodes. */
+#define ADOPTIONS_MOST 3
 
 /* ---- times ------------------------------------------------------------------------------- */
 
@@ -180,6 +86,7 @@ struct solution *recover_solution(struct engine *engine, const struct solution_r
     memcpy(stand_in.task_id, row->task_id, TASK_ID_MAX);
     struct solution *solution = solution_new(engine, &stand_in, row->text, row->extra);
     solution->uid = row->id;
+    solution->born_seq = 1;
     solution->flight_uid = row->flight;
     solution->attempt = row->attempt;
     solution->born_ms = moment_ms(engine, row->born_wall_ms);
@@ -209,9 +116,9 @@ static void restore_solution(struct engine *engine, const struct solution_row *r
     else if (row->is_kept)
         cache_put(engine, solution, row->is_shared);
     task_restore_solution(engine, solution, row->is_kept);
-    index_add(&recovery->by_uid, row->id, solution);
-    index_add(&recovery->by_flight, row->flight, solution);
-    index_add(&recovery->by_attempt, row->attempt, solution);
+    index_add(recovery, &recovery->by_uid, row->id, solution);
+    index_add(recovery, &recovery->by_flight, row->flight, solution);
+    index_add(recovery, &recovery->by_attempt, row->attempt, solution);
 }
 
 /* Called only when every request that waited for the flight has its end in its own row: the next
@@ -222,16 +129,49 @@ static void drop_flight(struct engine *engine, uint64_t uid)
     journal_flight_over(engine, &gone);
 }
 
+static bool flight_is_waiting(const struct flight *flight)
+{
+    return flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_FOLLOWING;
+}
+
+/* A shared key has one flight that can be found. If ours only waits, it waits for the adopted one from
+ * now on; else the adopted one will go on as ours. */
+static void adopt_flight(struct engine *engine, const struct flight_row *row,
+                         struct restored_flight *restored)
+{
+    struct flight *ours =
+        row->reuse == REUSE_SHARED ? flight_find(engine, &row->key, row->client) : NULL;
+    struct flight *flight = flight_restore(engine, row, moment_ms(engine, row->created_wall_ms));
+    restored->flight = flight;
+    if (flight == NULL)
+        return;
+    flight->is_restoring = true;
+    struct flight *hidden = ours == NULL ? NULL : flight_is_waiting(ours) ? ours : flight;
+    if (hidden == ours && ours != NULL)
+        restored->follower = ours->id;
+    if (hidden != NULL) {
+        hidden->is_in_table = false;
+        table_remove(&engine->flights_by_key, &hidden->node);
+    }
+    restored->has_idempotency = row->has_idempotency;
+    restored->idempotency = row->idempotency;
+    if (row->has_idempotency)
+        idempotency_await(engine, &row->idempotency, flight);
+}
+
 static void restore_flight(struct engine *engine, const struct flight_row *row)
 {
     struct recovery *recovery = recovery_of(engine);
     journal_saw_number(engine, row->id);
-    recovery->flights = grow(recovery->flights, recovery->flight_count, &recovery->flight_room,
-                             sizeof *recovery->flights);
-    struct restored_flight *restored = &recovery->flights[recovery->flight_count++];
+    struct restored_flight *restored = gather_flight(recovery);
     *restored =
         (struct restored_flight){.uid = row->id, .is_over = row->is_over, .class = row->class};
     memcpy(restored->code, row->code, ERROR_CODE_MAX);
+    if (recovery->is_adoption) {
+        if (!row->is_over && index_find(&recovery->by_flight, row->id) == NULL)
+            adopt_flight(engine, row, restored);
+        return;
+    }
     const bool is_second =
         row->reuse == REUSE_SHARED && flight_find(engine, &row->key, row->client) != NULL;
     if (!row->is_over && !is_second && index_find(&recovery->by_flight, row->id) == NULL)
@@ -247,11 +187,22 @@ static void restore_flight(struct engine *engine, const struct flight_row *row)
         idempotency_await(engine, &row->idempotency, restored->flight);
 }
 
+/* Until it was adopted, the other node may have sent what it intended, and may still tell of it: the
+ * ambiguity window begins only then. */
+static uint64_t started_ms(struct engine *engine, const struct attempt_row *row)
+{
+    const bool is_unheard = recovery_of(engine)->is_adoption && row->task_id[0] == '\0';
+    return is_unheard ? engine->now_ms : moment_ms(engine, row->started_wall_ms);
+}
+
 static void restore_attempt(struct engine *engine, const struct attempt_row *row)
 {
     struct recovery *recovery = recovery_of(engine);
-    const struct restored_flight *restored = find_flight(recovery, row->flight);
+    const struct restored_flight *restored = find_flight_row(recovery, row->flight);
     struct flight *flight = restored == NULL ? NULL : restored->flight;
+    /* It may have ended meanwhile. */
+    if (flight != NULL && flight->state != FLIGHT_NEW)
+        flight = NULL;
     struct attempt_row own = *row;
     /* An older version's row has no key; the flight has computed it anew. */
     if (flight != NULL)
@@ -261,7 +212,7 @@ static void restore_attempt(struct engine *engine, const struct attempt_row *row
         own.flight = flight->uid;
     journal_saw_number(engine, row->name);
     attempt_restore(engine, &own, flight, index_find(&recovery->by_attempt, row->name),
-                    moment_ms(engine, row->started_wall_ms));
+                    started_ms(engine, row));
     const struct attempt *attempt = is_merged ? attempt_find(engine, row->name) : NULL;
     if (attempt != NULL)
         (void)journal_attempt(engine, attempt);
@@ -320,6 +271,14 @@ static void drop_idempotency(struct engine *engine, const struct idempotency_row
     journal_idempotency_over(engine, &gone);
 }
 
+/* An adopted request is in this node's books as well, so that they balance. */
+static void count_adopted(struct engine *engine, const struct request *request)
+{
+    COUNT(engine, requests);
+    COUNT(engine, requests_adopted);
+    TALLY(engine, request, requests);
+}
+
 static void restore_request(struct engine *engine, const struct request_row *row)
 {
     if (engine->clients[row->client].options.is_gone) {
@@ -327,7 +286,7 @@ static void restore_request(struct engine *engine, const struct request_row *row
         return;
     }
     struct recovery *recovery = recovery_of(engine);
-    const struct restored_flight *restored = find_flight(recovery, row->flight);
+    const struct restored_flight *restored = find_flight_row(recovery, row->flight);
     struct solution *solution = solution_for(recovery, row->flight, row->solution);
     journal_saw_number(engine, row->flight);
     struct request *request = request_restore(engine, row);
@@ -345,10 +304,14 @@ static void restore_request(struct engine *engine, const struct request_row *row
         fail(engine, request, restored->class, restored->code);
     else if (restored != NULL && restored->flight != NULL)
         request_join(request, engine, restored->flight, row->source);
-    else
+    else {
         request_free(engine, request);
+        return;
+    }
     if (restored != NULL && restored->is_merged)
         journal_request(engine, request);
+    if (recovery->is_adoption)
+        count_adopted(engine, request);
 }
 
 static void restore_idempotency(struct engine *engine, const struct idempotency_row *row)
@@ -358,18 +321,34 @@ static void restore_idempotency(struct engine *engine, const struct idempotency_
         return;
     }
     struct recovery *recovery = recovery_of(engine);
-    const struct restored_flight *restored = find_flight(recovery, row->flight);
+    struct restored_flight *restored = find_flight_row(recovery, row->flight);
     struct flight *flight = restored == NULL ? NULL : restored->flight;
     struct solution *solution = solution_for(recovery, row->flight, row->solution);
     journal_saw_number(engine, row->flight);
     const uint64_t left = left_ms(engine, row->expires_wall_ms, engine->options.idempotency_ttl_ms);
+    /* Somebody here repeated the key, and waits for what it stands for. */
+    if (recovery->is_adoption && flight != NULL && solution == NULL) {
+        struct flight *ours = idempotency_adopt(engine, row, flight);
+        if (ours != NULL && ours != flight)
+            restored->follower = ours->id;
+    }
     idempotency_restore(engine, row, flight, solution, left);
     if (restored != NULL && restored->is_merged)
         idempotency_rewrite(engine, &row->digest, row->client);
 }
 
+/* The pages of its books stay the dead node's, and so do its letters until the next start. */
+static bool is_left_alone(const struct engine *engine, enum record_kind kind)
+{
+    return engine->recovery != NULL && engine->recovery->is_adoption &&
+           (kind == RECORD_DAY || kind == RECORD_TALLY || kind == RECORD_SPENT ||
+            kind == RECORD_LETTER);
+}
+
 void engine_restore(struct engine *engine, const struct record *record)
 {
+    if (is_left_alone(engine, record->kind))
+        return;
     switch (record->kind) {
     case RECORD_DAY:
         restore_day(engine, &record->day);
@@ -412,7 +391,7 @@ void engine_restore(struct engine *engine, const struct record *record)
 
 /* Gives a flight that nobody waits for back to its pool. Callers may have flights under the pool's
  * key, too, but those have requests or idempotency keys. */
-static void adopt(struct engine *engine, struct flight *flight)
+static void return_to_pool(struct engine *engine, struct flight *flight)
 {
     if (flight->reuse != REUSE_SINGLE || flight->request_count > 0 ||
         !list_is_empty(&flight->idempotency))
@@ -428,7 +407,7 @@ static void adopt(struct engine *engine, struct flight *flight)
 static void resume(struct engine *engine, struct flight *flight)
 {
     const struct attempt *attempt = flight->attempt;
-    adopt(engine, flight);
+    return_to_pool(engine, flight);
     history_reason(engine, flight);
     if (attempt != NULL && rest_is_due(attempt) && attempt->task_id[0] == '\0') {
         attempt_settle(engine, flight->attempt);
@@ -488,4 +467,124 @@ void engine_restored(struct engine *engine)
     stats_balance(engine);
     /* The first tick starts what is queued; without it nothing may be due for a long time. */
     engine->is_starting = engine->queued > 0;
+}
+
+/* ---- adoption ---------------------------------------------------------------------------- */
+
+void recovery_begin(struct engine *engine)
+{
+    recovery_of(engine)->is_adoption = true;
+}
+
+void recovery_complete(struct engine *engine)
+{
+    recovery_of(engine)->is_complete = true;
+}
+
+bool recovery_is_complete(const struct engine *engine)
+{
+    return engine->recovery != NULL && engine->recovery->is_complete;
+}
+
+bool recovery_awaits(const struct engine *engine, const struct attempt *attempt)
+{
+    const bool is_open =
+        attempt == NULL || (attempt->flight != NULL && attempt->flight->is_restoring);
+    return engine->adopting != 0 && is_open;
+}
+
+/* A flight that ended before all of its rows had come: those who came with them are told as well. */
+static void wake_parked(struct engine *engine, struct flight *flight)
+{
+    idempotency_settle(engine, flight, flight->solution);
+    list_unlink(&flight->link);
+    list_append(&engine->waking, &flight->link);
+}
+
+/* What its idempotency key stands for may be ours: a flight, or its solution. */
+static bool go_on_by_key(struct engine *engine, const struct restored_flight *restored)
+{
+    struct flight *flight = restored->flight;
+    const struct idempotency *record =
+        restored->has_idempotency ? idempotency_find(engine, &restored->idempotency, flight->client)
+                                  : NULL;
+    if (record == NULL || record->flight == flight || flight->attempt != NULL)
+        return false;
+    if (record->flight != NULL) {
+        follow_merge(engine, flight, record->flight);
+        return true;
+    }
+    if (!idempotency_serves(engine, record))
+        return false;
+    flight_set_source(engine, flight, SOURCE_IDEMPOTENT);
+    flight->attempts = record->solution->attempts;
+    flight_solve(engine, flight, record->solution);
+    return true;
+}
+
+/* The one that has the claim, or may have it, goes on; a submit without it becomes a stray. */
+static void resume_adopted(struct engine *engine, const struct restored_flight *restored)
+{
+    struct flight *flight = restored->flight;
+    struct flight *ours = flight->reuse == REUSE_SHARED
+                              ? flight_find(engine, &flight->node.key, flight->client)
+                              : NULL;
+    const bool lacks_claim = flight->reuse == REUSE_SHARED && flight->claim == 0;
+    if (flight->adoptions >= ADOPTIONS_MOST) {
+        flight_fail(engine, flight, CLASS_TRANSIENT, CODE_ADOPTED_TOO_OFTEN);
+        return;
+    }
+    if (go_on_by_key(engine, restored))
+        return;
+    if (ours != NULL && ours != flight) {
+        follow_merge(engine, flight, ours);
+        return;
+    }
+    if (flight->attempt != NULL && lacks_claim)
+        attempt_let_go(engine, flight->attempt);
+    resume(engine, flight);
+}
+
+/* Whoever waited here for the adopted flight waits for it as for one of our own. */
+static void merge_follower(struct engine *engine, slab_id id,
+                           const struct restored_flight *restored)
+{
+    struct flight *follower = slab_get(&engine->flights, id);
+    struct flight *flight = restored->flight;
+    if (follower != NULL && flight_is_waiting(follower) && !follower->is_in_table)
+        follow_merge(engine, follower, flight);
+}
+
+static void go_on_with(struct engine *engine, const struct restored_flight *restored)
+{
+    struct flight *flight = restored->flight;
+    if (flight == NULL) {
+        drop_flight(engine, restored->uid);
+        return;
+    }
+    const slab_id id = flight->id;
+    flight->is_restoring = false;
+    if (flight->state != FLIGHT_NEW)
+        wake_parked(engine, flight);
+    else
+        resume_adopted(engine, restored);
+    /* It may have gone on as another one, or been dismissed. */
+    if (restored->follower != 0 && slab_get(&engine->flights, id) == flight && flight->is_in_table)
+        merge_follower(engine, restored->follower, restored);
+}
+
+bool recovery_go_on(struct engine *engine, uint32_t batch)
+{
+    struct recovery *recovery = engine->recovery;
+    for (; batch > 0 && recovery->settled < recovery->by_uid.count; batch--) {
+        struct solution *solution = recovery->by_uid.entries[recovery->settled++].solution;
+        settle_orphan(engine, solution);
+        solution_unref(engine, solution);
+    }
+    for (; batch > 0 && recovery->resumed < recovery->flight_count; batch--)
+        go_on_with(engine, &recovery->flights[recovery->resumed++]);
+    if (batch == 0)
+        return false;
+    recovery_free(engine);
+    return true;
 }

@@ -4,8 +4,14 @@
 
 #include "engine/state.h"
 
-/* Frees the rows gathered by engine_restore; engine_restored calls it too. */
-void recovery_free(struct engine *engine);
+/* An adoption: call engine_restore for its rows and engine_restore_claim for its claims between begin
+ * and complete, in any number of steps; then go on until it says that nothing is left. */
+void recovery_begin(struct engine *engine);
+void recovery_complete(struct engine *engine);
+bool recovery_is_complete(const struct engine *engine);
+bool recovery_go_on(struct engine *engine, uint32_t batch);
+/* During an adoption: may the attempt, or its flight, be changed only when all rows have come? */
+bool recovery_awaits(const struct engine *engine, const struct attempt *attempt);
 
 /* Makes a solution from its row, neither cached nor journaled. The caller owns the reference. */
 struct solution *recover_solution(struct engine *engine, const struct solution_row *row);

@@ -119,6 +119,7 @@ struct attempt {
     uint64_t until_ms;      /* when it is forgotten at the latest, once it has no flight */
     uint64_t slot_since_ms; /* of a stray: since when it holds a slot */
     uint64_t claim;         /* of a stray: number of the claim that it keeps, or 0 */
+    journal_seq named_seq;  /* once this is durable, a row has the task's name */
     int64_t spent_day;      /* the day whose budget counted it before its submit's reply came */
     uint16_t number;        /* counts from 1 within its flight */
     uint8_t odd_letters;    /* letters made of solutions that do not belong to it */
@@ -175,15 +176,16 @@ struct solution {
     struct blob *host;  /* owned, or NULL: of the page, for advice about its target */
     uint64_t born_ms;
     uint64_t expires_ms;
-    uint64_t solve_ms;   /* slot time it cost, and that a hit saves */
-    uint64_t uid;        /* in the journal; 0 without one */
-    uint64_t flight_uid; /* the flight that it solved, or 0 */
-    attempt_id attempt;  /* the attempt that brought it */
-    struct pool *pool;   /* borrowed, while it waits in one */
-    journal_seq seq;     /* of its record: nobody gets it before it is durable */
-    uint32_t refs;       /* holders: requests, idempotency records, flights, and the cache */
-    uint32_t handed;     /* requests that got it */
-    uint32_t unread;     /* readers that were not told yet */
+    uint64_t solve_ms;    /* slot time it cost, and that a hit saves */
+    uint64_t uid;         /* in the journal; 0 without one */
+    uint64_t flight_uid;  /* the flight that it solved, or 0 */
+    attempt_id attempt;   /* the attempt that brought it */
+    struct pool *pool;    /* borrowed, while it waits in one */
+    journal_seq seq;      /* of its record: nobody gets it before it is durable */
+    journal_seq born_seq; /* of its first record; 1 if that was another run's */
+    uint32_t refs;        /* holders: requests, idempotency records, flights, and the cache */
+    uint32_t handed;      /* requests that got it */
+    uint32_t unread;      /* readers that were not told yet */
     uint32_t bytes;
     uint16_t attempts;
     client_id client;
@@ -402,6 +404,8 @@ struct odd_names {
     uint32_t first, count;
 };
 
+#define HEARD_FACTS 1024
+
 struct day {
     int64_t number; /* since 1970, UTC */
     struct stats stats;
@@ -430,10 +434,18 @@ struct engine {
     struct list following; /* flights that wait for another node's */
     struct list telling;   /* claimed flights with callers who wait to be told so */
     struct list unleased;  /* flights whose claims wait for the lease */
+    struct list parked;    /* flights that ended before all of their adopted rows had come */
     struct list unhanded;  /* solved flights whose hand-outs wait for the lease */
     uint64_t lease_until_ms;
     struct member *members; /* owned, with a shared store: as the last beat's answer said */
+    uint64_t *moved_ms;     /* owned: when each member's beat was last seen to move */
     uint16_t member_count;
+    node_id adopting;                    /* the node whose rows were asked for, or 0 */
+    bool is_fenced;                      /* another node adopted this one */
+    slab_id told_attempt, told_solution; /* of a fenced one: up to here its facts were told */
+    bool are_names_told, are_facts_told;
+    uint64_t heard_facts[HEARD_FACTS]; /* a ring of the entries of the inbox heard last */
+    uint32_t heard_next;
     struct list waking;    /* ended flights with requests to answer */
     struct list listening; /* attempts without a flight, oldest first */
     struct list tasks;     /* oldest first */

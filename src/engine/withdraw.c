@@ -84,8 +84,8 @@ bool engine_wants(const struct engine *engine, const struct action *action)
         return false;
     if (action->kind == ACTION_POLL)
         return attempt->is_polling && !attempt_is_over(attempt);
-    return !engine->is_stopped && lease_is_valid(engine) && attempt->flight != NULL &&
-           flight_is_wanted(attempt->flight);
+    return !engine->is_stopped && !engine->is_fenced && lease_is_valid(engine) &&
+           attempt->flight != NULL && flight_is_wanted(attempt->flight);
 }
 
 void engine_stop_submits(struct engine *engine)

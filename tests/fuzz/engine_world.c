@@ -213,6 +213,9 @@ static void see(struct world *world, const struct action *action)
         return;
     case ACTION_CLAIM:
     case ACTION_RELEASE:
+    case ACTION_FORGET:
+    case ACTION_TELL:
+    case ACTION_ADOPT:
         break;
     }
     UNREACHABLE();

@@ -195,7 +195,7 @@ MUTANTS = [
     ("pool: another is paid for while some wait for room", "src/engine/pool.c",
      "            take_over(engine, pool);", "            (void)take_over;", "sim extras"),
     ("pool: there are no places for its solutions", "src/engine/engine.c",
-     "                               pools_room(engine) + 1;", "                               1;", "sim extras"),
+     "(options->max_solutions + pools_room(engine)) * nodes", "options->max_solutions * nodes", "sim extras"),
 
     # ---- callers' addresses ------------------------------------------------------------------------------------------------
     ("notice: an address is told before the solution is durable", "src/engine/notice.c",

@@ -323,6 +323,9 @@ void model_see(struct audit *audit, const struct action *action)
         return;
     case ACTION_CLAIM:
     case ACTION_RELEASE:
+    case ACTION_FORGET:
+    case ACTION_TELL:
+    case ACTION_ADOPT:
         break;
     case ACTION_PAID:
         AUDIT(audit, action->paid.client < audit->options.client_count);

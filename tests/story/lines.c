@@ -202,6 +202,15 @@ static void add_claim(struct world *world, const struct claim *claim)
         buf_addf(log, " again");
 }
 
+static void add_fact(struct world *world, const struct fact *fact)
+{
+    buf_addf(&world->log, "tell a%zu", number_of_attempt(world, fact->result.attempt));
+    if (fact->result.task_id[0] != '\0')
+        buf_addf(&world->log, " task %s", fact->result.task_id);
+    if (fact->result.text != NULL)
+        buf_addf(&world->log, " \"%s\"", fact->result.text->data);
+}
+
 static void add_release(struct world *world, const struct release *release)
 {
     struct buf *log = &world->log;
@@ -262,6 +271,15 @@ static void add_words(struct world *world, const struct action *action)
         return;
     case ACTION_RELEASE:
         add_release(world, &action->release);
+        return;
+    case ACTION_TELL:
+        add_fact(world, &action->tell);
+        return;
+    case ACTION_FORGET:
+        buf_addf(&world->log, "forget %llu", (unsigned long long)action->forget);
+        return;
+    case ACTION_ADOPT:
+        buf_addf(&world->log, "adopt node %llu", (unsigned long long)action->adopt.id);
         return;
     case ACTION_PAID:
         break;
@@ -332,7 +350,8 @@ static void note_claim(struct world *world, const struct claim *claim)
 static void note(struct world *world, const struct action *action)
 {
     /* Whatever an action waits for must already be on its way to the journal. */
-    ASSERT(action->kind == ACTION_JOURNAL || action->after <= world->seq);
+    ASSERT(action->kind == ACTION_JOURNAL || action->kind == ACTION_TELL ||
+           action->after <= world->seq);
     switch (action->kind) {
     case ACTION_ANSWER:
         note_answered(world, action->answer.caller);
@@ -376,6 +395,12 @@ static void note(struct world *world, const struct action *action)
         return;
     case ACTION_RELEASE:
         world->tally.releases++;
+        return;
+    case ACTION_TELL:
+        world->seq = action->after;
+        return;
+    case ACTION_FORGET:
+    case ACTION_ADOPT:
         return;
     case ACTION_PAID:
         world->tally.paid++;

@@ -1,5 +1,6 @@
 #include "shared_world.h"
 
+#include "../record_number.h"
 #include "lines.h"
 
 #include <stdlib.h>
@@ -13,7 +14,7 @@ struct world *shared_world(const struct engine_options *options)
 {
     struct engine_options shared = options == NULL ? world_options() : *options;
     shared.has_journal = true;
-    shared.store_is_shared = true;
+    shared.store_is_shared = shared.store_has_inbox = true;
     shared.node = shared.node == 0 ? 1 : shared.node;
     struct world *world = world_new(&shared);
     world->hides_records = true;
@@ -35,10 +36,12 @@ void beat(struct world *world, uint64_t ago_ms)
     world_step(world, &event);
 }
 
-void world_members(struct world *world, const struct member *members, size_t count)
+void world_members(struct world *world, uint64_t ago_ms, bool is_unbroken,
+                   const struct member *members, size_t count)
 {
     struct event event = {.kind = EVENT_BEAT};
-    event.beat.sent_ms = WORLD_START_MS + world->now_ms;
+    event.beat.sent_ms = WORLD_START_MS + world->now_ms - ago_ms;
+    event.beat.is_unbroken = is_unbroken;
     event.beat.members = members;
     event.beat.member_count = (uint16_t)count;
     world_step(world, &event);
@@ -177,4 +180,98 @@ void crash_with_claim(struct world *world, const char *name, const char *flight)
     world->kept_number = claim_named(world, flight)->last.flight;
     crash(world, ALL_RECORDS);
     world->kept_number = 0;
+}
+
+/* ---- other nodes ------------------------------------------------------------------------------ */
+
+void dies(struct world *world, const char *name, const char *flight)
+{
+    disk_crash(&world->disk, world->disk.count);
+    world->will = world->disk;
+    world->disk = (struct disk){0};
+    if (name != NULL) {
+        world->will_claim = key_named(name);
+        world->will_number = claim_named(world, flight)->last.flight;
+    }
+    world->options.node = DEAD_NODE + 1;
+    crash(world, 0);
+    beat(world, 0);
+}
+
+static int compare(const void *a, const void *b)
+{
+    const struct record *left = a;
+    const struct record *right = b;
+    if (left->kind != right->kind)
+        return left->kind < right->kind ? -1 : 1;
+    return record_number(left) < record_number(right) ? -1 : 1;
+}
+
+static void send_part(struct world *world, size_t first, size_t count, bool is_last)
+{
+    const struct adopted_claim claim = {.name = world->will_claim, .number = world->will_number};
+    struct event event = {.kind = EVENT_ADOPTED};
+    event.adopted = (struct adopted){.id = DEAD_NODE, .is_ours = true, .is_last = is_last};
+    event.adopted.records = world->will.log + first;
+    event.adopted.record_count = count;
+    event.adopted.claims = &claim;
+    event.adopted.claim_count = is_last && world->will_number != 0;
+    world_step(world, &event);
+}
+
+static uint32_t larger(uint32_t most, const struct world *world)
+{
+    const uint32_t work = engine_work(world->engine);
+    return work > most ? work : most;
+}
+
+uint32_t adopted(struct world *world, size_t part)
+{
+    const size_t count = world->will.count;
+    uint32_t most = 0;
+    qsort(world->will.log, count, sizeof *world->will.log, compare);
+    for (size_t i = 0; i < count; i += part) {
+        send_part(world, i, count - i < part ? count - i : part, count - i <= part);
+        most = larger(most, world);
+    }
+    while (engine_next_deadline(world->engine) <= WORLD_START_MS + world->now_ms) {
+        tick(world);
+        most = larger(most, world);
+    }
+    pass(world, 1);
+    return most;
+}
+
+void adopted_partly(struct world *world, size_t count)
+{
+    qsort(world->will.log, world->will.count, sizeof *world->will.log, compare);
+    send_part(world, 0, count, false);
+}
+
+void not_adopted(struct world *world)
+{
+    struct event event = {.kind = EVENT_ADOPTED};
+    event.adopted = (struct adopted){.id = DEAD_NODE, .is_last = true};
+    world_step(world, &event);
+}
+
+void fenced(struct world *world)
+{
+    struct event event = {.kind = EVENT_FENCED};
+    world_step(world, &event);
+}
+
+void told_fact(struct world *world, uint64_t number, const char *attempt, const char *task,
+               const char *text)
+{
+    const size_t place = strtoul(attempt + 1, NULL, 10);
+    struct event event = {.kind = EVENT_TOLD};
+    struct vendor_result *result = &event.told.result;
+    event.told.number = number;
+    result->attempt = place > world->attempt_count ? 99 : world->attempts[place - 1].id;
+    result->outcome = text == NULL ? OUTCOME_PENDING : OUTCOME_SOLVED;
+    memcpy(result->task_id, task, strlen(task) + 1);
+    result->text = text == NULL ? NULL : blob_new(slice_from(text));
+    world_step(world, &event);
+    blob_unref(result->text);
 }

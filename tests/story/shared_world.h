@@ -16,11 +16,34 @@ struct world *shared_world_with_task(void);
 struct world *leased_world(const struct engine_options *options);
 /* The store confirms a beat that was sent so long ago. */
 void beat(struct world *world, uint64_t ago_ms);
-/* It confirms one that was sent just now, and tells who the members are. */
-#define members(world, ...)                                    \
-    world_members(world, (const struct member[]){__VA_ARGS__}, \
-                  sizeof((const struct member[]){__VA_ARGS__}) / sizeof(struct member))
-void world_members(struct world *world, const struct member *members, size_t count);
+/* It confirms one that was sent just now, or so long ago, and tells who the members are; or the first one
+ * after a break. */
+#define MEMBERS(...)                      \
+    (const struct member[]){__VA_ARGS__}, \
+        sizeof((const struct member[]){__VA_ARGS__}) / sizeof(struct member)
+#define members(world, ...) world_members(world, 0, true, MEMBERS(__VA_ARGS__))
+#define members_late(world, ago_ms, ...) world_members(world, ago_ms, true, MEMBERS(__VA_ARGS__))
+#define members_after_a_break(world, ...) world_members(world, 0, false, MEMBERS(__VA_ARGS__))
+void world_members(struct world *world, uint64_t ago_ms, bool is_unbroken,
+                   const struct member *members, size_t count);
+
+/* This node dies, and the story goes on at another one, with names and claims as before. Its flight had
+ * the claim of that name; NULL: none. */
+void dies(struct world *world, const char *name, const char *flight);
+/* The store makes the dead node's rows ours; they come in parts of so many. Returns the most
+ * work that one step was. */
+#define DEAD_NODE 7
+uint32_t adopted(struct world *world, size_t part);
+/* Another node was faster. */
+void not_adopted(struct world *world);
+/* What follows is our own rows' first part only. */
+void adopted_partly(struct world *world, size_t count);
+
+/* Another node adopted this one. */
+void fenced(struct world *world);
+/* A fact from our inbox: a task of "" or a text of NULL says nothing. */
+void told_fact(struct world *world, uint64_t number, const char *attempt, const char *task,
+               const char *text);
 
 /* What the store decides about the flight that asked. f1 is the first that asked for anything. */
 void won(struct world *world, const char *flight);

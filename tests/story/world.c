@@ -43,6 +43,7 @@ static void world_free(struct world *world)
         return;
     engine_free(world->engine);
     disk_close(&world->disk);
+    disk_close(&world->will);
     blob_unref(world->pool_params);
     buf_close(&world->log);
     free(world->callers);

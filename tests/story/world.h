@@ -86,6 +86,9 @@ struct world {
         kept_claim; /* with a number: the claim that a shared store gives back at the next start */
     uint64_t kept_number;
     bool last_answer_is_single;
+    struct disk will;      /* the rows of a node that died */
+    struct key will_claim; /* with a number: the claim that it had */
+    uint64_t will_number;
 };
 
 /* ---- the world itself -------------------------------------------------------------------- */

@@ -12,13 +12,16 @@ static bool is_live(const struct cluster *c, const struct submit *submit)
     const struct engine_options *options = &c->plan.options;
     if (!submit->is_executed || submit->is_ended)
         return false;
+    const struct run *run = &c->store.runs[submit->run];
+    /* What an adopted node knows alone is worth nothing: the others waited for it, and then paid again. */
     const bool is_known =
-        submit->is_durable ||
-        (submit->is_id_told && c->nodes[submit->node].incarnation == submit->incarnation &&
-         c->nodes[submit->node].engine != NULL);
-    const uint64_t life_ms =
-        is_known ? 2 * (uint64_t)options->solve_timeout_ms : options->ambiguity_window_ms;
-    return c->now_ms < submit->issued_ms + life_ms;
+        submit->is_durable || (submit->is_id_told && run_is_alive(c, submit->run) && !run->is_gone);
+    if (is_known)
+        return c->now_ms < submit->issued_ms + 2 * (uint64_t)options->solve_timeout_ms;
+    const uint64_t until_ms = submit->issued_ms + options->ambiguity_window_ms;
+    /* Its adopter waits once more. */
+    return c->now_ms < until_ms || (run->is_gone && run->gone_ms < until_ms &&
+                                    c->now_ms < run->gone_ms + options->ambiguity_window_ms);
 }
 
 void check_submit(struct cluster *c, const struct submit *submit)
@@ -120,4 +123,6 @@ void check_at_the_end(struct cluster *c)
     }
     /* Whoever claims releases. */
     CHECK(c, c->store.claim_count == 0);
+    /* Every fact was heard. */
+    CHECK(c, c->store.inbox_count == 0);
 }

@@ -110,9 +110,21 @@ static void ask(struct cluster *c, uint32_t place)
     node_step(c, node, &event);
 }
 
+/* A request is looked for at the node that has its row, wherever it was asked. */
+static uint32_t place_of_request(struct cluster *c, const struct need *need)
+{
+    const struct key name = key_from_u64(need->id);
+    const struct row *row = store_find(&c->store, RECORD_REQUEST, &name);
+    for (uint32_t i = 0; row != NULL && i < c->plan.nodes; i++)
+        if (c->nodes[i].run == row->owner)
+            return i;
+    return need->node;
+}
+
 static void look(struct cluster *c, uint32_t place)
 {
     struct need *need = &c->needs[place];
+    need->node = place_of_request(c, need);
     if (c->nodes[need->node].engine == NULL || node_is_paused(c, need->node)) {
         again(c, place, 500);
         return;
@@ -185,6 +197,13 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
          : is_final                      ? "its end"
                                          : "to wait");
     if (answer->refusal != REFUSAL_NONE) {
+        /* Its row may be on its way to another node. */
+        const struct key name = key_from_u64(need->id);
+        if (need->state == NEED_LOOKING && store_find(&c->store, RECORD_REQUEST, &name) != NULL) {
+            need->state = NEED_KNOWN;
+            again(c, place, 500);
+            return;
+        }
         /* Whoever was told an id finds it again. */
         CHECK(c, need->state == NEED_ASKING || need->is_unsafe || need->is_end_told);
         const bool is_over = answer->refusal == REFUSAL_MISMATCH;
@@ -195,7 +214,8 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
         return;
     }
     need->id = answer->id;
-    need->is_unsafe = is_unsafe;
+    /* An adopted node does not know what became of it since. */
+    need->is_unsafe = is_unsafe || c->store.runs[c->nodes[caller->node].run].is_gone;
     need->is_end_told &= is_final;
     need->state = is_final ? NEED_DONE : NEED_KNOWN;
     if (!is_final || (need->is_told && need->token == NONE && answer->state == REQUEST_SOLVED))
@@ -207,6 +227,13 @@ void clients_on_pause(struct cluster *c, uint32_t node)
 {
     for (size_t i = 0; i < c->need_count; i++)
         c->needs[i].is_unsafe |= c->needs[i].node == node;
+}
+
+void clients_refuse(struct cluster *c, caller_id caller)
+{
+    const struct answer answer = {.caller = caller, .refusal = REFUSAL_STORE_AWAY};
+    if (c->callers[caller - 1].need != NONE)
+        clients_on_answer(c, &answer, false);
 }
 
 /* Connections break; whoever knows an id comes back for it, everybody else asks again, anywhere. */

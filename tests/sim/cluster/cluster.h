@@ -66,6 +66,7 @@ void plan_draw(struct plan *plan, uint64_t seed);
 struct submit {
     attempt_id name;
     uint32_t key, node, incarnation;
+    node_id run;
     enum reuse reuse;
     uint64_t issued_ms; /* when the engine decided it */
     uint64_t ready_ms;  /* when the vendor is done; UINT64_MAX: never */
@@ -121,16 +122,33 @@ struct caller {
 
 struct row {
     struct record record; /* owned */
-    uint32_t owner;
+    node_id owner;
     uint64_t taken_by;   /* of a single-use solution: number of the flight that took it */
     bool is_provisional; /* of an idempotency key: made by a claim */
+    uint64_t follows;    /* of an idempotency key: the claim that its flight waits for, or 0 */
 };
 
 struct held_claim {
     struct key name;
     uint64_t number;
-    uint32_t node;
+    node_id node;
 };
+
+/* A fact for whoever has the attempt's row, else for its teller. */
+struct letterbox {
+    struct fact fact; /* owned */
+    node_id teller;
+};
+
+/* One run of one node. */
+struct run {
+    struct member member;
+    uint32_t place;
+    bool is_gone; /* adopted: whatever it decides is refused */
+    uint64_t gone_ms;
+};
+
+#define RUNS_MAX 4096
 
 /* How a claim ended. */
 struct claim_end {
@@ -146,23 +164,36 @@ struct store {
     size_t claim_count, claim_room;
     struct claim_end *ends; /* owned */
     size_t end_count, end_room;
+    struct letterbox *inbox; /* owned; the oldest first */
+    size_t inbox_count, inbox_room;
+    struct run runs[RUNS_MAX]; /* by number, from 1 */
+    node_id last_run;
     uint64_t applied[NODES_MAX]; /* number of the last batch of each node */
-    uint32_t incarnation[NODES_MAX];
     uint64_t away_until_ms;
     uint64_t beat_ms[NODES_MAX]; /* when each node's last beat arrived */
-    struct member members[NODES_MAX];
 };
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
 
 /* What a node sends to the store, in the engine's order. */
 struct entry {
-    enum action_kind kind; /* JOURNAL, CLAIM or RELEASE */
+    enum action_kind kind; /* JOURNAL, CLAIM, RELEASE, TELL or FORGET */
     journal_seq seq;
     struct record record; /* owned */
     struct claim claim;
     struct release release;
+    struct fact fact; /* owned */
+    uint64_t forget;
     uint64_t at_ms;
+};
+
+/* Rows and claims on their way to the node that adopted them. */
+struct parcel {
+    struct record *records;       /* owned, and what is in them */
+    struct adopted_claim *claims; /* owned */
+    size_t record_count, claim_count, records_sent, claims_sent;
+    node_id id;
+    bool is_ours;
 };
 
 /* The result of a claim, with the row that it points to. */
@@ -173,7 +204,9 @@ struct verdict {
 
 struct node {
     struct engine *engine; /* NULL while it is down */
-    uint32_t incarnation;
+    uint32_t incarnation;  /* counts its processes */
+    node_id run;
+    struct parcel parcel;
     uint64_t offset_ms;  /* of its clock */
     struct entry *queue; /* owned; the first `sent` are in the batch under way */
     size_t queue_count, queue_room, sent;
@@ -183,12 +216,14 @@ struct node {
     journal_seq durable;
     struct action *waiting; /* owned: actions that wait for records */
     size_t waiting_count, waiting_room;
-    uint64_t asked, accepted;         /* in this incarnation */
-    bool is_cut_off;                  /* it noticed that the store is away */
-    uint64_t cut_until_ms;            /* it does not reach the store */
-    uint64_t paused_until_ms;         /* the process does not run */
-    struct demand demand;             /* in the beat that was sent last */
-    struct member members[NODES_MAX]; /* as its last beat found them */
+    uint64_t asked, accepted;             /* in this incarnation */
+    bool is_cut_off;                      /* it noticed that the store is away */
+    uint64_t cut_until_ms;                /* it does not reach the store */
+    uint64_t paused_until_ms;             /* the process does not run */
+    struct demand demand;                 /* in the beat that was sent last */
+    struct member members[NODES_MAX * 4]; /* as its last beat found them */
+    uint16_t member_count;
+    bool is_unbroken; /* no beat was lost since the last one that came back */
 };
 
 /* ---- the world ----------------------------------------------------------------------------------- */
@@ -209,6 +244,10 @@ enum happening {
     HAPPEN_BEAT_AT_STORE,
     HAPPEN_BEAT_BACK,
     HAPPEN_RESUME, /* a process that stood still runs again */
+    HAPPEN_ADOPT,  /* an adoption is decided by the store, and a part of its rows arrives */
+    HAPPEN_ADOPTED,
+    HAPPEN_FENCED, /* the node learns that it was adopted */
+    HAPPEN_INBOX,  /* it reads its inbox */
 };
 
 struct moment {
@@ -238,7 +277,7 @@ struct cluster {
     struct caller *callers;
     size_t caller_count, caller_room;
     struct blob **params;
-    uint64_t solved, answered, crashes, follows, taken, paid;
+    uint64_t solved, answered, crashes, follows, taken, paid, adoptions, fences, facts;
 };
 
 void cluster_run(struct cluster *c, const struct plan *plan);
@@ -264,6 +303,8 @@ void node_step(struct cluster *c, uint32_t node, struct event *event);
 void node_start(struct cluster *c, uint32_t node);
 void node_crash(struct cluster *c, uint32_t node);
 void node_close(struct node *node);
+/* It was adopted: it hands in what it knows, and goes on as a new run in the same process. */
+void node_fence(struct cluster *c, uint32_t node);
 uint64_t node_deadline_ms(const struct node *node);
 void node_happens(struct cluster *c, const struct moment *moment);
 /* The node's clock at a moment of the world. */
@@ -281,12 +322,26 @@ bool node_is_paused(const struct cluster *c, uint32_t node);
 
 /* ---- the store ---------------------------------------------------------------------------------- */
 
-/* Applies the batch that the node has under way, unless it was applied before, and decides its claims. */
-void store_apply(struct cluster *c, uint32_t node);
+/* Applies the batch that the node has under way, unless it was applied before, and decides its claims; false if
+ * the node was adopted. */
+bool store_apply(struct cluster *c, uint32_t node);
 /* Gives a node that starts its rows and claims. */
 void store_load(struct cluster *c, uint32_t node);
 void store_close(struct store *store);
 struct row *store_find(struct store *store, enum record_kind kind, const struct key *name);
+/* Makes everything of one run another's. */
+void store_adopt(struct cluster *c, node_id from, node_id to);
+/* Copies what a run has, for its adopter. */
+void store_pack(struct cluster *c, node_id from, struct parcel *parcel);
+void parcel_close(struct parcel *parcel);
+
+/* ---- the inbox ------------------------------------------------------------------------------------ */
+
+void inbox_put(struct cluster *c, node_id teller, const struct fact *fact);
+void inbox_forget(struct store *store, uint64_t number);
+/* Gives a node the facts that are meant for it. */
+void inbox_read(struct cluster *c, uint32_t node);
+bool run_is_alive(const struct cluster *c, node_id run);
 
 /* ---- vendor and clients ------------------------------------------------------------------------- */
 
@@ -307,6 +362,8 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
 void clients_note_answer(struct cluster *c, const struct answer *answer);
 void clients_on_crash(struct cluster *c, uint32_t node);
 void clients_on_pause(struct cluster *c, uint32_t node);
+/* The gate answers for an engine that was fenced. */
+void clients_refuse(struct cluster *c, caller_id caller);
 caller_id clients_call(struct cluster *c, uint32_t need, uint32_t node);
 
 /* ---- rules ---------------------------------------------------------------------------------------- */

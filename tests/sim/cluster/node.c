@@ -28,6 +28,10 @@ static void entry_close(struct entry *entry)
 {
     if (entry->kind == ACTION_JOURNAL)
         record_close(&entry->record);
+    if (entry->kind == ACTION_TELL) {
+        blob_unref(entry->fact.result.text);
+        blob_unref(entry->fact.result.extra);
+    }
 }
 
 static void append(struct cluster *c, struct node *node, const struct action *take_action)
@@ -40,6 +44,11 @@ static void append(struct cluster *c, struct node *node, const struct action *ta
         entry->record = take_action->record;
     } else if (take_action->kind == ACTION_CLAIM) {
         entry->claim = take_action->claim;
+    } else if (take_action->kind == ACTION_TELL) {
+        entry->seq = take_action->after;
+        entry->fact = take_action->tell;
+    } else if (take_action->kind == ACTION_FORGET) {
+        entry->forget = take_action->forget;
     } else {
         entry->release = take_action->release;
     }
@@ -112,6 +121,15 @@ static void perform(struct cluster *c, uint32_t place, const struct action *acti
     case ACTION_PAID:
         c->paid++;
         return;
+    case ACTION_ADOPT:
+        tell(c, "n%u adopts run %llu", place, (unsigned long long)action->adopt.id);
+        at(c, travel_ms(c),
+           (struct moment){.what = HAPPEN_ADOPT,
+                           .node = place,
+                           .incarnation = c->nodes[place].incarnation,
+                           .subject = (uint32_t)action->adopt.id,
+                           .number = action->adopt.beat});
+        return;
     case ACTION_ACCOUNT:
     case ACTION_LETTERS:
     case ACTION_REPORT:
@@ -122,6 +140,8 @@ static void perform(struct cluster *c, uint32_t place, const struct action *acti
     case ACTION_JOURNAL:
     case ACTION_CLAIM:
     case ACTION_RELEASE:
+    case ACTION_TELL:
+    case ACTION_FORGET:
         break;
     }
     UNREACHABLE();
@@ -149,7 +169,8 @@ static void take_actions(struct cluster *c, uint32_t place)
     struct action action;
     while (engine_next_action(node->engine, &action)) {
         const bool is_for_store = action.kind == ACTION_JOURNAL || action.kind == ACTION_CLAIM ||
-                                  action.kind == ACTION_RELEASE;
+                                  action.kind == ACTION_RELEASE || action.kind == ACTION_TELL ||
+                                  action.kind == ACTION_FORGET;
         if (action.kind == ACTION_ANSWER)
             clients_note_answer(c, &action.answer);
         if (action.kind == ACTION_SUBMIT)
@@ -231,8 +252,9 @@ static void arrive(struct cluster *c, uint32_t place)
         return;
     }
     drop_verdicts(node);
-    store_apply(c, place);
-    if (chance(c, FAULT_COMMIT_LOST))
+    if (!store_apply(c, place))
+        at(c, travel_ms(c), moment_of(c, HAPPEN_FENCED, place));
+    else if (chance(c, FAULT_COMMIT_LOST))
         at(c, 500 + below(c, 1000), moment_of(c, HAPPEN_SEND, place));
     else
         at(c, travel_ms(c), moment_of(c, HAPPEN_BACK, place));
@@ -261,7 +283,7 @@ static void come_back(struct cluster *c, uint32_t place)
 {
     struct node *node = &c->nodes[place];
     for (size_t i = 0; i < node->sent; i++) {
-        if (node->queue[i].kind == ACTION_JOURNAL)
+        if (node->queue[i].seq > node->durable)
             node->durable = node->queue[i].seq;
         entry_close(&node->queue[i]);
     }
@@ -347,7 +369,17 @@ void node_happens(struct cluster *c, const struct moment *moment)
     case HAPPEN_BEAT:
     case HAPPEN_BEAT_AT_STORE:
     case HAPPEN_BEAT_BACK:
+    case HAPPEN_ADOPT:
+    case HAPPEN_ADOPTED:
         break;
+    case HAPPEN_INBOX:
+        if (!node_is_cut(c, moment->node))
+            inbox_read(c, moment->node);
+        return;
+    case HAPPEN_FENCED:
+        if (c->store.runs[node->run].is_gone)
+            node_fence(c, moment->node);
+        return;
     case HAPPEN_RESUME: {
         struct event event = {.kind = EVENT_STANDSTILL};
         node_step(c, moment->node, &event);
@@ -359,18 +391,22 @@ void node_happens(struct cluster *c, const struct moment *moment)
 
 /* ---- birth and death ------------------------------------------------------------------------------ */
 
-void node_start(struct cluster *c, uint32_t place)
+static void start_run(struct cluster *c, uint32_t place)
 {
     struct node *node = &c->nodes[place];
     struct engine_options options = c->plan.options;
-    options.node = (uint16_t)(place + 1);
+    const node_id before = node->run;
+    node->run = ++c->store.last_run;
+    CHECK(c, node->run < RUNS_MAX);
+    c->store.runs[node->run] = (struct run){.member = {.id = node->run}, .place = place};
+    /* Under its own name it adopts its predecessor at once. */
+    if (before != 0 && !c->store.runs[before].is_gone)
+        store_adopt(c, before, node->run);
+    options.node = (uint16_t)(node->run % ENGINE_NODES);
     options.secret[0] = rand_u64(&c->rand);
-    node->incarnation++;
     node->durable = 0;
     node->asked = node->accepted = 0;
     node->is_cut_off = false;
-    /* From now on the store refuses batches of the node's earlier runs. */
-    c->store.incarnation[place] = node->incarnation;
     node->engine = engine_new(&options, node_clock_ms(c, place, c->now_ms), wall_ms(c));
     if (c->is_traced)
         engine_set_trace(node->engine, trace, c);
@@ -378,7 +414,57 @@ void node_start(struct cluster *c, uint32_t place)
     store_load(c, place);
     take_actions(c, place);
     check_after_step(c, place);
+}
+
+void node_start(struct cluster *c, uint32_t place)
+{
+    c->nodes[place].incarnation++;
+    start_run(c, place);
     pulse_start(c, place);
+}
+
+/* Facts are kept for the next run; whatever waited for decisions is refused. */
+static void drop_decisions(struct cluster *c, struct node *node)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < node->queue_count; i++) {
+        if (node->queue[i].kind != ACTION_TELL) {
+            entry_close(&node->queue[i]);
+            continue;
+        }
+        /* No record of the next run has its number. */
+        node->queue[i].seq = 0;
+        node->queue[kept++] = node->queue[i];
+    }
+    node->queue_count = kept;
+    node->sent = 0;
+    for (size_t i = 0; i < node->waiting_count; i++) {
+        struct action *action = &node->waiting[i];
+        if (action->kind == ACTION_ANSWER)
+            clients_refuse(c, action->answer.caller);
+        if (action->kind == ACTION_ACK)
+            c->callers[action->ack - 1].is_open = false;
+        action_close(action);
+    }
+    node->waiting_count = 0;
+}
+
+void node_fence(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    struct event event = {.kind = EVENT_FENCED};
+    tell(c, "n%u finds itself adopted", place);
+    c->fences++;
+    node_step(c, place, &event);
+    while (!engine_is_over(node->engine)) {
+        struct event tick = {.kind = EVENT_TICK};
+        node_step(c, place, &tick);
+    }
+    drop_decisions(c, node);
+    drop_verdicts(node);
+    parcel_close(&node->parcel);
+    engine_free(node->engine);
+    start_run(c, place);
 }
 
 /* A batch under way may or may not reach the store before the node starts again. */
@@ -389,7 +475,7 @@ void node_crash(struct cluster *c, uint32_t place)
     c->crashes++;
     if (node->sent > 0 && below(c, 2) == 0 && !node_is_cut(c, place)) {
         drop_verdicts(node);
-        store_apply(c, place);
+        (void)store_apply(c, place);
     }
     clients_on_crash(c, place);
     node_close(node);
@@ -404,6 +490,7 @@ void node_close(struct node *node)
     for (size_t i = 0; i < node->waiting_count; i++)
         action_close(&node->waiting[i]);
     drop_verdicts(node);
+    parcel_close(&node->parcel);
     free(node->queue);
     free(node->waiting);
     free(node->verdicts);

@@ -38,44 +38,122 @@ static void send(struct cluster *c, uint32_t place)
 {
     at(c, c->plan.options.lease_ms / 4, moment_of(c, HAPPEN_BEAT, place, 0));
     engine_demand(c->nodes[place].engine, &c->nodes[place].demand);
-    if (!node_is_cut(c, place) && !pulse_chance(c, FAULT_BEAT_LOST))
+    if (node_is_cut(c, place) || pulse_chance(c, FAULT_BEAT_LOST))
+        c->nodes[place].is_unbroken = false;
+    else
         at(c, travel_ms(c), moment_of(c, HAPPEN_BEAT_AT_STORE, place, c->now_ms));
+}
+
+static void list_members(struct cluster *c, struct node *node)
+{
+    node->member_count = 0;
+    for (node_id id = 1; id <= c->store.last_run; id++) {
+        if (c->store.runs[id].is_gone)
+            continue;
+        CHECK(c, node->member_count < sizeof node->members / sizeof node->members[0]);
+        struct member *member = &node->members[node->member_count++];
+        *member = c->store.runs[id].member;
+        member->is_self = id == node->run;
+    }
 }
 
 static void arrive(struct cluster *c, const struct moment *moment)
 {
     const uint32_t place = moment->node;
-    if (node_is_cut(c, place))
+    if (node_is_cut(c, place)) {
+        c->nodes[place].is_unbroken = false;
         return;
-    struct member *member = &c->store.members[place];
+    }
+    struct node *node = &c->nodes[place];
+    struct run *run = &c->store.runs[node->run];
+    if (run->is_gone) {
+        at(c, travel_ms(c), moment_of(c, HAPPEN_FENCED, place, 0));
+        return;
+    }
     c->store.beat_ms[place] = c->now_ms;
-    member->id = place + 1;
-    member->beat++;
-    member->demand = c->nodes[place].demand;
-    memcpy(c->nodes[place].members, c->store.members, sizeof c->store.members);
-    if (!pulse_chance(c, FAULT_BEAT_LOST))
+    run->member.beat++;
+    run->member.demand = node->demand;
+    list_members(c, node);
+    if (pulse_chance(c, FAULT_BEAT_LOST))
+        c->nodes[place].is_unbroken = false;
+    else
         at(c, travel_ms(c), moment_of(c, HAPPEN_BEAT_BACK, place, moment->number));
 }
 
 static void come_back(struct cluster *c, const struct moment *moment)
 {
     struct event event = {.kind = EVENT_BEAT, .random = rand_u64(&c->pulse_rand)};
-    if (node_is_cut(c, moment->node))
+    if (node_is_cut(c, moment->node)) {
+        c->nodes[moment->node].is_unbroken = false;
         return;
-    struct member members[NODES_MAX];
-    for (uint32_t i = 0; i < c->plan.nodes; i++) {
-        members[i] = c->nodes[moment->node].members[i];
-        members[i].is_self = i == moment->node;
     }
+    struct node *node = &c->nodes[moment->node];
     event.beat.sent_ms = node_clock_ms(c, moment->node, moment->number);
-    event.beat.members = members;
-    event.beat.member_count = (uint16_t)c->plan.nodes;
+    event.beat.members = node->members;
+    event.beat.member_count = node->member_count;
+    event.beat.is_unbroken = node->is_unbroken;
+    node->is_unbroken = true;
+    node_step(c, moment->node, &event);
+    inbox_read(c, moment->node);
+}
+
+/* ---- adoption --------------------------------------------------------------------------------------- */
+
+/* The store decides at once, and only if the node is as seen. Its rows then travel in parts. */
+static void decide(struct cluster *c, const struct moment *moment)
+{
+    struct node *node = &c->nodes[moment->node];
+    struct run *dead = &c->store.runs[moment->subject];
+    parcel_close(&node->parcel);
+    node->parcel.id = moment->subject;
+    node->parcel.is_ours = !node_is_cut(c, moment->node) && !dead->is_gone &&
+                           !c->store.runs[node->run].is_gone && dead->member.beat == moment->number;
+    if (node->parcel.is_ours) {
+        c->adoptions++;
+        dead->gone_ms = c->now_ms;
+        store_adopt(c, dead->member.id, 0);
+        store_pack(c, 0, &node->parcel);
+        store_adopt(c, 0, node->run);
+        /* The copies count this adoption, too. */
+        for (size_t i = 0; i < node->parcel.record_count; i++)
+            if (node->parcel.records[i].kind == RECORD_FLIGHT)
+                node->parcel.records[i].flight.adoptions++;
+    }
+    at(c, travel_ms(c), moment_of(c, HAPPEN_ADOPTED, moment->node, node->run));
+}
+
+static void deliver(struct cluster *c, const struct moment *moment)
+{
+    struct node *node = &c->nodes[moment->node];
+    struct parcel *parcel = &node->parcel;
+    if (moment->number != node->run)
+        return;
+    size_t most = 1 + rand_below(&c->pulse_rand, 16);
+    const size_t records = parcel->record_count - parcel->records_sent;
+    struct event event = {.kind = EVENT_ADOPTED, .random = rand_u64(&c->pulse_rand)};
+    event.adopted = (struct adopted){.id = parcel->id, .is_ours = parcel->is_ours};
+    event.adopted.records = parcel->records + parcel->records_sent;
+    event.adopted.record_count = records < most ? records : most;
+    most -= event.adopted.record_count;
+    const size_t claims = parcel->claim_count - parcel->claims_sent;
+    event.adopted.claims = parcel->claims + parcel->claims_sent;
+    event.adopted.claim_count = claims < most ? claims : most;
+    parcel->records_sent += event.adopted.record_count;
+    parcel->claims_sent += event.adopted.claim_count;
+    event.adopted.is_last =
+        parcel->records_sent == parcel->record_count && parcel->claims_sent == parcel->claim_count;
+    if (!event.adopted.is_last)
+        at(c, travel_ms(c), moment_of(c, HAPPEN_ADOPTED, moment->node, node->run));
     node_step(c, moment->node, &event);
 }
 
 void pulse_happens(struct cluster *c, const struct moment *moment)
 {
-    if (moment->what == HAPPEN_BEAT)
+    if (moment->what == HAPPEN_ADOPT)
+        decide(c, moment);
+    else if (moment->what == HAPPEN_ADOPTED)
+        deliver(c, moment);
+    else if (moment->what == HAPPEN_BEAT)
         send(c, moment->node);
     else if (moment->what == HAPPEN_BEAT_AT_STORE)
         arrive(c, moment);

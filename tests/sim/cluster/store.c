@@ -10,19 +10,19 @@
 
 /* ---- rows --------------------------------------------------------------------------------------- */
 
-/* Pages of the books and letters belong to one node each. */
-static struct key name_of(const struct record *record, uint32_t node)
+/* Pages of the books belong to one node each. */
+static struct key name_of(const struct record *record, node_id node)
 {
     switch (record->kind) {
     case RECORD_DAY:
     case RECORD_TALLY:
     case RECORD_SPENT:
-    case RECORD_LETTER:
-        return key_from_u64(record_number(record) << 8 | node);
+        return key_from_u64(record_number(record) << 12 | node);
     case RECORD_SOLUTION:
     case RECORD_FLIGHT:
     case RECORD_ATTEMPT:
     case RECORD_REQUEST:
+    case RECORD_LETTER:
         return key_from_u64(record_number(record));
     case RECORD_IDEMPOTENCY:
         return record->idempotency.digest;
@@ -97,7 +97,7 @@ static struct record copy_of(const struct record *record)
     UNREACHABLE();
 }
 
-static struct row *add_row(struct store *store, const struct record *take_record, uint32_t owner)
+static struct row *add_row(struct store *store, const struct record *take_record, node_id owner)
 {
     store->rows = room_for(store->rows, store->row_count, &store->row_room, sizeof *store->rows);
     store->rows[store->row_count] = (struct row){.record = *take_record, .owner = owner};
@@ -112,7 +112,7 @@ static void note_attempt(struct cluster *c, const struct attempt_row *row)
 }
 
 /* Nobody overwrites or drops what another node owns. */
-static void apply_record(struct cluster *c, uint32_t node, const struct record *record)
+static void apply_record(struct cluster *c, node_id node, const struct record *record)
 {
     struct store *store = &c->store;
     const struct key name = name_of(record, node);
@@ -176,7 +176,7 @@ static bool suits(const struct cluster *c, const struct claim *claim,
            wall_ms(c) - row->born_wall_ms <= (int64_t)claim->max_age_ms;
 }
 
-static void let_follow(struct verdict *verdict, const struct held_claim *held, uint32_t node)
+static void let_follow(struct verdict *verdict, const struct held_claim *held, node_id node)
 {
     verdict->claimed.result = CLAIM_FOLLOW;
     verdict->claimed.followed = held->number;
@@ -202,7 +202,7 @@ static const struct solution_row *solution_of_flight(const struct cluster *c, ui
 }
 
 /* What the idempotency key stands for, if it decides the claim. */
-static bool decide_by_key(struct cluster *c, uint32_t node, const struct claim *claim,
+static bool decide_by_key(struct cluster *c, node_id node, const struct claim *claim,
                           struct verdict *verdict)
 {
     struct store *store = &c->store;
@@ -220,6 +220,8 @@ static bool decide_by_key(struct cluster *c, uint32_t node, const struct claim *
     const struct solution_row *solution = kept != NULL       ? &kept->record.solution
                                           : own->flight == 0 ? NULL
                                                              : solution_of_flight(c, own->flight);
+    if (solution == NULL && row->follows != 0)
+        solution = solution_of_flight(c, row->follows);
     /* A flight that follows has no claim of its own: whoever repeats its key follows the same. */
     const struct held_claim *held =
         own->flight == 0 ? NULL : find_claim_numbered(store, own->flight);
@@ -276,7 +278,7 @@ static bool is_bound(const struct store *store, uint64_t solution)
 }
 
 /* Solutions that all may have, or one that only the first who asks may. */
-static bool decide_by_solution(struct cluster *c, uint32_t node, const struct claim *claim,
+static bool decide_by_solution(struct cluster *c, node_id node, const struct claim *claim,
                                struct verdict *verdict)
 {
     struct store *store = &c->store;
@@ -297,7 +299,7 @@ static bool decide_by_solution(struct cluster *c, uint32_t node, const struct cl
         }
         if (claim->reuse == REUSE_SINGLE && !solution->is_shared && solution->handed == 0 &&
             row->taken_by == 0 && !is_bound(store, solution->id) && row->owner != node &&
-            c->nodes[row->owner].engine == NULL) {
+            !run_is_alive(c, row->owner)) {
             row->owner = node;
             row->taken_by = claim->flight;
             give(verdict, CLAIM_TAKEN, solution);
@@ -307,7 +309,7 @@ static bool decide_by_solution(struct cluster *c, uint32_t node, const struct cl
     return false;
 }
 
-static void bind_key(struct cluster *c, uint32_t node, const struct claim *claim)
+static void bind_key(struct cluster *c, node_id node, const struct claim *claim)
 {
     struct store *store = &c->store;
     struct row *row = store_find(store, RECORD_IDEMPOTENCY, &claim->idempotency);
@@ -325,7 +327,7 @@ static void bind_key(struct cluster *c, uint32_t node, const struct claim *claim
     add_row(store, &record, node)->is_provisional = true;
 }
 
-static void claim_name(struct store *store, uint32_t node, const struct claim *claim,
+static void claim_name(struct store *store, node_id node, const struct claim *claim,
                        struct verdict *verdict)
 {
     verdict->claimed.result = CLAIM_WON;
@@ -356,7 +358,17 @@ static bool is_solving(const struct store *store, uint64_t flight)
     return false;
 }
 
-static void decide(struct cluster *c, uint32_t node, const struct claim *claim,
+/* Whoever repeats a follower's key gets what the follower will get, even if that has not asked since. */
+static void note_follows(struct store *store, uint64_t flight, uint64_t followed)
+{
+    for (size_t i = 0; i < store->row_count; i++) {
+        struct row *row = &store->rows[i];
+        if (row->record.kind == RECORD_IDEMPOTENCY && row->record.idempotency.flight == flight)
+            row->follows = followed;
+    }
+}
+
+static void decide(struct cluster *c, node_id node, const struct claim *claim,
                    struct verdict *verdict)
 {
     *verdict = (struct verdict){.claimed = {.flight = claim->flight,
@@ -371,6 +383,8 @@ static void decide(struct cluster *c, uint32_t node, const struct claim *claim,
         verdict->claimed.result == CLAIM_FOLLOW && is_solving(&c->store, verdict->claimed.followed);
     if (claim->has_idempotency && verdict->claimed.result != CLAIM_REFUSED)
         bind_key(c, node, claim);
+    if (verdict->claimed.result == CLAIM_FOLLOW)
+        note_follows(&c->store, claim->flight, verdict->claimed.followed);
 }
 
 /* ---- releases ------------------------------------------------------------------------------------ */
@@ -398,7 +412,7 @@ static void drop_provisional(struct store *store, uint64_t flight)
     }
 }
 
-static void apply_release(struct cluster *c, uint32_t node, const struct release *release)
+static void apply_release(struct cluster *c, node_id node, const struct release *release)
 {
     struct store *store = &c->store;
     struct held_claim *held = find_claim(store, &release->name);
@@ -418,6 +432,38 @@ static void apply_release(struct cluster *c, uint32_t node, const struct release
     publish(c, &release->name);
 }
 
+/* ---- adoption --------------------------------------------------------------------------------------- */
+
+void store_adopt(struct cluster *c, node_id from, node_id to)
+{
+    struct store *store = &c->store;
+    store->runs[from].is_gone = true;
+    for (size_t i = 0; i < store->row_count; i++) {
+        struct row *row = &store->rows[i];
+        const bool is_page = row->record.kind <= RECORD_SPENT;
+        if (row->owner != from || is_page)
+            continue;
+        row->owner = to;
+        if (row->record.kind == RECORD_FLIGHT && to != 0)
+            row->record.flight.adoptions++;
+    }
+    for (size_t i = 0; i < store->claim_count; i++)
+        if (store->claims[i].node == from)
+            store->claims[i].node = to;
+    for (size_t i = 0; i < store->inbox_count; i++)
+        if (store->inbox[i].teller == from)
+            store->inbox[i].teller = to;
+}
+
+void parcel_close(struct parcel *parcel)
+{
+    for (size_t i = 0; i < parcel->record_count; i++)
+        record_close(&parcel->records[i]);
+    free(parcel->records);
+    free(parcel->claims);
+    *parcel = (struct parcel){0};
+}
+
 /* ---- batches ------------------------------------------------------------------------------------- */
 
 static void add_verdict(struct cluster *c, uint32_t place, const struct claim *claim)
@@ -425,28 +471,34 @@ static void add_verdict(struct cluster *c, uint32_t place, const struct claim *c
     struct node *node = &c->nodes[place];
     node->verdicts =
         room_for(node->verdicts, node->verdict_count, &node->verdict_room, sizeof *node->verdicts);
-    decide(c, place, claim, &node->verdicts[node->verdict_count++]);
+    decide(c, node->run, claim, &node->verdicts[node->verdict_count++]);
 }
 
 /* A batch that is sent again because its reply was lost changes nothing: meanwhile others may have taken
  * or dropped what it wrote. Only its claims are looked up again. */
-void store_apply(struct cluster *c, uint32_t place)
+bool store_apply(struct cluster *c, uint32_t place)
 {
     struct node *node = &c->nodes[place];
     struct store *store = &c->store;
     const bool is_repeat = store->applied[place] == node->batch;
-    if (store->incarnation[place] != node->incarnation)
-        return;
+    /* The fence: decisions of an adopted node are refused, all together. */
+    if (store->runs[node->run].is_gone)
+        return false;
     store->applied[place] = node->batch;
     for (size_t i = 0; i < node->sent; i++) {
         const struct entry *entry = &node->queue[i];
         if (entry->kind == ACTION_CLAIM)
             add_verdict(c, place, &entry->claim);
         else if (entry->kind == ACTION_RELEASE && !is_repeat)
-            apply_release(c, place, &entry->release);
+            apply_release(c, node->run, &entry->release);
         else if (entry->kind == ACTION_JOURNAL && !is_repeat)
-            apply_record(c, place, &entry->record);
+            apply_record(c, node->run, &entry->record);
+        else if (entry->kind == ACTION_TELL && !is_repeat)
+            inbox_put(c, node->run, &entry->fact);
+        else if (entry->kind == ACTION_FORGET && !is_repeat)
+            inbox_forget(store, entry->forget);
     }
+    return true;
 }
 
 /* ---- starting ------------------------------------------------------------------------------------- */
@@ -466,23 +518,37 @@ static int compare(const void *a, const void *b)
     return first < second ? -1 : first > second;
 }
 
-void store_load(struct cluster *c, uint32_t node)
+void store_pack(struct cluster *c, node_id from, struct parcel *parcel)
 {
     struct store *store = &c->store;
-    struct engine *engine = c->nodes[node].engine;
     const struct row **rows = calloc(store->row_count + 1, sizeof *rows);
-    ASSERT(rows != NULL);
+    parcel->records = calloc(store->row_count + 1, sizeof *parcel->records);
+    parcel->claims = calloc(store->claim_count + 1, sizeof *parcel->claims);
+    ASSERT(rows != NULL && parcel->records != NULL && parcel->claims != NULL);
     size_t count = 0;
     for (size_t i = 0; i < store->row_count; i++)
-        if (store->rows[i].owner == node)
+        if (store->rows[i].owner == from)
             rows[count++] = &store->rows[i];
     qsort(rows, count, sizeof *rows, compare);
     for (size_t i = 0; i < count; i++)
-        engine_restore(engine, &rows[i]->record);
+        parcel->records[parcel->record_count++] = copy_of(&rows[i]->record);
     free(rows);
     for (size_t i = 0; i < store->claim_count; i++)
-        if (store->claims[i].node == node)
-            engine_restore_claim(engine, &store->claims[i].name, store->claims[i].number);
+        if (store->claims[i].node == from)
+            parcel->claims[parcel->claim_count++] = (struct adopted_claim){
+                .name = store->claims[i].name, .number = store->claims[i].number};
+}
+
+void store_load(struct cluster *c, uint32_t node)
+{
+    struct engine *engine = c->nodes[node].engine;
+    struct parcel parcel = {0};
+    store_pack(c, c->nodes[node].run, &parcel);
+    for (size_t i = 0; i < parcel.record_count; i++)
+        engine_restore(engine, &parcel.records[i]);
+    for (size_t i = 0; i < parcel.claim_count; i++)
+        engine_restore_claim(engine, &parcel.claims[i].name, parcel.claims[i].number);
+    parcel_close(&parcel);
     engine_restored(engine);
 }
 
@@ -495,4 +561,9 @@ void store_close(struct store *store)
     free(store->rows);
     free(store->claims);
     free(store->ends);
+    for (size_t i = 0; i < store->inbox_count; i++) {
+        blob_unref(store->inbox[i].fact.result.text);
+        blob_unref(store->inbox[i].fact.result.extra);
+    }
+    free(store->inbox);
 }

@@ -72,6 +72,7 @@ void vendor_issue(struct cluster *c, uint32_t node, const struct call *call)
     *submit = (struct submit){.name = call->attempt,
                               .node = node,
                               .incarnation = c->nodes[node].incarnation,
+                              .run = c->nodes[node].run,
                               .issued_ms = c->now_ms,
                               .ready_ms = UINT64_MAX,
                               .token = NONE};
@@ -122,7 +123,9 @@ static void accept(struct cluster *c, uint32_t place)
         make_token(c, place);
     if (c->plan.options.has_callbacks && chance(c, FAULT_CALLBACK))
         at(c, submit->ready_ms - c->now_ms,
-           (struct moment){.what = HAPPEN_CALLBACK, .node = submit->node, .subject = place});
+           (struct moment){.what = HAPPEN_CALLBACK,
+                           .node = (uint32_t)rand_below(&c->pulse_rand, c->plan.nodes),
+                           .subject = place});
 }
 
 void vendor_submit(struct cluster *c, uint32_t node, const struct action *action)
@@ -258,18 +261,22 @@ static void on_polled(struct cluster *c, const struct moment *moment)
     blob_unref(event.result.text);
 }
 
-/* The callback comes to the node that submitted; if that is down it is lost, and polling stands in. */
+/* The callback comes to any node; if that is down it is lost, and polling stands in. */
 static void on_callback(struct cluster *c, const struct moment *moment)
 {
     struct submit *submit = &c->submits[moment->subject];
     if (c->nodes[moment->node].engine == NULL)
         return;
+    const bool is_known = engine_knows_attempt(c->nodes[moment->node].engine, submit->name);
     struct event event = {.kind = EVENT_CALLBACK};
     fill_result(c, submit, &event.result);
     name_task(submit, &event.result);
     event.result.caller = clients_call(c, NONE, moment->node);
-    submit->is_id_told = true;
-    submit->incarnation = c->nodes[moment->node].incarnation;
+    submit->is_id_told |= is_known;
+    if (is_known) {
+        submit->run = c->nodes[moment->node].run;
+        submit->node = moment->node;
+    }
     node_step(c, moment->node, &event);
     blob_unref(event.result.text);
 }

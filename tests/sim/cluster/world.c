@@ -146,7 +146,7 @@ static void draw_options(struct rand *rand, struct engine_options *options)
 {
     engine_options_init(options);
     options->has_journal = true;
-    options->store_is_shared = true;
+    options->store_is_shared = options->store_has_inbox = true;
     options->max_requests = 512;
     options->max_flights = 256;
     options->max_per_flight = 256;
@@ -203,9 +203,10 @@ void plan_draw(struct plan *plan, uint64_t seed)
 /* What happens to a process that does not run waits until it does; what happens at the store does not. */
 static bool is_postponed(struct cluster *c, const struct moment *moment)
 {
-    const bool is_elsewhere =
-        moment->what == HAPPEN_AT_STORE || moment->what == HAPPEN_BEAT_AT_STORE ||
-        moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED || moment->what == HAPPEN_UP;
+    const bool is_elsewhere = moment->what == HAPPEN_AT_STORE ||
+                              moment->what == HAPPEN_BEAT_AT_STORE ||
+                              moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED ||
+                              moment->what == HAPPEN_UP || moment->what == HAPPEN_ADOPT;
     if (is_elsewhere || !node_is_paused(c, moment->node))
         return false;
     at(c, c->nodes[moment->node].paused_until_ms - c->now_ms, *moment);
@@ -236,11 +237,15 @@ static void happen(struct cluster *c, const struct moment *moment)
     case HAPPEN_WOKEN:
     case HAPPEN_UP:
     case HAPPEN_RESUME:
+    case HAPPEN_FENCED:
+    case HAPPEN_INBOX:
         node_happens(c, moment);
         return;
     case HAPPEN_BEAT:
     case HAPPEN_BEAT_AT_STORE:
     case HAPPEN_BEAT_BACK:
+    case HAPPEN_ADOPT:
+    case HAPPEN_ADOPTED:
         pulse_happens(c, moment);
         return;
     }

@@ -172,6 +172,9 @@ static void perform(struct run *run, const struct action *action)
     case ACTION_WITHDRAW: /* it had left already */
     case ACTION_CLAIM:
     case ACTION_RELEASE:
+    case ACTION_FORGET:
+    case ACTION_TELL:
+    case ACTION_ADOPT:
         return;
     }
     UNREACHABLE();
