@@ -321,7 +321,7 @@ STORY_MUTANTS = [
     ("standstill: a deadline is put off again and again", "src/engine/flight.c",
      "        flight->is_spared = true;\n", "", "story polling"),
     ("drain: callbacks that nobody hears are waited for", "src/engine/engine.c",
-     "        attempts_on_drain(engine);\n", "", "story polling"),
+     "    attempts_on_drain(engine);\n", "", "story polling"),
     ("drain: what is accepted later waits for its callback", "src/engine/attempt.c",
      "health_is_good(engine) && !engine->is_draining;", "health_is_good(engine);", "story polling"),
     ("a few submits unheard of among many are a storm", "src/engine/breaker.c",
