@@ -247,6 +247,7 @@ def rule_12_an_image_of_capsolvers_clients_is_answered_in_createtask():
             equal(result(world, reply["taskId"])["solution"], reply["solution"], "asked for again")
         equal(create(world, {**IMAGE, "comment": "other"})["status"], "processing", "of other clients")
         equal(create(world, {**TURNSTILE, "websiteKey": "a"}, appId="x")["status"], "processing", "a token")
+        wait_until(lambda: world.paid() == 4, "the submits that came before")
         world.sim.set_faults(script=[{"fault": "task-error", "value": "ERROR_CAPTCHA_UNSOLVABLE"}])
         fails(create(world, {**IMAGE, "comment": "bad"}, appId="x"), "ERROR_CAPTCHA_UNSOLVABLE")
 
