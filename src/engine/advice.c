@@ -51,12 +51,12 @@ void advice_close(struct engine *engine)
  * the fewest reports makes room. */
 static struct reported *place_for(struct advice *advice, struct blob *host, enum type type)
 {
-    struct reported *least = NULL;
+    struct reported *least = advice->items;
     for (uint32_t i = 0; i < advice->count; i++) {
         struct reported *target = &advice->items[i];
         if (target->type == type && slice_equals(blob_slice(target->host), blob_slice(host)))
             return target;
-        if (least == NULL || reports_of(target) < reports_of(least))
+        if (reports_of(target) < reports_of(least))
             least = target;
     }
     if (advice->count < advice->room)

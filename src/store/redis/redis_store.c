@@ -72,13 +72,11 @@ struct redis_store *redis_store_new(const struct store_place *place, struct buf 
     return NULL;
 }
 
-void redis_store_free(struct redis_store *store)
+static void free_one(struct redis_store *store)
 {
     call_disconnect(store);
     call_begin(store); /* wipes it */
     redis_url_close(&store->url);
-    if (store->ear != NULL)
-        redis_store_free(store->ear);
     sodium_memzero(store->address, strlen(store->address));
     free(store->address);
     buf_close(&store->out);
@@ -90,4 +88,12 @@ void redis_store_free(struct redis_store *store)
     sodium_memzero(store->secrets, sizeof store->secrets);
     free(store);
     curl_global_cleanup();
+}
+
+void redis_store_free(struct redis_store *store)
+{
+    struct redis_store *const ear = store->ear;
+    free_one(store);
+    if (ear != NULL)
+        free_one(ear);
 }
