@@ -1,4 +1,4 @@
-/* What names a row within its kind, for the models of stores in stories and simulations. */
+/* What names a row within its kind, for tests and models of stores. */
 #ifndef SOLVEGATE_TESTS_RECORD_NUMBER_H
 #define SOLVEGATE_TESTS_RECORD_NUMBER_H
 

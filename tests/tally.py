@@ -7,7 +7,7 @@ usage: tally.py LABEL=LOG.json... [again:LABEL=LOG.json...]   (what `meson test 
 Meson counts executables; people count cases, so every `ok` and `not ok` counts here. A test that crashed, ran out
 of time or printed no TAP counts as one failure, and so does a log that is missing: then the build itself failed.
 
-Tests of suites that depend on time may be run again once. Then the second result counts, and the report says which
+Tests that depend on time may be run again once. Then the second result counts, and the report says which
 tests passed only that way and how they failed at first.
 """
 import json
@@ -23,6 +23,8 @@ COMMENT_LINES = 30
 # These start programs and wait for them, so that a machine with too much to do can make them fail. A failure of any
 # other suite is a bug.
 TIMED_SUITES = ("blackbox", "browser", "chaos", "clients")
+# The unit tests that start servers, for the same reason.
+SERVER_TESTS = re.compile(r"store_(conformance|crash|away|redis|postgres)")
 # More failures than this are no accident of the machine: then nothing is run again.
 MOST_AGAIN = 6
 # No machine is slow enough for these: a program crashed, or a sanitizer found a mistake in it.
@@ -126,7 +128,8 @@ def choose_again(logs):
             suite, _, name = test.get("name", "").partition(" / ")
             suite = suite.rpartition(":")[2]
             outcome = Outcome(label, test)
-            if suite in TIMED_SUITES and outcome.failed and not has_crash(test):
+            is_timed = suite in TIMED_SUITES or SERVER_TESTS.match(name)
+            if is_timed and outcome.failed and not has_crash(test):
                 chosen.append((label, suite, name))
     return chosen if len(chosen) <= MOST_AGAIN else []
 

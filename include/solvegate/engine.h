@@ -74,8 +74,8 @@ struct engine_options {
     bool has_callbacks;  /* public_url is set: poll only as a fallback */
     /* Other gateways write to the same journal, so that keys are claimed before they are solved. */
     bool store_is_shared;
-    /* The shared store takes facts for others, who get them by EVENT_TOLD. */
-    bool store_has_inbox;
+    /* The shared store can adopt dead nodes, and takes facts for others, who get them by EVENT_TOLD. */
+    bool store_adopts;
     uint16_t node; /* with a shared store: this gateway's number, below ENGINE_NODES */
     /* With a shared store: how long after a beat others may take this node for dead, and how much
      * sooner it stops deciding. A lease of 0 is always valid. */

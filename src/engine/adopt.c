@@ -48,6 +48,8 @@ static bool has_room(const struct engine *engine)
 
 void adopt_one(struct engine *engine)
 {
+    if (!engine->options.store_adopts)
+        return;
     if (engine->options.lease_ms == 0 || engine->adopting != 0 || engine->is_draining ||
         !lease_is_valid(engine) || !has_room(engine))
         return;

@@ -27,7 +27,7 @@ static bool is_solution(const struct vendor_result *result)
 
 void tell_unknown(struct engine *engine, const struct vendor_result *result)
 {
-    if (engine->options.store_has_inbox) {
+    if (engine->options.store_adopts) {
         tell_fact(engine, result);
         return;
     }
@@ -39,7 +39,7 @@ void tell_unknown(struct engine *engine, const struct vendor_result *result)
 void tell_late(struct engine *engine, const struct vendor_result *result)
 {
     COUNT(engine, late_completions);
-    if (engine->options.store_has_inbox &&
+    if (engine->options.store_adopts &&
         (result->outcome == OUTCOME_ACCEPTED || is_solution(result)))
         tell_fact(engine, result);
 }

@@ -123,7 +123,7 @@ void gate_perform(struct gate *gate, const struct action *action)
     case ACTION_FORGET:
     case ACTION_TELL:
     case ACTION_ADOPT:
-        /* No store has an inbox yet, and no beat tells that its connection was not interrupted. */
+        /* Only with store_adopts, which no driver can yet. */
         break;
     }
     UNREACHABLE();

@@ -105,7 +105,7 @@ MEMBER_MUTANTS = [
 
     # ---- facts -------------------------------------------------------------------------------------------------------
     ("facts: a callback about another node's task is a letter", "src/engine/tell.c",
-     "    if (engine->options.store_has_inbox) {\n        tell_fact", "    if (engine->is_fenced) {\n        tell_fact", "story facts"),
+     "    if (engine->options.store_adopts) {\n        tell_fact", "    if (engine->is_fenced) {\n        tell_fact", "story facts"),
     ("facts: what the vendor replies to an earlier run is forgotten", "src/engine/tell.c",
      "        (result->outcome == OUTCOME_ACCEPTED || is_solution(result)))", "        is_solution(result))", "story facts"),
     ("facts: one that is repeated is heard again", "src/engine/tell.c",

@@ -14,7 +14,7 @@ struct world *shared_world(const struct engine_options *options)
 {
     struct engine_options shared = options == NULL ? world_options() : *options;
     shared.has_journal = true;
-    shared.store_is_shared = shared.store_has_inbox = true;
+    shared.store_is_shared = shared.store_adopts = true;
     shared.node = shared.node == 0 ? 1 : shared.node;
     struct world *world = world_new(&shared);
     world->hides_records = true;

@@ -141,7 +141,7 @@ static struct world *world_with_pool(uint32_t size)
 {
     struct engine_options options = world_options();
     options.has_journal = true;
-    options.store_is_shared = options.store_has_inbox = true;
+    options.store_is_shared = options.store_adopts = true;
     options.node = 1;
     options.lease_ms = LEASE_MS;
     options.lease_margin_ms = LEASE_MARGIN_MS;

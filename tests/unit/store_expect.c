@@ -1,5 +1,7 @@
 #include "store_expect.h"
 
+#include "../record_number.h"
+
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +12,7 @@
 static void on_row(void *context, const struct record *record)
 {
     struct expectation *const wanted = context;
-    const int64_t name = (int64_t)world_name_of(record);
+    const int64_t name = (int64_t)record_number(record);
     if (wanted->loaded > 0 && record->kind < wanted->latest)
         wanted->mistake = "the kinds are out of order";
     if (wanted->loaded > 0 && record->kind == wanted->latest && name <= wanted->latest_name &&
@@ -21,7 +23,7 @@ static void on_row(void *context, const struct record *record)
     wanted->loaded++;
     for (size_t i = 0; i < wanted->count; i++) {
         const struct record *const other = &wanted->records[i];
-        if (other->kind != record->kind || world_name_of(other) != world_name_of(record))
+        if (other->kind != record->kind || record_number(other) != record_number(record))
             continue;
         const char *const difference = world_difference(other, record);
         if (difference != NULL)

@@ -297,37 +297,6 @@ struct record world_share(const struct record *record)
     return copy;
 }
 
-uint64_t world_name_of(const struct record *record)
-{
-    switch (record->kind) {
-    case RECORD_DAY:
-        return (uint64_t)record->day.day;
-    case RECORD_TALLY:
-        return (uint64_t)record->tally.day << 32 | (uint64_t)record->tally.client << 8 |
-               record->tally.type;
-    case RECORD_SPENT:
-        return record->spent.client;
-    case RECORD_SOLUTION:
-        return record->solution.id;
-    case RECORD_FLIGHT:
-        return record->flight.id;
-    case RECORD_ATTEMPT:
-        return record->attempt.name;
-    case RECORD_REQUEST:
-        return record->request.id;
-    case RECORD_IDEMPOTENCY: {
-        uint64_t head;
-        memcpy(&head, record->idempotency.digest.bytes, sizeof(head));
-        return head;
-    }
-    case RECORD_LETTER:
-        return record->letter.number;
-    case RECORD_KIND_COUNT:
-        break;
-    }
-    UNREACHABLE();
-}
-
 #define SAME(field)               \
     do {                          \
         if (a->field != b->field) \

@@ -73,6 +73,5 @@ struct record world_record(struct store_world *world, enum record_kind kind, uin
 struct record world_share(const struct record *record);
 /* The first field that differs, or NULL. */
 const char *world_difference(const struct record *a, const struct record *b);
-uint64_t world_name_of(const struct record *record);
 
 #endif

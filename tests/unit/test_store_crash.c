@@ -1,5 +1,6 @@
 #include "store_world.h"
 
+#include "../record_number.h"
 #include "seed.h"
 
 #include <poll.h>
@@ -74,7 +75,7 @@ struct census {
 static void count_row(void *context, const struct record *record)
 {
     struct census *const census = context;
-    const uint64_t name = world_name_of(record);
+    const uint64_t name = record_number(record);
     if (name >= census->room)
         return;
     census->count += census->is_there[name] == 0;

@@ -146,7 +146,7 @@ static void draw_options(struct rand *rand, struct engine_options *options)
 {
     engine_options_init(options);
     options->has_journal = true;
-    options->store_is_shared = options->store_has_inbox = true;
+    options->store_is_shared = options->store_adopts = true;
     options->max_requests = 512;
     options->max_flights = 256;
     options->max_per_flight = 256;
