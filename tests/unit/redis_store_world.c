@@ -78,26 +78,3 @@ enum store_result redis_case_put(struct store_world *world, struct store_backend
     struct record record = world_record(world, RECORD_REQUEST, id);
     return redis_case_write(backend, &record, "alpha");
 }
-
-void redis_case_append(struct store_world *world, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        struct record record = world_record(world, RECORD_REQUEST, world->seq + 1);
-        world_append(world, &record);
-    }
-}
-
-static void count_row(void *context, const struct record *record)
-{
-    (void)record;
-    ++*(unsigned *)context;
-}
-
-unsigned redis_case_count(struct store_world *world)
-{
-    unsigned count = 0;
-    world_open(world);
-    assert_int_equal(store_load(world->store, &world->clocks, count_row, &count), 0);
-    world_close(world);
-    return count;
-}

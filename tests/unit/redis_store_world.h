@@ -31,8 +31,4 @@ enum store_result redis_case_write(struct store_backend *backend, struct record 
 enum store_result redis_case_put(struct store_world *world, struct store_backend *backend,
                                  uint64_t id);
 
-void redis_case_append(struct store_world *world, unsigned count);
-/* Opens, loads, closes; the number of rows. */
-unsigned redis_case_count(struct store_world *world);
-
 #endif

@@ -73,29 +73,6 @@ static void order(struct store_world *world, enum store_result first_answer, boo
     world->driver = &faulty.wrapped;
 }
 
-static void append_requests(struct store_world *world, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        struct record record = world_record(world, RECORD_REQUEST, world->seq + 1);
-        world_append(world, &record);
-    }
-}
-
-static void count_row(void *context, const struct record *record)
-{
-    (void)record;
-    ++*(unsigned *)context;
-}
-
-static unsigned count_loaded(struct store_world *world)
-{
-    unsigned count = 0;
-    world_open(world);
-    assert_int_equal(store_load(world->store, &world->clocks, count_row, &count), 0);
-    world_close(world);
-    return count;
-}
-
 /* ---- without a batch --------------------------------------------------------------------- */
 
 static void a_store_that_goes_away_while_nothing_is_written_is_noticed(void **state)
@@ -155,7 +132,7 @@ static void a_shift_whose_reply_was_lost_is_sent_again_and_moves_times_once(void
     int64_t loaded = 0;
     order(world, STORE_RETRY, true);
     world_open(world);
-    assert_int_equal(store_load(world->store, &world->clocks, count_row, &none), 0);
+    assert_int_equal(store_load(world->store, &world->clocks, world_count_row, &none), 0);
     struct record flight = world_record(world, RECORD_FLIGHT, 1);
     const int64_t created = flight.flight.created_wall_ms;
     world_append(world, &flight);
@@ -179,16 +156,16 @@ static void a_store_that_is_lost_while_the_times_move_is_not_loaded(void **state
     struct store_world *const world = *state;
     unsigned none = 0;
     world_open(world);
-    assert_int_equal(store_load(world->store, &world->clocks, count_row, &none), 0);
+    assert_int_equal(store_load(world->store, &world->clocks, world_count_row, &none), 0);
     world_close(world);
     world->clocks.even_ms += 1000;
     world->clocks.wall_ms += 1000 + HOUR_MS;
     order(world, STORE_DONE, false);
     world_open(world);
-    assert_int_equal(store_load(world->store, &world->clocks, count_row, &none), ERR_IO);
+    assert_int_equal(store_load(world->store, &world->clocks, world_count_row, &none), ERR_IO);
     world_close(world);
     world_open(world);
-    assert_int_equal(store_load(world->store, &world->clocks, count_row, &none), 0);
+    assert_int_equal(store_load(world->store, &world->clocks, world_count_row, &none), 0);
     world_close(world);
     assert_int_equal(faulty.shifts, 1);
 }
@@ -199,11 +176,11 @@ static void a_batch_stays_the_same_until_it_is_written(void **state)
     struct store_world *const world = *state;
     order(world, STORE_RETRY, false);
     world_open(world);
-    append_requests(world, 7);
+    world_append_requests(world, 7);
     world_start(world);
     world_until_state(world, STORE_AWAY);
     assert_non_null(strstr(world->why, "the test ordered it"));
-    append_requests(world, 5);
+    world_append_requests(world, 5);
     world_until_durable(world, 12);
     world_close(world);
     assert_int_equal(faulty.calls, 3);
@@ -211,7 +188,7 @@ static void a_batch_stays_the_same_until_it_is_written(void **state)
     assert_int_equal(faulty.counts[1], 7);
     assert_int_equal(faulty.firsts[1], 1);
     assert_int_equal(faulty.firsts[2], 8);
-    assert_int_equal(count_loaded(world), 12);
+    assert_int_equal(world_count_rows(world), 12);
 }
 
 static void nothing_is_written_after_a_failure_for_good(void **state)
@@ -220,18 +197,18 @@ static void nothing_is_written_after_a_failure_for_good(void **state)
     struct store_counters counters;
     order(world, STORE_FAILED, false);
     world_open(world);
-    append_requests(world, 7);
+    world_append_requests(world, 7);
     world_start(world);
     world_until_state(world, STORE_BROKEN);
     assert_non_null(strstr(world->why, "the test ordered it"));
-    append_requests(world, 5);
+    world_append_requests(world, 5);
     world_turn(world, 100);
     store_counters(world->store, &counters);
     assert_int_equal(counters.waiting, 12);
     assert_int_equal(world->durable, 0);
     world_close(world);
     assert_int_equal(faulty.calls, 1);
-    assert_int_equal(count_loaded(world), 0);
+    assert_int_equal(world_count_rows(world), 0);
 }
 
 static void a_batch_that_fails_in_the_middle_leaves_nothing_behind(void **state)
@@ -242,7 +219,7 @@ static void a_batch_that_fails_in_the_middle_leaves_nothing_behind(void **state)
     world_start(world);
     for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
         world->kit->fill_after(steps[i]);
-        append_requests(world, 300);
+        world_append_requests(world, 300);
         world_until_state(world, STORE_FULL);
         /* Some may have been written before the rest gathered. */
         assert_true(world->durable < world->seq);
@@ -253,7 +230,7 @@ static void a_batch_that_fails_in_the_middle_leaves_nothing_behind(void **state)
     }
     const journal_seq written = world->durable; /* loading begins anew */
     world_close(world);
-    assert_int_equal(count_loaded(world), written);
+    assert_int_equal(world_count_rows(world), written);
 }
 
 static void a_full_store_keeps_what_is_queued_until_it_fits(void **state)
@@ -261,12 +238,12 @@ static void a_full_store_keeps_what_is_queued_until_it_fits(void **state)
     struct store_world *const world = *state;
     world_open(world);
     world_start(world);
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_durable(world, 10);
     world->kit->set_full(true);
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_FULL);
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_turn(world, 3 * world->beat_ms); /* it is asked several times */
     assert_int_equal(world->durable, 10);
     assert_int_equal(world->state_calls, 1);
@@ -275,7 +252,7 @@ static void a_full_store_keeps_what_is_queued_until_it_fits(void **state)
     world_until_state(world, STORE_WRITABLE);
     assert_int_equal(world->state_calls, 2);
     world_close(world);
-    assert_int_equal(count_loaded(world), 30);
+    assert_int_equal(world_count_rows(world), 30);
 }
 
 static void a_store_that_closes_while_full_gives_up_and_says_so(void **state)
@@ -284,10 +261,10 @@ static void a_store_that_closes_while_full_gives_up_and_says_so(void **state)
     struct store_counters counters;
     world_open(world);
     world_start(world);
-    append_requests(world, 5);
+    world_append_requests(world, 5);
     world_until_durable(world, 5);
     world->kit->set_full(true);
-    append_requests(world, 7);
+    world_append_requests(world, 7);
     store_close(world->store, NULL, NULL);
     (void)uv_run(&world->loop, UV_RUN_DEFAULT);
     assert_int_equal(world->durable, 5);
@@ -298,7 +275,7 @@ static void a_store_that_closes_while_full_gives_up_and_says_so(void **state)
     world->kit->set_full(false);
     if (world->kit->forget_lock != NULL)
         world->kit->forget_lock();
-    assert_int_equal(count_loaded(world), 5);
+    assert_int_equal(world_count_rows(world), 5);
 }
 
 /* ---- sizes and waiting ------------------------------------------------------------------- */
@@ -313,9 +290,9 @@ static void the_loop_does_not_wait_for_a_driver_that_blocks(void **state)
     faulty.may_write = &may_write;
     world_open(world);
     world_start(world);
-    append_requests(world, 50);
+    world_append_requests(world, 50);
     world_turn(world, 50);
-    append_requests(world, 50);
+    world_append_requests(world, 50);
     world_turn(world, 50);
     store_counters(world->store, &counters);
     assert_int_equal(counters.waiting, 100);
@@ -326,7 +303,7 @@ static void the_loop_does_not_wait_for_a_driver_that_blocks(void **state)
     world_until_durable(world, 100);
     world_close(world);
     uv_sem_destroy(&may_write);
-    assert_int_equal(count_loaded(world), 100);
+    assert_int_equal(world_count_rows(world), 100);
 }
 
 /* Else the first one would be committed alone, and the others had to wait for two commits. */
@@ -337,12 +314,12 @@ static void records_of_one_turn_of_the_loop_are_one_batch(void **state)
     world->beat_ms = 0; /* a beat is a batch of nothing */
     world_open(world);
     world_start(world);
-    append_requests(world, 1);
+    world_append_requests(world, 1);
     world_until_durable(world, 1);
     world_turn(world, 200); /* until the writer waits again */
-    append_requests(world, 1);
+    world_append_requests(world, 1);
     uv_sleep(200);
-    append_requests(world, 4);
+    world_append_requests(world, 4);
     world_until_durable(world, 6);
     world_close(world);
     assert_int_equal(faulty.calls, 2);
@@ -354,7 +331,7 @@ static void many_records_do_not_wait_for_the_end_of_the_turn(void **state)
     struct store_world *const world = *state;
     world_open(world);
     world_start(world);
-    append_requests(world, 100);
+    world_append_requests(world, 100);
     for (unsigned i = 0; i < 1000 && world->kit->count_rows(world, RECORD_REQUEST) == 0; i++)
         uv_sleep(10);
     assert_true(world->kit->count_rows(world, RECORD_REQUEST) > 0);
@@ -367,7 +344,7 @@ static void a_backlog_of_any_size_is_written_in_batches_of_limited_size(void **s
     uint64_t total = 0;
     order(world, STORE_DONE, false);
     world_open(world);
-    append_requests(world, 10000);
+    world_append_requests(world, 10000);
     world_start(world);
     world_until_durable(world, world->seq);
     world_close(world);
@@ -377,7 +354,7 @@ static void a_backlog_of_any_size_is_written_in_batches_of_limited_size(void **s
         total += faulty.counts[i];
     }
     assert_int_equal(total, 10000);
-    assert_int_equal(count_loaded(world), 10000);
+    assert_int_equal(world_count_rows(world), 10000);
 }
 
 static void a_row_of_some_megabytes_comes_back(void **state)

@@ -181,6 +181,29 @@ void world_append(struct store_world *world, struct record *take_record)
     store_append(world->store, ++world->seq, take_record);
 }
 
+void world_append_requests(struct store_world *world, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        struct record record = world_record(world, RECORD_REQUEST, world->seq + 1);
+        world_append(world, &record);
+    }
+}
+
+void world_count_row(void *context, const struct record *record)
+{
+    (void)record;
+    ++*(unsigned *)context;
+}
+
+unsigned world_count_rows(struct store_world *world)
+{
+    unsigned count = 0;
+    world_open(world);
+    assert_int_equal(store_load(world->store, &world->clocks, world_count_row, &count), 0);
+    world_close(world);
+    return count;
+}
+
 static void on_late(uv_timer_t *timer)
 {
     *(bool *)timer->data = true;

@@ -54,12 +54,19 @@ void world_close(struct store_world *world);
 enum store_opening world_try(struct store_world *world, struct buf *mistake);
 
 void world_append(struct store_world *world, struct record *take_record);
+/* New rows of requests, so many. */
+void world_append_requests(struct store_world *world, unsigned count);
 /* Turns the loop until the number is durable or the state is that; fails after half a minute. */
 void world_until_durable(struct store_world *world, journal_seq seq);
 void world_until_secret(struct store_world *world, unsigned calls);
 void world_until_state(struct store_world *world, enum store_state state);
 /* Turns the loop for so long. */
 void world_turn(struct store_world *world, unsigned milliseconds);
+
+/* For store_load(): counts into an unsigned. */
+void world_count_row(void *context, const struct record *record);
+/* Opens, loads, closes: so many rows are there. */
+unsigned world_count_rows(struct store_world *world);
 
 /* "solvegate.db" and the like in the directory. */
 void world_path(const struct store_world *world, const char *name, char *path, size_t room);

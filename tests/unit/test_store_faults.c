@@ -18,29 +18,6 @@
 
 #include <cmocka.h>
 
-static void append_requests(struct store_world *world, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        struct record record = world_record(world, RECORD_REQUEST, world->seq + 1);
-        world_append(world, &record);
-    }
-}
-
-static void count_row(void *context, const struct record *record)
-{
-    (void)record;
-    ++*(unsigned *)context;
-}
-
-static unsigned rows(struct store_world *world)
-{
-    unsigned count = 0;
-    world_open(world);
-    assert_int_equal(store_load(world->store, &world->clocks, count_row, &count), 0);
-    world_close(world);
-    return count;
-}
-
 /* Whether it is refused like this, with these words. */
 static void assert_refused(struct store_world *world, enum store_opening how, const char *words)
 {
@@ -59,7 +36,7 @@ static void fill_and_close(struct store_world *world, unsigned count)
 {
     world_open(world);
     world_start(world);
-    append_requests(world, count);
+    world_append_requests(world, count);
     world_close(world);
     assert_int_equal(world->durable, count);
 }
@@ -115,7 +92,7 @@ static void assert_found_damaged(struct store_world *world)
     assert_int_not_equal(opening, STORE_LOCKED);
     if (opening == STORE_OPENED) {
         world->is_closed = false;
-        if (store_load(world->store, &world->clocks, count_row, &count) != 0) {
+        if (store_load(world->store, &world->clocks, world_count_row, &count) != 0) {
             store_explain(world->store, &mistake);
         } else {
             world->state = STORE_WRITABLE;
@@ -140,7 +117,7 @@ static void damage_that_reading_does_not_meet_is_found_beside(void **state)
                          "DELETE FROM sqlite_schema WHERE name = 'attempt_started'");
     world_open(world);
     unsigned count = 0;
-    assert_int_equal(store_load(world->store, &world->clocks, count_row, &count), 0);
+    assert_int_equal(store_load(world->store, &world->clocks, world_count_row, &count), 0);
     assert_int_equal(count, 2000);
     world_start(world);
     world_until_state(world, STORE_BROKEN);
@@ -201,10 +178,10 @@ static void a_really_full_disk_is_survived(void **state)
     }
     world_open(world);
     world_start(world);
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_durable(world, 10);
     fill_up(ballast);
-    append_requests(world, 2000);
+    world_append_requests(world, 2000);
     world_until_state(world, STORE_FULL);
     assert_true(world->durable < 2010);
     assert_int_equal(unlink(ballast), 0);
@@ -213,7 +190,7 @@ static void a_really_full_disk_is_survived(void **state)
     world_close(world);
     /* What is there can be read and served even if nothing can be written. */
     fill_up(ballast);
-    assert_int_equal(rows(world), 2010);
+    assert_int_equal(world_count_rows(world), 2010);
     assert_int_equal(umount(world->directory), 0);
 }
 
@@ -223,14 +200,14 @@ static void nothing_is_claimed_after_a_failed_sync(void **state)
     struct store_counters counters;
     world_open(world);
     world_start(world);
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_durable(world, 10);
     store_vfs_fail_sync(0);
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_BROKEN);
     assert_non_null(strstr(world->why, "1034"));
     const unsigned syncs = store_vfs_syncs();
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_turn(world, 200);
     assert_int_equal(world->durable, 10);
     assert_int_equal(world->state_calls, 1);
@@ -240,7 +217,7 @@ static void nothing_is_claimed_after_a_failed_sync(void **state)
     assert_int_equal(world->durable, 10);
     /* It was closed without touching the disk again. */
     assert_int_equal(store_vfs_syncs(), syncs);
-    assert_true(rows(world) >= 10);
+    assert_true(world_count_rows(world) >= 10);
 }
 
 static void remove_files(const struct store_world *world)
@@ -262,7 +239,7 @@ static void every_sync_that_can_fail_breaks_the_store_and_loses_nothing(void **s
         world_start(world);
         store_vfs_fail_sync(at);
         while (world->state == STORE_WRITABLE && world->seq < 100000) {
-            append_requests(world, 500);
+            world_append_requests(world, 500);
             while (world->state == STORE_WRITABLE && world->durable < world->seq)
                 (void)uv_run(&world->loop, UV_RUN_ONCE);
         }
@@ -270,7 +247,7 @@ static void every_sync_that_can_fail_breaks_the_store_and_loses_nothing(void **s
         const journal_seq durable = world->durable;
         world_close(world);
         assert_int_equal(world->durable, durable);
-        assert_true(rows(world) >= durable);
+        assert_true(world_count_rows(world) >= durable);
         remove_files(world);
     }
 }
@@ -288,13 +265,13 @@ static void what_is_reported_durable_survives_a_power_cut(void **state)
         world_start(world);
         const unsigned bursts = 1 + (unsigned)rand_below(&world->rand, 30);
         for (unsigned i = 0; i < bursts; i++) {
-            append_requests(world, 1 + (unsigned)rand_below(&world->rand, 500));
+            world_append_requests(world, 1 + (unsigned)rand_below(&world->rand, 500));
             world_turn(world, (unsigned)rand_below(&world->rand, 8));
         }
         store_vfs_shadow(NULL);
         const journal_seq durable = world->durable;
         world_close(world);
-        assert_true(rows(&after) >= durable);
+        assert_true(world_count_rows(&after) >= durable);
         in_all += (unsigned)durable;
         world_end(&after);
         remove_files(world);
@@ -324,7 +301,7 @@ static void tidying_takes_a_few_rows_at_a_time(void **state)
     }
     assert_int_equal(steps, 7);
     sqlite_driver.close(backend);
-    assert_int_equal(rows(world), 0);
+    assert_int_equal(world_count_rows(world), 0);
 }
 
 int main(int argc, char **argv)

@@ -60,29 +60,6 @@ static int tear_down_with_proxy(void **state)
     return world_tear_down(state);
 }
 
-static void append_requests(struct store_world *world, unsigned count)
-{
-    for (unsigned i = 0; i < count; i++) {
-        struct record record = world_record(world, RECORD_REQUEST, world->seq + 1);
-        world_append(world, &record);
-    }
-}
-
-static void count_row(void *context, const struct record *record)
-{
-    (void)record;
-    ++*(unsigned *)context;
-}
-
-static unsigned count_loaded(struct store_world *world)
-{
-    unsigned count = 0;
-    world_open(world);
-    assert_int_equal(store_load(world->store, &world->clocks, count_row, &count), 0);
-    world_close(world);
-    return count;
-}
-
 static uint64_t reconnects(const struct store_world *world)
 {
     struct store_counters counters;
@@ -94,7 +71,7 @@ static void begin(struct store_world *world, unsigned count)
 {
     world_open(world);
     world_start(world);
-    append_requests(world, count);
+    world_append_requests(world, count);
     world_until_durable(world, count);
 }
 
@@ -120,13 +97,13 @@ static void a_session_that_is_ended_is_made_again_before_anybody_notices(void **
     begin(world, 10);
     for (unsigned i = 0; i < 5; i++) {
         end_sessions();
-        append_requests(world, 10);
+        world_append_requests(world, 10);
         world_until_durable(world, world->seq);
     }
     assert_int_equal(world->state_calls, 0);
     assert_int_equal(reconnects(world), 5);
     world_close(world);
-    assert_int_equal(count_loaded(world), 60);
+    assert_int_equal(world_count_rows(world), 60);
 }
 
 static void sessions_that_are_ended_in_the_middle_of_batches_lose_nothing(void **state)
@@ -135,7 +112,7 @@ static void sessions_that_are_ended_in_the_middle_of_batches_lose_nothing(void *
     world_open(world);
     world_start(world);
     for (unsigned i = 0; i < 40; i++) {
-        append_requests(world, 500);
+        world_append_requests(world, 500);
         world_turn(world, 1 + (unsigned)rand_below(&world->rand, 10));
         postgres_run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE " GATEWAYS);
         world_until_durable(world, world->seq);
@@ -143,7 +120,7 @@ static void sessions_that_are_ended_in_the_middle_of_batches_lose_nothing(void *
     assert_true(reconnects(world) >= 20);
     (void)printf("# %llu reconnects\n", (unsigned long long)reconnects(world));
     world_close(world);
-    assert_int_equal(count_loaded(world), 20000);
+    assert_int_equal(world_count_rows(world), 20000);
 }
 
 static void a_quiet_gateway_finds_its_server_again(void **state)
@@ -155,7 +132,7 @@ static void a_quiet_gateway_finds_its_server_again(void **state)
          i < 100 && postgres_number("SELECT count(*) FROM pg_stat_activity WHERE " GATEWAYS) == 0;
          i++)
         world_turn(world, 100);
-    append_requests(world, 1);
+    world_append_requests(world, 1);
     world_until_durable(world, 11);
     assert_int_equal(reconnects(world), 1);
     world_close(world);
@@ -164,17 +141,17 @@ static void a_quiet_gateway_finds_its_server_again(void **state)
 static void restart_with(struct store_world *world, int signal)
 {
     begin(world, 10);
-    append_requests(world, 3000);
+    world_append_requests(world, 3000);
     postgres_kill(signal);
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_AWAY);
     assert_why(world, "PostgreSQL");
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     postgres_start();
     world_until_durable(world, world->seq);
     world_until_state(world, STORE_WRITABLE);
     world_close(world);
-    assert_int_equal(count_loaded(world), 3030);
+    assert_int_equal(world_count_rows(world), 3030);
 }
 
 static void a_server_that_stops_at_once_and_comes_back_loses_nothing(void **state)
@@ -193,13 +170,13 @@ static void a_backend_that_is_killed_loses_nothing(void **state)
     begin(world, 10);
     const pid_t backend =
         (pid_t)postgres_number("SELECT pid FROM pg_stat_activity WHERE " GATEWAYS);
-    append_requests(world, 3000);
+    world_append_requests(world, 3000);
     assert_int_equal(kill(backend, SIGKILL), 0);
     world_until_durable(world, world->seq);
     world_close(world);
     postgres_kill(SIGQUIT); /* its sessions are gone, ours for tests too */
     postgres_start();
-    assert_int_equal(count_loaded(world), 3010);
+    assert_int_equal(world_count_rows(world), 3010);
 }
 
 static void a_commit_whose_reply_was_lost_is_repeated_and_changes_nothing(void **state)
@@ -253,12 +230,12 @@ static void be_silent_for(struct store_world *world, void (*append)(struct store
     world_until_durable(world, world->seq);
     const journal_seq written = world->seq;
     world_close(world);
-    assert_int_equal(count_loaded(world), written);
+    assert_int_equal(world_count_rows(world), written);
 }
 
 static void append_few(struct store_world *world)
 {
-    append_requests(world, 10);
+    world_append_requests(world, 10);
 }
 
 static void a_server_that_does_not_answer_is_given_up(void **state)
@@ -287,13 +264,13 @@ static void a_lock_that_another_gateway_took_meanwhile_ends_this_one(void **stat
     while (postgres_number("SELECT pg_try_advisory_lock(%lld)::int",
                            (long long)pg_lock_key(SCHEMA)) == 0)
         end_sessions();
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_BROKEN);
     assert_why(world, "another instance uses the schema");
     assert_int_equal(world->durable, 10);
     postgres_run("SELECT pg_advisory_unlock_all()");
     world_close(world);
-    assert_int_equal(count_loaded(world), 10);
+    assert_int_equal(world_count_rows(world), 10);
 }
 
 /* As when the network breaks: the server does not know yet that the gateway is gone. */
@@ -304,14 +281,14 @@ static void a_former_session_of_our_own_does_not_keep_us_out(void **state)
     proxy_set(PROXY_CUT_CLIENT);
     for (unsigned i = 0; i < 100 && proxy_count() == 0; i++)
         world_turn(world, 10);
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_durable(world, 20);
     assert_int_equal(reconnects(world), 1);
     assert_int_equal(
         postgres_number("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"),
         1);
     world_close(world);
-    assert_int_equal(count_loaded(world), 20);
+    assert_int_equal(world_count_rows(world), 20);
 }
 
 static void a_session_without_its_lock_is_not_ours(void **state)
@@ -342,14 +319,14 @@ static void a_role_that_loses_its_rights_waits_until_it_has_them_again(void **st
     struct store_world *const world = *state;
     begin(world, 10);
     postgres_run("ALTER TABLE " SCHEMA ".request OWNER TO postgres");
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_AWAY);
     assert_why(world, "grant the rights");
     postgres_run("ALTER TABLE " SCHEMA ".request OWNER TO " POSTGRES_ROLE);
     world_until_durable(world, 20);
     world_until_state(world, STORE_WRITABLE);
     world_close(world);
-    assert_int_equal(count_loaded(world), 20);
+    assert_int_equal(world_count_rows(world), 20);
 }
 
 static void a_password_that_is_changed_is_asked_for_again(void **state)
@@ -358,13 +335,13 @@ static void a_password_that_is_changed_is_asked_for_again(void **state)
     begin(world, 10);
     postgres_run("ALTER ROLE " POSTGRES_ROLE " PASSWORD 'another'");
     end_sessions();
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_AWAY);
     assert_why(world, "check user and password");
     postgres_run("ALTER ROLE %s PASSWORD '%s'", POSTGRES_ROLE, POSTGRES_PASSWORD);
     world_until_durable(world, 20);
     world_close(world);
-    assert_int_equal(count_loaded(world), 20);
+    assert_int_equal(world_count_rows(world), 20);
 }
 
 static void settings_that_lose_commits_are_noticed_with_the_next_connection(void **state)
@@ -373,13 +350,13 @@ static void settings_that_lose_commits_are_noticed_with_the_next_connection(void
     begin(world, 10);
     postgres_run("ALTER ROLE " POSTGRES_ROLE " SET synchronous_commit = off");
     end_sessions();
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_AWAY);
     assert_why(world, "synchronous_commit = off");
     postgres_run("ALTER ROLE " POSTGRES_ROLE " RESET synchronous_commit");
     world_until_durable(world, 20);
     world_close(world);
-    assert_int_equal(count_loaded(world), 20);
+    assert_int_equal(world_count_rows(world), 20);
 }
 
 static void a_table_that_somebody_locks_is_waited_for(void **state)
@@ -387,13 +364,13 @@ static void a_table_that_somebody_locks_is_waited_for(void **state)
     struct store_world *const world = *state;
     begin(world, 10);
     postgres_run("BEGIN; LOCK TABLE " SCHEMA ".request");
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_AWAY);
     assert_why(world, "somebody else locks");
     postgres_run("COMMIT");
     world_until_durable(world, 20);
     world_close(world);
-    assert_int_equal(count_loaded(world), 20);
+    assert_int_equal(world_count_rows(world), 20);
 }
 
 static void a_full_disk_is_told_as_such(void **state)
@@ -401,7 +378,7 @@ static void a_full_disk_is_told_as_such(void **state)
     struct store_world *const world = *state;
     begin(world, 10);
     kit.set_full(true);
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_FULL);
     assert_why(world, "more disk space");
     kit.set_full(false);
@@ -417,7 +394,7 @@ static void damage_is_for_good(void **state)
                  " RAISE EXCEPTION 'invalid page' USING ERRCODE = 'XX001'; END $$;"
                  "CREATE TRIGGER damage BEFORE INSERT ON " SCHEMA ".request"
                  " FOR EACH ROW EXECUTE FUNCTION " SCHEMA ".damage()");
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_BROKEN);
     assert_why(world, "restore a backup");
     world_close(world);
@@ -430,7 +407,7 @@ static void a_commit_that_was_not_replicated_is_not_durable(void **state)
     begin(world, 10);
     postgres_run("ALTER SYSTEM SET synchronous_standby_names = 'nobody'");
     postgres_reload();
-    append_requests(world, 10);
+    world_append_requests(world, 10);
     while (postgres_number("SELECT count(*) FROM pg_stat_activity WHERE wait_event = 'SyncRep'") ==
            0)
         world_turn(world, 10);

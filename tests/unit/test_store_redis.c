@@ -40,11 +40,11 @@ static void a_server_that_is_killed_loses_nothing_that_it_acknowledged(void **st
     world_open(world);
     world_start(world);
     for (unsigned round = 0; round < 3; round++) {
-        redis_case_append(world, 200);
+        world_append_requests(world, 200);
         world_until_durable(world, world->seq);
-        redis_case_append(world, 200);
+        world_append_requests(world, 200);
         redis_kill(store_kit_redis_server());
-        redis_case_append(world, 100);
+        world_append_requests(world, 100);
         world_until_state(world, STORE_AWAY);
         assert_non_null(strstr(world->why, "redis.sock"));
         redis_start(store_kit_redis_server());
@@ -55,7 +55,7 @@ static void a_server_that_is_killed_loses_nothing_that_it_acknowledged(void **st
     store_counters(world->store, &counters);
     assert_true(counters.reconnects >= 3);
     world_close(world);
-    assert_int_equal(redis_case_count(world), written);
+    assert_int_equal(world_count_rows(world), written);
 }
 
 static void a_server_that_goes_away_while_nothing_is_written_is_noticed_by_the_beat(void **state)
@@ -79,19 +79,19 @@ static void a_server_that_sleeps_is_away_and_then_gets_everything(void **state)
     world->patience_ms = PATIENCE_MS;
     world_open(world);
     world_start(world);
-    redis_case_append(world, 10);
+    world_append_requests(world, 10);
     world_until_durable(world, 10);
     redis_do(server, "PEXPIRE", LOCK, "100", NULL);
     redis_freeze(server);
-    redis_case_append(world, 300);
+    world_append_requests(world, 300);
     world_until_state(world, STORE_AWAY);
     assert_int_equal(world->durable, 10);
-    redis_case_append(world, 10);
+    world_append_requests(world, 10);
     redis_thaw(server);
     world_until_durable(world, world->seq);
     const journal_seq written = world->seq;
     world_close(world);
-    assert_int_equal(redis_case_count(world), written);
+    assert_int_equal(world_count_rows(world), written);
 }
 
 /* The kernel takes many bytes for a server that reads none of them. */
@@ -121,17 +121,17 @@ static void a_server_that_becomes_a_replica_is_away_until_it_is_a_master_again(v
     struct store_world *const world = *state;
     world_open(world);
     world_start(world);
-    redis_case_append(world, 10);
+    world_append_requests(world, 10);
     world_until_durable(world, 10);
     redis_do(store_kit_redis_server(), "REPLICAOF", "127.0.0.1", "1", NULL);
-    redis_case_append(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_AWAY);
     assert_non_null(strstr(world->why, "replica"));
     assert_int_equal(world->durable, 10);
     redis_do(store_kit_redis_server(), "REPLICAOF", "NO", "ONE", NULL);
     world_until_durable(world, 20);
     world_close(world);
-    assert_int_equal(redis_case_count(world), 20);
+    assert_int_equal(world_count_rows(world), 20);
 }
 
 /* EXEC is refused after its commands were queued: the whole batch is discarded, and not the last word. */
@@ -140,17 +140,17 @@ static void a_batch_that_is_discarded_at_its_end_is_sent_again(void **state)
     struct store_world *const world = *state;
     world_open(world);
     world_start(world);
-    redis_case_append(world, 10);
+    world_append_requests(world, 10);
     world_until_durable(world, 10);
     redis_do(store_kit_redis_server(), "ACL", "SETUSER", "default", "-exec", NULL);
-    redis_case_append(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_AWAY);
     assert_non_null(strstr(world->why, "NOPERM"));
     assert_int_equal(world->durable, 10);
     redis_do(store_kit_redis_server(), "ACL", "SETUSER", "default", "+exec", NULL);
     world_until_durable(world, 20);
     world_close(world);
-    assert_int_equal(redis_case_count(world), 20);
+    assert_int_equal(world_count_rows(world), 20);
 }
 
 /* It reads one command in a millisecond, and answers between them. */
@@ -170,11 +170,11 @@ static void a_server_that_reads_its_file_is_waited_for(void **state)
     struct store_world *const world = *state;
     world_open(world);
     world_start(world);
-    redis_case_append(world, 300);
+    world_append_requests(world, 300);
     world_until_durable(world, 300);
     restart_slowly(store_kit_redis_server());
     world_until_state(world, STORE_AWAY);
-    redis_case_append(world, 10);
+    world_append_requests(world, 10);
     world_until_durable(world, 310);
     world_close(world);
     /* And at a start. */
@@ -183,7 +183,7 @@ static void a_server_that_reads_its_file_is_waited_for(void **state)
     for (unsigned i = 0; i < 1000 && access(store_kit_redis_server()->socket, F_OK) != 0; i++)
         uv_sleep(10);
     uv_sleep(50); /* between binding and listening */
-    assert_int_equal(redis_case_count(world), 310);
+    assert_int_equal(world_count_rows(world), 310);
 }
 
 static void connections_that_the_server_cuts_are_made_again(void **state)
@@ -192,14 +192,14 @@ static void connections_that_the_server_cuts_are_made_again(void **state)
     world_open(world);
     world_start(world);
     for (unsigned i = 0; i < 5; i++) {
-        redis_case_append(world, 50);
+        world_append_requests(world, 50);
         redis_do(store_kit_redis_server(), "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes",
                  NULL);
-        redis_case_append(world, 50);
+        world_append_requests(world, 50);
         world_until_durable(world, world->seq);
     }
     world_close(world);
-    assert_int_equal(redis_case_count(world), 500);
+    assert_int_equal(world_count_rows(world), 500);
 }
 
 /* Nobody can bring the rows back; the gateway goes on with what it knows, and people hear of it. */
@@ -208,21 +208,15 @@ static void a_server_that_comes_back_empty_is_reported_and_used(void **state)
     struct store_world *const world = *state;
     world_open(world);
     world_start(world);
-    redis_case_append(world, 10);
+    world_append_requests(world, 10);
     world_until_durable(world, 10);
     redis_do(store_kit_redis_server(), "FLUSHALL", NULL);
-    redis_case_append(world, 5);
+    world_append_requests(world, 5);
     world_until_state(world, STORE_AWAY);
     assert_non_null(strstr(world->why, "without our keys"));
     world_until_durable(world, 15);
     world_close(world);
-    assert_int_equal(redis_case_count(world), 5);
-}
-
-static void count_row(void *context, const struct record *record)
-{
-    (void)record;
-    ++*(unsigned *)context;
+    assert_int_equal(world_count_rows(world), 5);
 }
 
 /* Without them the rows could be restored, but nobody would find what was paid for. */
@@ -235,10 +229,10 @@ static void a_server_that_comes_back_empty_gets_secrets_and_clock_again(void **s
     assert_int_equal(store_secret(world->store, "identity", before, sizeof(before)), 0);
     assert_int_equal(
         store_rotating_secret(world->store, "nonce", WEEK_MS, rotating, old, sizeof(rotating)), 0);
-    assert_int_equal(store_load(world->store, &world->clocks, count_row, &rows), 0);
+    assert_int_equal(store_load(world->store, &world->clocks, world_count_row, &rows), 0);
     world_start(world);
     redis_do(store_kit_redis_server(), "FLUSHALL", NULL);
-    redis_case_append(world, 5);
+    world_append_requests(world, 5);
     world_until_durable(world, 5);
     world_close(world);
     assert_int_equal(redis_number(store_kit_redis_server(), "HLEN", CLOCK, NULL), 4);
@@ -258,10 +252,10 @@ static void a_lock_that_another_gateway_took_ends_all_writing(void **state)
     struct store_world *const world = *state;
     world_open(world);
     world_start(world);
-    redis_case_append(world, 10);
+    world_append_requests(world, 10);
     world_until_durable(world, 10);
     redis_do(store_kit_redis_server(), "SET", LOCK, "elsewhere/1/abc/1", NULL);
-    redis_case_append(world, 10);
+    world_append_requests(world, 10);
     world_until_state(world, STORE_BROKEN);
     assert_non_null(strstr(world->why, "elsewhere/1/abc/1"));
     world_close(world);
@@ -269,7 +263,7 @@ static void a_lock_that_another_gateway_took_ends_all_writing(void **state)
     /* Closing leaves the other one's lock alone. */
     assert_int_equal(redis_number(store_kit_redis_server(), "EXISTS", LOCK, NULL), 1);
     redis_do(store_kit_redis_server(), "DEL", LOCK, NULL);
-    assert_int_equal(redis_case_count(world), 10);
+    assert_int_equal(world_count_rows(world), 10);
 }
 
 static void a_lease_that_ran_out_is_taken_again_if_nobody_else_has_it(void **state)
@@ -286,7 +280,7 @@ static void a_lease_that_ran_out_is_taken_again_if_nobody_else_has_it(void **sta
     assert_true(redis_number(store_kit_redis_server(), "PTTL", LOCK, NULL) > 5000);
     close_backend(backend);
     assert_int_equal(redis_number(store_kit_redis_server(), "EXISTS", LOCK, NULL), 0);
-    assert_int_equal(redis_case_count(world), 2);
+    assert_int_equal(world_count_rows(world), 2);
 }
 
 static void every_batch_and_every_beat_renews_the_lease(void **state)

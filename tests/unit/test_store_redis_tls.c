@@ -88,7 +88,7 @@ static void a_server_with_the_right_certificate_is_used(void **state)
         assert_int_equal(backend->driver->beat(backend), STORE_DONE);
         backend->driver->close(backend);
     }
-    assert_int_equal(redis_case_count(world), 51);
+    assert_int_equal(world_count_rows(world), 51);
 }
 
 static void a_server_whose_certificate_nobody_vouches_for_gets_no_password(void **state)
