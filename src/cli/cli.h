@@ -94,6 +94,7 @@ extern const struct command command_explain;
 extern const struct command command_stats;
 extern const struct command command_flights;
 extern const struct command command_pools;
+extern const struct command command_nodes;
 extern const struct command command_letters;
 extern const struct command command_top;
 extern const struct command command_hash_key;

@@ -1,6 +1,7 @@
 /* GET /metrics: the engine's counters, then doors, vendor, store, loop and process. */
 #include "doors/door_metrics.h"
 
+#include "doors/door_nodes.h"
 #include "doors/process.h"
 #include "doors/render.h"
 #include "gate/client_names.h"
@@ -132,6 +133,7 @@ void door_metrics_begin(struct gate *gate, struct buf *out)
     write_http(gate, out);
     write_vendor(gate, out);
     write_store(gate, out);
+    door_nodes_metrics(gate, out);
     write_self(gate, out);
 }
 

@@ -59,11 +59,19 @@ void door_livez(struct gate *gate, const struct http_request *request, struct vi
     reply_text(gate, request->caller, 200, SLICE_OF("text/plain; charset=utf-8"));
 }
 
+/* Nothing can be claimed before, and the other gateways do not wait for us. */
+static bool is_joining(const struct gate *gate)
+{
+    return gate->cluster.is_on && !cluster_has_joined(gate);
+}
+
 /* Requests are still answered from memory, and a restart would mend neither. */
 static struct slice readiness(const struct gate *gate)
 {
     if (gate->is_draining)
         return SLICE_OF("draining\n");
+    if (is_joining(gate))
+        return SLICE_OF("joining: the store has not confirmed yet that this gateway lives\n");
     switch (gate->persist.state) {
     case STORE_WRITABLE:
         break;
@@ -74,6 +82,9 @@ static struct slice readiness(const struct gate *gate)
     case STORE_BROKEN:
         return SLICE_OF("degraded: the store is broken\n");
     }
+    if (!cluster_may_submit(gate))
+        return SLICE_OF("degraded: the lease is lost, since the store has not confirmed in time "
+                        "that this gateway lives; nothing is submitted\n");
     const bool is_async = gate->persist.store != NULL && store_about(gate->persist.store).is_async;
     return is_async ? SLICE_OF("ready\nthe store may lose what it acknowledged\n")
                     : SLICE_OF("ready\n");
@@ -86,7 +97,7 @@ void door_readyz(struct gate *gate, const struct http_request *request, struct v
     (void)visit;
     (void)number;
     buf_add(&gate->body, readiness(gate));
-    reply_text(gate, request->caller, gate->is_draining ? 503 : 200,
+    reply_text(gate, request->caller, gate->is_draining || is_joining(gate) ? 503 : 200,
                SLICE_OF("text/plain; charset=utf-8"));
 }
 

@@ -4,6 +4,7 @@
 #include "doors/door_dashboard.h"
 #include "doors/door_letters.h"
 #include "doors/door_metrics.h"
+#include "doors/door_nodes.h"
 #include "doors/door_ops.h"
 #include "doors/door_pingback.h"
 #include "doors/door_stats.h"
@@ -49,6 +50,7 @@ const struct route routes[] = {
     {"/v1/stats", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_stats},
     {"/v1/flights", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_flights},
     {"/v1/pools", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_pools},
+    {"/v1/nodes", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_nodes},
     {"/v1/letters", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_letters},
     {"/v1/letters", HTTP_METHOD_DELETE, ROUTE_ADMIN, &dialect_api, door_letter_drop},
     {"/v1/letters/{id}", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_letter},

@@ -44,6 +44,7 @@ void cluster_place(struct gate *gate, struct store_place *place, struct buf *nam
 static void say_lost(struct gate *gate)
 {
     gate->cluster.is_lost = true;
+    gate->cluster.leases_lost++;
     LOG(LOG_LEVEL_ERROR, "lease_lost",
         log_string("meaning",
                    "the store has not confirmed for so long that this gateway lives that "
@@ -62,6 +63,7 @@ void cluster_open(struct gate *gate)
     struct cluster *const cluster = &gate->cluster;
     if (!cluster->is_on)
         return;
+    roster_init(&cluster->roster);
     cluster->lease_timer = malloc(sizeof *cluster->lease_timer);
     ASSERT(cluster->lease_timer != NULL);
     ASSERT(uv_timer_init(&gate->loop, cluster->lease_timer) == 0);
@@ -79,6 +81,7 @@ void cluster_close(struct gate *gate)
     if (cluster->lease_timer != NULL)
         uv_close((uv_handle_t *)cluster->lease_timer, on_timer_closed);
     cluster->lease_timer = NULL;
+    roster_close(&cluster->roster);
 }
 
 static void on_claim(void *context, const struct key *name, uint64_t flight)
@@ -124,9 +127,20 @@ void cluster_on_woken(void *context, const struct key *name)
 
 /* ---- the lease --------------------------------------------------------------------------- */
 
+bool cluster_has_joined(const struct gate *gate)
+{
+    return gate->cluster.lease_end_ms != 0;
+}
+
+uint32_t cluster_lease_left(const struct gate *gate)
+{
+    const int64_t left_ms = gate->cluster.lease_end_ms - clocks_read().even_ms;
+    return left_ms > 0 ? (uint32_t)left_ms : 0;
+}
+
 bool cluster_may_submit(const struct gate *gate)
 {
-    return !gate->cluster.is_on || clocks_read().even_ms < gate->cluster.lease_end_ms;
+    return !gate->cluster.is_on || cluster_lease_left(gate) > 0;
 }
 
 static int by_id(const void *a, const void *b)
@@ -185,6 +199,7 @@ void cluster_on_beat(void *context, const struct store_beat *beat)
     if (gate->is_closing)
         return;
     cluster->lease_end_ms = beat->sent_ms + cluster->lease_ms - cluster->margin_ms;
+    roster_on_beat(&cluster->roster, beat, store_node(gate->persist.store), cluster->lease_ms);
     tell_engine(gate, beat);
     tell_demand(gate);
     if (!cluster_may_submit(gate))

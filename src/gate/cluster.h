@@ -2,7 +2,7 @@
 #ifndef SOLVEGATE_GATE_CLUSTER_H
 #define SOLVEGATE_GATE_CLUSTER_H
 
-#include "store/store.h"
+#include "gate/roster.h"
 
 struct gate;
 struct action;
@@ -14,7 +14,9 @@ struct cluster {
     uint32_t margin_ms;             /* how much sooner we stop deciding */
     int64_t lease_end_ms;           /* by the machine's even clock; 0: there was no beat yet */
     bool is_lost;                   /* it ended, and somebody was told */
+    uint64_t leases_lost;           /* how often */
     uint32_t member_count;          /* gateways that have not left */
+    struct roster roster;           /* all of them, by name */
     struct uv_timer_s *lease_timer; /* owned; NULL: not open */
 };
 
@@ -29,6 +31,11 @@ void cluster_close(struct gate *gate);
 
 /* Sends an ACTION_CLAIM or ACTION_RELEASE. */
 void cluster_send(struct gate *gate, const struct action *action);
+
+/* Has a beat been confirmed since the start? */
+bool cluster_has_joined(const struct gate *gate);
+/* How long the others still believe in us, at least; 0: nothing may be decided. */
+uint32_t cluster_lease_left(const struct gate *gate);
 
 /* May something be paid for? Not unless the others still believe in us. */
 bool cluster_may_submit(const struct gate *gate);

@@ -46,6 +46,16 @@ class Node(Gate):
     def counter(self, name):
         return get(self.url + "/v1/stats").json()["total"][name]
 
+    def nodes(self):
+        return get(self.url + "/v1/nodes").json()
+
+    def node(self, name):
+        """A gateway as this one sees it."""
+        return next(node for node in self.nodes()["nodes"] if node["name"] == name)
+
+    def states(self):
+        return {node["name"]: node["state"] for node in self.nodes()["nodes"]}
+
     def waiting(self):
         return get(self.url + "/v1/stats").json()["now"]["waiting"]
 

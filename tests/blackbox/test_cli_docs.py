@@ -46,7 +46,7 @@ def the_table_has_every_command_once_and_a_sentence_for_everything():
     commands = table()["commands"]
     names = [command["name"] for command in commands]
     equal(sorted(names), sorted(set(names)), "names")
-    for name in ("serve", "check", "solve", "stats", "flights", "letters", "pools", "explain", "top", "version",
+    for name in ("serve", "check", "solve", "stats", "flights", "letters", "pools", "nodes", "explain", "top", "version",
                  "hash-key", "help", "completion"):
         check(name in names, f"{name} is missing")
     for command in commands:

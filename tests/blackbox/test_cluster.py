@@ -97,6 +97,7 @@ def submits_nothing_while_the_store_does_not_confirm_that_it_lives(store):
         store.away()
         for node in cluster.nodes:
             node.wait_line("event=lease_lost", 40)
+        equal((cluster[0].nodes()["leased"], cluster[0].nodes()["leases_lost"]), (False, 1), "leased, losses")
         late = cluster[0].solve(sitekey="late", wait=1)
         equal((late.status, late.json()["code"]), (503, "store_away"))
         equal(cluster.paid(), 1, "paid")
@@ -126,6 +127,35 @@ def divides_the_slots_of_the_plan(store):
         print(f"# {store.kind}: {max(seen)} at most and {statistics.mean(seen):.1f} on average of 10 slots in use")
         check(max(seen) <= 12, f"the plan's slots, and no more: {seen}")
         check(statistics.mean(seen) > 6, f"most of the plan's slots are in use: {seen}")
+
+
+@on_each_server
+def shows_who_shares_the_store(store):
+    """/v1/nodes, `solvegate nodes`, /readyz, the metrics and the log, while one joins, dies and another leaves."""
+    config = {"upstream": {"slots": 10}, "cluster": {"lease": "2s", "heartbeat": "200ms"}}
+    with Cluster(store, count=3, config=config, sim=("--solve-time", "10m")) as cluster:
+        first = cluster[0]
+        wait_until(lambda: first.states() == {"a": "alive", "b": "alive", "c": "alive"}, "all three")
+        equal(get(first.url + "/readyz").text, "ready\n")
+        for i in range(8):
+            cluster[1].submit_id(sitekey=f"k{i}")
+        of_b = wait_until(lambda: first.node("b") if first.node("b")["demand"] == 8 else None, "the demand of b")
+        equal((of_b["share"], first.node("a")["share"], first.node("a")["self"], of_b["self"]), (8, 1, True, False))
+        about = first.nodes()
+        equal((about["enabled"], about["joined"], about["leased"], about["lease"], about["total"]), (True, True, True, 2, 3))
+        check(0 < about["lease_left"] <= 1.6, f"a fifth is not trusted: {about['lease_left']}")
+        cluster[1].kill()
+        cluster[2].stop()
+        wait_until(lambda: first.states() == {"a": "alive", "b": "dead", "c": "left"}, "one died, one left")
+        for event in ("node_joined node=b", "node_dead node=b", "node_left node=c"):
+            first.wait_line(f"event={event}")
+        text = get(first.url + "/metrics").text
+        for line in ("cluster_enabled 1", 'cluster_nodes{state="alive"} 1', 'cluster_nodes{state="dead"} 1',
+                     'cluster_nodes{state="left"} 1', "cluster_leased 1"):
+            contains(text, f"solvegate_{line}\n")
+        shown = subprocess.run([binary("SOLVEGATE"), "nodes", "--url", first.url], capture_output=True, text=True, timeout=30, check=True)
+        equal([line.split()[:3] for line in shown.stdout.splitlines()[1:2]], [["*", "a", "alive"]])
+        contains(shown.stdout, "dead")
 
 
 @on_each_server

@@ -90,6 +90,27 @@ test('nobody is asked while the page cannot be seen', () => visit(gate.url, {}, 
   await asked;
 }));
 
+const NODE = { name: 'left', number: 3, state: 'alive', self: true, silent_for: 0.4, lease_left: 7.6, demand: 12, share: 8 };
+const NODES = {
+  enabled: true, joined: true, leased: true, lease: 10, lease_left: 7.6, slots_plan: 10, total: 2, next: null,
+  nodes: [NODE, { ...NODE, name: 'right', number: 4, self: false, state: 'dead', lease_left: 0, demand: 2, share: 2 }],
+};
+
+test('the gateways of a cluster are shown, and what is the matter with them', () => visit(gate.url, {
+  before: (page) => page.route('**/v1/nodes*', (route) => route.fulfill({ json: NODES })),
+}, async (page) => {
+  await sees(page, '#nodes', /left \(this one\)\s+alive\s+0.4 s\s+7.6 s\s+12\s+8\s+right\s+dead/);
+  await sees(page, '#nodes-count', /1 of 2 alive, 10 slots for all/);
+  await sees(page, '#tile-cluster', /1 gateway\s+dead: right/);
+  await sees(page, '#verdict', /dead in the cluster: right/i);
+  await page.unroute('**/v1/nodes*');
+  await page.route('**/v1/nodes*', (route) => route.fulfill({ json: { ...NODES, leased: false } }));
+  await sees(page, '#verdict', /the lease is lost, nothing is submitted/);
+  await page.unroute('**/v1/nodes*');
+  await page.locator('#nodes-panel').waitFor({ state: 'hidden', timeout: SEEN_MS });
+  await page.locator('#tile-cluster').waitFor({ state: 'hidden', timeout: SEEN_MS });
+}));
+
 test('pools are shown where there are some and hidden where not', () => visit(gate.url, {
   before: (page) => page.route('**/v1/pools*', (route) => route.fulfill({ json: POOLS })),
 }, async (page) => {

@@ -13,11 +13,12 @@ let newestLetter = null;
 /** The statistics first and alone: without a key there is no point in asking for more. */
 async function fetchAll() {
   const stats = await api.get('/v1/stats');
-  const [readiness, flights, letters, pools] = await Promise.all([
+  const [readiness, flights, letters, pools, nodes] = await Promise.all([
     api.readiness(), api.pages('/v1/flights', 'flights', FLIGHTS_FETCHED), api.get(lettersPath()), api.get('/v1/pools'),
+    api.get('/v1/nodes'),
   ]);
   if (!lettersAfter) newestLetter = letters.letters[0] || null;
-  return { stats, readiness, flights, letters, pools, newest: newestLetter };
+  return { stats, readiness, flights, letters, pools, nodes, newest: newestLetter };
 }
 
 function showAll(seen) {
@@ -31,6 +32,7 @@ function showAll(seen) {
   showFlights(seen.flights);
   showLetters(seen.letters, seen.stats.now);
   showPools(seen.pools.pools);
+  showNodes(seen.nodes);
   showShadow(seen.stats);
   showDays(seen.stats);
   setText(byId('about'), `${location.host}, version ${service.version}, up ${duration(service.uptime)}`);

@@ -13,7 +13,7 @@ function judgeVendor(now) {
   return judged('bad', 'breaker open', cause, `breaker open: ${cause}; nothing is submitted`);
 }
 
-function judgeSlots(now) {
+function judgeSlots(now, cluster) {
   const value = `${count(now.slots_used)} of ${count(now.slots_limit)}`;
   if (now.slots_cut) {
     const note = `slowed down; the plan has ${count(now.slots_plan)}`;
@@ -21,6 +21,9 @@ function judgeSlots(now) {
   }
   if (now.queued > 0 && now.slots_used >= now.slots_limit) {
     return judged('warn', value, `${count(now.queued)} queued`, `all slots in use, ${plural(now.queued, 'flight')} queued`);
+  }
+  if (cluster.enabled && now.slots_limit < now.slots_plan) {
+    return judged('good', value, `its share of the plan's ${count(now.slots_plan)}`);
   }
   if (now.slots_limit < now.slots_plan) return judged('good', value, 'the plan is not known, so it feels its way up');
   return judged('good', value, now.queued ? `${count(now.queued)} queued` : 'nothing queued');
@@ -40,6 +43,18 @@ function judgeStore(service) {
     case 'away': return judged('bad', 'away', `${service.store_kind} cannot be reached`, 'degraded: the store cannot be reached, new requests are refused');
     default: return judged('bad', service.store, 'nothing can be written', `journal ${service.store}`);
   }
+}
+
+/** Null without a cluster: then there is no tile. */
+function judgeCluster(cluster) {
+  if (!cluster.enabled) return null;
+  const of = (state) => cluster.nodes.filter((one) => one.state === state);
+  const value = plural(of('alive').length, 'gateway');
+  if (!cluster.joined) return judged('warn', 'joining', 'the store has not confirmed yet', 'joining the cluster: nothing is submitted yet');
+  if (!cluster.leased) return judged('bad', 'lease lost', 'nothing is submitted', 'degraded: the lease is lost, nothing is submitted');
+  const dead = of('dead').map((one) => one.name).join(', ');
+  if (dead) return judged('warn', value, `dead: ${dead}`, `dead in the cluster: ${dead}`);
+  return judged('good', value, `lease ${duration(cluster.lease)}`);
 }
 
 function judgeCallbacks(service, now, today) {
@@ -73,14 +88,17 @@ function showVerdict(level, text) {
 }
 
 /** The worst comes first; a draining gateway is leaving, whatever else is the matter. */
-function showHealth({ stats, readiness, newest }) {
+function showHealth({ stats, readiness, newest, nodes }) {
   const parts = {
     vendor: judgeVendor(stats.now),
-    slots: judgeSlots(stats.now),
+    slots: judgeSlots(stats.now, nodes),
     store: judgeStore(stats.service),
     callbacks: judgeCallbacks(stats.service, stats.now, stats.today),
     letters: judgeLetters(stats.now, newest),
   };
+  const cluster = judgeCluster(nodes);
+  setHidden(byId('tile-cluster'), !cluster);
+  if (cluster) parts.cluster = cluster;
   for (const [name, part] of Object.entries(parts)) showTile(name, part);
   const alarms = Object.values(parts).filter((part) => part.alarm);
   if (readiness === 'draining') alarms.push(judged('warn', '', '', `${readiness}: no new requests are taken`));

@@ -112,6 +112,18 @@ function showPools(pools) {
   ]));
 }
 
+const NODE_CELLS = [['', ''], ['', ''], ['number', 'silent'], ['number', 'lease left'], ['number', 'demand'], ['number', 'share']];
+
+/** The gateways that share the store, as the one that answers sees them. */
+function showNodes(cluster) {
+  setHidden(byId('nodes-panel'), !cluster.enabled);
+  const alive = cluster.nodes.filter((one) => one.state === 'alive').length;
+  setText(byId('nodes-count'), `${count(alive)} of ${count(cluster.nodes.length)} alive, ${plural(cluster.slots_plan, 'slot')} for all`);
+  syncRows(byId('nodes'), cluster.nodes, (one) => one.number, () => makeCells(NODE_CELLS), (row, one) => fillCells(row, [
+    one.self ? `${one.name} (this one)` : one.name, one.state, duration(one.silent_for), duration(one.lease_left), count(one.demand), count(one.share),
+  ]));
+}
+
 // ---- days -------------------------------------------------------------------------------------
 
 const CHART = { width: 800, top: 32, bottom: 148, bar: 56 };

@@ -1,0 +1,105 @@
+#include "cli/cli.h"
+#include "cli/grid.h"
+#include "cli/remote.h"
+#include "cli/remote_key.h"
+#include "cli/show.h"
+
+#include <inttypes.h>
+#include <yyjson.h>
+
+static bool is_true(yyjson_val *object, const char *name)
+{
+    return yyjson_is_true(yyjson_obj_get(object, name));
+}
+
+static void add_node(struct grid *grid, yyjson_val *node)
+{
+    grid_add(grid, is_true(node, "self") ? "*" : "");
+    grid_add(grid, show_text(node, "name"));
+    grid_add(grid, show_text(node, "state"));
+    grid_add_seconds(grid, show_real(node, "silent_for"));
+    grid_add_seconds(grid, show_real(node, "lease_left"));
+    grid_add_number(grid, show_number(node, "demand"));
+    grid_add_number(grid, show_number(node, "share"));
+    grid_add_number(grid, show_number(node, "number"));
+}
+
+/* Remarks go to stderr, so that whoever reads the table by program is not disturbed. */
+static void remark(yyjson_val *root)
+{
+    if (!is_true(root, "joined"))
+        (void)fputs("the gateway that answered has not joined yet: the store has not confirmed "
+                    "that it lives\n",
+                    stderr);
+    else if (!is_true(root, "leased"))
+        (void)fputs("the gateway that answered (*) has lost its lease: it submits nothing until "
+                    "the store confirms again that it lives\n",
+                    stderr);
+}
+
+static void print_nodes(yyjson_val *root)
+{
+    static const struct grid_column columns[] = {
+        {.title = ""},
+        {.title = "NODE", .is_shrinking = true},
+        {.title = "STATE"},
+        {.title = "SILENT", .is_right = true},
+        {.title = "LEASE", .is_right = true},
+        {.title = "DEMAND", .is_right = true},
+        {.title = "SHARE", .is_right = true},
+        {.title = "NUMBER", .is_right = true, .drop = 1},
+    };
+    struct grid grid;
+    yyjson_arr_iter iter;
+    if (!is_true(root, "enabled")) {
+        (void)fputs("this gateway shares its store with no other (cluster.enabled is off)\n",
+                    stderr);
+        return;
+    }
+    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
+    (void)yyjson_arr_iter_init(yyjson_obj_get(root, "nodes"), &iter);
+    for (yyjson_val *node; (node = yyjson_arr_iter_next(&iter)) != NULL;)
+        add_node(&grid, node);
+    grid_print(&grid);
+    grid_close(&grid);
+    remark(root);
+}
+
+static const struct cli_flag flags[] = {REMOTE_FLAGS, {.name = NULL}};
+
+static enum cli_result take_flags(struct cli_args *args, struct remote *remote)
+{
+    struct cli_arg arg;
+    enum cli_result result;
+    while ((result = cli_next(args, &arg)) == CLI_ARG) {
+        if (arg.flag == NULL)
+            return cli_wrong_argument(args->command, arg.value);
+        (void)remote_take_flag(remote, &arg);
+    }
+    return result;
+}
+
+static int run(struct cli_args *args)
+{
+    struct remote remote;
+    remote_init(&remote);
+    int code;
+    if (remote_open(args->command, &remote, take_flags(args, &remote), &code))
+        code = remote_get(args->command, &remote, "/v1/nodes", print_nodes);
+    remote_close(&remote);
+    return code;
+}
+
+const struct command command_nodes = {
+    .name = "nodes",
+    .group = GROUP_WATCH,
+    .summary = "Show the gateways that share the store",
+    .usage = "[FLAGS]",
+    .details =
+        "The gateway that answered has a *, and the rest is as it sees it. SILENT is how long "
+        "ago a node last said that it lives, LEASE what remains until it is taken for dead, "
+        "DEMAND the slots that it uses or waits for, SHARE the slots of the plan that are "
+        "its own. Needs a key with scope admin.\n" REMOTE_KEY_HELP,
+    .flags = flags,
+    .run = run,
+};

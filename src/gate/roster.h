@@ -1,0 +1,47 @@
+/* The gateways that share the store, as this one knows them: their names, whether they live, what they demand. */
+#ifndef SOLVEGATE_GATE_ROSTER_H
+#define SOLVEGATE_GATE_ROSTER_H
+
+#include "store/store_driver.h"
+
+struct store_beat;
+
+enum node_state {
+    NODE_UNHEARD, /* in the store since before we joined, and its beat has not moved since */
+    NODE_ALIVE,
+    NODE_DEAD, /* its beat has not moved for a lease, by our own clock */
+    NODE_LEFT, /* it ended in order while we looked */
+};
+#define NODE_STATES (NODE_LEFT + 1)
+const char *node_state_name(enum node_state state);
+
+struct known_node {
+    node_id id; /* of this run: a restart has another one */
+    uint64_t beat;
+    int64_t moved_ms; /* when the beat was last seen to move, by the machine's even clock */
+    struct demand demand;
+    enum node_state state;
+    bool is_self;
+    char name[STORE_NAME_MAX];
+};
+
+struct roster {
+    struct known_node *nodes; /* owned, in the order of their ids; NULL: not initialised */
+    struct known_node *before;
+    uint32_t count, before_count;
+    bool has_heard; /* a beat came */
+};
+
+void roster_init(struct roster *roster);
+void roster_close(struct roster *roster);
+
+/* Takes over the members that came with a beat, and logs who came, left or died. */
+void roster_on_beat(struct roster *roster, const struct store_beat *beat, uint16_t self,
+                    uint32_t lease_ms);
+
+uint32_t roster_count(const struct roster *roster, enum node_state state);
+
+/* The slots of the plan that each node may take, by place; 0 for those that have left. */
+void roster_shares(const struct roster *roster, uint32_t plan, uint32_t *shares);
+
+#endif
