@@ -81,6 +81,8 @@ static struct slice readiness(const struct gate *gate)
         return SLICE_OF("degraded: the store has no room\n");
     case STORE_BROKEN:
         return SLICE_OF("degraded: the store is broken\n");
+    case STORE_FENCED:
+        return SLICE_OF("degraded: another gateway has taken over, this one joins again\n");
     }
     if (!cluster_may_submit(gate))
         return SLICE_OF("degraded: the lease is lost, since the store has not confirmed in time "

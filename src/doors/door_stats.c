@@ -34,6 +34,8 @@ static const char *store_word(const struct persist *persist)
         return "full";
     case STORE_BROKEN:
         return "broken";
+    case STORE_FENCED:
+        return "fenced";
     }
     UNREACHABLE();
 }

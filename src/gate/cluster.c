@@ -2,7 +2,9 @@
 
 #include "base/assert.h"
 #include "gate/gate_state.h"
+#include "store/store_adoption.h"
 #include "store/store_claims.h"
+#include "store/store_inbox.h"
 #include "store/store_pulse.h"
 #include "sys/log.h"
 
@@ -64,6 +66,10 @@ void cluster_open(struct gate *gate)
     if (!cluster->is_on)
         return;
     roster_init(&cluster->roster);
+    cluster->lease_end_ms = 0;
+    cluster->is_lost = false;
+    cluster->member_count = 0;
+    cluster->adopted_rows = 0;
     cluster->lease_timer = malloc(sizeof *cluster->lease_timer);
     ASSERT(cluster->lease_timer != NULL);
     ASSERT(uv_timer_init(&gate->loop, cluster->lease_timer) == 0);
@@ -95,20 +101,75 @@ int cluster_restore(struct gate *gate)
     return gate->cluster.is_on ? store_load_claims(gate->persist.store, on_claim, gate) : 0;
 }
 
-/* ---- claims ------------------------------------------------------------------------------ */
+/* ---- claims, facts, adoptions ------------------------------------------------------------ */
 
-void cluster_send(struct gate *gate, const struct action *action)
+bool cluster_is_for_store(const struct action *action)
 {
-    if (action->kind == ACTION_CLAIM)
-        store_claim(gate->persist.store, &action->claim, gate->config->engine.idempotency_ttl_ms);
+    return action->kind == ACTION_CLAIM || action->kind == ACTION_RELEASE ||
+           action->kind == ACTION_TELL || action->kind == ACTION_FORGET ||
+           action->kind == ACTION_ADOPT;
+}
+
+void cluster_send(struct gate *gate, const struct action *take_action)
+{
+    struct store *const store = gate->persist.store;
+    if (take_action->kind == ACTION_CLAIM)
+        store_claim(store, &take_action->claim, gate->config->engine.idempotency_ttl_ms);
+    else if (take_action->kind == ACTION_RELEASE)
+        store_release(store, &take_action->release);
+    else if (take_action->kind == ACTION_TELL)
+        store_tell(store, take_action->after, &take_action->tell);
+    else if (take_action->kind == ACTION_FORGET)
+        store_forget(store, take_action->forget);
     else
-        store_release(gate->persist.store, &action->release);
+        store_adopt(store, &take_action->adopt);
+}
+
+/* The first part of an adoption, and the only one of an attempt in vain. */
+static void log_adopted(struct gate *gate, const struct adopted *adopted)
+{
+    struct cluster *const cluster = &gate->cluster;
+    cluster->adopted_rows += adopted->record_count;
+    if (!adopted->is_ours || !adopted->is_last)
+        return;
+    LOG(LOG_LEVEL_WARN, "node_adopted", log_number("incarnation", (int64_t)adopted->id),
+        log_number("rows", (int64_t)cluster->adopted_rows),
+        log_string("meaning", "another gateway died or left; this one goes on with its tasks"));
+    cluster->adopted_rows = 0;
+}
+
+void cluster_on_adopted(void *context, const struct adopted *adopted)
+{
+    struct gate *const gate = context;
+    struct record records[ENGINE_BATCH];
+    if (gate->is_closing || gate->cluster.is_fenced)
+        return;
+    ASSERT(adopted->record_count <= ENGINE_BATCH);
+    for (size_t i = 0; i < adopted->record_count; i++) {
+        records[i] = adopted->records[i];
+        persist_mend_key(gate, &records[i]);
+    }
+    struct event event = gate_event(gate, EVENT_ADOPTED);
+    event.adopted = *adopted;
+    event.adopted.records = records;
+    gate_step(gate, &event);
+    log_adopted(gate, adopted);
+}
+
+void cluster_on_told(void *context, const struct fact *fact)
+{
+    struct gate *const gate = context;
+    if (gate->is_closing || gate->cluster.is_fenced)
+        return;
+    struct event event = gate_event(gate, EVENT_TOLD);
+    event.told = *fact;
+    gate_step(gate, &event);
 }
 
 void cluster_on_claimed(void *context, const struct claimed *claimed)
 {
     struct gate *const gate = context;
-    if (gate->is_closing)
+    if (gate->is_closing || gate->cluster.is_fenced)
         return;
     struct event event = gate_event(gate, EVENT_CLAIMED);
     event.claimed = *claimed;
@@ -118,7 +179,7 @@ void cluster_on_claimed(void *context, const struct claimed *claimed)
 void cluster_on_woken(void *context, const struct key *name)
 {
     struct gate *const gate = context;
-    if (gate->is_closing)
+    if (gate->is_closing || gate->cluster.is_fenced)
         return;
     struct event event = gate_event(gate, EVENT_WOKEN);
     event.woken = *name;
@@ -150,19 +211,22 @@ static int by_id(const void *a, const void *b)
     return (left > right) - (left < right);
 }
 
-/* Those that have not left, as the engine sees them. */
+/* Those that have rows, as the engine sees them. */
 static uint16_t take_members(const struct gate *gate, const struct store_members *found,
                              struct member *members)
 {
     const uint16_t self = store_node(gate->persist.store);
+    const bool can_adopt = store_can_adopt(gate->persist.store);
     uint16_t count = 0;
     for (uint32_t i = 0; i < found->count && count < ENGINE_NODES; i++) {
         const struct store_member *const it = &found->all[i];
-        if (!it->has_left)
-            members[count++] = (struct member){.id = it->incarnation,
-                                               .beat = it->beat,
-                                               .demand = it->demand,
-                                               .is_self = it->node == self};
+        if (it->is_gone || (it->has_left && !can_adopt))
+            continue;
+        members[count++] = (struct member){.id = it->incarnation,
+                                           .beat = it->beat,
+                                           .demand = it->demand,
+                                           .is_self = it->node == self,
+                                           .is_leaving = it->has_left};
     }
     qsort(members, count, sizeof *members, by_id);
     return count;
@@ -179,6 +243,7 @@ static void tell_engine(struct gate *gate, const struct store_beat *beat)
     gate->cluster.member_count = count;
     struct event event = gate_event(gate, EVENT_BEAT);
     event.beat.sent_ms = event.now_ms - (uint64_t)(ago_ms < 0 ? 0 : ago_ms);
+    event.beat.is_unbroken = beat->is_steady;
     event.beat.members = members;
     event.beat.member_count = count;
     gate_step(gate, &event);
@@ -196,7 +261,7 @@ void cluster_on_beat(void *context, const struct store_beat *beat)
 {
     struct gate *const gate = context;
     struct cluster *const cluster = &gate->cluster;
-    if (gate->is_closing)
+    if (gate->is_closing || cluster->is_fenced)
         return;
     cluster->lease_end_ms = beat->sent_ms + cluster->lease_ms - cluster->margin_ms;
     roster_on_beat(&cluster->roster, beat, store_node(gate->persist.store), cluster->lease_ms);

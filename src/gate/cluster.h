@@ -7,6 +7,7 @@
 struct gate;
 struct action;
 struct uv_timer_s;
+struct rejoin_job;
 
 struct cluster {
     bool is_on;                     /* the store is shared */
@@ -15,9 +16,13 @@ struct cluster {
     int64_t lease_end_ms;           /* by the machine's even clock; 0: there was no beat yet */
     bool is_lost;                   /* it ended, and somebody was told */
     uint64_t leases_lost;           /* how often */
-    uint32_t member_count;          /* gateways that have not left */
+    uint32_t member_count;          /* gateways that were not adopted */
     struct roster roster;           /* all of them, by name */
+    uint64_t adopted_rows;          /* of the adoption under way */
     struct uv_timer_s *lease_timer; /* owned; NULL: not open */
+    bool is_fenced;                 /* another gateway adopted this run; see rejoin.h */
+    bool is_store_closing;          /* the fenced run's store is closed, or closing */
+    struct rejoin_job *rejoin;      /* owned; NULL: no store is being opened */
 };
 
 /* Completes the place of the store with the node's name, which buf holds, and the lease. */
@@ -29,8 +34,9 @@ void cluster_open(struct gate *gate);
 int cluster_restore(struct gate *gate);
 void cluster_close(struct gate *gate);
 
-/* Sends an ACTION_CLAIM or ACTION_RELEASE. */
-void cluster_send(struct gate *gate, const struct action *action);
+/* Is the action for the shared store? Then cluster_send() sends it, and takes its references. */
+bool cluster_is_for_store(const struct action *action);
+void cluster_send(struct gate *gate, const struct action *take_action);
 
 /* Has a beat been confirmed since the start? */
 bool cluster_has_joined(const struct gate *gate);
@@ -44,5 +50,7 @@ bool cluster_may_submit(const struct gate *gate);
 void cluster_on_claimed(void *context, const struct claimed *claimed);
 void cluster_on_woken(void *context, const struct key *name);
 void cluster_on_beat(void *context, const struct store_beat *beat);
+void cluster_on_adopted(void *context, const struct adopted *adopted);
+void cluster_on_told(void *context, const struct fact *fact);
 
 #endif

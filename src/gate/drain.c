@@ -1,6 +1,7 @@
 #include "gate/drain.h"
 
 #include "gate/gate_state.h"
+#include "gate/rejoin.h"
 #include "gate/reload.h"
 #include "gate/service.h"
 #include "sys/log.h"
@@ -76,6 +77,7 @@ void drain_close(struct gate *gate)
     const uint64_t rest = gate->drain_until_ms > now ? gate->drain_until_ms - now : 0;
     persist_close(gate, rest > STORE_LAST_MS ? rest : STORE_LAST_MS);
     cluster_close(gate);
+    (void)rejoin_abandon(gate);
     resume_close(gate->resume);
     (void)reload_abandon(gate);
     uv_handle_t *const handles[] = {

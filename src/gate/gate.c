@@ -5,6 +5,7 @@
 #include "gate/gate_act.h"
 #include "gate/gate_make.h"
 #include "gate/gate_state.h"
+#include "gate/rejoin.h"
 #include "gate/reload.h"
 #include "gate/service.h"
 #include "sys/log.h"
@@ -252,6 +253,7 @@ static void after_poll(uv_check_t *check)
     }
     if (!gate->is_closing)
         gate->doors->work(gate);
+    rejoin_look(gate);
     drain_look(gate);
     /* The loop's clock has not advanced since the poll returned, so the difference is how long its
      * events waited. */
@@ -450,7 +452,8 @@ int gate_run(struct config *config, const struct gate_loader *loader,
     const int code = gate->exit_code == EX_OK && !is_complete ? EX_IOERR : gate->exit_code;
     LOG(LOG_LEVEL_INFO, "stopped", log_number("code", code));
     /* A thread that is stuck in a file system or a database uses what would be freed now. */
-    if (reload_abandon(gate) || persist_is_stuck(gate))
+    const bool is_rejoining = rejoin_abandon(gate);
+    if (reload_abandon(gate) || is_rejoining || persist_is_stuck(gate))
         _exit(code);
     close_gate(gate);
     free(gate);

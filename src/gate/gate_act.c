@@ -119,11 +119,10 @@ void gate_perform(struct gate *gate, const struct action *action)
     case ACTION_JOURNAL:
     case ACTION_CLAIM:
     case ACTION_RELEASE:
-        /* Handled before this function. */
     case ACTION_FORGET:
     case ACTION_TELL:
     case ACTION_ADOPT:
-        /* Only with store_adopts, which no driver can yet. */
+        /* Handled before this function. */
         break;
     }
     UNREACHABLE();

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "config/config_clients.h"
 #include "gate/client_names.h"
+#include "store/store_adoption.h"
 #include "store/store_claims.h"
 #include "sys/log.h"
 #include "upstream/upstream_life.h"
@@ -100,6 +101,7 @@ struct engine *gate_make_engine(struct gate *gate)
     struct client_options *clients = engine_options_of(gate, &options);
     options.has_journal = gate->persist.store != NULL;
     options.store_is_shared = gate->cluster.is_on;
+    options.store_adopts = gate->cluster.is_on && store_can_adopt(gate->persist.store);
     options.node = gate->cluster.is_on ? store_node(gate->persist.store) : 0;
     options.lease_ms = gate->cluster.lease_ms;
     options.lease_margin_ms = gate->cluster.margin_ms;

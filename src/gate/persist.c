@@ -2,12 +2,13 @@
 
 #include "base/assert.h"
 #include "config/config_store.h"
-#include "gate/client_names.h"
 #include "gate/cluster.h"
 #include "gate/drain.h"
 #include "gate/gate_act.h"
 #include "gate/gate_state.h"
 #include "gate/gone.h"
+#include "gate/persist_place.h"
+#include "gate/rejoin.h"
 #include "proto/pack.h"
 #include "sys/files.h"
 #include "sys/log.h"
@@ -25,26 +26,11 @@
 
 /* Time for the service manager to restart us. */
 #define BROKEN_RETRY_MS 10000
+/* Time for a gateway that was adopted to start over. */
+#define FENCED_RETRY_MS 1000
 #define MISTAKE_MAX 8192
-#define URL_MAX (CONFIG_TEXT_MAX + sizeof("sqlite:"))
-#define NODE_NAME_MAX (2 * CONFIG_TEXT_MAX)
 
 /* ---- opening ----------------------------------------------------------------------------- */
-
-static const char *name_of(void *context, client_id client)
-{
-    return client_name(context, client);
-}
-
-static bool find_client(void *context, struct slice name, client_id *client)
-{
-    return client_by_name(context, name, client);
-}
-
-static bool find_gone(void *context, struct slice name, client_id *client)
-{
-    return gone_meet(context, name, client);
-}
 
 static int report(const char *event, struct slice why, int code)
 {
@@ -65,6 +51,17 @@ static int report_opening(enum store_opening opening, struct slice why)
     UNREACHABLE();
 }
 
+void persist_replace(struct gate *gate, struct store *take_store)
+{
+    struct persist *persist = &gate->persist;
+    ASSERT(persist->count == 0);
+    store_free(persist->store);
+    persist->store = take_store;
+    persist->durable = 0;
+    persist->state = STORE_WRITABLE;
+    persist->restored_flights = 0;
+}
+
 int persist_lock(struct gate *gate)
 {
     struct buf url;
@@ -72,8 +69,8 @@ int persist_lock(struct gate *gate)
     struct buf mistake;
     struct store_place place;
     int code = EX_OK;
-    buf_init(&url, URL_MAX);
-    buf_init(&name, NODE_NAME_MAX);
+    buf_init(&url, PLACE_URL_MAX);
+    buf_init(&name, PLACE_NODE_MAX);
     buf_init(&mistake, MISTAKE_MAX);
     if (config_place(gate->config, &url, &place)) {
         cluster_place(gate, &place, &name);
@@ -112,8 +109,7 @@ static void introduce(const struct gate *gate)
 
 int persist_open(struct gate *gate)
 {
-    const struct store_names names = {
-        .context = gate, .name_of = name_of, .find = find_client, .find_gone = find_gone};
+    const struct store_names names = persist_names(gate);
     if (gate->persist.store == NULL)
         return EX_OK;
     struct buf mistake;
@@ -177,16 +173,23 @@ static struct key key_anew(struct gate *gate, client_id client, const struct blo
     return key_from_u64(number);
 }
 
-static void on_row(void *context, const struct record *record)
+void persist_mend_key(struct gate *gate, struct record *record)
 {
     static const struct key zeros = {{0}};
+    struct flight_row *const flight = &record->flight;
+    struct letter_row *const letter = &record->letter;
+    if (record->kind == RECORD_FLIGHT && key_equals(&flight->key, &zeros))
+        flight->key = key_anew(gate, flight->client, flight->params, flight->id);
+    else if (record->kind == RECORD_LETTER && key_equals(&letter->key, &zeros))
+        letter->key = key_anew(gate, letter->client, letter->params, letter->number);
+}
+
+static void on_row(void *context, const struct record *record)
+{
     struct gate *gate = context;
     struct record row = *record;
     gate->persist.restored_flights += record->kind == RECORD_FLIGHT;
-    if (row.kind == RECORD_FLIGHT && key_equals(&row.flight.key, &zeros))
-        row.flight.key = key_anew(gate, row.flight.client, row.flight.params, row.flight.id);
-    else if (row.kind == RECORD_LETTER && key_equals(&row.letter.key, &zeros))
-        row.letter.key = key_anew(gate, row.letter.client, row.letter.params, row.letter.number);
+    persist_mend_key(gate, &row);
     engine_restore(gate->engine, &row);
 }
 
@@ -226,6 +229,9 @@ static void hold(struct persist *persist, const struct action *take_action)
 static bool may_go(const struct gate *gate, const struct action *action)
 {
     const struct persist *const persist = &gate->persist;
+    /* What another gateway may have decided otherwise by now is kept back, to be refused. */
+    if (persist->state == STORE_FENCED)
+        return action->after == 0;
     if (action->kind == ACTION_SUBMIT)
         return action->after <= persist->durable && cluster_may_submit(gate);
     if (action->after <= persist->durable)
@@ -274,7 +280,7 @@ void persist_take(struct gate *gate, struct action *take_action)
         store_append(persist->store, take_action->after, &take_action->record);
         return;
     }
-    if (take_action->kind == ACTION_CLAIM || take_action->kind == ACTION_RELEASE) {
+    if (cluster_is_for_store(take_action)) {
         cluster_send(gate, take_action);
         return;
     }
@@ -346,7 +352,13 @@ static void on_state(void *context, enum store_state state, const char *why)
 {
     struct gate *gate = context;
     gate->persist.state = state;
+    if (state == STORE_FENCED) {
+        rejoin_begin(gate);
+        return;
+    }
     switch (state) {
+    case STORE_FENCED:
+        break;
     case STORE_WRITABLE:
         LOG(LOG_LEVEL_INFO, "store_writable", log_string("meaning", "new solves are taken again"));
         break;
@@ -387,6 +399,8 @@ int persist_restore(struct gate *gate)
         .on_claimed = cluster_on_claimed,
         .on_woken = cluster_on_woken,
         .on_beat = cluster_on_beat,
+        .on_adopted = cluster_on_adopted,
+        .on_told = cluster_on_told,
     };
     struct persist *persist = &gate->persist;
     if (persist->store == NULL)
@@ -464,6 +478,24 @@ void persist_dismiss(struct gate *gate)
     persist->unlooked = 0;
 }
 
+void persist_send_away(struct gate *gate)
+{
+    struct persist *persist = &gate->persist;
+    while (persist->count > 0) {
+        struct action action = persist->held[persist->first];
+        persist->first = (persist->first + 1) % persist->room;
+        persist->count--;
+        if (action.kind == ACTION_ANSWER) {
+            refuse(&action.answer, REFUSAL_STORE_AWAY, FENCED_RETRY_MS);
+            gate_perform(gate, &action);
+        } else if (action.kind == ACTION_ACK) {
+            gate->doors->callback(gate, action.ack, false);
+        }
+        action_close(&action);
+    }
+    persist->unlooked = 0;
+}
+
 static void on_late(uv_timer_t *timer)
 {
     struct gate *gate = timer->data;
@@ -480,7 +512,7 @@ static void on_closed(void *context)
 void persist_close(struct gate *gate, uint64_t wait_ms)
 {
     struct persist *persist = &gate->persist;
-    if (persist->store == NULL)
+    if (persist->store == NULL || rejoin_is_closing(gate))
         return;
     if (gate->engine != NULL) {
         engine_close_books(gate->engine);

@@ -32,6 +32,12 @@ int persist_secrets(struct gate *gate);
 /* Gives every row to the engine, then starts the writer. */
 int persist_restore(struct gate *gate);
 
+/* Another store for the next run; frees the one before, which is closed. */
+void persist_replace(struct gate *gate, struct store *take_store);
+
+/* A key of zeros, which rows of an older version have, is computed again. */
+void persist_mend_key(struct gate *gate, struct record *record);
+
 /* Takes the action: journals it, holds it back, or has it performed. */
 void persist_take(struct gate *gate, struct action *take_action);
 
@@ -51,6 +57,8 @@ bool persist_is_idle(const struct gate *gate);
 
 /* Sends away whoever waits for a record that may never become durable. */
 void persist_dismiss(struct gate *gate);
+/* The same for all actions of a fenced run, none of which is performed any more. */
+void persist_send_away(struct gate *gate);
 
 /* Writes the last page of the books and ends the writer. A store that does not take everything in this time stops the
  * loop; then persist_is_stuck(), and its thread uses what persist_free() would free. */

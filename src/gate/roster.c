@@ -98,6 +98,8 @@ static void take_one(struct roster *roster, const struct store_member *member, u
                      const struct store_beat *beat, uint32_t lease_ms)
 {
     struct known_node *const node = &roster->nodes[roster->count];
+    if (member->is_gone)
+        return;
     *node = (struct known_node){
         .id = member->incarnation,
         .beat = member->beat,

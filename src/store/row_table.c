@@ -105,6 +105,7 @@ static const struct column flight_columns[] = {
     U32("retry_delay", flight.retry_delay_ms),
     U16("attempts", flight.attempts),
     KEY_OR_NONE("idempotency", flight.has_idempotency, flight.idempotency),
+    U8("adoptions", flight.adoptions),
 };
 
 static const struct column attempt_columns[] = {

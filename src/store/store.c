@@ -235,9 +235,11 @@ static void tell_news(struct store *store)
     sodium_memzero(&news.rotation, sizeof news.rotation);
     tell_answers(store);
     store_pulse_tell(store);
+    store_adopter_tell(store);
     if (news.is_finished && !uv_is_closing((uv_handle_t *)&store->wake)) {
         ASSERT(uv_thread_join(&store->thread) == 0);
         store_pulse_free(store);
+        store_adopter_free(store);
         uv_close((uv_handle_t *)&store->wake, on_async_closed);
     }
 }

@@ -13,6 +13,8 @@
 struct uv_loop_s;
 struct store;
 struct store_beat;
+struct adopted;
+struct fact;
 
 /* The writer's state, as reported to the loop. */
 enum store_state {
@@ -20,6 +22,7 @@ enum store_state {
     STORE_AWAY,   /* the database cannot be reached: records stay queued and are sent again */
     STORE_FULL,   /* nothing can be written now: records stay queued and are retried */
     STORE_BROKEN, /* writing failed for good: nothing written from now on can be trusted */
+    STORE_FENCED, /* another gateway adopted this one: close it, and join again with a new store */
 };
 
 struct store_handlers {
@@ -29,10 +32,12 @@ struct store_handlers {
     void (*on_state)(void *context, enum store_state state, const char *why);
     /* The rotating secret was replaced, and both are durable. NULL: not interested. */
     void (*on_secret)(void *context, const uint8_t *bytes, const uint8_t *old_bytes);
-    /* With a shared store, see store_claims.h and store_pulse.h. */
+    /* With a shared store, see store_claims.h, store_pulse.h, store_adoption.h and store_inbox.h. */
     void (*on_claimed)(void *context, const struct claimed *claimed);
     void (*on_woken)(void *context, const struct key *name);
     void (*on_beat)(void *context, const struct store_beat *beat);
+    void (*on_adopted)(void *context, const struct adopted *adopted);
+    void (*on_told)(void *context, const struct fact *fact);
 };
 
 /* Clients are stored by name, since their numbers change with the configuration. */

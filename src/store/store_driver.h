@@ -5,7 +5,7 @@
 #include "store/row_values.h"
 #include "store/store.h"
 
-#include <solvegate/members.h>
+#include <solvegate/event.h>
 
 /* The result of a call to the database. Anything but STORE_DONE leaves a reason in the backend's
  * why. */
@@ -14,6 +14,7 @@ enum store_result {
     STORE_RETRY, /* connection lost or database locked: the outcome is unknown, so send it again */
     STORE_NO_ROOM, /* nothing was written; it will fit once there is disk space */
     STORE_FAILED,  /* refused or lost for good: later writes cannot be trusted */
+    STORE_REFUSED, /* another node adopted this one: nothing was written, and this run is over */
 };
 
 /* The wall clock was set: every COLUMN_TIME that was written before moves by by_ms. */
@@ -35,26 +36,30 @@ struct store_asked {
     char client[STORE_NAME_MAX]; /* "": that of the claim */
 };
 
-/* A record, a release or a claim of a batch, or a shift, which is in no batch. The loop makes and frees it, the writer
- * thread only reads it (and answers what was asked), since the blobs of a record are counted without atomics. */
+/* A record, a release, a claim, a fact or the end of one in a batch, or a shift, which is in no batch. The loop
+ * makes and frees it, the writer thread only reads it (and answers what was asked), since the blobs of a record are
+ * counted without atomics. */
 struct store_entry {
     struct store_entry *next;
     journal_seq seq;
-    struct store_shift *shift; /* owned; NULL: it is none, as are the next two */
+    struct store_shift *shift; /* owned; NULL: it is none, as are the next three */
     struct store_asked *asked; /* owned */
     struct release *release;   /* owned */
-    struct record record;      /* owned; without the three above it is a record */
+    struct fact *told;         /* owned: goes into the inbox */
+    uint64_t forgotten;        /* number of a fact that leaves the inbox; 0: it is none */
+    struct record record;      /* owned; without the five above it is a record */
     size_t client_len;
     char client[]; /* the client's name: its number may change before the entry is written */
 };
 
 static inline bool store_entry_is_record(const struct store_entry *entry)
 {
-    return entry->shift == NULL && entry->asked == NULL && entry->release == NULL;
+    return entry->shift == NULL && entry->asked == NULL && entry->release == NULL &&
+           entry->told == NULL && entry->forgotten == 0;
 }
 
-/* Records, releases and claims that are written in one transaction, in this order: where a batch has them in another
- * one, nobody can tell the difference (see next_batch() of the writer). */
+/* Records, releases, facts and claims that are written in one transaction, in this order: where a batch has them in
+ * another one, nobody can tell the difference (see next_batch() of the writer). */
 struct store_batch {
     const struct store_entry *first;
     uint32_t count;  /* its first entries; those that follow do not belong to it */
@@ -102,6 +107,7 @@ struct store_member {
     uint64_t incarnation, beat;
     struct demand demand;
     bool has_left; /* it ended in order */
+    bool is_gone;  /* it was adopted: nothing but its books is left of it */
     char name[STORE_NAME_MAX];
 };
 
@@ -111,8 +117,21 @@ struct store_members {
     struct store_member all[STORE_MEMBERS_MAX];
 };
 
-/* What gateways that share a store need besides. The last three have a connection of their own, the pulse's, and run on
- * its thread only. */
+/* What an adoption brings. Rows may come in any order, each once. */
+struct store_adopted {
+    void *context;
+    void (*on_values)(void *context, enum record_kind kind, const struct row_value *values);
+    void (*on_claim)(void *context, const struct key *name, uint64_t flight);
+};
+
+/* What gateways that share a store need besides. Those named pulse_… have a connection of their own, the pulse's,
+ * and run on its thread only; adopt() has a third one.
+ *
+ * The inbox: a batch puts facts (entry->told) into it, each under its number, unless that is there already; who
+ * tells is the node that writes the batch. A fact belongs to the owner of its attempt's row (result.attempt is the
+ * row's name) as that row is when the inbox is read, or to its teller if there is no such row. After the commit the
+ * owner is woken. A batch also drops facts (entry->forgotten), whoever's they are. store_fact.h writes and reads a
+ * fact's body. */
 struct store_sharing {
     /* Gives the claims that the node has. */
     enum store_result (*load_claims)(struct store_backend *backend,
@@ -124,13 +143,42 @@ struct store_sharing {
 
     /* A second backend of the same node, not connected yet; driver->close() frees it. */
     struct store_backend *(*make_pulse)(const struct store_backend *backend);
-    /* Counts the node's beat up and reads those of all. STORE_FAILED: the node is nobody's any more. */
+    /* Counts the node's beat up and reads those of all. STORE_REFUSED: the node was adopted; a driver that cannot
+     * adopt says STORE_FAILED when another gateway has its place. */
     enum store_result (*pulse_beat)(struct store_backend *pulse, const struct demand *demand,
                                     struct store_members *members);
-    /* Waits for ends of claims until some came, the file descriptor can be read or the time is over. */
+    /* Waits for ends of claims until some came, the file descriptor can be read or the time is over. A name of NULL
+     * says that the inbox may have a fact for this node. */
     enum store_result (*pulse_wait)(struct store_backend *pulse, int fd, int timeout_ms,
                                     void (*on_woken)(void *context, const struct key *name),
                                     void *context);
+
+    /* The next two are both there or both NULL: then a dead node's rows wait for its return.
+     *
+     * Gives at most limit facts of the inbox that are for this node; those of an attempt in the order of being told.
+     * They stay there until a batch drops them. The callback takes the references of text and extra. */
+    enum store_result (*pulse_inbox)(struct store_backend *pulse, unsigned limit,
+                                     void (*on_fact)(void *context, const struct fact *take_fact),
+                                     void *context);
+    /* Makes the dead node's rows ours and gives them, and the claims, if its incarnation and beat are still those
+     * that were seen, and this node is nobody's itself (else STORE_REFUSED). All at once, or such that nobody can
+     * tell the difference, also if we die in the middle:
+     * - its batches are refused from now on, also one that is on its way (STORE_REFUSED);
+     * - its rows get our number as their owner, except for its books (RECORD_DAY, RECORD_TALLY, RECORD_SPENT), and
+     *   so do its claims and the facts that it told; those of the books stay, under its number, for its next run;
+     * - every flight counts one adoption more (at most 255), in the row that is given, too, unless the node had
+     *   left;
+     * - from now on it is_gone in the members, and its name may join again, under the same number.
+     *
+     * *is_ours is false, and nothing was changed, if it was not as seen. Expired rows need not be given. The backend
+     * is one of make_pulse(), not the pulse's own. After STORE_RETRY it is called with is_again: then it only finds
+     * out whether the call before has taken the rows, and goes on with those that were not given yet; it never takes
+     * rows that the call before did not take, since meanwhile the store was away for the other node, too.
+     *
+     * A driver that adopts also remembers, in the row of an idempotency key whose claim ended as CLAIM_FOLLOW, the
+     * claim that is followed: whoever repeats the key later gets that one's solution, also if the follower died. */
+    enum store_result (*adopt)(struct store_backend *backend, const struct store_member *dead,
+                               bool is_again, bool *is_ours, const struct store_adopted *to);
 };
 
 typedef void store_on_values(void *context, enum record_kind kind, const struct row_value *values);
@@ -170,7 +218,8 @@ struct store_driver {
 
     /* Writes the batch in order and in one transaction: all of it is durable when this returns STORE_DONE. A batch
      * that is sent again, since its outcome was unknown, changes nothing; its claims are looked up again. The
-     * batch of a node that another one has taken over is refused as a whole (STORE_FAILED). */
+     * batch of a node that another one has taken over is refused as a whole (STORE_REFUSED, or STORE_FAILED from a
+     * driver that cannot adopt). */
     enum store_result (*write)(struct store_backend *backend, const struct store_batch *batch);
     /* Proves that the store is there and still ours, and renews the lock if it is a lease. Called every
      * STORE_BEAT_MS while nothing else is written, and a batch counts as one. May be NULL. */

@@ -2,6 +2,7 @@
 #ifndef SOLVEGATE_STORE_STORE_PRIVATE_H
 #define SOLVEGATE_STORE_STORE_PRIVATE_H
 
+#include "store/store_adoption.h"
 #include "store/store_pulse.h"
 #include "store/store_queue.h"
 
@@ -66,7 +67,8 @@ struct store {
     uv_thread_t checker;
     bool is_checking; /* the thread must be joined */
 
-    struct store_pulse *pulse; /* owned; NULL: the store is not shared, or not started */
+    struct store_pulse *pulse;     /* owned; NULL: the store is not shared, or not started */
+    struct store_adopter *adopter; /* owned; NULL: nobody was adopted yet */
 };
 
 #endif

@@ -1,6 +1,7 @@
 #include "store/store_pulse.h"
 
 #include "base/assert.h"
+#include "store/store_fact.h"
 #include "store/store_private.h"
 #include "store/store_writer.h"
 
@@ -12,6 +13,8 @@
 #define WOKEN_MAX 4096
 /* A beat that failed is tried again soon, since a lease depends on it. */
 #define RETRY_MS 200
+/* Facts that are read at once, each of which is a step of the engine. */
+#define FACTS_MAX 256
 
 struct store_pulse {
     struct store *store;
@@ -27,6 +30,9 @@ struct store_pulse {
     bool has_beat; /* the loop was not told yet */
     bool is_steady;
     int64_t sent_ms;
+    bool has_mail; /* the loop's: facts that it was not told yet */
+    uint32_t fact_count;
+    struct fact facts[FACTS_MAX]; /* owned */
     struct store_members members;
     uint32_t woken_count;
     struct key woken[WOKEN_MAX];
@@ -34,10 +40,14 @@ struct store_pulse {
     /* The thread's. */
     struct store_members found;
     uint64_t reconnects;
+    bool has_failed; /* a beat did, since the latest that came through */
+    int64_t came_ms; /* when that one was sent */
+    bool must_read;  /* the inbox */
 
     /* The loop's. */
     struct store_members told_members;
     struct key told[WOKEN_MAX];
+    struct fact told_facts[FACTS_MAX];
 };
 
 /* ---- the thread -------------------------------------------------------------------------- */
@@ -45,13 +55,52 @@ struct store_pulse {
 static void on_woken(void *context, const struct key *name)
 {
     struct store_pulse *const pulse = context;
+    if (name == NULL) {
+        pulse->must_read = true;
+        return;
+    }
     uv_mutex_lock(&pulse->store->mutex);
     if (pulse->woken_count < WOKEN_MAX)
         pulse->woken[pulse->woken_count++] = *name;
     uv_mutex_unlock(&pulse->store->mutex);
 }
 
-/* STORE_FAILED: another gateway has what was ours, so that nothing may be decided any more. */
+/* The thread fills the array only while the loop has none to take. */
+static void on_fact(void *context, const struct fact *take_fact)
+{
+    struct store_pulse *const pulse = context;
+    ASSERT(pulse->fact_count < FACTS_MAX);
+    pulse->facts[pulse->fact_count++] = *take_fact;
+}
+
+/* Facts come again until they are forgotten, so whatever is missed now is not lost. */
+static void read_inbox(struct store_pulse *pulse)
+{
+    struct store *const store = pulse->store;
+    const struct store_sharing *const sharing = pulse->backend->driver->sharing;
+    uv_mutex_lock(&store->mutex);
+    const bool is_full = pulse->has_mail;
+    uv_mutex_unlock(&store->mutex);
+    if (is_full || sharing->pulse_inbox == NULL)
+        return;
+    pulse->must_read = false;
+    (void)sharing->pulse_inbox(pulse->backend, FACTS_MAX, on_fact, pulse);
+    if (pulse->fact_count == 0)
+        return;
+    uv_mutex_lock(&store->mutex);
+    pulse->has_mail = true;
+    uv_mutex_unlock(&store->mutex);
+    (void)uv_async_send(&store->wake);
+}
+
+/* A process that stood still has not heard the others either. */
+static bool is_steady(const struct store_pulse *pulse, int64_t sent_ms)
+{
+    return !pulse->has_failed && pulse->reconnects == pulse->backend->reconnects &&
+           sent_ms - pulse->came_ms <= 2 * (int64_t)pulse->beat_ms;
+}
+
+/* STORE_FAILED and STORE_REFUSED: another gateway has what was ours, so that nothing may be decided any more. */
 static enum store_result beat(struct store_pulse *pulse)
 {
     struct store *const store = pulse->store;
@@ -63,15 +112,20 @@ static enum store_result beat(struct store_pulse *pulse)
         pulse->backend->driver->sharing->pulse_beat(pulse->backend, &demand, &pulse->found);
     if (result == STORE_FAILED)
         store_report(store, STORE_BROKEN, pulse->backend->why);
+    if (result == STORE_REFUSED)
+        store_report(store, STORE_FENCED, pulse->backend->why);
+    pulse->has_failed |= result != STORE_DONE;
     if (result != STORE_DONE)
         return result;
     uv_mutex_lock(&store->mutex);
+    pulse->is_steady = is_steady(pulse, sent_ms) && (!pulse->has_beat || pulse->is_steady);
     pulse->has_beat = true;
-    pulse->is_steady = pulse->reconnects == pulse->backend->reconnects;
     pulse->sent_ms = sent_ms;
     pulse->members = pulse->found;
     uv_mutex_unlock(&store->mutex);
     pulse->reconnects = pulse->backend->reconnects;
+    pulse->has_failed = false;
+    pulse->came_ms = sent_ms;
     (void)uv_async_send(&store->wake);
     return STORE_DONE;
 }
@@ -93,6 +147,8 @@ static void wait_for_news(struct store_pulse *pulse, int64_t until_ms)
     while (result == STORE_DONE && !must_end(pulse) &&
            (left_ms = until_ms - clocks_read().even_ms) > 0) {
         result = sharing->pulse_wait(pulse->backend, pulse->stop_fd, (int)left_ms, on_woken, pulse);
+        if (result == STORE_DONE && pulse->must_read)
+            read_inbox(pulse);
         (void)uv_async_send(&pulse->store->wake);
     }
 }
@@ -107,13 +163,15 @@ static void run(void *context)
 {
     struct store_pulse *const pulse = context;
     enum store_result result = STORE_DONE;
-    while (!must_end(pulse) && result != STORE_FAILED) {
+    while (!must_end(pulse) && result != STORE_FAILED && result != STORE_REFUSED) {
         const int64_t start_ms = clocks_read().even_ms;
         result = beat(pulse);
-        if (result == STORE_DONE)
+        if (result == STORE_DONE) {
+            read_inbox(pulse);
             wait_for_news(pulse, start_ms + pulse->beat_ms);
-        else
+        } else {
             pause_for(pulse, RETRY_MS);
+        }
     }
 }
 
@@ -126,6 +184,17 @@ void store_set_demand(struct store *store, const struct demand *demand)
     uv_mutex_lock(&store->mutex);
     store->pulse->demand = *demand;
     uv_mutex_unlock(&store->mutex);
+}
+
+bool store_pulse_find(const struct store *store, uint64_t incarnation, struct store_member *member)
+{
+    const struct store_members *const members = &store->pulse->told_members;
+    for (uint32_t i = 0; i < members->count; i++)
+        if (members->all[i].incarnation == incarnation) {
+            *member = members->all[i];
+            return true;
+        }
+    return false;
 }
 
 void store_pulse_start(struct store *store)
@@ -158,6 +227,27 @@ void store_pulse_end(struct store *store)
     pulse->is_joined = true;
 }
 
+static uint32_t take_facts(struct store_pulse *pulse)
+{
+    if (!pulse->has_mail)
+        return 0;
+    const uint32_t count = pulse->fact_count;
+    memcpy(pulse->told_facts, pulse->facts, count * sizeof pulse->facts[0]);
+    pulse->has_mail = false;
+    pulse->fact_count = 0;
+    return count;
+}
+
+static void tell_facts(const struct store *store, uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        struct fact *const fact = &store->pulse->told_facts[i];
+        if (store->handlers.on_told != NULL)
+            store->handlers.on_told(store->handlers.context, fact);
+        fact_close(fact);
+    }
+}
+
 void store_pulse_tell(struct store *store)
 {
     struct store_pulse *const pulse = store->pulse;
@@ -174,11 +264,13 @@ void store_pulse_tell(struct store *store)
     memcpy(pulse->told, pulse->woken, count * sizeof pulse->told[0]);
     pulse->has_beat = false;
     pulse->woken_count = 0;
+    const uint32_t fact_count = take_facts(pulse);
     uv_mutex_unlock(&store->mutex);
     if (has_beat && handlers->on_beat != NULL)
         handlers->on_beat(handlers->context, &told);
     for (uint32_t i = 0; i < count && handlers->on_woken != NULL; i++)
         handlers->on_woken(handlers->context, &pulse->told[i]);
+    tell_facts(store, fact_count);
 }
 
 void store_pulse_free(struct store *store)
@@ -188,6 +280,8 @@ void store_pulse_free(struct store *store)
         return;
     ASSERT(pulse->is_joined);
     store->pulse = NULL;
+    for (uint32_t i = 0; i < pulse->fact_count; i++)
+        fact_close(&pulse->facts[i]);
     pulse->backend->driver->close(pulse->backend);
     (void)close(pulse->stop_fd);
     free(pulse);

@@ -11,15 +11,19 @@ struct store_pulse;
 struct store_beat {
     int64_t
         sent_ms; /* when it was sent, by the machine's even clock (struct clocks): a lease is counted from here */
-    bool is_steady;                      /* over the same connection as the one before */
+    /* No beat since the one before that was told failed or came late, and the connection is the same: a node whose
+     * beat did not move meanwhile did not send any. */
+    bool is_steady;
     const struct store_members *members; /* borrowed */
 };
 
 /* What the next beat says of this gateway's demand. From the loop. */
 void store_set_demand(struct store *store, const struct demand *demand);
 
-/* For the port itself, all but the second from the loop: starts the thread if the store is shared; ends it and waits
- * for that, from the writer; tells the handlers what it heard; frees it. */
+/* For the port itself, all but the third from the loop: finds a member that the handlers were told of; starts the
+ * thread if the store is shared; ends it and waits for that, from the writer; tells the handlers what it heard;
+ * frees it. */
+bool store_pulse_find(const struct store *store, uint64_t incarnation, struct store_member *member);
 void store_pulse_start(struct store *store);
 void store_pulse_end(struct store *store);
 void store_pulse_tell(struct store *store);

@@ -1,6 +1,7 @@
 #include "store/store_queue.h"
 
 #include "base/assert.h"
+#include "store/store_fact.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,6 +21,9 @@ void store_entry_free(struct store_entry *entry)
     record_close(&entry->record);
     if (entry->asked != NULL && entry->asked->has_solution)
         record_close(&entry->asked->solution);
+    if (entry->told != NULL)
+        fact_close(entry->told);
+    free(entry->told);
     free(entry->asked);
     free(entry->release);
     free(entry->shift);

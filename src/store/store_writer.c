@@ -37,7 +37,9 @@ enum work {
 void store_report(struct store *store, enum store_state state, const char *why)
 {
     uv_mutex_lock(&store->mutex);
-    if (store->state != STORE_BROKEN) {
+    const bool is_final =
+        store->state == STORE_BROKEN || (store->state == STORE_FENCED && state != STORE_BROKEN);
+    if (!is_final) {
         store->state = state;
         (void)snprintf(store->why, sizeof store->why, "%s", why);
     }
@@ -48,8 +50,9 @@ void store_report(struct store *store, enum store_state state, const char *why)
 /* Maintenance that finds no disk space is retried later; the records themselves are safe. */
 static void break_if_failed(struct store *store, enum store_result result)
 {
-    if (result == STORE_FAILED)
-        store_report(store, STORE_BROKEN, store->backend->why);
+    if (result == STORE_FAILED || result == STORE_REFUSED)
+        store_report(store, result == STORE_FAILED ? STORE_BROKEN : STORE_FENCED,
+                     store->backend->why);
 }
 
 static void settle(struct store *store, bool is_last)
@@ -68,7 +71,7 @@ static void on_written(struct store *store, uint32_t count, uint64_t took_ns)
     store->away_tries = 0;
     store->has_tried_last = false;
     uv_mutex_lock(&store->mutex);
-    if (store->state != STORE_BROKEN)
+    if (store->state != STORE_BROKEN && store->state != STORE_FENCED)
         store->state = STORE_WRITABLE;
     store->records += count;
     store->commits++;
@@ -142,6 +145,8 @@ static enum store_state state_after(enum store_result result)
         return STORE_FULL;
     case STORE_FAILED:
         return STORE_BROKEN;
+    case STORE_REFUSED:
+        return STORE_FENCED;
     }
     UNREACHABLE();
 }
@@ -274,7 +279,7 @@ static bool choose(struct store *store, enum work *work, uint64_t *wait_ns)
         store_queue_join(&store->batch, &store->queue);
     const uint64_t now = uv_hrtime();
     const bool has_batch = store->batch.count > 0;
-    const bool is_broken = store->state == STORE_BROKEN;
+    const bool is_broken = store->state == STORE_BROKEN || store->state == STORE_FENCED;
     const bool may_end = is_broken || !has_batch || store->has_tried_last;
     *wait_ns = TIDY_EVERY_NS;
     if (store->must_end && may_end)
@@ -317,9 +322,10 @@ static enum work wait_for_work(struct store *store)
 static void end(struct store *store)
 {
     store_check_join(store);
-    if (store->state != STORE_BROKEN)
+    if (store->state != STORE_BROKEN && store->state != STORE_FENCED)
         settle(store, true);
     store_pulse_end(store);
+    store_adopter_end(store);
     if (store->state == STORE_WRITABLE && store->backend->node != 0)
         (void)store->backend->driver->sharing->leave(store->backend);
     uv_mutex_lock(&store->mutex);

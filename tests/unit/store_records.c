@@ -133,6 +133,7 @@ static struct flight_row some_flight(struct rand *rand, uint64_t id)
         .retry_delay_ms = (uint32_t)rand_u64(rand),
     };
     row.max_retries = row.has_max_retries ? (uint16_t)rand_u64(rand) : 0;
+    row.adoptions = (uint8_t)rand_u64(rand);
     row.has_idempotency = flip(rand);
     if (row.has_idempotency)
         row.idempotency = some_key(rand);
@@ -358,6 +359,7 @@ static const char *flight_difference(const struct flight_row *a, const struct fl
     SAME(max_retries);
     SAME(retry_delay_ms);
     SAME(has_idempotency);
+    SAME(adoptions);
     SAME_KEY(idempotency);
     SAME_STRING(code);
     SAME_BLOB(params);

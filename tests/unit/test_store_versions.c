@@ -24,8 +24,9 @@ static void append_attempt(struct store_world *world, uint64_t name, uint64_t fl
     world_append(world, &record);
 }
 
-/* Takes back what the third version added. */
+/* Takes back what the third version and later ones added. */
 #define WITHOUT_VERSION_3                                                              \
+    "ALTER TABLE flight DROP COLUMN adoptions;"                                        \
     "ALTER TABLE flight DROP COLUMN idempotency;"                                      \
     "ALTER TABLE idempotency DROP COLUMN client;"                                      \
     "ALTER TABLE letter DROP COLUMN extra; ALTER TABLE letter DROP COLUMN fresh;"      \

@@ -1,0 +1,52 @@
+#include "store/store_inbox.h"
+
+#include "base/assert.h"
+#include "store/store_fact.h"
+#include "store/store_private.h"
+#include "store/store_send.h"
+
+#include <stdlib.h>
+
+static struct store_entry *entry_new(journal_seq seq, const struct fact *take_fact)
+{
+    struct store_entry *const entry = store_entry_named(seq, "");
+    entry->told = malloc(sizeof *entry->told);
+    ASSERT(entry->told != NULL);
+    *entry->told = *take_fact;
+    return entry;
+}
+
+void store_tell(struct store *store, journal_seq seq, const struct fact *take_fact)
+{
+    ASSERT(store->backend->node != 0 && seq > store->latest);
+    store->latest = seq;
+    store_enqueue(store, entry_new(seq, take_fact));
+}
+
+void store_forget(struct store *store, uint64_t number)
+{
+    ASSERT(store->backend->node != 0 && number != 0);
+    struct store_entry *const entry = store_entry_named(store->latest, "");
+    entry->forgotten = number;
+    store_enqueue(store, entry);
+}
+
+/* No record of the next run has the number of the one before. */
+static void pass(struct store_queue *queue, struct store *to)
+{
+    for (struct store_entry *entry = queue->first; entry != NULL; entry = entry->next) {
+        if (entry->told == NULL)
+            continue;
+        struct store_entry *const copy = entry_new(to->latest, entry->told);
+        free(entry->told);
+        entry->told = NULL;
+        store_enqueue(to, copy);
+    }
+}
+
+void store_pass_facts(struct store *from, struct store *to)
+{
+    ASSERT(from->is_closed);
+    pass(&from->batch, to);
+    pass(&from->queue, to);
+}
