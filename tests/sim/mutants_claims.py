@@ -90,7 +90,7 @@ CLAIM_MUTANTS = [
      "    stray->claim = claim;\n    return true;", "    return stray == NULL;", "cluster"),
     ("cluster: the second task of a solved flight keeps no claim", "src/engine/claim.c",
      "    const bool is_kept = flight->reuse == REUSE_SHARED &&", "    const bool is_kept = solution == NULL && flight->reuse == REUSE_SHARED &&",
-     "cluster"),
+     "story claims"),
     ("cluster: what one rides on alone keeps the claim of its key", "src/engine/stray.c",
      "    if (attempt->claim != 0 && flight->reuse == REUSE_SHARED) {", "    if (attempt->claim != 0) {", "cluster"),
     ("cluster: a claim that is granted too late is kept", "src/engine/claim.c",

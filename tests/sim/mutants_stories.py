@@ -488,7 +488,7 @@ STORY_MUTANTS = [
     ("answer: its letter stops every client", "src/engine/undeliverable.c",
      "        if (clients_may_share(engine, letter->client, client))\n", "        (void)client;\n", "story answers"),
     ("answer: any letter of the key buys it again", "src/engine/letter_replay.c",
-     "        if (letter->kind != LETTER_OF_ANSWER) {", "        if (letter->kind == LETTER_OF_CALLBACK) {", "story answers"),
+     "        if (letter->kind != LETTER_OF_ANSWER) {", "        if (letter->kind == LETTER_OF_NOTICE) {", "story answers"),
     ("answer: a replay that fails takes its error", "src/engine/letters.c",
      "        if (letter->kind != LETTER_OF_ANSWER) {\n            blob_unref", "        if (true) {\n            blob_unref", "story answers"),
     ("answer: a pool buys it for ever", "src/engine/pool.c",

@@ -332,6 +332,29 @@ static void a_stray_keeps_the_claim_while_it_may_be_solved(void **state)
               "[ 20000] answer bob r2 solved \"TOKEN\" source dedup_wait attempts 1\n");
 }
 
+static void the_second_task_of_a_solved_flight_keeps_the_claim(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = true;
+    struct world *w = shared_world(&options);
+    ask(w, "ann", .key = "K");
+    won(w, "f1");
+    ambiguous(w, "a1");
+    pass(w, 46000);
+    accepted(w, "a2", "T2");
+    callback_empty(w, "a1", "T1");
+    callback(w, "a2", "T2", "TOKEN");
+    expect(w, "[     0] claim f1 K\n"
+              "[     0] submit a1 K\n"
+              "[ 45000] submit a2 K\n"
+              "[ 46000] poll a1 task T1\n"
+              "[ 46000] ack a1\n"
+              "[ 46000] release f1 K solved kept\n"
+              "[ 46000] ack a2\n"
+              "[ 46000] answer ann r1 solved \"TOKEN\" source api attempts 2\n");
+}
+
 static void a_stray_whose_time_is_over_gives_its_claim_back(void **state)
 {
     (void)state;
@@ -437,6 +460,7 @@ int main(void)
         STORY(a_failure_is_published_with_its_code_and_class),
         STORY(a_flight_that_is_given_up_before_its_submit_releases_its_key),
         STORY(a_stray_keeps_the_claim_while_it_may_be_solved),
+        STORY(the_second_task_of_a_solved_flight_keeps_the_claim),
         STORY(a_stray_whose_time_is_over_gives_its_claim_back),
         STORY(a_budget_that_ran_out_meanwhile_refuses),
         STORY(after_a_restart_a_flight_that_was_not_submitted_asks_again),

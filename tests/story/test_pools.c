@@ -275,6 +275,38 @@ static void what_it_has_no_room_for_is_handed_out_before_another_is_paid_for(voi
     skip_lines(w);
 }
 
+/* Somebody who wants a fresh one and leaves before it comes. */
+static void leave_one_behind(struct world *w, const char *caller, const char *attempt)
+{
+    ask(w, caller, .key = "P", .reuse = REUSE_SINGLE, .pool = 1, .max_age_ms = 1,
+        .type = TYPE_TURNSTILE);
+    gone(w, caller);
+    accepted(w, attempt, attempt);
+    pass(w, 6000);
+    solved(w, attempt, attempt);
+}
+
+static void what_it_has_no_room_for_replaces_what_runs_out(void **state)
+{
+    (void)state;
+    struct world *w =
+        world_with_pool((struct pool_options){.size = 1, .idle_after_ms = 600000}, false);
+    tick(w);
+    accepted(w, "a1", "T1");
+    pass(w, 6000);
+    solved(w, "a1", "ONE");
+    leave_one_behind(w, "ann", "a2");
+    pass(w, 40000);
+    leave_one_behind(w, "bob", "a3");
+    assert_int_equal(pool_view_of(w).ready, 2);
+    assert_int_equal(pool_view_of(w).banked, 1);
+    while (pool_view_of(w).banked == 1)
+        pass(w, 1000);
+    assert_true(pool_view_of(w).ready > 0);
+    assert_int_equal(w->tally.submits, 3);
+    skip_lines(w);
+}
+
 static void what_it_has_no_room_for_is_found_also_when_nothing_may_be_refilled(void **state)
 {
     (void)state;
@@ -428,6 +460,7 @@ int main(void)
         STORY(what_an_idempotency_key_has_is_nobody_elses_after_a_crash),
         STORY(what_waits_for_a_retry_is_not_handed_out_by_a_pool),
         STORY(what_it_has_no_room_for_is_handed_out_before_another_is_paid_for),
+        STORY(what_it_has_no_room_for_replaces_what_runs_out),
         STORY(what_it_has_no_room_for_is_found_also_when_nothing_may_be_refilled),
         STORY(what_it_has_no_room_for_is_handed_out_once_wherever_a_crash_cuts),
         STORY(what_it_has_no_room_for_but_an_idempotency_key_has_is_not_given_away),

@@ -164,6 +164,34 @@ static void after_a_restart_a_poll_brings_nothing_to_another_target(void **state
     skip_lines(w);
 }
 
+/* Only two texts of a task are remembered, but nobody gets the third either. */
+static void after_a_restart_no_poll_brings_what_one_of_many_had(void **state)
+{
+    static const char *const texts[] = {"TOKEN", "OWN", "MORE"};
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        struct engine_options options = world_options();
+        options.has_callbacks = options.has_journal = true;
+        struct world *w = world_new(&options);
+        ask(w, "ann", .key = "K", .is_told = true);
+        accepted(w, "a1", "T1");
+        callback(w, "a1", "T1", texts[0]);
+        ask(w, "bob", .key = "L", .is_told = true);
+        accepted(w, "a2", "T1");
+        callback(w, "a2", "T1", texts[1]);
+        ask(w, "cat", .key = "M", .is_told = true);
+        accepted(w, "a3", "T1");
+        callback(w, "a3", "T1", texts[2]);
+        ask(w, "dan", .key = "N", .is_told = true);
+        accepted(w, "a4", "T1");
+        crash(w, ALL_RECORDS);
+        tick(w);
+        solved(w, "a4", texts[i]);
+        assert_string_equal(peek(w, "r4"), "queued");
+        skip_lines(w);
+    }
+}
+
 /* The second target's solution was written down before the first one's, whose task it is. */
 static void after_a_restart_the_first_that_named_a_task_has_it_still(void **state)
 {
@@ -410,6 +438,7 @@ int main(void)
         STORY(a_third_one_does_not_get_what_the_first_had),
         STORY(what_a_callback_brings_under_a_forgotten_task_is_kept_as_a_letter),
         STORY(after_a_restart_a_poll_brings_nothing_to_another_target),
+        STORY(after_a_restart_no_poll_brings_what_one_of_many_had),
         STORY(after_a_restart_the_first_that_named_a_task_has_it_still),
         STORY(a_bad_token_does_not_come_again_with_its_task),
         STORY(a_token_of_a_task_that_began_before_is_as_old_as_that),
