@@ -110,6 +110,12 @@ def check_words(report):
     code, _, err = dev("build", "relese")
     report.case("a mistyped kind is a usage error with a suggestion",
                 expect((64, True), (code, 'did you mean "release"?' in err)))
+    code, _, err = dev("run", "--store", "rediss")
+    report.case("a mistyped store is a usage error with a suggestion",
+                expect((64, True), (code, 'did you mean "redis"?' in err)))
+    code, _, err = dev("run", "--nodes", "2", "--store", "sqlite")
+    report.case("several gateways on a store that they cannot share are a usage error",
+                expect((64, True), (code, "--store redis" in err)))
     code, _, err = dev("setup", "tests")
     report.case("a mistyped group is a usage error with a suggestion",
                 expect((64, True), (code, 'did you mean "test"?' in err)))

@@ -153,12 +153,38 @@ def check_stores(report):
         report.case(f"--store {kind} keeps the journal there and leaves nothing behind", [] if is_good else [f"{code} {left} {stats[-200:]}"] + said)
 
 
+def check_nodes(report):
+    """Two gateways behind nginx: the calls that it prints work, and go on working when one was killed as it says."""
+    run = Run("--nodes", "2", "--store", "redis", SOLVEGATE_LISTEN="127.0.0.1:0")
+    address = run.wait_for(r"^solvegate +(http://\S+)$")
+    kill = run.wait_for(r"^kill one +(kill -9 \d+)$") if address else None
+    look = run.wait_for(r"^then look +(\S.*)$") if kill else None
+    shown, answers = "", []
+    if look:
+        for word in ("one", "two"):
+            body = json.dumps({"method": "turnstile", "sitekey": word, "pageurl": "https://example.com/", "wait": 30})
+            answers.append(paste(f"curl -s {address.group(1)}/v1/solves -d '{body}'").stdout)
+            paste(kill.group(1))
+        shown = paste(f"cd '{ROOT}' && {look.group(1)}").stdout
+    code, left = run.stop(signal.SIGINT)
+    said = run.said()
+    if any("is not installed" in line or "has no store" in line for line in said):
+        report.case("--nodes says what is missing", [])
+        return
+    is_good = (code, left) == (130, []) and all("SIM_" in answer for answer in answers) and shown.count("\n") == 3
+    report.case("--nodes 2 starts two gateways behind nginx, of which one can be killed, and leaves nothing behind",
+                [] if is_good else [f"{code} {left} {answers} {shown}"] + said)
+    wide = [line for line in run.out if len(line.rstrip()) > 80]
+    report.case("what it prints of them fits a terminal of 80 columns", wide)
+
+
 def main():
     report = tap.Tap()
     check_first_run(report)
     check_second_run(report)
     check_taken_port(report)
     check_stores(report)
+    check_nodes(report)
     report.finish()
 
 
