@@ -26,6 +26,8 @@ static struct node_view view_of(const struct gate *gate, const struct known_node
     uint64_t left_ms = silent_ms < cluster->lease_ms ? cluster->lease_ms - silent_ms : 0;
     if (node->is_self)
         left_ms = cluster_lease_left(gate);
+    if (node->state == NODE_LEFT || node->state == NODE_ADOPTED)
+        left_ms = 0;
     return (struct node_view){
         .name = node->name,
         .state = node_state_name(node->state),
@@ -34,7 +36,7 @@ static struct node_view view_of(const struct gate *gate, const struct known_node
         .demand = node->demand.slots,
         .share = share,
         .silent_ms = silent_ms,
-        .lease_left_ms = node->state == NODE_LEFT ? 0 : left_ms,
+        .lease_left_ms = left_ms,
     };
 }
 

@@ -12,10 +12,8 @@ _Static_assert(STORE_MEMBERS_MAX <= FAIR_MOST, "every member gets a share");
 const char *node_state_name(enum node_state state)
 {
     static const char *const names[NODE_STATES] = {
-        [NODE_UNHEARD] = "unheard",
-        [NODE_ALIVE] = "alive",
-        [NODE_DEAD] = "dead",
-        [NODE_LEFT] = "left",
+        [NODE_UNHEARD] = "unheard", [NODE_ALIVE] = "alive",     [NODE_DEAD] = "dead",
+        [NODE_LEFT] = "left",       [NODE_ADOPTED] = "adopted",
     };
     return names[state];
 }
@@ -94,12 +92,23 @@ static void judge(struct known_node *node, const struct known_node *before,
         node->state = before->state;
 }
 
+/* Somebody may have adopted it before we knew that it is dead. */
+static void end(struct known_node *node, const struct known_node *before, bool is_adopted)
+{
+    const bool was_there = before->state == NODE_ALIVE || before->state == NODE_UNHEARD;
+    node->state = is_adopted ? NODE_ADOPTED : NODE_LEFT;
+    if (before->state == node->state)
+        node->moved_ms = before->moved_ms;
+    else if (!is_adopted)
+        tell(node, LOG_LEVEL_INFO, "node_left", "it ended in order");
+    else if (was_there)
+        tell(node, LOG_LEVEL_WARN, "node_dead", "another gateway found so and adopted it");
+}
+
 static void take_one(struct roster *roster, const struct store_member *member, uint16_t self,
                      const struct store_beat *beat, uint32_t lease_ms)
 {
     struct known_node *const node = &roster->nodes[roster->count];
-    if (member->is_gone)
-        return;
     *node = (struct known_node){
         .id = member->incarnation,
         .beat = member->beat,
@@ -113,14 +122,12 @@ static void take_one(struct roster *roster, const struct store_member *member, u
             ? NULL
             : bsearch(node, roster->before, roster->before_count, sizeof *node, by_id);
     /* Names of gateways that were gone when we came are nobody's business any more. */
-    if (member->has_left && before == NULL)
+    const bool has_ended = member->has_left || member->is_gone;
+    if (has_ended && before == NULL)
         return;
     roster->count++;
-    if (member->has_left) {
-        node->state = NODE_LEFT;
-        node->moved_ms = before->state == NODE_LEFT ? before->moved_ms : beat->sent_ms;
-        if (before->state != NODE_LEFT)
-            tell(node, LOG_LEVEL_INFO, "node_left", "it ended in order");
+    if (has_ended) {
+        end(node, before, member->is_gone);
     } else if (before == NULL) {
         meet(roster, node);
     } else {
@@ -160,7 +167,7 @@ void roster_shares(const struct roster *roster, uint32_t plan, uint32_t *shares)
     uint32_t count = 0;
     for (uint32_t i = 0; i < roster->count; i++) {
         shares[i] = 0;
-        if (roster->nodes[i].state == NODE_LEFT)
+        if (roster->nodes[i].state == NODE_LEFT || roster->nodes[i].state == NODE_ADOPTED)
             continue;
         places[count] = i;
         demands[count++] = roster->nodes[i].demand.slots;

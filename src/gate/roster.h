@@ -9,10 +9,11 @@ struct store_beat;
 enum node_state {
     NODE_UNHEARD, /* in the store since before we joined, and its beat has not moved since */
     NODE_ALIVE,
-    NODE_DEAD, /* its beat has not moved for a lease, by our own clock */
-    NODE_LEFT, /* it ended in order while we looked */
+    NODE_DEAD,    /* its beat has not moved for a lease, by our own clock */
+    NODE_LEFT,    /* it ended in order while we looked */
+    NODE_ADOPTED, /* another one goes on with its tasks, since we looked */
 };
-#define NODE_STATES (NODE_LEFT + 1)
+#define NODE_STATES (NODE_ADOPTED + 1)
 const char *node_state_name(enum node_state state);
 
 struct known_node {

@@ -212,6 +212,14 @@ static void tell_answers(struct store *store)
         (void)uv_async_send(&store->wake);
 }
 
+/* The next run needs the lock before the facts of this one can be passed on. */
+static void let_go(struct store *store)
+{
+    store->left = *store->backend;
+    store->backend->driver->close(store->backend);
+    store->backend = &store->left;
+}
+
 /* Records that became durable before the writer failed are reported first. */
 static void tell_news(struct store *store)
 {
@@ -240,6 +248,8 @@ static void tell_news(struct store *store)
         ASSERT(uv_thread_join(&store->thread) == 0);
         store_pulse_free(store);
         store_adopter_free(store);
+        if (news.state == STORE_FENCED)
+            let_go(store);
         uv_close((uv_handle_t *)&store->wake, on_async_closed);
     }
 }
@@ -329,7 +339,8 @@ void store_free(struct store *store)
     store_queue_clear(&store->batch);
     store_queue_clear(&store->done);
     store_queue_clear(&store->answers);
-    store->backend->driver->close(store->backend);
+    if (store->backend != &store->left)
+        store->backend->driver->close(store->backend);
     uv_cond_destroy(&store->work);
     uv_mutex_destroy(&store->mutex);
     free(store);

@@ -107,7 +107,7 @@ struct store_member {
     uint64_t incarnation, beat;
     struct demand demand;
     bool has_left; /* it ended in order */
-    bool is_gone;  /* it was adopted: nothing but its books is left of it */
+    bool is_gone;  /* this run was adopted: nothing but its books is left of it */
     char name[STORE_NAME_MAX];
 };
 

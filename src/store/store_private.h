@@ -19,7 +19,9 @@ struct store_rotation {
 };
 
 struct store {
-    struct store_backend *backend; /* owned; the writer's while it runs */
+    struct store_backend
+        *backend;              /* owned, unless it is what is left; the writer's while it runs */
+    struct store_backend left; /* of a fenced one: what there is to know of it */
 
     /* Owned by the loop. */
     struct store_names names;

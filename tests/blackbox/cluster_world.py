@@ -8,21 +8,30 @@ from harness import test as add_test
 from stores import KINDS, need_driver
 
 SHARED = ("postgres", "redis")
+# Stores whose gateways adopt the dead.
+ADOPTERS = ("PostgreSQL",)
 
 
-def on_each_server(function):
-    """A test for every kind of store that gateways can share; the function gets one that runs."""
-    for name in SHARED:
-        def one(kind=KINDS[name]):
-            store = kind()
-            need_driver(store.url)
-            with store:
-                function(store)
+def on_servers(names):
+    """A test for each of these kinds of store; the function gets one that runs."""
+    def decorate(function):
+        for name in names:
+            def one(kind=KINDS[name]):
+                store = kind()
+                need_driver(store.url)
+                with store:
+                    function(store)
 
-        one.__name__ = f"{KINDS[name].kind}_{function.__name__}"
-        one.__doc__ = function.__doc__
-        add_test(one)
-    return function
+            one.__name__ = f"{KINDS[name].kind}_{function.__name__}"
+            one.__doc__ = function.__doc__
+            add_test(one)
+        return function
+    return decorate
+
+
+# A test for every kind of store that gateways can share.
+on_each_server = on_servers(SHARED)
+on_each_adopter = on_servers([name for name in SHARED if KINDS[name].kind in ADOPTERS])
 
 
 class Node(Gate):

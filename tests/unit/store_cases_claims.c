@@ -406,7 +406,7 @@ static void a_node_that_was_taken_over_writes_nothing_any_more(void **state)
     const struct claim claim = claim_shared(1, 11);
     node_put(&a, &flight);
     const struct store_asked *const asked = node_claim(&a, &claim);
-    assert_int_equal(node_try(&a), STORE_FAILED);
+    assert_int_equal(node_try(&a), node_refusal(&a));
     assert_non_null(strstr(a.backend->why, "another gateway"));
     assert_result(asked->claimed, CLAIM_UNAVAILABLE);
     assert_int_equal(world->kit->count_rows(world, RECORD_FLIGHT), 0);

@@ -117,6 +117,24 @@ void node_release(struct node *node, const struct release *release)
     add(node, "")->release = copy;
 }
 
+void node_tell(struct node *node, const struct fact *take_fact)
+{
+    struct fact *const copy = malloc(sizeof(*copy));
+    assert_non_null(copy);
+    *copy = *take_fact;
+    add(node, "")->told = copy;
+}
+
+void node_forget(struct node *node, uint64_t number)
+{
+    add(node, "")->forgotten = number;
+}
+
+enum store_result node_refusal(const struct node *node)
+{
+    return node->backend->driver->sharing->adopt == NULL ? STORE_FAILED : STORE_REFUSED;
+}
+
 static enum store_result write_batch(struct node *node)
 {
     const struct store_batch batch = {

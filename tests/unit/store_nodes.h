@@ -33,9 +33,13 @@ void node_put(struct node *node, struct record *take_record);
 void node_drop(struct node *node, const struct record *record);
 struct store_asked *node_claim(struct node *node, const struct claim *claim);
 void node_release(struct node *node, const struct release *release);
+void node_tell(struct node *node, const struct fact *take_fact);
+void node_forget(struct node *node, uint64_t number);
 /* Sends it; fails the test unless that works. What was claimed stays until the next batch is begun. */
 void node_send(struct node *node);
 enum store_result node_try(struct node *node);
+/* How the driver says that somebody else has what the node had. */
+enum store_result node_refusal(const struct node *node);
 /* Sends the same batch once more, as after a lost reply. */
 void node_send_again(struct node *node);
 

@@ -131,6 +131,26 @@ static void nobody_is_dead_only_because_the_store_was_away(void **state)
     expect_states("a alive, b dead");
 }
 
+static void who_is_adopted_is_shown_as_such_with_the_time_of_that(void **state)
+{
+    (void)state;
+    add('a', 3, 1, 0);
+    add('b', 1, 9, 0)->is_gone = true;
+    add('c', 2, 9, 5);
+    beat_at(1000, false);
+    expect_states("c unheard, a alive");
+    for (int64_t i = 1; i <= 2; i++) {
+        add('a', 3, 1 + (uint64_t)i, 0);
+        add('c', 2, 9, 0)->is_gone = true;
+        beat_at(1000 + i * LEASE_MS, true);
+        expect_states("c adopted, a alive");
+        assert_int_equal(roster.nodes[0].moved_ms, 1000 + LEASE_MS);
+    }
+    uint32_t shares[STORE_MEMBERS_MAX];
+    roster_shares(&roster, 10, shares);
+    assert_int_equal(shares[0], 0);
+}
+
 static void who_leaves_is_shown_but_not_who_had_left_before(void **state)
 {
     (void)state;
@@ -179,6 +199,7 @@ int main(int argc, char **argv)
         ROSTER_TEST(a_node_that_comes_later_lives_at_once),
         ROSTER_TEST(a_node_is_dead_after_a_lease_of_silence_and_may_come_back),
         ROSTER_TEST(nobody_is_dead_only_because_the_store_was_away),
+        ROSTER_TEST(who_is_adopted_is_shown_as_such_with_the_time_of_that),
         ROSTER_TEST(who_leaves_is_shown_but_not_who_had_left_before),
         ROSTER_TEST(the_plan_is_divided_between_those_who_have_not_left),
     };

@@ -73,6 +73,8 @@ static void add_all(const struct store_kit *kit)
     for (size_t i = 0; i < sizeof(shared_lists) / sizeof(shared_lists[0]); i++)
         if (kit->driver->sharing != NULL)
             add_list(kit, shared_lists[i]);
+    if (kit->driver->sharing != NULL && kit->driver->sharing->adopt != NULL)
+        add_list(kit, store_adoption_cases);
 }
 
 int main(int argc, char **argv)

@@ -302,7 +302,7 @@ static void older_tables_are_brought_up_to_date(void **state)
                  " INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1)");
     expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
-                     2);
+                     3);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret"), 1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".letter"), 0);
 }
@@ -316,12 +316,13 @@ static void rows_of_the_first_version_are_still_there_and_have_no_owner(void **s
     postgres_run("INSERT INTO " SCHEMA ".spent (client, day, spent) VALUES ('alpha', 20000, 7);"
                  "UPDATE " SCHEMA ".meta SET value = '1' WHERE name = 'version';"
                  "DROP TABLE " SCHEMA ".node, " SCHEMA ".progress, " SCHEMA ".claim, " SCHEMA
-                 ".ended; ALTER TABLE " SCHEMA ".spent DROP COLUMN owner CASCADE,"
+                 ".ended, " SCHEMA ".inbox, " SCHEMA ".adoption; ALTER TABLE " SCHEMA
+                 ".spent DROP COLUMN owner CASCADE,"
                  " ADD CONSTRAINT spent_pkey PRIMARY KEY (client);"
                  "ALTER TABLE " SCHEMA ".solution DROP COLUMN owner, DROP COLUMN taken");
     expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
-                     2);
+                     3);
     assert_int_equal(
         postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha' AND owner = 0"),
         7);
@@ -471,7 +472,7 @@ static void inspecting_tells_what_is_there_and_changes_nothing(void **state)
         postgres_number("SELECT count(*) FROM pg_namespace WHERE nspname = '%s'", SCHEMA), 0);
     expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(inspect(&place, text), STORE_OPENED);
-    assert_non_null(strstr(text, "version 2, as this program's"));
+    assert_non_null(strstr(text, "version 3, as this program's"));
     assert_non_null(strstr(text, "solution: 0 rows"));
     postgres_run("UPDATE " SCHEMA ".meta SET value = '99'");
     assert_int_equal(inspect(&place, text), STORE_UNUSABLE);

@@ -6,6 +6,7 @@
 #include "store/postgres/postgres_claims.h"
 #include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
+#include "store/postgres/postgres_inbox.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_rows.h"
 #include "store/postgres/postgres_schema.h"
@@ -227,10 +228,11 @@ static bool send_shared(struct postgres_store *store, const struct store_batch *
 {
     return send_word(store, "begin") &&
            pg_claims_send_fence(store, is_applied ? 0 : batch->number) &&
-           (is_applied ||
-            (send_rows(store, coalesce(store, batch)) && pg_claims_send_releases(store, batch))) &&
+           (is_applied || (send_rows(store, coalesce(store, batch)) &&
+                           pg_claims_send_releases(store, batch) && pg_inbox_send(store, batch))) &&
            pg_claims_send_claims(store, batch) && send_word(store, "commit") &&
-           pg_claims_send_wake_ups(store, batch) && PQpipelineSync(store->conn) == 1;
+           pg_claims_send_wake_ups(store, batch) && pg_inbox_send_wake_ups(store, batch) &&
+           PQpipelineSync(store->conn) == 1;
 }
 
 /* Reads up to the sync. The tag of the commit is the proof: the connection may break behind it. A commit of a failed

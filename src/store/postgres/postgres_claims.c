@@ -4,6 +4,7 @@
 #include "store/postgres/postgres_array.h"
 #include "store/postgres/postgres_body.h"
 #include "store/postgres/postgres_link.h"
+#include "store/postgres/postgres_params.h"
 #include "store/postgres/postgres_pulse.h"
 #include "store/postgres/postgres_rows.h"
 #include "store/postgres/postgres_schema.h"
@@ -12,7 +13,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#define PARAMETERS_MAX 16
 /* The columns of a claim's answer before those of its solution. */
 #define ANSWER_COLUMNS 10
 
@@ -33,46 +33,13 @@ bool pg_claims_prepare(struct postgres_store *store)
     return is_sent;
 }
 
-/* ---- parameters -------------------------------------------------------------------------- */
-
-struct parameters {
-    const char *values[PARAMETERS_MAX];
-    int lengths[PARAMETERS_MAX];
-    int formats[PARAMETERS_MAX];
-    int count;
-};
-
-static void add_bytes(struct parameters *parameters, struct slice bytes)
-{
-    ASSERT(parameters->count < PARAMETERS_MAX);
-    parameters->values[parameters->count] = bytes.data;
-    parameters->lengths[parameters->count] = (int)bytes.len;
-    parameters->formats[parameters->count++] = 1;
-}
-
-static void put_integer(char bytes[8], uint64_t number)
-{
-    for (unsigned i = 0; i < 8; i++)
-        bytes[i] = (char)(number >> (56 - 8 * i));
-}
-
-static bool send(struct postgres_store *store, const char *name,
-                 const struct parameters *parameters)
-{
-    return PQsendQueryPrepared(store->conn, name, parameters->count, parameters->values,
-                               parameters->lengths, parameters->formats, 1) == 1;
-}
-
 bool pg_claims_send_fence(struct postgres_store *store, uint64_t number)
 {
-    const uint64_t numbers[] = {store->base.node, store->base.incarnation, number};
-    char bytes[3][8];
-    struct parameters parameters = {.count = 0};
-    for (unsigned i = 0; i < 3; i++) {
-        put_integer(bytes[i], numbers[i]);
-        add_bytes(&parameters, (struct slice){.data = bytes[i], .len = sizeof bytes[i]});
-    }
-    return send(store, "fence", &parameters);
+    struct pg_params params = {.count = 0};
+    pg_params_add_integer(&params, store->base.node);
+    pg_params_add_integer(&params, store->base.incarnation);
+    pg_params_add_integer(&params, number);
+    return pg_params_send(store, "fence", &params);
 }
 
 /* ---- arrays ------------------------------------------------------------------------------ */
@@ -166,9 +133,8 @@ static int compare(const void *a, const void *b)
 
 static bool send_rows(struct postgres_store *store, const struct kind *kind, uint32_t count)
 {
-    char me[8];
-    struct row_value values[PARAMETERS_MAX];
-    struct parameters parameters = {.count = 0};
+    struct row_value values[PG_PARAMS_MAX];
+    struct pg_params params = {.count = 0};
     for (size_t i = 0; i < kind->arrays; i++)
         pg_array_begin(&store->columns[i], kind->types[i]);
     for (uint32_t i = 0; i < count; i++) {
@@ -176,14 +142,13 @@ static bool send_rows(struct postgres_store *store, const struct kind *kind, uin
         for (size_t j = 0; j < kind->arrays; j++)
             pg_array_add(&store->columns[j], &values[j]);
     }
-    put_integer(me, store->base.node);
-    add_bytes(&parameters, (struct slice){.data = me, .len = sizeof me});
+    pg_params_add_integer(&params, store->base.node);
     for (size_t i = 0; i < kind->arrays; i++) {
         pg_array_end(&store->columns[i], count);
-        add_bytes(&parameters, buf_slice(&store->columns[i]));
+        pg_params_add(&params, buf_slice(&store->columns[i]));
         store->base.bytes += store->columns[i].len;
     }
-    return send(store, kind->statement, &parameters);
+    return pg_params_send(store, kind->statement, &params);
 }
 
 /* The rows of coalesce() are sent by then: their room is used again. */
@@ -225,13 +190,13 @@ bool pg_claims_send_wake_ups(struct postgres_store *store, const struct store_ba
     bool is_sent = true;
     pg_pulse_channel(store->address.schema, channel);
     for (uint32_t first = 0; first < count && is_sent; first += PG_PULSE_NAMES) {
-        struct parameters parameters = {.count = 0};
+        struct pg_params params = {.count = 0};
         buf_reset(&store->body);
         for (uint32_t i = first; i < count && i < first + PG_PULSE_NAMES; i++)
             pg_pulse_add_name(&store->body, &store->rows[i].entry->release->name);
-        add_bytes(&parameters, slice_from(channel));
-        add_bytes(&parameters, buf_slice(&store->body));
-        is_sent = send(store, "wake", &parameters);
+        pg_params_add(&params, slice_from(channel));
+        pg_params_add(&params, buf_slice(&store->body));
+        is_sent = pg_params_send(store, "wake", &params);
     }
     return is_sent;
 }

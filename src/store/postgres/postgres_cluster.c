@@ -1,5 +1,6 @@
 #include "store/postgres/postgres_cluster.h"
 
+#include "store/postgres/postgres_adoption.h"
 #include "store/postgres/postgres_error.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_lock.h"
@@ -102,7 +103,9 @@ static enum store_result agree_on_lease(struct postgres_store *store)
     enum store_result result =
         ask_number(store, "SELECT value FROM meta WHERE name = 'lease'", NULL, 0, &agreed);
     if (result == STORE_DONE)
-        result = ask_number(store, "SELECT count(*) FROM node WHERE name <> $1 AND state <> 'left'",
+        result = ask_number(store,
+                            "SELECT count(*) FROM node WHERE name <> $1"
+                            " AND state NOT IN ('left', 'gone')",
                             &name, 1, &others);
     if (result != STORE_DONE)
         return result;
@@ -137,6 +140,16 @@ static enum store_result find_number(struct postgres_store *store, int64_t *numb
         return STORE_FAILED;
     }
     return result;
+}
+
+/* A run that ended otherwise than in order may have been killed by one of its flights. */
+static enum store_result count_crash(struct postgres_store *store, int64_t number)
+{
+    const struct row_value me = integer(number);
+    return run(store,
+               "UPDATE flight SET body = " PG_ADOPTIONS_COUNTED " WHERE owner = $1 AND EXISTS"
+               " (SELECT 1 FROM node WHERE id = $1 AND state = 'up')",
+               &me, 1);
 }
 
 /* From here on the store refuses batches of the node's earlier runs. */
@@ -175,6 +188,8 @@ static enum store_result join(struct postgres_store *store)
     enum store_result result = agree_on_lease(store);
     if (result == STORE_DONE)
         result = find_number(store, &number);
+    if (result == STORE_DONE)
+        result = count_crash(store, number);
     if (result == STORE_DONE)
         result = enter(store, number);
     if (result == STORE_DONE)

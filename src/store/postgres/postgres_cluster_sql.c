@@ -173,15 +173,17 @@ static const char decide_by_key[] =
     "            found_id := NULL; fresh_until := NULL;\n"
     "            SELECT id, expires INTO found_id, fresh_until FROM solution\n"
     "                WHERE id = bound.solution AND bound.solution <> 0;\n"
-    "            IF found_id IS NULL AND bound.flight <> 0 THEN\n"
+    "            FOREACH source IN ARRAY ARRAY[bound.flight, bound.follows] LOOP\n"
+    "                CONTINUE WHEN found_id IS NOT NULL OR ended_claim IS NOT NULL\n"
+    "                    OR source = 0;\n"
     "                SELECT id, expires INTO found_id, fresh_until FROM solution\n"
-    "                    WHERE flight = bound.flight LIMIT 1;\n"
+    "                    WHERE flight = source LIMIT 1;\n"
     "                IF found_id IS NULL THEN\n"
     "                    SELECT claim, is_kept, expires INTO ended_claim, ended_kept, fresh_until\n"
-    "                        FROM ended WHERE claim = bound.flight AND until > moment\n"
+    "                        FROM ended WHERE claim = source AND until > moment\n"
     "                        AND id IS NOT NULL ORDER BY is_kept DESC LIMIT 1;\n"
     "                END IF;\n"
-    "            END IF;\n"
+    "            END LOOP;\n"
     "            IF fresh_until > moment THEN\n"
     "                result := 'solved'; is_replayed := 1;\n"
     "            ELSE\n"
@@ -284,15 +286,18 @@ static const char finish[] =
     "            AND is_replayed = 0 THEN\n"
     "        UPDATE idempotency SET client = clients[i], fingerprint = keys[i],\n"
     "            flight = flights[i], solution = 0, expires = moment + lifetimes[i], owner = me,\n"
-    "            provisional = true WHERE digest = digests[i] AND flight <> flights[i];\n"
+    "            follows = 0, provisional = true WHERE digest = digests[i] AND flight <> "
+    "flights[i];\n"
     "    END IF;\n"
     "    is_solving := 0;\n"
     "    IF result = 'follow' THEN\n"
     "        SELECT count(*) INTO is_solving FROM (SELECT 1 FROM attempt WHERE flight = holder\n"
     "            AND closed = 0 AND body->>'task' IS NOT NULL LIMIT 1) AS open;\n"
+    "        UPDATE idempotency SET follows = holder WHERE digest = digests[i]\n"
+    "            AND flight = flights[i] AND follows <> holder;\n"
     "    END IF;\n";
 
-static void add_claim(struct buf *sql)
+void pg_cluster_add_claim_sql(struct buf *sql)
 {
     buf_addf(sql, "CREATE OR REPLACE FUNCTION claim_keys(me bigint, places bigint[],\n"
                   "    flights bigint[], followed bigint[], reuses text[], keys bytea[],\n"
@@ -311,7 +316,8 @@ static void add_claim(struct buf *sql)
              "    result text; holder bigint; holder_node bigint; found_id bigint;\n"
              "    fresh_until bigint; ended_claim bigint; ended_kept boolean;\n"
              "    error_class text; error_code text; tries bigint;\n"
-             "    is_replayed bigint; is_renewed bigint; is_solving bigint; k integer;\n"
+             "    is_replayed bigint; is_renewed bigint; is_solving bigint; source bigint;\n"
+             "    k integer;\n"
              "BEGIN\n%s"
              "FOR i IN 1 .. cardinality(flights) LOOP\n"
              "    result := NULL; holder := 0; holder_node := 0; found_id := NULL;\n"
@@ -348,5 +354,5 @@ void pg_cluster_add_sql(struct buf *sql)
     add_ended(sql);
     buf_addf(sql, "%s", begin_batch);
     add_release(sql);
-    add_claim(sql);
+    pg_cluster_add_claim_sql(sql);
 }

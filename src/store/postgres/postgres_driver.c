@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "store/postgres/postgres_address.h"
+#include "store/postgres/postgres_adoption.h"
 #include "store/postgres/postgres_batch.h"
 #include "store/postgres/postgres_cluster.h"
 #include "store/postgres/postgres_link.h"
@@ -129,6 +130,8 @@ static const struct store_sharing sharing = {
     .make_pulse = make_pulse,
     .pulse_beat = pg_pulse_beat,
     .pulse_wait = pg_pulse_wait,
+    .pulse_inbox = pg_pulse_inbox,
+    .adopt = pg_adoption_adopt,
 };
 
 static const char *const schemes[] = {"postgresql", "postgres", NULL};

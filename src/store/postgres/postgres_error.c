@@ -15,9 +15,7 @@ static const struct {
     bool ends_session; /* another connection may do better, even if this one still works */
     const char *advice;
 } meanings[] = {
-    {PG_FENCED, STORE_FAILED, false,
-     "another gateway has this one's rows now: start it again, and see whether two run under one "
-     "cluster.node"},
+    {PG_FENCED, STORE_REFUSED, false, "another gateway has this one's rows now"},
     {PG_APPLIED, STORE_RETRY, false, "its claims are asked again"},
     {"53300", STORE_RETRY, true, "close other clients, or raise its max_connections"},
     {"53", STORE_NO_ROOM, false, "give its server more disk space or memory"},

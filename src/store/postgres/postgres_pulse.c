@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
+#include "store/postgres/postgres_inbox.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_lock.h"
 
@@ -61,13 +62,16 @@ static enum store_result ready(struct postgres_store *store)
 
 static void take_member(const struct pg_result *result, int row, struct store_member *member)
 {
+    const int64_t incarnation = strtoll(PQgetvalue(result, row, 1), NULL, 10);
     *member = (struct store_member){
         .node = (uint16_t)strtoul(PQgetvalue(result, row, 0), NULL, 10),
-        .incarnation = strtoull(PQgetvalue(result, row, 1), NULL, 10),
+        /* Of a run that was adopted it is negative, so that its batches are refused. */
+        .incarnation = (uint64_t)(incarnation < 0 ? -incarnation : incarnation),
         .beat = strtoull(PQgetvalue(result, row, 2), NULL, 10),
         .demand.slots = (uint32_t)strtoul(PQgetvalue(result, row, 3), NULL, 10),
         .demand.pools = (uint64_t)strtoll(PQgetvalue(result, row, 4), NULL, 10),
         .has_left = strcmp(PQgetvalue(result, row, 5), "left") == 0,
+        .is_gone = strcmp(PQgetvalue(result, row, 5), "gone") == 0,
     };
     (void)snprintf(member->name, sizeof member->name, "%s", PQgetvalue(result, row, 6));
 }
@@ -103,19 +107,22 @@ enum store_result pg_pulse_beat(struct store_backend *pulse, const struct demand
     PQclear(result);
     if (is_there)
         return STORE_DONE;
-    pg_error_say(store,
-                 "another gateway has taken this one's place in the schema \"%s\"; start it "
-                 "again, and see whether two run under one cluster.node",
+    pg_error_say(store, "another gateway has adopted this one in the schema \"%s\"",
                  store->address.schema);
-    return STORE_FAILED;
+    return STORE_REFUSED;
 }
 
 /* ---- wake-ups ---------------------------------------------------------------------------- */
 
 /* Names that make no sense are not ours. */
-static void give_names(const char *payload, void (*on_woken)(void *context, const struct key *name),
-                       void *context)
+static void give_names(const struct postgres_store *store, const char *payload,
+                       void (*on_woken)(void *context, const struct key *name), void *context)
 {
+    if (payload[0] == PG_INBOX_SIGN) {
+        if (pg_inbox_is_named(payload, store->base.node))
+            on_woken(context, NULL);
+        return;
+    }
     for (size_t left = strlen(payload); left >= NAME_CHARACTERS; left -= NAME_CHARACTERS) {
         struct key name;
         size_t len = 0;
@@ -133,7 +140,7 @@ static bool give_notifications(struct postgres_store *store,
 {
     bool is_any = false;
     for (PGnotify *note; (note = PQnotifies(store->conn)) != NULL; is_any = true) {
-        give_names(note->extra, on_woken, context);
+        give_names(store, note->extra, on_woken, context);
         PQfreemem(note);
     }
     return is_any;
@@ -159,4 +166,13 @@ enum store_result pg_pulse_wait(struct store_backend *pulse, int fd, int timeout
         return pg_error_take(store, NULL);
     (void)give_notifications(store, on_woken, context);
     return STORE_DONE;
+}
+
+enum store_result pg_pulse_inbox(struct store_backend *pulse, unsigned limit,
+                                 void (*on_fact)(void *context, const struct fact *take_fact),
+                                 void *context)
+{
+    struct postgres_store *const store = postgres_store_of(pulse);
+    const enum store_result result = ready(store);
+    return result == STORE_DONE ? pg_inbox_read(store, limit, on_fact, context) : result;
 }

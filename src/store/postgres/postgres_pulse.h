@@ -19,5 +19,8 @@ enum store_result pg_pulse_beat(struct store_backend *pulse, const struct demand
 enum store_result pg_pulse_wait(struct store_backend *pulse, int fd, int timeout_ms,
                                 void (*on_woken)(void *context, const struct key *name),
                                 void *context);
+enum store_result pg_pulse_inbox(struct store_backend *pulse, unsigned limit,
+                                 void (*on_fact)(void *context, const struct fact *take_fact),
+                                 void *context);
 
 #endif

@@ -136,23 +136,22 @@ static enum store_result give_rows(struct postgres_store *store, const struct lo
     return is_there || first != STORE_DONE ? first : pg_error_take(store, NULL);
 }
 
-static bool send_load(struct postgres_store *store, const struct row_table *table, int64_t wall_ms)
+enum store_result pg_rows_give(struct postgres_store *store, enum record_kind kind, const char *sql,
+                               int64_t wall_ms, store_on_values *on_values, void *context)
 {
-    struct buf sql;
+    const struct row_table *const table = &row_tables[kind];
+    const struct loader loader = {.kind = kind, .on_values = on_values, .context = context};
     char until[32];
     const char *const values[] = {until};
     const Oid types[] = {20};
     const int count = table->expiry.column != NULL;
-    buf_init(&sql, SQL_MAX);
-    pg_sql_add_load(&sql, table, store->base.node);
     if (count == 1)
         (void)snprintf(until, sizeof until, "%lld",
                        (long long)row_expired_until(&table->expiry, wall_ms));
     const bool is_sent =
-        PQsendQueryParams(store->conn, sql.data, count, types, values, NULL, NULL, 1) == 1 &&
+        PQsendQueryParams(store->conn, sql, count, types, values, NULL, NULL, 1) == 1 &&
         PQsetSingleRowMode(store->conn) == 1;
-    buf_close(&sql);
-    return is_sent;
+    return is_sent ? give_rows(store, &loader) : pg_error_take(store, NULL);
 }
 
 /* Takes as long as it takes; and reads tables from one end to the other, unlike everything else. */
@@ -161,14 +160,17 @@ static bool send_load(struct postgres_store *store, const struct row_table *tabl
     " SET LOCAL enable_seqscan = on"
 
 static enum store_result load_all(struct postgres_store *store, int64_t wall_ms,
-                                  struct loader *loader)
+                                  store_on_values *on_values, void *context)
 {
+    struct buf sql;
     enum store_result result = pg_link_run(store, LOAD_BEGIN);
+    buf_init(&sql, SQL_MAX);
     for (unsigned kind = 0; kind < RECORD_KIND_COUNT && result == STORE_DONE; kind++) {
-        loader->kind = (enum record_kind)kind;
-        result = send_load(store, &row_tables[kind], wall_ms) ? give_rows(store, loader)
-                                                              : pg_error_take(store, NULL);
+        buf_reset(&sql);
+        pg_sql_add_load(&sql, &row_tables[kind], store->base.node);
+        result = pg_rows_give(store, (enum record_kind)kind, sql.data, wall_ms, on_values, context);
     }
+    buf_close(&sql);
     if (result == STORE_DONE)
         result = pg_link_run(store, "COMMIT");
     pg_link_roll_back(store);
@@ -179,9 +181,8 @@ enum store_result pg_rows_load(struct store_backend *backend, int64_t wall_ms,
                                store_on_values *on_values, void *context)
 {
     struct postgres_store *const store = postgres_store_of(backend);
-    struct loader loader = {.on_values = on_values, .context = context};
     const enum store_result result = pg_rows_ready(store);
-    return result == STORE_DONE ? load_all(store, wall_ms, &loader) : result;
+    return result == STORE_DONE ? load_all(store, wall_ms, on_values, context) : result;
 }
 
 /* ---- tidying ----------------------------------------------------------------------------- */

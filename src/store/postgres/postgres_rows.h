@@ -13,6 +13,10 @@ enum store_result pg_rows_ready(struct postgres_store *store);
 void pg_rows_read(const struct pg_result *result, int row, int place, enum record_kind kind,
                   struct row_value values[ROW_COLUMNS_MAX], struct pg_body *body);
 
+/* Gives the rows of a statement that selects what pg_sql_add_load() does. */
+enum store_result pg_rows_give(struct postgres_store *store, enum record_kind kind, const char *sql,
+                               int64_t wall_ms, store_on_values *on_values, void *context);
+
 /* As in struct store_driver. */
 enum store_result pg_rows_load(struct store_backend *backend, int64_t wall_ms,
                                store_on_values *on_values, void *context);

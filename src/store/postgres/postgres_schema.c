@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "store/postgres/postgres_address.h"
+#include "store/postgres/postgres_adoption.h"
 #include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
 #include "store/postgres/postgres_link.h"
@@ -141,8 +142,8 @@ static void add_first_version(struct buf *sql)
         add_table(sql, kind);
 }
 
-static void (*const migrations[PG_SCHEMA_VERSION])(struct buf *sql) = {add_first_version,
-                                                                       pg_cluster_add_sql};
+static void (*const migrations[PG_SCHEMA_VERSION])(struct buf *sql) = {
+    add_first_version, pg_cluster_add_sql, pg_adoption_add_sql};
 
 void pg_schema_add_sql(struct buf *sql, const char *schema, bool has_schema, int64_t version)
 {
@@ -164,8 +165,8 @@ void pg_schema_add_sql(struct buf *sql, const char *schema, bool has_schema, int
 
 static void add_names(struct buf *out, const char *before, const char *after)
 {
-    static const char *const others[] = {"meta",     "secret", "clock", "node",
-                                         "progress", "claim",  "ended"};
+    static const char *const others[] = {"meta",  "secret", "clock",    "node", "progress",
+                                         "claim", "ended",  "adoption", "inbox"};
     for (unsigned kind = 0; kind < RECORD_KIND_COUNT; kind++)
         buf_addf(out, "%s%s%s%s", kind == 0 ? "" : ", ", before, row_tables[kind].name, after);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)

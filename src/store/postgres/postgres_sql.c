@@ -4,6 +4,7 @@
 #include "store/postgres/postgres_claims.h"
 #include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
+#include "store/postgres/postgres_inbox.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_schema.h"
 
@@ -194,7 +195,7 @@ static bool send_all(struct postgres_store *store)
     for (unsigned kind = 0; kind < RECORD_KIND_COUNT && is_sent; kind++)
         is_sent = send_kind(store, (enum record_kind)kind, &sql);
     if (is_sent && store->base.node != 0)
-        is_sent = pg_claims_prepare(store);
+        is_sent = pg_claims_prepare(store) && pg_inbox_prepare(store);
     buf_close(&sql);
     return is_sent && PQpipelineSync(store->conn) == 1;
 }

@@ -1,0 +1,105 @@
+#!/usr/bin/env python3
+"""Two gateways on one store, and one of them dies, stands still or leaves: the other goes on, and nothing is paid twice. (TAP)"""
+import signal
+
+from cluster_world import Cluster, on_each_adopter
+from gateway import free_port
+from harness import binary, check, contains, equal, get, run, wait_until
+
+# Short, so that deaths are noticed soon; not too short for a busy machine.
+LEASE = {"cluster": {"lease": "2s", "heartbeat": "250ms"}}
+
+
+def with_an_open_task(cluster):
+    """An accepted task of gateway a that the vendor has not solved: the request's id."""
+    task = cluster[0].submit_id(sitekey="k")
+    wait_until(lambda: cluster[0].counter("submits_accepted") == 1, "the submit's reply")
+    return task
+
+
+@on_each_adopter
+def goes_on_with_the_paid_task_of_one_that_was_killed(store):
+    """The survivor polls it, answers whoever followed and whoever asks, and submits nothing."""
+    with Cluster(store, config=LEASE, sim=("--solve-time", "10m")) as cluster:
+        task = with_an_open_task(cluster)
+        follower = cluster[1].submit_id(sitekey="k")
+        wait_until(lambda: cluster[1].waiting() == 1, "the follower")
+        cluster[0].kill()
+        cluster[1].wait_line("event=node_adopted", 40)
+        cluster.sim.solve()
+        answer = wait_until(lambda: cluster[1].text_of(follower), "the follower's answer", 40)
+        # The request's id is known at the survivor now.
+        equal(wait_until(lambda: cluster[1].text_of(task), "the answer"), answer)
+        equal(cluster[1].solve(sitekey="k").json()["solution"], answer)
+        equal(cluster.paid(), 1, "paid")
+        equal(cluster[1].counter("requests_adopted"), 1, "requests that came with it")
+        cluster[0].start()
+        equal(cluster[0].solve(sitekey="k").json()["solution"], answer)
+        equal(cluster.paid(), 1, "paid")
+
+
+@on_each_adopter
+def tells_a_callback_to_whoever_has_the_task(store):
+    """The vendor calls the gateway that did not submit: the owner hears it long before it would poll."""
+    ports = [free_port(), free_port()]
+    with Cluster(store, count=0, config={"poll": {"first": "10m", "interval": "10m", "fallback_after": "10m"}},
+                 sim=("--solve-time", "300ms")) as cluster:
+        for name, own, called in (("a", 0, 1), ("b", 1, 0)):
+            node = cluster.make(name, {"listen": [f"127.0.0.1:{ports[own]}"],
+                                       "public_url": f"http://127.0.0.1:{ports[called]}"})
+            node.__enter__()
+            cluster.nodes.append(node)
+        for node in cluster.nodes:
+            reply = node.solve(sitekey=f"key of {node.port}")
+            equal(reply.status, 200, reply.text)
+        equal(cluster.paid(), 2, "paid")
+        equal(sum(node.counter("callbacks_unknown") for node in cluster.nodes), 0, "callbacks that nobody understood")
+
+
+@on_each_adopter
+def starts_over_after_it_stood_still_for_longer_than_its_lease(store):
+    """It finds itself adopted, joins again in the same process, and whatever it was about to do is not done twice."""
+    with Cluster(store, config=LEASE, sim=("--solve-time", "10m")) as cluster:
+        task = with_an_open_task(cluster)
+        cluster[0].process.send_signal(signal.SIGSTOP)
+        try:
+            cluster[1].wait_line("event=node_adopted", 40)
+        finally:
+            cluster[0].process.send_signal(signal.SIGCONT)
+        cluster[0].wait_line("event=node_fenced", 40)
+        wait_until(lambda: get(cluster[0].url + "/readyz").text == "ready\n", "ready again", 40)
+        cluster.sim.solve()
+        answer = wait_until(lambda: cluster[1].text_of(task), "the answer at the adopter", 40)
+        equal(cluster[0].solve(sitekey="k").json()["solution"], answer)
+        equal(cluster.paid(), 1, "paid")
+        # A node as any other: it solves, and others follow it.
+        follower = cluster[0].submit_id(sitekey="next")
+        wait_until(lambda: cluster.paid() == 2, "another submit")
+        cluster.sim.solve()
+        wait_until(lambda: cluster[0].text_of(follower), "its answer")
+        check(cluster[0].process.poll() is None, "it is the same process")
+
+
+@on_each_adopter
+def leaves_its_tasks_to_the_others_at_sigterm(store):
+    """A rolling restart: nobody waits for a lease, here one of five minutes, and nothing is paid twice."""
+    config = {"cluster": {"lease": "5m", "heartbeat": "250ms"}}
+    with Cluster(store, config=config, sim=("--solve-time", "10m")) as cluster:
+        tasks = {}
+        for turn in range(2):
+            node, other = cluster[turn], cluster[1 - turn]
+            tasks[turn] = node.submit_id(sitekey=f"key {turn}")
+            wait_until(lambda: cluster.paid() == turn + 1, "the submit")
+            wait_until(lambda node=node: node.counter("submits_accepted") > 0, "the submit's reply")
+            node.stop()
+            contains(other.wait_line("event=node_adopted", 40), "rows=")
+            cluster.sim.solve()
+            wait_until(lambda other=other, id_=tasks[turn]: other.text_of(id_), "the answer at the other", 40)
+            node.start()
+            equal(node.solve(sitekey=f"key {turn}").status, 200)
+        equal(cluster.paid(), 2, "paid")
+
+
+if __name__ == "__main__":
+    binary("SOLVEGATE")
+    run()
