@@ -88,7 +88,7 @@ static void start_over(struct gate *gate, struct store *take_store)
         return;
     }
     gate->cluster.is_fenced = false;
-    const struct event event = gate_event(gate, EVENT_TICK);
+    const struct event event = gate_event(gate, gate->is_draining ? EVENT_DRAIN : EVENT_TICK);
     gate_step(gate, &event);
 }
 

@@ -328,6 +328,31 @@ static void adoptions_are_counted_but_not_of_one_that_left(void **state)
     node_close(&b);
 }
 
+/* Otherwise there would be no number left after so many containers with names of their own. */
+static void a_name_without_rows_is_forgotten_once_it_was_adopted(void **state)
+{
+    static struct parcel parcel;
+    struct node a, b;
+    bool has_more;
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    put_one_of_each(&a, 7);
+    node_send(&a);
+    const struct store_member dead = see(&b, &a);
+    assert_true(adopt(&b, &dead, &parcel));
+    /* The books are still there, and then they are not. */
+    const struct store_driver *const driver = b.backend->driver;
+    assert_int_equal(driver->tidy(b.backend, clocks_read().wall_ms, 100, &has_more), STORE_DONE);
+    assert_true(see(&b, &a).is_gone);
+    assert_int_equal(driver->tidy(b.backend, WORLD_NOW * 2, 100, &has_more), STORE_DONE);
+    static struct store_members members;
+    assert_int_equal(beat_of(&b, &members), STORE_DONE);
+    assert_int_equal(members.count, 1);
+    assert_int_equal(node_try(&a), STORE_REFUSED);
+    node_close(&a);
+    node_close(&b);
+}
+
 /* ---- the inbox --------------------------------------------------------------------------- */
 
 struct mail {
@@ -532,6 +557,7 @@ const struct store_case store_adoption_cases[] = {
     STORE_CASE(of_two_who_adopt_one_does),
     STORE_CASE(looking_back_takes_nothing_anew),
     STORE_CASE(adoptions_are_counted_but_not_of_one_that_left),
+    STORE_CASE(a_name_without_rows_is_forgotten_once_it_was_adopted),
     STORE_CASE(a_fact_goes_to_whoever_has_the_attempt_until_it_is_forgotten),
     STORE_CASE(a_fact_that_is_nobodys_comes_back_to_its_teller),
     STORE_CASE(the_inbox_is_adopted_too),

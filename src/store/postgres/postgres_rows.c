@@ -207,21 +207,32 @@ static enum store_result tidy_kind(struct postgres_store *store, const struct ro
     return STORE_DONE;
 }
 
-/* Ends of claims that nobody needs to know any more, whoever ended them. */
-static enum store_result tidy_ends(struct postgres_store *store, unsigned limit, bool *has_more)
+/* What no row describes. Ends of claims that nobody needs to know any more, whoever ended them; nodes that were adopted
+ * and have no books left, since there is room for so many names only; old adoptions. */
+static const char *const others[] = {
+    "DELETE FROM ended WHERE ctid = ANY(ARRAY(SELECT ctid FROM ended"
+    " WHERE until <= now_ms() AND refused_until <= now_ms() LIMIT $1))",
+    "DELETE FROM node AS n WHERE n.id IN (SELECT m.id FROM node AS m WHERE m.state = 'gone'"
+    " AND NOT EXISTS (SELECT 1 FROM day WHERE owner = m.id)"
+    " AND NOT EXISTS (SELECT 1 FROM tally WHERE owner = m.id)"
+    " AND NOT EXISTS (SELECT 1 FROM spent WHERE owner = m.id) LIMIT $1) AND n.state = 'gone'",
+    "DELETE FROM adoption WHERE incarnation IN (SELECT incarnation FROM adoption"
+    " WHERE at < now_ms() - 2592000000 LIMIT $1)",
+};
+
+static enum store_result tidy_others(struct postgres_store *store, unsigned limit, bool *has_more)
 {
-    struct pg_result *result;
     const struct row_value value = {.type = VALUE_INTEGER, .integer = limit};
-    const enum store_result asked =
-        pg_link_ask(store,
-                    "DELETE FROM ended WHERE ctid = ANY(ARRAY(SELECT ctid FROM ended"
-                    " WHERE until <= now_ms() AND refused_until <= now_ms() LIMIT $1))",
-                    &value, 1, false, &result);
-    if (asked != STORE_DONE)
-        return asked;
-    *has_more |= strtoull(PQcmdTuples(result), NULL, 10) >= limit;
-    PQclear(result);
-    return STORE_DONE;
+    enum store_result asked = STORE_DONE;
+    for (size_t i = 0; i < sizeof others / sizeof others[0] && asked == STORE_DONE; i++) {
+        struct pg_result *result;
+        asked = pg_link_ask(store, others[i], &value, 1, false, &result);
+        if (asked != STORE_DONE)
+            break;
+        *has_more |= strtoull(PQcmdTuples(result), NULL, 10) >= limit;
+        PQclear(result);
+    }
+    return asked;
 }
 
 /* Each kind is a transaction of its own: nothing depends on deleting them together. */
@@ -235,6 +246,6 @@ enum store_result pg_rows_tidy(struct store_backend *backend, int64_t wall_ms, u
         if (row_tables[kind].expiry.column != NULL)
             result = tidy_kind(store, &row_tables[kind], wall_ms, limit, has_more);
     if (result == STORE_DONE && store->base.node != 0)
-        result = tidy_ends(store, limit, has_more);
+        result = tidy_others(store, limit, has_more);
     return result;
 }

@@ -130,8 +130,12 @@ void pg_sql_add_tidy(struct buf *sql, const struct row_table *table, uint16_t ow
     buf_addf(sql, "DELETE FROM %s WHERE ctid = ANY(ARRAY(SELECT ctid FROM %s WHERE ", table->name,
              table->name);
     add_expired(sql, table);
+    /* Nobody else tidies the books of those that were adopted. */
     if (owner != 0)
-        buf_addf(sql, " AND owner = %u", (unsigned)owner);
+        buf_addf(sql,
+                 " AND (owner = %u OR owner IN (SELECT n.id FROM node AS n WHERE n.state = "
+                 "'gone'))",
+                 (unsigned)owner);
     buf_addf(sql, " LIMIT $2)) AND ");
     add_expired(sql, table);
     buf_add_char(sql, '\0');
