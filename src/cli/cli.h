@@ -91,6 +91,7 @@ extern const struct command command_serve;
 extern const struct command command_check;
 extern const struct command command_solve;
 extern const struct command command_explain;
+extern const struct command command_bench;
 extern const struct command command_stats;
 extern const struct command command_flights;
 extern const struct command command_pools;

@@ -6,10 +6,10 @@
 #include <string.h>
 
 const struct command *const commands[] = {
-    &command_serve,   &command_check,   &command_hash_key,   &command_store,
-    &command_solve,   &command_explain, &command_top,        &command_stats,
-    &command_flights, &command_letters, &command_pools,      &command_nodes,
-    &command_version, &command_help,    &command_completion, NULL,
+    &command_serve,      &command_check, &command_hash_key, &command_store,   &command_solve,
+    &command_explain,    &command_bench, &command_top,      &command_stats,   &command_flights,
+    &command_letters,    &command_pools, &command_nodes,    &command_version, &command_help,
+    &command_completion, NULL,
 };
 
 const char *command_group_title(enum command_group group)

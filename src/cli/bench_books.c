@@ -1,0 +1,67 @@
+#include "cli/bench_books.h"
+
+#include "cli/show.h"
+
+#include <solvegate/words.h>
+#include <stdio.h>
+#include <yyjson.h>
+
+bool bench_books_read(struct slice json, struct bench_books *books)
+{
+    yyjson_doc *const doc = yyjson_read(json.data, json.len, 0);
+    yyjson_val *const total = yyjson_obj_get(yyjson_doc_get_root(doc), "total");
+    const bool is_known = show_has(total, "submits_accepted");
+    *books = (struct bench_books){
+        .requests = show_number(total, "requests"),
+        .submits_paid = show_number(total, "submits_accepted"),
+        .submits_refused = show_number(total, "submits_rejected"),
+        .retries = show_number(total, "retries"),
+        .polls = show_number(total, "polls"),
+        .callbacks = show_number(total, "callbacks_ok"),
+        .money = show_real(total, "money_spent"),
+        .has_money = show_has(total, "money_spent"),
+    };
+    for (int i = 0; i < SOURCE_COUNT; i++) {
+        char name[48];
+        (void)snprintf(name, sizeof name, "answered_%s", source_name((enum source)i));
+        books->answered[i] = show_number(total, name);
+    }
+    yyjson_doc_free(doc);
+    return is_known;
+}
+
+enum bench_books_result bench_books_fetch(const struct command *command, struct remote *remote,
+                                          struct bench_books *books, int *code)
+{
+    const struct remote_request request = {.method = "GET", .path = "/v1/stats"};
+    struct remote_reply reply;
+    enum bench_books_result result = BOOKS_SECRET;
+    remote_reply_init(&reply);
+    const enum remote_end end = remote_send(remote, &request, &reply);
+    if (end != REMOTE_ANSWERED) {
+        *code = remote_tell(command, remote, end, &reply);
+        result = BOOKS_UNREACHABLE;
+    } else if (reply.status == 200 && bench_books_read(buf_slice(&reply.body), books)) {
+        result = BOOKS_READ;
+    }
+    buf_close(&reply.body);
+    return result;
+}
+
+struct bench_books bench_books_between(const struct bench_books *before,
+                                       const struct bench_books *after)
+{
+    struct bench_books added = {
+        .requests = after->requests - before->requests,
+        .submits_paid = after->submits_paid - before->submits_paid,
+        .submits_refused = after->submits_refused - before->submits_refused,
+        .retries = after->retries - before->retries,
+        .polls = after->polls - before->polls,
+        .callbacks = after->callbacks - before->callbacks,
+        .money = after->money - before->money,
+        .has_money = after->has_money,
+    };
+    for (int i = 0; i < SOURCE_COUNT; i++)
+        added.answered[i] = after->answered[i] - before->answered[i];
+    return added;
+}

@@ -1,0 +1,266 @@
+#include "cli/bench_flags.h"
+
+#include "cli/bench_talk.h"
+#include "cli/remote_key.h"
+#include "config/config_values.h"
+
+#include <sodium.h>
+
+#define DURATION_MAX_MS ((uint64_t)24 * 3600 * 1000)
+#define REQUESTS_MAX ((uint64_t)1000000000)
+#define WAIT_MAX_MS ((uint64_t)3600 * 1000)
+
+#define DEFAULT_METHOD "turnstile"
+#define DEFAULT_CONCURRENCY 10
+#define DEFAULT_DURATION_MS 10000
+#define DEFAULT_WAIT_MS 180000
+
+const struct cli_flag bench_flags[] = {
+    {.letter = 'm',
+     .name = "method",
+     .value_name = "NAME",
+     .words = "turnstile userrecaptcha hcaptcha geetest geetest_v4 base64",
+     .help = "the vendor's name for the type of captcha (turnstile; base64 with --images); any "
+             "other method needs its parameters with --param"},
+    {.letter = 'r',
+     .name = "rate",
+     .value_name = "RATE",
+     .help = "open loop: so many requests a second, as 200/s or 30/m, however long answers take; "
+             "several steps as 50/s,100/s,200/s, each for its part of the duration"},
+    {.letter = 'c',
+     .name = "concurrency",
+     .value_name = "N",
+     .help = "closed loop: so many requests at once, each after the answer to the one before (10)"},
+    {.letter = 'd',
+     .name = "duration",
+     .value_name = "DURATION",
+     .help = "send for that long, as 30s or 5m (10s, or without end if --requests is given)"},
+    {.letter = 'n', .name = "requests", .value_name = "N", .help = "send at most so many requests"},
+    {.name = "ramp",
+     .value_name = "DURATION",
+     .help = "let the rate or the number at once grow evenly at the start (0s)"},
+    {.name = "repeat",
+     .value_name = "SHARE",
+     .help = "this share of the requests, 0 to 1, asks for a target that was asked for before (0)"},
+    {.name = "zipf",
+     .value_name = "EXPONENT",
+     .help = "with --repeat: early targets are repeated more often, by Zipf's law (0: all alike)"},
+    {.name = "dialect",
+     .value_name = "NAME",
+     .words = BENCH_DIALECT_WORDS,
+     .help = "how the gateway is spoken to: v1, vendor (in.php and res.php) or createtask (v1)"},
+    {.name = "poll",
+     .value_name = "DURATION",
+     .help = "ask for the result again and again at this interval, as old clients do (the gateway "
+             "holds the reply instead)"},
+    {.letter = 'w',
+     .name = "wait",
+     .value_name = "DURATION",
+     .help = "how long one answer may take (180s)"},
+    {.letter = 's', .name = "sitekey", .value_name = "KEY", .help = "of the targets (made up)"},
+    {.letter = 'p',
+     .name = "pageurl",
+     .value_name = "URL",
+     .help = "of the targets; each gets a parameter of its own added (made up)"},
+    {.name = "param",
+     .value_name = "NAME=VALUE",
+     .help = "any other parameter, by the dialect's name; may be repeated"},
+    {.name = "images",
+     .value_name = "DIR",
+     .help = "solve the images of this folder, in turn (small bitmaps are made up)"},
+    {.name = "reuse",
+     .value_name = "POLICY",
+     .words = "shared single none",
+     .help = "who may get the same solution: shared, single or none (as configured)"},
+    {.name = "seed",
+     .value_name = "N",
+     .help = "the same targets in the same order as another run with this number (random)"},
+    {.name = "csv", .help = "print a line of titles and a line of figures"},
+    {.letter = 'y', .name = "yes", .help = "do not ask whether to spend the money"},
+    {.name = "i-own-this-host",
+     .help = "allow public addresses, and more than 100 requests a second to another machine"},
+    REMOTE_FLAGS,
+    {.name = NULL},
+};
+
+void bench_order_init(struct bench_order *order)
+{
+    *order = (struct bench_order){
+        .plan = {.wait_ms = DEFAULT_WAIT_MS, .seed = randombytes_random()},
+    };
+    remote_init(&order->remote);
+}
+
+/* ---- one flag ---------------------------------------------------------------------------- */
+
+/* Each of these returns NULL, or what was expected. */
+
+static const char *take_duration(uint64_t *ms, uint64_t least, uint64_t most, const char *text)
+{
+    uint64_t read = 0;
+    if (!value_parse_duration(slice_from(text), &read) || read < least || read > most)
+        return "a duration like \"30s\"";
+    *ms = read;
+    return NULL;
+}
+
+static const char *take_rate(struct bench_plan *plan, const char *text)
+{
+    plan->step_count = bench_parse_steps(text, plan->steps);
+    return plan->step_count > 0 ? NULL
+                                : "a rate like \"200/s\", at most 100000/s, or up to 16 of them "
+                                  "separated by commas";
+}
+
+static const char *take_concurrency(struct bench_plan *plan, const char *text)
+{
+    uint64_t read = 0;
+    if (!bench_parse_count(text, 1, BENCH_CONCURRENCY_MAX, &read))
+        return "a number from 1 to 20000";
+    plan->concurrency = (uint32_t)read;
+    return NULL;
+}
+
+static const char *take_param(struct bench_plan *plan, const char *text)
+{
+    const char *const equals = strchr(text, '=');
+    if (equals == NULL || equals == text)
+        return "NAME=VALUE";
+    if (plan->param_count == BENCH_PARAMS_MAX)
+        return "at most 32 parameters";
+    plan->params[plan->param_count++] = (struct bench_param){
+        .name = {.data = text, .len = (size_t)(equals - text)}, .value = equals + 1};
+    return NULL;
+}
+
+static const char *take_number(struct bench_plan *plan, const struct cli_arg *arg)
+{
+    const char *const text = arg->value;
+    if (cli_is_flag(arg, "requests"))
+        return bench_parse_count(text, 1, REQUESTS_MAX, &plan->requests) ? NULL : "a number from 1";
+    if (cli_is_flag(arg, "seed"))
+        return bench_parse_count(text, 0, UINT32_MAX, &plan->seed) ? NULL : "a number below 2^32";
+    if (cli_is_flag(arg, "repeat"))
+        return bench_parse_real(text, 0, 1, &plan->repeat) ? NULL : "a share from 0 to 1";
+    return bench_parse_real(text, 0, 10, &plan->zipf) ? NULL : "an exponent from 0 to 10";
+}
+
+static const char *take_time(struct bench_plan *plan, const struct cli_arg *arg)
+{
+    if (cli_is_flag(arg, "duration"))
+        return take_duration(&plan->duration_ms, 100, DURATION_MAX_MS, arg->value);
+    if (cli_is_flag(arg, "ramp"))
+        return take_duration(&plan->ramp_ms, 0, DURATION_MAX_MS, arg->value);
+    if (cli_is_flag(arg, "poll"))
+        return take_duration(&plan->poll_ms, 10, WAIT_MAX_MS, arg->value);
+    return take_duration(&plan->wait_ms, 1000, WAIT_MAX_MS, arg->value);
+}
+
+static const char *take_text(struct bench_plan *plan, const struct cli_arg *arg)
+{
+    if (cli_is_flag(arg, "method"))
+        plan->method = arg->value;
+    else if (cli_is_flag(arg, "sitekey"))
+        plan->sitekey = arg->value;
+    else if (cli_is_flag(arg, "pageurl"))
+        plan->pageurl = arg->value;
+    else
+        plan->reuse = arg->value;
+    return NULL;
+}
+
+static const char *take_value(struct bench_plan *plan, const struct cli_arg *arg)
+{
+    const char *const name = arg->flag->name;
+    if (cli_is_flag(arg, "rate"))
+        return take_rate(plan, arg->value);
+    if (cli_is_flag(arg, "concurrency"))
+        return take_concurrency(plan, arg->value);
+    if (cli_is_flag(arg, "param"))
+        return take_param(plan, arg->value);
+    if (cli_has_word("requests seed repeat zipf", name))
+        return take_number(plan, arg);
+    if (cli_has_word("duration ramp poll wait", name))
+        return take_time(plan, arg);
+    return take_text(plan, arg);
+}
+
+static enum cli_result take_flag(const struct command *command, struct bench_order *order,
+                                 const struct cli_arg *arg)
+{
+    if (cli_is_flag(arg, "csv")) {
+        order->is_csv = true;
+    } else if (cli_is_flag(arg, "yes")) {
+        order->is_sure = true;
+    } else if (cli_is_flag(arg, "i-own-this-host")) {
+        order->is_owned = true;
+    } else if (cli_is_flag(arg, "images")) {
+        order->images = arg->value;
+    } else if (cli_is_flag(arg, "dialect")) {
+        if (!bench_parse_dialect(arg->value, &order->plan.dialect))
+            return cli_wrong_word(command, "dialect", arg->value, arg->flag->words);
+    } else if (cli_is_flag(arg, "reuse") && !cli_has_word(arg->flag->words, arg->value)) {
+        return cli_wrong_word(command, "policy", arg->value, arg->flag->words);
+    } else {
+        const char *const expected = take_value(&order->plan, arg);
+        if (expected != NULL) {
+            cli_wrong(command, "--%s: expected %s, found \"%s\"", arg->flag->name, expected,
+                      arg->value);
+            return CLI_WRONG;
+        }
+    }
+    return CLI_ARG;
+}
+
+/* ---- all together ------------------------------------------------------------------------ */
+
+/* What contradicts itself, or NULL. */
+static const char *contradiction(const struct bench_order *order)
+{
+    const struct bench_plan *const plan = &order->plan;
+    if (plan->step_count > 0 && plan->concurrency > 0)
+        return "give --rate (open loop) or --concurrency (closed loop), not both";
+    if (plan->step_count > 1 && plan->duration_ms == 0 && plan->requests > 0)
+        return "several rates need --duration, which they share";
+    if (plan->zipf > 0 && plan->repeat <= 0)
+        return "--zipf says how repeats are spread: give --repeat, too";
+    if (order->images != NULL && plan->method != NULL && !bench_is_image(plan->method))
+        return "--images is for --method base64";
+    if (plan->duration_ms > 0 && plan->ramp_ms > plan->duration_ms)
+        return "--ramp is longer than --duration";
+    if (order->is_csv && order->remote.is_json)
+        return "give --json or --csv, not both";
+    return NULL;
+}
+
+static void fill_in(struct bench_order *order)
+{
+    struct bench_plan *const plan = &order->plan;
+    if (plan->method == NULL)
+        plan->method = order->images == NULL ? DEFAULT_METHOD : "base64";
+    if (plan->step_count == 0 && plan->concurrency == 0)
+        plan->concurrency = DEFAULT_CONCURRENCY;
+    if (plan->duration_ms == 0 && plan->requests == 0)
+        plan->duration_ms = DEFAULT_DURATION_MS;
+}
+
+enum cli_result bench_order_read(struct cli_args *args, struct bench_order *order)
+{
+    struct cli_arg arg;
+    enum cli_result result;
+    while ((result = cli_next(args, &arg)) == CLI_ARG) {
+        if (arg.flag == NULL)
+            return cli_wrong_argument(args->command, arg.value);
+        if (!remote_take_flag(&order->remote, &arg))
+            result = take_flag(args->command, order, &arg);
+        if (result != CLI_ARG)
+            return result;
+    }
+    const char *const wrong = result == CLI_END ? contradiction(order) : NULL;
+    if (wrong != NULL) {
+        cli_wrong(args->command, "%s", wrong);
+        return CLI_WRONG;
+    }
+    fill_in(order);
+    return result;
+}

@@ -1,0 +1,31 @@
+/* Keeps a benchmark from becoming a weapon: whom it may send to, and how fast. */
+#ifndef SOLVEGATE_CLI_BENCH_GUARD_H
+#define SOLVEGATE_CLI_BENCH_GUARD_H
+
+#include <stdbool.h>
+
+/* Requests a second to other machines, unless the caller says that they are his. */
+#define BENCH_REMOTE_RATE_MAX 100.0
+
+enum bench_host {
+    BENCH_HOST_LOOPBACK, /* this machine */
+    BENCH_HOST_PRIVATE,
+    BENCH_HOST_PUBLIC, /* at least one of its addresses is on the public internet */
+    BENCH_HOST_UNKNOWN /* the name has no address, or the URL is wrong */
+};
+
+/* Looks the name up. */
+enum bench_host bench_guard_host(const char *url);
+
+/* True if both name the same scheme, host and port. */
+bool bench_guard_same(const char *url, const char *other);
+
+/* Why it may not be done, as words that follow the URL, or NULL. rate is the highest one, 0 for a closed loop, which is
+ * slowed down instead (bench_guard_pace). is_configured: it is the gateway of SOLVEGATE_URL. */
+const char *bench_guard_refusal(enum bench_host host, bool is_configured, bool is_owned,
+                                double rate);
+
+/* The most requests a second of a closed loop; 0: no limit. */
+double bench_guard_pace(enum bench_host host, bool is_owned);
+
+#endif

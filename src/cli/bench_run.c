@@ -1,0 +1,319 @@
+#include "cli/bench_run.h"
+
+#include "base/assert.h"
+#include "base/list.h"
+#include "cli/bench_caller.h"
+#include "cli/bench_schedule.h"
+#include "cli/bench_targets.h"
+#include "cli/term.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <uv.h>
+
+#define NS_PER_MS ((uint64_t)1000000)
+#define NS_PER_S ((uint64_t)1000000000)
+#define TICK_MS 1
+#define STATE_NS (200 * NS_PER_MS)
+/* How much longer than its hold a call may take. */
+#define CALL_GRACE_MS 15000U
+/* At most so many requests start in one turn, so that replies are read in between. */
+#define BURST_MAX 200U
+
+/* One request, from when it is due until its end. */
+struct job {
+    struct list link; /* among those on the wire, or those that wait for their next look */
+    uint64_t due_ns;  /* as all times here: since the start */
+    uint64_t look_ns; /* when its next look is due */
+    size_t step;
+    bool is_look; /* the call on the wire asks for the result */
+    char id[BENCH_ID_MAX];
+};
+
+struct bench_run {
+    const struct bench_run_setup *setup;
+    const struct bench_plan *plan;
+    struct bench_caller *caller;
+    struct bench_schedule schedule;
+    struct bench_targets targets;
+    struct bench_message message;
+    struct list calls; /* jobs on the wire */
+    struct list looks; /* jobs in the order of their next look */
+    uv_loop_t loop;
+    uv_timer_t timer;
+    uint64_t start_ns;
+    uint64_t begun; /* requests */
+    uint64_t in_flight;
+    uint64_t first_end_ns, last_end_ns;
+    uint64_t state_ns, second_ns; /* when these are due next */
+    bool is_sending;
+};
+
+static uint64_t now_ns(const struct bench_run *run)
+{
+    return uv_hrtime() - run->start_ns;
+}
+
+/* ---- one request ------------------------------------------------------------------------- */
+
+static void send_call(struct bench_run *run, struct job *job, unsigned hold_s)
+{
+    list_append(&run->calls, &job->link);
+    bench_caller_send(run->caller, job, &run->message, hold_s * 1000 + CALL_GRACE_MS);
+}
+
+static size_t step_of(const struct bench_run *run, uint64_t due_ns)
+{
+    const struct bench_plan *const plan = run->plan;
+    if (plan->step_count < 2)
+        return 0;
+    const size_t step = (size_t)(due_ns * plan->step_count / (plan->duration_ms * NS_PER_MS));
+    return step < plan->step_count ? step : plan->step_count - 1;
+}
+
+static void begin_request(struct bench_run *run, uint64_t due_ns)
+{
+    const uint64_t now = now_ns(run);
+    struct job *const job = calloc(1, sizeof *job);
+    ASSERT(job != NULL);
+    list_init(&job->link);
+    job->due_ns = due_ns;
+    job->step = step_of(run, due_ns);
+    run->begun++;
+    run->in_flight++;
+    bench_tally_sent(run->setup->tally, job->step, now > due_ns ? (now - due_ns) / 1000 : 0);
+    bench_talk_ask(run->setup->talk, bench_targets_next(&run->targets), &run->message);
+    send_call(run, job, BENCH_HOLD_S);
+}
+
+static void end_request(struct bench_run *run, struct job *job)
+{
+    run->in_flight--;
+    run->last_end_ns = now_ns(run);
+    if (run->first_end_ns == 0)
+        run->first_end_ns = run->last_end_ns;
+    free(job);
+}
+
+static void look(struct bench_run *run, struct job *job)
+{
+    const uint64_t spent_ms = (now_ns(run) - job->due_ns) / NS_PER_MS;
+    const uint64_t left_ms = spent_ms < run->plan->wait_ms ? run->plan->wait_ms - spent_ms : 0;
+    const uint64_t left_s = (left_ms + 999) / 1000;
+    unsigned hold_s = left_s < BENCH_HOLD_S ? (unsigned)left_s : BENCH_HOLD_S;
+    if (run->plan->poll_ms > 0)
+        hold_s = 0;
+    job->is_look = true;
+    bench_talk_look(run->setup->talk, job->id, hold_s, &run->message);
+    send_call(run, job, hold_s);
+}
+
+static void on_pending(struct bench_run *run, struct job *job)
+{
+    const uint64_t now = now_ns(run);
+    if (now - job->due_ns >= run->plan->wait_ms * NS_PER_MS) {
+        bench_tally_failed(run->setup->tally, job->step, "bench_not_in_time");
+        end_request(run, job);
+    } else if (run->plan->poll_ms > 0) {
+        job->look_ns = now + run->plan->poll_ms * NS_PER_MS;
+        list_append(&run->looks, &job->link);
+    } else {
+        look(run, job);
+    }
+}
+
+static void fill_closed_loop(struct bench_run *run);
+
+static void on_done(void *context, void *pointer, const struct bench_result *result)
+{
+    struct bench_run *const run = context;
+    struct job *const job = pointer;
+    struct bench_heard heard = {.news = BENCH_FAILED, .source = -1};
+    list_unlink(&job->link);
+    if (result->trouble == NULL)
+        bench_talk_hear(run->setup->talk, job->is_look, result->status, result->body, &heard);
+    else
+        (void)snprintf(heard.code, sizeof heard.code, "%s", result->trouble);
+    if (heard.news == BENCH_PENDING) {
+        if (heard.id[0] != '\0')
+            memcpy(job->id, heard.id, sizeof job->id);
+        on_pending(run, job);
+        return;
+    }
+    if (heard.news == BENCH_SOLVED)
+        bench_tally_solved(run->setup->tally, job->step, (now_ns(run) - job->due_ns) / 1000,
+                           heard.source);
+    else
+        bench_tally_failed(run->setup->tally, job->step, heard.code);
+    end_request(run, job);
+    fill_closed_loop(run);
+}
+
+/* ---- what is due ------------------------------------------------------------------------- */
+
+/* Sending ends with the last request or with the duration. */
+static bool may_begin(struct bench_run *run, uint64_t now)
+{
+    const struct bench_plan *const plan = run->plan;
+    if (plan->requests > 0 && run->begun >= plan->requests)
+        run->is_sending = false;
+    if (plan->duration_ms > 0 && !bench_is_open_loop(plan) && now >= plan->duration_ms * NS_PER_MS)
+        run->is_sending = false;
+    return run->is_sending;
+}
+
+/* What the schedule lists is sent, however late: a request that is late counts its delay. */
+static void follow_schedule(struct bench_run *run)
+{
+    for (unsigned i = 0; i < BURST_MAX; i++) {
+        const uint64_t now = now_ns(run);
+        if (!may_begin(run, now) || run->in_flight >= BENCH_CONCURRENCY_MAX)
+            return;
+        const uint64_t due_ns = bench_schedule_due(&run->schedule, run->begun);
+        if (due_ns == BENCH_NEVER)
+            run->is_sending = false;
+        if (due_ns > now)
+            return;
+        begin_request(run, due_ns);
+    }
+}
+
+static uint64_t closed_loop_room(const struct bench_run *run, uint64_t now)
+{
+    const struct bench_plan *const plan = run->plan;
+    const double ramp_ns = (double)(plan->ramp_ms * NS_PER_MS);
+    double room = plan->concurrency;
+    if ((double)now < ramp_ns)
+        room = ceil(room * ((double)now + 1) / ramp_ns);
+    return (uint64_t)room;
+}
+
+static void fill_closed_loop(struct bench_run *run)
+{
+    const uint64_t now = now_ns(run);
+    if (bench_is_open_loop(run->plan))
+        return;
+    const double pace = run->setup->pace;
+    const uint64_t room = closed_loop_room(run, now);
+    for (unsigned i = 0; i < BURST_MAX && run->in_flight < room && may_begin(run, now); i++) {
+        if (pace > 0 && (double)run->begun >= pace * (double)now / (double)NS_PER_S + 1)
+            return;
+        begin_request(run, now_ns(run));
+    }
+}
+
+static void send_looks(struct bench_run *run)
+{
+    const uint64_t now = now_ns(run);
+    struct list *first;
+    while ((first = list_first(&run->looks)) != NULL) {
+        struct job *const job = CONTAINER_OF(first, struct job, link);
+        if (job->look_ns > now)
+            return;
+        list_unlink(first);
+        look(run, job);
+    }
+}
+
+/* ---- time -------------------------------------------------------------------------------- */
+
+static void tell_state(struct bench_run *run, uint64_t now)
+{
+    const struct bench_state state = {.plan = run->plan,
+                                      .tally = run->setup->tally,
+                                      .elapsed_ns = now,
+                                      .in_flight = run->in_flight,
+                                      .is_sending = run->is_sending};
+    run->state_ns = now + STATE_NS;
+    if (run->setup->on_state != NULL)
+        run->setup->on_state(run->setup->context, &state);
+}
+
+static void on_tick(uv_timer_t *timer)
+{
+    struct bench_run *const run = timer->data;
+    if (bench_is_open_loop(run->plan))
+        follow_schedule(run);
+    else
+        fill_closed_loop(run);
+    send_looks(run);
+    const uint64_t now = now_ns(run);
+    for (; run->second_ns <= now; run->second_ns += NS_PER_S)
+        bench_tally_second(run->setup->tally, run->in_flight);
+    if (now >= run->state_ns)
+        tell_state(run, now);
+    if (term_signal() == 0 && (run->is_sending || run->in_flight > 0))
+        return;
+    if (run->in_flight > 0)
+        run->last_end_ns = now;
+    tell_state(run, now);
+    bench_caller_close(run->caller);
+    uv_close((uv_handle_t *)timer, NULL);
+}
+
+/* ---- life -------------------------------------------------------------------------------- */
+
+static bool open_run(struct bench_run *run)
+{
+    const struct bench_talk *const talk = run->setup->talk;
+    char auth[BENCH_HEADER_ROOM];
+    const char *headers[BENCH_HEADERS_MAX];
+    const struct bench_caller_setup calls = {
+        .url = run->setup->url,
+        .headers = headers,
+        .header_count = bench_talk_headers(talk, auth, headers),
+        .allow_public = run->setup->allow_public,
+        .context = run,
+        .on_done = on_done,
+    };
+    if (uv_loop_init(&run->loop) != 0)
+        return false;
+    run->caller = bench_caller_new(&run->loop, &calls);
+    if (run->caller == NULL) {
+        (void)uv_loop_close(&run->loop);
+        return false;
+    }
+    (void)uv_timer_init(&run->loop, &run->timer);
+    run->timer.data = run;
+    return true;
+}
+
+static void free_jobs(struct list *jobs)
+{
+    struct list *first;
+    while ((first = list_first(jobs)) != NULL) {
+        list_unlink(first);
+        free(CONTAINER_OF(first, struct job, link));
+    }
+}
+
+bool bench_run(const struct bench_run_setup *setup, struct bench_end *end)
+{
+    struct bench_run *const run = calloc(1, sizeof *run);
+    ASSERT(run != NULL);
+    *run = (struct bench_run){.setup = setup, .plan = setup->plan, .is_sending = true};
+    const bool is_open = open_run(run);
+    if (is_open) {
+        list_init(&run->calls);
+        list_init(&run->looks);
+        bench_message_init(&run->message);
+        bench_targets_init(&run->targets, run->plan->repeat, run->plan->zipf, run->plan->seed);
+        if (bench_is_open_loop(run->plan))
+            bench_schedule_init(&run->schedule, run->plan);
+        run->start_ns = uv_hrtime();
+        run->second_ns = NS_PER_S;
+        (void)uv_timer_start(&run->timer, on_tick, 0, TICK_MS);
+        (void)uv_run(&run->loop, UV_RUN_DEFAULT);
+        *end = (struct bench_end){.first_ns = run->first_end_ns,
+                                  .elapsed_ns = run->last_end_ns,
+                                  .unfinished = run->in_flight};
+        free_jobs(&run->calls);
+        free_jobs(&run->looks);
+        bench_caller_free(run->caller);
+        (void)uv_loop_close(&run->loop);
+        bench_message_close(&run->message);
+    }
+    free(run);
+    return is_open;
+}

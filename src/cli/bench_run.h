@@ -1,0 +1,39 @@
+/* Runs a benchmark's plan: sends what is due, follows each request to its end, and counts. */
+#ifndef SOLVEGATE_CLI_BENCH_RUN_H
+#define SOLVEGATE_CLI_BENCH_RUN_H
+
+#include "cli/bench_tally.h"
+
+struct bench_run;
+
+/* How a run stands, for whoever shows it. */
+struct bench_state {
+    const struct bench_plan *plan;
+    const struct bench_tally *tally;
+    uint64_t elapsed_ns;
+    uint64_t in_flight;
+    bool is_sending; /* else the last answers are waited for */
+};
+
+struct bench_run_setup {
+    const struct bench_plan *plan; /* borrowed, as is everything here */
+    const struct bench_talk *talk;
+    struct bench_tally *tally;
+    const char *url;
+    bool allow_public;
+    double pace; /* a closed loop sends at most so many a second; 0: no limit */
+    /* Called a few times a second, and once at the end; may be NULL. */
+    void (*on_state)(void *context, const struct bench_state *state);
+    void *context;
+};
+
+struct bench_end {
+    uint64_t first_ns;   /* until the first answer */
+    uint64_t elapsed_ns; /* until the last */
+    uint64_t unfinished; /* requests without an end */
+};
+
+/* Returns when all answers are there or a signal came (term_signal). False if it could not start. */
+bool bench_run(const struct bench_run_setup *setup, struct bench_end *end);
+
+#endif

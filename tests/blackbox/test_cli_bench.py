@@ -1,0 +1,182 @@
+#!/usr/bin/env python3
+"""solvegate bench: what it reports agrees with the simulator's ledger, and whom it refuses to ask. (TAP)"""
+import csv
+import io
+import json
+import os
+import re
+import signal
+import subprocess
+import tempfile
+
+from cli_world import EX_NOINPUT, EX_UNAVAILABLE, EX_USAGE, Terminal, clean_environment, expect, solvegate
+from gateway import ALICE, World, clients, free_port
+from harness import TIMEOUT, binary, check, contains, equal, run, test, wait_until
+
+SHARES = ("min", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max")
+
+
+def bench(world, *args, code=0, env=None):
+    return expect(solvegate("bench", *args, env={"SOLVEGATE_URL": world.url, **(env or {})}), code)
+
+
+def report(world, *args, code=0, env=None):
+    return json.loads(bench(world, *args, "--json", code=code, env=env).stdout)
+
+
+@test
+def the_report_agrees_with_the_vendors_ledger_in_every_dialect():
+    with World() as world:
+        paid = 0
+        for dialect in ("v1", "vendor", "createtask"):
+            told = report(world, "--dialect", dialect, "-n", "60", "-c", "20", "--repeat", "0.5", "--zipf", "1.1")
+            equal((told["dialect"], told["sent"], told["solved"], told["failed"]), (dialect, 60, 60, 0))
+            equal(told["gateway"]["submits_paid"], world.paid() - paid, "submits paid, by the ledger")
+            paid = world.paid()
+            equal((told["gateway"]["requests"], sum(told["sources"].values())), (60, 60), "requests, answers")
+            equal(told["sources"]["api"], told["gateway"]["submits_paid"], "answers of own solves")
+            check(told["sources"]["api"] < 60, "half of them were repeats")
+            times = [told["latency_ms"][share] for share in SHARES]
+            equal(times, sorted(times), "percentiles rise")
+            equal(sum(row["solved"] for row in told["latency_classes"]), 60, "solves by latency")
+
+
+@test
+def an_open_loop_sends_what_is_due_and_counts_from_then():
+    """The gateway stands still for a second: requests that were due meanwhile are sent, and count the delay."""
+    with World() as world:
+        report(world, "-n", "1", "--seed", "9")
+        args = ("--rate", "100/s", "-d", "3s", "--repeat", "1", "--seed", "9", "--json")
+        process = subprocess.Popen([binary("SOLVEGATE"), "bench", *args], stdout=subprocess.PIPE, text=True,
+                                   env=clean_environment(SOLVEGATE_URL=world.url))
+        wait_until(lambda: world.counter("requests") > 50, "requests")
+        world.gate.process.send_signal(signal.SIGSTOP)
+        try:
+            process.wait(timeout=1)
+        except subprocess.TimeoutExpired:
+            pass
+        world.gate.process.send_signal(signal.SIGCONT)
+        told = json.loads(process.communicate(timeout=TIMEOUT)[0])
+        equal((told["sent"], told["solved"]), (300, 300))
+        slow = sum(row["solved"] for row in told["latency_classes"] if row["up_to_ms"] > 200)
+        check(slow >= 60, f"{slow} requests took longer than 200 ms")
+        check(told["latency_ms"]["max"] > 800, told["latency_ms"])
+        equal(told["sources"]["dedup_cache"], 300, "from memory")
+
+
+@test
+def steps_are_reported_one_by_one():
+    with World() as world:
+        told = report(world, "--rate", "20/s,60/s", "-d", "2s", "--repeat", "0.9")
+        equal([(step["rate"], step["sent"], step["solved"]) for step in told["steps"]], [(20, 20, 20), (60, 60, 60)])
+
+
+@test
+def errors_are_counted_by_code():
+    with World({"retry": {"unsolvable": 0}}) as world:
+        told = report(world, "-n", "8", "--sitekey", "SIM-ERROR_CAPTCHA_UNSOLVABLE", code=1)
+        equal((told["solved"], told["failed"], told["errors"]), (0, 8, {"unsolvable": 8}))
+        told = report(world, "-n", "8", "--sitekey", "SIM-ERROR_CAPTCHA_UNSOLVABLE", "--dialect", "vendor", code=1)
+        equal(told["errors"], {"ERROR_CAPTCHA_UNSOLVABLE": 8})
+        text = bench(world, "-n", "3", "--sitekey", "SIM-ERROR_CAPTCHA_UNSOLVABLE", code=1).stdout
+        check(re.search(r"\nERRORS\n  unsolvable +3\n", text), text)
+
+
+@test
+def polling_gets_the_same_answers():
+    with World() as world:
+        for dialect in ("v1", "vendor", "createtask"):
+            told = report(world, "-n", "5", "--poll", "50ms", "--dialect", dialect)
+            equal((told["solved"], told["failed"]), (5, 0), dialect)
+
+
+@test
+def images_are_made_up_or_come_from_a_folder():
+    with World() as world, tempfile.TemporaryDirectory() as folder:
+        for name, size in (("a.png", 200), ("b.png", 300), ("small", 20), ("huge", 2 << 20)):
+            with open(os.path.join(folder, name), "wb") as file:
+                file.write(os.urandom(size))
+        told = report(world, "-n", "10", "--images", folder)
+        equal((told["method"], told["solved"], world.paid()), ("base64", 10, 2), "two images can be solved")
+        equal(report(world, "-n", "10", "-m", "base64")["gateway"]["submits_paid"], 10, "made up")
+        with tempfile.TemporaryDirectory() as empty:
+            contains(bench(world, "--images", empty, code=EX_NOINPUT).stderr, "no image of 100 bytes")
+
+
+@test
+def money_is_told_where_prices_are_known():
+    with World({"upstream": {"price": {"turnstile": 0.002}}}) as world:
+        told = report(world, "-n", "5")
+        equal(told["gateway"]["money_spent"], 0.01)
+        text = bench(world, "-n", "5").stdout
+        check(re.search(r"submits paid +5  1.000 per solve\n", text) and re.search(r"money spent +0.0100\n", text), text)
+
+
+@test
+def a_key_without_scope_admin_gets_a_report_without_cost():
+    with World(clients()) as world:
+        text = bench(world, "-n", "3", env={"SOLVEGATE_KEY": ALICE}).stdout
+        check("The cost is not known" in text and "own solve" in text, text)
+        told = report(world, "-n", "3", "--dialect", "vendor", code=1)
+        equal(told["errors"], {"ERROR_KEY_DOES_NOT_EXIST": 3})
+        check("gateway" not in told, "statistics without a key")
+
+
+@test
+def the_report_fits_eighty_columns_and_csv_is_csv():
+    with World() as world:
+        text = bench(world, "-n", "50", "-c", "10", "--repeat", "0.5", env={"LC_ALL": "C.UTF-8"}).stdout
+        check(max(map(len, text.splitlines())) <= 80, text)
+        rows = list(csv.DictReader(io.StringIO(bench(world, "-n", "5", "--csv").stdout)))
+        equal((len(rows), rows[0]["solved"], rows[0]["submits_paid"]), (1, "5", "5"))
+
+
+@test
+def the_live_line_is_for_terminals_and_an_interrupt_ends_with_the_report():
+    with World(sim=("--solve-time", "10m")) as world:
+        with Terminal("bench", "-c", "5", "-d", "5m", "--yes", env={"SOLVEGATE_URL": world.url}) as terminal:
+            terminal.wait_for(r"\[\.+\].*5 in flight  0 errors")
+            terminal.process.send_signal(signal.SIGINT)
+            equal(terminal.ended(), 130, "exit code")
+            check(re.search(r"unfinished +5  100.0 %", terminal.shown), terminal.shown)
+
+
+@test
+def a_person_is_asked_before_money_is_spent():
+    with World() as world:
+        with Terminal("bench", "-n", "1000", "--repeat", "0.5", env={"SOLVEGATE_URL": world.url}) as terminal:
+            terminal.wait_for(r"about 500 captchas solved[^?]*Go on\? \[y/N\]")
+            terminal.type("n\n")
+            equal(terminal.ended(), 1, "exit code")
+        equal(world.paid(), 0, "paid")
+        with Terminal("bench", "-n", "101", "-c", "50", env={"SOLVEGATE_URL": world.url}) as terminal:
+            terminal.wait_for(r"Go on")
+            terminal.type("y\n")
+            equal(terminal.ended(), 0, "exit code")
+        equal(world.paid(), 101, "paid")
+
+
+@test
+def strangers_are_not_asked():
+    for args, words in ((["--url", "http://1.1.1.1"], "--i-own-this-host"),
+                        (["--url", "http://10.255.255.1", "--rate", "101/s"], "more than 100 requests a second"),
+                        (["--url", "http://no-such-host.invalid"], "has no address")):
+        contains(expect(solvegate("bench", "-n", "1", *args), EX_USAGE, stdout="").stderr, words)
+    nowhere = f"http://127.0.0.1:{free_port()}"
+    contains(expect(solvegate("bench", "--url", nowhere), EX_UNAVAILABLE, stdout="").stderr, "no gateway answers")
+
+
+@test
+def wrong_usage_ends_with_64_before_anything_is_asked():
+    for args, words in ((["--rate", "fast"], "a rate like"), (["--rate", "10/s", "-c", "5"], "not both"),
+                        (["-c", "0"], "1 to 20000"), (["-d", "10"], "a duration like"), (["-n", "0"], "a number from 1"),
+                        (["--repeat", "1.5"], "a share from 0 to 1"), (["--zipf", "1"], "give --repeat, too"),
+                        (["--dialect", "v2"], 'did you mean "v1"'), (["--reuse", "shard"], 'did you mean "shared"'),
+                        (["--param", "x"], "NAME=VALUE"), (["--images", ".", "-m", "turnstile"], "for --method base64"),
+                        (["--rate", "1/s,2/s", "-n", "5"], "several rates need --duration"),
+                        (["--ramp", "20s", "-d", "10s"], "longer than --duration"), (["x"], 'unexpected argument "x"'),
+                        (["--json", "--csv"], "not both")):
+        contains(expect(solvegate("bench", *args), EX_USAGE, stdout="").stderr, words)
+
+
+run()

@@ -1,0 +1,252 @@
+#include "cli/bench_guard.h"
+#include "cli/bench_plan.h"
+#include "cli/bench_schedule.h"
+#include "cli/bench_targets.h"
+#include "seed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define MS ((uint64_t)1000000)
+#define S ((uint64_t)1000000000)
+
+/* ---- texts ------------------------------------------------------------------------------- */
+
+static void rates_are_per_second_or_per_minute(void **state)
+{
+    double rate = 0;
+    (void)state;
+    assert_true(bench_parse_rate("200/s", &rate) && rate > 199.9 && rate < 200.1);
+    assert_true(bench_parse_rate("200", &rate) && rate > 199.9);
+    assert_true(bench_parse_rate("90/m", &rate) && rate > 1.49 && rate < 1.51);
+    assert_true(bench_parse_rate("0.5/s", &rate) && rate > 0.49 && rate < 0.51);
+}
+
+static void wrong_numbers_are_refused(void **state)
+{
+    static const char *const wrong[] = {"",   "/s",  "-1",   "1e3",   "inf", "nan",
+                                        "0",  "0/s", "10/h", "1.2.3", ".",   "200001/s",
+                                        " 1", "1 ",  "0x10", "1,"};
+    double number = 7;
+    double steps[BENCH_STEPS_MAX];
+    uint64_t count = 7;
+    (void)state;
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        assert_false(bench_parse_rate(wrong[i], &number));
+        assert_int_equal(bench_parse_steps(wrong[i], steps), 0);
+    }
+    assert_false(bench_parse_real("1.1", 0, 1, &number));
+    assert_false(bench_parse_count("0", 1, 9, &count) || bench_parse_count("10", 1, 9, &count));
+    assert_true(number > 6.9 && number < 7.1 && count == 7);
+}
+
+static void steps_are_rates_with_commas(void **state)
+{
+    double steps[BENCH_STEPS_MAX];
+    (void)state;
+    assert_int_equal(bench_parse_steps("50/s,100/s,120/m", steps), 3);
+    assert_true(steps[0] < 50.1 && steps[1] > 99.9 && steps[2] < 2.1);
+    assert_int_equal(bench_parse_steps("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16", steps), 16);
+    assert_int_equal(bench_parse_steps("1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17", steps), 0);
+}
+
+/* ---- the schedule ------------------------------------------------------------------------ */
+
+/* Counts the requests that are due before each of the times; all must be in order. */
+static uint64_t count_until(struct bench_schedule *schedule, uint64_t from, uint64_t until_ns)
+{
+    uint64_t number = from;
+    uint64_t before = 0;
+    for (;; number++) {
+        struct bench_schedule copy = *schedule;
+        const uint64_t due = bench_schedule_due(&copy, number);
+        if (due >= until_ns)
+            return number;
+        assert_true(due >= before);
+        before = due;
+        *schedule = copy;
+    }
+}
+
+static void a_fixed_rate_is_even_and_ends_with_the_duration(void **state)
+{
+    const struct bench_plan plan = {.steps = {200}, .step_count = 1, .duration_ms = 30000};
+    struct bench_schedule schedule;
+    (void)state;
+    bench_schedule_init(&schedule, &plan);
+    assert_int_equal(bench_schedule_due(&schedule, 0), 0);
+    assert_int_equal(bench_schedule_due(&schedule, 1), 5 * MS);
+    assert_int_equal(bench_schedule_due(&schedule, 5999), 29995 * MS);
+    assert_int_equal(bench_schedule_due(&schedule, 6000), BENCH_NEVER);
+    assert_int_equal(bench_expected_requests(&plan), 6000);
+}
+
+static void a_rate_without_duration_never_ends(void **state)
+{
+    const struct bench_plan plan = {.steps = {1000}, .step_count = 1, .requests = 5};
+    struct bench_schedule schedule;
+    (void)state;
+    bench_schedule_init(&schedule, &plan);
+    assert_int_equal(bench_schedule_due(&schedule, 10000000), 10000 * S);
+    assert_int_equal(bench_expected_requests(&plan), 5);
+}
+
+static void steps_share_the_duration(void **state)
+{
+    const struct bench_plan plan = {.steps = {10, 100, 50}, .step_count = 3, .duration_ms = 30000};
+    struct bench_schedule schedule;
+    (void)state;
+    bench_schedule_init(&schedule, &plan);
+    uint64_t sent = count_until(&schedule, 0, 10 * S);
+    assert_int_equal(sent, 100);
+    sent = count_until(&schedule, sent, 20 * S);
+    assert_int_equal(sent, 1100);
+    sent = count_until(&schedule, sent, BENCH_NEVER);
+    assert_int_equal(sent, 1600);
+    assert_int_equal(bench_expected_requests(&plan), 1600);
+}
+
+/* Half as many requests while the rate grows from nothing: 5 s at 100/s on average 50/s. */
+static void a_ramp_grows_evenly(void **state)
+{
+    const struct bench_plan plan = {
+        .steps = {100}, .step_count = 1, .duration_ms = 10000, .ramp_ms = 5000};
+    struct bench_schedule schedule;
+    (void)state;
+    bench_schedule_init(&schedule, &plan);
+    uint64_t sent = count_until(&schedule, 0, 2500 * MS);
+    assert_in_range(sent, 62, 64);
+    sent = count_until(&schedule, sent, 5 * S);
+    assert_in_range(sent, 249, 251);
+    sent = count_until(&schedule, sent, BENCH_NEVER);
+    assert_in_range(sent, 749, 751);
+    assert_int_equal(bench_expected_requests(&plan), 750);
+}
+
+/* ---- targets ----------------------------------------------------------------------------- */
+
+#define DRAWS 20000
+
+/* Returns how many were new, and counts how often the first and the hundredth were asked for. */
+static uint64_t draw(double repeat, double zipf, unsigned *first, unsigned *hundredth)
+{
+    struct bench_targets targets;
+    bench_targets_init(&targets, repeat, zipf, seed_value());
+    *first = 0;
+    *hundredth = 0;
+    for (unsigned i = 0; i < DRAWS; i++) {
+        const uint64_t known = targets.known;
+        const uint64_t target = bench_targets_next(&targets);
+        assert_true(target <= known);
+        *first += target == 0 ? 1 : 0;
+        *hundredth += target == 99 ? 1 : 0;
+    }
+    return targets.known;
+}
+
+static void without_repeats_every_target_is_new(void **state)
+{
+    unsigned first;
+    unsigned hundredth;
+    (void)state;
+    assert_int_equal(draw(0, 0, &first, &hundredth), DRAWS);
+    assert_int_equal(first, 1);
+    assert_int_equal(hundredth, 1);
+}
+
+static void the_share_of_repeats_is_as_asked_for(void **state)
+{
+    unsigned first;
+    unsigned hundredth;
+    (void)state;
+    /* Five standard deviations: 5 * sqrt(20000 * 0.3 * 0.7) is 324. */
+    assert_in_range(draw(0.3, 0, &first, &hundredth), 14000 - 324, 14000 + 324);
+    assert_int_equal(draw(1, 0, &first, &hundredth), 1);
+}
+
+/* By Zipf's law with exponent 1 the first of 10,000 targets gets about 1/9.8 of all repeats, the hundredth 1/980. */
+static void repeats_follow_zipfs_law(void **state)
+{
+    unsigned first;
+    unsigned hundredth;
+    (void)state;
+    (void)draw(0.5, 1, &first, &hundredth);
+    assert_in_range(first, 900, 1500);
+    assert_in_range(hundredth, 2, 40);
+    (void)draw(0.5, 1.1, &first, &hundredth);
+    assert_in_range(first, 1200, 2100);
+    (void)draw(0.5, 0, &first, &hundredth);
+    assert_in_range(first, 1, 60);
+}
+
+static void the_same_seed_draws_the_same_targets(void **state)
+{
+    struct bench_targets a;
+    struct bench_targets b;
+    (void)state;
+    bench_targets_init(&a, 0.5, 1.1, 42);
+    bench_targets_init(&b, 0.5, 1.1, 42);
+    for (unsigned i = 0; i < 1000; i++)
+        assert_int_equal(bench_targets_next(&a), bench_targets_next(&b));
+}
+
+/* ---- whom it may ask --------------------------------------------------------------------- */
+
+static void hosts_are_told_apart_by_their_addresses(void **state)
+{
+    (void)state;
+    assert_int_equal(bench_guard_host("http://127.0.0.1:8430"), BENCH_HOST_LOOPBACK);
+    assert_int_equal(bench_guard_host("http://[::1]:8430/"), BENCH_HOST_LOOPBACK);
+    assert_int_equal(bench_guard_host("unix:/run/solvegate.sock"), BENCH_HOST_LOOPBACK);
+    assert_int_equal(bench_guard_host("http://192.168.1.7:8430"), BENCH_HOST_PRIVATE);
+    assert_int_equal(bench_guard_host("http://1.1.1.1"), BENCH_HOST_PUBLIC);
+    assert_int_equal(bench_guard_host("https://[2606:4700::1111]"), BENCH_HOST_PUBLIC);
+    assert_int_equal(bench_guard_host("http://"), BENCH_HOST_UNKNOWN);
+    assert_int_equal(bench_guard_host("nonsense of mine"), BENCH_HOST_UNKNOWN);
+    assert_true(bench_guard_same("http://gate:80/", "http://GATE"));
+    assert_false(bench_guard_same("http://gate:81", "http://gate"));
+    assert_false(bench_guard_same("http://gate", "unix:/run/x"));
+}
+
+static void strangers_and_high_rates_are_refused(void **state)
+{
+    (void)state;
+    assert_null(bench_guard_refusal(BENCH_HOST_LOOPBACK, false, false, 100000));
+    assert_null(bench_guard_refusal(BENCH_HOST_PRIVATE, false, false, 100));
+    assert_non_null(bench_guard_refusal(BENCH_HOST_PRIVATE, true, false, 101));
+    assert_null(bench_guard_refusal(BENCH_HOST_PRIVATE, false, true, 101));
+    assert_non_null(bench_guard_refusal(BENCH_HOST_PUBLIC, false, false, 1));
+    assert_null(bench_guard_refusal(BENCH_HOST_PUBLIC, true, false, 1));
+    assert_non_null(bench_guard_refusal(BENCH_HOST_PUBLIC, true, false, 101));
+    assert_null(bench_guard_refusal(BENCH_HOST_PUBLIC, false, true, 101));
+    assert_non_null(bench_guard_refusal(BENCH_HOST_UNKNOWN, true, true, 1));
+    assert_true(bench_guard_pace(BENCH_HOST_PRIVATE, false) > 99);
+    assert_true(bench_guard_pace(BENCH_HOST_PRIVATE, true) < 1);
+    assert_true(bench_guard_pace(BENCH_HOST_LOOPBACK, false) < 1);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rates_are_per_second_or_per_minute),
+        cmocka_unit_test(wrong_numbers_are_refused),
+        cmocka_unit_test(steps_are_rates_with_commas),
+        cmocka_unit_test(a_fixed_rate_is_even_and_ends_with_the_duration),
+        cmocka_unit_test(a_rate_without_duration_never_ends),
+        cmocka_unit_test(steps_share_the_duration),
+        cmocka_unit_test(a_ramp_grows_evenly),
+        cmocka_unit_test(without_repeats_every_target_is_new),
+        cmocka_unit_test(the_share_of_repeats_is_as_asked_for),
+        cmocka_unit_test(repeats_follow_zipfs_law),
+        cmocka_unit_test(the_same_seed_draws_the_same_targets),
+        cmocka_unit_test(hosts_are_told_apart_by_their_addresses),
+        cmocka_unit_test(strangers_and_high_rates_are_refused),
+    };
+    seed_init(argc, argv);
+    return cmocka_run_group_tests(tests, seed_announce, NULL);
+}
