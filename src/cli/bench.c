@@ -2,14 +2,12 @@
 #include "cli/bench_flags.h"
 #include "cli/bench_guard.h"
 #include "cli/bench_images.h"
-#include "cli/bench_json.h"
 #include "cli/bench_live.h"
-#include "cli/bench_print.h"
+#include "cli/bench_out.h"
 #include "cli/bench_report.h"
 #include "cli/bench_run.h"
 #include "cli/cli.h"
 #include "cli/remote_key.h"
-#include "cli/show.h"
 #include "cli/term.h"
 
 #include <stdlib.h>
@@ -20,7 +18,6 @@
 #define EXIT_NOT_SOLVED 1
 /* Fewer new targets than this are not worth a question. */
 #define ASKED_FROM 100
-#define REPORT_MAX_BYTES ((size_t)4 * 1024 * 1024)
 /* The dialects demand a key of this form also where the gateway has no clients. */
 #define NO_KEY "00000000000000000000000000000000"
 
@@ -30,6 +27,7 @@ struct bench {
     enum bench_host host;
     struct bench_images images;
     struct bench_books before;
+    struct bench_report *old; /* to compare with, or NULL */
     bool has_books;
 };
 
@@ -65,7 +63,7 @@ static bool is_wanted(const struct bench *bench)
     else
         (void)fprintf(stderr, "The gateway will have captchas solved, as many as it can");
     (void)fprintf(stderr, ", and its vendor is paid\nfor each of them, unless it is the "
-                          "simulator. Go on? [y/N] (--yes does not ask) ");
+                          "simulator (--yes does not ask).\nGo on? [y/N] ");
     (void)fflush(stderr);
     return fgets(answer, sizeof answer, stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y');
 }
@@ -83,7 +81,9 @@ static void raise_descriptor_limit(void)
 static int prepare(struct bench *bench)
 {
     struct bench_order *const order = &bench->order;
-    int code = EX_OK;
+    int code = bench_out_check(order, &bench->old);
+    if (code != EX_OK)
+        return code;
     if (!is_allowed(bench))
         return EX_USAGE;
     if (order->images != NULL) {
@@ -108,22 +108,6 @@ static int prepare(struct bench *bench)
 
 /* ---- after ------------------------------------------------------------------------------- */
 
-static void print_report(const struct bench *bench, const struct bench_report *report)
-{
-    struct buf out;
-    buf_init(&out, REPORT_MAX_BYTES);
-    if (bench->order.remote.is_json) {
-        bench_json_write(report, &out);
-        buf_add_char(&out, '\n');
-    } else if (bench->order.is_csv) {
-        bench_csv_write(report, &out);
-    } else {
-        bench_print_write(report, term_is_utf8(), &out);
-    }
-    show_print(&out);
-    buf_close(&out);
-}
-
 static int conclude(struct bench *bench, struct bench_tally *tally, const struct bench_end *end)
 {
     struct bench_books after;
@@ -136,8 +120,9 @@ static int conclude(struct bench *bench, struct bench_tally *tally, const struct
         bench->has_books ? bench_books_between(&bench->before, &after) : (struct bench_books){0};
     struct bench_report *const report = bench_report_new(
         &bench->order.plan, bench->order.remote.url, tally, end, bench->has_books ? &added : NULL);
-    print_report(bench, report);
-    code = report->solved == 0 ? EXIT_NOT_SOLVED : EX_OK;
+    code = bench_out_write(&bench->order, report, bench->old);
+    if (code == EX_OK && report->solved == 0)
+        code = EXIT_NOT_SOLVED;
     bench_report_free(report);
     return term_signal() == 0 ? code : term_exit_code(term_signal());
 }
@@ -189,6 +174,7 @@ static int run(struct cli_args *args)
         if (code == EX_OK)
             code = measure(&bench);
     }
+    bench_report_free(bench.old);
     bench_images_close(&bench.images);
     remote_close(&bench.order.remote);
     return code;

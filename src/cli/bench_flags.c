@@ -75,6 +75,10 @@ const struct cli_flag bench_flags[] = {
     {.name = "seed",
      .value_name = "N",
      .help = "the same targets in the same order as another run with this number (random)"},
+    {.name = "compare",
+     .value_name = "FILE",
+     .help = "show what changed since the report in this file, which --json printed"},
+    {.name = "html", .value_name = "FILE", .help = "write a page with charts into this file, too"},
     {.name = "csv", .help = "print a line of titles and a line of figures"},
     {.letter = 'y', .name = "yes", .help = "do not ask whether to spend the money"},
     {.name = "i-own-this-host",
@@ -194,6 +198,10 @@ static enum cli_result take_flag(const struct command *command, struct bench_ord
         order->is_sure = true;
     } else if (cli_is_flag(arg, "i-own-this-host")) {
         order->is_owned = true;
+    } else if (cli_is_flag(arg, "html")) {
+        order->html = arg->value;
+    } else if (cli_is_flag(arg, "compare")) {
+        order->compare = arg->value;
     } else if (cli_is_flag(arg, "images")) {
         order->images = arg->value;
     } else if (cli_is_flag(arg, "dialect")) {
@@ -230,6 +238,8 @@ static const char *contradiction(const struct bench_order *order)
         return "--ramp is longer than --duration";
     if (order->is_csv && order->remote.is_json)
         return "give --json or --csv, not both";
+    if (order->compare != NULL && (order->is_csv || order->remote.is_json))
+        return "--compare is for people: give neither --json nor --csv";
     return NULL;
 }
 

@@ -10,9 +10,11 @@ extern const struct cli_flag bench_flags[];
 struct bench_order {
     struct bench_plan plan;
     struct remote remote;
-    const char *images; /* the folder, or NULL */
-    bool is_owned;      /* --i-own-this-host */
-    bool is_sure;       /* --yes */
+    const char *images;  /* the folder, or NULL */
+    const char *html;    /* the file to write, or NULL */
+    const char *compare; /* the report to read, or NULL */
+    bool is_owned;       /* --i-own-this-host */
+    bool is_sure;        /* --yes */
     bool is_csv;
 };
 

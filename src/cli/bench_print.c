@@ -228,7 +228,10 @@ static void add_cost(struct buf *out, const struct bench_report *report)
     }
     buf_add(out, SLICE_OF("\nCOST, by the gateway's statistics\n"));
     add_number(out, "submits paid", books->submits_paid);
-    if (report->solved > 0)
+    /* Requests that were left alone may have been paid for, too. */
+    if (report->unfinished > 0)
+        buf_addf(out, "  %.3f per request", (double)books->submits_paid / (double)report->sent);
+    else if (report->solved > 0)
         buf_addf(out, "  %.3f per solve", (double)books->submits_paid / (double)report->solved);
     buf_add_char(out, '\n');
     if (books->submits_refused > 0)

@@ -9,10 +9,11 @@ import signal
 import subprocess
 import tempfile
 
-from cli_world import EX_NOINPUT, EX_UNAVAILABLE, EX_USAGE, Terminal, clean_environment, expect, solvegate
+from cli_world import EX_DATAERR, EX_NOINPUT, EX_UNAVAILABLE, EX_USAGE, Terminal, clean_environment, expect, solvegate
 from gateway import ALICE, World, clients, free_port
 from harness import TIMEOUT, binary, check, contains, equal, run, test, wait_until
 
+EX_CANTCREAT = 73
 SHARES = ("min", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max")
 
 
@@ -132,6 +133,33 @@ def the_report_fits_eighty_columns_and_csv_is_csv():
 
 
 @test
+def a_page_needs_nothing_from_elsewhere():
+    with World() as world, tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "report.html")
+        bench(world, "-n", "30", "--html", path)
+        with open(path, encoding="utf-8") as file:
+            page = file.read()
+        check("<svg " in page and page.endswith("</html>\n"), page[-200:])
+        equal(re.findall(r"(?:src|href|url)\s*[=(]", page), [], "what it loads")
+        contains(bench(world, "--html", folder, code=EX_CANTCREAT).stderr, "cannot be written")
+
+
+@test
+def a_report_is_compared_with_an_older_one():
+    with World() as world, tempfile.TemporaryDirectory() as folder:
+        old = os.path.join(folder, "old.json")
+        with open(old, "w", encoding="utf-8") as file:
+            file.write(bench(world, "-n", "20", "--json").stdout)
+        text = bench(world, "-n", "20", "--repeat", "1", "--compare", old).stdout
+        check(re.search(r"\nsubmits paid per solve +1.000 +0.050 +-95.0 %  BETTER\n", text), text)
+        contains(text, "not alike")
+        contains(bench(world, "--compare", folder + "/none", code=EX_NOINPUT).stderr, "cannot be read")
+        with open(old, "w", encoding="utf-8") as file:
+            file.write("{}")
+        contains(bench(world, "--compare", old, code=EX_DATAERR).stderr, "is no report")
+
+
+@test
 def the_live_line_is_for_terminals_and_an_interrupt_ends_with_the_report():
     with World(sim=("--solve-time", "10m")) as world:
         with Terminal("bench", "-c", "5", "-d", "5m", "--yes", env={"SOLVEGATE_URL": world.url}) as terminal:
@@ -175,7 +203,7 @@ def wrong_usage_ends_with_64_before_anything_is_asked():
                         (["--param", "x"], "NAME=VALUE"), (["--images", ".", "-m", "turnstile"], "for --method base64"),
                         (["--rate", "1/s,2/s", "-n", "5"], "several rates need --duration"),
                         (["--ramp", "20s", "-d", "10s"], "longer than --duration"), (["x"], 'unexpected argument "x"'),
-                        (["--json", "--csv"], "not both")):
+                        (["--json", "--csv"], "not both"), (["--json", "--compare", "x"], "for people")):
         contains(expect(solvegate("bench", *args), EX_USAGE, stdout="").stderr, words)
 
 

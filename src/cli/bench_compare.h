@@ -1,0 +1,26 @@
+/* Two reports side by side, with what changed by more than the noise of the runs. */
+#ifndef SOLVEGATE_CLI_BENCH_COMPARE_H
+#define SOLVEGATE_CLI_BENCH_COMPARE_H
+
+#include "cli/bench_report.h"
+
+enum bench_verdict { BENCH_SAME, BENCH_BETTER, BENCH_WORSE, BENCH_UNSURE };
+
+/* A figure of a run and its standard error; a negative error means that the run was too short to tell. */
+struct bench_figure {
+    double value;
+    double error;
+};
+
+/* A change counts if it is larger than twice the errors of both, and than 1 %. */
+enum bench_verdict bench_compare_figures(struct bench_figure old, struct bench_figure new,
+                                         bool is_more_better);
+
+/* The solves a second of the intervals between the first answer and the last, and their error. */
+struct bench_figure bench_compare_rate(const struct bench_report *report);
+
+/* Writes a table for people, within 80 columns. */
+void bench_compare_write(const struct bench_report *old, const struct bench_report *new,
+                         struct buf *out);
+
+#endif

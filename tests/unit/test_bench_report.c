@@ -1,0 +1,201 @@
+#include "cli/bench_compare.h"
+#include "cli/bench_html.h"
+#include "cli/bench_json.h"
+#include "cli/bench_live.h"
+#include "cli/bench_print.h"
+#include "seed.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define TEXT_MAX ((size_t)1024 * 1024)
+
+/* A run of ten seconds with `rate` solves a second that take latency_us each, and one failure a second. */
+static struct bench_report *make_report(unsigned rate, uint64_t latency_us)
+{
+    const struct bench_plan plan = {.method = "turnstile",
+                                    .steps = {rate},
+                                    .step_count = 1,
+                                    .duration_ms = 10000,
+                                    .repeat = 0.25};
+    const struct bench_end end = {.first_ns = 0, .elapsed_ns = 10000000000};
+    const struct bench_books books = {.requests = 10 * rate, .submits_paid = 7 * rate};
+    struct bench_tally *const tally = bench_tally_new();
+    for (unsigned second = 0; second < 10; second++) {
+        for (unsigned i = 0; i < rate; i++) {
+            bench_tally_sent(tally, 0, 0);
+            bench_tally_solved(tally, 0, latency_us + (i + second) % 3, SOURCE_API);
+        }
+        bench_tally_sent(tally, 0, 0);
+        bench_tally_failed(tally, 0, "ERROR_<b>\"\x1b[31m");
+        bench_tally_second(tally, 1);
+    }
+    struct bench_report *const report =
+        bench_report_new(&plan, "http://127.0.0.1:8430", tally, &end, &books);
+    bench_tally_free(tally);
+    return report;
+}
+
+static void json_is_read_as_it_was_written(void **state)
+{
+    struct bench_report *const report = make_report(50, 123456);
+    struct buf json;
+    (void)state;
+    buf_init(&json, TEXT_MAX);
+    bench_json_write(report, &json);
+    struct bench_report *const again = bench_json_read(buf_slice(&json));
+    assert_non_null(again);
+    assert_string_equal(again->load, report->load);
+    assert_int_equal(again->solved, 500);
+    assert_int_equal(again->failed, 10);
+    assert_memory_equal(again->percentile_us, report->percentile_us, sizeof report->percentile_us);
+    assert_memory_equal(again->intervals, report->intervals, 10 * sizeof report->intervals[0]);
+    assert_int_equal(again->interval_count, 10);
+    assert_int_equal(again->books.submits_paid, 350);
+    assert_null(bench_json_read(SLICE_OF("{\"bench\":2}")));
+    assert_null(bench_json_read(SLICE_OF("no JSON")));
+    bench_report_free(again);
+    bench_report_free(report);
+    buf_close(&json);
+}
+
+static void the_rate_of_an_open_loop_counts_from_the_first_answer(void **state)
+{
+    const struct bench_plan open = {.method = "turnstile", .steps = {10}, .step_count = 1};
+    const struct bench_plan closed = {.method = "turnstile", .concurrency = 5};
+    const struct bench_end end = {.first_ns = 5000000000, .elapsed_ns = 15000000000};
+    struct bench_tally *const tally = bench_tally_new();
+    (void)state;
+    for (unsigned i = 0; i < 101; i++)
+        bench_tally_solved(tally, 0, 5000000, -1);
+    struct bench_report *const first = bench_report_new(&open, "http://x", tally, &end, NULL);
+    struct bench_report *const other = bench_report_new(&closed, "http://x", tally, &end, NULL);
+    assert_true(first->rate > 9.99 && first->rate < 10.01);
+    assert_true(other->rate > 6.73 && other->rate < 6.74);
+    bench_report_free(first);
+    bench_report_free(other);
+    bench_tally_free(tally);
+}
+
+/* ---- comparing --------------------------------------------------------------------------- */
+
+static void only_changes_beyond_the_noise_count(void **state)
+{
+    const struct bench_figure base = {.value = 100, .error = 1};
+    (void)state;
+    assert_int_equal(bench_compare_figures(base, (struct bench_figure){102.5, 1}, true),
+                     BENCH_SAME);
+    assert_int_equal(bench_compare_figures(base, (struct bench_figure){103, 1}, true),
+                     BENCH_BETTER);
+    assert_int_equal(bench_compare_figures(base, (struct bench_figure){97, 1}, true), BENCH_WORSE);
+    assert_int_equal(bench_compare_figures(base, (struct bench_figure){97, 1}, false),
+                     BENCH_BETTER);
+    assert_int_equal(bench_compare_figures(base, (struct bench_figure){97, 5}, false), BENCH_SAME);
+    assert_int_equal(bench_compare_figures(base, (struct bench_figure){50, -1}, true),
+                     BENCH_UNSURE);
+    /* Without any noise, one percent is still nothing. */
+    assert_int_equal(
+        bench_compare_figures((struct bench_figure){100, 0}, (struct bench_figure){100.9, 0}, true),
+        BENCH_SAME);
+}
+
+static void a_faster_run_is_told_from_an_equal_one(void **state)
+{
+    struct bench_report *const old = make_report(50, 200000);
+    struct bench_report *const equal = make_report(50, 200000);
+    struct bench_report *const fast = make_report(60, 100000);
+    struct buf out;
+    (void)state;
+    buf_init(&out, TEXT_MAX);
+    bench_compare_write(old, equal, &out);
+    buf_add_char(&out, '\0');
+    assert_null(strstr(out.data, "BETTER"));
+    assert_null(strstr(out.data, "WORSE"));
+    assert_null(strstr(out.data, "not alike"));
+    buf_reset(&out);
+    bench_compare_write(old, fast, &out);
+    buf_add_char(&out, '\0');
+    assert_non_null(strstr(out.data, "solves/s"));
+    assert_non_null(strstr(out.data, "BETTER"));
+    assert_null(strstr(out.data, "WORSE"));
+    assert_non_null(strstr(out.data, "not alike"));
+    bench_report_free(old);
+    bench_report_free(equal);
+    bench_report_free(fast);
+    buf_close(&out);
+}
+
+/* ---- for people -------------------------------------------------------------------------- */
+
+static void times_need_at_most_six_columns(void **state)
+{
+    static const struct {
+        uint64_t us;
+        const char *text;
+    } times[] = {{0, "0.00ms"},       {310, "0.31ms"},     {999, "1.00ms"},     {4200, "4.2ms"},
+                 {312000, "312ms"},   {999400, "999ms"},   {999600, "1.00s"},   {4210000, "4.21s"},
+                 {12300000, "12.3s"}, {59990000, "60.0s"}, {125000000, "2m05s"}};
+    struct buf out;
+    (void)state;
+    buf_init(&out, 64);
+    for (size_t i = 0; i < sizeof times / sizeof times[0]; i++) {
+        buf_reset(&out);
+        bench_add_time(&out, times[i].us);
+        buf_add_char(&out, '\0');
+        assert_string_equal(out.data, times[i].text);
+    }
+    buf_close(&out);
+}
+
+static void the_print_fits_and_obeys_no_stranger(void **state)
+{
+    struct bench_report *const report = make_report(50, 123456);
+    struct buf out;
+    (void)state;
+    buf_init(&out, TEXT_MAX);
+    memset(report->url, 'u', sizeof report->url - 1);
+    bench_print_write(report, false, &out);
+    struct slice rest = buf_slice(&out);
+    while (rest.len > 0)
+        assert_true(slice_take(&rest, '\n').len <= 80);
+    assert_null(memchr(out.data, '\x1b', out.len));
+    bench_report_free(report);
+    buf_close(&out);
+}
+
+static void a_page_escapes_what_others_said(void **state)
+{
+    struct bench_report *const report = make_report(50, 123456);
+    struct buf out;
+    (void)state;
+    buf_init(&out, TEXT_MAX);
+    bench_html_write(report, &out);
+    buf_add_char(&out, '\0');
+    assert_null(strstr(out.data, "<b>"));
+    assert_non_null(strstr(out.data, "ERROR_&#60;b&#62;"));
+    assert_non_null(strstr(out.data, "default-src 'none'"));
+    assert_non_null(strstr(out.data, "<polyline class=\"p99\""));
+    bench_report_free(report);
+    buf_close(&out);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(json_is_read_as_it_was_written),
+        cmocka_unit_test(the_rate_of_an_open_loop_counts_from_the_first_answer),
+        cmocka_unit_test(only_changes_beyond_the_noise_count),
+        cmocka_unit_test(a_faster_run_is_told_from_an_equal_one),
+        cmocka_unit_test(times_need_at_most_six_columns),
+        cmocka_unit_test(the_print_fits_and_obeys_no_stranger),
+        cmocka_unit_test(a_page_escapes_what_others_said),
+    };
+    seed_init(argc, argv);
+    return cmocka_run_group_tests(tests, seed_announce, NULL);
+}
