@@ -27,6 +27,9 @@ static const struct help_row doors[] = {
 static const struct help_row options[] = {
     {"--listen ADDRESS:PORT", "numeric address; port 0 takes a free one (127.0.0.1:8431)"},
     {"--key KEY", "accept this key only; may be repeated (any 32 characters)"},
+    {"--profile NAME",
+     "a kind of vendor in one word: captchaai (a plan of 50 threads), 2captcha (paid "
+     "by the solve), slow or flaky; options behind it win"},
     {"--slots N", "threads of the plan, held from accept until solved (no limit)"},
     {"--busy-code CODE", "said when all are taken (ERROR_NO_SLOT_AVAILABLE)"},
     {"--balance AMOUNT", "money at the start (10)"},

@@ -1,6 +1,7 @@
 #include "sim/options.h"
 
 #include "base/err.h"
+#include "sim/profile.h"
 #include "sim/text.h"
 
 #include <stdio.h>
@@ -298,11 +299,30 @@ static bool set_price(struct options *options, const char *value)
     return set_micros(&options->price_micros, value);
 }
 
+/* Sets what its parts would set, so options behind it win. */
+static bool set_profile(struct options *options, const char *value)
+{
+    const struct profile *profile = profile_find(value);
+    bool is_set = profile != NULL && set_price(options, profile->price);
+
+    if (!is_set)
+        return false;
+    options->slots = profile->slots;
+    if (profile->busy_code != NULL)
+        options->busy_code = profile->busy_code;
+    for (size_t i = 0; i < PROFILE_TIMES_MAX && profile->solve_times[i] != NULL; i++)
+        is_set = is_set && set_solve_time(options, profile->solve_times[i]);
+    for (size_t i = 0; i < PROFILE_FAULTS_MAX && profile->faults[i] != NULL; i++)
+        is_set = is_set && set_fault(options, profile->faults[i]);
+    return is_set;
+}
+
 #define DURATION "a duration such as 250ms, 5s or 2m"
 
 static const struct option table[] = {
     {"--listen", set_listen, false, "ADDRESS:PORT with a numeric address"},
     {"--key", set_key, false, "a key of exactly 32 characters, at most 16 of them"},
+    {"--profile", set_profile, false, "captchaai, 2captcha, slow or flaky"},
     {"--slots", set_slots, false, "a number, 0 for no limit"},
     {"--busy-code", set_busy_code, false, "an error code"},
     {"--balance", set_balance, false, "an amount such as 10.5"},

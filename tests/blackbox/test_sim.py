@@ -44,6 +44,18 @@ def a_bad_option_value_exits_64_and_says_what_was_expected():
 
 
 @test
+def a_profile_sets_several_options_and_those_behind_it_win():
+    with Sim("--profile", "captchaai", "--slots", "1", "--fault", "task-error=0") as sim:
+        sim.submit_id()
+        equal(sim.submit().json(), {"status": 0, "request": "ERROR_ZERO_BALANCE"}, "all threads are taken")
+    with Sim("--profile=flaky", "--fault", "task-never=0.5") as sim:
+        chances = {fault["fault"]: fault["p"] for fault in sim.faults()["faults"]}
+        equal((chances["callback-drop"], chances["task-never"]), (0.1, 0.5), "probabilities")
+    done = subprocess.run([binary("SOLVEGATE_SIM"), "--profile", "fast"], capture_output=True, timeout=TIMEOUT)
+    equal((done.returncode, b"captchaai, 2captcha, slow or flaky" in done.stderr), (64, True))
+
+
+@test
 def help_names_every_option_every_fault_and_shows_curl():
     done = subprocess.run([binary("SOLVEGATE_SIM"), "--help"], capture_output=True, timeout=TIMEOUT)
     text = done.stdout.decode()
