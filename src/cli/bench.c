@@ -6,6 +6,7 @@
 #include "cli/bench_out.h"
 #include "cli/bench_report.h"
 #include "cli/bench_run.h"
+#include "cli/bench_vendor.h"
 #include "cli/cli.h"
 #include "cli/remote_key.h"
 #include "cli/term.h"
@@ -33,16 +34,17 @@ struct bench {
 
 /* ---- before ------------------------------------------------------------------------------ */
 
-/* The gateway that this machine is set up to use may be asked; any other one has to be somebody's. */
+/* The gateway, or the vendor, that this machine is set up to use may be asked; any other one has to be the caller's. */
 static bool is_allowed(struct bench *bench)
 {
     const char *const url = bench->order.remote.url;
-    struct remote configured;
-    remote_init(&configured);
     bench->host = bench_guard_host(url);
-    const char *const refusal =
-        bench_guard_refusal(bench->host, bench_guard_same(url, configured.url),
+    const char *refusal =
+        bench_guard_refusal(bench->host, bench_guard_same(url, bench->order.configured_url),
                             bench->order.is_owned, bench_top_rate(&bench->order.plan));
+    if (refusal == NULL && bench->order.is_vendor && bench->host == BENCH_HOST_PUBLIC &&
+        strncmp(url, "https:", 6) != 0)
+        refusal = "would get the key in the open: use https";
     if (refusal != NULL)
         (void)fprintf(stderr, "solvegate bench: %s %s\n", url, refusal);
     return refusal == NULL;
@@ -78,22 +80,25 @@ static void raise_descriptor_limit(void)
     (void)setrlimit(RLIMIT_NOFILE, &limit);
 }
 
+static int load_images(struct bench *bench)
+{
+    const char *const folder = bench->order.images;
+    const int failed = folder == NULL ? 0 : bench_images_load(&bench->images, folder);
+    if (failed == 0)
+        return EX_OK;
+    (void)fprintf(stderr, "solvegate bench: %s: no image of 100 bytes to 1 MiB: %s\n", folder,
+                  strerror(failed));
+    return EX_NOINPUT;
+}
+
 static int prepare(struct bench *bench)
 {
     struct bench_order *const order = &bench->order;
     int code = bench_out_check(order, &bench->old);
-    if (code != EX_OK)
+    if (code == EX_OK)
+        code = is_allowed(bench) ? load_images(bench) : EX_USAGE;
+    if (code != EX_OK || order->is_vendor)
         return code;
-    if (!is_allowed(bench))
-        return EX_USAGE;
-    if (order->images != NULL) {
-        const int failed = bench_images_load(&bench->images, order->images);
-        if (failed != 0) {
-            (void)fprintf(stderr, "solvegate bench: %s: no image of 100 bytes to 1 MiB: %s\n",
-                          order->images, strerror(failed));
-            return EX_NOINPUT;
-        }
-    }
     switch (bench_books_fetch(bench->command, &order->remote, &bench->before, &code)) {
     case BOOKS_READ:
         bench->has_books = true;
@@ -171,7 +176,10 @@ static int run(struct cli_args *args)
     if (remote_open(args->command, &bench.order.remote, bench_order_read(args, &bench.order),
                     &code)) {
         code = prepare(&bench);
-        if (code == EX_OK)
+        if (code == EX_OK && bench.order.is_vendor)
+            code = bench_vendor(args->command, &bench.order, &bench.images,
+                                bench.host == BENCH_HOST_PUBLIC);
+        else if (code == EX_OK)
             code = measure(&bench);
     }
     bench_report_free(bench.old);
@@ -185,6 +193,8 @@ static const struct cli_example examples[] = {
     {"200 a second for 30 seconds, a third of them repeats, in the vendor's dialect",
      "solvegate bench --rate 200/s --duration 30s --repeat 0.3 --dialect vendor"},
     {"how far it goes", "solvegate bench --rate 100/s,200/s,400/s,800/s --duration 2m"},
+    {"the vendor itself, for at most ten cents",
+     "solvegate bench vendor --requests 50 --budget 0.10 -m turnstile,userrecaptcha"},
     {NULL, NULL},
 };
 
@@ -192,8 +202,10 @@ const struct command command_bench = {
     .name = "bench",
     .group = GROUP_ASK,
     .summary = "Measure a gateway: solves a second, latency, cost per solve",
-    .usage = "[-m NAME] [--rate RATE | --concurrency N] [--duration DURATION | --requests N] "
-             "[--repeat SHARE] [--dialect NAME] [FLAGS]",
+    .words = "vendor",
+    .usage =
+        "[vendor] [-m NAME] [--rate RATE | --concurrency N] [--duration DURATION | --requests N] "
+        "[--repeat SHARE] [--dialect NAME] [FLAGS]",
     .details =
         "Asks a running gateway for made-up captchas and reports solves a second, latency "
         "percentiles, where the answers came from, errors by code, and what was paid for by the "
@@ -206,7 +218,11 @@ const struct command command_bench = {
         "highest throughput.\n"
         "Ctrl-C ends the run and prints the report. Public addresses other than that of "
         "SOLVEGATE_URL are refused without --i-own-this-host, as are more than 100 requests a "
-        "second to another machine; a closed loop is slowed down to that rate.\n" REMOTE_KEY_HELP,
+        "second to another machine; a closed loop is slowed down to that rate.\n"
+        "With the word vendor the vendor itself is measured, by in.php and res.php (--url, else "
+        "SOLVEGATE_UPSTREAM_URL, else CaptchaAI; its key is in CAPTCHAAI_API_KEY): solve time by "
+        "method, failures by code, and busy answers by requests at once. --budget is the most that "
+        "is spent, by the vendor's balance.\n" REMOTE_KEY_HELP,
     .flags = bench_flags,
     .examples = examples,
     .run = run,

@@ -5,15 +5,23 @@
 #include "config/config_values.h"
 
 #include <sodium.h>
+#include <stdlib.h>
 
 #define DURATION_MAX_MS ((uint64_t)24 * 3600 * 1000)
 #define REQUESTS_MAX ((uint64_t)1000000000)
 #define WAIT_MAX_MS ((uint64_t)3600 * 1000)
 
+#define AMOUNT_MAX 10000.0
+
 #define DEFAULT_METHOD "turnstile"
 #define DEFAULT_CONCURRENCY 10
 #define DEFAULT_DURATION_MS 10000
 #define DEFAULT_WAIT_MS 180000
+#define VENDOR_URL "https://ocr.captchaai.com"
+#define VENDOR_CONCURRENCY 5
+#define VENDOR_REQUESTS 10
+/* The vendor's reference asks for 5 s between two polls. */
+#define VENDOR_POLL_MS 5000
 
 const struct cli_flag bench_flags[] = {
     {.letter = 'm',
@@ -21,7 +29,8 @@ const struct cli_flag bench_flags[] = {
      .value_name = "NAME",
      .words = "turnstile userrecaptcha hcaptcha geetest geetest_v4 base64",
      .help = "the vendor's name for the type of captcha (turnstile; base64 with --images); any "
-             "other method needs its parameters with --param"},
+             "other method needs its parameters with --param; for a vendor several, separated by "
+             "commas"},
     {.letter = 'r',
      .name = "rate",
      .value_name = "RATE",
@@ -30,7 +39,8 @@ const struct cli_flag bench_flags[] = {
     {.letter = 'c',
      .name = "concurrency",
      .value_name = "N",
-     .help = "closed loop: so many requests at once, each after the answer to the one before (10)"},
+     .help = "closed loop: so many requests at once, each after the answer to the one before (10); "
+             "for a vendor up to 8 numbers, as 1,5,20, one after the other (5)"},
     {.letter = 'd',
      .name = "duration",
      .value_name = "DURATION",
@@ -80,6 +90,12 @@ const struct cli_flag bench_flags[] = {
      .help = "show what changed since the report in this file, which --json printed"},
     {.name = "html", .value_name = "FILE", .help = "write a page with charts into this file, too"},
     {.name = "csv", .help = "print a line of titles and a line of figures"},
+    {.name = "budget",
+     .value_name = "AMOUNT",
+     .help = "vendor: the most that may be spent, in the account's currency; must be given"},
+    {.name = "price",
+     .value_name = "AMOUNT",
+     .help = "vendor: what one captcha costs, if the balance does not show it"},
     {.letter = 'y', .name = "yes", .help = "do not ask whether to spend the money"},
     {.name = "i-own-this-host",
      .help = "allow public addresses, and more than 100 requests a second to another machine"},
@@ -93,6 +109,7 @@ void bench_order_init(struct bench_order *order)
         .plan = {.wait_ms = DEFAULT_WAIT_MS, .seed = randombytes_random()},
     };
     remote_init(&order->remote);
+    order->configured_url = order->remote.url;
 }
 
 /* ---- one flag ---------------------------------------------------------------------------- */
@@ -116,12 +133,20 @@ static const char *take_rate(struct bench_plan *plan, const char *text)
                                   "separated by commas";
 }
 
-static const char *take_concurrency(struct bench_plan *plan, const char *text)
+/* Numbers with commas; only a vendor is measured at several. */
+static const char *take_concurrency(struct bench_order *order, const char *text)
 {
-    uint64_t read = 0;
-    if (!bench_parse_count(text, 1, BENCH_CONCURRENCY_MAX, &read))
-        return "a number from 1 to 20000";
-    plan->concurrency = (uint32_t)read;
+    struct slice rest = slice_from(text);
+    order->level_count = 0;
+    do {
+        const struct slice one = slice_take(&rest, ',');
+        unsigned long long read = 0;
+        if (order->level_count == BENCH_LEVELS_MAX || !slice_to_u64(one, &read) || read < 1 ||
+            read > BENCH_CONCURRENCY_MAX)
+            return "a number from 1 to 20000";
+        order->levels[order->level_count++] = (uint32_t)read;
+    } while (rest.len > 0);
+    order->plan.concurrency = order->levels[0];
     return NULL;
 }
 
@@ -173,13 +198,24 @@ static const char *take_text(struct bench_plan *plan, const struct cli_arg *arg)
     return NULL;
 }
 
-static const char *take_value(struct bench_plan *plan, const struct cli_arg *arg)
+static const char *take_amount(double *amount, const char *text)
 {
+    return bench_parse_real(text, 0, AMOUNT_MAX, amount) && *amount > 0 ? NULL
+                                                                        : "an amount like \"0.10\"";
+}
+
+static const char *take_value(struct bench_order *order, const struct cli_arg *arg)
+{
+    struct bench_plan *const plan = &order->plan;
     const char *const name = arg->flag->name;
+    if (cli_is_flag(arg, "budget"))
+        return take_amount(&order->budget, arg->value);
+    if (cli_is_flag(arg, "price"))
+        return take_amount(&order->price, arg->value);
     if (cli_is_flag(arg, "rate"))
         return take_rate(plan, arg->value);
     if (cli_is_flag(arg, "concurrency"))
-        return take_concurrency(plan, arg->value);
+        return take_concurrency(order, arg->value);
     if (cli_is_flag(arg, "param"))
         return take_param(plan, arg->value);
     if (cli_has_word("requests seed repeat zipf", name))
@@ -210,7 +246,7 @@ static enum cli_result take_flag(const struct command *command, struct bench_ord
     } else if (cli_is_flag(arg, "reuse") && !cli_has_word(arg->flag->words, arg->value)) {
         return cli_wrong_word(command, "policy", arg->value, arg->flag->words);
     } else {
-        const char *const expected = take_value(&order->plan, arg);
+        const char *const expected = take_value(order, arg);
         if (expected != NULL) {
             cli_wrong(command, "--%s: expected %s, found \"%s\"", arg->flag->name, expected,
                       arg->value);
@@ -236,11 +272,58 @@ static const char *contradiction(const struct bench_order *order)
         return "--images is for --method base64";
     if (plan->duration_ms > 0 && plan->ramp_ms > plan->duration_ms)
         return "--ramp is longer than --duration";
+    if (order->level_count > 1)
+        return "several numbers for --concurrency are for bench vendor";
+    if (order->budget > 0 || order->price > 0)
+        return "--budget and --price are for bench vendor";
     if (order->is_csv && order->remote.is_json)
         return "give --json or --csv, not both";
     if (order->compare != NULL && (order->is_csv || order->remote.is_json))
         return "--compare is for people: give neither --json nor --csv";
     return NULL;
+}
+
+/* The same for a vendor. */
+static const char *vendor_contradiction(const struct bench_order *order)
+{
+    const struct bench_plan *const plan = &order->plan;
+    if (order->budget <= 0)
+        return "say with --budget how much may be spent";
+    if (plan->step_count > 0 || plan->duration_ms > 0 || plan->ramp_ms > 0 || plan->repeat > 0 ||
+        plan->reuse != NULL || order->is_csv || order->html != NULL || order->compare != NULL ||
+        plan->dialect != BENCH_V1)
+        return "bench vendor has no --rate, --duration, --ramp, --repeat, --reuse, --dialect, "
+               "--csv, --html and --compare";
+    if (order->remote.key_file == NULL && order->remote.key[0] == '\0')
+        return "the vendor's key is needed: CAPTCHAAI_API_KEY or --key-file";
+    return NULL;
+}
+
+static void fill_in_vendor(struct bench_order *order)
+{
+    struct bench_plan *const plan = &order->plan;
+    if (plan->method == NULL)
+        plan->method = order->images == NULL ? DEFAULT_METHOD : "base64";
+    order->methods = plan->method;
+    plan->dialect = BENCH_VENDOR;
+    if (plan->poll_ms == 0)
+        plan->poll_ms = VENDOR_POLL_MS;
+    if (plan->requests == 0)
+        plan->requests = VENDOR_REQUESTS;
+    if (order->level_count == 0)
+        order->levels[order->level_count++] = VENDOR_CONCURRENCY;
+}
+
+/* A vendor has an address and a key of its own; a gateway's key must never be sent to it. */
+static void be_vendor(struct bench_order *order)
+{
+    const char *const url = getenv("SOLVEGATE_UPSTREAM_URL");
+    const char *const key = getenv("CAPTCHAAI_API_KEY");
+    order->is_vendor = true;
+    order->remote.url = url == NULL || *url == '\0' ? VENDOR_URL : url;
+    order->configured_url = order->remote.url;
+    if (key != NULL)
+        (void)snprintf(order->remote.key, sizeof order->remote.key, "%s", key);
 }
 
 static void fill_in(struct bench_order *order)
@@ -254,10 +337,20 @@ static void fill_in(struct bench_order *order)
         plan->duration_ms = DEFAULT_DURATION_MS;
 }
 
+/* Words come first: flags may override what they set. */
+static void take_words(struct cli_args *args, struct bench_order *order)
+{
+    if (*args->rest != NULL && strcmp(*args->rest, args->command->words) == 0) {
+        be_vendor(order);
+        args->rest++;
+    }
+}
+
 enum cli_result bench_order_read(struct cli_args *args, struct bench_order *order)
 {
     struct cli_arg arg;
     enum cli_result result;
+    take_words(args, order);
     while ((result = cli_next(args, &arg)) == CLI_ARG) {
         if (arg.flag == NULL)
             return cli_wrong_argument(args->command, arg.value);
@@ -266,11 +359,16 @@ enum cli_result bench_order_read(struct cli_args *args, struct bench_order *orde
         if (result != CLI_ARG)
             return result;
     }
-    const char *const wrong = result == CLI_END ? contradiction(order) : NULL;
+    if (result != CLI_END)
+        return result;
+    const char *const wrong = order->is_vendor ? vendor_contradiction(order) : contradiction(order);
     if (wrong != NULL) {
         cli_wrong(args->command, "%s", wrong);
         return CLI_WRONG;
     }
-    fill_in(order);
-    return result;
+    if (order->is_vendor)
+        fill_in_vendor(order);
+    else
+        fill_in(order);
+    return CLI_END;
 }

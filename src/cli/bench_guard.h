@@ -21,7 +21,7 @@ enum bench_host bench_guard_host(const char *url);
 bool bench_guard_same(const char *url, const char *other);
 
 /* Why it may not be done, as words that follow the URL, or NULL. rate is the highest one, 0 for a closed loop, which is
- * slowed down instead (bench_guard_pace). is_configured: it is the gateway of SOLVEGATE_URL. */
+ * slowed down instead (bench_guard_pace). is_configured: it is the gateway, or the vendor, of this machine. */
 const char *bench_guard_refusal(enum bench_host host, bool is_configured, bool is_owned,
                                 double rate);
 

@@ -38,7 +38,8 @@ const struct help_row help_variables[] = {
     {"SOLVEGATE_URL", "the gateway to ask, as --url"},
     {"SOLVEGATE_KEY", "the client's key for it; other users cannot read it, unlike arguments"},
     {"SOLVEGATE_...", "serve, check: any option of the configuration, see solvegate.json(5)"},
-    {"CAPTCHAAI_API_KEY", "serve, check: the vendor's key, when upstream.key is given nowhere"},
+    {"CAPTCHAAI_API_KEY",
+     "serve, check: the vendor's key, when upstream.key is given nowhere; bench vendor"},
     {"NO_COLOR", "when set and not empty, nothing is coloured"},
     {NULL, NULL},
 };

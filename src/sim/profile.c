@@ -3,7 +3,8 @@
 #include <stddef.h>
 #include <string.h>
 
-/* Times and shares are assumptions of the usual order of magnitude, not measurements. The busy code of threads is documented (docs/protocol.md section 3). */
+/* Times and shares are assumptions of the usual order of magnitude, not measurements. The busy code
+ * of threads is documented (docs/protocol.md section 3). */
 static const struct profile profiles[] = {
     {.name = "captchaai", /* a plan of threads, images read by machines */
      .slots = 50,

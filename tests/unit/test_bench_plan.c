@@ -1,5 +1,6 @@
 #include "cli/bench_guard.h"
 #include "cli/bench_plan.h"
+#include "cli/bench_purse.h"
 #include "cli/bench_schedule.h"
 #include "cli/bench_targets.h"
 #include "seed.h"
@@ -230,6 +231,58 @@ static void strangers_and_high_rates_are_refused(void **state)
     assert_true(bench_guard_pace(BENCH_HOST_LOOPBACK, false) < 1);
 }
 
+/* ---- what it may spend ------------------------------------------------------------------- */
+
+static void a_purse_goes_one_by_one_until_the_price_shows(void **state)
+{
+    struct bench_purse purse;
+    (void)state;
+    bench_purse_init(&purse, 0.10, 0);
+    assert_int_equal(bench_purse_allows(&purse, 50), 1);
+    bench_purse_pay(&purse, 1, 0, 0); /* it failed, and cost nothing: that says nothing */
+    bench_purse_pay(&purse, 1, 0, 0);
+    bench_purse_pay(&purse, 1, 0, 0);
+    assert_int_equal(bench_purse_allows(&purse, 50), 1);
+    bench_purse_pay(&purse, 1, 1, 0.03);
+    assert_int_equal(bench_purse_allows(&purse, 50), 2);
+    assert_int_equal(bench_purse_allows(&purse, 1), 1);
+    bench_purse_pay(&purse, 2, 2, 0.09);
+    assert_int_equal(bench_purse_allows(&purse, 50), 0);
+    bench_purse_next_type(&purse);
+    assert_int_equal(bench_purse_allows(&purse, 50), 1);
+    bench_purse_pay(&purse, 1, 1, 0.10);
+    assert_int_equal(bench_purse_allows(&purse, 50), 0);
+}
+
+static void a_plan_that_charges_nothing_is_free_after_three_solves(void **state)
+{
+    struct bench_purse purse;
+    (void)state;
+    bench_purse_init(&purse, 0.10, 0);
+    for (unsigned i = 0; i < 3; i++) {
+        assert_int_equal(bench_purse_allows(&purse, 50), 1);
+        bench_purse_pay(&purse, 1, 1, 0);
+    }
+    assert_int_equal(bench_purse_allows(&purse, 50), 50);
+    /* Until it charges after all. */
+    bench_purse_pay(&purse, 50, 50, 0.05);
+    assert_int_equal(bench_purse_allows(&purse, 100), 50);
+}
+
+static void a_given_price_is_the_least_and_a_higher_one_counts(void **state)
+{
+    struct bench_purse purse;
+    (void)state;
+    bench_purse_init(&purse, 1, 0.1);
+    assert_int_equal(bench_purse_allows(&purse, 50), 10);
+    bench_purse_pay(&purse, 2, 2, 0.1); /* cheaper */
+    assert_int_equal(bench_purse_allows(&purse, 50), 9);
+    bench_purse_pay(&purse, 2, 2, 0.5); /* dearer */
+    assert_int_equal(bench_purse_allows(&purse, 50), 2);
+    bench_purse_pay(&purse, 2, 2, 2);
+    assert_int_equal(bench_purse_allows(&purse, 50), 0);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -246,6 +299,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_same_seed_draws_the_same_targets),
         cmocka_unit_test(hosts_are_told_apart_by_their_addresses),
         cmocka_unit_test(strangers_and_high_rates_are_refused),
+        cmocka_unit_test(a_purse_goes_one_by_one_until_the_price_shows),
+        cmocka_unit_test(a_plan_that_charges_nothing_is_free_after_three_solves),
+        cmocka_unit_test(a_given_price_is_the_least_and_a_higher_one_counts),
     };
     seed_init(argc, argv);
     return cmocka_run_group_tests(tests, seed_announce, NULL);

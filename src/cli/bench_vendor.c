@@ -1,0 +1,267 @@
+#include "cli/bench_vendor.h"
+
+#include "base/assert.h"
+#include "cli/bench_guard.h"
+#include "cli/bench_live.h"
+#include "cli/bench_purse.h"
+#include "cli/bench_run.h"
+#include "cli/bench_vendor_print.h"
+#include "cli/show.h"
+#include "cli/term.h"
+#include "proto/vendor.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <sysexits.h>
+#include <unistd.h>
+
+#define EXIT_NOT_SOLVED 1
+/* At most so many captchas between two looks at the balance, or as many as are asked for at once. */
+#define ROUND_MIN 10U
+
+struct measuring {
+    const struct command *command;
+    const struct bench_order *order;
+    const struct bench_images *images;
+    bool allow_public;
+    struct remote remote; /* for the balance; its key is in the path */
+    bool has_balance;
+    double first_balance;
+    struct bench_purse purse;
+    struct bench_vendor_report report;
+    int code;
+};
+
+/* ---- the balance ------------------------------------------------------------------------- */
+
+static bool read_balance(struct measuring *measuring, double *balance)
+{
+    const struct vendor_options options = {.overrides = NULL};
+    struct buf path;
+    struct remote_reply reply;
+    struct probed probed = {.is_ok = false};
+    buf_init(&path, REMOTE_PATH_MAX);
+    buf_add(&path, SLICE_OF("/res.php?action=getbalance&json=1"));
+    remote_add_query(&path, "key", measuring->order->remote.key);
+    buf_add_char(&path, '\0');
+    const struct remote_request request = {.method = "GET", .path = path.data};
+    remote_reply_init(&reply);
+    if (remote_send(&measuring->remote, &request, &reply) == REMOTE_ANSWERED) {
+        const struct vendor_reply heard = {.is_sent = true,
+                                           .is_complete = true,
+                                           .http_status = reply.status,
+                                           .body = buf_slice(&reply.body)};
+        vendor_read_probe(&options, &heard, PROBE_BALANCE, &probed);
+    }
+    buf_close(&reply.body);
+    buf_close(&path);
+    if (probed.is_ok)
+        *balance = strtod(probed.balance, NULL);
+    return probed.is_ok && isfinite(*balance);
+}
+
+/* What was spent so far: by the balance, or else by the given price. */
+static void pay(struct measuring *measuring, uint64_t sent, uint64_t solved)
+{
+    double spent = measuring->purse.spent + (double)sent * measuring->order->price;
+    double balance = 0;
+    if (measuring->has_balance && read_balance(measuring, &balance))
+        spent = fmax(measuring->first_balance - balance, 0);
+    else if (measuring->has_balance)
+        /* A vendor that stops telling may charge whatever it likes. */
+        spent = measuring->order->price > 0 ? spent : measuring->order->budget;
+    bench_purse_pay(&measuring->purse, sent, solved, spent);
+}
+
+/* ---- measuring --------------------------------------------------------------------------- */
+
+/* One round; false if it could not start. */
+static bool run_round(struct measuring *measuring, struct bench_vendor_row *row, uint64_t requests)
+{
+    struct bench_plan plan = measuring->order->plan;
+    const struct bench_talk talk = {
+        .plan = &plan, .key = measuring->order->remote.key, .images = measuring->images};
+    struct bench_tally *const tally = row->tally;
+    const uint64_t sent = tally->sent;
+    const uint64_t solved = tally->solved;
+    struct bench_live live;
+    struct bench_end end;
+    plan.method = row->method;
+    plan.requests = requests;
+    /* While the price is not known it is one at a time anyway. */
+    plan.concurrency = row->at_once;
+    /* Rounds begin to count their targets anew. */
+    plan.seed += sent;
+    const struct bench_run_setup setup = {
+        .plan = &plan,
+        .talk = &talk,
+        .tally = tally,
+        .url = measuring->order->remote.url,
+        .allow_public = measuring->allow_public,
+        .pace = BENCH_REMOTE_RATE_MAX,
+        .on_state = bench_live_show,
+        .context = &live,
+    };
+    bench_live_init(&live);
+    const bool is_run = bench_run(&setup, &end);
+    bench_live_end(&live);
+    if (!is_run)
+        return false;
+    row->unfinished += end.unfinished;
+    pay(measuring, tally->sent - sent, tally->solved - solved);
+    return true;
+}
+
+static uint64_t round_size(const struct measuring *measuring, const struct bench_vendor_row *row,
+                           uint64_t left)
+{
+    const uint64_t most = row->at_once > ROUND_MIN ? row->at_once : ROUND_MIN;
+    return bench_purse_allows(&measuring->purse, left < most ? left : most);
+}
+
+/* False if nothing more is to be done at all. Without money for this row, the next one still has its share. */
+static bool measure_row(struct measuring *measuring, struct bench_vendor_row *row, uint64_t share)
+{
+    uint64_t left = share;
+    while (left > 0) {
+        const uint64_t size = round_size(measuring, row, left);
+        if (size == 0) {
+            measuring->report.is_budget_used = true;
+            return true;
+        }
+        if (!run_round(measuring, row, size)) {
+            measuring->code = EX_OSERR;
+            return false;
+        }
+        if (term_signal() != 0)
+            return false;
+        left -= size;
+    }
+    return true;
+}
+
+static size_t count_methods(const char *methods)
+{
+    size_t count = 1;
+    for (const char *at = methods; *at != '\0'; at++)
+        count += *at == ',' ? 1 : 0;
+    return count;
+}
+
+static struct bench_vendor_row *add_row(struct bench_vendor_report *report, struct slice method,
+                                        uint32_t at_once)
+{
+    struct bench_vendor_row *const row = &report->rows[report->row_count++];
+    *row = (struct bench_vendor_row){.at_once = at_once, .tally = bench_tally_new()};
+    (void)snprintf(row->method, sizeof row->method, "%.*s", (int)method.len, method.data);
+    return row;
+}
+
+/* Requests and budget are shared evenly; the first rows get the requests that are left over, and what a row does not
+ * spend is there for the next ones. */
+static void measure_all(struct measuring *measuring)
+{
+    const struct bench_order *const order = measuring->order;
+    const size_t rows = count_methods(order->methods) * order->level_count;
+    struct slice rest = slice_from(order->methods);
+    size_t at = 0;
+    while (rest.len > 0) {
+        const struct slice method = slice_take(&rest, ',');
+        bench_purse_next_type(&measuring->purse);
+        for (size_t i = 0; i < order->level_count; i++, at++) {
+            if (measuring->report.row_count == BENCH_VENDOR_ROWS_MAX)
+                return;
+            const uint64_t share =
+                order->plan.requests / rows + (at < order->plan.requests % rows ? 1 : 0);
+            struct bench_vendor_row *const row =
+                add_row(&measuring->report, method, order->levels[i]);
+            measuring->purse.budget = order->budget * (double)(at + 1) / (double)rows;
+            if (!measure_row(measuring, row, share))
+                return;
+        }
+    }
+}
+
+/* ---- before and after -------------------------------------------------------------------- */
+
+static int tell_no_price(void)
+{
+    (void)fputs("solvegate bench: the vendor does not tell its balance to this key, so say with "
+                "--price what\na captcha costs\n",
+                stderr);
+    return EX_UNAVAILABLE;
+}
+
+static int ask_person(const struct measuring *measuring)
+{
+    const struct bench_order *const order = measuring->order;
+    char answer[16] = "";
+    if (order->is_sure)
+        return EX_OK;
+    if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) {
+        cli_wrong(measuring->command, "money is spent: confirm it with --yes");
+        return EX_USAGE;
+    }
+    (void)fprintf(stderr, "Up to %llu captchas (%s) will be paid for at\n%s,\nfor at most %g",
+                  (unsigned long long)order->plan.requests, order->methods, order->remote.url,
+                  order->budget);
+    if (measuring->has_balance)
+        (void)fprintf(stderr, " of the balance of %g", measuring->first_balance);
+    (void)fputs(". Go on? [y/N] ", stderr);
+    (void)fflush(stderr);
+    const bool is_yes =
+        fgets(answer, sizeof answer, stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y');
+    return is_yes ? EX_OK : EXIT_NOT_SOLVED;
+}
+
+static int conclude(struct measuring *measuring)
+{
+    struct bench_vendor_report *const report = &measuring->report;
+    struct buf out;
+    uint64_t solved = 0;
+    report->spent = measuring->purse.spent;
+    report->budget = measuring->order->budget;
+    report->poll_ms = measuring->order->plan.poll_ms;
+    report->is_spent_by_balance = measuring->has_balance;
+    for (size_t i = 0; i < report->row_count; i++)
+        solved += report->rows[i].tally->solved;
+    buf_init(&out, (size_t)1024 * 1024);
+    if (measuring->order->remote.is_json)
+        bench_vendor_write_json(report, &out);
+    else
+        bench_vendor_write(report, &out);
+    show_print(&out);
+    buf_close(&out);
+    for (size_t i = 0; i < report->row_count; i++)
+        bench_tally_free(report->rows[i].tally);
+    if (term_signal() != 0)
+        return term_exit_code(term_signal());
+    if (measuring->code != EX_OK)
+        return measuring->code;
+    return solved == 0 ? EXIT_NOT_SOLVED : EX_OK;
+}
+
+int bench_vendor(const struct command *command, const struct bench_order *order,
+                 const struct bench_images *images, bool allow_public)
+{
+    struct measuring *const measuring = calloc(1, sizeof *measuring);
+    ASSERT(measuring != NULL);
+    *measuring = (struct measuring){.command = command,
+                                    .order = order,
+                                    .images = images,
+                                    .allow_public = allow_public,
+                                    .remote = {.url = order->remote.url},
+                                    .report = {.url = order->remote.url},
+                                    .code = EX_OK};
+    bench_purse_init(&measuring->purse, order->budget, order->price);
+    measuring->has_balance = read_balance(measuring, &measuring->first_balance);
+    int code = measuring->has_balance || order->price > 0 ? ask_person(measuring) : tell_no_price();
+    if (code == EX_OK) {
+        term_catch_signals();
+        measure_all(measuring);
+        code = conclude(measuring);
+    }
+    remote_close(&measuring->remote);
+    free(measuring);
+    return code;
+}

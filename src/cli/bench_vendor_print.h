@@ -1,0 +1,33 @@
+/* The report about a vendor, for people and as JSON. */
+#ifndef SOLVEGATE_CLI_BENCH_VENDOR_PRINT_H
+#define SOLVEGATE_CLI_BENCH_VENDOR_PRINT_H
+
+#include "cli/bench_tally.h"
+
+#define BENCH_VENDOR_ROWS_MAX 64
+
+/* One method at one number of requests at once. */
+struct bench_vendor_row {
+    char method[48];
+    uint32_t at_once;
+    uint64_t unfinished;
+    struct bench_tally *tally; /* owned by whoever made the row */
+};
+
+struct bench_vendor_report {
+    const char *url;
+    struct bench_vendor_row rows[BENCH_VENDOR_ROWS_MAX];
+    size_t row_count;
+    uint64_t poll_ms;
+    double spent, budget;
+    bool is_spent_by_balance; /* else by the given price */
+    bool is_budget_used;      /* so fewer were sent than asked for */
+};
+
+/* How many of the failures mean that the vendor had no thread free. */
+uint64_t bench_vendor_busy(const struct bench_tally *tally);
+
+void bench_vendor_write(const struct bench_vendor_report *report, struct buf *out);
+void bench_vendor_write_json(const struct bench_vendor_report *report, struct buf *out);
+
+#endif
