@@ -62,7 +62,8 @@ static void keep(struct bench_images *images, const unsigned char *bytes, size_t
     const size_t room = sodium_base64_encoded_len(len, VARIANT);
     char *const text = malloc(room);
     ASSERT(text != NULL);
-    images->texts[images->count++] = sodium_bin2base64(text, room, bytes, len, VARIANT);
+    (void)sodium_bin2base64(text, room, bytes, len, VARIANT);
+    images->texts[images->count++] = text;
 }
 
 static void read_image(struct bench_images *images, int fd, unsigned char *room)
@@ -85,9 +86,11 @@ int bench_images_load(struct bench_images *images, const char *folder)
     unsigned char *const room = malloc(IMAGE_MAX_BYTES + 1);
     images->texts = calloc(BENCH_IMAGES_MAX, sizeof *images->texts);
     ASSERT(room != NULL && images->texts != NULL);
-    while (images->count < BENCH_IMAGES_MAX && (entry = readdir(directory)) != NULL) {
+    const int folder_fd = dirfd(directory);
+    while (folder_fd >= 0 && images->count < BENCH_IMAGES_MAX &&
+           (entry = readdir(directory)) != NULL) {
         struct stat about;
-        const int fd = openat(dirfd(directory), entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+        const int fd = openat(folder_fd, entry->d_name, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
         if (fd >= 0 && fstat(fd, &about) == 0 && S_ISREG(about.st_mode))
             read_image(images, fd, room);
         if (fd >= 0)

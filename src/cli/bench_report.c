@@ -49,7 +49,7 @@ void bench_describe_load(const struct bench_plan *plan, struct buf *out)
         buf_add(out, SLICE_OF(" requests"));
     }
     if (plan->repeat > 0)
-        buf_addf(out, ", %.0f %% repeats", plan->repeat * 100);
+        buf_addf(out, ", %.4g %% repeats", plan->repeat * 100);
     if (plan->zipf > 0)
         buf_addf(out, " (Zipf %.2g)", plan->zipf);
 }
