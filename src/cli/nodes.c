@@ -24,9 +24,23 @@ static void add_node(struct grid *grid, yyjson_val *node)
     grid_add_number(grid, show_number(node, "number"));
 }
 
+static void remark_adoption(yyjson_val *last)
+{
+    struct buf line;
+    buf_init(&line, 4096);
+    buf_addf(&line, "* went on with %" PRIu64 " rows of ", show_number(last, "rows"));
+    show_add_clean(&line, show_text(last, "name"));
+    buf_add(&line, SLICE_OF(" at "));
+    show_add_clean(&line, show_text(last, "at"));
+    (void)fprintf(stderr, "%.*s\n", (int)line.len, line.data);
+    buf_close(&line);
+}
+
 /* Remarks go to stderr, so that whoever reads the table by program is not disturbed. */
 static void remark(yyjson_val *root)
 {
+    if (yyjson_is_obj(yyjson_obj_get(root, "last_adoption")))
+        remark_adoption(yyjson_obj_get(root, "last_adoption"));
     if (!is_true(root, "joined"))
         (void)fputs("the gateway that answered has not joined yet: the store has not confirmed "
                     "that it lives\n",

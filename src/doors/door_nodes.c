@@ -59,6 +59,12 @@ void door_nodes(struct gate *gate, const struct http_request *request, struct vi
             .lease_left_ms = cluster_lease_left(gate),
             .leases_lost = cluster->leases_lost,
             .slots_plan = plan_of(gate),
+            .adoptions = cluster->adoptions,
+            .times_fenced = cluster->times_fenced,
+            .adopted_name = cluster->last_adoption.id == 0 ? NULL : cluster->last_adoption.name,
+            .adopted_number = cluster->last_adoption.id,
+            .adopted_rows = cluster->last_adoption.rows,
+            .adopted_wall_ms = cluster->last_adoption.wall_ms,
         };
     roster_shares(roster, about.slots_plan, shares);
     for (uint32_t i = 0; i < roster->count; i++)
@@ -108,6 +114,10 @@ void door_nodes_metrics(struct gate *gate, struct buf *out)
                       cluster->is_on ? cluster_lease_left(gate) : 0);
     metrics_counter(out, "cluster_leases_lost", "Times that the lease was over",
                     cluster->leases_lost);
+    metrics_counter(out, "cluster_adoptions", "Gateways whose tasks this one took over",
+                    cluster->adoptions);
+    metrics_counter(out, "cluster_fenced", "Times that another gateway took over this one's tasks",
+                    cluster->times_fenced);
     metrics_gauge(out, "cluster_slots_share", "Slots of the plan that are this gateway's",
                   own_share(&cluster->roster, plan_of(gate)));
 }

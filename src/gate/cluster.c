@@ -132,8 +132,15 @@ static void log_adopted(struct gate *gate, const struct adopted *adopted)
     cluster->adopted_rows += adopted->record_count;
     if (!adopted->is_ours || !adopted->is_last)
         return;
+    const struct known_node *const node = roster_find(&cluster->roster, adopted->id);
+    struct adoption_seen *const last = &cluster->last_adoption;
+    *last = (struct adoption_seen){
+        .id = adopted->id, .rows = cluster->adopted_rows, .wall_ms = gate_wall_ms()};
+    if (node != NULL)
+        memcpy(last->name, node->name, sizeof last->name);
+    cluster->adoptions++;
     LOG(LOG_LEVEL_WARN, "node_adopted", log_number("incarnation", (int64_t)adopted->id),
-        log_number("rows", (int64_t)cluster->adopted_rows),
+        log_number("rows", (int64_t)cluster->adopted_rows), log_string("node", last->name),
         log_string("meaning", "another gateway died or left; this one goes on with its tasks"));
     cluster->adopted_rows = 0;
 }

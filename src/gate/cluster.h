@@ -9,16 +9,27 @@ struct action;
 struct uv_timer_s;
 struct rejoin_job;
 
+/* What this gateway took from another one. */
+struct adoption_seen {
+    node_id id; /* 0: it has adopted nobody yet */
+    char name[STORE_NAME_MAX];
+    uint64_t rows;
+    int64_t wall_ms; /* when it had all of them */
+};
+
 struct cluster {
-    bool is_on;                     /* the store is shared */
-    uint32_t lease_ms;              /* how long the others believe in us after a beat */
-    uint32_t margin_ms;             /* how much sooner we stop deciding */
-    int64_t lease_end_ms;           /* by the machine's even clock; 0: there was no beat yet */
-    bool is_lost;                   /* it ended, and somebody was told */
-    uint64_t leases_lost;           /* how often */
-    uint32_t member_count;          /* gateways that were not adopted */
-    struct roster roster;           /* all of them, by name */
-    uint64_t adopted_rows;          /* of the adoption under way */
+    bool is_on;            /* the store is shared */
+    uint32_t lease_ms;     /* how long the others believe in us after a beat */
+    uint32_t margin_ms;    /* how much sooner we stop deciding */
+    int64_t lease_end_ms;  /* by the machine's even clock; 0: there was no beat yet */
+    bool is_lost;          /* it ended, and somebody was told */
+    uint64_t leases_lost;  /* how often */
+    uint32_t member_count; /* gateways that were not adopted */
+    struct roster roster;  /* all of them, by name */
+    uint64_t adopted_rows; /* of the adoption under way */
+    uint64_t adoptions;    /* since the start, as is the next */
+    uint64_t times_fenced;
+    struct adoption_seen last_adoption;
     struct uv_timer_s *lease_timer; /* owned; NULL: not open */
     bool is_fenced;                 /* another gateway adopted this run; see rejoin.h */
     bool is_store_closing;          /* the fenced run's store is closed, or closing */

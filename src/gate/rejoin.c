@@ -152,6 +152,7 @@ void rejoin_begin(struct gate *gate)
         log_string("meaning", "this gateway was silent for so long that another one has taken its "
                               "tasks; it sends away whoever waits here and starts over"));
     gate->cluster.is_fenced = true;
+    gate->cluster.times_fenced++;
     gate->cluster.is_store_closing = false;
     gate->cluster.lease_end_ms = 0;
     const struct event event = gate_event(gate, EVENT_FENCED);

@@ -152,6 +152,14 @@ void roster_on_beat(struct roster *roster, const struct store_beat *beat, uint16
 
 /* ---- views ------------------------------------------------------------------------------- */
 
+const struct known_node *roster_find(const struct roster *roster, node_id id)
+{
+    const struct known_node wanted = {.id = id};
+    return roster->count == 0
+               ? NULL
+               : bsearch(&wanted, roster->nodes, roster->count, sizeof wanted, by_id);
+}
+
 uint32_t roster_count(const struct roster *roster, enum node_state state)
 {
     uint32_t count = 0;

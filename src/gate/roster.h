@@ -40,6 +40,9 @@ void roster_close(struct roster *roster);
 void roster_on_beat(struct roster *roster, const struct store_beat *beat, uint16_t self,
                     uint32_t lease_ms);
 
+/* NULL: no node of this number is known. */
+const struct known_node *roster_find(const struct roster *roster, node_id id);
+
 uint32_t roster_count(const struct roster *roster, enum node_state state);
 
 /* The slots of the plan that each node may take, by place; 0 for those that have left. */

@@ -23,6 +23,10 @@ struct cluster_view {
     uint32_t lease_left_ms; /* 0: it decides nothing */
     uint64_t leases_lost;
     uint32_t slots_plan; /* that all share */
+    uint64_t adoptions, times_fenced;
+    const char *adopted_name; /* the latest that it adopted; NULL: none yet */
+    uint64_t adopted_number, adopted_rows;
+    int64_t adopted_wall_ms;
 };
 
 void api_write_nodes(struct buf *out, const struct cluster_view *cluster,

@@ -54,7 +54,9 @@ function judgeCluster(cluster) {
   if (!cluster.leased) return judged('bad', 'lease lost', 'nothing is submitted', 'degraded: the lease is lost, nothing is submitted');
   const dead = of('dead').map((one) => one.name).join(', ');
   if (dead) return judged('warn', value, `dead: ${dead}`, `dead in the cluster: ${dead}`);
-  return judged('good', value, `lease ${duration(cluster.lease)}`);
+  const last = cluster.last_adoption;
+  const adopted = last ? `; went on for ${last.name} ${duration(secondsSince(last.at))} ago` : '';
+  return judged('good', value, `lease ${duration(cluster.lease)}${adopted}`);
 }
 
 function judgeCallbacks(service, now, today) {
