@@ -34,6 +34,9 @@ static bool is_idle(const struct gate *gate)
     http_counters(gate->server, &http);
     if (gate->is_dismissing)
         return gauges.callers == 0 && http.open == 0;
+    /* Facts that only this gateway knows can be told once it has joined again. */
+    if (gate->cluster.is_fenced)
+        return false;
     const uint32_t waiting = gate->persist.store == NULL ? gauges.waiting : gauges.callers;
     return waiting == 0 && http.open == 0 && gate->submits_out == 0 && persist_is_idle(gate);
 }

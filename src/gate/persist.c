@@ -10,6 +10,7 @@
 #include "gate/persist_place.h"
 #include "gate/rejoin.h"
 #include "proto/pack.h"
+#include "store/store_inbox.h"
 #include "sys/files.h"
 #include "sys/log.h"
 
@@ -535,6 +536,9 @@ bool persist_is_complete(const struct gate *gate)
     if (gate->persist.store == NULL)
         return true;
     store_counters(gate->persist.store, &counters);
+    /* Whoever adopted this gateway has everything but what only this one knows. */
+    if (gate->persist.state == STORE_FENCED)
+        counters.waiting = store_count_facts(gate->persist.store);
     if (counters.waiting > 0)
         LOG(LOG_LEVEL_ERROR, "store_unwritten", log_number("records", counters.waiting),
             log_string("meaning", "the store did not take them before the end: what happened since "

@@ -157,7 +157,15 @@ void rejoin_begin(struct gate *gate)
     gate->cluster.lease_end_ms = 0;
     const struct event event = gate_event(gate, EVENT_FENCED);
     gate_step(gate, &event);
-    upstream_withdraw_submits(gate->upstream);
+    if (!gate->is_closing) {
+        upstream_withdraw_submits(gate->upstream);
+        return;
+    }
+    /* Too late to join again; the end says whether facts are lost. */
+    while (!engine_is_over(gate->engine)) {
+        const struct event tick = gate_event(gate, EVENT_TICK);
+        gate_step(gate, &tick);
+    }
 }
 
 void rejoin_look(struct gate *gate)

@@ -44,6 +44,20 @@ static void pass(struct store_queue *queue, struct store *to)
     }
 }
 
+static uint32_t count_facts(const struct store_queue *queue)
+{
+    uint32_t count = 0;
+    for (const struct store_entry *entry = queue->first; entry != NULL; entry = entry->next)
+        count += entry->told != NULL;
+    return count;
+}
+
+uint32_t store_count_facts(const struct store *store)
+{
+    return store->is_closed ? count_facts(&store->batch) + count_facts(&store->queue)
+                            : store->counters.waiting;
+}
+
 void store_pass_facts(struct store *from, struct store *to)
 {
     ASSERT(from->is_closed);

@@ -12,6 +12,8 @@ void store_tell(struct store *store, journal_seq seq, const struct fact *take_fa
 /* Queues that a fact is dealt with: the records before say everything that it caused. Never blocks. */
 void store_forget(struct store *store, uint64_t number);
 
+/* The facts that a closed store could not write; of one that is not closed, everything that waits. */
+uint32_t store_count_facts(const struct store *store);
 /* Queues the facts that a closed store could not write, since its node was adopted, in the one of the next run. */
 void store_pass_facts(struct store *from, struct store *to);
 

@@ -59,7 +59,7 @@ def tells_a_callback_to_whoever_has_the_task(store):
 @on_each_adopter
 def starts_over_after_it_stood_still_for_longer_than_its_lease(store):
     """It finds itself adopted, joins again in the same process, and whatever it was about to do is not done twice."""
-    with Cluster(store, config=LEASE, sim=("--solve-time", "10m")) as cluster:
+    with Cluster(store, config=LEASE | {"drain_timeout": "30s"}, sim=("--solve-time", "10m")) as cluster:
         task = with_an_open_task(cluster)
         cluster[0].process.send_signal(signal.SIGSTOP)
         try:
@@ -78,6 +78,15 @@ def starts_over_after_it_stood_still_for_longer_than_its_lease(store):
         cluster.sim.solve()
         wait_until(lambda: cluster[0].text_of(follower), "its answer")
         check(cluster[0].process.poll() is None, "it is the same process")
+        # Once more, and told to end before it can notice: it joins again to hand in what it knows, and leaves in order.
+        cluster[0].process.send_signal(signal.SIGSTOP)
+        try:
+            wait_until(lambda: cluster[1].stderr().count("event=node_adopted") == 2, "the second adoption", 40)
+            cluster[0].process.send_signal(signal.SIGTERM)
+        finally:
+            cluster[0].process.send_signal(signal.SIGCONT)
+        equal(cluster[0].process.wait(40), 0, "exit code")
+        contains(cluster[0].stderr().split("event=draining")[1], "event=node_fenced")
 
 
 @on_each_adopter

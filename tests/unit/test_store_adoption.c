@@ -540,6 +540,7 @@ static void an_adopted_nodes_facts_go_out_with_its_next_run(void **state)
     uv_mutex_lock(&server.mutex);
     server.is_refused = false;
     uv_mutex_unlock(&server.mutex);
+    assert_int_equal(store_count_facts(world.store), 1);
     open_store(&world, &next);
     store_pass_facts(world.store, next);
     store_free(world.store);
