@@ -4,6 +4,7 @@
 #include "cli/bench_images.h"
 #include "cli/bench_live.h"
 #include "cli/bench_out.h"
+#include "cli/bench_record.h"
 #include "cli/bench_report.h"
 #include "cli/bench_run.h"
 #include "cli/bench_vendor.h"
@@ -27,6 +28,7 @@ struct bench {
     struct bench_order order;
     enum bench_host host;
     struct bench_images images;
+    struct bench_trace trace;
     struct bench_books before;
     struct bench_report *old; /* to compare with, or NULL */
     bool has_books;
@@ -95,6 +97,8 @@ static int prepare(struct bench *bench)
 {
     struct bench_order *const order = &bench->order;
     int code = bench_out_check(order, &bench->old);
+    if (code == EX_OK)
+        code = bench_out_load_trace(order, &bench->trace);
     if (code == EX_OK)
         code = is_allowed(bench) ? load_images(bench) : EX_USAGE;
     if (code != EX_OK || order->is_vendor)
@@ -168,21 +172,29 @@ static int measure(struct bench *bench)
     return code;
 }
 
+static int carry_out(struct bench *bench)
+{
+    if (bench->order.record != NULL)
+        return bench_record(bench->command, &bench->order);
+    const int code = prepare(bench);
+    if (code != EX_OK)
+        return code;
+    if (!bench->order.is_vendor)
+        return measure(bench);
+    return bench_vendor(bench->command, &bench->order, &bench->images,
+                        bench->host == BENCH_HOST_PUBLIC);
+}
+
 static int run(struct cli_args *args)
 {
     struct bench bench = {.command = args->command};
     int code;
     bench_order_init(&bench.order);
     if (remote_open(args->command, &bench.order.remote, bench_order_read(args, &bench.order),
-                    &code)) {
-        code = prepare(&bench);
-        if (code == EX_OK && bench.order.is_vendor)
-            code = bench_vendor(args->command, &bench.order, &bench.images,
-                                bench.host == BENCH_HOST_PUBLIC);
-        else if (code == EX_OK)
-            code = measure(&bench);
-    }
+                    &code))
+        code = carry_out(&bench);
     bench_report_free(bench.old);
+    bench_trace_close(&bench.trace);
     bench_images_close(&bench.images);
     remote_close(&bench.order.remote);
     return code;

@@ -85,6 +85,15 @@ const struct cli_flag bench_flags[] = {
     {.name = "seed",
      .value_name = "N",
      .help = "the same targets in the same order as another run with this number (random)"},
+    {.name = "record",
+     .value_name = "FILE",
+     .help = "send nothing: watch what others ask the gateway for, for the duration, and write it "
+             "into this file"},
+    {.name = "replay",
+     .value_name = "FILE",
+     .help =
+         "send what --record wrote: the same pattern of times and repeats, with made-up targets"},
+    {.name = "speed", .value_name = "N", .help = "with --replay: so many times as fast (1)"},
     {.name = "compare",
      .value_name = "FILE",
      .help = "show what changed since the report in this file, which --json printed"},
@@ -169,6 +178,8 @@ static const char *take_number(struct bench_plan *plan, const struct cli_arg *ar
         return bench_parse_count(text, 1, REQUESTS_MAX, &plan->requests) ? NULL : "a number from 1";
     if (cli_is_flag(arg, "seed"))
         return bench_parse_count(text, 0, UINT32_MAX, &plan->seed) ? NULL : "a number below 2^32";
+    if (cli_is_flag(arg, "speed"))
+        return bench_parse_real(text, 0.01, 1000, &plan->speed) ? NULL : "a number of 0.01 to 1000";
     if (cli_is_flag(arg, "repeat"))
         return bench_parse_real(text, 0, 1, &plan->repeat) ? NULL : "a share from 0 to 1";
     return bench_parse_real(text, 0, 10, &plan->zipf) ? NULL : "an exponent from 0 to 10";
@@ -218,7 +229,7 @@ static const char *take_value(struct bench_order *order, const struct cli_arg *a
         return take_concurrency(order, arg->value);
     if (cli_is_flag(arg, "param"))
         return take_param(plan, arg->value);
-    if (cli_has_word("requests seed repeat zipf", name))
+    if (cli_has_word("requests seed repeat zipf speed", name))
         return take_number(plan, arg);
     if (cli_has_word("duration ramp poll wait", name))
         return take_time(plan, arg);
@@ -234,6 +245,10 @@ static enum cli_result take_flag(const struct command *command, struct bench_ord
         order->is_sure = true;
     } else if (cli_is_flag(arg, "i-own-this-host")) {
         order->is_owned = true;
+    } else if (cli_is_flag(arg, "record")) {
+        order->record = arg->value;
+    } else if (cli_is_flag(arg, "replay")) {
+        order->replay = arg->value;
     } else if (cli_is_flag(arg, "html")) {
         order->html = arg->value;
     } else if (cli_is_flag(arg, "compare")) {
@@ -283,6 +298,20 @@ static const char *contradiction(const struct bench_order *order)
     return NULL;
 }
 
+/* The same for traces. */
+static const char *trace_contradiction(const struct bench_order *order)
+{
+    const struct bench_plan *const plan = &order->plan;
+    if (order->replay == NULL && plan->speed > 0)
+        return "--speed is for --replay";
+    if (order->replay != NULL &&
+        (plan->step_count > 0 || plan->concurrency > 0 || plan->ramp_ms > 0 || plan->repeat > 0 ||
+         plan->method != NULL || order->record != NULL))
+        return "--replay says what is sent and when: give no --rate, --concurrency, --ramp, "
+               "--repeat, --method and --record";
+    return NULL;
+}
+
 /* The same for a vendor. */
 static const char *vendor_contradiction(const struct bench_order *order)
 {
@@ -291,9 +320,9 @@ static const char *vendor_contradiction(const struct bench_order *order)
         return "say with --budget how much may be spent";
     if (plan->step_count > 0 || plan->duration_ms > 0 || plan->ramp_ms > 0 || plan->repeat > 0 ||
         plan->reuse != NULL || order->is_csv || order->html != NULL || order->compare != NULL ||
-        plan->dialect != BENCH_V1)
+        plan->dialect != BENCH_V1 || order->record != NULL || order->replay != NULL)
         return "bench vendor has no --rate, --duration, --ramp, --repeat, --reuse, --dialect, "
-               "--csv, --html and --compare";
+               "--csv, --html, --compare, --record and --replay";
     if (order->remote.key_file == NULL && order->remote.key[0] == '\0')
         return "the vendor's key is needed: CAPTCHAAI_API_KEY or --key-file";
     return NULL;
@@ -333,7 +362,9 @@ static void fill_in(struct bench_order *order)
         plan->method = order->images == NULL ? DEFAULT_METHOD : "base64";
     if (plan->step_count == 0 && plan->concurrency == 0)
         plan->concurrency = DEFAULT_CONCURRENCY;
-    if (plan->duration_ms == 0 && plan->requests == 0)
+    if (plan->speed <= 0)
+        plan->speed = 1;
+    if (plan->duration_ms == 0 && plan->requests == 0 && order->replay == NULL)
         plan->duration_ms = DEFAULT_DURATION_MS;
 }
 
@@ -361,7 +392,9 @@ enum cli_result bench_order_read(struct cli_args *args, struct bench_order *orde
     }
     if (result != CLI_END)
         return result;
-    const char *const wrong = order->is_vendor ? vendor_contradiction(order) : contradiction(order);
+    const char *wrong = order->is_vendor ? vendor_contradiction(order) : contradiction(order);
+    if (wrong == NULL)
+        wrong = trace_contradiction(order);
     if (wrong != NULL) {
         cli_wrong(args->command, "%s", wrong);
         return CLI_WRONG;

@@ -14,6 +14,8 @@ struct bench_order {
     struct remote remote;
     const char *configured_url; /* where this machine is set up to ask */
     const char *images;         /* the folder, or NULL */
+    const char *record;         /* the trace to write, or NULL */
+    const char *replay;         /* the trace to send again, or NULL */
     const char *html;           /* the file to write, or NULL */
     const char *compare;        /* the report to read, or NULL */
     bool is_owned;              /* --i-own-this-host */

@@ -13,6 +13,7 @@
 #include <sysexits.h>
 #include <unistd.h>
 
+#define TRACE_MAX_BYTES ((size_t)128 * 1024 * 1024)
 #define REPORT_MAX_BYTES ((size_t)4 * 1024 * 1024)
 
 /* Returns 0 or an errno. */
@@ -53,6 +54,35 @@ static int read_old(const char *file, struct bench_report **old)
         code = EX_DATAERR;
     }
     return code;
+}
+
+int bench_out_load_trace(struct bench_order *order, struct bench_trace *trace)
+{
+    struct bench_plan *const plan = &order->plan;
+    struct buf text;
+    *trace = (struct bench_trace){.lines = NULL};
+    if (order->replay == NULL)
+        return EX_OK;
+    buf_init(&text, TRACE_MAX_BYTES);
+    const int failed = read_file(order->replay, &text);
+    const size_t wrong = failed == 0 ? bench_trace_read(trace, buf_slice(&text)) : 0;
+    buf_close(&text);
+    if (failed != 0) {
+        (void)fprintf(stderr, "solvegate bench: %s: cannot be read: %s\n", order->replay,
+                      strerror(failed));
+        return EX_NOINPUT;
+    }
+    if (wrong != 0) {
+        (void)fprintf(stderr, "solvegate bench: %s:%zu: is no line of a trace\n", order->replay,
+                      wrong);
+        return EX_DATAERR;
+    }
+    plan->trace = trace;
+    plan->method = trace->method_count == 1 ? trace->methods[0] : "several methods";
+    plan->repeat = 1 - (double)bench_trace_targets(trace) / (double)trace->count;
+    if (plan->requests == 0 || plan->requests > trace->count)
+        plan->requests = trace->count;
+    return EX_OK;
 }
 
 static int tell_unwritable(const char *file)

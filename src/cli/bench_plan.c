@@ -1,5 +1,7 @@
 #include "cli/bench_plan.h"
 
+#include "cli/bench_trace.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,12 +104,12 @@ const char *bench_dialect_name(enum bench_dialect dialect)
 
 bool bench_is_open_loop(const struct bench_plan *plan)
 {
-    return plan->step_count > 0;
+    return plan->step_count > 0 || plan->trace != NULL;
 }
 
 double bench_top_rate(const struct bench_plan *plan)
 {
-    double top = 0;
+    double top = plan->trace == NULL ? 0 : bench_trace_top_rate(plan->trace, plan->speed);
     for (size_t i = 0; i < plan->step_count; i++)
         top = fmax(top, plan->steps[i]);
     return top;
@@ -116,7 +118,7 @@ double bench_top_rate(const struct bench_plan *plan)
 uint64_t bench_expected_requests(const struct bench_plan *plan)
 {
     double sum = 0;
-    if (!bench_is_open_loop(plan) || plan->duration_ms == 0)
+    if (plan->step_count == 0 || plan->duration_ms == 0)
         return plan->requests;
     for (size_t i = 0; i < plan->step_count; i++)
         sum += plan->steps[i];

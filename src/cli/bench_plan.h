@@ -12,6 +12,8 @@
 #define BENCH_RATE_MAX 100000.0
 #define BENCH_CONCURRENCY_MAX 20000U
 
+struct bench_trace;
+
 enum bench_dialect { BENCH_V1, BENCH_VENDOR, BENCH_CREATETASK, BENCH_DIALECT_COUNT };
 #define BENCH_DIALECT_WORDS "v1 vendor createtask"
 
@@ -38,6 +40,8 @@ struct bench_plan {
     double repeat;        /* the share of requests for a target that was asked for before */
     double zipf;          /* how unevenly repeats are spread over the targets; 0: evenly */
     uint64_t seed;
+    const struct bench_trace *trace; /* what is sent, and when; NULL: made up */
+    double speed;                    /* of the trace: so many times as fast */
 };
 
 /* All of these return false for a text that is wrong, and leave the value as it is. */

@@ -29,7 +29,9 @@ static void add_steps(struct buf *out, const struct bench_plan *plan)
 
 void bench_describe_load(const struct bench_plan *plan, struct buf *out)
 {
-    if (bench_is_open_loop(plan)) {
+    if (plan->trace != NULL) {
+        buf_addf(out, "replay, %.4g times as fast", plan->speed);
+    } else if (bench_is_open_loop(plan)) {
         buf_add(out, SLICE_OF("open loop, "));
         add_steps(out, plan);
     } else {

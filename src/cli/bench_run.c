@@ -5,6 +5,7 @@
 #include "cli/bench_caller.h"
 #include "cli/bench_schedule.h"
 #include "cli/bench_targets.h"
+#include "cli/bench_trace.h"
 #include "cli/term.h"
 
 #include <math.h>
@@ -72,6 +73,21 @@ static size_t step_of(const struct bench_run *run, uint64_t due_ns)
     return step < plan->step_count ? step : plan->step_count - 1;
 }
 
+/* The next target of the plan, or the next line of the trace, with its own method. */
+static void write_ask(struct bench_run *run)
+{
+    const struct bench_trace *const trace = run->plan->trace;
+    if (trace == NULL) {
+        bench_talk_ask(run->setup->talk, bench_targets_next(&run->targets), &run->message);
+        return;
+    }
+    struct bench_plan plan = *run->plan;
+    struct bench_talk talk = *run->setup->talk;
+    plan.method = bench_trace_method(trace, run->begun);
+    talk.plan = &plan;
+    bench_talk_ask(&talk, trace->lines[run->begun].target, &run->message);
+}
+
 static void begin_request(struct bench_run *run, uint64_t due_ns)
 {
     const uint64_t now = now_ns(run);
@@ -80,10 +96,10 @@ static void begin_request(struct bench_run *run, uint64_t due_ns)
     list_init(&job->link);
     job->due_ns = due_ns;
     job->step = step_of(run, due_ns);
+    write_ask(run);
     run->begun++;
     run->in_flight++;
     bench_tally_sent(run->setup->tally, job->step, now > due_ns ? (now - due_ns) / 1000 : 0);
-    bench_talk_ask(run->setup->talk, bench_targets_next(&run->targets), &run->message);
     send_call(run, job, BENCH_HOLD_S);
 }
 
@@ -163,6 +179,18 @@ static bool may_begin(struct bench_run *run, uint64_t now)
     return run->is_sending;
 }
 
+static uint64_t next_due(struct bench_run *run)
+{
+    const struct bench_plan *const plan = run->plan;
+    if (plan->trace == NULL)
+        return bench_schedule_due(&run->schedule, run->begun);
+    if (run->begun >= plan->trace->count)
+        return BENCH_NEVER;
+    const double due_us = (double)plan->trace->lines[run->begun].at_us / plan->speed;
+    const bool is_over = plan->duration_ms > 0 && due_us >= (double)plan->duration_ms * 1000;
+    return is_over ? BENCH_NEVER : (uint64_t)(due_us * 1000);
+}
+
 /* What the schedule lists is sent, however late: a request that is late counts its delay. */
 static void follow_schedule(struct bench_run *run)
 {
@@ -170,7 +198,7 @@ static void follow_schedule(struct bench_run *run)
         const uint64_t now = now_ns(run);
         if (!may_begin(run, now) || run->in_flight >= BENCH_CONCURRENCY_MAX)
             return;
-        const uint64_t due_ns = bench_schedule_due(&run->schedule, run->begun);
+        const uint64_t due_ns = next_due(run);
         if (due_ns == BENCH_NEVER)
             run->is_sending = false;
         if (due_ns > now)
@@ -299,7 +327,7 @@ bool bench_run(const struct bench_run_setup *setup, struct bench_end *end)
         list_init(&run->looks);
         bench_message_init(&run->message);
         bench_targets_init(&run->targets, run->plan->repeat, run->plan->zipf, run->plan->seed);
-        if (bench_is_open_loop(run->plan))
+        if (run->plan->step_count > 0)
             bench_schedule_init(&run->schedule, run->plan);
         run->start_ns = uv_hrtime();
         run->second_ns = NS_PER_S;

@@ -2,6 +2,7 @@
 """solvegate bench: what it reports agrees with the simulator's ledger, and whom it refuses to ask. (TAP)"""
 import csv
 import io
+import itertools
 import json
 import os
 import re
@@ -12,6 +13,7 @@ import tempfile
 from cli_world import EX_DATAERR, EX_NOINPUT, EX_UNAVAILABLE, EX_USAGE, Terminal, clean_environment, expect, solvegate
 from gateway import ALICE, World, clients, free_port
 from harness import TIMEOUT, binary, check, contains, equal, run, test, wait_until
+from vendor_world import metric
 
 EX_CANTCREAT = 73
 SHARES = ("min", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max")
@@ -160,6 +162,31 @@ def a_report_is_compared_with_an_older_one():
 
 
 @test
+def what_others_asked_for_is_recorded_and_sent_again():
+    with World(sim=("--solve-time", "10m")) as world, tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "trace.jsonl")
+        process = subprocess.Popen([binary("SOLVEGATE"), "bench", "--record", path, "-d", "5m"], stderr=subprocess.PIPE,
+                                   text=True, env=clean_environment(SOLVEGATE_URL=world.url))
+        for sitekey in ("a", "a", "b"):
+            world.submit_id(sitekey=sitekey)
+        # Its looks are the only requests besides ours: two more than we made begin after all was submitted.
+        asked = itertools.count(metric(world, "http_requests_total"))
+        wait_until(lambda: metric(world, "http_requests_total") - next(asked) >= 3, "two looks")
+        process.send_signal(signal.SIGINT)
+        contains(process.communicate(timeout=TIMEOUT)[1], "3 requests in ")
+        with open(path, encoding="utf-8") as file:
+            lines = [json.loads(line) for line in file]
+        equal([line["method"] for line in lines], ["turnstile"] * 3)
+        equal(len({line["target"] for line in lines}), 2, "targets")
+        world.sim.solve()
+        paid = world.paid()
+        world.sim.set_faults(script=[{"fault": "task-slow", "value": "50ms", "count": 9}])
+        told = report(world, "--replay", path, "--speed", "10")
+        equal((told["sent"], told["solved"], world.paid() - paid), (3, 3, 2))
+        contains(bench(world, "--replay", __file__, code=EX_DATAERR).stderr, ":1: is no line of a trace")
+
+
+@test
 def the_live_line_is_for_terminals_and_an_interrupt_ends_with_the_report():
     with World(sim=("--solve-time", "10m")) as world:
         with Terminal("bench", "-c", "5", "-d", "5m", "--yes", env={"SOLVEGATE_URL": world.url}) as terminal:
@@ -203,7 +230,8 @@ def wrong_usage_ends_with_64_before_anything_is_asked():
                         (["--param", "x"], "NAME=VALUE"), (["--images", ".", "-m", "turnstile"], "for --method base64"),
                         (["--rate", "1/s,2/s", "-n", "5"], "several rates need --duration"),
                         (["--ramp", "20s", "-d", "10s"], "longer than --duration"), (["x"], 'unexpected argument "x"'),
-                        (["--json", "--csv"], "not both"), (["--json", "--compare", "x"], "for people")):
+                        (["--json", "--csv"], "not both"), (["--json", "--compare", "x"], "for people"),
+                        (["--speed", "2"], "for --replay"), (["--replay", "x", "--rate", "1/s"], "says what is sent")):
         contains(expect(solvegate("bench", *args), EX_USAGE, stdout="").stderr, words)
 
 

@@ -3,6 +3,7 @@
 #include "cli/bench_purse.h"
 #include "cli/bench_schedule.h"
 #include "cli/bench_targets.h"
+#include "cli/bench_trace.h"
 #include "seed.h"
 
 #include <setjmp.h>
@@ -283,6 +284,57 @@ static void a_given_price_is_the_least_and_a_higher_one_counts(void **state)
     assert_int_equal(bench_purse_allows(&purse, 50), 0);
 }
 
+/* ---- traces ------------------------------------------------------------------------------ */
+
+static void a_trace_is_read_as_it_was_written(void **state)
+{
+    struct bench_trace trace;
+    struct buf text;
+    (void)state;
+    buf_init(&text, 4096);
+    bench_trace_write_line(&text, 2500000, "aa", "turnstile");
+    bench_trace_write_line(&text, 1000000, "bb", "base64");
+    bench_trace_write_line(&text, 1400000, "aa", "turnstile");
+    buf_add(&text, SLICE_OF("\n"));
+    assert_int_equal(bench_trace_read(&trace, buf_slice(&text)), 0);
+    assert_int_equal(trace.count, 3);
+    assert_int_equal(trace.lines[0].at_us, 0);
+    assert_int_equal(trace.lines[1].at_us, 400000);
+    assert_int_equal(trace.lines[2].at_us, 1500000);
+    assert_string_equal(bench_trace_method(&trace, 0), "base64");
+    assert_int_equal(trace.lines[1].target, trace.lines[2].target);
+    assert_int_equal(bench_trace_targets(&trace), 2);
+    assert_true(bench_trace_top_rate(&trace, 1) < 2.1 && bench_trace_top_rate(&trace, 1) > 1.9);
+    assert_true(bench_trace_top_rate(&trace, 2) > 2.9);
+    bench_trace_close(&trace);
+    buf_close(&text);
+}
+
+static void a_line_that_is_no_request_is_named(void **state)
+{
+    static const char good[] = "{\"at\":1,\"target\":\"a\",\"method\":\"turnstile\"}\n";
+    static const char *const wrong[] = {"x",
+                                        "{}",
+                                        "[]",
+                                        "{\"at\":-1,\"target\":\"a\",\"method\":\"m\"}",
+                                        "{\"at\":1e99,\"target\":\"a\",\"method\":\"m\"}",
+                                        "{\"at\":1,\"target\":7,\"method\":\"m\"}",
+                                        "{\"at\":1,\"target\":\"a\",\"method\":\"\"}"};
+    struct bench_trace trace;
+    struct buf text;
+    (void)state;
+    buf_init(&text, 4096);
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        buf_reset(&text);
+        buf_addf(&text, "%s\n%s\n", good, wrong[i]);
+        assert_int_equal(bench_trace_read(&trace, buf_slice(&text)), 3);
+        bench_trace_close(&trace);
+    }
+    assert_int_equal(bench_trace_read(&trace, SLICE_OF("\n\n")), 1);
+    bench_trace_close(&trace);
+    buf_close(&text);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -302,6 +354,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_purse_goes_one_by_one_until_the_price_shows),
         cmocka_unit_test(a_plan_that_charges_nothing_is_free_after_three_solves),
         cmocka_unit_test(a_given_price_is_the_least_and_a_higher_one_counts),
+        cmocka_unit_test(a_trace_is_read_as_it_was_written),
+        cmocka_unit_test(a_line_that_is_no_request_is_named),
     };
     seed_init(argc, argv);
     return cmocka_run_group_tests(tests, seed_announce, NULL);
