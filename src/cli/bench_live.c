@@ -29,13 +29,13 @@ void bench_live_init(struct bench_live *live)
     *live = (struct bench_live){.is_shown = isatty(STDERR_FILENO) == 1};
 }
 
-/* How much of the plan is done, 0 to 1; by requests or by time, whichever is further. */
+/* How much of the plan is done, 0 to 1; by answers or by time, whichever is further. */
 static double done_share(const struct bench_state *state)
 {
     const struct bench_plan *const plan = state->plan;
     double share = 0;
     if (plan->requests > 0)
-        share = (double)state->tally->sent / (double)plan->requests;
+        share = (double)(state->tally->solved + state->tally->failed) / (double)plan->requests;
     if (plan->duration_ms > 0) {
         const double by_time = (double)state->elapsed_ns / 1e6 / (double)plan->duration_ms;
         share = by_time > share ? by_time : share;
@@ -56,7 +56,7 @@ static void add_left(struct buf *out, const struct bench_state *state, double sh
 {
     if (!state->is_sending) {
         buf_add(out, SLICE_OF(" last answers"));
-    } else if (share > 0.01) {
+    } else if (share > 0.01 && state->elapsed_ns >= RATE_EVERY_NS) {
         const double spent_s = (double)state->elapsed_ns / NS_PER_S;
         buf_add_char(out, ' ');
         show_add_seconds(out, spent_s / share - spent_s);

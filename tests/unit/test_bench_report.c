@@ -153,6 +153,34 @@ static void times_need_at_most_six_columns(void **state)
     buf_close(&out);
 }
 
+static void the_live_line_tells_the_time_left_and_fits(void **state)
+{
+    const struct bench_plan plan = {.method = "turnstile", .concurrency = 20000, .requests = 100};
+    struct bench_tally *const tally = bench_tally_new();
+    struct bench_state live = {
+        .plan = &plan, .tally = tally, .in_flight = 20000, .is_sending = true};
+    struct buf out;
+    (void)state;
+    buf_init(&out, 512);
+    /* Nothing is known yet. */
+    bench_live_write(&out, &live, 0, 79);
+    buf_add_char(&out, '\0');
+    assert_string_equal(out.data, "[..........]  0/s  20000 in flight  0 errors");
+    for (unsigned i = 0; i < 25; i++)
+        bench_tally_solved(tally, 0, 1234567, -1);
+    live.elapsed_ns = 10000000000;
+    buf_reset(&out);
+    bench_live_write(&out, &live, 2000, 79);
+    buf_add_char(&out, '\0');
+    assert_non_null(strstr(out.data, "] 30s left  2000/s"));
+    assert_non_null(strstr(out.data, "p50 1.23s  p99 1.23s"));
+    buf_reset(&out);
+    bench_live_write(&out, &live, 100000, 40);
+    assert_int_equal(out.len, 40);
+    bench_tally_free(tally);
+    buf_close(&out);
+}
+
 static void the_print_fits_and_obeys_no_stranger(void **state)
 {
     struct bench_report *const report = make_report(50, 123456);
@@ -193,6 +221,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(only_changes_beyond_the_noise_count),
         cmocka_unit_test(a_faster_run_is_told_from_an_equal_one),
         cmocka_unit_test(times_need_at_most_six_columns),
+        cmocka_unit_test(the_live_line_tells_the_time_left_and_fits),
         cmocka_unit_test(the_print_fits_and_obeys_no_stranger),
         cmocka_unit_test(a_page_escapes_what_others_said),
     };
