@@ -49,7 +49,7 @@ def an_open_loop_sends_what_is_due_and_counts_from_then():
     """The gateway stands still for a second: requests that were due meanwhile are sent, and count the delay."""
     with World() as world:
         report(world, "-n", "1", "--seed", "9")
-        args = ("--rate", "100/s", "-d", "3s", "--repeat", "1", "--seed", "9", "--json")
+        args = ("--rate", "100/s", "-d", "4s", "--repeat", "1", "--seed", "9", "--json")
         process = subprocess.Popen([binary("SOLVEGATE"), "bench", *args], stdout=subprocess.PIPE, text=True,
                                    env=clean_environment(SOLVEGATE_URL=world.url))
         wait_until(lambda: world.counter("requests") > 50, "requests")
@@ -60,11 +60,12 @@ def an_open_loop_sends_what_is_due_and_counts_from_then():
             pass
         world.gate.process.send_signal(signal.SIGCONT)
         told = json.loads(process.communicate(timeout=TIMEOUT)[0])
-        equal((told["sent"], told["solved"]), (300, 300))
+        equal((told["sent"], told["solved"]), (400, 400))
         slow = sum(row["solved"] for row in told["latency_classes"] if row["up_to_ms"] > 200)
-        check(slow >= 60, f"{slow} requests took longer than 200 ms")
-        check(told["latency_ms"]["max"] > 800, told["latency_ms"])
-        equal(told["sources"]["dedup_cache"], 300, "from memory")
+        # One that waits for answers would have had one slow request; on a busy machine the stop may come late in the run.
+        check(slow >= 20, f"{slow} requests took longer than 200 ms")
+        check(told["latency_ms"]["max"] > 500, told["latency_ms"])
+        equal(told["sources"]["dedup_cache"], 400, "from memory")
 
 
 @test
