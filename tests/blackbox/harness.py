@@ -14,10 +14,15 @@ A test file looks like this:
 Programs are found through the environment (SOLVEGATE_SIM, SOLVEGATE), are started on port 0 and are
 waited for by their ready line. Whatever a test leaves running is stopped after it, and a program that
 died or complained makes the test fail. `--only TEXT` runs the tests whose name contains TEXT.
+`run(beside=3)` runs three at a time: for files whose tests mostly wait, and share nothing.
 """
 import atexit
+import concurrent.futures
+import contextlib
 import http.client
+import io
 import json
+import multiprocessing.util
 import os
 import re
 import resource
@@ -470,12 +475,45 @@ def _run_one(number, function):
     return not problem
 
 
-def run(tests=None):
-    """Runs the given tests, or all that were marked, prints TAP and exits."""
+_beside = []
+
+
+def _run_apart(number):
+    """One of those in _beside, in a process that was forked: the text that it prints and whether it went well."""
+    with contextlib.redirect_stdout(io.StringIO()) as text:
+        went_well = _run_one(number, _beside[number - 1])
+    return text.getvalue(), went_well
+
+
+def _begin_apart():
+    """Such a process ends without what was registered for the end, folders to remove for example."""
+    multiprocessing.util.Finalize(None, atexit._run_exitfuncs, exitpriority=1)
+
+
+def _run_beside(tests, processes):
+    """For tests that wait more than they work: several at a time, told in their order."""
+    _beside.extend(tests)  # before the fork: functions within functions cannot be sent
+    results = []
+    with concurrent.futures.ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _begin_apart) as pool:
+        for number, future in enumerate([pool.submit(_run_apart, number) for number, _ in enumerate(tests, 1)], 1):
+            try:
+                text, went_well = future.result()
+            except concurrent.futures.process.BrokenProcessPool as problem:
+                text, went_well = f"not ok {number} - {tests[number - 1].__name__} # {problem}\n", False
+            print(text, end="", flush=True)
+            results.append(went_well)
+    return results
+
+
+def run(tests=None, beside=1):
+    """Runs the given tests, or all that were marked, so many beside one another, prints TAP and exits."""
     tests = list(_tests if tests is None else tests)
     if "--only" in sys.argv:
         text = sys.argv[sys.argv.index("--only") + 1].replace(" ", "_")
         tests = [function for function in tests if text in function.__name__]
     print(f"1..{len(tests)}", flush=True)
-    results = [_run_one(number, function) for number, function in enumerate(tests, 1)]
+    if beside > 1:
+        results = _run_beside(tests, beside)
+    else:
+        results = [_run_one(number, function) for number, function in enumerate(tests, 1)]
     sys.exit(0 if all(results) else 1)

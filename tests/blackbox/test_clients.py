@@ -289,4 +289,4 @@ def a_reload_that_removes_a_client_orphans_what_it_paid_for():
         equal(world.paid(), 1, "paid for")
 
 
-run()
+run(beside=2)

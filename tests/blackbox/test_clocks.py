@@ -339,4 +339,4 @@ def what_was_due_while_the_machine_slept_is_done_when_it_wakes_up():
         wait_until(lambda: world.counter("resends") == 1, "the end of its window")
 
 
-run()
+run(beside=3)

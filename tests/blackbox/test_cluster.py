@@ -179,4 +179,4 @@ def lets_nobody_in_who_does_not_belong(store):
 
 if __name__ == "__main__":
     binary("SOLVEGATE")
-    run()
+    run(beside=3)

@@ -564,4 +564,4 @@ def a_request_costs_one_read_and_one_write():
 
 
 if __name__ == "__main__":
-    run()
+    run(beside=3)

@@ -404,4 +404,4 @@ def one_token_is_not_handed_to_two_because_the_vendor_gave_both_one_task():
         vendor.server_close()
 
 
-run()
+run(beside=4)

@@ -198,4 +198,4 @@ def lost_replies_are_paid_again_only_where_the_callback_met_a_closed_port():
 
 
 print(f"# seed {SEED}")
-run()
+run(beside=1 if IS_FULL else 3)

@@ -280,10 +280,9 @@ test('example left out', sh, args: ['-c', 'false'], suite: 'examples')
 def check_run_again(report):
     """The real functions with the real Meson, for tests that fail always, or only at first."""
     script = "\n".join((
-        "say() { :; }; build() { :; }; logs='' again=''",
-        function_body("run_tests").replace("run_tests", "run_tests_of", 1),
-        'run_tests() { [ "$1" != debug ] || run_tests_of "$@"; }',  # the only build that is there
-        function_body("run_again"), function_body("test_everything"),
+        "say() { :; }; build() { :; }; logs='' again='' calm='' PURE='' RELEASED=''",
+        "test_built() { echo $2 >>built; }; compute_beside() { echo beside >>built; false; }",  # the only build that is there is debug
+        function_body("run_tests"), function_body("note_log"), function_body("run_built"), function_body("run_again"), function_body("test_everything"),
         "test_everything 2>runs", "python3 tests/tally.py $logs $again"))
     with tempfile.TemporaryDirectory() as folder:
         with open(os.path.join(folder, "meson.build"), "w", encoding="utf-8") as file:
@@ -293,9 +292,13 @@ def check_run_again(report):
         done = subprocess.run(["sh", "-euc", script], cwd=folder, capture_output=True, text=True, check=False)
         with open(os.path.join(folder, "runs"), encoding="utf-8") as file:
             runs = re.findall(r"^1/1 (?:solvegate:)?(\S+ / .*?) +(OK|FAIL)", file.read(), re.MULTILINE)
+        with open(os.path.join(folder, "built"), encoding="utf-8") as file:
+            built = file.read().split()
     titles = [line for line in done.stdout.splitlines() if line.startswith("===")]
     report.case("./dev test: failed tests of blackbox and chaos are run again one by one, others are not",
                 expect([("blackbox / vendor", "OK"), ("chaos / chaos two words", "FAIL")], sorted(runs)))
+    report.case("./dev test: what did not succeed beside the tests is done after them",
+                expect(["beside", "pure", "blackbox", "guard", "lint"], built))
     report.case("./dev test: the report says which result counts",
                 expect(([True] * 3, "2 passed, 2 failed"),
                        ([any(re.search(pattern, title) for title in titles) for pattern in (
