@@ -224,8 +224,9 @@ void retry_after_ride(struct engine *engine, struct flight *flight, enum error_c
     flight->error_class = class;
     /* The flight's own deadline ended the ride, so nothing may follow. */
     const bool is_late = !flight->deadline.is_armed;
-    if (is_late || !is_tried_again(engine, flight) || !slots_can_reserve(engine, flight) ||
-        is_hopeless(engine)) {
+    /* A clock that was set while the program was down makes its own attempt look like a ride. */
+    if (is_late || !wants_another(flight) || !is_tried_again(engine, flight) ||
+        !slots_can_reserve(engine, flight) || is_hopeless(engine)) {
         flight_fail(engine, flight, class, code);
         return;
     }

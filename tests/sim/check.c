@@ -1,5 +1,6 @@
 /* What must be true of every answer, acknowledgement and step: exactly one answer, no cross-talk, limits, books. */
 #include "sim.h"
+#include "watched.h"
 
 /* As the engine has it: how long the end of a request that nobody read can be read. */
 #define READABLE_MS 30000
@@ -52,7 +53,9 @@ void check_emitted(struct sim *sim, const struct action *action)
         tell(sim, action->ack);
     } else if (action->kind == ACTION_SUBMIT) {
         sim->tally.submits++;
-        sim->submitted_step = sim->steps;
+        /* A client in shadow mode waits neither for slots nor for the breaker. */
+        if (!is_watched(sim, action->call.client))
+            sim->submitted_step = sim->steps;
         ledger_issue(sim, action);
     } else if (action->kind == ACTION_POLL) {
         sim->tally.polls++;
@@ -77,10 +80,10 @@ static struct known *introduce(struct sim *sim, const struct caller *caller, req
         .id = id,
         .asked_ms = caller->since_ms,
         .key = need->is_mutated ? need->other_key : need->key,
-        .idempotency = need->idempotency,
+        .idempotency = watched_idempotency(sim, need),
         .token = MAP_NONE,
         .client = need->client,
-        .reuse = need->reuse,
+        .reuse = watched_reuse(sim, need),
     };
     map_set(&sim->known_by_id, id, (uint32_t)sim->known_count);
     /* Its address may have heard before its caller. */
@@ -172,6 +175,7 @@ static void check_solution(struct sim *sim, const struct caller *caller,
     else
         CHECK(sim, known->token == place || known->is_unsafe);
     known->token = place;
+    watched_answer(sim, known, answer);
 }
 
 /* What was told may be asked for again, with the same idempotency key, and is the same. */

@@ -1,5 +1,6 @@
 /* Clients that ask, poll, leave, come back, repeat themselves and change their minds. */
 #include "sim.h"
+#include "watched.h"
 
 #define POLL_LEAST_MS 1000
 #define POLL_PATIENT_MS 5000
@@ -116,7 +117,7 @@ static void arrive(struct sim *sim)
 /* What must come of a repeat, as far as anything is promised. */
 static void expect_of(struct sim *sim, const struct need *need, struct caller *caller)
 {
-    if (need->idempotency == 0)
+    if (watched_idempotency(sim, need) == 0)
         return;
     struct promise *promise = &sim->promises[need->idempotency - 1];
     const uint32_t key = need->is_mutated ? need->other_key : need->key;

@@ -1,5 +1,7 @@
 #include "hunt.h"
 
+#include "watched.h"
+
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,6 +39,8 @@ void narrow(struct plan *plan, const struct narrowing *narrowing)
     }
     if (plan->strength[FAULT_CRASH] == 0)
         plan->crash_every = 0;
+    if (plan->strength[FAULT_SHADOW] == 0)
+        watched_remove(plan);
 }
 
 static void be_silent(void)

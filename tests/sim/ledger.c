@@ -1,5 +1,6 @@
 /* The ledger's rules: when a second submit is legal, what must be on disk by when, what may be forgotten. */
 #include "sim.h"
+#include "watched.h"
 
 #include <stdlib.h>
 
@@ -132,6 +133,7 @@ void ledger_sent(struct sim *sim, const struct submit *submit)
 {
     /* I2: durable before the first byte. */
     CHECK(sim, disk_find(&sim->disk, RECORD_ATTEMPT, submit->name) != NULL);
+    watched_sent(sim, submit);
 }
 
 void ledger_told(struct sim *sim, uint32_t place, const struct vendor_result *result)
@@ -327,8 +329,11 @@ static void forget_solution(struct sim *sim, uint64_t uid)
     const bool is_orphan =
         token->is_lettered ||
         (sim->is_absent[sim->submits[token->submit].client] && !token->is_exclusive);
+    /* In shadow mode nobody else may have what its caller did not wait for. */
+    const bool is_lone = is_watched(sim, sim->submits[token->submit].client);
     CHECK(sim, token->emitted > 0 || token->is_taken || is_expired || is_crowded_out || is_orphan ||
-                   token->is_reported || token->is_unsafe || sim_is_one_time(sim, token->key));
+                   is_lone || token->is_reported || token->is_unsafe ||
+                   sim_is_one_time(sim, token->key));
     pools_forget_solution(sim, place);
 }
 

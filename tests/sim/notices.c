@@ -1,5 +1,6 @@
 /* Callers' own addresses: they hear, refuse, hear without our knowing, and are told at least once what is durable. */
 #include "sim.h"
+#include "watched.h"
 
 #include <stdlib.h>
 
@@ -21,9 +22,9 @@ static void note_new(struct sim *sim, request_id id)
     sim->notes[sim->note_count] = (struct notice_note){
         .id = id,
         .asked_ms = caller->since_ms,
-        .idempotency = need->idempotency,
+        .idempotency = watched_idempotency(sim, need),
         .key = need->is_mutated ? need->other_key : need->key,
-        .reuse = need->reuse,
+        .reuse = watched_reuse(sim, need),
         .client = need->client,
         .token = MAP_NONE,
     };

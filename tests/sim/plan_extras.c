@@ -1,6 +1,7 @@
 /* Draws what a world may have besides: pools, callers' own addresses, reloads and drains. A stream of its own, so that
  * the world without them stays the one it was. */
 #include "sim.h"
+#include "watched.h"
 
 static const uint16_t most[FAULT_COUNT] = {
 #define FAULT_AS_MOST(name, word, strength) [FAULT_##name] = (strength),
@@ -172,6 +173,7 @@ void plan_draw_extras(struct plan *plan)
     draw_queue(plan);
     draw_rare(plan, FAULT_TASK_TWICE, UINT64_C(0x7a5c), 15);
     draw_rare(plan, FAULT_CLIENTS, UINT64_C(0xc11e27), 25);
+    watched_draw(plan);
 }
 
 /* ---- what may be in force ---------------------------------------------------------------------- */

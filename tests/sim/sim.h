@@ -67,7 +67,8 @@
     X(DRAIN, "drain", 10)                    \
     X(QUEUED, "queued", 700)                 \
     X(TASK_TWICE, "task_twice", 300)         \
-    X(CLIENTS, "clients", 600)
+    X(CLIENTS, "clients", 600)               \
+    X(SHADOW, "shadow", 1)
 
 enum fault {
 #define FAULT_AS_ENUM(name, word, most) FAULT_##name,
@@ -79,7 +80,6 @@ enum fault {
 };
 
 const char *fault_word(enum fault fault);
-
 /* Small worlds are checked after every step, the others now and then. */
 enum size { SIZE_SMALL, SIZE_MEDIUM, SIZE_LARGE };
 
