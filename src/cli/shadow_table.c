@@ -193,7 +193,7 @@ static void print_repeats(yyjson_val *repeats, bool has_money)
         if (has_money)
             grid_add_money(&grid, show_real(one, "money_saved"));
     }
-    (void)fputc('\n', stdout);
+    (void)puts("\nKeys that repeat most, since the gateway's start:");
     grid_print(&grid);
     grid_close(&grid);
 }
@@ -231,7 +231,7 @@ static void print_targets(yyjson_val *targets)
         grid_add(&grid, yyjson_is_str(yyjson_obj_get(one, "advice")) ? show_text(one, "advice")
                                                                      : "more reports");
     }
-    (void)puts("\nreports about solutions, by target:");
+    (void)puts("\nReports about solutions, by target, since the gateway's start:");
     grid_print(&grid);
     grid_close(&grid);
 }

@@ -199,7 +199,7 @@ def the_command_line_shows_the_shadow():
         contains(done.stdout, "Shadow: 75 % of your solves in the last 24 hours were duplicates (3 of 4);"
                               " serving them once would have saved 0.01.")
         contains(done.stdout, "In shadow mode now: alice, bob, admin.")
-        for words in ("from memory", "0.0060", "alice", "turnstile", "example.com", "REPEATED KEY"):
+        for words in ("from memory", "0.0060", "alice", "turnstile", "example.com", "since the gateway's start", "REPEATED KEY"):
             contains(done.stdout, words)
         plain = solvegate("stats", "--url", world.url, "--key-file", "-", text=ADMIN)
         expect(plain, 0)

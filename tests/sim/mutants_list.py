@@ -7,6 +7,7 @@ and drains), "cluster" (several engines on one store), "story NAME" (mutants_sto
 
 from mutants_claims import CLAIM_MUTANTS
 from mutants_members import MEMBER_MUTANTS
+from mutants_shadow import SHADOW_MUTANTS
 from mutants_stories import STORY_MUTANTS
 
 MUTANTS = [
@@ -242,5 +243,6 @@ MUTANTS = [
 
     *CLAIM_MUTANTS,
     *MEMBER_MUTANTS,
+    *SHADOW_MUTANTS,
     *STORY_MUTANTS,
 ]

@@ -54,6 +54,67 @@ static void single_and_none_and_one_time_are_not_duplicates(void **state)
     assert_int_equal(stats_of(w)->shadow_dedup_wait, 1);
 }
 
+static void what_is_too_old_for_who_asks_is_no_duplicate(void **state)
+{
+    (void)state;
+    struct world *w = shadow_world();
+    ask(w, "ann", .key = "K");
+    solve(w, "a1", "T1", "ONE");
+    pass(w, 20000);
+    ask(w, "picky", .key = "K", .max_age_ms = 10000);
+    accepted(w, "a2", "T2");
+    skip_lines(w);
+    assert_int_equal(duplicates(w), 0);
+}
+
+static void a_single_request_joins_nobody(void **state)
+{
+    (void)state;
+    struct world *w = shadow_world();
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    accepted(w, "a2", "T2");
+    skip_lines(w);
+    assert_int_equal(duplicates(w), 0);
+}
+
+static const struct client_options both_watched[2] = {
+    {.weight = 1, .budget_per_day = UINT64_MAX, .is_shadow = true},
+    {.weight = 1, .budget_per_day = UINT64_MAX, .is_shadow = true},
+};
+
+static void clients_that_do_not_share_have_no_duplicates_of_one_another(void **state)
+{
+    (void)state;
+    struct engine_options options = shadow_options();
+    options.clients = both_watched;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .client = 0);
+    accepted(w, "a1", "T1");
+    ask(w, "bob", .key = "K", .client = 1);
+    accepted(w, "a2", "T2");
+    assert_int_equal(duplicates(w), 0);
+    ask(w, "cat", .key = "K", .client = 1);
+    accepted(w, "a3", "T3");
+    skip_lines(w);
+    assert_int_equal(duplicates(w), 1);
+}
+
+static void an_idempotency_key_is_forgotten_in_time(void **state)
+{
+    (void)state;
+    struct world *w = shadow_world();
+    ask(w, "ann", .key = "K", .idempotency = "I");
+    solve(w, "a1", "T1", "ONE");
+    pass(w, w->options.idempotency_ttl_ms + 10000);
+    /* It may stand for something else now. */
+    ask(w, "bob", .key = "L", .idempotency = "I");
+    accepted(w, "a2", "T2");
+    skip_lines(w);
+    assert_int_equal(stats_of(w)->shadow_mismatched, 0);
+}
+
 static void a_single_solve_without_its_caller_is_offered_once(void **state)
 {
     (void)state;
@@ -250,6 +311,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(lifetimes_are_those_of_the_solution),
         STORY(single_and_none_and_one_time_are_not_duplicates),
+        STORY(what_is_too_old_for_who_asks_is_no_duplicate),
+        STORY(a_single_request_joins_nobody),
+        STORY(clients_that_do_not_share_have_no_duplicates_of_one_another),
+        STORY(an_idempotency_key_is_forgotten_in_time),
         STORY(a_single_solve_without_its_caller_is_offered_once),
         STORY(only_what_was_paid_for_can_be_saved),
         STORY(a_retry_of_ours_would_have_cost_one_of_the_duplicates),

@@ -26,10 +26,17 @@ function shadowPairs(page) {
 
 const REPEAT_CELLS = [['', ''], ['', 'host'], ['', ''], ['', ''], ['number', 'duplicates']];
 
-function showRepeats({ shadow, today }) {
+/** Repeated keys and reports are not kept over a restart. */
+function sinceStart(uptime) {
+  const start = new Date(10000 * Math.round((Date.now() - 1000 * uptime) / 10000));
+  return `since the gateway's start at ${start.toLocaleString('en-GB', { dateStyle: 'medium', timeStyle: 'short' })}`;
+}
+
+function showRepeats({ shadow, today, service }) {
   const nothing = { paid: 0, dedup_wait: 0, dedup_cache: 0, idempotent: 0, retried: 0 };
   setHidden(byId('shadow-panel'), !shadow.clients.length && !shadow.repeats.length);
   fillPairs(byId('shadow-pairs'), shadowPairs(today.shadow || nothing));
+  setText(byId('repeats-since'), `Repeated keys ${sinceStart(service.uptime)}`);
   syncRows(byId('repeats'), shadow.repeats.slice(0, REPEATS_SHOWN), (one) => one.key, () => makeCells(REPEAT_CELLS), (row, one) => fillCells(row, [
     one.key.slice(0, KEY_SHOWN), one.host || '', one.type, one.client,
     one.at_least === one.duplicates ? count(one.duplicates) : `up to ${count(one.duplicates)}`,
@@ -40,8 +47,9 @@ const TARGET_CELLS = [['', ''], ['', ''], ['number', 'shared, bad'], ['number', 
 
 const opinions = ({ good, bad }) => (good + bad ? `${share(bad, good + bad)} of ${count(good + bad)}` : '–');
 
-function showTargets({ shadow: { targets } }) {
+function showTargets({ shadow: { targets }, service }) {
   setHidden(byId('advice-panel'), targets.length === 0);
+  setText(byId('advice-since'), `Reports ${sinceStart(service.uptime)}`);
   syncRows(byId('targets'), targets, (one) => `${one.type} ${one.host}`, () => makeCells(TARGET_CELLS), (row, one) => fillCells(row, [
     one.host, one.type, opinions(one.shared), opinions(one.own), one.advice || 'more reports needed',
   ]));
