@@ -9,7 +9,7 @@ from stores import KINDS, need_driver
 
 SHARED = ("postgres", "redis")
 # Stores whose gateways adopt the dead.
-ADOPTERS = ("PostgreSQL",)
+ADOPTERS = ("PostgreSQL", "Redis")
 
 
 def on_servers(names):

@@ -1,4 +1,5 @@
 #include "redis_store_world.h"
+#include "store/store_fact.h"
 #include "store_nodes.h"
 
 #include "seed.h"
@@ -248,6 +249,76 @@ static void on_claim(void *context, const struct key *name, uint64_t flight)
     ++*(unsigned *)context;
 }
 
+static void on_fact(void *context, const struct fact *take_fact)
+{
+    struct fact fact = *take_fact;
+    fact_close(&fact);
+    ++*(unsigned *)context;
+}
+
+static void on_values(void *context, enum record_kind kind, const struct row_value *values)
+{
+    (void)kind;
+    (void)values;
+    ++*(unsigned *)context;
+}
+
+static void tell(struct node *node, uint64_t number, uint64_t attempt)
+{
+    const struct fact fact = {.number = number,
+                              .result = {.attempt = attempt, .text = blob_new(SLICE_OF("token"))}};
+    node_tell(node, &fact);
+}
+
+static enum store_result adopt(struct store_backend *by, const struct store_member *dead,
+                               bool *is_ours, unsigned *rows)
+{
+    const struct store_adopted to = {.context = rows, .on_values = on_values, .on_claim = on_claim};
+    return by->driver->sharing->adopt(by, dead, false, is_ours, &to);
+}
+
+/* Facts are always welcome, and what a dead gateway has takes its room already. */
+static void a_full_server_takes_facts_and_gives_the_dead_ones_rows(void **state)
+{
+    struct store_world *const world = *state;
+    static struct store_members members;
+    unsigned count = 0;
+    bool is_ours = true;
+    struct node a, b;
+    node_open(&a, world, "a");
+    node_open(&b, world, "b");
+    struct record attempt = world_record(world, RECORD_ATTEMPT, 500);
+    node_put(&a, &attempt);
+    node_send(&a);
+    const struct store_sharing *const sharing = b.backend->driver->sharing;
+    struct store_backend *const pulse = sharing->make_pulse(b.backend);
+    struct store_backend *const adopter = sharing->make_pulse(b.backend);
+    assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 0}, &members),
+                     STORE_DONE);
+    struct store_member dead = members.all[0];
+    assert_int_equal(dead.node, a.backend->node);
+    dead.beat++;
+    assert_int_equal(adopt(adopter, &dead, &is_ours, &count), STORE_DONE);
+    assert_false(is_ours);
+    set("maxmemory", "1");
+    struct record flight = world_record(world, RECORD_FLIGHT, 8);
+    node_put(&b, &flight);
+    assert_int_equal(node_try(&b), STORE_NO_ROOM);
+    tell(&b, 1001, 500);
+    assert_int_equal(node_try(&b), STORE_DONE);
+    dead.beat--;
+    assert_int_equal(adopt(adopter, &dead, &is_ours, &count), STORE_DONE);
+    assert_true(is_ours);
+    assert_int_equal(count, 1);
+    assert_int_equal(sharing->pulse_inbox(pulse, 10, on_fact, &count), STORE_DONE);
+    assert_int_equal(count, 2);
+    set("maxmemory", "0");
+    b.backend->driver->close(pulse);
+    b.backend->driver->close(adopter);
+    node_close(&a);
+    node_close(&b);
+}
+
 static void the_printed_rights_are_enough_for_gateways_that_share(void **state)
 {
     struct store_world *const world = *state;
@@ -286,9 +357,30 @@ static void the_printed_rights_are_enough_for_gateways_that_share(void **state)
     node_send(&a);
     assert_int_equal(sharing->pulse_wait(pulse, -1, 5000, on_woken, &count), STORE_DONE);
     assert_int_equal(count, 2);
+    struct record attempt = world_record(world, RECORD_ATTEMPT, 500);
+    node_put(&a, &attempt);
+    node_send(&a);
+    tell(&b, 1001, 500);
+    node_send(&b);
+    assert_int_equal(sharing->pulse_inbox(pulse, 10, on_fact, &count), STORE_DONE);
+    assert_int_equal(count, 2);
     node_leave(&a);
     const struct claim taken = claim_single(2, 23);
     assert_int_equal(node_ask(&b, &taken).result, CLAIM_TAKEN);
+    struct store_backend *const adopter = sharing->make_pulse(b.backend);
+    bool is_ours = false, has_more;
+    assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 1}, &members),
+                     STORE_DONE);
+    assert_int_equal(adopt(adopter, &members.all[0], &is_ours, &count), STORE_DONE);
+    assert_true(is_ours);
+    assert_int_equal(sharing->pulse_inbox(pulse, 10, on_fact, &count), STORE_DONE);
+    node_forget(&b, 1001);
+    node_send(&b);
+    assert_int_equal(b.backend->driver->tidy(b.backend, WORLD_NOW * 2, 100, &has_more), STORE_DONE);
+    assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 1}, &members),
+                     STORE_DONE);
+    assert_int_equal(members.count, 1);
+    b.backend->driver->close(adopter);
     b.backend->driver->close(pulse);
     node_close(&b);
 }
@@ -444,6 +536,7 @@ int main(int argc, char **argv)
         REDIS_CASE(a_wrong_password_is_explained_and_never_told),
         REDIS_CASE(a_password_that_was_forgotten_is_asked_for),
         REDIS_CASE(the_printed_rights_are_enough_and_each_is_needed),
+        REDIS_CASE(a_full_server_takes_facts_and_gives_the_dead_ones_rows),
         REDIS_CASE(the_printed_rights_are_enough_for_gateways_that_share),
         REDIS_CASE(a_server_that_does_not_tell_its_settings_is_refused_unless_accepted),
         REDIS_CASE(an_inspection_tells_what_is_there_and_changes_nothing),

@@ -189,11 +189,19 @@ static struct row_value read_base64(yyjson_val *item, struct room *room)
     return base64_is_good(&reader) ? take(room, VALUE_BYTES, len) : no_value();
 }
 
+/* What rows of an earlier version do not have, and what it would have been in them. */
+static struct row_value default_of(const struct column *column)
+{
+    if (strcmp(column->name, "adoptions") == 0)
+        return (struct row_value){.type = VALUE_INTEGER, .integer = 0};
+    return no_value();
+}
+
 static struct row_value read_column(const struct column *column, yyjson_val *item,
                                     struct room *room, int64_t moved_ms)
 {
     if (item == NULL)
-        return no_value();
+        return default_of(column);
     if (column_is_integer(column->type))
         return read_integer(column, item, moved_ms);
     if (column->type == COLUMN_KEY || column->type == COLUMN_KEY_OR_NONE)

@@ -5,6 +5,7 @@
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_script.h"
 #include "store/redis/redis_session.h"
+#include "store/store_fact.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -124,6 +125,12 @@ static void add_release(struct words *words, const struct release *release)
     add_number(words, release->keep_ms);
 }
 
+static void add_forgotten(struct words *words, uint64_t number)
+{
+    add_text(words, "forget");
+    add_number(words, number);
+}
+
 static void add_claim(struct words *words, const struct store_entry *entry, uint32_t place)
 {
     const struct claim *const claim = &entry->asked->claim;
@@ -147,14 +154,51 @@ static void add_claim(struct words *words, const struct store_entry *entry, uint
     add_body(words, &bound, client, ",\"provisional\":1");
 }
 
+static void add_fact(struct words *words, const struct fact *fact)
+{
+    const struct vendor_result *const result = &fact->result;
+    add_number(words, fact->number);
+    add_number(words, result->attempt);
+    buf_reset(&words->store->body);
+    fact_add_body(&words->store->body, result);
+    add_slice(words, buf_slice(&words->store->body));
+    buf_addf(&words->store->names, "%s%s", result->text == NULL ? "" : "t",
+             result->extra == NULL ? "" : "e");
+    end_word(words);
+    add_slice(words, blob_slice(result->text));
+    add_slice(words, blob_slice(result->extra));
+}
+
+static void begin_words(struct words *words, const struct store_batch *batch)
+{
+    const struct redis_store *const store = words->store;
+    buf_reset(&words->store->names);
+    words->count = 0;
+    add_number(words, store->base.node);
+    add_number(words, store->base.incarnation);
+    add_number(words, batch->number);
+}
+
+static uint32_t add_facts(struct words *words, const struct store_batch *batch)
+{
+    const struct store_entry *entry = batch->first;
+    uint32_t count = 0;
+    begin_words(words, batch);
+    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next) {
+        if (entry->told == NULL)
+            continue;
+        add_fact(words, entry->told);
+        count++;
+    }
+    return count;
+}
+
+/* All but the facts. */
 static void add_batch(struct words *words, const struct store_batch *batch)
 {
     const struct redis_store *const store = words->store;
     const struct store_entry *entry = batch->first;
-    buf_reset(&words->store->names);
-    add_number(words, store->base.node);
-    add_number(words, store->base.incarnation);
-    add_number(words, batch->number);
+    begin_words(words, batch);
     add_text(words, store->node);
     add_text(words, store->token);
     add_number(words, REDIS_LEASE_MS);
@@ -163,7 +207,9 @@ static void add_batch(struct words *words, const struct store_batch *batch)
             add_claim(words, entry, i);
         else if (entry->release != NULL)
             add_release(words, entry->release);
-        else
+        else if (entry->forgotten != 0)
+            add_forgotten(words, entry->forgotten);
+        else if (entry->told == NULL)
             add_record(words, entry);
     }
 }
@@ -251,46 +297,61 @@ static void take_answers(const struct redis_store *store, const struct store_bat
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
-static enum store_result run(struct redis_store *store, const struct words *words,
-                             struct redis_reply **reply)
+static enum store_result send(struct words *words, enum redis_script script,
+                              struct redis_reply **reply)
 {
+    struct redis_store *const store = words->store;
+    if (store->names.is_full) {
+        (void)snprintf(store->base.why, sizeof store->base.why,
+                       "a row is too large for the store on the Redis server at %s", store->place);
+        return STORE_FAILED;
+    }
     struct slice *const all = malloc(words->count * sizeof *all);
     ASSERT(all != NULL);
     for (size_t i = 0; i < words->count; i++) {
         const size_t start = i == 0 ? 0 : words->ends[i - 1];
         all[i] = (struct slice){.data = store->names.data + start, .len = words->ends[i] - start};
     }
-    const enum store_result result = script_run(store, SCRIPT_WRITE, all, words->count, reply);
+    const enum store_result result = script_run(store, script, all, words->count, reply);
     free(all);
+    return result == STORE_DONE && script_is_fenced(store, *reply) ? STORE_REFUSED : result;
+}
+
+/* Facts go first and by themselves, since a server without room for anything else still takes them. Nothing in a batch
+ * depends on the facts that it tells. */
+static enum store_result write_facts(struct words *words, const struct store_batch *batch,
+                                     uint32_t *count)
+{
+    struct redis_reply *reply = NULL;
+    *count = add_facts(words, batch);
+    if (*count == 0)
+        return STORE_DONE;
+    const enum store_result result = send(words, SCRIPT_TELL, &reply);
+    redis_reply_free(reply);
+    return result;
+}
+
+static enum store_result write_rest(struct words *words, const struct store_batch *batch)
+{
+    struct redis_reply *reply = NULL;
+    add_batch(words, batch);
+    const enum store_result result = send(words, SCRIPT_WRITE, &reply);
+    if (result == STORE_DONE)
+        take_answers(words->store, batch, reply);
+    redis_reply_free(reply);
     return result;
 }
 
 static enum store_result write_once(struct redis_store *store, const struct store_batch *batch)
 {
     struct words words = {.store = store, .wall_ms = clocks_read().wall_ms};
-    struct redis_reply *reply = NULL;
+    uint32_t facts = 0;
     enum store_result result = session_ensure(store);
-    if (result != STORE_DONE)
-        return result;
-    add_batch(&words, batch);
-    if (store->names.is_full) {
-        (void)snprintf(store->base.why, sizeof store->base.why,
-                       "a row is too large for the store on the Redis server at %s", store->place);
-        result = STORE_FAILED;
-    } else {
-        result = run(store, &words, &reply);
-    }
-    free(words.ends);
-    if (result == STORE_DONE && !redis_reply_is(redis_reply_item(reply, 0), "ok")) {
-        (void)snprintf(store->base.why, sizeof store->base.why,
-                       "another gateway has this one's rows in the store {%.64s} now: start it "
-                       "again, and see whether two run under one cluster.node",
-                       store->prefix);
-        result = STORE_FAILED;
-    }
     if (result == STORE_DONE)
-        take_answers(store, batch, reply);
-    redis_reply_free(reply);
+        result = write_facts(&words, batch, &facts);
+    if (result == STORE_DONE && facts < batch->count)
+        result = write_rest(&words, batch);
+    free(words.ends);
     return result;
 }
 

@@ -1,5 +1,6 @@
 #include "store/redis/redis_driver.h"
 
+#include "store/redis/redis_adopt.h"
 #include "store/redis/redis_cluster.h"
 #include "store/redis/redis_inspect.h"
 #include "store/redis/redis_lease.h"
@@ -74,6 +75,8 @@ static const struct store_sharing sharing = {
     .make_pulse = pulse_make,
     .pulse_beat = pulse_beat,
     .pulse_wait = pulse_wait,
+    .pulse_inbox = pulse_inbox,
+    .adopt = redis_adopt,
 };
 
 const struct store_driver redis_driver = {

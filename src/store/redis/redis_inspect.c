@@ -14,8 +14,8 @@ static const char rights[] =
     "+multi +exec +discard +watch +unwatch";
 /* And what gateways that share the store need. */
 static const char shared_rights[] =
-    "+evalsha +script|load +subscribe +publish +time +incr +rename +hgetall +hvals +hincrby "
-    "+zscore +zrevrange +sadd +srem +smembers";
+    "+evalsha +script|load +subscribe +publish +time +incr +rename +hgetall +hvals +hincrby +hdel "
+    "+zscore +zrevrange +zunionstore +sadd +srem +smembers";
 
 void redis_print_rights(const struct store_place *place, struct buf *out)
 {

@@ -96,13 +96,12 @@ bool names_have(const struct redis_names *names, int64_t number)
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
-static enum store_result read_page(struct redis_store *store, enum record_kind kind,
-                                   struct redis_names *names, bool *is_last)
+static enum store_result read_page(struct redis_store *store, const struct redis_key *index,
+                                   enum record_kind kind, struct redis_names *names, bool *is_last)
 {
-    const struct redis_key index = call_index(store, kind);
     char from[32], to[32];
     struct redis_reply *page = NULL;
-    const enum store_result result = ASK(store, &page, WORD_OF("ZRANGE"), call_key_slice(&index),
+    const enum store_result result = ASK(store, &page, WORD_OF("ZRANGE"), call_key_slice(index),
                                          call_number(from, (int64_t)names->count),
                                          call_number(to, (int64_t)names->count + PAGE - 1));
     if (result != STORE_DONE)
@@ -121,11 +120,18 @@ static enum store_result read_page(struct redis_store *store, enum record_kind k
 enum store_result names_read(struct redis_store *store, enum record_kind kind,
                              struct redis_names *names)
 {
+    const struct redis_key index = call_index(store, kind);
+    return names_read_from(store, &index, kind, names);
+}
+
+enum store_result names_read_from(struct redis_store *store, const struct redis_key *index,
+                                  enum record_kind kind, struct redis_names *names)
+{
     bool is_last = false;
     enum store_result result = STORE_DONE;
     *names = (struct redis_names){.have_types = row_tables[kind].key_count > 1};
     while (result == STORE_DONE && !is_last)
-        result = read_page(store, kind, names, &is_last);
+        result = read_page(store, index, kind, names, &is_last);
     if (result == STORE_DONE && names->count > 1)
         qsort_r(names->all, names->count, sizeof *names->all, compare, names);
     return result;

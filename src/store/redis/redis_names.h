@@ -20,6 +20,10 @@ struct redis_names {
 /* Close the names in any case. */
 enum store_result names_read(struct redis_store *store, enum record_kind kind,
                              struct redis_names *names);
+/* The same from another sorted set. */
+struct redis_key;
+enum store_result names_read_from(struct redis_store *store, const struct redis_key *index,
+                                  enum record_kind kind, struct redis_names *names);
 void names_close(struct redis_names *names);
 
 struct slice names_at(const struct redis_names *names, size_t place);

@@ -5,6 +5,7 @@
 #include "store/redis/redis_script.h"
 #include "store/redis/redis_session.h"
 #include "store/redis/redis_store.h"
+#include "store/store_fact.h"
 
 #include <sodium.h>
 #include <stdio.h>
@@ -92,6 +93,7 @@ static void take_member(const struct redis_reply *reply, struct store_member *me
         .demand.slots = (uint32_t)strtoul(text_at(reply, 3), NULL, 10),
         .demand.pools = (uint64_t)strtoll(text_at(reply, 4), NULL, 10),
         .has_left = strcmp(text_at(reply, 5), "left") == 0,
+        .is_gone = strcmp(text_at(reply, 5), "gone") == 0,
     };
     (void)snprintf(member->name, sizeof member->name, "%s", text_at(reply, 6));
 }
@@ -104,13 +106,8 @@ static int compare(const void *a, const void *b)
 static enum store_result take_beat(struct redis_store *store, const struct redis_reply *reply,
                                    struct store_members *members)
 {
-    if (!redis_reply_is(redis_reply_item(reply, 0), "ok")) {
-        (void)snprintf(store->base.why, sizeof store->base.why,
-                       "another gateway has taken this one's place in the store {%.64s}; start it "
-                       "again, and see whether two run under one cluster.node",
-                       store->prefix);
-        return STORE_FAILED;
-    }
+    if (script_is_fenced(store, reply))
+        return STORE_REFUSED;
     const struct redis_reply *item;
     for (size_t i = 1;
          (item = redis_reply_item(reply, i)) != NULL && members->count < STORE_MEMBERS_MAX; i++)
@@ -142,11 +139,13 @@ enum store_result pulse_beat(struct store_backend *pulse, const struct demand *d
 
 /* ---- wake-ups ---------------------------------------------------------------------------- */
 
-/* "message", the channel, and the names in hexadecimal digits. */
-static void give_names(const struct redis_reply *message,
+/* "message", the channel, and the names in hexadecimal digits, or whose inbox has something. */
+static void give_names(const struct redis_store *store, const struct redis_reply *message,
                        void (*on_woken)(void *context, const struct key *name), void *context)
 {
     const char *digits = text_at(message, 2);
+    if (digits[0] == '@' && strtoul(digits + 1, NULL, 10) == store->base.node)
+        on_woken(context, NULL);
     for (size_t left = strlen(digits); left >= NAME_CHARACTERS; left -= NAME_CHARACTERS) {
         struct key name;
         size_t len = 0;
@@ -172,7 +171,52 @@ enum store_result pulse_wait(struct store_backend *pulse, int fd, int timeout_ms
         return lose(store, store);
     }
     if (message != NULL)
-        give_names(message, on_woken, context);
+        give_names(store, message, on_woken, context);
     redis_reply_free(message);
     return STORE_DONE;
+}
+
+/* ---- the inbox --------------------------------------------------------------------------- */
+
+static struct blob *blob_at(const struct redis_reply *reply, size_t place)
+{
+    const struct redis_reply *const item = redis_reply_item(reply, place);
+    return item != NULL && item->type == REPLY_STRING ? blob_new(redis_reply_slice(item)) : NULL;
+}
+
+/* One that makes no sense is passed over: only whoever told it could say more. */
+static void give_fact(const struct redis_reply *reply,
+                      void (*on_fact)(void *context, const struct fact *take_fact), void *context)
+{
+    struct fact fact = {.number = strtoull(text_at(reply, 0), NULL, 10)};
+    if (!fact_read_body(redis_reply_slice(redis_reply_item(reply, 2)), &fact.result))
+        return;
+    fact.result.attempt = strtoull(text_at(reply, 1), NULL, 10);
+    fact.result.text = blob_at(reply, 3);
+    fact.result.extra = blob_at(reply, 4);
+    on_fact(context, &fact);
+}
+
+enum store_result pulse_inbox(struct store_backend *pulse, unsigned limit,
+                              void (*on_fact)(void *context, const struct fact *take_fact),
+                              void *context)
+{
+    struct redis_store *const store = redis_store_of(pulse);
+    char texts[3][32];
+    const struct slice words[] = {call_number(texts[0], pulse->node),
+                                  call_number(texts[1], (int64_t)pulse->incarnation),
+                                  call_number(texts[2], limit)};
+    struct redis_reply *reply = NULL;
+    enum store_result result = ready(store);
+    if (result == STORE_DONE)
+        result = script_run(store, SCRIPT_INBOX, words, 3, &reply);
+    if (result != STORE_DONE)
+        return lose(store, store);
+    if (script_is_fenced(store, reply))
+        result = STORE_REFUSED;
+    const struct redis_reply *item;
+    for (size_t i = 1; result == STORE_DONE && (item = redis_reply_item(reply, i)) != NULL; i++)
+        give_fact(item, on_fact, context);
+    redis_reply_free(reply);
+    return result;
 }

@@ -11,5 +11,8 @@ enum store_result pulse_beat(struct store_backend *pulse, const struct demand *d
 enum store_result pulse_wait(struct store_backend *pulse, int fd, int timeout_ms,
                              void (*on_woken)(void *context, const struct key *name),
                              void *context);
+enum store_result pulse_inbox(struct store_backend *pulse, unsigned limit,
+                              void (*on_fact)(void *context, const struct fact *take_fact),
+                              void *context);
 
 #endif

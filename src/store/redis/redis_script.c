@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_lease.h"
+#include "store/redis/redis_lua.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,14 +13,25 @@
 #define SOURCE_MAX 65536
 
 /* Numbers of rows do not fit into Lua's: they are only compared, as texts. */
+static const char begin[] = "#!lua\n";
+/* For facts, which are always welcome, and for what needs no more room than is taken already: a full server is no
+ * reason to take anybody for dead. */
+static const char begin_full[] = "#!lua flags=allow-oom\n";
 static const char common[] =
-    "#!lua\n"
     "local P, call, match = ARGV[1], redis.call, string.match\n"
     "local own = {day = true, tally = true, spent = true, letter = true}\n"
     "local kinds = {'day', 'tally', 'spent', 'solution', 'flight', 'attempt',"
     "    'request', 'idempotency', 'letter'}\n"
     "local function field(row, name)\n"
     "    return match(row, '\"' .. name .. '\":\"?([%w-]+)')\n"
+    "end\n"
+    "local function is_fenced(node, run)\n"
+    "    local it = call('HMGET', P .. 'member:' .. node, 'incarnation', 'state')\n"
+    "    return it[1] ~= run or it[2] == 'gone'\n"
+    "end\n"
+    "local function has_ended(node)\n"
+    "    local state = call('HGET', P .. 'member:' .. node, 'state')\n"
+    "    return state == 'left' or state == 'gone'\n"
     "end\n";
 
 /* "ok", or who has it: a gateway that has the store for itself, or another one of this name. */
@@ -62,8 +74,7 @@ static const char join[] =
     "local used = {}\n"
     "for i = 1, #nodes, 2 do\n"
     "    used[tonumber(nodes[i + 1])] = true\n"
-    "    if nodes[i] ~= name and\n"
-    "        call('HGET', P .. 'member:' .. nodes[i + 1], 'state') ~= 'left' then\n"
+    "    if nodes[i] ~= name and not has_ended(nodes[i + 1]) then\n"
     "        others = others + 1\n"
     "    end\n"
     "end\n"
@@ -73,12 +84,18 @@ static const char join[] =
     "    if not number and not used[i] then number = tostring(i) end\n"
     "end\n"
     "if not number then return {'full'} end\n"
+    "if call('HGET', P .. 'member:' .. number, 'state') == 'up' then\n"
+    "    for _, flight in ipairs(call('ZRANGE', P .. 'flight@' .. number, 0, -1)) do\n"
+    "        count_adoption(flight)\n"
+    "    end\n"
+    "end\n"
     "call('SET', P .. 'lease', lease)\n"
     "local incarnation = tostring(call('INCR', P .. 'incarnation'))\n"
     "call('HSET', P .. 'nodes', name, number)\n"
     "call('HSET', P .. 'member:' .. number, 'name', name, 'incarnation', incarnation,\n"
     "    'beat', '0', 'state', 'up', 'slots', '0', 'pools', '0')\n"
     "call('SET', P .. 'progress:' .. number, '0')\n"
+    "call('SET', P .. 'facts:' .. number, '0')\n"
     "if call('GET', P .. 'owners') ~= 'nodes' then\n"
     "    for _, kind in ipairs(kinds) do\n"
     "        local index, to = P .. kind, P .. kind .. '@' .. number\n"
@@ -116,7 +133,7 @@ static const char take_back[] =
     "            P .. 'claim:' .. name)\n"
     "    end\n"
     "    call('DEL', P .. 'member:' .. number, P .. 'claims@' .. number,\n"
-    "        P .. 'progress:' .. number)\n"
+    "        P .. 'progress:' .. number, P .. 'facts:' .. number)\n"
     "end\n"
     "call('DEL', P .. 'nodes')\n"
     "call('SET', P .. 'owners', 'one')\n"
@@ -124,10 +141,10 @@ static const char take_back[] =
 
 static const char leave[] =
     "local me, mine = ARGV[2], ARGV[3]\n"
-    "if call('HGET', P .. 'member:' .. me, 'incarnation') ~= mine then return {'fenced'} end\n"
+    "if is_fenced(me, mine) then return {'fenced'} end\n"
     "call('HSET', P .. 'member:' .. me, 'state', 'left')\n"
     "for _, number in ipairs(call('HVALS', P .. 'nodes')) do\n"
-    "    if call('HGET', P .. 'member:' .. number, 'state') ~= 'left' then return {'ok'} end\n"
+    "    if not has_ended(number) then return {'ok'} end\n"
     "end\n"
     "if call('GET', P .. 'lock') == 'shared' then call('DEL', P .. 'lock') end\n"
     "return {'ok'}\n";
@@ -135,7 +152,7 @@ static const char leave[] =
 static const char beat[] =
     "local me, mine, slots, pools, lease = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]\n"
     "local member = P .. 'member:' .. me\n"
-    "if call('HGET', member, 'incarnation') ~= mine then return {'fenced'} end\n"
+    "if is_fenced(me, mine) then return {'fenced'} end\n"
     "call('HINCRBY', member, 'beat', 1)\n"
     "call('HSET', member, 'slots', slots, 'pools', pools)\n"
     "local lock = call('GET', P .. 'lock')\n"
@@ -157,7 +174,7 @@ static const char beat[] =
 static const char write_begin[] =
     "local me, mine, number, name, token, lease =\n"
     "    ARGV[2], ARGV[3], tonumber(ARGV[4]), ARGV[5], ARGV[6], ARGV[7]\n"
-    "if call('HGET', P .. 'member:' .. me, 'incarnation') ~= mine then return {'fenced'} end\n"
+    "if is_fenced(me, mine) then return {'fenced'} end\n"
     "local time = call('TIME')\n"
     "local now = time[1] * 1000 + math.floor(time[2] / 1000)\n"
     "    - tonumber(call('HGET', P .. 'clock', 'moved') or '0')\n"
@@ -239,6 +256,15 @@ static const char decide_by_key[] =
     "    c.solving = tostring(call('EXISTS', P .. 'solving:' .. flight))\n"
     "end\n"
     "local function solve(c, row) c.result, c.row = 'solved', row end\n"
+    "local function solution_of(flight)\n"
+    "    local id = call('GET', P .. 'solved:' .. flight)\n"
+    "    return id and call('GET', P .. 'solution:' .. id)\n"
+    "        or call('HGET', P .. 'kept:' .. flight, 'solution')\n"
+    "        or call('HGET', P .. 'ended:' .. flight, 'solution')\n"
+    "end\n"
+    "local function claimed(flight)\n"
+    "    return call('EXISTS', P .. 'claimed:' .. flight) == 1 and flight\n"
+    "end\n"
     "local function decide_by_key(c)\n"
     "    local bound = call('GET', P .. 'idempotency:' .. c.digest)\n"
     "    if not is_fresh(bound) then return end\n"
@@ -249,13 +275,10 @@ static const char decide_by_key[] =
     "    local flight, solution = field(bound, 'flight'), field(bound, 'solution')\n"
     "    if flight == c.flight then return end\n"
     "    local row = solution ~= '0' and call('GET', P .. 'solution:' .. solution)\n"
-    "    local followed = false\n"
+    "    local followed, other = false, field(bound, 'followed')\n"
     "    if flight ~= '0' then\n"
-    "        local id = call('GET', P .. 'solved:' .. flight)\n"
-    "        row = row or id and call('GET', P .. 'solution:' .. id)\n"
-    "            or call('HGET', P .. 'kept:' .. flight, 'solution')\n"
-    "            or call('HGET', P .. 'ended:' .. flight, 'solution')\n"
-    "        followed = call('EXISTS', P .. 'claimed:' .. flight) == 1 and flight\n"
+    "        row = row or solution_of(flight) or other and solution_of(other)\n"
+    "        followed = claimed(flight) or other and claimed(other)\n"
     "        if not followed and c.reuse == 'shared' then\n"
     "            followed = call('HGET', P .. 'claim:' .. c.name, 'flight')\n"
     "        end\n"
@@ -347,7 +370,14 @@ static const char claim_name[] =
     "end\n"
     "local function bind_key(c, body, score, px)\n"
     "    local bound = call('GET', P .. 'idempotency:' .. c.digest)\n"
-    "    if bound and field(bound, 'flight') == c.flight then return end\n"
+    "    local followed = c.result == 'follow' and c.followed\n"
+    "    if bound and field(bound, 'flight') == c.flight and not (followed and\n"
+    "        field(bound, 'provisional') and field(bound, 'followed') ~= followed) then\n"
+    "        return\n"
+    "    end\n"
+    "    if followed then\n"
+    "        body = string.sub(body, 1, -2) .. ',\"followed\":' .. followed .. '}'\n"
+    "    end\n"
     "    for _, number in ipairs(call('HVALS', P .. 'nodes')) do\n"
     "        call('ZREM', P .. 'idempotency@' .. number, c.digest)\n"
     "    end\n"
@@ -391,6 +421,12 @@ static const char write_batch[] =
     "        end\n"
     "        table.insert(woken, A[i + 1])\n"
     "        i = i + 9\n"
+    "    elseif what == 'forget' then\n"
+    "        if is_new then\n"
+    "            call('DEL', P .. 'fact:' .. A[i + 1])\n"
+    "            call('ZREM', P .. 'inbox', A[i + 1])\n"
+    "        end\n"
+    "        i = i + 2\n"
     "    else\n"
     "        local c = {place = A[i + 1], flight = A[i + 2], following = A[i + 3],\n"
     "            reuse = A[i + 4], key = A[i + 5], name = A[i + 6], digest = A[i + 7],\n"
@@ -407,13 +443,17 @@ static const char write_batch[] =
 /* Each script is made of these. */
 #define PARTS_MAX 12
 static const char *const sources[REDIS_SCRIPTS][PARTS_MAX] = {
-    [SCRIPT_TAKE_LOCK] = {common, take_lock},
-    [SCRIPT_JOIN] = {common, index_row, join},
-    [SCRIPT_TAKE_BACK] = {common, take_back},
-    [SCRIPT_LEAVE] = {common, leave},
-    [SCRIPT_BEAT] = {common, beat},
-    [SCRIPT_WRITE] = {common, index_row, write_begin, write_rows, write_releases, decide_by_key,
-                      decide_by_end, decide_by_solution, claim_name, write_batch},
+    [SCRIPT_TAKE_LOCK] = {begin, common, take_lock},
+    [SCRIPT_JOIN] = {begin, common, index_row, lua_count, join},
+    [SCRIPT_TAKE_BACK] = {begin, common, take_back},
+    [SCRIPT_LEAVE] = {begin_full, common, leave},
+    [SCRIPT_BEAT] = {begin_full, common, beat},
+    [SCRIPT_WRITE] = {begin, common, index_row, write_begin, write_rows, write_releases,
+                      decide_by_key, decide_by_end, decide_by_solution, claim_name, write_batch},
+    [SCRIPT_ADOPT] = {begin_full, common, lua_count, lua_adopt},
+    [SCRIPT_TELL] = {begin_full, common, lua_tell},
+    [SCRIPT_INBOX] = {begin_full, common, lua_inbox},
+    [SCRIPT_TIDY] = {begin_full, common, lua_tidy},
 };
 
 /* ---- running ----------------------------------------------------------------------------- */
@@ -442,13 +482,13 @@ static enum store_result load(struct redis_store *store, enum redis_script scrip
 static void add_call(struct redis_store *store, enum redis_script script, const struct slice *words,
                      size_t count)
 {
-    const struct redis_key begin = call_key(store, "", SLICE_NONE);
+    const struct redis_key prefix = call_key(store, "", SLICE_NONE);
     struct slice *const all = malloc((count + 4) * sizeof *all);
     ASSERT(all != NULL);
     all[0] = WORD_OF("EVALSHA");
     all[1] = slice_from(store->scripts[script]);
     all[2] = WORD_OF("0");
-    all[3] = call_key_slice(&begin);
+    all[3] = call_key_slice(&prefix);
     for (size_t i = 0; i < count; i++)
         all[4 + i] = words[i];
     call_add(store, all, count + 4);
@@ -496,4 +536,15 @@ enum store_result script_run(struct redis_store *store, enum redis_script script
     redis_reply_free(*reply);
     *reply = NULL;
     return result;
+}
+
+bool script_is_fenced(struct redis_store *store, const struct redis_reply *reply)
+{
+    if (!redis_reply_is(redis_reply_item(reply, 0), "fenced"))
+        return false;
+    (void)snprintf(store->base.why, sizeof store->base.why,
+                   "another gateway has taken this one's place in the store {%.64s}: it was silent "
+                   "for longer than cluster.lease, or two run under one cluster.node",
+                   store->prefix);
+    return true;
 }

@@ -9,4 +9,7 @@
 enum store_result script_run(struct redis_store *store, enum redis_script script,
                              const struct slice *words, size_t count, struct redis_reply **reply);
 
+/* Whether the node was adopted, or its name has another run: then why says so. */
+bool script_is_fenced(struct redis_store *store, const struct redis_reply *reply);
+
 #endif

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "store/redis/redis_body.h"
 #include "store/redis/redis_call.h"
+#include "store/redis/redis_script.h"
 #include "store/redis/redis_session.h"
 
 #include <stdio.h>
@@ -184,6 +185,23 @@ static enum store_result tidy_kind(struct tidy *tidy, int64_t wall_ms)
     return result == STORE_DONE && has_orphans ? tidy_orphans(tidy, since) : result;
 }
 
+/* What is left of nodes that were adopted. */
+static enum store_result tidy_gone(struct redis_store *store, int64_t wall_ms, unsigned limit,
+                                   bool *has_more)
+{
+    static const enum record_kind books[] = {RECORD_DAY, RECORD_TALLY, RECORD_SPENT};
+    char texts[4][32];
+    struct slice words[4] = {call_number(texts[0], limit)};
+    struct redis_reply *reply = NULL;
+    for (unsigned i = 0; i < 3; i++)
+        words[i + 1] =
+            call_number(texts[i + 1], body_expired_until(books[i], wall_ms, store->moved_ms));
+    const enum store_result result = script_run(store, SCRIPT_TIDY, words, 4, &reply);
+    *has_more |= result == STORE_DONE && redis_reply_is(redis_reply_item(reply, 0), "more");
+    redis_reply_free(reply);
+    return result;
+}
+
 enum store_result redis_tidy(struct store_backend *backend, int64_t wall_ms, unsigned limit,
                              bool *has_more)
 {
@@ -196,5 +214,7 @@ enum store_result redis_tidy(struct store_backend *backend, int64_t wall_ms, uns
             result = tidy_kind(&tidy, wall_ms);
         *has_more |= tidy.left == 0;
     }
+    if (result == STORE_DONE && backend->node != 0)
+        result = tidy_gone(store, wall_ms, limit, has_more);
     return result;
 }

@@ -1,0 +1,7 @@
+/* What scripts for adoption and for the inbox say in Lua; redis_script.c puts them together. */
+#ifndef SOLVEGATE_STORE_REDIS_REDIS_LUA_H
+#define SOLVEGATE_STORE_REDIS_REDIS_LUA_H
+
+extern const char lua_count[], lua_adopt[], lua_tell[], lua_inbox[], lua_tidy[];
+
+#endif
