@@ -72,6 +72,7 @@ enum store_opening store_lock_with(const struct store_driver *driver,
     made->backend = backend;
     made->beat_ns = (place->beat_ms == 0 ? STORE_BEAT_MS : place->beat_ms) * UINT64_C(1000000);
     made->heartbeat_ms = place->heartbeat_ms;
+    made->lease_ms = place->lease_ms;
     ASSERT(uv_mutex_init(&made->mutex) == 0 && uv_cond_init(&made->work) == 0);
     *store = made;
     return STORE_OPENED;

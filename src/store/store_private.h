@@ -25,7 +25,8 @@ struct store {
 
     /* Owned by the loop. */
     struct store_names names;
-    uint32_t heartbeat_ms; /* of a shared store */
+    uint32_t heartbeat_ms; /* of a shared store, as is the next */
+    uint32_t lease_ms;
     struct store_handlers handlers;
     struct store_counters counters;
     uv_async_t wake;

@@ -93,11 +93,15 @@ static void read_inbox(struct store_pulse *pulse)
     (void)uv_async_send(&store->wake);
 }
 
-/* A process that stood still has not heard the others either. */
+/* A process that stood still has not heard the others either, who may have stood still with it. A busy machine makes a
+ * beat late, too: then the rest of the lease is long enough to hear them. */
 static bool is_steady(const struct store_pulse *pulse, int64_t sent_ms)
 {
+    const int64_t half_lease_ms = pulse->store->lease_ms / 2;
+    const int64_t two_beats_ms = 2 * (int64_t)pulse->beat_ms;
     return !pulse->has_failed && pulse->reconnects == pulse->backend->reconnects &&
-           sent_ms - pulse->came_ms <= 2 * (int64_t)pulse->beat_ms;
+           sent_ms - pulse->came_ms <=
+               (half_lease_ms > two_beats_ms ? half_lease_ms : two_beats_ms);
 }
 
 /* STORE_FAILED and STORE_REFUSED: another gateway has what was ours, so that nothing may be decided any more. */
