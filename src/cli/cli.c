@@ -163,16 +163,11 @@ enum cli_result cli_next(struct cli_args *args, struct cli_arg *arg)
     return text[1] == '-' ? take_long(args, text + 2, arg) : take_short(args, text + 1, arg);
 }
 
-enum cli_result cli_expect_nothing(struct cli_args *args, bool *is_json)
+enum cli_result cli_expect_nothing(struct cli_args *args)
 {
     struct cli_arg arg = {.value = NULL};
-    enum cli_result result;
-    while ((result = cli_next(args, &arg)) == CLI_ARG) {
-        if (arg.flag == NULL || is_json == NULL)
-            return cli_wrong_argument(args->command, arg.value);
-        *is_json = true;
-    }
-    return result;
+    const enum cli_result result = cli_next(args, &arg);
+    return result == CLI_ARG ? cli_wrong_argument(args->command, arg.value) : result;
 }
 
 bool cli_is_flag(const struct cli_arg *arg, const char *name)

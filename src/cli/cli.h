@@ -62,9 +62,8 @@ enum cli_result {
 
 enum cli_result cli_next(struct cli_args *args, struct cli_arg *arg);
 
-/* For commands without plain arguments and without flags other than --json; is_json is NULL if they
- * lack that too. Returns CLI_END, CLI_WRONG or CLI_HELP. */
-enum cli_result cli_expect_nothing(struct cli_args *args, bool *is_json);
+/* For commands without plain arguments and flags. Returns CLI_END, CLI_WRONG or CLI_HELP. */
+enum cli_result cli_expect_nothing(struct cli_args *args);
 
 /* The exit code for a result that is not CLI_ARG. */
 int cli_exit_code(enum cli_result result);

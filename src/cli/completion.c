@@ -136,7 +136,7 @@ static int run(struct cli_args *args)
         return cli_exit_code(result);
     if (!cli_has_word(SHELLS, shell.value))
         return cli_exit_code(cli_wrong_word(args->command, "shell", shell.value, SHELLS));
-    result = cli_expect_nothing(args, NULL);
+    result = cli_expect_nothing(args);
     return result == CLI_END ? print(shell.value) : cli_exit_code(result);
 }
 

@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import pty
+import re
 import select
 import subprocess
 
@@ -39,6 +40,20 @@ def the_version_is_told_by_command_and_by_flag():
     equal(expect(solvegate("--version"), 0).stdout, told)
     equal("solvegate " + json.loads(expect(solvegate("version", "--json"), 0).stdout)["version"] + "\n", told)
     expect(solvegate("version", "now"), EX_USAGE, stdout="")
+    expect(solvegate("version", "--json", "now"), EX_USAGE, stdout="")
+
+
+@test
+def the_build_names_every_library_and_its_version():
+    told = expect(solvegate("version", "--build"), 0, stderr="").stdout
+    document = json.loads(expect(solvegate("version", "--build", "--json"), 0).stdout)
+    equal(told.splitlines()[0], f"solvegate {document['version']}")
+    libraries = {library["name"]: library for library in document["libraries"]}
+    for name in ("libuv", "llhttp", "libcurl", "yyjson", "libsodium", "SQLite"):
+        check(re.fullmatch(r"\d+\.\d+(\.\d+)*", libraries[name]["version"]), f"{name}: {libraries[name]}")
+    equal([line.split() for line in told.splitlines()[1:]],
+          [[each["name"], each["version"] + ",", each["link"]] for each in document["libraries"]])
+    check("libraries" not in json.loads(expect(solvegate("version", "--json"), 0).stdout), "only when asked for")
 
 
 @test

@@ -374,31 +374,37 @@ def analyze(*arguments):
                           env={**os.environ, "LC_ALL": "C.UTF-8", "SYSTEMD_COLORS": "0"})
 
 
+# The service is a template: the build puts in where the program is installed.
+UNITS = {"solvegate.service": "systemd/solvegate.service.in", "solvegate.socket": "systemd/solvegate.socket"}
+
+
+def unit_text(name):
+    with open(os.path.join(CONTRIB, UNITS[name]), encoding="utf-8") as file:
+        return file.read()
+
+
 def units(folder):
     """The units in that folder, with the program where it is instead of where it will be."""
     paths = []
-    for name in ("solvegate.service", "solvegate.socket"):
-        with open(os.path.join(CONTRIB, name), encoding="utf-8") as file:
-            text = file.read()
+    for name in UNITS:
         paths.append(os.path.join(folder, name))
         with open(paths[-1], "w", encoding="utf-8") as file:
-            file.write(text.replace("/usr/local/bin/solvegate", binary("SOLVEGATE")))
+            file.write(unit_text(name).replace("@bindir@/solvegate", binary("SOLVEGATE")))
     return paths
 
 
 def settings(name):
     """Key to values of a unit, in order."""
     found = {}
-    with open(os.path.join(CONTRIB, name), encoding="utf-8") as file:
-        for key, value in re.findall(r"^(\w+)=(.*)$", file.read(), re.MULTILINE):
-            found.setdefault(key, []).append(value)
+    for key, value in re.findall(r"^(\w+)=(.*)$", unit_text(name), re.MULTILINE):
+        found.setdefault(key, []).append(value)
     return found
 
 
 @test
 def systemd_finds_nothing_wrong_with_the_units():
     with tempfile.TemporaryDirectory() as folder:
-        done = analyze("verify", *units(folder))
+        done = analyze("verify", "--man=no", *units(folder))
         # It may complain about units of this machine as well.
         words = [line for line in (done.stdout + done.stderr).splitlines() if "solvegate" in line]
         equal(words, [], "systemd-analyze verify")
@@ -475,9 +481,30 @@ def the_sandbox_forbids_nothing_that_the_gateway_does():
 
 
 @test
+def the_configuration_to_begin_with_is_good_and_only_for_this_machine():
+    path = os.path.join(CONTRIB, "solvegate.json")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(("SOLVEGATE_", "CAPTCHAAI_"))}
+    command = [binary("SOLVEGATE"), "check", "-c", path]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    equal((done.returncode, done.stdout), (78, ""))
+    contains(done.stderr, "CAPTCHAAI_API_KEY")
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env={**environment, "CAPTCHAAI_API_KEY": KEY})
+    equal((done.returncode, done.stderr), (0, ""))
+    contains(done.stdout, "listen    127.0.0.1:8430\n")
+    contains(done.stdout, "journal   /var/lib/solvegate\n")
+    # What is commented out has to be right, too.
+    with open(path, encoding="utf-8") as file:
+        text = re.sub(r'^( *)//( *["{}\]])', r"\1\2", file.read(), flags=re.MULTILINE).replace('"..."', '"' + "0" * 64 + '"')
+    done = subprocess.run([*command[:-1], "-"], input=text, capture_output=True, text=True, check=False,
+                          env={**environment, "CAPTCHAAI_API_KEY": KEY})
+    equal((done.returncode, done.stderr), (0, ""), text)
+    contains(done.stdout, "crawler: solve")
+
+
+@test
 def the_service_waits_longer_than_the_gateway_drains_and_does_not_restart_in_vain():
     unit = settings("solvegate.service")
-    equal(unit["RestartPreventExitStatus"], ["64 78"])
+    equal((unit["Restart"], unit["RestartPreventExitStatus"]), (["on-failure"], ["64 73 78"]))
     equal((unit["Type"], unit["NotifyAccess"], unit["KillSignal"]), (["notify"], ["main"], ["SIGTERM"]))
     check(int(unit["TimeoutStopSec"][0].rstrip("s")) >= 15, "drain_timeout's default of 5 s, and 10 s more")
     check(int(unit["LimitNOFILE"][0]) >= 10000 + 1000, "limits.connections and a reserve")
