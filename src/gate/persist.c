@@ -194,6 +194,13 @@ static void on_row(void *context, const struct record *record)
     engine_restore(gate->engine, &row);
 }
 
+static void tell_migration(const struct store_counters *counters)
+{
+    if (counters->migrated_from != 0)
+        LOG(LOG_LEVEL_INFO, "journal_migrated",
+            log_number("from_version", (int64_t)counters->migrated_from));
+}
+
 static void warn_of_loss(const struct store_counters *counters)
 {
     if (counters->lost_solutions == 0 && counters->lost_idempotency == 0)
@@ -417,6 +424,7 @@ int persist_restore(struct gate *gate)
     store_start(persist->store, &gate->loop, &handlers);
     struct store_counters counters;
     store_counters(persist->store, &counters);
+    tell_migration(&counters);
     warn_of_loss(&counters);
     gone_warn(gate);
     LOG(LOG_LEVEL_INFO, "restored", log_number("flights", (int64_t)persist->restored_flights),

@@ -96,6 +96,7 @@ enum store_opening store_open(struct store *store, const struct store_names *nam
     struct store_backend *const backend = store->backend;
     store->names = *names;
     const enum store_opening opening = backend->driver->open(backend, mistake);
+    store->counters.migrated_from = backend->migrated_from;
     store->counters.lost_solutions = backend->lost_solutions;
     store->counters.lost_idempotency = backend->lost_idempotency;
     return opening;

@@ -135,7 +135,8 @@ struct store_counters {
     uint64_t records, commits, bytes;
     uint64_t commit_ms_max; /* the slowest commit so far */
     struct histogram commit_times;
-    uint64_t skipped; /* rows with an unknown client or invalid values */
+    uint64_t skipped;       /* rows with an unknown client or invalid values */
+    uint64_t migrated_from; /* the version of a journal that was brought up to date, or 0 */
     /* Rows of an older version that are lost because their keys can no longer be computed. */
     uint64_t lost_solutions, lost_idempotency;
     uint64_t reconnects; /* lost connections to the database that were made again */

@@ -95,6 +95,7 @@ struct store_backend {
         server[256]; /* as in struct store_about; set by open() at the latest, as are those below */
     char durability[256];
     bool is_async;
+    uint64_t migrated_from; /* the version of a file that was brought up to date, or 0 */
     uint64_t lost_solutions, lost_idempotency; /* rows lost by migrating an older version */
     /* Who writes; 0: a gateway that has the store for itself. */
     uint16_t node;

@@ -3,8 +3,11 @@
 #include "seed.h"
 
 #include <setjmp.h>
+#include <sqlite3.h>
 #include <stdarg.h>
 #include <stddef.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -57,6 +60,83 @@ static void the_first_version_is_understood(void **state)
     world_close(world);
     /* The third has no flight: that one counted it when it ended. */
     assert_int_equal(names, 1U << 2 | 1U << 3);
+}
+
+static int64_t number_in(const char *path, const char *sql)
+{
+    sqlite3 *db = NULL;
+    sqlite3_stmt *statement = NULL;
+    assert_int_equal(sqlite3_open_v2(path, &db, SQLITE_OPEN_READWRITE, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &statement, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(statement), SQLITE_ROW);
+    const int64_t number = sqlite3_column_int64(statement, 0);
+    assert_int_equal(sqlite3_finalize(statement), SQLITE_OK);
+    assert_int_equal(sqlite3_close(db), SQLITE_OK);
+    return number;
+}
+
+/* A closed database of the third version with one flight. */
+static void make_third_version(struct store_world *world)
+{
+    world_open(world);
+    world_start(world);
+    struct record flight = world_record(world, RECORD_FLIGHT, 7);
+    world_append(world, &flight);
+    world_until_durable(world, world->seq);
+    world_close(world);
+    world_run_sql(world, "ALTER TABLE flight DROP COLUMN idempotency; PRAGMA user_version = 3");
+}
+
+static void an_older_file_is_kept_beside_the_migrated_one(void **state)
+{
+    struct store_world *const world = *state;
+    char path[PATH_MAX];
+    char kept[PATH_MAX];
+    struct store_counters counters;
+    struct stat facts;
+    world_path(world, "solvegate.db", path, sizeof path);
+    world_path(world, "solvegate.db.version-3", kept, sizeof kept);
+    make_third_version(world);
+    assert_int_equal(access(kept, F_OK), -1);
+    world_open(world);
+    store_counters(world->store, &counters);
+    assert_int_equal(counters.migrated_from, 3);
+    world_close(world);
+    assert_int_equal(number_in(path, "PRAGMA user_version"), 4);
+    assert_int_equal(number_in(kept, "PRAGMA user_version"), 3);
+    assert_int_equal(number_in(kept, "SELECT id FROM flight"), 7);
+    assert_int_equal(stat(kept, &facts), 0);
+    assert_int_equal(facts.st_mode & 0777, 0600);
+    /* A file of this version has nothing to keep, and the copy stays. */
+    world_open(world);
+    store_counters(world->store, &counters);
+    assert_int_equal(counters.migrated_from, 0);
+    world_close(world);
+    assert_int_equal(access(kept, F_OK), 0);
+    /* The way back and forth again: the copy takes the file's place, and is replaced by the next one. */
+    assert_int_equal(rename(kept, path), 0);
+    world_open(world);
+    world_close(world);
+    assert_int_equal(number_in(kept, "PRAGMA user_version"), 3);
+}
+
+static void an_older_file_that_cannot_be_copied_stays_as_it_is(void **state)
+{
+    struct store_world *const world = *state;
+    char path[PATH_MAX];
+    char obstacle[PATH_MAX];
+    struct buf mistake;
+    world_path(world, "solvegate.db", path, sizeof path);
+    world_path(world, "solvegate.db.version-3.new", obstacle, sizeof obstacle);
+    make_third_version(world);
+    assert_int_equal(mkdir(obstacle, 0700), 0);
+    buf_init(&mistake, 1024);
+    assert_int_equal(world_try(world, &mistake), STORE_UNUSABLE);
+    buf_add(&mistake, (struct slice){.data = "", .len = 1});
+    assert_non_null(strstr(mistake.data, "cannot be copied before it is brought up to date"));
+    buf_close(&mistake);
+    assert_int_equal(number_in(path, "PRAGMA user_version"), 3);
+    assert_int_equal(rmdir(obstacle), 0);
 }
 
 /* Keys as the second version made them: nobody may be found by them any more. */
@@ -169,6 +249,8 @@ int main(int argc, char **argv)
     seed_init(argc, argv);
     const struct CMUnitTest tests[] = {
         WORLD_CASE(the_first_version_is_understood),
+        WORLD_CASE(an_older_file_is_kept_beside_the_migrated_one),
+        WORLD_CASE(an_older_file_that_cannot_be_copied_stays_as_it_is),
         WORLD_CASE(keys_of_the_second_version_are_discarded_and_counted),
         WORLD_CASE(attempts_of_the_second_version_have_their_reasons),
     };

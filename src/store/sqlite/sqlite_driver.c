@@ -1,6 +1,7 @@
 #include "store/sqlite/sqlite_driver.h"
 
 #include "base/assert.h"
+#include "store/sqlite/sqlite_backup.h"
 #include "store/sqlite/sqlite_check.h"
 #include "store/sqlite/sqlite_inspect.h"
 #include "store/sqlite/sqlite_meta.h"
@@ -131,10 +132,21 @@ static int open_readable(struct sqlite_store *store)
                            : rc;
 }
 
+/* The version of a file that an older program wrote, or 0. */
+static int64_t older_version(const struct sqlite_store *store)
+{
+    int64_t version = 0;
+    const int rc = sql_number(store->db, "PRAGMA user_version", &version);
+    return rc == SQLITE_OK && version < SCHEMA_VERSION ? version : 0;
+}
+
 static bool migrate(struct sqlite_store *store, struct buf *mistake)
 {
     struct schema_loss loss = {0};
-    const bool is_migrated = schema_migrate(store->db, &loss, mistake);
+    const int64_t before = older_version(store);
+    const bool is_migrated = (before == 0 || backup_keep(store, before, mistake)) &&
+                             schema_migrate(store->db, &loss, mistake);
+    store->base.migrated_from = is_migrated ? (uint64_t)before : 0;
     store->base.lost_solutions = (uint64_t)loss.solutions;
     store->base.lost_idempotency = (uint64_t)loss.idempotency;
     return is_migrated;
@@ -155,10 +167,7 @@ static bool make_ready(struct sqlite_store *store, struct buf *mistake)
  * migrated only once for each version. */
 static bool may_be_migrated(struct sqlite_store *store, struct buf *mistake)
 {
-    int64_t version = 0;
-    const bool is_old = sql_number(store->db, "PRAGMA user_version", &version) == SQLITE_OK &&
-                        version > 0 && version < SCHEMA_VERSION;
-    return !is_old || check_is_sound(store->db, store->path, mistake);
+    return older_version(store) == 0 || check_is_sound(store->db, store->path, mistake);
 }
 
 static enum store_opening open_database(struct sqlite_store *store, struct buf *mistake)
