@@ -34,11 +34,14 @@ def commit_before():
     return None
 
 
-def build(release, archive):
-    """Builds the packages of a tar file's tree; returns the machine's folder that has them."""
+CACHING = {"PATH": "/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin", "CCACHE_DIR": "/root/ccache"}
+
+
+def build(release, archive, folder="/src", caching=None):
+    """Builds the packages of a tar file's tree in that folder; returns where they are."""
     machine = Machine.kept(release, "build")
     try:
-        source = machine.path("/src")
+        source = machine.path(folder)
         shutil.rmtree(source, ignore_errors=True)
         os.mkdir(source)
         subprocess.run(["tar", "--extract", "--directory", source], input=archive, check=True)
@@ -46,8 +49,8 @@ def build(release, archive):
             machine.apt("update")
             machine.apt("install", "ccache")
         # Most of the next build is that of the one before. debhelper gives every build another home.
-        machine.run("./dev", "package", folder="/src", PATH="/usr/lib/ccache:/usr/sbin:/usr/bin:/sbin:/bin",
-                    CCACHE_DIR="/root/ccache", DEB_BUILD_OPTIONS=f"parallel={os.cpu_count()}")
+        machine.run("./dev", "package", folder=folder, DEB_BUILD_OPTIONS=f"parallel={os.cpu_count()}",
+                    **(CACHING if caching is None else caching))
     finally:
         machine.leave()
     return os.path.join(source, "build-package")
@@ -72,6 +75,11 @@ def packages(release):
     shutil.rmtree(kept, ignore_errors=True)
     shutil.copytree(build(release, tree()), kept)
     return packages_in(kept)
+
+
+def build_elsewhere(release):
+    """The same again in another folder, without anything from the first build."""
+    return build(release, tree(), "/elsewhere", {})
 
 
 def packages_before(release):
