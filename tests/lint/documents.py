@@ -133,4 +133,16 @@ def events(tree):
     return problems
 
 
-RULES = [documents, citations, code_paths, readme, events]
+def versions(tree):
+    """the version of meson.build is that of the API document and of both changelogs"""
+    if not tree.exists("meson.build"):
+        return []
+    version = re.search(r"^ *version: '([^']+)'", tree.text("meson.build"), re.MULTILINE).group(1)
+    wanted = {"CHANGELOG.md": f"\n## {version} - ", "debian/changelog": f"\0solvegate ({version}-",
+              "src/doors/openapi.json": f'"version": "{version}"'}
+    # \0 stands for the beginning: the newest entry of Debian's changelog comes first.
+    return [f"{path}: is not about {version}, the version of meson.build" for path, text in wanted.items()
+            if tree.exists(path) and text not in "\0" + tree.text(path)]
+
+
+RULES = [documents, citations, code_paths, readme, events, versions]
