@@ -55,6 +55,9 @@ class Machine:
         with open(self.path("/usr/sbin/policy-rc.d"), "w", encoding="utf-8") as file:
             file.write(POLICY)
         os.chmod(self.path("/usr/sbin/policy-rc.d"), 0o755)
+        self.enter()
+
+    def enter(self):
         if not os.path.ismount(self.path("/proc")):
             call("mount", "-t", "proc", "proc", self.path("/proc"))
 

@@ -105,8 +105,8 @@ class Service:
             self.process.wait()
 
     def ask(self, sitekey):
-        """Starts a solve, waits for nothing and returns the request's id."""
-        return json.loads(fetch(self.url + "/v1/solves", {"method": "turnstile", "sitekey": sitekey, "pageurl": PAGE}))["id"]
+        """Starts a solve, waits for nothing and returns the reply."""
+        return json.loads(fetch(self.url + "/v1/solves", {"method": "turnstile", "sitekey": sitekey, "pageurl": PAGE}))
 
     def look(self, request):
         return json.loads(fetch(f"{self.url}/v1/solves/{request}"))

@@ -1,0 +1,133 @@
+"""A booted Debian in a folder: the service under a real systemd."""
+import os
+import subprocess
+
+# Runs inside as the last thing of the boot, writes `NAME VALUE` lines and switches the machine off.
+TRY = r"""#!/bin/sh
+exec >/var/tmp/result 2>/var/tmp/trace
+set -x
+systemd-run --quiet --unit=sim solvegate-sim --listen 127.0.0.1:8431 --solve-time 100ms
+install -m 600 /dev/null /etc/solvegate/environment
+cat >/etc/solvegate/environment <<END
+CAPTCHAAI_API_KEY=00000000000000000000000000000000
+SOLVEGATE_UPSTREAM_URL=http://127.0.0.1:8431
+SOLVEGATE_POLL_FIRST=100ms
+SOLVEGATE_POLL_INTERVAL=100ms
+END
+show() { systemctl show --value -p "$1" solvegate; }
+ask() { solvegate solve -m turnstile -s "$1" -p https://example.com/; }
+# await WORDS...: until they succeed, for half a minute.
+await() {
+    for i in $(seq 300); do "$@" && return 0; sleep 0.1; done
+    return 1
+}
+has() { [ "$(show "$1")" = "$2" ]; }
+
+systemctl --quiet enable --now solvegate.socket solvegate.service
+echo start $? $(show ActiveState) $(show User)
+ask first >/dev/null
+echo solve $?
+
+# The socket outlives restarts: callers wait, nobody is refused.
+(
+    while [ ! -e /var/tmp/enough ]; do ask first 2>&1 >/dev/null; done | grep -c 'no gateway answers'
+) >/var/tmp/refused &
+for i in 1 2 3; do systemctl restart solvegate; done
+touch /var/tmp/enough
+wait $!
+echo refused $(cat /var/tmp/refused)
+
+systemctl kill --signal=KILL --kill-whom=main solvegate
+await has NRestarts 1 && await has ActiveState active
+echo killed $(show ActiveState) $(show NRestarts)
+
+# A gateway whose loop hangs is ended by the watchdog and started again.
+systemctl kill --signal=STOP --kill-whom=main solvegate
+await has NRestarts 2 && await has ActiveState active
+echo hung $(show ActiveState) $(show NRestarts)
+
+# The same unit with another program tries what the sandbox forbids.
+unit=$(show FragmentPath)
+sed -e 's/^Type=.*/Type=oneshot/' -e '/^ExecReload=\|^Restart\|^Watchdog\|^EnvironmentFile=/d' \
+    -e 's|^ExecStart=.*|ExecStart=/bin/sh /usr/local/bin/probe|' "$unit" >/etc/systemd/system/probe.service
+systemctl start probe
+echo probe $?
+cat /var/lib/solvegate/probe
+
+systemctl stop solvegate.socket solvegate
+echo '{' >/etc/solvegate/solvegate.json
+systemctl start solvegate
+await has ActiveState failed
+sleep 3
+echo broken $(show ActiveState) $(show ExecMainStatus) $(show NRestarts)
+systemctl --no-block poweroff
+"""
+PROBE = r"""#!/bin/sh
+try() { name=$1; shift; if "$@" >/dev/null 2>&1; then echo "$name possible"; else echo "$name forbidden"; fi; }
+{
+    try write-state touch /var/lib/solvegate/written
+    try write-etc touch /etc/solvegate/written
+    try write-usr touch /usr/written
+    try read-home ls /root
+    try read-key cat /etc/solvegate/environment
+    try mount mount -t tmpfs none /tmp
+    try namespaces unshare --user true
+    try other-processes test -e /proc/1/status
+    try kernel-settings sh -c 'echo 1 >/proc/sys/kernel/printk'
+    try devices test -e /dev/kmsg
+    try set-user-bit sh -c 'cp /bin/true /var/lib/solvegate/true && chmod u+s /var/lib/solvegate/true'
+} >/var/lib/solvegate/probe
+"""
+UNIT = """[Unit]
+After=multi-user.target
+[Service]
+Type=oneshot
+ExecStart=/usr/local/bin/try
+"""
+EXPECTED = """start 0 active solvegate
+solve 0
+refused 0
+killed active 1
+hung active 2
+probe 0
+write-state possible
+write-etc forbidden
+write-usr forbidden
+read-home forbidden
+read-key forbidden
+mount forbidden
+namespaces forbidden
+other-processes forbidden
+kernel-settings forbidden
+devices forbidden
+set-user-bit forbidden
+broken failed 78 0
+"""
+BOOT_S = 240
+
+
+def write(machine, name, text, mode=0o644):
+    with open(machine.path(name), "w", encoding="utf-8") as file:
+        file.write(text)
+    os.chmod(machine.path(name), mode)
+
+
+def boot_and_try(machine):
+    """Boots the folder, which switches itself off; returns what the script inside found, and the end of its trace."""
+    machine.apt("install", "systemd-sysv", "dbus")
+    write(machine, "/usr/local/bin/try", TRY, 0o755)
+    write(machine, "/usr/local/bin/probe", PROBE, 0o755)
+    write(machine, "/etc/systemd/system/try.service", UNIT)
+    wants = machine.path("/etc/systemd/system/default.target.wants")
+    os.makedirs(wants, exist_ok=True)
+    os.symlink("../try.service", os.path.join(wants, "try.service"))
+    os.remove(machine.path("/usr/sbin/policy-rc.d"))
+    machine.leave()
+    try:
+        subprocess.run(["systemd-nspawn", "--quiet", "--directory", machine.root, "--boot", "--private-network", "--register=no",
+                        "--keep-unit", "--console=pipe"], stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.DEVNULL, timeout=BOOT_S, check=False)
+    finally:
+        machine.enter()
+    trace = machine.read("/var/tmp/trace") if machine.exists("/var/tmp/trace") else "it did not boot as far as the script"
+    return (machine.read("/var/tmp/result") if machine.exists("/var/tmp/result") else ""), trace[-2000:]
