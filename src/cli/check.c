@@ -1,5 +1,7 @@
 #include "cli/cli.h"
 #include "cli/load.h"
+#include "cli/remote.h"
+#include "cli/remote_key.h"
 #include "cli/show.h"
 #include "config/config_reference.h"
 #include "config/config_store.h"
@@ -132,47 +134,105 @@ static int check_for_programs(const char *file)
     return code;
 }
 
+/* A gateway that is asked this often has to answer at once. */
+#define READY_TIMEOUT_S 5
+
+/* Asks a running gateway, for the health checks of containers, whose images have no other program to ask with. */
+static int check_ready(const struct command *command, const char *url, bool is_json)
+{
+    const struct remote_request request = {
+        .method = "GET", .path = "/readyz", .timeout_s = READY_TIMEOUT_S};
+    struct remote remote;
+    struct remote_reply reply;
+    remote_init(&remote);
+    if (url != NULL)
+        remote.url = url;
+    remote_reply_init(&reply);
+    const enum remote_end end = remote_send(&remote, &request, &reply);
+    int code = EX_UNAVAILABLE;
+    if (end == REMOTE_ANSWERED) {
+        struct slice body = buf_slice(&reply.body);
+        const struct slice said = slice_take(&body, '\n');
+        code = reply.status == 200 ? EX_OK : EX_UNAVAILABLE;
+        if (is_json)
+            (void)printf("{\"ready\":%s}\n", code == EX_OK ? "true" : "false");
+        else
+            (void)fprintf(code == EX_OK ? stdout : stderr, "%.*s\n", (int)said.len, said.data);
+    } else {
+        code = remote_tell(command, &remote, end, &reply);
+    }
+    buf_close(&reply.body);
+    remote_close(&remote);
+    return code;
+}
+
 static const struct cli_flag flags[] = {
     LOAD_FLAG_CONFIG,
     {.name = "reference", .help = "list every option with its default and leave"},
+    {.name = "ready", .help = "ask a running gateway whether it is ready (exit code 0 or 69)"},
+    {.letter = 'u',
+     .name = "url",
+     .value_name = "URL",
+     .help = "with --ready: the gateway, as http://HOST:PORT or unix:PATH (SOLVEGATE_URL, else "
+             "http://127.0.0.1:8430)"},
     CLI_FLAG_JSON,
     {.name = NULL},
 };
 
-static int run(struct cli_args *args)
+struct check_args {
+    const char *file;
+    const char *url;
+    bool wants_reference;
+    bool wants_ready;
+    bool is_json;
+};
+
+static enum cli_result take_args(struct cli_args *args, struct check_args *taken)
 {
-    const char *file = NULL;
-    bool wants_reference = false;
-    bool is_json = false;
     struct cli_arg arg;
     enum cli_result result;
     while ((result = cli_next(args, &arg)) == CLI_ARG) {
         if (arg.flag == NULL) {
             cli_wrong(args->command, "unexpected argument \"%s\" (a file is given with -c)",
                       arg.value);
-            return EX_USAGE;
+            return CLI_WRONG;
         }
         if (cli_is_flag(&arg, "config"))
-            file = arg.value;
+            taken->file = arg.value;
+        else if (cli_is_flag(&arg, "url"))
+            taken->url = arg.value;
         else if (cli_is_flag(&arg, "json"))
-            is_json = true;
+            taken->is_json = true;
+        else if (cli_is_flag(&arg, "ready"))
+            taken->wants_ready = true;
         else
-            wants_reference = true;
+            taken->wants_reference = true;
     }
+    return result;
+}
+
+static int run(struct cli_args *args)
+{
+    struct check_args taken = {.file = NULL};
+    const enum cli_result result = take_args(args, &taken);
     if (result != CLI_END)
         return cli_exit_code(result);
-    if (wants_reference)
+    if (taken.wants_ready)
+        return check_ready(args->command, taken.url, taken.is_json);
+    if (taken.wants_reference)
         return load_print_reference(config_write_reference);
-    return is_json ? check_for_programs(file) : check(file);
+    return taken.is_json ? check_for_programs(taken.file) : check(taken.file);
 }
 
 const struct command command_check = {
     .name = "check",
     .group = GROUP_RUN,
     .summary = "Check a configuration and list all its mistakes",
-    .usage = "[-c FILE] [--json]",
+    .usage = "[-c FILE] [--json] | --ready [-u URL] [--json]",
     .details = "Prints what would run, or every mistake on standard error (exit code 78).\n"
-               "The environment counts as it does for `solvegate serve`.\n",
+               "The environment counts as it does for `solvegate serve`.\n"
+               "With --ready the configuration is not read: a running gateway is asked instead, as "
+               "health checks do.\n",
     .flags = flags,
     .run = run,
 };

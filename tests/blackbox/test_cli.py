@@ -9,7 +9,7 @@ import select
 import subprocess
 
 import harness
-from cli_world import EX_CONFIG, EX_DATAERR, EX_IOERR, EX_USAGE, File, clean_environment, expect, solvegate
+from cli_world import EX_CONFIG, EX_DATAERR, EX_IOERR, EX_UNAVAILABLE, EX_USAGE, File, clean_environment, expect, solvegate
 from harness import KEY, TIMEOUT, Program, binary, check, contains, equal, run, test, wait_until
 
 CANARY = "canary7f3a"
@@ -54,6 +54,15 @@ def the_build_names_every_library_and_its_version():
     equal([line.split() for line in told.splitlines()[1:]],
           [[each["name"], each["version"] + ",", each["link"]] for each in document["libraries"]])
     check("libraries" not in json.loads(expect(solvegate("version", "--json"), 0).stdout), "only when asked for")
+
+
+@test
+def a_health_check_asks_the_running_gateway():
+    with harness.Gate({"upstream": {"url": "http://127.0.0.1:9", "key": KEY}}) as gate:
+        expect(solvegate("check", "--ready", "-u", gate.url), 0, "ready\n", "")
+        expect(solvegate("check", "--ready", "--json", "--url", gate.url), 0, '{"ready":true}\n', "")
+        url = gate.url
+    contains(expect(solvegate("check", "--ready", "-u", url), EX_UNAVAILABLE, stdout="").stderr, "no gateway answers")
 
 
 @test
