@@ -5,6 +5,7 @@
 
 #include <solvegate/adoption.h>
 #include <solvegate/claims.h>
+#include <solvegate/finding.h>
 #include <solvegate/members.h>
 #include <solvegate/record.h>
 #include <solvegate/types.h>
@@ -36,6 +37,7 @@ enum event_kind {
     EVENT_ADOPTED,     /* an ACTION_ADOPT ended, or a part of it */
     EVENT_FENCED,      /* another node adopted this one: it decides nothing any more */
     EVENT_TOLD,        /* another node told us a fact; repeated until ACTION_FORGET */
+    EVENT_FOUND,       /* an ACTION_FIND ended */
 };
 
 /* A caller asks. The gate has authenticated it, computed its key and checked the parameters. */
@@ -65,6 +67,7 @@ struct ask {
     struct blob *host;       /* borrowed, or NULL: of the page, for people and for advice */
 };
 
+/* A `caller` of 0 only wants the request to be looked for at other nodes, for the next engine_peek(). */
 struct look {
     caller_id caller;
     client_id client;
@@ -213,6 +216,7 @@ struct event {
         struct beat beat;
         struct adopted adopted;
         struct fact told; /* borrowed */
+        struct found found;
     };
 };
 
@@ -242,6 +246,7 @@ enum action_kind {
      * and goes the same way, but is written even if this node was adopted. */
     ACTION_TELL,
     ACTION_ADOPT, /* take a dead node's rows; ends in EVENT_ADOPTED */
+    ACTION_FIND,  /* look for another node's request; ends in EVENT_FOUND */
 };
 
 /* The state of a request at the moment of answering. Pointers are owned by the action. */
@@ -354,6 +359,7 @@ struct action {
         struct release release;
         struct fact tell;
         struct adopt adopt;
+        struct find find;
         uint64_t forget; /* number of the entry */
         caller_id ack;
         enum probe probe;

@@ -170,8 +170,13 @@ static bool is_told_at_once(const struct visit *visit, const struct answer *answ
 static void task_dialect_answer(struct gate *gate, const struct visit *visit,
                                 const struct answer *answer)
 {
+    const struct answer waiting = {.id = answer->id};
+    const bool is_postponed = verb_must_look_again(visit, answer);
     add_headers(gate, answer);
-    if (is_told_at_once(visit, answer)) {
+    if (is_postponed) {
+        const struct task_facts facts = facts_of(gate, &waiting);
+        task_write_result(&gate->body, &waiting, &facts);
+    } else if (is_told_at_once(visit, answer)) {
         const struct task_facts facts = facts_of(gate, answer);
         task_write_result(&gate->body, answer, &facts);
     } else if (visit->verb == VERB_REPORT && answer->refusal == REFUSAL_NONE) {

@@ -87,6 +87,7 @@ static bool are_too_many(struct slice ids)
 static void answer_ids(struct gate *gate, const struct http_request *request,
                        const struct visit *visit, struct slice ids)
 {
+    request_id wanted[IDS_MAX] = {0};
     unsigned count = 0;
     /* Clients match answers to ids by position, so a short list would be wrong: too many ids, or
      * answers that are too large together, get an error instead. */
@@ -100,6 +101,7 @@ static void answer_ids(struct gate *gate, const struct http_request *request,
         struct answer answer = {.refusal = REFUSAL_UNKNOWN_ID};
         if (slice_to_u64(slice_trim(slice_take(&ids, ',')), &id))
             (void)engine_peek(gate->engine, visit->client, verb_own_id(visit, id), &answer);
+        wanted[count] = id;
         if (count++ > 0)
             buf_add_char(&gate->words, '|');
         dialect_write_part(&gate->words, &answer);
@@ -115,6 +117,9 @@ static void answer_ids(struct gate *gate, const struct http_request *request,
         return;
     }
     reply_dialect(gate, request->caller, visit);
+    /* Those of other gateways are known when the client asks the next time. */
+    for (unsigned i = 0; i < count && gate->cluster.is_on; i++)
+        verb_look_for(gate, visit, wanted[i]);
 }
 
 static void get(struct gate *gate, const struct http_request *request, struct visit *visit)
@@ -244,6 +249,8 @@ static void vendor_answer(struct gate *gate, const struct visit *visit, const st
         write_submit(gate, visit, answer);
     else if (visit->verb == VERB_REPORT)
         write_report(gate, visit, answer);
+    else if (verb_must_look_again(visit, answer))
+        dialect_write_word(&gate->body, visit->is_json, dialect_word(&(struct answer){.id = 0}));
     else
         write_result(gate, visit, answer);
     reply_dialect(gate, answer->caller, visit);

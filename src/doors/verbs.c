@@ -72,6 +72,19 @@ void verb_look(struct gate *gate, const struct http_request *request, struct vis
         visit->dialect->complain(gate, request->caller, visit, &mistake);
 }
 
+void verb_look_for(struct gate *gate, const struct visit *visit, request_id id)
+{
+    struct event event = gate_event(gate, EVENT_LOOK);
+    event.look = (struct look){.client = visit->client, .id = verb_own_id(visit, id)};
+    gate_step(gate, &event);
+}
+
+bool verb_must_look_again(const struct visit *visit, const struct answer *answer)
+{
+    return visit->verb == VERB_LOOK &&
+           (answer->refusal == REFUSAL_STORE_AWAY || answer->refusal == REFUSAL_FULL_REQUESTS);
+}
+
 void verb_detach(struct gate *gate, const struct http_request *request, struct visit *visit,
                  request_id id)
 {

@@ -3,6 +3,7 @@
 #include "engine/backlog.h"
 #include "engine/cache.h"
 #include "engine/check_shares.h"
+#include "engine/find.h"
 #include "engine/letters.h"
 #include "engine/oddity.h"
 #include "engine/pool.h"
@@ -296,4 +297,5 @@ void engine_check(const struct engine *engine)
     tasks_check(engine);
     journal_check(engine);
     unknown_check(engine);
+    find_check(engine);
 }

@@ -70,7 +70,7 @@ static void check_flights(const struct engine *engine)
     }
     for (slab_id id = 0; (id = slab_next(&engine->holds, id)) != 0;) {
         const struct hold *hold = slab_get(&engine->holds, id);
-        count_one(&holds, hold->request->client, 1, false);
+        count_one(&holds, hold->client, 1, false);
     }
     check_count(engine, &number, &engine->shares.flights);
     check_count(engine, &bytes, &engine->shares.flight_bytes);

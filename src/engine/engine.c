@@ -11,6 +11,7 @@
 #include "engine/claim.h"
 #include "engine/divide.h"
 #include "engine/fence.h"
+#include "engine/find.h"
 #include "engine/finished.h"
 #include "engine/follow.h"
 #include "engine/gather.h"
@@ -90,6 +91,9 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
     case TIMER_BOOKS:
         journal_on_books_timer(engine);
         return;
+    case TIMER_SEARCH:
+        find_on_timer(engine, timer);
+        return;
     case TIMER_PAUSE:
         /* The queue needs no call here: every step ends by pumping it. */
         return;
@@ -123,6 +127,7 @@ static void on_tick(struct engine *engine)
         flights_tell(engine, engine->options.wake_batch);
     lease_work(engine);
     adopt_work(engine);
+    find_work(engine);
 }
 
 static void on_gone(struct engine *engine, caller_id caller)
@@ -153,11 +158,19 @@ static void on_beat(struct engine *engine, const struct beat *beat)
     adopt_one(engine);
 }
 
+static void on_woken(struct engine *engine, const struct key *name)
+{
+    follow_on_woken(engine, name);
+    find_on_woken(engine, name);
+}
+
 /* News of the other nodes. */
 static void on_others(struct engine *engine, const struct event *event)
 {
     if (event->kind == EVENT_WOKEN)
-        follow_on_woken(engine, &event->woken);
+        on_woken(engine, &event->woken);
+    else if (event->kind == EVENT_FOUND)
+        find_on_found(engine, &event->found);
     else if (event->kind == EVENT_BEAT)
         on_beat(engine, &event->beat);
     else if (event->kind == EVENT_ADOPTED)
@@ -231,6 +244,7 @@ static void dispatch(struct engine *engine, const struct event *event)
     case EVENT_BEAT:
     case EVENT_ADOPTED:
     case EVENT_TOLD:
+    case EVENT_FOUND:
         on_others(engine, event);
         return;
     case EVENT_FENCED:
@@ -245,7 +259,7 @@ static bool has_backlog(const struct engine *engine)
     return !list_is_empty(&engine->waking) || !list_is_empty(&engine->telling) ||
            engine->breaker.is_clearing || engine->is_starting || letters_have_work(engine) ||
            journal_has_work(engine) || kept_is_over(engine) || lease_has_work(engine) ||
-           adopt_has_work(engine);
+           adopt_has_work(engine) || find_has_work(engine);
 }
 
 /* A turn of the loop may bring hundreds of events. If each of them did a batch of the leftover
@@ -316,54 +330,6 @@ bool engine_next_action(struct engine *engine, struct action *action)
     if (--engine->action_count == 0)
         engine->action_head = 0;
     return true;
-}
-
-void answer_close(struct answer *answer)
-{
-    blob_unref(answer->text);
-    blob_unref(answer->extra);
-}
-
-void action_close(struct action *action)
-{
-    switch (action->kind) {
-    case ACTION_ANSWER:
-        answer_close(&action->answer);
-        return;
-    case ACTION_SUBMIT:
-    case ACTION_POLL:
-    case ACTION_REPORT:
-        blob_unref(action->call.params);
-        return;
-    case ACTION_PAID:
-        blob_unref(action->paid.params);
-        return;
-    case ACTION_NOTIFY:
-        blob_unref(action->notify.url);
-        blob_unref(action->notify.code);
-        return;
-    case ACTION_JOURNAL:
-        record_close(&action->record);
-        return;
-    case ACTION_LETTERS:
-        free(action->letters.found);
-        return;
-    case ACTION_TELL:
-        blob_unref(action->tell.result.text);
-        blob_unref(action->tell.result.extra);
-        return;
-    case ACTION_ACCOUNT:
-    case ACTION_ACK:
-    case ACTION_PROBE:
-    case ACTION_ALERT:
-    case ACTION_WITHDRAW:
-    case ACTION_CLAIM:
-    case ACTION_RELEASE:
-    case ACTION_FORGET:
-    case ACTION_ADOPT:
-        return;
-    }
-    UNREACHABLE();
 }
 
 void code_copy(char out[ERROR_CODE_MAX], struct slice code)
@@ -496,6 +462,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     init_memory(engine);
     init_shares(engine);
     divide_init(engine);
+    find_init(engine);
     slots_init(engine, options->clients);
     breaker_init(engine);
     letters_init(engine);
@@ -591,6 +558,7 @@ void engine_free(struct engine *engine)
     stats_close(engine);
     shadow_close(engine);
     advice_close(engine);
+    find_close(engine);
     free(engine->actions);
     divide_close(engine);
     pools_close(engine);

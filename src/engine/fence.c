@@ -185,6 +185,7 @@ void fence_dispatch(struct engine *engine, const struct event *event)
     case EVENT_BEAT:
     case EVENT_ADOPTED:
     case EVENT_TOLD:
+    case EVENT_FOUND:
         return;
     }
     UNREACHABLE();

@@ -1,46 +1,74 @@
 #include "engine/hold.h"
 
+#include "engine/find.h"
 #include "engine/placed.h"
 #include "engine/request.h"
 
 /* By then the next start may be over. */
 #define RESTART_MS 5000
 
-struct hold *hold_new(struct engine *engine, struct request *request, caller_id caller,
-                      uint64_t hold_ms)
+static struct hold *make(struct engine *engine, client_id client, caller_id caller,
+                         uint64_t hold_ms)
 {
     slab_id id = 0;
     struct hold *hold = slab_alloc(&engine->holds, &id);
     if (hold == NULL)
         return NULL;
-    share_take(&engine->shares.holds, request->client, 1);
+    share_take(&engine->shares.holds, client, 1);
     hold->id = id;
     hold->caller = caller;
+    hold->client = client;
+    list_init(&hold->link);
     list_init(&hold->brief);
-    hold->request = request;
     hold->node.key = key_from_u64(caller);
     table_insert(&engine->holds_by_caller, &hold->node);
-    list_append(&request->holds, &hold->link);
     wheel_timer_init(&hold->timer, TIMER_HOLD);
     if (hold_ms != WHEEL_NEVER)
         wheel_arm(&engine->wheel, &hold->timer, engine->now_ms + hold_ms);
     return hold;
 }
 
+struct hold *hold_new(struct engine *engine, struct request *request, caller_id caller,
+                      uint64_t hold_ms)
+{
+    struct hold *hold = make(engine, request->client, caller, hold_ms);
+    if (hold == NULL)
+        return NULL;
+    hold->request = request;
+    list_append(&request->holds, &hold->link);
+    return hold;
+}
+
+struct hold *hold_for_search(struct engine *engine, struct search *search, client_id client,
+                             caller_id caller, uint64_t hold_ms)
+{
+    struct hold *hold = make(engine, client, caller, hold_ms);
+    ASSERT(hold != NULL);
+    hold->search = search;
+    return hold;
+}
+
 void hold_free(struct engine *engine, struct hold *hold)
 {
-    share_give(&engine->shares.holds, hold->request->client, 1);
+    struct search *search = hold->search;
+    share_give(&engine->shares.holds, hold->client, 1);
     list_unlink(&hold->link);
     list_unlink(&hold->brief);
     wheel_cancel(&engine->wheel, &hold->timer);
     table_remove(&engine->holds_by_caller, &hold->node);
     slab_free(&engine->holds, hold->id);
+    if (search != NULL)
+        find_on_left(engine, search);
 }
 
 void hold_on_timer(struct engine *engine, struct hold *hold)
 {
     struct request *request = hold->request;
     const caller_id caller = hold->caller;
+    if (hold->search != NULL) {
+        find_on_hold_timer(engine, hold);
+        return;
+    }
     if (request_is_unsure(request)) {
         request_give_up(engine, request);
         return;

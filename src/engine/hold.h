@@ -7,6 +7,9 @@
 /* Holds a caller, for WHEEL_NEVER without a limit; NULL when there is no room. */
 struct hold *hold_new(struct engine *engine, struct request *request, caller_id caller,
                       uint64_t hold_ms);
+/* Holds one who asks for another node's request, in a list of its caller's; there must be room. */
+struct hold *hold_for_search(struct engine *engine, struct search *search, client_id client,
+                             caller_id caller, uint64_t hold_ms);
 /* Lets go of a held caller, who was or will be answered otherwise, or is gone. */
 void hold_free(struct engine *engine, struct hold *hold);
 

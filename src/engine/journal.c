@@ -205,10 +205,22 @@ static void fill_final(const struct engine *engine, const struct request *reques
         row->solution = request->solution->uid;
 }
 
+/* A copy of another node's solution may have no row. Once a request of ours stands for it, others may look for it. */
+static void give_row(struct engine *engine, struct solution *solution)
+{
+    if (!engine->options.store_is_shared || solution->uid != 0)
+        return;
+    solution->uid = journal_uid(engine);
+    solution->handed += solution->handed == 0;
+    journal_solution(engine, solution);
+}
+
 void journal_request(struct engine *engine, struct request *request)
 {
     if (!engine->options.has_journal)
         return;
+    if (request->solution != NULL)
+        give_row(engine, request->solution);
     struct request_row *row = &journal_append(engine, RECORD_REQUEST, &request->seq)->request;
     request->is_journaled = true;
     row->id = request->public_id;

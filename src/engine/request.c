@@ -17,13 +17,31 @@ static bool is_final(const struct request *request)
 
 /* ---- birth and death --------------------------------------------------------------------- */
 
-/* Short and long ids are disjoint, so each dialect knows its own. */
-static request_id draw_id(struct engine *engine, uint8_t id_layout)
+/* With a shared store the highest bits of an id name the node, so that no two nodes give the same one. A short id has
+ * room for the first nodes only: all others share what is left. */
+#define LONG_NODE_SHIFT 44
+#define SHORT_NODE_SHIFT 27
+#define SHORT_NODES 16
+/* So many ids in a row are in use only if a node has given out nearly all of its own. */
+#define DRAWS_MOST 64
+
+static request_id mark_id(request_id id, uint64_t node, unsigned shift)
 {
+    return (id & ((UINT64_C(1) << shift) - 1)) | node << shift;
+}
+
+/* Short and long ids are disjoint, so each dialect knows its own. */
+static request_id draw_id(struct engine *engine, uint8_t id_layout, bool is_marked)
+{
+    const uint64_t node = engine->options.node;
     const uint64_t random = rand_u64(&engine->rand);
-    if (id_layout != 0)
-        return ((random << SHORT_ID_LAYOUT_BITS) & (SHORT_ID_LIMIT - 1)) | id_layout;
-    const request_id id = random & (REQUEST_ID_LIMIT - 1);
+    if (id_layout != 0) {
+        const request_id id = ((random << SHORT_ID_LAYOUT_BITS) & (SHORT_ID_LIMIT - 1)) | id_layout;
+        return is_marked ? mark_id(id, node < SHORT_NODES ? node : 0, SHORT_NODE_SHIFT) : id;
+    }
+    request_id id = random & (REQUEST_ID_LIMIT - 1);
+    if (is_marked)
+        id = mark_id(id, node, LONG_NODE_SHIFT);
     return id < SHORT_ID_LIMIT ? 0 : id;
 }
 
@@ -31,9 +49,10 @@ static request_id draw_id(struct engine *engine, uint8_t id_layout)
  * look-up instead of two. */
 static void enter_table(struct engine *engine, struct request *request, uint8_t id_layout)
 {
+    const bool is_shared = engine->options.store_is_shared;
     ASSERT(id_layout >> SHORT_ID_LAYOUT_BITS == 0);
-    for (;;) {
-        request->public_id = draw_id(engine, id_layout);
+    for (unsigned draws = 0;; draws++) {
+        request->public_id = draw_id(engine, id_layout, is_shared && draws < DRAWS_MOST);
         request->node.key = key_from_u64(request->public_id);
         table_insert(&engine->requests_by_id, &request->node);
         if (request->public_id != 0 && table_find_next(&request->node) == NULL)

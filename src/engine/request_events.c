@@ -2,6 +2,7 @@
 
 #include "engine/advice.h"
 #include "engine/cache.h"
+#include "engine/find.h"
 #include "engine/hold.h"
 #include "engine/journal.h"
 #include "engine/request.h"
@@ -12,9 +13,12 @@ void request_on_look(struct engine *engine, const struct look *look)
 {
     struct request *request = request_find(engine, look->client, look->id);
     if (request == NULL) {
-        request_refuse(engine, look->caller, REFUSAL_UNKNOWN_ID, SLICE_NONE, 0);
+        find_look(engine, look);
         return;
     }
+    /* Nobody waits for the answer: it was only to be found. */
+    if (look->caller == 0)
+        return;
     request_hold(engine, request, look->caller, look->hold_ms);
 }
 
@@ -27,6 +31,8 @@ void request_on_gone(struct engine *engine, caller_id caller)
     struct hold *hold = CONTAINER_OF(node, struct hold, node);
     struct request *request = hold->request;
     hold_free(engine, hold);
+    if (request == NULL)
+        return;
     /* Nobody else knows this request's id, so nobody will ever come for it. */
     if (!request->is_id_told && list_is_empty(&request->holds))
         request_detach(engine, request);

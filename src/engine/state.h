@@ -33,6 +33,7 @@ enum timer_kind {
     TIMER_POOL,        /* put an idle pool to sleep, or retry a refill */
     TIMER_NOTICE,      /* tell a caller's address again */
     TIMER_BOOKS,       /* journal the day's page */
+    TIMER_SEARCH,      /* ask again for another node's request, or forget it */
     TIMER_PAUSE,       /* submit again after busy replies with nothing of ours in flight */
 };
 
@@ -73,10 +74,12 @@ struct request {
 struct hold {
     struct table_node node; /* by caller */
     slab_id id;
-    struct list link; /* of its request */
+    struct list link; /* of its request or search */
     struct wheel_timer timer;
-    struct request *request; /* borrowed */
+    struct request *request; /* borrowed; NULL: it asks for another node's */
+    struct search *search;   /* borrowed, or NULL: that one (find.h) */
     caller_id caller;
+    client_id client;
     struct list brief; /* of its flight, if it waits only until that is claimed */
     bool is_id_only;   /* its caller only learns the id (in.php): a final state stays unread */
 };
@@ -519,6 +522,7 @@ struct engine {
     struct recovery *recovery; /* owned, while rows are being restored */
     struct shadow *shadow;     /* owned; NULL until somebody asks in shadow mode */
     struct advice *advice;     /* owned; NULL until somebody reports */
+    struct finding *finding;   /* owned; NULL without a shared store (find.h) */
     uint32_t flight_serial;
 
     trace_fn trace;

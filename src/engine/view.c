@@ -3,6 +3,7 @@
 
 #include "engine/ask.h"
 #include "engine/attempt.h"
+#include "engine/find.h"
 #include "engine/health.h"
 #include "engine/orphan.h"
 #include "engine/request.h"
@@ -52,10 +53,9 @@ bool engine_knows_attempt(const struct engine *engine, attempt_id attempt)
 bool engine_peek(struct engine *engine, client_id client, request_id id, struct answer *answer)
 {
     struct request *request = request_find(engine, client, id);
-    *answer = (struct answer){.refusal = REFUSAL_UNKNOWN_ID};
+    *answer = (struct answer){.refusal = REFUSAL_NONE};
     if (request == NULL)
-        return false;
-    answer->refusal = REFUSAL_NONE;
+        return find_peek(engine, client, id, answer);
     /* If the store cannot write there is nothing to wait for: a paid solution is delivered all the same. */
     if (request_fill(engine, request, answer) <= engine->durable || !engine->store_is_writable) {
         request_mark_read(engine, request);

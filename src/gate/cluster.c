@@ -4,6 +4,7 @@
 #include "gate/gate_state.h"
 #include "store/store_adoption.h"
 #include "store/store_claims.h"
+#include "store/store_find.h"
 #include "store/store_inbox.h"
 #include "store/store_pulse.h"
 #include "sys/log.h"
@@ -190,6 +191,23 @@ void cluster_on_woken(void *context, const struct key *name)
         return;
     struct event event = gate_event(gate, EVENT_WOKEN);
     event.woken = *name;
+    gate_step(gate, &event);
+}
+
+/* ---- finds ------------------------------------------------------------------------------- */
+
+void cluster_find(struct gate *gate, const struct find *find)
+{
+    store_find(gate->persist.store, find);
+}
+
+void cluster_on_found(void *context, const struct found *found)
+{
+    struct gate *const gate = context;
+    if (gate->is_closing || gate->cluster.is_fenced)
+        return;
+    struct event event = gate_event(gate, EVENT_FOUND);
+    event.found = *found;
     gate_step(gate, &event);
 }
 

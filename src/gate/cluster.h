@@ -54,12 +54,16 @@ bool cluster_has_joined(const struct gate *gate);
 /* How long the others still believe in us, at least; 0: nothing may be decided. */
 uint32_t cluster_lease_left(const struct gate *gate);
 
+/* Performs an ACTION_FIND. */
+void cluster_find(struct gate *gate, const struct find *find);
+
 /* May something be paid for? Not unless the others still believe in us. */
 bool cluster_may_submit(const struct gate *gate);
 
 /* As in struct store_handlers, the context being the gate. */
 void cluster_on_claimed(void *context, const struct claimed *claimed);
 void cluster_on_woken(void *context, const struct key *name);
+void cluster_on_found(void *context, const struct found *found);
 void cluster_on_beat(void *context, const struct store_beat *beat);
 void cluster_on_adopted(void *context, const struct adopted *adopted);
 void cluster_on_told(void *context, const struct fact *fact);

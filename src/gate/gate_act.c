@@ -3,6 +3,7 @@
 
 #include "base/assert.h"
 #include "gate/audit.h"
+#include "gate/cluster.h"
 #include "gate/gate_state.h"
 #include "sys/clocks.h"
 #include "sys/log.h"
@@ -115,6 +116,9 @@ void gate_perform(struct gate *gate, const struct action *action)
         return;
     case ACTION_WITHDRAW:
         upstream_withdraw(gate->upstream, action->withdrawal.attempt, action->withdrawal.is_poll);
+        return;
+    case ACTION_FIND:
+        cluster_find(gate, &action->find);
         return;
     case ACTION_JOURNAL:
     case ACTION_CLAIM:

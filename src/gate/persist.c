@@ -409,6 +409,7 @@ int persist_restore(struct gate *gate)
         .on_beat = cluster_on_beat,
         .on_adopted = cluster_on_adopted,
         .on_told = cluster_on_told,
+        .on_found = cluster_on_found,
     };
     struct persist *persist = &gate->persist;
     if (persist->store == NULL)

@@ -4,6 +4,7 @@
 #include "store/store_check.h"
 #include "store/store_claims.h"
 #include "store/store_clock.h"
+#include "store/store_find.h"
 #include "store/store_load.h"
 #include "store/store_private.h"
 #include "store/store_secret.h"
@@ -246,10 +247,12 @@ static void tell_news(struct store *store)
     tell_answers(store);
     store_pulse_tell(store);
     store_adopter_tell(store);
+    store_finder_tell(store);
     if (news.is_finished && !uv_is_closing((uv_handle_t *)&store->wake)) {
         ASSERT(uv_thread_join(&store->thread) == 0);
         store_pulse_free(store);
         store_adopter_free(store);
+        store_finder_free(store);
         if (news.state == STORE_FENCED)
             let_go(store);
         uv_close((uv_handle_t *)&store->wake, on_async_closed);
@@ -276,6 +279,7 @@ void store_start(struct store *store, struct uv_loop_s *loop, const struct store
     store->is_started = true;
     store_check_start(store);
     store_pulse_start(store);
+    store_finder_start(store);
     ASSERT(uv_thread_create(&store->thread, store_writer_run, store) == 0);
 }
 

@@ -8,6 +8,7 @@
 #include "sys/clocks.h"
 
 #include <solvegate/claims.h>
+#include <solvegate/finding.h>
 #include <solvegate/record.h>
 
 struct uv_loop_s;
@@ -32,12 +33,14 @@ struct store_handlers {
     void (*on_state)(void *context, enum store_state state, const char *why);
     /* The rotating secret was replaced, and both are durable. NULL: not interested. */
     void (*on_secret)(void *context, const uint8_t *bytes, const uint8_t *old_bytes);
-    /* With a shared store, see store_claims.h, store_pulse.h, store_adoption.h and store_inbox.h. */
+    /* With a shared store, see store_claims.h, store_pulse.h, store_adoption.h, store_inbox.h and
+     * store_find.h. */
     void (*on_claimed)(void *context, const struct claimed *claimed);
     void (*on_woken)(void *context, const struct key *name);
     void (*on_beat)(void *context, const struct store_beat *beat);
     void (*on_adopted)(void *context, const struct adopted *adopted);
     void (*on_told)(void *context, const struct fact *fact);
+    void (*on_found)(void *context, const struct found *found);
 };
 
 /* Clients are stored by name, since their numbers change with the configuration. */

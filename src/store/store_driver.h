@@ -118,6 +118,8 @@ struct store_members {
     struct store_member all[STORE_MEMBERS_MAX];
 };
 
+struct store_sought;
+
 /* What an adoption brings. Rows may come in any order, each once. */
 struct store_adopted {
     void *context;
@@ -180,6 +182,10 @@ struct store_sharing {
      * claim that is followed: whoever repeats the key later gets that one's solution, also if the follower died. */
     enum store_result (*adopt)(struct store_backend *backend, const struct store_member *dead,
                                bool is_again, bool *is_ours, const struct store_adopted *to);
+
+    /* Looks for requests, as store_find.h says, with a backend of make_pulse() that is the reader's. */
+    enum store_result (*find)(struct store_backend *reader, struct store_sought *sought,
+                              uint32_t count);
 };
 
 typedef void store_on_values(void *context, enum record_kind kind, const struct row_value *values);

@@ -72,6 +72,7 @@ struct store {
 
     struct store_pulse *pulse;     /* owned; NULL: the store is not shared, or not started */
     struct store_adopter *adopter; /* owned; NULL: nobody was adopted yet */
+    struct store_finder *finder;   /* owned; NULL: the store is not shared, or not started */
 };
 
 #endif

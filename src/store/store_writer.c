@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "store/store_check.h"
 #include "store/store_clock.h"
+#include "store/store_find.h"
 #include "store/store_private.h"
 #include "store/store_secret.h"
 
@@ -326,6 +327,7 @@ static void end(struct store *store)
         settle(store, true);
     store_pulse_end(store);
     store_adopter_end(store);
+    store_finder_end(store);
     if (store->state == STORE_WRITABLE && store->backend->node != 0)
         (void)store->backend->driver->sharing->leave(store->backend);
     uv_mutex_lock(&store->mutex);

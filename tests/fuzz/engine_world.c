@@ -216,6 +216,7 @@ static void see(struct world *world, const struct action *action)
     case ACTION_FORGET:
     case ACTION_TELL:
     case ACTION_ADOPT:
+    case ACTION_FIND:
         break;
     }
     UNREACHABLE();

@@ -6,6 +6,7 @@ and drains), "cluster" (several engines on one store), "story NAME" (mutants_sto
 """
 
 from mutants_claims import CLAIM_MUTANTS
+from mutants_finds import FIND_MUTANTS
 from mutants_members import MEMBER_MUTANTS
 from mutants_shadow import SHADOW_MUTANTS
 from mutants_stories import STORY_MUTANTS
@@ -242,6 +243,7 @@ MUTANTS = [
      "is_old ? OLD_DOMAIN : DOMAIN,", "OLD_DOMAIN,", "unit nonce"),
 
     *CLAIM_MUTANTS,
+    *FIND_MUTANTS,
     *MEMBER_MUTANTS,
     *SHADOW_MUTANTS,
     *STORY_MUTANTS,

@@ -281,6 +281,11 @@ static void add_words(struct world *world, const struct action *action)
     case ACTION_ADOPT:
         buf_addf(&world->log, "adopt node %llu", (unsigned long long)action->adopt.id);
         return;
+    case ACTION_FIND:
+        buf_addf(&world->log, "find r%zu", number_of_request(world, action->find.id));
+        if (action->find.client != 0)
+            buf_addf(&world->log, " of client %u", action->find.client);
+        return;
     case ACTION_PAID:
         break;
     }
@@ -401,6 +406,10 @@ static void note(struct world *world, const struct action *action)
         return;
     case ACTION_FORGET:
     case ACTION_ADOPT:
+        return;
+    case ACTION_FIND:
+        world->tally.finds++;
+        world->last_find = action->find;
         return;
     case ACTION_PAID:
         world->tally.paid++;

@@ -51,7 +51,7 @@ struct world_claim {
 /* How often each kind of action was seen. */
 struct world_tally {
     unsigned answers, solved, failed, refused, submits, polls, probes, acks, reports, alerts, paid,
-        withdrawals, records, orders, claims, releases;
+        withdrawals, records, orders, claims, releases, finds;
 };
 
 struct world {
@@ -86,7 +86,8 @@ struct world {
         kept_claim; /* with a number: the claim that a shared store gives back at the next start */
     uint64_t kept_number;
     bool last_answer_is_single;
-    struct disk will;      /* the rows of a node that died */
+    struct disk will; /* the rows of a node that died */
+    struct find last_find;
     struct key will_claim; /* with a number: the claim that it had */
     uint64_t will_number;
 };

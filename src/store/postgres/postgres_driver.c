@@ -5,6 +5,7 @@
 #include "store/postgres/postgres_adoption.h"
 #include "store/postgres/postgres_batch.h"
 #include "store/postgres/postgres_cluster.h"
+#include "store/postgres/postgres_find.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_lock.h"
 #include "store/postgres/postgres_meta.h"
@@ -132,6 +133,7 @@ static const struct store_sharing sharing = {
     .pulse_wait = pg_pulse_wait,
     .pulse_inbox = pg_pulse_inbox,
     .adopt = pg_adoption_adopt,
+    .find = pg_find,
 };
 
 static const char *const schemes[] = {"postgresql", "postgres", NULL};

@@ -2,6 +2,7 @@
 
 #include "store/redis/redis_adopt.h"
 #include "store/redis/redis_cluster.h"
+#include "store/redis/redis_find.h"
 #include "store/redis/redis_inspect.h"
 #include "store/redis/redis_lease.h"
 #include "store/redis/redis_load.h"
@@ -77,6 +78,7 @@ static const struct store_sharing sharing = {
     .pulse_wait = pulse_wait,
     .pulse_inbox = pulse_inbox,
     .adopt = redis_adopt,
+    .find = redis_find,
 };
 
 const struct store_driver redis_driver = {

@@ -32,6 +32,7 @@ enum redis_script {
     SCRIPT_TELL,
     SCRIPT_INBOX,
     SCRIPT_TIDY,
+    SCRIPT_FIND,
     REDIS_SCRIPTS
 };
 #define REDIS_DIGEST_MAX 48

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "store/redis/redis_call.h"
+#include "store/redis/redis_find.h"
 #include "store/redis/redis_lease.h"
 #include "store/redis/redis_lua.h"
 
@@ -453,6 +454,7 @@ static const char *const sources[REDIS_SCRIPTS][PARTS_MAX] = {
     [SCRIPT_TELL] = {begin_full, common, lua_tell},
     [SCRIPT_INBOX] = {begin_full, common, lua_inbox},
     [SCRIPT_TIDY] = {begin_full, common, lua_tidy},
+    [SCRIPT_FIND] = {begin_full, common, redis_find_source},
 };
 
 /* ---- running ----------------------------------------------------------------------------- */

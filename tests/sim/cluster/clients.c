@@ -110,7 +110,7 @@ static void ask(struct cluster *c, uint32_t place)
     node_step(c, node, &event);
 }
 
-/* A request is looked for at the node that has its row, wherever it was asked. */
+/* The node that has the request's row, wherever it was asked. Any other one finds it, too. */
 static uint32_t place_of_request(struct cluster *c, const struct need *need)
 {
     const struct key name = key_from_u64(need->id);
@@ -124,7 +124,9 @@ static uint32_t place_of_request(struct cluster *c, const struct need *need)
 static void look(struct cluster *c, uint32_t place)
 {
     struct need *need = &c->needs[place];
-    need->node = place_of_request(c, need);
+    need->node = find_chance(c, FAULT_ELSEWHERE)
+                     ? (uint32_t)rand_below(&c->find_rand, c->plan.nodes)
+                     : place_of_request(c, need);
     if (c->nodes[need->node].engine == NULL || node_is_paused(c, need->node)) {
         again(c, place, 500);
         return;
@@ -180,6 +182,20 @@ void clients_note_answer(struct cluster *c, const struct answer *answer)
         c->needs[place].is_end_told = true;
 }
 
+/* No node says that it does not know an id whose row is there, except one that was told while the store was away. */
+static bool must_look_again(struct cluster *c, struct need *need, const struct answer *answer)
+{
+    const struct key name = key_from_u64(need->id);
+    const bool is_there = store_find(&c->store, RECORD_REQUEST, &name) != NULL;
+    if (answer->refusal == REFUSAL_UNKNOWN_ID) {
+        CHECK(c, !is_there || need->is_unsafe);
+        return is_there;
+    }
+    /* Until the store is back, its request may be over and forgotten. */
+    need->is_unsafe = true;
+    return true;
+}
+
 void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_unsafe)
 {
     struct caller *caller = &c->callers[answer->caller - 1];
@@ -197,9 +213,7 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
          : is_final                      ? "its end"
                                          : "to wait");
     if (answer->refusal != REFUSAL_NONE) {
-        /* Its row may be on its way to another node. */
-        const struct key name = key_from_u64(need->id);
-        if (need->state == NEED_LOOKING && store_find(&c->store, RECORD_REQUEST, &name) != NULL) {
+        if (need->state == NEED_LOOKING && must_look_again(c, need, answer)) {
             need->state = NEED_KNOWN;
             again(c, place, 500);
             return;

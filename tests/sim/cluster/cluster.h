@@ -40,7 +40,8 @@
     X(IMPATIENT, "impatient", 300)       \
     X(BEAT_LOST, "beat_lost", 300)       \
     X(CUT, "cut", 10)                    \
-    X(PAUSE, "pause", 10)
+    X(PAUSE, "pause", 10)                \
+    X(ELSEWHERE, "elsewhere", 1000)
 
 enum fault {
 #define FAULT_AS_ENUM(name, word, most) FAULT_##name,
@@ -202,6 +203,13 @@ struct verdict {
     struct solution_row row; /* owned texts, or NULL */
 };
 
+/* A node looks for another one's request. */
+struct seeking {
+    struct find find;
+    struct found found;
+    struct solution_row row; /* owned texts, or NULL */
+};
+
 struct node {
     struct engine *engine; /* NULL while it is down */
     uint32_t incarnation;  /* counts its processes */
@@ -248,6 +256,8 @@ enum happening {
     HAPPEN_ADOPTED,
     HAPPEN_FENCED, /* the node learns that it was adopted */
     HAPPEN_INBOX,  /* it reads its inbox */
+    HAPPEN_FIND,   /* the store looks for a request, and its answer arrives */
+    HAPPEN_FOUND,
 };
 
 struct moment {
@@ -261,7 +271,7 @@ struct moment {
 
 struct cluster {
     struct plan plan;
-    struct rand rand, pulse_rand;
+    struct rand rand, pulse_rand, find_rand;
     uint64_t now_ms, order, steps;
     bool is_traced, is_healing;
     struct moment *heap; /* owned */
@@ -276,8 +286,10 @@ struct cluster {
     size_t need_count, need_room;
     struct caller *callers;
     size_t caller_count, caller_room;
+    struct seeking *finds;
+    size_t find_count, find_room;
     struct blob **params;
-    uint64_t solved, answered, crashes, follows, taken, paid, adoptions, fences, facts;
+    uint64_t solved, answered, crashes, follows, taken, paid, adoptions, fences, facts, found;
 };
 
 void cluster_run(struct cluster *c, const struct plan *plan);
@@ -342,6 +354,13 @@ void inbox_forget(struct store *store, uint64_t number);
 /* Gives a node the facts that are meant for it. */
 void inbox_read(struct cluster *c, uint32_t node);
 bool run_is_alive(const struct cluster *c, node_id run);
+
+/* ---- finds ----------------------------------------------------------------------------------------- */
+
+void find_send(struct cluster *c, uint32_t node, const struct find *find);
+void finds_happen(struct cluster *c, const struct moment *moment);
+void finds_close(struct cluster *c);
+bool find_chance(struct cluster *c, enum fault fault);
 
 /* ---- vendor and clients ------------------------------------------------------------------------- */
 

@@ -130,6 +130,9 @@ static void perform(struct cluster *c, uint32_t place, const struct action *acti
                            .subject = (uint32_t)action->adopt.id,
                            .number = action->adopt.beat});
         return;
+    case ACTION_FIND:
+        find_send(c, place, &action->find);
+        return;
     case ACTION_ACCOUNT:
     case ACTION_LETTERS:
     case ACTION_REPORT:
@@ -371,6 +374,8 @@ void node_happens(struct cluster *c, const struct moment *moment)
     case HAPPEN_BEAT_BACK:
     case HAPPEN_ADOPT:
     case HAPPEN_ADOPTED:
+    case HAPPEN_FIND:
+    case HAPPEN_FOUND:
         break;
     case HAPPEN_INBOX:
         if (!node_is_cut(c, moment->node))

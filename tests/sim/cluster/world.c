@@ -203,10 +203,10 @@ void plan_draw(struct plan *plan, uint64_t seed)
 /* What happens to a process that does not run waits until it does; what happens at the store does not. */
 static bool is_postponed(struct cluster *c, const struct moment *moment)
 {
-    const bool is_elsewhere = moment->what == HAPPEN_AT_STORE ||
-                              moment->what == HAPPEN_BEAT_AT_STORE ||
-                              moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED ||
-                              moment->what == HAPPEN_UP || moment->what == HAPPEN_ADOPT;
+    const bool is_elsewhere =
+        moment->what == HAPPEN_AT_STORE || moment->what == HAPPEN_BEAT_AT_STORE ||
+        moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED || moment->what == HAPPEN_UP ||
+        moment->what == HAPPEN_ADOPT || moment->what == HAPPEN_FIND;
     if (is_elsewhere || !node_is_paused(c, moment->node))
         return false;
     at(c, c->nodes[moment->node].paused_until_ms - c->now_ms, *moment);
@@ -240,6 +240,10 @@ static void happen(struct cluster *c, const struct moment *moment)
     case HAPPEN_FENCED:
     case HAPPEN_INBOX:
         node_happens(c, moment);
+        return;
+    case HAPPEN_FIND:
+    case HAPPEN_FOUND:
+        finds_happen(c, moment);
         return;
     case HAPPEN_BEAT:
     case HAPPEN_BEAT_AT_STORE:
@@ -325,6 +329,7 @@ void cluster_run(struct cluster *c, const struct plan *plan)
     *c = (struct cluster){.plan = *plan, .is_traced = is_traced, .now_ms = 1000000};
     rand_init(&c->rand, plan->seed + 1);
     rand_init(&c->pulse_rand, plan->seed + 2);
+    rand_init(&c->find_rand, plan->seed + 3);
     c->params = calloc(plan->keys, sizeof *c->params);
     ASSERT(c->params != NULL);
     for (uint32_t i = 0; i < plan->keys; i++) {
@@ -353,6 +358,7 @@ void cluster_close(struct cluster *c)
     for (uint32_t i = 0; i < c->plan.nodes; i++)
         node_close(&c->nodes[i]);
     store_close(&c->store);
+    finds_close(c);
     for (uint32_t i = 0; i < c->plan.keys; i++)
         blob_unref(c->params[i]);
     void *const owned[] = {c->params, c->heap, c->submits, c->tokens, c->needs, c->callers};

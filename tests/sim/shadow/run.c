@@ -175,6 +175,7 @@ static void perform(struct run *run, const struct action *action)
     case ACTION_FORGET:
     case ACTION_TELL:
     case ACTION_ADOPT:
+    case ACTION_FIND:
         return;
     }
     UNREACHABLE();

@@ -1,0 +1,167 @@
+#include "store/postgres/postgres_find.h"
+
+#include "store/postgres/postgres_body.h"
+#include "store/postgres/postgres_link.h"
+#include "store/postgres/postgres_rows.h"
+#include "store/postgres/postgres_schema.h"
+#include "store/store_find.h"
+
+#include <libpq-fe.h>
+
+/* Callers wait for it. */
+#define PATIENCE_MS 5000
+/* Place and whether the task is at the vendor; the rows' columns follow. */
+#define FIRST_COLUMNS 2
+
+static const enum record_kind kinds[] = {RECORD_REQUEST, RECORD_FLIGHT, RECORD_SOLUTION};
+#define KINDS (sizeof kinds / sizeof kinds[0])
+
+/* ---- asking ------------------------------------------------------------------------------ */
+
+static enum store_result ready(struct postgres_store *store)
+{
+    if (store->conn != NULL && PQstatus(store->conn) == CONNECTION_OK)
+        return STORE_DONE;
+    const enum store_result result = pg_link_connect(store);
+    store->patience_ms = PATIENCE_MS;
+    if (result != STORE_DONE)
+        return result;
+    store->base.reconnects += store->was_connected;
+    store->was_connected = true;
+    return STORE_DONE;
+}
+
+/* The parameters of a flight may be a large image that nobody wants here. */
+static void add_columns(struct buf *sql, enum record_kind kind, const char *alias)
+{
+    const struct row_table *const table = &row_tables[kind];
+    for (size_t i = 0; i < table->count; i++) {
+        if (!pg_schema_is_own(table, i))
+            continue;
+        const bool is_left_out = table->columns[i].type == COLUMN_BYTES && kind != RECORD_SOLUTION;
+        if (is_left_out)
+            buf_addf(sql, ", NULL::bytea");
+        else
+            buf_addf(sql, ", %s.%s", alias, table->columns[i].name);
+    }
+    buf_addf(sql, ", %s.body", alias);
+}
+
+/* One statement sees one moment. */
+static void add_sql(struct buf *sql)
+{
+    buf_addf(sql, "SELECT want.place, (SELECT count(*) FROM (SELECT 1 FROM attempt AS a"
+                  " WHERE a.flight = r.flight AND r.flight <> 0 AND a.closed = 0"
+                  " AND a.body->>'task' IS NOT NULL LIMIT 1) AS open)");
+    add_columns(sql, RECORD_REQUEST, "r");
+    add_columns(sql, RECORD_FLIGHT, "f");
+    add_columns(sql, RECORD_SOLUTION, "s");
+    buf_addf(sql,
+             " FROM unnest($1::text::bigint[], $2::text::text[]) WITH ORDINALITY"
+             " AS want (id, client, place)"
+             " JOIN request AS r ON r.id = want.id AND r.client = want.client"
+             " LEFT JOIN flight AS f ON f.id = r.flight"
+             " LEFT JOIN LATERAL (SELECT * FROM ("
+             "SELECT * FROM solution WHERE flight = r.flight AND r.flight <> 0 UNION ALL "
+             "SELECT * FROM solution WHERE id = r.solution AND r.flight = 0 AND r.solution <> 0)"
+             " AS own WHERE own.owner = r.owner"
+             " AND (own.body->>'shared' = 'true' OR own.body->>'handed' IS NOT NULL) LIMIT 1)"
+             " AS s ON true");
+}
+
+/* An item of an array as text. */
+static void add_quoted(struct buf *out, const char *text)
+{
+    buf_add_char(out, '"');
+    for (; *text != '\0'; text++) {
+        if (*text == '"' || *text == '\\')
+            buf_add_char(out, '\\');
+        buf_add_char(out, *text);
+    }
+    buf_add_char(out, '"');
+}
+
+static void add_wanted(struct postgres_store *store, const struct store_sought *sought,
+                       uint32_t count)
+{
+    struct buf *const ids = &store->columns[0];
+    struct buf *const clients = &store->columns[1];
+    buf_reset(ids);
+    buf_reset(clients);
+    for (uint32_t i = 0; i < count; i++) {
+        buf_addf(ids, "%c%llu", i == 0 ? '{' : ',', (unsigned long long)sought[i].find.id);
+        buf_add_char(clients, i == 0 ? '{' : ',');
+        add_quoted(clients, sought[i].client);
+    }
+    buf_add_char(ids, '}');
+    buf_add_char(clients, '}');
+}
+
+/* ---- answers ----------------------------------------------------------------------------- */
+
+static int column_count(enum record_kind kind)
+{
+    const struct row_table *const table = &row_tables[kind];
+    int count = 1;
+    for (size_t i = 0; i < table->count; i++)
+        count += pg_schema_is_own(table, i);
+    return count;
+}
+
+/* A row that makes no sense is as good as none. */
+static bool take_row(const struct pg_result *result, int row, int place, enum record_kind kind,
+                     struct record *record)
+{
+    struct row_value values[ROW_COLUMNS_MAX];
+    struct pg_body body;
+    struct slice client;
+    if (PQgetisnull(result, row, place) == 1)
+        return false;
+    pg_rows_read(result, row, place, kind, values, &body);
+    *record = (struct record){.kind = kind};
+    const bool is_sound = row_from_values(values, record, &client);
+    if (!is_sound)
+        record_close(record);
+    pg_body_close(&body);
+    return is_sound;
+}
+
+static void take_rows(const struct pg_result *result, int row, struct store_sought *sought)
+{
+    struct record *const records[KINDS] = {&sought->request, &sought->flight, &sought->solution};
+    bool has[KINDS];
+    int place = FIRST_COLUMNS;
+    for (size_t i = 0; i < KINDS; place += column_count(kinds[i++]))
+        has[i] = take_row(result, row, place, kinds[i], records[i]);
+    sought->is_solving = pg_link_integer(result, row, 1) != 0;
+    sought->has_request = has[0];
+    sought->has_flight = has[1];
+    sought->has_solution = has[2];
+}
+
+enum store_result pg_find(struct store_backend *reader, struct store_sought *sought, uint32_t count)
+{
+    struct postgres_store *const store = postgres_store_of(reader);
+    struct pg_result *result = NULL;
+    enum store_result asked = ready(store);
+    if (asked != STORE_DONE)
+        return asked;
+    add_wanted(store, sought, count);
+    buf_reset(&store->scratch);
+    add_sql(&store->scratch);
+    buf_add_char(&store->scratch, '\0');
+    const struct row_value values[] = {
+        {.type = VALUE_TEXT, .bytes = buf_slice(&store->columns[0])},
+        {.type = VALUE_TEXT, .bytes = buf_slice(&store->columns[1])},
+    };
+    asked = pg_link_ask(store, store->scratch.data, values, 2, true, &result);
+    if (asked != STORE_DONE)
+        return asked;
+    for (int i = 0; i < PQntuples(result); i++) {
+        const int64_t place = pg_link_integer(result, i, 0);
+        if (place >= 1 && place <= count)
+            take_rows(result, i, &sought[place - 1]);
+    }
+    PQclear(result);
+    return STORE_DONE;
+}
