@@ -29,6 +29,7 @@ enum event_kind {
     EVENT_LETTERS,     /* the operator lists, replays, drops or stops replaying dead letters */
     EVENT_DURABLE,     /* the journal is on disk up to a number */
     EVENT_STORE_STATE, /* the journal became unwritable, or writable again */
+    EVENT_STORE_LOST,  /* the store came back without rows that it had: write all of them again */
     EVENT_STANDSTILL,  /* the process or the machine stood still; no timer has fired since */
     EVENT_DRAIN,       /* no new requests from now on */
     EVENT_CLAIMED,     /* an ACTION_CLAIM ended */

@@ -31,6 +31,7 @@
 #include "engine/pool.h"
 #include "engine/request.h"
 #include "engine/request_events.h"
+#include "engine/rewrite.h"
 #include "engine/shadow.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
@@ -228,8 +229,8 @@ static void dispatch(struct engine *engine, const struct event *event)
         journal_on_durable(engine, event->durable);
         return;
     case EVENT_STORE_STATE:
-        engine->store_is_writable = event->store_is_writable;
-        engine->store_is_away = event->store_is_away;
+    case EVENT_STORE_LOST:
+        rewrite_on_store(engine, event);
         return;
     case EVENT_STANDSTILL:
         flights_on_standstill(engine);

@@ -178,6 +178,7 @@ void fence_dispatch(struct engine *engine, const struct event *event)
     case EVENT_NOTIFIED:
     case EVENT_DURABLE:
     case EVENT_STORE_STATE:
+    case EVENT_STORE_LOST:
     case EVENT_STANDSTILL:
     case EVENT_DRAIN:
     case EVENT_CLAIMED:

@@ -1,6 +1,7 @@
 #include "engine/journal_books.h"
 
 #include "engine/journal.h"
+#include "engine/rewrite.h"
 #include "engine/shadow_books.h"
 
 /* Interval at which the books are journaled; a crash loses at most this much of the current page. */
@@ -29,13 +30,14 @@ static void journal_tallies(struct engine *engine, size_t most)
 
 bool journal_has_work(const struct engine *engine)
 {
-    return engine->is_tallying;
+    return engine->is_tallying || rewrite_has_work(engine);
 }
 
 void journal_work(struct engine *engine)
 {
     if (engine->is_tallying)
         journal_tallies(engine, engine->options.step_batch * 4);
+    rewrite_work(engine);
 }
 
 /* Journals the day's page, and at most `most` of the clients' tallies. */

@@ -94,12 +94,12 @@ int persist_lock(struct gate *gate)
 }
 
 /* Says where the journal is and what it is worth there. */
-static void introduce(const struct gate *gate)
+static void introduce(const struct gate *gate, const char *event)
 {
     const struct store_about about = store_about(gate->persist.store);
     const char *const warning = config_store_warning(gate->config);
-    LOG(LOG_LEVEL_INFO, "store_opened", log_string("kind", about.kind),
-        log_string("server", about.server), log_string("durability", about.durability));
+    LOG(LOG_LEVEL_INFO, event, log_string("kind", about.kind), log_string("server", about.server),
+        log_string("durability", about.durability));
     if (about.is_async)
         LOG(LOG_LEVEL_WARN, "store_async",
             log_string("meaning", "cluster.allow_async accepts a store that may lose what it "
@@ -122,7 +122,7 @@ int persist_open(struct gate *gate)
         store_free(gate->persist.store);
         gate->persist.store = NULL;
     } else {
-        introduce(gate);
+        introduce(gate, "store_opened");
         cluster_open(gate);
     }
     return code;
@@ -397,12 +397,30 @@ static void on_state(void *context, enum store_state state, const char *why)
         drain_give_up(gate, EX_IOERR);
 }
 
+static void on_about(void *context)
+{
+    introduce(context, "store_changed");
+}
+
+/* Nobody can bring back what only the store had; a crash before all rows are written again would lose them, too. */
+static void on_lost(void *context, const char *why)
+{
+    struct gate *gate = context;
+    LOG(LOG_LEVEL_ERROR, "store_lost_rows", log_string("why", why),
+        log_string("meaning", "all that this gateway has in memory is written again; restore no "
+                              "backup under a running gateway"));
+    const struct event event = gate_event(gate, EVENT_STORE_LOST);
+    gate_step(gate, &event);
+}
+
 int persist_restore(struct gate *gate)
 {
     const struct store_handlers handlers = {
         .context = gate,
         .on_durable = on_durable,
         .on_state = on_state,
+        .on_about = on_about,
+        .on_lost = on_lost,
         .on_secret = on_secret,
         .on_claimed = cluster_on_claimed,
         .on_woken = cluster_on_woken,

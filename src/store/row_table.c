@@ -208,6 +208,13 @@ int64_t row_expired_until(const struct row_expiry *expiry, int64_t wall_ms)
     return wall_ms / expiry->unit_ms - expiry->keep;
 }
 
+int64_t row_time_bounded(int64_t by_ms)
+{
+    if (by_ms > ROW_TIME_MAX)
+        return ROW_TIME_MAX;
+    return by_ms < -ROW_TIME_MAX ? -ROW_TIME_MAX : by_ms;
+}
+
 client_id *row_client(struct record *record)
 {
     const struct row_table *const table = &row_tables[record->kind];

@@ -72,6 +72,9 @@ extern const struct row_table row_tables[RECORD_KIND_COUNT];
 /* The latest value of the expiry's column that is expired at this wall-clock time. */
 int64_t row_expired_until(const struct row_expiry *expiry, int64_t wall_ms);
 
+/* At most ROW_TIME_MAX forwards or back: a clock that was set by more makes no sense, and must not overflow. */
+int64_t row_time_bounded(int64_t by_ms);
+
 /* The record's client; NULL for kinds without one. */
 client_id *row_client(struct record *record);
 

@@ -100,17 +100,19 @@ enum store_opening store_open(struct store *store, const struct store_names *nam
     store->counters.migrated_from = backend->migrated_from;
     store->counters.lost_solutions = backend->lost_solutions;
     store->counters.lost_idempotency = backend->lost_idempotency;
+    store_publish(store);
+    store->reported_facts = store->facts;
     return opening;
 }
 
 struct store_about store_about(const struct store *store)
 {
-    const struct store_backend *const backend = store->backend;
+    const struct store_facts *const facts = &store->reported_facts;
     return (struct store_about){
-        .kind = backend->driver->name,
-        .server = backend->server,
-        .durability = backend->durability,
-        .is_async = backend->is_async,
+        .kind = store->backend->driver->name,
+        .server = facts->server,
+        .durability = facts->durability,
+        .is_async = facts->is_async,
     };
 }
 
@@ -162,6 +164,7 @@ struct news {
     struct store_queue done;
     enum store_state state;
     char why[sizeof(((struct store *)NULL)->why)];
+    struct store_facts facts;
     bool is_finished;
     struct store_rotation rotation;
 };
@@ -174,6 +177,7 @@ static void take_news(struct store *store, struct news *news)
     store->done = (struct store_queue){0};
     news->state = store->state;
     memcpy(news->why, store->why, sizeof news->why);
+    news->facts = store->facts;
     news->is_finished = store->is_finished;
     news->rotation = store->rotation;
     store->rotation.is_replaced = false;
@@ -223,6 +227,21 @@ static void let_go(struct store *store)
     store->backend = &store->left;
 }
 
+static void tell_facts(struct store *store, const struct store_facts *facts)
+{
+    const struct store_handlers *const handlers = &store->handlers;
+    const struct store_facts *const before = &store->reported_facts;
+    const bool is_lost = facts->losses != before->losses;
+    const bool is_other = facts->is_async != before->is_async ||
+                          strcmp(facts->server, before->server) != 0 ||
+                          strcmp(facts->durability, before->durability) != 0;
+    store->reported_facts = *facts;
+    if (is_other && handlers->on_about != NULL)
+        handlers->on_about(handlers->context);
+    if (is_lost && handlers->on_lost != NULL)
+        handlers->on_lost(handlers->context, facts->loss);
+}
+
 /* Records that became durable before the writer failed are reported first. */
 static void tell_news(struct store *store)
 {
@@ -241,6 +260,7 @@ static void tell_news(struct store *store)
         handlers->on_state(handlers->context, news.state,
                            news.state == STORE_WRITABLE ? "" : news.why);
     }
+    tell_facts(store, &news.facts);
     if (news.rotation.is_replaced && handlers->on_secret != NULL)
         handlers->on_secret(handlers->context, news.rotation.bytes, news.rotation.old_bytes);
     sodium_memzero(&news.rotation, sizeof news.rotation);
@@ -308,7 +328,7 @@ void store_leap(struct store *store, int64_t by_ms, const struct clocks *now)
     struct store_entry *const entry = store_entry_named(store->latest, "");
     entry->shift = malloc(sizeof *entry->shift);
     ASSERT(entry->shift != NULL);
-    *entry->shift = (struct store_shift){.by_ms = by_ms, .now = *now};
+    *entry->shift = (struct store_shift){.by_ms = row_time_bounded(by_ms), .now = *now};
     store_enqueue(store, entry);
 }
 

@@ -31,6 +31,11 @@ struct store_handlers {
     /* Every record up to this number is durable. */
     void (*on_durable)(void *context, journal_seq seq);
     void (*on_state)(void *context, enum store_state state, const char *why);
+    /* The store came back without rows that it had acknowledged: they have to be appended again.
+     * NULL: not interested. */
+    void (*on_lost)(void *context, const char *why);
+    /* store_about() changed. NULL: not interested. */
+    void (*on_about)(void *context);
     /* The rotating secret was replaced, and both are durable. NULL: not interested. */
     void (*on_secret)(void *context, const uint8_t *bytes, const uint8_t *old_bytes);
     /* With a shared store, see store_claims.h, store_pulse.h, store_adoption.h, store_inbox.h and
@@ -111,7 +116,7 @@ int store_load(struct store *store, const struct clocks *now,
                void (*on_row)(void *context, const struct record *record),
                void *context) MUST_CHECK;
 
-/* What the store is and what an acknowledged record is worth there; valid from store_open() to store_free(). */
+/* What the store is and what an acknowledged record is worth there; valid until the loop's next turn. */
 struct store_about {
     const char *kind;   /* "SQLite", "PostgreSQL", ... */
     const char *server; /* the server's version and address, without secrets; "" if there is none */

@@ -17,7 +17,7 @@ static bool has_drifted(const struct store_mark *mark, const struct clocks *now)
 static int64_t leap_ms(const struct store_mark *mark, const struct clocks *now)
 {
     const struct clocks before = {.wall_ms = mark->wall_ms, .even_ms = mark->even_ms};
-    return clocks_leap_ms(&before, now);
+    return row_time_bounded(clocks_leap_ms(&before, now));
 }
 
 enum store_result store_clock_catch_up(struct store_backend *backend, const struct clocks *now)
@@ -50,4 +50,10 @@ enum store_result store_clock_read(struct store_backend *backend, int64_t *wall_
         return STORE_DONE;
     const struct store_shift adjustment = {.by_ms = 0, .now = now};
     return backend->driver->shift(backend, &adjustment);
+}
+
+bool store_clock_is_at(const struct store_mark *mark, const struct clocks *clocks)
+{
+    return mark->is_set && mark->even_ms == clocks->even_ms && mark->wall_ms == clocks->wall_ms &&
+           strcmp(mark->boot, clocks->boot) == 0;
 }

@@ -12,4 +12,7 @@ enum store_result store_clock_catch_up(struct store_backend *backend, const stru
 /* The time by the clock of the stored rows; adjusts the mark if the clocks drifted apart. */
 enum store_result store_clock_read(struct store_backend *backend, int64_t *wall_ms);
 
+/* For drivers that shift times: was the mark set to these very clocks? */
+bool store_clock_is_at(const struct store_mark *mark, const struct clocks *clocks);
+
 #endif

@@ -88,8 +88,10 @@ struct store_secret {
 /* An open database. A driver's own struct begins with this one. */
 struct store_backend {
     const struct store_driver *driver;
-    char why[768];       /* why the latest call failed, as a sentence that says what to do */
-    uint64_t bytes;      /* bytes written since it was opened, as far as the driver can tell */
+    char why[768];   /* why the latest call failed, as a sentence that says what to do */
+    uint64_t losses; /* times that the store came back without rows that it had; see store_kept.h */
+    char loss[384];  /* the latest, as a sentence */
+    uint64_t bytes;  /* bytes written since it was opened, as far as the driver can tell */
     uint64_t reconnects; /* connections that were lost and made again */
     char
         server[256]; /* as in struct store_about; set by open() at the latest, as are those below */
@@ -231,6 +233,9 @@ struct store_driver {
     /* Proves that the store is there and still ours, and renews the lock if it is a lease. Called every
      * STORE_BEAT_MS while nothing else is written, and a batch counts as one. May be NULL. */
     enum store_result (*beat)(struct store_backend *backend);
+    /* Looks at the server's settings again, since what an acknowledgement is worth may have changed; updates server,
+     * durability and is_async. Called every minute or so. May be NULL. */
+    enum store_result (*look)(struct store_backend *backend);
     /* Does work that may wait until a batch was reported durable, such as moving a log; is_last
      * before closing. May be NULL. */
     enum store_result (*settle)(struct store_backend *backend, bool is_last);

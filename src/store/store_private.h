@@ -18,6 +18,15 @@ struct store_rotation {
     bool is_replaced; /* the loop has not been told yet */
 };
 
+/* What is told about the store, and how often it lost rows. */
+struct store_facts {
+    char server[sizeof(((struct store_backend *)NULL)->server)];
+    char durability[sizeof(((struct store_backend *)NULL)->durability)];
+    bool is_async;
+    uint64_t losses;
+    char loss[sizeof(((struct store_backend *)NULL)->loss)];
+};
+
 struct store {
     struct store_backend
         *backend;              /* owned, unless it is what is left; the writer's while it runs */
@@ -34,6 +43,7 @@ struct store {
     journal_seq latest;           /* last appended */
     journal_seq reported_durable; /* reported to the handlers */
     enum store_state reported_state;
+    struct store_facts reported_facts;
     bool is_started, is_closing, is_closed;
     bool is_waking;        /* on_wake() runs, and wakes the writer at its end */
     bool must_wake_writer; /* records were appended in this turn */
@@ -47,6 +57,7 @@ struct store {
     struct store_queue done;  /* durable, for the loop to free */
     enum store_state state;
     char why[sizeof(((struct store_backend *)NULL)->why)];
+    struct store_facts facts;
     uint64_t records, commits, bytes, commit_ms_max, reconnects;
     struct histogram commit_times, round_trips, batch_sizes;
     struct store_rotation rotation;
@@ -62,6 +73,7 @@ struct store {
     unsigned away_tries;      /* in vain since the store was last reached */
     uint64_t tidy_at_ns;
     uint64_t beat_at_ns;     /* UINT64_MAX: the driver needs none */
+    uint64_t look_at_ns;     /* likewise */
     uint64_t rotate_at_ns;   /* when to check the secret's age; UINT64_MAX: there is none */
     int64_t expired_wall_ms; /* rows expired by then were not loaded and must be deleted; 0: none */
     bool has_tried_last;     /* the last attempt after must_end was made */

@@ -14,6 +14,13 @@ static int err_of(enum store_result result)
     return result == STORE_FAILED ? ERR_IO : ERR_FULL;
 }
 
+bool secret_is_same(const struct store_secret *stored, const struct store_secret *before)
+{
+    const size_t count = before == NULL ? 0 : before->count;
+    return stored->count == count &&
+           (count == 0 || sodium_memcmp(stored->bytes, before->bytes, count) == 0);
+}
+
 static int find(struct store_backend *backend, const char *name, size_t count,
                 struct store_secret *secret)
 {
@@ -35,6 +42,28 @@ static int replace(struct store_backend *backend, const char *name, const char *
     return err;
 }
 
+static void count_row(void *context, enum record_kind kind, const struct row_value *values)
+{
+    (void)kind;
+    (void)values;
+    ++*(uint64_t *)context;
+}
+
+/* A gateway makes its identity before its first row, and a copy gets it after its last one. With another one nobody
+ * would find what the rows were paid for. */
+static int expect_no_rows(struct store_backend *backend)
+{
+    uint64_t rows = 0;
+    const int err = err_of(backend->driver->load(backend, 0, count_row, &rows));
+    if (err != 0 || rows == 0)
+        return err;
+    (void)snprintf(backend->why, sizeof backend->why,
+                   "the store has rows, but not the identity of the gateway that wrote them: "
+                   "`solvegate store copy` was interrupted, or its secrets were deleted; empty it "
+                   "and copy again, or restore a backup");
+    return ERR_INVALID;
+}
+
 /* Reads the secret again after replacing it, since another gateway may have been first. If there is no room for a new
  * secret, the old one stays in use. */
 static int find_or_replace(struct store_backend *backend, const char *name, const char *old_name,
@@ -44,6 +73,12 @@ static int find_or_replace(struct store_backend *backend, const char *name, cons
     const bool is_found = err == 0;
     if (is_found && secret->made_wall_ms > clocks_read().wall_ms - max_age_ms)
         return 0;
+    if (err == ERR_NOT_FOUND && strcmp(name, STORE_SECRET_IDENTITY) == 0) {
+        err = expect_no_rows(backend);
+        if (err != 0)
+            return err;
+        err = ERR_NOT_FOUND;
+    }
     if (is_found || err == ERR_NOT_FOUND)
         err = replace(backend, name, old_name, count, is_found ? secret : NULL);
     if (is_found && err == ERR_FULL)

@@ -19,6 +19,8 @@
 /* A server that cannot be reached may be back soon, or be overwhelmed by those who ask. */
 #define AWAY_FIRST_MS 100
 #define AWAY_MOST_MS 5000
+/* A minute. */
+#define LOOK_BEATS 30
 #define TIDY_EVERY_NS (UINT64_C(300) * 1000 * MS_NS)
 /* Rows deleted at a time, few enough that no record waits long behind them. */
 #define TIDY_ROWS 512
@@ -30,6 +32,7 @@
 enum work {
     WORK_WRITE,
     WORK_BEAT,
+    WORK_LOOK,
     WORK_TIDY,
     WORK_ROTATE,
     WORK_END,
@@ -46,6 +49,19 @@ void store_report(struct store *store, enum store_state state, const char *why)
     }
     uv_mutex_unlock(&store->mutex);
     (void)uv_async_send(&store->wake);
+}
+
+void store_publish(struct store *store)
+{
+    const struct store_backend *const backend = store->backend;
+    struct store_facts facts = {.is_async = backend->is_async, .losses = backend->losses};
+    memcpy(facts.server, backend->server, sizeof facts.server);
+    memcpy(facts.durability, backend->durability, sizeof facts.durability);
+    memcpy(facts.loss, backend->loss, sizeof facts.loss);
+    uv_mutex_lock(&store->mutex);
+    store->facts = facts;
+    store->reconnects = backend->reconnects;
+    uv_mutex_unlock(&store->mutex);
 }
 
 /* Maintenance that finds no disk space is retried later; the records themselves are safe. */
@@ -71,13 +87,13 @@ static void on_written(struct store *store, uint32_t count, uint64_t took_ns)
     store->retry_at_ns = 0;
     store->away_tries = 0;
     store->has_tried_last = false;
+    store_publish(store);
     uv_mutex_lock(&store->mutex);
     if (store->state != STORE_BROKEN && store->state != STORE_FENCED)
         store->state = STORE_WRITABLE;
     store->records += count;
     store->commits++;
     store->bytes = store->backend->bytes;
-    store->reconnects = store->backend->reconnects;
     histogram_add(&store->commit_times, took_ns / MS_NS);
     histogram_add(&store->round_trips, took_ns / TENTH_NS);
     histogram_add(&store->batch_sizes, count);
@@ -200,9 +216,7 @@ static void do_write(struct store *store)
 static void do_beat(struct store *store)
 {
     const enum store_result result = store->backend->driver->beat(store->backend);
-    uv_mutex_lock(&store->mutex);
-    store->reconnects = store->backend->reconnects;
-    uv_mutex_unlock(&store->mutex);
+    store_publish(store);
     plan_beat(store);
     if (result == STORE_DONE)
         store->away_tries = 0;
@@ -210,6 +224,26 @@ static void do_beat(struct store *store)
         store->beat_at_ns = uv_hrtime() + retry_ns(store, result);
     if (result != STORE_DONE || store->batch.count == 0)
         store_report(store, state_after(result), result == STORE_DONE ? "" : store->backend->why);
+}
+
+static void plan_look(struct store *store)
+{
+    const bool has_look = store->backend->driver->look != NULL;
+    store->look_at_ns = has_look ? uv_hrtime() + LOOK_BEATS * store->beat_ns : UINT64_MAX;
+}
+
+/* Settings that were changed on a server that never went away would be noticed by nobody. */
+static void do_look(struct store *store)
+{
+    const enum store_result result = store->backend->driver->look(store->backend);
+    store_publish(store);
+    plan_look(store);
+    if (result == STORE_DONE) {
+        (void)uv_async_send(&store->wake);
+        return;
+    }
+    store->beat_at_ns = uv_hrtime() + retry_ns(store, result);
+    store_report(store, state_after(result), store->backend->why);
 }
 
 /* Uses the clock of the rows, lest a wall clock that was just set makes them expire early. Rows
@@ -287,6 +321,8 @@ static bool choose(struct store *store, enum work *work, uint64_t *wait_ns)
         *work = WORK_END;
     else if (is_broken)
         return false;
+    else if (now >= store->look_at_ns && store->state == STORE_WRITABLE && !store->must_end)
+        *work = WORK_LOOK;
     else if (has_batch && (now >= store->retry_at_ns || store->must_end))
         *work = WORK_WRITE;
     else if (now >= store->beat_at_ns)
@@ -300,6 +336,8 @@ static bool choose(struct store *store, enum work *work, uint64_t *wait_ns)
             earlier(store->beat_at_ns, earlier(store->tidy_at_ns, store->rotate_at_ns));
         if (has_batch)
             until = earlier(until, store->retry_at_ns);
+        if (store->state == STORE_WRITABLE)
+            until = earlier(until, store->look_at_ns);
         *wait_ns = until - now;
         return false;
     }
@@ -342,6 +380,7 @@ void store_writer_run(void *context)
     store->tidy_at_ns = uv_hrtime() + (store->expired_wall_ms == 0 ? TIDY_EVERY_NS : 0);
     plan_rotation(store);
     plan_beat(store);
+    plan_look(store);
     for (;;) {
         switch (wait_for_work(store)) {
         case WORK_WRITE:
@@ -349,6 +388,9 @@ void store_writer_run(void *context)
             break;
         case WORK_BEAT:
             do_beat(store);
+            break;
+        case WORK_LOOK:
+            do_look(store);
             break;
         case WORK_TIDY:
             do_tidy(store);

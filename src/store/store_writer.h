@@ -7,6 +7,9 @@
 /* The thread's main function; its argument is a struct store. */
 void store_writer_run(void *store);
 
+/* Tells the loop what the driver knows about the store now; it hears of it with the next news. */
+void store_publish(struct store *store);
+
 /* Reports a state to the loop, from any thread. STORE_BROKEN is final. */
 void store_report(struct store *store, enum store_state state, const char *why);
 

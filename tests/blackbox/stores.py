@@ -204,6 +204,9 @@ class RedisStore(Server):
         except OSError:
             return False
 
+    def empty(self):
+        self.ask("FLUSHALL")
+
     def ask(self, *words):
         """The first line of the reply to a command."""
         with socket.create_connection(("127.0.0.1", self.port), TIMEOUT) as connection, connection.makefile("rwb") as stream:
@@ -280,18 +283,25 @@ class PostgresStore(Server):
                 "-c", "shared_buffers=16MB", "-c", "max_connections=20", "-c", f"synchronous_commit={'off' if self.is_relaxed else 'on'}", *self.settings]
 
     def start(self):
-        # A server that was killed leaves children who hold its memory for a moment.
-        for _ in range(20):
-            super().start()
-            if self.process.poll() is None:
-                break
-            time.sleep(0.2)
+        wait_until(self.try_to_start, "PostgreSQL to start")
         if self.sql("SELECT 1 FROM pg_database WHERE datname = 'gate'", "postgres") == "":
             self.sql("CREATE DATABASE gate", "postgres")
 
+    def try_to_start(self):
+        """False while children of a server that was killed still hold its memory."""
+        try:
+            super().start()
+            return True
+        except AssertionError as error:
+            if "pre-existing shared memory block" not in str(error):
+                raise
+            self.log.close()
+            time.sleep(0.2)
+            return False
+
     def is_there(self):
         if self.process is not None and self.process.poll() is not None:
-            raise AssertionError(f"PostgreSQL ended: {open(self.log.name, encoding='utf-8').read()[-2000:]}")
+            raise AssertionError(f"PostgreSQL ended: {open(self.log.name, encoding='utf-8').read()[-500:]}")
         ready = subprocess.run([self.program("pg_isready"), "-h", "127.0.0.1", "-p", str(self.port)], capture_output=True, check=False)
         return ready.returncode == 0
 
@@ -302,6 +312,10 @@ class PostgresStore(Server):
         if done.returncode != 0:
             raise AssertionError(f"psql said {done.stderr}")
         return done.stdout.strip()
+
+    def empty(self):
+        """Drops the tables under the gateway; somebody makes them again."""
+        self.sql("DROP SCHEMA solvegate CASCADE")
 
     def stop(self):
         self.end(signal.SIGINT)

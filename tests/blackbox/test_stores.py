@@ -41,6 +41,32 @@ def survives_the_death_of_the_gateway(store):
 
 
 @on_each_store
+def that_was_emptied_gets_everything_again(store):
+    if not hasattr(store, "empty"):
+        raise Skip("nobody empties a directory that is in use")
+    with world_on(store, {"poll": {"first": "300ms", "interval": "300ms"}}, sim=("--solve-time", "10m")) as world:
+        tasks = [world.submit_id(sitekey=f"k{i}") for i in range(5)]
+        wait_until(lambda: world.counter("submits_accepted") == 5, "the submits")
+        wait_until(lambda: metric(world, "store_records_waiting") == 0, "the journal")
+        store.empty()
+        if store.kind == "PostgreSQL":
+            world.gate.wait_line("event=store_away", 40)
+            # Between two of the gateway's looks nobody has the lock.
+            init = [binary("SOLVEGATE"), "store", "init", store.url]
+            wait_until(lambda: subprocess.run(init, capture_output=True, check=False).returncode == 0, "solvegate store init")
+        contains(world.gate.wait_line("event=store_lost_rows", 40), "came back without rows")
+        wait_until(lambda: get(world.url + "/readyz").text == "ready\n", "the store")
+        again = world.submit_id(sitekey="k0")
+        wait_until(lambda: metric(world, "store_records_waiting") == 0, "the journal")
+        world.restart()
+        contains(world.gate.wait_line("event=restored"), "flights=5")
+        world.sim.solve()
+        for task in [*tasks, again]:
+            check(world.result_text(task).startswith("OK|SIM_"), f"the answer of {task}")
+        equal(world.paid(), 5, "paid in both lives")
+
+
+@on_each_store
 def that_is_away_refuses_new_solves_and_delivers_paid_ones(store):
     with world_on(store, {"poll": {"first": "300ms", "interval": "300ms"}}, sim=("--solve-time", "10m")) as world:
         tasks = [world.submit_id(sitekey=f"paid{i}") for i in range(5)]

@@ -273,8 +273,6 @@ static void a_store_that_closes_while_full_gives_up_and_says_so(void **state)
     assert_int_equal(counters.waiting, 7);
     store_free(world->store);
     world->kit->set_full(false);
-    if (world->kit->forget_lock != NULL)
-        world->kit->forget_lock();
     assert_int_equal(world_count_rows(world), 5);
 }
 

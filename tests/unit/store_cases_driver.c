@@ -336,6 +336,134 @@ static void an_unknown_scheme_is_refused_without_telling_the_rest_of_the_url(voi
     buf_close(&mistake);
 }
 
+/* ---- stores that come back without rows, and journals that are not whole ------------------- */
+
+#define WEEK_MS (INT64_C(7) * 86400000)
+
+struct secrets {
+    uint8_t identity[32], nonce[32], old_nonce[32];
+};
+
+static void read_secrets(struct store_world *world, struct secrets *secrets)
+{
+    assert_int_equal(
+        store_secret(world->store, "identity", secrets->identity, sizeof(secrets->identity)), 0);
+    assert_int_equal(store_rotating_secret(world->store, "nonce", WEEK_MS, secrets->nonce,
+                                           secrets->old_nonce, sizeof(secrets->nonce)),
+                     0);
+}
+
+/* As a gateway does, with ten rows. */
+static void begin_gateway(struct store_world *world, struct secrets *secrets)
+{
+    unsigned rows = 0;
+    world_open(world);
+    read_secrets(world, secrets);
+    assert_int_equal(store_load(world->store, &world->clocks, world_count_row, &rows), 0);
+    world_start(world);
+    world_append_requests(world, 10);
+    world_until_durable(world, world->seq);
+}
+
+static void until_lost(struct store_world *world)
+{
+    for (unsigned i = 0; i < 3000 && world->loss_calls == 0; i++)
+        world_turn(world, 10);
+    assert_int_equal(world->loss_calls, 1);
+    (void)printf("# %s\n", world->loss);
+    assert_non_null(strstr(world->loss, "came back without rows"));
+}
+
+/* Without them the rows could be restored, but nobody would find what was paid for. */
+static void assert_same_secrets(struct store_world *world, const struct secrets *before)
+{
+    struct secrets after;
+    world_open(world);
+    read_secrets(world, &after);
+    assert_memory_equal(before, &after, sizeof(after));
+    world_close(world);
+}
+
+static void a_store_that_is_emptied_gets_its_secrets_again_and_says_so(void **state)
+{
+    struct store_world *const world = *state;
+    struct secrets secrets;
+    begin_gateway(world, &secrets);
+    world->kit->empty();
+    world_append_requests(world, 5);
+    world_until_durable(world, world->seq);
+    until_lost(world);
+    world_close(world);
+    assert_int_equal(world->kit->count_rows(world, RECORD_REQUEST), 5);
+    assert_same_secrets(world, &secrets);
+}
+
+static void a_store_that_is_emptied_while_nothing_is_written_is_noticed(void **state)
+{
+    struct store_world *const world = *state;
+    struct secrets secrets;
+    begin_gateway(world, &secrets);
+    world->kit->empty();
+    until_lost(world);
+    world_close(world);
+    assert_same_secrets(world, &secrets);
+}
+
+/* Its secrets are there, but the latest rows are not. */
+static void a_store_with_an_older_state_of_its_rows_is_noticed(void **state)
+{
+    struct store_world *const world = *state;
+    struct secrets secrets;
+    begin_gateway(world, &secrets);
+    world->kit->set_back();
+    world_append_requests(world, 5);
+    world_until_durable(world, world->seq);
+    until_lost(world);
+    /* Once: from now on it has what this run wrote. */
+    world_append_requests(world, 5);
+    world_until_durable(world, world->seq);
+    world_turn(world, 3 * world->beat_ms);
+    assert_int_equal(world->loss_calls, 1);
+    world_close(world);
+    assert_same_secrets(world, &secrets);
+}
+
+/* What an interrupted copy leaves: rows, and no secrets yet. */
+static void rows_without_the_identity_of_their_gateway_are_refused(void **state)
+{
+    struct store_world *const world = *state;
+    uint8_t identity[32];
+    struct buf why;
+    world_open(world);
+    world_start(world);
+    world_append_requests(world, 3);
+    world_until_durable(world, world->seq);
+    world_close(world);
+    world_open(world);
+    assert_int_not_equal(store_secret(world->store, "identity", identity, sizeof(identity)), 0);
+    buf_init(&why, 1024);
+    store_explain(world->store, &why);
+    buf_add_char(&why, '\0');
+    (void)printf("# %s\n", why.data);
+    assert_non_null(strstr(why.data, "store copy"));
+    buf_close(&why);
+    /* Not even a second time. */
+    assert_int_not_equal(store_secret(world->store, "identity", identity, sizeof(identity)), 0);
+    world_close(world);
+}
+
+const struct store_case store_whole_cases[] = {
+    STORE_CASE(rows_without_the_identity_of_their_gateway_are_refused),
+    {NULL, NULL},
+};
+
+const struct store_case store_lost_cases[] = {
+    STORE_CASE(a_store_that_is_emptied_gets_its_secrets_again_and_says_so),
+    STORE_CASE(a_store_that_is_emptied_while_nothing_is_written_is_noticed),
+    STORE_CASE(a_store_with_an_older_state_of_its_rows_is_noticed),
+    {NULL, NULL},
+};
+
 const struct store_case store_driver_cases[] = {
     STORE_CASE(the_last_entry_of_a_name_wins_and_a_batch_sent_twice_changes_nothing),
     STORE_CASE(a_shift_that_is_repeated_moves_times_once),

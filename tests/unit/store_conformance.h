@@ -16,11 +16,14 @@ extern const struct store_case store_row_cases[];
 extern const struct store_case store_batch_cases[];
 extern const struct store_case store_clock_cases[];
 extern const struct store_case store_driver_cases[];
+extern const struct store_case store_whole_cases[];
 /* Of drivers whose stores can be shared. */
 extern const struct store_case store_claim_cases[];
 extern const struct store_case store_node_cases[];
 extern const struct store_case store_find_cases[];
 /* Of those that can adopt. */
 extern const struct store_case store_adoption_cases[];
+/* Of drivers whose stores somebody else can empty. */
+extern const struct store_case store_lost_cases[];
 
 #endif

@@ -21,8 +21,10 @@ struct store_kit {
     void (*set_full)(bool is_full);
     /* So many steps of writing succeed, then it is full: in the middle of a batch that needs more of them. */
     void (*fill_after)(int steps);
-    /* Forgets the lock of a store that was closed while it was full; NULL: there is none then. */
-    void (*forget_lock)(void);
+    /* Of a store that somebody else can empty while it is open, NULL otherwise: deletes everything; and makes it look
+     * like a backup from before the latest batch. */
+    void (*empty)(void);
+    void (*set_back)(void);
     /* Of a store that can be shared: somebody takes over what the gateway of this name has. */
     void (*take_over)(const struct store_world *world, const char *node);
 };

@@ -77,6 +77,18 @@ static void fill_after(int steps)
     set_room(steps);
 }
 
+static void empty(void)
+{
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT; kind++)
+        postgres_run("TRUNCATE " SCHEMA ".%s", row_tables[kind].name);
+    postgres_run("TRUNCATE " SCHEMA ".secret, " SCHEMA ".clock, " SCHEMA ".progress");
+}
+
+static void set_back(void)
+{
+    postgres_run("UPDATE " SCHEMA ".progress SET batch = batch - 1");
+}
+
 static void take_over(const struct store_world *world, const char *node)
 {
     (void)world;
@@ -93,5 +105,7 @@ const struct store_kit store_kit_postgres = {
     .count_rows = count_rows,
     .set_full = set_full,
     .fill_after = fill_after,
+    .empty = empty,
+    .set_back = set_back,
     .take_over = take_over,
 };

@@ -107,9 +107,16 @@ static void redis_fill_after(int steps)
     redis_do(&server, "CONFIG", "SET", "maxmemory", limit, NULL);
 }
 
-static void redis_forget_lock(void)
+static void redis_empty(void)
 {
-    redis_do(&server, "DEL", "{solvegate_test}:lock", NULL);
+    redis_do(&server, "FLUSHALL", NULL);
+}
+
+/* As after a restart with an older file. */
+static void redis_set_back(void)
+{
+    redis_do(&server, "DECR", "{solvegate_test}:progress", NULL);
+    redis_do(&server, "CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes", NULL);
 }
 
 static void redis_take_over(const struct store_world *world, const char *node)
@@ -131,7 +138,8 @@ const struct store_kit store_kit_redis = {
     .count_rows = redis_count_rows,
     .set_full = redis_set_full,
     .fill_after = redis_fill_after,
-    .forget_lock = redis_forget_lock,
+    .empty = redis_empty,
+    .set_back = redis_set_back,
     .take_over = redis_take_over,
 };
 
@@ -145,6 +153,7 @@ const struct store_kit store_kit_valkey = {
     .count_rows = redis_count_rows,
     .set_full = redis_set_full,
     .fill_after = redis_fill_after,
-    .forget_lock = redis_forget_lock,
+    .empty = redis_empty,
+    .set_back = redis_set_back,
     .take_over = redis_take_over,
 };

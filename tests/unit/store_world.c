@@ -90,6 +90,7 @@ enum store_opening world_try(struct store_world *world, struct buf *mistake)
     world->kit->url(world, url, sizeof(url));
     const struct store_place place = {.url = url,
                                       .prefix = "solvegate_test",
+                                      .allow_async = world->allow_async,
                                       .patience_ms = world->patience_ms,
                                       .beat_ms = world->beat_ms};
     enum store_opening opening = store_lock_with(world->driver, &place, &world->store, mistake);
@@ -143,6 +144,18 @@ static void on_state(void *context, enum store_state state, const char *why)
     (void)snprintf(world->why, sizeof(world->why), "%s", why);
 }
 
+static void on_lost(void *context, const char *why)
+{
+    struct store_world *const world = context;
+    (void)snprintf(world->loss, sizeof(world->loss), "%s", why);
+    world->loss_calls++;
+}
+
+static void on_about(void *context)
+{
+    ((struct store_world *)context)->about_calls++;
+}
+
 static void on_secret(void *context, const uint8_t *bytes, const uint8_t *old_bytes)
 {
     struct store_world *const world = context;
@@ -158,6 +171,8 @@ void world_start(struct store_world *world)
         .on_durable = on_durable,
         .on_state = on_state,
         .on_secret = on_secret,
+        .on_lost = on_lost,
+        .on_about = on_about,
     };
     store_start(world->store, &world->loop, &handlers);
 }

@@ -20,6 +20,7 @@ struct store_world {
     uv_loop_t loop;
     struct clocks clocks; /* the next load's: WORLD_NOW, an hour after a start of the machine */
     unsigned patience_ms; /* of the next opening; 0: the driver's own */
+    bool allow_async;     /* likewise */
     unsigned beat_ms;     /* likewise; short, since tests wait for beats */
     struct store *store;  /* NULL while closed */
     journal_seq seq;      /* appended last */
@@ -30,6 +31,9 @@ struct store_world {
     char why[768];
     uint8_t secret[32], old_secret[32]; /* as the writer told last */
     unsigned secret_calls;
+    char loss[384]; /* as told last */
+    unsigned loss_calls;
+    unsigned about_calls;
     bool is_closed;
     bool is_beta_gone; /* as if the configuration did not have the second client any more */
 };

@@ -15,8 +15,8 @@
 #define CASES_MAX 256
 #define NAME_MAX_BYTES 160
 
-static const struct store_case *const lists[] = {store_row_cases, store_batch_cases,
-                                                 store_clock_cases, store_driver_cases};
+static const struct store_case *const lists[] = {
+    store_row_cases, store_batch_cases, store_clock_cases, store_driver_cases, store_whole_cases};
 
 static const struct store_case *const shared_lists[] = {store_claim_cases, store_node_cases,
                                                         store_find_cases};
@@ -76,6 +76,8 @@ static void add_all(const struct store_kit *kit)
             add_list(kit, shared_lists[i]);
     if (kit->driver->sharing != NULL && kit->driver->sharing->adopt != NULL)
         add_list(kit, store_adoption_cases);
+    if (kit->empty != NULL)
+        add_list(kit, store_lost_cases);
 }
 
 int main(int argc, char **argv)

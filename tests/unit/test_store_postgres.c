@@ -329,6 +329,23 @@ static void a_role_that_loses_its_rights_waits_until_it_has_them_again(void **st
     assert_int_equal(world_count_rows(world), 20);
 }
 
+/* Tables of a schema that it may not use look as if there were none. */
+static void a_role_that_may_not_use_the_schema_is_told_that(void **state)
+{
+    struct store_world *const world = *state;
+    begin(world, 10);
+    postgres_run("ALTER SCHEMA " SCHEMA " OWNER TO CURRENT_USER");
+    postgres_run("REVOKE ALL ON SCHEMA " SCHEMA " FROM " POSTGRES_ROLE);
+    world_append_requests(world, 10);
+    world_until_state(world, STORE_AWAY);
+    assert_why(world, "permission denied for schema");
+    assert_why(world, "grant");
+    postgres_run("ALTER SCHEMA " SCHEMA " OWNER TO " POSTGRES_ROLE);
+    world_until_durable(world, 20);
+    world_close(world);
+    assert_int_equal(world_count_rows(world), 20);
+}
+
 static void a_password_that_is_changed_is_asked_for_again(void **state)
 {
     struct store_world *const world = *state;
@@ -354,6 +371,23 @@ static void settings_that_lose_commits_are_noticed_with_the_next_connection(void
     world_until_state(world, STORE_AWAY);
     assert_why(world, "synchronous_commit = off");
     postgres_run("ALTER ROLE " POSTGRES_ROLE " RESET synchronous_commit");
+    world_until_durable(world, 20);
+    world_close(world);
+    assert_int_equal(world_count_rows(world), 20);
+}
+
+static void settings_that_change_on_an_open_connection_are_noticed(void **state)
+{
+    struct store_world *const world = *state;
+    world->beat_ms = 50;
+    begin(world, 10);
+    postgres_run("ALTER SYSTEM SET synchronous_commit = off");
+    postgres_reload();
+    world_until_state(world, STORE_AWAY);
+    assert_why(world, "synchronous_commit = off");
+    postgres_run("ALTER SYSTEM RESET synchronous_commit");
+    postgres_reload();
+    world_append_requests(world, 10);
     world_until_durable(world, 20);
     world_close(world);
     assert_int_equal(world_count_rows(world), 20);
@@ -537,8 +571,10 @@ int main(int argc, char **argv)
         PROXY_CASE(a_former_session_of_our_own_does_not_keep_us_out),
         CASE(a_session_without_its_lock_is_not_ours),
         CASE(a_role_that_loses_its_rights_waits_until_it_has_them_again),
+        CASE(a_role_that_may_not_use_the_schema_is_told_that),
         CASE(a_password_that_is_changed_is_asked_for_again),
         CASE(settings_that_lose_commits_are_noticed_with_the_next_connection),
+        CASE(settings_that_change_on_an_open_connection_are_noticed),
         CASE(a_table_that_somebody_locks_is_waited_for),
         CASE(a_full_disk_is_told_as_such),
         CASE(damage_is_for_good),

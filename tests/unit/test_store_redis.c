@@ -202,49 +202,6 @@ static void connections_that_the_server_cuts_are_made_again(void **state)
     assert_int_equal(world_count_rows(world), 500);
 }
 
-/* Nobody can bring the rows back; the gateway goes on with what it knows, and people hear of it. */
-static void a_server_that_comes_back_empty_is_reported_and_used(void **state)
-{
-    struct store_world *const world = *state;
-    world_open(world);
-    world_start(world);
-    world_append_requests(world, 10);
-    world_until_durable(world, 10);
-    redis_do(store_kit_redis_server(), "FLUSHALL", NULL);
-    world_append_requests(world, 5);
-    world_until_state(world, STORE_AWAY);
-    assert_non_null(strstr(world->why, "without our keys"));
-    world_until_durable(world, 15);
-    world_close(world);
-    assert_int_equal(world_count_rows(world), 5);
-}
-
-/* Without them the rows could be restored, but nobody would find what was paid for. */
-static void a_server_that_comes_back_empty_gets_secrets_and_clock_again(void **state)
-{
-    struct store_world *const world = *state;
-    uint8_t before[32], rotating[32], old[32], after[32], none[32];
-    unsigned rows = 0;
-    world_open(world);
-    assert_int_equal(store_secret(world->store, "identity", before, sizeof(before)), 0);
-    assert_int_equal(
-        store_rotating_secret(world->store, "nonce", WEEK_MS, rotating, old, sizeof(rotating)), 0);
-    assert_int_equal(store_load(world->store, &world->clocks, world_count_row, &rows), 0);
-    world_start(world);
-    redis_do(store_kit_redis_server(), "FLUSHALL", NULL);
-    world_append_requests(world, 5);
-    world_until_durable(world, 5);
-    world_close(world);
-    assert_int_equal(redis_number(store_kit_redis_server(), "HLEN", CLOCK, NULL), 4);
-    world_open(world);
-    assert_int_equal(store_secret(world->store, "identity", after, sizeof(after)), 0);
-    assert_memory_equal(before, after, sizeof(before));
-    assert_int_equal(
-        store_rotating_secret(world->store, "nonce", WEEK_MS, after, none, sizeof(after)), 0);
-    assert_memory_equal(rotating, after, sizeof(rotating));
-    world_close(world);
-}
-
 /* ---- one gateway at a time --------------------------------------------------------------- */
 
 static void a_lock_that_another_gateway_took_ends_all_writing(void **state)
@@ -385,8 +342,6 @@ int main(int argc, char **argv)
         REDIS_CASE(a_batch_that_is_discarded_at_its_end_is_sent_again),
         REDIS_CASE(a_server_that_reads_its_file_is_waited_for),
         REDIS_CASE(connections_that_the_server_cuts_are_made_again),
-        REDIS_CASE(a_server_that_comes_back_empty_is_reported_and_used),
-        REDIS_CASE(a_server_that_comes_back_empty_gets_secrets_and_clock_again),
         REDIS_CASE(a_lock_that_another_gateway_took_ends_all_writing),
         REDIS_CASE(a_lease_that_ran_out_is_taken_again_if_nobody_else_has_it),
         REDIS_CASE(every_batch_and_every_beat_renews_the_lease),

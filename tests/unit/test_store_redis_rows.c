@@ -263,6 +263,46 @@ static void rows_are_json_and_damaged_ones_are_passed_over(void **state)
     backend->driver->close(backend);
 }
 
+static void names_that_are_none_are_passed_over(void **state)
+{
+    struct store_world *const world = *state;
+    struct redis_server *const server = store_kit_redis_server();
+    struct store_backend *const backend = open_one(world, true);
+    bool has_more = false;
+    for (uint64_t id = 1; id <= 3; id++)
+        assert_int_equal(redis_case_put(world, backend, id), STORE_DONE);
+    redis_do(server, "ZADD", "{" CASE_PREFIX "}:request", "1", "", NULL);
+    redis_do(server, "ZADD", "{" CASE_PREFIX "}:attempt", "-1", "", NULL);
+    unsigned counts[2] = {0, 0};
+    assert_int_equal(backend->driver->load(backend, WORLD_NOW, count_given, counts), STORE_DONE);
+    assert_int_equal(counts[0], 3);
+    assert_int_equal(backend->driver->tidy(backend, WORLD_NOW, 512, &has_more), STORE_DONE);
+    backend->driver->close(backend);
+}
+
+/* Whoever wrote that. */
+static void a_clock_that_was_moved_beyond_all_reason_does_no_harm(void **state)
+{
+    static const char *const moves[] = {"-9223372036854775808", "9223372036854775807", "x"};
+    struct store_world *const world = *state;
+    for (size_t i = 0; i < sizeof(moves) / sizeof(moves[0]); i++) {
+        bool has_more = false;
+        unsigned counts[2] = {0, 0};
+        redis_do(store_kit_redis_server(), "HSET", "{" CASE_PREFIX "}:clock", "moved", moves[i],
+                 NULL);
+        redis_do(store_kit_redis_server(), "SET", "{" CASE_PREFIX "}:schema", "solvegate 1", NULL);
+        struct store_backend *const backend = open_one(world, true);
+        assert_int_equal(redis_case_put(world, backend, 1), STORE_DONE);
+        assert_int_equal(backend->driver->load(backend, WORLD_NOW, count_given, counts),
+                         STORE_DONE);
+        assert_int_equal(backend->driver->tidy(backend, WORLD_NOW, 512, &has_more), STORE_DONE);
+        const struct store_shift shift = {
+            .by_ms = INT64_MIN, .now = {.wall_ms = WORLD_NOW, .even_ms = 1, .boot = moves[i]}};
+        assert_int_equal(backend->driver->shift(backend, &shift), STORE_DONE);
+        backend->driver->close(backend);
+    }
+}
+
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
@@ -270,6 +310,8 @@ int main(int argc, char **argv)
         REDIS_CASE(rows_are_the_same_and_in_the_same_order_as_in_sqlite),
         REDIS_CASE(a_batch_of_many_megabytes_is_written_in_parts),
         REDIS_CASE(a_row_that_could_not_be_read_back_is_not_written),
+        REDIS_CASE(names_that_are_none_are_passed_over),
+        REDIS_CASE(a_clock_that_was_moved_beyond_all_reason_does_no_harm),
         REDIS_CASE(rows_are_json_and_damaged_ones_are_passed_over),
     };
     return redis_case_run(tests);

@@ -130,6 +130,45 @@ static void settings_that_change_while_it_runs_count_from_the_next_connection_on
     close_backend(backend);
 }
 
+static void settings_that_change_on_an_open_connection_are_noticed_by_a_look(void **state)
+{
+    struct store_world *const world = *state;
+    struct store_backend *const strict = open_as("", false);
+    assert_int_equal(strict->driver->look(strict), STORE_DONE);
+    set("appendfsync", "everysec");
+    assert_int_equal(strict->driver->look(strict), STORE_RETRY);
+    assert_non_null(strstr(strict->why, "set appendfsync always"));
+    assert_int_equal(redis_case_put(world, strict, 1), STORE_RETRY);
+    set("appendfsync", "always");
+    assert_int_equal(redis_case_put(world, strict, 1), STORE_DONE);
+    close_backend(strict);
+    struct store_backend *const lenient = open_as("", true);
+    assert_false(lenient->is_async);
+    set("appendfsync", "everysec");
+    assert_int_equal(lenient->driver->look(lenient), STORE_DONE);
+    assert_true(lenient->is_async);
+    set("appendfsync", "always");
+    close_backend(lenient);
+}
+
+/* Those who show it are told. */
+static void a_change_of_what_an_acknowledgement_is_worth_is_told(void **state)
+{
+    struct store_world *const world = *state;
+    set("appendfsync", "everysec");
+    world->allow_async = true;
+    world->beat_ms = 50;
+    world_open(world);
+    assert_true(store_about(world->store).is_async);
+    world_start(world);
+    set("appendfsync", "always");
+    for (unsigned i = 0; i < 3000 && world->about_calls == 0; i++)
+        world_turn(world, 10);
+    assert_int_equal(world->about_calls, 1);
+    assert_false(store_about(world->store).is_async);
+    world_close(world);
+}
+
 /* ---- whose keys -------------------------------------------------------------------------- */
 
 static void keys_of_somebody_else_are_left_alone(void **state)
@@ -530,6 +569,8 @@ int main(int argc, char **argv)
         REDIS_CASE(a_replica_is_refused),
         REDIS_CASE(a_server_that_is_full_from_the_start_is_refused),
         REDIS_CASE(settings_that_change_while_it_runs_count_from_the_next_connection_on),
+        REDIS_CASE(settings_that_change_on_an_open_connection_are_noticed_by_a_look),
+        REDIS_CASE(a_change_of_what_an_acknowledgement_is_worth_is_told),
         REDIS_CASE(keys_of_somebody_else_are_left_alone),
         REDIS_CASE(a_key_that_becomes_somebody_elses_while_it_runs_ends_all_writing),
         REDIS_CASE(prefixes_and_databases_do_not_meet),

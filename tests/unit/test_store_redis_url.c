@@ -116,6 +116,7 @@ static void a_wrong_one_gets_a_sentence_that_quotes_nothing_of_it(void **state)
         "redis://h?db=" CANARY,
         "redis://[::1]" CANARY ":1",
         "redis://a b",
+        "redis://me:" CANARY "@h1,h2:6379",
         "redis://a%2fb",
         "redis+unix://",
         "redis+unix://" CANARY "/path",

@@ -8,6 +8,7 @@
 #include "store/postgres/postgres_error.h"
 #include "store/postgres/postgres_inbox.h"
 #include "store/postgres/postgres_link.h"
+#include "store/postgres/postgres_progress.h"
 #include "store/postgres/postgres_rows.h"
 #include "store/postgres/postgres_schema.h"
 #include "store/postgres/postgres_sql.h"
@@ -218,7 +219,8 @@ static bool send_word(struct postgres_store *store, const char *name)
 static bool send_alone(struct postgres_store *store, const struct store_batch *batch)
 {
     return send_word(store, "begin") && send_rows(store, coalesce(store, batch)) &&
-           send_word(store, "commit") && PQpipelineSync(store->conn) == 1;
+           pg_progress_send(store, batch) && send_word(store, "commit") &&
+           PQpipelineSync(store->conn) == 1;
 }
 
 /* A batch that was applied before is not applied again, since others may have taken or dropped meanwhile what it wrote.
@@ -256,6 +258,7 @@ static enum store_result read_transaction(struct postgres_store *store)
             is_committed = true;
         else if (status == PGRES_FATAL_ERROR && result != NULL && first == STORE_DONE)
             first = pg_error_take(store, result);
+        pg_progress_take(store, result);
         pg_claims_keep(store, result);
     }
     if (is_committed && !store->is_unreplicated)
@@ -308,5 +311,7 @@ enum store_result pg_batch_write(struct store_backend *backend, const struct sto
         result = write_new(store, batch);
     if (result == STORE_DONE && store->base.node != 0)
         pg_claims_answer(store, batch);
+    else if (result == STORE_DONE)
+        pg_progress_written(store);
     return result;
 }

@@ -9,6 +9,7 @@
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_lock.h"
 #include "store/postgres/postgres_meta.h"
+#include "store/postgres/postgres_progress.h"
 #include "store/postgres/postgres_pulse.h"
 #include "store/postgres/postgres_rows.h"
 #include "store/postgres/postgres_schema.h"
@@ -30,6 +31,7 @@ static void postgres_close(struct store_backend *backend)
     if (!store->is_pulse)
         pg_address_close(&store->address);
     PQclear(store->verdicts);
+    store_kept_close(&store->kept);
     for (size_t i = 0; i < sizeof store->columns / sizeof store->columns[0]; i++)
         buf_close(&store->columns[i]);
     buf_close(&store->scratch);
@@ -96,7 +98,8 @@ static enum store_opening postgres_open(struct store_backend *backend, struct bu
     if (!pg_cluster_join(store, mistake))
         return STORE_UNUSABLE;
     store->is_open = true;
-    if (pg_sql_prepare(store) == STORE_DONE)
+    if ((backend->node != 0 || pg_progress_begin(store) == STORE_DONE) &&
+        pg_sql_prepare(store) == STORE_DONE)
         return STORE_OPENED;
     buf_addf(mistake, "%s", backend->why);
     return STORE_UNUSABLE;
@@ -109,6 +112,8 @@ static enum store_result postgres_beat(struct store_backend *backend)
     enum store_result result = pg_rows_ready(store);
     if (result == STORE_DONE)
         result = pg_lock_prove(store);
+    if (result == STORE_DONE && backend->node == 0)
+        result = pg_progress_prove(store);
     return result == STORE_RETRY && store->conn == NULL && !store->is_late ? pg_rows_ready(store)
                                                                            : result;
 }
@@ -151,6 +156,7 @@ const struct store_driver postgres_driver = {
     .load = pg_rows_load,
     .write = pg_batch_write,
     .beat = postgres_beat,
+    .look = pg_rows_look,
     .tidy = pg_rows_tidy,
     .close = postgres_close,
     .sharing = &sharing,

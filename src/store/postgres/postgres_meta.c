@@ -3,6 +3,8 @@
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_rows.h"
 #include "store/postgres/postgres_sql.h"
+#include "store/store_clock.h"
+#include "store/store_secret.h"
 
 #include <libpq-fe.h>
 #include <sodium.h>
@@ -74,8 +76,12 @@ enum store_result pg_meta_find_secret(struct store_backend *backend, const char 
                                       struct store_secret *secret)
 {
     struct postgres_store *const store = postgres_store_of(backend);
-    const enum store_result result = pg_rows_ready(store);
-    return result == STORE_DONE ? read_secret(store, name, secret) : result;
+    enum store_result result = pg_rows_ready(store);
+    if (result == STORE_DONE)
+        result = read_secret(store, name, secret);
+    if (result == STORE_DONE)
+        store_kept_secret(&store->kept, name, secret);
+    return result;
 }
 
 static enum store_result write_secret(struct postgres_store *store, const char *name,
@@ -87,13 +93,6 @@ static enum store_result write_secret(struct postgres_store *store, const char *
                "INSERT INTO secret (name, bytes, made) VALUES ($1, $2, $3) ON CONFLICT (name)"
                " DO UPDATE SET bytes = EXCLUDED.bytes, made = EXCLUDED.made",
                values, 3);
-}
-
-static bool is_same(const struct store_secret *stored, const struct store_secret *before)
-{
-    const size_t count = before == NULL ? 0 : before->count;
-    return stored->count == count &&
-           (count == 0 || sodium_memcmp(stored->bytes, before->bytes, count) == 0);
 }
 
 /* The lock makes two gateways take turns also when there is no row yet. */
@@ -108,14 +107,21 @@ enum store_result pg_meta_replace_secret(struct store_backend *backend, const ch
         result = pg_link_run(store, "BEGIN; LOCK TABLE secret IN SHARE ROW EXCLUSIVE MODE");
     if (result == STORE_DONE)
         result = read_secret(store, name, &stored);
-    if (result == STORE_DONE && is_same(&stored, before)) {
+    if (result == STORE_DONE && secret_is_same(&stored, before)) {
         if (before != NULL)
             result = write_secret(store, old_name, before);
         if (result == STORE_DONE)
             result = write_secret(store, name, secret);
     }
+    const bool is_replaced = secret_is_same(&stored, before);
     sodium_memzero(&stored, sizeof stored);
-    return finish(store, result);
+    result = finish(store, result);
+    if (result == STORE_DONE && is_replaced) {
+        if (before != NULL)
+            store_kept_secret(&store->kept, old_name, before);
+        store_kept_secret(&store->kept, name, secret);
+    }
+    return result;
 }
 
 /* ---- the clock --------------------------------------------------------------------------- */
@@ -154,8 +160,12 @@ enum store_result pg_meta_read_mark(struct store_backend *backend, struct store_
 {
     struct postgres_store *const store = postgres_store_of(backend);
     *mark = (struct store_mark){.is_set = false};
-    const enum store_result result = pg_rows_ready(store);
-    return result == STORE_DONE ? read_mark(store, mark) : result;
+    enum store_result result = pg_rows_ready(store);
+    if (result == STORE_DONE)
+        result = read_mark(store, mark);
+    if (result == STORE_DONE && mark->is_set)
+        store->kept.mark = *mark;
+    return result;
 }
 
 static enum store_result write_mark(struct postgres_store *store, const struct clocks *now)
@@ -168,19 +178,13 @@ static enum store_result write_mark(struct postgres_store *store, const struct c
                values, 3);
 }
 
-static bool is_at(const struct store_mark *mark, const struct clocks *clocks)
-{
-    return mark->is_set && mark->even_ms == clocks->even_ms && mark->wall_ms == clocks->wall_ms &&
-           strcmp(mark->boot, clocks->boot) == 0;
-}
-
 static enum store_result shift_times(struct postgres_store *store, const struct store_shift *shift)
 {
     const struct row_value by = integer(shift->by_ms);
     struct store_mark mark;
     struct buf sql;
     enum store_result result = read_mark(store, &mark);
-    if (result != STORE_DONE || is_at(&mark, &shift->now))
+    if (result != STORE_DONE || store_clock_is_at(&mark, &shift->now))
         return result;
     buf_init(&sql, SQL_MAX);
     for (unsigned kind = 0; kind < RECORD_KIND_COUNT && result == STORE_DONE; kind++) {
@@ -204,5 +208,23 @@ enum store_result pg_meta_shift(struct store_backend *backend, const struct stor
         result = shift_times(store, shift);
     result = finish(store, result);
     store->patience_ms = patience_ms;
+    if (result == STORE_DONE)
+        store_kept_mark(&store->kept, &shift->now);
+    return result;
+}
+
+/* ---- again ------------------------------------------------------------------------------- */
+
+enum store_result pg_meta_write_kept(struct postgres_store *store)
+{
+    const struct store_mark *const mark = &store->kept.mark;
+    const struct clocks now = {
+        .wall_ms = mark->wall_ms, .even_ms = mark->even_ms, .boot = mark->boot};
+    enum store_result result = mark->is_set ? write_mark(store, &now) : STORE_DONE;
+    for (size_t i = 0; i < STORE_KEPT_SECRETS && result == STORE_DONE; i++) {
+        const struct store_kept_secret *const kept = &store->kept.secrets[i];
+        if (kept->name[0] != '\0')
+            result = write_secret(store, kept->name, &kept->secret);
+    }
     return result;
 }

@@ -13,4 +13,7 @@ enum store_result pg_meta_replace_secret(struct store_backend *backend, const ch
 enum store_result pg_meta_read_mark(struct store_backend *backend, struct store_mark *mark);
 enum store_result pg_meta_shift(struct store_backend *backend, const struct store_shift *shift);
 
+/* Writes all that is kept of these tables, inside of a transaction. */
+enum store_result pg_meta_write_kept(struct postgres_store *store);
+
 #endif

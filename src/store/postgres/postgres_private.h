@@ -2,7 +2,7 @@
 #ifndef SOLVEGATE_STORE_POSTGRES_POSTGRES_PRIVATE_H
 #define SOLVEGATE_STORE_POSTGRES_POSTGRES_PRIVATE_H
 
-#include "store/store_driver.h"
+#include "store/store_kept.h"
 
 struct pg_conn;
 struct pg_result;
@@ -50,9 +50,11 @@ struct postgres_store {
     struct pg_conn *conn; /* owned; NULL: not connected */
     struct pg_session session;
     bool was_connected;
-    bool is_open;                   /* the tables fit: sessions prepare their statements */
-    bool is_late;                   /* the latest connection was given up since no answer came */
-    bool is_unreplicated;           /* the latest commit gave up waiting for its standby */
+    bool is_open;         /* the tables fit: sessions prepare their statements */
+    bool is_late;         /* the latest connection was given up since no answer came */
+    bool is_unreplicated; /* the latest commit gave up waiting for its standby */
+    bool is_lost;         /* rows are missing, and nothing was given back yet */
+    struct store_kept kept;
     int patience_ms;                /* a connection without a result for so long counts as lost */
     char sqlstate[PG_SQLSTATE_MAX]; /* of the latest error; "" if there is none */
     struct pg_row *rows;            /* owned: the batch, sorted */

@@ -5,6 +5,7 @@
 #include "store/postgres/postgres_error.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_lock.h"
+#include "store/postgres/postgres_progress.h"
 #include "store/postgres/postgres_schema.h"
 #include "store/postgres/postgres_server.h"
 #include "store/postgres/postgres_sql.h"
@@ -39,13 +40,13 @@ static enum store_result check_again(struct postgres_store *store)
     } else if (result == STORE_DONE && version != PG_SCHEMA_VERSION) {
         pg_error_say(
             store,
-            "the tables of the schema \"%s\" are gone; restore them, or start the gateway anew to "
-            "create them",
+            "the tables of the schema \"%s\" are gone; restore them, or let `solvegate store init` "
+            "make empty ones: what the gateway has in memory is written to them",
             store->address.schema);
         result = STORE_RETRY;
     }
     buf_close(&mistake);
-    return result;
+    return result == STORE_DONE && store->base.node == 0 ? pg_progress_prove(store) : result;
 }
 
 static enum store_result make_session(struct postgres_store *store)
@@ -71,6 +72,24 @@ enum store_result pg_rows_ready(struct postgres_store *store)
         store->base.reconnects += store->was_connected;
         store->was_connected = true;
     }
+    return result;
+}
+
+/* A session with settings that are refused is given up: the next one is refused until they are as they were. */
+enum store_result pg_rows_look(struct store_backend *backend)
+{
+    struct postgres_store *const store = postgres_store_of(backend);
+    struct buf mistake;
+    enum store_result result = pg_rows_ready(store);
+    if (result != STORE_DONE)
+        return result;
+    buf_init(&mistake, MISTAKE_MAX);
+    if (!pg_server_check(store, &mistake)) {
+        pg_error_say(store, "%.*s", (int)mistake.len, buf_slice(&mistake).data);
+        pg_link_close(store);
+        result = STORE_RETRY;
+    }
+    buf_close(&mistake);
     return result;
 }
 

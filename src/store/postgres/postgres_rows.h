@@ -8,6 +8,9 @@
  * open. */
 enum store_result pg_rows_ready(struct postgres_store *store);
 
+/* As in struct store_driver: the server's settings may have changed. */
+enum store_result pg_rows_look(struct store_backend *backend);
+
 /* The row's values from the place in a binary result on: the columns of its own, then the body. They borrow from the
  * result and from *body, which the caller closes. */
 void pg_rows_read(const struct pg_result *result, int row, int place, enum record_kind kind,

@@ -6,6 +6,7 @@
 #include "store/postgres/postgres_error.h"
 #include "store/postgres/postgres_inbox.h"
 #include "store/postgres/postgres_link.h"
+#include "store/postgres/postgres_progress.h"
 #include "store/postgres/postgres_schema.h"
 
 #include <libpq-fe.h>
@@ -198,6 +199,8 @@ static bool send_all(struct postgres_store *store)
                    PQsendPrepare(store->conn, "commit", "COMMIT", 0, NULL) == 1;
     for (unsigned kind = 0; kind < RECORD_KIND_COUNT && is_sent; kind++)
         is_sent = send_kind(store, (enum record_kind)kind, &sql);
+    if (is_sent && store->base.node == 0)
+        is_sent = pg_progress_prepare(store);
     if (is_sent && store->base.node != 0)
         is_sent = pg_claims_prepare(store) && pg_inbox_prepare(store);
     buf_close(&sql);

@@ -57,6 +57,8 @@ static enum store_opening redis_open(struct store_backend *backend, struct buf *
         result = session_read_moved(store);
     if (result == STORE_DONE)
         result = cluster_join(store);
+    if (result == STORE_DONE && store->node[0] == '\0')
+        result = session_begin_progress(store);
     store->is_open = result == STORE_DONE;
     if (!store->is_open)
         buf_add(mistake, slice_from(backend->why));
@@ -94,6 +96,7 @@ const struct store_driver redis_driver = {
     .load = redis_load,
     .write = redis_write,
     .beat = redis_beat,
+    .look = session_look,
     .tidy = redis_tidy,
     .close = redis_close,
     .sharing = &sharing,

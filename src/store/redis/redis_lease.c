@@ -322,16 +322,42 @@ enum store_opening lease_wait(struct redis_store *store, struct buf *mistake)
     return store->is_others ? STORE_LOCKED : STORE_UNUSABLE;
 }
 
+static bool release_once(struct redis_store *store, struct slice lock)
+{
+    bool is_released = false;
+    call_begin(store);
+    CALL(store, WORD_OF("MULTI"));
+    CALL(store, WORD_OF("DEL"), lock);
+    CALL(store, WORD_OF("EXEC"));
+    for (unsigned i = 0; i < 3; i++) {
+        struct redis_reply *const reply = call_next(store);
+        is_released = reply != NULL && reply->type != REPLY_ERROR;
+        redis_reply_free(reply);
+    }
+    return is_released;
+}
+
+/* A server without memory queues no command of a transaction, but runs a script that only deletes. */
+static void release_when_full(struct redis_store *store, struct slice lock)
+{
+    struct redis_reply *digest = NULL;
+    if (ASK(store, &digest, WORD_OF("SCRIPT"), WORD_OF("LOAD"),
+            WORD_OF("if redis.call('GET', KEYS[1]) == ARGV[1] then redis.call('DEL', KEYS[1]) "
+                    "end")) != STORE_DONE)
+        return;
+    call_begin(store);
+    CALL(store, WORD_OF("EVALSHA"), redis_reply_slice(digest), WORD_OF("1"), lock,
+         slice_from(store->token));
+    redis_reply_free(digest);
+    redis_reply_free(call_next(store));
+}
+
 void lease_release(struct redis_store *store)
 {
     const struct redis_key lock = call_lock(store);
     if (store->link == NULL || !store->is_held)
         return;
-    call_begin(store);
-    CALL(store, WORD_OF("MULTI"));
-    CALL(store, WORD_OF("DEL"), call_key_slice(&lock));
-    CALL(store, WORD_OF("EXEC"));
-    for (unsigned i = 0; i < 3; i++)
-        redis_reply_free(call_next(store));
+    if (!release_once(store, call_key_slice(&lock)) && store->link != NULL)
+        release_when_full(store, call_key_slice(&lock));
     store->is_held = false;
 }

@@ -3,10 +3,14 @@
 #include "base/assert.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_session.h"
+#include "store/store_clock.h"
+#include "store/store_secret.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+#define SECRET_TEXT_MAX (32 + 2 * STORE_SECRET_MAX)
 
 /* ---- secrets ----------------------------------------------------------------------------- */
 
@@ -28,38 +32,43 @@ static void read_text(const char *text, size_t len, struct store_secret *secret)
 }
 
 /* "1900000000000 00ff…": when it was made, and its bytes. */
-static void write_text(const struct store_secret *secret, char text[REDIS_SECRET_TEXT_MAX])
+static void write_text(const struct store_secret *secret, char text[SECRET_TEXT_MAX])
 {
     const int len = snprintf(text, 32, "%lld ", (long long)secret->made_wall_ms);
-    (void)sodium_bin2hex(text + len, REDIS_SECRET_TEXT_MAX - (size_t)len, secret->bytes,
-                         secret->count);
+    (void)sodium_bin2hex(text + len, SECRET_TEXT_MAX - (size_t)len, secret->bytes, secret->count);
 }
 
-/* Remembers it for a server that is emptied while we run. The port uses fewer names than there are places. */
-static void keep(struct redis_store *store, const char *name, const struct store_secret *secret)
+static void add_secret(struct redis_store *store, const char *name,
+                       const struct store_secret *secret)
 {
-    size_t place = 0;
-    while (place < REDIS_SECRETS_MAX && store->secrets[place].name[0] != '\0' &&
-           strcmp(store->secrets[place].name, name) != 0)
-        place++;
-    ASSERT(place < REDIS_SECRETS_MAX && strlen(name) < REDIS_SECRET_NAME_MAX);
-    (void)snprintf(store->secrets[place].name, REDIS_SECRET_NAME_MAX, "%s", name);
-    write_text(secret, store->secrets[place].text);
+    const struct redis_key key = call_key(store, "secret", SLICE_NONE);
+    char text[SECRET_TEXT_MAX];
+    write_text(secret, text);
+    CALL(store, WORD_OF("HSET"), call_key_slice(&key), slice_from(name), slice_from(text));
+    sodium_memzero(text, sizeof text);
 }
 
 void redis_add_kept(struct redis_store *store)
 {
-    const struct redis_key secrets = call_key(store, "secret", SLICE_NONE);
     const struct redis_key clock = call_key(store, "clock", SLICE_NONE);
-    const struct store_mark *const mark = &store->mark;
-    char even[32], wall[32];
-    for (size_t i = 0; i < REDIS_SECRETS_MAX && store->secrets[i].name[0] != '\0'; i++)
-        CALL(store, WORD_OF("HSET"), call_key_slice(&secrets), slice_from(store->secrets[i].name),
-             slice_from(store->secrets[i].text));
+    const struct store_mark *const mark = &store->kept.mark;
+    char even[32], wall[32], moved[32];
+    for (size_t i = 0; i < STORE_KEPT_SECRETS && store->kept.secrets[i].name[0] != '\0'; i++)
+        add_secret(store, store->kept.secrets[i].name, &store->kept.secrets[i].secret);
     if (mark->is_set)
         CALL(store, WORD_OF("HSET"), call_key_slice(&clock), WORD_OF("boot"),
              slice_from(mark->boot), WORD_OF("even"), call_number(even, mark->even_ms),
-             WORD_OF("wall"), call_number(wall, mark->wall_ms), WORD_OF("moved"), WORD_OF("0"));
+             WORD_OF("wall"), call_number(wall, mark->wall_ms), WORD_OF("moved"),
+             call_number(moved, store->moved_ms));
+    if (store->node[0] == '\0')
+        redis_add_progress(store, store->kept.written);
+}
+
+void redis_add_progress(struct redis_store *store, int64_t number)
+{
+    const struct redis_key key = call_key(store, "progress", SLICE_NONE);
+    char text[32];
+    CALL(store, WORD_OF("SET"), call_key_slice(&key), call_number(text, number));
 }
 
 enum store_result redis_find_secret(struct store_backend *backend, const char *name,
@@ -77,27 +86,9 @@ enum store_result redis_find_secret(struct store_backend *backend, const char *n
         read_text(reply->bytes, reply->len, secret);
         sodium_memzero(reply->bytes, reply->len);
     }
-    if (secret->count > 0 && secret->count <= STORE_SECRET_MAX)
-        keep(store, name, secret);
+    store_kept_secret(&store->kept, name, secret);
     redis_reply_free(reply);
     return result;
-}
-
-static bool is_same(const struct store_secret *stored, const struct store_secret *before)
-{
-    const size_t count = before == NULL ? 0 : before->count;
-    return stored->count == count &&
-           (count == 0 || sodium_memcmp(stored->bytes, before->bytes, count) == 0);
-}
-
-static void add_secret(struct redis_store *store, const char *name,
-                       const struct store_secret *secret)
-{
-    const struct redis_key key = call_key(store, "secret", SLICE_NONE);
-    char text[REDIS_SECRET_TEXT_MAX];
-    write_text(secret, text);
-    CALL(store, WORD_OF("HSET"), call_key_slice(&key), slice_from(name), slice_from(text));
-    sodium_memzero(text, sizeof text);
 }
 
 /* Of several gateways that share the store another one may write one between our look and our transaction. */
@@ -124,7 +115,7 @@ static enum store_result replace_once(struct store_backend *backend, const char 
     enum store_result result = watch_secrets(store);
     if (result == STORE_DONE)
         result = redis_find_secret(backend, name, &stored);
-    const bool may_replace = result == STORE_DONE && is_same(&stored, before);
+    const bool may_replace = result == STORE_DONE && secret_is_same(&stored, before);
     sodium_memzero(&stored, sizeof stored);
     if (!may_replace)
         return result;
@@ -135,9 +126,9 @@ static enum store_result replace_once(struct store_backend *backend, const char 
     result = call_commit(store);
     call_begin(store); /* wipes them */
     if (result == STORE_DONE && before != NULL)
-        keep(store, old_name, before);
+        store_kept_secret(&store->kept, old_name, before);
     if (result == STORE_DONE)
-        keep(store, name, secret);
+        store_kept_secret(&store->kept, name, secret);
     return result;
 }
 
@@ -189,15 +180,9 @@ enum store_result redis_read_mark(struct store_backend *backend, struct store_ma
     if (result == STORE_DONE)
         take_mark(reply, mark);
     if (mark->is_set)
-        store->mark = *mark;
+        store->kept.mark = *mark;
     redis_reply_free(reply);
     return result;
-}
-
-static bool is_at(const struct store_mark *mark, const struct clocks *clocks)
-{
-    return mark->is_set && mark->even_ms == clocks->even_ms && mark->wall_ms == clocks->wall_ms &&
-           strcmp(mark->boot, clocks->boot) == 0;
 }
 
 /* The outcome of a shift may be unknown until it is read again, and so may moved_ms. */
@@ -209,10 +194,10 @@ static enum store_result shift_once(struct store_backend *backend, const struct 
     enum store_result result = redis_read_mark(backend, &mark);
     if (result == STORE_DONE)
         result = session_read_moved(store);
-    if (result != STORE_DONE || is_at(&mark, &shift->now))
+    if (result != STORE_DONE || store_clock_is_at(&mark, &shift->now))
         return result;
     const struct redis_key key = call_key(store, "clock", SLICE_NONE);
-    const int64_t moved_ms = store->moved_ms + shift->by_ms;
+    const int64_t moved_ms = row_time_bounded(store->moved_ms + row_time_bounded(shift->by_ms));
     call_transaction(store);
     CALL(store, WORD_OF("HSET"), call_key_slice(&key), WORD_OF("boot"), slice_from(shift->now.boot),
          WORD_OF("even"), call_number(even, shift->now.even_ms), WORD_OF("wall"),
@@ -221,9 +206,7 @@ static enum store_result shift_once(struct store_backend *backend, const struct 
     if (result != STORE_DONE)
         return result;
     store->moved_ms = moved_ms;
-    store->mark = (struct store_mark){
-        .is_set = true, .wall_ms = shift->now.wall_ms, .even_ms = shift->now.even_ms};
-    (void)snprintf(store->mark.boot, sizeof store->mark.boot, "%s", shift->now.boot);
+    store_kept_mark(&store->kept, &shift->now);
     return STORE_DONE;
 }
 

@@ -16,5 +16,7 @@ enum store_result redis_shift(struct store_backend *backend, const struct store_
 /* Adds to a transaction the secrets and the clock that are known, for a server that has lost them: without them its
  * rows could be restored, but no request would find what it paid for. */
 void redis_add_kept(struct redis_store *store);
+/* Adds the number that a batch leaves, see store_kept.h. */
+void redis_add_progress(struct redis_store *store, int64_t number);
 
 #endif

@@ -96,23 +96,24 @@ bool names_have(const struct redis_names *names, int64_t number)
 
 /* ---- reading ----------------------------------------------------------------------------- */
 
+/* What somebody else put into the index is passed over. */
 static enum store_result read_page(struct redis_store *store, const struct redis_key *index,
-                                   enum record_kind kind, struct redis_names *names, bool *is_last)
+                                   enum record_kind kind, struct redis_names *names, size_t *from,
+                                   bool *is_last)
 {
-    char from[32], to[32];
+    char first[32], last[32];
     struct redis_reply *page = NULL;
-    const enum store_result result = ASK(store, &page, WORD_OF("ZRANGE"), call_key_slice(index),
-                                         call_number(from, (int64_t)names->count),
-                                         call_number(to, (int64_t)names->count + PAGE - 1));
+    const enum store_result result =
+        ASK(store, &page, WORD_OF("ZRANGE"), call_key_slice(index),
+            call_number(first, (int64_t)*from), call_number(last, (int64_t)*from + PAGE - 1));
     if (result != STORE_DONE)
         return result;
-    bool is_sound = page->type == REPLY_ARRAY && page->len <= PAGE;
-    for (size_t i = 0; is_sound && i < page->len; i++) {
-        is_sound = call_is_name(page->items[i]);
-        if (is_sound)
+    const bool is_sound = page->type == REPLY_ARRAY && page->len <= PAGE;
+    for (size_t i = 0; is_sound && i < page->len; i++)
+        if (call_is_name(page->items[i]))
             add(names, kind, redis_reply_slice(page->items[i]));
-    }
     *is_last = is_sound && page->len < PAGE;
+    *from += is_sound ? page->len : 0;
     redis_reply_free(page);
     return is_sound ? STORE_DONE : call_nonsense(store);
 }
@@ -128,10 +129,11 @@ enum store_result names_read_from(struct redis_store *store, const struct redis_
                                   enum record_kind kind, struct redis_names *names)
 {
     bool is_last = false;
+    size_t from = 0;
     enum store_result result = STORE_DONE;
     *names = (struct redis_names){.have_types = row_tables[kind].key_count > 1};
     while (result == STORE_DONE && !is_last)
-        result = read_page(store, index, kind, names, &is_last);
+        result = read_page(store, index, kind, names, &from, &is_last);
     if (result == STORE_DONE && names->count > 1)
         qsort_r(names->all, names->count, sizeof *names->all, compare, names);
     return result;

@@ -3,22 +3,13 @@
 #define SOLVEGATE_STORE_REDIS_REDIS_PRIVATE_H
 
 #include "store/redis/redis_link.h"
-#include "store/store_driver.h"
+#include "store/store_kept.h"
 
 #define REDIS_OWNER_MAX 144
 #define REDIS_TOKEN_MAX (REDIS_OWNER_MAX + 16)
 
 /* How long a silent gateway keeps its lock: several beats, and longer than a short break of the network. */
 #define REDIS_LEASE_MS 10000
-
-/* A secret as it is stored, for a server that comes back without it. */
-#define REDIS_SECRETS_MAX 8
-#define REDIS_SECRET_NAME_MAX 64
-#define REDIS_SECRET_TEXT_MAX (32 + 2 * STORE_SECRET_MAX)
-struct redis_secret {
-    char name[REDIS_SECRET_NAME_MAX]; /* "": free */
-    char text[REDIS_SECRET_TEXT_MAX];
-};
 
 /* See redis_script.c. */
 enum redis_script {
@@ -73,8 +64,7 @@ struct redis_store {
     bool is_alone_there; /* it has the store for itself, and we wanted to share it */
     bool is_refused; /* the latest transaction was, since the lock had changed; nothing was done */
 
-    struct redis_secret secrets[REDIS_SECRETS_MAX]; /* those that were read or written */
-    struct store_mark mark;                         /* the latest that was read or written */
+    struct store_kept kept;
     int64_t moved_ms; /* stored times plus this are times of the wall clock */
     struct buf scratch, body, names;
 };

@@ -207,22 +207,56 @@ enum store_result session_read_moved(struct redis_store *store)
     const enum store_result result =
         ASK(store, &reply, WORD_OF("HGET"), call_key_slice(&key), WORD_OF("moved"));
     if (result == STORE_DONE)
-        store->moved_ms = reply->type == REPLY_STRING ? strtoll(reply->bytes, NULL, 10) : 0;
+        store->moved_ms =
+            reply->type == REPLY_STRING ? row_time_bounded(strtoll(reply->bytes, NULL, 10)) : 0;
     redis_reply_free(reply);
     return result;
 }
 
 /* ---- again ------------------------------------------------------------------------------- */
 
-/* The rows that it had acknowledged are gone. What the gateway knows goes on and is written from now on, but people
- * have to hear of it: this once the server counts as away. */
-static enum store_result mourn(struct redis_store *store)
+static enum store_result write_kept(struct redis_store *store)
 {
-    (void)snprintf(store->base.why, sizeof store->base.why,
-                   "the Redis server at %s came back without our keys {%.64s}: it was emptied, or "
-                   "restarted without its file; what the gateway has in memory goes on",
-                   store->place, store->prefix);
-    return STORE_RETRY;
+    call_transaction(store);
+    redis_add_kept(store);
+    const enum store_result result = call_commit(store);
+    call_begin(store); /* wipes secrets */
+    return result;
+}
+
+enum store_result session_begin_progress(struct redis_store *store)
+{
+    store_kept_begin(&store->kept);
+    return write_kept(store);
+}
+
+static enum store_result read_progress(struct redis_store *store, bool *is_known)
+{
+    const struct redis_key key = call_key(store, "progress", SLICE_NONE);
+    struct redis_reply *reply = NULL;
+    const enum store_result result = ASK(store, &reply, WORD_OF("GET"), call_key_slice(&key));
+    *is_known = result == STORE_DONE && reply->type == REPLY_STRING &&
+                store_kept_is_known(&store->kept, strtoll(reply->bytes, NULL, 10));
+    redis_reply_free(reply);
+    return result;
+}
+
+/* What the gateway knows goes on; it is written again, and people hear of it. */
+static enum store_result prove(struct redis_store *store, bool is_new)
+{
+    char where[REDIS_URL_HOST_MAX + 128];
+    bool is_known = false;
+    enum store_result result = is_new ? STORE_DONE : read_progress(store, &is_known);
+    if (result != STORE_DONE || is_known)
+        return result;
+    if (!is_new)
+        result = write_kept(store);
+    if (result != STORE_DONE)
+        return result;
+    (void)snprintf(where, sizeof where, "the store {%.64s} on the Redis server at %s",
+                   store->prefix, store->place);
+    store_kept_lost(&store->base, where);
+    return STORE_DONE;
 }
 
 static enum store_result reconnect(struct redis_store *store)
@@ -233,17 +267,31 @@ static enum store_result reconnect(struct redis_store *store)
         result = lease_take(store);
     if (result == STORE_DONE && store->is_open)
         result = session_claim(store, &is_new);
+    if (result == STORE_DONE && store->is_open && store->node[0] == '\0')
+        result = prove(store, is_new);
     if (result == STORE_DONE && store->is_open)
         result = session_read_moved(store);
     if (result != STORE_DONE)
         call_disconnect(store);
     else
         store->base.reconnects++;
-    return result == STORE_DONE && is_new ? mourn(store) : result;
+    return result;
 }
 
 enum store_result session_ensure(struct redis_store *store)
 {
     store->is_refused = false;
     return store->link != NULL ? STORE_DONE : reconnect(store);
+}
+
+/* A connection to a server that does not fit any more is given up: the next one is refused until it does. */
+enum store_result session_look(struct store_backend *backend)
+{
+    struct redis_store *const store = redis_store_of(backend);
+    enum store_result result = session_ensure(store);
+    if (result == STORE_DONE)
+        result = check_server(store);
+    if (result != STORE_DONE)
+        call_disconnect(store);
+    return result;
 }

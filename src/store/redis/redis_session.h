@@ -15,6 +15,12 @@ enum store_result session_claim(struct redis_store *store, bool *is_new);
 /* Reads how far stored times are from those of the wall clock. */
 enum store_result session_read_moved(struct redis_store *store);
 
+/* Leaves the number of this run in the store; see store_kept.h. */
+enum store_result session_begin_progress(struct redis_store *store);
+
+/* As in struct store_driver: the server's settings may have changed. */
+enum store_result session_look(struct store_backend *backend);
+
 /* Makes a lost connection again; STORE_DONE if there is one already. */
 enum store_result session_ensure(struct redis_store *store);
 

@@ -85,7 +85,7 @@ static void free_one(struct redis_store *store)
     buf_close(&store->names);
     free(store->prefix);
     free(store->ca_file);
-    sodium_memzero(store->secrets, sizeof store->secrets);
+    store_kept_close(&store->kept);
     free(store);
     curl_global_cleanup();
 }

@@ -15,6 +15,19 @@ struct tidy {
     unsigned left; /* rows of this kind that may still be deleted */
 };
 
+/* What somebody else put into the index stays there. */
+static void pass_over(struct redis_reply *names)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < names->len; i++) {
+        if (call_is_name(names->items[i]))
+            names->items[count++] = names->items[i];
+        else
+            redis_reply_free(names->items[i]);
+    }
+    names->len = count;
+}
+
 /* Names by score, from least to most; the reply is the caller's. */
 static enum store_result find(struct tidy *tidy, const char *least, const char *most, size_t skip,
                               struct redis_reply **names)
@@ -27,11 +40,10 @@ static enum store_result find(struct tidy *tidy, const char *least, const char *
             call_number(offset, (int64_t)skip), call_number(limit, tidy->left));
     if (result != STORE_DONE)
         return result;
-    bool is_sound = (*names)->type == REPLY_ARRAY && (*names)->len <= tidy->left;
-    for (size_t i = 0; is_sound && i < (*names)->len; i++)
-        is_sound = call_is_name((*names)->items[i]);
-    if (is_sound)
+    if ((*names)->type == REPLY_ARRAY && (*names)->len <= tidy->left) {
+        pass_over(*names);
         return STORE_DONE;
+    }
     redis_reply_free(*names);
     *names = NULL;
     return call_nonsense(tidy->store);

@@ -121,6 +121,9 @@ static bool read_host(struct slice text, struct redis_url *url, struct buf *mist
     if (host.len == 0)
         return refuse(mistake, "names no host; " SHAPE ", or " UNIX_SHAPE);
     url->port = (uint16_t)port;
+    if (memchr(host.data, ',', host.len) != NULL)
+        return refuse(mistake, "names several hosts; name the master alone, or a name that always "
+                               "leads to it; " SHAPE);
     if (!decode(host, url->host, sizeof url->host) || strpbrk(url->host, "/?#@ \\%") != NULL)
         return refuse(mistake, "has a host that is too long or no name; " SHAPE);
     return true;

@@ -5,6 +5,7 @@
 #include "store/redis/redis_body.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_claims.h"
+#include "store/redis/redis_meta.h"
 #include "store/redis/redis_session.h"
 
 #include <stdio.h>
@@ -206,6 +207,7 @@ static bool add_part(struct redis_store *store, const struct store_entry *first,
     struct changes changes = {.store = store, .count = count, .wall_ms = clocks_read().wall_ms};
     collect(&changes, first);
     const bool fits = add_commands(&changes);
+    redis_add_progress(store, store->kept.sent);
     free(changes.all);
     free(changes.places);
     return fits;
@@ -218,6 +220,7 @@ static enum store_result write_parts(struct redis_store *store, const struct sto
     const struct store_entry *first = batch->first;
     uint32_t rest = batch->count;
     uint32_t part = rest;
+    (void)store_kept_send(&store->kept, batch);
     while (rest > 0) {
         if (!add_part(store, first, part)) {
             part /= 2;
@@ -231,6 +234,7 @@ static enum store_result write_parts(struct redis_store *store, const struct sto
         rest -= part;
         part = part < rest ? part : rest;
     }
+    store_kept_written(&store->kept);
     return STORE_DONE;
 }
 

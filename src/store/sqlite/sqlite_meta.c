@@ -1,6 +1,8 @@
 #include "store/sqlite/sqlite_meta.h"
 
 #include "store/sqlite/sqlite_sql.h"
+#include "store/store_clock.h"
+#include "store/store_secret.h"
 
 #include <sodium.h>
 #include <sqlite3.h>
@@ -85,13 +87,6 @@ static int write_secret(struct sqlite_store *store, const char *name,
     return run(store, "REPLACE INTO secret (name, bytes, made) VALUES (?, ?, ?)", values, 3);
 }
 
-static bool is_same(const struct store_secret *stored, const struct store_secret *before)
-{
-    const size_t count = before == NULL ? 0 : before->count;
-    return stored->count == count &&
-           (count == 0 || sodium_memcmp(stored->bytes, before->bytes, count) == 0);
-}
-
 enum store_result meta_replace_secret(struct store_backend *backend, const char *name,
                                       const struct store_secret *secret, const char *old_name,
                                       const struct store_secret *before)
@@ -101,7 +96,7 @@ enum store_result meta_replace_secret(struct store_backend *backend, const char 
     int rc = sql_begin(store);
     if (rc == SQLITE_OK)
         rc = read_secret(store, name, &stored);
-    if (rc == SQLITE_OK && is_same(&stored, before)) {
+    if (rc == SQLITE_OK && secret_is_same(&stored, before)) {
         if (before != NULL)
             rc = write_secret(store, old_name, before);
         if (rc == SQLITE_OK)
@@ -155,12 +150,6 @@ static int write_mark(struct sqlite_store *store, const struct clocks *now)
     return run(store, "REPLACE INTO clock (id, boot, even, wall) VALUES (1, ?, ?, ?)", values, 3);
 }
 
-static bool is_at(const struct store_mark *mark, const struct clocks *clocks)
-{
-    return mark->is_set && mark->even_ms == clocks->even_ms && mark->wall_ms == clocks->wall_ms &&
-           strcmp(mark->boot, clocks->boot) == 0;
-}
-
 /* "UPDATE solution SET born = max(born + ?1, 0), … WHERE born BETWEEN 0 AND … AND …": skips rows
  * with an invalid time, which are damaged, never loaded, and must not overflow. False if this kind
  * has no time that moves. */
@@ -192,7 +181,7 @@ static int shift_times(struct sqlite_store *store, const struct store_shift *shi
     struct store_mark mark;
     struct buf sql;
     int rc = read_mark(store, &mark);
-    if (rc != SQLITE_OK || is_at(&mark, &shift->now))
+    if (rc != SQLITE_OK || store_clock_is_at(&mark, &shift->now))
         return rc;
     buf_init(&sql, SQL_MAX);
     for (unsigned kind = 0; kind < RECORD_KIND_COUNT && rc == SQLITE_OK; kind++) {

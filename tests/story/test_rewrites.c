@@ -1,0 +1,132 @@
+/* A store that came back without its rows: everything in memory is written again, and a crash afterwards pays for
+ * nothing twice. */
+#include "world.h"
+
+static struct world *journal_world(void)
+{
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.has_callbacks = true;
+    return world_new(&options);
+}
+
+/* One of each kind of row: solved, waiting, unheard of, failed, and told to be. */
+static struct world *full_world(void)
+{
+    struct world *w = journal_world();
+    ask(w, "solved", .key = "K", .idempotency = "I", .is_told = true);
+    callback(w, "a1", "T1", "TOKEN");
+    ask(w, "waits", .key = "L", .idempotency = "J", .is_told = true);
+    accepted(w, "a2", "T2");
+    ask(w, "unheard", .key = "M", .is_told = true);
+    ask(w, "fails", .key = "N", .is_told = true);
+    rejected(w, "a4", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
+    rejected(w, "a5", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
+    rejected(w, "a6", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
+    pass(w, 2000);
+    skip_lines(w);
+    return w;
+}
+
+static void forget(struct world *w)
+{
+    struct event event = {.kind = EVENT_STORE_LOST};
+    disk_close(&w->disk);
+    w->disk = (struct disk){.count = 0};
+    world_step(w, &event);
+}
+
+static void count_rows(const struct world *w, size_t counts[RECORD_KIND_COUNT])
+{
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT; kind++)
+        counts[kind] = disk_count(&w->disk, (enum record_kind)kind);
+}
+
+static void every_row_is_written_again_and_no_other(void **state)
+{
+    (void)state;
+    struct world *w = full_world();
+    size_t before[RECORD_KIND_COUNT];
+    size_t after[RECORD_KIND_COUNT];
+    count_rows(w, before);
+    for (unsigned kind = 0; kind < RECORD_KIND_COUNT; kind++)
+        if (kind != RECORD_SPENT)
+            assert_true(before[kind] > 0);
+    forget(w);
+    pass(w, 1);
+    count_rows(w, after);
+    assert_memory_equal(before, after, sizeof before);
+    skip_lines(w);
+}
+
+static void a_crash_afterwards_pays_for_nothing_again(void **state)
+{
+    (void)state;
+    struct world *w = full_world();
+    const unsigned submits = w->tally.submits;
+    forget(w);
+    pass(w, 1);
+    crash(w, ALL_RECORDS);
+    assert_string_equal(peek(w, "r1"), "solved");
+    assert_int_equal(gauges_of(w).letters, 1);
+    ask(w, "again", .key = "K");
+    ask(w, "replays", .key = "L", .idempotency = "J");
+    callback(w, "a2", "T2", "SECOND");
+    assert_int_equal(w->tally.submits, submits);
+    skip_lines(w);
+}
+
+static void the_books_of_earlier_days_are_written_too(void **state)
+{
+    (void)state;
+    struct world *w = full_world();
+    pass(w, HOURS_MS(25));
+    ask(w, "today", .key = "T", .is_told = true);
+    pass(w, 2000);
+    const size_t days = disk_count(&w->disk, RECORD_DAY);
+    const size_t tallies = disk_count(&w->disk, RECORD_TALLY);
+    assert_int_equal(days, 2);
+    forget(w);
+    pass(w, 1);
+    assert_int_equal(disk_count(&w->disk, RECORD_DAY), days);
+    assert_int_equal(disk_count(&w->disk, RECORD_TALLY), tallies);
+    skip_lines(w);
+}
+
+/* Those who ask meanwhile are not refused for it. */
+static void it_waits_while_half_of_the_backlog_is_not_durable(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.max_records = 40;
+    options.step_batch = 4;
+    struct world *w = world_new(&options);
+    for (char key[] = "A"; key[0] < 'A' + 20; key[0]++) {
+        ask(w, "somebody", .key = key, .is_told = true);
+        durable(w, w->seq);
+    }
+    const size_t requests = disk_count(&w->disk, RECORD_REQUEST);
+    const journal_seq before = w->seq;
+    forget(w);
+    pass(w, 10);
+    assert_true(w->seq - before < 30);
+    assert_true(disk_count(&w->disk, RECORD_REQUEST) < requests);
+    for (unsigned i = 0; i < 10; i++) {
+        durable(w, w->seq);
+        pass(w, 1);
+    }
+    assert_int_equal(disk_count(&w->disk, RECORD_REQUEST), requests);
+    skip_lines(w);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(every_row_is_written_again_and_no_other),
+        STORY(a_crash_afterwards_pays_for_nothing_again),
+        STORY(the_books_of_earlier_days_are_written_too),
+        STORY(it_waits_while_half_of_the_backlog_is_not_durable),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
