@@ -559,8 +559,7 @@ static inline struct tally *tally_at(const struct engine *engine, unsigned days_
 /* Is `other` the configured client that has the name of `one`, which a restart found gone? */
 static inline bool client_is_heir(const struct engine *engine, client_id one, client_id other)
 {
-    const struct client_options *options = &engine->clients[one].options;
-    return options->has_heir && options->heir == other;
+    return engine->clients[one].options.has_heir && engine->clients[one].options.heir == other;
 }
 
 /* May `other` have solutions of `one`? Keys tell clients apart as well; this is a second check. */
