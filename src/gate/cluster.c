@@ -54,11 +54,24 @@ static void say_lost(struct gate *gate)
                    "others may take over: nothing is submitted until it does"));
 }
 
+static void watch_lease(struct gate *gate);
+
+/* libuv counts from the beginning of the loop's turn, so a long turn brings this too early. */
 static void on_lease_end(uv_timer_t *timer)
 {
     struct gate *const gate = timer->data;
-    if (!cluster_may_submit(gate))
+    if (cluster_may_submit(gate))
+        watch_lease(gate);
+    else
         say_lost(gate);
+}
+
+static void watch_lease(struct gate *gate)
+{
+    struct cluster *const cluster = &gate->cluster;
+    const int64_t rest_ms = cluster->lease_end_ms - clocks_read().even_ms;
+    (void)uv_timer_start(cluster->lease_timer, on_lease_end,
+                         rest_ms > 0 ? (uint64_t)rest_ms + 1 : 1, 0);
 }
 
 void cluster_open(struct gate *gate)
@@ -298,9 +311,7 @@ void cluster_on_beat(void *context, const struct store_beat *beat)
         LOG(LOG_LEVEL_INFO, "lease_renewed",
             log_string("meaning", "the store confirms again that this gateway lives"));
     cluster->is_lost = false;
-    const int64_t rest_ms = cluster->lease_end_ms - clocks_read().even_ms;
-    (void)uv_timer_start(cluster->lease_timer, on_lease_end,
-                         rest_ms > 0 ? (uint64_t)rest_ms + 1 : 1, 0);
+    watch_lease(gate);
     /* Submits may have waited for it. */
     gate->persist.unlooked = gate->persist.count;
 }
