@@ -2,6 +2,7 @@
 #include "cli/guard.h"
 #include "cli/load.h"
 #include "doors/doors.h"
+#include "gate/reload.h"
 #include "gate/service.h"
 #include "sys/log.h"
 
@@ -90,6 +91,7 @@ static int serve(const char *file, const struct config_flag *flags_given, size_t
 
 static int run(struct cli_args *args)
 {
+    reload_defer();
     const char *file = NULL;
     struct config_flag given[FLAGS_MAX];
     size_t count = 0;

@@ -331,6 +331,7 @@ static void init_handles(struct gate *gate)
     uv_prepare_start(&gate->before_sleep, before_sleep);
     uv_check_start(&gate->after_poll, after_poll);
     uv_signal_start(&gate->sighup, on_hangup, SIGHUP);
+    reload_allow();
 }
 
 static void init_buffers(struct gate *gate)

@@ -10,7 +10,26 @@
 #include "sys/log.h"
 #include "upstream/trust.h"
 
+#include <signal.h>
 #include <stdlib.h>
+
+static void mask_hangup(int how)
+{
+    sigset_t hangup;
+    (void)sigemptyset(&hangup);
+    (void)sigaddset(&hangup, SIGHUP);
+    (void)pthread_sigmask(how, &hangup, NULL);
+}
+
+void reload_defer(void)
+{
+    mask_hangup(SIG_BLOCK);
+}
+
+void reload_allow(void)
+{
+    mask_hangup(SIG_UNBLOCK);
+}
 
 /* Logs one event per line of the mistakes, which read as on the command line. */
 static void log_mistakes(struct slice text)

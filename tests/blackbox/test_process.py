@@ -55,6 +55,34 @@ def a_hangup_neither_ends_the_gateway_nor_loses_a_solve():
         contains(world.result_text(task), "OK|SIM_")
 
 
+def signals(process, name):
+    """One of the masks of signals in /proc; nothing is masked once the process is gone."""
+    with open(f"/proc/{process.pid}/status", encoding="ascii") as status:
+        found = re.search(rf"^{name}:\s+(\w+)$", status.read(), re.MULTILINE)
+    return int(found.group(1), 16) if found else 0
+
+
+@test
+def a_hangup_during_the_start_waits_until_it_can_be_obeyed():
+    # So many clients take a while to read. By then SIGPIPE is ignored, which shows from outside that the start has begun.
+    many = [{"name": f"c{i}", "key": f"{i:032d}", "allow_hosts": [f"h{j}.example" for j in range(60)]} for i in range(1000)]
+    config = {"listen": ["127.0.0.1:0"], "upstream": {"url": "http://127.0.0.1:9", "key": KEY}, "clients": many}
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(config, file)
+        file.flush()
+        process = subprocess.Popen([binary("SOLVEGATE"), "serve", "-c", file.name], stdout=subprocess.PIPE,
+                                   stderr=subprocess.STDOUT, text=True)
+        try:
+            while process.poll() is None and not signals(process, "SigIgn") & 1 << signal.SIGPIPE - 1:
+                pass
+            process.send_signal(signal.SIGHUP)
+            check(any("event=reloaded" in line for line in process.stdout), "it starts and then reloads")
+        finally:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+
 @test
 def a_reload_that_comes_during_the_end_does_not_cut_it_short():
     for _ in range(5):
