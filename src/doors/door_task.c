@@ -171,7 +171,7 @@ static void task_dialect_answer(struct gate *gate, const struct visit *visit,
                                 const struct answer *answer)
 {
     const struct answer waiting = {.id = answer->id};
-    const bool is_postponed = verb_must_look_again(visit, answer);
+    const bool is_postponed = verb_must_look_again(gate, visit, answer);
     add_headers(gate, answer);
     if (is_postponed) {
         const struct task_facts facts = facts_of(gate, &waiting);

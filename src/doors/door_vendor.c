@@ -249,7 +249,7 @@ static void vendor_answer(struct gate *gate, const struct visit *visit, const st
         write_submit(gate, visit, answer);
     else if (visit->verb == VERB_REPORT)
         write_report(gate, visit, answer);
-    else if (verb_must_look_again(visit, answer))
+    else if (verb_must_look_again(gate, visit, answer))
         dialect_write_word(&gate->body, visit->is_json, dialect_word(&(struct answer){.id = 0}));
     else
         write_result(gate, visit, answer);

@@ -79,10 +79,12 @@ void verb_look_for(struct gate *gate, const struct visit *visit, request_id id)
     gate_step(gate, &event);
 }
 
-bool verb_must_look_again(const struct visit *visit, const struct answer *answer)
+bool verb_must_look_again(const struct gate *gate, const struct visit *visit,
+                          const struct answer *answer)
 {
-    return visit->verb == VERB_LOOK &&
-           (answer->refusal == REFUSAL_STORE_AWAY || answer->refusal == REFUSAL_FULL_REQUESTS);
+    const bool is_cut_short = answer->refusal == REFUSAL_DRAINING && gate->persist.store != NULL;
+    return visit->verb == VERB_LOOK && (is_cut_short || answer->refusal == REFUSAL_STORE_AWAY ||
+                                        answer->refusal == REFUSAL_FULL_REQUESTS);
 }
 
 void verb_detach(struct gate *gate, const struct http_request *request, struct visit *visit,

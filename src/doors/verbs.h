@@ -24,8 +24,10 @@ void verb_look(struct gate *gate, const struct http_request *request, struct vis
                request_id id);
 /* Lets the gateway look for a request that another one has, so that engine_peek() knows of it the next time. */
 void verb_look_for(struct gate *gate, const struct visit *visit, request_id id);
-/* Could nobody say what became of the request? In dialects whose clients take an error for its end it is not ready. */
-bool verb_must_look_again(const struct visit *visit, const struct answer *answer);
+/* Could nobody say what became of the request, or does the next start know? In dialects whose clients take an
+ * error for its end it is not ready. */
+bool verb_must_look_again(const struct gate *gate, const struct visit *visit,
+                          const struct answer *answer);
 void verb_detach(struct gate *gate, const struct http_request *request, struct visit *visit,
                  request_id id);
 void verb_report(struct gate *gate, const struct http_request *request, struct visit *visit,

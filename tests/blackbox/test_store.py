@@ -16,6 +16,7 @@ import time
 from gateway import World, together
 from harness import (TIMEOUT, Raw, Skip, check, contains, equal, get, run, test, wait_until)
 from store_world import StoreWorld, injecting, is_sanitized, need_strace
+from task_world import SITE, create, create_id, final, result
 
 # No poll is due within a test unless it says so.
 PATIENT = {"poll": {"first": "60s", "interval": "60s", "fallback_after": "60s"}}
@@ -397,6 +398,34 @@ def a_drain_ends_in_time_and_what_it_did_not_finish_is_there_after_it():
         world.start()
         equal(world.solved(headers=key)["source"], "idempotent", "source after the restart")
         equal(world.paid(), 1, "accepted")
+
+
+@test
+def a_held_poll_is_not_told_an_end_by_a_drain_since_its_id_lives_on():
+    with StoreWorld({**PATIENT, "drain_timeout": "200ms"}, sim=("--solve-time", "10m")) as world:
+        task = world.submit_id(sitekey="dialect")
+        number = create_id(world, {"type": "TurnstileTaskProxyless", **SITE})
+        path = world.solve(sitekey="api", wait=0).headers["location"]
+        told, hold = {}, {"Prefer": "wait=50"}
+        polls = {"text": lambda: world.result(task, wait=50).text, "json": lambda: world.result(task, wait=50, json=1).json(),
+                 "task": lambda: result(world, number, headers=hold),
+                 "api": lambda: world.call("GET", path, headers=hold).json()["code"],
+                 "new": lambda: create(world, {"type": "TurnstileTaskProxyless", **SITE, "websiteKey": "new"}, headers=hold)["errorCode"]}
+        held = [threading.Thread(target=lambda name=name: told.update({name: polls[name]()})) for name in polls]
+        for thread in held:
+            thread.start()
+        world.await_journaled_task(4)
+        wait_until(lambda: world.stats()["now"]["held_callers"] == len(polls), "the held polls")
+        world.gate.stop()
+        for thread in held:
+            thread.join(TIMEOUT)
+        equal(told, {"text": "CAPCHA_NOT_READY", "json": {"status": 0, "request": "CAPCHA_NOT_READY"},
+                     "task": {"errorId": 0, "status": "processing"}, "api": "shutting_down", "new": "ERROR_NO_SLOT_AVAILABLE"})
+        world.sim.solve()
+        world.start()
+        check(world.result_text(task).startswith("OK|SIM_"), "the id after the restart")
+        equal(final(world, number)["status"], "ready", "the task after the restart")
+        equal(world.paid(), 4, "accepted")
 
 
 @test
