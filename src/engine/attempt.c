@@ -275,8 +275,8 @@ static struct attempt *attempt_of(struct engine *engine, const struct attempt_ro
     attempt->is_replied = true;
     attempt->is_restored = true;
     attempt->state = state_of_row(row);
-    /* The vendor names a task only after accepting it, so a task id proves payment. */
-    attempt->is_paid = row->task_id[0] != '\0';
+    /* The vendor names and solves a task only after accepting it, so both prove payment. */
+    attempt->is_paid = row->task_id[0] != '\0' || row->is_solved;
     attempt->number = row->number;
     attempt->why = row->why;
     attempt->is_resent = row->is_resent;
@@ -318,6 +318,7 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     if (solution != NULL) {
         attempt->state = ATTEMPT_SOLVED;
         attempt->text_hash = task_text_hash(engine, solution->text);
+        attempt->is_paid = true;
         /* The solution carries the task's id, by which a second task's solution is told apart later. */
         if (attempt->task_id[0] == '\0')
             memcpy(attempt->task_id, solution->task_id, TASK_ID_MAX);

@@ -180,6 +180,15 @@ static void note_paid(struct engine *engine, struct attempt *attempt)
     attempt->is_paid = true;
 }
 
+/* The submit's reply says that the vendor accepted it, or a callback that came before that reply. The
+ * callback counts at once: a restart would lose the reply, and a flight that it ends its parameters. */
+static void note_accepted(struct engine *engine, struct attempt *attempt)
+{
+    if (!attempt->is_paid)
+        COUNT(engine, submits_accepted);
+    note_paid(engine, attempt);
+}
+
 /* The submit's reply is lost for good, but a callback proves that the vendor accepted it. */
 static void prove_paid(struct engine *engine, struct attempt *attempt)
 {
@@ -193,8 +202,7 @@ static void accepted(struct engine *engine, struct attempt *attempt,
 {
     attempt_name_task(engine, attempt, result->task_id);
     attempt->accepted_ms = engine->now_ms;
-    COUNT(engine, submits_accepted);
-    note_paid(engine, attempt);
+    note_accepted(engine, attempt);
     slots_on_accepted(engine);
     struct flight *flight = attempt->flight;
     if (flight == NULL) {
@@ -223,7 +231,6 @@ static void ambiguous(struct engine *engine, struct attempt *attempt)
     (void)journal_attempt(engine, attempt);
     /* A callback named the task before, so only the reply is lost. */
     if (attempt_is_working(attempt)) {
-        prove_paid(engine, attempt);
         flight_enter(engine, flight, FLIGHT_SOLVING, attempt_first_poll_ms(engine, attempt));
         return;
     }
@@ -255,14 +262,10 @@ static void prove_duplicate(struct engine *engine, struct attempt *attempt,
 static void confirm_task(struct engine *engine, struct attempt *attempt,
                          const struct vendor_result *result)
 {
-    if (result->outcome != OUTCOME_ACCEPTED) {
-        prove_paid(engine, attempt);
+    if (result->outcome != OUTCOME_ACCEPTED)
         return;
-    }
-    COUNT(engine, submits_accepted);
     if (attempt->task_id[0] == '\0')
         attempt_name_task(engine, attempt, result->task_id);
-    note_paid(engine, attempt);
     if (strcmp(attempt->task_id, result->task_id) != 0)
         prove_duplicate(engine, attempt, result->task_id);
 }
@@ -569,6 +572,8 @@ void attempt_hear(struct engine *engine, const struct vendor_result *result)
     /* Only the vendor knows the nonce, so a callback proves acceptance. */
     if (attempt != NULL && attempt->is_replied)
         prove_paid(engine, attempt);
+    else if (attempt != NULL && (says_something || attempt->task_id[0] != '\0'))
+        note_accepted(engine, attempt);
     if (attempt == NULL)
         tell_unknown(engine, result);
     else if (!fits)

@@ -414,6 +414,7 @@ static void note(struct world *world, const struct action *action)
     case ACTION_PAID:
         world->tally.paid++;
         world->last_paid = action->paid;
+        world->has_paid_params = action->paid.params != NULL;
         world->last_paid.params = NULL;
         return;
     }

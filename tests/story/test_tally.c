@@ -228,11 +228,50 @@ static void a_reply_behind_its_callback_is_paid_for_once(void **state)
     struct world *w = priced_world(true);
     ask(w, "ann", .key = "K", .type = TYPE_TURNSTILE);
     callback(w, "a1", "T1", "TOKEN");
-    assert_int_equal(w->tally.paid, 0);
+    assert_int_equal(w->tally.paid, 1);
+    assert_true(w->has_paid_params);
+    assert_string_equal(w->last_paid.task_id, "T1");
     accepted(w, "a1", "T1");
     skip_lines(w);
     assert_int_equal(stats_of(w)->submits_accepted, 1);
     assert_int_equal(stats_of(w)->submits_proven, 0);
+    assert_int_equal(w->tally.paid, 1);
+}
+
+static void a_reply_that_is_lost_behind_its_callback_changes_nothing(void **state)
+{
+    (void)state;
+    struct world *w = priced_world(true);
+    ask(w, "ann", .key = "K", .type = TYPE_TURNSTILE);
+    callback(w, "a1", "", "TOKEN");
+    ambiguous(w, "a1");
+    callback(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    assert_int_equal(w->tally.paid, 1);
+    assert_int_equal(stats_of(w)->submits_accepted + stats_of(w)->submits_proven, 1);
+    assert_int_equal(today(w, 0, TYPE_TURNSTILE)->spent_micro, PRICE);
+}
+
+/* The reply is lost with the process; the books and the audit trail must not miss what was paid for. */
+static void a_restart_between_callback_and_reply_keeps_the_payment(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = true;
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    callback(w, "a1", "", "TOKEN");
+    pass(w, 2000);
+    assert_int_equal(w->tally.paid, 1);
+    skip_lines(w);
+    crash(w, ALL_RECORDS);
+    callback(w, "a1", "T1", "TOKEN");
+    skip_lines(w);
+    int64_t day;
+    const struct stats *page = engine_stats_of_day(w->engine, 0, &day);
+    assert_int_equal(page->submits_accepted, 1);
+    assert_int_equal(page->submits_proven, 0);
     assert_int_equal(w->tally.paid, 1);
 }
 
@@ -284,6 +323,8 @@ int main(void)
         STORY(a_pool_pays_for_itself_and_its_answers_save_no_money),
         STORY(a_callback_proves_that_an_unheard_submit_was_paid_for_once),
         STORY(a_reply_behind_its_callback_is_paid_for_once),
+        STORY(a_reply_that_is_lost_behind_its_callback_changes_nothing),
+        STORY(a_restart_between_callback_and_reply_keeps_the_payment),
         STORY(a_doubled_submit_is_paid_for_twice),
         STORY(durations_are_counted_from_queue_to_solution),
     };

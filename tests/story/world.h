@@ -65,6 +65,7 @@ struct world {
     struct buf log;
     struct world_tally tally;
     struct paid last_paid;              /* without its parameters */
+    bool has_paid_params;               /* the same one: they were told */
     struct letters_answer last_letters; /* without its numbers */
     journal_seq seq;                    /* of the last record seen */
     unsigned steps;
