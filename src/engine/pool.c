@@ -217,10 +217,12 @@ void pool_on_solved(struct engine *engine, struct pool *pool, struct solution *s
         cache_put(engine, solution, false);
 }
 
+/* Without its client nobody has a budget for its refills. */
 static bool wants_one(const struct engine *engine, const struct pool *pool)
 {
     const struct client *client = &engine->clients[pool->options.client];
     return !pool->is_asleep && pool->retry_at_ms <= engine->now_ms && !client->options.is_shadow &&
+           !client->options.is_gone &&
            pool->ready_count - pool->waning_count + pool->solving < divide_pool(engine, pool) &&
            pool->ready_count + pool->solving < room_of(pool) &&
            client->spent + client->reserved < client->options.budget_per_day &&

@@ -190,6 +190,32 @@ static void start(struct engine *engine, struct flight *flight)
         attempt_start(engine, flight);
 }
 
+/* True if its client is no longer configured and nobody else waits. A request looked at costs as much
+ * of the step as a start, since a flight may have very many. */
+static bool is_for_nobody(struct engine *engine, const struct flight *flight)
+{
+    if (!engine->clients[flight->client].options.is_gone)
+        return false;
+    LIST_FOR_EACH(link, &flight->requests) {
+        const struct request *request = CONTAINER_OF(link, struct request, link);
+        if (!engine->clients[request->client].options.is_gone)
+            return false;
+        engine->starts_left -= engine->starts_left > 0;
+    }
+    /* Where clients share, the operator may replay the letters of one that is gone. */
+    return list_is_empty(&flight->letters) || client_is_gone(engine, flight->client);
+}
+
+/* Nothing is paid for a client that was removed while its flight waited for a slot. */
+static void start_or_end(struct engine *engine, struct flight *flight)
+{
+    engine->starts_left--;
+    if (is_for_nobody(engine, flight))
+        flight_fail(engine, flight, CLASS_CALLER, CODE_CLIENT_GONE);
+    else
+        start(engine, flight);
+}
+
 void slots_pump(struct engine *engine)
 {
     const bool has_nothing = engine->queued == 0 && engine->pool_count == 0;
@@ -208,8 +234,7 @@ void slots_pump(struct engine *engine)
             flight = pools_refill(engine);
         if (flight == NULL)
             return;
-        engine->starts_left--;
-        start(engine, flight);
+        start_or_end(engine, flight);
     }
 }
 

@@ -38,6 +38,16 @@ static void warn(const struct gate *gate, client_id client, uint32_t tasks)
                    "kind orphan, which can be replayed into any client"));
 }
 
+static void warn_of_pools(const struct gate *gate, client_id client)
+{
+    for (size_t i = 0; i < gate->targets.count; i++)
+        if (gate->targets.items[i].client == client)
+            LOG(LOG_LEVEL_WARN, "pool_unpaid", log_string("pool", gate->targets.items[i].name),
+                log_string("client", client_name(gate, client)),
+                log_string("meaning", "the client that pays for it is no longer configured, so "
+                                      "that it is not refilled"));
+}
+
 void gone_warn(struct gate *gate)
 {
     const size_t room = gate->client_room + gate->gone_count;
@@ -48,6 +58,8 @@ void gone_warn(struct gate *gate)
         const bool is_news = is_gone(gate, i) && !gate->is_warned[i];
         if (is_news && tasks[i] > 0)
             warn(gate, (client_id)i, tasks[i]);
+        if (is_news)
+            warn_of_pools(gate, (client_id)i);
         gate->is_warned[i] = is_gone(gate, i);
     }
     free(tasks);

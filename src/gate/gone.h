@@ -9,8 +9,8 @@
  * while rows are restored. */
 bool gone_meet(struct gate *gate, struct slice name, client_id *client);
 
-/* Logs a warning for each such client that has tasks at the vendor; call it after rows were
- * restored or a reload removed clients. */
+/* Logs a warning for each such client that has tasks at the vendor, and for each pool that one of
+ * them paid for; call it after rows were restored or a reload removed clients. */
 void gone_warn(struct gate *gate);
 
 #endif

@@ -46,6 +46,21 @@ def a_key_can_be_changed_without_a_restart():
 
 
 @test
+def a_client_that_is_removed_pays_for_no_pool():
+    pool = {"name": "ahead", "method": "turnstile", "sitekey": "pooled", "pageurl": "https://example.com/", "size": 1}
+    with World({**clients(), "pools": [pool], "upstream": {"slots": 1}}) as world:
+        wait_until(lambda: world.call("GET", "/v1/pools", key=ADMIN).json()["pools"][0]["ready"] == 1, "the pool is filled")
+
+        def change(config):
+            config["clients"] = [c for c in config["clients"] if c["name"] != "alice"]
+
+        contains(rewrite(world, change)("pool_unpaid"), "pool=ahead", "the pool that she paid for")
+        equal(world.solve(key=BOB, sitekey="pooled", pageurl="https://example.com/").json()["source"], "pool", "what is there")
+        equal(world.solve(key=BOB, sitekey="other").status, 200, "one more, behind any refill")
+        equal(world.paid(), 2, "paid for")
+
+
+@test
 def a_bad_file_is_refused_and_everything_stays():
     with World() as world:
         said = rewrite(world, '{"upstream": {"slots": "many"}, "nonsense": 1}')

@@ -4,6 +4,14 @@ Most of them were there once, or slipped through every test until their story wa
 """
 
 STORY_MUTANTS = [
+    # ---- clients that a reload removes -----------------------------------------------------------------------------------
+    ("what waits for a slot is paid for after its client is gone", "src/engine/slots.c",
+     "    if (is_for_nobody(engine, flight))\n", "    if (false && is_for_nobody(engine, flight))\n", "story gone_clients"),
+    ("what a client that stays waits for is not solved because the first asker is gone", "src/engine/slots.c",
+     "        if (!engine->clients[request->client].options.is_gone)\n            return false;\n        engine",
+     "        engine", "story gone_clients"),
+    ("a pool is refilled without its client's budget", "src/engine/pool.c",
+     "           !client->options.is_gone &&\n", "", "story pool_bounds"),
     # ---- crashes --------------------------------------------------------------------------------------------------------
     ("a solution that found no place is handed out after two crashes", "src/engine/recover.c",
      "    } else if (solution->handed == 0) {", "    } else if (solution->is_cached) {", "story crashes"),
@@ -469,7 +477,7 @@ STORY_MUTANTS = [
      "    for (uint32_t left = engine->options.step_batch; left > 0; left--) {", "    for (;;) {", "story steps"),
     ("step: every event wakes a batch", "src/engine/engine.c",
      "is_tick || list_is_empty(&engine->waking);", "true;", "story bank"),
-    ("step: a queue starts at once", "src/engine/slots.c", "        engine->starts_left--;\n", "", "story steps"),
+    ("step: a queue starts at once", "src/engine/slots.c", "    engine->starts_left--;\n", "", "story steps"),
     ("step: an order reaches all letters at once", "src/engine/letter_orders.c",
      " && done < engine->options.step_batch)", ")", "story steps"),
     ("step: an order looks at all letters at once", "src/engine/letter_orders.c",

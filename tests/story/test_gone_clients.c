@@ -437,6 +437,79 @@ static void what_a_client_that_stays_waits_for_is_no_orphan(void **state)
     skip_lines(w);
 }
 
+/* Three of its requests wait behind one slot: the task is finished, the rest is never submitted. */
+static void what_waits_for_a_slot_is_not_paid_for_when_its_client_goes(void **state)
+{
+    (void)state;
+    struct engine_options options = crawler_and_shop(false, false)->options;
+    options.slots = 1;
+    struct world *w = world_new(&options);
+    ask(w, "crawler", .key = "K", .client = CRAWLER, .is_told = true);
+    ask(w, "told", .key = "L", .idempotency = "I", .client = CRAWLER, .is_told = true);
+    ask(w, "held", .key = "M", .client = CRAWLER);
+    ask(w, "shop", .key = "N", .client = SHOP);
+    accepted(w, "a1", "T1");
+    lose_the_crawler(w, false);
+    pass(w, 6000);
+    solved(w, "a1", "TOKEN");
+    assert_int_equal(only_letter(w).kind, LETTER_OF_ORPHAN);
+    skip_lines(w);
+    rejected(w, "a2", CLASS_CALLER, "ERROR_PAGEURL");
+    tick(w);
+    expect(w, "[  6000] answer shop r3 failed ERROR_PAGEURL (caller) attempts 1\n"
+              "[  6000] answer held r4 failed ERROR_CLIENT_GONE (caller) attempts 0\n");
+    assert_int_equal(gauges_of(w).queued, 0);
+    assert_int_equal(gauges_of(w).letters, 1);
+    assert_int_equal(w->tally.submits, 2);
+}
+
+/* A batch of the queue is ended in each step, and the loop is told that there is more. */
+static void a_long_queue_of_a_client_that_is_gone_ends_over_several_steps(void **state)
+{
+    (void)state;
+    struct engine_options options = crawler_and_shop(false, false)->options;
+    options.slots = 1;
+    options.step_batch = 2;
+    struct world *w = world_new(&options);
+    ask(w, "first", .key = "K", .client = CRAWLER);
+    ask(w, "second", .key = "L", .client = CRAWLER);
+    ask(w, "third", .key = "M", .client = CRAWLER);
+    ask(w, "fourth", .key = "N", .client = CRAWLER);
+    ask(w, "fifth", .key = "O", .client = CRAWLER);
+    lose_the_crawler(w, false);
+    rejected(w, "a1", CLASS_CALLER, "ERROR_PAGEURL");
+    assert_int_equal(gauges_of(w).queued, 3);
+    for (uint32_t left = 3; left > 0; left--) {
+        assert_int_equal(engine_next_deadline(w->engine), WORLD_START_MS + w->now_ms);
+        tick(w);
+        assert_int_equal(gauges_of(w).queued, left - 1);
+    }
+    assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+}
+
+/* They share: whoever is still configured waits for the same solve, and gets it. */
+static void what_another_waits_for_as_well_is_solved_for_that_one(void **state)
+{
+    (void)state;
+    struct engine_options options = crawler_and_shop(true, true)->options;
+    options.slots = 1;
+    struct world *w = world_new(&options);
+    ask(w, "first", .key = "K", .client = SHOP);
+    ask(w, "crawler", .key = "L", .client = CRAWLER, .is_told = true);
+    ask(w, "shop", .key = "L", .client = SHOP);
+    ask(w, "alone", .key = "M", .client = CRAWLER, .is_told = true);
+    accepted(w, "a1", "T1");
+    lose_the_crawler(w, false);
+    pass(w, 6000);
+    solved(w, "a1", "ONE");
+    skip_lines(w);
+    solve(w, "a2", "T2", "TWO");
+    pass(w, 100000);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -460,6 +533,9 @@ int main(void)
         STORY(what_was_handed_to_a_held_caller_becomes_no_letter),
         STORY(what_is_spent_while_a_client_is_gone_is_of_its_budget),
         STORY(what_a_client_that_stays_waits_for_is_no_orphan),
+        STORY(what_waits_for_a_slot_is_not_paid_for_when_its_client_goes),
+        STORY(a_long_queue_of_a_client_that_is_gone_ends_over_several_steps),
+        STORY(what_another_waits_for_as_well_is_solved_for_that_one),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

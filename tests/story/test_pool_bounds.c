@@ -89,6 +89,34 @@ static void its_client_pays_for_it_and_not_more_than_it_may(void **state)
               "[     0] submit a2 P\n");
 }
 
+/* Its budget went with its client, so that no refill would ever be too many. */
+static void nothing_is_paid_for_a_pool_whose_client_is_gone(void **state)
+{
+    (void)state;
+    static const struct client_options without = {
+        .weight = 1, .budget_per_day = UINT64_MAX, .is_gone = true};
+    static const struct client_options thrifty = {.weight = 1, .budget_per_day = 5};
+    for (int is_shared = 0; is_shared < 2; is_shared++) {
+        struct engine_options options = world_options();
+        options.clients = &thrifty;
+        options.clients_share = is_shared;
+        struct world *w = pool_world(options, (struct pool_options){.size = 1});
+        tick(w);
+        solve(w, "a1", "T1", "ONE");
+        w->options.clients = &without;
+        engine_configure(w->engine, &w->options);
+        ask(w, "ann", .key = "P", .pool = 1);
+        pass(w, 20000);
+        assert_int_equal(pool_view_of(w).ready, 0);
+        assert_int_equal(w->tally.submits, 1);
+        w->options.clients = &thrifty;
+        engine_configure(w->engine, &w->options);
+        tick(w);
+        assert_int_equal(w->tally.submits, 2);
+        skip_lines(w);
+    }
+}
+
 static void its_client_has_only_so_many_slots_for_it(void **state)
 {
     (void)state;
@@ -269,6 +297,7 @@ int main(void)
         STORY(a_refill_that_was_never_heard_of_is_no_letter),
         STORY(its_refills_have_no_more_bytes_than_others),
         STORY(its_client_pays_for_it_and_not_more_than_it_may),
+        STORY(nothing_is_paid_for_a_pool_whose_client_is_gone),
         STORY(its_client_has_only_so_many_slots_for_it),
         STORY(each_of_two_pools_gets_its_share_of_few_slots),
         STORY(what_lives_for_seconds_is_not_replaced_at_once),
