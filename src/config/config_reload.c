@@ -60,8 +60,9 @@ static struct config_client *find_by_name(struct config *config, const char *wan
     return NULL;
 }
 
-/* Running clients keep their indexes and get their new settings; new clients follow. */
-static void merge_clients(const struct config *running, struct config *fresh)
+/* Running clients keep their indexes and get their new settings; new clients follow if there is room
+ * for all of them. */
+static void merge_clients(const struct config *running, struct config *fresh, bool has_room)
 {
     struct config_client *const merged =
         calloc(running->client_count + fresh->client_count, sizeof *merged);
@@ -81,9 +82,14 @@ static void merge_clients(const struct config *running, struct config *fresh)
         gone->scopes = 0;
         gone->options.is_gone = true;
     }
-    for (size_t i = 0; i < fresh->client_count; i++)
-        if (fresh->clients[i].name[0] != '\0')
+    for (size_t i = 0; i < fresh->client_count; i++) {
+        if (fresh->clients[i].name[0] == '\0')
+            continue;
+        if (has_room)
             merged[count++] = fresh->clients[i];
+        else
+            options_close(HOME_CLIENT, &fresh->clients[i]);
+    }
     free(fresh->clients);
     free(fresh->client_order);
     fresh->client_order = NULL;
@@ -101,13 +107,13 @@ static void keep_clients(struct config *running, struct config *fresh, size_t cl
     for (size_t i = 0; i < fresh->client_count; i++)
         count += find_by_name(running, fresh->clients[i].name) == NULL;
     const bool has_room = count <= client_room;
-    if (had && has && has_room) {
-        merge_clients(running, fresh);
+    if (had != has || (had && !has_room))
+        name(kept, "clients");
+    /* Removed clients and changed keys do not wait for a restart, even if new clients have to. */
+    if (had && has)
+        merge_clients(running, fresh, has_room);
+    if (had == has)
         return;
-    }
-    if (!had && !has)
-        return;
-    name(kept, "clients");
     const struct config old = *running;
     running->clients = fresh->clients;
     running->client_count = fresh->client_count;

@@ -8,7 +8,8 @@
 /* Changes running to fresh as far as a running program allows; options that need a restart keep
  * their values and are named in kept, separated by commas. Clients keep their indexes: removed ones
  * lose their keys, new ones are added at the end. fresh gets the memory that running no longer
- * needs, for config_close. At most client_room clients fit, removed ones included. */
+ * needs, for config_close. At most client_room clients fit, removed ones included; if the new ones do
+ * not all fit, none is added, and the others change all the same. */
 void config_adopt(struct config *running, struct config *fresh, size_t client_room,
                   struct buf *kept);
 

@@ -137,6 +137,22 @@ static void check_keys(const struct config *after, const struct name *wanted, si
     }
 }
 
+/* New clients wait for a restart, but whoever is not in the new file has no key any more, and whoever
+ * is has its new one. Where clients begin or end, all stay as they were. */
+static void check_kept_keys(const struct config *after, const struct name *wanted, size_t count)
+{
+    static const uint8_t none[CLIENT_KEY_HASH_BYTES] = {0};
+    for (size_t i = 0; i < after->client_count && count > 0; i++) {
+        const struct config_client *client = &after->clients[i];
+        const uint8_t *hash = none;
+        for (size_t j = 0; j < count; j++)
+            if (strcmp(wanted[j].text, client->name) == 0)
+                hash = wanted[j].key_hash;
+        HOLDS((client->scopes == 0) == (hash == none));
+        HOLDS(memcmp(client->key_hash, hash, sizeof(none)) == 0);
+    }
+}
+
 void adopt_and_check(struct config *running, struct config *fresh, size_t client_room)
 {
     struct config *before = malloc(sizeof(*before));
@@ -155,9 +171,10 @@ void adopt_and_check(struct config *running, struct config *fresh, size_t client
     check_built(before, running);
     check_changed(wanted, running);
     check_places(running, old_names, before->client_count);
-    if (has(buf_slice(&kept), "clients"))
+    if (has(buf_slice(&kept), "clients")) {
         HOLDS(running->client_count == before->client_count);
-    else
+        check_kept_keys(running, new_names, wanted->client_count);
+    } else
         check_keys(running, new_names, wanted->client_count);
     HOLDS(running->client_count <= client_room || running->client_count == before->client_count);
     buf_close(&kept);

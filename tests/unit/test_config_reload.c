@@ -153,12 +153,31 @@ static void clients_for_whom_there_is_no_room_take_a_restart(void **state)
                         "clients");
     const struct config *config = &reload.running.config;
     assert_int_equal(config->client_count, 2);
-    assert_int_equal(config_find_client(config, slice_from(KEY_A)), 0);
     assert_int_equal(config_find_client(config, slice_from(KEY_C)), -1);
     assert_string_equal(
         adopt(&reload, FILE_WITH("\"clients\": [" CLIENT("c", KEY_A) ", " CLIENT("d", KEY_B) "]")),
         "");
     assert_int_equal(config->client_count, ROOM);
+    stop(&reload);
+}
+
+/* Whoever takes a key away does not want to wait for a restart. */
+static void keys_are_taken_away_also_when_new_clients_have_no_room(void **state)
+{
+    (void)state;
+    static const char too_many[] =
+        FILE_WITH("\"clients\": [{\"name\": \"c\", \"key\": \"" KEY_A
+                  "\", \"allow_hosts\": [\"a.b\"]}, " CLIENT("a", KEY_C) ", " CLIENT(
+                      "d", KEY_B) ", " CLIENT("e", "dddddddddddddddddddddddddddddddd") "]");
+    struct reload reload;
+    start(&reload, FILE_WITH("\"clients\": [" CLIENT("a", KEY_A) ", " CLIENT("b", KEY_B) "]"));
+    assert_string_equal(adopt(&reload, too_many), "clients");
+    const struct config *config = &reload.running.config;
+    assert_int_equal(config->client_count, 2);
+    assert_int_equal(config_find_client(config, slice_from(KEY_C)), 0);
+    assert_int_equal(config_find_client(config, slice_from(KEY_A)), -1);
+    assert_int_equal(config_find_client(config, slice_from(KEY_B)), -1);
+    assert_true(config->clients[1].options.is_gone);
     stop(&reload);
 }
 
@@ -202,6 +221,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(what_is_read_anew_changes_without_a_word),
         cmocka_unit_test(clients_keep_their_places_and_who_is_gone_has_no_key),
         cmocka_unit_test(clients_for_whom_there_is_no_room_take_a_restart),
+        cmocka_unit_test(keys_are_taken_away_also_when_new_clients_have_no_room),
         cmocka_unit_test(the_first_client_and_no_client_take_a_restart),
         cmocka_unit_test(pools_stay_whatever_is_new_about_them),
     };
