@@ -219,7 +219,8 @@ void claim_end(struct engine *engine, struct flight *flight, const struct soluti
     release->attempts = flight->attempts;
     release->class = class;
     code_copy(release->code, code);
-    if (class == CLASS_CALLER)
+    /* Only the vendor's word is remembered. What was never submitted failed for reasons of this gateway. */
+    if (class == CLASS_CALLER && flight->attempts > 0)
         release->keep_ms = engine->options.caller_error_ttl_ms;
 }
 

@@ -314,6 +314,31 @@ static void a_flight_that_is_given_up_before_its_submit_releases_its_key(void **
               "[     0] release f2 K\n");
 }
 
+static void a_key_whose_client_went_is_not_remembered_as_a_mistake(void **state)
+{
+    (void)state;
+    static const struct client_options here = {.weight = 1, .budget_per_day = UINT64_MAX};
+    static const struct client_options gone = {
+        .weight = 1, .budget_per_day = UINT64_MAX, .is_gone = true};
+    struct engine_options options = world_options();
+    options.slots = 1;
+    options.clients = &here;
+    struct world *w = shared_world(&options);
+    ask(w, "ann", .key = "L");
+    won(w, "f1");
+    ask(w, "bob", .key = "K");
+    won(w, "f2");
+    w->options.clients = &gone;
+    engine_configure(w->engine, &w->options);
+    skip_lines(w);
+    rejected(w, "a1", CLASS_CALLER, "ERROR_PAGEURL");
+    tick(w);
+    expect(w, "[     0] release f1 L ERROR_PAGEURL (caller) attempts 1 for 30000\n"
+              "[     0] answer ann r1 failed ERROR_PAGEURL (caller) attempts 1\n"
+              "[     0] release f2 K ERROR_CLIENT_GONE (caller) attempts 0\n"
+              "[     0] answer bob r2 failed ERROR_CLIENT_GONE (caller) attempts 0\n");
+}
+
 static void a_stray_keeps_the_claim_while_it_may_be_solved(void **state)
 {
     (void)state;
@@ -459,6 +484,7 @@ int main(void)
         STORY(a_mistake_that_another_node_remembers_is_refused_here),
         STORY(a_failure_is_published_with_its_code_and_class),
         STORY(a_flight_that_is_given_up_before_its_submit_releases_its_key),
+        STORY(a_key_whose_client_went_is_not_remembered_as_a_mistake),
         STORY(a_stray_keeps_the_claim_while_it_may_be_solved),
         STORY(the_second_task_of_a_solved_flight_keeps_the_claim),
         STORY(a_stray_whose_time_is_over_gives_its_claim_back),
