@@ -234,8 +234,7 @@ static void ambiguous(struct engine *engine, struct attempt *attempt)
         flight_enter(engine, flight, FLIGHT_SOLVING, attempt_first_poll_ms(engine, attempt));
         return;
     }
-    flight_enter(engine, flight, FLIGHT_AMBIGUOUS,
-                 attempt->started_ms + engine->options.ambiguity_window_ms);
+    flight_enter(engine, flight, FLIGHT_AMBIGUOUS, retry_window_end_ms(engine, flight));
 }
 
 static void alert_about(struct engine *engine, const struct attempt *attempt, enum alert_kind kind)

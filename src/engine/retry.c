@@ -237,6 +237,18 @@ void retry_after_ride(struct engine *engine, struct flight *flight, enum error_c
     flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
 }
 
+uint64_t retry_window_end_ms(struct engine *engine, const struct flight *flight)
+{
+    const uint64_t window_ms = engine->options.ambiguity_window_ms;
+    const uint64_t end_ms = flight->attempt->started_ms + window_ms;
+    /* A window as long as the first pause is enough of one: the operator chose it. */
+    if (!engine->options.resend_ambiguous || window_ms >= limits_of(engine, flight).base_ms)
+        return end_ms;
+    const unsigned tries = flight->attempt->number - 1U;
+    const uint64_t pause_ms = engine->now_ms + backoff_ms(engine, flight, tries, 0);
+    return pause_ms > end_ms ? pause_ms : end_ms;
+}
+
 void retry_after_window(struct engine *engine, struct flight *flight)
 {
     const bool is_riding = flight_is_riding(flight);

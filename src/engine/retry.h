@@ -17,6 +17,9 @@ void retry_after_ride(struct engine *engine, struct flight *flight, enum error_c
  * rode on another's. */
 void retry_note_own_solve(struct engine *engine, struct flight *flight);
 
+/* Until when an ambiguous submit may prove itself: its window, or if that is shorter than
+ * any retry would wait, the pause before the next retry. */
+uint64_t retry_window_end_ms(struct engine *engine, const struct flight *flight);
 /* Handles an ambiguous submit that was not confirmed within its window. */
 void retry_after_window(struct engine *engine, struct flight *flight);
 

@@ -43,8 +43,8 @@ MUTANTS = [
 
     # ---- when a second submit is legal --------------------------------------------------------------------
     ("a lost reply is resent at once", "src/engine/hear.c",
-     "                 attempt->started_ms + engine->options.ambiguity_window_ms);",
-     "                 engine->now_ms);", "sim"),
+     "FLIGHT_AMBIGUOUS, retry_window_end_ms(engine, flight));",
+     "FLIGHT_AMBIGUOUS, engine->now_ms);", "sim"),
     ("after a crash an intent is resent at once", "src/engine/recover.c",
      "        const uint64_t until_ms = attempt->started_ms + engine->options.ambiguity_window_ms;",
      "        const uint64_t until_ms = engine->now_ms;", "sim"),

@@ -75,6 +75,27 @@ static void a_resend_goes_on_until_the_deadline_and_no_further(void **state)
               "[180000] answer ann r1 failed ERROR_SOLVE_TIMEOUT (timeout) attempts 4\n");
 }
 
+static void without_a_window_a_resend_waits_as_long_as_a_retry(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_callbacks = true;
+    options.ambiguity_window_ms = 0;
+    options.retry_base_ms = 2000;
+    options.retry_jitter_ms = 0;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K");
+    ambiguous(w, "a1");
+    pass(w, 2000);
+    ambiguous(w, "a2");
+    pass(w, 3000);
+    callback(w, "a2", "T2", "TOKEN");
+    expect(w, "[     0] submit a1 K\n"
+              "[  2000] submit a2 K\n"
+              "[  5000] ack a2\n"
+              "[  5000] answer ann r1 solved \"TOKEN\" source api attempts 2\n");
+}
+
 static void who_must_not_pay_twice_is_never_resent(void **state)
 {
     (void)state;
@@ -347,6 +368,7 @@ int main(void)
         STORY(unheard_of_for_the_whole_window_it_is_sent_again),
         STORY(without_callbacks_it_is_sent_again_too),
         STORY(a_resend_goes_on_until_the_deadline_and_no_further),
+        STORY(without_a_window_a_resend_waits_as_long_as_a_retry),
         STORY(who_must_not_pay_twice_is_never_resent),
         STORY(with_nobody_waiting_it_is_parked_and_banked_if_it_comes),
         STORY(a_late_solution_is_delivered_and_the_resent_one_banked),
