@@ -119,6 +119,9 @@ struct engine_options {
     uint32_t letter_retry_every_ms; /* pause before an automatic replay of a letter; 0: never */
     uint32_t letter_retry_classes;  /* bits by enum error_class: which are replayed automatically */
     uint16_t letter_retry_max;      /* automatic replays of one letter, at most */
+    /* May the client still ask for what its letter is about? Asked before each replay; NULL: always. */
+    bool (*letter_is_allowed)(const void *context, client_id client, const struct blob *params);
+    const void *letter_context;
 
     uint16_t notice_retries; /* retries of a notice before it becomes a letter */
     uint32_t notice_base_ms;

@@ -1,8 +1,11 @@
 #include "config/config_check.h"
 
+#include "config/config_clients.h"
 #include "config/config_fields.h"
 #include "config/config_loader.h"
 #include "config/config_values.h"
+#include "proto/pack.h"
+#include "proto/pageurl.h"
 #include "store/store_claims.h"
 
 #include <sodium.h>
@@ -212,6 +215,28 @@ static void check_clients(struct loader *loader)
     }
 }
 
+/* Its client would be refused if it asked for the pool's target itself. Hosts that only a real parser
+ * finds are not judged here. */
+static bool may_fill(const struct config_client *client, const struct config_pool *pool)
+{
+    struct params params;
+    bool has_page = client->allow_host_count == 0;
+    bool may = true;
+    params_init(&params, (size_t)pool->params->len + 1);
+    if (params_unpack(&params, pool->params) != 0)
+        params.count = 0;
+    for (size_t i = 0; i < params.count; i++) {
+        char host[PAGEURL_HOST_MAX];
+        if (!pageurl_is_name(params.items[i].name))
+            continue;
+        const size_t len = pageurl_host(params.items[i].value, host);
+        has_page = true;
+        may &= len == 0 || config_client_allows(client, (struct slice){.data = host, .len = len});
+    }
+    params_close(&params);
+    return may && has_page;
+}
+
 /* Checks that somebody pays for each pool; possible only after all clients are read. */
 static void check_pools(struct loader *loader)
 {
@@ -227,6 +252,11 @@ static void check_pools(struct loader *loader)
         if (name[0] != '\0' && place == config->client_count)
             (void)loader_mistake(loader, "expected the name of one of the clients, found \"%s\"",
                                  name);
+        else if (name[0] != '\0' && config->pools[i].params != NULL &&
+                 !may_fill(&config->clients[place], &config->pools[i]))
+            (void)loader_mistake(
+                loader, "expected a client whose allow_hosts include the target, found \"%s\"",
+                name);
         loader_pop(loader, mark);
     }
 }

@@ -4,6 +4,7 @@
 #include "doors/intake.h"
 #include "doors/reply.h"
 #include "gate/client_names.h"
+#include "gate/hosts.h"
 #include "proto/api_letters.h"
 #include "proto/pack.h"
 
@@ -152,6 +153,20 @@ static bool read_order(struct gate *gate, uint64_t number, struct letter_order *
     return true;
 }
 
+/* A replay asks for the letter's host like any request, for the client that pays for it. */
+static bool check_host(struct gate *gate, const struct letter_view *view,
+                       const struct letter_order *order, struct mistake *mistake)
+{
+    const client_id client = order->has_into ? order->into : view->client;
+    if (order->verb != LETTER_REPLAY || view->kind == LETTER_OF_NOTICE ||
+        hosts_allow(gate, client, view->params))
+        return true;
+    (void)bad_filter(mistake, "the client that the replay is for may not ask for this host");
+    mistake->status = 403;
+    mistake->code = "host_not_allowed";
+    return false;
+}
+
 /* Reads the client that a replay is for; a letter whose client is no longer configured needs one. */
 static bool read_into(struct gate *gate, const struct letter_view *view, struct letter_order *order,
                       struct mistake *mistake)
@@ -189,7 +204,8 @@ static void give_order(struct gate *gate, const struct http_request *request, st
     struct event event = gate_event(gate, EVENT_LETTERS);
     event.letters = (struct letter_order){.caller = request->caller, .verb = verb};
     if (!read_order(gate, number, &event.letters, &mistake) ||
-        (number != 0 && !read_into(gate, &view, &event.letters, &mistake))) {
+        (number != 0 && !(read_into(gate, &view, &event.letters, &mistake) &&
+                          check_host(gate, &view, &event.letters, &mistake)))) {
         visit->dialect->complain(gate, request->caller, visit, &mistake);
         return;
     }

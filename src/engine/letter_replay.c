@@ -79,12 +79,24 @@ enum replay_result {
     REPLAY_NEVER,    /* it is a plain letter again */
 };
 
+static bool is_allowed(const struct engine *engine, const struct letter *letter)
+{
+    const struct engine_options *options = &engine->options;
+    return options->letter_is_allowed == NULL ||
+           options->letter_is_allowed(options->letter_context, letter->client, letter->params);
+}
+
 /* Replays a letter like any request: a fresh solution settles it, a running flight takes it along,
  * else a new flight starts. */
 static enum replay_result replay_solve(struct engine *engine, struct letter *letter)
 {
     const struct ask ask = ask_of(letter);
     struct placement placement;
+    if (!is_allowed(engine, letter)) {
+        TRACE(engine, "letter %llu is not allowed", (unsigned long long)letter->number);
+        letter_leave_ride(engine, letter);
+        return REPLAY_NEVER;
+    }
     /* The cache had no room for the solution when the order came. */
     if (orphan_bank(engine, letter))
         return REPLAY_STARTED;

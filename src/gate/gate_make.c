@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "config/config_clients.h"
 #include "gate/client_names.h"
+#include "gate/hosts.h"
 #include "store/store_adoption.h"
 #include "store/store_claims.h"
 #include "sys/log.h"
@@ -83,6 +84,8 @@ static struct client_options *engine_options_of(const struct gate *gate,
     options->max_clients = (uint16_t)(gate->client_room + GONE_CLIENTS);
     struct client_options *clients = make_clients(gate, &options->client_count);
     options->clients = clients;
+    options->letter_is_allowed = hosts_allow;
+    options->letter_context = gate;
     return clients;
 }
 

@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 
-from gateway import ADMIN, ALICE, BOB, World, clients, merge, together
+from gateway import ADMIN, ALICE, BOB, World, clients, merge, rewrite, together
 from harness import (KEY, TIMEOUT, Receiver, binary, check, contains, equal, http_request, multipart, run, test,
                      wait_until)
 from vendor_world import letters, metric, paid_for, problem, strike, wait_counter
@@ -193,6 +193,29 @@ def a_replay_is_solved_and_kept_for_the_next_who_asks():
         equal(world.solved(sitekey="k")["source"], "dedup_cache")
         equal((world.paid(), world.counter("solutions_banked")), (1, 1))
         problem(world.call("POST", "/v1/letters/1/replay"), 404, "unknown_letter")
+
+
+@test
+def a_replay_asks_for_no_host_that_its_client_may_not_ask_for():
+    narrow = {"allow_hosts": ["other.org"]}
+    with World({**AT_ONCE, **clients(bob=narrow, admin={"scopes": ["solve", "admin"]})}) as world:
+        die(world, "k", key=ALICE)
+
+        def replay(**body):
+            return world.call("POST", "/v1/letters/1/replay", body, key=ADMIN)
+
+        problem(replay(into="bob"), 403, "host_not_allowed")
+
+        def change(config):
+            config["clients"][0].update(narrow)
+
+        rewrite(world, change)("reloaded")
+        problem(replay(), 403, "host_not_allowed")
+        equal(world.call("POST", "/v1/letters/replay", {"all": True}, key=ADMIN).status, 202, "all")
+        equal(replay(into="admin").status, 202, "into a client that may ask for any host")
+        wait_counter(world, "letters_settled", 1, key=ADMIN)
+        equal(world.solve(sitekey="k", key=ADMIN).json()["source"], "dedup_cache", "it is admin's")
+        equal(world.paid(), 1, "paid for")
 
 
 @test

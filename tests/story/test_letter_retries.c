@@ -95,6 +95,36 @@ static void retries_wait_for_the_breaker_in_their_place(void **state)
     expect(w, "[73000..89000] submit a3 K\n");
 }
 
+static bool is_switch_on(const void *context, client_id client, const struct blob *params)
+{
+    (void)client;
+    (void)params;
+    return *(const bool *)context;
+}
+
+/* Its client may not ask for the host any more; when it may again, the letter is replayed. */
+static void what_its_client_may_not_ask_for_is_not_replayed(void **state)
+{
+    (void)state;
+    bool is_allowed = false;
+    struct world *w = world_that_retries(false);
+    w->options.letter_is_allowed = is_switch_on;
+    w->options.letter_context = &is_allowed;
+    engine_configure(w->engine, &w->options);
+    ask(w, "ann", .key = "K");
+    rejected(w, "a1", CLASS_TRANSIENT, "ERROR_SERVER_ERROR");
+    pass(w, 200000);
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 1000);
+    assert_int_equal(w->tally.submits, 1);
+    assert_false(first_letter(w).is_replaying);
+    assert_int_equal(first_letter(w).retries, 0);
+    is_allowed = true;
+    pass(w, 76000);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +132,7 @@ int main(void)
         STORY(a_retry_that_succeeds_settles_its_letter),
         STORY(only_some_classes_are_replayed_by_themselves),
         STORY(retries_wait_for_the_breaker_in_their_place),
+        STORY(what_its_client_may_not_ask_for_is_not_replayed),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -52,7 +52,7 @@ static const char complete[] =
     "\"/etc/hooks.pem\",\n"
     "    \"retries\": 2, \"retry_base\": \"2s\", \"retry_cap\": \"9s\"},\n"
     "  \"pools\": [{\"name\": \"login\", \"method\": \"turnstile\", \"sitekey\": \"0xS\",\n"
-    "    \"pageurl\": \"https://example.com/\", \"size\": 3, \"idle_after\": \"90s\",\n"
+    "    \"pageurl\": \"https://www.example.com/\", \"size\": 3, \"idle_after\": \"90s\",\n"
     "    \"max_waste\": 7, \"client\": \"crawler\", \"min_score\": 0.7, \"invisible\": true}],\n"
     "  \"clients\": [\n"
     "    {\"mode\": \"serve\", \"name\": \"crawler\", \"key\": \"" KEY_A

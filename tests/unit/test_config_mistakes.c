@@ -194,6 +194,21 @@ static void mistakes_in_pools_are_named(void **state)
                  "\"who\"\n");
 }
 
+#define POOL_OF_A(page)                                                                            \
+    FILE_WITH("\"clients\": [{\"name\": \"a\", \"key\": \"" KEY_A                                  \
+              "\", \"allow_hosts\": [\"*.good.example\"]}], \"pools\": [{\"method\": "             \
+              "\"turnstile\", \"sitekey\": \"s\", \"client\": \"a\", \"pageurl\": \"https://" page \
+              "/\"}]")
+
+static void a_pool_for_a_host_that_its_client_may_not_ask_for_is_named(void **state)
+{
+    (void)state;
+    world_expect(POOL_OF_A("www.good.example"), "");
+    world_expect(POOL_OF_A("www.bad.example"),
+                 "gate.json: pools[0].client: expected a client whose allow_hosts include the "
+                 "target, found \"a\"\n");
+}
+
 #define EXPECTED_HOOK \
     "expected a host like \"example.com\", \"*.example.com\" or \"example.com:8443\", found "
 
@@ -435,6 +450,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(bad_values_are_told_in_their_own_words),
         cmocka_unit_test(a_key_given_twice_is_a_mistake),
         cmocka_unit_test(mistakes_in_pools_are_named),
+        cmocka_unit_test(a_pool_for_a_host_that_its_client_may_not_ask_for_is_named),
         cmocka_unit_test(a_host_for_callbacks_that_is_none_is_named),
         cmocka_unit_test(too_many_hosts_for_callbacks_are_refused),
         cmocka_unit_test(mistakes_between_options_are_found),
