@@ -241,7 +241,7 @@ static bool read_config(char *text, size_t room)
         "{\"default\": "
         "2}},\n\"errors\": {\"ERROR_SOMETHING\": \"transient\"}, // a comment\n"
         "\"pools\": [{\"name\": \"login\", \"method\": \"turnstile\", \"sitekey\": \"0xS\", "
-        "\"pageurl\": \"https://example.com/\", \"size\": 3, \"client\": \"crawler\"}],\n"
+        "\"pageurl\": \"https://example.org/\", \"size\": 3, \"client\": \"crawler\"}],\n"
         "\"clients\": [{\"name\": \"crawler\", \"key\": \"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\", "
         "\"scopes\": [\"solve\"], \"allow_hosts\": [\"*.Example.com\", \"example.org\"]},\n"
         "{\"name\": \"other\", \"key\": \"bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\"}],\n"
