@@ -1,11 +1,9 @@
 #include "cli/cli.h"
 #include "cli/grid.h"
 #include "cli/remote.h"
-#include "cli/remote_key.h"
 #include "cli/show.h"
 
 #include <inttypes.h>
-#include <sysexits.h>
 #include <yyjson.h>
 
 static void print_pools(yyjson_val *root)
@@ -49,27 +47,9 @@ static void print_pools(yyjson_val *root)
 
 static const struct cli_flag flags[] = {REMOTE_FLAGS, {.name = NULL}};
 
-static enum cli_result take_flags(struct cli_args *args, struct remote *remote)
-{
-    struct cli_arg arg;
-    enum cli_result result;
-    while ((result = cli_next(args, &arg)) == CLI_ARG) {
-        if (arg.flag == NULL)
-            return cli_wrong_argument(args->command, arg.value);
-        (void)remote_take_flag(remote, &arg);
-    }
-    return result;
-}
-
 static int run(struct cli_args *args)
 {
-    struct remote remote;
-    remote_init(&remote);
-    int code;
-    if (remote_open(args->command, &remote, take_flags(args, &remote), &code))
-        code = remote_get(args->command, &remote, "/v1/pools", print_pools);
-    remote_close(&remote);
-    return code;
+    return remote_run_get(args, "/v1/pools", print_pools);
 }
 
 const struct command command_pools = {

@@ -1,6 +1,7 @@
 #include "cli/remote.h"
 
 #include "cli/progress.h"
+#include "cli/remote_key.h"
 #include "cli/show.h"
 #include "cli/term.h"
 
@@ -266,5 +267,28 @@ int remote_get(const struct command *command, struct remote *remote, const char 
     if (code == EX_OK)
         code = remote_show(command, remote, &reply, print);
     buf_close(&reply);
+    return code;
+}
+
+static enum cli_result take_flags(struct cli_args *args, struct remote *remote)
+{
+    struct cli_arg arg;
+    enum cli_result result;
+    while ((result = cli_next(args, &arg)) == CLI_ARG) {
+        if (arg.flag == NULL)
+            return cli_wrong_argument(args->command, arg.value);
+        (void)remote_take_flag(remote, &arg);
+    }
+    return result;
+}
+
+int remote_run_get(struct cli_args *args, const char *path, remote_print print)
+{
+    struct remote remote;
+    remote_init(&remote);
+    int code;
+    if (remote_open(args->command, &remote, take_flags(args, &remote), &code))
+        code = remote_get(args->command, &remote, path, print);
+    remote_close(&remote);
     return code;
 }

@@ -85,6 +85,8 @@ int remote_show(const struct command *command, const struct remote *remote, cons
 /* Fetches one document and shows it. */
 int remote_get(const struct command *command, struct remote *remote, const char *path,
                remote_print print);
+/* All of a command that has no flags of its own and shows one page. */
+int remote_run_get(struct cli_args *args, const char *path, remote_print print);
 
 /* Prints the body unchanged, with a newline. */
 void remote_print_json(const struct buf *body);

@@ -165,10 +165,12 @@ static void on_woken(struct engine *engine, const struct key *name)
     find_on_woken(engine, name);
 }
 
-/* News of the other nodes. */
+/* News of the shared store and of the other nodes. */
 static void on_others(struct engine *engine, const struct event *event)
 {
-    if (event->kind == EVENT_WOKEN)
+    if (event->kind == EVENT_CLAIMED)
+        on_claimed(engine, &event->claimed);
+    else if (event->kind == EVENT_WOKEN)
         on_woken(engine, &event->woken);
     else if (event->kind == EVENT_FOUND)
         find_on_found(engine, &event->found);
@@ -239,8 +241,6 @@ static void dispatch(struct engine *engine, const struct event *event)
         on_drain(engine);
         return;
     case EVENT_CLAIMED:
-        on_claimed(engine, &event->claimed);
-        return;
     case EVENT_WOKEN:
     case EVENT_BEAT:
     case EVENT_ADOPTED:
