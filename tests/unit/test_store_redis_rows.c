@@ -1,5 +1,6 @@
 #include "redis_store_world.h"
 #include "store_expect.h"
+#include "store_nodes.h"
 
 #include "seed.h"
 #include "store/sqlite/sqlite_driver.h"
@@ -281,6 +282,48 @@ static void names_that_are_none_are_passed_over(void **state)
 }
 
 /* Whoever wrote that. */
+/* ---- claims ------------------------------------------------------------------------------ */
+
+/* More than a reply of the server may have items. */
+#define CLAIMS 70000
+
+struct claims_seen {
+    unsigned count;
+    bool has[CLAIMS + 1];
+};
+
+static void see_claim(void *context, const struct key *name, uint64_t flight)
+{
+    struct claims_seen *const seen = context;
+    (void)name;
+    assert_true(flight >= 1 && flight <= CLAIMS);
+    assert_false(seen->has[flight]);
+    seen->has[flight] = true;
+    seen->count++;
+}
+
+static void a_gateway_with_more_claims_than_a_reply_has_items_starts(void **state)
+{
+    static struct claims_seen seen;
+    struct node node;
+    char script[512], number[16];
+    node_open(&node, *state, "a");
+    (void)snprintf(script, sizeof(script),
+                   "for i = 1, %d do local name = string.format('%%064x', i)\n"
+                   "redis.call('HSET', '{" CASE_PREFIX "}:claim:' .. name, 'flight', i)\n"
+                   "redis.call('SADD', '{" CASE_PREFIX "}:claims@' .. ARGV[1], name) end",
+                   CLAIMS);
+    (void)snprintf(number, sizeof(number), "%u", (unsigned)node.backend->node);
+    redis_do(store_kit_redis_server(), "EVAL", script, "0", number, NULL);
+    node_close(&node);
+    node_open(&node, *state, "a");
+    const struct store_sharing *const sharing = node.backend->driver->sharing;
+    seen = (struct claims_seen){.count = 0};
+    assert_int_equal(sharing->load_claims(node.backend, see_claim, &seen), STORE_DONE);
+    assert_int_equal(seen.count, CLAIMS);
+    node_close(&node);
+}
+
 static void a_clock_that_was_moved_beyond_all_reason_does_no_harm(void **state)
 {
     static const char *const moves[] = {"-9223372036854775808", "9223372036854775807", "x"};
@@ -311,6 +354,7 @@ int main(int argc, char **argv)
         REDIS_CASE(a_batch_of_many_megabytes_is_written_in_parts),
         REDIS_CASE(a_row_that_could_not_be_read_back_is_not_written),
         REDIS_CASE(names_that_are_none_are_passed_over),
+        REDIS_CASE(a_gateway_with_more_claims_than_a_reply_has_items_starts),
         REDIS_CASE(a_clock_that_was_moved_beyond_all_reason_does_no_harm),
         REDIS_CASE(rows_are_json_and_damaged_ones_are_passed_over),
     };

@@ -1,6 +1,7 @@
 #include "store/redis/redis_cluster.h"
 
 #include "store/redis/redis_call.h"
+#include "store/redis/redis_names.h"
 #include "store/redis/redis_script.h"
 #include "store/redis/redis_session.h"
 
@@ -81,21 +82,20 @@ enum store_result cluster_join(struct redis_store *store)
 
 /* ---- a node's claims --------------------------------------------------------------------- */
 
-static bool read_name(const struct redis_reply *item, struct key *name)
+static bool read_name(struct slice text, struct key *name)
 {
     size_t len = 0;
-    return item != NULL && item->type == REPLY_STRING &&
-           sodium_hex2bin(name->bytes, KEY_BYTES, item->bytes, item->len, NULL, &len, NULL) == 0 &&
+    return sodium_hex2bin(name->bytes, KEY_BYTES, text.data, text.len, NULL, &len, NULL) == 0 &&
            len == KEY_BYTES;
 }
 
 static enum store_result
-give_chunk(struct redis_store *store, const struct redis_reply *names, size_t from, size_t to,
+give_chunk(struct redis_store *store, const struct redis_names *names, size_t from, size_t to,
            void (*on_claim)(void *context, const struct key *name, uint64_t flight), void *context)
 {
     call_begin(store);
     for (size_t i = from; i < to; i++) {
-        const struct redis_key key = call_key(store, "claim", redis_reply_slice(names->items[i]));
+        const struct redis_key key = call_key(store, "claim", names_at(names, i));
         CALL(store, WORD_OF("HGET"), call_key_slice(&key), WORD_OF("flight"));
     }
     for (size_t i = from; i < to; i++) {
@@ -103,7 +103,7 @@ give_chunk(struct redis_store *store, const struct redis_reply *names, size_t fr
         struct redis_reply *const flight = call_next(store);
         if (flight == NULL)
             return STORE_RETRY;
-        if (flight->type == REPLY_STRING && read_name(names->items[i], &name))
+        if (flight->type == REPLY_STRING && read_name(names_at(names, i), &name))
             on_claim(context, &name, strtoull(flight->bytes, NULL, 10));
         redis_reply_free(flight);
     }
@@ -117,17 +117,17 @@ enum store_result cluster_load_claims(struct store_backend *backend,
 {
     struct redis_store *const store = redis_store_of(backend);
     char label[32];
-    struct redis_reply *names = NULL;
+    struct redis_names names = {.count = 0};
     (void)snprintf(label, sizeof label, "claims@%u", (unsigned)backend->node);
     enum store_result result = session_ensure(store);
     const struct redis_key key = call_key(store, label, SLICE_NONE);
     if (result == STORE_DONE)
-        result = ASK(store, &names, WORD_OF("SMEMBERS"), call_key_slice(&key));
-    for (size_t i = 0; result == STORE_DONE && i < names->len; i += CHUNK) {
-        const size_t rest = names->len - i;
-        result = give_chunk(store, names, i, i + (rest < CHUNK ? rest : CHUNK), on_claim, context);
+        result = names_read_set(store, &key, &names);
+    for (size_t i = 0; result == STORE_DONE && i < names.count; i += CHUNK) {
+        const size_t rest = names.count - i;
+        result = give_chunk(store, &names, i, i + (rest < CHUNK ? rest : CHUNK), on_claim, context);
     }
-    redis_reply_free(names);
+    names_close(&names);
     return result;
 }
 

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "store/redis/redis_call.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 /* Names of one page: some hundred kilobytes. */
@@ -136,6 +137,54 @@ enum store_result names_read_from(struct redis_store *store, const struct redis_
         result = read_page(store, index, kind, names, &from, &is_last);
     if (result == STORE_DONE && names->count > 1)
         qsort_r(names->all, names->count, sizeof *names->all, compare, names);
+    return result;
+}
+
+/* The same name may come twice while the server makes room for a set. */
+static void drop_twins(struct redis_names *names)
+{
+    size_t kept = 0;
+    for (size_t i = 0; i < names->count; i++)
+        if (kept == 0 || !slice_equals(names_at(names, i), names_at(names, kept - 1)))
+            names->all[kept++] = names->all[i];
+    names->count = kept;
+}
+
+/* "0" as the cursor is both the beginning and the end. */
+static enum store_result scan_page(struct redis_store *store, const struct redis_key *set,
+                                   struct redis_names *names, char cursor[32])
+{
+    char count[32];
+    struct redis_reply *reply = NULL;
+    const enum store_result result =
+        ASK(store, &reply, WORD_OF("SSCAN"), call_key_slice(set), slice_from(cursor),
+            WORD_OF("COUNT"), call_number(count, PAGE));
+    if (result != STORE_DONE)
+        return result;
+    const struct redis_reply *const next = redis_reply_item(reply, 0);
+    const struct redis_reply *const page = redis_reply_item(reply, 1);
+    const bool is_sound = next != NULL && next->type == REPLY_STRING && next->len < 32 &&
+                          page != NULL && page->type == REPLY_ARRAY;
+    for (size_t i = 0; is_sound && i < page->len; i++)
+        if (call_is_name(page->items[i]))
+            add(names, RECORD_IDEMPOTENCY, redis_reply_slice(page->items[i]));
+    if (is_sound)
+        (void)snprintf(cursor, 32, "%s", next->bytes);
+    redis_reply_free(reply);
+    return is_sound ? STORE_DONE : call_nonsense(store);
+}
+
+enum store_result names_read_set(struct redis_store *store, const struct redis_key *set,
+                                 struct redis_names *names)
+{
+    char cursor[32] = "0";
+    *names = (struct redis_names){.count = 0};
+    enum store_result result = scan_page(store, set, names, cursor);
+    while (result == STORE_DONE && strcmp(cursor, "0") != 0)
+        result = scan_page(store, set, names, cursor);
+    if (result == STORE_DONE && names->count > 1)
+        qsort_r(names->all, names->count, sizeof *names->all, compare, names);
+    drop_twins(names);
     return result;
 }
 

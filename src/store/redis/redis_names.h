@@ -1,4 +1,4 @@
-/* The names of all rows of a kind, from its index, in the order of their keys. */
+/* The names of all rows of a kind, from its index, in the order of their keys; in pages, since a reply has a limit. */
 #ifndef SOLVEGATE_STORE_REDIS_REDIS_NAMES_H
 #define SOLVEGATE_STORE_REDIS_REDIS_NAMES_H
 
@@ -24,6 +24,10 @@ enum store_result names_read(struct redis_store *store, enum record_kind kind,
 struct redis_key;
 enum store_result names_read_from(struct redis_store *store, const struct redis_key *index,
                                   enum record_kind kind, struct redis_names *names);
+/* The members of a set that nobody else changes meanwhile, in no order that means anything; they need not be names of
+ * rows. */
+enum store_result names_read_set(struct redis_store *store, const struct redis_key *set,
+                                 struct redis_names *names);
 void names_close(struct redis_names *names);
 
 struct slice names_at(const struct redis_names *names, size_t place);
