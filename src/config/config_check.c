@@ -89,6 +89,21 @@ static void check_cluster(struct loader *loader)
     }
 }
 
+/* With journals of their own, gateways at one port would each pay for the same captcha. */
+static void check_shared_ports(struct loader *loader)
+{
+    const struct config *const config = loader->config;
+    if (!config->http.shares_ports)
+        return;
+    loader_enter_option(loader, "listen_shared");
+    if (!config->cluster_enabled && loader_is_good(loader, "cluster.enabled"))
+        (void)loader_mistake(loader, "expected cluster.enabled beside it, since gateways at one "
+                                     "port must share what they paid for");
+    else if (config->store.node == NULL && loader_is_good(loader, "cluster.node"))
+        (void)loader_mistake(loader, "expected a cluster.node for each gateway beside it, since "
+                                     "their addresses do not tell them apart");
+}
+
 static void check_repeated(struct loader *loader, size_t place)
 {
     const struct config *const config = loader->config;
@@ -267,6 +282,7 @@ void check_together(struct loader *loader)
     check_store(loader);
     check_cluster(loader);
     check_listen(loader);
+    check_shared_ports(loader);
     for (const struct option *option = option_table; option < option_table + option_count; option++)
         check_bound(loader, option);
     check_cache(loader);

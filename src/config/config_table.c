@@ -95,6 +95,9 @@ static const struct option_type reuse_presets[] = {{TYPE_IMAGE, {REUSE_SHARED, "
 const struct option option_table[] = {
     {"listen", OPTION_ADDRESS, RESTART, LIST(listen, listen_count, CONFIG_LISTEN_MAX), TEXT("127.0.0.1:8430"),
      .help = "Addresses to serve at; without clients only this machine may reach them."},
+    {"listen_shared", OPTION_FLAG, RESTART, AT(http.shares_ports), CHOICE(false),
+     .help = "Several gateways of this machine serve at the same ports, and the kernel divides the connections among "
+             "them; they need one store and cluster.enabled."},
     {"public_url", OPTION_URL, RESTART, AT(public_url),
      .help = "Where the vendor reaches this gateway with its callbacks; without it solutions are polled for."},
     {"trusted_proxies", OPTION_NETWORK, RESTART,

@@ -73,6 +73,7 @@ struct http_options {
     uint32_t pipeline;      /* waiting exchanges of one connection before reading pauses */
     const struct network *trusted_proxies; /* borrowed for the server's life */
     size_t trusted_proxy_count;
+    bool shares_ports; /* other processes may listen at the same TCP ports */
 };
 
 /* Counters for metrics and tests. */

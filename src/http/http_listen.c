@@ -150,10 +150,27 @@ static int start_tcp(struct http_listener *listener, struct buf *bound)
     return 0;
 }
 
+/* libuv has a flag for this since 1.49 only. It asks for SO_REUSEADDR by itself when it binds. */
+static int share_port(struct http_listener *listener, int family)
+{
+    const int fd = socket(family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return uv_translate_sys_error(errno);
+    const int on = 1;
+    int err = setsockopt(fd, SOL_SOCKET, SO_REUSEPORT, &on, sizeof on) == 0
+                  ? uv_tcp_open(&listener->uv.tcp, fd)
+                  : uv_translate_sys_error(errno);
+    if (err != 0)
+        (void)close(fd);
+    return err;
+}
+
 static int open_tcp(struct http_listener *listener, const char *address, struct buf *bound)
 {
     struct sockaddr_storage socket = {0};
     int err = parse_tcp(address, &socket);
+    if (err == 0 && listener->server->options.shares_ports)
+        err = share_port(listener, socket.ss_family);
     if (err == 0)
         err = uv_tcp_bind(&listener->uv.tcp, (const struct sockaddr *)&socket, 0);
     return err == 0 ? start_tcp(listener, bound) : err;

@@ -5,6 +5,7 @@ import subprocess
 import time
 
 from cluster_world import ADOPTERS, Cluster, at_once, on_each_server
+from gateway import free_port
 from harness import binary, check, contains, equal, get, run, wait_until
 
 EX_CANTCREAT = 73
@@ -127,6 +128,27 @@ def divides_the_slots_of_the_plan(store):
         print(f"# {store.kind}: {max(seen)} at most and {statistics.mean(seen):.1f} on average of 10 slots in use")
         check(max(seen) <= 12, f"the plan's slots, and no more: {seen}")
         check(statistics.mean(seen) > 6, f"most of the plan's slots are in use: {seen}")
+
+
+def who_answers(node):
+    return next(node["name"] for node in node.nodes()["nodes"] if node["self"])
+
+
+@on_each_server
+def shares_one_port_with_a_gateway_that_ends(store):
+    """The kernel divides the connections among both; all go to the one that is left."""
+    port = free_port()
+    with Cluster(store, config={"listen": [f"127.0.0.1:{port}"], "listen_shared": True}) as cluster:
+        left, right = cluster.nodes
+        equal(left.url, right.url, "where they listen")
+        solved = [left.solve(sitekey=f"key{i % 8}").json()["status"] for i in range(24)]
+        equal(set(solved), {"solved"})
+        equal(cluster.paid(), 8, "paid")
+        equal({who_answers(left) for _ in range(60)}, {"a", "b"})
+        right.stop()
+        equal({who_answers(left) for _ in range(20)}, {"a"})
+        equal({left.solve(sitekey=f"key{i}").json()["status"] for i in range(8)}, {"solved"})
+        equal(cluster.paid(), 8, "paid")
 
 
 @on_each_server

@@ -374,12 +374,13 @@ def analyze(*arguments):
                           env={**os.environ, "LC_ALL": "C.UTF-8", "SYSTEMD_COLORS": "0"})
 
 
-# The service is a template: the build puts in where the program is installed.
-UNITS = {"solvegate.service": "systemd/solvegate.service.in", "solvegate.socket": "systemd/solvegate.socket"}
+# The services are made by the build, which knows where the program will be.
+UNITS = ("solvegate.service", "solvegate@.service", "solvegate.socket")
 
 
 def unit_text(name):
-    with open(os.path.join(CONTRIB, UNITS[name]), encoding="utf-8") as file:
+    folder = os.environ["UNITS"] if name.endswith(".service") else os.path.join(CONTRIB, "systemd")
+    with open(os.path.join(folder, name), encoding="utf-8") as file:
         return file.read()
 
 
@@ -389,7 +390,7 @@ def units(folder):
     for name in UNITS:
         paths.append(os.path.join(folder, name))
         with open(paths[-1], "w", encoding="utf-8") as file:
-            file.write(unit_text(name).replace("@bindir@/solvegate", binary("SOLVEGATE")))
+            file.write(re.sub(r"=/\S+/bin/solvegate ", f"={binary('SOLVEGATE')} ", unit_text(name)))
     return paths
 
 

@@ -156,11 +156,18 @@ static void gateways_share_a_server_and_nothing_else(void **state)
     world_expect(FILE_WITH("\"cluster\": {\"enabled\": true}"), mistake);
     world_expect(FILE_WITH("\"data_dir\": \"/b\", \"cluster\": {\"enabled\": true}"), mistake);
     world_expect(FILE_WITH("\"store\": \"sqlite:/b\", \"cluster\": {\"enabled\": true}"), mistake);
+    world_expect(FILE_WITH("\"listen_shared\": true"),
+                 "gate.json: listen_shared: expected cluster.enabled beside it, since gateways at "
+                 "one port must share what they paid for\n");
 #ifdef SOLVEGATE_HAVE_POSTGRES
     world_expect(SHARED(""), "");
     world_expect(SHARED(", \"heartbeat\": \"4s\""),
                  "gate.json: cluster.heartbeat: expected at most a third of cluster.lease "
                  "(3333ms), found 4s\n");
+    world_expect(FILE_WITH("\"listen_shared\": true, \"store\": \"postgresql://h/d\", "
+                           "\"cluster\": {\"enabled\": true}"),
+                 "gate.json: listen_shared: expected a cluster.node for each gateway beside it, "
+                 "since their addresses do not tell them apart\n");
     char text[512];
     (void)snprintf(text, sizeof(text), SHARED(", \"node\": \"%0121d\""), 7);
     world_expect(text, "gate.json: cluster.node: expected at most 120 characters, found 121\n");
