@@ -31,20 +31,19 @@ class Need:
         return {"method": "turnstile", "sitekey": self.sitekey, "pageurl": PAGE, "reuse": self.reuse}
 
 
-def attempt(call):
-    """The reply, or None when the gateway is dead, dying or not there yet."""
-    try:
-        return call()
-    except (OSError, EOFError, http.client.HTTPException):
-        return None
-
-
 class Caller:
     """Talks to one gateway that may be gone at any moment."""
 
     def __init__(self, url, is_over=lambda: False):
         self.url = url
         self.is_over = is_over
+
+    def attempt(self, call):
+        """The reply, or None when the gateway is dead, dying or not there yet."""
+        try:
+            return call()
+        except (OSError, EOFError, http.client.HTTPException):
+            return None
 
     def until_answered(self, need, ask):
         """Calls ask until it returns something true; a long silence is a problem of the gateway's."""
@@ -64,7 +63,7 @@ class Caller:
             params["idempotency_key"] = need.idempotency
 
         def ask():
-            reply = attempt(lambda: post_form(self.url + "/in.php", params))
+            reply = self.attempt(lambda: post_form(self.url + "/in.php", params))
             text = "" if reply is None else reply.text
             if text.startswith("OK|"):
                 return text[3:]
@@ -81,7 +80,7 @@ class Caller:
     def poll(self, need, task):
         """res.php until it has an answer: an id that was told must be known ever after."""
         def ask():
-            reply = attempt(lambda: get(self.url + "/res.php", key=KEY, action="get", id=task, wait="2"))
+            reply = self.attempt(lambda: get(self.url + "/res.php", key=KEY, action="get", id=task, wait="2"))
             return None if reply is None or reply.text == "CAPCHA_NOT_READY" else reply.text
 
         self.take(need, self.until_answered(need, ask), "res.php")
@@ -97,7 +96,7 @@ class Caller:
         headers = {"Idempotency-Key": need.idempotency} if need.idempotency else {}
 
         def ask():
-            reply = attempt(lambda: http_request(self.url + "/v1/solves", "POST", {**need.params(), "wait": 3}, headers))
+            reply = self.attempt(lambda: http_request(self.url + "/v1/solves", "POST", {**need.params(), "wait": 3}, headers))
             if reply is None or reply.status in (202, 429, 503):
                 return None
             return f"OK|{reply.json()['solution']}" if reply.status == 200 else f"{reply.status} {reply.text}"
@@ -107,7 +106,7 @@ class Caller:
     def hold_once(self, need):
         """POST /v1/solves with nothing to ask again by: whoever is cut off may have been handed something in vain."""
         def ask():
-            reply = attempt(lambda: http_request(self.url + "/v1/solves", "POST", {**need.params(), "wait": 20},
+            reply = self.attempt(lambda: http_request(self.url + "/v1/solves", "POST", {**need.params(), "wait": 20},
                                                  timeout=PATIENCE))
             if reply is None:
                 need.is_uncertain = True
@@ -137,11 +136,13 @@ class Caller:
                 time.sleep(seconds)
             return True
 
-        self.until_answered(need, lambda: attempt(ask))
+        self.until_answered(need, lambda: self.attempt(ask))
 
 
 class Crowd:
     """Threads of callers with a mix of needs, drawn from the seed; stop() lets each finish what it began."""
+
+    caller = Caller
 
     def __init__(self, url, seed, count):
         self.needs = []
@@ -180,7 +181,7 @@ class Crowd:
         return need, kind
 
     def _live(self, draw):
-        caller = Caller(self.url)
+        caller = self.caller(self.url)
         while not self.must_stop:
             need, kind = self._new_need(draw)
             try:

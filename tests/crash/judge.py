@@ -118,13 +118,17 @@ class Judge:
         return (f"{submit['id']} at {submit['at']:.3f} {submit['state']} fault {submit.get('submit_fault')} reply lost "
                 f"{self.is_reply_lost(submit)} callbacks {calls} {submit.get('callback_fault')}")
 
+    def cut_off(self):
+        """How many of each target may have been handed out in vain."""
+        return collections.Counter(need.sitekey for need in self.needs if need.is_uncertain)
+
     def nothing_is_lost(self):
         """Every paid solution was told to somebody; the callers asked again for what they had abandoned.
 
         One that was handed to a caller who is cut off at that moment, and who has nothing to ask again by, is gone: under
         single reuse nobody else may get it."""
         told = {token for need in self.needs for token in need.tokens}
-        cut_off = collections.Counter(need.sitekey for need in self.needs if need.is_uncertain)
+        cut_off = self.cut_off()
         for submit in self.submits:
             if submit.get("answer") in told or self.is_excused(submit):
                 continue
