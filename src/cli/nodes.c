@@ -23,6 +23,25 @@ static void add_node(struct grid *grid, yyjson_val *node)
     grid_add_number(grid, show_number(node, "number"));
 }
 
+static void remark_differing(yyjson_val *node)
+{
+    struct buf line;
+    yyjson_val *const parts = yyjson_obj_get(node, "config_differs");
+    yyjson_arr_iter iter;
+    if (yyjson_arr_size(parts) == 0)
+        return;
+    buf_init(&line, 4096);
+    show_add_clean(&line, show_text(node, "name"));
+    buf_add(&line, SLICE_OF(" has another configuration than *:"));
+    (void)yyjson_arr_iter_init(parts, &iter);
+    for (yyjson_val *part; (part = yyjson_arr_iter_next(&iter)) != NULL;) {
+        buf_add_char(&line, ' ');
+        show_add_clean(&line, yyjson_is_str(part) ? yyjson_get_str(part) : "?");
+    }
+    (void)fprintf(stderr, "%.*s\n", (int)line.len, line.data);
+    buf_close(&line);
+}
+
 static void remark_adoption(yyjson_val *last)
 {
     struct buf line;
@@ -75,6 +94,9 @@ static void print_nodes(yyjson_val *root)
         add_node(&grid, node);
     grid_print(&grid);
     grid_close(&grid);
+    (void)yyjson_arr_iter_init(yyjson_obj_get(root, "nodes"), &iter);
+    for (yyjson_val *node; (node = yyjson_arr_iter_next(&iter)) != NULL;)
+        remark_differing(node);
     remark(root);
 }
 
@@ -94,7 +116,8 @@ const struct command command_nodes = {
         "The gateway that answered has a *, and the rest is as it sees it. SILENT is how long "
         "ago a node last said that it lives, LEASE what remains until it is taken for dead, "
         "DEMAND the slots that it uses or waits for, SHARE the slots of the plan that are "
-        "its own. Needs a key with scope admin.\n" REMOTE_KEY_HELP,
+        "its own. What is not the same in the configurations of two is named below. Needs a key "
+        "with scope admin.\n" REMOTE_KEY_HELP,
     .flags = flags,
     .run = run,
 };

@@ -41,14 +41,18 @@ void option_store(const struct option *option, void *place, uint64_t number)
         *(uint64_t *)place = number;
 }
 
-uint64_t option_number(const struct option *option, const void *base)
+uint64_t option_number_at(const struct option *option, const void *place)
 {
-    const void *const place = option_place(option, base, 0);
     if (option->bytes == 1)
         return *(const uint8_t *)place;
     if (option->bytes == 2)
         return *(const uint16_t *)place;
     return option->bytes == 4 ? *(const uint32_t *)place : *(const uint64_t *)place;
+}
+
+uint64_t option_number(const struct option *option, const void *base)
+{
+    return option_number_at(option, option_place(option, base, 0));
 }
 
 /* ---- texts and lists ----------------------------------------------------------------------- */

@@ -13,6 +13,7 @@ void options_close(enum option_home home, void *base);
 void *option_place(const struct option *option, const void *base, size_t type);
 /* For kinds that are numbers. */
 uint64_t option_number(const struct option *option, const void *base);
+uint64_t option_number_at(const struct option *option, const void *place);
 void option_store(const struct option *option, void *place, uint64_t number);
 bool option_is_number(const struct option *option);
 bool option_is_text(const struct option *option);

@@ -1,6 +1,7 @@
 /* The gateways that share the store, for /v1/nodes and /metrics. */
 #include "doors/door_nodes.h"
 
+#include "config/config_parts.h"
 #include "doors/reply.h"
 #include "proto/api_nodes.h"
 #include "proto/metrics.h"
@@ -18,6 +19,15 @@ static uint32_t plan_of(const struct gate *gate)
 
 /* ---- /v1/nodes --------------------------------------------------------------------------- */
 
+_Static_assert(CONFIG_PARTS <= NODE_VIEW_PARTS, "every part can be shown");
+
+static void name_parts(struct node_view *view, unsigned parts)
+{
+    for (unsigned i = 0; i < CONFIG_PARTS; i++)
+        if ((parts & 1u << i) != 0)
+            view->differs[view->differ_count++] = config_part_name((enum config_part)i);
+}
+
 static struct node_view view_of(const struct gate *gate, const struct known_node *node,
                                 uint32_t share, int64_t now_ms)
 {
@@ -28,7 +38,7 @@ static struct node_view view_of(const struct gate *gate, const struct known_node
         left_ms = cluster_lease_left(gate);
     if (node->state == NODE_LEFT || node->state == NODE_ADOPTED)
         left_ms = 0;
-    return (struct node_view){
+    struct node_view view = {
         .name = node->name,
         .state = node_state_name(node->state),
         .number = node->id,
@@ -38,6 +48,8 @@ static struct node_view view_of(const struct gate *gate, const struct known_node
         .silent_ms = silent_ms,
         .lease_left_ms = left_ms,
     };
+    name_parts(&view, node->differs);
+    return view;
 }
 
 /* Without a cluster the list is empty, since nobody who looks has made a mistake. */
@@ -118,6 +130,9 @@ void door_nodes_metrics(struct gate *gate, struct buf *out)
                     cluster->adoptions);
     metrics_counter(out, "cluster_fenced", "Times that another gateway took over this one's tasks",
                     cluster->times_fenced);
+    metrics_gauge(out, "cluster_config_differs",
+                  "Gateways of the cluster that live with another configuration than this one",
+                  roster_count_differing(&cluster->roster));
     metrics_gauge(out, "cluster_slots_share", "Slots of the plan that are this gateway's",
                   own_share(&cluster->roster, plan_of(gate)));
 }

@@ -1,6 +1,7 @@
 #include "gate/cluster.h"
 
 #include "base/assert.h"
+#include "config/config_parts.h"
 #include "gate/gate_state.h"
 #include "store/store_adoption.h"
 #include "store/store_claims.h"
@@ -88,6 +89,14 @@ void cluster_open(struct gate *gate)
     ASSERT(cluster->lease_timer != NULL);
     ASSERT(uv_timer_init(&gate->loop, cluster->lease_timer) == 0);
     cluster->lease_timer->data = gate;
+}
+
+void cluster_tell_config(struct gate *gate)
+{
+    if (!gate->cluster.is_on)
+        return;
+    config_parts_write(gate->config, gate->cluster.roster.parts);
+    store_set_parts(gate->persist.store, gate->cluster.roster.parts);
 }
 
 static void on_timer_closed(uv_handle_t *timer)

@@ -44,6 +44,8 @@ void cluster_open(struct gate *gate);
 /* Gives the engine the claims that this gateway had; an exit code. */
 int cluster_restore(struct gate *gate);
 void cluster_close(struct gate *gate);
+/* The configuration is new, or the store is: tells the others what it is like. */
+void cluster_tell_config(struct gate *gate);
 
 /* Is the action for the shared store? Then cluster_send() sends it, and takes its references. */
 bool cluster_is_for_store(const struct action *action);

@@ -440,6 +440,7 @@ int persist_restore(struct gate *gate)
     if (err != 0)
         return report_unusable(persist->store, err);
     engine_restored(gate->engine);
+    cluster_tell_config(gate);
     store_start(persist->store, &gate->loop, &handlers);
     struct store_counters counters;
     store_counters(persist->store, &counters);

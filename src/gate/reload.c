@@ -51,6 +51,7 @@ static void adopt(struct gate *gate, struct config *fresh)
     gate->doors->reload(gate);
     gate_configure_engine(gate);
     notices_configure(gate->notices, &gate->config->notices);
+    cluster_tell_config(gate);
     gone_warn(gate);
     if (kept.len > 0)
         LOG(LOG_LEVEL_WARN, "restart_needed", log_text("options", buf_slice(&kept)));

@@ -1,6 +1,7 @@
 #include "gate/roster.h"
 
 #include "base/assert.h"
+#include "config/config_parts.h"
 #include "engine/fair.h"
 #include "store/store_pulse.h"
 #include "sys/log.h"
@@ -105,6 +106,30 @@ static void end(struct known_node *node, const struct known_node *before, bool i
         tell(node, LOG_LEVEL_WARN, "node_dead", "another gateway found so and adopted it");
 }
 
+/* Whoever joins with another configuration says so, and so do those who are there. */
+static void compare(const struct roster *roster, struct known_node *node, const char *parts,
+                    unsigned before)
+{
+    struct buf list;
+    if (node->is_self || node->state != NODE_ALIVE)
+        return;
+    node->differs = config_parts_compare(roster->parts, parts);
+    if (node->differs == before)
+        return;
+    if (node->differs == 0) {
+        tell(node, LOG_LEVEL_INFO, "config_agrees",
+             "its configuration is again as that of this gateway");
+        return;
+    }
+    buf_init(&list, 256);
+    config_parts_list(node->differs, &list);
+    LOG(LOG_LEVEL_WARN, "config_differs", log_string("node", node->name),
+        log_number("number", (int64_t)node->id), log_text("what", buf_slice(&list)),
+        log_string("meaning", "gateways that share a store should have the same configuration: "
+                              "what is answered now depends on who is asked"));
+    buf_close(&list);
+}
+
 static void take_one(struct roster *roster, const struct store_member *member, uint16_t self,
                      const struct store_beat *beat, uint32_t lease_ms)
 {
@@ -133,6 +158,7 @@ static void take_one(struct roster *roster, const struct store_member *member, u
     } else {
         judge(node, before, beat, lease_ms);
     }
+    compare(roster, node, member->parts, before == NULL ? 0 : before->differs);
 }
 
 void roster_on_beat(struct roster *roster, const struct store_beat *beat, uint16_t self,
@@ -165,6 +191,14 @@ uint32_t roster_count(const struct roster *roster, enum node_state state)
     uint32_t count = 0;
     for (uint32_t i = 0; i < roster->count; i++)
         count += roster->nodes[i].state == state;
+    return count;
+}
+
+uint32_t roster_count_differing(const struct roster *roster)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < roster->count; i++)
+        count += roster->nodes[i].differs != 0;
     return count;
 }
 

@@ -23,6 +23,7 @@ struct known_node {
     struct demand demand;
     enum node_state state;
     bool is_self;
+    unsigned differs; /* bits of the parts of the configuration that are not as ours */
     char name[STORE_NAME_MAX];
 };
 
@@ -30,7 +31,8 @@ struct roster {
     struct known_node *nodes; /* owned, in the order of their ids; NULL: not initialised */
     struct known_node *before;
     uint32_t count, before_count;
-    bool has_heard; /* a beat came */
+    bool has_heard;              /* a beat came */
+    char parts[STORE_PARTS_MAX]; /* our configuration, with which the others' are compared */
 };
 
 void roster_init(struct roster *roster);
@@ -43,6 +45,8 @@ void roster_on_beat(struct roster *roster, const struct store_beat *beat, uint16
 /* NULL: no node of this number is known. */
 const struct known_node *roster_find(const struct roster *roster, node_id id);
 
+/* Those that live and have another configuration. */
+uint32_t roster_count_differing(const struct roster *roster);
 uint32_t roster_count(const struct roster *roster, enum node_state state);
 
 /* The slots of the plan that each node may take, by place; 0 for those that have left. */

@@ -15,6 +15,13 @@ static void write_node(struct buf *out, const struct node_view *view)
     json_seconds(out, "lease_left", view->lease_left_ms);
     json_number(out, "demand", view->demand);
     json_number(out, "share", view->share);
+    json_member(out, "config_differs");
+    json_open(out, '[');
+    for (size_t i = 0; i < view->differ_count; i++) {
+        json_item(out);
+        (void)json_add_string(out, slice_from(view->differs[i]));
+    }
+    json_close(out, ']');
     json_close(out, '}');
 }
 

@@ -4,6 +4,8 @@
 
 #include "base/buf.h"
 
+#define NODE_VIEW_PARTS 8
+
 /* One gateway; everything is borrowed. */
 struct node_view {
     const char *name;
@@ -13,6 +15,8 @@ struct node_view {
     uint32_t demand, share; /* in slots */
     uint64_t silent_ms;     /* since its beat was last seen to move */
     uint64_t lease_left_ms;
+    const char *differs[NODE_VIEW_PARTS]; /* the parts of its configuration that are not as ours */
+    size_t differ_count;
 };
 
 /* The gateway that answers. */

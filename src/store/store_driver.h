@@ -24,6 +24,8 @@ struct store_shift {
 };
 
 #define STORE_NAME_MAX 256
+/* What a node says of its configuration, so that others can compare it with theirs; see config_parts.h. */
+#define STORE_PARTS_MAX 192
 
 /* A claim, and how it ended. */
 struct store_asked {
@@ -101,7 +103,8 @@ struct store_backend {
     uint64_t lost_solutions, lost_idempotency; /* rows lost by migrating an older version */
     /* Who writes; 0: a gateway that has the store for itself. */
     uint16_t node;
-    uint64_t incarnation; /* of the node's runs, never used twice */
+    uint64_t incarnation;        /* of the node's runs, never used twice */
+    char parts[STORE_PARTS_MAX]; /* of a pulse: what its beats say of the configuration */
 };
 
 /* The nodes of a store, as a beat found them. */
@@ -112,6 +115,7 @@ struct store_member {
     bool has_left; /* it ended in order */
     bool is_gone;  /* this run was adopted: nothing but its books is left of it */
     char name[STORE_NAME_MAX];
+    char parts[STORE_PARTS_MAX]; /* "": this run has not said yet */
 };
 
 #define STORE_MEMBERS_MAX 512
@@ -148,8 +152,8 @@ struct store_sharing {
 
     /* A second backend of the same node, not connected yet; driver->close() frees it. */
     struct store_backend *(*make_pulse)(const struct store_backend *backend);
-    /* Counts the node's beat up and reads those of all. STORE_REFUSED: the node was adopted; a driver that cannot
-     * adopt says STORE_FAILED when another gateway has its place. */
+    /* Counts the node's beat up, leaves the pulse's parts, and reads what all say. STORE_REFUSED: the node was adopted;
+     * a driver that cannot adopt says STORE_FAILED when another gateway has its place. */
     enum store_result (*pulse_beat)(struct store_backend *pulse, const struct demand *demand,
                                     struct store_members *members);
     /* Waits for ends of claims until some came, the file descriptor can be read or the time is over. A name of NULL

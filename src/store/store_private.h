@@ -61,8 +61,9 @@ struct store {
     uint64_t records, commits, bytes, commit_ms_max, reconnects;
     struct histogram commit_times, round_trips, batch_sizes;
     struct store_rotation rotation;
-    bool must_end;    /* the writer must write the rest and return */
-    bool is_finished; /* the writer is about to return */
+    char parts[STORE_PARTS_MAX]; /* what the pulse says of our configuration */
+    bool must_end;               /* the writer must write the rest and return */
+    bool is_finished;            /* the writer is about to return */
 
     /* Owned by the writer. */
     uint64_t beat_ns;

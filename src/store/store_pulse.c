@@ -5,6 +5,7 @@
 #include "store/store_private.h"
 #include "store/store_writer.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -110,6 +111,7 @@ static enum store_result beat(struct store_pulse *pulse)
     struct store *const store = pulse->store;
     uv_mutex_lock(&store->mutex);
     const struct demand demand = pulse->demand;
+    memcpy(pulse->backend->parts, store->parts, sizeof store->parts);
     uv_mutex_unlock(&store->mutex);
     const int64_t sent_ms = clocks_read().even_ms;
     const enum store_result result =
@@ -187,6 +189,13 @@ void store_set_demand(struct store *store, const struct demand *demand)
         return;
     uv_mutex_lock(&store->mutex);
     store->pulse->demand = *demand;
+    uv_mutex_unlock(&store->mutex);
+}
+
+void store_set_parts(struct store *store, const char *parts)
+{
+    uv_mutex_lock(&store->mutex);
+    (void)snprintf(store->parts, sizeof store->parts, "%s", parts);
     uv_mutex_unlock(&store->mutex);
 }
 

@@ -19,6 +19,9 @@ struct store_beat {
 
 /* What the next beat says of this gateway's demand. From the loop. */
 void store_set_demand(struct store *store, const struct demand *demand);
+/* What beats say of its configuration from now on, also before the store is started; at most STORE_PARTS_MAX, with the
+ * NUL. From the loop. */
+void store_set_parts(struct store *store, const char *parts);
 
 /* For the port itself, all but the third from the loop: finds a member that the handlers were told of; starts the
  * thread if the store is shared; ends it and waits for that, from the writer; tells the handlers what it heard;

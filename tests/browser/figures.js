@@ -90,7 +90,7 @@ test('nobody is asked while the page cannot be seen', () => visit(gate.url, {}, 
   await asked;
 }));
 
-const NODE = { name: 'left', number: 3, state: 'alive', self: true, silent_for: 0.4, lease_left: 7.6, demand: 12, share: 8 };
+const NODE = { name: 'left', number: 3, state: 'alive', self: true, silent_for: 0.4, lease_left: 7.6, demand: 12, share: 8, config_differs: [] };
 const NODES = {
   enabled: true, joined: true, leased: true, lease: 10, lease_left: 7.6, slots_plan: 10, total: 2, next: null,
   nodes: [NODE, { ...NODE, name: 'right', number: 4, self: false, state: 'dead', lease_left: 0, demand: 2, share: 2 }],
@@ -106,6 +106,11 @@ test('the gateways of a cluster are shown, and what is the matter with them', ()
   await page.unroute('**/v1/nodes*');
   await page.route('**/v1/nodes*', (route) => route.fulfill({ json: { ...NODES, leased: false } }));
   await sees(page, '#verdict', /the lease is lost, nothing is submitted/);
+  await page.unroute('**/v1/nodes*');
+  const other = { ...NODE, name: 'right', number: 4, self: false, config_differs: ['clients', 'pools'] };
+  await page.route('**/v1/nodes*', (route) => route.fulfill({ json: { ...NODES, nodes: [NODE, other] } }));
+  await sees(page, '#tile-cluster', /2 gateways\s+another configuration: right \(clients, pools\)/);
+  await sees(page, '#verdict', /another configuration in the cluster: right/i);
   await page.unroute('**/v1/nodes*');
   await page.locator('#nodes-panel').waitFor({ state: 'hidden', timeout: SEEN_MS });
   await page.locator('#tile-cluster').waitFor({ state: 'hidden', timeout: SEEN_MS });

@@ -222,6 +222,42 @@ static void a_beat_counts_up_and_finds_all(void **state)
     node_close(&a);
 }
 
+static void beat_with(struct store_backend *pulse, const char *parts, struct store_members *members)
+{
+    const struct demand none = {.slots = 0};
+    (void)snprintf(pulse->parts, sizeof pulse->parts, "%s", parts);
+    assert_int_equal(pulse->driver->sharing->pulse_beat(pulse, &none, members), STORE_DONE);
+}
+
+static void all_hear_what_the_configuration_of_each_is_like(void **state)
+{
+    static struct store_members members;
+    struct node a, b;
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    struct store_backend *const one = a.backend->driver->sharing->make_pulse(a.backend);
+    struct store_backend *const other = b.backend->driver->sharing->make_pulse(b.backend);
+    beat_with(one, "clients:1 dedup:2", &members);
+    beat_with(other, "", &members);
+    assert_string_equal(members.all[0].parts, "clients:1 dedup:2");
+    assert_string_equal(members.all[1].parts, "");
+    beat_with(one, "clients:3", &members);
+    beat_with(one, "clients:3", &members);
+    beat_with(other, "pools:4", &members);
+    assert_string_equal(members.all[0].parts, "clients:3");
+    /* Another run of the name has said nothing yet. */
+    a.backend->driver->close(one);
+    node_close(&a);
+    node_open(&a, *state, "a");
+    beat_with(other, "pools:4", &members);
+    assert_string_equal(members.all[0].name, "a");
+    assert_string_equal(members.all[0].parts, "");
+    assert_string_equal(members.all[1].parts, "pools:4");
+    b.backend->driver->close(other);
+    node_close(&a);
+    node_close(&b);
+}
+
 static void an_end_wakes_the_others_and_many_do_at_once(void **state)
 {
     static struct store_members members;
@@ -428,6 +464,7 @@ const struct store_case store_node_cases[] = {
     STORE_CASE(one_that_has_the_store_for_itself_excludes_all_others),
     STORE_CASE(rows_follow_when_a_gateway_joins_and_when_it_is_alone_again),
     STORE_CASE(a_beat_counts_up_and_finds_all),
+    STORE_CASE(all_hear_what_the_configuration_of_each_is_like),
     STORE_CASE(an_end_wakes_the_others_and_many_do_at_once),
     STORE_CASE(of_two_who_ask_at_the_same_time_one_wins),
     STORE_CASE(of_two_who_use_an_idempotency_key_one_decides_what_it_stands_for),

@@ -1,4 +1,5 @@
 /* The roster: who shares the store, who lives, and what is each one's share. */
+#include "config/config_parts.h"
 #include "gate/roster.h"
 #include "seed.h"
 #include "store/store_pulse.h"
@@ -190,6 +191,43 @@ static void the_plan_is_divided_between_those_who_have_not_left(void **state)
     assert_int_equal(shares[2], 0);
 }
 
+#define SAME "clients:0123456789abcdef dedup:0123456789abcdef"
+#define OTHER "clients:fedcba9876543210 dedup:0123456789abcdef"
+
+static struct store_member *say(struct store_member *member, const char *parts)
+{
+    (void)snprintf(member->parts, sizeof member->parts, "%s", parts);
+    return member;
+}
+
+static void who_has_another_configuration_is_known_while_it_lives(void **state)
+{
+    (void)state;
+    (void)snprintf(roster.parts, sizeof roster.parts, "%s", SAME);
+    say(add('a', 1, 1, 0), OTHER); /* what the store still says of us means nothing */
+    say(add('b', 2, 1, 0), OTHER);
+    beat_at(0, false);
+    assert_int_equal(roster_count_differing(&roster), 0);
+    say(add('a', 1, 2, 0), SAME);
+    say(add('b', 2, 2, 0), OTHER);
+    add('c', 3, 1, 0);
+    beat_at(1000, true);
+    assert_int_equal(roster_count_differing(&roster), 1);
+    assert_int_equal(roster.nodes[1].differs, 1u << PART_CLIENTS);
+    /* A reload. */
+    say(add('a', 1, 3, 0), SAME);
+    say(add('b', 2, 3, 0), SAME);
+    say(add('c', 3, 2, 0), OTHER);
+    beat_at(2000, true);
+    assert_int_equal(roster.nodes[1].differs, 0);
+    assert_int_equal(roster.nodes[2].differs, 1u << PART_CLIENTS);
+    say(add('a', 1, 4, 0), SAME);
+    say(add('b', 2, 4, 0), SAME);
+    say(add('c', 3, 2, 0), OTHER)->has_left = true;
+    beat_at(3000, true);
+    assert_int_equal(roster_count_differing(&roster), 0);
+}
+
 #define ROSTER_TEST(name) cmocka_unit_test_setup_teardown(name, open_roster, close_roster)
 
 int main(int argc, char **argv)
@@ -201,6 +239,7 @@ int main(int argc, char **argv)
         ROSTER_TEST(nobody_is_dead_only_because_the_store_was_away),
         ROSTER_TEST(who_is_adopted_is_shown_as_such_with_the_time_of_that),
         ROSTER_TEST(who_leaves_is_shown_but_not_who_had_left_before),
+        ROSTER_TEST(who_has_another_configuration_is_known_while_it_lives),
         ROSTER_TEST(the_plan_is_divided_between_those_who_have_not_left),
     };
     seed_init(argc, argv);

@@ -54,6 +54,11 @@ function judgeCluster(cluster) {
   if (!cluster.leased) return judged('bad', 'lease lost', 'nothing is submitted', 'degraded: the lease is lost, nothing is submitted');
   const dead = of('dead').map((one) => one.name).join(', ');
   if (dead) return judged('warn', value, `dead: ${dead}`, `dead in the cluster: ${dead}`);
+  const others = cluster.nodes.filter((one) => one.config_differs.length);
+  if (others.length) {
+    const what = others.map((one) => `${one.name} (${one.config_differs.join(', ')})`).join(', ');
+    return judged('warn', value, `another configuration: ${what}`, `another configuration in the cluster: ${what}`);
+  }
   const last = cluster.last_adoption;
   const adopted = last ? `; went on for ${last.name} ${duration(secondsSince(last.at))} ago` : '';
   return judged('good', value, `lease ${duration(cluster.lease)}${adopted}`);

@@ -170,6 +170,9 @@ static enum store_result enter(struct postgres_store *store, int64_t number)
                      " pools = 0, since = EXCLUDED.since",
                      values, 3);
     if (result == STORE_DONE)
+        result =
+            run(store, "DELETE FROM meta WHERE name = " PG_PARTS_NAME " || $1::bigint", values, 1);
+    if (result == STORE_DONE)
         result = run(store,
                      "INSERT INTO progress (node, batch) VALUES ($1, 0)"
                      " ON CONFLICT (node) DO UPDATE SET batch = 0",
@@ -225,6 +228,8 @@ static enum store_result take_back(struct postgres_store *store)
         result = run(store, "DELETE FROM node", NULL, 0);
     if (result == STORE_DONE)
         result = run(store, "DELETE FROM claim", NULL, 0);
+    if (result == STORE_DONE)
+        result = run(store, "DELETE FROM meta WHERE name LIKE " PG_PARTS_NAME " || '%'", NULL, 0);
     return result == STORE_DONE ? set_meta(store, "owners", "one") : result;
 }
 

@@ -4,6 +4,10 @@
 
 #include "store/postgres/postgres_private.h"
 
+/* The row of meta in which a node says what its configuration is like is named by this and its number. A column of the
+ * table node would lock gateways of an older version out. */
+#define PG_PARTS_NAME "'parts/'"
+
 /* Gives a gateway with a name its number and an incarnation, and rows that nobody else owns; one without takes the rows
  * of the last node back. False with a sentence in mistake. */
 bool pg_cluster_join(struct postgres_store *store, struct buf *mistake);

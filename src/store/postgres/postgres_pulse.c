@@ -1,6 +1,7 @@
 #include "store/postgres/postgres_pulse.h"
 
 #include "base/assert.h"
+#include "store/postgres/postgres_cluster.h"
 #include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
 #include "store/postgres/postgres_inbox.h"
@@ -74,6 +75,7 @@ static void take_member(const struct pg_result *result, int row, struct store_me
         .is_gone = strcmp(PQgetvalue(result, row, 5), "gone") == 0,
     };
     (void)snprintf(member->name, sizeof member->name, "%s", PQgetvalue(result, row, 6));
+    (void)snprintf(member->parts, sizeof member->parts, "%s", PQgetvalue(result, row, 7));
 }
 
 enum store_result pg_pulse_beat(struct store_backend *pulse, const struct demand *demand,
@@ -86,23 +88,31 @@ enum store_result pg_pulse_beat(struct store_backend *pulse, const struct demand
         {.type = VALUE_INTEGER, .integer = (int64_t)pulse->incarnation},
         {.type = VALUE_INTEGER, .integer = demand->slots},
         {.type = VALUE_INTEGER, .integer = (int64_t)demand->pools},
+        {.type = VALUE_TEXT, .bytes = slice_from(pulse->parts)},
     };
     members->count = 0;
     enum store_result asked = ready(store);
     if (asked == STORE_DONE)
         asked = pg_link_ask(store,
                             "WITH mine AS (UPDATE node SET beat = beat + 1, slots = $3, pools = $4"
-                            " WHERE id = $1 AND incarnation = $2 RETURNING id)"
-                            " SELECT node.id, incarnation, beat, slots, pools, state, name,"
-                            " mine.id IS NOT NULL AS is_mine FROM node LEFT JOIN mine USING (id)"
-                            " ORDER BY id",
-                            values, 4, false, &result);
+                            " WHERE id = $1 AND incarnation = $2 RETURNING id),"
+                            " said AS (INSERT INTO meta (name, value)"
+                            " SELECT " PG_PARTS_NAME " || id, $5::text FROM mine WHERE NOT EXISTS"
+                            " (SELECT 1 FROM meta WHERE name = " PG_PARTS_NAME " || $1::bigint"
+                            " AND value = $5::text)"
+                            " ON CONFLICT (name) DO UPDATE SET value = EXCLUDED.value)"
+                            " SELECT node.id, incarnation, beat, slots, pools, state, node.name,"
+                            " coalesce(value, ''), mine.id IS NOT NULL AS is_mine"
+                            " FROM node LEFT JOIN mine USING (id)"
+                            " LEFT JOIN meta ON meta.name = " PG_PARTS_NAME " || node.id"
+                            " ORDER BY node.id",
+                            values, 5, false, &result);
     if (asked != STORE_DONE)
         return asked == STORE_FAILED ? STORE_RETRY : asked;
     bool is_there = false;
     for (int i = 0; i < PQntuples(result) && members->count < STORE_MEMBERS_MAX; i++) {
         take_member(result, i, &members->all[members->count++]);
-        is_there |= PQgetvalue(result, i, 7)[0] == 't';
+        is_there |= PQgetvalue(result, i, 8)[0] == 't';
     }
     PQclear(result);
     if (is_there)

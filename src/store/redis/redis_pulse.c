@@ -96,6 +96,7 @@ static void take_member(const struct redis_reply *reply, struct store_member *me
         .is_gone = strcmp(text_at(reply, 5), "gone") == 0,
     };
     (void)snprintf(member->name, sizeof member->name, "%s", text_at(reply, 6));
+    (void)snprintf(member->parts, sizeof member->parts, "%s", text_at(reply, 7));
 }
 
 static int compare(const void *a, const void *b)
@@ -122,14 +123,14 @@ enum store_result pulse_beat(struct store_backend *pulse, const struct demand *d
     struct redis_store *const store = redis_store_of(pulse);
     char texts[5][32];
     const struct slice words[] = {
-        call_number(texts[0], pulse->node), call_number(texts[1], (int64_t)pulse->incarnation),
-        call_number(texts[2], demand->slots), call_number(texts[3], (int64_t)demand->pools),
-        call_number(texts[4], REDIS_LEASE_MS)};
+        call_number(texts[0], pulse->node),    call_number(texts[1], (int64_t)pulse->incarnation),
+        call_number(texts[2], demand->slots),  call_number(texts[3], (int64_t)demand->pools),
+        call_number(texts[4], REDIS_LEASE_MS), slice_from(pulse->parts)};
     struct redis_reply *reply = NULL;
     members->count = 0;
     enum store_result result = ready(store);
     if (result == STORE_DONE)
-        result = script_run(store, SCRIPT_BEAT, words, 5, &reply);
+        result = script_run(store, SCRIPT_BEAT, words, 6, &reply);
     if (result != STORE_DONE)
         return lose(store, store);
     result = take_beat(store, reply, members);
