@@ -198,7 +198,7 @@ static struct lane *find_lane(struct bench_caller *caller)
 {
     const struct lane_handlers handlers = {.context = caller, .on_done = on_done};
     for (size_t i = 0; i < caller->lane_count; i++)
-        if (lane_has_room(caller->lanes[i]))
+        if (lane_has_room(caller->lanes[i], UINT32_MAX))
             return caller->lanes[i];
     ASSERT(caller->lane_count < LANES_MAX);
     struct lane *const lane = lane_new(caller->loop, caller->sockets, LANE_ROOM, &handlers);

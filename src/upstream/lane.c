@@ -24,6 +24,8 @@ struct lane {
     struct lane_handlers handlers;
     uint32_t room;
     uint32_t active;
+    uint32_t opening;  /* of these, not sent yet */
+    bool has_sent;     /* one was, some time */
     bool is_touched;   /* libcurl ran or was not heard to the end, so it may have messages */
     uint64_t due_ms;   /* when libcurl asked to be called */
     uint64_t armed_ms; /* when the timer fires, never later than due_ms */
@@ -140,9 +142,14 @@ void lane_settle(struct lane *lane)
 
 /* ---- transfers ---------------------------------------------------------------------------- */
 
-bool lane_has_room(const struct lane *lane)
+bool lane_has_room(const struct lane *lane, uint32_t most_opening)
 {
-    return lane->active < lane->room;
+    return lane->active < lane->room && lane->opening < most_opening;
+}
+
+bool lane_has_sent(const struct lane *lane)
+{
+    return lane->has_sent;
 }
 
 bool lane_is_touched(const struct lane *lane)
@@ -155,8 +162,19 @@ void lane_add(struct lane *lane, struct wire *wire)
     const CURLMcode code = curl_multi_add_handle(lane->multi, wire->easy);
     ASSERT(code == CURLM_OK);
     wire->lane = lane;
+    wire->is_sent = false;
     lane->active++;
+    lane->opening++;
     lane->is_touched = true;
+}
+
+void lane_note_sent(struct wire *wire)
+{
+    if (wire->is_sent)
+        return;
+    wire->is_sent = true;
+    wire->lane->has_sent = true;
+    wire->lane->opening--;
 }
 
 void lane_remove(struct lane *lane, struct wire *wire)
@@ -165,6 +183,7 @@ void lane_remove(struct lane *lane, struct wire *wire)
     (void)curl_multi_remove_handle(lane->multi, wire->easy);
     wire->lane = NULL;
     lane->active--;
+    lane->opening -= !wire->is_sent;
 }
 
 /* ---- life --------------------------------------------------------------------------------- */

@@ -21,11 +21,17 @@ struct lane_handlers {
 /* room is the limit of both transfers and connections. */
 struct lane *lane_new(struct uv_loop_s *loop, struct sockets *sockets, uint32_t room,
                       const struct lane_handlers *handlers);
-bool lane_has_room(const struct lane *lane);
+/* Room for one more, while at most so many wait for their connections to open. libcurl may serve all
+ * of these in one call, and a TLS handshake takes half a millisecond. */
+bool lane_has_room(const struct lane *lane, uint32_t most_opening);
+/* Did a transfer ever get as far as sending? */
+bool lane_has_sent(const struct lane *lane);
 bool lane_is_touched(const struct lane *lane);
 
 /* The transfer starts with the next lane_run. */
 void lane_add(struct lane *lane, struct wire *wire);
+/* Its connection is open. */
+void lane_note_sent(struct wire *wire);
 /* Removes it at once and closes its connection; on_done is not called. */
 void lane_remove(struct lane *lane, struct wire *wire);
 

@@ -1,6 +1,7 @@
 #include "upstream/transfer.h"
 
 #include "base/assert.h"
+#include "upstream/lane.h"
 #include "upstream/sockets.h"
 #include "upstream/trust.h"
 
@@ -137,6 +138,7 @@ static int on_before_send(void *context, char *peer, char *local, int peer_port,
         return CURL_PREREQFUNC_ABORT;
     const bool is_repeatable = transfer->kind != CALL_SUBMIT && transfer->kind != CALL_REPORT;
     transfer->sends++;
+    lane_note_sent(&transfer->wire);
     /* Enables the lines for on_debug only while they may be needed: making them takes 6 % of the
      * instructions of a solve. */
     if (transfer->setup->has_http2 && !is_repeatable)
@@ -172,6 +174,7 @@ void transfer_setup_close(struct transfer_setup *setup)
     curl_slist_free_all(setup->form_headers);
     free(setup->submit_url);
     free(setup->query_url);
+    sessions_free(setup->sessions);
     trust_close(setup->trust);
     free(setup->user_agent);
     *setup = (struct transfer_setup){.sockets = NULL};
@@ -222,6 +225,7 @@ static void wipe(struct buf *buf)
 void transfer_free(struct transfer *transfer)
 {
     list_unlink(&transfer->link);
+    sessions_leave(&transfer->sessions, transfer->wire.easy);
     wire_close(&transfer->wire);
     curl_slist_free_all(transfer->headers);
     wipe(&transfer->body);
@@ -263,7 +267,7 @@ static void set_multipart_headers(struct transfer *transfer)
     transfer->headers = wire_add_header(NULL, line);
 }
 
-void transfer_arm(struct transfer *transfer)
+void transfer_arm(struct transfer *transfer, uint64_t now_ms)
 {
     const struct transfer_setup *setup = transfer->setup;
     const bool is_submit = transfer->kind == CALL_SUBMIT;
@@ -277,6 +281,8 @@ void transfer_arm(struct transfer *transfer)
     if (is_multipart)
         set_multipart_headers(transfer);
     WIRE_SET(easy, CURLOPT_HTTPHEADER, is_multipart ? transfer->headers : setup->form_headers);
+    if (setup->sessions != NULL)
+        sessions_apply(setup->sessions, &transfer->sessions, easy, now_ms);
     WIRE_SET(easy, CURLOPT_VERBOSE, 0L);
     WIRE_SET(easy, CURLOPT_FORBID_REUSE, 0L);
     WIRE_SET(easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)transfer->body.len);

@@ -4,6 +4,7 @@
 
 #include "base/list.h"
 #include "proto/vendor.h"
+#include "upstream/sessions.h"
 #include "upstream/wire.h"
 
 struct sockets;
@@ -21,10 +22,12 @@ enum call_kind {
 struct transfer_setup {
     char *submit_url, *query_url; /* owned */
     struct trust *trust;          /* owned; NULL without TLS */
+    struct sessions *sessions;    /* owned; NULL without TLS */
     char *user_agent;             /* owned */
     const char *protocols;        /* the one allowed scheme */
-    bool has_http2;               /* the last reply was HTTP/2; before the first one: TLS is used */
-    bool must_be_loopback;        /* plain HTTP is allowed only because the host is loopback */
+    bool has_tls;
+    bool has_http2;        /* the last reply was HTTP/2; before the first one: TLS is used */
+    bool must_be_loopback; /* plain HTTP is allowed only because the host is loopback */
     uint32_t connect_timeout_ms;
     struct sockets *sockets; /* borrowed */
     void *form_headers;      /* owned curl_slist for urlencoded bodies */
@@ -34,6 +37,7 @@ struct transfer {
     struct list link; /* in the upstream's idle transfers or deadlines */
     const struct transfer_setup *setup;
     struct wire wire;
+    struct sessions_user sessions;
     enum call_kind kind;
     attempt_id attempt;
     uint64_t deadline_ms;
@@ -61,7 +65,7 @@ void transfer_free(struct transfer *transfer);
 
 /* Clears the last call. Then fill body (and content_type), and arm. */
 void transfer_reset(struct transfer *transfer, enum call_kind kind, attempt_id attempt);
-void transfer_arm(struct transfer *transfer);
+void transfer_arm(struct transfer *transfer, uint64_t now_ms);
 
 /* The reply so far; is_ok if libcurl reported no error. Points into the transfer. */
 void transfer_reply(const struct transfer *transfer, bool is_ok, int64_t wall_ms,

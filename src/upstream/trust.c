@@ -16,6 +16,7 @@ struct trust {
     char *bundle;     /* owned; NULL if the system's directory is used */
     void *store;      /* owned: the parsed bundle; NULL if libcurl reads it or the directory */
     unsigned users;
+    unsigned version; /* counts how often the bundle was read anew */
 };
 
 /* One per file: the vendor's, the callers' and the system's. Only the loop's thread uses the list. */
@@ -86,6 +87,11 @@ void trust_close(struct trust *trust)
     free(trust);
 }
 
+unsigned trust_version(const struct trust *trust)
+{
+    return trust->version;
+}
+
 /* ---- connections ------------------------------------------------------------------------- */
 
 static CURLcode on_context(CURL *easy, void *ssl_context, void *context)
@@ -152,6 +158,7 @@ static void adopt(const struct trust_news *news)
     } else {
         trust_store_free(trust->store);
         trust->store = news->store;
+        trust->version++;
     }
     if (news->store == NULL)
         LOG(LOG_LEVEL_WARN, "certificates_unreadable", log_string("file", news->bundle),

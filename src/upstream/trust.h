@@ -15,6 +15,9 @@ void trust_close(struct trust *trust);
 /* Makes a CURL handle trust these certificates. The trust must outlive the handle. */
 void trust_apply(struct trust *trust, void *easy);
 
+/* Another number whenever the certificates were read anew. */
+unsigned trust_version(const struct trust *trust);
+
 /* ---- reading the files again, on SIGHUP ---------------------------------------------------- */
 
 /* Collects the files to read; call it on the loop. */

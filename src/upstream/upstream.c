@@ -7,6 +7,13 @@
 
 /* Calls started in one turn of the loop; each costs some 15 µs, and other work waits. */
 #define STARTS_PER_TURN 64
+/* Of these, as many at once: each that needs a new TLS connection costs up to 500 µs, so we look at
+ * the time in between. */
+#define STARTS_AT_ONCE 8
+/* Calls of one lane that may wait for a TLS connection. */
+#define MOST_OPENING 12u
+/* Two, lest a single lost packet delays all of them. */
+#define FIRST_OPENING 2u
 /* Unsent calls reported in one turn; each is a step of the engine, of some 5 µs. */
 #define ENDS_PER_TURN 256
 
@@ -104,21 +111,31 @@ static uint32_t lane_room(const struct upstream *upstream, uint32_t index)
     return left < LANE_ROOM ? left : LANE_ROOM;
 }
 
-/* The first lane with room, so that few lanes are busy and the others need not be created. */
+/* How many of a lane's calls may wait for a connection. If the vendor speaks HTTP/2, or may do so,
+ * the first ones open it for all others. */
+static uint32_t most_opening(const struct upstream *upstream, const struct lane *lane)
+{
+    if (!upstream->setup.has_tls)
+        return LANE_ROOM;
+    return upstream->setup.has_http2 && !lane_has_sent(lane) ? FIRST_OPENING : MOST_OPENING;
+}
+
+/* The first lane with room, so that few lanes are busy and the others need not be created; NULL if
+ * all of them open connections. */
 static struct lane *choose_lane(struct upstream *upstream)
 {
-    while (upstream->lane_hint < upstream->lane_count &&
-           !lane_has_room(upstream->lanes[upstream->lane_hint]))
+    while (upstream->lane_hint < upstream->lane_count) {
+        struct lane *lane = upstream->lanes[upstream->lane_hint];
+        if (lane_has_room(lane, most_opening(upstream, lane)))
+            return lane;
         upstream->lane_hint++;
-    if (upstream->lane_hint == upstream->lane_count) {
-        ASSERT(upstream->lane_count < upstream->lane_limit);
-        const struct lane_handlers handlers = {.context = upstream, .on_done = on_done};
-        upstream->lanes[upstream->lane_count] =
-            lane_new(upstream->loop, upstream->sockets, lane_room(upstream, upstream->lane_count),
-                     &handlers);
-        upstream->lane_count++;
     }
-    return upstream->lanes[upstream->lane_hint];
+    if (upstream->lane_count == upstream->lane_limit)
+        return NULL;
+    const struct lane_handlers handlers = {.context = upstream, .on_done = on_done};
+    upstream->lanes[upstream->lane_count] = lane_new(
+        upstream->loop, upstream->sockets, lane_room(upstream, upstream->lane_count), &handlers);
+    return upstream->lanes[upstream->lane_count++];
 }
 
 static struct transfer *take_transfer(struct upstream *upstream)
@@ -159,7 +176,7 @@ static int write_call(const struct upstream *upstream, const struct due_call *ca
     return 0;
 }
 
-static void start(struct upstream *upstream, const struct due_call *call)
+static void start(struct upstream *upstream, struct lane *lane, const struct due_call *call)
 {
     struct transfer *transfer = take_transfer(upstream);
     transfer_reset(transfer, call->kind, call->attempt);
@@ -169,7 +186,7 @@ static void start(struct upstream *upstream, const struct due_call *call)
         upstream_conclude_unwritable(upstream, call, error);
         return;
     }
-    transfer_arm(transfer);
+    transfer_arm(transfer, uv_now(upstream->loop));
     const int which = call->kind == CALL_SUBMIT ? DEADLINES_SUBMIT : DEADLINES_OTHER;
     transfer->deadline_ms = uv_now(upstream->loop) + upstream->timeout_ms[which];
     list_append(&upstream->deadlines[which], &transfer->link);
@@ -177,7 +194,7 @@ static void start(struct upstream *upstream, const struct due_call *call)
         arm_deadline(upstream);
     upstream->active++;
     upstream->calls++;
-    lane_add(choose_lane(upstream), &transfer->wire);
+    lane_add(lane, &transfer->wire);
 }
 
 /* Visits touched lanes, each in its turn, while there is time; at least `least` of them. */
@@ -198,11 +215,47 @@ static void for_touched_lanes(struct upstream *upstream, void (*visit)(struct la
         upstream_wake(upstream);
 }
 
+static bool can_start(const struct upstream *upstream)
+{
+    return upstream->queue.waiting > 0 && upstream->active < upstream->connections &&
+           !upstream->is_closing;
+}
+
 /* One lane is heard even if reading took all the time, or a loop that is always late would hear
  * none. */
 void upstream_settle_lanes(void *context)
 {
-    for_touched_lanes(context, lane_settle, 1);
+    struct upstream *upstream = context;
+    for_touched_lanes(upstream, lane_settle, 1);
+    /* Connections may have opened. */
+    if (upstream->setup.has_tls && can_start(upstream)) {
+        upstream->lane_hint = 0;
+        upstream_wake(upstream);
+    }
+}
+
+/* False if there is nothing more to start, or no lane for it. */
+static bool start_few(struct upstream *upstream)
+{
+    for (int i = 0; i < STARTS_AT_ONCE; i++) {
+        struct lane *lane = can_start(upstream) ? choose_lane(upstream) : NULL;
+        struct due_call *call = lane == NULL ? NULL : call_queue_take(&upstream->queue);
+        if (call == NULL)
+            return false;
+        start(upstream, lane, call);
+        due_call_free(call);
+    }
+    return true;
+}
+
+static void start_some(struct upstream *upstream)
+{
+    bool has_more = true;
+    for (int i = 0; i < STARTS_PER_TURN && has_more && !upstream->is_closing; i += STARTS_AT_ONCE) {
+        has_more = start_few(upstream) && !sockets_is_late(upstream->sockets);
+        if (!upstream->is_closing)
+            for_touched_lanes(upstream, lane_run, 0);
+    }
 }
 
 /* Runs one turn: reports unsent calls and starts calls for which there is room. Handlers may add
@@ -218,17 +271,12 @@ void upstream_on_turn(uv_idle_t *turn)
         upstream_conclude_unsent(upstream, call);
         due_call_free(call);
     }
-    for (int i = 0; i < STARTS_PER_TURN && upstream->active < upstream->connections &&
-                    !upstream->is_closing && (call = call_queue_take(&upstream->queue)) != NULL;
-         i++) {
-        start(upstream, call);
-        due_call_free(call);
-    }
+    start_some(upstream);
     if (upstream->is_closing)
         return;
-    for_touched_lanes(upstream, lane_run, 0);
-    const bool can_start = upstream->queue.waiting > 0 && upstream->active < upstream->connections;
-    if (can_start || !list_is_empty(&upstream->queue.unsent))
+    /* If all lanes open connections, upstream_settle_lanes goes on. */
+    const bool has_more = can_start(upstream) && choose_lane(upstream) != NULL;
+    if (has_more || !list_is_empty(&upstream->queue.unsent))
         upstream_wake(upstream);
     upstream_hold_loop(upstream);
 }

@@ -35,12 +35,13 @@ static int set_up(struct transfer_setup *setup, const struct upstream_options *o
     setup->submit_url = url.submit;
     setup->query_url = url.query;
     setup->protocols = url.scheme;
-    setup->has_http2 = strcmp(url.scheme, "https") == 0;
+    setup->has_tls = strcmp(url.scheme, "https") == 0;
+    setup->has_http2 = setup->has_tls;
     setup->must_be_loopback = url.must_be_loopback;
     setup->user_agent = copy(options->user_agent);
     setup->connect_timeout_ms = options->connect_timeout_ms;
-    const bool has_tls = setup->has_http2;
-    setup->trust = has_tls || options->ca_file != NULL ? trust_open(options->ca_file) : NULL;
+    setup->trust = setup->has_tls || options->ca_file != NULL ? trust_open(options->ca_file) : NULL;
+    setup->sessions = setup->trust != NULL ? sessions_new(setup->trust) : NULL;
     if (options->ca_file == NULL || setup->trust != NULL)
         return 0;
     buf_addf(mistake, "upstream.ca_file: %s holds no certificate that can be read",

@@ -2,6 +2,8 @@
 #ifndef SOLVEGATE_UPSTREAM_WIRE_H
 #define SOLVEGATE_UPSTREAM_WIRE_H
 
+#include <stdbool.h>
+
 struct lane;
 struct sockets;
 struct trust;
@@ -10,6 +12,7 @@ struct trust;
 struct wire {
     void *easy;        /* owned CURL handle */
     struct lane *lane; /* its lane while in progress, or NULL */
+    bool is_sent;      /* its connection is open, as far as the lane was told */
     int result;        /* libcurl's code, once done */
 };
 
