@@ -10,7 +10,7 @@ import tempfile
 import tap
 
 ROOT = sys.argv[1]
-VERBS = "setup build run test bench lint fuzz soak package release".split()
+VERBS = "setup build run test bench lint fuzz soak package image release".split()
 
 DEB822 = """\
 # somebody's comment

@@ -78,8 +78,8 @@ def packages(release):
 
 
 def build_elsewhere(release):
-    """The same again in another folder, without anything from the first build."""
-    return build(release, tree(), "/elsewhere", {})
+    """The same again in another folder, without anything from the first build: what is kept was compiled in that folder."""
+    return build(release, tree(), "/elsewhere", {**CACHING, "CCACHE_DIR": "/root/ccache-elsewhere"})
 
 
 def packages_before(release):

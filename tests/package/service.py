@@ -24,9 +24,10 @@ def free_port():
         return probe.getsockname()[1]
 
 
-def fetch(url, body=None):
+def fetch(url, body=None, key=None):
     data = None if body is None else json.dumps(body).encode()
-    with urllib.request.urlopen(urllib.request.Request(url, data), timeout=DEADLINE_S) as reply:
+    headers = {"Authorization": f"Bearer {key}"} if key else {}
+    with urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=DEADLINE_S) as reply:
         return reply.read().decode()
 
 
