@@ -161,13 +161,16 @@ static int measure(struct bench *bench)
     };
     term_catch_signals();
     raise_descriptor_limit();
+    struct buf mistake;
+    buf_init(&mistake, 512);
     int code = EX_OSERR;
-    if (bench_run(&setup, &end)) {
+    if (bench_run(&setup, &end, &mistake)) {
         bench_live_end(&live);
         code = conclude(bench, tally, &end);
     } else {
-        (void)fputs("solvegate bench: there is no descriptor left\n", stderr);
+        (void)fprintf(stderr, "solvegate bench: %.*s\n", (int)mistake.len, mistake.data);
     }
+    buf_close(&mistake);
     bench_tally_free(tally);
     return code;
 }

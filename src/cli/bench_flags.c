@@ -63,6 +63,10 @@ const struct cli_flag bench_flags[] = {
      .value_name = "DURATION",
      .help = "ask for the result again and again at this interval, as old clients do (the gateway "
              "holds the reply instead)"},
+    {.name = "callbacks",
+     .value_name = "HOST:PORT",
+     .help = "be told of ends by notices to this address of this machine, which the gateway must "
+             "allow (callbacks.allow); for a vendor: see how much sooner they come than polls"},
     {.letter = 'w',
      .name = "wait",
      .value_name = "DURATION",
@@ -204,6 +208,8 @@ static const char *take_text(struct bench_plan *plan, const struct cli_arg *arg)
         plan->sitekey = arg->value;
     else if (cli_is_flag(arg, "pageurl"))
         plan->pageurl = arg->value;
+    else if (cli_is_flag(arg, "callbacks"))
+        plan->callbacks = arg->value;
     else
         plan->reuse = arg->value;
     return NULL;
@@ -287,6 +293,8 @@ static const char *contradiction(const struct bench_order *order)
         return "--images is for --method base64";
     if (plan->duration_ms > 0 && plan->ramp_ms > plan->duration_ms)
         return "--ramp is longer than --duration";
+    if (plan->callbacks != NULL && plan->poll_ms > 0)
+        return "give --poll or --callbacks, not both";
     if (order->level_count > 1)
         return "several numbers for --concurrency are for bench vendor";
     if (order->budget > 0 || order->price > 0)

@@ -31,14 +31,15 @@ struct bench_plan {
     size_t param_count;
     double steps[BENCH_STEPS_MAX]; /* requests a second, one after the other; none: closed loop */
     size_t step_count;
-    uint64_t ramp_ms;     /* the rate, or the number at once, grows that long */
-    uint32_t concurrency; /* closed loop: requests at once */
-    uint64_t duration_ms; /* of sending; 0: until all requests are sent */
-    uint64_t requests;    /* 0: until the duration is over */
-    uint64_t wait_ms;     /* for one answer */
-    uint64_t poll_ms;     /* between two looks; 0: the gateway holds the reply */
-    double repeat;        /* the share of requests for a target that was asked for before */
-    double zipf;          /* how unevenly repeats are spread over the targets; 0: evenly */
+    uint64_t ramp_ms;      /* the rate, or the number at once, grows that long */
+    uint32_t concurrency;  /* closed loop: requests at once */
+    uint64_t duration_ms;  /* of sending; 0: until all requests are sent */
+    uint64_t requests;     /* 0: until the duration is over */
+    uint64_t wait_ms;      /* for one answer */
+    uint64_t poll_ms;      /* between two looks; 0: the gateway holds the reply */
+    const char *callbacks; /* where notices come to, instead of looks or beside them; or NULL */
+    double repeat;         /* the share of requests for a target that was asked for before */
+    double zipf;           /* how unevenly repeats are spread over the targets; 0: evenly */
     uint64_t seed;
     const struct bench_trace *trace; /* what is sent, and when; NULL: made up */
     double speed;                    /* of the trace: so many times as fast */

@@ -50,6 +50,8 @@ void bench_describe_load(const struct bench_plan *plan, struct buf *out)
         show_add_count(out, plan->requests);
         buf_add(out, SLICE_OF(" requests"));
     }
+    if (plan->callbacks != NULL)
+        buf_add(out, SLICE_OF(", told by notices"));
     if (plan->repeat > 0)
         buf_addf(out, ", %.4g %% repeats", plan->repeat * 100);
     if (plan->zipf > 0)

@@ -2,7 +2,9 @@
 
 #include "base/assert.h"
 #include "base/list.h"
+#include "base/table.h"
 #include "cli/bench_caller.h"
+#include "cli/bench_notices.h"
 #include "cli/bench_schedule.h"
 #include "cli/bench_targets.h"
 #include "cli/bench_trace.h"
@@ -24,11 +26,15 @@
 
 /* One request, from when it is due until its end. */
 struct job {
-    struct list link; /* among those on the wire, or those that wait for their next look */
-    uint64_t due_ns;  /* as all times here: since the start */
-    uint64_t look_ns; /* when its next look is due */
+    struct list link;       /* among those on the wire, or those that wait for a look or a notice */
+    struct table_node node; /* by its number, if notices come */
+    uint64_t told_ns;       /* when its notice came; 0: it has not */
+    uint64_t due_ns;        /* as all times here: since the start */
+    uint64_t look_ns;       /* when its next look is due */
     size_t step;
-    bool is_look; /* the call on the wire asks for the result */
+    bool is_look;              /* the call on the wire asks for the result */
+    bool is_waiting;           /* for its notice alone */
+    char told[BENCH_CODE_MAX]; /* the notice's failure, or empty */
     char id[BENCH_ID_MAX];
 };
 
@@ -41,6 +47,9 @@ struct bench_run {
     struct bench_message message;
     struct list calls; /* jobs on the wire */
     struct list looks; /* jobs in the order of their next look */
+    struct list waits; /* jobs that only a notice ends, in the order of their asks' replies */
+    struct table by_number;
+    struct bench_notices *notices; /* or NULL */
     uv_loop_t loop;
     uv_timer_t timer;
     uint64_t start_ns;
@@ -77,12 +86,17 @@ static size_t step_of(const struct bench_run *run, uint64_t due_ns)
 static void write_ask(struct bench_run *run)
 {
     const struct bench_trace *const trace = run->plan->trace;
+    struct bench_talk talk = *run->setup->talk;
+    char pingback[BENCH_NOTICE_MAX];
+    if (run->notices != NULL) {
+        bench_notices_write(run->notices, run->begun, pingback);
+        talk.pingback = pingback;
+    }
     if (trace == NULL) {
-        bench_talk_ask(run->setup->talk, bench_targets_next(&run->targets), &run->message);
+        bench_talk_ask(&talk, bench_targets_next(&run->targets), &run->message);
         return;
     }
     struct bench_plan plan = *run->plan;
-    struct bench_talk talk = *run->setup->talk;
     plan.method = bench_trace_method(trace, run->begun);
     talk.plan = &plan;
     bench_talk_ask(&talk, trace->lines[run->begun].target, &run->message);
@@ -97,6 +111,8 @@ static void begin_request(struct bench_run *run, uint64_t due_ns)
     job->due_ns = due_ns;
     job->step = step_of(run, due_ns);
     write_ask(run);
+    job->node.key = key_from_u64(run->begun);
+    table_insert(&run->by_number, &job->node);
     run->begun++;
     run->in_flight++;
     bench_tally_sent(run->setup->tally, job->step, now > due_ns ? (now - due_ns) / 1000 : 0);
@@ -106,6 +122,7 @@ static void begin_request(struct bench_run *run, uint64_t due_ns)
 static void end_request(struct bench_run *run, struct job *job)
 {
     run->in_flight--;
+    table_remove(&run->by_number, &job->node);
     run->last_end_ns = now_ns(run);
     if (run->first_end_ns == 0)
         run->first_end_ns = run->last_end_ns;
@@ -125,10 +142,57 @@ static void look(struct bench_run *run, struct job *job)
     send_call(run, job, hold_s);
 }
 
+static void fill_closed_loop(struct bench_run *run);
+
+/* The answer came by notice, at this time. */
+static void end_told(struct bench_run *run, struct job *job)
+{
+    if (job->told[0] == '\0')
+        bench_tally_solved(run->setup->tally, job->step, (job->told_ns - job->due_ns) / 1000, -1);
+    else
+        bench_tally_failed(run->setup->tally, job->step, job->told);
+    end_request(run, job);
+    fill_closed_loop(run);
+}
+
+/* It may come before the reply to the ask. Where looks go on, it only counts by how much it was sooner. */
+static void on_notice(void *context, uint64_t number, const char *code)
+{
+    struct bench_run *const run = context;
+    const struct key key = key_from_u64(number);
+    struct table_node *const node = table_find(&run->by_number, &key);
+    struct job *const job = node == NULL ? NULL : CONTAINER_OF(node, struct job, node);
+    if (job == NULL || job->told_ns > 0)
+        return;
+    job->told_ns = now_ns(run);
+    (void)snprintf(job->told, sizeof job->told, "%s", code);
+    if (job->is_waiting) {
+        list_unlink(&job->link);
+        end_told(run, job);
+    }
+}
+
+static bool is_told_only(const struct bench_run *run)
+{
+    return run->notices != NULL && run->plan->poll_ms == 0;
+}
+
+static void wait_for_notice(struct bench_run *run, struct job *job)
+{
+    if (job->told_ns > 0) {
+        end_told(run, job);
+        return;
+    }
+    job->is_waiting = true;
+    list_append(&run->waits, &job->link);
+}
+
 static void on_pending(struct bench_run *run, struct job *job)
 {
     const uint64_t now = now_ns(run);
-    if (now - job->due_ns >= run->plan->wait_ms * NS_PER_MS) {
+    if (is_told_only(run)) {
+        wait_for_notice(run, job);
+    } else if (now - job->due_ns >= run->plan->wait_ms * NS_PER_MS) {
         bench_tally_failed(run->setup->tally, job->step, "bench_not_in_time");
         end_request(run, job);
     } else if (run->plan->poll_ms > 0) {
@@ -139,7 +203,21 @@ static void on_pending(struct bench_run *run, struct job *job)
     }
 }
 
-static void fill_closed_loop(struct bench_run *run);
+/* Notices that do not come. */
+static void give_up_waits(struct bench_run *run)
+{
+    const uint64_t now = now_ns(run);
+    struct list *first;
+    while ((first = list_first(&run->waits)) != NULL) {
+        struct job *const job = CONTAINER_OF(first, struct job, link);
+        if (now - job->due_ns < run->plan->wait_ms * NS_PER_MS)
+            return;
+        list_unlink(first);
+        bench_tally_failed(run->setup->tally, job->step, "bench_not_in_time");
+        end_request(run, job);
+        fill_closed_loop(run);
+    }
+}
 
 static void on_done(void *context, void *pointer, const struct bench_result *result)
 {
@@ -157,6 +235,8 @@ static void on_done(void *context, void *pointer, const struct bench_result *res
         on_pending(run, job);
         return;
     }
+    if (heard.news == BENCH_SOLVED && job->is_look && job->told_ns > 0)
+        bench_tally_told(run->setup->tally, (now_ns(run) - job->told_ns) / 1000);
     if (heard.news == BENCH_SOLVED)
         bench_tally_solved(run->setup->tally, job->step, (now_ns(run) - job->due_ns) / 1000,
                            heard.source);
@@ -266,6 +346,7 @@ static void on_tick(uv_timer_t *timer)
     else
         fill_closed_loop(run);
     send_looks(run);
+    give_up_waits(run);
     const uint64_t now = now_ns(run);
     for (; run->second_ns <= now; run->second_ns += NS_PER_S)
         bench_tally_second(run->setup->tally, run->in_flight);
@@ -277,12 +358,26 @@ static void on_tick(uv_timer_t *timer)
         run->last_end_ns = now;
     tell_state(run, now);
     bench_caller_close(run->caller);
+    bench_notices_close(run->notices);
     uv_close((uv_handle_t *)timer, NULL);
 }
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-static bool open_run(struct bench_run *run)
+/* True if none are wanted, too. */
+static bool open_notices(struct bench_run *run, struct buf *mistake)
+{
+    const struct bench_notices_setup notices = {.address = run->plan->callbacks,
+                                                .run = run->plan->seed,
+                                                .context = run,
+                                                .on_notice = on_notice};
+    if (notices.address == NULL)
+        return true;
+    run->notices = bench_notices_new(&run->loop, &notices, mistake);
+    return run->notices != NULL;
+}
+
+static bool open_run(struct bench_run *run, struct buf *mistake)
 {
     const struct bench_talk *const talk = run->setup->talk;
     char auth[BENCH_HEADER_ROOM];
@@ -295,10 +390,20 @@ static bool open_run(struct bench_run *run)
         .context = run,
         .on_done = on_done,
     };
-    if (uv_loop_init(&run->loop) != 0)
+    if (uv_loop_init(&run->loop) != 0) {
+        buf_add(mistake, SLICE_OF("there is no descriptor left"));
         return false;
+    }
+    if (!open_notices(run, mistake)) {
+        (void)uv_loop_close(&run->loop);
+        return false;
+    }
     run->caller = bench_caller_new(&run->loop, &calls);
     if (run->caller == NULL) {
+        buf_add(mistake, SLICE_OF("there is no descriptor left"));
+        bench_notices_close(run->notices);
+        (void)uv_run(&run->loop, UV_RUN_DEFAULT);
+        bench_notices_free(run->notices);
         (void)uv_loop_close(&run->loop);
         return false;
     }
@@ -316,15 +421,17 @@ static void free_jobs(struct list *jobs)
     }
 }
 
-bool bench_run(const struct bench_run_setup *setup, struct bench_end *end)
+bool bench_run(const struct bench_run_setup *setup, struct bench_end *end, struct buf *mistake)
 {
     struct bench_run *const run = calloc(1, sizeof *run);
     ASSERT(run != NULL);
     *run = (struct bench_run){.setup = setup, .plan = setup->plan, .is_sending = true};
-    const bool is_open = open_run(run);
+    const bool is_open = open_run(run, mistake);
     if (is_open) {
         list_init(&run->calls);
         list_init(&run->looks);
+        list_init(&run->waits);
+        table_init(&run->by_number, BENCH_CONCURRENCY_MAX, (const uint64_t[]){run->plan->seed, 0});
         bench_message_init(&run->message);
         bench_targets_init(&run->targets, run->plan->repeat, run->plan->zipf, run->plan->seed);
         if (run->plan->step_count > 0)
@@ -338,7 +445,10 @@ bool bench_run(const struct bench_run_setup *setup, struct bench_end *end)
                                   .unfinished = run->in_flight};
         free_jobs(&run->calls);
         free_jobs(&run->looks);
+        free_jobs(&run->waits);
+        table_close(&run->by_number);
         bench_caller_free(run->caller);
+        bench_notices_free(run->notices);
         (void)uv_loop_close(&run->loop);
         bench_message_close(&run->message);
     }

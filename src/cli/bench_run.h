@@ -33,7 +33,8 @@ struct bench_end {
     uint64_t unfinished; /* requests without an end */
 };
 
-/* Returns when all answers are there or a signal came (term_signal). False if it could not start. */
-bool bench_run(const struct bench_run_setup *setup, struct bench_end *end);
+/* Returns when all answers are there or a signal came (term_signal). False if it could not start; then
+ * mistake says why. */
+bool bench_run(const struct bench_run_setup *setup, struct bench_end *end, struct buf *mistake);
 
 #endif

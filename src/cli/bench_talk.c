@@ -144,6 +144,7 @@ static void write_task(const struct bench_talk *talk, uint64_t target, struct bu
     add_params(talk, body);
     json_close(body, '}');
     add_named(talk, body, "reuse", talk->plan->reuse);
+    add_named(talk, body, "callbackUrl", talk->pingback);
     json_close(body, '}');
 }
 
@@ -155,6 +156,7 @@ static void write_form(const struct bench_talk *talk, uint64_t target, struct bu
     add_target(talk, target, body);
     add_params(talk, body);
     add_named(talk, body, "reuse", talk->plan->reuse);
+    add_named(talk, body, "pingback", talk->pingback);
 }
 
 static void write_solve(const struct bench_talk *talk, uint64_t target, struct buf *body)
@@ -164,7 +166,8 @@ static void write_solve(const struct bench_talk *talk, uint64_t target, struct b
     add_target(talk, target, body);
     add_params(talk, body);
     add_named(talk, body, "reuse", talk->plan->reuse);
-    if (talk->plan->poll_ms == 0)
+    add_named(talk, body, "pingback", talk->pingback);
+    if (talk->plan->poll_ms == 0 && talk->pingback == NULL)
         json_number(body, "wait", BENCH_HOLD_S);
     json_close(body, '}');
 }

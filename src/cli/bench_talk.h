@@ -19,6 +19,7 @@ struct bench_talk {
     const struct bench_plan *plan;     /* borrowed, as is everything here */
     const char *key;                   /* never empty where the dialect demands one */
     const struct bench_images *images; /* or NULL: images are generated */
+    const char *pingback;              /* of the next ask; or NULL */
 };
 
 /* A call: a POST if it has a body, else a GET. */

@@ -37,6 +37,11 @@ void bench_tally_solved(struct bench_tally *tally, size_t step, uint64_t latency
         tally->sources[source]++;
 }
 
+void bench_tally_told(struct bench_tally *tally, uint64_t sooner_us)
+{
+    percentiles_add(&tally->told_us, sooner_us);
+}
+
 /* The last row is for all codes that found no room. */
 static struct bench_code *find_code(struct bench_tally *tally, const char *code)
 {

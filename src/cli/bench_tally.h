@@ -33,6 +33,7 @@ struct bench_tally {
     uint64_t sent, solved, failed;
     struct percentiles latency_us; /* of solved requests, from when they should have been sent */
     struct percentiles lag_us;     /* of all requests: how much later than due they were sent */
+    struct percentiles told_us; /* of solved requests: how much sooner a notice came than a look */
     uint64_t sources[SOURCE_COUNT];
     struct bench_code codes[BENCH_CODES_MAX];
     size_t code_count;
@@ -52,6 +53,8 @@ void bench_tally_free(struct bench_tally *tally);
 void bench_tally_sent(struct bench_tally *tally, size_t step, uint64_t lag_us);
 /* source is one of enum source, or negative if it is not known. */
 void bench_tally_solved(struct bench_tally *tally, size_t step, uint64_t latency_us, int source);
+/* A notice told of the solution so much sooner than the look that found it. */
+void bench_tally_told(struct bench_tally *tally, uint64_t sooner_us);
 void bench_tally_failed(struct bench_tally *tally, size_t step, const char *code);
 
 /* Call it once a second. */

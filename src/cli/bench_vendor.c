@@ -102,9 +102,14 @@ static bool run_round(struct measuring *measuring, struct bench_vendor_row *row,
         .on_state = bench_live_show,
         .context = &live,
     };
+    struct buf mistake;
+    buf_init(&mistake, 512);
     bench_live_init(&live);
-    const bool is_run = bench_run(&setup, &end);
+    const bool is_run = bench_run(&setup, &end, &mistake);
     bench_live_end(&live);
+    if (!is_run)
+        (void)fprintf(stderr, "solvegate bench: %.*s\n", (int)mistake.len, mistake.data);
+    buf_close(&mistake);
     if (!is_run)
         return false;
     row->unfinished += end.unfinished;
@@ -223,6 +228,7 @@ static int conclude(struct measuring *measuring)
     report->budget = measuring->order->budget;
     report->poll_ms = measuring->order->plan.poll_ms;
     report->is_spent_by_balance = measuring->has_balance;
+    report->has_callbacks = measuring->order->plan.callbacks != NULL;
     for (size_t i = 0; i < report->row_count; i++)
         solved += report->rows[i].tally->solved;
     buf_init(&out, (size_t)1024 * 1024);

@@ -6,6 +6,8 @@
 #include "proto/json_out.h"
 #include "proto/vendor_errors.h"
 
+#include <inttypes.h>
+
 uint64_t bench_vendor_busy(const struct bench_tally *tally)
 {
     const struct vendor_options options = {.overrides = NULL};
@@ -19,12 +21,12 @@ uint64_t bench_vendor_busy(const struct bench_tally *tally)
     return busy;
 }
 
-static void add_time(struct grid *grid, const struct bench_tally *tally, double share)
+static void add_time(struct grid *grid, const struct percentiles *times, double share)
 {
     struct buf text;
     buf_init(&text, 64);
-    if (tally->solved > 0)
-        bench_add_time(&text, percentiles_at(&tally->latency_us, share));
+    if (times->count > 0)
+        bench_add_time(&text, percentiles_at(times, share));
     else
         buf_add_char(&text, '-');
     grid_addf(grid, "%.*s", (int)text.len, buf_slice(&text).data);
@@ -50,8 +52,8 @@ static void write_rows(const struct bench_vendor_report *report, struct buf *out
         grid_add_number(&grid, tally->solved);
         grid_add_number(&grid, busy);
         grid_add_number(&grid, tally->failed - busy);
-        add_time(&grid, tally, 0.5);
-        add_time(&grid, tally, 0.95);
+        add_time(&grid, &tally->latency_us, 0.5);
+        add_time(&grid, &tally->latency_us, 0.95);
     }
     grid_write(&grid, out, 80, report->row_count + 1);
     grid_close(&grid);
@@ -85,6 +87,31 @@ static void write_errors(const struct bench_vendor_report *report, struct buf *o
     grid_close(&grid);
 }
 
+/* How much sooner callbacks came than the polls that found the same answers. */
+static void write_told(const struct bench_vendor_report *report, struct buf *out)
+{
+    static const struct grid_column columns[] = {
+        {.title = "METHOD", .cut = 24},
+        {.title = "AT ONCE", .is_right = true},
+        {.title = "CALLED BACK", .is_right = true},
+        {.title = "SOONER BY P50", .is_right = true},
+        {.title = "P95", .is_right = true},
+    };
+    struct grid grid;
+    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
+    for (size_t i = 0; i < report->row_count; i++) {
+        const struct percentiles *const told = &report->rows[i].tally->told_us;
+        grid_add(&grid, report->rows[i].method);
+        grid_add_number(&grid, report->rows[i].at_once);
+        grid_addf(&grid, "%" PRIu64 " of %" PRIu64, told->count, report->rows[i].tally->solved);
+        add_time(&grid, told, 0.5);
+        add_time(&grid, told, 0.95);
+    }
+    buf_add_char(out, '\n');
+    grid_write(&grid, out, 80, report->row_count + 1);
+    grid_close(&grid);
+}
+
 static uint64_t all_solved(const struct bench_vendor_report *report)
 {
     uint64_t solved = 0;
@@ -100,6 +127,8 @@ void bench_vendor_write(const struct bench_vendor_report *report, struct buf *ou
     buf_add(out, SLICE_OF("\n\n"));
     write_rows(report, out);
     write_errors(report, out);
+    if (report->has_callbacks)
+        write_told(report, out);
     buf_add(out, SLICE_OF("\nEach was polled every "));
     value_write_duration(out, report->poll_ms);
     buf_addf(out, ", so times are up to that long too late.\nspent %g of %g, by the %s",
@@ -130,6 +159,9 @@ static void add_row_json(struct buf *out, const struct bench_vendor_row *row)
     json_number(out, "unfinished", row->unfinished);
     add_ms(out, "p50_ms", percentiles_at(&tally->latency_us, 0.5));
     add_ms(out, "p95_ms", percentiles_at(&tally->latency_us, 0.95));
+    json_number(out, "called_back", tally->told_us.count);
+    add_ms(out, "callback_sooner_p50_ms", percentiles_at(&tally->told_us, 0.5));
+    add_ms(out, "callback_sooner_p95_ms", percentiles_at(&tally->told_us, 0.95));
     json_member(out, "errors");
     json_open(out, '{');
     for (size_t i = 0; i < tally->code_count; i++) {

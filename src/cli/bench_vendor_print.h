@@ -22,6 +22,7 @@ struct bench_vendor_report {
     double spent, budget;
     bool is_spent_by_balance; /* else by the given price */
     bool is_budget_used;      /* so fewer were sent than asked for */
+    bool has_callbacks;       /* the vendor was asked to call back */
 };
 
 /* How many of the failures mean that the vendor had no thread free. */

@@ -4,6 +4,7 @@ import json
 import re
 
 from cli_world import EX_UNAVAILABLE, EX_USAGE, Terminal, expect, solvegate
+from gateway import free_port
 from harness import KEY, Sim, check, contains, equal, get, run, test
 
 VENDOR = {"CAPTCHAAI_API_KEY": KEY}
@@ -41,6 +42,20 @@ def methods_and_levels_share_requests_and_budget():
         check(min(row["p50_ms"] for row in told["rows"][2:]) >= 300, told)
         told = report(sim, "-n", "40", "--budget", "0.008", "-m", "turnstile,base64")
         equal([row["solved"] for row in told["rows"]], [4, 4], "half of the budget each")
+
+
+@test
+def callbacks_are_compared_with_polls():
+    """A solve of 300 ms that is polled for each second: the callback comes about 700 ms sooner."""
+    with Sim("--price", "0.001", "--solve-time", "300ms") as sim:
+        place = f"127.0.0.1:{free_port()}"
+        args = ("--yes", "-n", "6", "--budget", "1", "--callbacks", place, "--poll", "1s")
+        row = report(sim, *args)["rows"][0]
+        equal((row["solved"], row["called_back"]), (6, 6))
+        check(200 < row["callback_sooner_p50_ms"] < 1000, row)
+        text = vendor(sim, *args).stdout
+        check(re.search(r"turnstile +5 +6 of 6 ", text), text)
+        check(max(map(len, text.splitlines())) <= 80, text)
 
 
 @test

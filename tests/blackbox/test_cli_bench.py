@@ -7,6 +7,7 @@ import json
 import os
 import re
 import signal
+import socket
 import subprocess
 import tempfile
 
@@ -42,6 +43,26 @@ def the_report_agrees_with_the_vendors_ledger_in_every_dialect():
             times = [told["latency_ms"][share] for share in SHARES]
             equal(times, sorted(times), "percentiles rise")
             equal(sum(row["solved"] for row in told["latency_classes"]), 60, "solves by latency")
+
+
+@test
+def notices_end_requests_in_every_dialect():
+    """At an address that the gateway allows; another one is refused, and one that is taken is named."""
+    port = free_port()
+    place = f"127.0.0.1:{port}"
+    with World({"callbacks": {"allow": [place], "allow_private": True}}) as world:
+        for dialect in ("v1", "vendor", "createtask"):
+            told = report(world, "--dialect", dialect, "-n", "30", "-c", "10", "--callbacks", place)
+            equal((told["solved"], told["failed"]), (30, 0), f"{dialect}: {told['errors']}; solved, failed")
+            check(told["latency_ms"]["p50"] > 50, f"{dialect}: a solve takes its time: {told['latency_ms']}")
+        equal(world.counter("requests"), 90, "requests")
+        contains(bench(world, "-n", "1", "--callbacks", place).stdout, "told by notices")
+        refused = report(world, "-n", "2", "--callbacks", f"127.0.0.1:{free_port()}", code=1)
+        equal(refused["errors"], {"pingback_not_allowed": 2})
+        with socket.create_server(("127.0.0.1", 0)) as taken:
+            address = f"127.0.0.1:{taken.getsockname()[1]}"
+            contains(bench(world, "-n", "1", "--callbacks", address, code=71).stderr, f"cannot listen on {address}: address already in use")
+        contains(bench(world, "-n", "1", "--callbacks", place, "--poll", "1s", code=EX_USAGE).stderr, "--poll or --callbacks")
 
 
 @test
