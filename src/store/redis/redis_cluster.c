@@ -1,6 +1,7 @@
 #include "store/redis/redis_cluster.h"
 
 #include "store/redis/redis_call.h"
+#include "store/redis/redis_chest.h"
 #include "store/redis/redis_names.h"
 #include "store/redis/redis_script.h"
 #include "store/redis/redis_session.h"
@@ -50,7 +51,8 @@ static enum store_result join(struct redis_store *store)
     if (result == STORE_DONE)
         result = take_place(store, reply);
     redis_reply_free(reply);
-    return result;
+    /* Of a run that ended otherwise than in order, or in the middle of an adoption. */
+    return result == STORE_DONE ? chest_empty(store, NULL) : result;
 }
 
 static enum store_result take_back(struct redis_store *store)
@@ -64,6 +66,13 @@ static enum store_result take_back(struct redis_store *store)
     if (result != STORE_DONE || !is_shared)
         return result;
     result = script_run(store, SCRIPT_TAKE_BACK, NULL, 0, &reply);
+    if (result == STORE_DONE && redis_reply_is(redis_reply_item(reply, 0), "chests")) {
+        (void)snprintf(store->base.why, sizeof store->base.why,
+                       "a gateway that shared the store {%.64s} ended in the middle of an "
+                       "adoption; start it once more with cluster.enabled",
+                       store->prefix);
+        result = STORE_FAILED;
+    }
     if (result == STORE_DONE && redis_reply_is(redis_reply_item(reply, 0), "many")) {
         (void)snprintf(store->base.why, sizeof store->base.why,
                        "%llu gateways have shared the store {%.64s}, and each has rows of its own "

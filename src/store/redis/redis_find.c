@@ -17,14 +17,6 @@
  * so that no member's name can be found there. */
 const char redis_find_source[] =
     "local found = {'ok', call('HGET', P .. 'clock', 'moved') or '0'}\n"
-    "local function has(number, kind, name)\n"
-    "    return number and call('ZSCORE', P .. kind .. '@' .. number, name)\n"
-    "end\n"
-    "local function owner(kind, name)\n"
-    "    for _, number in ipairs(call('HVALS', P .. 'nodes')) do\n"
-    "        if has(number, kind, name) then return number end\n"
-    "    end\n"
-    "end\n"
     "local function without_params(row)\n"
     "    local first = string.find(row, ',\"params\":', 1, true)\n"
     "    local next = first and string.find(row, ',\"max_retries\":', first, true)\n"
@@ -42,7 +34,7 @@ const char redis_find_source[] =
     "            id = call('GET', P .. 'solved:' .. of) or '0'\n"
     "        end\n"
     "        local row = id ~= '0' and call('GET', P .. 'solution:' .. id)\n"
-    "        if row and has(owner('request', ARGV[i]), 'solution', id) and\n"
+    "        if row and owner_of('request', ARGV[i]) == owner_of('solution', id) and\n"
     "            (field(row, 'shared') == '1' or field(row, 'handed') ~= '0') then\n"
     "            solution = row\n"
     "        end\n"

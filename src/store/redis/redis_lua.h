@@ -2,6 +2,6 @@
 #ifndef SOLVEGATE_STORE_REDIS_REDIS_LUA_H
 #define SOLVEGATE_STORE_REDIS_REDIS_LUA_H
 
-extern const char lua_count[], lua_adopt[], lua_tell[], lua_inbox[], lua_tidy[];
+extern const char lua_chest[], lua_adopt[], lua_empty[], lua_tell[], lua_inbox[], lua_tidy[];
 
 #endif

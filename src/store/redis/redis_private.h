@@ -20,6 +20,7 @@ enum redis_script {
     SCRIPT_BEAT,
     SCRIPT_WRITE,
     SCRIPT_ADOPT,
+    SCRIPT_EMPTY,
     SCRIPT_TELL,
     SCRIPT_INBOX,
     SCRIPT_TIDY,
@@ -36,8 +37,7 @@ struct redis_store {
     char scripts[REDIS_SCRIPTS]
                 [REDIS_DIGEST_MAX]; /* what the server calls them; "": not known yet */
     struct redis_store *ear;        /* owned; of a pulse: the connection that hears, or NULL */
-    unsigned adopted_part;          /* of an adoption: kinds that were given completely */
-    size_t adopted_count;           /* and rows of the next one */
+    struct redis_chest *chest;      /* owned: the one that is being emptied, or NULL */
     struct redis_url url;
     char place[REDIS_URL_HOST_MAX + 16]; /* "host:port" or the socket's path, for people */
     char *prefix;                        /* owned */

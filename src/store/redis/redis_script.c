@@ -33,6 +33,19 @@ static const char common[] =
     "local function has_ended(node)\n"
     "    local state = call('HGET', P .. 'member:' .. node, 'state')\n"
     "    return state == 'left' or state == 'gone'\n"
+    "end\n"
+    "local function chests()\n"
+    "    local found, all = {}, call('HGETALL', P .. 'chests')\n"
+    "    for i = 1, #all, 2 do found[all[i]] = all[i + 1] end\n"
+    "    return found\n"
+    "end\n"
+    "local function owner_of(kind, name)\n"
+    "    for _, number in ipairs(call('HVALS', P .. 'nodes')) do\n"
+    "        if call('ZSCORE', P .. kind .. '@' .. number, name) then return number end\n"
+    "    end\n"
+    "    for run, number in pairs(chests()) do\n"
+    "        if call('ZSCORE', P .. kind .. '@~' .. run, name) then return number end\n"
+    "    end\n"
     "end\n";
 
 /* "ok", or who has it: a gateway that has the store for itself, or another one of this name. */
@@ -85,11 +98,8 @@ static const char join[] =
     "    if not number and not used[i] then number = tostring(i) end\n"
     "end\n"
     "if not number then return {'full'} end\n"
-    "if call('HGET', P .. 'member:' .. number, 'state') == 'up' then\n"
-    "    for _, flight in ipairs(call('ZRANGE', P .. 'flight@' .. number, 0, -1)) do\n"
-    "        count_adoption(flight)\n"
-    "    end\n"
-    "end\n"
+    "local before = call('HMGET', P .. 'member:' .. number, 'incarnation', 'state')\n"
+    "if before[2] == 'up' then fill_chest(before[1], number, number, {'flight'}, 1) end\n"
     "call('SET', P .. 'lease', lease)\n"
     "local incarnation = tostring(call('INCR', P .. 'incarnation'))\n"
     "call('HSET', P .. 'nodes', name, number)\n"
@@ -119,6 +129,7 @@ static const char take_back[] =
     "if call('GET', P .. 'owners') ~= 'nodes' then return {'ok'} end\n"
     "local nodes = call('HVALS', P .. 'nodes')\n"
     "if #nodes > 1 then return {'many', tostring(#nodes)} end\n"
+    "if next(chests()) then return {'chests'} end\n"
     "for _, number in ipairs(nodes) do\n"
     "    for _, kind in ipairs(kinds) do\n"
     "        local index, from = P .. kind, P .. kind .. '@' .. number\n"
@@ -381,6 +392,9 @@ static const char claim_name[] =
     "    for _, number in ipairs(call('HVALS', P .. 'nodes')) do\n"
     "        call('ZREM', P .. 'idempotency@' .. number, c.digest)\n"
     "    end\n"
+    "    for run in pairs(chests()) do\n"
+    "        call('ZREM', P .. 'idempotency@~' .. run, c.digest)\n"
+    "    end\n"
     "    call('SET', P .. 'idempotency:' .. c.digest, body, 'PX', px)\n"
     "    call('ZADD', P .. 'idempotency@' .. me, score, c.digest)\n"
     "    call('SADD', P .. 'provisional:' .. c.flight, c.digest)\n"
@@ -444,13 +458,14 @@ static const char write_batch[] =
 #define PARTS_MAX 12
 static const char *const sources[REDIS_SCRIPTS][PARTS_MAX] = {
     [SCRIPT_TAKE_LOCK] = {begin, common, take_lock},
-    [SCRIPT_JOIN] = {begin, common, index_row, lua_count, join},
+    [SCRIPT_JOIN] = {begin, common, index_row, lua_chest, join},
     [SCRIPT_TAKE_BACK] = {begin, common, take_back},
     [SCRIPT_LEAVE] = {begin_full, common, leave},
     [SCRIPT_BEAT] = {begin_full, common, beat},
     [SCRIPT_WRITE] = {begin, common, index_row, write_begin, write_rows, write_releases,
                       decide_by_key, decide_by_end, decide_by_solution, claim_name, write_batch},
-    [SCRIPT_ADOPT] = {begin_full, common, lua_count, lua_adopt},
+    [SCRIPT_ADOPT] = {begin_full, common, lua_chest, lua_adopt},
+    [SCRIPT_EMPTY] = {begin_full, common, lua_empty},
     [SCRIPT_TELL] = {begin_full, common, lua_tell},
     [SCRIPT_INBOX] = {begin_full, common, lua_inbox},
     [SCRIPT_TIDY] = {begin_full, common, lua_tidy},
@@ -460,7 +475,7 @@ static const char *const sources[REDIS_SCRIPTS][PARTS_MAX] = {
 /* ---- running ----------------------------------------------------------------------------- */
 
 /* A server that was restarted has forgotten them, but so has every connection to it ended. */
-static enum store_result load(struct redis_store *store, enum redis_script script)
+enum store_result script_ready(struct redis_store *store, enum redis_script script)
 {
     struct redis_reply *reply = NULL;
     struct buf text;
@@ -480,8 +495,8 @@ static enum store_result load(struct redis_store *store, enum redis_script scrip
     return result;
 }
 
-static void add_call(struct redis_store *store, enum redis_script script, const struct slice *words,
-                     size_t count)
+void script_add(struct redis_store *store, enum redis_script script, const struct slice *words,
+                size_t count)
 {
     const struct redis_key prefix = call_key(store, "", SLICE_NONE);
     struct slice *const all = malloc((count + 4) * sizeof *all);
@@ -504,15 +519,40 @@ static void watch_again(struct redis_store *store)
         lease_read_watch(store);
 }
 
+/* An error is taken as such, and no reply then. */
+static enum store_result judge(struct redis_store *store, struct redis_reply **reply)
+{
+    if ((*reply)->type != REPLY_ERROR)
+        return STORE_DONE;
+    enum store_result result = STORE_RETRY;
+    if (slice_starts_with(redis_reply_slice(*reply), SLICE_OF("NOSCRIPT"))) {
+        memset(store->scripts, 0, sizeof store->scripts);
+        (void)snprintf(store->base.why, sizeof store->base.why,
+                       "the Redis server at %s has forgotten our scripts; they are sent again",
+                       store->place);
+    } else {
+        result = call_judge(store, *reply);
+    }
+    redis_reply_free(*reply);
+    *reply = NULL;
+    return result;
+}
+
+enum store_result script_take(struct redis_store *store, struct redis_reply **reply)
+{
+    *reply = call_next(store);
+    return *reply == NULL ? STORE_RETRY : judge(store, reply);
+}
+
 enum store_result script_run(struct redis_store *store, enum redis_script script,
                              const struct slice *words, size_t count, struct redis_reply **reply)
 {
     *reply = NULL;
-    enum store_result result = load(store, script);
+    const enum store_result result = script_ready(store, script);
     if (result != STORE_DONE)
         return result;
     call_begin(store);
-    add_call(store, script, words, count);
+    script_add(store, script, words, count);
     CALL(store, WORD_OF("UNWATCH"));
     if (store->node[0] != '\0')
         lease_add_watch(store);
@@ -523,20 +563,7 @@ enum store_result script_run(struct redis_store *store, enum redis_script script
         watch_again(store);
     else
         redis_reply_free(call_next(store));
-    if ((*reply)->type != REPLY_ERROR)
-        return STORE_DONE;
-    if (slice_starts_with(redis_reply_slice(*reply), SLICE_OF("NOSCRIPT"))) {
-        memset(store->scripts, 0, sizeof store->scripts);
-        (void)snprintf(store->base.why, sizeof store->base.why,
-                       "the Redis server at %s has forgotten our scripts; they are sent again",
-                       store->place);
-        result = STORE_RETRY;
-    } else {
-        result = call_judge(store, *reply);
-    }
-    redis_reply_free(*reply);
-    *reply = NULL;
-    return result;
+    return judge(store, reply);
 }
 
 bool script_is_fenced(struct redis_store *store, const struct redis_reply *reply)

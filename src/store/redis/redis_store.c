@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "store/redis/redis_call.h"
+#include "store/redis/redis_chest.h"
 #include "store/redis/redis_lease.h"
 
 #include <curl/curl.h>
@@ -74,6 +75,7 @@ struct redis_store *redis_store_new(const struct store_place *place, struct buf 
 
 static void free_one(struct redis_store *store)
 {
+    chest_forget(store);
     call_disconnect(store);
     call_begin(store); /* wipes it */
     redis_url_close(&store->url);
