@@ -13,6 +13,7 @@
 #define BAR_COLUMNS 30
 #define ERRORS_SHOWN 4
 #define FLIGHTS_SHOWN 10
+#define FLIGHTS_KEPT 5
 #define LINE_MAX_BYTES 1024
 
 struct top {
@@ -232,6 +233,31 @@ static size_t add_errors(const struct top *top, struct buf *out, unsigned width)
     return count + 2;
 }
 
+/* ---- lines over time --------------------------------------------------------------------- */
+
+/* Leaves the table of flights a few lines on the screen: its titles and the oldest ones. */
+static void add_lines(const struct top *top, struct buf *out, struct term_size size, size_t used)
+{
+    const struct top_lines *const lines = &top->feed.lines;
+    const size_t wanted = top_lines_count(lines, size.columns);
+    const size_t kept = used + 1 + FLIGHTS_KEPT;
+    const size_t room = size.lines == 0 ? wanted : size.lines > kept ? size.lines - kept : 0;
+    struct buf text;
+    struct buf line;
+    buf_init(&text, (size_t)(TOP_LINES + 1) * LINE_MAX_BYTES);
+    buf_init(&line, LINE_MAX_BYTES);
+    top_lines_write(lines, &text, size.columns, wanted < room ? wanted : room);
+    struct slice rest = buf_slice(&text);
+    while (rest.len > 0) {
+        buf_add(&line, slice_take(&rest, '\n'));
+        add_gathered(out, size.columns, STYLE_PLAIN, &line);
+    }
+    if (text.len > 0)
+        buf_add_char(out, '\n');
+    buf_close(&line);
+    buf_close(&text);
+}
+
 /* ---- the whole --------------------------------------------------------------------------- */
 
 static size_t count_lines(const struct buf *out)
@@ -263,6 +289,7 @@ static void write_view(void *context, struct buf *out, struct term_size size)
     add_rate_table(top, out, size.columns, root);
     (void)add_errors(top, out, size.columns);
     buf_add_char(out, '\n');
+    add_lines(top, out, size, count_lines(out) + 1);
     const size_t used = count_lines(out) + 1;
     const size_t room = size.lines == 0 ? FLIGHTS_SHOWN : size.lines > used ? size.lines - used : 0;
     if (top->feed.flights.count > 0 && room > 0)
@@ -318,7 +345,8 @@ const struct command command_top = {
     .usage = "[--interval DURATION] [--count N] [FLAGS]",
     .details = "On a terminal it redraws itself; q, Esc or Ctrl-C leave, the space bar looks at "
                "once. Elsewhere it prints one snapshot per interval, with --json one line of "
-               "the statistics. Needs a key with scope admin.\n" REMOTE_KEY_HELP,
+               "the statistics. The bars show the last seconds, one column each; a small "
+               "terminal shows only some of them. Needs a key with scope admin.\n" REMOTE_KEY_HELP,
     .flags = flags,
     .run = run,
 };

@@ -108,7 +108,7 @@ void door_balance(struct gate *gate, const struct http_request *request, struct 
 static uint64_t average_ms(const struct histogram *times)
 {
     const uint64_t count = histogram_count(times);
-    return count == 0 ? 0 : times->sum_ms / count;
+    return count == 0 ? 0 : histogram_sum_ms(times) / count;
 }
 
 /* Clients ask without a key, and learn no more than how busy the slots are. */

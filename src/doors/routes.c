@@ -7,6 +7,7 @@
 #include "doors/door_nodes.h"
 #include "doors/door_ops.h"
 #include "doors/door_pingback.h"
+#include "doors/door_series.h"
 #include "doors/door_stats.h"
 #include "doors/door_task.h"
 #include "doors/door_vendor.h"
@@ -48,6 +49,7 @@ const struct route routes[] = {
     {"/v1/solves/{id}/report", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_api, door_report},
     {"/v1/explain", HTTP_METHOD_POST, ROUTE_CLIENT, &dialect_api, door_explain},
     {"/v1/stats", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_stats},
+    {"/v1/series", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_series},
     {"/v1/flights", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_flights},
     {"/v1/pools", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_pools},
     {"/v1/nodes", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_nodes},

@@ -84,10 +84,10 @@ void drain_close(struct gate *gate)
     resume_close(gate->resume);
     (void)reload_abandon(gate);
     uv_handle_t *const handles[] = {
-        (uv_handle_t *)&gate->deadline,   (uv_handle_t *)&gate->before_sleep,
-        (uv_handle_t *)&gate->after_poll, (uv_handle_t *)&gate->sigterm,
-        (uv_handle_t *)&gate->sigint,     (uv_handle_t *)&gate->sighup,
-        (uv_handle_t *)&gate->drain_timer};
+        (uv_handle_t *)&gate->deadline,    (uv_handle_t *)&gate->before_sleep,
+        (uv_handle_t *)&gate->after_poll,  (uv_handle_t *)&gate->sigterm,
+        (uv_handle_t *)&gate->sigint,      (uv_handle_t *)&gate->sighup,
+        (uv_handle_t *)&gate->drain_timer, (uv_handle_t *)&gate->series_timer};
     for (size_t i = 0; i < sizeof handles / sizeof handles[0]; i++)
         if (!uv_is_closing(handles[i]))
             uv_close(handles[i], NULL);

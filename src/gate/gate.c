@@ -7,6 +7,7 @@
 #include "gate/gate_state.h"
 #include "gate/rejoin.h"
 #include "gate/reload.h"
+#include "gate/sampling.h"
 #include "gate/service.h"
 #include "sys/log.h"
 #include "upstream/upstream_life.h"
@@ -303,6 +304,7 @@ static void go_on(struct gate *gate)
     fflush(stdout);
     service_ready(&gate->loop, buf_slice(&gate->ready));
     uv_update_time(&gate->loop);
+    sampling_start(gate);
     if (gate->persist.restored_flights > 0) {
         gate->listen_until_ms = gate_now_ms(gate) + LISTEN_MS;
         return;
@@ -327,6 +329,7 @@ static void init_handles(struct gate *gate)
     gate->sigterm.data = gate;
     gate->sigint.data = gate;
     gate->sighup.data = gate;
+    sampling_open(gate);
     gate->resume = resume_new(&gate->loop);
     uv_prepare_start(&gate->before_sleep, before_sleep);
     uv_check_start(&gate->after_poll, after_poll);
@@ -369,6 +372,7 @@ static void close_gate(struct gate *gate)
     sodium_memzero(gate->scopes, (gate->client_room + GONE_CLIENTS) * sizeof *gate->scopes);
     free(gate->scopes);
     free(gate->is_warned);
+    sampling_free(gate);
     const int err = uv_loop_close(&gate->loop);
     ASSERT(err == 0);
 }

@@ -22,6 +22,10 @@ static void alert(struct gate *gate, const struct alert *alert)
         log_string("error", alert->code), log_string("class", error_class_name(alert->class)),
         log_number("letters", alert->count));
     webhook_alert(gate->webhook, alert);
+    if (alert->kind == ALERT_BREAKER_OPEN)
+        series_mark(gate->series, SERIES_BREAKER_OPENED);
+    if (is_good_news)
+        series_mark(gate->series, SERIES_BREAKER_CLOSED);
 }
 
 /* The callback's address carries the attempt's nonce in its path, since the vendor may drop a query

@@ -3,6 +3,7 @@
 #define SOLVEGATE_GATE_GATE_STATE_H
 
 #include "base/buf.h"
+#include "base/series.h"
 #include "config/config.h"
 #include "gate/client_keys.h"
 #include "gate/cluster.h"
@@ -78,6 +79,9 @@ struct gate {
     uint64_t started_ms;
     int64_t started_wall_ms;
     struct histogram loop_lag;
+    struct series *series; /* owned: lines over time (sampling.h) */
+    uint64_t series_run;   /* names this run in them */
+    uv_timer_t series_timer;
     int64_t wall_ms;      /* of this turn, taken at wall_at_ms */
     uint64_t wall_at_ms;  /* when it was read, by the loop's clock */
     uint64_t asleep_ms;   /* how long the machine slept since the start */

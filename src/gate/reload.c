@@ -55,6 +55,7 @@ static void adopt(struct gate *gate, struct config *fresh)
     gone_warn(gate);
     if (kept.len > 0)
         LOG(LOG_LEVEL_WARN, "restart_needed", log_text("options", buf_slice(&kept)));
+    series_mark(gate->series, SERIES_RELOADED);
     LOG(LOG_LEVEL_INFO, "reloaded", log_number("clients", (int64_t)gate->config->client_count));
     buf_close(&kept);
 }

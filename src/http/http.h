@@ -39,7 +39,7 @@ struct http_request {
     struct slice path;  /* raw, before '?' */
     struct slice query; /* raw, after '?'; not given when there is none */
     struct slice content_type, authorization, idempotency_key, x_request_id, prefer, origin;
-    struct slice sec_fetch_site, host;
+    struct slice sec_fetch_site, host, if_none_match;
     struct slice body;
     struct slice peer; /* its address as text; X-Forwarded-For counts only behind a trusted proxy */
     struct http_note *note; /* zeroed; lives until the reply */

@@ -65,6 +65,7 @@ static const char *repeated_mistake(enum http_field field)
     case HTTP_FIELD_X_REQUEST_ID:
     case HTTP_FIELD_PREFER:
     case HTTP_FIELD_X_FORWARDED_FOR:
+    case HTTP_FIELD_IF_NONE_MATCH:
     case HTTP_FIELD_COUNT:
         break;
     }

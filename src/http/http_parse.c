@@ -90,7 +90,9 @@ static enum http_field field_named(struct slice name)
                    ? field_if(name, SLICE_OF("content-type"), HTTP_FIELD_CONTENT_TYPE)
                    : field_if(name, SLICE_OF("x-request-id"), HTTP_FIELD_X_REQUEST_ID);
     case 13:
-        return field_if(name, SLICE_OF("authorization"), HTTP_FIELD_AUTHORIZATION);
+        return (name.data[0] | 0x20) == 'a'
+                   ? field_if(name, SLICE_OF("authorization"), HTTP_FIELD_AUTHORIZATION)
+                   : field_if(name, SLICE_OF("if-none-match"), HTTP_FIELD_IF_NONE_MATCH);
     case 14:
         return field_if(name, SLICE_OF("sec-fetch-site"), HTTP_FIELD_SEC_FETCH_SITE);
     case 15:

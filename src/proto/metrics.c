@@ -79,7 +79,7 @@ void metrics_histogram_in(struct buf *out, const char *name, const char *labels,
     add_bucket(out, name, labels, 0, per_one, count);
     (void)snprintf(part, sizeof part, "%s_sum", name);
     add_name(out, part, labels);
-    add_parts(out, histogram->sum_ms, per_one);
+    add_parts(out, histogram_sum_ms(histogram), per_one);
     buf_add_char(out, '\n');
     (void)snprintf(part, sizeof part, "%s_count", name);
     metrics_sample(out, part, labels, count);

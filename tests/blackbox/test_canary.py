@@ -71,7 +71,7 @@ class CanaryWorld(StoreWorld):
 
     def public_outputs(self):
         """Everything that people look at who are not meant to see secrets."""
-        for path in ("/metrics", "/v1/stats", "/v1/flights", "/v1/pools", "/v1/nodes", "/v1/letters", "/livez", "/readyz", "/openapi.json", "/"):
+        for path in ("/metrics", "/v1/stats", "/v1/series", "/v1/flights", "/v1/pools", "/v1/nodes", "/v1/letters", "/livez", "/readyz", "/openapi.json", "/"):
             reply = self.call("GET", path, key=self.admin)
             yield path, str(reply.headers) + reply.text
 

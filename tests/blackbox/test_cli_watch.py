@@ -299,7 +299,7 @@ def a_window_that_changes_is_redrawn_to_fit():
         world.await_accepted(30)  # it looks once, and all are to be solving by then
         with Terminal("top", "--interval", "30s", env={"SOLVEGATE_URL": world.url}) as terminal:
             terminal.wait_for("LEFT")
-            for columns, lines in ((50, 12), (30, 5), (140, 50)):
+            for columns, lines in ((50, 12), (30, 5), (140, 60)):
                 terminal.resize(columns, lines)
                 # What fills it was drawn for it, and not for the one before: there is more to show than any of them holds.
                 full = min(lines, 35)

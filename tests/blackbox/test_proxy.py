@@ -260,7 +260,7 @@ def nginx_lets_workers_send_large_images_and_says_in_words_what_is_too_large():
 def nginx_shows_workers_nothing_of_the_operators():
     port = free_port()
     with Workers(port) as proxy, workers_world(port):
-        for path in ("/", "/metrics", "/v1/stats", "/v1/flights", "/v1/pools", "/v1/nodes", "/v1/letters", "/v1/letters/replay", "/openapi.json",
+        for path in ("/", "/metrics", "/v1/stats", "/v1/series", "/v1/flights", "/v1/pools", "/v1/nodes", "/v1/letters", "/v1/letters/replay", "/openapi.json",
                      "/livez", f"/pingback/{NONCE}", "/in.php/x", "/x/in.php", "/v1/solvesx", "/v1", "/in.php/../metrics",
                      "/v1/solves/../stats", "/v1/solves/%2e%2e/stats"):
             equal(proxy.call(path, headers={"Authorization": "Bearer " + ADMIN}).status, 404, path)
