@@ -66,6 +66,38 @@ def family(pid):
     return found
 
 
+def threads_of(pids):
+    """The ids of all threads of these processes and of what they started."""
+    return [int(task.name) for pid in pids for member in family(pid) for task in pathlib.Path("/proc").glob(f"{member}/task/*")]
+
+
+def threads_ns(threads):
+    """CPU time of these threads, exactly."""
+    return sum(int((read_proc(thread, "schedstat") or "0").split()[0]) for thread in threads)
+
+
+@contextlib.contextmanager
+def ahead_of_others(pids):
+    """As on a machine that nobody else uses: these processes and their children, and what is started meanwhile, do not wait
+    for a processor that others have. Yields False where that is not allowed."""
+    mine = [os.getpid(), *threads_of(pids)]
+    try:
+        schedule(mine, os.SCHED_RR, 1)
+    except PermissionError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        schedule(mine, os.SCHED_OTHER, 0)
+
+
+def schedule(threads, policy, priority):
+    for thread in threads:
+        with contextlib.suppress(ProcessLookupError):
+            os.sched_setscheduler(thread, policy, os.sched_param(priority))
+
+
 class Server:
     """A process on cpu 0, its children included: address, CPU time, memory."""
 
@@ -108,8 +140,7 @@ class Server:
         """The same together, exactly."""
         if self.has_passing_threads:
             return int(sum(self.cpu_seconds()) * 1e9)
-        tasks = [task for pid in family(self.process.pid) for task in pathlib.Path("/proc").glob(f"{pid}/task/*")]
-        return sum(int((read_proc(f"{task.parts[2]}/task/{task.name}", "schedstat") or "0").split()[0]) for task in tasks)
+        return threads_ns(threads_of([self.process.pid]))
 
     def rss_bytes(self):
         return sum(int(found.group(1)) * 1024 for pid in family(self.process.pid)

@@ -8,15 +8,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests" / "
 
 import stores  # noqa: E402
 from harness import Skip  # noqa: E402
-from programs import family, read_proc  # noqa: E402
+from programs import threads_ns, threads_of  # noqa: E402
 
 KINDS = {"PostgreSQL": stores.PostgresStore, "Redis": stores.RedisStore}
 
 
 def cpu_ns(store):
     """CPU time of the server and its processes."""
-    tasks = [task for pid in family(store.process.pid) for task in pathlib.Path("/proc").glob(f"{pid}/task/*")]
-    return sum(int((read_proc(f"{task.parts[2]}/task/{task.name}", "schedstat") or "0").split()[0]) for task in tasks)
+    return threads_ns(threads_of([store.process.pid]))
 
 
 @contextlib.contextmanager
