@@ -18,6 +18,7 @@ enum event_kind {
     EVENT_LOOK,        /* a caller asks for its request's state, possibly to be held */
     EVENT_GONE,        /* a held caller's connection closed */
     EVENT_DETACH,      /* a caller gives up its request */
+    EVENT_UNTOLD,      /* an answer with is_promise was not given: nobody knows the request */
     EVENT_REPORT,      /* a caller says how good its solution was */
     EVENT_ACCOUNT,     /* a caller asks for balance or threads */
     EVENT_SUBMITTED,   /* an ACTION_SUBMIT ended */
@@ -79,6 +80,11 @@ struct look {
 /* `caller` is 0 where nobody waits for the answer. */
 struct detach {
     caller_id caller;
+    client_id client;
+    request_id id;
+};
+
+struct untold {
     client_id client;
     request_id id;
 };
@@ -200,6 +206,7 @@ struct event {
         struct ask ask;
         struct look look;
         struct detach detach;
+        struct untold untold;
         struct report report;
         struct account account;
         struct probed probed;
@@ -263,6 +270,10 @@ struct answer {
     /* Nobody else may get the solution: with a shared store it is never told before `after` is durable,
      * not even while the store cannot be written, since another node may have it by then. */
     bool is_single;
+    /* The caller is told for the first time under which id to come back for the end. It may do so after a crash, so
+     * while the store cannot be written this becomes a refusal and EVENT_UNTOLD. */
+    bool is_promise;
+    client_id client;    /* of a promise */
     bool is_turned_down; /* in shadow mode: failed before the vendor accepted its submit */
     struct blob *text;   /* owned, of a solved request */
     struct blob *extra;  /* owned, or NULL */

@@ -198,7 +198,8 @@ static void dispatch(struct engine *engine, const struct event *event)
         on_gone(engine, event->gone);
         return;
     case EVENT_DETACH:
-        request_on_detach(engine, &event->detach);
+    case EVENT_UNTOLD:
+        request_on_given_up(engine, event);
         return;
     case EVENT_REPORT:
         request_on_report(engine, &event->report);

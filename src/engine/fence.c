@@ -173,6 +173,7 @@ void fence_dispatch(struct engine *engine, const struct event *event)
     case EVENT_CALLBACK:
         hear(engine, event);
         return;
+    case EVENT_UNTOLD:
     case EVENT_PROBED:
     case EVENT_FORGED:
     case EVENT_NOTIFIED:

@@ -113,6 +113,7 @@ struct request *request_restore(struct engine *engine, const struct request_row 
     request->attempts = row->attempts;
     take_pingback(engine, request, row->pingback);
     request->is_id_told = true;
+    request->is_promised = true;
     request->is_journaled = true;
     list_init(&request->link);
     list_init(&request->holds);
@@ -306,6 +307,9 @@ void request_tell(struct engine *engine, struct request *request, caller_id call
     struct action *action = engine_push(engine, ACTION_ANSWER);
     action->answer.caller = caller;
     action->after = request_fill(engine, request, &action->answer);
+    action->answer.client = request->client;
+    action->answer.is_promise = !is_final(request) && !request->is_promised;
+    request->is_promised = true;
 }
 
 void request_answer(struct engine *engine, struct request *request, caller_id caller)

@@ -5,6 +5,7 @@
 #include "engine/find.h"
 #include "engine/hold.h"
 #include "engine/journal.h"
+#include "engine/placed.h"
 #include "engine/request.h"
 #include "engine/shadow.h"
 #include "engine/task.h"
@@ -38,7 +39,7 @@ void request_on_gone(struct engine *engine, caller_id caller)
         request_detach(engine, request);
 }
 
-void request_on_detach(struct engine *engine, const struct detach *detach)
+static void on_detach(struct engine *engine, const struct detach *detach)
 {
     struct request *request = request_find(engine, detach->client, detach->id);
     if (request == NULL) {
@@ -50,6 +51,26 @@ void request_on_detach(struct engine *engine, const struct detach *detach)
         hold_on_timer(engine, CONTAINER_OF(list_first(&request->holds), struct hold, link));
     request_answer(engine, request, detach->caller);
     request_detach(engine, request);
+}
+
+/* Its caller was refused, and asks again. What ended meanwhile stays for whoever asks next. */
+static void on_untold(struct engine *engine, const struct untold *untold)
+{
+    struct request *request = request_find(engine, untold->client, untold->id);
+    if (request == NULL)
+        return;
+    if (request->flight == NULL)
+        request_free(engine, request);
+    else
+        request_give_up(engine, request);
+}
+
+void request_on_given_up(struct engine *engine, const struct event *event)
+{
+    if (event->kind == EVENT_DETACH)
+        on_detach(engine, &event->detach);
+    else
+        on_untold(engine, &event->untold);
 }
 
 /* The vendor is told once, and only if it alone is responsible: a solution that aged in our cache

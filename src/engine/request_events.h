@@ -1,4 +1,4 @@
-/* Events of existing requests: look, hang-up, detach, report, expiry. */
+/* Events of existing requests: look, hang-up, detach, an id that was not told, report, expiry. */
 #ifndef SOLVEGATE_ENGINE_REQUEST_EVENTS_H
 #define SOLVEGATE_ENGINE_REQUEST_EVENTS_H
 
@@ -6,7 +6,8 @@
 
 void request_on_look(struct engine *engine, const struct look *look);
 void request_on_gone(struct engine *engine, caller_id caller);
-void request_on_detach(struct engine *engine, const struct detach *detach);
+/* EVENT_DETACH and EVENT_UNTOLD. */
+void request_on_given_up(struct engine *engine, const struct event *event);
 void request_on_report(struct engine *engine, const struct report *report);
 void request_on_expiry(struct engine *engine, struct request *request);
 

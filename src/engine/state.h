@@ -62,7 +62,8 @@ struct request {
     enum error_class error_class;
     bool is_replayed;
     bool is_renewed;
-    bool is_id_told; /* its caller can come back for it */
+    bool is_id_told;  /* its caller can come back for it */
+    bool is_promised; /* and has its id: an answer with it was given */
     bool is_journaled;
     bool is_finished; /* final, and no notice is due: in a finished list of its client */
     bool is_read;     /* its final state was told to somebody */
@@ -511,7 +512,6 @@ struct engine {
     bool store_is_away;
     bool is_draining;
     bool is_stopped; /* no more submits */
-
     struct stats stats;
     struct stats written_stats;      /* today's page as last journaled */
     struct day days[STATS_DAYS + 1]; /* [0] is today */

@@ -27,6 +27,8 @@
 
 /* Time for the service manager to restart us. */
 #define BROKEN_RETRY_MS 10000
+/* As the engine says to those who come later. */
+#define UNWRITABLE_RETRY_MS 5000
 /* Time for a gateway that was adopted to start over. */
 #define FENCED_RETRY_MS 1000
 #define MISTAKE_MAX 8192
@@ -253,9 +255,12 @@ static bool may_go(const struct gate *gate, const struct action *action)
 /* An id that is not on disk is unknown after a restart, so callers must not get it. */
 static bool is_in_vain(const struct persist *persist, const struct action *action)
 {
-    return persist->state == STORE_BROKEN && action->kind == ACTION_ANSWER &&
-           action->answer.refusal == REFUSAL_NONE && action->answer.state != REQUEST_SOLVED &&
-           action->answer.state != REQUEST_FAILED;
+    const struct answer *const answer = &action->answer;
+    if (action->kind != ACTION_ANSWER || answer->refusal != REFUSAL_NONE)
+        return false;
+    return answer->is_promise ||
+           (persist->state == STORE_BROKEN && answer->state != REQUEST_SOLVED &&
+            answer->state != REQUEST_FAILED);
 }
 
 static void refuse(struct answer *answer, enum refusal refusal, uint32_t retry_after_ms)
@@ -266,12 +271,22 @@ static void refuse(struct answer *answer, enum refusal refusal, uint32_t retry_a
         (struct answer){.caller = caller, .refusal = refusal, .retry_after_ms = retry_after_ms};
 }
 
+/* Nothing was promised: the caller comes again, and nothing is paid for a request that nobody knows. */
+static void take_back(struct gate *gate, struct answer *answer)
+{
+    const enum store_state state = gate->persist.state;
+    struct event event = gate_event(gate, answer->is_promise ? EVENT_UNTOLD : EVENT_TICK);
+    event.untold = (struct untold){.client = answer->client, .id = answer->id};
+    refuse(answer, state == STORE_AWAY ? REFUSAL_STORE_AWAY : REFUSAL_STORE,
+           state == STORE_BROKEN ? BROKEN_RETRY_MS : UNWRITABLE_RETRY_MS);
+    gate_step(gate, &event);
+}
+
 static void perform(struct gate *gate, struct action *take_action)
 {
     const bool is_safe = take_action->after <= gate->persist.durable;
-    if (!is_safe && is_in_vain(&gate->persist, take_action)) {
-        refuse(&take_action->answer, REFUSAL_STORE, BROKEN_RETRY_MS);
-    }
+    if (!is_safe && is_in_vain(&gate->persist, take_action))
+        take_back(gate, &take_action->answer);
     if (take_action->kind == ACTION_ACK && !is_safe)
         gate->doors->callback(gate, take_action->ack, false);
     else if (!engine_wants(gate->engine, take_action))

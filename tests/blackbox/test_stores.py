@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 
+from gateway import together
 from harness import TIMEOUT, Skip, binary, check, contains, equal, get, run, wait_until
 from stores import EX_CANTCREAT, EX_IOERR, PASSWORD, metric, on_each_store, quoted, world_on
 
@@ -73,8 +74,8 @@ def that_is_away_refuses_new_solves_and_delivers_paid_ones(store):
         wait_until(lambda: world.counter("submits_accepted") == 5, "the submits")
         wait_until(lambda: metric(world, "store_records_waiting") == 0, "the journal")
         store.away()
-        # The one that finds out may be told its id, but it is not submitted.
-        world.submit(sitekey="late")
+        # The one that finds out is refused like those who come later: its id would be in memory alone.
+        equal(world.submit(sitekey="late").text, "ERROR_NO_SLOT_AVAILABLE", "in.php when the store is lost")
         world.gate.wait_line("event=store_away", 40)
         refused = world.solve(sitekey="refused")
         equal((refused.status, refused.json()["code"]), (503, "store_away"), "POST /v1/solves")
@@ -94,11 +95,33 @@ def that_is_away_refuses_new_solves_and_delivers_paid_ones(store):
         equal(world.submit(sitekey="refused").text[:3], "OK|", "in.php when it is back")
         equal(get(world.url + "/readyz").text, "ready\n")
         wait_until(lambda: metric(world, "store_records_waiting") == 0, "everything to be written")
-        paid = wait_until(lambda: world.paid() if world.paid() >= 6 else None, "the submits that waited")
+        paid = wait_until(lambda: world.paid() if world.paid() >= 6 else None, "the submit")
+        equal([submit["params"]["sitekey"] for submit in world.sim.submits()][5:], ["refused"], "paid for since then")
         world.restart()
         for task in tasks:
             check(world.result_text(task).startswith("OK|SIM_"), "from the store after a kill")
         equal(world.paid(), paid, "accepted after the restart")
+
+
+@on_each_store
+def that_is_away_lets_nobody_have_an_id_that_a_crash_forgets(store):
+    with world_on(store, {"poll": {"first": "300ms", "interval": "300ms"}}, sim=("--solve-time", "10m")) as world:
+        kept = world.submit_id(sitekey="paid")
+        wait_until(lambda: world.counter("submits_accepted") == 1, "the submit")
+        wait_until(lambda: metric(world, "store_records_waiting") == 0, "the journal")
+        store.away()
+        answers = together(6, lambda i: world.submit(sitekey=["new", "paid"][i % 2]) if i < 4 else world.solve(sitekey="new", wait=None))
+        world.gate.wait_line("event=store_away", 40)
+        equal([answer.text for answer in answers[:4]], ["ERROR_NO_SLOT_AVAILABLE"] * 4, "in.php, of something new and of what is under way")
+        equal([(answer.status, answer.json()["code"]) for answer in answers[4:]], [(503, "store_away")] * 2, "POST /v1/solves without waiting")
+        equal(world.result(kept).text, "CAPCHA_NOT_READY", "an id that was told before")
+        world.kill()
+        store.back()
+        world.start()
+        equal(world.result(kept).text, "CAPCHA_NOT_READY", "an id that was told before, after the crash")
+        world.sim.solve()
+        check(world.result_text(kept).startswith("OK|SIM_"), "its end")
+        equal(world.paid(), 1, "paid in both lives")
 
 
 @on_each_store

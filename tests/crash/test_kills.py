@@ -47,7 +47,7 @@ def need_directory():
 
 
 def kill_both_again_and_again(world, draw, kills):
-    """Never the gateway while the store is dead: what it told meanwhile is in its memory alone, as docs/storage.md says."""
+    """Never the gateway while the store is dead: what it handed out meanwhile is in its memory alone, as docs/storage.md says."""
     for _ in range(kills):
         time.sleep(draw.uniform(0, 1))
         if draw.random() < 0.5:

@@ -51,6 +51,7 @@ static const char *event_name(enum event_kind kind)
         [EVENT_LOOK] = "look",
         [EVENT_GONE] = "gone",
         [EVENT_DETACH] = "detach",
+        [EVENT_UNTOLD] = "untold",
         [EVENT_REPORT] = "report",
         [EVENT_ACCOUNT] = "account",
         [EVENT_SUBMITTED] = "submitted",

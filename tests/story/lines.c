@@ -362,6 +362,7 @@ static void note(struct world *world, const struct action *action)
         note_answered(world, action->answer.caller);
         count_answer(&world->tally, &action->answer);
         world->last_answer_is_single = action->answer.is_single;
+        world->last_answer_is_promise = action->answer.is_promise;
         return;
     case ACTION_ACCOUNT:
         note_answered(world, action->account.caller);

@@ -275,6 +275,77 @@ static void a_finished_request_given_up_is_forgotten_and_was_answered(void **sta
     assert_int_equal(gauges_of(w).requests, 0);
 }
 
+/* ---- ids that could not be told ------------------------------------------------------------ */
+
+/* The store went away before the request's row was in it: its caller was refused instead of getting the id. */
+static void leave_untold(struct world *world, const char *request)
+{
+    struct event event = {.kind = EVENT_UNTOLD};
+    event.untold = (struct untold){.id = world_request(world, request)};
+    world_step(world, &event);
+}
+
+static void a_request_whose_id_was_not_told_costs_nothing(void **state)
+{
+    (void)state;
+    struct world *w = world_with_one_slot();
+    ask(w, "ann", .key = "K");
+    ask(w, "bob", .key = "L", .is_told = true);
+    skip_lines(w);
+    leave_untold(w, "r1");
+    leave_untold(w, "r1");
+    look(w, "bob", "r1", 0);
+    rejected(w, "a1", CLASS_PROXY, "ERROR_BAD_PROXY");
+    expect(w, "[     0] answer bob refused: no such request\n"
+              "[     0] answer ann r2 failed ERROR_BAD_PROXY (proxy) attempts 1\n");
+    assert_int_equal(stats_of(w)->rejected, 1);
+    assert_int_equal(stats_of(w)->detached, 0);
+}
+
+static void an_id_that_was_not_told_leaves_others_of_its_solve_alone(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K");
+    ask(w, "bob", .key = "K", .is_told = true);
+    leave_untold(w, "r1");
+    skip_lines(w);
+    solve(w, "a1", "T1", "TOKEN");
+    expect(w, "[5000..6000] poll a1 task T1\n"
+              "[  6000] answer ann r2 solved \"TOKEN\" source api attempts 1\n");
+}
+
+static void an_id_that_was_not_told_before_its_end_leaves_the_solution(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .is_told = true);
+    solve(w, "a1", "T1", "TOKEN");
+    leave_untold(w, "r1");
+    skip_lines(w);
+    ask(w, "ann", .key = "K");
+    expect(w, "[  6000] answer ann r2 solved \"TOKEN\" source dedup_cache attempts 1\n");
+    assert_int_equal(stats_of(w)->rejected, 0);
+}
+
+/* Only an answer that is the first to tell an id, and no end with it, promises that the id will be known. */
+static void an_id_is_promised_once(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    ask(w, "ann", .key = "K", .is_told = true);
+    assert_true(w->last_answer_is_promise);
+    look(w, "ann", "r1", 0);
+    assert_false(w->last_answer_is_promise);
+    ask(w, "bob", .key = "K", .hold_ms = 1000);
+    pass(w, 1000);
+    assert_true(w->last_answer_is_promise);
+    solve(w, "a1", "T1", "TOKEN");
+    ask(w, "cat", .key = "K", .is_told = true);
+    assert_false(w->last_answer_is_promise);
+    skip_lines(w);
+}
+
 /* ---- in.php ------------------------------------------------------------------------------ */
 
 static void who_is_told_the_id_comes_back_for_the_answer(void **state)
@@ -452,6 +523,10 @@ int main(void)
         STORY(a_request_given_up_before_the_submit_costs_nothing),
         STORY(a_request_given_up_tells_those_who_were_held_on_it),
         STORY(a_finished_request_given_up_is_forgotten_and_was_answered),
+        STORY(a_request_whose_id_was_not_told_costs_nothing),
+        STORY(an_id_that_was_not_told_leaves_others_of_its_solve_alone),
+        STORY(an_id_that_was_not_told_before_its_end_leaves_the_solution),
+        STORY(an_id_is_promised_once),
         STORY(who_is_told_the_id_comes_back_for_the_answer),
         STORY(a_told_request_answered_from_memory_stays_unread_until_somebody_looks),
         STORY(an_unread_request_is_readable_until_its_solution_expires),

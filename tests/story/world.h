@@ -87,6 +87,7 @@ struct world {
         kept_claim; /* with a number: the claim that a shared store gives back at the next start */
     uint64_t kept_number;
     bool last_answer_is_single;
+    bool last_answer_is_promise;
     struct disk will; /* the rows of a node that died */
     struct find last_find;
     struct key will_claim; /* with a number: the claim that it had */
