@@ -175,6 +175,8 @@ static void become(const struct redis_server *server)
                                  "no",
                                  "--enable-debug-command",
                                  "yes",
+                                 "--enable-protected-configs",
+                                 "yes",
                                  "--auto-aof-rewrite-percentage",
                                  "0"};
     for (size_t i = 0; i < sizeof(usual) / sizeof(usual[0]); i++)
