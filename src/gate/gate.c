@@ -63,14 +63,16 @@ static void see_sleep(struct gate *gate, const struct clocks *now)
     gate->armed_ms = 0;
 }
 
-/* Reads the clocks once a turn: the loop's clock stands still within it; wall time is for records and days. */
+/* Reads the clocks once a turn: the loop's clock stands still within it; wall time is for records and days. A machine that
+ * slept in the middle of a turn is noticed, too: what was asked before is answered after. */
 static void see_clocks(struct gate *gate)
 {
     const uint64_t now_ms = uv_now(&gate->loop);
-    if (now_ms == gate->wall_at_ms)
+    if (now_ms == gate->wall_at_ms && clocks_even_ms() - gate->even_ms <= SLEEP_LEAST_MS)
         return;
     const struct clocks now = clocks_read();
     gate->wall_at_ms = now_ms;
+    gate->even_ms = now.even_ms;
     see_sleep(gate, &now);
     persist_see_clocks(gate, &now);
     gate->wall_ms = now.wall_ms;

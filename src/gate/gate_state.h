@@ -84,6 +84,7 @@ struct gate {
     uv_timer_t series_timer;
     int64_t wall_ms;      /* of this turn, taken at wall_at_ms */
     uint64_t wall_at_ms;  /* when it was read, by the loop's clock */
+    int64_t even_ms;      /* and by the one that goes on while the machine sleeps */
     uint64_t asleep_ms;   /* how long the machine slept since the start */
     int64_t slept_before; /* and before the start */
 

@@ -66,6 +66,11 @@ struct clocks clocks_read(void)
     return clocks;
 }
 
+int64_t clocks_even_ms(void)
+{
+    return read_ms(CLOCK_BOOTTIME);
+}
+
 int64_t clocks_leap_ms(const struct clocks *before, const struct clocks *now)
 {
     const int64_t passed_ms = now->even_ms - before->even_ms;

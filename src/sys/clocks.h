@@ -15,6 +15,9 @@ struct clocks {
 /* Reads both clocks at the same moment. */
 struct clocks clocks_read(void);
 
+/* The even one alone, in a quarter of the time. */
+int64_t clocks_even_ms(void);
+
 /* How far the wall clock was set between two readings of the same boot; 0 for drift and for its
  * slow correction. */
 int64_t clocks_leap_ms(const struct clocks *before, const struct clocks *now);

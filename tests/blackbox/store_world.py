@@ -185,9 +185,10 @@ class Suspend:
             "ASAN_OPTIONS": os.environ.get("ASAN_OPTIONS", "") + ":verify_asan_link_order=0",
         }
 
-    def sleep(self, seconds):
+    def sleep(self, seconds, after=0):
+        """After so many readings of a clock that notices it."""
         with open(self.file + ".new", "w", encoding="ascii") as file:
-            file.write(str(seconds))
+            file.write(f"{seconds} {after}")
         os.replace(self.file + ".new", self.file)
 
 

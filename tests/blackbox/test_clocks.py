@@ -6,7 +6,7 @@ import socket
 import time
 import urllib.parse
 
-from gateway import World
+from gateway import PAGE, World
 from harness import KEY, check, equal, run, test, wait_until
 from store_world import StoreWorld, Suspend, WallClock
 
@@ -308,6 +308,28 @@ def a_solution_that_expired_while_the_machine_slept_is_not_served():
         equal(later["source"], "api", "source after half an hour of sleep")
         check(later["solution"] != first["solution"], "another solution")
         equal(world.paid(), 2, "accepted")
+
+
+def statuses_of_one_turn(count):
+    """Of so many questions that come together while the machine falls asleep; 202 means that nothing fresh was there."""
+    machine = Suspend()
+    body = json.dumps({"method": "turnstile", "sitekey": "0xSITE", "pageurl": PAGE}).encode()
+    question = b"POST /v1/solves HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+    with World(env=machine.env) as world, socket.create_connection(("127.0.0.1", world.port), 10) as peer:
+        world.solved()
+        machine.sleep(1800, after=10)
+        peer.sendall(question * count)
+        replies = b""
+        while replies.count(b"HTTP/1.1 ") < count:
+            replies += peer.recv(65536)
+        return [int(reply[:3]) for reply in replies.split(b"HTTP/1.1 ")[1:]]
+
+
+@test
+def a_sleep_in_the_middle_of_a_turn_of_the_loop_is_noticed():
+    # Something else may read the clocks while nobody asks; then all come too late.
+    statuses = next(found for found in (statuses_of_one_turn(40) for _ in range(8)) if found[0] == 200)
+    equal(statuses[-1], 202, f"the last of {statuses}")
 
 
 @test
