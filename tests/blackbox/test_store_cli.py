@@ -13,7 +13,7 @@ import time
 from gateway import PAGE
 from harness import TIMEOUT, binary, check, contains, equal, run, test, wait_until
 from store_world import StoreWorld
-from stores import PASSWORD, PostgresStore, SqliteStore, need_driver, on_each_store
+from stores import PASSWORD, PostgresStore, SqliteStore, need_driver, on_each_store, quoted
 from vendor_world import strike
 
 EX_USAGE, EX_DATAERR, EX_CANTCREAT, EX_IOERR, EX_CONFIG = 64, 65, 73, 74, 78
@@ -215,6 +215,11 @@ class Trickle:
             connection.close()
 
 
+def arguments_of(pid):
+    with open(f"/proc/{pid}/cmdline", "rb") as file:
+        return file.read()
+
+
 def postgres_message(kind, body):
     return kind + struct.pack("!I", len(body) + 4) + body
 
@@ -229,11 +234,13 @@ def a_server_that_trickles_is_given_up():
     running = []
     for scheme, server in servers.items():
         tail = "/db?sslmode=disable&gssencmode=disable" if scheme == "postgresql" else ""
-        url = f"{scheme}://user:{PASSWORD}@127.0.0.1:{server.port}{tail}"
+        url = f"{scheme}://user:{quoted(PASSWORD)}@127.0.0.1:{server.port}{tail}"
         need_driver(url)
         running.append(subprocess.Popen([binary("SOLVEGATE"), "store", "check", url], stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
                                         text=True))
     for process in running:
+        wait_until(lambda pid=process.pid: quoted(PASSWORD).encode() not in arguments_of(pid), "the password to be gone from the list of processes")
+        equal(process.poll(), None, "exit code while everybody can look at its arguments")
         words, _ = process.communicate(timeout=60)
         equal(process.returncode, EX_IOERR, words)
     check(time.monotonic() - began < 40, f"{time.monotonic() - began:.0f} s")
