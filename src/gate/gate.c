@@ -63,8 +63,8 @@ static void see_sleep(struct gate *gate, const struct clocks *now)
     gate->armed_ms = 0;
 }
 
-/* Reads the clocks once a turn: the loop's clock stands still within it; wall time is for records and days. A machine that
- * slept in the middle of a turn is noticed, too: what was asked before is answered after. */
+/* Reads the clocks once a turn: the loop's clock stands still within it; wall time is for records and days. A machine
+ * that slept in the middle of a turn is noticed, too: what was asked before is answered after. */
 static void see_clocks(struct gate *gate)
 {
     const uint64_t now_ms = uv_now(&gate->loop);

@@ -1,5 +1,5 @@
-/* What a real Redis server says when it cannot do what it is asked: each error gets a sentence that says what to do, and
- * what could not be written is written afterwards. */
+/* What a real Redis server says when it cannot do what it is asked: each error gets a sentence that says what to do,
+ * and what could not be written is written afterwards. */
 #include "redis_store_world.h"
 #include "store_nodes.h"
 
