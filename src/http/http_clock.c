@@ -106,6 +106,7 @@ static void expire(struct http_conn *conn, enum http_due kind)
         http_conn_close(conn);
         return;
     case HTTP_DUE_IDLE:
+    case HTTP_DUE_FIRST:
     case HTTP_DUE_RESERVE:
     case HTTP_DUE_HALF:
     case HTTP_DUE_LINGER:
@@ -140,6 +141,8 @@ static bool expire_first(struct http_server *server, enum http_due kind)
     /* It has sent bytes that there was no time to read yet, or everything. */
     if (conn->is_deferred || http_input_is_whole(conn))
         http_clock_set(conn, kind);
+    else if (kind == HTTP_DUE_IDLE && http_conn_is_new(conn))
+        http_clock_set(conn, HTTP_DUE_FIRST);
     else
         expire(conn, kind);
     return true;
@@ -259,7 +262,7 @@ void http_clock_open(struct http_server *server)
         [HTTP_DUE_IDLE] = options->idle_timeout_ms, [HTTP_DUE_HEAD] = options->header_timeout_ms,
         [HTTP_DUE_BODY] = options->body_timeout_ms, [HTTP_DUE_WRITE] = options->write_timeout_ms,
         [HTTP_DUE_HALF] = HTTP_HALF_CLOSED_MS,      [HTTP_DUE_LINGER] = HTTP_LINGER_MS,
-        [HTTP_DUE_RESERVE] = HTTP_RESERVE_MS,
+        [HTTP_DUE_RESERVE] = HTTP_RESERVE_MS,       [HTTP_DUE_FIRST] = HTTP_FIRST_MS,
     };
     for (int kind = 0; kind < HTTP_DUE_COUNT; kind++) {
         list_init(&server->due[kind].conns);

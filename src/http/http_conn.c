@@ -287,6 +287,11 @@ static void settle_reading(struct http_conn *conn)
         http_conn_close(conn);
 }
 
+bool http_conn_is_new(const struct http_conn *conn)
+{
+    return conn->server->is_draining && conn->last_number == 0 && !conn->is_reserve;
+}
+
 static enum http_due due_of(const struct http_conn *conn)
 {
     if (conn->is_lingering)
@@ -299,7 +304,9 @@ static enum http_due due_of(const struct http_conn *conn)
         return conn->waiting > 0 ? HTTP_DUE_COUNT : HTTP_DUE_RESERVE;
     if (conn->input != NULL && http_parse_is_started(&conn->input->parse))
         return conn->input->parse.phase == HTTP_PHASE_HEAD ? HTTP_DUE_HEAD : HTTP_DUE_BODY;
-    return conn->waiting > 0 ? HTTP_DUE_COUNT : HTTP_DUE_IDLE;
+    if (conn->waiting > 0)
+        return HTTP_DUE_COUNT;
+    return http_conn_is_new(conn) ? HTTP_DUE_FIRST : HTTP_DUE_IDLE;
 }
 
 /* True if nothing is under way and nothing more can come. */
@@ -310,7 +317,8 @@ static bool is_done(const struct http_conn *conn)
     if (conn->waiting > 0)
         return conn->is_last_sent;
     return conn->is_last_sent || conn->is_ended ||
-           (conn->server->is_draining && (conn->input == NULL || due_of(conn) == HTTP_DUE_IDLE));
+           (conn->server->is_draining && !http_conn_is_new(conn) &&
+            (conn->input == NULL || due_of(conn) == HTTP_DUE_IDLE));
 }
 
 void http_conn_settle(struct http_conn *conn)

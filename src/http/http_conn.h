@@ -10,6 +10,10 @@ void http_conn_accept(struct http_listener *listener, bool is_reserve);
 /* Detaches every exchange, tells the handler, and closes. Idempotent. */
 void http_conn_close(struct http_conn *conn);
 
+/* While draining: has it never sent a request? Its caller cannot know that we end, and finds nobody to
+ * connect to again until our successor listens, so it gets HTTP_FIRST_MS to send one. */
+bool http_conn_is_new(const struct http_conn *conn);
+
 /* Did bytes arrive that there was no time to read yet? Their sender is not slow. */
 bool http_conn_has_unread(const struct http_conn *conn);
 

@@ -72,6 +72,8 @@
 #define HTTP_LINGER_MS 1000
 /* A connection beyond the cap must be quick, since others wait for its place. */
 #define HTTP_RESERVE_MS 2000
+/* Callers send their request with the connection; a busy machine may take its time. */
+#define HTTP_FIRST_MS 1000
 /* Extra entries for closed connections, whose memory is freed in the next turn. */
 #define HTTP_CLOSING_CONNS 64
 /* Descriptors left to the vendor's connections, the journal, the log and the listeners. */
@@ -84,6 +86,7 @@
  * always sorted and arming costs one list operation. */
 enum http_due {
     HTTP_DUE_IDLE,    /* the next request; on timeout closed silently */
+    HTTP_DUE_FIRST,   /* the first request, while draining; on timeout closed silently */
     HTTP_DUE_HEAD,    /* the rest of a head, counted from its first byte; on timeout 408 */
     HTTP_DUE_BODY,    /* the rest of a body, counted from the end of its head; on timeout 408 */
     HTTP_DUE_WRITE,   /* the peer to read; on timeout closed unless it made progress */

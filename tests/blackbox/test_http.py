@@ -432,6 +432,18 @@ def draining_answers_what_is_open_and_ends_the_rest():
 
 
 @test
+def draining_waits_a_moment_for_the_first_request_of_a_new_connection():
+    with Echo() as echo:
+        new, silent, used = [echo.wire() for _ in range(3)]
+        used.ask("/plain")
+        equal(echo.ask("/drain"), "draining")
+        equal(used.ending(), "fin")
+        reply = new.send(request("/plain")).reply()
+        equal((reply.text, reply.headers.get("connection")), ("ok", "close"))
+        equal((new.ending(), silent.ending()), ("fin", "fin"))
+
+
+@test
 def closing_the_server_inside_a_handler_is_clean():
     with Echo() as echo:
         wires = [echo.wire().send(request("/hold/a")) for _ in range(5)]

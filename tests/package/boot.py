@@ -1,5 +1,6 @@
 """A booted Debian in a folder: the service under a real systemd."""
 import os
+import shutil
 import subprocess
 
 # Runs inside as the last thing of the boot, writes `NAME VALUE` lines and switches the machine off.
@@ -28,14 +29,23 @@ echo start $? $(show ActiveState) $(show User)
 ask first >/dev/null
 echo solve $?
 
-# The socket outlives restarts: callers wait, nobody is refused.
-(
-    while [ ! -e /var/tmp/enough ]; do ask first 2>&1 >/dev/null; done | grep -c 'no gateway answers'
-) >/var/tmp/refused &
-for i in 1 2 3; do systemctl restart solvegate; done
+# The socket outlives an upgrade and restarts: four callers at a time wait for a moment, nobody is refused.
+callers=
+for i in 1 2 3 4; do
+    while [ ! -e /var/tmp/enough ]; do ask first 2>&1 >/dev/null; echo asked; done >/var/tmp/caller-$i &
+    callers="$callers $!"
+done
+before=$(show MainPID)
+dpkg --install /var/tmp/new/*.deb >/var/tmp/upgrade 2>&1
+echo upgrade $? $(solvegate version) $(show ActiveState) $(systemctl is-active solvegate.socket)
+[ "$(show MainPID)" != "$before" ]
+echo restarted $?
+for i in 1 2; do systemctl restart solvegate; done
 touch /var/tmp/enough
-wait $!
-echo refused $(cat /var/tmp/refused)
+wait $callers
+[ $(cat /var/tmp/caller-* | grep -c asked) -ge 20 ]
+echo asked $?
+echo refused $(cat /var/tmp/caller-* | grep -c 'no gateway answers')
 
 systemctl kill --signal=KILL --kill-whom=main solvegate
 await has NRestarts 1 && await has ActiveState active
@@ -55,11 +65,18 @@ echo probe $?
 cat /var/lib/solvegate/probe
 
 systemctl stop solvegate.socket solvegate
+mv /etc/solvegate/solvegate.json /etc/solvegate/solvegate.json.good
 echo '{' >/etc/solvegate/solvegate.json
 systemctl start solvegate
 await has ActiveState failed
 sleep 3
 echo broken $(show ActiveState) $(show ExecMainStatus) $(show NRestarts)
+
+# Removing the package ends what runs.
+cp /etc/solvegate/solvegate.json.good /etc/solvegate/solvegate.json
+systemctl start solvegate.socket solvegate
+dpkg --remove solvegate >/var/tmp/removal 2>&1
+echo removed $? $(systemctl is-active solvegate.socket solvegate)
 systemctl --no-block poweroff
 """
 PROBE = r"""#!/bin/sh
@@ -86,6 +103,9 @@ ExecStart=/usr/local/bin/try
 """
 EXPECTED = """start 0 active solvegate
 solve 0
+upgrade 0 solvegate VERSION active active
+restarted 0
+asked 0
 refused 0
 killed active 1
 hung active 2
@@ -102,6 +122,7 @@ kernel-settings forbidden
 devices forbidden
 set-user-bit forbidden
 broken failed 78 0
+removed 0 inactive inactive
 """
 BOOT_S = 240
 
@@ -112,9 +133,13 @@ def write(machine, name, text, mode=0o644):
     os.chmod(machine.path(name), mode)
 
 
-def boot_and_try(machine):
-    """Boots the folder, which switches itself off; returns what the script inside found, and the end of its trace."""
+def boot_and_try(machine, packages):
+    """Boots the folder, which upgrades to these packages and switches itself off; returns what the script inside found, and the
+    end of its trace."""
     machine.apt("install", "systemd-sysv", "dbus")
+    os.mkdir(machine.path("/var/tmp/new"))
+    for path in packages:
+        shutil.copy(path, machine.path("/var/tmp/new"))
     write(machine, "/usr/local/bin/try", TRY, 0o755)
     write(machine, "/usr/local/bin/probe", PROBE, 0o755)
     write(machine, "/etc/systemd/system/try.service", UNIT)

@@ -133,7 +133,7 @@ class ImageStory:
 
     def it_serves_as_another_user_is_healthy_solves_and_obeys_sigterm(self):
         sim = self.run("/usr/bin/solvegate-sim", "--listen", f"127.0.0.1:{self.sim_port}", "--solve-time", "100ms")
-        self.programs.append(subprocess.Popen(sim, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL))
+        self.programs.append(subprocess.Popen(sim, stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL))
         until(lambda: answers(f"http://127.0.0.1:{self.sim_port}/sim/ledger"), "the simulator")
         command = [*self.config["Entrypoint"], *self.config["Cmd"], "-l", f"127.0.0.1:{self.port}"]
         gate = self.start(self.run(*command, environment=self.environment()))

@@ -329,6 +329,29 @@ static void rows_of_the_first_version_are_still_there_and_have_no_owner(void **s
     expect(&place, STORE_OPENED, "PostgreSQL");
 }
 
+/* Version 2 knew gateways and claims, and no adoptions. */
+static void rows_of_the_second_version_are_still_there(void **state)
+{
+    (void)state;
+    const struct store_place place = usual_place();
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    postgres_run("INSERT INTO " SCHEMA ".spent (client, day, spent) VALUES ('alpha', 20000, 7);"
+                 "INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1);"
+                 "UPDATE " SCHEMA ".meta SET value = '2' WHERE name = 'version';"
+                 "DROP TABLE " SCHEMA ".inbox, " SCHEMA ".adoption; ALTER TABLE " SCHEMA
+                 ".idempotency DROP COLUMN follows");
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
+                     3);
+    assert_int_equal(postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha'"),
+                     7);
+    assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret WHERE name = 'kept'"),
+                     1);
+    assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".adoption"), 0);
+    assert_int_equal(
+        postgres_number("SELECT count(*) FROM " SCHEMA ".idempotency WHERE follows = 0"), 0);
+}
+
 static void tables_of_another_program_are_left_alone(void **state)
 {
     (void)state;
@@ -525,6 +548,7 @@ int main(int argc, char **argv)
         CASE(tables_of_a_newer_program_are_refused),
         CASE(older_tables_are_brought_up_to_date),
         CASE(rows_of_the_first_version_are_still_there_and_have_no_owner),
+        CASE(rows_of_the_second_version_are_still_there),
         CASE(tables_of_another_program_are_left_alone),
         CASE(commits_that_may_be_lost_are_refused_unless_they_are_accepted),
         CASE(a_server_without_fsync_is_refused),

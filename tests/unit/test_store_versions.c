@@ -27,18 +27,22 @@ static void append_attempt(struct store_world *world, uint64_t name, uint64_t fl
     world_append(world, &record);
 }
 
-/* Takes back what the third version and later ones added. */
-#define WITHOUT_VERSION_3                                                              \
-    "ALTER TABLE flight DROP COLUMN adoptions;"                                        \
-    "ALTER TABLE flight DROP COLUMN idempotency;"                                      \
-    "ALTER TABLE idempotency DROP COLUMN client;"                                      \
-    "ALTER TABLE letter DROP COLUMN extra; ALTER TABLE letter DROP COLUMN fresh;"      \
-    "ALTER TABLE letter DROP COLUMN rest; ALTER TABLE letter DROP COLUMN retries;"     \
-    "ALTER TABLE flight DROP COLUMN rest; ALTER TABLE flight DROP COLUMN max_retries;" \
-    "ALTER TABLE flight DROP COLUMN retry_delay;"                                      \
-    "ALTER TABLE attempt DROP COLUMN rest; ALTER TABLE attempt DROP COLUMN partial;"   \
-    "ALTER TABLE flight DROP COLUMN attempts; ALTER TABLE attempt DROP COLUMN number;" \
-    "ALTER TABLE attempt DROP COLUMN why; ALTER TABLE attempt DROP COLUMN resent;"
+/* Each takes back what its version and later ones added. */
+#define WITHOUT_VERSION_5 "ALTER TABLE flight DROP COLUMN adoptions;"
+#define WITHOUT_VERSION_4 WITHOUT_VERSION_5 "ALTER TABLE flight DROP COLUMN idempotency;"
+#define WITHOUT_VERSION_3                                                                  \
+    WITHOUT_VERSION_4                                                                      \
+        "ALTER TABLE idempotency DROP COLUMN client;"                                      \
+        "ALTER TABLE letter DROP COLUMN extra; ALTER TABLE letter DROP COLUMN fresh;"      \
+        "ALTER TABLE letter DROP COLUMN rest; ALTER TABLE letter DROP COLUMN retries;"     \
+        "ALTER TABLE flight DROP COLUMN rest; ALTER TABLE flight DROP COLUMN max_retries;" \
+        "ALTER TABLE flight DROP COLUMN retry_delay;"                                      \
+        "ALTER TABLE attempt DROP COLUMN rest; ALTER TABLE attempt DROP COLUMN partial;"   \
+        "ALTER TABLE flight DROP COLUMN attempts; ALTER TABLE attempt DROP COLUMN number;" \
+        "ALTER TABLE attempt DROP COLUMN why; ALTER TABLE attempt DROP COLUMN resent;"
+#define WITHOUT_VERSION_2 \
+    WITHOUT_VERSION_3     \
+    "ALTER TABLE attempt RENAME COLUMN counted TO replied; DROP TABLE clock;"
 
 static void the_first_version_is_understood(void **state)
 {
@@ -53,8 +57,7 @@ static void the_first_version_is_understood(void **state)
     append_attempt(world, 3, 8, false);
     world_until_durable(world, world->seq);
     world_close(world);
-    world_run_sql(world, WITHOUT_VERSION_3 "ALTER TABLE attempt RENAME COLUMN counted TO replied;"
-                                           "DROP TABLE clock; PRAGMA user_version = 1");
+    world_run_sql(world, WITHOUT_VERSION_2 "PRAGMA user_version = 1");
     world_open(world);
     assert_int_equal(store_load(world->store, &world->clocks, count_counted, &names), 0);
     world_close(world);
@@ -84,8 +87,7 @@ static void make_third_version(struct store_world *world)
     world_append(world, &flight);
     world_until_durable(world, world->seq);
     world_close(world);
-    world_run_sql(world, "ALTER TABLE flight DROP COLUMN idempotency;"
-                         "ALTER TABLE flight DROP COLUMN adoptions; PRAGMA user_version = 3");
+    world_run_sql(world, WITHOUT_VERSION_4 "PRAGMA user_version = 3");
 }
 
 static void an_older_file_is_kept_beside_the_migrated_one(void **state)
@@ -142,7 +144,7 @@ static void an_older_file_that_cannot_be_copied_stays_as_it_is(void **state)
 
 /* Keys as the second version made them: nobody may be found by them any more. */
 struct carried {
-    unsigned flights, attempts, letters, without_key, solutions, kept, idempotency;
+    unsigned flights, attempts, letters, without_key, requests, solutions, kept, idempotency;
 };
 
 static void count_carried(void *context, const struct record *record)
@@ -152,6 +154,7 @@ static void count_carried(void *context, const struct record *record)
     carried->flights += record->kind == RECORD_FLIGHT;
     carried->attempts += record->kind == RECORD_ATTEMPT;
     carried->letters += record->kind == RECORD_LETTER;
+    carried->requests += record->kind == RECORD_REQUEST;
     carried->solutions += record->kind == RECORD_SOLUTION;
     carried->idempotency += record->kind == RECORD_IDEMPOTENCY;
     if (record->kind == RECORD_FLIGHT)
@@ -208,6 +211,55 @@ static void keys_of_the_second_version_are_discarded_and_counted(void **state)
     world_close(world);
 }
 
+/* What makes a file of this program one of version 1, 2 and so on. */
+static const char *const older[] = {
+    WITHOUT_VERSION_2 "PRAGMA user_version = 1",
+    WITHOUT_VERSION_3 "PRAGMA user_version = 2",
+    WITHOUT_VERSION_4 "PRAGMA user_version = 3",
+    WITHOUT_VERSION_5 "PRAGMA user_version = 4",
+};
+#define OLDER (sizeof(older) / sizeof(older[0]))
+
+static void write_one_of_each(struct store_world *world)
+{
+    static const enum record_kind kinds[] = {RECORD_FLIGHT,  RECORD_ATTEMPT,  RECORD_LETTER,
+                                             RECORD_REQUEST, RECORD_SOLUTION, RECORD_IDEMPOTENCY};
+    world_open(world);
+    world_start(world);
+    for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
+        struct record record = world_record(world, kinds[i], 7);
+        world_append(world, &record);
+    }
+    world_until_durable(world, world->seq);
+    world_close(world);
+}
+
+static void a_file_of_every_version_so_far_keeps_its_rows(void **state)
+{
+    struct store_world *const world = *state;
+    char path[PATH_MAX];
+    world_path(world, "solvegate.db", path, sizeof path);
+    for (size_t i = 0; i < OLDER; i++) {
+        struct carried carried = {0};
+        struct store_counters counters;
+        write_one_of_each(world);
+        world_run_sql(world, older[i]);
+        world_open(world);
+        store_counters(world->store, &counters);
+        assert_int_equal(counters.migrated_from, i + 1);
+        assert_int_equal(store_load(world->store, &world->clocks, count_carried, &carried), 0);
+        world_close(world);
+        assert_int_equal(carried.flights, 1);
+        assert_int_equal(carried.attempts, 1);
+        assert_int_equal(carried.letters, 1);
+        assert_int_equal(carried.requests, 1);
+        assert_int_equal(carried.solutions, 1);
+        assert_int_equal(carried.idempotency, i + 1 < 3 ? 0 : 1);
+        /* A new version needs a line above. */
+        assert_int_equal(number_in(path, "PRAGMA user_version"), OLDER + 1);
+    }
+}
+
 static void collect_reasons(void *context, const struct record *record)
 {
     enum cause *const reasons = context;
@@ -249,6 +301,7 @@ int main(int argc, char **argv)
 {
     seed_init(argc, argv);
     const struct CMUnitTest tests[] = {
+        WORLD_CASE(a_file_of_every_version_so_far_keeps_its_rows),
         WORLD_CASE(the_first_version_is_understood),
         WORLD_CASE(an_older_file_is_kept_beside_the_migrated_one),
         WORLD_CASE(an_older_file_that_cannot_be_copied_stays_as_it_is),
