@@ -23,7 +23,7 @@ OVERLAYS = ("single", "postgresql", "redis")
 WORKER, OPERATOR = "w" * 32, "o" * 32
 KEYS = {"CAPTCHAAI_API_KEY": KEY, "WORKER_KEY": WORKER, "OPERATOR_KEY": OPERATOR}
 # Of the compose file and of the command line; all others are options of the configuration.
-OTHER_VARIABLES = {"SOLVEGATE_IMAGE"}
+OTHER_VARIABLES = {"SOLVEGATE_IMAGE", "SOLVEGATE_KEY"}
 
 
 def text_of(*names):
