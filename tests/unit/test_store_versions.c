@@ -30,16 +30,16 @@ static void append_attempt(struct store_world *world, uint64_t name, uint64_t fl
 /* Each takes back what its version and later ones added. */
 #define WITHOUT_VERSION_5 "ALTER TABLE flight DROP COLUMN adoptions;"
 #define WITHOUT_VERSION_4 WITHOUT_VERSION_5 "ALTER TABLE flight DROP COLUMN idempotency;"
-#define WITHOUT_VERSION_3                                                                  \
-    WITHOUT_VERSION_4                                                                      \
-        "ALTER TABLE idempotency DROP COLUMN client;"                                      \
-        "ALTER TABLE letter DROP COLUMN extra; ALTER TABLE letter DROP COLUMN fresh;"      \
-        "ALTER TABLE letter DROP COLUMN rest; ALTER TABLE letter DROP COLUMN retries;"     \
-        "ALTER TABLE flight DROP COLUMN rest; ALTER TABLE flight DROP COLUMN max_retries;" \
-        "ALTER TABLE flight DROP COLUMN retry_delay;"                                      \
-        "ALTER TABLE attempt DROP COLUMN rest; ALTER TABLE attempt DROP COLUMN partial;"   \
-        "ALTER TABLE flight DROP COLUMN attempts; ALTER TABLE attempt DROP COLUMN number;" \
-        "ALTER TABLE attempt DROP COLUMN why; ALTER TABLE attempt DROP COLUMN resent;"
+#define WITHOUT_VERSION_3                                                              \
+    WITHOUT_VERSION_4                                                                  \
+    "ALTER TABLE idempotency DROP COLUMN client;"                                      \
+    "ALTER TABLE letter DROP COLUMN extra; ALTER TABLE letter DROP COLUMN fresh;"      \
+    "ALTER TABLE letter DROP COLUMN rest; ALTER TABLE letter DROP COLUMN retries;"     \
+    "ALTER TABLE flight DROP COLUMN rest; ALTER TABLE flight DROP COLUMN max_retries;" \
+    "ALTER TABLE flight DROP COLUMN retry_delay;"                                      \
+    "ALTER TABLE attempt DROP COLUMN rest; ALTER TABLE attempt DROP COLUMN partial;"   \
+    "ALTER TABLE flight DROP COLUMN attempts; ALTER TABLE attempt DROP COLUMN number;" \
+    "ALTER TABLE attempt DROP COLUMN why; ALTER TABLE attempt DROP COLUMN resent;"
 #define WITHOUT_VERSION_2 \
     WITHOUT_VERSION_3     \
     "ALTER TABLE attempt RENAME COLUMN counted TO replied; DROP TABLE clock;"
