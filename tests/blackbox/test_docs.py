@@ -117,6 +117,14 @@ def the_tables_of_the_operators_document_are_those_of_the_database():
 
 
 @test
+def the_newest_release_of_the_table_of_versions_writes_what_the_program_does():
+    places = ("src/store/sqlite/sqlite_schema.h", "src/store/postgres/postgres_schema.h", "src/store/redis/redis_session.c")
+    written = [re.search(r"define (?:PG_)?SCHEMA_VERSION (\d+)", text_of(place)).group(1) for place in places]
+    newest = rows(section("docs/operations.md", "Upgrade"))[-1]
+    equal([re.search(r"writes(?: and reads)? (\d+)", cell).group(1) for cell in newest[1:]], written, newest[0])
+
+
+@test
 def the_queries_of_the_operators_document_work_while_the_gateway_runs():
     if not shutil.which("sqlite3"):
         raise Skip("sqlite3 is not installed")

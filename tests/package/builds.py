@@ -1,4 +1,5 @@
 """The packages of this tree and of the version before, built in a Debian that has what the build needs."""
+import functools
 import glob
 import os
 import re
@@ -56,8 +57,9 @@ def build(release, archive, folder="/src", caching=None):
     return os.path.join(source, "build-package")
 
 
+@functools.cache
 def tree():
-    """This tree as a tar file, with changes that are not committed."""
+    """This tree as a tar file, with changes that are not committed; the same for all builds of a run."""
     names = [name for name in git("ls-files", "-z").split("\0") if name and os.path.lexists(os.path.join(ROOT, name))]
     return subprocess.run(["tar", "--create", "--null", "--files-from", "-"], cwd=ROOT, input="\0".join(names).encode(),
                           stdout=subprocess.PIPE, check=True).stdout
