@@ -118,17 +118,30 @@ static void fire_timers(struct engine *engine)
     }
 }
 
+/* What only gateways that share a store have. */
+static void work_for_others(struct engine *engine)
+{
+    lease_work(engine);
+    adopt_work(engine);
+    find_work(engine);
+}
+
+static bool has_work_for_others(const struct engine *engine)
+{
+    return lease_has_work(engine) || adopt_has_work(engine) || find_has_work(engine);
+}
+
 static void on_tick(struct engine *engine)
 {
     fire_timers(engine);
     breaker_clear(engine);
-    letters_work(engine);
+    if (letters_have_work(engine))
+        letters_work(engine);
     journal_work(engine);
     if (!list_is_empty(&engine->telling))
         flights_tell(engine, engine->options.wake_batch);
-    lease_work(engine);
-    adopt_work(engine);
-    find_work(engine);
+    if (engine->options.store_is_shared)
+        work_for_others(engine);
 }
 
 static void on_gone(struct engine *engine, caller_id caller)
@@ -260,8 +273,8 @@ static bool has_backlog(const struct engine *engine)
 {
     return !list_is_empty(&engine->waking) || !list_is_empty(&engine->telling) ||
            engine->breaker.is_clearing || engine->is_starting || letters_have_work(engine) ||
-           journal_has_work(engine) || kept_is_over(engine) || lease_has_work(engine) ||
-           adopt_has_work(engine) || find_has_work(engine);
+           journal_has_work(engine) || kept_is_over(engine) ||
+           (engine->options.store_is_shared && has_work_for_others(engine));
 }
 
 /* A turn of the loop may bring hundreds of events. If each of them did a batch of the leftover
@@ -285,7 +298,7 @@ void engine_step(struct engine *engine, const struct event *event)
     if (may_wake)
         flight_wake(engine, engine->options.wake_batch);
     finished_trim(engine);
-    if (may_trim)
+    if (may_trim && kept_is_over(engine))
         kept_trim(engine);
     slots_pump(engine);
     journal_on_step(engine);

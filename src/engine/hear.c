@@ -591,7 +591,7 @@ void attempt_hear(struct engine *engine, const struct vendor_result *result)
 void attempt_on_callback(struct engine *engine, const struct vendor_result *result)
 {
     /* While its flight is being adopted, the callback waits in our own inbox. */
-    if (recovery_awaits(engine, attempt_find(engine, result->attempt)))
+    if (engine->adopting != 0 && recovery_awaits(engine, attempt_find(engine, result->attempt)))
         tell_fact(engine, result);
     else
         attempt_hear(engine, result);

@@ -30,14 +30,15 @@ static void journal_tallies(struct engine *engine, size_t most)
 
 bool journal_has_work(const struct engine *engine)
 {
-    return engine->is_tallying || rewrite_has_work(engine);
+    return engine->is_tallying || (engine->rewriting != 0 && rewrite_has_work(engine));
 }
 
 void journal_work(struct engine *engine)
 {
     if (engine->is_tallying)
         journal_tallies(engine, engine->options.step_batch * 4);
-    rewrite_work(engine);
+    if (engine->rewriting != 0)
+        rewrite_work(engine);
 }
 
 /* Journals the day's page, and at most `most` of the clients' tallies. */

@@ -94,11 +94,6 @@ void kept_leave_record(struct engine *engine, struct idempotency *record)
 
 /* ---- giving way -------------------------------------------------------------------------- */
 
-bool kept_is_over(const struct engine *engine)
-{
-    return engine->shares.finished_bytes.total > engine->shares.finished_bytes.room;
-}
-
 static struct solution *oldest_of_greediest(struct engine *engine)
 {
     const uint32_t greediest = share_greediest(&engine->shares.finished_bytes);

@@ -22,7 +22,10 @@ void kept_leave_record(struct engine *engine, struct idempotency *record);
 void kept_update(struct engine *engine, struct solution *solution);
 
 /* Is there more than the limit allows? */
-bool kept_is_over(const struct engine *engine);
+static inline bool kept_is_over(const struct engine *engine)
+{
+    return engine->shares.finished_bytes.total > engine->shares.finished_bytes.room;
+}
 /* Forgets holders, at most a batch of them per step. Called at the end of a step, because callers
  * may hold pointers until then. */
 void kept_trim(struct engine *engine);

@@ -451,7 +451,8 @@ static bool are_too_large(const struct engine *engine)
 
 bool letters_have_work(const struct engine *engine)
 {
-    return engine->letter_job_count > 0 || letters_wait_in_vain(engine) || are_too_large(engine);
+    return engine->letter_job_count > 0 || are_too_large(engine) ||
+           (engine->is_draining && letters_wait_in_vain(engine));
 }
 
 void letters_work(struct engine *engine)
