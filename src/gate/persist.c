@@ -18,9 +18,6 @@
 #include <stdlib.h>
 #include <sysexits.h>
 
-/* A nonce is valid for an hour, so the previous secret is needed only that long. */
-#define NONCE_SECRET_MAX_AGE_MS (INT64_C(7) * 86400 * 1000)
-
 /* The most held actions performed in a turn of the loop, and the most examined for it. */
 #define RELEASE_BATCH 256
 #define RELEASE_LOOKS 4096
@@ -156,7 +153,7 @@ int persist_secrets(struct gate *gate)
     int err =
         store_secret(store, STORE_SECRET_IDENTITY, identity, sizeof gate->identity_options.secret);
     if (err == 0)
-        err = store_rotating_secret(store, STORE_SECRET_NONCE, NONCE_SECRET_MAX_AGE_MS,
+        err = store_rotating_secret(store, STORE_SECRET_NONCE, PERSIST_NONCE_MAX_AGE_MS,
                                     gate->nonce_secret, gate->old_nonce_secret, NONCE_SECRET_BYTES);
     return err == 0 ? EX_OK : report_unusable(store, err);
 }

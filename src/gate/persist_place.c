@@ -5,6 +5,9 @@
 #include "gate/client_names.h"
 #include "gate/gate_state.h"
 #include "gate/gone.h"
+#include "store/store_ahead.h"
+
+#include <sodium.h>
 
 /* ---- names ------------------------------------------------------------------------------- */
 
@@ -81,4 +84,24 @@ enum store_opening persist_place_open(struct gate *gate, const struct persist_pl
         *store = NULL;
     }
     return opening;
+}
+
+bool persist_place_read(struct store *store, struct buf *mistake)
+{
+    uint8_t identity[IDENTITY_SECRET_BYTES];
+    uint8_t nonce[NONCE_SECRET_BYTES];
+    uint8_t old_nonce[NONCE_SECRET_BYTES];
+    const struct clocks now = clocks_read();
+    int err = store_read_ahead(store, &now);
+    if (err == 0)
+        err = store_secret(store, STORE_SECRET_IDENTITY, identity, sizeof identity);
+    if (err == 0)
+        err = store_rotating_secret(store, STORE_SECRET_NONCE, PERSIST_NONCE_MAX_AGE_MS, nonce,
+                                    old_nonce, sizeof nonce);
+    sodium_memzero(identity, sizeof identity);
+    sodium_memzero(nonce, sizeof nonce);
+    sodium_memzero(old_nonce, sizeof old_nonce);
+    if (err != 0)
+        store_explain(store, mistake);
+    return err == 0;
 }

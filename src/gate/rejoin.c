@@ -38,6 +38,12 @@ static void run(void *context)
     struct rejoin_job *const job = context;
     buf_reset(&job->mistake);
     job->opening = persist_place_open(job->gate, &job->place, &job->store, &job->mistake);
+    /* The loop serves others meanwhile, and must not wait for the store's answers afterwards. */
+    if (job->opening == STORE_OPENED && !persist_place_read(job->store, &job->mistake)) {
+        store_free(job->store);
+        job->store = NULL;
+        job->opening = STORE_UNUSABLE;
+    }
     (void)uv_async_send(&job->done);
 }
 

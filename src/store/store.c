@@ -1,6 +1,7 @@
 #include "store/store.h"
 
 #include "base/assert.h"
+#include "store/store_ahead.h"
 #include "store/store_check.h"
 #include "store/store_claims.h"
 #include "store/store_clock.h"
@@ -124,7 +125,12 @@ void store_explain(const struct store *store, struct buf *mistake)
 int store_secret(struct store *store, const char *name, uint8_t *bytes, size_t count)
 {
     ASSERT(!store->is_started);
-    return secret_get(store->backend, name, INT64_MAX, bytes, NULL, count);
+    if (ahead_find_secret(store, name, bytes, NULL, count))
+        return 0;
+    const int err = secret_get(store->backend, name, INT64_MAX, bytes, NULL, count);
+    if (err == 0)
+        ahead_keep_secret(store, name, bytes, NULL, count);
+    return err;
 }
 
 int store_rotating_secret(struct store *store, const char *name, int64_t max_age_ms, uint8_t *bytes,
@@ -132,9 +138,12 @@ int store_rotating_secret(struct store *store, const char *name, int64_t max_age
 {
     struct store_rotation *const rotation = &store->rotation;
     ASSERT(!store->is_started);
-    const int err = secret_get(store->backend, name, max_age_ms, bytes, old_bytes, count);
-    if (err != 0)
-        return err;
+    if (!ahead_find_secret(store, name, bytes, old_bytes, count)) {
+        const int err = secret_get(store->backend, name, max_age_ms, bytes, old_bytes, count);
+        if (err != 0)
+            return err;
+        ahead_keep_secret(store, name, bytes, old_bytes, count);
+    }
     *rotation = (struct store_rotation){.name = name, .max_age_ms = max_age_ms, .count = count};
     memcpy(rotation->bytes, bytes, count);
     memcpy(rotation->old_bytes, old_bytes, count);
@@ -146,6 +155,10 @@ int store_load(struct store *store, const struct clocks *now,
 {
     ASSERT(!store->is_started);
     store->expired_wall_ms = now->wall_ms;
+    if (store->ahead != NULL) {
+        ahead_give_rows(store, on_row, context);
+        return 0;
+    }
     if (store->backend->node == 0 && store_clock_catch_up(store->backend, now) != STORE_DONE)
         return ERR_IO;
     return load_rows(store->backend, &store->names, now->wall_ms, on_row, context,
@@ -297,6 +310,7 @@ void store_start(struct store *store, struct uv_loop_s *loop, const struct store
     ASSERT(uv_async_init(loop, &store->wake, on_wake) == 0);
     store->wake.data = store;
     store->is_started = true;
+    ahead_free(store);
     store_check_start(store);
     store_pulse_start(store);
     store_finder_start(store);
@@ -365,6 +379,7 @@ void store_free(struct store *store)
     store_queue_clear(&store->batch);
     store_queue_clear(&store->done);
     store_queue_clear(&store->answers);
+    ahead_free(store);
     if (store->backend != &store->left)
         store->backend->driver->close(store->backend);
     uv_cond_destroy(&store->work);

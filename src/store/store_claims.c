@@ -1,6 +1,7 @@
 #include "store/store_claims.h"
 
 #include "base/assert.h"
+#include "store/store_ahead.h"
 #include "store/store_private.h"
 #include "store/store_send.h"
 
@@ -26,6 +27,10 @@ int store_load_claims(struct store *store,
     ASSERT(!store->is_started);
     if (backend->node == 0)
         return 0;
+    if (store->ahead != NULL) {
+        ahead_give_claims(store, on_claim, context);
+        return 0;
+    }
     const enum store_result result =
         backend->driver->sharing->load_claims(backend, on_claim, context);
     return result == STORE_DONE ? 0 : ERR_IO;

@@ -38,6 +38,13 @@ static bool find_gone(const struct store_names *names, enum record_kind kind, st
            names->find_gone(names->context, name, client);
 }
 
+bool load_set_client(const struct store_names *names, struct record *record, struct slice name)
+{
+    client_id *const client = row_client(record);
+    return client == NULL || names->find(names->context, name, client) ||
+           find_gone(names, record->kind, name, client);
+}
+
 static bool set_client(struct loader *loader, struct record *record, struct slice name)
 {
     client_id *const client = row_client(record);

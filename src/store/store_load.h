@@ -8,5 +8,7 @@
 int load_rows(struct store_backend *backend, const struct store_names *names, int64_t wall_ms,
               void (*on_row)(void *context, const struct record *record), void *context,
               uint64_t *skipped) MUST_CHECK;
+/* Gives a record the number of the client of this name; false: it is unknown, and the record of no use. */
+bool load_set_client(const struct store_names *names, struct record *record, struct slice name);
 
 #endif

@@ -83,6 +83,7 @@ struct store {
     uv_thread_t checker;
     bool is_checking; /* the thread must be joined */
 
+    struct store_ahead *ahead;     /* owned; NULL: nothing was read ahead */
     struct store_pulse *pulse;     /* owned; NULL: the store is not shared, or not started */
     struct store_adopter *adopter; /* owned; NULL: nobody was adopted yet */
     struct store_finder *finder;   /* owned; NULL: the store is not shared, or not started */
