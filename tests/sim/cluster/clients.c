@@ -84,6 +84,7 @@ static void ask(struct cluster *c, uint32_t place)
         return;
     }
     need->state = NEED_ASKING;
+    need->is_slept_through = false;
     need->node = node;
     const caller_id caller = clients_call(c, place, node);
     const uint32_t hold_ms = chance(c, FAULT_IMPATIENT) ? (uint32_t)below(c, 3000) : HOLD_MOST_MS;
@@ -188,7 +189,7 @@ static bool must_look_again(struct cluster *c, struct need *need, const struct a
     const struct key name = key_from_u64(need->id);
     const bool is_there = store_find(&c->store, RECORD_REQUEST, &name) != NULL;
     if (answer->refusal == REFUSAL_UNKNOWN_ID) {
-        CHECK(c, !is_there || need->is_unsafe);
+        CHECK(c, !is_there || need->is_unsafe || need->is_slept_through);
         return is_there;
     }
     /* Until the store is back, its request may be over and forgotten. */
@@ -219,7 +220,8 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
             return;
         }
         /* Whoever was told an id finds it again. */
-        CHECK(c, need->state == NEED_ASKING || need->is_unsafe || need->is_end_told);
+        CHECK(c, need->state == NEED_ASKING || need->is_unsafe || need->is_slept_through ||
+                     need->is_end_told);
         const bool is_over = answer->refusal == REFUSAL_MISMATCH;
         CHECK(c, !is_over || need->idempotency != 0);
         need->state = is_over ? NEED_DONE : NEED_AWAY;
@@ -240,7 +242,8 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
 void clients_on_pause(struct cluster *c, uint32_t node)
 {
     for (size_t i = 0; i < c->need_count; i++)
-        c->needs[i].is_unsafe |= c->needs[i].node == node;
+        if (c->needs[i].node == node || place_of_request(c, &c->needs[i]) == node)
+            c->needs[i].is_slept_through = true;
 }
 
 void clients_refuse(struct cluster *c, caller_id caller)

@@ -41,7 +41,9 @@
     X(BEAT_LOST, "beat_lost", 300)       \
     X(CUT, "cut", 10)                    \
     X(PAUSE, "pause", 10)                \
-    X(ELSEWHERE, "elsewhere", 1000)
+    X(ELSEWHERE, "elsewhere", 1000)      \
+    X(DRAIN, "drain", 10)                \
+    X(ADOPTION_LOST, "adoption_lost", 500)
 
 enum fault {
 #define FAULT_AS_ENUM(name, word, most) FAULT_##name,
@@ -109,6 +111,8 @@ struct need {
     bool is_told, is_mutated, is_picky;
     bool
         is_unsafe; /* its id was told while the store was away, or may be forgotten in a standstill */
+    bool
+        is_slept_through; /* the node that has its request stood still: what ended there may be expired */
     bool is_end_told; /* the engine answered with its end; the answer may be lost in a crash */
 };
 
@@ -231,6 +235,7 @@ struct node {
     struct demand demand;                 /* in the beat that was sent last */
     struct member members[NODES_MAX * 4]; /* as its last beat found them */
     uint16_t member_count;
+    bool is_draining; /* it was told to end */
     bool is_unbroken; /* no beat was lost since the last one that came back */
 };
 
@@ -254,6 +259,7 @@ enum happening {
     HAPPEN_RESUME, /* a process that stood still runs again */
     HAPPEN_ADOPT,  /* an adoption is decided by the store, and a part of its rows arrives */
     HAPPEN_ADOPTED,
+    HAPPEN_LEFT,   /* it has drained, and gives its rows up */
     HAPPEN_FENCED, /* the node learns that it was adopted */
     HAPPEN_INBOX,  /* it reads its inbox */
     HAPPEN_FIND,   /* the store looks for a request, and its answer arrives */
@@ -271,7 +277,7 @@ struct moment {
 
 struct cluster {
     struct plan plan;
-    struct rand rand, pulse_rand, find_rand;
+    struct rand rand, pulse_rand, find_rand, drain_rand;
     uint64_t now_ms, order, steps;
     bool is_traced, is_healing;
     struct moment *heap; /* owned */
@@ -289,7 +295,8 @@ struct cluster {
     struct seeking *finds;
     size_t find_count, find_room;
     struct blob **params;
-    uint64_t solved, answered, crashes, follows, taken, paid, adoptions, fences, facts, found;
+    uint64_t solved, answered, crashes, follows, taken, paid, adoptions, fences, facts, found,
+        drains;
 };
 
 void cluster_run(struct cluster *c, const struct plan *plan);
@@ -314,6 +321,8 @@ void tell(const struct cluster *c, const char *format, ...) __attribute__((forma
 void node_step(struct cluster *c, uint32_t node, struct event *event);
 void node_start(struct cluster *c, uint32_t node);
 void node_crash(struct cluster *c, uint32_t node);
+/* Its process is over, whatever the store knows of that. */
+void node_end(struct cluster *c, uint32_t node);
 void node_close(struct node *node);
 /* It was adopted: it hands in what it knows, and goes on as a new run in the same process. */
 void node_fence(struct cluster *c, uint32_t node);
@@ -361,6 +370,12 @@ void find_send(struct cluster *c, uint32_t node, const struct find *find);
 void finds_happen(struct cluster *c, const struct moment *moment);
 void finds_close(struct cluster *c);
 bool find_chance(struct cluster *c, enum fault fault);
+
+/* ---- nodes that leave ------------------------------------------------------------------------------- */
+
+bool drain_chance(struct cluster *c, enum fault fault);
+void drain_disturb(struct cluster *c);
+void drain_happens(struct cluster *c, const struct moment *moment);
 
 /* ---- vendor and clients ------------------------------------------------------------------------- */
 

@@ -374,6 +374,7 @@ void node_happens(struct cluster *c, const struct moment *moment)
     case HAPPEN_BEAT_BACK:
     case HAPPEN_ADOPT:
     case HAPPEN_ADOPTED:
+    case HAPPEN_LEFT:
     case HAPPEN_FIND:
     case HAPPEN_FOUND:
         break;
@@ -419,6 +420,10 @@ static void start_run(struct cluster *c, uint32_t place)
     store_load(c, place);
     take_actions(c, place);
     check_after_step(c, place);
+    /* It was told to end before it found itself adopted. */
+    struct event event = {.kind = EVENT_DRAIN};
+    if (node->is_draining)
+        node_step(c, place, &event);
 }
 
 void node_start(struct cluster *c, uint32_t place)
@@ -482,9 +487,15 @@ void node_crash(struct cluster *c, uint32_t place)
         drop_verdicts(node);
         (void)store_apply(c, place);
     }
+    node_end(c, place);
+}
+
+void node_end(struct cluster *c, uint32_t place)
+{
     clients_on_crash(c, place);
-    node_close(node);
-    node->engine = NULL;
+    node_close(&c->nodes[place]);
+    c->nodes[place].engine = NULL;
+    c->nodes[place].is_draining = false;
 }
 
 void node_close(struct node *node)

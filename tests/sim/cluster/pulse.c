@@ -99,6 +99,12 @@ static void come_back(struct cluster *c, const struct moment *moment)
 
 /* ---- adoption --------------------------------------------------------------------------------------- */
 
+/* A reply that is lost is asked for again, for as long as that takes: the rows are ours meanwhile. */
+static uint64_t silence_ms(struct cluster *c)
+{
+    return drain_chance(c, FAULT_ADOPTION_LOST) ? rand_below(&c->drain_rand, CUT_MOST_MS) : 0;
+}
+
 /* The store decides at once, and only if the node is as seen. Its rows then travel in parts. */
 static void decide(struct cluster *c, const struct moment *moment)
 {
@@ -113,13 +119,14 @@ static void decide(struct cluster *c, const struct moment *moment)
         dead->gone_ms = c->now_ms;
         store_adopt(c, dead->member.id, 0);
         store_pack(c, 0, &node->parcel);
+        c->store.runs[0].member.is_leaving = dead->member.is_leaving;
         store_adopt(c, 0, node->run);
         /* The copies count this adoption, too. */
         for (size_t i = 0; i < node->parcel.record_count; i++)
-            if (node->parcel.records[i].kind == RECORD_FLIGHT)
+            if (node->parcel.records[i].kind == RECORD_FLIGHT && !dead->member.is_leaving)
                 node->parcel.records[i].flight.adoptions++;
     }
-    at(c, travel_ms(c), moment_of(c, HAPPEN_ADOPTED, moment->node, node->run));
+    at(c, travel_ms(c) + silence_ms(c), moment_of(c, HAPPEN_ADOPTED, moment->node, node->run));
 }
 
 static void deliver(struct cluster *c, const struct moment *moment)
@@ -143,7 +150,7 @@ static void deliver(struct cluster *c, const struct moment *moment)
     event.adopted.is_last =
         parcel->records_sent == parcel->record_count && parcel->claims_sent == parcel->claim_count;
     if (!event.adopted.is_last)
-        at(c, travel_ms(c), moment_of(c, HAPPEN_ADOPTED, moment->node, node->run));
+        at(c, travel_ms(c) + silence_ms(c), moment_of(c, HAPPEN_ADOPTED, moment->node, node->run));
     node_step(c, moment->node, &event);
 }
 

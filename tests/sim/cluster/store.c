@@ -437,6 +437,7 @@ static void apply_release(struct cluster *c, node_id node, const struct release 
 void store_adopt(struct cluster *c, node_id from, node_id to)
 {
     struct store *store = &c->store;
+    const bool is_counted = to != 0 && !store->runs[from].member.is_leaving;
     store->runs[from].is_gone = true;
     for (size_t i = 0; i < store->row_count; i++) {
         struct row *row = &store->rows[i];
@@ -444,7 +445,7 @@ void store_adopt(struct cluster *c, node_id from, node_id to)
         if (row->owner != from || is_page)
             continue;
         row->owner = to;
-        if (row->record.kind == RECORD_FLIGHT && to != 0)
+        if (row->record.kind == RECORD_FLIGHT && is_counted)
             row->record.flight.adoptions++;
     }
     for (size_t i = 0; i < store->claim_count; i++)

@@ -241,6 +241,9 @@ static void happen(struct cluster *c, const struct moment *moment)
     case HAPPEN_INBOX:
         node_happens(c, moment);
         return;
+    case HAPPEN_LEFT:
+        drain_happens(c, moment);
+        return;
     case HAPPEN_FIND:
     case HAPPEN_FOUND:
         finds_happen(c, moment);
@@ -314,6 +317,7 @@ static void live(struct cluster *c, uint64_t until_ms)
         maybe_crash(c);
         maybe_away(c);
         pulse_disturb(c);
+        drain_disturb(c);
     }
     c->now_ms = until_ms;
 }
@@ -330,6 +334,7 @@ void cluster_run(struct cluster *c, const struct plan *plan)
     rand_init(&c->rand, plan->seed + 1);
     rand_init(&c->pulse_rand, plan->seed + 2);
     rand_init(&c->find_rand, plan->seed + 3);
+    rand_init(&c->drain_rand, plan->seed + 4);
     c->params = calloc(plan->keys, sizeof *c->params);
     ASSERT(c->params != NULL);
     for (uint32_t i = 0; i < plan->keys; i++) {
