@@ -6,6 +6,7 @@ const { run } = require('./world');
 require('./figures');
 require('./shadow');
 require('./letters');
+require('./lines');
 require('./guard');
 require('./looks');
 

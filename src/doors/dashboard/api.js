@@ -20,8 +20,8 @@ const api = {
   patienceMs: 8000,
   key: '',
 
-  async send(method, path, body) {
-    const headers = {};
+  async send(method, path, body, more) {
+    const headers = { ...more };
     if (api.key) headers.Authorization = `Bearer ${api.key}`;
     if (body) headers['Content-Type'] = 'application/json';
     return fetch(path, {

@@ -15,7 +15,7 @@ async function fetchAll() {
   const stats = await api.get('/v1/stats');
   const [readiness, flights, letters, pools, nodes] = await Promise.all([
     api.readiness(), api.pages('/v1/flights', 'flights', FLIGHTS_FETCHED), api.get(lettersPath()), api.get('/v1/pools'),
-    api.get('/v1/nodes'),
+    api.get('/v1/nodes'), fetchLines(),
   ]);
   if (!lettersAfter) newestLetter = letters.letters[0] || null;
   return { stats, readiness, flights, letters, pools, nodes, newest: newestLetter };
@@ -29,6 +29,7 @@ function showAll(seen) {
   showSaved(seen.stats.today);
   showRates(seen.stats);
   showQueue(seen.stats.now);
+  showLines();
   showFlights(seen.flights);
   showLetters(seen.letters, seen.stats.now);
   showPools(seen.pools.pools);
@@ -107,4 +108,5 @@ byId('key-form').addEventListener('submit', takeKey);
 byId('forget').addEventListener('click', () => location.reload()); // forgets the figures, too
 document.addEventListener('visibilitychange', look);
 wireLetters();
+wireLines();
 look();
