@@ -1,5 +1,6 @@
 #include "cli/cli.h"
 #include "cli/flight_list.h"
+#include "cli/flight_show.h"
 #include "cli/remote_key.h"
 #include "cli/show.h"
 #include "cli/watch.h"
@@ -16,7 +17,9 @@ struct flights {
     struct remote_reply reply;
     size_t limit;
     bool is_watching;
-    bool is_stale; /* the last call failed; the flights before it are shown */
+    bool is_show;
+    const char *key; /* borrowed, or NULL: of the flight to show */
+    bool is_stale;   /* the last call failed; the flights before it are shown */
 };
 
 static int update(void *context, bool is_first)
@@ -114,14 +117,27 @@ static enum cli_result take_limit(const struct command *command, struct flights 
     return CLI_WRONG;
 }
 
+static enum cli_result take_word(const struct command *command, struct flights *flights,
+                                 const char *word)
+{
+    if (!flights->is_show) {
+        flights->is_show = strcmp(word, "show") == 0;
+        return flights->is_show ? CLI_ARG : cli_wrong_word(command, "word", word, command->words);
+    }
+    if (flights->key != NULL)
+        return cli_wrong_argument(command, word);
+    flights->key = word;
+    return CLI_ARG;
+}
+
 static enum cli_result read_args(struct cli_args *args, struct flights *flights)
 {
     struct cli_arg arg;
     enum cli_result result;
     while ((result = cli_next(args, &arg)) == CLI_ARG) {
         if (arg.flag == NULL)
-            return cli_wrong_argument(args->command, arg.value);
-        if (cli_is_flag(&arg, "watch"))
+            result = take_word(args->command, flights, arg.value);
+        else if (cli_is_flag(&arg, "watch"))
             flights->is_watching = true;
         else if (cli_is_flag(&arg, "limit"))
             result = take_limit(args->command, flights, arg.value);
@@ -130,7 +146,18 @@ static enum cli_result read_args(struct cli_args *args, struct flights *flights)
         if (result != CLI_ARG)
             return result;
     }
+    if (result == CLI_END && flights->is_show && flights->key == NULL) {
+        cli_wrong(args->command, "show needs the key of a flight, or its first digits");
+        return CLI_WRONG;
+    }
     return result;
+}
+
+static int list_or_show(struct flights *flights, const struct command *command)
+{
+    if (flights->is_show)
+        return flight_show(command, &flights->remote, flights->key);
+    return flights->is_watching ? watch_run(&flights->watch) : print_once(flights);
 }
 
 static int run(struct cli_args *args)
@@ -145,21 +172,32 @@ static int run(struct cli_args *args)
     remote_reply_init(&flights.reply);
     int code;
     if (remote_open(args->command, &flights.remote, read_args(args, &flights), &code))
-        code = flights.is_watching ? watch_run(&flights.watch) : print_once(&flights);
+        code = list_or_show(&flights, args->command);
     flight_list_close(&flights.list);
     buf_close(&flights.reply.body);
     remote_close(&flights.remote);
     return code;
 }
 
+static const struct cli_example examples[] = {
+    {"the oldest, again and again", "solvegate flights --watch"},
+    {"where is this one now", "solvegate flights show 80a611434861"},
+    {NULL, NULL},
+};
+
 const struct command command_flights = {
     .name = "flights",
     .group = GROUP_WATCH,
-    .summary = "Show the solves under way, oldest first",
-    .usage = "[--limit N] [--watch] [FLAGS]",
+    .summary = "Show the solves under way, or where one of them is now",
+    .usage = "[show KEY] [--limit N] [--watch] [FLAGS]",
+    .words = "show",
     .details = "REQS is how many requests wait for it, TRY the attempt it is in, LEFT what remains "
                "until its deadline, KEY the beginning of what `solvegate explain` calls the key. "
-               "Needs a key with scope admin.\n" REMOTE_KEY_HELP,
+               "`show` tells where one of them is now: its requests, and its attempts with times "
+               "and codes. 8 digits of the key are enough while it is in flight; what is solved "
+               "or given up is found by the whole key. Needs a key with scope admin; `show` also "
+               "works for the client whose flight it is.\n" REMOTE_KEY_HELP,
     .flags = flags,
+    .examples = examples,
     .run = run,
 };

@@ -2,6 +2,7 @@
 
 #include "doors/door_api.h"
 #include "doors/door_dashboard.h"
+#include "doors/door_flight.h"
 #include "doors/door_letters.h"
 #include "doors/door_metrics.h"
 #include "doors/door_nodes.h"
@@ -51,6 +52,7 @@ const struct route routes[] = {
     {"/v1/stats", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_stats},
     {"/v1/series", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_series},
     {"/v1/flights", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_flights},
+    {"/v1/flights/{key}", HTTP_METHOD_GET, ROUTE_CLIENT, &dialect_api, door_flight},
     {"/v1/pools", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_pools},
     {"/v1/nodes", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_nodes},
     {"/v1/letters", HTTP_METHOD_GET, ROUTE_ADMIN, &dialect_api, door_letters},
@@ -92,7 +94,7 @@ static const char *method_name(enum http_method method)
 /* ---- matching ---------------------------------------------------------------------------- */
 
 /* {id} matches a number; {nonce} matches anything, since its door gives the same answer to
- * everything that is not a valid nonce. */
+ * everything that is not a valid nonce, and so does {key}, whose door says what a key is. */
 static bool part_matches(const char *pattern, struct slice part, uint64_t *number)
 {
     unsigned long long value = 0;

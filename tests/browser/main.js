@@ -6,9 +6,10 @@ const { run } = require('./world');
 require('./figures');
 require('./shadow');
 require('./letters');
-require('./lines');
 require('./guard');
 require('./looks');
+require('./lines');
+require('./flight');
 
 const only = process.argv.indexOf('--only');
 run(Number(process.argv[2]), only < 0 ? '' : process.argv[only + 1]).then(() => process.exit(0), (error) => {

@@ -28,6 +28,7 @@ SHARED_NAMES = {
     "rest": "an answer that is more than a text: which ones, and how the rest comes",
     "stats": "the books: their list, and how they are kept",
     "view": "the engine's views: contract and implementation",
+    "timeline": "what is known of one key: contract and implementation",
     "engine": "the engine: contract and implementation",
 }
 

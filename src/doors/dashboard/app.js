@@ -31,6 +31,7 @@ function showAll(seen) {
   showQueue(seen.stats.now);
   showLines();
   showFlights(seen.flights);
+  followFlight();
   showLetters(seen.letters, seen.stats.now);
   showPools(seen.pools.pools);
   showNodes(seen.nodes);
@@ -109,4 +110,5 @@ byId('forget').addEventListener('click', () => location.reload()); // forgets th
 document.addEventListener('visibilitychange', look);
 wireLetters();
 wireLines();
+wireFlight();
 look();

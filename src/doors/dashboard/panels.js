@@ -91,16 +91,18 @@ function showQueue(now) {
   ]);
 }
 
-const FLIGHT_CELLS = [['number', ''], ['state', ''], ['', ''], ['', ''], ['', ''], ['number', 'attempts'], ['number', 'waiting'], ['error', '']];
+const FLIGHT_CELLS = [['number', ''], ['state', ''], ['', ''], ['', ''], ['', ''], ['number', 'attempts'], ['number', 'waiting'], ['error', ''], ['do', '']];
 
 function showFlights({ entries, total }) {
   const shown = entries.sort((a, b) => b.age - a.age).slice(0, FLIGHTS_SHOWN);
   const from = total > entries.length ? `of the first ${count(entries.length)}` : '';
   setText(byId('flights-count'), total > shown.length ? `the ${shown.length} oldest ${from} of ${count(total)}` : count(total));
   setHidden(byId('flights-none'), shown.length > 0);
-  syncRows(byId('flights'), shown, (one, index) => index, () => makeCells(FLIGHT_CELLS), (row, one) => fillCells(row, [
-    duration(one.age), one.state.replace('_', ' '), one.type, one.client, one.dialect, one.attempts, one.requests, one.last_error || '',
-  ]));
+  syncRows(byId('flights'), shown, (one, index) => index, () => makeFlightRow(FLIGHT_CELLS), (row, one) => {
+    nameFlightRow(row, one);
+    fillCells(row, [duration(one.age), one.state.replace('_', ' '), one.type, one.client, one.dialect, one.attempts, one.requests,
+      one.last_error || '']);
+  });
 }
 
 const POOL_CELLS = [['', ''], ['', ''], ['number', 'ready'], ['number', 'solving'], ['number', 'served'], ['number', 'expired']];
