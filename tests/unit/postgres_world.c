@@ -24,6 +24,7 @@
 
 #define SQL_MAX 65536
 #define START_SECONDS 60
+#define ARGUMENTS_MAX 16
 
 static struct {
     char programs[PATH_MAX / 4]; /* the folder of initdb and postgres */
@@ -87,10 +88,14 @@ static pid_t spawn(const char *const arguments[])
     (void)dup2(log, STDERR_FILENO);
     (void)setenv("LC_ALL", "C", 1);
     (void)unsetenv("LD_PRELOAD");
+    /* These programs look for each other where their own name says that they are. */
+    const char *words[ARGUMENTS_MAX] = {program};
+    for (size_t i = 1; i < ARGUMENTS_MAX - 1 && arguments[i] != NULL; i++)
+        words[i] = arguments[i];
     union {
         const char *const *borrowed;
         char *const *wanted;
-    } list = {.borrowed = arguments};
+    } list = {.borrowed = words};
     (void)execv(program, list.wanted);
     _exit(127);
 }
