@@ -72,7 +72,7 @@ def same(one, other):
 def is_made_by_init_and_described_by_check(store):
     good("init", store.url)
     report = good("check", store.url)
-    contains(report, store.kind)
+    contains(report, store.title or store.kind)
     for name in ("flight", "solution", "letter"):
         contains(report, name, f"{name} in the report")
     equal(good("check", store.url), report, "a second look")
