@@ -440,6 +440,8 @@ static void who_asks_at_the_moment_of_the_end_does_not_solve_it_again(void **sta
     node_open(&a.node, *state, "a");
     node_open(&b.node, *state, "b");
     race(&a);
+    const struct claim first = claim_shared(0, b.first_flight);
+    assert_int_equal(node_ask(&b.node, &first).result, CLAIM_FOLLOW);
     assert_int_equal(uv_thread_create(&a.thread, end_all, &a), 0);
     unsigned followed = 0;
     for (unsigned i = 0; i < KEYS; i++) {
@@ -452,7 +454,8 @@ static void who_asks_at_the_moment_of_the_end_does_not_solve_it_again(void **sta
         assert_int_equal(claimed.result, CLAIM_SOLVED);
     }
     assert_int_equal(uv_thread_join(&a.thread), 0);
-    assert_true(followed > 0);
+    /* None on a machine that is so busy that everything ended before the second question. */
+    (void)printf("# %u questions before the end\n", followed);
     node_close(&a.node);
     node_close(&b.node);
 }
