@@ -5,6 +5,7 @@
 
 #include <solvegate/adoption.h>
 #include <solvegate/claims.h>
+#include <solvegate/errands.h>
 #include <solvegate/finding.h>
 #include <solvegate/members.h>
 #include <solvegate/record.h>
@@ -126,11 +127,14 @@ struct vendor_result {
     caller_id caller;        /* of a callback: the caller to acknowledge once it is durable */
 };
 
-/* What the vendor said about an attempt, in the inbox of the node that has the attempt's row, or of the
- * teller itself if there is no such row. Facts of one attempt come in the order in which they were told. */
+/* An entry of the inbox of the node that it is for (errands.h), or of the teller itself if there is no such
+ * node. Facts of one attempt come in the order in which they were told. */
 struct fact {
-    uint64_t number;             /* of the entry */
+    uint64_t number; /* of the entry */
+    enum fact_kind kind;
     struct vendor_result result; /* as of a callback without a caller; owned by an ACTION_TELL */
+    struct errand errand;
+    struct bad_solution bad;
 };
 
 /* The two free calls about the account. */

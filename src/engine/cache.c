@@ -3,6 +3,7 @@
 #include "engine/journal.h"
 #include "engine/kept.h"
 #include "engine/pool.h"
+#include "engine/task.h"
 
 /* A cached solution costs its struct and allocator overhead in addition to its bytes. */
 #define SOLUTION_OVERHEAD 64
@@ -85,17 +86,18 @@ bool cache_has_copy(const struct engine *engine, const struct solution *solution
     return false;
 }
 
-void cache_drop_copies(struct engine *engine, const struct solution *solution)
+void cache_drop_copies(struct engine *engine, const struct key *key, attempt_id attempt)
 {
     if (!engine->options.store_is_shared)
         return;
-    struct table_node *next = table_find(&engine->solutions_by_key, &solution->node.key);
+    struct table_node *next = table_find(&engine->solutions_by_key, key);
     while (next != NULL) {
         struct solution *copy = CONTAINER_OF(next, struct solution, node);
         next = table_find_next(next);
-        if (copy == solution || copy->attempt != solution->attempt)
+        if (copy->attempt != attempt || copy->is_negative)
             continue;
         copy->is_bad = true;
+        task_report_bad(engine, copy);
         journal_solution(engine, copy);
         cache_drop(engine, copy);
     }

@@ -16,8 +16,8 @@ void cache_put(struct engine *engine, struct solution *solution, bool is_shared)
 
 /* With a shared store a solution may arrive more than once, as a row of another node or of our own. */
 bool cache_has_copy(const struct engine *engine, const struct solution *solution);
-/* Drops the other copies of a solution that was reported as bad. */
-void cache_drop_copies(struct engine *engine, const struct solution *solution);
+/* With a shared store: drops all copies of what this attempt brought, which was reported as bad. */
+void cache_drop_copies(struct engine *engine, const struct key *key, attempt_id attempt);
 
 /* Keeps a paid solution that nobody waits for, for the next request that asks. */
 void cache_bank(struct engine *engine, struct solution *solution, bool is_shared, bool is_one_time);

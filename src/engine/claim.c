@@ -1,5 +1,6 @@
 #include "engine/claim.h"
 
+#include "engine/bad.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
 #include "engine/follow.h"
@@ -396,6 +397,12 @@ static struct solution *copy_of(struct engine *engine, struct flight *flight,
 static void solved(struct engine *engine, struct flight *flight, const struct claimed *claimed)
 {
     const bool is_copy = claimed->result == CLAIM_SOLVED;
+    /* Reported since the store found it, or its owner has not heard of that yet and wrote its row again. */
+    if (is_copy && bad_is_known(engine, claimed->solution->attempt)) {
+        flight->followed = 0;
+        wheel_arm(&engine->wheel, &flight->phase, engine->now_ms + ASK_AGAIN_MS);
+        return;
+    }
     struct solution *solution = is_copy ? copy_of(engine, flight, claimed->solution)
                                         : recover_solution(engine, claimed->solution);
     if (is_copy && is_too_old(engine, flight, claimed, solution)) {

@@ -6,6 +6,7 @@
 #include "engine/ask.h"
 #include "engine/attempt.h"
 #include "engine/backlog.h"
+#include "engine/bad.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
@@ -478,6 +479,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     init_shares(engine);
     divide_init(engine);
     find_init(engine);
+    bad_init(engine);
     slots_init(engine, options->clients);
     breaker_init(engine);
     letters_init(engine);
@@ -574,6 +576,7 @@ void engine_free(struct engine *engine)
     shadow_close(engine);
     advice_close(engine);
     find_close(engine);
+    bad_close(engine);
     free(engine->actions);
     divide_close(engine);
     pools_close(engine);

@@ -250,7 +250,7 @@ void find_on_left(struct engine *engine, struct search *search)
 /* May another node have given this id? */
 static bool may_exist(const struct engine *engine, request_id id)
 {
-    return engine->finding != NULL && id != 0 && id < REQUEST_ID_LIMIT;
+    return engine->finding != NULL && request_id_may_exist(id);
 }
 
 static void refuse(struct engine *engine, caller_id caller, enum refusal refusal,
@@ -296,6 +296,14 @@ bool find_peek(const struct engine *engine, client_id client, request_id id, str
     (void)blob_ref(answer->text);
     (void)blob_ref(answer->extra);
     return true;
+}
+
+void find_outdate(struct engine *engine, client_id client, request_id id)
+{
+    struct search *search =
+        engine->finding == NULL ? NULL : find_search(engine->finding, client, id);
+    if (search != NULL)
+        search->is_woken = true;
 }
 
 void find_on_hold_timer(struct engine *engine, struct hold *hold)

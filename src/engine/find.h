@@ -15,6 +15,9 @@ void find_look(struct engine *engine, const struct look *look);
  * can have it. Takes references. */
 bool find_peek(const struct engine *engine, client_id client, request_id id, struct answer *answer);
 
+/* What is remembered of the id may be different from now on. */
+void find_outdate(struct engine *engine, client_id client, request_id id);
+
 void find_on_found(struct engine *engine, const struct found *found);
 /* A claim of this name ended, and with it perhaps what somebody waits for. */
 void find_on_woken(struct engine *engine, const struct key *name);

@@ -1,5 +1,6 @@
 #include "engine/hold.h"
 
+#include "engine/errand.h"
 #include "engine/find.h"
 #include "engine/placed.h"
 #include "engine/request.h"
@@ -48,6 +49,15 @@ struct hold *hold_for_search(struct engine *engine, struct search *search, clien
     return hold;
 }
 
+void hold_for_errand(struct engine *engine, uint64_t ticket, client_id client, caller_id caller,
+                     uint64_t hold_ms)
+{
+    struct hold *hold = caller == 0 ? NULL : make(engine, client, caller, hold_ms);
+    ASSERT(hold != NULL || caller == 0);
+    if (hold != NULL)
+        hold->ticket = ticket;
+}
+
 void hold_free(struct engine *engine, struct hold *hold)
 {
     struct search *search = hold->search;
@@ -67,6 +77,10 @@ void hold_on_timer(struct engine *engine, struct hold *hold)
     const caller_id caller = hold->caller;
     if (hold->search != NULL) {
         find_on_hold_timer(engine, hold);
+        return;
+    }
+    if (hold->ticket != 0) {
+        errand_on_hold_timer(engine, hold);
         return;
     }
     if (request_is_unsure(request)) {

@@ -1,5 +1,6 @@
 #include "engine/idempotency.h"
 
+#include "engine/bad.h"
 #include "engine/cache.h"
 #include "engine/journal.h"
 #include "engine/kept.h"
@@ -22,7 +23,8 @@ struct idempotency *idempotency_find(const struct engine *engine, const struct k
 bool idempotency_serves(const struct engine *engine, const struct idempotency *record)
 {
     return record->solution != NULL && !record->solution->is_bad &&
-           record->serves_until_ms > engine->now_ms;
+           record->serves_until_ms > engine->now_ms &&
+           !bad_is_known(engine, record->solution->attempt);
 }
 
 /* An unused solution is set aside for the retry, because its caller left or a crash came before the

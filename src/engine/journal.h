@@ -11,6 +11,8 @@ struct record *journal_append(struct engine *engine, enum record_kind kind, jour
 /* Returns a new row number, never 0. Numbers grow, also across restarts, so that rows made together
  * lie together on disk: a commit then writes a few pages instead of one per row. */
 uint64_t journal_number(struct engine *engine);
+/* With a shared store: the first of as many numbers as there may be nodes (FACT_NUMBER_STEP). */
+uint64_t journal_number_for_all(struct engine *engine);
 /* Marks a number as taken, because a restored row has it or refers to it. */
 void journal_saw_number(struct engine *engine, uint64_t number);
 /* Returns journal_number() with a journal, else 0. */

@@ -45,6 +45,11 @@ static request_id draw_id(struct engine *engine, uint8_t id_layout, bool is_mark
     return id < SHORT_ID_LIMIT ? 0 : id;
 }
 
+uint16_t request_node(request_id id)
+{
+    return (uint16_t)(id < SHORT_ID_LIMIT ? id >> SHORT_NODE_SHIFT : id >> LONG_NODE_SHIFT);
+}
+
 /* Gives the request a unique id. Inserting first and then looking for a duplicate needs one table
  * look-up instead of two. */
 static void enter_table(struct engine *engine, struct request *request, uint8_t id_layout)
@@ -100,8 +105,7 @@ struct request *request_restore(struct engine *engine, const struct request_row 
 {
     const struct key key = key_from_u64(row->id);
     slab_id id;
-    if (row->id == 0 || row->id >= REQUEST_ID_LIMIT ||
-        table_find(&engine->requests_by_id, &key) != NULL)
+    if (!request_id_may_exist(row->id) || table_find(&engine->requests_by_id, &key) != NULL)
         return NULL;
     struct request *request = slab_alloc(&engine->requests, &id);
     if (request == NULL)

@@ -34,6 +34,14 @@ void request_journal(struct engine *engine, struct request *request);
 
 struct request *request_find(const struct engine *engine, client_id client, request_id id);
 
+/* Is this a number that some node may have given? */
+static inline bool request_id_may_exist(request_id id)
+{
+    return id != 0 && id < REQUEST_ID_LIMIT;
+}
+/* Number of the node that gave this id, with a shared store; 0: it does not say. */
+uint16_t request_node(request_id id);
+
 /* Creates a request for this ask; there must be room (finished.h). */
 struct request *request_new(struct engine *engine, const struct ask *ask);
 

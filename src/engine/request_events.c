@@ -1,14 +1,12 @@
 #include "engine/request_events.h"
 
 #include "engine/advice.h"
-#include "engine/cache.h"
+#include "engine/bad.h"
+#include "engine/errand.h"
 #include "engine/find.h"
 #include "engine/hold.h"
-#include "engine/journal.h"
 #include "engine/placed.h"
 #include "engine/request.h"
-#include "engine/shadow.h"
-#include "engine/task.h"
 
 void request_on_look(struct engine *engine, const struct look *look)
 {
@@ -39,18 +37,28 @@ void request_on_gone(struct engine *engine, caller_id caller)
         request_detach(engine, request);
 }
 
-static void on_detach(struct engine *engine, const struct detach *detach)
+/* Nobody is answered whose caller is 0. */
+static void withdraw(struct engine *engine, struct request *request, caller_id caller)
 {
-    struct request *request = request_find(engine, detach->client, detach->id);
-    if (request == NULL) {
-        request_refuse(engine, detach->caller, REFUSAL_UNKNOWN_ID, SLICE_NONE, 0);
-        return;
-    }
     /* Held callers are told the state that the request had when it was given up. */
     while (!list_is_empty(&request->holds))
         hold_on_timer(engine, CONTAINER_OF(list_first(&request->holds), struct hold, link));
-    request_answer(engine, request, detach->caller);
+    if (caller != 0)
+        request_answer(engine, request, caller);
     request_detach(engine, request);
+}
+
+static void on_detach(struct engine *engine, const struct detach *detach)
+{
+    struct request *request = request_find(engine, detach->client, detach->id);
+    if (request != NULL) {
+        withdraw(engine, request, detach->caller);
+        return;
+    }
+    errand_send(engine, &(struct errand){.verb = ERRAND_DETACH,
+                                         .client = detach->client,
+                                         .id = detach->id,
+                                         .caller = detach->caller});
 }
 
 /* Its caller was refused, and asks again. What ended meanwhile stays for whoever asks next. */
@@ -73,6 +81,15 @@ void request_on_given_up(struct engine *engine, const struct event *event)
         on_untold(engine, &event->untold);
 }
 
+enum refusal request_withdraw(struct engine *engine, client_id client, request_id id)
+{
+    struct request *request = request_find(engine, client, id);
+    if (request == NULL)
+        return REFUSAL_UNKNOWN_ID;
+    withdraw(engine, request, 0);
+    return REFUSAL_NONE;
+}
+
 /* The vendor is told once, and only if it alone is responsible: a solution that aged in our cache
  * or was given to several callers may have gone bad here (docs/design.md 5.2). */
 static void forward_report(struct engine *engine, const struct solution *solution, bool is_good,
@@ -87,31 +104,50 @@ static void forward_report(struct engine *engine, const struct solution *solutio
     action->call.is_good = is_good;
 }
 
-void request_on_report(struct engine *engine, const struct report *report)
+static void hear_report(struct engine *engine, struct request *request, bool is_good)
 {
-    struct request *request = request_find(engine, report->client, report->id);
-    if (request == NULL || request->solution == NULL) {
-        request_refuse(engine, report->caller,
-                       request == NULL ? REFUSAL_UNKNOWN_ID : REFUSAL_NOT_SOLVED, SLICE_NONE, 0);
-        return;
-    }
     if (!request->is_reported)
-        advice_note(engine, request->solution, report->is_good);
-    if (report->is_good) {
+        advice_note(engine, request->solution, is_good);
+    if (is_good) {
         COUNT(engine, reports_good);
     } else {
         COUNT(engine, reports_bad);
-        request->solution->is_bad = true;
-        task_report_bad(engine, request->solution);
-        cache_drop(engine, request->solution);
-        cache_drop_copies(engine, request->solution);
-        shadow_on_bad(engine, request->solution);
-        journal_solution(engine, request->solution);
+        bad_report(engine, request->solution);
     }
     if (!request->is_reported)
-        forward_report(engine, request->solution, report->is_good, request->source);
+        forward_report(engine, request->solution, is_good, request->source);
     request->is_reported = true;
+}
+
+void request_on_report(struct engine *engine, const struct report *report)
+{
+    struct request *request = request_find(engine, report->client, report->id);
+    if (request == NULL) {
+        errand_send(engine, &(struct errand){.verb = report->is_good ? ERRAND_REPORT_GOOD
+                                                                     : ERRAND_REPORT_BAD,
+                                             .client = report->client,
+                                             .id = report->id,
+                                             .caller = report->caller});
+        return;
+    }
+    if (request->solution == NULL) {
+        request_refuse(engine, report->caller, REFUSAL_NOT_SOLVED, SLICE_NONE, 0);
+        return;
+    }
+    hear_report(engine, request, report->is_good);
     request_answer(engine, request, report->caller);
+}
+
+enum refusal request_report(struct engine *engine, client_id client, request_id id, bool is_good)
+{
+    struct request *request = request_find(engine, client, id);
+    if (request == NULL)
+        return REFUSAL_UNKNOWN_ID;
+    if (request->solution == NULL)
+        return REFUSAL_NOT_SOLVED;
+    hear_report(engine, request, is_good);
+    request_mark_read(engine, request);
+    return REFUSAL_NONE;
 }
 
 void request_on_expiry(struct engine *engine, struct request *request)

@@ -79,6 +79,7 @@ struct hold {
     struct wheel_timer timer;
     struct request *request; /* borrowed; NULL: it asks for another node's */
     struct search *search;   /* borrowed, or NULL: that one (find.h) */
+    uint64_t ticket;         /* of an errand at another node, or 0 (errand.h) */
     caller_id caller;
     client_id client;
     struct list brief; /* of its flight, if it waits only until that is claimed */
@@ -508,9 +509,7 @@ struct engine {
     unsigned rewriting; /* kind of row that is written again, plus one; 0: none is */
     slab_id rewritten;  /* of this kind, up to here */
     size_t repaged;     /* tallies of earlier days, up to here */
-    bool store_is_writable;
-    bool store_is_away;
-    bool is_draining;
+    bool store_is_writable, store_is_away, is_draining;
     bool is_stopped; /* no more submits */
     struct stats stats;
     struct stats written_stats;      /* today's page as last journaled */
@@ -526,6 +525,7 @@ struct engine {
     struct shadow *shadow;     /* owned; NULL until somebody asks in shadow mode */
     struct advice *advice;     /* owned; NULL until somebody reports */
     struct finding *finding;   /* owned; NULL without a shared store (find.h) */
+    struct bad_ones *bad_ones; /* owned; NULL without a shared store (bad.h) */
     uint32_t flight_serial;
 
     trace_fn trace;

@@ -1,6 +1,8 @@
 #include "engine/tell.h"
 
 #include "engine/attempt.h"
+#include "engine/bad.h"
+#include "engine/errand.h"
 #include "engine/hear.h"
 #include "engine/journal.h"
 #include "engine/oddity.h"
@@ -55,7 +57,27 @@ static bool is_repeated(struct engine *engine, uint64_t number)
     return false;
 }
 
-void tell_on_told(struct engine *engine, const struct fact *fact)
+static void forget(struct engine *engine, const struct fact *fact)
+{
+    engine_push(engine, ACTION_FORGET)->forget = fact->number;
+}
+
+/* Hears what is no news of the vendor. While rows of an adopted node are on their way, what it is about may be among
+ * them: it comes again with the next beat. */
+static void hear_node(struct engine *engine, const struct fact *fact)
+{
+    if (fact->kind == FACT_BAD)
+        bad_on_told(engine, &fact->bad);
+    if (engine->adopting != 0)
+        return;
+    if (fact->kind == FACT_ERRAND && !is_repeated(engine, fact->number))
+        errand_on_told(engine, &fact->errand);
+    else if (fact->kind == FACT_REPLY)
+        errand_on_reply(engine, &fact->errand);
+    forget(engine, fact);
+}
+
+static void hear_vendor(struct engine *engine, const struct fact *fact)
 {
     const struct attempt *attempt = attempt_find(engine, fact->result.attempt);
     /* Its attempt may be among the rows that are still to come. */
@@ -69,5 +91,13 @@ void tell_on_told(struct engine *engine, const struct fact *fact)
         if (attempt == NULL)
             COUNT(engine, callbacks_unknown);
     }
-    engine_push(engine, ACTION_FORGET)->forget = fact->number;
+    forget(engine, fact);
+}
+
+void tell_on_told(struct engine *engine, const struct fact *fact)
+{
+    if (fact->kind == FACT_NEWS)
+        hear_vendor(engine, fact);
+    else
+        hear_node(engine, fact);
 }

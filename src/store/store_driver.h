@@ -137,10 +137,13 @@ struct store_adopted {
  * and run on its thread only; adopt() has a third one.
  *
  * The inbox: a batch puts facts (entry->told) into it, each under its number, unless that is there already; who
- * tells is the node that writes the batch. A fact belongs to the owner of its attempt's row (result.attempt is the
- * row's name) as that row is when the inbox is read, or to its teller if there is no such row. After the commit the
- * owner is woken. A batch also drops facts (entry->forgotten), whoever's they are. store_fact.h writes and reads a
- * fact's body. */
+ * tells is the node that writes the batch. A fact belongs to the owner of its subject's row (fact_subject() is the
+ * row's name) as that row is when the inbox is read. If there is no such row, it belongs to the node errand.to, if that
+ * is neither gone nor has left when the fact is told, else to its teller. A FACT_BAD becomes an entry for every other
+ * node that is neither gone nor has left, under FACT_NUMBER_STEP; in the same transaction all rows of solutions with
+ * this key and attempt expire, whoever has them, and so do those that are remembered with the ends of claims. After the
+ * commit the owners are woken. A batch also drops facts (entry->forgotten), whoever's they are. store_fact.h writes and
+ * reads a fact's body. */
 struct store_sharing {
     /* Gives the claims that the node has. */
     enum store_result (*load_claims)(struct store_backend *backend,

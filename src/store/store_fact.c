@@ -18,7 +18,18 @@ static const char *const outcomes[] = {
     [OUTCOME_UNDELIVERABLE] = "undeliverable",
     [OUTCOME_WITHDRAWN] = "withdrawn",
 };
-#define OUTCOMES (sizeof outcomes / sizeof outcomes[0])
+
+/* A body without a kind is news: those were there first. */
+static const char *const kinds[] = {
+    [FACT_NEWS] = "news", [FACT_ERRAND] = "errand", [FACT_REPLY] = "reply", [FACT_BAD] = "bad"};
+static const char *const verbs[] = {[ERRAND_REPORT_GOOD] = "report_good",
+                                    [ERRAND_REPORT_BAD] = "report_bad",
+                                    [ERRAND_DETACH] = "detach"};
+/* How an errand can end. */
+static const enum refusal ends[] = {REFUSAL_NONE, REFUSAL_UNKNOWN_ID, REFUSAL_NOT_SOLVED};
+static const char *const end_words[] = {"done", "unknown", "not_solved"};
+
+#define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
 /* In hexadecimal, since the vendor may write anything, also what is not UTF-8. */
 static void add_text(struct buf *out, const char *name, const char *text)
@@ -41,9 +52,8 @@ static bool read_text(yyjson_val *object, const char *name, char *text, size_t s
     return strlen(text) == count;
 }
 
-void fact_add_body(struct buf *out, const struct vendor_result *result)
+static void add_news(struct buf *out, const struct vendor_result *result)
 {
-    json_open(out, '{');
     json_string(out, "outcome", outcomes[result->outcome]);
     json_string(out, "class", error_class_words.name_at(result->class));
     add_text(out, "code", result->code);
@@ -52,15 +62,45 @@ void fact_add_body(struct buf *out, const struct vendor_result *result)
         json_bool(out, "short", true);
     if (result->retry_after_ms > 0)
         json_number(out, "retry_after", result->retry_after_ms);
+}
+
+static void add_errand(struct buf *out, const struct errand *errand)
+{
+    size_t end = 0;
+    while (end + 1 < COUNT_OF(ends) && ends[end] != errand->refusal)
+        end++;
+    json_string(out, "verb", verbs[errand->verb]);
+    json_number(out, "from", errand->from);
+    json_number(out, "to", errand->to);
+    json_number(out, "id", errand->id);
+    json_number(out, "caller", errand->caller);
+    json_number(out, "ticket", errand->ticket);
+    json_string(out, "end", end_words[end]);
+}
+
+void fact_add_body(struct buf *out, const struct fact *fact)
+{
+    json_open(out, '{');
+    if (fact->kind != FACT_NEWS)
+        json_string(out, "kind", kinds[fact->kind]);
+    if (fact->kind == FACT_NEWS) {
+        add_news(out, &fact->result);
+    } else if (fact->kind == FACT_BAD) {
+        json_hex(out, "key", fact->bad.key.bytes, KEY_BYTES);
+        json_number(out, "attempt", fact->bad.attempt);
+    } else {
+        add_errand(out, &fact->errand);
+    }
     json_close(out, '}');
 }
 
-static bool read_outcome(yyjson_val *object, enum outcome *outcome)
+static bool read_word(yyjson_val *object, const char *name, const char *const *words, size_t count,
+                      unsigned *place)
 {
-    yyjson_val *const value = yyjson_obj_get(object, "outcome");
-    for (unsigned i = 0; i < OUTCOMES; i++)
-        if (yyjson_equals_str(value, outcomes[i])) {
-            *outcome = (enum outcome)i;
+    yyjson_val *const value = yyjson_obj_get(object, name);
+    for (unsigned i = 0; i < count; i++)
+        if (yyjson_equals_str(value, words[i])) {
+            *place = i;
             return true;
         }
     return false;
@@ -79,20 +119,78 @@ static bool read_class(yyjson_val *object, enum error_class *class)
     return true;
 }
 
-bool fact_read_body(struct slice body, struct vendor_result *result)
+static bool read_news(yyjson_val *object, struct vendor_result *result)
+{
+    unsigned outcome;
+    if (!read_word(object, "outcome", outcomes, COUNT_OF(outcomes), &outcome) ||
+        !read_class(object, &result->class) ||
+        !read_text(object, "code", result->code, sizeof result->code) ||
+        !read_text(object, "task", result->task_id, sizeof result->task_id))
+        return false;
+    result->outcome = (enum outcome)outcome;
+    result->is_short = yyjson_get_bool(yyjson_obj_get(object, "short"));
+    result->retry_after_ms = (uint32_t)yyjson_get_uint(yyjson_obj_get(object, "retry_after"));
+    return true;
+}
+
+static bool read_errand(yyjson_val *object, struct errand *errand)
+{
+    unsigned verb;
+    unsigned end;
+    if (!read_word(object, "verb", verbs, COUNT_OF(verbs), &verb) ||
+        !read_word(object, "end", end_words, COUNT_OF(end_words), &end))
+        return false;
+    errand->verb = (enum errand_verb)verb;
+    errand->refusal = ends[end];
+    errand->from = (uint16_t)yyjson_get_uint(yyjson_obj_get(object, "from"));
+    errand->to = (uint16_t)yyjson_get_uint(yyjson_obj_get(object, "to"));
+    errand->id = yyjson_get_uint(yyjson_obj_get(object, "id"));
+    errand->caller = yyjson_get_uint(yyjson_obj_get(object, "caller"));
+    errand->ticket = yyjson_get_uint(yyjson_obj_get(object, "ticket"));
+    return true;
+}
+
+static bool read_bad(yyjson_val *object, struct bad_solution *bad)
+{
+    yyjson_val *const key = yyjson_obj_get(object, "key");
+    size_t count = 0;
+    bad->attempt = yyjson_get_uint(yyjson_obj_get(object, "attempt"));
+    return yyjson_is_str(key) &&
+           sodium_hex2bin(bad->key.bytes, KEY_BYTES, yyjson_get_str(key), yyjson_get_len(key), NULL,
+                          &count, NULL) == 0 &&
+           count == KEY_BYTES;
+}
+
+bool fact_read_body(struct slice body, struct fact *fact)
 {
     yyjson_doc *const doc = yyjson_read(body.data, body.len, 0);
     yyjson_val *const object = yyjson_doc_get_root(doc);
-    const bool is_sound = yyjson_is_obj(object) && read_outcome(object, &result->outcome) &&
-                          read_class(object, &result->class) &&
-                          read_text(object, "code", result->code, sizeof result->code) &&
-                          read_text(object, "task", result->task_id, sizeof result->task_id);
-    if (is_sound) {
-        result->is_short = yyjson_get_bool(yyjson_obj_get(object, "short"));
-        result->retry_after_ms = (uint32_t)yyjson_get_uint(yyjson_obj_get(object, "retry_after"));
-    }
+    unsigned kind = FACT_NEWS;
+    bool is_sound = yyjson_is_obj(object);
+    if (is_sound && yyjson_obj_get(object, "kind") != NULL)
+        is_sound = read_word(object, "kind", kinds, COUNT_OF(kinds), &kind);
+    fact->kind = (enum fact_kind)kind;
+    if (is_sound && kind == FACT_NEWS)
+        is_sound = read_news(object, &fact->result);
+    else if (is_sound && kind == FACT_BAD)
+        is_sound = read_bad(object, &fact->bad);
+    else if (is_sound)
+        is_sound = read_errand(object, &fact->errand);
     yyjson_doc_free(doc);
     return is_sound;
+}
+
+uint64_t fact_subject(const struct fact *fact)
+{
+    if (fact->kind == FACT_NEWS)
+        return fact->result.attempt;
+    return fact->kind == FACT_ERRAND ? fact->errand.id : 0;
+}
+
+void fact_set_subject(struct fact *fact, uint64_t subject)
+{
+    if (fact->kind == FACT_NEWS)
+        fact->result.attempt = subject;
 }
 
 void fact_close(struct fact *fact)

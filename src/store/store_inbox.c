@@ -20,7 +20,19 @@ void store_tell(struct store *store, journal_seq seq, const struct fact *take_fa
 {
     ASSERT(store->backend->node != 0 && seq > store->latest);
     store->latest = seq;
-    store_enqueue(store, entry_new(seq, take_fact));
+    struct store_entry *const entry = entry_new(seq, take_fact);
+    if (take_fact->kind == FACT_ERRAND)
+        entry->told->result.text = blob_new(
+            slice_from(store->names.name_of(store->names.context, take_fact->errand.client)));
+    store_enqueue(store, entry);
+}
+
+void store_name_client(const struct store *store, struct fact *fact)
+{
+    const struct slice name = blob_slice(fact->result.text);
+    if (fact->kind == FACT_ERRAND &&
+        !store->names.find(store->names.context, name, &fact->errand.client))
+        fact->errand.client = UINT16_MAX;
 }
 
 void store_forget(struct store *store, uint64_t number)

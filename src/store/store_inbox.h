@@ -9,6 +9,9 @@
 /* Queues a fact under its number in the journal, as store_append() does with a record; takes the fact's references.
  * What others told comes by on_told, again and again until it is forgotten. Never blocks. */
 void store_tell(struct store *store, journal_seq seq, const struct fact *take_fact);
+/* Says by number who sent an errand: in the store its text is the client's name. Nobody has a request of a client that
+ * is not known here. From the loop. */
+void store_name_client(const struct store *store, struct fact *fact);
 /* Queues that a fact is dealt with: the records before say everything that it caused. Never blocks. */
 void store_forget(struct store *store, uint64_t number);
 

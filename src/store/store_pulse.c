@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "store/store_fact.h"
+#include "store/store_inbox.h"
 #include "store/store_private.h"
 #include "store/store_writer.h"
 
@@ -255,6 +256,7 @@ static void tell_facts(const struct store *store, uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
         struct fact *const fact = &store->pulse->told_facts[i];
+        store_name_client(store, fact);
         if (store->handlers.on_told != NULL)
             store->handlers.on_told(store->handlers.context, fact);
         fact_close(fact);

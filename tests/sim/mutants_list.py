@@ -6,6 +6,7 @@ and drains), "cluster" (several engines on one store), "story NAME" (mutants_sto
 """
 
 from mutants_claims import CLAIM_MUTANTS
+from mutants_errands import ERRAND_MUTANTS
 from mutants_finds import FIND_MUTANTS
 from mutants_members import MEMBER_MUTANTS
 from mutants_shadow import SHADOW_MUTANTS
@@ -93,8 +94,8 @@ MUTANTS = [
     ("a held caller is never told that its time is over", "src/engine/hold.c",
      "    wheel_arm(&engine->wheel, &hold->timer, engine->now_ms + hold_ms);", "", "sim"),
     ("a caller that gives up is answered twice", "src/engine/request_events.c",
-     "    request_answer(engine, request, detach->caller);\n",
-     "    request_answer(engine, request, detach->caller);\n    request_answer(engine, request, detach->caller);\n", "sim"),
+     "        request_answer(engine, request, caller);\n",
+     "    {\n        request_answer(engine, request, caller);\n        request_answer(engine, request, caller);\n    }\n", "sim"),
     ("after a crash those who wait for a failed flight are forgotten", "src/engine/recover.c",
      "    else if (restored != NULL && restored->is_over)\n        fail(engine, request, restored->class, restored->code);\n",
      "", "sim"),
@@ -116,8 +117,8 @@ MUTANTS = [
     ("an expired solution is served", "src/engine/cache.c",
      "    if (solution->is_bad || solution->expires_ms <= engine->now_ms)\n        return false;",
      "    if (solution->is_bad)\n        return false;", "sim"),
-    ("a solution reported bad is served", "src/engine/request_events.c",
-     "        cache_drop(engine, request->solution);\n", "", "sim"),
+    ("a solution reported bad is served", "src/engine/bad.c",
+     "    cache_drop(engine, solution);\n", "", "sim"),
     ("a solution's life is counted from its arrival", "src/engine/cache.c",
      "    solution->born_ms = attempt->unborn_ms;", "    solution->born_ms = engine->now_ms;", "sim"),
     ("what was made from a one-time input is cached", "src/engine/flight.c",
@@ -248,6 +249,7 @@ MUTANTS = [
 
     *CLAIM_MUTANTS,
     *FIND_MUTANTS,
+    *ERRAND_MUTANTS,
     *MEMBER_MUTANTS,
     *SHADOW_MUTANTS,
     *STORY_MUTANTS,

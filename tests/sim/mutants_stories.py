@@ -377,7 +377,7 @@ STORY_MUTANTS = [
      "    if (idempotency_serves(engine, record)) {", "    if (solution_suits(engine, record->solution, ask)) {",
      "story idempotency"),
     ("a retry gets its solution for ever", "src/engine/idempotency.c",
-     " &&\n           record->serves_until_ms > engine->now_ms;", ";", "story idempotency"),
+     " &&\n           record->serves_until_ms > engine->now_ms &&", " &&", "story idempotency"),
     ("a solve that lost its caller is offered to nobody", "src/engine/ask.c",
      "        return flight_find_deserted(engine, &ask->key, ask->client);", "        return NULL;", "story bank"),
     ("a single solve is offered to others while somebody waits for it", "src/engine/flight.c",

@@ -202,8 +202,32 @@ static void add_claim(struct world *world, const struct claim *claim)
         buf_addf(log, " again");
 }
 
+static void add_errand(struct world *world, const struct errand *errand)
+{
+    static const char *const verbs[] = {[ERRAND_REPORT_GOOD] = "report good",
+                                        [ERRAND_REPORT_BAD] = "report bad",
+                                        [ERRAND_DETACH] = "detach"};
+    buf_addf(&world->log, "tell n%u: %s r%zu", errand->to, verbs[errand->verb],
+             number_of_request(world, errand->id));
+    if (errand->client != 0)
+        buf_addf(&world->log, " of client %u", errand->client);
+}
+
 static void add_fact(struct world *world, const struct fact *fact)
 {
+    if (fact->kind == FACT_ERRAND) {
+        add_errand(world, &fact->errand);
+        return;
+    }
+    if (fact->kind == FACT_REPLY) {
+        buf_addf(&world->log, "tell n%u: %s", fact->errand.to, refusal_text(fact->errand.refusal));
+        return;
+    }
+    if (fact->kind == FACT_BAD) {
+        buf_addf(&world->log, "tell all: %s of a%zu is bad", name_of_key(&fact->bad.key),
+                 number_of_attempt(world, fact->bad.attempt));
+        return;
+    }
     buf_addf(&world->log, "tell a%zu", number_of_attempt(world, fact->result.attempt));
     if (fact->result.task_id[0] != '\0')
         buf_addf(&world->log, " task %s", fact->result.task_id);
@@ -403,6 +427,7 @@ static void note(struct world *world, const struct action *action)
         world->tally.releases++;
         return;
     case ACTION_TELL:
+        world->last_errand = action->tell.errand;
         world->seq = action->after;
         return;
     case ACTION_FORGET:

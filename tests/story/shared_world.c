@@ -7,7 +7,6 @@
 
 /* The number of the flight that others follow, at another node. */
 #define FOREIGN_FLIGHT 4711
-#define FOREIGN_ATTEMPT 4712
 #define SOLUTION_LIFE_MS 80000
 
 struct world *shared_world(const struct engine_options *options)
@@ -125,7 +124,7 @@ static void find(struct world *world, const char *flight, const char *text, uint
     const int64_t wall_ms = WORLD_START_WALL_MS + (int64_t)world->now_ms;
     struct solution_row row = {.id = FOREIGN_FLIGHT + 512,
                                .flight = FOREIGN_FLIGHT,
-                               .attempt = FOREIGN_ATTEMPT,
+                               .attempt = FOUND_ATTEMPT,
                                .key = claim->key,
                                .born_wall_ms = wall_ms - age_ms,
                                .expires_wall_ms = wall_ms - age_ms + SOLUTION_LIFE_MS,

@@ -56,7 +56,9 @@ void follow_solving(struct world *world, const char *flight);
 void follow_own(struct world *world, const char *flight, const char *other);
 void follow_replayed(struct world *world, const char *flight);
 void remembered(struct world *world, const char *flight, enum error_class class, const char *code);
-/* There is a solution with this text that was born so long ago and lives for 80 s from then. */
+/* There is a solution with this text, which an attempt of another node brought so long ago, and which lives for 80 s
+ * from then. */
+#define FOUND_ATTEMPT 4712
 void found(struct world *world, const char *flight, const char *text, uint32_t age_ms);
 void found_replayed(struct world *world, const char *flight, const char *text, uint32_t age_ms);
 /* A single-use solution of another node is ours. */

@@ -469,6 +469,7 @@ static void a_bad_report_drops_every_copy(void **state)
               "[     0] answer ann r1 solved \"TOKEN\" source dedup_cache attempts 1\n"
               "[     0] claim f2 K idempotency I\n"
               "[     0] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1\n"
+              "[     0] tell all: K of a1 is bad\n"
               "[     0] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1\n"
               "[     0] claim f3 K\n");
 }

@@ -90,6 +90,7 @@ struct world {
     bool last_answer_is_promise;
     struct disk will; /* the rows of a node that died */
     struct find last_find;
+    struct errand last_errand;
     struct key will_claim; /* with a number: the claim that it had */
     uint64_t will_number;
 };

@@ -551,38 +551,6 @@ static void an_adopted_nodes_facts_go_out_with_its_next_run(void **state)
     end(&world);
 }
 
-static void a_fact_is_the_same_after_writing_and_reading(void **state)
-{
-    static const struct vendor_result results[] = {
-        {.outcome = OUTCOME_PENDING, .task_id = "123"},
-        {.outcome = OUTCOME_FAILED,
-         .class = CLASS_TRANSIENT,
-         .code = "ERR\"\xff",
-         .is_short = true},
-        {.outcome = OUTCOME_UNDELIVERABLE, .retry_after_ms = 5000},
-    };
-    struct buf body;
-    (void)state;
-    buf_init(&body, 4096);
-    for (size_t i = 0; i < sizeof(results) / sizeof(results[0]); i++) {
-        struct vendor_result read = {.attempt = 7};
-        buf_reset(&body);
-        fact_add_body(&body, &results[i]);
-        assert_true(fact_read_body(buf_slice(&body), &read));
-        assert_int_equal(read.attempt, 7);
-        assert_int_equal(read.outcome, results[i].outcome);
-        assert_int_equal(read.class, results[i].class);
-        assert_string_equal(read.code, results[i].code);
-        assert_string_equal(read.task_id, results[i].task_id);
-        assert_int_equal(read.is_short, results[i].is_short);
-        assert_int_equal(read.retry_after_ms, results[i].retry_after_ms);
-    }
-    struct vendor_result none = {.attempt = 7};
-    assert_false(fact_read_body(SLICE_OF("{\"outcome\":\"unknown\",\"class\":\"none\"}"), &none));
-    assert_false(fact_read_body(SLICE_OF("nonsense"), &none));
-    buf_close(&body);
-}
-
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -593,7 +561,6 @@ int main(int argc, char **argv)
         cmocka_unit_test(facts_come_again_until_they_are_forgotten),
         cmocka_unit_test(facts_are_durable_in_the_order_of_the_records),
         cmocka_unit_test(an_adopted_nodes_facts_go_out_with_its_next_run),
-        cmocka_unit_test(a_fact_is_the_same_after_writing_and_reading),
     };
     seed_init(argc, argv);
     return cmocka_run_group_tests(tests, seed_announce, NULL);

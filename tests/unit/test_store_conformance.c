@@ -77,8 +77,10 @@ static void add_all(const struct store_kit *kit)
     for (size_t i = 0; i < sizeof(shared_lists) / sizeof(shared_lists[0]); i++)
         if (kit->driver->sharing != NULL)
             add_list(kit, shared_lists[i]);
-    if (kit->driver->sharing != NULL && kit->driver->sharing->adopt != NULL)
+    if (kit->driver->sharing != NULL && kit->driver->sharing->adopt != NULL) {
         add_list(kit, store_adoption_cases);
+        add_list(kit, store_errand_cases);
+    }
     if (kit->empty != NULL)
         add_list(kit, store_lost_cases);
 }

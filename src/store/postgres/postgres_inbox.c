@@ -6,21 +6,47 @@
 #include "store/postgres/postgres_pulse.h"
 #include "store/store_fact.h"
 
+#include <solvegate/errands.h>
+
 #include <libpq-fe.h>
 #include <stdlib.h>
 
-/* Whoever has the attempt's row at the moment of looking, else the teller. */
-#define READER "coalesce(a.owner, i.teller)"
-#define ENTRIES "inbox AS i LEFT JOIN attempt AS a ON a.name = i.attempt"
+/* Whoever has the row of the attempt or request at the moment of looking, else whoever it was left to. The column
+ * "attempt" has the names of both: attempts are drawn from so many numbers that none is a request's. */
+#define READER "coalesce(a.owner, r.owner, i.teller)"
+#define ENTRIES                                               \
+    "inbox AS i LEFT JOIN attempt AS a ON a.name = i.attempt" \
+    " LEFT JOIN request AS r ON r.id = i.attempt"
+/* A node that is being adopted is waited for: afterwards its entries are its adopter's. */
+#define IS_THERE "state NOT IN ('left', 'gone')"
 
 static const struct {
     const char *name, *sql;
 } statements[] = {
-    {"tell", "INSERT INTO inbox (number, attempt, teller, body, text, extra)"
-             " SELECT number, attempt, $1::bigint, body, text, extra FROM"
-             " unnest($2::bigint[], $3::bigint[], $4::json[], $5::bytea[], $6::bytea[])"
-             " WITH ORDINALITY AS told (number, attempt, body, text, extra, place)"
+    {"tell", "WITH there AS MATERIALIZED (SELECT id FROM node WHERE id = ANY($7::bigint[])"
+             " AND " IS_THERE " ORDER BY id FOR KEY SHARE)"
+             " INSERT INTO inbox (number, attempt, teller, body, text, extra)"
+             " SELECT number, attempt, coalesce(there.id, $1::bigint), body, text, extra FROM"
+             " unnest($2::bigint[], $3::bigint[], $4::json[], $5::bytea[], $6::bytea[],"
+             " $7::bigint[])"
+             " WITH ORDINALITY AS told (number, attempt, body, text, extra, node, place)"
+             " LEFT JOIN there ON there.id = told.node"
              " ORDER BY place ON CONFLICT (number) DO NOTHING"},
+    {"condemn_ends", "UPDATE ended SET id = NULL FROM unnest($1::bytea[], $2::bigint[])"
+                     " AS bad (key, attempt) JOIN solution AS s ON s.key = bad.key"
+                     " AND s.attempt = bad.attempt WHERE ended.claim = s.flight"
+                     " AND ended.key = bad.key AND ended.attempt = bad.attempt"},
+    {"condemn", "UPDATE solution SET expires = least(born, now_ms() - 1)"
+                " FROM unnest($1::bytea[], $2::bigint[]) AS bad (key, attempt)"
+                " WHERE solution.key = bad.key AND solution.attempt = bad.attempt"},
+    {"tell_all", "WITH there AS MATERIALIZED (SELECT id FROM node WHERE id <> $1::bigint"
+                 " AND " IS_THERE " ORDER BY id FOR KEY SHARE)"
+                 " INSERT INTO inbox (number, attempt, teller, body)"
+                 " SELECT number + there.id * $4::bigint, 0, there.id, body FROM"
+                 " unnest($2::bigint[], $3::json[]) AS told (number, body), there"
+                 " ON CONFLICT (number) DO NOTHING"},
+    {"wake_all", "SELECT pg_notify($1, string_agg('@' || id, ''))"
+                 " FROM node WHERE id <> $2::bigint AND " IS_THERE " HAVING count(*) > 0"},
     {"forget", "DELETE FROM inbox WHERE number = ANY($1::bigint[])"},
     {"wake_readers", "SELECT pg_notify($1, string_agg(DISTINCT '@' || " READER ", ''))"
                      " FROM " ENTRIES " WHERE i.number = ANY($2::bigint[]) HAVING count(*) > 0"},
@@ -48,15 +74,23 @@ static struct row_value bytes_of(const struct blob *blob)
                               .bytes = bytes};
 }
 
-/* An array of numbers: of the facts that are told, or of those that are dropped. */
-static uint32_t gather_numbers(const struct store_batch *batch, bool are_told, struct buf *out)
+enum part { PART_TOLD, PART_BAD, PART_FORGOTTEN };
+
+static uint64_t number_in(const struct store_entry *entry, enum part part)
+{
+    if (part == PART_FORGOTTEN || entry->told == NULL)
+        return part == PART_FORGOTTEN ? entry->forgotten : 0;
+    return (entry->told->kind == FACT_BAD) == (part == PART_BAD) ? entry->told->number : 0;
+}
+
+/* An array of numbers: of the facts that are told to one node or to all, or of those that are dropped. */
+static uint32_t gather_numbers(const struct store_batch *batch, enum part part, struct buf *out)
 {
     const struct store_entry *entry = batch->first;
     uint32_t count = 0;
     pg_array_begin(out, "bigint");
     for (uint32_t i = 0; i < batch->count; i++, entry = entry->next) {
-        const uint64_t told = entry->told == NULL ? 0 : entry->told->number;
-        const struct row_value number = integer(are_told ? told : entry->forgotten);
+        const struct row_value number = integer(number_in(entry, part));
         if (number.integer == 0)
             continue;
         pg_array_add(out, &number);
@@ -66,47 +100,97 @@ static uint32_t gather_numbers(const struct store_batch *batch, bool are_told, s
     return count;
 }
 
-static void add_fact(struct postgres_store *store, const struct fact *fact)
+static struct row_value body_of(struct postgres_store *store, const struct fact *fact)
 {
     buf_reset(&store->body);
-    fact_add_body(&store->body, &fact->result);
+    fact_add_body(&store->body, fact);
+    return (struct row_value){.type = VALUE_TEXT, .bytes = buf_slice(&store->body)};
+}
+
+static void add_fact(struct postgres_store *store, const struct fact *fact)
+{
     const struct row_value values[] = {
-        integer(fact->result.attempt),
-        {.type = VALUE_TEXT, .bytes = buf_slice(&store->body)},
-        bytes_of(fact->result.text),
-        bytes_of(fact->result.extra),
+        integer(fact_subject(fact)),  body_of(store, fact),     bytes_of(fact->result.text),
+        bytes_of(fact->result.extra), integer(fact->errand.to),
     };
     for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
         pg_array_add(&store->columns[i + 1], &values[i]);
 }
 
+static void add_bad(struct postgres_store *store, const struct fact *fact)
+{
+    const struct slice key = {.data = (const char *)fact->bad.key.bytes, .len = KEY_BYTES};
+    const struct row_value values[] = {
+        body_of(store, fact),
+        {.type = VALUE_BYTES, .bytes = key},
+        integer(fact->bad.attempt),
+    };
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++)
+        pg_array_add(&store->columns[i + 1], &values[i]);
+}
+
+/* Fills the columns after the first, which has the numbers. */
+static void gather_facts(struct postgres_store *store, const struct store_batch *batch,
+                         enum part part, const char *const *types, size_t type_count,
+                         uint32_t count)
+{
+    for (size_t i = 1; i <= type_count; i++)
+        pg_array_begin(&store->columns[i], types[i - 1]);
+    const struct store_entry *entry = batch->first;
+    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next) {
+        if (number_in(entry, part) == 0)
+            continue;
+        if (part == PART_BAD)
+            add_bad(store, entry->told);
+        else
+            add_fact(store, entry->told);
+    }
+    for (size_t i = 1; i <= type_count; i++) {
+        pg_array_end(&store->columns[i], count);
+        store->base.bytes += store->columns[i].len;
+    }
+}
+
 static bool send_told(struct postgres_store *store, const struct store_batch *batch)
 {
-    static const char *const types[] = {"bigint", "json", "bytea", "bytea"};
+    static const char *const types[] = {"bigint", "json", "bytea", "bytea", "bigint"};
+    const size_t type_count = sizeof types / sizeof types[0];
     struct pg_params params = {.count = 0};
-    const uint32_t count = gather_numbers(batch, true, &store->columns[0]);
+    const uint32_t count = gather_numbers(batch, PART_TOLD, &store->columns[0]);
     if (count == 0)
         return true;
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-        pg_array_begin(&store->columns[i + 1], types[i]);
-    const struct store_entry *entry = batch->first;
-    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
-        if (entry->told != NULL)
-            add_fact(store, entry->told);
+    gather_facts(store, batch, PART_TOLD, types, type_count, count);
     pg_params_add_integer(&params, store->base.node);
-    pg_params_add(&params, buf_slice(&store->columns[0]));
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        pg_array_end(&store->columns[i + 1], count);
-        pg_params_add(&params, buf_slice(&store->columns[i + 1]));
-        store->base.bytes += store->columns[i + 1].len;
-    }
+    for (size_t i = 0; i <= type_count; i++)
+        pg_params_add(&params, buf_slice(&store->columns[i]));
     return pg_params_send(store, "tell", &params);
+}
+
+/* Whoever has the solutions writes their rows again without knowing of it, until it has heard. */
+static bool send_bad(struct postgres_store *store, const struct store_batch *batch)
+{
+    static const char *const types[] = {"json", "bytea", "bigint"};
+    struct pg_params solutions = {.count = 0};
+    struct pg_params entries = {.count = 0};
+    const uint32_t count = gather_numbers(batch, PART_BAD, &store->columns[0]);
+    if (count == 0)
+        return true;
+    gather_facts(store, batch, PART_BAD, types, sizeof types / sizeof types[0], count);
+    pg_params_add(&solutions, buf_slice(&store->columns[2]));
+    pg_params_add(&solutions, buf_slice(&store->columns[3]));
+    pg_params_add_integer(&entries, store->base.node);
+    pg_params_add(&entries, buf_slice(&store->columns[0]));
+    pg_params_add(&entries, buf_slice(&store->columns[1]));
+    pg_params_add_integer(&entries, FACT_NUMBER_STEP);
+    return pg_params_send(store, "condemn_ends", &solutions) &&
+           pg_params_send(store, "condemn", &solutions) &&
+           pg_params_send(store, "tell_all", &entries);
 }
 
 static bool send_forgotten(struct postgres_store *store, const struct store_batch *batch)
 {
     struct pg_params params = {.count = 0};
-    if (gather_numbers(batch, false, &store->columns[0]) == 0)
+    if (gather_numbers(batch, PART_FORGOTTEN, &store->columns[0]) == 0)
         return true;
     pg_params_add(&params, buf_slice(&store->columns[0]));
     return pg_params_send(store, "forget", &params);
@@ -114,19 +198,29 @@ static bool send_forgotten(struct postgres_store *store, const struct store_batc
 
 bool pg_inbox_send(struct postgres_store *store, const struct store_batch *batch)
 {
-    return send_told(store, batch) && send_forgotten(store, batch);
+    return send_told(store, batch) && send_bad(store, batch) && send_forgotten(store, batch);
+}
+
+static bool send_wake_up(struct postgres_store *store, const char *name, struct slice whom)
+{
+    struct pg_params params = {.count = 0};
+    char channel[PG_CHANNEL_MAX];
+    pg_pulse_channel(store->address.schema, channel);
+    pg_params_add(&params, slice_from(channel));
+    if (slice_is_given(whom))
+        pg_params_add(&params, whom);
+    else
+        pg_params_add_integer(&params, store->base.node);
+    return pg_params_send(store, name, &params);
 }
 
 bool pg_inbox_send_wake_ups(struct postgres_store *store, const struct store_batch *batch)
 {
-    struct pg_params params = {.count = 0};
-    char channel[PG_CHANNEL_MAX];
-    if (gather_numbers(batch, true, &store->columns[0]) == 0)
-        return true;
-    pg_pulse_channel(store->address.schema, channel);
-    pg_params_add(&params, slice_from(channel));
-    pg_params_add(&params, buf_slice(&store->columns[0]));
-    return pg_params_send(store, "wake_readers", &params);
+    if (gather_numbers(batch, PART_BAD, &store->columns[0]) > 0 &&
+        !send_wake_up(store, "wake_all", SLICE_NONE))
+        return false;
+    return gather_numbers(batch, PART_TOLD, &store->columns[0]) == 0 ||
+           send_wake_up(store, "wake_readers", buf_slice(&store->columns[0]));
 }
 
 /* ---- reading ----------------------------------------------------------------------------- */
@@ -157,9 +251,9 @@ static struct blob *blob_at(const struct pg_result *result, int row, int column)
 static struct fact fact_at(const struct pg_result *result, int row)
 {
     struct fact fact = {.number = (uint64_t)pg_link_integer(result, row, 0)};
-    if (!fact_read_body(slice_at(result, row, 2), &fact.result))
-        fact.result = (struct vendor_result){.outcome = OUTCOME_PENDING};
-    fact.result.attempt = (attempt_id)pg_link_integer(result, row, 1);
+    if (!fact_read_body(slice_at(result, row, 2), &fact))
+        fact = (struct fact){.number = fact.number, .result.outcome = OUTCOME_PENDING};
+    fact_set_subject(&fact, (uint64_t)pg_link_integer(result, row, 1));
     fact.result.text = blob_at(result, row, 3);
     fact.result.extra = blob_at(result, row, 4);
     return fact;

@@ -158,15 +158,18 @@ static void add_fact(struct words *words, const struct fact *fact)
 {
     const struct vendor_result *const result = &fact->result;
     add_number(words, fact->number);
-    add_number(words, result->attempt);
+    add_number(words, fact_subject(fact));
     buf_reset(&words->store->body);
-    fact_add_body(&words->store->body, result);
+    fact_add_body(&words->store->body, fact);
     add_slice(words, buf_slice(&words->store->body));
     buf_addf(&words->store->names, "%s%s", result->text == NULL ? "" : "t",
              result->extra == NULL ? "" : "e");
     end_word(words);
     add_slice(words, blob_slice(result->text));
     add_slice(words, blob_slice(result->extra));
+    add_number(words, fact->errand.to);
+    add_key(words, fact->kind == FACT_BAD, &fact->bad.key);
+    add_number(words, fact->bad.attempt);
 }
 
 static void begin_words(struct words *words, const struct store_batch *batch)

@@ -190,9 +190,9 @@ static void give_fact(const struct redis_reply *reply,
                       void (*on_fact)(void *context, const struct fact *take_fact), void *context)
 {
     struct fact fact = {.number = strtoull(text_at(reply, 0), NULL, 10)};
-    if (!fact_read_body(redis_reply_slice(redis_reply_item(reply, 2)), &fact.result))
+    if (!fact_read_body(redis_reply_slice(redis_reply_item(reply, 2)), &fact))
         return;
-    fact.result.attempt = strtoull(text_at(reply, 1), NULL, 10);
+    fact_set_subject(&fact, strtoull(text_at(reply, 1), NULL, 10));
     fact.result.text = blob_at(reply, 3);
     fact.result.extra = blob_at(reply, 4);
     on_fact(context, &fact);

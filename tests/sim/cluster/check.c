@@ -56,8 +56,16 @@ static void check_same(struct cluster *c, uint32_t place, uint32_t token, bool i
             continue;
         tell(c, "need %u gets t%u, need %zu got t%u", place, token, i, other->token);
         CHECK(c, c->tokens[other->token].expires_ms < c->now_ms + MARGIN_MS ||
-                     c->tokens[other->token].is_unsafe || is_unsafe);
+                     c->tokens[other->token].is_unsafe || is_unsafe ||
+                     c->tokens[other->token].is_doubted);
     }
+}
+
+/* Nobody who asks after a report was answered gets what it was about, once everybody has heard of it. */
+static void check_good(const struct cluster *c, const struct need *need, const struct token *token)
+{
+    const bool is_bad = token->bad_ms != 0 && need->asked_ms > token->bad_ms && !token->is_unsafe;
+    CHECK(c, !is_bad || inbox_has_bad(&c->store, c->submits[token->submit].name));
 }
 
 void check_handed(struct cluster *c, uint32_t place, const struct answer *answer, bool is_unsafe)
@@ -73,6 +81,7 @@ void check_handed(struct cluster *c, uint32_t place, const struct answer *answer
     const bool is_same_key = need->idempotency != 0 && token->idempotency == need->idempotency;
     token->is_unsafe |= is_unsafe;
     tell(c, "need %u gets t%u", place, number);
+    check_good(c, need, token);
     CHECK(c, token->handed == 0 || is_same_key || token->is_unsafe ||
                  (!token->is_exclusive && need->reuse == REUSE_SHARED));
     check_same(c, place, number, is_unsafe);

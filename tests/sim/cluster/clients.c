@@ -86,6 +86,7 @@ static void ask(struct cluster *c, uint32_t place)
     need->state = NEED_ASKING;
     need->is_slept_through = false;
     need->node = node;
+    need->asked_ms = c->now_ms;
     const caller_id caller = clients_call(c, place, node);
     const uint32_t hold_ms = chance(c, FAULT_IMPATIENT) ? (uint32_t)below(c, 3000) : HOLD_MOST_MS;
     c->callers[caller - 1].hold_ms = hold_ms;
@@ -125,6 +126,8 @@ static uint32_t place_of_request(struct cluster *c, const struct need *need)
 static void look(struct cluster *c, uint32_t place)
 {
     struct need *need = &c->needs[place];
+    if (errands_give_up(c, place))
+        return;
     need->node = find_chance(c, FAULT_ELSEWHERE)
                      ? (uint32_t)rand_below(&c->find_rand, c->plan.nodes)
                      : place_of_request(c, need);
@@ -178,8 +181,9 @@ static bool is_end(const struct answer *answer)
 
 void clients_note_answer(struct cluster *c, const struct answer *answer)
 {
-    const uint32_t place = c->callers[answer->caller - 1].need;
-    if (is_end(answer))
+    const struct caller *caller = &c->callers[answer->caller - 1];
+    const uint32_t place = caller->need;
+    if (is_end(answer) && !caller->is_report && !caller->is_detach)
         c->needs[place].is_end_told = true;
 }
 
@@ -203,6 +207,10 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
     const uint32_t place = caller->need;
     struct need *need = &c->needs[place];
     const bool is_final = is_end(answer);
+    if (caller->is_report || caller->is_detach) {
+        errands_on_answer(c, caller, answer);
+        return;
+    }
     if (answer->refusal == REFUSAL_NONE && answer->state == REQUEST_SOLVED)
         check_handed(c, place, answer, is_unsafe);
     if (!caller->is_open)
@@ -221,7 +229,7 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
         }
         /* Whoever was told an id finds it again. */
         CHECK(c, need->state == NEED_ASKING || need->is_unsafe || need->is_slept_through ||
-                     need->is_end_told);
+                     need->is_end_told || need->give_ups > 0);
         const bool is_over = answer->refusal == REFUSAL_MISMATCH;
         CHECK(c, !is_over || need->idempotency != 0);
         need->state = is_over ? NEED_DONE : NEED_AWAY;
@@ -234,6 +242,8 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
     need->is_unsafe = is_unsafe || c->store.runs[c->nodes[caller->node].run].is_gone;
     need->is_end_told &= is_final;
     need->state = is_final ? NEED_DONE : NEED_KNOWN;
+    if (answer->state == REQUEST_SOLVED)
+        errands_on_solved(c, place);
     if (!is_final || (need->is_told && need->token == NONE && answer->state == REQUEST_SOLVED))
         again(c, place, 200 + below(c, 2000));
 }
@@ -261,7 +271,7 @@ void clients_on_crash(struct cluster *c, uint32_t node)
         if (!caller->is_open || caller->node != node)
             continue;
         caller->is_open = false;
-        if (caller->need == NONE)
+        if (caller->need == NONE || caller->is_report)
             continue;
         struct need *need = &c->needs[caller->need];
         need->state = need->state == NEED_LOOKING ? NEED_KNOWN : NEED_AWAY;

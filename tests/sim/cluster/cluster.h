@@ -15,35 +15,37 @@
 /* ---- what can go wrong --------------------------------------------------------------------- */
 
 /* name, word, highest strength in thousandths. A seed draws which of them exist and how strong they are. */
-#define FAULT_LIST(X)                    \
-    X(NOT_SENT, "not_sent", 200)         \
-    X(REJECTED, "rejected", 250)         \
-    X(REQUEST_LOST, "request_lost", 200) \
-    X(REPLY_LOST, "reply_lost", 300)     \
-    X(UNSOLVABLE, "unsolvable", 300)     \
-    X(NEVER, "never", 150)               \
-    X(SLOW_SOLVE, "slow_solve", 300)     \
-    X(POLL_UNHEARD, "poll_unheard", 300) \
-    X(CALLBACK, "callback", 700)         \
-    X(LEAVE, "leave", 300)               \
-    X(SINGLE, "single", 500)             \
-    X(NO_REUSE, "no_reuse", 200)         \
-    X(IDEMPOTENCY, "idempotency", 700)   \
-    X(MUTATE, "mutate", 200)             \
-    X(PICKY, "picky", 200)               \
-    X(CRASH, "crash", 20)                \
-    X(STORE_SLOW, "store_slow", 300)     \
-    X(STORE_AWAY, "store_away", 10)      \
-    X(BATCH_LOST, "batch_lost", 100)     \
-    X(COMMIT_LOST, "commit_lost", 200)   \
-    X(WAKE_LOST, "wake_lost", 900)       \
-    X(IMPATIENT, "impatient", 300)       \
-    X(BEAT_LOST, "beat_lost", 300)       \
-    X(CUT, "cut", 10)                    \
-    X(PAUSE, "pause", 10)                \
-    X(ELSEWHERE, "elsewhere", 1000)      \
-    X(DRAIN, "drain", 10)                \
-    X(ADOPTION_LOST, "adoption_lost", 500)
+#define FAULT_LIST(X)                      \
+    X(NOT_SENT, "not_sent", 200)           \
+    X(REJECTED, "rejected", 250)           \
+    X(REQUEST_LOST, "request_lost", 200)   \
+    X(REPLY_LOST, "reply_lost", 300)       \
+    X(UNSOLVABLE, "unsolvable", 300)       \
+    X(NEVER, "never", 150)                 \
+    X(SLOW_SOLVE, "slow_solve", 300)       \
+    X(POLL_UNHEARD, "poll_unheard", 300)   \
+    X(CALLBACK, "callback", 700)           \
+    X(LEAVE, "leave", 300)                 \
+    X(SINGLE, "single", 500)               \
+    X(NO_REUSE, "no_reuse", 200)           \
+    X(IDEMPOTENCY, "idempotency", 700)     \
+    X(MUTATE, "mutate", 200)               \
+    X(PICKY, "picky", 200)                 \
+    X(CRASH, "crash", 20)                  \
+    X(STORE_SLOW, "store_slow", 300)       \
+    X(STORE_AWAY, "store_away", 10)        \
+    X(BATCH_LOST, "batch_lost", 100)       \
+    X(COMMIT_LOST, "commit_lost", 200)     \
+    X(WAKE_LOST, "wake_lost", 900)         \
+    X(IMPATIENT, "impatient", 300)         \
+    X(BEAT_LOST, "beat_lost", 300)         \
+    X(CUT, "cut", 10)                      \
+    X(PAUSE, "pause", 10)                  \
+    X(ELSEWHERE, "elsewhere", 1000)        \
+    X(DRAIN, "drain", 10)                  \
+    X(ADOPTION_LOST, "adoption_lost", 500) \
+    X(REPORT, "report", 700)               \
+    X(GIVE_UP, "give_up", 200)
 
 enum fault {
 #define FAULT_AS_ENUM(name, word, most) FAULT_##name,
@@ -90,7 +92,9 @@ struct token {
     uint32_t need;   /* the first that got it, or NONE */
     uint32_t handed; /* needs that got it */
     bool is_exclusive, is_told;
-    bool is_unsafe; /* given out while the store was away: a crash may give it out again */
+    bool is_unsafe;  /* given out while the store was away: a crash may give it out again */
+    bool is_doubted; /* somebody reports it as bad */
+    uint64_t bad_ms; /* when somebody was told that its report of it was recorded, or 0 */
 };
 
 /* ---- clients ----------------------------------------------------------------------------------- */
@@ -105,12 +109,14 @@ struct need {
     uint64_t idempotency; /* number, or 0 */
     enum reuse reuse;
     uint32_t node, incarnation; /* where it asked */
+    uint64_t asked_ms;
     request_id id;
     uint32_t tries;
     uint32_t token;
     bool is_told, is_mutated, is_picky;
     bool
         is_unsafe; /* its id was told while the store was away, or may be forgotten in a standstill */
+    uint32_t give_ups; /* how often it tried to: nobody knows when that is carried out */
     bool
         is_slept_through; /* the node that has its request stood still: what ended there may be expired */
     bool is_end_told; /* the engine answered with its end; the answer may be lost in a crash */
@@ -120,7 +126,7 @@ struct caller {
     uint32_t need, node;
     uint32_t hold_ms;
     uint64_t since_ms;
-    bool is_open, is_report, is_callback;
+    bool is_open, is_report, is_detach;
 };
 
 /* ---- the store ----------------------------------------------------------------------------------- */
@@ -139,7 +145,7 @@ struct held_claim {
     node_id node;
 };
 
-/* A fact for whoever has the attempt's row, else for its teller. */
+/* A fact for whoever has the attempt's or the request's row, else for the one it was left to. */
 struct letterbox {
     struct fact fact; /* owned */
     node_id teller;
@@ -264,6 +270,7 @@ enum happening {
     HAPPEN_INBOX,  /* it reads its inbox */
     HAPPEN_FIND,   /* the store looks for a request, and its answer arrives */
     HAPPEN_FOUND,
+    HAPPEN_REPORT, /* somebody reports its solution as bad, anywhere */
 };
 
 struct moment {
@@ -297,6 +304,7 @@ struct cluster {
     struct blob **params;
     uint64_t solved, answered, crashes, follows, taken, paid, adoptions, fences, facts, found,
         drains;
+    uint64_t reports, withdrawals; /* that were carried out */
 };
 
 void cluster_run(struct cluster *c, const struct plan *plan);
@@ -362,6 +370,10 @@ void inbox_put(struct cluster *c, node_id teller, const struct fact *fact);
 void inbox_forget(struct store *store, uint64_t number);
 /* Gives a node the facts that are meant for it. */
 void inbox_read(struct cluster *c, uint32_t node);
+/* Has somebody not heard yet that what this attempt brought is bad? */
+bool inbox_has_bad(const struct store *store, attempt_id attempt);
+/* What this attempt brought for the key expires at once, wherever it is. */
+void store_condemn(struct cluster *c, const struct bad_solution *bad);
 bool run_is_alive(const struct cluster *c, node_id run);
 
 /* ---- finds ----------------------------------------------------------------------------------------- */
@@ -376,6 +388,16 @@ bool find_chance(struct cluster *c, enum fault fault);
 bool drain_chance(struct cluster *c, enum fault fault);
 void drain_disturb(struct cluster *c);
 void drain_happens(struct cluster *c, const struct moment *moment);
+
+/* ---- errands --------------------------------------------------------------------------------------- */
+
+void errands_happen(struct cluster *c, const struct moment *moment);
+/* Perhaps whoever got this reports it. */
+void errands_on_solved(struct cluster *c, uint32_t need);
+/* Gives the request up instead of looking for it; false: it looks. */
+bool errands_give_up(struct cluster *c, uint32_t need);
+/* What they are told. */
+void errands_on_answer(struct cluster *c, struct caller *caller, const struct answer *answer);
 
 /* ---- vendor and clients ------------------------------------------------------------------------- */
 

@@ -5,8 +5,12 @@
 
 static node_id reader_of(struct store *store, const struct letterbox *entry)
 {
-    const struct key name = key_from_u64(entry->fact.result.attempt);
-    const struct row *row = store_find(store, RECORD_ATTEMPT, &name);
+    const struct fact *fact = &entry->fact;
+    const bool is_news = fact->kind == FACT_NEWS;
+    const struct key name = key_from_u64(is_news ? fact->result.attempt : fact->errand.id);
+    const struct row *row = NULL;
+    if (is_news || fact->kind == FACT_ERRAND)
+        row = store_find(store, is_news ? RECORD_ATTEMPT : RECORD_REQUEST, &name);
     return row == NULL ? entry->teller : row->owner;
 }
 
@@ -23,7 +27,16 @@ bool run_is_alive(const struct cluster *c, node_id run)
     return place_of(c, run) != NONE;
 }
 
-void inbox_put(struct cluster *c, node_id teller, const struct fact *fact)
+/* The run of the node with this number, unless it is over; else the teller. */
+static node_id left_to(const struct store *store, node_id teller, const struct fact *fact)
+{
+    for (node_id run = store->last_run; run > 0 && fact->kind != FACT_NEWS; run--)
+        if (run % ENGINE_NODES == fact->errand.to && !store->runs[run].is_gone)
+            return run;
+    return teller;
+}
+
+static void put(struct cluster *c, node_id teller, const struct fact *fact)
 {
     struct store *store = &c->store;
     store->inbox =
@@ -38,6 +51,34 @@ void inbox_put(struct cluster *c, node_id teller, const struct fact *fact)
         at(c, 1 + below(c, WAKE_MOST_MS),
            (struct moment){
                .what = HAPPEN_INBOX, .node = place, .incarnation = c->nodes[place].incarnation});
+}
+
+static void put_for_all(struct cluster *c, node_id teller, const struct fact *fact)
+{
+    for (node_id run = 1; run <= c->store.last_run; run++) {
+        struct fact own = *fact;
+        own.number += run % ENGINE_NODES * FACT_NUMBER_STEP;
+        if (run != teller && !c->store.runs[run].is_gone)
+            put(c, run, &own);
+    }
+}
+
+void inbox_put(struct cluster *c, node_id teller, const struct fact *fact)
+{
+    if (fact->kind == FACT_BAD) {
+        store_condemn(c, &fact->bad);
+        put_for_all(c, teller, fact);
+    } else {
+        put(c, left_to(&c->store, teller, fact), fact);
+    }
+}
+
+bool inbox_has_bad(const struct store *store, attempt_id attempt)
+{
+    for (size_t i = 0; i < store->inbox_count; i++)
+        if (store->inbox[i].fact.kind == FACT_BAD && store->inbox[i].fact.bad.attempt == attempt)
+            return true;
+    return false;
 }
 
 void inbox_forget(struct store *store, uint64_t number)
@@ -63,8 +104,7 @@ void inbox_read(struct cluster *c, uint32_t place)
             continue;
         struct event event = {.kind = EVENT_TOLD};
         event.told = store->inbox[i].fact;
-        tell(c, "n%u is told a fact about %llx", place,
-             (unsigned long long)event.told.result.attempt);
+        tell(c, "n%u is told fact %llu", place, (unsigned long long)event.told.number);
         node_step(c, place, &event);
     }
 }

@@ -377,6 +377,7 @@ void node_happens(struct cluster *c, const struct moment *moment)
     case HAPPEN_LEFT:
     case HAPPEN_FIND:
     case HAPPEN_FOUND:
+    case HAPPEN_REPORT:
         break;
     case HAPPEN_INBOX:
         if (!node_is_cut(c, moment->node))

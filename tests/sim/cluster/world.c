@@ -203,10 +203,11 @@ void plan_draw(struct plan *plan, uint64_t seed)
 /* What happens to a process that does not run waits until it does; what happens at the store does not. */
 static bool is_postponed(struct cluster *c, const struct moment *moment)
 {
-    const bool is_elsewhere =
-        moment->what == HAPPEN_AT_STORE || moment->what == HAPPEN_BEAT_AT_STORE ||
-        moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED || moment->what == HAPPEN_UP ||
-        moment->what == HAPPEN_ADOPT || moment->what == HAPPEN_FIND;
+    const bool is_elsewhere = moment->what == HAPPEN_AT_STORE ||
+                              moment->what == HAPPEN_BEAT_AT_STORE ||
+                              moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED ||
+                              moment->what == HAPPEN_UP || moment->what == HAPPEN_ADOPT ||
+                              moment->what == HAPPEN_FIND || moment->what == HAPPEN_REPORT;
     if (is_elsewhere || !node_is_paused(c, moment->node))
         return false;
     at(c, c->nodes[moment->node].paused_until_ms - c->now_ms, *moment);
@@ -247,6 +248,9 @@ static void happen(struct cluster *c, const struct moment *moment)
     case HAPPEN_FIND:
     case HAPPEN_FOUND:
         finds_happen(c, moment);
+        return;
+    case HAPPEN_REPORT:
+        errands_happen(c, moment);
         return;
     case HAPPEN_BEAT:
     case HAPPEN_BEAT_AT_STORE:

@@ -1,0 +1,37 @@
+/* Errands: what a caller wants of a request that another gateway has is carried out there. */
+#ifndef SOLVEGATE_ERRANDS_H
+#define SOLVEGATE_ERRANDS_H
+
+#include <solvegate/types.h>
+
+/* What an entry of the inbox says, and whom it is for. */
+enum fact_kind {
+    FACT_NEWS,   /* what the vendor said about an attempt: for whoever has the attempt's row */
+    FACT_ERRAND, /* for whoever has the request's row; else for the node `to` */
+    FACT_REPLY,  /* how an errand ended: for the node `to` */
+    FACT_BAD,    /* a solution that many may have was reported as bad: for all other nodes */
+};
+
+enum errand_verb { ERRAND_REPORT_GOOD, ERRAND_REPORT_BAD, ERRAND_DETACH };
+
+/* With FACT_ERRAND and FACT_REPLY. A node that has no run goes without: its errands come back to the teller. */
+struct errand {
+    enum errand_verb verb;
+    uint16_t from, to; /* numbers of nodes, as in struct engine_options; 0: none */
+    client_id client;  /* with an errand: who asks; only requests of its own are touched */
+    request_id id;
+    caller_id caller;     /* who waits for the reply */
+    uint64_t ticket;      /* number of the errand, also in its reply */
+    enum refusal refusal; /* of a reply; REFUSAL_NONE: it was carried out */
+};
+
+/* With FACT_BAD. The store lets every row with this solution expire at once, whoever has it. */
+struct bad_solution {
+    struct key key;
+    attempt_id attempt; /* that brought it: all its copies have the same */
+};
+
+/* A FACT_BAD is an entry for each node; that of a node has the fact's number and so many times the node's besides. */
+#define FACT_NUMBER_STEP 512
+
+#endif

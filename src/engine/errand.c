@@ -1,0 +1,94 @@
+#include "engine/errand.h"
+
+#include "engine/find.h"
+#include "engine/hold.h"
+#include "engine/journal.h"
+#include "engine/placed.h"
+#include "engine/request.h"
+#include "engine/request_events.h"
+
+/* By then its node has answered, or it is dead and another one has to take its place first. */
+#define PATIENCE_MS 5000
+#define RETRY_AFTER_MS 1000
+
+static struct errand *push(struct engine *engine, enum fact_kind kind, const struct errand *errand)
+{
+    struct action *action = engine_push(engine, ACTION_TELL);
+    action->after = ++engine->seq;
+    action->tell.kind = kind;
+    action->tell.number = journal_number(engine);
+    action->tell.errand = *errand;
+    return &action->tell.errand;
+}
+
+static void refuse(struct engine *engine, caller_id caller, enum refusal refusal,
+                   uint32_t retry_after_ms)
+{
+    if (caller != 0)
+        request_refuse(engine, caller, refusal, SLICE_NONE, retry_after_ms);
+}
+
+void errand_send(struct engine *engine, const struct errand *errand)
+{
+    const bool may_exist = engine->options.store_adopts && request_id_may_exist(errand->id);
+    if (!may_exist) {
+        refuse(engine, errand->caller, REFUSAL_UNKNOWN_ID, 0);
+        return;
+    }
+    /* Nobody would hear of it, and what waits for the store must not grow without end. */
+    if (!engine->store_is_writable) {
+        refuse(engine, errand->caller, REFUSAL_STORE_AWAY, RETRY_AFTER_MS);
+        return;
+    }
+    if (!request_may_wait(engine, errand->client)) {
+        refuse(engine, errand->caller, REFUSAL_FULL_REQUESTS, RETRY_AFTER_MS);
+        return;
+    }
+    struct errand *sent = push(engine, FACT_ERRAND, errand);
+    sent->from = engine->options.node;
+    sent->to = request_node(errand->id);
+    sent->ticket = engine->last_number;
+    hold_for_errand(engine, sent->ticket, errand->client, errand->caller, PATIENCE_MS);
+}
+
+static enum refusal carry_out(struct engine *engine, const struct errand *errand)
+{
+    if (errand->verb == ERRAND_DETACH)
+        return request_withdraw(engine, errand->client, errand->id);
+    return request_report(engine, errand->client, errand->id, errand->verb == ERRAND_REPORT_GOOD);
+}
+
+void errand_on_told(struct engine *engine, const struct errand *errand)
+{
+    struct errand reply = *errand;
+    reply.refusal = carry_out(engine, errand);
+    reply.to = errand->from;
+    /* It is nobody's. */
+    if (reply.to == engine->options.node)
+        errand_on_reply(engine, &reply);
+    else
+        (void)push(engine, FACT_REPLY, &reply);
+}
+
+void errand_on_reply(struct engine *engine, const struct errand *reply)
+{
+    const struct key key = key_from_u64(reply->caller);
+    struct table_node *node = table_find(&engine->holds_by_caller, &key);
+    struct hold *hold = node == NULL ? NULL : CONTAINER_OF(node, struct hold, node);
+    if (hold == NULL || hold->ticket != reply->ticket)
+        return;
+    const client_id client = hold->client;
+    hold_free(engine, hold);
+    find_outdate(engine, client, reply->id);
+    struct action *action = engine_push(engine, ACTION_ANSWER);
+    action->answer.caller = reply->caller;
+    action->answer.id = reply->id;
+    action->answer.refusal = reply->refusal;
+}
+
+void errand_on_hold_timer(struct engine *engine, struct hold *hold)
+{
+    const caller_id caller = hold->caller;
+    hold_free(engine, hold);
+    refuse(engine, caller, REFUSAL_STORE_AWAY, RETRY_AFTER_MS);
+}
