@@ -97,12 +97,19 @@ enum store_opening store_open(struct store *store, const struct store_names *nam
 {
     struct store_backend *const backend = store->backend;
     store->names = *names;
-    const enum store_opening opening = backend->driver->open(backend, mistake);
+    enum store_opening opening = backend->driver->open(backend, mistake);
+    if (opening == STORE_OPENED && backend->node != 0 &&
+        store_clock_follow(backend) != STORE_DONE) {
+        buf_add(mistake, slice_from(backend->why));
+        opening = STORE_UNUSABLE;
+    }
     store->counters.migrated_from = backend->migrated_from;
     store->counters.lost_solutions = backend->lost_solutions;
     store->counters.lost_idempotency = backend->lost_idempotency;
     store_publish(store);
     store->reported_facts = store->facts;
+    if (opening == STORE_OPENED)
+        store_pulse_start(store);
     return opening;
 }
 
@@ -309,12 +316,15 @@ void store_start(struct store *store, struct uv_loop_s *loop, const struct store
     store->handlers = *handlers;
     ASSERT(uv_async_init(loop, &store->wake, on_wake) == 0);
     store->wake.data = store;
+    uv_mutex_lock(&store->mutex);
     store->is_started = true;
+    uv_mutex_unlock(&store->mutex);
     ahead_free(store);
     store_check_start(store);
-    store_pulse_start(store);
     store_finder_start(store);
     ASSERT(uv_thread_create(&store->thread, store_writer_run, store) == 0);
+    /* What the pulse has heard meanwhile. */
+    store_wake(store);
 }
 
 static struct store_entry *entry_new(const struct store *store, journal_seq seq,
@@ -375,6 +385,8 @@ void store_free(struct store *store)
     if (store == NULL)
         return;
     ASSERT(!store->is_started || store->is_closed);
+    store_pulse_end(store);
+    store_pulse_free(store);
     store_queue_clear(&store->queue);
     store_queue_clear(&store->batch);
     store_queue_clear(&store->done);

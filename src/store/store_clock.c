@@ -57,3 +57,16 @@ bool store_clock_is_at(const struct store_mark *mark, const struct clocks *clock
     return mark->is_set && mark->even_ms == clocks->even_ms && mark->wall_ms == clocks->wall_ms &&
            strcmp(mark->boot, clocks->boot) == 0;
 }
+
+enum store_result store_clock_follow(struct store_backend *backend)
+{
+    const struct store_sharing *const sharing = backend->driver->sharing;
+    const int64_t sent_ms = clocks_read().even_ms;
+    int64_t wall_ms = 0;
+    if (sharing->read_time == NULL)
+        return STORE_DONE;
+    const enum store_result result = sharing->read_time(backend, &wall_ms);
+    if (result == STORE_DONE)
+        clocks_follow(wall_ms, sent_ms);
+    return result;
+}

@@ -12,6 +12,10 @@ enum store_result store_clock_catch_up(struct store_backend *backend, const stru
 /* The time by the clock of the stored rows; adjusts the mark if the clocks drifted apart. */
 enum store_result store_clock_read(struct store_backend *backend, int64_t *wall_ms);
 
+/* Lets this process go by the wall clock of the server that it shares: rows of several gateways, and those of a script
+ * there, compare times only if all have the same. */
+enum store_result store_clock_follow(struct store_backend *backend);
+
 /* For drivers that shift times: was the mark set to these very clocks? */
 bool store_clock_is_at(const struct store_mark *mark, const struct clocks *clocks);
 

@@ -150,6 +150,9 @@ struct store_sharing {
                                      void (*on_claim)(void *context, const struct key *name,
                                                       uint64_t flight),
                                      void *context);
+    /* The server's wall clock, which all who share the store go by. The backend is connected. NULL: each goes by
+     * its own. */
+    enum store_result (*read_time)(struct store_backend *backend, int64_t *wall_ms);
     /* Says that the node ends in order. */
     enum store_result (*leave)(struct store_backend *backend);
 

@@ -1,6 +1,7 @@
 #include "store/store_pulse.h"
 
 #include "base/assert.h"
+#include "store/store_clock.h"
 #include "store/store_fact.h"
 #include "store/store_inbox.h"
 #include "store/store_private.h"
@@ -92,7 +93,7 @@ static void read_inbox(struct store_pulse *pulse)
     uv_mutex_lock(&store->mutex);
     pulse->has_mail = true;
     uv_mutex_unlock(&store->mutex);
-    (void)uv_async_send(&store->wake);
+    store_wake(store);
 }
 
 /* A process that stood still has not heard the others either, who may have stood still with it. A busy machine makes a
@@ -124,6 +125,8 @@ static enum store_result beat(struct store_pulse *pulse)
     pulse->has_failed |= result != STORE_DONE;
     if (result != STORE_DONE)
         return result;
+    /* It does not matter if this fails: the next beat does, too, or the time was known before. */
+    (void)store_clock_follow(pulse->backend);
     uv_mutex_lock(&store->mutex);
     pulse->is_steady = is_steady(pulse, sent_ms) && (!pulse->has_beat || pulse->is_steady);
     pulse->has_beat = true;
@@ -133,7 +136,7 @@ static enum store_result beat(struct store_pulse *pulse)
     pulse->reconnects = pulse->backend->reconnects;
     pulse->has_failed = false;
     pulse->came_ms = sent_ms;
-    (void)uv_async_send(&store->wake);
+    store_wake(store);
     return STORE_DONE;
 }
 
@@ -156,7 +159,7 @@ static void wait_for_news(struct store_pulse *pulse, int64_t until_ms)
         result = sharing->pulse_wait(pulse->backend, pulse->stop_fd, (int)left_ms, on_woken, pulse);
         if (result == STORE_DONE && pulse->must_read)
             read_inbox(pulse);
-        (void)uv_async_send(&pulse->store->wake);
+        store_wake(pulse->store);
     }
 }
 

@@ -38,6 +38,15 @@ enum work {
     WORK_END,
 };
 
+void store_wake(struct store *store)
+{
+    uv_mutex_lock(&store->mutex);
+    const bool is_started = store->is_started;
+    uv_mutex_unlock(&store->mutex);
+    if (is_started)
+        (void)uv_async_send(&store->wake);
+}
+
 void store_report(struct store *store, enum store_state state, const char *why)
 {
     uv_mutex_lock(&store->mutex);
@@ -48,7 +57,7 @@ void store_report(struct store *store, enum store_state state, const char *why)
         (void)snprintf(store->why, sizeof store->why, "%s", why);
     }
     uv_mutex_unlock(&store->mutex);
-    (void)uv_async_send(&store->wake);
+    store_wake(store);
 }
 
 void store_publish(struct store *store)

@@ -11,6 +11,8 @@ void store_writer_run(void *store);
 void store_publish(struct store *store);
 
 /* Reports a state to the loop, from any thread. STORE_BROKEN is final. */
+/* Lets the loop look at what is new, once it runs. From any thread. */
+void store_wake(struct store *store);
 void store_report(struct store *store, enum store_state state, const char *why);
 
 #endif

@@ -1,5 +1,6 @@
 #include "sys/clocks.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -57,12 +58,29 @@ static int64_t read_slept_ms(int64_t *even_ms)
     return *even_ms - before_ms;
 }
 
+/* The server's wall time when this machine booted; 0: no server is followed. All threads read it. */
+static _Atomic int64_t followed_ms;
+
+void clocks_follow(int64_t server_wall_ms, int64_t sent_ms)
+{
+    const int64_t came_ms = read_ms(CLOCK_BOOTTIME);
+    const int64_t least_ms = server_wall_ms - came_ms;
+    const int64_t most_ms = server_wall_ms - sent_ms;
+    const int64_t now_ms = atomic_load(&followed_ms);
+    /* Within what is possible it stays, so that a slow answer does not make the time jump. */
+    if (now_ms == 0)
+        atomic_store(&followed_ms, least_ms + (most_ms - least_ms) / 2);
+    else if (now_ms < least_ms || now_ms > most_ms)
+        atomic_store(&followed_ms, now_ms < least_ms ? least_ms : most_ms);
+}
+
 struct clocks clocks_read(void)
 {
     uv_once(&boot_once, find_boot);
     struct clocks clocks = {.boot = boot};
     clocks.slept_ms = read_slept_ms(&clocks.even_ms);
-    clocks.wall_ms = read_ms(CLOCK_REALTIME);
+    const int64_t followed = atomic_load(&followed_ms);
+    clocks.wall_ms = followed == 0 ? read_ms(CLOCK_REALTIME) : followed + clocks.even_ms;
     return clocks;
 }
 

@@ -305,10 +305,18 @@ class PostgresStore(Server):
         ready = subprocess.run([self.program("pg_isready"), "-h", "127.0.0.1", "-p", str(self.port)], capture_output=True, check=False)
         return ready.returncode == 0
 
+    def psql(self, text, database="gate"):
+        """The command that has it done, in psql_env()."""
+        return [self.program("psql"), "-h", "127.0.0.1", "-p", str(self.port), "-U", "gate", "-d", database, "-AtXq", "-v", "ON_ERROR_STOP=1",
+                "-c", text]
+
+    @staticmethod
+    def psql_env():
+        return {**os.environ, "PGPASSWORD": PASSWORD}
+
     def sql(self, text, database="gate"):
         """What psql prints for it, without headings."""
-        done = subprocess.run([self.program("psql"), "-h", "127.0.0.1", "-p", str(self.port), "-U", "gate", "-d", database, "-AtXq", "-v",
-                               "ON_ERROR_STOP=1", "-c", text], capture_output=True, text=True, check=False, env={**os.environ, "PGPASSWORD": PASSWORD})
+        done = subprocess.run(self.psql(text, database), capture_output=True, text=True, check=False, env=self.psql_env())
         if done.returncode != 0:
             raise AssertionError(f"psql said {done.stderr}")
         return done.stdout.strip()

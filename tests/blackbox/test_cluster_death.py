@@ -1,8 +1,10 @@
 #!/usr/bin/env python3
 """Two gateways on one store, and one of them dies, stands still or leaves: the other goes on, and nothing is paid twice. (TAP)"""
 import signal
+import subprocess
+import time
 
-from cluster_world import Cluster, on_each_adopter
+from cluster_world import Cluster, on_each_adopter, on_servers
 from gateway import free_port
 from harness import binary, check, contains, equal, get, run, wait_until
 
@@ -54,6 +56,22 @@ def tells_a_callback_to_whoever_has_the_task(store):
             equal(reply.status, 200, reply.text)
         equal(cluster.paid(), 2, "paid")
         equal(sum(node.counter("callbacks_unknown") for node in cluster.nodes), 0, "callbacks that nobody understood")
+
+
+@on_servers(["postgres"])
+def comes_back_while_another_one_adopts_it(store):
+    """Both lock the node's row before they touch any other; otherwise the server has to end one of them."""
+    with Cluster(store, config={"cluster": {"lease": "5m", "heartbeat": "250ms"}}, sim=("--solve-time", "10m")) as cluster:
+        with_an_open_task(cluster)
+        cluster[0].kill()
+        adopter = subprocess.Popen(store.psql("SET search_path = solvegate; BEGIN; SELECT name FROM node WHERE name = 'a' FOR UPDATE;"
+                                              " SELECT pg_sleep(3); UPDATE flight SET owner = owner; COMMIT"),
+                                   env=store.psql_env(), text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        time.sleep(0.5)
+        cluster[0].start()
+        said, _ = adopter.communicate(timeout=60)
+        equal(adopter.returncode, 0, said)
+        contains(cluster[0].wait_line("event=restored"), "flights=1")
 
 
 @on_each_adopter

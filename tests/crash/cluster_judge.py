@@ -64,13 +64,8 @@ class ClusterJudge(Judge):
 
     def left_elsewhere(self):
         """Targets that somebody abandoned under single reuse: what is banked is handed out by the gateway that has it (see
-        docs/cluster.md), so that whoever asks another one pays again."""
+        docs/cluster.md), so that whoever asks another one would pay again, and nobody is asked to."""
         return [need.sitekey for need in self.needs if need.is_abandoned and need.reuse == "single"]
-
-    def needs_by_sitekey(self):
-        wanted = super().needs_by_sitekey()
-        wanted.update(self.left_elsewhere())
-        return wanted
 
     def cut_off(self):
         return super().cut_off() + collections.Counter(self.left_elsewhere())

@@ -46,12 +46,13 @@ static enum store_result run(struct postgres_store *store, const char *sql,
     return ask_number(store, sql, values, count, &unused);
 }
 
-/* Nobody else creates, joins or takes back at the same time. */
+/* Nobody else creates, joins or takes back at the same time. Whoever adopts this very node is waited for. */
 static enum store_result begin(struct postgres_store *store)
 {
     char sql[256];
     (void)snprintf(sql, sizeof sql,
-                   "BEGIN; SET LOCAL statement_timeout = '10min'; SET LOCAL enable_seqscan = on;"
+                   "BEGIN; SET LOCAL statement_timeout = '10min'; SET LOCAL lock_timeout = '3min';"
+                   " SET LOCAL enable_seqscan = on;"
                    " SELECT pg_advisory_xact_lock(%lld)",
                    (long long)pg_lock_key(store->address.schema) + 1);
     return pg_link_run(store, sql);
@@ -120,13 +121,14 @@ static enum store_result agree_on_lease(struct postgres_store *store)
     return set_meta(store, "lease", lease);
 }
 
-/* A name keeps its number, and with it its rows. */
+/* A name keeps its number, and with it its rows. The node's row is locked before any other, as by those who adopt:
+ * a gateway that comes back may meet one of them, and in another order both would wait for each other. */
 static enum store_result find_number(struct postgres_store *store, int64_t *number)
 {
     const struct row_value name = text(store->node);
     const struct row_value most = integer(NODES_MAX);
     enum store_result result =
-        ask_number(store, "SELECT id FROM node WHERE name = $1", &name, 1, number);
+        ask_number(store, "SELECT id FROM node WHERE name = $1 FOR UPDATE", &name, 1, number);
     if (result == STORE_DONE && *number == 0)
         result = ask_number(store,
                             "SELECT min(n) FROM generate_series(1, $1) AS n"
@@ -247,6 +249,11 @@ bool pg_cluster_join(struct postgres_store *store, struct buf *mistake)
     if (result != STORE_DONE)
         buf_addf(mistake, "%s", store->base.why);
     return result == STORE_DONE;
+}
+
+enum store_result pg_cluster_read_time(struct store_backend *backend, int64_t *wall_ms)
+{
+    return ask_number(postgres_store_of(backend), "SELECT now_ms()", NULL, 0, wall_ms);
 }
 
 /* ---- a node's claims --------------------------------------------------------------------- */

@@ -132,6 +132,7 @@ static struct store_backend *make_pulse(const struct store_backend *backend)
 
 static const struct store_sharing sharing = {
     .load_claims = pg_cluster_load_claims,
+    .read_time = pg_cluster_read_time,
     .leave = pg_cluster_leave,
     .make_pulse = make_pulse,
     .pulse_beat = pg_pulse_beat,

@@ -140,6 +140,17 @@ enum store_result cluster_load_claims(struct store_backend *backend,
     return result;
 }
 
+enum store_result cluster_read_time(struct store_backend *backend, int64_t *wall_ms)
+{
+    struct redis_store *const store = redis_store_of(backend);
+    struct redis_reply *reply = NULL;
+    const enum store_result result = ASK(store, &reply, WORD_OF("TIME"));
+    if (result == STORE_DONE)
+        *wall_ms = (int64_t)(number_at(reply, 0) * 1000 + number_at(reply, 1) / 1000);
+    redis_reply_free(reply);
+    return result == STORE_DONE && *wall_ms == 0 ? call_nonsense(store) : result;
+}
+
 enum store_result cluster_leave(struct store_backend *backend)
 {
     struct redis_store *const store = redis_store_of(backend);

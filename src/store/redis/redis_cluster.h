@@ -13,6 +13,7 @@ enum store_result cluster_load_claims(struct store_backend *backend,
                                       void (*on_claim)(void *context, const struct key *name,
                                                        uint64_t flight),
                                       void *context);
+enum store_result cluster_read_time(struct store_backend *backend, int64_t *wall_ms);
 enum store_result cluster_leave(struct store_backend *backend);
 
 #endif

@@ -74,6 +74,7 @@ static void redis_close(struct store_backend *backend)
 
 static const struct store_sharing sharing = {
     .load_claims = cluster_load_claims,
+    .read_time = cluster_read_time,
     .leave = cluster_leave,
     .make_pulse = pulse_make,
     .pulse_beat = pulse_beat,

@@ -1,0 +1,133 @@
+#include "store/store_pulse.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <uv.h>
+
+/* A server that counts beats. */
+static struct {
+    uv_mutex_t mutex;
+    unsigned beats;
+    unsigned open; /* backends */
+} server;
+
+static void count(int backends, unsigned beats)
+{
+    uv_mutex_lock(&server.mutex);
+    server.open += (unsigned)backends;
+    server.beats += beats;
+    uv_mutex_unlock(&server.mutex);
+}
+
+static struct store_backend *make(void)
+{
+    struct store_backend *const made = calloc(1, sizeof(*made));
+    assert_non_null(made);
+    count(1, 0);
+    return made;
+}
+
+static enum store_opening fake_lock(const struct store_place *place, const char *address,
+                                    struct store_backend **backend, struct buf *mistake)
+{
+    (void)place;
+    (void)address;
+    (void)mistake;
+    *backend = make();
+    (*backend)->node = 1;
+    (*backend)->incarnation = 1;
+    return STORE_OPENED;
+}
+
+static enum store_opening fake_open(struct store_backend *backend, struct buf *mistake)
+{
+    (void)backend;
+    (void)mistake;
+    return STORE_OPENED;
+}
+
+static void fake_close(struct store_backend *backend)
+{
+    free(backend);
+    count(-1, 0);
+}
+
+static struct store_backend *fake_make_pulse(const struct store_backend *backend)
+{
+    struct store_backend *const pulse = make();
+    pulse->driver = backend->driver;
+    return pulse;
+}
+
+static enum store_result fake_beat(struct store_backend *pulse, const struct demand *demand,
+                                   struct store_members *members)
+{
+    (void)pulse;
+    (void)demand;
+    members->count = 0;
+    count(0, 1);
+    return STORE_DONE;
+}
+
+static enum store_result fake_wait(struct store_backend *pulse, int fd, int timeout_ms,
+                                   void (*on_woken)(void *context, const struct key *name),
+                                   void *context)
+{
+    (void)pulse;
+    (void)fd;
+    (void)on_woken;
+    (void)context;
+    uv_sleep((unsigned)timeout_ms);
+    return STORE_DONE;
+}
+
+static const struct store_sharing sharing = {
+    .make_pulse = fake_make_pulse, .pulse_beat = fake_beat, .pulse_wait = fake_wait};
+static const struct store_driver fake = {
+    .name = "fake", .lock = fake_lock, .open = fake_open, .close = fake_close, .sharing = &sharing};
+
+static unsigned beats_so_far(void)
+{
+    uv_mutex_lock(&server.mutex);
+    const unsigned beats = server.beats;
+    uv_mutex_unlock(&server.mutex);
+    return beats;
+}
+
+/* Otherwise the others would go on with the tasks of one that takes longer than its lease to load its rows, and it would
+ * start over for ever. */
+static void a_gateway_says_that_it_lives_as_soon_as_it_has_joined(void **state)
+{
+    (void)state;
+    const struct store_place place = {.url = "fake:", .node = "me", .heartbeat_ms = 5};
+    const struct store_names names = {.context = NULL};
+    struct store *store;
+    struct buf mistake;
+    assert_int_equal(uv_mutex_init(&server.mutex), 0);
+    buf_init(&mistake, 256);
+    assert_int_equal(store_lock_with(&fake, &place, &store, &mistake), STORE_OPENED);
+    assert_int_equal(beats_so_far(), 0);
+    assert_int_equal(store_open(store, &names, &mistake), STORE_OPENED);
+    buf_close(&mistake);
+    for (unsigned left = 2000; beats_so_far() < 3; left--) {
+        assert_int_not_equal(left, 0);
+        uv_sleep(5);
+    }
+    store_free(store);
+    assert_int_equal(server.open, 0);
+    uv_mutex_destroy(&server.mutex);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_gateway_says_that_it_lives_as_soon_as_it_has_joined),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
