@@ -1,27 +1,37 @@
 /* What a store alone can take: the records of solves in a closed loop, through the store port, without a gateway.
  *
- *     store-port [--at-once 512] [--seconds 3] [--rounds 3] [--prefix NAME] URL...
+ *     store-port [--at-once 512] [--seconds 3] [--rounds 3] [--prefix NAME] [--node NAME] [--open N] URL...
  *
+ * With --node it shares the store as that gateway: each solve claims its key with its intent, and releases it with its
+ * solution. With --open it leaves so many flights open, claimed and accepted by the vendor, and ends as by kill -9.
  * Each solve waits twice until its records are durable, as in the gateway: for its intent, and for its solution. The
  * stores take turns, so that a busy machine disturbs all of them; the ratio is to the first one. */
 #include "base/assert.h"
 #include "store/store.h"
+#include "store/store_claims.h"
 
 #include <solvegate/words.h>
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <unistd.h>
 #include <uv.h>
 
 #define URLS_MAX 8
 #define ROUNDS_MAX 32
 #define PARAMS_BYTES 350
 #define TOKEN_BYTES 680
+#define LEASE_MS 2000
+#define HEARTBEAT_MS 500
+/* Processes that share a store take every so many-th number, each its own. */
+#define STEP 64
 
 struct options {
     unsigned at_once, seconds, rounds;
+    unsigned open;
     const char *prefix;
+    const char *node; /* NULL: it has the store for itself */
     const char *urls[URLS_MAX];
     unsigned count;
 };
@@ -42,6 +52,7 @@ struct run {
     uint64_t next_id;
     uint64_t done;
     bool is_over;
+    bool is_shared;
     struct blob *params, *token;
 };
 
@@ -73,6 +84,26 @@ static struct key key_of(uint64_t id)
 static void append(struct run *run, struct record *record)
 {
     store_append(run->store, ++run->seq, record);
+}
+
+static void claim(struct run *run, uint64_t id)
+{
+    const struct claim wanted = {.flight = id,
+                                 .ticket = id,
+                                 .reuse = REUSE_SHARED,
+                                 .has_name = true,
+                                 .max_age_ms = UINT32_MAX,
+                                 .key = key_of(id),
+                                 .name = key_of(id)};
+    if (run->is_shared)
+        store_claim(run->store, &wanted, 0);
+}
+
+static void release(struct run *run, uint64_t id)
+{
+    const struct release ended = {.flight = id, .name = key_of(id), .solution = id, .attempts = 1};
+    if (run->is_shared)
+        store_release(run->store, &ended);
 }
 
 static void append_flight(struct run *run, uint64_t id, bool is_drop)
@@ -120,7 +151,8 @@ static void append_solution(struct run *run, uint64_t id)
 
 static void intend(struct run *run, struct solve *solve)
 {
-    *solve = (struct solve){.id = ++run->next_id};
+    *solve = (struct solve){.id = run->next_id += STEP};
+    claim(run, solve->id);
     append_flight(run, solve->id, false);
     append_attempt(run, solve->id, false, false);
     solve->waits_for = run->seq;
@@ -131,6 +163,7 @@ static void answer(struct run *run, struct solve *solve)
     append_attempt(run, solve->id, true, false);
     append_solution(run, solve->id);
     append_attempt(run, solve->id, true, true);
+    release(run, solve->id);
     append_flight(run, solve->id, true);
     solve->is_intended = true;
     solve->waits_for = run->seq;
@@ -180,7 +213,12 @@ static void count_row(void *context, const struct record *record)
 
 static void open_store(struct run *run, const struct options *options, const char *url)
 {
-    const struct store_place place = {.url = url, .prefix = options->prefix, .allow_async = true};
+    const struct store_place place = {.url = url,
+                                      .prefix = options->prefix,
+                                      .allow_async = true,
+                                      .node = options->node,
+                                      .lease_ms = LEASE_MS,
+                                      .heartbeat_ms = HEARTBEAT_MS};
     const struct store_names names = {.name_of = name_of, .find = find};
     const struct clocks now = clocks_read();
     struct buf mistake;
@@ -203,6 +241,25 @@ static double cpu_seconds(void)
            (double)(usage.ru_utime.tv_usec + usage.ru_stime.tv_usec) / 1e6;
 }
 
+static void on_all_durable(void *context, journal_seq seq)
+{
+    const struct run *const run = context;
+    if (seq >= run->seq)
+        _exit(0);
+}
+
+/* Leaves them as a gateway does that is killed. */
+static void leave_open(struct run *run, unsigned count)
+{
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t id = run->next_id += STEP;
+        claim(run, id);
+        append_flight(run, id, false);
+        append_attempt(run, id, true, false);
+    }
+    (void)uv_run(&run->loop, UV_RUN_DEFAULT);
+}
+
 struct figures {
     double rate;       /* solves a second */
     double cpu_us;     /* of this process, for each solve */
@@ -212,9 +269,11 @@ struct figures {
 
 static struct figures measure(const struct options *options, const char *url)
 {
-    struct run run = {.count = options->at_once};
-    const struct store_handlers handlers = {
-        .context = &run, .on_durable = on_durable, .on_state = on_state};
+    struct run run = {.count = options->at_once, .is_shared = options->node != NULL};
+    const struct store_handlers handlers = {.context = &run,
+                                            .on_durable =
+                                                options->open > 0 ? on_all_durable : on_durable,
+                                            .on_state = on_state};
     struct store_counters counters;
     run.solves = calloc(run.count, sizeof *run.solves);
     run.params = blob_alloc(PARAMS_BYTES);
@@ -222,11 +281,13 @@ static struct figures measure(const struct options *options, const char *url)
     ASSERT(run.solves != NULL);
     memset(run.params->data, 'p', PARAMS_BYTES);
     memset(run.token->data, 't', TOKEN_BYTES);
-    run.next_id = (uint64_t)clocks_read().wall_ms << 20;
+    run.next_id = ((uint64_t)clocks_read().wall_ms << 20) + (uint64_t)getpid() % STEP;
     ASSERT(uv_loop_init(&run.loop) == 0 && uv_timer_init(&run.loop, &run.timer) == 0);
     run.timer.data = &run;
     open_store(&run, options, url);
     store_start(run.store, &run.loop, &handlers);
+    if (options->open > 0)
+        leave_open(&run, options->open);
     const double cpu = cpu_seconds();
     uv_update_time(&run.loop); /* loading may have taken long */
     ASSERT(uv_timer_start(&run.timer, on_time, options->seconds * UINT64_C(1000), 0) == 0);
@@ -303,8 +364,11 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (take_number(argv[i], "--at-once", argv[i + 1], &options.at_once) ||
             take_number(argv[i], "--seconds", argv[i + 1], &options.seconds) ||
-            take_number(argv[i], "--rounds", argv[i + 1], &options.rounds))
+            take_number(argv[i], "--rounds", argv[i + 1], &options.rounds) ||
+            take_number(argv[i], "--open", argv[i + 1], &options.open))
             i++;
+        else if (strcmp(argv[i], "--node") == 0)
+            options.node = argv[++i];
         else if (strcmp(argv[i], "--prefix") == 0)
             options.prefix = argv[++i];
         else if (options.count < URLS_MAX)
@@ -314,7 +378,7 @@ int main(int argc, char **argv)
         options.rounds > ROUNDS_MAX) {
         (void)fprintf(stderr,
                       "usage: store-port [--at-once N] [--seconds N] [--rounds N] [--prefix "
-                      "NAME] URL...\n");
+                      "NAME] [--node NAME] [--open N] URL...\n");
         return 64;
     }
     report(&options);

@@ -12,6 +12,8 @@
 /* How long what was found is remembered: longer than any client's poll interval. */
 #define KEEP_MS 15000
 #define RETRY_AFTER_MS 1000
+/* For so long after the store was away it may not have all ids that gateways told from their memory meanwhile. */
+#define CATCH_UP_MS 10000
 /* Ends that are still to be looked at; of more of them some are missed, as wake-ups may be. */
 #define NAMES_MAX 64
 
@@ -42,6 +44,8 @@ struct finding {
     uint64_t bytes;              /* of all solutions that are remembered */
     struct key names[NAMES_MAX]; /* a ring of claims that ended */
     uint32_t name_first, name_count;
+    bool is_store_away;
+    uint64_t sure_ms; /* from then on an id is unknown if the store says so */
 };
 
 void find_init(struct engine *engine)
@@ -378,6 +382,23 @@ static uint64_t keep_ms(const struct engine *engine, const struct search *search
     return list_is_empty(&search->waits) ? KEEP_MS : FOLLOW_ASK_MS;
 }
 
+void find_on_store(struct engine *engine)
+{
+    struct finding *finding = engine->finding;
+    if (finding == NULL)
+        return;
+    if (finding->is_store_away && !engine->store_is_away)
+        finding->sure_ms = engine->now_ms + CATCH_UP_MS;
+    finding->is_store_away = engine->store_is_away;
+}
+
+/* The store did not answer, or may hear of this id a moment later from the gateway that told it. */
+static bool is_unsure(const struct engine *engine, enum found_result result)
+{
+    return result == FOUND_UNAVAILABLE ||
+           (result == FOUND_UNKNOWN && engine->now_ms < engine->finding->sure_ms);
+}
+
 void find_on_found(struct engine *engine, const struct found *found)
 {
     struct search *search =
@@ -388,7 +409,7 @@ void find_on_found(struct engine *engine, const struct found *found)
         return;
     search->is_asking = false;
     search->heard_ms = engine->now_ms;
-    if (found->result != FOUND_UNAVAILABLE) {
+    if (!is_unsure(engine, found->result)) {
         set_name(engine, search, found);
         fill(engine, search, found);
     }

@@ -18,6 +18,8 @@ bool find_peek(const struct engine *engine, client_id client, request_id id, str
 /* What is remembered of the id may be different from now on. */
 void find_outdate(struct engine *engine, client_id client, request_id id);
 
+/* The store went away, or is there again. */
+void find_on_store(struct engine *engine);
 void find_on_found(struct engine *engine, const struct found *found);
 /* A claim of this name ended, and with it perhaps what somebody waits for. */
 void find_on_woken(struct engine *engine, const struct key *name);

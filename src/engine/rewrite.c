@@ -1,6 +1,7 @@
 #include "engine/rewrite.h"
 
 #include "engine/backlog.h"
+#include "engine/find.h"
 #include "engine/journal.h"
 #include "engine/journal_books.h"
 #include "engine/shadow_books.h"
@@ -176,6 +177,7 @@ void rewrite_on_store(struct engine *engine, const struct event *event)
     if (event->kind == EVENT_STORE_STATE) {
         engine->store_is_writable = event->store_is_writable;
         engine->store_is_away = event->store_is_away;
+        find_on_store(engine);
         return;
     }
     /* In a shared store nodes and claims would be missing as well, and this node is nobody there. */

@@ -18,8 +18,8 @@ struct clocks clocks_read(void);
 /* The even one alone, in a quarter of the time. */
 int64_t clocks_even_ms(void);
 
-/* From now on the wall clock of this process is a server's: that one's time was asked for at sent_ms of our even clock, and has
- * come just now. What people do to the wall clock of this machine does not matter any more. */
+/* From now on the wall clock of this process is a server's: that one's time was asked for at sent_ms of our even clock,
+ * and has come just now. What people do to the wall clock of this machine does not matter any more. */
 void clocks_follow(int64_t server_wall_ms, int64_t sent_ms);
 
 /* How far the wall clock was set between two readings of the same boot; 0 for drift and for its

@@ -26,7 +26,7 @@ let isOver = false;
 process.stdin.on('end', () => { isOver = true; }).resume();
 
 const pause = () => new Promise((resolve) => setTimeout(resolve, PAUSE_MS));
-const say = (line) => process.stdout.write(JSON.stringify(line) + '\n');
+const say = (line) => process.stdout.write(JSON.stringify({ at: Date.now() / 1000, ...line }) + '\n');
 const wordsOf = (error) => [error.err, error.code, error.errorCode, error.message, error].map(String).join(' ');
 
 async function ask(name, sitekey) {

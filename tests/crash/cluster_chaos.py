@@ -118,7 +118,7 @@ class Clients:
         if "token" in line:
             need.tokens.add(line["token"])
         else:
-            need.problems.append(f"{line['package']}: {line['problem']}")
+            need.problems.append(f"{line['at']:.3f} {line['package']}: {line['problem']}")
         return need
 
 
@@ -133,7 +133,7 @@ class Guest(Caller):
         if text is not None and "ERROR_ADOPTED_TOO_OFTEN" in text:
             need.is_uncertain = need.is_given_up = True
         else:
-            super().take(need, text, where)
+            super().take(need, text, f"{time.time():.3f} {where}")
 
     def hold_once(self, need):
         """As the base's; one that is sent away meanwhile cannot know whether its solve goes on elsewhere."""

@@ -309,6 +309,42 @@ static void without_the_store_an_id_is_not_unknown(void **state)
               "[  1000] answer cat r1 solved \"TOKEN\" source api attempts 1\n");
 }
 
+static void the_store_becomes(struct world *world, bool is_writable)
+{
+    struct event event = {.kind = EVENT_STORE_STATE};
+    event.store_is_writable = is_writable;
+    event.store_is_away = !is_writable;
+    world_step(world, &event);
+}
+
+/* Another gateway told this id from its memory meanwhile, and has not written it yet. */
+static void a_store_that_was_away_may_not_know_every_id_at_once(void **state)
+{
+    (void)state;
+    struct world *w = shared_world(NULL);
+    the_store_becomes(w, false);
+    pass(w, 3000);
+    the_store_becomes(w, true);
+    look_for(w, "ann", ELSEWHERE, 0);
+    it_is_unknown(w);
+    pass(w, 1000);
+    look_for(w, "ann", ELSEWHERE, 0);
+    it_is_solved(w, "TOKEN");
+    look_for(w, "bob", FURTHER, 0);
+    it_is_unknown(w);
+    pass(w, 9000);
+    look_for(w, "bob", FURTHER, 0);
+    it_is_unknown(w);
+    expect(w, "[  3000] find r1\n"
+              "[  3000] answer ann refused: the store cannot be reached, retry after 1000\n"
+              "[  4000] find r1\n"
+              "[  4000] answer ann r1 solved \"TOKEN\" source api attempts 1\n"
+              "[  4000] find r2\n"
+              "[  4000] answer bob refused: the store cannot be reached, retry after 1000\n"
+              "[ 13000] find r2\n"
+              "[ 13000] answer bob refused: no such request\n");
+}
+
 static void without_the_store_what_was_known_to_wait_waits_on(void **state)
 {
     (void)state;
@@ -448,6 +484,7 @@ int main(void)
         STORY(many_who_ask_for_one_id_are_one_question_a_second),
         STORY(a_poll_after_the_wake_up_does_not_wait_for_its_second),
         STORY(an_unknown_id_is_remembered_for_a_second_only),
+        STORY(a_store_that_was_away_may_not_know_every_id_at_once),
         STORY(the_oldest_is_forgotten_when_too_many_ids_are_asked_for),
         STORY(without_the_store_an_id_is_not_unknown),
         STORY(without_the_store_what_was_known_to_wait_waits_on),

@@ -100,8 +100,8 @@ static unsigned beats_so_far(void)
     return beats;
 }
 
-/* Otherwise the others would go on with the tasks of one that takes longer than its lease to load its rows, and it would
- * start over for ever. */
+/* Otherwise the others would go on with the tasks of one that takes longer than its lease to load its rows, and it
+ * would start over for ever. */
 static void a_gateway_says_that_it_lives_as_soon_as_it_has_joined(void **state)
 {
     (void)state;
