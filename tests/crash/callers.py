@@ -20,6 +20,7 @@ class Need:
         self.idempotency = idempotency
         self.ids = []  # told by in.php
         self.tokens = set()
+        self.told = []  # when what was told, for people
         self.problems = []
         self.is_abandoned = False
         self.is_uncertain = False  # the caller was cut off and cannot ask again for the same thing

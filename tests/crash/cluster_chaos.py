@@ -130,6 +130,7 @@ class Guest(Caller):
         return None if reply is not None and not isinstance(reply, bool) and reply.status in (500, 502, 504) and "nginx" in reply.text else reply
 
     def take(self, need, text, where):
+        need.told.append(f"{time.time():.3f} {where} {(text or '')[:24]}")
         if text is not None and "ERROR_ADOPTED_TOO_OFTEN" in text:
             need.is_uncertain = need.is_given_up = True
         else:
@@ -141,7 +142,7 @@ class Guest(Caller):
         if reply is None or reply.status in (202, 429, 503):
             need.is_uncertain = True
         elif reply.status == 200:
-            need.tokens.add(reply.json()["solution"])
+            self.take(need, "OK|" + reply.json()["solution"], "POST /v1/solves")
         else:
             self.take(need, f"{reply.status} {reply.text}", "POST /v1/solves")
 
@@ -219,9 +220,10 @@ class ChaosCluster(Cluster):
             self.proxies.close()
             self.balancer.__exit__(*error)
 
-    def save(self):
+    def save(self, needs):
         """Whatever tells how it came about."""
-        for name, content in (("ledger.json", self.sim.ledger()), ("troubles.txt", list(map(repr, self.troubles)))):
+        wants = [{"need": repr(need), "tokens": sorted(need.tokens), "told": need.told, "problems": need.problems} for need in needs]
+        for name, content in (("ledger.json", self.sim.ledger()), ("troubles.txt", list(map(repr, self.troubles))), ("needs.json", wants)):
             with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
                 json.dump(content, file, indent=1)
 

@@ -156,7 +156,7 @@ def go_round(kind, seed, faults):
         finally:
             crowd.must_stop = True
             clients.kill()
-            world.save()
+            world.save(crowd.needs)
         events = world.count_events("node_adopted", "node_fenced", "lease_lost")
         print(f"# {kind}: {line}; {len(needs)} by packages; {events}", flush=True)
     return done
