@@ -4,7 +4,7 @@ import statistics
 import subprocess
 import time
 
-from cluster_world import ADOPTERS, Cluster, at_once, on_each_server
+from cluster_world import ADOPTERS, Cluster, at_once, on_each_server, on_servers
 from gateway import free_port
 from harness import binary, check, contains, equal, get, run, wait_until
 
@@ -45,6 +45,17 @@ def pays_once_for_a_key_that_is_asked_at_both_at_the_same_time(store):
     print(f"# {store.kind}: a follower was told {1000 * statistics.median(delays):.1f} ms (median), "
           f"{1000 * delays[int(len(delays) * 0.99) - 1]:.1f} ms (99 %) after the owner's caller")
     check(statistics.median(delays) < 0.5, f"followers are woken: {statistics.median(delays):.3f} s")
+
+
+@on_servers(["postgres"])
+def reads_no_whole_table_for_a_claim(store):
+    """Claims look for ends of the last minute, of which there may be a hundred thousand."""
+    with Cluster(store, sim=("--solve-time", "1ms")) as cluster:
+        for number in range(40):
+            equal(cluster[number % 2].solve(sitekey=f"key {number}").status, 200)
+    # Those of joining and tidying are few, whatever is solved; the servers of these sessions have counted by their end.
+    scans = wait_until(lambda: store.sql("SELECT seq_scan FROM pg_stat_user_tables WHERE relname = 'ended'"), "the server's statistics")
+    check(int(scans) < 20, f"{scans} scans of all ends for 40 solves")
 
 
 @on_each_server

@@ -196,7 +196,9 @@ static const char decide_by_key[] =
     "        END IF;\n"
     "    END IF;\n";
 
-/* How the flight that was followed ended, and errors that are remembered for all. */
+/* How the flight that was followed ended, and errors that are remembered for all. The index on names has only those
+ * with refused_until > 0, and is used only where the condition says so in these words: otherwise every claim would read
+ * all ends of the last minute. */
 static const char decide_by_end[] =
     "        IF followed[i] <> 0 THEN\n"
     "            SELECT claim, is_kept, id, end_class, end_code, end_attempts\n"
@@ -214,7 +216,8 @@ static const char decide_by_end[] =
     "        END IF;\n"
     "        IF reuses[i] = 'shared' THEN\n"
     "            SELECT end_class, end_code, end_attempts INTO error_class, error_code, tries\n"
-    "                FROM ended WHERE name = keys[i] AND refused_until > moment\n"
+    "                FROM ended WHERE name = keys[i] AND refused_until > 0\n"
+    "                AND refused_until > moment\n"
     "                AND end_class <> 'none' LIMIT 1;\n"
     "            IF FOUND THEN\n"
     "                result := 'refused';\n"
