@@ -84,7 +84,26 @@ static void fake_close(struct store_backend *backend)
     free(backend);
 }
 
-static const struct store_sharing sharing = {.load_claims = fake_load_claims};
+/* The pulse begins when the store is open; this one is never heard. */
+static struct store_backend *fake_make_pulse(const struct store_backend *backend)
+{
+    struct store_backend *const pulse = calloc(1, sizeof(*pulse));
+    assert_non_null(pulse);
+    pulse->driver = backend->driver;
+    return pulse;
+}
+
+static enum store_result fake_beat(struct store_backend *pulse, const struct demand *demand,
+                                   struct store_members *members)
+{
+    (void)pulse;
+    (void)demand;
+    (void)members;
+    return STORE_RETRY;
+}
+
+static const struct store_sharing sharing = {
+    .load_claims = fake_load_claims, .make_pulse = fake_make_pulse, .pulse_beat = fake_beat};
 static const struct store_driver fake = {.name = "fake",
                                          .lock = fake_lock,
                                          .open = fake_open,
