@@ -151,6 +151,8 @@ struct shadow_hour {
  * detached + waiting. */
 #define TALLY_LIST(X)                                                                            \
     X(requests, ONE, "requests_total", "Requests asked at any door")                             \
+    X(requests_adopted, ONE, "requests_adopted_total",                                           \
+      "Requests among them that were asked at a gateway that died")                              \
     X(answered, ONE, "answered_total", "Requests answered by the solve they started")            \
     X(deduplicated, ONE, "deduplicated_total", "Requests answered without a solve of their own") \
     X(failed, ONE, "failed_total", "Requests whose solve failed")                                \

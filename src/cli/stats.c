@@ -86,6 +86,11 @@ static void add_value(struct grid *grid, yyjson_val *root, enum span span, const
 
 /* ---- printing ---------------------------------------------------------------------------- */
 
+static bool is_cluster(yyjson_val *root)
+{
+    return strcmp(show_text(root, "scope"), "cluster") == 0;
+}
+
 static void print_sums(yyjson_val *root)
 {
     static const struct grid_column columns[] = {
@@ -94,13 +99,15 @@ static void print_sums(yyjson_val *root)
         {.title = "8 DAYS", .is_right = true},
         {.title = "SINCE START", .is_right = true},
     };
+    /* A cluster has no start. */
+    const int spans_shown = is_cluster(root) ? SPAN_START : SPAN_COUNT;
     struct grid grid;
-    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
+    grid_init(&grid, columns, (size_t)spans_shown + 1);
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         if (is_money(rows[i].member) && !books_have_money(root))
             continue;
         grid_add(&grid, rows[i].label);
-        for (int span = 0; span < SPAN_COUNT; span++)
+        for (int span = 0; span < spans_shown; span++)
             add_value(&grid, root, (enum span)span, rows[i].member);
     }
     grid_print(&grid);
@@ -191,11 +198,46 @@ static void print_now(yyjson_val *root)
     buf_close(&out);
 }
 
+/* What each gateway counted itself; a request that another one went on with is in the books of both. */
+static void print_nodes(yyjson_val *root)
+{
+    static const struct grid_column columns[] = {
+        {.title = "GATEWAY", .is_shrinking = true},
+        {.title = "REQUESTS", .is_right = true},
+        {.title = "OF OTHERS", .is_right = true, .drop = 1},
+        {.title = "FREE", .is_right = true},
+        {.title = "PAID", .is_right = true},
+        {.title = "FAILED", .is_right = true, .drop = 2},
+        {.title = ""},
+    };
+    static const char *const members[] = {"requests", "requests_adopted", "deduplicated",
+                                          "answered_api", "failed"};
+    struct grid grid;
+    yyjson_arr_iter iter;
+    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
+    (void)yyjson_arr_iter_init(yyjson_obj_get(root, "nodes"), &iter);
+    for (yyjson_val *node; (node = yyjson_arr_iter_next(&iter)) != NULL;) {
+        grid_add(&grid, show_text(node, "name"));
+        for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+            grid_add_number(&grid, show_number(node, members[i]));
+        grid_add(&grid, yyjson_is_true(yyjson_obj_get(node, "adopted")) ? "adopted" : "");
+    }
+    (void)fputc('\n', stdout);
+    grid_print(&grid);
+    grid_close(&grid);
+    (void)printf("\nnow: %" PRIu64 " requests waiting\n",
+                 show_number(yyjson_obj_get(root, "now"), "waiting"));
+}
+
 static void print_stats(yyjson_val *root, enum span span)
 {
     print_sums(root);
     print_days(root);
     books_print(root, span);
+    if (is_cluster(root)) {
+        print_nodes(root);
+        return;
+    }
     print_unknown_errors(root);
     print_now(root);
 }
@@ -247,6 +289,11 @@ static const struct cli_flag flags[] = {
      .words = "today days start",
      .help = "what the tables by client and type cover: today, days (today and the seven before; "
              "the default) or start (since the gateway started)"},
+    {.name = "scope",
+     .value_name = "SCOPE",
+     .words = "node cluster",
+     .help = "whose books: those of the gateway that answers (node; the default) or of all that "
+             "share its store (cluster)"},
     {.name = "shadow",
      .help =
          "show what serving would have saved of what was paid for in shadow mode, the keys that "
@@ -258,7 +305,7 @@ static const struct cli_flag flags[] = {
 /* What is shown: which days, and whether of shadow mode. */
 struct wanted {
     enum span span;
-    bool is_shadow;
+    bool is_shadow, is_cluster;
 };
 
 static enum cli_result take_flag(const struct command *command, const struct cli_arg *arg,
@@ -267,6 +314,12 @@ static enum cli_result take_flag(const struct command *command, const struct cli
     if (strcmp(arg->flag->name, "shadow") == 0) {
         wanted->is_shadow = true;
         return CLI_ARG;
+    }
+    if (strcmp(arg->flag->name, "scope") == 0) {
+        wanted->is_cluster = strcmp(arg->value, "cluster") == 0;
+        return wanted->is_cluster || strcmp(arg->value, "node") == 0
+                   ? CLI_ARG
+                   : cli_wrong_word(command, "scope", arg->value, arg->flag->words);
     }
     for (size_t i = 0; i < SPAN_COUNT; i++) {
         if (strcmp(arg->value, spans[i].word) == 0) {
@@ -290,6 +343,12 @@ static enum cli_result read_args(struct cli_args *args, struct remote *remote,
         if (result != CLI_ARG)
             return result;
     }
+    if (result == CLI_END && wanted->is_cluster &&
+        (wanted->is_shadow || wanted->span == SPAN_START)) {
+        cli_wrong(args->command, "--scope cluster goes with neither --shadow nor --span start: "
+                                 "each gateway alone knows these");
+        return CLI_WRONG;
+    }
     return result;
 }
 
@@ -300,9 +359,9 @@ static int run(struct cli_args *args)
     remote_init(&remote);
     int code;
     if (remote_open(args->command, &remote, read_args(args, &remote, &wanted), &code))
-        code = remote_get(args->command, &remote, "/v1/stats",
-                          wanted.is_shadow ? spans[wanted.span].print_shadow
-                                           : spans[wanted.span].print);
+        code = remote_get(
+            args->command, &remote, wanted.is_cluster ? "/v1/stats?scope=cluster" : "/v1/stats",
+            wanted.is_shadow ? spans[wanted.span].print_shadow : spans[wanted.span].print);
     remote_close(&remote);
     return code;
 }
@@ -311,14 +370,17 @@ const struct command command_stats = {
     .name = "stats",
     .group = GROUP_WATCH,
     .summary = "Show what was saved and what was paid, by day, client and type",
-    .usage = "[--span SPAN] [--shadow] [FLAGS]",
+    .usage = "[--span SPAN] [--scope SCOPE] [--shadow] [FLAGS]",
     .details =
         "Days are those of UTC. \"Saved\" is the share of answers that needed no submit of their "
         "own. FREE and PAID count answers. SPENT and NOT SPENT are money, in the unit of "
         "upstream.price, and only shown where that is set; NOT SPENT is what free answers would "
         "have cost, except those from a pool, which were paid for earlier. In the tables by client "
         "and by type what cost most comes first. Errors of the vendor that no table knows are "
-        "listed by their code, if there were any. With --shadow: what serving would have saved of "
+        "listed by their code, if there were any. With --scope cluster the books are those of all "
+        "gateways that share the store, at most two seconds old, also of those that died; a "
+        "request that another one went on with counts once. With --shadow: what serving would have "
+        "saved of "
         "what was paid for in shadow mode (see mode in `solvegate help config`), how, for whom and "
         "for which types; the keys that were paid for again and again; and, where callers report "
         "good and bad solutions, whether a target should have reuse shared or single. Needs a key "

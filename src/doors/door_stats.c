@@ -4,6 +4,8 @@
 
 #include "base/assert.h"
 #include "config/config_clients.h"
+#include "doors/door_cluster_stats.h"
+#include "doors/intake.h"
 #include "doors/render.h"
 #include "gate/client_names.h"
 #include "proto/api.h"
@@ -11,6 +13,8 @@
 #include "proto/api_stats.h"
 
 #include <solvegate/view.h>
+
+#include <stdio.h>
 
 /* Cost limit of one piece, counted in clients, which take 1.5 us each: 0.4 ms. */
 #define PIECE 256
@@ -192,9 +196,31 @@ bool door_stats_go_on(struct gate *gate, struct buf *out)
     return false;
 }
 
+static bool is_sound(const struct gate *gate, struct slice scope, struct mistake *mistake)
+{
+    static const char words[] = "scope: expected node (the gateway that answers) or cluster";
+    static const char alone[] = "scope: this gateway shares its store with no other "
+                                "(cluster.enabled is off), so there is no cluster to sum up";
+    const bool is_cluster = slice_equals(scope, SLICE_OF("cluster"));
+    if (scope.len == 0 || slice_equals(scope, SLICE_OF("node")) ||
+        (is_cluster && gate->cluster.is_on))
+        return true;
+    *mistake = (struct mistake){.status = is_cluster ? 404 : 422,
+                                .code = is_cluster ? "no_cluster" : "bad_parameter"};
+    (void)snprintf(mistake->detail, sizeof mistake->detail, "%s", is_cluster ? alone : words);
+    return false;
+}
+
 void door_stats(struct gate *gate, const struct http_request *request, struct visit *visit,
                 uint64_t number)
 {
     (void)number;
-    render_ask(gate, request, visit, RENDER_STATS);
+    const struct slice scope = params_value(&gate->params, SLICE_OF("scope"));
+    struct mistake mistake;
+    if (!is_sound(gate, scope, &mistake))
+        visit->dialect->complain(gate, request->caller, visit, &mistake);
+    else if (slice_equals(scope, SLICE_OF("cluster")))
+        door_cluster_stats(gate, request, visit);
+    else
+        render_ask(gate, request, visit, RENDER_STATS);
 }

@@ -1,6 +1,7 @@
 #include "doors/render.h"
 
 #include "base/assert.h"
+#include "doors/door_cluster_stats.h"
 #include "doors/door_metrics.h"
 #include "doors/door_stats.h"
 #include "doors/reply.h"
@@ -8,7 +9,7 @@
 #include <stdlib.h>
 
 /* 1024 clients that were active every day take some 3 MiB. */
-#define TEXT_MAX (8u << 20)
+#define TEXT_MAX (16u << 20)
 /* Copying a longer text for one caller fills a turn. */
 #define SMALL_TEXT 65536
 /* One entry per caller; there are never more callers than exchanges. */
@@ -22,6 +23,8 @@ static const struct {
     [RENDER_METRICS] = {door_metrics_begin, door_metrics_go_on,
                         SLICE_INIT("text/plain; version=0.0.4; charset=utf-8")},
     [RENDER_STATS] = {door_stats_begin, door_stats_go_on, SLICE_INIT("application/json")},
+    [RENDER_CLUSTER] = {door_cluster_stats_begin, door_cluster_stats_go_on,
+                        SLICE_INIT("application/json")},
 };
 
 void render_open(struct gate *gate)
@@ -34,6 +37,8 @@ void render_open(struct gate *gate)
         buf_init(&job->asking, CALLERS_MAX);
         buf_init(&job->text, TEXT_MAX);
     }
+    buf_init(&gate->render->cluster.callers, CALLERS_MAX);
+    buf_init(&gate->render->cluster.text, TEXT_MAX);
 }
 
 void render_close(struct gate *gate)
@@ -48,6 +53,8 @@ void render_close(struct gate *gate)
     books_close(&render->stats.total);
     books_close(&render->stats.today);
     books_close(&render->stats.past);
+    buf_close(&render->cluster.callers);
+    buf_close(&render->cluster.text);
     free(render);
 }
 
@@ -113,6 +120,15 @@ void render_ask(struct gate *gate, const struct http_request *request, const str
     if (is_first)
         go_on(gate, kind);
     http_expect_long(gate->server, request->caller);
+}
+
+void render_give(struct gate *gate, enum render_kind kind, const struct buf *callers)
+{
+    struct render_job *job = &gate->render->jobs[kind];
+    const bool is_first = !is_busy(job);
+    buf_add(&job->waiting, buf_slice(callers));
+    if (is_first && callers->len > 0)
+        go_on(gate, kind);
 }
 
 bool render_has_work(const struct gate *gate)

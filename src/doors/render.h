@@ -7,7 +7,7 @@
 #include "gate/gate_state.h"
 #include "proto/books.h"
 
-enum render_kind { RENDER_METRICS, RENDER_STATS, RENDER_COUNT };
+enum render_kind { RENDER_METRICS, RENDER_STATS, RENDER_CLUSTER, RENDER_COUNT };
 
 struct render_job {
     struct buf waiting; /* callers of the next text */
@@ -36,10 +36,18 @@ struct stats_render {
     bool is_open;    /* the page's head is written */
 };
 
+/* The books of all gateways, which the store has. */
+struct cluster_render {
+    bool is_asked;      /* the store has not answered yet */
+    struct buf callers; /* who waits for that */
+    struct buf text;    /* the latest answer */
+};
+
 struct render {
     struct render_job jobs[RENDER_COUNT];
     struct metrics_render metrics;
     struct stats_render stats;
+    struct cluster_render cluster;
 };
 
 void render_open(struct gate *gate);
@@ -48,6 +56,9 @@ void render_close(struct gate *gate);
 /* Answers the caller at once if the text is short, else in a later turn. */
 void render_ask(struct gate *gate, const struct http_request *request, const struct visit *visit,
                 enum render_kind kind);
+
+/* The same for callers whose visits are stored. */
+void render_give(struct gate *gate, enum render_kind kind, const struct buf *callers);
 
 /* Writes the next pieces. */
 void render_work(struct gate *gate);

@@ -195,7 +195,8 @@ static void check_tallies(const struct engine *engine)
     }
     free(waiting);
     const struct stats *s = &engine->stats;
-    ASSERT(sum.requests == s->requests && sum.answered == s->answered_api);
+    ASSERT(sum.requests == s->requests && sum.requests_adopted == s->requests_adopted);
+    ASSERT(sum.answered == s->answered_api);
     ASSERT(sum.failed == s->failed && sum.rejected == s->rejected && sum.detached == s->detached);
     ASSERT(sum.slot_ms_used == s->slot_ms_used && sum.slot_ms_saved == s->slot_ms_saved);
     ASSERT(sum.paid >= s->submits_accepted);

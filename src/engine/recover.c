@@ -277,6 +277,7 @@ static void count_adopted(struct engine *engine, const struct request *request)
     COUNT(engine, requests);
     COUNT(engine, requests_adopted);
     TALLY(engine, request, requests);
+    TALLY(engine, request, requests_adopted);
 }
 
 static void restore_request(struct engine *engine, const struct request_row *row)

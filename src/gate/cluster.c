@@ -233,6 +233,13 @@ void cluster_on_found(void *context, const struct found *found)
     gate_step(gate, &event);
 }
 
+void cluster_on_books(void *context, struct slice text)
+{
+    struct gate *const gate = context;
+    if (!gate->is_closing && !gate->cluster.is_fenced)
+        gate->doors->books(gate, text);
+}
+
 /* ---- the lease --------------------------------------------------------------------------- */
 
 bool cluster_has_joined(const struct gate *gate)

@@ -67,6 +67,7 @@ void cluster_on_claimed(void *context, const struct claimed *claimed);
 void cluster_on_woken(void *context, const struct key *name);
 void cluster_on_found(void *context, const struct found *found);
 void cluster_on_beat(void *context, const struct store_beat *beat);
+void cluster_on_books(void *context, struct slice text);
 void cluster_on_adopted(void *context, const struct adopted *adopted);
 void cluster_on_told(void *context, const struct fact *fact);
 

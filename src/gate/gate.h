@@ -30,6 +30,8 @@ struct gate_doors {
     void (*answer)(struct gate *gate, const struct answer *answer);
     void (*account)(struct gate *gate, const struct account_answer *account);
     void (*letters)(struct gate *gate, const struct letters_answer *letters);
+    /* The books of all gateways that share the store came; not given: they cannot be read. */
+    void (*books)(struct gate *gate, struct slice text);
     /* Writes a notice as JSON to be posted; false if its request's dialect has notices in the
      * query of a GET. */
     bool (*notice)(struct gate *gate, const struct notify *notify, struct buf *json);

@@ -440,6 +440,7 @@ int persist_restore(struct gate *gate)
         .on_adopted = cluster_on_adopted,
         .on_told = cluster_on_told,
         .on_found = cluster_on_found,
+        .on_books = cluster_on_books,
     };
     struct persist *persist = &gate->persist;
     if (persist->store == NULL)

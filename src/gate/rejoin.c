@@ -183,6 +183,8 @@ void rejoin_look(struct gate *gate)
         return;
     gate->cluster.is_store_closing = true;
     cluster_close(gate);
+    /* Nobody reads them any more. */
+    gate->doors->books(gate, SLICE_NONE);
     store_close(gate->persist.store, on_store_closed, gate);
 }
 

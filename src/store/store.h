@@ -46,6 +46,7 @@ struct store_handlers {
     void (*on_adopted)(void *context, const struct adopted *adopted);
     void (*on_told)(void *context, const struct fact *fact);
     void (*on_found)(void *context, const struct found *found);
+    void (*on_books)(void *context, struct slice text);
 };
 
 /* Clients are stored by name, since their numbers change with the configuration. */

@@ -126,6 +126,8 @@ struct store_members {
 
 struct store_sought;
 
+typedef void store_on_values(void *context, enum record_kind kind, const struct row_value *values);
+
 /* What an adoption brings. Rows may come in any order, each once. */
 struct store_adopted {
     void *context;
@@ -198,9 +200,11 @@ struct store_sharing {
     /* Looks for requests, as store_find.h says, with a backend of make_pulse() that is the reader's. */
     enum store_result (*find)(struct store_backend *reader, struct store_sought *sought,
                               uint32_t count);
+    /* Gives the pages and tallies of a node's books that have not expired, whether it lives or not. By the reader's
+     * backend, too. */
+    enum store_result (*books)(struct store_backend *reader, uint16_t node, int64_t wall_ms,
+                               store_on_values *on_values, void *context);
 };
-
-typedef void store_on_values(void *context, enum record_kind kind, const struct row_value *values);
 
 /* Every function may block. All of them run on one thread at a time, first on the one that opens the store and
  * later on the writer's, except for check() and stop_check(). */

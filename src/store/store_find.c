@@ -31,6 +31,8 @@ struct store_finder {
     uv_mutex_t mutex;
     uv_cond_t work;
     struct items asked, answered;
+    struct store_books_job *job; /* owned; the thread's until it is done; NULL: there is none */
+    bool is_job_done;
     bool must_end;
 
     /* The thread's. */
@@ -135,7 +137,8 @@ static enum store_result ask(struct store_finder *finder, uint32_t count)
 static bool take(struct store_finder *finder, struct items *taken, uint32_t *count)
 {
     uv_mutex_lock(&finder->mutex);
-    while (finder->asked.first == NULL && !finder->must_end)
+    while (finder->asked.first == NULL && !finder->must_end &&
+           (finder->job == NULL || finder->is_job_done))
         uv_cond_wait(&finder->work, &finder->mutex);
     while (*count < BATCH_MAX && finder->asked.first != NULL) {
         struct item *const item = pop(&finder->asked);
@@ -160,6 +163,20 @@ static void give_back(struct store_finder *finder, struct items *taken, enum sto
     (void)uv_async_send(&finder->store->wake);
 }
 
+/* The books of one node, so that nobody who looks for a request waits for all of them. */
+static void go_on_with_books(struct store_finder *finder)
+{
+    uv_mutex_lock(&finder->mutex);
+    struct store_books_job *const job = finder->is_job_done ? NULL : finder->job;
+    uv_mutex_unlock(&finder->mutex);
+    if (job == NULL || !store_books_job_step(job, finder->backend))
+        return;
+    uv_mutex_lock(&finder->mutex);
+    finder->is_job_done = true;
+    uv_mutex_unlock(&finder->mutex);
+    (void)uv_async_send(&finder->store->wake);
+}
+
 static void run(void *context)
 {
     struct store_finder *const finder = context;
@@ -170,7 +187,9 @@ static void run(void *context)
             drop_all(&taken);
             return;
         }
-        give_back(finder, &taken, ask(finder, count));
+        if (count > 0)
+            give_back(finder, &taken, ask(finder, count));
+        go_on_with_books(finder);
     }
 }
 
@@ -189,6 +208,20 @@ void store_find(struct store *store, const struct find *find)
                    store->names.name_of(store->names.context, find->client));
     uv_mutex_lock(&finder->mutex);
     push(&finder->asked, item);
+    uv_mutex_unlock(&finder->mutex);
+    uv_cond_signal(&finder->work);
+}
+
+void store_read_books(struct store *store, store_books_writer *write, unsigned flags)
+{
+    struct store_finder *const finder = store->finder;
+    if (finder == NULL)
+        return;
+    struct store_books_job *const job = store_books_job_new(store, write, flags);
+    uv_mutex_lock(&finder->mutex);
+    ASSERT(finder->job == NULL);
+    finder->job = job;
+    finder->is_job_done = false;
     uv_mutex_unlock(&finder->mutex);
     uv_cond_signal(&finder->work);
 }
@@ -229,11 +262,28 @@ static void tell(const struct store *store, const struct item *item)
         store->handlers.on_found(store->handlers.context, &found);
 }
 
+static void tell_books(struct store *store)
+{
+    struct store_finder *const finder = store->finder;
+    struct store_books_job *job = NULL;
+    uv_mutex_lock(&finder->mutex);
+    if (finder->is_job_done) {
+        job = finder->job;
+        finder->job = NULL;
+        finder->is_job_done = false;
+    }
+    uv_mutex_unlock(&finder->mutex);
+    if (job != NULL && store->handlers.on_books != NULL)
+        store->handlers.on_books(store->handlers.context, store_books_job_text(job));
+    store_books_job_free(job);
+}
+
 void store_finder_tell(struct store *store)
 {
     struct store_finder *const finder = store->finder;
     if (finder == NULL)
         return;
+    tell_books(store);
     bool has_more = true;
     for (unsigned i = 0; i < BATCH_MAX && has_more; i++) {
         uv_mutex_lock(&finder->mutex);
@@ -259,6 +309,7 @@ void store_finder_free(struct store *store)
     store->finder = NULL;
     drop_all(&finder->asked);
     drop_all(&finder->answered);
+    store_books_job_free(finder->job);
     finder->backend->driver->close(finder->backend);
     uv_cond_destroy(&finder->work);
     uv_mutex_destroy(&finder->mutex);

@@ -3,7 +3,7 @@
 #ifndef SOLVEGATE_STORE_STORE_FIND_H
 #define SOLVEGATE_STORE_STORE_FIND_H
 
-#include "store/store_driver.h"
+#include "store/store_books.h"
 
 #include <solvegate/finding.h>
 
@@ -25,6 +25,9 @@ struct store_sought {
 
 /* Looks for another gateway's request; ends in on_found. Never blocks. */
 void store_find(struct store *store, const struct find *find);
+
+/* Reads the books of all that the latest beat named; ends in on_books. One at a time; never blocks. */
+void store_read_books(struct store *store, store_books_writer *write, unsigned flags);
 
 /* What the rows say. The solution is borrowed. */
 void store_found(const struct store_sought *sought, struct found *found);

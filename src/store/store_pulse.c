@@ -203,6 +203,11 @@ void store_set_parts(struct store *store, const char *parts)
     uv_mutex_unlock(&store->mutex);
 }
 
+const struct store_members *store_pulse_members(const struct store *store)
+{
+    return &store->pulse->told_members;
+}
+
 bool store_pulse_find(const struct store *store, uint64_t incarnation, struct store_member *member)
 {
     const struct store_members *const members = &store->pulse->told_members;

@@ -96,11 +96,17 @@ const NODES = {
   nodes: [NODE, { ...NODE, name: 'right', number: 4, self: false, state: 'dead', lease_left: 0, demand: 2, share: 2 }],
 };
 
+const BOOKS = { scope: 'cluster', now: { waiting: 3 }, today: { requests: 1200, deduplicated: 900, submits_accepted: 290 } };
+
 test('the gateways of a cluster are shown, and what is the matter with them', () => visit(gate.url, {
-  before: (page) => page.route('**/v1/nodes*', (route) => route.fulfill({ json: NODES })),
+  before: async (page) => {
+    await page.route('**/v1/nodes*', (route) => route.fulfill({ json: NODES }));
+    await page.route('**/v1/stats?scope=cluster', (route) => route.fulfill({ json: BOOKS }));
+  },
 }, async (page) => {
   await sees(page, '#nodes', /left \(this one\)\s+alive\s+0.4 s\s+7.6 s\s+12\s+8\s+right\s+dead/);
   await sees(page, '#nodes-count', /1 of 2 alive, 10 slots for all/);
+  await sees(page, '#nodes-sum', /1,?200 requests, 900 free, 290 paid for; 3 waiting now/);
   await sees(page, '#tile-cluster', /1 gateway\s+dead: right/);
   await sees(page, '#verdict', /dead in the cluster: right/i);
   await page.unroute('**/v1/nodes*');

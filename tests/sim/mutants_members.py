@@ -89,6 +89,8 @@ MEMBER_MUTANTS = [
      "    if (flight->adoptions >= ADOPTIONS_MOST) {", "    if (flight->adoptions > 99) {", "story adoption"),
     ("adoption: adopted requests are in nobody's books", "src/engine/recover.c",
      "    COUNT(engine, requests_adopted);\n", "", "story adoption"),
+    ("adoption: adopted requests are in nobody's books by client", "src/engine/recover.c",
+     "    TALLY(engine, request, requests_adopted);\n", "", "story adoption"),
     ("adoption: the books of adopted requests do not balance", "src/engine/recover.c",
      "    COUNT(engine, requests);\n    COUNT(engine, requests_adopted);\n", "    COUNT(engine, requests_adopted);\n", "story adoption"),
     ("adoption: all flights go on in one step", "src/engine/adopt.c",

@@ -137,6 +137,7 @@ static void a_paid_task_is_polled_and_answered_by_the_same_id(void **state)
               "[     1] release f1 K solved\n"
               "[     1] answer worker r1 solved \"TOKEN\" source api attempts 1\n");
     assert_int_equal(stats_of(w)->requests_adopted, 1);
+    assert_int_equal(engine_tally(w->engine, 0, 0, TYPE_RECAPTCHA_V2)->requests_adopted, 1);
     assert_int_equal(stats_of(w)->requests, 1);
 }
 

@@ -258,6 +258,61 @@ static void all_hear_what_the_configuration_of_each_is_like(void **state)
     node_close(&b);
 }
 
+struct pages {
+    unsigned days, tallies;
+    uint64_t requests;
+};
+
+static void see_page(void *context, enum record_kind kind, const struct row_value *values)
+{
+    struct pages *const pages = context;
+    struct record record = {.kind = kind};
+    struct slice client;
+    assert_true(row_from_values(values, &record, &client));
+    assert_true(kind == RECORD_DAY || kind == RECORD_TALLY);
+    pages->days += kind == RECORD_DAY;
+    pages->tallies += kind == RECORD_TALLY;
+    if (kind == RECORD_DAY)
+        pages->requests += record.day.stats.requests;
+    else
+        assert_true(client.len > 0);
+    record_close(&record);
+}
+
+static struct pages pages_of(struct store_backend *reader, uint16_t node)
+{
+    struct pages pages = {.days = 0};
+    assert_int_equal(reader->driver->sharing->books(reader, node, WORLD_NOW, see_page, &pages),
+                     STORE_DONE);
+    return pages;
+}
+
+static void the_books_of_each_can_be_read_by_all_also_of_the_dead(void **state)
+{
+    struct node a, b;
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    put_all(&a);
+    struct record day = world_record(a.world, RECORD_DAY, 8);
+    day.day.stats = (struct stats){.requests = 5};
+    node_put(&b, &day);
+    node_send(&b);
+    struct store_backend *const reader = b.backend->driver->sharing->make_pulse(b.backend);
+    assert_int_equal(pages_of(reader, a.backend->node).days, 1);
+    assert_int_equal(pages_of(reader, a.backend->node).tallies, 1);
+    assert_int_equal(pages_of(reader, b.backend->node).days, 1);
+    assert_int_equal(pages_of(reader, b.backend->node).requests, 5);
+    assert_int_equal(pages_of(reader, b.backend->node).tallies, 0);
+    assert_int_equal(pages_of(reader, 77).days, 0);
+    const uint16_t number = a.backend->node;
+    node_leave(&a);
+    assert_int_equal(pages_of(reader, number).days, 1);
+    /* Reading changed nothing of the reader's own. */
+    assert_int_equal(reader->node, b.backend->node);
+    b.backend->driver->close(reader);
+    node_close(&b);
+}
+
 static void an_end_wakes_the_others_and_many_do_at_once(void **state)
 {
     static struct store_members members;
@@ -468,6 +523,7 @@ const struct store_case store_node_cases[] = {
     STORE_CASE(rows_follow_when_a_gateway_joins_and_when_it_is_alone_again),
     STORE_CASE(a_beat_counts_up_and_finds_all),
     STORE_CASE(all_hear_what_the_configuration_of_each_is_like),
+    STORE_CASE(the_books_of_each_can_be_read_by_all_also_of_the_dead),
     STORE_CASE(an_end_wakes_the_others_and_many_do_at_once),
     STORE_CASE(of_two_who_ask_at_the_same_time_one_wins),
     STORE_CASE(of_two_who_use_an_idempotency_key_one_decides_what_it_stands_for),

@@ -18,7 +18,9 @@ async function fetchAll() {
     api.get('/v1/nodes'), fetchLines(),
   ]);
   if (!lettersAfter) newestLetter = letters.letters[0] || null;
-  return { stats, readiness, flights, letters, pools, nodes, newest: newestLetter };
+  // While the store is away there are none.
+  const books = nodes.enabled ? await api.get('/v1/stats?scope=cluster').catch(() => null) : null;
+  return { stats, readiness, flights, letters, pools, nodes, books, newest: newestLetter };
 }
 
 function showAll(seen) {
@@ -34,7 +36,7 @@ function showAll(seen) {
   followFlight();
   showLetters(seen.letters, seen.stats.now);
   showPools(seen.pools.pools);
-  showNodes(seen.nodes);
+  showNodes(seen.nodes, seen.books);
   showShadow(seen.stats);
   showDays(seen.stats);
   setText(byId('about'), `${location.host}, version ${service.version}, up ${duration(service.uptime)}`);

@@ -116,11 +116,18 @@ function showPools(pools) {
 
 const NODE_CELLS = [['', ''], ['', ''], ['number', 'silent'], ['number', 'lease left'], ['number', 'demand'], ['number', 'share']];
 
+/** Today's books of all gateways. */
+function sumOfAll({ today, now }) {
+  const parts = [plural(today.requests, 'request'), `${count(today.deduplicated)} free`, `${count(today.submits_accepted)} paid for`];
+  return `All of them today: ${parts.join(', ')}; ${count(now.waiting)} waiting now`;
+}
+
 /** The gateways that share the store, as the one that answers sees them. */
-function showNodes(cluster) {
+function showNodes(cluster, books) {
   setHidden(byId('nodes-panel'), !cluster.enabled);
   const alive = cluster.nodes.filter((one) => one.state === 'alive').length;
   setText(byId('nodes-count'), `${count(alive)} of ${count(cluster.nodes.length)} alive, ${plural(cluster.slots_plan, 'slot')} for all`);
+  setText(byId('nodes-sum'), books ? sumOfAll(books) : '');
   syncRows(byId('nodes'), cluster.nodes, (one) => one.number, () => makeCells(NODE_CELLS), (row, one) => fillCells(row, [
     one.self ? `${one.name} (this one)` : one.name, one.state, duration(one.silent_for), duration(one.lease_left), count(one.demand), count(one.share),
   ]));

@@ -140,6 +140,7 @@ static const struct store_sharing sharing = {
     .pulse_inbox = pg_pulse_inbox,
     .adopt = pg_adoption_adopt,
     .find = pg_find,
+    .books = pg_books,
 };
 
 static const char *const schemes[] = {"postgresql", "postgres", NULL};

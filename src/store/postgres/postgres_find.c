@@ -4,6 +4,7 @@
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_rows.h"
 #include "store/postgres/postgres_schema.h"
+#include "store/postgres/postgres_sql.h"
 #include "store/store_find.h"
 
 #include <libpq-fe.h>
@@ -164,4 +165,20 @@ enum store_result pg_find(struct store_backend *reader, struct store_sought *sou
     }
     PQclear(result);
     return STORE_DONE;
+}
+
+/* ---- books ------------------------------------------------------------------------------- */
+
+enum store_result pg_books(struct store_backend *reader, uint16_t node, int64_t wall_ms,
+                           store_on_values *on_values, void *context)
+{
+    static const enum record_kind books[] = {RECORD_DAY, RECORD_TALLY};
+    struct postgres_store *const store = postgres_store_of(reader);
+    enum store_result result = ready(store);
+    for (size_t i = 0; i < sizeof books / sizeof books[0] && result == STORE_DONE; i++) {
+        buf_reset(&store->scratch);
+        pg_sql_add_load(&store->scratch, &row_tables[books[i]], node);
+        result = pg_rows_give(store, books[i], store->scratch.data, wall_ms, on_values, context);
+    }
+    return result;
 }

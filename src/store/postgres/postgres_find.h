@@ -1,4 +1,4 @@
-/* Looks for requests in a schema that several gateways share, whichever of them has the rows. */
+/* Looks for requests and books in a schema that several gateways share, whichever of them has the rows. */
 #ifndef SOLVEGATE_STORE_POSTGRES_POSTGRES_FIND_H
 #define SOLVEGATE_STORE_POSTGRES_POSTGRES_FIND_H
 
@@ -9,5 +9,7 @@ struct store_sought;
 /* As in struct store_sharing. */
 enum store_result pg_find(struct store_backend *reader, struct store_sought *sought,
                           uint32_t count);
+enum store_result pg_books(struct store_backend *reader, uint16_t node, int64_t wall_ms,
+                           store_on_values *on_values, void *context);
 
 #endif

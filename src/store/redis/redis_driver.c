@@ -82,6 +82,7 @@ static const struct store_sharing sharing = {
     .pulse_inbox = pulse_inbox,
     .adopt = redis_adopt,
     .find = redis_find,
+    .books = redis_load_books,
 };
 
 const struct store_driver redis_driver = {

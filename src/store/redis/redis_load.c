@@ -119,3 +119,27 @@ enum store_result redis_load(struct store_backend *backend, int64_t wall_ms,
     names_close(&load.flights);
     return result;
 }
+
+/* The keys of books have the number of their node in them. */
+enum store_result redis_load_books(struct store_backend *reader, uint16_t node, int64_t wall_ms,
+                                   store_on_values *on_values, void *context)
+{
+    struct redis_store *const store = redis_store_of(reader);
+    const uint16_t own = reader->node;
+    struct load load = {.store = store,
+                        .wall_ms = wall_ms,
+                        .on_values = on_values,
+                        .context = context,
+                        /* The reader has no lease to renew. */
+                        .beat_at_ns = UINT64_MAX};
+    enum store_result result = store->link == NULL ? session_connect(store, 0) : STORE_DONE;
+    reader->node = node;
+    if (result == STORE_DONE)
+        result = load_kind(&load, RECORD_DAY);
+    if (result == STORE_DONE)
+        result = load_kind(&load, RECORD_TALLY);
+    reader->node = own;
+    if (result != STORE_DONE)
+        call_disconnect(store);
+    return result;
+}

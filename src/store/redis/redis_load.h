@@ -6,5 +6,8 @@
 
 enum store_result redis_load(struct store_backend *backend, int64_t wall_ms,
                              store_on_values *on_values, void *context);
+/* As books() of struct store_sharing. */
+enum store_result redis_load_books(struct store_backend *reader, uint16_t node, int64_t wall_ms,
+                                   store_on_values *on_values, void *context);
 
 #endif
