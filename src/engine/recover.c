@@ -338,12 +338,11 @@ static void restore_idempotency(struct engine *engine, const struct idempotency_
         idempotency_rewrite(engine, &row->digest, row->client);
 }
 
-/* The pages of its books stay the dead node's, and so do its letters until the next start. */
+/* The pages of its books stay the dead node's. */
 static bool is_left_alone(const struct engine *engine, enum record_kind kind)
 {
     return engine->recovery != NULL && engine->recovery->is_adoption &&
-           (kind == RECORD_DAY || kind == RECORD_TALLY || kind == RECORD_SPENT ||
-            kind == RECORD_LETTER);
+           (kind == RECORD_DAY || kind == RECORD_TALLY || kind == RECORD_SPENT);
 }
 
 void engine_restore(struct engine *engine, const struct record *record)

@@ -1,16 +1,18 @@
 #!/usr/bin/env python3
-"""What a cluster shows of itself at any of its gateways: configurations that differ, the books of all. (TAP)"""
+"""What a cluster shows of itself at any of its gateways: configurations that differ, the books of all, letters of the dead. (TAP)"""
 import signal
 import threading
 
 from cli_world import EX_DATAERR, EX_USAGE, expect, solvegate
 from cluster_world import Cluster, on_each_adopter, on_each_server
 from gateway import World, merge
-from harness import binary, check, contains, equal, get, run, wait_until
+from harness import binary, check, contains, equal, get, http_request, run, wait_until
 from harness import test as add_test
+from vendor_world import strike
 
 SOURCES = ("api", "dedup_wait", "dedup_cache", "idempotent", "pool")
-LEASE = {"cluster": {"lease": "2s", "heartbeat": "250ms"}, "upstream": {"price": 0.002}}
+# Not so short that a busy machine takes one for dead that lives: then the figures would be others.
+LEASE = {"cluster": {"lease": "6s", "heartbeat": "500ms"}, "upstream": {"price": 0.002}}
 FAST = {"cluster": {"heartbeat": "200ms"}}
 
 
@@ -126,6 +128,26 @@ def balances_also_after_one_of_them_died_and_when_it_is_back(store):
         stats = until_all(cluster.nodes, is_over, "the same with the dead one back")
         check(balances(stats), stats)
         equal([node["adopted"] for node in stats["nodes"]], [False, False])
+
+
+@on_each_adopter
+def has_the_letters_of_a_dead_one_at_once(store):
+    """Listed, replayed and settled at the survivor; the replay is paid for once."""
+    config = merge(LEASE, {"retry": {"unsolvable": 0}})
+    with Cluster(store, config=config) as cluster:
+        cluster.sim.set_faults(script=[strike("submit-error", "lost", 1, "ERROR_CAPTCHA_UNSOLVABLE")])
+        check(cluster[0].solve(sitekey="lost").status >= 500, "it fails")
+        letter = get(cluster[0].url + "/v1/letters").json()["letters"][0]["id"]
+        cluster[0].kill()
+        cluster[1].wait_line("event=node_adopted", 40)
+        found = wait_until(lambda: get(cluster[1].url + "/v1/letters").json()["letters"], "the letter at the survivor")
+        equal([one["id"] for one in found], [letter])
+        reply = http_request(f"{cluster[1].url}/v1/letters/{letter}/replay", "POST", {}, {}, {})
+        equal((reply.status, reply.json()), (202, {"queued": 1}), reply.text)
+        wait_until(lambda: get(cluster[1].url + "/v1/letters").json()["total"] == 0, "its end")
+        equal(cluster.paid(), 1, "paid")
+        cluster[0].start()
+        equal(get(cluster[0].url + "/v1/letters").json()["total"], 0, "and it is gone for all")
 
 
 def hold(node, sitekey):

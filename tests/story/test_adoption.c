@@ -353,6 +353,35 @@ static void what_had_to_be_adopted_three_times_becomes_a_letter(void **state)
     assert_int_equal(gauges_of(w).letters, 1);
 }
 
+static void a_letter_of_the_dead_is_ours_at_once_and_can_be_replayed(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", .key = "K");
+    won(w, "f1");
+    rejected(w, "a1", CLASS_ACCOUNT, "ERROR_IP_NOT_ALLOWED");
+    assert_int_equal(gauges_of(w).letters, 1);
+    dies(w, NULL, NULL);
+    assert_int_equal(gauges_of(w).letters, 0);
+    members(w, me(), it_left());
+    (void)adopted(w, 99);
+    assert_int_equal(gauges_of(w).letters, 1);
+    skip_lines(w);
+    order_letters(w, LETTER_REPLAY, every_letter());
+    pass(w, 1);
+    expect(w, "[     1] letters operator 1\n"
+              "[     1] claim f2 K\n");
+    won(w, "f2");
+    expect(w, "[     2] submit a2 K\n");
+    accepted(w, "a2", "T2");
+    pass(w, 6000);
+    solved(w, "a2", "TOKEN");
+    expect(w, "[  5915] poll a2 task T2\n"
+              "[  6002] release f2 K solved\n");
+    assert_int_equal(gauges_of(w).letters, 0);
+}
+
 /* ---- meanwhile ----------------------------------------------------------------------------- */
 
 static void a_callback_between_the_parts_waits_in_our_own_inbox(void **state)
@@ -428,6 +457,7 @@ int main(void)
         STORY(a_submit_that_may_be_paid_for_is_waited_for_from_the_adoption_on),
         STORY(what_was_only_queued_is_submitted_under_its_claim),
         STORY(what_had_to_be_adopted_three_times_becomes_a_letter),
+        STORY(a_letter_of_the_dead_is_ours_at_once_and_can_be_replayed),
         STORY(a_callback_between_the_parts_waits_in_our_own_inbox),
         STORY(nobody_takes_over_a_flight_that_is_not_whole),
         STORY(a_large_node_is_adopted_in_small_steps),
