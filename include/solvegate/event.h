@@ -4,6 +4,7 @@
 #define SOLVEGATE_EVENT_H
 
 #include <solvegate/adoption.h>
+#include <solvegate/budgets.h>
 #include <solvegate/claims.h>
 #include <solvegate/errands.h>
 #include <solvegate/finding.h>
@@ -41,6 +42,7 @@ enum event_kind {
     EVENT_FENCED,      /* another node adopted this one: it decides nothing any more */
     EVENT_TOLD,        /* another node told us a fact; repeated until ACTION_FORGET */
     EVENT_FOUND,       /* an ACTION_FIND ended */
+    EVENT_DRAWN,       /* an ACTION_DRAW ended */
 };
 
 /* A caller asks. The gate has authenticated it, computed its key and checked the parameters. */
@@ -229,6 +231,7 @@ struct event {
         struct adopted adopted;
         struct fact told; /* borrowed */
         struct found found;
+        struct drawn drawn;
     };
 };
 
@@ -259,6 +262,8 @@ enum action_kind {
     ACTION_TELL,
     ACTION_ADOPT, /* take a dead node's rows; ends in EVENT_ADOPTED */
     ACTION_FIND,  /* look for another node's request; ends in EVENT_FOUND */
+    /* Draw units of a client's day, or give some back; goes the way of claims, ends in EVENT_DRAWN. */
+    ACTION_DRAW,
 };
 
 /* The state of a request at the moment of answering. Pointers are owned by the action. */
@@ -376,6 +381,7 @@ struct action {
         struct fact tell;
         struct adopt adopt;
         struct find find;
+        struct draw draw;
         uint64_t forget; /* number of the entry */
         caller_id ack;
         enum probe probe;

@@ -54,6 +54,11 @@ static inline struct list *list_first(struct list *head)
     return list_is_empty(head) ? NULL : head->next;
 }
 
+static inline struct list *list_last(struct list *head)
+{
+    return list_is_empty(head) ? NULL : head->prev;
+}
+
 /* Moves every member of from to the end of to; from becomes empty. */
 static inline void list_splice(struct list *to, struct list *from)
 {

@@ -49,6 +49,7 @@ void action_close(struct action *action)
     case ACTION_FORGET:
     case ACTION_ADOPT:
     case ACTION_FIND:
+    case ACTION_DRAW:
         return;
     }
     UNREACHABLE();

@@ -3,6 +3,7 @@
 #include "engine/attempt.h"
 #include "engine/backlog.h"
 #include "engine/breaker.h"
+#include "engine/budget.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
 #include "engine/finished.h"
@@ -100,7 +101,6 @@ static enum refusal place_ride(const struct engine *engine, const struct ask *as
 static enum refusal may_start_flight(const struct engine *engine, const struct ask *ask,
                                      struct placement *placement)
 {
-    const struct client *client = &engine->clients[ask->client];
     if (!engine->store_is_writable)
         return refuse_store(engine, placement);
     if (breaker_is_open(engine)) {
@@ -110,7 +110,7 @@ static enum refusal may_start_flight(const struct engine *engine, const struct a
     }
     if (!flight_has_room(engine, ask))
         return refuse_full(placement, REFUSAL_FULL_FLIGHTS);
-    if (client->spent + client->reserved >= client->options.budget_per_day) {
+    if (!budget_has_unit(engine, ask->client) && !budget_may_come(engine, ask->client)) {
         placement->retry_after_ms = stats_ms_to_midnight(engine);
         return REFUSAL_BUDGET;
     }

@@ -1,5 +1,6 @@
 #include "engine/attempt.h"
 
+#include "engine/budget.h"
 #include "engine/health.h"
 #include "engine/history.h"
 #include "engine/journal.h"
@@ -329,7 +330,7 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     /* The submit may have been accepted unnoticed, also if its flight ended meanwhile and the crash
      * came before the budget's record. */
     if (!row->is_counted)
-        slots_spend_unheard(engine, attempt->client);
+        budget_spend_unheard(engine, attempt->client);
     /* Journals the correction, so that the next restart neither counts the submit again nor takes a
      * repeated solution for a new one. */
     if (!row->is_counted || (solution != NULL && !row->is_solved))

@@ -21,8 +21,11 @@ static void check_claim(const struct engine *engine, const struct flight *flight
 {
     const bool is_waiting = flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_FOLLOWING;
     const bool is_over = flight->state == FLIGHT_SOLVED || flight->state == FLIGHT_FAILED;
-    ASSERT(!is_waiting || (engine->options.store_is_shared && flight->claim == 0));
-    ASSERT(!is_waiting || flight->is_asking || flight->phase.is_armed ||
+    const bool lacks_unit = !list_is_empty(&flight->unit);
+    ASSERT(!lacks_unit || (engine->budgets != NULL && !flight->is_reserved && !flight->is_asking));
+    ASSERT(!lacks_unit || flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_BACKING_OFF);
+    ASSERT(!is_waiting || (engine->options.store_is_shared && (flight->claim == 0 || lacks_unit)));
+    ASSERT(!is_waiting || flight->is_asking || flight->phase.is_armed || lacks_unit ||
            !list_is_empty(&flight->unleased));
     ASSERT(list_is_empty(&flight->unleased) || (is_waiting && !flight->is_asking));
     ASSERT(!is_waiting || !flight->is_reserved);
@@ -217,7 +220,11 @@ static void check_clients(const struct engine *engine)
         ASSERT(client->options.slots == 0 || client->slots_used <= client->options.slots ||
                list_is_empty(&client->turn));
         /* A reload may lower the budget below the amount already spent or reserved. */
-        ASSERT(client->reserved == 0 || client->spent + client->reserved <= client->budget_top);
+        ASSERT(client->reserved == 0 || engine->budgets != NULL ||
+               client->spent + client->reserved <= client->budget_top);
+        /* With a shared store, every unit was drawn, or nothing is started. */
+        ASSERT(client->is_overdrawn == (engine->budgets != NULL && client->reserved > 0 &&
+                                        client->spent + client->reserved > client->allowance));
         queued += own;
         slots += client->slots_used;
     }

@@ -281,8 +281,13 @@ static struct flight *find_other(struct engine *engine, const struct flight *fli
     return other == flight ? NULL : other;
 }
 
-/* The flight may be submitted from now on, unless the means for it have run out meanwhile. */
-static void set_out(struct engine *engine, struct flight *flight)
+void claim_refuse_budget(struct engine *engine, struct flight *flight)
+{
+    turn_away(engine, flight, REFUSAL_BUDGET, stats_ms_to_midnight(engine), CLASS_ACCOUNT,
+              CODE_NO_MEANS);
+}
+
+void claim_set_out(struct engine *engine, struct flight *flight)
 {
     const struct breaker *breaker = &engine->breaker;
     const bool is_ride =
@@ -293,11 +298,12 @@ static void set_out(struct engine *engine, struct flight *flight)
         return;
     }
     if (!is_ride && !slots_can_reserve(engine, flight)) {
-        turn_away(engine, flight, REFUSAL_BUDGET, stats_ms_to_midnight(engine), CLASS_ACCOUNT,
-                  CODE_NO_MEANS);
+        claim_refuse_budget(engine, flight);
         return;
     }
     flight_set_out(engine, flight);
+    if (flight->state == FLIGHT_CLAIMING)
+        return;
     /* Starts the flight now if a slot is free, so that the answers already say "solving". */
     slots_pump(engine);
     flight_tell(engine, flight);
@@ -322,7 +328,7 @@ static void won(struct engine *engine, struct flight *flight, const struct claim
         flight_set_renewed(flight);
     if (flight->state == FLIGHT_FOLLOWING)
         retry_note_own_solve(engine, flight);
-    set_out(engine, flight);
+    claim_set_out(engine, flight);
 }
 
 /* The claim is our own: of another flight, or of a stray. */
@@ -339,7 +345,7 @@ static bool join_own(struct engine *engine, struct flight *flight)
         return false;
     flight_set_source(engine, flight, SOURCE_DEDUP_WAIT);
     take_table(engine, flight);
-    set_out(engine, flight);
+    claim_set_out(engine, flight);
     return true;
 }
 

@@ -34,4 +34,9 @@ void claim_leave_stray(struct engine *engine, struct attempt *attempt);
 /* After a restart: does this flight need a claim before its next submit? If so it is sent. */
 bool claim_resume(struct engine *engine, struct flight *flight);
 
+/* Lets a flight that nobody else has be submitted, unless the means for it have run out meanwhile. */
+void claim_set_out(struct engine *engine, struct flight *flight);
+/* The store has no unit of its client's budget left. */
+void claim_refuse_budget(struct engine *engine, struct flight *flight);
+
 #endif

@@ -8,6 +8,7 @@
 #include "engine/backlog.h"
 #include "engine/bad.h"
 #include "engine/breaker.h"
+#include "engine/budget.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
 #include "engine/divide.h"
@@ -97,8 +98,7 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
         find_on_timer(engine, timer);
         return;
     case TIMER_PAUSE:
-        /* The queue needs no call here: every step ends by pumping it. */
-        return;
+        return; /* every step ends by pumping the queue */
     }
     UNREACHABLE();
 }
@@ -125,11 +125,13 @@ static void work_for_others(struct engine *engine)
     lease_work(engine);
     adopt_work(engine);
     find_work(engine);
+    budgets_work(engine);
 }
 
 static bool has_work_for_others(const struct engine *engine)
 {
-    return lease_has_work(engine) || adopt_has_work(engine) || find_has_work(engine);
+    return lease_has_work(engine) || adopt_has_work(engine) || find_has_work(engine) ||
+           budgets_have_work(engine);
 }
 
 static void on_tick(struct engine *engine)
@@ -157,6 +159,7 @@ static void on_drain(struct engine *engine)
     engine->is_draining = true;
     letters_on_drain(engine);
     attempts_on_drain(engine);
+    budgets_on_drain(engine);
 }
 
 static void on_claimed(struct engine *engine, const struct claimed *claimed)
@@ -171,6 +174,13 @@ static void on_beat(struct engine *engine, const struct beat *beat)
     divide_on_beat(engine, beat);
     lease_on_beat(engine, beat);
     adopt_one(engine);
+    budgets_on_beat(engine);
+}
+
+static void on_drawn(struct engine *engine, const struct drawn *drawn)
+{
+    budgets_on_drawn(engine, drawn);
+    flights_tell(engine, engine->options.wake_batch);
 }
 
 static void on_woken(struct engine *engine, const struct key *name)
@@ -192,6 +202,8 @@ static void on_others(struct engine *engine, const struct event *event)
         on_beat(engine, &event->beat);
     else if (event->kind == EVENT_ADOPTED)
         adopt_on_adopted(engine, &event->adopted);
+    else if (event->kind == EVENT_DRAWN)
+        on_drawn(engine, &event->drawn);
     else
         tell_on_told(engine, &event->told);
 }
@@ -261,6 +273,7 @@ static void dispatch(struct engine *engine, const struct event *event)
     case EVENT_ADOPTED:
     case EVENT_TOLD:
     case EVENT_FOUND:
+    case EVENT_DRAWN:
         on_others(engine, event);
         return;
     case EVENT_FENCED:
@@ -480,6 +493,7 @@ struct engine *engine_new(const struct engine_options *options, uint64_t now_ms,
     divide_init(engine);
     find_init(engine);
     bad_init(engine);
+    budgets_init(engine);
     slots_init(engine, options->clients);
     breaker_init(engine);
     letters_init(engine);
@@ -577,6 +591,7 @@ void engine_free(struct engine *engine)
     advice_close(engine);
     find_close(engine);
     bad_close(engine);
+    budgets_close(engine);
     free(engine->actions);
     divide_close(engine);
     pools_close(engine);

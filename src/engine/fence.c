@@ -188,6 +188,7 @@ void fence_dispatch(struct engine *engine, const struct event *event)
     case EVENT_ADOPTED:
     case EVENT_TOLD:
     case EVENT_FOUND:
+    case EVENT_DRAWN:
         return;
     }
     UNREACHABLE();

@@ -1,6 +1,7 @@
 #include "engine/flight.h"
 
 #include "engine/attempt.h"
+#include "engine/budget.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
 #include "engine/hear.h"
@@ -21,19 +22,19 @@
 #include "engine/withdraw.h"
 
 #define BIT(state) (1u << (state))
-
 #define GRACE_MS 30000
 
 /* Allowed transitions; any other is a bug. */
 static const unsigned next_states[FLIGHT_STATE_COUNT] = {
     [FLIGHT_NEW] = BIT(FLIGHT_CLAIMING) | BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SUBMITTING) |
-                   BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_SOLVED) |
-                   BIT(FLIGHT_FAILED),
+                   BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_BACKING_OFF) |
+                   BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
     [FLIGHT_CLAIMING] = BIT(FLIGHT_FOLLOWING) | BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SUBMITTING) |
                         BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_SOLVED) |
                         BIT(FLIGHT_FAILED),
     [FLIGHT_FOLLOWING] = BIT(FLIGHT_QUEUED) | BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVING) |
-                         BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
+                         BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_BACKING_OFF) | BIT(FLIGHT_SOLVED) |
+                         BIT(FLIGHT_FAILED),
     [FLIGHT_QUEUED] = BIT(FLIGHT_SUBMITTING) | BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) |
                       BIT(FLIGHT_SOLVED) | BIT(FLIGHT_FAILED),
     [FLIGHT_SUBMITTING] = BIT(FLIGHT_SOLVING) | BIT(FLIGHT_AMBIGUOUS) | BIT(FLIGHT_BACKING_OFF) |
@@ -97,6 +98,7 @@ static struct flight *flight_alloc(struct engine *engine, const struct key *key,
     list_init(&flight->briefs);
     list_init(&flight->tell);
     list_init(&flight->unleased);
+    list_init(&flight->unit);
     wheel_timer_init(&flight->phase, TIMER_FLIGHT_PHASE);
     wheel_timer_init(&flight->deadline, TIMER_FLIGHT_DEADLINE);
     table_insert(&engine->flights_by_key, &flight->node);
@@ -147,7 +149,7 @@ void flight_set_out(struct engine *engine, struct flight *flight)
         return;
     }
     slots_reserve(engine, flight);
-    flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+    budget_queue(engine, flight);
 }
 
 struct flight *flight_restore(struct engine *engine, const struct flight_row *row,
@@ -548,7 +550,7 @@ void flight_on_phase_timer(struct engine *engine, struct flight *flight)
         retry_after_window(engine, flight);
         return;
     case FLIGHT_BACKING_OFF:
-        flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+        budget_queue(engine, flight);
         return;
     case FLIGHT_CLAIMING:
     case FLIGHT_FOLLOWING:
@@ -572,8 +574,7 @@ void flights_on_standstill(struct engine *engine)
         struct flight *flight = CONTAINER_OF(link, struct flight, link);
         const bool is_cut_off =
             flight->state == FLIGHT_SOLVING && flight->deadline.due_ms <= engine->now_ms;
-        /* A flight is spared once only, so that a process that keeps standing still does not keep
-         * it for ever. */
+        /* Once only, lest a process that keeps standing still keeps it for ever. */
         if (!is_cut_off || flight->is_spared)
             continue;
         flight->is_spared = true;

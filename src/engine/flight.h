@@ -21,11 +21,12 @@ enum flight_state {
      * brought the text), FAILED (no budget). */
     FLIGHT_NEW,
     /* On the engine's claiming list; the store decides, timer: ask again if it did not answer. Nobody
-     * is told anything yet. → QUEUED (won), FOLLOWING, SOLVED, FAILED; riding on a stray also
-     * SUBMITTING, AMBIGUOUS, SOLVING. */
+     * is told anything yet. May also wait for a unit of its client's budget. → QUEUED (won), FOLLOWING,
+     * SOLVED, FAILED; riding on a stray also SUBMITTING, AMBIGUOUS, SOLVING. */
     FLIGHT_CLAIMING,
     /* On the engine's following list: another node's flight has the key; timer: ask again. → QUEUED
-     * (that one was given up), SOLVED, FAILED; riding on a stray also SUBMITTING, AMBIGUOUS, SOLVING. */
+     * (that one was given up; without a unit BACKING_OFF), SOLVED, FAILED; riding on a stray also
+     * SUBMITTING, AMBIGUOUS, SOLVING. */
     FLIGHT_FOLLOWING,
     /* In its client's queue. → SUBMITTING, SOLVED (a late solution), FAILED; riding on a stray also
      * AMBIGUOUS, SOLVING. */
@@ -39,7 +40,8 @@ enum flight_state {
     /* On the active list, holds a slot; timer: the next poll. → SOLVED, QUEUED (unsolvable: retried
      * at once), BACKING_OFF, FAILED. */
     FLIGHT_SOLVING,
-    /* On the engine's backing-off list; timer: the retry. → QUEUED, SOLVED, FAILED. */
+    /* On the engine's backing-off list; timer: the retry; with a shared store also without one, while
+     * it waits for a unit. → QUEUED, SOLVED, FAILED. */
     FLIGHT_BACKING_OFF,
     /* On the engine's waking list until the last request is answered. */
     FLIGHT_SOLVED,
@@ -68,6 +70,7 @@ struct flight {
     struct list briefs;        /* holds of callers who wait only until it is claimed */
     struct list tell;          /* engine's telling list, while they are told */
     struct list unleased;      /* engine's list of that name, while its claim is held back */
+    struct list unit;          /* its client's list of those who wait for a unit of its budget */
     struct history *history;   /* owned; NULL until an attempt ends badly */
     struct list idempotency;   /* records that wait for its end */
     struct blob *params;       /* owned reference */

@@ -1,6 +1,7 @@
 #include "engine/pool.h"
 
 #include "engine/breaker.h"
+#include "engine/budget.h"
 #include "engine/cache.h"
 #include "engine/divide.h"
 #include "engine/journal.h"
@@ -218,16 +219,20 @@ void pool_on_solved(struct engine *engine, struct pool *pool, struct solution *s
 }
 
 /* Without its client nobody has a budget for its refills. */
-static bool wants_one(const struct engine *engine, const struct pool *pool)
+static bool is_short(const struct engine *engine, const struct pool *pool)
 {
     const struct client *client = &engine->clients[pool->options.client];
     return !pool->is_asleep && pool->retry_at_ms <= engine->now_ms && !client->options.is_shadow &&
            !client->options.is_gone &&
            pool->ready_count - pool->waning_count + pool->solving < divide_pool(engine, pool) &&
            pool->ready_count + pool->solving < room_of(pool) &&
-           client->spent + client->reserved < client->options.budget_per_day &&
            undeliverable_find(engine, &pool->options.key, pool->options.client) == NULL &&
            (client->options.slots == 0 || client->slots_used < client->options.slots);
+}
+
+static bool wants_one(const struct engine *engine, const struct pool *pool)
+{
+    return budget_has_unit(engine, pool->options.client) && is_short(engine, pool);
 }
 
 /* Moves banked solutions into the pool before new ones are paid for. A row is the same in both
@@ -275,6 +280,9 @@ struct flight *pools_refill(struct engine *engine)
     /* Takes the pools in turn, so that the first one cannot take all the free slots. */
     for (uint16_t i = 0; i < engine->pool_count; i++) {
         struct pool *pool = &engine->pools[(engine->next_pool + i) % engine->pool_count];
+        if (engine->budgets != NULL && !budget_has_unit(engine, pool->options.client) &&
+            is_short(engine, pool))
+            budget_want(engine, pool->options.client);
         if (wants_one(engine, pool))
             take_over(engine, pool);
         if (!wants_one(engine, pool) ||

@@ -1,6 +1,7 @@
 #include "engine/recover.h"
 
 #include "engine/attempt.h"
+#include "engine/budget.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
 #include "engine/follow.h"
@@ -423,7 +424,7 @@ static void resume(struct engine *engine, struct flight *flight)
         return;
     } else if (slots_can_reserve(engine, flight)) {
         slots_reserve(engine, flight);
-        flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+        budget_queue(engine, flight);
     } else {
         flight_fail(engine, flight, CLASS_ACCOUNT, CODE_NO_MEANS);
     }
@@ -455,6 +456,7 @@ static void settle_orphan(struct engine *engine, const struct solution *solution
 void engine_restored(struct engine *engine)
 {
     struct recovery *recovery = recovery_of(engine);
+    budgets_on_restored(engine);
     /* Runs only now, because new letters are numbered after all restored ones. */
     for (size_t i = 0; i < recovery->by_uid.count; i++)
         settle_orphan(engine, recovery->by_uid.entries[i].solution);

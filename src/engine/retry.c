@@ -3,6 +3,7 @@
 #include "engine/account.h"
 #include "engine/attempt.h"
 #include "engine/breaker.h"
+#include "engine/budget.h"
 #include "engine/cache.h"
 #include "engine/history.h"
 #include "engine/journal.h"
@@ -130,7 +131,7 @@ static void try_again(struct engine *engine, struct flight *flight,
           (unsigned long long)wait, result->code);
     note_reason(engine, flight);
     if (is_at_once)
-        flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+        budget_queue(engine, flight);
     else
         flight_enter(engine, flight, FLIGHT_BACKING_OFF, engine->now_ms + wait);
 }
@@ -234,7 +235,7 @@ void retry_after_ride(struct engine *engine, struct flight *flight, enum error_c
     slots_reserve(engine, flight);
     note_reason(engine, flight);
     TRACE(engine, "flight %u goes on alone: %s", flight->number, flight->error->data);
-    flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+    budget_queue(engine, flight);
 }
 
 uint64_t retry_window_end_ms(struct engine *engine, const struct flight *flight)
@@ -273,7 +274,7 @@ void retry_after_window(struct engine *engine, struct flight *flight)
     slots_reserve(engine, flight);
     note_reason(engine, flight);
     TRACE(engine, "flight %u resends: not confirmed within the window", flight->number);
-    flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+    budget_queue(engine, flight);
 }
 
 void retry_judge(struct engine *engine, bool is_account)

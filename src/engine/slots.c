@@ -2,6 +2,7 @@
 
 #include "engine/attempt.h"
 #include "engine/breaker.h"
+#include "engine/budget.h"
 #include "engine/divide.h"
 #include "engine/journal.h"
 #include "engine/lease.h"
@@ -11,8 +12,10 @@
 /* A burst of busy replies is one message: the limit is cut at most once in this time. */
 #define LIMIT_CUT_PAUSE_MS 1000
 
-static void set_options(struct client *client, const struct client_options *options)
+static void set_options(struct engine *engine, client_id id, const struct client_options *options)
 {
+    struct client *client = &engine->clients[id];
+    const uint64_t budget_before = client->options.budget_per_day;
     client->options = *options;
     if (client->options.weight == 0)
         client->options.weight = 1;
@@ -21,6 +24,7 @@ static void set_options(struct client *client, const struct client_options *opti
         client->options.budget_per_day = UINT64_MAX;
     if (client->budget_top < client->options.budget_per_day)
         client->budget_top = client->options.budget_per_day;
+    budget_configure(engine, id, budget_before);
 }
 
 void slots_set_plan(struct engine *engine)
@@ -39,13 +43,13 @@ void slots_init(struct engine *engine, const struct client_options *clients)
     wheel_timer_init(&engine->pause_timer, TIMER_PAUSE);
     for (uint16_t i = 0; i < engine->client_room; i++) {
         struct client *client = &engine->clients[i];
-        if (i < engine->client_count)
-            set_options(client, &clients[i]);
         list_init(&client->turn);
         for (int priority = 0; priority < PRIORITIES; priority++) {
             list_init(&client->again[priority]);
             list_init(&client->queues[priority]);
         }
+        if (i < engine->client_count)
+            set_options(engine, i, &clients[i]);
     }
     slots_set_plan(engine);
 }
@@ -54,12 +58,12 @@ void slots_init(struct engine *engine, const struct client_options *clients)
 
 static bool may_take_turn(const struct client *client)
 {
-    return client->queued > 0 &&
+    return client->queued > 0 && !client->is_overdrawn &&
            (client->options.slots == 0 || client->slots_used < client->options.slots);
 }
 
 /* A client is in the ring exactly while it could start something. */
-static void update_turn(struct engine *engine, struct client *client)
+void slots_update_turn(struct engine *engine, struct client *client)
 {
     const bool is_in = !list_is_empty(&client->turn);
     if (may_take_turn(client) == is_in)
@@ -77,8 +81,8 @@ void slots_configure(struct engine *engine, const struct client_options *clients
     ASSERT(count >= engine->client_count && count <= engine->client_room);
     engine->client_count = count;
     for (uint16_t i = 0; i < count; i++) {
-        set_options(&engine->clients[i], &clients[i]);
-        update_turn(engine, &engine->clients[i]);
+        set_options(engine, i, &clients[i]);
+        slots_update_turn(engine, &engine->clients[i]);
     }
 }
 
@@ -91,7 +95,7 @@ void slots_enqueue(struct engine *engine, struct flight *flight)
     list_append(&queues[flight->priority], &flight->link);
     client->queued++;
     engine->queued++;
-    update_turn(engine, client);
+    slots_update_turn(engine, client);
 }
 
 void slots_dequeue(struct engine *engine, struct flight *flight)
@@ -101,14 +105,14 @@ void slots_dequeue(struct engine *engine, struct flight *flight)
     ASSERT(client->queued > 0 && engine->queued > 0);
     client->queued--;
     engine->queued--;
-    update_turn(engine, client);
+    slots_update_turn(engine, client);
 }
 
 static void take(struct engine *engine, struct client *client)
 {
     client->slots_used++;
     engine->slots_used++;
-    update_turn(engine, client);
+    slots_update_turn(engine, client);
 }
 
 static void give_back(struct engine *engine, client_id id, enum type type, uint64_t since_ms)
@@ -120,7 +124,7 @@ static void give_back(struct engine *engine, client_id id, enum type type, uint6
     TALLY_BY(engine, id, type, slot_ms_used, used_ms);
     client->slots_used--;
     engine->slots_used--;
-    update_turn(engine, client);
+    slots_update_turn(engine, client);
 }
 
 void slots_take(struct engine *engine, struct flight *flight)
@@ -242,24 +246,33 @@ void slots_pump(struct engine *engine)
 
 bool slots_can_reserve(const struct engine *engine, const struct flight *flight)
 {
-    const struct client *client = &engine->clients[flight->client];
-    return flight->is_reserved || client->spent + client->reserved < client->options.budget_per_day;
+    return flight->is_reserved || budget_has_unit(engine, flight->client) ||
+           budget_may_come(engine, flight->client);
 }
 
 void slots_reserve(struct engine *engine, struct flight *flight)
 {
     if (flight->is_reserved)
         return;
+    if (engine->budgets != NULL && !budget_has_unit(engine, flight->client)) {
+        budget_await(engine, flight);
+        return;
+    }
     flight->is_reserved = true;
     engine->clients[flight->client].reserved++;
+    if (engine->budgets != NULL)
+        budget_on_reserved(engine, flight->client);
 }
 
 void slots_unreserve(struct engine *engine, struct flight *flight)
 {
+    list_unlink(&flight->unit);
     if (!flight->is_reserved)
         return;
     flight->is_reserved = false;
     engine->clients[flight->client].reserved--;
+    if (engine->budgets != NULL)
+        budget_on_freed(engine, flight->client);
 }
 
 void slots_spend(struct engine *engine, struct flight *flight)
@@ -267,16 +280,12 @@ void slots_spend(struct engine *engine, struct flight *flight)
     flight->is_paid = true;
     if (!flight->is_reserved)
         return;
-    slots_unreserve(engine, flight);
+    flight->is_reserved = false;
+    engine->clients[flight->client].reserved--;
     engine->clients[flight->client].spent++;
     journal_spent(engine, flight->client);
-}
-
-void slots_spend_unheard(struct engine *engine, client_id client)
-{
-    /* Counted even beyond a budget that was lowered, because it may be raised again. */
-    engine->clients[client].spent++;
-    journal_spent(engine, client);
+    if (engine->budgets != NULL)
+        budget_on_freed(engine, flight->client);
 }
 
 void slots_refund(struct engine *engine, const struct attempt *attempt)
@@ -288,6 +297,8 @@ void slots_refund(struct engine *engine, const struct attempt *attempt)
     ASSERT(client->spent > 0);
     client->spent--;
     journal_spent(engine, attempt->client);
+    if (engine->budgets != NULL)
+        budget_on_freed(engine, attempt->client);
 }
 
 /* ---- limit ------------------------------------------------------------------------------- */

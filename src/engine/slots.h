@@ -27,13 +27,15 @@ void slots_give_back(struct engine *engine, struct flight *flight);
 void slots_take_for_stray(struct engine *engine, struct attempt *attempt);
 void slots_give_back_of_stray(struct engine *engine, const struct attempt *attempt);
 
-/* Budget: a unit is reserved when a flight is made, and spent when a submit may have been accepted. */
+/* Only for budget.c: whether the client may start anything has changed. */
+void slots_update_turn(struct engine *engine, struct client *client);
+
+/* Budget: a unit is reserved when a flight is made, and spent when a submit may have been accepted. With a shared
+ * store the flight may have to wait for the unit. */
 void slots_reserve(struct engine *engine, struct flight *flight);
 bool slots_can_reserve(const struct engine *engine, const struct flight *flight);
 void slots_unreserve(struct engine *engine, struct flight *flight);
 void slots_spend(struct engine *engine, struct flight *flight);
-/* Counts a submit from before a restart that may have been accepted. */
-void slots_spend_unheard(struct engine *engine, client_id client);
 /* Gives back the unit of an attempt that was let go before its reply and is now proven void. */
 void slots_refund(struct engine *engine, const struct attempt *attempt);
 

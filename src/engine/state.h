@@ -328,15 +328,16 @@ struct client {
         kept_read;       /* its solutions that only finished requests hold, oldest first */
     struct list letters; /* its letters, oldest first */
     struct client_options options;
-    uint32_t queued;
-    uint32_t slots_used;
+    uint32_t queued, slots_used;
     uint32_t credit;                 /* flights it may still start in this round */
     uint32_t requests;               /* waiting */
     uint64_t spent;                  /* of today's budget */
     uint64_t spent_past[STATS_DAYS]; /* of the days before, newest first */
     uint64_t reserved;               /* by flights not yet submitted */
-    uint64_t budget_top;             /* the largest budget since the start, for the auditor */
-    bool is_spent_written;           /* today's amount has a row */
+    uint64_t allowance;    /* what it may spend here: its budget, or what was drawn (budget.h) */
+    uint64_t budget_top;   /* the largest budget since the start, for the auditor */
+    bool is_spent_written; /* today's amount has a row */
+    bool is_overdrawn;     /* more is reserved than drawn: nothing is started */
 };
 
 /* Limits that clients share (share.h); bytes count parameters and texts. */
@@ -471,9 +472,7 @@ struct engine {
     struct client *clients; /* owned */
     uint16_t client_count, client_room;
     struct list ring; /* clients that may start a flight */
-    uint32_t queued;
-    uint32_t slots_used;
-    uint32_t slots_plan;
+    uint32_t queued, slots_used, slots_plan;
     uint32_t slots_share;     /* of the plan's slots, this node's part */
     uint64_t limit_milli;     /* the adaptive limit, in thousandths of a slot */
     uint64_t limit_aim_milli; /* after a cut the limit grows fast up to here */
@@ -526,6 +525,7 @@ struct engine {
     struct advice *advice;     /* owned; NULL until somebody reports */
     struct finding *finding;   /* owned; NULL without a shared store (find.h) */
     struct bad_ones *bad_ones; /* owned; NULL without a shared store (bad.h) */
+    struct budgets *budgets;   /* likewise (budget.h) */
     uint32_t flight_serial;
 
     trace_fn trace;

@@ -1,5 +1,6 @@
 #include "engine/stats.h"
 
+#include "engine/budget.h"
 #include "engine/journal.h"
 #include "engine/journal_books.h"
 #include "engine/shadow.h"
@@ -61,6 +62,7 @@ static void turn_spent(struct engine *engine, unsigned place, bool is_known)
         if (spent > 0)
             journal_spent(engine, (client_id)i);
     }
+    budgets_on_day(engine);
 }
 
 static void turn_tallies(struct engine *engine, unsigned place, bool is_known)

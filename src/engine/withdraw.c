@@ -1,6 +1,7 @@
 #include "engine/withdraw.h"
 
 #include "engine/attempt.h"
+#include "engine/budget.h"
 #include "engine/journal.h"
 #include "engine/lease.h"
 #include "engine/notice.h"
@@ -69,7 +70,7 @@ void withdraw_on_submit(struct engine *engine, struct attempt *attempt)
     if (slots_can_reserve(engine, flight))
         slots_reserve(engine, flight);
     /* Queues the flight again without losing its turn. */
-    flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
+    budget_queue(engine, flight);
     flight_abandon(engine, flight);
 }
 

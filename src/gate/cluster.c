@@ -4,6 +4,7 @@
 #include "config/config_parts.h"
 #include "gate/gate_state.h"
 #include "store/store_adoption.h"
+#include "store/store_budget.h"
 #include "store/store_claims.h"
 #include "store/store_find.h"
 #include "store/store_inbox.h"
@@ -130,7 +131,7 @@ bool cluster_is_for_store(const struct action *action)
 {
     return action->kind == ACTION_CLAIM || action->kind == ACTION_RELEASE ||
            action->kind == ACTION_TELL || action->kind == ACTION_FORGET ||
-           action->kind == ACTION_ADOPT;
+           action->kind == ACTION_ADOPT || action->kind == ACTION_DRAW;
 }
 
 void cluster_send(struct gate *gate, const struct action *take_action)
@@ -144,6 +145,8 @@ void cluster_send(struct gate *gate, const struct action *take_action)
         store_tell(store, take_action->after, &take_action->tell);
     else if (take_action->kind == ACTION_FORGET)
         store_forget(store, take_action->forget);
+    else if (take_action->kind == ACTION_DRAW)
+        store_draw(store, &take_action->draw);
     else
         store_adopt(store, &take_action->adopt);
 }
@@ -203,6 +206,16 @@ void cluster_on_claimed(void *context, const struct claimed *claimed)
         return;
     struct event event = gate_event(gate, EVENT_CLAIMED);
     event.claimed = *claimed;
+    gate_step(gate, &event);
+}
+
+void cluster_on_drawn(void *context, const struct drawn *drawn)
+{
+    struct gate *const gate = context;
+    if (gate->is_closing || gate->cluster.is_fenced)
+        return;
+    struct event event = gate_event(gate, EVENT_DRAWN);
+    event.drawn = *drawn;
     gate_step(gate, &event);
 }
 

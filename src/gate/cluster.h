@@ -66,6 +66,7 @@ bool cluster_may_submit(const struct gate *gate);
 void cluster_on_claimed(void *context, const struct claimed *claimed);
 void cluster_on_woken(void *context, const struct key *name);
 void cluster_on_found(void *context, const struct found *found);
+void cluster_on_drawn(void *context, const struct drawn *drawn);
 void cluster_on_beat(void *context, const struct store_beat *beat);
 void cluster_on_books(void *context, struct slice text);
 void cluster_on_adopted(void *context, const struct adopted *adopted);

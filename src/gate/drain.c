@@ -61,6 +61,7 @@ static void forgo_submits(struct gate *gate)
     engine_stop_submits(gate->engine);
     upstream_each_waiting_submit(gate->upstream, forgo_submit, gate);
     persist_each_waiting_submit(gate, forgo_submit, gate);
+    engine_give_back_units(gate->engine);
     gate_take_actions(gate);
 }
 

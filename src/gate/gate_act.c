@@ -130,6 +130,7 @@ void gate_perform(struct gate *gate, const struct action *action)
     case ACTION_FORGET:
     case ACTION_TELL:
     case ACTION_ADOPT:
+    case ACTION_DRAW:
         /* Handled before this function. */
         break;
     }

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "store/store_ahead.h"
+#include "store/store_budget.h"
 #include "store/store_check.h"
 #include "store/store_claims.h"
 #include "store/store_clock.h"
@@ -213,13 +214,13 @@ static void take_news(struct store *store, struct news *news)
     counters->waiting -= news->done.count;
 }
 
-/* Keeps the claims, whose answers come after the news that their records are durable. */
+/* Keeps claims and draws, whose answers come after the news that their records are durable. */
 static void free_done(struct store *store, struct store_queue *done)
 {
     struct store_entry *entry = done->first;
     while (entry != NULL) {
         struct store_entry *const next = entry->next;
-        if (entry->asked != NULL)
+        if (entry->asked != NULL || entry->drawn != NULL)
             store_queue_push(&store->answers, entry);
         else
             store_entry_free(entry);
@@ -233,6 +234,7 @@ static void tell_answers(struct store *store)
         struct store_queue first = {0};
         store_queue_split(&store->answers, 1, &first);
         store_tell_claimed(store, first.first);
+        store_tell_drawn(store, first.first);
         store_queue_clear(&first);
     }
     if (store->answers.count > 0 && !uv_is_closing((uv_handle_t *)&store->wake))

@@ -7,6 +7,7 @@
 #include "base/err.h"
 #include "sys/clocks.h"
 
+#include <solvegate/budgets.h>
 #include <solvegate/claims.h>
 #include <solvegate/finding.h>
 #include <solvegate/record.h>
@@ -38,8 +39,8 @@ struct store_handlers {
     void (*on_about)(void *context);
     /* The rotating secret was replaced, and both are durable. NULL: not interested. */
     void (*on_secret)(void *context, const uint8_t *bytes, const uint8_t *old_bytes);
-    /* With a shared store, see store_claims.h, store_pulse.h, store_adoption.h, store_inbox.h and
-     * store_find.h. */
+    /* With a shared store, see store_claims.h, store_pulse.h, store_adoption.h, store_inbox.h,
+     * store_find.h and store_budget.h. */
     void (*on_claimed)(void *context, const struct claimed *claimed);
     void (*on_woken)(void *context, const struct key *name);
     void (*on_beat)(void *context, const struct store_beat *beat);
@@ -47,6 +48,7 @@ struct store_handlers {
     void (*on_told)(void *context, const struct fact *fact);
     void (*on_found)(void *context, const struct found *found);
     void (*on_books)(void *context, struct slice text);
+    void (*on_drawn)(void *context, const struct drawn *drawn);
 };
 
 /* Clients are stored by name, since their numbers change with the configuration. */

@@ -38,30 +38,37 @@ struct store_asked {
     char client[STORE_NAME_MAX]; /* "": that of the claim */
 };
 
-/* A record, a release, a claim, a fact or the end of one in a batch, or a shift, which is in no batch. The loop
+/* A draw of units, and how it ended: `drawn` is set by the driver. */
+struct store_drawn {
+    struct draw draw;
+    struct drawn drawn;
+};
+
+/* A record, a release, a claim, a draw, a fact or the end of one in a batch, or a shift, which is in no batch. The loop
  * makes and frees it, the writer thread only reads it (and answers what was asked), since the blobs of a record are
  * counted without atomics. */
 struct store_entry {
     struct store_entry *next;
     journal_seq seq;
-    struct store_shift *shift; /* owned; NULL: it is none, as are the next three */
+    struct store_shift *shift; /* owned; NULL: it is none, as are the next four */
     struct store_asked *asked; /* owned */
+    struct store_drawn *drawn; /* owned */
     struct release *release;   /* owned */
     struct fact *told;         /* owned: goes into the inbox */
     uint64_t forgotten;        /* number of a fact that leaves the inbox; 0: it is none */
-    struct record record;      /* owned; without the five above it is a record */
+    struct record record;      /* owned; without the six above it is a record */
     size_t client_len;
     char client[]; /* the client's name: its number may change before the entry is written */
 };
 
 static inline bool store_entry_is_record(const struct store_entry *entry)
 {
-    return entry->shift == NULL && entry->asked == NULL && entry->release == NULL &&
-           entry->told == NULL && entry->forgotten == 0;
+    return entry->shift == NULL && entry->asked == NULL && entry->drawn == NULL &&
+           entry->release == NULL && entry->told == NULL && entry->forgotten == 0;
 }
 
-/* Records, releases, facts and claims that are written in one transaction, in this order: where a batch has them in
- * another one, nobody can tell the difference (see next_batch() of the writer). */
+/* Records, releases, facts, claims and draws that are written in one transaction, in this order: where a batch has them
+ * in another one, nobody can tell the difference (see next_batch() of the writer). */
 struct store_batch {
     const struct store_entry *first;
     uint32_t count;  /* its first entries; those that follow do not belong to it */
@@ -240,7 +247,8 @@ struct store_driver {
                               store_on_values *on_values, void *context);
 
     /* Writes the batch in order and in one transaction: all of it is durable when this returns STORE_DONE. A batch
-     * that is sent again, since its outcome was unknown, changes nothing; its claims are looked up again. The
+     * that is sent again, since its outcome was unknown, changes nothing; its claims are looked up again, and its
+     * draws are decided again (budgets.h; the driver forgets them some days after their day). The
      * batch of a node that another one has taken over is refused as a whole (STORE_REFUSED, or STORE_FAILED from a
      * driver that cannot adopt). */
     enum store_result (*write)(struct store_backend *backend, const struct store_batch *batch);

@@ -23,11 +23,12 @@ void store_set_demand(struct store *store, const struct demand *demand);
  * NUL. From the loop. */
 void store_set_parts(struct store *store, const char *parts);
 
-/* For the port itself, all but the third from the loop: finds a member that the handlers were told of; starts the
- * thread if the store is shared; ends it and waits for that, from the writer; tells the handlers what it heard;
- * frees it. */
 /* The nodes that the handlers were told of; the loop's. */
 const struct store_members *store_pulse_members(const struct store *store);
+
+/* For the port itself, all but the third from the loop: finds a member that the handlers were told of; starts the
+ * thread if the store is shared, as soon as it is open (others go on with the tasks of who says nothing, however long
+ * the rows take to load); ends it and waits for that, from the writer; tells the handlers what it heard; frees it. */
 bool store_pulse_find(const struct store *store, uint64_t incarnation, struct store_member *member);
 void store_pulse_start(struct store *store);
 void store_pulse_end(struct store *store);

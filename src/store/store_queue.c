@@ -25,6 +25,7 @@ void store_entry_free(struct store_entry *entry)
         fact_close(entry->told);
     free(entry->told);
     free(entry->asked);
+    free(entry->drawn);
     free(entry->release);
     free(entry->shift);
     free(entry);

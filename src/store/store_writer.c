@@ -144,7 +144,7 @@ static struct store_batch next_batch(const struct store *store)
         if (entry->shift != NULL)
             break;
         releases += entry->release != NULL;
-        claims += entry->asked != NULL;
+        claims += entry->asked != NULL || entry->drawn != NULL;
     }
     return batch;
 }

@@ -217,6 +217,7 @@ static void see(struct world *world, const struct action *action)
     case ACTION_TELL:
     case ACTION_ADOPT:
     case ACTION_FIND:
+    case ACTION_DRAW:
         break;
     }
     UNREACHABLE();

@@ -5,6 +5,7 @@ believes in a guard that guards nothing. Who notices: "sim", "sim extras" (with 
 and drains), "cluster" (several engines on one store), "story NAME" (mutants_stories.py) or "unit NAME".
 """
 
+from mutants_budget import BUDGET_MUTANTS
 from mutants_claims import CLAIM_MUTANTS
 from mutants_errands import ERRAND_MUTANTS
 from mutants_finds import FIND_MUTANTS
@@ -142,8 +143,8 @@ MUTANTS = [
      "    while (engine->slots_used < slots_limit(engine)) {", "    while (engine->slots_used <= slots_limit(engine)) {", "sim"),
     ("a spent budget is not counted", "src/engine/slots.c",
      "    engine->clients[flight->client].spent++;\n", "", "sim"),
-    ("an unheard submit costs nothing after a crash", "src/engine/slots.c",
-     "    engine->clients[client].spent++;\n", "", "sim"),
+    ("an unheard submit costs nothing after a crash", "src/engine/budget.c",
+     "    engine->clients[id].spent++;\n", "", "sim"),
     ("the breaker stops nothing", "src/engine/slots.c",
      "has_nothing || breaker_is_open(engine) ||", "has_nothing ||", "sim"),
     ("submits go on while the journal cannot be written", "src/engine/slots.c",
@@ -221,8 +222,8 @@ MUTANTS = [
      "is_auto ? SLOTS_AUTO_MOST : engine->options.slots;",
      "is_auto ? SLOTS_AUTO_MOST : engine->slots_plan + engine->options.slots;", "sim extras"),
     ("reload: fewer slots of a client hold nothing back", "src/engine/slots.c",
-     "        set_options(&engine->clients[i], &clients[i]);\n        update_turn(engine, &engine->clients[i]);\n",
-     "        set_options(&engine->clients[i], &clients[i]);\n", "sim extras"),
+     "        set_options(engine, i, &clients[i]);\n        slots_update_turn(engine, &engine->clients[i]);\n",
+     "        set_options(engine, i, &clients[i]);\n", "sim extras"),
     ("reload: nobody asks for the plan's threads", "src/engine/configure.c",
      "    if (is_switched)\n        account_watch_plan(engine);\n", "", "sim extras"),
     ("reload: what was spent is cut to a lowered budget by a restart", "src/engine/recover.c",
@@ -247,6 +248,7 @@ MUTANTS = [
     ("old and new nonces are the same to the MAC", "src/proto/nonce.c",
      "is_old ? OLD_DOMAIN : DOMAIN,", "OLD_DOMAIN,", "unit nonce"),
 
+    *BUDGET_MUTANTS,
     *CLAIM_MUTANTS,
     *FIND_MUTANTS,
     *ERRAND_MUTANTS,

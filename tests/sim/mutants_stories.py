@@ -206,10 +206,10 @@ STORY_MUTANTS = [
      "                           spender->options.is_gone;", "story configure"),
     ("restart: what a client spends while it is gone is not its budget's", "src/engine/journal.c",
      "spender->is_spent_written || spender->options.is_gone;", "spender->is_spent_written;", "story gone_clients"),
-    ("restart: submits unheard of count up to a lowered budget only", "src/engine/slots.c",
-     "    engine->clients[client].spent++;\n",
-     "    if (engine->clients[client].spent < engine->clients[client].options.budget_per_day)\n"
-     "        engine->clients[client].spent++;\n", "story configure"),
+    ("restart: submits unheard of count up to a lowered budget only", "src/engine/budget.c",
+     "    engine->clients[id].spent++;\n",
+     "    if (engine->clients[id].spent < engine->clients[id].options.budget_per_day)\n"
+     "        engine->clients[id].spent++;\n", "story configure"),
 
     # ---- rows and letters -----------------------------------------------------------------------------------------------
     ("rows: those of idempotency keys stay for ever", "src/engine/idempotency.c",
@@ -448,7 +448,8 @@ STORY_MUTANTS = [
      " ||\n            engine->shares.flight_bytes.total + pool->options.params->len >\n"
      "                engine->options.max_flight_bytes)", ")", "story pool_bounds"),
     ("pool: its client's budget does not bind it", "src/engine/pool.c",
-     "           client->spent + client->reserved < client->options.budget_per_day &&\n", "", "story pool_bounds"),
+     "budget_has_unit(engine, pool->options.client) && is_short(engine, pool);",
+     "is_short(engine, pool);", "story pool_bounds"),
     ("pool: its client's slots do not bind it", "src/engine/pool.c",
      " &&\n           (client->options.slots == 0 || client->slots_used < client->options.slots);", ";", "story pool_bounds"),
     ("pool: the first has all the free slots", "src/engine/pool.c",

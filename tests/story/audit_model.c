@@ -327,6 +327,7 @@ void model_see(struct audit *audit, const struct action *action)
     case ACTION_TELL:
     case ACTION_ADOPT:
     case ACTION_FIND:
+    case ACTION_DRAW:
         break;
     case ACTION_PAID:
         AUDIT(audit, action->paid.client < audit->options.client_count);

@@ -188,6 +188,18 @@ static void add_alert(struct world *world, const struct alert *alert)
         buf_addf(log, " %s (%s)", alert->code, error_class_name(alert->class));
 }
 
+static void add_draw(struct world *world, const struct draw *draw)
+{
+    buf_addf(&world->log, "draw used %llu need %llu", (unsigned long long)draw->used,
+             (unsigned long long)draw->need);
+    if (draw->before > 0)
+        buf_addf(&world->log, " before %llu", (unsigned long long)draw->before);
+    if (draw->block == 0)
+        buf_addf(&world->log, " alone");
+    if (draw->client != 0)
+        buf_addf(&world->log, " of client %u", draw->client);
+}
+
 static void add_claim(struct world *world, const struct claim *claim)
 {
     struct buf *log = &world->log;
@@ -309,6 +321,9 @@ static void add_words(struct world *world, const struct action *action)
         buf_addf(&world->log, "find r%zu", number_of_request(world, action->find.id));
         if (action->find.client != 0)
             buf_addf(&world->log, " of client %u", action->find.client);
+        return;
+    case ACTION_DRAW:
+        add_draw(world, &action->draw);
         return;
     case ACTION_PAID:
         break;
@@ -436,6 +451,9 @@ static void note(struct world *world, const struct action *action)
     case ACTION_FIND:
         world->tally.finds++;
         world->last_find = action->find;
+        return;
+    case ACTION_DRAW:
+        world->last_draw = action->draw;
         return;
     case ACTION_PAID:
         world->tally.paid++;

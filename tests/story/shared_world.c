@@ -154,6 +154,25 @@ void took(struct world *world, const char *flight, const char *text)
     find(world, flight, text, 0, (struct claimed){.result = CLAIM_TAKEN});
 }
 
+static void end_draw(struct world *world, struct drawn drawn)
+{
+    struct event event = {.kind = EVENT_DRAWN};
+    drawn.client = world->last_draw.client;
+    drawn.number = world->last_draw.number;
+    event.drawn = drawn;
+    world_step(world, &event);
+}
+
+void drawn(struct world *world, uint64_t held, uint64_t left)
+{
+    end_draw(world, (struct drawn){.is_known = true, .held = held, .left = left});
+}
+
+void not_drawn(struct world *world)
+{
+    end_draw(world, (struct drawn){.is_known = false});
+}
+
 void woken(struct world *world, const char *name)
 {
     struct event event = {.kind = EVENT_WOKEN};

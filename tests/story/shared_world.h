@@ -64,6 +64,10 @@ void found_replayed(struct world *world, const char *flight, const char *text, u
 /* A single-use solution of another node is ours. */
 void took(struct world *world, const char *flight, const char *text);
 
+/* The store's answer to the last draw: units that this node has, and that nobody has. */
+void drawn(struct world *world, uint64_t held, uint64_t left);
+void not_drawn(struct world *world);
+
 /* A claim ended somewhere. */
 void woken(struct world *world, const char *name);
 

@@ -401,9 +401,11 @@ static void a_budget_that_ran_out_meanwhile_refuses(void **state)
     ask(w, "ann", .key = "K");
     ask(w, "bob", .key = "L");
     won(w, "f1");
+    drawn(w, 1, 0);
     won(w, "f2");
     expect(w, "[     0] claim f1 K\n"
               "[     0] claim f2 L\n"
+              "[     0] draw used 0 need 1\n"
               "[     0] submit a1 K\n"
               "[     0] release f2 L\n"
               "[     0] answer bob refused: this client's budget for today is used up,"

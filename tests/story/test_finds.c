@@ -125,8 +125,8 @@ static void without_a_shared_store_nobody_is_asked(void **state)
 static void another_clients_request_is_looked_for_in_its_own_name(void **state)
 {
     (void)state;
-    static const struct client_options two[2] = {{.weight = 1, .budget_per_day = 9},
-                                                 {.weight = 1, .budget_per_day = 9}};
+    static const struct client_options two[2] = {{.weight = 1, .budget_per_day = UINT64_MAX},
+                                                 {.weight = 1, .budget_per_day = UINT64_MAX}};
     struct engine_options options = world_options();
     options.clients = two;
     options.client_count = 2;

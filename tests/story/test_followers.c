@@ -131,6 +131,7 @@ static void without_means_a_follower_that_wins_fails(void **state)
     follow(w, "f1");
     ask(w, "bob", .key = "L");
     won(w, "f2");
+    drawn(w, 1, 0);
     woken(w, "K");
     skip_lines(w);
     won(w, "f1");
@@ -154,8 +155,10 @@ static void a_follower_holds_neither_slot_nor_budget(void **state)
     follow(w, "f1");
     ask(w, "bob", .key = "L");
     won(w, "f2");
+    drawn(w, 1, 0);
     expect(w, "[     0] claim f1 K\n"
               "[     0] claim f2 L\n"
+              "[     0] draw used 0 need 1\n"
               "[     0] submit a1 L\n");
     assert_int_equal(gauges_of(w).queued, 0);
 }

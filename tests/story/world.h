@@ -91,6 +91,7 @@ struct world {
     struct disk will; /* the rows of a node that died */
     struct find last_find;
     struct errand last_errand;
+    struct draw last_draw;
     struct key will_claim; /* with a number: the claim that it had */
     uint64_t will_number;
 };

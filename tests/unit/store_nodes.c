@@ -109,6 +109,15 @@ struct store_asked *node_claim(struct node *node, const struct claim *claim)
     return asked;
 }
 
+struct store_drawn *node_draw(struct node *node, const char *client, const struct draw *draw)
+{
+    struct store_drawn *const drawn = malloc(sizeof(*drawn));
+    assert_non_null(drawn);
+    *drawn = (struct store_drawn){.draw = *draw, .drawn = {.number = draw->number}};
+    add(node, client)->drawn = drawn;
+    return drawn;
+}
+
 void node_release(struct node *node, const struct release *release)
 {
     struct release *const copy = malloc(sizeof(*copy));
@@ -167,6 +176,8 @@ void node_send_again(struct node *node)
 {
     for (uint32_t i = 0; i < node->count; i++) {
         struct store_asked *const asked = node->entries[i]->asked;
+        if (node->entries[i]->drawn != NULL)
+            node->entries[i]->drawn->drawn = (struct drawn){.is_known = false};
         if (asked == NULL)
             continue;
         if (asked->has_solution)

@@ -32,6 +32,7 @@ void node_leave(struct node *node);
 void node_put(struct node *node, struct record *take_record);
 void node_drop(struct node *node, const struct record *record);
 struct store_asked *node_claim(struct node *node, const struct claim *claim);
+struct store_drawn *node_draw(struct node *node, const char *client, const struct draw *draw);
 void node_release(struct node *node, const struct release *release);
 void node_tell(struct node *node, const struct fact *take_fact);
 void node_forget(struct node *node, uint64_t number);

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "store/postgres/postgres_array.h"
 #include "store/postgres/postgres_body.h"
+#include "store/postgres/postgres_budget.h"
 #include "store/postgres/postgres_claims.h"
 #include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
@@ -232,9 +233,9 @@ static bool send_shared(struct postgres_store *store, const struct store_batch *
            pg_claims_send_fence(store, is_applied ? 0 : batch->number) &&
            (is_applied || (send_rows(store, coalesce(store, batch)) &&
                            pg_claims_send_releases(store, batch) && pg_inbox_send(store, batch))) &&
-           pg_claims_send_claims(store, batch) && send_word(store, "commit") &&
-           pg_claims_send_wake_ups(store, batch) && pg_inbox_send_wake_ups(store, batch) &&
-           PQpipelineSync(store->conn) == 1;
+           pg_claims_send_claims(store, batch) && pg_budget_send(store, batch) &&
+           send_word(store, "commit") && pg_claims_send_wake_ups(store, batch) &&
+           pg_inbox_send_wake_ups(store, batch) && PQpipelineSync(store->conn) == 1;
 }
 
 /* Reads up to the sync. The tag of the commit is the proof: the connection may break behind it. A commit of a failed
@@ -259,7 +260,8 @@ static enum store_result read_transaction(struct postgres_store *store)
         else if (status == PGRES_FATAL_ERROR && result != NULL && first == STORE_DONE)
             first = pg_error_take(store, result);
         pg_progress_take(store, result);
-        pg_claims_keep(store, result);
+        if (!pg_budget_keep(store, result))
+            pg_claims_keep(store, result);
     }
     if (is_committed && !store->is_unreplicated)
         return STORE_DONE;
@@ -280,7 +282,8 @@ static enum store_result write_once(struct postgres_store *store, const struct s
         return result;
     store->is_unreplicated = false;
     PQclear(store->verdicts);
-    store->verdicts = NULL;
+    PQclear(store->drawn);
+    store->verdicts = store->drawn = NULL;
     if (PQenterPipelineMode(store->conn) != 1 ||
         !(store->base.node == 0 ? send_alone(store, batch) : send_shared(store, batch, is_applied)))
         return pg_error_take(store, NULL);
@@ -309,9 +312,11 @@ enum store_result pg_batch_write(struct store_backend *backend, const struct sto
     enum store_result result = write_new(store, batch);
     if (was_connected && pg_error_is_brief(store, result))
         result = write_new(store, batch);
-    if (result == STORE_DONE && store->base.node != 0)
+    if (result == STORE_DONE && store->base.node != 0) {
         pg_claims_answer(store, batch);
-    else if (result == STORE_DONE)
+        pg_budget_answer(store, batch);
+    } else if (result == STORE_DONE) {
         pg_progress_written(store);
+    }
     return result;
 }

@@ -31,6 +31,7 @@ static void postgres_close(struct store_backend *backend)
     if (!store->is_pulse)
         pg_address_close(&store->address);
     PQclear(store->verdicts);
+    PQclear(store->drawn);
     store_kept_close(&store->kept);
     for (size_t i = 0; i < sizeof store->columns / sizeof store->columns[0]; i++)
         buf_close(&store->columns[i]);

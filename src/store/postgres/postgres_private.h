@@ -60,6 +60,7 @@ struct postgres_store {
     struct pg_row *rows;            /* owned: the batch, sorted */
     size_t row_room;
     struct pg_result *verdicts;              /* owned: of the claims in the batch, or NULL */
+    struct pg_result *drawn;                 /* owned: of the draws in the batch, or NULL */
     struct buf columns[ROW_COLUMNS_MAX + 1]; /* arrays of a statement; the last one is the body's */
     struct buf scratch;
     struct buf body;

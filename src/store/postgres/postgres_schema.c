@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "store/postgres/postgres_address.h"
 #include "store/postgres/postgres_adoption.h"
+#include "store/postgres/postgres_budget.h"
 #include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
 #include "store/postgres/postgres_link.h"
@@ -143,7 +144,7 @@ static void add_first_version(struct buf *sql)
 }
 
 static void (*const migrations[PG_SCHEMA_VERSION])(struct buf *sql) = {
-    add_first_version, pg_cluster_add_sql, pg_adoption_add_sql};
+    add_first_version, pg_cluster_add_sql, pg_adoption_add_sql, pg_budget_add_sql};
 
 void pg_schema_add_sql(struct buf *sql, const char *schema, bool has_schema, int64_t version)
 {

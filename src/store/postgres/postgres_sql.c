@@ -1,6 +1,7 @@
 #include "store/postgres/postgres_sql.h"
 
 #include "base/assert.h"
+#include "store/postgres/postgres_budget.h"
 #include "store/postgres/postgres_claims.h"
 #include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
@@ -202,7 +203,7 @@ static bool send_all(struct postgres_store *store)
     if (is_sent && store->base.node == 0)
         is_sent = pg_progress_prepare(store);
     if (is_sent && store->base.node != 0)
-        is_sent = pg_claims_prepare(store) && pg_inbox_prepare(store);
+        is_sent = pg_claims_prepare(store) && pg_inbox_prepare(store) && pg_budget_prepare(store);
     buf_close(&sql);
     return is_sent && PQpipelineSync(store->conn) == 1;
 }

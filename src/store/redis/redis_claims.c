@@ -11,6 +11,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+/* What Lua counts exactly. */
+#define SMALL_MOST (UINT64_C(1) << 50)
+
 /* ---- words ------------------------------------------------------------------------------- */
 
 /* The words of a script, gathered in one buffer. */
@@ -154,6 +157,25 @@ static void add_claim(struct words *words, const struct store_entry *entry, uint
     add_body(words, &bound, client, ",\"provisional\":1");
 }
 
+static void add_small(struct words *words, uint64_t number)
+{
+    add_number(words, number < SMALL_MOST ? number : SMALL_MOST);
+}
+
+static void add_draw(struct words *words, const struct store_entry *entry, uint32_t place)
+{
+    const struct draw *const draw = &entry->drawn->draw;
+    add_text(words, "draw");
+    add_number(words, place);
+    add_text(words, entry->client);
+    add_signed(words, draw->day);
+    add_small(words, draw->budget);
+    add_small(words, draw->before);
+    add_small(words, draw->used);
+    add_small(words, draw->need);
+    add_small(words, draw->block);
+}
+
 static void add_fact(struct words *words, const struct fact *fact)
 {
     const struct vendor_result *const result = &fact->result;
@@ -208,6 +230,8 @@ static void add_batch(struct words *words, const struct store_batch *batch)
     for (uint32_t i = 0; i < batch->count; i++, entry = entry->next) {
         if (entry->asked != NULL)
             add_claim(words, entry, i);
+        else if (entry->drawn != NULL)
+            add_draw(words, entry, i);
         else if (entry->release != NULL)
             add_release(words, entry->release);
         else if (entry->forgotten != 0)
@@ -283,17 +307,28 @@ static void take_answer(const struct redis_store *store, struct store_asked *ask
         claimed->result = CLAIM_UNAVAILABLE;
 }
 
-/* The claims are answered in their order. */
+static void take_drawn(struct drawn *drawn, const struct redis_reply *reply)
+{
+    drawn->is_known = true;
+    drawn->held = number_at(reply, 1);
+    drawn->left = number_at(reply, 2);
+}
+
+/* Claims and draws are answered in their order. */
 static void take_answers(const struct redis_store *store, const struct store_batch *batch,
                          const struct redis_reply *reply)
 {
     const struct store_entry *entry = batch->first;
     size_t place = 1;
     for (uint32_t i = 0; i < batch->count; i++, entry = entry->next) {
-        if (entry->asked == NULL)
+        if (entry->asked == NULL && entry->drawn == NULL)
             continue;
         const struct redis_reply *const item = redis_reply_item(reply, place++);
-        if (item != NULL && number_at(item, 0) == i)
+        if (item == NULL || number_at(item, 0) != i)
+            continue;
+        if (entry->drawn != NULL)
+            take_drawn(&entry->drawn->drawn, item);
+        else
             take_answer(store, entry->asked, item);
     }
 }

@@ -1,6 +1,7 @@
 #include "store/redis/redis_script.h"
 
 #include "base/assert.h"
+#include "store/redis/redis_budget.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_find.h"
 #include "store/redis/redis_lease.h"
@@ -441,6 +442,12 @@ static const char write_batch[] =
     "            call('ZREM', P .. 'inbox', A[i + 1])\n"
     "        end\n"
     "        i = i + 2\n"
+    "    elseif what == 'draw' then\n"
+    "        table.insert(found, draw({place = A[i + 1], client = A[i + 2], day = A[i + 3],\n"
+    "            budget = tonumber(A[i + 4]), before = tonumber(A[i + 5]),\n"
+    "            used = tonumber(A[i + 6]), need = tonumber(A[i + 7]),\n"
+    "            block = tonumber(A[i + 8])}))\n"
+    "        i = i + 9\n"
     "    else\n"
     "        local c = {place = A[i + 1], flight = A[i + 2], following = A[i + 3],\n"
     "            reuse = A[i + 4], key = A[i + 5], name = A[i + 6], digest = A[i + 7],\n"
@@ -463,7 +470,8 @@ static const char *const sources[REDIS_SCRIPTS][PARTS_MAX] = {
     [SCRIPT_LEAVE] = {begin_full, common, leave},
     [SCRIPT_BEAT] = {begin_full, common, beat},
     [SCRIPT_WRITE] = {begin, common, index_row, write_begin, write_rows, write_releases,
-                      decide_by_key, decide_by_end, decide_by_solution, claim_name, write_batch},
+                      decide_by_key, decide_by_end, decide_by_solution, claim_name,
+                      redis_draw_source, write_batch},
     [SCRIPT_ADOPT] = {begin_full, common, lua_chest, lua_adopt},
     [SCRIPT_EMPTY] = {begin_full, common, lua_empty},
     [SCRIPT_TELL] = {begin_full, common, lua_tell},

@@ -134,4 +134,5 @@ void check_at_the_end(struct cluster *c)
     CHECK(c, c->store.claim_count == 0);
     /* Every fact was heard. */
     CHECK(c, c->store.inbox_count == 0);
+    check_units_are_back(c);
 }

@@ -11,6 +11,8 @@
 #define NONE UINT32_MAX
 #define NODES_MAX 5
 #define START_WALL_MS INT64_C(1704110400000)
+#define DAY_MS INT64_C(86400000)
+#define START_MS 1000000
 
 /* ---- what can go wrong --------------------------------------------------------------------- */
 
@@ -59,6 +61,9 @@ const char *fault_word(enum fault fault);
 struct plan {
     uint64_t seed;
     uint32_t nodes, needs, keys, gap_ms, solve_ms;
+    uint64_t budget; /* of the only client; UINT64_MAX: none */
+    int64_t day_ms;  /* added to the clock on the wall */
+    struct client_options client;
     uint16_t strength[FAULT_COUNT];
     struct engine_options options;
 };
@@ -81,6 +86,7 @@ struct submit {
     bool is_id_told; /* its engine was told the task id */
     bool is_durable; /* a row has the task id */
     bool is_ended;   /* its engine was told the end, or that it does not exist */
+    int64_t day;     /* when it was issued */
 };
 
 /* A solution the vendor made. */
@@ -168,6 +174,16 @@ struct claim_end {
     uint64_t until_ms, refuse_until_ms;
 };
 
+/* The units of a client's day that a node has. */
+struct share {
+    client_id client;
+    int64_t day;
+    uint32_t place; /* the node */
+    node_id run;
+    uint64_t earlier, held; /* by earlier runs, and by this one */
+};
+#define SHARES_MAX 64
+
 struct store {
     struct row *rows; /* owned */
     size_t row_count, row_room;
@@ -182,19 +198,22 @@ struct store {
     uint64_t applied[NODES_MAX]; /* number of the last batch of each node */
     uint64_t away_until_ms;
     uint64_t beat_ms[NODES_MAX]; /* when each node's last beat arrived */
+    struct share shares[SHARES_MAX];
+    size_t share_count;
 };
 
 /* ---- nodes -------------------------------------------------------------------------------------- */
 
 /* What a node sends to the store, in the engine's order. */
 struct entry {
-    enum action_kind kind; /* JOURNAL, CLAIM, RELEASE, TELL or FORGET */
+    enum action_kind kind; /* JOURNAL, CLAIM, RELEASE, TELL, FORGET or DRAW */
     journal_seq seq;
     struct record record; /* owned */
     struct claim claim;
     struct release release;
     struct fact fact; /* owned */
     uint64_t forget;
+    struct draw draw;
     uint64_t at_ms;
 };
 
@@ -207,8 +226,10 @@ struct parcel {
     bool is_ours;
 };
 
-/* The result of a claim, with the row that it points to. */
+/* The result of a claim, with the row that it points to, or of a draw. */
 struct verdict {
+    bool is_draw;
+    struct drawn drawn;
     struct claimed claimed;
     struct solution_row row; /* owned texts, or NULL */
 };
@@ -303,7 +324,7 @@ struct cluster {
     size_t find_count, find_room;
     struct blob **params;
     uint64_t solved, answered, crashes, follows, taken, paid, adoptions, fences, facts, found,
-        drains;
+        drains, draws;
     uint64_t reports, withdrawals; /* that were carried out */
 };
 
@@ -363,6 +384,16 @@ void store_adopt(struct cluster *c, node_id from, node_id to);
 /* Copies what a run has, for its adopter. */
 void store_pack(struct cluster *c, node_id from, struct parcel *parcel);
 void parcel_close(struct parcel *parcel);
+
+/* ---- budgets -------------------------------------------------------------------------------------- */
+
+/* Decides a draw, also one that is sent again. */
+void budget_apply(struct cluster *c, uint32_t node, const struct draw *draw, struct drawn *drawn);
+/* Accepted submits of a client never exceed its budget, in the whole cluster. */
+void check_budget(struct cluster *c, const struct submit *submit);
+void check_units_are_back(struct cluster *c);
+/* The day, counted since 1970. */
+int64_t today(const struct cluster *c);
 
 /* ---- the inbox ------------------------------------------------------------------------------------ */
 

@@ -107,3 +107,27 @@ void errands_on_answer(struct cluster *c, struct caller *caller, const struct an
     else
         on_reported(c, caller, answer);
 }
+
+/* ---- bad solutions ------------------------------------------------------------------------------- */
+
+static bool is_bad(const struct solution_row *row, const struct bad_solution *bad)
+{
+    return row->attempt == bad->attempt && key_equals(&row->key, &bad->key);
+}
+
+void store_condemn(struct cluster *c, const struct bad_solution *bad)
+{
+    struct store *store = &c->store;
+    for (size_t i = 0; i < store->row_count; i++) {
+        struct record *record = &store->rows[i].record;
+        if (record->kind == RECORD_SOLUTION && is_bad(&record->solution, bad))
+            record->solution.expires_wall_ms = record->solution.born_wall_ms;
+    }
+    for (size_t i = 0; i < store->end_count; i++) {
+        struct record *solution = &store->ends[i].solution;
+        if (solution->solution.text == NULL || !is_bad(&solution->solution, bad))
+            continue;
+        record_close(solution);
+        *solution = (struct record){.kind = RECORD_DAY};
+    }
+}

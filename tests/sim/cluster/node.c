@@ -49,6 +49,8 @@ static void append(struct cluster *c, struct node *node, const struct action *ta
         entry->fact = take_action->tell;
     } else if (take_action->kind == ACTION_FORGET) {
         entry->forget = take_action->forget;
+    } else if (take_action->kind == ACTION_DRAW) {
+        entry->draw = take_action->draw;
     } else {
         entry->release = take_action->release;
     }
@@ -145,6 +147,7 @@ static void perform(struct cluster *c, uint32_t place, const struct action *acti
     case ACTION_RELEASE:
     case ACTION_TELL:
     case ACTION_FORGET:
+    case ACTION_DRAW:
         break;
     }
     UNREACHABLE();
@@ -173,7 +176,7 @@ static void take_actions(struct cluster *c, uint32_t place)
     while (engine_next_action(node->engine, &action)) {
         const bool is_for_store = action.kind == ACTION_JOURNAL || action.kind == ACTION_CLAIM ||
                                   action.kind == ACTION_RELEASE || action.kind == ACTION_TELL ||
-                                  action.kind == ACTION_FORGET;
+                                  action.kind == ACTION_FORGET || action.kind == ACTION_DRAW;
         if (action.kind == ACTION_ANSWER)
             clients_note_answer(c, &action.answer);
         if (action.kind == ACTION_SUBMIT)
@@ -270,7 +273,12 @@ static const char *const result_words[] = {
 
 static void deliver(struct cluster *c, uint32_t place, struct verdict *verdict)
 {
-    struct event event = {.kind = EVENT_CLAIMED};
+    struct event event = {.kind = verdict->is_draw ? EVENT_DRAWN : EVENT_CLAIMED};
+    if (verdict->is_draw) {
+        event.drawn = verdict->drawn;
+        node_step(c, place, &event);
+        return;
+    }
     event.claimed = verdict->claimed;
     if (verdict->row.text != NULL)
         event.claimed.solution = &verdict->row;
@@ -318,14 +326,18 @@ static void despair(struct cluster *c, uint32_t place)
     struct node *node = &c->nodes[place];
     for (size_t i = node->sent; i < node->queue_count; i++) {
         const struct entry entry = node->queue[i];
-        if (entry.kind != ACTION_CLAIM || entry.at_ms + 2000 > c->now_ms)
+        if ((entry.kind != ACTION_CLAIM && entry.kind != ACTION_DRAW) ||
+            entry.at_ms + 2000 > c->now_ms)
             continue;
         node->queue_count--;
         memmove(&node->queue[i], &node->queue[i + 1],
                 (node->queue_count - i) * sizeof *node->queue);
-        struct verdict verdict = {.claimed = {.result = CLAIM_UNAVAILABLE,
-                                              .flight = entry.claim.flight,
-                                              .ticket = entry.claim.ticket}};
+        struct verdict verdict = {
+            .is_draw = entry.kind == ACTION_DRAW,
+            .drawn = {.client = entry.draw.client, .number = entry.draw.number},
+            .claimed = {.result = CLAIM_UNAVAILABLE,
+                        .flight = entry.claim.flight,
+                        .ticket = entry.claim.ticket}};
         deliver(c, place, &verdict);
         return;
     }
@@ -409,6 +421,7 @@ static void start_run(struct cluster *c, uint32_t place)
     /* Under its own name it adopts its predecessor at once. */
     if (before != 0 && !c->store.runs[before].is_gone)
         store_adopt(c, before, node->run);
+    options.clients = &c->plan.client;
     options.node = (uint16_t)(node->run % ENGINE_NODES);
     options.secret[0] = rand_u64(&c->rand);
     node->durable = 0;

@@ -432,30 +432,6 @@ static void apply_release(struct cluster *c, node_id node, const struct release 
     publish(c, &release->name);
 }
 
-/* ---- bad solutions ------------------------------------------------------------------------------- */
-
-static bool is_bad(const struct solution_row *row, const struct bad_solution *bad)
-{
-    return row->attempt == bad->attempt && key_equals(&row->key, &bad->key);
-}
-
-void store_condemn(struct cluster *c, const struct bad_solution *bad)
-{
-    struct store *store = &c->store;
-    for (size_t i = 0; i < store->row_count; i++) {
-        struct record *record = &store->rows[i].record;
-        if (record->kind == RECORD_SOLUTION && is_bad(&record->solution, bad))
-            record->solution.expires_wall_ms = record->solution.born_wall_ms;
-    }
-    for (size_t i = 0; i < store->end_count; i++) {
-        struct record *solution = &store->ends[i].solution;
-        if (solution->solution.text == NULL || !is_bad(&solution->solution, bad))
-            continue;
-        record_close(solution);
-        *solution = (struct record){.kind = RECORD_DAY};
-    }
-}
-
 /* ---- adoption --------------------------------------------------------------------------------------- */
 
 void store_adopt(struct cluster *c, node_id from, node_id to)
@@ -499,6 +475,16 @@ static void add_verdict(struct cluster *c, uint32_t place, const struct claim *c
     decide(c, node->run, claim, &node->verdicts[node->verdict_count++]);
 }
 
+static void add_drawn(struct cluster *c, uint32_t place, const struct draw *draw)
+{
+    struct node *node = &c->nodes[place];
+    node->verdicts =
+        room_for(node->verdicts, node->verdict_count, &node->verdict_room, sizeof *node->verdicts);
+    struct verdict *verdict = &node->verdicts[node->verdict_count++];
+    *verdict = (struct verdict){.is_draw = true};
+    budget_apply(c, place, draw, &verdict->drawn);
+}
+
 /* A batch that is sent again because its reply was lost changes nothing: meanwhile others may have taken
  * or dropped what it wrote. Only its claims are looked up again. */
 bool store_apply(struct cluster *c, uint32_t place)
@@ -514,6 +500,8 @@ bool store_apply(struct cluster *c, uint32_t place)
         const struct entry *entry = &node->queue[i];
         if (entry->kind == ACTION_CLAIM)
             add_verdict(c, place, &entry->claim);
+        else if (entry->kind == ACTION_DRAW)
+            add_drawn(c, place, &entry->draw);
         else if (entry->kind == ACTION_RELEASE && !is_repeat)
             apply_release(c, node->run, &entry->release);
         else if (entry->kind == ACTION_JOURNAL && !is_repeat)

@@ -75,6 +75,7 @@ void vendor_issue(struct cluster *c, uint32_t node, const struct call *call)
                               .run = c->nodes[node].run,
                               .issued_ms = c->now_ms,
                               .ready_ms = UINT64_MAX,
+                              .day = today(c),
                               .token = NONE};
     submit->key = (uint32_t)strtoul(call->params->data + 1, NULL, 10);
     submit->reuse = reuse_of(&c->nodes[node], call->attempt);
@@ -115,6 +116,7 @@ static void accept(struct cluster *c, uint32_t place)
                                  ? (uint64_t)c->plan.options.solve_timeout_ms * 2
                                  : c->plan.solve_ms;
     submit->is_accepted = true;
+    check_budget(c, submit);
     if (chance(c, FAULT_NEVER))
         return;
     submit->ready_ms = c->now_ms + 1 + below(c, most_ms);

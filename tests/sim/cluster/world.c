@@ -54,7 +54,7 @@ bool chance(struct cluster *c, enum fault fault)
 
 int64_t wall_ms(const struct cluster *c)
 {
-    return START_WALL_MS + (int64_t)c->now_ms;
+    return START_WALL_MS + c->plan.day_ms + (int64_t)c->now_ms;
 }
 
 struct key key_numbered(uint32_t key)
@@ -182,6 +182,19 @@ static void draw_faults(struct rand *rand, struct plan *plan, int first, int end
     }
 }
 
+/* In some worlds midnight comes while it is spent. */
+static void draw_budget(struct rand *rand, struct plan *plan)
+{
+    const uint32_t busy_ms = plan->needs * plan->gap_ms + 30000;
+    const bool is_limited = rand_below(rand, 2) == 0;
+    const uint32_t budget = between(rand, 1, plan->needs * 2);
+    const uint32_t midnight_ms = between(rand, 1, busy_ms);
+    plan->budget = is_limited ? budget : UINT64_MAX;
+    plan->client = (struct client_options){.weight = 1, .budget_per_day = plan->budget};
+    if (is_limited && rand_below(rand, 3) == 0)
+        plan->day_ms = DAY_MS / 2 - START_MS - (int64_t)midnight_ms;
+}
+
 void plan_draw(struct plan *plan, uint64_t seed)
 {
     struct rand rand;
@@ -196,6 +209,7 @@ void plan_draw(struct plan *plan, uint64_t seed)
     draw_faults(&rand, plan, 0, FAULT_BEAT_LOST, is_calm);
     draw_options(&rand, &plan->options);
     draw_faults(&rand, plan, FAULT_BEAT_LOST, FAULT_COUNT, is_calm);
+    draw_budget(&rand, plan);
 }
 
 /* ---- running ----------------------------------------------------------------------------------- */
@@ -334,7 +348,7 @@ static bool all_have_come(const struct cluster *c)
 void cluster_run(struct cluster *c, const struct plan *plan)
 {
     const bool is_traced = c->is_traced;
-    *c = (struct cluster){.plan = *plan, .is_traced = is_traced, .now_ms = 1000000};
+    *c = (struct cluster){.plan = *plan, .is_traced = is_traced, .now_ms = START_MS};
     rand_init(&c->rand, plan->seed + 1);
     rand_init(&c->pulse_rand, plan->seed + 2);
     rand_init(&c->find_rand, plan->seed + 3);

@@ -176,6 +176,7 @@ static void perform(struct run *run, const struct action *action)
     case ACTION_TELL:
     case ACTION_ADOPT:
     case ACTION_FIND:
+    case ACTION_DRAW:
         return;
     }
     UNREACHABLE();
