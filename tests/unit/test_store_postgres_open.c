@@ -302,7 +302,7 @@ static void older_tables_are_brought_up_to_date(void **state)
                  " INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1)");
     expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
-                     3);
+                     4);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret"), 1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".letter"), 0);
 }
@@ -322,7 +322,7 @@ static void rows_of_the_first_version_are_still_there_and_have_no_owner(void **s
                  "ALTER TABLE " SCHEMA ".solution DROP COLUMN owner, DROP COLUMN taken");
     expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
-                     3);
+                     4);
     assert_int_equal(
         postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha' AND owner = 0"),
         7);
@@ -342,7 +342,7 @@ static void rows_of_the_second_version_are_still_there(void **state)
                  ".idempotency DROP COLUMN follows");
     expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
-                     3);
+                     4);
     assert_int_equal(postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha'"),
                      7);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret WHERE name = 'kept'"),
@@ -350,6 +350,27 @@ static void rows_of_the_second_version_are_still_there(void **state)
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".adoption"), 0);
     assert_int_equal(
         postgres_number("SELECT count(*) FROM " SCHEMA ".idempotency WHERE follows = 0"), 0);
+}
+
+#define CLAIMING "SELECT count(*) FROM pg_proc WHERE proname = 'claim_keys'"
+
+/* Its claims read a whole table, and budgets were each gateway's own. */
+static void rows_of_the_third_version_are_still_there(void **state)
+{
+    (void)state;
+    const struct store_place place = usual_place();
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    const int64_t functions = postgres_number(CLAIMING);
+    postgres_run("INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1);"
+                 "UPDATE " SCHEMA ".meta SET value = '3' WHERE name = 'version';"
+                 "DROP TABLE " SCHEMA ".budget; DROP FUNCTION " SCHEMA ".claim_keys");
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
+                     4);
+    assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret WHERE name = 'kept'"),
+                     1);
+    assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".budget"), 0);
+    assert_int_equal(postgres_number(CLAIMING), functions);
 }
 
 static void tables_of_another_program_are_left_alone(void **state)
@@ -549,6 +570,7 @@ int main(int argc, char **argv)
         CASE(older_tables_are_brought_up_to_date),
         CASE(rows_of_the_first_version_are_still_there_and_have_no_owner),
         CASE(rows_of_the_second_version_are_still_there),
+        CASE(rows_of_the_third_version_are_still_there),
         CASE(tables_of_another_program_are_left_alone),
         CASE(commits_that_may_be_lost_are_refused_unless_they_are_accepted),
         CASE(a_server_without_fsync_is_refused),

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "store/postgres/postgres_array.h"
+#include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_params.h"
 
@@ -61,6 +62,8 @@ void pg_budget_add_sql(struct buf *sql)
                   "    held bigint NOT NULL, PRIMARY KEY (client, day, node)\n"
                   ") WITH (fillfactor = 50);\n");
     buf_addf(sql, function, DAYS_KEPT, BUDGET_BLOCK_PART);
+    /* That of version 3 read all of `ended` for each claim. */
+    pg_cluster_add_claim_sql(sql);
 }
 
 /* ---- asking ------------------------------------------------------------------------------ */
