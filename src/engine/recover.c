@@ -147,7 +147,9 @@ static void adopt_flight(struct engine *engine, const struct flight_row *row,
     if (flight == NULL)
         return;
     flight->is_restoring = true;
-    struct flight *hidden = ours == NULL ? NULL : flight_is_waiting(ours) ? ours : flight;
+    /* One that waits for its budget has the key already. */
+    const bool is_follower = ours != NULL && flight_is_waiting(ours) && list_is_empty(&ours->unit);
+    struct flight *hidden = ours == NULL ? NULL : is_follower ? ours : flight;
     if (hidden == ours && ours != NULL)
         restored->follower = ours->id;
     if (hidden != NULL) {

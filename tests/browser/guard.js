@@ -67,6 +67,7 @@ test('names and errors of strangers stay text', () => visit(gate.url, {
     await page.route('**/v1/pools', (route) => route.fulfill({ json: { pools: [{ name: nasty, state: nasty }], total: 1 } }));
     await page.route('**/v1/nodes', (route) => route.fulfill({ json: { enabled: true, joined: true, leased: true, lease: 1, slots_plan: 1,
       nodes: [{ name: nasty, number: 1, state: nasty, silent_for: 0, lease_left: 0, demand: 0, share: 0, config_differs: [nasty] }], total: 1 } }));
+    await page.route(/scope=cluster/, (route) => route.fulfill({ json: { today: { requests: 1, deduplicated: 0, submits_accepted: 1 }, now: { waiting: 0 } } }));
   },
 }, async (page) => {
   await sees(page, '#letters', /<img src=x/);

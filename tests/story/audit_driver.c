@@ -324,11 +324,14 @@ static bool somebody_reports(struct audit *audit)
         .is_good = audit_chance(audit, 30),
     };
     audit->visits[event.report.caller - 1].wanted = request->id;
-    /* The model may believe a report that the engine no longer knows what to do with. */
+    /* The model may believe a report that the engine no longer knows what to do with: before the step its clock may be
+     * that of an earlier one, at which the id was still good. */
     struct answer answer;
-    const bool is_known = engine_peek(audit->engine, request->client, request->id, &answer);
+    bool is_known = engine_peek(audit->engine, request->client, request->id, &answer);
     answer_close(&answer);
     audit_step(audit, &event);
+    is_known &= engine_peek(audit->engine, request->client, request->id, &answer);
+    answer_close(&answer);
     if (is_known && !event.report.is_good && request->is_final && request->state == REQUEST_SOLVED)
         mark_bad(audit, request);
     return true;

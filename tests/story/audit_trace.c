@@ -48,9 +48,26 @@ void trace_event(const struct audit *audit, const struct event *event)
 {
     if (!is_traced)
         return;
-    static const char *const names[] = {"tick",   "ask",     "look",      "gone",   "detach",
-                                        "report", "account", "submitted", "polled", "probed",
-                                        "called", "letters", "durable",   "store",  "drain"};
+    static const char *const names[] = {[EVENT_TICK] = "tick",
+                                        [EVENT_ASK] = "ask",
+                                        [EVENT_LOOK] = "look",
+                                        [EVENT_GONE] = "gone",
+                                        [EVENT_DETACH] = "detach",
+                                        [EVENT_UNTOLD] = "untold",
+                                        [EVENT_REPORT] = "report",
+                                        [EVENT_ACCOUNT] = "account",
+                                        [EVENT_SUBMITTED] = "submitted",
+                                        [EVENT_POLLED] = "polled",
+                                        [EVENT_PROBED] = "probed",
+                                        [EVENT_CALLBACK] = "called",
+                                        [EVENT_FORGED] = "forged",
+                                        [EVENT_NOTIFIED] = "notified",
+                                        [EVENT_LETTERS] = "letters",
+                                        [EVENT_DURABLE] = "durable",
+                                        [EVENT_STORE_STATE] = "store",
+                                        [EVENT_STORE_LOST] = "store lost",
+                                        [EVENT_STANDSTILL] = "standstill",
+                                        [EVENT_DRAIN] = "drain"};
     (void)fprintf(stderr, "%4u [%llu] > %s", audit->step,
                   (unsigned long long)(audit->now_ms - AUDIT_START_MS), names[event->kind]);
     if (event->kind == EVENT_ASK)
