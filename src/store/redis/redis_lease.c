@@ -319,7 +319,8 @@ enum store_opening lease_wait(struct redis_store *store, struct buf *mistake)
     if (result == STORE_DONE)
         return STORE_OPENED;
     buf_add(mistake, slice_from(store->base.why));
-    return store->is_others ? STORE_LOCKED : STORE_UNUSABLE;
+    /* A server that went away while we waited for its lock says nothing about who has it. */
+    return store->is_others && store->link != NULL ? STORE_LOCKED : STORE_UNUSABLE;
 }
 
 static bool release_once(struct redis_store *store, struct slice lock)
