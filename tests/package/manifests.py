@@ -85,11 +85,11 @@ class ManifestStory:
         everything = [each for objects in self.rendered.values() for each in objects]
         code, told = node_check(everything)
         equal((code, told), (0, ""), "mistakes")
-        # The check finds mistakes: a member with a typo, a number that is none.
+        # The check finds mistakes: a number that is none, a member with a typo.
         stateful, = (each for each in self.rendered["single"] if each["kind"] == "StatefulSet")
-        stateful["spec"].update(replicas="one", replica=1)
-        code, told = node_check([stateful])
-        equal((code, "/spec/replicas" in told, "'replica'" in told), (1, True, True), told)
+        for wrong, said in (({"replicas": "one"}, "/spec/replicas"), ({"replica": 1}, '"replica"' + "' does not exist")):
+            code, told = node_check([{**stateful, "spec": {**stateful["spec"], **wrong}}])
+            equal((code, said in told), (1, True), f"mistakes found: {told}")
 
     def every_object_that_is_named_is_there(self):
         for overlay, objects in self.rendered.items():
