@@ -1,4 +1,5 @@
 /* What happened in a replayed seed, for whoever has to find out why. */
+#include "../event_name.h"
 #include "audit.h"
 
 #include <stdio.h>
@@ -48,28 +49,8 @@ void trace_event(const struct audit *audit, const struct event *event)
 {
     if (!is_traced)
         return;
-    static const char *const names[] = {[EVENT_TICK] = "tick",
-                                        [EVENT_ASK] = "ask",
-                                        [EVENT_LOOK] = "look",
-                                        [EVENT_GONE] = "gone",
-                                        [EVENT_DETACH] = "detach",
-                                        [EVENT_UNTOLD] = "untold",
-                                        [EVENT_REPORT] = "report",
-                                        [EVENT_ACCOUNT] = "account",
-                                        [EVENT_SUBMITTED] = "submitted",
-                                        [EVENT_POLLED] = "polled",
-                                        [EVENT_PROBED] = "probed",
-                                        [EVENT_CALLBACK] = "called",
-                                        [EVENT_FORGED] = "forged",
-                                        [EVENT_NOTIFIED] = "notified",
-                                        [EVENT_LETTERS] = "letters",
-                                        [EVENT_DURABLE] = "durable",
-                                        [EVENT_STORE_STATE] = "store",
-                                        [EVENT_STORE_LOST] = "store lost",
-                                        [EVENT_STANDSTILL] = "standstill",
-                                        [EVENT_DRAIN] = "drain"};
     (void)fprintf(stderr, "%4u [%llu] > %s", audit->step,
-                  (unsigned long long)(audit->now_ms - AUDIT_START_MS), names[event->kind]);
+                  (unsigned long long)(audit->now_ms - AUDIT_START_MS), event_name(event->kind));
     if (event->kind == EVENT_ASK)
         (void)fprintf(stderr, " caller %llu client %u key %.2s reuse %d idempotency %.2s",
                       (unsigned long long)event->ask.caller, event->ask.client,

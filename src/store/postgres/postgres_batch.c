@@ -77,6 +77,13 @@ static int compare_rows(const void *a, const void *b)
     return order != 0 ? order : compare_integers(row_b->place, row_a->place);
 }
 
+void pg_batch_place(struct postgres_store *store, const struct store_batch *batch)
+{
+    const struct store_entry *entry = batch->first;
+    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
+        store->rows[i] = (struct pg_row){.entry = entry, .place = i};
+}
+
 /* Leaves the last entry of each name, sorted: a statement may touch a row only once, and two gateways that lock rows in
  * one order cannot block each other. */
 static size_t coalesce(struct postgres_store *store, const struct store_batch *batch)

@@ -7,4 +7,7 @@
 /* As in struct store_driver. */
 enum store_result pg_batch_write(struct store_backend *backend, const struct store_batch *batch);
 
+/* Lays the batch's entries out in `rows` by their place, for answers that name one. */
+void pg_batch_place(struct postgres_store *store, const struct store_batch *batch);
+
 #endif

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "store/postgres/postgres_array.h"
+#include "store/postgres/postgres_batch.h"
 #include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_params.h"
@@ -158,9 +159,7 @@ void pg_budget_answer(struct postgres_store *store, const struct store_batch *ba
     struct pg_result *const result = store->drawn;
     if (result == NULL)
         return;
-    const struct store_entry *entry = batch->first;
-    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
-        store->rows[i] = (struct pg_row){.entry = entry, .place = i};
+    pg_batch_place(store, batch);
     for (int row = 0; row < PQntuples(result); row++) {
         const int64_t place = pg_link_integer(result, row, 0);
         if (place < 0 || place >= batch->count || store->rows[place].entry->drawn == NULL)
