@@ -1,19 +1,16 @@
 #include "doors/intake.h"
 
-#include "config/config_clients.h"
 #include "config/config_values.h"
+#include "gate/hosts.h"
 #include "proto/form.h"
 #include "proto/idempotency.h"
-#include "proto/method.h"
 #include "proto/pack.h"
 #include "proto/pageurl.h"
 #include "proto/rest.h"
 #include "upstream/notices_allow.h"
-#include "upstream/url.h"
 
 #include <stdio.h>
 
-#define HOST_MAX 256
 #define DEFAULT_PRIORITY 5
 #define MAX_RETRIES 1000
 
@@ -283,42 +280,18 @@ static bool read_idempotency(const struct gate *gate, const struct http_request 
     return true;
 }
 
-static bool is_about_image(const struct gate *gate)
-{
-    const struct method *method = method_find(gate->identity.method);
-    return method != NULL && (method->needs & METHOD_HAS_IMAGES) != 0;
-}
-
-static bool allows_page(const struct config_client *client, struct slice url,
-                        struct mistake *mistake)
-{
-    char host[HOST_MAX];
-    const long len = url_host(url, host, sizeof host);
-    if (len > 0 && config_client_allows(client, (struct slice){.data = host, .len = (size_t)len}))
-        return true;
-    return fail(mistake, 403, "host_not_allowed", "ERROR_DOMAIN_NOT_ALLOWED",
-                len > 0 ? "pageurl: this client may not ask for this host"
-                        : "pageurl: expected an http or https URL of an allowed host");
-}
-
 static bool check_host(const struct gate *gate, const struct ask *ask, struct mistake *mistake)
 {
     if (gate->config->client_count == 0)
         return true;
-    const struct config_client *client = &gate->config->clients[ask->client];
-    if (client->allow_host_count == 0)
+    const enum hosts_verdict verdict =
+        hosts_judge(&gate->config->clients[ask->client], &gate->params);
+    if (verdict == HOSTS_ALLOWED)
         return true;
-    bool has_page = false;
-    for (size_t i = 0; i < gate->params.count; i++) {
-        const struct param *param = &gate->params.items[i];
-        if (!pageurl_is_name(param->name))
-            continue;
-        if (!allows_page(client, param->value, mistake))
-            return false;
-        has_page = true;
-    }
-    /* An image has no target host; any other request without one could be for any host. */
-    return has_page || is_about_image(gate) || allows_page(client, SLICE_OF(""), mistake);
+    return fail(mistake, 403, "host_not_allowed", "ERROR_DOMAIN_NOT_ALLOWED",
+                verdict == HOSTS_FOREIGN
+                    ? "pageurl: this client may not ask for this host"
+                    : "pageurl: expected an http or https URL of an allowed host");
 }
 
 /* The address for the caller's notice; an empty one means none, as for the vendor. */

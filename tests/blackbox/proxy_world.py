@@ -6,6 +6,7 @@ import socket
 import ssl
 import subprocess
 import tempfile
+import threading
 
 from gateway import free_port
 from harness import TIMEOUT, Program, Response, Skip, check, wait_until
@@ -76,6 +77,37 @@ def substitute(path, pairs):
         check(old in text, f"{path} does not have {old!r}")
         text = text.replace(old, new)
     return text
+
+
+class TlsListener:
+    """A vendor of the test's own with TLS: `serve(raw, number)` gets each connection before its handshake, in a thread of its own."""
+
+    PROTOCOLS = []  # by ALPN
+
+    def __enter__(self):
+        self._folder = tempfile.TemporaryDirectory()
+        self.certificate = certificate(self._folder.name)
+        self.context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+        self.context.load_cert_chain(self.certificate, os.path.join(self._folder.name, "key.pem"))
+        if self.PROTOCOLS:
+            self.context.set_alpn_protocols(self.PROTOCOLS)
+        self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)
+        self.url = f"https://127.0.0.1:{self._listener.getsockname()[1]}"
+        threading.Thread(target=self._accept, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self._listener.close()
+        self._folder.cleanup()
+
+    def _accept(self):
+        while True:
+            try:
+                raw, _ = self._listener.accept()
+            except OSError:
+                return
+            self.connections += 1
+            threading.Thread(target=self.serve, args=(raw, self.connections), daemon=True).start()
 
 
 class Proxy(Program):

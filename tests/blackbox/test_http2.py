@@ -4,15 +4,13 @@ import json
 import os
 import shutil
 import signal
-import socket
-import ssl
 import struct
 import tempfile
 import threading
 
 from gateway import QUICK, World, merge
 from harness import KEY, TIMEOUT, Gate, check, equal, get, http_request, run, test, wait_until
-from proxy_world import NginxOf, certificate
+from proxy_world import NginxOf, TlsListener, certificate
 from store_world import TracedGate, need_strace
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
@@ -22,8 +20,10 @@ NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, CANCEL = 0, 2, 7, 8
 STATUS_200 = b"\x88"  # RFC 7541: ":status 200" in the static table
 
 
-class Vendor:
+class Vendor(TlsListener):
     """Speaks just enough HTTP/2 to take a request and to say anything about it; a submit gets the next of `script`."""
+
+    PROTOCOLS = ["h2"]
 
     def __init__(self, script):
         self.script = list(script)
@@ -35,33 +35,9 @@ class Vendor:
         self.hold = 0
         self._lock = threading.Lock()
 
-    def __enter__(self):
-        self._folder = tempfile.TemporaryDirectory()
-        self.certificate = certificate(self._folder.name)
-        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._context.load_cert_chain(self.certificate, os.path.join(self._folder.name, "key.pem"))
-        self._context.set_alpn_protocols(["h2"])
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"https://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
-    def __exit__(self, *_):
-        self._listener.close()
-        self._folder.cleanup()
-
-    def _accept(self):
-        while True:
-            try:
-                raw, _ = self._listener.accept()
-            except OSError:
-                return
-            self.connections += 1
-            threading.Thread(target=self._serve, args=(raw, self.connections), daemon=True).start()
-
-    def _serve(self, raw, number):
+    def serve(self, raw, number):
         try:
-            with self._context.wrap_socket(raw, server_side=True) as wire:
+            with self.context.wrap_socket(raw, server_side=True) as wire:
                 wire.settimeout(TIMEOUT)
                 check(exactly(wire, len(PREFACE)) == PREFACE, "no HTTP/2 preface")
                 wire.sendall(frame(SETTINGS, 0, 0, b""))

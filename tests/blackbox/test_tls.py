@@ -1,61 +1,37 @@
 #!/usr/bin/env python3
 """TLS to the vendor: how many connections a burst opens, and which of them take up an older session. (TAP)"""
 import json
-import os
 import signal
-import socket
-import ssl
-import tempfile
 import threading
 import time
 
 from gateway import QUICK, merge
 from harness import KEY, TIMEOUT, Gate, check, equal, get, http_request, run, test, wait_until
-from proxy_world import certificate
+from proxy_world import TlsListener
 
 # Of one lane, before a connection of it is open, and after that (src/upstream/upstream.c).
 FIRST_OPENING = 2
 MOST_OPENING = 12
 
 
-class Vendor:
+class Vendor(TlsListener):
     """Answers every call on a connection of its own, unless it is told not to shake hands."""
 
     def __init__(self):
         self.sessions = []  # of each connection: was it resumed?
-        self.taken = 0  # connections that were accepted
+        self.connections = 0  # connections that were accepted
         self.may_shake = threading.Event()
         self.may_shake.set()
         self._submits = 0
 
-    def __enter__(self):
-        self._folder = tempfile.TemporaryDirectory()
-        self.certificate = certificate(self._folder.name)
-        self._context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-        self._context.load_cert_chain(self.certificate, os.path.join(self._folder.name, "key.pem"))
-        self._listener = socket.create_server(("127.0.0.1", 0), backlog=512)
-        self.url = f"https://127.0.0.1:{self._listener.getsockname()[1]}"
-        threading.Thread(target=self._accept, daemon=True).start()
-        return self
-
     def __exit__(self, *_):
         self.may_shake.set()
-        self._listener.close()
-        self._folder.cleanup()
+        super().__exit__()
 
-    def _accept(self):
-        while True:
-            try:
-                raw, _ = self._listener.accept()
-            except OSError:
-                return
-            self.taken += 1
-            threading.Thread(target=self._serve, args=(raw,), daemon=True).start()
-
-    def _serve(self, raw):
+    def serve(self, raw, _number):
         self.may_shake.wait()
         try:
-            with self._context.wrap_socket(raw, server_side=True) as wire:
+            with self.context.wrap_socket(raw, server_side=True) as wire:
                 wire.settimeout(TIMEOUT)
                 self.sessions.append(wire.session_reused)
                 head, _, body = wire.recv(65536).partition(b"\r\n\r\n")
@@ -109,19 +85,19 @@ def a_burst_opens_few_connections_at_a_time():
         vendor.may_shake.clear()
         for i in range(60):
             submit(gate, f"first-{i}")
-        wait_until(lambda: vendor.taken >= 1, "a connection")
+        wait_until(lambda: vendor.connections >= 1, "a connection")
         time.sleep(0.5)
-        check(vendor.taken <= FIRST_OPENING, f"{vendor.taken} connections before it is known whether they can be shared")
+        check(vendor.connections <= FIRST_OPENING, f"{vendor.connections} connections before it is known whether they can be shared")
         vendor.may_shake.set()
         wait_until(lambda: get(gate.url + "/v1/stats").json()["total"]["submits_accepted"] == 60, "all submits")
         vendor.may_shake.clear()
         time.sleep(0.2)
-        known = vendor.taken
+        known = vendor.connections
         for i in range(60):
             submit(gate, f"second-{i}")
-        wait_until(lambda: vendor.taken > known, "another connection")
+        wait_until(lambda: vendor.connections > known, "another connection")
         time.sleep(0.5)
-        check(vendor.taken - known <= 2 * MOST_OPENING, f"{vendor.taken - known} connections at a time")
+        check(vendor.connections - known <= 2 * MOST_OPENING, f"{vendor.connections - known} connections at a time")
         vendor.may_shake.set()
         wait_until(lambda: get(gate.url + "/v1/stats").json()["total"]["submits_accepted"] == 120, "all submits")
 
