@@ -78,6 +78,16 @@ static void the_rate_of_an_open_loop_counts_from_the_first_answer(void **state)
     struct bench_report *const other = bench_report_new(&closed, "http://x", tally, &end, NULL);
     assert_true(first->rate > 9.99 && first->rate < 10.01);
     assert_true(other->rate > 6.73 && other->rate < 6.74);
+    struct buf out;
+    buf_init(&out, TEXT_MAX);
+    bench_print_write(first, false, &out);
+    buf_add_char(&out, '\0');
+    assert_non_null(strstr(out.data, "101 in 15s, the first after 5.0s\n"));
+    buf_reset(&out);
+    bench_print_write(other, false, &out);
+    buf_add_char(&out, '\0');
+    assert_non_null(strstr(out.data, "101 in 15s\n"));
+    buf_close(&out);
     bench_report_free(first);
     bench_report_free(other);
     bench_tally_free(tally);
