@@ -241,14 +241,6 @@ static void tell_answers(struct store *store)
         (void)uv_async_send(&store->wake);
 }
 
-/* The next run needs the lock before the facts of this one can be passed on. */
-static void let_go(struct store *store)
-{
-    store->left = *store->backend;
-    store->backend->driver->close(store->backend);
-    store->backend = &store->left;
-}
-
 static void tell_facts(struct store *store, const struct store_facts *facts)
 {
     const struct store_handlers *const handlers = &store->handlers;
@@ -295,8 +287,6 @@ static void tell_news(struct store *store)
         store_pulse_free(store);
         store_adopter_free(store);
         store_finder_free(store);
-        if (news.state == STORE_FENCED)
-            let_go(store);
         uv_close((uv_handle_t *)&store->wake, on_async_closed);
     }
 }
@@ -394,8 +384,7 @@ void store_free(struct store *store)
     store_queue_clear(&store->done);
     store_queue_clear(&store->answers);
     ahead_free(store);
-    if (store->backend != &store->left)
-        store->backend->driver->close(store->backend);
+    store->backend->driver->close(store->backend);
     uv_cond_destroy(&store->work);
     uv_mutex_destroy(&store->mutex);
     free(store);

@@ -290,6 +290,7 @@ void store_adopter_end(struct store *store)
     uv_mutex_unlock(&store->mutex);
     uv_cond_signal(&adopter->order);
     ASSERT(uv_thread_join(&adopter->thread) == 0);
+    store_hang_up(adopter->backend);
     adopter->is_joined = true;
 }
 

@@ -57,3 +57,9 @@ const char *store_driver_option(const char *url)
             return optional[i].option;
     return NULL;
 }
+
+void store_hang_up(struct store_backend *backend)
+{
+    if (backend->driver->hang_up != NULL)
+        backend->driver->hang_up(backend);
+}

@@ -271,6 +271,9 @@ struct store_driver {
     /* Makes a running check return true soon. Called from the loop. */
     void (*stop_check)(struct store_backend *backend);
 
+    /* Gives up the lock and the connection, for not longer than a moment: only close() may follow, which then does not
+     * block. NULL: close() never does. */
+    void (*hang_up)(struct store_backend *backend);
     void (*close)(struct store_backend *backend);
 
     /* NULL: only one gateway can use it. */
@@ -290,6 +293,9 @@ const struct store_driver *store_driver_find(const char *url, const char **addre
 
 /* The option of the build that adds a driver for the URL's scheme; NULL if there is none. */
 const char *store_driver_option(const char *url);
+
+/* Calls hang_up(), if the driver has it. A thread that used the backend does this, so that the loop can close it. */
+void store_hang_up(struct store_backend *backend);
 
 /* As store_lock, with a driver that is not in the list. */
 enum store_opening store_lock_with(const struct store_driver *driver,

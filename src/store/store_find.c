@@ -249,6 +249,7 @@ void store_finder_end(struct store *store)
     uv_mutex_unlock(&finder->mutex);
     uv_cond_signal(&finder->work);
     ASSERT(uv_thread_join(&finder->thread) == 0);
+    store_hang_up(finder->backend);
     finder->is_joined = true;
 }
 

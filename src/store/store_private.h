@@ -28,9 +28,7 @@ struct store_facts {
 };
 
 struct store {
-    struct store_backend
-        *backend;              /* owned, unless it is what is left; the writer's while it runs */
-    struct store_backend left; /* of a fenced one: what there is to know of it */
+    struct store_backend *backend; /* owned; the writer's while it runs */
 
     /* Owned by the loop. */
     struct store_names names;

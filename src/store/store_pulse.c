@@ -246,6 +246,7 @@ void store_pulse_end(struct store *store)
     const ssize_t unused = write(pulse->stop_fd, &one, sizeof one);
     (void)unused;
     ASSERT(uv_thread_join(&pulse->thread) == 0);
+    store_hang_up(pulse->backend);
     pulse->is_joined = true;
 }
 

@@ -377,6 +377,9 @@ static void end(struct store *store)
     store_finder_end(store);
     if (store->state == STORE_WRITABLE && store->backend->node != 0)
         (void)store->backend->driver->sharing->leave(store->backend);
+    /* Not on the loop, since a server may be silent. And a fenced gateway's next run wants the lock while this store
+     * still has facts to pass on. */
+    store_hang_up(store->backend);
     uv_mutex_lock(&store->mutex);
     store->is_finished = true;
     uv_mutex_unlock(&store->mutex);

@@ -24,6 +24,11 @@
 #define ARRAY_MAX ((size_t)1 << 30)
 #define SCRATCH_MAX ((size_t)16 << 20)
 
+static void postgres_hang_up(struct store_backend *backend)
+{
+    pg_link_close(postgres_store_of(backend));
+}
+
 static void postgres_close(struct store_backend *backend)
 {
     struct postgres_store *const store = postgres_store_of(backend);
@@ -161,6 +166,7 @@ const struct store_driver postgres_driver = {
     .beat = postgres_beat,
     .look = pg_rows_look,
     .tidy = pg_rows_tidy,
+    .hang_up = postgres_hang_up,
     .close = postgres_close,
     .sharing = &sharing,
     .print_schema = pg_schema_print,

@@ -1,6 +1,7 @@
 #include "store/redis/redis_driver.h"
 
 #include "store/redis/redis_adopt.h"
+#include "store/redis/redis_call.h"
 #include "store/redis/redis_cluster.h"
 #include "store/redis/redis_find.h"
 #include "store/redis/redis_inspect.h"
@@ -17,6 +18,7 @@
 
 /* A server reads about a million rows in this time. */
 #define LOADING_WAIT_MS 60000
+#define RELEASE_WAIT_MS 1000
 
 static bool redis_judge(const struct store_place *place, const char *address, struct buf *mistake)
 {
@@ -65,11 +67,22 @@ static enum store_opening redis_open(struct store_backend *backend, struct buf *
     return store->is_open ? STORE_OPENED : STORE_UNUSABLE;
 }
 
-static void redis_close(struct store_backend *backend)
+/* A lock that is left behind ends by itself, so a silent server is not waited for. */
+static void redis_hang_up(struct store_backend *backend)
 {
     struct redis_store *const store = redis_store_of(backend);
+    if (store->patience_ms > RELEASE_WAIT_MS)
+        store->patience_ms = RELEASE_WAIT_MS;
     lease_release(store);
-    redis_store_free(store);
+    call_disconnect(store);
+    if (store->ear != NULL)
+        call_disconnect(store->ear);
+}
+
+static void redis_close(struct store_backend *backend)
+{
+    redis_hang_up(backend);
+    redis_store_free(redis_store_of(backend));
 }
 
 static const struct store_sharing sharing = {
@@ -100,6 +113,7 @@ const struct store_driver redis_driver = {
     .beat = redis_beat,
     .look = session_look,
     .tidy = redis_tidy,
+    .hang_up = redis_hang_up,
     .close = redis_close,
     .sharing = &sharing,
     .print_schema = redis_print_rights,
