@@ -11,6 +11,7 @@
 #include "store/store_pulse.h"
 #include "sys/log.h"
 
+#include <sodium.h>
 #include <stdlib.h>
 #include <unistd.h>
 #include <uv.h>
@@ -30,6 +31,15 @@ static void add_default_name(const struct gate *gate, struct buf *name)
     buf_addf(name, "%s/%s", host, gate->config->listen[0]);
 }
 
+static void choose_run(struct cluster *cluster)
+{
+    uint8_t random[STORE_RUN_MAX / 2];
+    if (cluster->run[0] != '\0')
+        return;
+    randombytes_buf(random, sizeof random);
+    (void)sodium_bin2hex(cluster->run, sizeof cluster->run, random, sizeof random);
+}
+
 void cluster_place(struct gate *gate, struct store_place *place, struct buf *name)
 {
     gate->cluster.is_on = gate->config->cluster_enabled;
@@ -39,6 +49,8 @@ void cluster_place(struct gate *gate, struct store_place *place, struct buf *nam
     }
     gate->cluster.margin_ms = place->lease_ms / MARGIN_DIVISOR;
     gate->cluster.lease_ms = place->lease_ms;
+    choose_run(&gate->cluster);
+    place->run = gate->cluster.run;
     if (place->node != NULL)
         return;
     add_default_name(gate, name);

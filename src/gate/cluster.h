@@ -18,16 +18,18 @@ struct adoption_seen {
 };
 
 struct cluster {
-    bool is_on;            /* the store is shared */
-    uint32_t lease_ms;     /* how long the others believe in us after a beat */
-    uint32_t margin_ms;    /* how much sooner we stop deciding */
-    int64_t lease_end_ms;  /* by the machine's even clock; 0: there was no beat yet */
-    bool is_lost;          /* it ended, and somebody was told */
-    uint64_t leases_lost;  /* how often */
-    uint32_t member_count; /* gateways that were not adopted */
-    struct roster roster;  /* all of them, by name */
-    uint64_t adopted_rows; /* of the adoption under way */
-    uint64_t adoptions;    /* since the start, as is the next */
+    bool is_on; /* the store is shared */
+    char
+        run[STORE_RUN_MAX + 1]; /* this process, for all stores that it opens; "": not chosen yet */
+    uint32_t lease_ms;          /* how long the others believe in us after a beat */
+    uint32_t margin_ms;         /* how much sooner we stop deciding */
+    int64_t lease_end_ms;       /* by the machine's even clock; 0: there was no beat yet */
+    bool is_lost;               /* it ended, and somebody was told */
+    uint64_t leases_lost;       /* how often */
+    uint32_t member_count;      /* gateways that were not adopted */
+    struct roster roster;       /* all of them, by name */
+    uint64_t adopted_rows;      /* of the adoption under way */
+    uint64_t adoptions;         /* since the start, as is the next */
     uint64_t times_fenced;
     struct adoption_seen last_adoption;
     struct uv_timer_s *lease_timer; /* owned; NULL: not open */

@@ -66,6 +66,8 @@ enum store_opening {
     STORE_UNUSABLE, /* cannot be created, read or understood: exit 74 */
 };
 
+#define STORE_RUN_MAX 32
+
 /* Where the journal is kept. Everything is borrowed during the call that gets it. */
 struct store_place {
     const char
@@ -79,6 +81,9 @@ struct store_place {
     unsigned beat_ms;
     /* The gateway's name among those that share the store; NULL: it has the store for itself. */
     const char *node;
+    /* Visible characters that only this process has, at most STORE_RUN_MAX: by them a lock that it left behind on a
+     * connection that died is told from another gateway's. NULL: each opening is a stranger to the others. */
+    const char *run;
     uint32_t lease_ms;     /* how long the others believe in one of them that is silent */
     uint32_t heartbeat_ms; /* how often it says that it lives */
 };

@@ -44,6 +44,28 @@ static void two_cannot_run_under_one_name(void **state)
     node_close(&a);
 }
 
+/* As after a partition: nobody told the server that the first one is over. */
+static void a_lock_that_the_same_run_left_behind_is_its_own(void **state)
+{
+    struct node before, after, stranger;
+    node_open_run(&before, *state, "a", "0123456789abcdef");
+    assert_int_equal(before.opening, STORE_OPENED);
+    node_open_run(&stranger, *state, "a", "fedcba9876543210");
+    assert_int_equal(stranger.opening, STORE_LOCKED);
+    node_open_run(&after, *state, "a", "0123456789abcdef");
+    assert_int_equal(after.opening, STORE_OPENED);
+    assert_int_equal(after.backend->node, before.backend->node);
+    assert_true(after.backend->incarnation > before.backend->incarnation);
+    /* The end of the first one takes nothing from the second. */
+    node_close(&before);
+    node_open_run(&stranger, *state, "a", "fedcba9876543210");
+    assert_int_equal(stranger.opening, STORE_LOCKED);
+    struct record record = solution_of(*state, 2, 2, true);
+    node_put(&after, &record);
+    node_send(&after);
+    node_close(&after);
+}
+
 static void all_have_the_same_lease(void **state)
 {
     struct node a, b;
@@ -518,6 +540,7 @@ static void who_asks_at_the_moment_of_the_end_does_not_solve_it_again(void **sta
 const struct store_case store_node_cases[] = {
     STORE_CASE(a_name_keeps_its_number_and_every_run_has_another_incarnation),
     STORE_CASE(two_cannot_run_under_one_name),
+    STORE_CASE(a_lock_that_the_same_run_left_behind_is_its_own),
     STORE_CASE(all_have_the_same_lease),
     STORE_CASE(one_that_has_the_store_for_itself_excludes_all_others),
     STORE_CASE(rows_follow_when_a_gateway_joins_and_when_it_is_alone_again),

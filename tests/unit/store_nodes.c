@@ -13,8 +13,8 @@
 
 /* ---- life -------------------------------------------------------------------------------- */
 
-void node_open_with(struct node *node, struct store_world *world, const char *name,
-                    uint32_t lease_ms)
+static void open_place(struct node *node, struct store_world *world, const char *name,
+                       uint32_t lease_ms, const char *run)
 {
     const struct store_driver *const driver = world->kit->driver;
     char url[2 * PATH_MAX];
@@ -25,6 +25,7 @@ void node_open_with(struct node *node, struct store_world *world, const char *na
     const struct store_place place = {.url = url,
                                       .prefix = "solvegate_test",
                                       .node = name,
+                                      .run = run,
                                       .lease_ms = lease_ms,
                                       .heartbeat_ms = 2000};
     node->opening = driver->lock(&place, strchr(url, ':') + 1, &node->backend, &mistake);
@@ -39,6 +40,17 @@ void node_open_with(struct node *node, struct store_world *world, const char *na
         driver->close(node->backend);
         node->backend = NULL;
     }
+}
+
+void node_open_with(struct node *node, struct store_world *world, const char *name,
+                    uint32_t lease_ms)
+{
+    open_place(node, world, name, lease_ms, NULL);
+}
+
+void node_open_run(struct node *node, struct store_world *world, const char *name, const char *run)
+{
+    open_place(node, world, name, NODE_LEASE_MS, run);
 }
 
 void node_open(struct node *node, struct store_world *world, const char *name)

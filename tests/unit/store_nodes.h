@@ -24,6 +24,8 @@ struct node {
 void node_open(struct node *node, struct store_world *world, const char *name);
 void node_open_with(struct node *node, struct store_world *world, const char *name,
                     uint32_t lease_ms);
+/* With a run (see struct store_place); says in node->opening whether it opened. */
+void node_open_run(struct node *node, struct store_world *world, const char *name, const char *run);
 /* As after a crash, or having left in order. */
 void node_close(struct node *node);
 void node_leave(struct node *node);

@@ -285,7 +285,8 @@ static void a_former_session_of_our_own_does_not_keep_us_out(void **state)
     world_until_durable(world, 20);
     assert_int_equal(reconnects(world), 1);
     assert_int_equal(
-        postgres_number("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"),
+        postgres_number("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND granted"
+                        " AND mode = 'ExclusiveLock'"),
         1);
     world_close(world);
     assert_int_equal(world_count_rows(world), 20);
@@ -305,7 +306,7 @@ static void a_session_without_its_lock_is_not_ours(void **state)
     assert_int_equal(postgres_driver.open(backend, &mistake), STORE_OPENED);
     assert_int_equal(postgres_driver.beat(backend), STORE_DONE);
     struct postgres_store *const store = postgres_store_of(backend);
-    store->session.pid++; /* as if a pooler had given us another session */
+    store->pid++; /* as if a pooler had given us another session */
     assert_int_equal(postgres_driver.beat(backend), STORE_FAILED);
     assert_non_null(strstr(backend->why, "pooler"));
     postgres_driver.close(backend);

@@ -83,6 +83,7 @@ static enum store_opening postgres_lock(const struct store_place *place, const c
     if (place->node != NULL)
         (void)snprintf(store->node, sizeof store->node, "%s", place->node);
     store->lease_ms = place->lease_ms;
+    pg_lock_choose_run(store, place->run);
     if (pg_address_init(&store->address, place, address, mistake))
         opening = lock_schema(store, mistake);
     if (opening == STORE_OPENED)

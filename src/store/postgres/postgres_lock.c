@@ -4,6 +4,7 @@
 #include "store/postgres/postgres_link.h"
 
 #include <libpq-fe.h>
+#include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -11,6 +12,7 @@
 /* The server may need a moment to notice that the gateway before us is gone. */
 #define TRIES 40
 #define TRY_EVERY_US 50000
+#define RUN_BYTES 16
 
 static uint64_t hash_more(uint64_t hash, const char *text)
 {
@@ -41,44 +43,56 @@ static struct row_value key_of(const struct postgres_store *store)
                               .integer = key_named(store->address.schema, store->node)};
 }
 
-static enum store_result try_lock(struct postgres_store *store, bool *is_ours,
-                                  struct pg_session *session)
+void pg_lock_choose_run(struct postgres_store *store, const char *run)
 {
-    struct pg_result *result;
-    const struct row_value key = key_of(store);
-    const enum store_result asked =
-        pg_link_ask(store,
-                    "SELECT pg_try_advisory_lock($1), pid, backend_start::text"
-                    " FROM pg_stat_activity WHERE pid = pg_backend_pid()",
-                    &key, 1, false, &result);
-    if (asked != STORE_DONE)
-        return asked;
-    *is_ours = PQntuples(result) == 1 && PQgetvalue(result, 0, 0)[0] == 't';
-    session->pid = strtol(PQgetvalue(result, 0, 1), NULL, 10);
-    (void)snprintf(session->start, sizeof session->start, "%s", PQgetvalue(result, 0, 2));
-    PQclear(result);
-    return STORE_DONE;
+    char digits[2 * RUN_BYTES + 1];
+    uint8_t random[RUN_BYTES];
+    randombytes_buf(random, sizeof random);
+    (void)sodium_bin2hex(digits, sizeof digits, random, sizeof random);
+    store->run = key_named("run", run == NULL ? digits : run);
 }
 
-#define HOLDER                                                                     \
-    " FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE locktype = 'advisory'" \
-    " AND granted AND objsubid = 1 AND classid::bigint = ($1 >> 32 & 4294967295)"  \
-    " AND objid::bigint = ($1 & 4294967295) AND database ="                        \
-    " (SELECT oid FROM pg_database WHERE datname = current_database())"
-
-/* Ends a former session of ours that still has the lock; false if another gateway has it. */
-static bool end_ghost(struct postgres_store *store, const struct pg_session *former)
+/* The run's lock comes first: whoever is seen with the other one has it, too. */
+static enum store_result try_lock(struct postgres_store *store, bool *is_ours)
 {
     struct pg_result *result;
     const struct row_value values[] = {
         key_of(store),
-        {.type = VALUE_INTEGER, .integer = former->pid},
-        {.type = VALUE_TEXT, .bytes = slice_from(former->start)},
+        {.type = VALUE_INTEGER, .integer = store->run},
     };
-    if (former->pid == 0 || pg_link_ask(store,
-                                        "SELECT pg_terminate_backend(pid)" HOLDER
-                                        " AND pid = $2 AND backend_start::text = $3",
-                                        values, 3, false, &result) != STORE_DONE)
+    const enum store_result asked =
+        pg_link_ask(store,
+                    "WITH run AS MATERIALIZED (SELECT pg_try_advisory_lock_shared($2) AS is_ours)"
+                    " SELECT is_ours AND pg_try_advisory_lock($1), pg_backend_pid() FROM run",
+                    values, 2, false, &result);
+    if (asked != STORE_DONE)
+        return asked;
+    *is_ours = PQntuples(result) == 1 && PQgetvalue(result, 0, 0)[0] == 't';
+    store->pid = strtol(PQgetvalue(result, 0, 1), NULL, 10);
+    PQclear(result);
+    return STORE_DONE;
+}
+
+#define ADVISORY                                                        \
+    "locktype = 'advisory' AND granted AND objsubid = 1 AND database =" \
+    " (SELECT oid FROM pg_database WHERE datname = current_database())"
+#define KEY(number)                                          \
+    " AND classid::bigint = (" number " >> 32 & 4294967295)" \
+    " AND objid::bigint = (" number " & 4294967295)"
+#define HOLDER " FROM pg_locks JOIN pg_stat_activity USING (pid) WHERE " ADVISORY KEY("$1")
+
+/* Ends a former session of this run that still has the lock; false if another gateway has it. */
+static bool end_ghost(struct postgres_store *store)
+{
+    struct pg_result *result;
+    const struct row_value values[] = {
+        key_of(store),
+        {.type = VALUE_INTEGER, .integer = store->run},
+    };
+    if (pg_link_ask(store,
+                    "SELECT pg_terminate_backend(pid)" HOLDER
+                    " AND pid IN (SELECT pid FROM pg_locks WHERE " ADVISORY KEY("$2") ")",
+                    values, 2, false, &result) != STORE_DONE)
         return false;
     const bool is_ghost = PQntuples(result) == 1;
     PQclear(result);
@@ -135,7 +149,6 @@ static enum store_result share_schema(struct postgres_store *store)
 
 enum store_result pg_lock_take(struct postgres_store *store)
 {
-    const struct pg_session former = store->session;
     bool is_ours = false;
     enum store_result result = store->node[0] == '\0' ? STORE_DONE : share_schema(store);
     if (result != STORE_DONE)
@@ -143,18 +156,15 @@ enum store_result pg_lock_take(struct postgres_store *store)
     for (unsigned i = 0; i < TRIES && !is_ours; i++) {
         if (i > 0)
             (void)usleep(TRY_EVERY_US);
-        struct pg_session session;
-        result = try_lock(store, &is_ours, &session);
+        result = try_lock(store, &is_ours);
         if (result != STORE_DONE)
             return result;
-        if (is_ours)
-            store->session = session;
-        else if (end_ghost(store, &former))
-            continue;
+        if (!is_ours)
+            (void)end_ghost(store);
     }
     if (is_ours)
         return STORE_DONE;
-    if (end_ghost(store, &former)) {
+    if (end_ghost(store)) {
         pg_error_say(store, "our former connection to PostgreSQL still has the lock; waiting");
         return STORE_RETRY;
     }
@@ -168,7 +178,7 @@ enum store_result pg_lock_prove(struct postgres_store *store)
     struct pg_result *result;
     const struct row_value values[] = {
         key_of(store),
-        {.type = VALUE_INTEGER, .integer = store->session.pid},
+        {.type = VALUE_INTEGER, .integer = store->pid},
     };
     const enum store_result asked =
         pg_link_ask(store, "SELECT pid" HOLDER " AND pid = $2 AND pid = pg_backend_pid()", values,

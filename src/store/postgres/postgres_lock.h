@@ -4,6 +4,9 @@
 
 #include "store/postgres/postgres_private.h"
 
+/* Chooses the run's key; one that is given (see struct store_place) has the same in all its stores. */
+void pg_lock_choose_run(struct postgres_store *store, const char *run);
+
 /* Takes the lock in a new session. STORE_FAILED: another gateway has it. A session of our own that the server has not
  * yet given up is ended first. */
 enum store_result pg_lock_take(struct postgres_store *store);

@@ -9,7 +9,6 @@ struct pg_result;
 
 /* PostgreSQL cuts longer names. */
 #define PG_SCHEMA_MAX 64
-#define PG_START_MAX 64
 #define PG_SQLSTATE_MAX 6
 #define PG_SECRETS_MAX 2
 
@@ -29,12 +28,6 @@ struct pg_address {
     int patience_ms; /* as in struct postgres_store, for every new session */
 };
 
-/* What a session of this server is, so that a ghost of our own can be told from another gateway. */
-struct pg_session {
-    long pid;
-    char start[PG_START_MAX];
-};
-
 /* An entry of a batch, to be sorted. */
 struct pg_row {
     const struct store_entry *entry; /* borrowed */
@@ -48,7 +41,8 @@ struct postgres_store {
     char node[STORE_NAME_MAX]; /* the gateway's name among those that share the schema, or "" */
     uint32_t lease_ms;
     struct pg_conn *conn; /* owned; NULL: not connected */
-    struct pg_session session;
+    long pid;             /* the server's process that has the lock */
+    int64_t run;          /* the key of a lock that all sessions of this run have together */
     bool was_connected;
     bool is_open;         /* the tables fit: sessions prepare their statements */
     bool is_late;         /* the latest connection was given up since no answer came */

@@ -4,6 +4,7 @@
 #include "store/redis/redis_script.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <signal.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #define WAIT_MS (REDIS_LEASE_MS + 2000)
 #define HOST_MAX 64
 #define MACHINE_BYTES 16
+#define RUN_BYTES 8
 /* Two beats: who lives has said something meanwhile. */
 #define SILENT_S (2 * STORE_BEAT_MS / 1000)
 
@@ -42,13 +44,13 @@ static void add_machine(char digits[2 * MACHINE_BYTES + 1])
     (void)sodium_bin2hex(digits, 2 * MACHINE_BYTES + 1, hash, sizeof hash);
 }
 
-/* "host/process/machine-random". The name must not contain spaces, since the server's list of clients does not escape
+/* "host/process/machine-run". The name must not contain spaces, since the server's list of clients does not escape
  * them. */
-void lease_choose_owner(struct redis_store *store)
+void lease_choose_owner(struct redis_store *store, const char *run)
 {
     char host[HOST_MAX] = "";
     char machine[2 * MACHINE_BYTES + 1];
-    uint8_t random[8];
+    uint8_t random[RUN_BYTES];
     char digits[2 * sizeof random + 1];
     (void)gethostname(host, sizeof host - 1);
     for (char *c = host; *c != '\0'; c++)
@@ -56,8 +58,9 @@ void lease_choose_owner(struct redis_store *store)
             *c = '_';
     add_machine(machine);
     randombytes_buf(random, sizeof random);
-    (void)snprintf(store->owner, sizeof store->owner, "%s/%ld/%s-%s", host, (long)getpid(), machine,
-                   sodium_bin2hex(digits, sizeof digits, random, sizeof random));
+    (void)sodium_bin2hex(digits, sizeof digits, random, sizeof random);
+    (void)snprintf(store->owner, sizeof store->owner, "%s/%ld/%s-%.*s", host, (long)getpid(),
+                   machine, STORE_RUN_MAX, run == NULL ? digits : run);
 }
 
 /* A process of this machine that does not exist any more holds nothing. */
@@ -73,12 +76,14 @@ static bool is_dead(const char *token)
            errno == ESRCH;
 }
 
+/* A counter would begin again with the next store of the same run. */
 void lease_choose_token(struct redis_store *store)
 {
-    (void)snprintf(store->token, sizeof store->token, "%s/%u", store->owner, ++store->connections);
+    (void)snprintf(store->token, sizeof store->token, "%s/%08" PRIx32, store->owner,
+                   randombytes_random());
 }
 
-/* "owner/2" belongs to "owner". What a dead process had is anybody's. */
+/* "owner/1a2b3c4d" belongs to "owner". What a dead process had is anybody's. */
 static bool is_ours(const struct redis_store *store, struct slice holder)
 {
     const size_t len = strlen(store->owner);

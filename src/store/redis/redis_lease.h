@@ -4,8 +4,9 @@
 
 #include "store/redis/redis_private.h"
 
-/* Chooses a name that no other gateway has. */
-void lease_choose_owner(struct redis_store *store);
+/* Chooses a name that no other gateway has; a run that is given (see struct store_place) has the same in all its
+ * stores. */
+void lease_choose_owner(struct redis_store *store, const char *run);
 /* A new token for a new connection: what an older one still has on its way is refused from then on. */
 void lease_choose_token(struct redis_store *store);
 

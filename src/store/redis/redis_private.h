@@ -54,10 +54,9 @@ struct redis_store {
     unsigned queued; /* commands of the transaction being made */
 
     char owner[REDIS_OWNER_MAX]; /* who we are: host, process and a random number */
-    char token[REDIS_TOKEN_MAX]; /* the lock's value: the owner and the number of its connection */
+    char token[REDIS_TOKEN_MAX]; /* the lock's value: the owner and the name of its connection */
     char heir_of
         [REDIS_TOKEN_MAX]; /* a token that may be taken, since its process is dead; "": none */
-    unsigned connections;
     bool
         is_held; /* the lock was ours when we looked last, and the server tells if it changed since */
     bool is_others;      /* another gateway had the lock when we wanted to take it */

@@ -64,7 +64,7 @@ struct redis_store *redis_store_new(const struct store_place *place, struct buf 
     store->ca_file = copy(place->ca_file);
     store->allow_async = place->allow_async;
     store->patience_ms = place->patience_ms == 0 ? PATIENCE_MS : place->patience_ms;
-    lease_choose_owner(store);
+    lease_choose_owner(store, place->run);
     if (redis_url_read(place->url, &store->url, mistake) && check_prefix(store->prefix, mistake)) {
         redis_url_place(&store->url, store->place, sizeof store->place);
         return store;

@@ -1,0 +1,121 @@
+#!/usr/bin/env python3
+"""Two gateways on one store, and one of them is cut off from it while the server keeps its sessions. (TAP)"""
+import contextlib
+import threading
+import time
+
+from cable import Cable
+from cluster_world import Cluster, on_each_adopter
+from harness import binary, check, contains, equal, get, run, wait_until
+
+# Shorter than the server's own patience with a session, and than the lock on a gateway's name.
+LEASE = {"cluster": {"lease": "2s", "heartbeat": "250ms"}, "drain_timeout": "1s"}
+# Nothing is written while nothing happens.
+QUIET = {"poll": {"first": "10m", "interval": "10m"}}
+EX_CANTCREAT = 73
+STALL_MAX = 3  # seconds, on a busy machine
+
+
+class Loop(threading.Thread):
+    """Asks a gateway all the time whether it lives, and keeps the longest time that it took to say so."""
+
+    def __init__(self, node):
+        super().__init__(daemon=True)
+        self.url = node.url
+        self.longest = 0
+        self.asked = 0
+        self.is_over = threading.Event()
+
+    def __enter__(self):
+        self.start()
+        return self
+
+    def __exit__(self, *_):
+        self.is_over.set()
+        self.join()
+
+    def run(self):
+        while not self.is_over.wait(0.05):
+            began = time.monotonic()
+            equal(get(self.url + "/livez").status, 200, "/livez")
+            self.longest = max(self.longest, time.monotonic() - began)
+            self.asked += 1
+
+
+@contextlib.contextmanager
+def divided(store, config=None):
+    """A cluster with gateway a behind a cable, and b directly on the store, with an open task of a: its request's id."""
+    with Cable(store.port) as cable, Cluster(store, count=0, config={**LEASE, **(config or {})}, sim=("--solve-time", "10m")) as cluster:
+        for name, more in (("a", {"store": cable.url(store.url)}), ("b", {})):
+            node = cluster.make(name, more)
+            node.__enter__()
+            cluster.nodes.append(node)
+        task = cluster[0].submit_id(sitekey="k")
+        wait_until(lambda: cluster[0].counter("submits_accepted") == 1, "the submit's reply")
+        yield cable, cluster, task
+
+
+@on_each_adopter
+def one_that_was_cut_off_joins_again_though_the_server_keeps_its_session(store):
+    """The lock on its name is its own still, held by a session that nobody can end but the server. Nobody waits for it meanwhile."""
+    with divided(store) as (cable, cluster, task), Loop(cluster[0]) as loop:
+        cable.cut()
+        cluster[1].wait_line("event=node_adopted", 40)
+        cable.mend()
+        cluster[0].wait_line("event=node_fenced", 40)
+        wait_until(lambda: get(cluster[0].url + "/readyz").text == "ready\n", f"ready again: {cluster[0].stderr()}", 40)
+        cluster.sim.solve()
+        answer = wait_until(lambda: cluster[1].text_of(task), "the answer at the adopter", 40)
+        equal(cluster[0].solve(sitekey="k").json()["solution"], answer)
+        equal(cluster.paid(), 1, "paid")
+        # Its name is as well kept as before: another one under it is refused, and it is not disturbed.
+        other = cluster.make("a")
+        other.expect_exit = EX_CANTCREAT
+        with contextlib.suppress(AssertionError):
+            other.start()
+        equal(other.process.wait(40), EX_CANTCREAT, "exit code of another one under its name")
+        other.stop()
+        equal(cluster[0].solve(sitekey="k").json()["solution"], answer)
+        check(loop.asked > 20, f"asked {loop.asked} times")
+        check(loop.longest < STALL_MAX, f"the loop stood still for {loop.longest:.1f} s")
+
+
+def fence(store, node):
+    """As if another gateway had taken its rows."""
+    if store.kind == "Redis":
+        store.ask("HSET", f"{{solvegate}}:member:{node.node('a')['number']}", "state", "gone")
+    else:
+        store.sql("UPDATE solvegate.node SET state = 'gone', incarnation = -incarnation WHERE name = 'a'")
+
+
+@on_each_adopter
+def the_loop_does_not_wait_when_a_fenced_one_hangs_up(store):
+    """The connection that has the lock is silent, though it looks as good as ever: whoever says goodbye there gets no answer."""
+    with divided(store, QUIET) as (cable, cluster, _), Loop(cluster[0]) as loop:
+        time.sleep(2)  # the books of the submit are written
+        cable.cut_first()  # the writer has just been there, and looks again in two seconds
+        fence(store, cluster[0])
+        cluster[0].wait_line("event=node_fenced", 40)
+        wait_until(lambda: get(cluster[0].url + "/readyz").text == "ready\n", "ready again", 40)
+        check(loop.asked > 20, f"asked {loop.asked} times")
+        check(loop.longest < STALL_MAX, f"the loop stood still for {loop.longest:.1f} s")
+
+
+@on_each_adopter
+def one_whose_name_another_took_meanwhile_ends(store):
+    """Its session is gone, somebody else was started under its name: that one is no ghost of its own."""
+    with divided(store) as (cable, cluster, _):
+        cable.cut()
+        cluster[1].wait_line("event=node_adopted", 40)
+        cable.sever()
+        with cluster.make("a") as other:
+            cable.mend()
+            cluster[0].expect_exit = EX_CANTCREAT
+            equal(cluster[0].process.wait(60), EX_CANTCREAT, "exit code")
+            contains(cluster[0].stderr(), "event=node_name_taken")
+            equal(get(other.url + "/readyz").text, "ready\n", "the other one")
+
+
+if __name__ == "__main__":
+    binary("SOLVEGATE")
+    run()
