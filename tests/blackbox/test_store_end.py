@@ -84,6 +84,27 @@ def a_lock_that_another_gateway_took_ends_it_with_a_word_to_everybody():
 
 
 @test
+def a_connection_that_is_lost_while_a_lock_is_waited_for_tells_nothing_of_it():
+    """Who has the lock is unknown then: 74, with which a service manager starts it again, and not 73, with which it may not."""
+    store = RedisStore()
+    need_driver(store.url)
+    with store:
+        store.ask("SET", "{solvegate}:lock", "elsewhere/1/abc/1", "PX", "9000")
+        gate = Gate({"store": store.url, "upstream": {"key": "x"}})
+        process = subprocess.Popen(gate.command(), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, env=gate.env)
+        try:
+            time.sleep(2)
+            equal(process.poll(), None, "it waits")
+            store.ask("CLIENT", "KILL", "TYPE", "normal")
+            words = process.communicate(timeout=30)[1]
+        finally:
+            process.kill()
+            process.wait()
+        equal(process.returncode, EX_IOERR, f"how it ended ({words})")
+        contains(words, "event=store_unusable")
+
+
+@test
 def a_start_that_waits_for_its_store_ends_at_once():
     for scheme in ("redis", "postgresql"):
         for number in (signal.SIGTERM, signal.SIGINT):
