@@ -307,6 +307,14 @@ void transfer_reply(const struct transfer *transfer, bool is_ok, int64_t wall_ms
             (struct slice){.data = transfer->retry_after, .len = transfer->retry_after_len});
 }
 
+/* libcurl notes a refused stream in the handle, and if it sends the request again because the connection had served
+ * before, the note stays: of the handle's next request that ends without a reply on a new connection it then says that
+ * its stream was refused. That would be taken for a proof, and paid twice. */
+bool transfer_is_clean(const struct transfer *transfer, bool is_ok)
+{
+    return is_ok && transfer->sends == 1;
+}
+
 uint64_t transfer_bytes_out(const struct transfer *transfer)
 {
     long request = 0;

@@ -70,6 +70,8 @@ void transfer_arm(struct transfer *transfer, uint64_t now_ms);
 /* The reply so far; is_ok if libcurl reported no error. Points into the transfer. */
 void transfer_reply(const struct transfer *transfer, bool is_ok, int64_t wall_ms,
                     struct vendor_reply *reply);
+/* May it be used for another call? */
+bool transfer_is_clean(const struct transfer *transfer, bool is_ok);
 uint64_t transfer_bytes_out(const struct transfer *transfer);
 
 #endif

@@ -40,7 +40,10 @@ void upstream_conclude(struct upstream *upstream, struct transfer *transfer, boo
     upstream->bytes_out += transfer_bytes_out(transfer);
     upstream->active--;
     list_unlink(&transfer->link);
-    list_prepend(&upstream->idle, &transfer->link);
+    if (transfer_is_clean(transfer, is_ok))
+        list_prepend(&upstream->idle, &transfer->link);
+    else
+        transfer_free(transfer);
     if (upstream->queue.waiting > 0)
         upstream_wake(upstream);
     if (kind == CALL_SUBMIT || kind == CALL_POLL)

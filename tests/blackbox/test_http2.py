@@ -16,7 +16,7 @@ from store_world import TracedGate, need_strace
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 DATA, HEADERS, RST_STREAM, SETTINGS, PING, GOAWAY = 0, 1, 3, 4, 6, 7
 END_STREAM, ACK, END_HEADERS = 1, 1, 4
-NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, CANCEL = 0, 2, 7, 8
+NO_ERROR, INTERNAL_ERROR, REFUSED_STREAM, CANCEL, HTTP_1_1_REQUIRED = 0, 2, 7, 8, 13
 STATUS_200 = b"\x88"  # RFC 7541: ":status 200" in the static table
 
 
@@ -30,6 +30,7 @@ class Vendor(TlsListener):
         self.submits = 0
         self.streams = []  # of each submit: the connection's number and the stream's
         self.polls = 0
+        self.refuse_polls = 0  # so many that are not the first of their connection
         self.connections = 0
         self.held = []  # answers that wait until `hold` submits are there
         self.hold = 0
@@ -63,6 +64,10 @@ class Vendor(TlsListener):
 
     def _answer(self, wire, number, stream, body):
         """True when the connection is over."""
+        if b"action=get&" in body and self.refuse_polls > 0 and stream > 1:
+            self.refuse_polls -= 1
+            wire.sendall(frame(RST_STREAM, 0, stream, struct.pack(">I", REFUSED_STREAM)))
+            return False
         if b"action=" in body:
             self.polls += 1
             reply(wire, stream, {"status": 1, "request": "7.50" if b"action=getbalance" in body else "TOKEN"})
@@ -83,6 +88,9 @@ class Vendor(TlsListener):
             wire.sendall(frame(GOAWAY, 0, 0, struct.pack(">II", stream, NO_ERROR)))
             return True
         elif what == "end":
+            return True
+        elif what == "garbage":
+            wire.sendall(b"HTTP/1.1 400 Bad\r\n\r\n")
             return True
         else:
             wire.sendall(frame(RST_STREAM, 0, stream, struct.pack(">I", what)))
@@ -186,6 +194,22 @@ def any_other_end_of_a_stream_is_ambiguous_and_not_sent_again():
                 wait_until(lambda: place.counters()[2] == 1, f"the submit that ended with {end} to be ambiguous")
                 equal(place.vendor.submits, len(before) + 1, f"after {end}; submits")
                 equal(place.counters(), (len(before), 0, 1), f"after {end}; counters")
+
+
+@test
+def a_stream_that_was_refused_before_proves_nothing_about_a_later_one():
+    # libcurl forgets to forget it if the connection had served before, and says the same of the handle's next request.
+    for end in (HTTP_1_1_REQUIRED, "garbage"):
+        for refused in ("poll", "submit"):
+            script = ["accept", *[REFUSED_STREAM] * (refused == "submit"), *[end] * 3]
+            with Place(*script) as place:
+                place.vendor.refuse_polls = int(refused == "poll")
+                for i in range(len(script)):
+                    place.solve(f"target-{i}", wait=None if i else 10)
+                    wait_until(lambda: sum(place.counters()) > i, f"submit {i + 1}")
+                equal(place.vendor.refuse_polls, 0, "polls that were not refused")
+                equal(place.counters(), (1, 0, len(script) - 1), f"a {refused} was refused, later ones ended with {end}; accepted, not sent, ambiguous")
+                equal(place.vendor.submits, len(script), f"a {refused} was refused, later ones ended with {end}; submits")
 
 
 @test
