@@ -102,6 +102,12 @@ static void check_shared_ports(struct loader *loader)
     else if (config->store.node == NULL && loader_is_good(loader, "cluster.node"))
         (void)loader_mistake(loader, "expected a cluster.node for each gateway beside it, since "
                                      "their addresses do not tell them apart");
+    for (size_t i = 0; i < config->listen_count; i++)
+        if (slice_starts_with(slice_from(config->listen[i]), SLICE_OF("unix:")))
+            (void)loader_mistake(loader,
+                                 "expected no socket of a path in listen beside it, since "
+                                 "only one gateway can have %s",
+                                 config->listen[i]);
 }
 
 static void check_repeated(struct loader *loader, size_t place)

@@ -168,6 +168,11 @@ static void gateways_share_a_server_and_nothing_else(void **state)
                            "\"cluster\": {\"enabled\": true}"),
                  "gate.json: listen_shared: expected a cluster.node for each gateway beside it, "
                  "since their addresses do not tell them apart\n");
+    world_expect(FILE_WITH("\"listen_shared\": true, \"store\": \"postgresql://h/d\", "
+                           "\"listen\": [\"unix:/run/s\"], "
+                           "\"cluster\": {\"enabled\": true, \"node\": \"a\"}"),
+                 "gate.json: listen_shared: expected no socket of a path in listen beside it, "
+                 "since only one gateway can have unix:/run/s\n");
     char text[512];
     (void)snprintf(text, sizeof(text), SHARED(", \"node\": \"%0121d\""), 7);
     world_expect(text, "gate.json: cluster.node: expected at most 120 characters, found 121\n");
