@@ -46,18 +46,22 @@ static struct place place_of(uint64_t due_ms, uint64_t now_ms)
 static void hang(struct wheel *wheel, struct wheel_timer *timer)
 {
     const struct place place = place_of(timer->due_ms, wheel->now_ms);
-    timer->level = (uint8_t)place.level;
-    timer->slot = (uint8_t)place.slot;
     list_append(&wheel->slots[place.level][place.slot], &timer->link);
     wheel->occupied[place.level] |= UINT64_C(1) << place.slot;
 }
 
 static void unhang(struct wheel *wheel, struct wheel_timer *timer)
 {
+    /* Both neighbours of the last one are the list's head, which tells the slot; a collected timer is
+     * in none. */
+    const struct list *head = timer->link.next;
+    const bool is_last = head == timer->link.prev;
     list_unlink(&timer->link);
-    /* A collected timer still names its old slot; clearing an empty slot's bit is harmless. */
-    if (list_is_empty(&wheel->slots[timer->level][timer->slot]))
-        wheel->occupied[timer->level] &= ~(UINT64_C(1) << timer->slot);
+    const uintptr_t offset = (uintptr_t)head - (uintptr_t)wheel->slots;
+    if (!is_last || offset >= sizeof wheel->slots)
+        return;
+    const size_t place = offset / sizeof *head;
+    wheel->occupied[place / WHEEL_SLOTS] &= ~(UINT64_C(1) << place % WHEEL_SLOTS);
 }
 
 void wheel_init(struct wheel *wheel, uint64_t now_ms)
@@ -73,7 +77,7 @@ void wheel_init(struct wheel *wheel, uint64_t now_ms)
     }
 }
 
-void wheel_timer_init(struct wheel_timer *timer, uint16_t kind)
+void wheel_timer_init(struct wheel_timer *timer, uint8_t kind)
 {
     *timer = (struct wheel_timer){.kind = kind};
     list_init(&timer->link);
@@ -84,7 +88,7 @@ void wheel_arm(struct wheel *wheel, struct wheel_timer *timer, uint64_t due_ms)
     wheel_cancel(wheel, timer);
     if (due_ms == WHEEL_NEVER)
         return;
-    timer->due_ms = due_ms;
+    timer->due_ms = (due_ms < WHEEL_LAST_MS ? due_ms : WHEEL_LAST_MS) & WHEEL_LAST_MS;
     timer->is_armed = true;
     wheel->count++;
     hang(wheel, timer);
@@ -221,7 +225,6 @@ static uint64_t check_slot(const struct wheel *wheel, unsigned level, unsigned s
         const struct wheel_timer *timer = CONTAINER_OF(node, struct wheel_timer, link);
         const struct place place = place_of(timer->due_ms, wheel->now_ms);
         ASSERT(timer->is_armed);
-        ASSERT(timer->level == level && timer->slot == slot);
         ASSERT(place.level == level && place.slot == slot);
         count++;
     }

@@ -13,12 +13,15 @@
 /* No deadline at all. */
 #define WHEEL_NEVER UINT64_MAX
 
+/* The last deadline, in nine thousand years: later ones count as this. It leaves a timer's last bytes
+ * to its kind and state, and there are several timers to each flight. */
+#define WHEEL_DUE_BITS 48
+#define WHEEL_LAST_MS ((UINT64_C(1) << WHEEL_DUE_BITS) - 1)
+
 struct wheel_timer {
     struct list link;
-    uint64_t due_ms;
-    uint16_t kind; /* the timer's purpose, chosen by its owner; CONTAINER_OF finds the owner */
-    uint8_t level; /* its place, maintained by the wheel */
-    uint8_t slot;
+    uint64_t due_ms : WHEEL_DUE_BITS;
+    uint8_t kind; /* the timer's purpose, chosen by its owner; CONTAINER_OF finds the owner */
     bool is_armed;
 };
 
@@ -33,7 +36,7 @@ struct wheel {
 
 void wheel_init(struct wheel *wheel, uint64_t now_ms);
 
-void wheel_timer_init(struct wheel_timer *timer, uint16_t kind);
+void wheel_timer_init(struct wheel_timer *timer, uint8_t kind);
 
 /* Arms or re-arms. A deadline in the past counts as now and is due at the next wheel_advance;
  * WHEEL_NEVER disarms. A zeroed timer may be armed and cancelled like an initialised one. */

@@ -43,7 +43,7 @@ void attempt_enter(struct attempt *attempt, enum attempt_state state)
 void attempt_name_task(struct engine *engine, struct attempt *attempt,
                        const char task_id[TASK_ID_MAX])
 {
-    memcpy(attempt->task_id, task_id, TASK_ID_MAX);
+    attempt->task_id = blob_new(slice_from(task_id));
     attempt->named_seq = engine->seq + NAMED_WITHIN;
     /* A callback may have named the task before the submit's reply does. */
     if (!attempt_is_over(attempt) && !attempt_is_working(attempt))
@@ -55,9 +55,16 @@ void attempt_name_task(struct engine *engine, struct attempt *attempt,
 
 struct attempt *attempt_find(const struct engine *engine, attempt_id name)
 {
-    const struct key key = key_from_u64(name);
-    struct table_node *node = table_find(&engine->attempts_by_name, &key);
-    return node == NULL ? NULL : CONTAINER_OF(node, struct attempt, node);
+    struct numbers_node *node = numbers_find(&engine->attempts_by_name, name);
+    return node == NULL ? NULL : CONTAINER_OF(node, struct attempt, by_name);
+}
+
+void attempt_close(struct attempt *attempt)
+{
+    blob_unref(attempt->partial);
+    blob_unref(attempt->cause);
+    blob_unref(attempt->task_id);
+    blob_unref(attempt->other_task_id);
 }
 
 void attempt_free(struct engine *engine, struct attempt *attempt)
@@ -67,10 +74,9 @@ void attempt_free(struct engine *engine, struct attempt *attempt)
     stray_leave(engine, attempt);
     list_unlink(&attempt->link);
     wheel_cancel(&engine->wheel, &attempt->expiry);
-    table_remove(&engine->attempts_by_name, &attempt->node);
+    numbers_remove(&engine->attempts_by_name, &attempt->by_name);
     journal_attempt_over(engine, attempt);
-    blob_unref(attempt->partial);
-    blob_unref(attempt->cause);
+    attempt_close(attempt);
     slab_free(&engine->attempts, attempt->id);
 }
 
@@ -93,11 +99,10 @@ static struct attempt *attempt_alloc(struct engine *engine)
 
 static void enter_table(struct engine *engine, struct attempt *attempt, attempt_id name)
 {
-    attempt->name = name;
-    attempt->node.key = key_from_u64(name);
+    attempt->by_name.number = name;
     list_init(&attempt->link);
     wheel_timer_init(&attempt->expiry, TIMER_ATTEMPT);
-    table_insert(&engine->attempts_by_name, &attempt->node);
+    numbers_insert(&engine->attempts_by_name, &attempt->by_name);
 }
 
 static bool is_replay(const struct flight *flight)
@@ -124,7 +129,7 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
     attempt->flight_uid = flight->uid;
     flight->attempts_before = flight->attempts;
     attempt->number = ++flight->attempts;
-    attempt->key = flight->node.key;
+    attempt->by_key.key = flight->node.key;
     attempt->started_ms = engine->now_ms;
     attempt->accepted_ms = engine->now_ms;
     attempt->unborn_ms = engine->now_ms;
@@ -197,7 +202,7 @@ void attempt_linger(struct engine *engine, struct attempt *attempt)
     }
     const uint64_t next_ms = next_question_ms(engine, attempt);
     const uint64_t stray_ms = stray_until_ms(engine, attempt);
-    uint64_t due_ms = attempt->until_ms;
+    uint64_t due_ms = attempt->let_go_ms + LISTEN_MS;
     if (!attempt->is_polling && next_ms < due_ms)
         due_ms = next_ms;
     if (stray_ms > engine->now_ms && stray_ms < due_ms)
@@ -212,7 +217,7 @@ void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
         attempt_linger(engine, attempt);
         return;
     }
-    if (engine->now_ms >= attempt->until_ms) {
+    if (engine->now_ms >= attempt->let_go_ms + LISTEN_MS) {
         attempt_free(engine, attempt);
         return;
     }
@@ -225,7 +230,6 @@ void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
 static void listen_on(struct engine *engine, struct attempt *attempt)
 {
     attempt->let_go_ms = engine->now_ms;
-    attempt->until_ms = engine->now_ms + LISTEN_MS;
     list_append(&engine->listening, &attempt->link);
     attempt_linger(engine, attempt);
 }
@@ -263,7 +267,7 @@ static struct attempt *attempt_of(struct engine *engine, const struct attempt_ro
 {
     struct attempt *attempt = attempt_alloc(engine);
     attempt->flight_uid = row->flight;
-    attempt->key = row->key;
+    attempt->by_key.key = row->key;
     attempt->started_ms = started_ms;
     attempt->accepted_ms = started_ms;
     attempt->unborn_ms = started_ms;
@@ -283,7 +287,7 @@ static struct attempt *attempt_of(struct engine *engine, const struct attempt_ro
     attempt->is_resent = row->is_resent;
     attempt->cause_class = row->cause_class;
     attempt->cause = row->cause[0] == '\0' ? NULL : blob_new(slice_from(row->cause));
-    memcpy(attempt->task_id, row->task_id, TASK_ID_MAX);
+    attempt->task_id = task_id_new(row->task_id);
     enter_table(engine, attempt, row->name);
     return attempt;
 }
@@ -321,8 +325,8 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
         attempt->text_hash = task_text_hash(engine, solution->text);
         attempt->is_paid = true;
         /* The solution carries the task's id, by which a second task's solution is told apart later. */
-        if (attempt->task_id[0] == '\0')
-            memcpy(attempt->task_id, solution->task_id, TASK_ID_MAX);
+        if (attempt->task_id == NULL)
+            attempt->task_id = blob_ref(solution->task_id);
     }
     task_restore(engine, attempt);
     const bool is_open = flight != NULL && !attempt_is_over(attempt) &&
@@ -359,14 +363,14 @@ static attempt_id inherit_reason(struct engine *engine, struct flight *flight)
         return 0;
     /* A replay states its own reason, and the letter keeps the history. */
     if (is_replay(flight))
-        return unheard->name;
+        return unheard->by_name.number;
     flight->attempts = unheard->number;
     flight->earlier = unheard->number;
     flight->error = blob_new(CODE_AMBIGUOUS_SUBMIT);
     flight->error_class = CLASS_AMBIGUOUS;
     history_earlier(engine, flight, unheard);
     COUNT(engine, resends);
-    return unheard->name;
+    return unheard->by_name.number;
 }
 
 /* Marks the unconfirmed attempt as resent. It may be gone: allocating the new attempt may have evicted it. */
@@ -394,7 +398,7 @@ void attempt_start(struct engine *engine, struct flight *flight)
     const journal_seq seq = journal_attempt(engine, attempt);
     struct action *action = engine_push(engine, ACTION_SUBMIT);
     action->after = seq;
-    action->call.attempt = attempt->name;
+    action->call.attempt = attempt->by_name.number;
     action->call.client = flight->client;
     action->call.params = blob_ref(flight->params);
     flight_enter(engine, flight, FLIGHT_SUBMITTING, WHEEL_NEVER);
@@ -409,9 +413,9 @@ void attempt_poll(struct engine *engine, struct attempt *attempt)
     attempt->asked_ms = engine->now_ms;
     COUNT(engine, polls);
     struct action *action = engine_push(engine, ACTION_POLL);
-    action->call.attempt = attempt->name;
+    action->call.attempt = attempt->by_name.number;
     action->call.client = attempt->client;
-    memcpy(action->call.task_id, attempt->task_id, TASK_ID_MAX);
+    task_id_copy(action->call.task_id, attempt->task_id);
 }
 
 /* A random fifth of the interval, so that flights that started together do not poll together. */

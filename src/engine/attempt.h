@@ -42,6 +42,8 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
 /* The following functions find, release and poll attempts for hear.c. */
 struct attempt *attempt_find(const struct engine *engine, attempt_id name);
 void attempt_free(struct engine *engine, struct attempt *attempt);
+/* Releases what it refers to. */
+void attempt_close(struct attempt *attempt);
 /* Decides what becomes of an attempt without a flight after news of it: it is polled again, listens
  * on, or is freed when nothing more can come of it. */
 void attempt_linger(struct engine *engine, struct attempt *attempt);

@@ -17,7 +17,7 @@ struct solution *solution_new(struct engine *engine, const struct attempt *attem
      * idempotency record. */
     ASSERT(solution != NULL);
     solution->id = id;
-    solution->node.key = attempt->key;
+    solution->node.key = attempt->by_key.key;
     solution->text = blob_ref(text);
     solution->extra = blob_ref(extra);
     solution->refs = 1;
@@ -27,7 +27,7 @@ struct solution *solution_new(struct engine *engine, const struct attempt *attem
     solution->born_ms = attempt->unborn_ms;
     solution->expires_ms = attempt->unborn_ms + engine->options.ttl_ms[attempt->type];
     solution->solve_ms = engine->now_ms - attempt->started_ms;
-    memcpy(solution->task_id, attempt->task_id, TASK_ID_MAX);
+    solution->task_id = blob_ref(attempt->task_id);
     solution->bytes = text->len + (extra == NULL ? 0 : extra->len) +
                       (uint32_t)sizeof(struct solution) + SOLUTION_OVERHEAD;
     list_init(&solution->link);
@@ -45,6 +45,14 @@ struct solution *solution_ref(struct solution *solution)
     return solution;
 }
 
+void solution_close(struct solution *solution)
+{
+    blob_unref(solution->text);
+    blob_unref(solution->extra);
+    blob_unref(solution->host);
+    blob_unref(solution->task_id);
+}
+
 void solution_unref(struct engine *engine, struct solution *solution)
 {
     if (solution == NULL)
@@ -54,9 +62,7 @@ void solution_unref(struct engine *engine, struct solution *solution)
         return;
     ASSERT(!solution->is_cached && solution->kept_in == NULL);
     journal_solution_over(engine, solution);
-    blob_unref(solution->text);
-    blob_unref(solution->extra);
-    blob_unref(solution->host);
+    solution_close(solution);
     slab_free(&engine->solutions, solution->id);
 }
 
@@ -146,7 +152,7 @@ void cache_put_mistake(struct engine *engine, const struct flight *flight, struc
     if (engine->options.caller_error_ttl_ms == 0 || client_is_shadow(engine, flight->client))
         return;
     const struct attempt stand_in = {
-        .key = flight->node.key,
+        .by_key.key = flight->node.key,
         .client = flight->client,
         .type = flight->type,
         .started_ms = engine->now_ms,

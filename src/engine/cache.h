@@ -10,6 +10,8 @@ struct solution *solution_new(struct engine *engine, const struct attempt *attem
                               struct blob *text, struct blob *extra);
 struct solution *solution_ref(struct solution *solution);
 void solution_unref(struct engine *engine, struct solution *solution);
+/* Releases what it refers to. */
+void solution_close(struct solution *solution);
 
 /* Keeps a solution for later requests: a shared one for everybody, any other for exactly one request. */
 void cache_put(struct engine *engine, struct solution *solution, bool is_shared);

@@ -97,20 +97,19 @@ static void check_strays(const struct engine *engine)
         const struct attempt *attempt = slab_get(&engine->attempts, id);
         ASSERT(attempt->flight == NULL || attempt->flight->attempt == attempt);
         ASSERT((attempt->flight == NULL) == !list_is_empty(&attempt->link));
-        ASSERT(attempt->unheard_node.place == NULL ||
-               (stray_is_unheard(attempt) && attempt->stray.place == NULL));
-        if (attempt->stray.place == NULL)
+        ASSERT((attempt->by_key.place != NULL) == (attempt->is_stray || attempt->is_unheard));
+        ASSERT(!attempt->is_unheard || (stray_is_unheard(attempt) && !attempt->is_stray));
+        if (!attempt->is_stray)
             continue;
         ASSERT(attempt->flight == NULL && !attempt_is_over(attempt));
         ASSERT(attempt->expiry.is_armed);
-        ASSERT(key_equals(&attempt->stray.key, &attempt->key));
     }
 }
 
 /* The state determines which values the other members may have. */
 static void check_state(const struct attempt *attempt)
 {
-    const bool is_named = attempt->task_id[0] != '\0';
+    const bool is_named = attempt->task_id != NULL;
     switch (attempt->state) {
     case ATTEMPT_SENT:
         ASSERT(!attempt->is_replied && !is_named);
@@ -280,8 +279,8 @@ void engine_check(const struct engine *engine)
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_check(slabs[i]);
     table_check(&engine->flights_by_key);
-    table_check(&engine->requests_by_id);
-    table_check(&engine->attempts_by_name);
+    numbers_check(&engine->requests_by_id);
+    numbers_check(&engine->attempts_by_name);
     table_check(&engine->strays_by_key);
     table_check(&engine->unheard_by_key);
     table_check(&engine->solutions_by_key);

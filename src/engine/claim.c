@@ -229,8 +229,8 @@ void claim_leave_stray(struct engine *engine, struct attempt *attempt)
 {
     const uint64_t claim = attempt->claim;
     attempt->claim = 0;
-    if (claim != 0 && !pass_to_stray(engine, &attempt->key, attempt->client, claim))
-        (void)push_release(engine, &attempt->key, claim);
+    if (claim != 0 && !pass_to_stray(engine, &attempt->by_key.key, attempt->client, claim))
+        (void)push_release(engine, &attempt->by_key.key, claim);
 }
 
 /* ---- results ----------------------------------------------------------------------------- */
@@ -492,7 +492,7 @@ void engine_restore_claim(struct engine *engine, const struct key *name, uint64_
     if (claimer != NULL)
         claimer->claim = flight;
     else if (stray != NULL)
-        CONTAINER_OF(stray, struct attempt, stray)->claim = flight;
+        CONTAINER_OF(stray, struct attempt, by_key)->claim = flight;
     else
         (void)push_release(engine, name, flight);
 }

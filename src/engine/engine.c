@@ -405,19 +405,19 @@ static void init_memory(struct engine *engine)
     slab_init(&engine->notices, sizeof(struct notice), notices_room(requests));
     slab_init(&engine->account_waits, sizeof(struct account_wait), options->max_callers);
     slab_init(&engine->task_slab, sizeof(struct task), flights * 2);
-    table_init(&engine->tasks_by_name, (size_t)flights * 2, secret);
-    table_init(&engine->requests_by_id, requests, secret);
-    table_init(&engine->holds_by_caller, options->max_callers, secret);
+    numbers_init(&engine->tasks_by_name, (size_t)flights * 2, secret);
+    numbers_init(&engine->requests_by_id, requests, secret);
+    numbers_init(&engine->holds_by_caller, options->max_callers, secret);
     table_init(&engine->flights_by_key, flights, secret);
-    table_init(&engine->attempts_by_name, (size_t)flights * 2, secret);
+    numbers_init(&engine->attempts_by_name, (size_t)flights * 2, secret);
     table_init(&engine->strays_by_key, (size_t)flights * 2, secret);
     table_init(&engine->unheard_by_key, (size_t)flights * 2, secret);
     table_init(&engine->solutions_by_key, options->max_solutions, secret);
     table_init(&engine->idempotency_by_key, idempotency, secret);
-    table_init(&engine->letters_by_number, options->max_letters, secret);
+    numbers_init(&engine->letters_by_number, options->max_letters, secret);
     table_init(&engine->orphans_by_key, options->max_letters, secret);
     table_init(&engine->answers_by_key, options->max_letters, secret);
-    table_init(&engine->notices_by_request, notices_room(requests), secret);
+    numbers_init(&engine->notices_by_request, notices_room(requests), secret);
 }
 
 /* Each share has the capacity of the table or byte limit that it divides. */
@@ -512,18 +512,12 @@ static void free_request_blobs(struct request *request)
     blob_unref(request->pingback);
 }
 
-static void free_attempt_blobs(struct attempt *attempt)
-{
-    blob_unref(attempt->partial);
-    blob_unref(attempt->cause);
-}
-
 static void free_blobs(struct engine *engine)
 {
     for (slab_id id = 0; (id = slab_next(&engine->requests, id)) != 0;)
         free_request_blobs(slab_get(&engine->requests, id));
     for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;)
-        free_attempt_blobs(slab_get(&engine->attempts, id));
+        attempt_close(slab_get(&engine->attempts, id));
     for (slab_id id = 0; (id = slab_next(&engine->notices, id)) != 0;)
         notice_close(slab_get(&engine->notices, id));
     for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;) {
@@ -542,12 +536,9 @@ static void free_blobs(struct engine *engine)
         blob_unref(letter->extra);
         history_free(letter->history);
     }
-    for (slab_id id = 0; (id = slab_next(&engine->solutions, id)) != 0;) {
-        struct solution *solution = slab_get(&engine->solutions, id);
-        blob_unref(solution->text);
-        blob_unref(solution->extra);
-        blob_unref(solution->host);
-    }
+    for (slab_id id = 0; (id = slab_next(&engine->solutions, id)) != 0;)
+        solution_close(slab_get(&engine->solutions, id));
+    tasks_close(engine);
 }
 
 void engine_free(struct engine *engine)
@@ -568,14 +559,17 @@ void engine_free(struct engine *engine)
                             &engine->task_slab};
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_close(slabs[i]);
-    struct table *tables[] = {
-        &engine->requests_by_id,     &engine->holds_by_caller,    &engine->flights_by_key,
-        &engine->attempts_by_name,   &engine->unheard_by_key,     &engine->strays_by_key,
-        &engine->solutions_by_key,   &engine->idempotency_by_key, &engine->letters_by_number,
-        &engine->notices_by_request, &engine->tasks_by_name,      &engine->orphans_by_key,
-        &engine->answers_by_key};
+    struct table *tables[] = {&engine->flights_by_key,     &engine->unheard_by_key,
+                              &engine->strays_by_key,      &engine->solutions_by_key,
+                              &engine->idempotency_by_key, &engine->orphans_by_key,
+                              &engine->answers_by_key};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_close(tables[i]);
+    struct numbers *numbers[] = {&engine->requests_by_id,     &engine->holds_by_caller,
+                                 &engine->attempts_by_name,   &engine->letters_by_number,
+                                 &engine->notices_by_request, &engine->tasks_by_name};
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
+        numbers_close(numbers[i]);
     struct share *shares[] = {&engine->shares.requests,       &engine->shares.read,
                               &engine->shares.holds,          &engine->shares.flights,
                               &engine->shares.flight_bytes,   &engine->shares.idempotency,

@@ -72,9 +72,8 @@ void errand_on_told(struct engine *engine, const struct errand *errand)
 
 void errand_on_reply(struct engine *engine, const struct errand *reply)
 {
-    const struct key key = key_from_u64(reply->caller);
-    struct table_node *node = table_find(&engine->holds_by_caller, &key);
-    struct hold *hold = node == NULL ? NULL : CONTAINER_OF(node, struct hold, node);
+    struct numbers_node *node = numbers_find(&engine->holds_by_caller, reply->caller);
+    struct hold *hold = node == NULL ? NULL : CONTAINER_OF(node, struct hold, by_caller);
     if (hold == NULL || hold->ticket != reply->ticket)
         return;
     const client_id client = hold->client;
@@ -88,7 +87,7 @@ void errand_on_reply(struct engine *engine, const struct errand *reply)
 
 void errand_on_hold_timer(struct engine *engine, struct hold *hold)
 {
-    const caller_id caller = hold->caller;
+    const caller_id caller = hold->by_caller.number;
     hold_free(engine, hold);
     refuse(engine, caller, REFUSAL_STORE_AWAY, RETRY_AFTER_MS);
 }

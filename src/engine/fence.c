@@ -2,6 +2,7 @@
 
 #include "engine/hold.h"
 #include "engine/request.h"
+#include "engine/task.h"
 #include "engine/tell.h"
 
 /* By then the process is a new node. */
@@ -12,10 +13,10 @@
 /* The vendor named its task, and perhaps no row says so. */
 static void tell_name(struct engine *engine, const struct attempt *attempt)
 {
-    struct vendor_result result = {.attempt = attempt->name, .outcome = OUTCOME_PENDING};
-    if (attempt->task_id[0] == '\0' || attempt->named_seq <= engine->durable)
+    struct vendor_result result = {.attempt = attempt->by_name.number, .outcome = OUTCOME_PENDING};
+    if (attempt->task_id == NULL || attempt->named_seq <= engine->durable)
         return;
-    memcpy(result.task_id, attempt->task_id, TASK_ID_MAX);
+    task_id_copy(result.task_id, attempt->task_id);
     tell_fact(engine, &result);
 }
 
@@ -28,7 +29,7 @@ static void tell_solution(struct engine *engine, const struct solution *solution
                                    .extra = solution->extra};
     if (solution->born_seq <= engine->durable || solution->attempt == 0)
         return;
-    memcpy(result.task_id, solution->task_id, TASK_ID_MAX);
+    task_id_copy(result.task_id, solution->task_id);
     tell_fact(engine, &result);
 }
 
@@ -79,7 +80,7 @@ static void refuse_held(struct engine *engine, uint32_t left)
     slab_id id = 0;
     while (left-- > 0 && (id = slab_next(&engine->holds, 0)) != 0) {
         struct hold *hold = slab_get(&engine->holds, id);
-        refuse(engine, hold->caller);
+        refuse(engine, hold->by_caller.number);
         hold_free(engine, hold);
     }
 }
@@ -104,10 +105,9 @@ static void refuse_others(struct engine *engine)
 
 static void forget_caller(struct engine *engine, caller_id caller)
 {
-    const struct key key = key_from_u64(caller);
-    struct table_node *node = table_find(&engine->holds_by_caller, &key);
+    struct numbers_node *node = numbers_find(&engine->holds_by_caller, caller);
     if (node != NULL)
-        hold_free(engine, CONTAINER_OF(node, struct hold, node));
+        hold_free(engine, CONTAINER_OF(node, struct hold, by_caller));
 }
 
 /* ---- events -------------------------------------------------------------------------------- */

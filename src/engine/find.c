@@ -204,7 +204,7 @@ static void tell_some(struct engine *engine)
         struct search *search = CONTAINER_OF(list_first(&finding->telling), struct search, tell);
         while (!list_is_empty(&search->told) && spent < engine->options.wake_batch) {
             struct hold *hold = CONTAINER_OF(list_first(&search->told), struct hold, link);
-            const caller_id caller = hold->caller;
+            const caller_id caller = hold->by_caller.number;
             hold_free(engine, hold);
             tell(engine, search, caller);
             spent += cost_of(search);
@@ -313,7 +313,7 @@ void find_outdate(struct engine *engine, client_id client, request_id id)
 void find_on_hold_timer(struct engine *engine, struct hold *hold)
 {
     struct search *search = hold->search;
-    const caller_id caller = hold->caller;
+    const caller_id caller = hold->by_caller.number;
     hold_free(engine, hold);
     tell(engine, search, caller);
 }

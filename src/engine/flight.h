@@ -51,12 +51,12 @@ enum flight_state {
 
 /* In shadow mode: a flight's place in what serving would have done (shadow.h). */
 struct seat {
-    slab_id guess;      /* or 0 */
-    enum source source; /* of a duplicate: how serving would have spared it */
-    bool is_taken;      /* the flight was asked for in shadow mode */
-    bool is_duplicate;  /* serving would not have submitted it */
-    bool is_counted;    /* as a duplicate, in the books */
-    bool is_leading;    /* its end is the end of the guess */
+    slab_id guess;          /* or 0 */
+    enum source source : 8; /* of a duplicate: how serving would have spared it */
+    bool is_taken;          /* the flight was asked for in shadow mode */
+    bool is_duplicate;      /* serving would not have submitted it */
+    bool is_counted;        /* as a duplicate, in the books */
+    bool is_leading;        /* its end is the end of the guess */
 };
 
 struct flight {
@@ -98,12 +98,12 @@ struct flight {
     uint32_t min_ttl_ms;         /* what its requests accept, while it is claimed */
     uint32_t max_age_ms;
     uint16_t pool_asked; /* number of the pool that its request asked for, or 0 */
-    enum flight_state state;
-    enum error_class error_class;
-    enum refusal refusal; /* of an unclaimed one that fails: its fresh requests are refused */
-    enum type type;
-    enum dialect_kind dialect; /* of the request that started it */
-    enum reuse reuse;
+    enum flight_state state : 8;
+    enum error_class error_class : 8;
+    enum refusal refusal : 8; /* of an unclaimed one that fails: its fresh requests are refused */
+    enum type type : 8;
+    enum dialect_kind dialect : 8; /* of the request that started it */
+    enum reuse reuse : 8;
     client_id client;
     uint64_t letter; /* number of the letter that keeps its undeliverable answer, or 0 */
     uint8_t priority;

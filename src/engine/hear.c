@@ -28,10 +28,9 @@ static void receive(struct engine *engine, struct attempt *attempt, struct fligh
 {
     COUNT(engine, solves);
     struct solution *solution = solution_new(engine, attempt, result->text, result->extra);
-    if (result->task_id[0] != '\0')
-        memcpy(solution->task_id, result->task_id, TASK_ID_MAX);
+    task_id_change(&solution->task_id, result->task_id);
     solution->uid = journal_uid(engine);
-    solution->attempt = attempt->name;
+    solution->attempt = attempt->by_name.number;
     solution->is_one_time = attempt->is_one_time;
     solution->is_shared = attempt->reuse == REUSE_SHARED;
     if (flight != NULL)
@@ -103,7 +102,7 @@ static void refuse_anothers(struct engine *engine, struct attempt *attempt)
 {
     const bool is_late = attempt->flight == NULL;
     struct vendor_result none = {
-        .attempt = attempt->name, .outcome = OUTCOME_FAILED, .class = CLASS_TRANSIENT};
+        .attempt = attempt->by_name.number, .outcome = OUTCOME_FAILED, .class = CLASS_TRANSIENT};
     code_copy(none.code, CODE_TASK_OF_ANOTHER);
     failed(engine, attempt, &none);
     if (is_late)
@@ -113,9 +112,9 @@ static void refuse_anothers(struct engine *engine, struct attempt *attempt)
 static void solved(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result, bool is_called_back)
 {
-    if (!task_claim(engine, attempt, attempt->task_id, result->text, is_called_back)) {
+    if (!task_claim(engine, attempt, blob_slice(attempt->task_id), result->text, is_called_back)) {
         /* The solution may be paid for and unused: a restart forgets texts, so this cannot be decided. */
-        if (is_called_back && !task_has_text(engine, attempt->task_id))
+        if (is_called_back && !task_has_text(engine, blob_slice(attempt->task_id)))
             oddity_of_attempt(engine, attempt, result);
         refuse_anothers(engine, attempt);
         return;
@@ -157,7 +156,7 @@ static void undeliverable(struct engine *engine, struct attempt *attempt,
         close_with(engine, attempt, result);
         return;
     }
-    const attempt_id name = attempt->name;
+    const attempt_id name = attempt->by_name.number;
     history_add(engine, flight, result->class, code);
     letter_of_answer(engine, flight, result);
     flight->is_answered = true;
@@ -241,19 +240,19 @@ static void alert_about(struct engine *engine, const struct attempt *attempt, en
 {
     struct action *action = engine_push(engine, ACTION_ALERT);
     action->alert.kind = kind;
-    action->alert.attempt = attempt->name;
+    action->alert.attempt = attempt->by_name.number;
 }
 
 /* Two task ids on one nonce: somebody resent our submit (docs/reliability.md, finding 5). */
 static void prove_duplicate(struct engine *engine, struct attempt *attempt,
                             const char task_id[TASK_ID_MAX])
 {
-    if (attempt->other_task_id[0] != '\0')
+    if (attempt->other_task_id != NULL)
         return;
-    memcpy(attempt->other_task_id, task_id, TASK_ID_MAX);
-    (void)task_learn(engine, attempt, task_id);
+    attempt->other_task_id = blob_new(slice_from(task_id));
+    (void)task_learn(engine, attempt, attempt->other_task_id);
     COUNT(engine, duplicates_proven);
-    stats_count_paid(engine, attempt, task_id, true);
+    stats_count_paid(engine, attempt, attempt->other_task_id, true);
     alert_about(engine, attempt, ALERT_DUPLICATE_PROVEN);
 }
 
@@ -263,9 +262,9 @@ static void confirm_task(struct engine *engine, struct attempt *attempt,
 {
     if (result->outcome != OUTCOME_ACCEPTED)
         return;
-    if (attempt->task_id[0] == '\0')
+    if (attempt->task_id == NULL)
         attempt_name_task(engine, attempt, result->task_id);
-    if (strcmp(attempt->task_id, result->task_id) != 0)
+    if (!task_id_is(attempt->task_id, result->task_id))
         prove_duplicate(engine, attempt, result->task_id);
 }
 
@@ -475,7 +474,9 @@ static void hear_anothers(struct engine *engine, struct attempt *attempt,
                           const struct vendor_result *result)
 {
     COUNT(engine, callbacks_duplicate);
-    (void)task_learn(engine, attempt, result->task_id);
+    struct blob *name = blob_new(slice_from(result->task_id));
+    (void)task_learn(engine, attempt, name);
+    blob_unref(name);
     if (is_solution(result))
         oddity_of_attempt(engine, attempt, result);
 }
@@ -484,12 +485,12 @@ static void hear_anothers(struct engine *engine, struct attempt *attempt,
 static void hear_other_task(struct engine *engine, struct attempt *attempt,
                             const struct vendor_result *result)
 {
-    if (task_is_anothers(engine, attempt, result->task_id)) {
+    if (task_is_anothers(engine, attempt, slice_from(result->task_id))) {
         hear_anothers(engine, attempt, result);
         return;
     }
     prove_duplicate(engine, attempt, result->task_id);
-    const bool is_third = strcmp(attempt->other_task_id, result->task_id) != 0;
+    const bool is_third = !task_id_is(attempt->other_task_id, result->task_id);
     /* A callback that named no task may have brought this solution already. */
     const bool is_repeat =
         is_same_text(engine, attempt, result) || (!is_third && attempt->is_other_closed);
@@ -504,7 +505,7 @@ static void hear_other_task(struct engine *engine, struct attempt *attempt,
     }
     COUNT(engine, callbacks_ok);
     attempt->is_other_closed = true;
-    (void)task_claim(engine, attempt, result->task_id, result->text, true);
+    (void)task_claim(engine, attempt, slice_from(result->task_id), result->text, true);
     receive(engine, attempt, NULL, result);
 }
 
@@ -514,11 +515,11 @@ static bool task_id_fits(struct engine *engine, struct attempt *attempt,
 {
     if (result->task_id[0] == '\0')
         return true;
-    if (attempt->task_id[0] == '\0') {
+    if (attempt->task_id == NULL) {
         attempt_name_task(engine, attempt, result->task_id);
         return true;
     }
-    return strcmp(attempt->task_id, result->task_id) == 0;
+    return task_id_is(attempt->task_id, result->task_id);
 }
 
 /* Handles a callback with neither solution nor error: a poll finds out more. If it names the task,
@@ -566,19 +567,19 @@ void attempt_hear(struct engine *engine, const struct vendor_result *result)
     if (attempt != NULL && says_something)
         health_note_arrival(engine, attempt);
     const bool is_late = attempt != NULL && attempt->flight == NULL;
-    const bool is_unnamed = attempt != NULL && attempt->task_id[0] == '\0';
+    const bool is_unnamed = attempt != NULL && attempt->task_id == NULL;
     const bool fits = attempt != NULL && task_id_fits(engine, attempt, result);
     /* Only the vendor knows the nonce, so a callback proves acceptance. */
     if (attempt != NULL && attempt->is_replied)
         prove_paid(engine, attempt);
-    else if (attempt != NULL && (says_something || attempt->task_id[0] != '\0'))
+    else if (attempt != NULL && (says_something || attempt->task_id != NULL))
         note_accepted(engine, attempt);
     if (attempt == NULL)
         tell_unknown(engine, result);
     else if (!fits)
         hear_other_task(engine, attempt, result);
     else if (!says_something)
-        hear_nothing(engine, attempt, is_unnamed && attempt->task_id[0] != '\0');
+        hear_nothing(engine, attempt, is_unnamed && attempt->task_id != NULL);
     else if (!is_news(attempt, result) || rest_is_due(attempt))
         absorb_repeat(engine, attempt, result);
     else

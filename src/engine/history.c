@@ -33,19 +33,17 @@ void history_add(struct engine *engine, struct flight *flight, enum error_class 
     if (flight->history == NULL)
         flight->history = history_new();
     const uint64_t took_ms = engine->now_ms - attempt->started_ms;
-    const struct slice task_id = slice_from(attempt->task_id);
     *next_note(flight->history) = (struct attempt_note){
         .wall_ms = engine->wall_ms - (int64_t)took_ms,
         .took_ms = took_ms < UINT32_MAX ? (uint32_t)took_ms : UINT32_MAX,
         .class = class,
         .code = blob_new(code),
-        .task_id = task_id.len > 0 ? blob_new(task_id) : NULL,
+        .task_id = blob_ref(attempt->task_id),
     };
 }
 
 void history_earlier(struct engine *engine, struct flight *flight, const struct attempt *attempt)
 {
-    const struct slice task_id = slice_from(attempt->task_id);
     const uint64_t ago_ms = engine->now_ms - attempt->started_ms;
     const uint64_t window_ms = engine->options.ambiguity_window_ms;
     if (flight->history == NULL)
@@ -55,7 +53,7 @@ void history_earlier(struct engine *engine, struct flight *flight, const struct 
         .took_ms = (uint32_t)(ago_ms < window_ms ? ago_ms : window_ms),
         .class = CLASS_AMBIGUOUS,
         .code = blob_new(CODE_AMBIGUOUS_SUBMIT),
-        .task_id = task_id.len > 0 ? blob_new(task_id) : NULL,
+        .task_id = blob_ref(attempt->task_id),
     };
 }
 

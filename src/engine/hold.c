@@ -17,12 +17,11 @@ static struct hold *make(struct engine *engine, client_id client, caller_id call
         return NULL;
     share_take(&engine->shares.holds, client, 1);
     hold->id = id;
-    hold->caller = caller;
     hold->client = client;
     list_init(&hold->link);
     list_init(&hold->brief);
-    hold->node.key = key_from_u64(caller);
-    table_insert(&engine->holds_by_caller, &hold->node);
+    hold->by_caller.number = caller;
+    numbers_insert(&engine->holds_by_caller, &hold->by_caller);
     wheel_timer_init(&hold->timer, TIMER_HOLD);
     if (hold_ms != WHEEL_NEVER)
         wheel_arm(&engine->wheel, &hold->timer, engine->now_ms + hold_ms);
@@ -65,7 +64,7 @@ void hold_free(struct engine *engine, struct hold *hold)
     list_unlink(&hold->link);
     list_unlink(&hold->brief);
     wheel_cancel(&engine->wheel, &hold->timer);
-    table_remove(&engine->holds_by_caller, &hold->node);
+    numbers_remove(&engine->holds_by_caller, &hold->by_caller);
     slab_free(&engine->holds, hold->id);
     if (search != NULL)
         find_on_left(engine, search);
@@ -74,7 +73,7 @@ void hold_free(struct engine *engine, struct hold *hold)
 void hold_on_timer(struct engine *engine, struct hold *hold)
 {
     struct request *request = hold->request;
-    const caller_id caller = hold->caller;
+    const caller_id caller = hold->by_caller.number;
     if (hold->search != NULL) {
         find_on_hold_timer(engine, hold);
         return;
@@ -99,7 +98,7 @@ bool engine_dismiss_callers(struct engine *engine)
         if (id == 0)
             return i > 0;
         struct hold *const hold = slab_get(&engine->holds, id);
-        const caller_id caller = hold->caller;
+        const caller_id caller = hold->by_caller.number;
         hold_free(engine, hold);
         request_refuse(engine, caller, REFUSAL_DRAINING, SLICE_NONE, RESTART_MS);
     }

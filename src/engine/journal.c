@@ -3,6 +3,7 @@
 #include "engine/attempt.h"
 #include "engine/history.h"
 #include "engine/idempotency.h"
+#include "engine/task.h"
 
 #include <stdlib.h>
 
@@ -124,9 +125,9 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
     if (!engine->options.has_journal)
         return seq;
     struct attempt_row *row = &journal_append(engine, RECORD_ATTEMPT, &seq)->attempt;
-    row->name = attempt->name;
+    row->name = attempt->by_name.number;
     row->flight = attempt->flight_uid;
-    row->key = attempt->key;
+    row->key = attempt->by_key.key;
     row->client = attempt->client;
     row->type = attempt->type;
     row->reuse = attempt->reuse;
@@ -138,7 +139,7 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
     row->is_closed = attempt_is_over(attempt);
     row->is_solved = attempt->state == ATTEMPT_SOLVED;
     row->started_wall_ms = journal_wall_ms(engine, attempt->started_ms);
-    memcpy(row->task_id, attempt->task_id, TASK_ID_MAX);
+    task_id_copy(row->task_id, attempt->task_id);
     row->number = attempt->number;
     row->why = attempt->why;
     row->is_resent = attempt->is_resent;
@@ -150,7 +151,7 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
 void journal_attempt_over(struct engine *engine, const struct attempt *attempt)
 {
     if (engine->options.has_journal)
-        append_drop(engine, RECORD_ATTEMPT)->attempt.name = attempt->name;
+        append_drop(engine, RECORD_ATTEMPT)->attempt.name = attempt->by_name.number;
 }
 
 /* ---- solutions and who gets them --------------------------------------------------------- */
@@ -179,7 +180,7 @@ void journal_solution(struct engine *engine, struct solution *solution)
     row->is_kept = !solution->is_bad && !solution->is_one_time &&
                    (solution->is_cached || solution->handed == 0);
     row->is_shared = solution->is_shared;
-    memcpy(row->task_id, solution->task_id, TASK_ID_MAX);
+    task_id_copy(row->task_id, solution->task_id);
     row->text = blob_ref(solution->text);
     row->extra = blob_ref(solution->extra);
 }
@@ -230,7 +231,7 @@ void journal_request(struct engine *engine, struct request *request)
         give_row(engine, request->solution);
     struct request_row *row = &journal_append(engine, RECORD_REQUEST, &request->seq)->request;
     request->is_journaled = true;
-    row->id = request->public_id;
+    row->id = request->by_id.number;
     row->client = request->client;
     row->source = request->source;
     row->pingback = blob_ref(request->pingback);
@@ -243,7 +244,7 @@ void journal_request(struct engine *engine, struct request *request)
 void journal_request_over(struct engine *engine, const struct request *request)
 {
     if (request->is_journaled)
-        append_drop(engine, RECORD_REQUEST)->request.id = request->public_id;
+        append_drop(engine, RECORD_REQUEST)->request.id = request->by_id.number;
 }
 
 journal_seq journal_idempotency(struct engine *engine, const struct idempotency *record)

@@ -14,14 +14,14 @@ static struct flight *find_waiting(const struct engine *engine, const struct att
         return own;
     if (attempt->reuse != REUSE_SHARED || solution->expires_ms <= engine->now_ms)
         return NULL;
-    return flight_find(engine, &attempt->key, attempt->client);
+    return flight_find(engine, &attempt->by_key.key, attempt->client);
 }
 
 /* Nobody can ask for the solution: its client is gone, or an older version's row has no key. */
 static bool is_orphan(const struct engine *engine, const struct attempt *attempt)
 {
     static const struct key zeros = {{0}};
-    return client_is_gone(engine, attempt->client) || key_equals(&attempt->key, &zeros);
+    return client_is_gone(engine, attempt->client) || key_equals(&attempt->by_key.key, &zeros);
 }
 
 void late_place(struct engine *engine, const struct attempt *attempt, struct solution *solution)

@@ -81,8 +81,7 @@ static bool carry_out(struct engine *engine, struct letter *letter,
 
 static struct letter *letter_find(const struct engine *engine, uint64_t number)
 {
-    const struct key key = key_from_u64(number);
-    struct table_node *node = table_find(&engine->letters_by_number, &key);
+    struct numbers_node *node = numbers_find(&engine->letters_by_number, number);
     return node == NULL ? NULL : CONTAINER_OF(node, struct letter, node);
 }
 

@@ -63,7 +63,7 @@ static void letter_free(struct engine *engine, struct letter *letter)
     letters_sweep_past(engine, letter);
     list_unlink(&letter->link);
     wheel_cancel(&engine->wheel, &letter->expiry);
-    table_remove(&engine->letters_by_number, &letter->node);
+    numbers_remove(&engine->letters_by_number, &letter->node);
     orphan_leave(engine, letter);
     undeliverable_leave(engine, letter);
     engine->letter_bytes -= letter_bytes(letter);
@@ -136,7 +136,7 @@ static void make_room(struct engine *engine, uint32_t bytes)
 /* Links the letter into lists and tables and arms its expiry; all its other members must be set. */
 static void enter(struct engine *engine, struct letter *letter, uint64_t left_ms)
 {
-    letter->node.key = key_from_u64(letter->number);
+    letter->node.number = letter->number;
     engine->letter_bytes += letter_bytes(letter);
     list_init(&letter->ride);
     letter->idle_ms = engine->now_ms;
@@ -144,7 +144,7 @@ static void enter(struct engine *engine, struct letter *letter, uint64_t left_ms
     list_append(&engine->letter_list, &letter->link);
     list_init(&letter->own);
     join_client(engine, letter);
-    table_insert(&engine->letters_by_number, &letter->node);
+    numbers_insert(&engine->letters_by_number, &letter->node);
     orphan_enter(engine, letter);
     undeliverable_enter(engine, letter);
     wheel_timer_init(&letter->expiry, TIMER_LETTER);
@@ -225,7 +225,7 @@ void letter_of_answer(struct engine *engine, struct flight *flight,
         letter->error = blob_new(slice_from(result->code));
         letter->class = result->class;
         letter->text = blob_ref(result->text);
-        memcpy(letter->task_id, flight->attempt->task_id, TASK_ID_MAX);
+        task_id_copy(letter->task_id, flight->attempt->task_id);
         publish(engine, letter);
         flight->letter = letter->number;
     }
@@ -286,12 +286,12 @@ static void keep_text(struct engine *engine, const struct attempt *attempt,
     letter->reuse = REUSE_NONE;
     memcpy(letter->task_id, result->task_id, TASK_ID_MAX);
     if (attempt != NULL) {
-        letter->key = attempt->key;
+        letter->key = attempt->by_key.key;
         letter->client = attempt->client;
         letter->type = attempt->type;
         /* A poll's reply does not repeat the task id. */
         if (result->task_id[0] == '\0')
-            memcpy(letter->task_id, attempt->task_id, TASK_ID_MAX);
+            task_id_copy(letter->task_id, attempt->task_id);
     }
     publish(engine, letter);
 }
@@ -329,7 +329,7 @@ void letter_of_orphan(struct engine *engine, const struct solution *solution, co
     letter->reuse = ask->reuse;
     letter->priority = ask->priority;
     letter->is_one_time = ask->is_one_time;
-    memcpy(letter->task_id, solution->task_id, TASK_ID_MAX);
+    task_id_copy(letter->task_id, solution->task_id);
     publish(engine, letter);
 }
 
@@ -342,9 +342,8 @@ static uint32_t row_bytes(const struct letter_row *row)
 void letter_restore(struct engine *engine, const struct letter_row *row, uint64_t left_ms)
 {
     const struct letter gone = {.number = row->number};
-    const struct key key = key_from_u64(row->number);
     const bool is_usable = left_ms > 0 && row->params != NULL && row->error != NULL &&
-                           table_find(&engine->letters_by_number, &key) == NULL;
+                           numbers_find(&engine->letters_by_number, row->number) == NULL;
     struct letter *letter = is_usable ? letter_alloc(engine, row_bytes(row)) : NULL;
     if (letter == NULL) {
         journal_letter_over(engine, &gone);

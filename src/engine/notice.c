@@ -20,8 +20,7 @@ uint32_t notices_room(uint32_t requests)
 
 static struct notice *find(const struct engine *engine, request_id request)
 {
-    const struct key key = key_from_u64(request);
-    struct table_node *node = table_find(&engine->notices_by_request, &key);
+    struct numbers_node *node = numbers_find(&engine->notices_by_request, request);
     return node == NULL ? NULL : CONTAINER_OF(node, struct notice, node);
 }
 
@@ -35,9 +34,9 @@ static struct notice *notice_new(struct engine *engine, request_id request, stru
     notice->id = id;
     notice->url = blob_ref(url);
     notice->code = blob_ref(code);
-    notice->node.key = key_from_u64(request);
+    notice->node.number = request;
     notice->request_id = request;
-    table_insert(&engine->notices_by_request, &notice->node);
+    numbers_insert(&engine->notices_by_request, &notice->node);
     wheel_timer_init(&notice->timer, TIMER_NOTICE);
     return notice;
 }
@@ -58,7 +57,7 @@ static void notice_free(struct engine *engine, struct notice *notice)
         engine->notice_replays--;
     }
     wheel_cancel(&engine->wheel, &notice->timer);
-    table_remove(&engine->notices_by_request, &notice->node);
+    numbers_remove(&engine->notices_by_request, &notice->node);
     notice_close(notice);
     slab_free(&engine->notices, notice->id);
 }
@@ -78,7 +77,7 @@ static void send(struct engine *engine, struct notice *notice, journal_seq after
 void notice_start(struct engine *engine, struct request *request)
 {
     const bool is_solved = request->solution != NULL;
-    struct notice *notice = notice_new(engine, request->public_id, request->pingback,
+    struct notice *notice = notice_new(engine, request->by_id.number, request->pingback,
                                        is_solved ? request->solution->text : request->error);
     notice->client = request->client;
     notice->request = request;

@@ -13,7 +13,7 @@ static void alert_other(struct engine *engine, const struct attempt *attempt)
 {
     struct action *action = engine_push(engine, ACTION_ALERT);
     action->alert.kind = ALERT_OTHER_SOLUTION;
-    action->alert.attempt = attempt->name;
+    action->alert.attempt = attempt->by_name.number;
 }
 
 void oddity_of_attempt(struct engine *engine, struct attempt *attempt,

@@ -4,6 +4,7 @@
 #include "engine/journal.h"
 #include "engine/letter_replay.h"
 #include "engine/letters.h"
+#include "engine/task.h"
 
 void orphan_enter(struct engine *engine, struct letter *letter)
 {
@@ -78,14 +79,15 @@ struct solution *orphan_take(struct engine *engine, struct letter *letter, clien
         engine->solutions.used == engine->solutions.capacity)
         return NULL;
     struct attempt stand_in = {
-        .key = letter->key,
+        .by_key.key = letter->key,
         .client = client,
         .type = letter->type,
         .started_ms = engine->now_ms,
         .unborn_ms = orphan_born_ms(engine, letter),
+        .task_id = task_id_new(letter->task_id),
     };
-    memcpy(stand_in.task_id, letter->task_id, TASK_ID_MAX);
     struct solution *solution = solution_new(engine, &stand_in, letter->text, letter->extra);
+    blob_unref(stand_in.task_id);
     solution->expires_ms = orphan_expires_ms(engine, letter);
     solution->handed = letter->told;
     solution->uid = journal_uid(engine);

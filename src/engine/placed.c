@@ -39,7 +39,7 @@ void flights_tell(struct engine *engine, uint32_t batch)
         for (; batch > 0 && !list_is_empty(&flight->briefs); batch--) {
             struct hold *hold = CONTAINER_OF(list_first(&flight->briefs), struct hold, brief);
             struct request *request = hold->request;
-            const caller_id caller = hold->caller;
+            const caller_id caller = hold->by_caller.number;
             hold_free(engine, hold);
             request_answer(engine, request, caller);
         }
@@ -52,8 +52,8 @@ static struct flight *refuse(struct engine *engine, struct request *request, enu
                              struct slice code, uint32_t retry_after_ms)
 {
     LIST_FOR_EACH(link, &request->holds)
-        request_refuse(engine, CONTAINER_OF(link, struct hold, link)->caller, refusal, code,
-                       retry_after_ms);
+        request_refuse(engine, CONTAINER_OF(link, struct hold, link)->by_caller.number, refusal,
+                       code, retry_after_ms);
     COUNT(engine, rejected);
     TALLY(engine, request, rejected);
     TRACE(engine, "request refused: %s", refusal_text(refusal));

@@ -83,9 +83,10 @@ static void restore_spent(struct engine *engine, const struct spent_row *row)
 
 struct solution *recover_solution(struct engine *engine, const struct solution_row *row)
 {
-    struct attempt stand_in = {.key = row->key, .client = row->client, .type = row->type};
-    memcpy(stand_in.task_id, row->task_id, TASK_ID_MAX);
+    struct attempt stand_in = {.by_key.key = row->key, .client = row->client, .type = row->type};
+    stand_in.task_id = task_id_new(row->task_id);
     struct solution *solution = solution_new(engine, &stand_in, row->text, row->extra);
+    blob_unref(stand_in.task_id);
     solution->uid = row->id;
     solution->born_seq = 1;
     solution->flight_uid = row->flight;
@@ -262,7 +263,7 @@ static void note_missed(struct engine *engine, uint64_t flight, uint64_t uid)
 /* Drops a gone client's request: nobody can read it, nor retry with the client's keys. */
 static void drop_request(struct engine *engine, const struct request_row *row)
 {
-    const struct request gone = {.public_id = row->id, .is_journaled = true};
+    const struct request gone = {.by_id.number = row->id, .is_journaled = true};
     note_missed(engine, row->flight, row->solution);
     journal_request_over(engine, &gone);
 }
@@ -412,9 +413,9 @@ static void resume(struct engine *engine, struct flight *flight)
     const struct attempt *attempt = flight->attempt;
     return_to_pool(engine, flight);
     history_reason(engine, flight);
-    if (attempt != NULL && rest_is_due(attempt) && attempt->task_id[0] == '\0') {
+    if (attempt != NULL && rest_is_due(attempt) && attempt->task_id == NULL) {
         attempt_settle(engine, flight->attempt);
-    } else if (attempt != NULL && attempt->task_id[0] != '\0') {
+    } else if (attempt != NULL && attempt->task_id != NULL) {
         flight_enter(engine, flight, FLIGHT_SOLVING, engine->now_ms);
     } else if (attempt != NULL) {
         const uint64_t until_ms = attempt->started_ms + engine->options.ambiguity_window_ms;

@@ -6,6 +6,7 @@
 #include "engine/journal.h"
 #include "engine/notice.h"
 #include "engine/placed.h"
+#include "engine/task.h"
 
 /* How long an unread failure stays readable: longer than any client's poll interval. */
 #define FAILURE_KEEP_MS 120000
@@ -57,12 +58,11 @@ static void enter_table(struct engine *engine, struct request *request, uint8_t 
     const bool is_shared = engine->options.store_is_shared;
     ASSERT(id_layout >> SHORT_ID_LAYOUT_BITS == 0);
     for (unsigned draws = 0;; draws++) {
-        request->public_id = draw_id(engine, id_layout, is_shared && draws < DRAWS_MOST);
-        request->node.key = key_from_u64(request->public_id);
-        table_insert(&engine->requests_by_id, &request->node);
-        if (request->public_id != 0 && table_find_next(&request->node) == NULL)
+        request->by_id.number = draw_id(engine, id_layout, is_shared && draws < DRAWS_MOST);
+        numbers_insert(&engine->requests_by_id, &request->by_id);
+        if (request->by_id.number != 0 && numbers_find_next(&request->by_id) == NULL)
             return;
-        table_remove(&engine->requests_by_id, &request->node);
+        numbers_remove(&engine->requests_by_id, &request->by_id);
     }
 }
 
@@ -103,9 +103,8 @@ struct request *request_new(struct engine *engine, const struct ask *ask)
 
 struct request *request_restore(struct engine *engine, const struct request_row *row)
 {
-    const struct key key = key_from_u64(row->id);
     slab_id id;
-    if (!request_id_may_exist(row->id) || table_find(&engine->requests_by_id, &key) != NULL)
+    if (!request_id_may_exist(row->id) || numbers_find(&engine->requests_by_id, row->id) != NULL)
         return NULL;
     struct request *request = slab_alloc(&engine->requests, &id);
     if (request == NULL)
@@ -123,9 +122,8 @@ struct request *request_restore(struct engine *engine, const struct request_row 
     list_init(&request->holds);
     list_init(&request->reader);
     wheel_timer_init(&request->expiry, TIMER_REQUEST);
-    request->public_id = row->id;
-    request->node.key = key;
-    table_insert(&engine->requests_by_id, &request->node);
+    request->by_id.number = row->id;
+    numbers_insert(&engine->requests_by_id, &request->by_id);
     return request;
 }
 
@@ -161,7 +159,7 @@ struct flight *request_forget(struct engine *engine, struct request *request)
     struct flight *deserted = leave(engine, request);
     share_give(&engine->shares.requests, request->client, 1);
     wheel_cancel(&engine->wheel, &request->expiry);
-    table_remove(&engine->requests_by_id, &request->node);
+    numbers_remove(&engine->requests_by_id, &request->by_id);
     journal_request_over(engine, request);
     solution_unref(engine, request->solution);
     blob_unref(request->error);
@@ -199,11 +197,10 @@ void request_drop(struct engine *engine, struct request *request)
 
 struct request *request_find(const struct engine *engine, client_id client, request_id id)
 {
-    const struct key key = key_from_u64(id);
-    struct table_node *node = table_find(&engine->requests_by_id, &key);
+    struct numbers_node *node = numbers_find(&engine->requests_by_id, id);
     if (node == NULL)
         return NULL;
-    struct request *request = CONTAINER_OF(node, struct request, node);
+    struct request *request = CONTAINER_OF(node, struct request, by_id);
     if (request->client != client || request_is_unsure(request))
         return NULL;
     if (request->solution == NULL)
@@ -259,7 +256,7 @@ static void fill_solution(const struct engine *engine, const struct request *req
     answer->solve_ms = solution->solve_ms;
     answer->expires_in_ms =
         solution->expires_ms > engine->now_ms ? solution->expires_ms - engine->now_ms : 0;
-    memcpy(answer->task_id, solution->task_id, TASK_ID_MAX);
+    task_id_copy(answer->task_id, solution->task_id);
 }
 
 /* A read request stays readable until its solution expires; a failure stays as long as an unread one. */
@@ -284,7 +281,7 @@ journal_seq request_fill(const struct engine *engine, const struct request *requ
                          struct answer *answer)
 {
     journal_seq after = request->seq;
-    answer->id = request->public_id;
+    answer->id = request->by_id.number;
     answer->state = state_now(request);
     answer->source = request->source;
     answer->is_replayed = request->is_replayed;
@@ -372,7 +369,7 @@ static void settle(struct engine *engine, struct request *request, uint64_t read
     list_splice(&told, &request->holds);
     while (!list_is_empty(&told)) {
         struct hold *hold = CONTAINER_OF(list_first(&told), struct hold, link);
-        const caller_id caller = hold->caller;
+        const caller_id caller = hold->by_caller.number;
         const bool is_id_only = hold->is_id_only;
         hold_free(engine, hold);
         if (is_id_only)

@@ -7,6 +7,7 @@
 #include "engine/hold.h"
 #include "engine/placed.h"
 #include "engine/request.h"
+#include "engine/task.h"
 
 void request_on_look(struct engine *engine, const struct look *look)
 {
@@ -23,11 +24,10 @@ void request_on_look(struct engine *engine, const struct look *look)
 
 void request_on_gone(struct engine *engine, caller_id caller)
 {
-    const struct key key = key_from_u64(caller);
-    struct table_node *node = table_find(&engine->holds_by_caller, &key);
+    struct numbers_node *node = numbers_find(&engine->holds_by_caller, caller);
     if (node == NULL)
         return;
-    struct hold *hold = CONTAINER_OF(node, struct hold, node);
+    struct hold *hold = CONTAINER_OF(node, struct hold, by_caller);
     struct request *request = hold->request;
     hold_free(engine, hold);
     if (request == NULL)
@@ -97,10 +97,10 @@ static void forward_report(struct engine *engine, const struct solution *solutio
 {
     const bool is_fresh = source == SOURCE_API || source == SOURCE_DEDUP_WAIT;
     const bool is_ours = solution->handed > 1 || !is_fresh;
-    if (solution->task_id[0] == '\0' || (!is_good && is_ours))
+    if (solution->task_id == NULL || (!is_good && is_ours))
         return;
     struct action *action = engine_push(engine, ACTION_REPORT);
-    memcpy(action->call.task_id, solution->task_id, TASK_ID_MAX);
+    task_id_copy(action->call.task_id, solution->task_id);
     action->call.is_good = is_good;
 }
 

@@ -29,7 +29,7 @@ void rest_go_on(struct engine *engine, struct attempt *attempt)
     if (!attempt->is_replied)
         return;
     /* A poll for the id of another attempt's task would bring that attempt's answer. */
-    if (attempt->task_id[0] == '\0' || attempt->is_twin || is_in_a_hurry(engine, attempt)) {
+    if (attempt->task_id == NULL || attempt->is_twin || is_in_a_hurry(engine, attempt)) {
         attempt_settle(engine, attempt);
         return;
     }

@@ -5,6 +5,7 @@
 #include "base/assert.h"
 #include "base/buf.h"
 #include "base/list.h"
+#include "base/numbers.h"
 #include "base/rand.h"
 #include "base/slab.h"
 #include "base/table.h"
@@ -39,7 +40,7 @@ enum timer_kind {
 
 /* One caller's ask. On its flight's list while it waits, on a finished list of its client afterwards. */
 struct request {
-    struct table_node node; /* by public id */
+    struct numbers_node by_id; /* its number is the public id */
     slab_id id;
     struct list link;
     struct list holds;  /* callers held until it is final */
@@ -50,16 +51,15 @@ struct request {
     struct blob *error;        /* owned, when failed */
     struct blob *pingback;     /* owned, or NULL: the `pingback=` address still to be told */
     struct notice *notice;     /* borrowed, or NULL: the notice under way */
-    request_id public_id;
-    journal_seq seq; /* of its record: no answer before it is durable */
-    uint64_t letter; /* number of the letter with its undeliverable answer, or 0 */
+    journal_seq seq;           /* of its record: no answer before it is durable */
+    uint64_t letter;           /* number of the letter with its undeliverable answer, or 0 */
     uint32_t retry_after_ms;
     uint16_t attempts;
     client_id client;
-    enum type type;
-    enum request_state state; /* SOLVED and FAILED are final; else ask the flight */
-    enum source source;
-    enum error_class error_class;
+    enum type type : 8;
+    enum request_state state : 8; /* SOLVED and FAILED are final; else ask the flight */
+    enum source source : 8;
+    enum error_class error_class : 8;
     bool is_replayed;
     bool is_renewed;
     bool is_id_told;  /* its caller can come back for it */
@@ -73,14 +73,13 @@ struct request {
 
 /* A caller held at a door. */
 struct hold {
-    struct table_node node; /* by caller */
+    struct numbers_node by_caller;
     slab_id id;
     struct list link; /* of its request or search */
     struct wheel_timer timer;
     struct request *request; /* borrowed; NULL: it asks for another node's */
     struct search *search;   /* borrowed, or NULL: that one (find.h) */
     uint64_t ticket;         /* of an errand at another node, or 0 (errand.h) */
-    caller_id caller;
     client_id client;
     struct list brief; /* of its flight, if it waits only until that is claimed */
     bool is_id_only;   /* its caller only learns the id (in.php): a final state stays unread */
@@ -100,20 +99,19 @@ enum attempt_state {
 
 /* One submit. Outlives its flight while a late callback may still come. */
 struct attempt {
-    struct table_node node; /* by name */
+    struct numbers_node by_name; /* its number is the attempt_id */
     slab_id id;
-    struct list link;        /* engine's listening list, oldest first, once it has no flight */
-    struct table_node stray; /* by key, while it has no flight and may still be solved */
-    struct table_node
-        unheard_node; /* by key, while it has no flight and nobody knows whether it is paid for */
+    struct list link; /* engine's listening list, oldest first, once it has no flight */
+    /* The key is that of its flight, to bank a late solution. Without a flight the attempt is in one
+     * table or none: strays_by_key while it may still be solved, unheard_by_key while nobody knows
+     * whether it is paid for (stray.h). */
+    struct table_node by_key;
     struct wheel_timer expiry;
     struct flight *flight; /* borrowed; NULL once the flight let go of it */
     slab_id origin;        /* that flight's slab id, to find it again while it retries */
     uint64_t flight_uid;   /* that flight's number in the journal */
     struct blob *partial;  /* owned, or NULL: the text of an answer whose rest is missing */
     struct blob *cause;    /* owned, or NULL: the error that this attempt follows */
-    attempt_id name;
-    struct key key;        /* of its flight, to bank a late solution */
     uint64_t text_hash;    /* of the solution it brought, to recognise repeats; 0: none */
     uint64_t partial_hash; /* the same of `partial`, once the attempt is over */
     uint64_t started_ms;
@@ -121,20 +119,23 @@ struct attempt {
     uint64_t asked_ms;      /* when the current poll was sent */
     uint64_t accepted_ms;   /* when the vendor accepted it; until that is known, when it was sent */
     uint64_t let_go_ms;     /* when its flight let go of it */
-    uint64_t until_ms;      /* when it is forgotten at the latest, once it has no flight */
     uint64_t slot_since_ms; /* of a stray: since when it holds a slot */
     uint64_t claim;         /* of a stray: number of the claim that it keeps, or 0 */
     journal_seq named_seq;  /* once this is durable, a row has the task's name */
     int64_t spent_day;      /* the day whose budget counted it before its submit's reply came */
-    uint16_t number;        /* counts from 1 within its flight */
-    uint8_t odd_letters;    /* letters made of solutions that do not belong to it */
-    uint8_t questions;      /* polls that did not bring the rest */
+    struct blob *task_id;   /* owned, or NULL: the task's name, shared with the task */
+    struct blob
+        *other_task_id;  /* likewise of a second task on the same nonce: our submit was doubled */
+    uint16_t number;     /* counts from 1 within its flight */
+    uint8_t odd_letters; /* letters made of solutions that do not belong to it */
+    uint8_t questions;   /* polls that did not bring the rest */
     client_id client;
-    enum type type;
-    enum reuse reuse;
-    enum cause why;
-    enum error_class cause_class;
-    enum attempt_state state;
+    enum type type : 8;
+    enum reuse reuse : 8;
+    enum cause why : 8;
+    enum error_class cause_class : 8;
+    enum attempt_state state : 8;
+    bool is_stray, is_unheard; /* in the table of that name */
     bool is_one_time;
     bool wants_rest;      /* its answer is more than a text */
     bool is_replied;      /* the submit ended; a callback may have come before that */
@@ -145,13 +146,11 @@ struct attempt {
     bool is_other_closed; /* a solution of the other task was taken */
     bool is_twin;         /* the vendor gave it the task of another attempt */
     bool is_restored;     /* from the journal, which does not record the other task */
-    char task_id[TASK_ID_MAX];
-    char other_task_id[TASK_ID_MAX]; /* a second task on the same nonce: our submit was doubled */
 };
 
 /* A task of the vendor, by its id. Outlives its attempt. */
 struct task {
-    struct table_node node; /* by a hash of its name */
+    struct numbers_node node; /* by a hash of its name */
     slab_id id;
     struct list link;   /* engine's tasks, the oldest first */
     attempt_id attempt; /* the first attempt that named it */
@@ -163,7 +162,7 @@ struct task {
     bool is_claimed;    /* an attempt has its solution */
     bool is_restored;   /* others may have had its solution before the restart */
     bool is_shared;     /* its solution is shared by all requests of the same key */
-    char name[TASK_ID_MAX];
+    struct blob *name;  /* owned reference */
 };
 
 /* An answer with its birth and expiry; a negative one caches a caller's mistake. */
@@ -194,16 +193,16 @@ struct solution {
     uint32_t bytes;
     uint16_t attempts;
     client_id client;
-    enum type type;
+    enum type type : 8;
     bool is_cached;
     bool is_shared; /* else it is handed out once */
     bool is_negative;
-    bool is_one_time;  /* for a one-time input: never cached */
-    bool is_waning;    /* in a pool: too old soon, so a replacement is wanted */
-    bool is_bad;       /* reported as bad: nobody gets it any more */
-    bool is_missed;    /* of a gone client: its requests or idempotency keys referred to it */
-    bool is_set_aside; /* kept for the retry of an idempotency key: no pool hands it out */
-    char task_id[TASK_ID_MAX];
+    bool is_one_time;     /* for a one-time input: never cached */
+    bool is_waning;       /* in a pool: too old soon, so a replacement is wanted */
+    bool is_bad;          /* reported as bad: nobody gets it any more */
+    bool is_missed;       /* of a gone client: its requests or idempotency keys referred to it */
+    bool is_set_aside;    /* kept for the retry of an idempotency key: no pool hands it out */
+    struct blob *task_id; /* owned reference, or NULL */
 };
 
 /* The meaning of an idempotency key: a running flight or a solution. */
@@ -231,7 +230,7 @@ struct history {
 
 /* A dead letter: idle, queued for replay (on the replays list), or riding on a flight. */
 struct letter {
-    struct table_node node; /* by number */
+    struct numbers_node node; /* by number */
     slab_id id;
     struct table_node orphan; /* by key, while an orphan's solution can be given back */
     struct table_node answer; /* by key, of an answer that cannot be handed out */
@@ -284,7 +283,7 @@ struct letter_job {
 
 /* Tells a caller's address until it accepts. On the wire while the timer is not armed. */
 struct notice {
-    struct table_node node; /* by request */
+    struct numbers_node node; /* by request */
     slab_id id;
     struct wheel_timer timer;
     struct request *request; /* borrowed, or NULL: it stays until the notice is over */
@@ -429,9 +428,10 @@ struct engine {
 
     struct slab requests, holds, flights, attempts, solutions, idempotency, letters, notices,
         account_waits, task_slab;
-    struct table requests_by_id, holds_by_caller, flights_by_key, attempts_by_name, strays_by_key,
-        unheard_by_key, solutions_by_key, idempotency_by_key, letters_by_number, orphans_by_key,
-        answers_by_key, notices_by_request, tasks_by_name;
+    struct numbers requests_by_id, holds_by_caller, attempts_by_name, letters_by_number,
+        notices_by_request, tasks_by_name;
+    struct table flights_by_key, strays_by_key, unheard_by_key, solutions_by_key,
+        idempotency_by_key, orphans_by_key, answers_by_key;
 
     struct shares shares;
     struct list active; /* flights that hold a slot */

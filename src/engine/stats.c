@@ -4,6 +4,7 @@
 #include "engine/journal.h"
 #include "engine/journal_books.h"
 #include "engine/shadow.h"
+#include "engine/task.h"
 
 #include <stdlib.h>
 
@@ -131,7 +132,7 @@ void stats_count_submit(struct engine *engine, bool is_retry)
 }
 
 void stats_count_paid(struct engine *engine, const struct attempt *attempt,
-                      const char task_id[TASK_ID_MAX], bool is_double)
+                      const struct blob *task_id, bool is_double)
 {
     struct flight *flight = attempt->flight;
     TALLY(engine, attempt, paid);
@@ -145,7 +146,7 @@ void stats_count_paid(struct engine *engine, const struct attempt *attempt,
     code_copy(paid->code, blob_slice(attempt->cause));
     paid->number = attempt->number;
     paid->params = flight == NULL ? NULL : blob_ref(flight->params);
-    memcpy(paid->task_id, task_id, TASK_ID_MAX);
+    task_id_copy(paid->task_id, task_id);
     if (flight != NULL && flight->seat.is_taken && !is_double)
         shadow_on_paid(engine, flight);
 }

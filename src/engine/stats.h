@@ -16,9 +16,9 @@ void stats_set_clock(struct engine *engine, uint64_t now_ms, int64_t wall_ms);
 uint32_t stats_ms_to_midnight(const struct engine *engine);
 
 void stats_count_submit(struct engine *engine, bool is_retry);
-/* Counts a submit that is known to be paid for, and writes the audit line. task_id may be "". */
+/* Counts a submit that is known to be paid for, and writes the audit line. task_id may be NULL. */
 void stats_count_paid(struct engine *engine, const struct attempt *attempt,
-                      const char task_id[TASK_ID_MAX], bool is_double);
+                      const struct blob *task_id, bool is_double);
 void stats_count_failure(struct engine *engine, enum error_class class);
 
 /* Counts an ambiguous submit. Are they at least a fifth of the submits of the last `seconds`? */

@@ -29,8 +29,9 @@ uint64_t stray_until_ms(const struct engine *engine, const struct attempt *attem
 
 static void leave_unheard(struct engine *engine, struct attempt *attempt)
 {
-    if (attempt->unheard_node.place != NULL)
-        table_remove(&engine->unheard_by_key, &attempt->unheard_node);
+    if (attempt->is_unheard)
+        table_remove(&engine->unheard_by_key, &attempt->by_key);
+    attempt->is_unheard = false;
 }
 
 bool stray_is_unheard(const struct attempt *attempt)
@@ -42,14 +43,14 @@ bool stray_is_unheard(const struct attempt *attempt)
 /* After its ambiguity window an attempt may still have been accepted. */
 static void update_unheard(struct engine *engine, struct attempt *attempt)
 {
-    if (!stray_is_unheard(attempt) || attempt->stray.place != NULL) {
+    if (!stray_is_unheard(attempt) || attempt->is_stray) {
         leave_unheard(engine, attempt);
         return;
     }
-    if (attempt->unheard_node.place != NULL)
+    if (attempt->is_unheard)
         return;
-    attempt->unheard_node.key = attempt->key;
-    table_insert(&engine->unheard_by_key, &attempt->unheard_node);
+    attempt->is_unheard = true;
+    table_insert(&engine->unheard_by_key, &attempt->by_key);
 }
 
 /* A single-use task stays with the client that paid for it; a shared one may be used by the clients
@@ -68,7 +69,7 @@ const struct attempt *stray_find_unheard(const struct engine *engine, const stru
         return NULL;
     for (struct table_node *node = table_find(&engine->unheard_by_key, &flight->node.key);
          node != NULL; node = table_find_next(node)) {
-        const struct attempt *attempt = CONTAINER_OF(node, struct attempt, unheard_node);
+        const struct attempt *attempt = CONTAINER_OF(node, struct attempt, by_key);
         if (is_theirs(engine, attempt, flight->client, flight->reuse))
             return attempt;
     }
@@ -78,9 +79,10 @@ const struct attempt *stray_find_unheard(const struct engine *engine, const stru
 void stray_leave(struct engine *engine, struct attempt *attempt)
 {
     leave_unheard(engine, attempt);
-    if (attempt->stray.place == NULL)
+    if (!attempt->is_stray)
         return;
-    table_remove(&engine->strays_by_key, &attempt->stray);
+    attempt->is_stray = false;
+    table_remove(&engine->strays_by_key, &attempt->by_key);
     slots_give_back_of_stray(engine, attempt);
     if (attempt->claim != 0)
         claim_leave_stray(engine, attempt);
@@ -91,9 +93,10 @@ void stray_update(struct engine *engine, struct attempt *attempt)
     const bool is_one = stray_until_ms(engine, attempt) > engine->now_ms;
     if (!is_one)
         stray_leave(engine, attempt);
-    if (is_one && attempt->stray.place == NULL) {
-        attempt->stray.key = attempt->key;
-        table_insert(&engine->strays_by_key, &attempt->stray);
+    if (is_one && !attempt->is_stray) {
+        leave_unheard(engine, attempt);
+        attempt->is_stray = true;
+        table_insert(&engine->strays_by_key, &attempt->by_key);
         slots_take_for_stray(engine, attempt);
     }
     update_unheard(engine, attempt);
@@ -106,7 +109,7 @@ struct attempt *stray_find(const struct engine *engine, const struct key *key, c
         return NULL;
     for (struct table_node *node = table_find(&engine->strays_by_key, key); node != NULL;
          node = table_find_next(node)) {
-        struct attempt *attempt = CONTAINER_OF(node, struct attempt, stray);
+        struct attempt *attempt = CONTAINER_OF(node, struct attempt, by_key);
         if (is_theirs(engine, attempt, client, reuse) &&
             stray_until_ms(engine, attempt) > engine->now_ms)
             return attempt;

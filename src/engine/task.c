@@ -5,6 +5,35 @@
 /* As long as an attempt listens for callbacks. The vendor may reuse older ids. */
 #define KEEP_MS 3600000
 
+/* ---- names ------------------------------------------------------------------------------- */
+
+struct blob *task_id_new(const char task_id[TASK_ID_MAX])
+{
+    return task_id[0] == '\0' ? NULL : blob_new(slice_from(task_id));
+}
+
+void task_id_copy(char out[TASK_ID_MAX], const struct blob *task_id)
+{
+    const struct slice text = blob_slice(task_id);
+    ASSERT(text.len < TASK_ID_MAX);
+    if (text.len > 0)
+        memcpy(out, text.data, text.len);
+    out[text.len] = '\0';
+}
+
+bool task_id_is(const struct blob *task_id, const char other[TASK_ID_MAX])
+{
+    return slice_equals(blob_slice(task_id), slice_from(other));
+}
+
+void task_id_change(struct blob **task_id, const char other[TASK_ID_MAX])
+{
+    if (other[0] == '\0' || task_id_is(*task_id, other))
+        return;
+    blob_unref(*task_id);
+    *task_id = task_id_new(other);
+}
+
 /* ---- finding ----------------------------------------------------------------------------- */
 
 static uint64_t hash(const struct engine *engine, struct slice bytes)
@@ -17,29 +46,18 @@ uint64_t task_text_hash(const struct engine *engine, const struct blob *text)
     return text == NULL ? 0 : hash(engine, blob_slice(text));
 }
 
-/* Most ids fit into a key as they are; the table hashes the key. */
-static struct key key_of(const struct engine *engine, const char name[TASK_ID_MAX])
-{
-    const struct slice text = slice_from(name);
-    if (text.len > KEY_BYTES)
-        return key_from_u64(hash(engine, text));
-    struct key key = {{0}};
-    memcpy(key.bytes, text.data, text.len);
-    return key;
-}
-
 static bool is_old(const struct engine *engine, const struct task *task)
 {
     return task->since_ms + KEEP_MS <= engine->now_ms;
 }
 
-static struct task *find(const struct engine *engine, const char name[TASK_ID_MAX])
+static struct task *find(const struct engine *engine, struct slice name)
 {
-    const struct key key = key_of(engine, name);
-    struct table_node *node = table_find(&engine->tasks_by_name, &key);
-    for (; node != NULL; node = table_find_next(node)) {
+    const uint64_t number = hash(engine, name);
+    struct numbers_node *node = numbers_find(&engine->tasks_by_name, number);
+    for (; node != NULL; node = numbers_find_next(node)) {
         struct task *task = CONTAINER_OF(node, struct task, node);
-        if (strcmp(task->name, name) == 0 && !is_old(engine, task))
+        if (slice_equals(blob_slice(task->name), name) && !is_old(engine, task))
             return task;
     }
     return NULL;
@@ -52,10 +70,17 @@ void tasks_init(struct engine *engine)
     list_init(&engine->tasks);
 }
 
+void tasks_close(struct engine *engine)
+{
+    for (slab_id id = 0; (id = slab_next(&engine->task_slab, id)) != 0;)
+        blob_unref(((struct task *)slab_get(&engine->task_slab, id))->name);
+}
+
 static void forget(struct engine *engine, struct task *task)
 {
     list_unlink(&task->link);
-    table_remove(&engine->tasks_by_name, &task->node);
+    numbers_remove(&engine->tasks_by_name, &task->node);
+    blob_unref(task->name);
     slab_free(&engine->task_slab, task->id);
 }
 
@@ -71,8 +96,8 @@ static void make_room(struct engine *engine)
     }
 }
 
-static struct task *task_new(struct engine *engine, const char name[TASK_ID_MAX],
-                             attempt_id attempt, const struct key *key)
+static struct task *task_new(struct engine *engine, struct blob *name, attempt_id attempt,
+                             const struct key *key)
 {
     slab_id id;
     make_room(engine);
@@ -82,11 +107,11 @@ static struct task *task_new(struct engine *engine, const char name[TASK_ID_MAX]
     task->attempt = attempt;
     task->key = *key;
     task->since_ms = engine->now_ms;
-    memcpy(task->name, name, TASK_ID_MAX);
-    task->node.key = key_of(engine, name);
+    task->name = blob_ref(name);
+    task->node.number = hash(engine, blob_slice(name));
     list_init(&task->link);
     list_append(&engine->tasks, &task->link);
-    table_insert(&engine->tasks_by_name, &task->node);
+    numbers_insert(&engine->tasks_by_name, &task->node);
     return task;
 }
 
@@ -118,28 +143,27 @@ static void alert(struct engine *engine, struct attempt *attempt)
     COUNT(engine, tasks_twice);
     struct action *action = engine_push(engine, ACTION_ALERT);
     action->alert.kind = ALERT_TASK_TWICE;
-    action->alert.attempt = attempt->name;
+    action->alert.attempt = attempt->by_name.number;
 }
 
-bool task_is_anothers(const struct engine *engine, const struct attempt *attempt,
-                      const char name[TASK_ID_MAX])
+bool task_is_anothers(const struct engine *engine, const struct attempt *attempt, struct slice name)
 {
     const struct task *task = find(engine, name);
-    return task != NULL && task->attempt != attempt->name;
+    return task != NULL && task->attempt != attempt->by_name.number;
 }
 
-bool task_learn(struct engine *engine, struct attempt *attempt, const char name[TASK_ID_MAX])
+bool task_learn(struct engine *engine, struct attempt *attempt, struct blob *name)
 {
-    struct task *task = find(engine, name);
+    struct task *task = find(engine, blob_slice(name));
     if (task == NULL) {
-        task = task_new(engine, name, attempt->name, &attempt->key);
+        task = task_new(engine, name, attempt->by_name.number, &attempt->by_key.key);
         task->unborn_ms = attempt->unborn_ms;
     }
     /* The solution came before the task id. */
     if (attempt->state == ATTEMPT_SOLVED && !task->is_claimed)
-        take(engine, task, is_shared(attempt) && key_equals(&task->key, &attempt->key),
+        take(engine, task, is_shared(attempt) && key_equals(&task->key, &attempt->by_key.key),
              attempt->text_hash, attempt->unborn_ms);
-    if (task->attempt == attempt->name)
+    if (task->attempt == attempt->by_name.number)
         return true;
     alert(engine, attempt);
     return false;
@@ -160,18 +184,18 @@ static bool may_have_too(const struct engine *engine, const struct task *task,
 {
     const bool is_fresh = task->unborn_ms + engine->options.ttl_ms[attempt->type] > engine->now_ms;
     return is_fresh && task->is_shared && is_shared(attempt) &&
-           key_equals(&task->key, &attempt->key);
+           key_equals(&task->key, &attempt->by_key.key);
 }
 
-bool task_claim(struct engine *engine, struct attempt *attempt, const char name[TASK_ID_MAX],
+bool task_claim(struct engine *engine, struct attempt *attempt, struct slice name,
                 const struct blob *text, bool is_called_back)
 {
-    struct task *task = name[0] == '\0' ? NULL : find(engine, name);
+    struct task *task = name.len == 0 ? NULL : find(engine, name);
     if (task == NULL)
         return true;
-    const bool is_same = key_equals(&task->key, &attempt->key);
+    const bool is_same = key_equals(&task->key, &attempt->by_key.key);
     /* The first attempt that named the task owns it. A poll for another key would bring a foreign solution. */
-    const bool is_its_own = task->attempt == attempt->name || is_same || is_called_back;
+    const bool is_its_own = task->attempt == attempt->by_name.number || is_same || is_called_back;
     const bool is_known = is_known_text(engine, task, text);
     /* A restart forgets what polls brought to other attempts before. */
     if (task->is_restored && !is_its_own)
@@ -179,11 +203,12 @@ bool task_claim(struct engine *engine, struct attempt *attempt, const char name[
     if (is_known ? !may_have_too(engine, task, attempt) : !task->is_claimed && !is_its_own)
         return false;
     /* A solution that another attempt had or ordered before is as old as it was there. */
-    const bool is_anothers = !task->is_claimed && !is_called_back && task->attempt != attempt->name;
+    const bool is_anothers =
+        !task->is_claimed && !is_called_back && task->attempt != attempt->by_name.number;
     if ((is_known || is_anothers) && task->unborn_ms < attempt->unborn_ms)
         attempt->unborn_ms = task->unborn_ms;
     /* The nonce proves that the text is this attempt's own; a poll would still bring the first attempt's. */
-    if (is_called_back && !is_known && task->attempt != attempt->name)
+    if (is_called_back && !is_known && task->attempt != attempt->by_name.number)
         task->own_hash = task_text_hash(engine, text);
     else
         take(engine, task, is_same && is_shared(attempt), task_text_hash(engine, text),
@@ -191,7 +216,7 @@ bool task_claim(struct engine *engine, struct attempt *attempt, const char name[
     return true;
 }
 
-bool task_has_text(const struct engine *engine, const char name[TASK_ID_MAX])
+bool task_has_text(const struct engine *engine, struct slice name)
 {
     const struct task *task = find(engine, name);
     return task != NULL && (!task->is_claimed || task->text_hash != 0);
@@ -199,7 +224,8 @@ bool task_has_text(const struct engine *engine, const char name[TASK_ID_MAX])
 
 void task_report_bad(struct engine *engine, const struct solution *solution)
 {
-    struct task *task = solution->task_id[0] == '\0' ? NULL : find(engine, solution->task_id);
+    struct task *task =
+        solution->task_id == NULL ? NULL : find(engine, blob_slice(solution->task_id));
     if (task != NULL)
         task->is_shared = false;
 }
@@ -222,22 +248,22 @@ static void restore_owner(struct task *task, attempt_id attempt, const struct ke
 
 void task_restore(struct engine *engine, struct attempt *attempt)
 {
-    if (attempt->task_id[0] == '\0')
+    if (attempt->task_id == NULL)
         return;
-    struct task *task = find(engine, attempt->task_id);
+    struct task *task = find(engine, blob_slice(attempt->task_id));
     if (task != NULL)
-        restore_owner(task, attempt->name, &attempt->key);
+        restore_owner(task, attempt->by_name.number, &attempt->by_key.key);
     /* The operator was alerted before the restart. */
-    attempt->is_twin = task_is_anothers(engine, attempt, attempt->task_id);
+    attempt->is_twin = task_is_anothers(engine, attempt, blob_slice(attempt->task_id));
     (void)task_learn(engine, attempt, attempt->task_id);
-    find(engine, attempt->task_id)->is_restored = true;
+    find(engine, blob_slice(attempt->task_id))->is_restored = true;
 }
 
 void task_restore_solution(struct engine *engine, const struct solution *solution, bool is_kept)
 {
-    if (solution->task_id[0] == '\0')
+    if (solution->task_id == NULL)
         return;
-    struct task *task = find(engine, solution->task_id);
+    struct task *task = find(engine, blob_slice(solution->task_id));
     if (task == NULL)
         task = task_new(engine, solution->task_id, solution->attempt, &solution->node.key);
     restore_owner(task, solution->attempt, &solution->node.key);
@@ -251,7 +277,8 @@ void task_restore_solution(struct engine *engine, const struct solution *solutio
 void task_restore_letter(struct engine *engine, const struct letter_row *row)
 {
     const bool is_its_solution = row->kind == LETTER_OF_ORPHAN || row->kind == LETTER_OF_ANSWER;
-    const struct task *task = row->task_id[0] == '\0' ? NULL : find(engine, row->task_id);
+    const struct task *task =
+        row->task_id[0] == '\0' ? NULL : find(engine, slice_from(row->task_id));
     struct attempt *attempt = task == NULL ? NULL : attempt_find(engine, task->attempt);
     if (is_its_solution && attempt != NULL && attempt->state == ATTEMPT_SOLVED &&
         attempt->text_hash == 0)
@@ -261,7 +288,7 @@ void task_restore_letter(struct engine *engine, const struct letter_row *row)
 void tasks_check(const struct engine *engine)
 {
     slab_check(&engine->task_slab);
-    table_check(&engine->tasks_by_name);
+    numbers_check(&engine->tasks_by_name);
     ASSERT(list_length(&engine->tasks) == engine->task_slab.used);
     ASSERT(engine->tasks_by_name.count == engine->task_slab.used);
 }

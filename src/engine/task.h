@@ -6,25 +6,36 @@
 #include "engine/state.h"
 
 void tasks_init(struct engine *engine);
+/* Releases what they refer to. */
+void tasks_close(struct engine *engine);
+
+/* NULL for "". */
+struct blob *task_id_new(const char task_id[TASK_ID_MAX]);
+/* Replaces the id, unless the other one is "". */
+void task_id_change(struct blob **task_id, const char other[TASK_ID_MAX]);
+/* Copies the id, or "" if there is none. */
+void task_id_copy(char out[TASK_ID_MAX], const struct blob *task_id);
+/* Is it this one? */
+bool task_id_is(const struct blob *task_id, const char other[TASK_ID_MAX]);
 
 /* Stands for a text that need not be kept; 0 without one. */
 uint64_t task_text_hash(const struct engine *engine, const struct blob *text);
 
 /* Records that the vendor named this task for the attempt. The first attempt owns it. Returns false
  * for any other and alerts the operator, once per attempt. */
-bool task_learn(struct engine *engine, struct attempt *attempt, const char name[TASK_ID_MAX]);
+bool task_learn(struct engine *engine, struct attempt *attempt, struct blob *name);
 
 /* Is the task known to be another attempt's? */
 bool task_is_anothers(const struct engine *engine, const struct attempt *attempt,
-                      const char name[TASK_ID_MAX]);
+                      struct slice name);
 
 /* May this attempt have the task's solution? If so, the task is claimed. A callback identifies the
  * attempt by its nonce; a poll identifies only the task. */
-bool task_claim(struct engine *engine, struct attempt *attempt, const char name[TASK_ID_MAX],
+bool task_claim(struct engine *engine, struct attempt *attempt, struct slice name,
                 const struct blob *text, bool is_called_back);
 
 /* Is it known which text was handed out as the task's solution, if any? */
-bool task_has_text(const struct engine *engine, const char name[TASK_ID_MAX]);
+bool task_has_text(const struct engine *engine, struct slice name);
 
 /* A bad solution is not for others, though the vendor may bring it again under the same id. */
 void task_report_bad(struct engine *engine, const struct solution *solution);

@@ -70,14 +70,14 @@ static const char *attempt_state_name(enum attempt_state state)
 static struct timeline_attempt view_attempt(const struct glance *glance,
                                             const struct attempt *attempt)
 {
-    const bool is_named = attempt->task_id[0] != '\0';
+    const bool is_named = attempt->task_id != NULL;
     return (struct timeline_attempt){
         .state = attempt_state_name(attempt->state),
         .started_wall_ms = wall_of(glance->engine, attempt->started_ms),
         .accepted_wall_ms = is_named ? wall_of(glance->engine, attempt->accepted_ms) : 0,
         .asked_wall_ms = wall_of(glance->engine, attempt->asked_ms),
         .took_ms = since(glance, attempt->started_ms),
-        .task_id = is_named ? slice_from(attempt->task_id) : SLICE_NONE,
+        .task_id = blob_slice(attempt->task_id),
     };
 }
 
@@ -117,7 +117,7 @@ static void view_requests(const struct glance *glance, const struct flight *flig
         timeline->request_count++;
         if (timeline->request_shown < TIMELINE_REQUESTS)
             timeline->requests[timeline->request_shown++] = (struct timeline_request){
-                .id = request->public_id,
+                .id = request->by_id.number,
                 .client = request->client,
                 .is_held = !list_is_empty(&request->holds),
             };
@@ -278,7 +278,7 @@ static void find_strays(struct glance *glance)
     struct key_view *const view = glance->view;
     for (const struct table_node *node = table_find(&glance->engine->strays_by_key, &view->key);
          node != NULL && view->stray_count < TIMELINE_STRAYS; node = table_find_next(node)) {
-        const struct attempt *attempt = CONTAINER_OF(node, struct attempt, stray);
+        const struct attempt *attempt = CONTAINER_OF(node, struct attempt, by_key);
         if (is_own(glance, attempt->client))
             view->strays[view->stray_count++] = view_attempt(glance, attempt);
     }
@@ -300,7 +300,7 @@ static void find_solution(struct glance *glance)
         view->born_wall_ms = wall_of(engine, solution->born_ms);
         view->expires_in_ms = until(glance, solution->expires_ms);
         view->solution_attempts = solution->attempts;
-        view->solution_task_id = slice_from(solution->task_id);
+        view->solution_task_id = blob_slice(solution->task_id);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "engine/orphan.h"
 #include "engine/request.h"
 #include "engine/slots.h"
+#include "engine/task.h"
 
 static void explain_orphan(const struct engine *engine, const struct letter *letter,
                            struct outlook *outlook)
@@ -84,7 +85,7 @@ static void view_flight(const struct flight *flight, uint64_t now_ms, struct fli
     if (flight->deadline.is_armed && flight->deadline.due_ms > now_ms)
         view->deadline_in_ms = flight->deadline.due_ms - now_ms;
     if (flight->attempt != NULL)
-        memcpy(view->task_id, flight->attempt->task_id, TASK_ID_MAX);
+        task_id_copy(view->task_id, flight->attempt->task_id);
     code_copy(view->last_error, blob_slice(flight->error));
 }
 
@@ -185,7 +186,7 @@ void engine_count_tasks(const struct engine *engine, uint32_t *counts, size_t ro
     for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;) {
         const struct attempt *attempt = slab_get(&engine->attempts, id);
         const bool is_open =
-            !attempt_is_over(attempt) && (attempt->flight != NULL || attempt->task_id[0] != '\0');
+            !attempt_is_over(attempt) && (attempt->flight != NULL || attempt->task_id != NULL);
         if (is_open && attempt->client < room)
             counts[attempt->client]++;
     }

@@ -12,7 +12,7 @@
 static void withdraw(struct engine *engine, const struct attempt *attempt, bool is_poll)
 {
     struct action *action = engine_push(engine, ACTION_WITHDRAW);
-    action->withdrawal.attempt = attempt->name;
+    action->withdrawal.attempt = attempt->by_name.number;
     action->withdrawal.is_poll = is_poll;
 }
 

@@ -7,7 +7,7 @@
 void call_queue_init(struct call_queue *queue, uint32_t limit, const uint64_t secret[2])
 {
     *queue = (struct call_queue){.limit = limit};
-    table_init(&queue->by_attempt, limit, secret);
+    numbers_init(&queue->by_attempt, limit, secret);
     list_init(&queue->unsent);
     list_init(&queue->submits);
     list_init(&queue->others);
@@ -47,7 +47,7 @@ void call_queue_close(struct call_queue *queue)
         due_call_free(call);
     while ((call = call_queue_take(queue)) != NULL)
         due_call_free(call);
-    table_close(&queue->by_attempt);
+    numbers_close(&queue->by_attempt);
 }
 
 /* ---- waiting ------------------------------------------------------------------------------ */
@@ -58,11 +58,16 @@ static bool can_be_withdrawn(enum call_kind kind)
 }
 
 /* A submit and a poll of one attempt may wait at the same time, but never two of one kind. */
-static struct key key_of(enum call_kind kind, attempt_id attempt)
+static struct due_call *find(const struct call_queue *queue, enum call_kind kind,
+                             attempt_id attempt)
 {
-    struct key key = key_from_u64(attempt);
-    key.bytes[KEY_BYTES - 1] = kind == CALL_POLL;
-    return key;
+    struct numbers_node *node = numbers_find(&queue->by_attempt, attempt);
+    for (; node != NULL; node = numbers_find_next(node)) {
+        struct due_call *call = CONTAINER_OF(node, struct due_call, node);
+        if (call->kind == kind)
+            return call;
+    }
+    return NULL;
 }
 
 void call_queue_add(struct call_queue *queue, struct due_call *take_call)
@@ -74,8 +79,8 @@ void call_queue_add(struct call_queue *queue, struct due_call *take_call)
     }
     queue->waiting++;
     if (can_be_withdrawn(take_call->kind)) {
-        take_call->node.key = key_of(take_call->kind, take_call->attempt);
-        table_insert(&queue->by_attempt, &take_call->node);
+        take_call->node.number = take_call->attempt;
+        numbers_insert(&queue->by_attempt, &take_call->node);
     }
     list_append(take_call->kind == CALL_SUBMIT ? &queue->submits : &queue->others,
                 &take_call->link);
@@ -90,16 +95,14 @@ static void stop_waiting(struct call_queue *queue, struct due_call *call)
 {
     queue->waiting--;
     if (can_be_withdrawn(call->kind))
-        table_remove(&queue->by_attempt, &call->node);
+        numbers_remove(&queue->by_attempt, &call->node);
 }
 
 bool call_queue_withdraw(struct call_queue *queue, enum call_kind kind, attempt_id attempt)
 {
-    const struct key key = key_of(kind, attempt);
-    struct table_node *node = table_find(&queue->by_attempt, &key);
-    if (node == NULL)
+    struct due_call *call = find(queue, kind, attempt);
+    if (call == NULL)
         return false;
-    struct due_call *call = CONTAINER_OF(node, struct due_call, node);
     stop_waiting(queue, call);
     call->is_withdrawn = true;
     list_unlink(&call->link);

@@ -4,12 +4,12 @@
 #define SOLVEGATE_UPSTREAM_UPSTREAM_QUEUE_H
 
 #include "base/list.h"
-#include "base/table.h"
+#include "base/numbers.h"
 #include "upstream/transfer.h"
 
 struct due_call {
     struct list link;
-    struct table_node node; /* by attempt and kind, while a submit or poll waits */
+    struct numbers_node node; /* by attempt, while a submit or poll waits */
     enum call_kind kind;
     bool is_good;      /* of a report */
     bool is_refused;   /* the queue was full: reported in its turn */
@@ -23,7 +23,7 @@ struct due_call {
 struct call_queue {
     struct list unsent; /* refused or withdrawn calls, to be reported in their turn */
     struct list submits, others;
-    struct table by_attempt;
+    struct numbers by_attempt;
     uint32_t waiting; /* without the unsent */
     uint32_t limit;
 };

@@ -16,8 +16,8 @@ from mutants_stories import STORY_MUTANTS
 MUTANTS = [
     # ---- what must be on disk by when --------------------------------------------------------------------
     ("the intent need not be durable before the submit", "src/engine/attempt.c",
-     "    action->after = seq;\n    action->call.attempt = attempt->name;",
-     "    action->after = 0 * seq;\n    action->call.attempt = attempt->name;", "sim"),
+     "    action->after = seq;\n    action->call.attempt = attempt->by_name.number;",
+     "    action->after = 0 * seq;\n    action->call.attempt = attempt->by_name.number;", "sim"),
     ("a callback is acknowledged before its solution is durable", "src/engine/hear.c",
      "    action->after = engine->options.has_journal ? engine->seq : 0;", "    action->after = 0;", "sim"),
     ("a solution is handed out before it is durable", "src/engine/request.c",
@@ -173,7 +173,7 @@ MUTANTS = [
 
     ("a task that a callback named is paid for again", "src/engine/hear.c",
      "flight->state == FLIGHT_AMBIGUOUS && attempt_is_working(attempt))\n",
-     "flight->state == FLIGHT_AMBIGUOUS && attempt->task_id[0] == '?')\n", "sim"),
+     "flight->state == FLIGHT_AMBIGUOUS && attempt->state == ATTEMPT_VOID)\n", "sim"),
     ("a late solution is handed out again after a crash", "src/engine/hear.c",
      "    if (flight == NULL)\n        (void)journal_attempt(engine, attempt);", "", "sim"),
 
