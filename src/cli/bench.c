@@ -237,7 +237,8 @@ const struct command command_bench = {
         "With the word vendor the vendor itself is measured, by in.php and res.php (--url, else "
         "SOLVEGATE_UPSTREAM_URL, else CaptchaAI; its key is in CAPTCHAAI_API_KEY): solve time by "
         "method, failures by code, and busy answers by requests at once. --budget is the most that "
-        "is spent, by the vendor's balance.\n" REMOTE_KEY_HELP,
+        "is spent, by the vendor's balance or by the price of the captchas that it may have "
+        "accepted, whichever is more.\n" REMOTE_KEY_HELP,
     .flags = bench_flags,
     .examples = examples,
     .run = run,

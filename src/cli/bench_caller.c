@@ -26,6 +26,8 @@ struct call {
     struct list link; /* among the active or the idle calls */
     struct bench_caller *caller;
     void *job;
+    unsigned sends; /* how often libcurl sent it */
+    bool is_repeatable;
     struct buf url, body, reply;
 };
 
@@ -70,6 +72,22 @@ static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
     return fd < 0 ? CURL_SOCKET_BAD : fd;
 }
 
+/* libcurl calls this right before it sends a request on any connection. If a connection that was used before dies
+ * before the reply, it sends the request again by itself, even a POST, and the captcha is paid for twice: so the second
+ * send of an ask is refused. */
+static int on_before_send(void *context, char *peer, char *local, int peer_port, int local_port)
+{
+    struct call *const call = context;
+    (void)peer;
+    (void)local;
+    (void)peer_port;
+    (void)local_port;
+    if (call->sends > 0 && !call->is_repeatable)
+        return CURL_PREREQFUNC_ABORT;
+    call->sends++;
+    return CURL_PREREQFUNC_OK;
+}
+
 /* ---- running ----------------------------------------------------------------------------- */
 
 static const char *trouble_of(int result)
@@ -97,7 +115,8 @@ static bool on_done(void *context, struct wire *wire, bool is_ok)
 {
     struct bench_caller *const caller = context;
     struct call *const call = CONTAINER_OF(wire, struct call, wire);
-    struct bench_result result = {.status = 0, .trouble = trouble_of(wire->result)};
+    struct bench_result result = {
+        .status = 0, .trouble = trouble_of(wire->result), .sends = call->sends};
     if (is_ok) {
         (void)curl_easy_getinfo(wire->easy, CURLINFO_RESPONSE_CODE, &result.status);
         result.body = buf_slice(&call->reply);
@@ -135,6 +154,8 @@ static void set_call(const struct bench_caller *caller, struct call *call)
     WIRE_SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
     WIRE_SET(easy, CURLOPT_WRITEFUNCTION, on_body);
     WIRE_SET(easy, CURLOPT_WRITEDATA, call);
+    WIRE_SET(easy, CURLOPT_PREREQFUNCTION, on_before_send);
+    WIRE_SET(easy, CURLOPT_PREREQDATA, call);
     WIRE_SET(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
     WIRE_SET(easy, CURLOPT_OPENSOCKETDATA, (void *)(uintptr_t)caller);
     if (strncmp(caller->setup.url, UNIX_PREFIX, strlen(UNIX_PREFIX)) == 0)
@@ -178,6 +199,8 @@ static void write_url(const struct bench_caller *caller, struct buf *url,
 static void set_message(struct call *call, const struct bench_message *message, unsigned timeout_ms)
 {
     CURL *const easy = call->wire.easy;
+    call->sends = 0;
+    call->is_repeatable = message->is_look;
     write_url(call->caller, &call->url, message);
     WIRE_SET(easy, CURLOPT_URL, call->url.data);
     WIRE_SET(easy, CURLOPT_TIMEOUT_MS, (long)timeout_ms);

@@ -11,6 +11,7 @@ struct bench_result {
     long status;         /* 0 if there was no reply */
     struct slice body;   /* valid during the call only */
     const char *trouble; /* why there was no reply: a word, or NULL */
+    unsigned sends; /* how often it went out: never without a connection; only looks are repeated */
 };
 
 struct bench_caller_setup {

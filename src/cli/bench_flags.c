@@ -108,7 +108,8 @@ const struct cli_flag bench_flags[] = {
      .help = "vendor: the most that may be spent, in the account's currency; must be given"},
     {.name = "price",
      .value_name = "AMOUNT",
-     .help = "vendor: what one captcha costs, if the balance does not show it"},
+     .help = "vendor: what one captcha costs; charged for each one that may have been accepted, "
+             "even if the balance does not show it"},
     {.letter = 'y', .name = "yes", .help = "do not ask whether to spend the money"},
     {.name = "i-own-this-host",
      .help = "allow public addresses, and more than 100 requests a second to another machine"},

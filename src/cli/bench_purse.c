@@ -11,17 +11,41 @@ void bench_purse_init(struct bench_purse *purse, double budget, double floor)
     bench_purse_next_type(purse);
 }
 
+void bench_purse_open(struct bench_purse *purse, double balance)
+{
+    purse->has_balance = true;
+    purse->balance = balance;
+}
+
 void bench_purse_next_type(struct bench_purse *purse)
 {
+    purse->earlier = bench_purse_reserved(purse);
+    purse->accepted = 0;
     purse->price = purse->floor;
     purse->is_price_known = purse->floor > 0;
     purse->tried = 0;
 }
 
+double bench_purse_reserved(const struct bench_purse *purse)
+{
+    return purse->earlier + (double)purse->accepted * purse->price;
+}
+
+double bench_purse_spent(const struct bench_purse *purse)
+{
+    return fmax(purse->fallen, bench_purse_reserved(purse));
+}
+
+bool bench_purse_is_shown(const struct bench_purse *purse)
+{
+    return purse->has_balance && purse->fallen + ROUNDING >= bench_purse_reserved(purse);
+}
+
 uint64_t bench_purse_allows(const struct bench_purse *purse, uint64_t wanted)
 {
-    const double left = purse->budget - purse->spent;
-    if (left < ROUNDING)
+    const double left = purse->budget - bench_purse_spent(purse);
+    /* A vendor that stops telling may charge whatever it likes. */
+    if (left < ROUNDING || purse->is_silent)
         return 0;
     if (!purse->is_price_known)
         return wanted < 1 ? wanted : 1;
@@ -31,14 +55,29 @@ uint64_t bench_purse_allows(const struct bench_purse *purse, uint64_t wanted)
     return affordable < (double)wanted ? (uint64_t)affordable : wanted;
 }
 
-void bench_purse_pay(struct bench_purse *purse, uint64_t sent, uint64_t solved, double spent)
+/* The balance fell by so much. What is reserved and was not shown yet explains it first; the rest is the price of the
+ * captchas of this round: of the solved ones, since those that failed may have cost nothing. */
+static void take_fall(struct bench_purse *purse, double paid, double unshown, uint64_t captchas)
 {
-    const double paid = spent - purse->spent;
-    purse->spent = spent;
-    if (paid > ROUNDING && sent > 0) {
-        /* Those that failed may have cost nothing, so the price is that of the solved ones. */
-        purse->price = fmax(purse->price, paid / (double)(solved > 0 ? solved : sent));
-        purse->is_price_known = true;
+    const double rest = paid - fmax(unshown, 0);
+    purse->fallen += paid;
+    if (rest <= ROUNDING)
+        return;
+    purse->price = fmax(purse->price, rest / (double)(captchas > 0 ? captchas : 1));
+    purse->is_price_known = true;
+}
+
+void bench_purse_pay(struct bench_purse *purse, uint64_t accepted, uint64_t solved,
+                     const double *balance)
+{
+    const double unshown = bench_purse_reserved(purse) - purse->fallen;
+    const double paid = balance == NULL ? 0 : purse->balance - *balance;
+    purse->accepted += accepted;
+    purse->is_silent = purse->has_balance && balance == NULL && purse->floor <= 0;
+    if (balance != NULL)
+        purse->balance = *balance;
+    if (paid > ROUNDING) {
+        take_fall(purse, paid, unshown, solved > 0 ? solved : accepted);
     } else if (!purse->is_price_known) {
         purse->tried += solved;
         purse->is_price_known = purse->tried >= PURSE_FREE_MIN;

@@ -3,6 +3,7 @@
 #define SOLVEGATE_CLI_BENCH_PURSE_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 /* A price that shows in the balance is known after one captcha; a plan that charges nothing, after so many. */
@@ -10,14 +11,21 @@
 
 struct bench_purse {
     double budget;
-    double spent;
     double floor; /* the least price to reckon with, as given; 0: none */
     double price; /* the highest of one captcha of this type, as far as known */
     bool is_price_known;
-    uint64_t tried; /* captchas of this type while the price was not known */
+    uint64_t tried;    /* captchas of this type while the price was not known */
+    uint64_t accepted; /* captchas of this type that may have to be paid for */
+    double earlier;    /* reserved for those of the types before */
+    bool has_balance;  /* the vendor told it before the first captcha */
+    bool is_silent;    /* it does not any more, and no price was given */
+    double balance;    /* as told last */
+    double fallen;     /* by how much it fell, all in all; what is paid in does not count */
 };
 
 void bench_purse_init(struct bench_purse *purse, double budget, double floor);
+/* The balance before the first captcha. */
+void bench_purse_open(struct bench_purse *purse, double balance);
 
 /* Another type has another price. */
 void bench_purse_next_type(struct bench_purse *purse);
@@ -26,7 +34,15 @@ void bench_purse_next_type(struct bench_purse *purse);
  * never more than the rest of the budget pays for. */
 uint64_t bench_purse_allows(const struct bench_purse *purse, uint64_t wanted);
 
-/* So many were sent, solved or not, and so much was spent since the start, by the balance. */
-void bench_purse_pay(struct bench_purse *purse, uint64_t sent, uint64_t solved, double spent);
+/* The vendor may have accepted so many more, solved or not, and tells this balance; NULL if it does not. */
+void bench_purse_pay(struct bench_purse *purse, uint64_t accepted, uint64_t solved,
+                     const double *balance);
+
+/* All accepted captchas at the price: a balance may show them late, or hide them behind a payment. */
+double bench_purse_reserved(const struct bench_purse *purse);
+/* The larger of what is reserved and what the balance fell by: it never falls. */
+double bench_purse_spent(const struct bench_purse *purse);
+/* The balance shows all that is reserved. */
+bool bench_purse_is_shown(const struct bench_purse *purse);
 
 #endif

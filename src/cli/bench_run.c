@@ -55,6 +55,7 @@ struct bench_run {
     uint64_t start_ns;
     uint64_t begun; /* requests */
     uint64_t in_flight;
+    uint64_t free_asks; /* those that a vendor cannot charge for */
     uint64_t first_end_ns, last_end_ns;
     uint64_t state_ns, second_ns; /* when these are due next */
     bool is_sending;
@@ -225,6 +226,9 @@ static void on_done(void *context, void *pointer, const struct bench_result *res
     struct job *const job = pointer;
     struct bench_heard heard = {.news = BENCH_FAILED, .source = -1};
     list_unlink(&job->link);
+    if (!job->is_look && !bench_talk_may_cost(result->sends > 0, result->trouble == NULL,
+                                              result->status, result->body))
+        run->free_asks++;
     if (result->trouble == NULL)
         bench_talk_hear(run->setup->talk, job->is_look, result->status, result->body, &heard);
     else
@@ -442,7 +446,8 @@ bool bench_run(const struct bench_run_setup *setup, struct bench_end *end, struc
         (void)uv_run(&run->loop, UV_RUN_DEFAULT);
         *end = (struct bench_end){.first_ns = run->first_end_ns,
                                   .elapsed_ns = run->last_end_ns,
-                                  .unfinished = run->in_flight};
+                                  .unfinished = run->in_flight,
+                                  .costly = run->begun - run->free_asks};
         free_jobs(&run->calls);
         free_jobs(&run->looks);
         free_jobs(&run->waits);

@@ -31,6 +31,7 @@ struct bench_end {
     uint64_t first_ns;   /* until the first answer */
     uint64_t elapsed_ns; /* until the last */
     uint64_t unfinished; /* requests without an end */
+    uint64_t costly;     /* of a vendor: requests that it may have accepted */
 };
 
 /* Returns when all answers are there or a signal came (term_signal). False if it could not start; then

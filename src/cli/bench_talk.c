@@ -2,6 +2,7 @@
 
 #include "cli/bench_images.h"
 #include "proto/json_out.h"
+#include "proto/vendor.h"
 
 #include <inttypes.h>
 #include <solvegate/words.h>
@@ -191,6 +192,7 @@ static void begin_message(struct bench_message *message, const char *path)
 
 void bench_talk_ask(const struct bench_talk *talk, uint64_t target, struct bench_message *message)
 {
+    message->is_look = false;
     switch (talk->plan->dialect) {
     case BENCH_VENDOR:
         begin_message(message, "/in.php");
@@ -212,6 +214,7 @@ void bench_talk_ask(const struct bench_talk *talk, uint64_t target, struct bench
 void bench_talk_look(const struct bench_talk *talk, const char *id, unsigned hold_s,
                      struct bench_message *message)
 {
+    message->is_look = true;
     switch (talk->plan->dialect) {
     case BENCH_VENDOR:
         begin_message(message, "/res.php?action=get&json=1&id=");
@@ -343,4 +346,16 @@ void bench_talk_hear(const struct bench_talk *talk, bool is_look, long status, s
         hear_solve(root, heard);
     }
     yyjson_doc_free(doc);
+}
+
+bool bench_talk_may_cost(bool is_sent, bool is_complete, long status, struct slice body)
+{
+    const struct vendor_options options = {.overrides = NULL};
+    const struct vendor_reply reply = {
+        .is_sent = is_sent, .is_complete = is_complete, .http_status = status, .body = body};
+    struct vendor_result result = {.text = NULL};
+    vendor_read_submit(&options, &reply, &result);
+    blob_unref(result.text);
+    blob_unref(result.extra);
+    return result.outcome != OUTCOME_NOT_SENT && result.outcome != OUTCOME_REJECTED;
 }

@@ -26,6 +26,7 @@ struct bench_talk {
 struct bench_message {
     struct buf path; /* both end with a NUL that does not count */
     struct buf body;
+    bool is_look; /* else it asks for a captcha, and may cost money each time it is sent */
 };
 
 enum bench_news { BENCH_SOLVED, BENCH_PENDING, BENCH_FAILED };
@@ -48,6 +49,10 @@ void bench_talk_look(const struct bench_talk *talk, const char *id, unsigned hol
 /* Reads the reply to an ask or to a look. */
 void bench_talk_hear(const struct bench_talk *talk, bool is_look, long status, struct slice body,
                      struct bench_heard *heard);
+
+/* Whether a vendor may have accepted what was asked for, and charge for it: not if the ask was never sent, or was
+ * refused. */
+bool bench_talk_may_cost(bool is_sent, bool is_complete, long status, struct slice body);
 
 /* The lines of headers for all calls; returns how many. auth has room for the key. */
 #define BENCH_HEADERS_MAX 3

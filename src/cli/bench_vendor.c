@@ -25,8 +25,6 @@ struct measuring {
     const struct bench_images *images;
     bool allow_public;
     struct remote remote; /* for the balance; its key is in the path */
-    bool has_balance;
-    double first_balance;
     struct bench_purse purse;
     struct bench_vendor_report report;
     int code;
@@ -60,17 +58,11 @@ static bool read_balance(struct measuring *measuring, double *balance)
     return probed.is_ok && isfinite(*balance);
 }
 
-/* What was spent so far: by the balance, or else by the given price. */
-static void pay(struct measuring *measuring, uint64_t sent, uint64_t solved)
+static void pay(struct measuring *measuring, uint64_t accepted, uint64_t solved)
 {
-    double spent = measuring->purse.spent + (double)sent * measuring->order->price;
     double balance = 0;
-    if (measuring->has_balance && read_balance(measuring, &balance))
-        spent = fmax(measuring->first_balance - balance, 0);
-    else if (measuring->has_balance)
-        /* A vendor that stops telling may charge whatever it likes. */
-        spent = measuring->order->price > 0 ? spent : measuring->order->budget;
-    bench_purse_pay(&measuring->purse, sent, solved, spent);
+    const bool is_told = measuring->purse.has_balance && read_balance(measuring, &balance);
+    bench_purse_pay(&measuring->purse, accepted, solved, is_told ? &balance : NULL);
 }
 
 /* ---- measuring --------------------------------------------------------------------------- */
@@ -113,7 +105,7 @@ static bool run_round(struct measuring *measuring, struct bench_vendor_row *row,
     if (!is_run)
         return false;
     row->unfinished += end.unfinished;
-    pay(measuring, tally->sent - sent, tally->solved - solved);
+    pay(measuring, end.costly, tally->solved - solved);
     return true;
 }
 
@@ -210,8 +202,8 @@ static int ask_person(const struct measuring *measuring)
     (void)fprintf(stderr, "Up to %llu captchas (%s) will be paid for at\n%s,\nfor at most %g",
                   (unsigned long long)order->plan.requests, order->methods, order->remote.url,
                   order->budget);
-    if (measuring->has_balance)
-        (void)fprintf(stderr, " of the balance of %g", measuring->first_balance);
+    if (measuring->purse.has_balance)
+        (void)fprintf(stderr, " of the balance of %g", measuring->purse.balance);
     (void)fputs(". Go on? [y/N] ", stderr);
     (void)fflush(stderr);
     const bool is_yes =
@@ -224,10 +216,13 @@ static int conclude(struct measuring *measuring)
     struct bench_vendor_report *const report = &measuring->report;
     struct buf out;
     uint64_t solved = 0;
-    report->spent = measuring->purse.spent;
+    report->spent = bench_purse_spent(&measuring->purse);
+    report->has_balance = measuring->purse.has_balance;
+    report->spent_by_balance = measuring->purse.fallen;
+    report->is_spent_by_balance = bench_purse_is_shown(&measuring->purse);
+    report->is_spent_known = !measuring->purse.is_silent;
     report->budget = measuring->order->budget;
     report->poll_ms = measuring->order->plan.poll_ms;
-    report->is_spent_by_balance = measuring->has_balance;
     report->has_callbacks = measuring->order->plan.callbacks != NULL;
     for (size_t i = 0; i < report->row_count; i++)
         solved += report->rows[i].tally->solved;
@@ -260,8 +255,11 @@ int bench_vendor(const struct command *command, const struct bench_order *order,
                                     .report = {.url = order->remote.url},
                                     .code = EX_OK};
     bench_purse_init(&measuring->purse, order->budget, order->price);
-    measuring->has_balance = read_balance(measuring, &measuring->first_balance);
-    int code = measuring->has_balance || order->price > 0 ? ask_person(measuring) : tell_no_price();
+    double balance = 0;
+    if (read_balance(measuring, &balance))
+        bench_purse_open(&measuring->purse, balance);
+    int code =
+        measuring->purse.has_balance || order->price > 0 ? ask_person(measuring) : tell_no_price();
     if (code == EX_OK) {
         term_catch_signals();
         measure_all(measuring);

@@ -120,6 +120,15 @@ static uint64_t all_solved(const struct bench_vendor_report *report)
     return solved;
 }
 
+static void write_spent(const struct bench_vendor_report *report, struct buf *out)
+{
+    buf_addf(out, "spent %s%g of %g, by the %s", report->is_spent_known ? "" : "at least ",
+             report->spent, report->budget,
+             report->is_spent_by_balance ? "vendor's balance" : "price");
+    if (report->has_balance && !report->is_spent_by_balance)
+        buf_addf(out, " (the balance shows %g)", report->spent_by_balance);
+}
+
 void bench_vendor_write(const struct bench_vendor_report *report, struct buf *out)
 {
     const uint64_t solved = all_solved(report);
@@ -131,11 +140,12 @@ void bench_vendor_write(const struct bench_vendor_report *report, struct buf *ou
         write_told(report, out);
     buf_add(out, SLICE_OF("\nEach was polled every "));
     value_write_duration(out, report->poll_ms);
-    buf_addf(out, ", so times are up to that long too late.\nspent %g of %g, by the %s",
-             report->spent, report->budget,
-             report->is_spent_by_balance ? "vendor's balance" : "given price");
+    buf_add(out, SLICE_OF(", so times are up to that long too late.\n"));
+    write_spent(report, out);
     if (solved > 0)
         buf_addf(out, "; %g per solve", report->spent / (double)solved);
+    if (!report->is_spent_known)
+        buf_add(out, SLICE_OF("\nThe vendor did not tell its balance after the last captchas."));
     buf_add(out, report->is_budget_used ? SLICE_OF("\nThe budget did not pay for all of them.\n")
                                         : SLICE_OF("\n"));
 }
@@ -189,7 +199,12 @@ void bench_vendor_write_json(const struct bench_vendor_report *report, struct bu
     buf_addf(out, "%.6f", report->spent);
     json_member(out, "budget");
     buf_addf(out, "%.6f", report->budget);
+    if (report->has_balance) {
+        json_member(out, "spent_by_balance");
+        buf_addf(out, "%.6f", report->spent_by_balance);
+    }
     json_bool(out, "is_spent_by_balance", report->is_spent_by_balance);
+    json_bool(out, "is_spent_known", report->is_spent_known);
     json_bool(out, "is_budget_used", report->is_budget_used);
     json_close(out, '}');
     buf_add_char(out, '\n');

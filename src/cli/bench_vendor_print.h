@@ -20,7 +20,10 @@ struct bench_vendor_report {
     size_t row_count;
     uint64_t poll_ms;
     double spent, budget;
-    bool is_spent_by_balance; /* else by the given price */
+    double spent_by_balance;
+    bool has_balance;         /* the vendor told one */
+    bool is_spent_by_balance; /* else by the price: the balance does not show all of it */
+    bool is_spent_known;      /* else the vendor stopped telling its balance, and it may be more */
     bool is_budget_used;      /* so fewer were sent than asked for */
     bool has_callbacks;       /* the vendor was asked to call back */
 };

@@ -1,0 +1,95 @@
+"""Servers of the benchmark's tests: a vendor that charges as a test says, and a gateway that answers as it says."""
+import json
+import threading
+import time
+import urllib.parse
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+PRICE = 0.01
+
+
+class Talker(BaseHTTPRequestHandler):
+    """One connection; the server's owner knows what is said on it."""
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    wbufsize = -1
+
+    def setup(self):
+        super().setup()
+        self.calls = 0  # on this connection
+
+    def log_message(self, *args):
+        """Tests do not read it."""
+
+    def answer(self):
+        body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
+        self.calls += 1
+        reply = self.server.owner.reply(self.path, body, self.calls)
+        if reply is None:
+            self.close_connection = True
+            return
+        status, text = reply
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(text)))
+        self.end_headers()
+        self.wfile.write(text)
+
+    do_GET = do_POST = answer
+
+
+class Server:
+    """Listens until its block ends; reply(path, body, calls) of a subclass returns status and bytes, or None to hang up."""
+
+    def __init__(self, host="127.0.0.1"):
+        self.lock = threading.Lock()
+        self.server = ThreadingHTTPServer((host, 0), Talker)
+        self.server.owner = self
+        self.server.daemon_threads = True
+        self.url = f"http://{host}:{self.server.server_address[1]}"
+
+    def __enter__(self):
+        threading.Thread(target=self.server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True).start()
+        return self
+
+    def __exit__(self, *_):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def say(thing):
+    return 200, json.dumps(thing).encode()
+
+
+class Vendor(Server):
+    """in.php and res.php. Every submit that arrives is accepted and costs PRICE; what the balance shows of it is the test's
+    choice: shown(vendor) returns the number of captchas that it shows, None if it is not told."""
+
+    def __init__(self, shown=None, solve_s=0.02, lose=None, end=None):
+        super().__init__()
+        self.shown = shown or (lambda vendor: len(vendor.tasks))
+        self.solve_s = solve_s
+        self.lose = lose or (lambda calls: False)  # is the reply to a submit lost?
+        self.end = end or {"status": 1, "request": "TOKEN"}
+        self.tasks = []  # when each was accepted
+
+    @property
+    def spent(self):
+        return round(len(self.tasks) * PRICE, 6)
+
+    def older_than(self, seconds):
+        now = time.monotonic()
+        return sum(1 for task in self.tasks if now - task >= seconds)
+
+    def reply(self, path, body, calls):
+        query = dict(urllib.parse.parse_qsl(urllib.parse.urlparse(path).query))
+        with self.lock:
+            if path.startswith("/in.php"):
+                self.tasks.append(time.monotonic())
+                return None if self.lose(calls) else say({"status": 1, "request": str(len(self.tasks))})
+            if query.get("action") == "getbalance":
+                shown = self.shown(self)
+                return say({"status": 0, "request": "ERROR_X"} if shown is None
+                           else {"status": 1, "request": f"{100 - shown * PRICE:.4f}"})
+            if time.monotonic() - self.tasks[int(query["id"]) - 1] < self.solve_s:
+                return say({"status": 0, "request": "CAPCHA_NOT_READY"})
+        return say(self.end)
