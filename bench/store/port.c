@@ -1,7 +1,10 @@
 /* What a store alone can take: the records of solves in a closed loop, through the store port, without a gateway.
  *
- *     store-port [--at-once 512] [--seconds 3] [--rounds 3] [--prefix NAME] [--node NAME] [--open N] URL...
+ *     store-port [--at-once 512] [--seconds 3] [--rounds 3] [--solves N] [--prefix NAME] [--node NAME]
+ *                [--open N] URL...
  *
+ * With --solves a round ends after so many instead, so that their instructions can be counted (valgrind
+ * --tool=callgrind --separate-threads=yes), and what was written: neither depends on how busy the machine is.
  * With --node it shares the store as that gateway: each solve claims its key with its intent, and releases it with its
  * solution. With --open it leaves so many flights open, claimed and accepted by the vendor, and ends as by kill -9.
  * Each solve waits twice until its records are durable, as in the gateway: for its intent, and for its solution. The
@@ -29,6 +32,7 @@
 
 struct options {
     unsigned at_once, seconds, rounds;
+    unsigned solves; /* 0: as many as there is time for */
     unsigned open;
     const char *prefix;
     const char *node; /* NULL: it has the store for itself */
@@ -51,6 +55,7 @@ struct run {
     journal_seq seq;
     uint64_t next_id;
     uint64_t done;
+    uint64_t limit;
     bool is_over;
     bool is_shared;
     struct blob *params, *token;
@@ -169,6 +174,15 @@ static void answer(struct run *run, struct solve *solve)
     solve->waits_for = run->seq;
 }
 
+static void end(struct run *run)
+{
+    if (run->is_over)
+        return;
+    run->is_over = true;
+    uv_close((uv_handle_t *)&run->timer, NULL);
+    store_close(run->store, NULL, NULL);
+}
+
 static void on_durable(void *context, journal_seq seq)
 {
     struct run *const run = context;
@@ -180,6 +194,8 @@ static void on_durable(void *context, journal_seq seq)
         } else if (solve->is_intended) {
             run->done++;
             intend(run, solve);
+            if (run->done == run->limit)
+                end(run);
         } else {
             answer(run, solve);
         }
@@ -197,10 +213,7 @@ static void on_state(void *context, enum store_state state, const char *why)
 
 static void on_time(uv_timer_t *timer)
 {
-    struct run *const run = timer->data;
-    run->is_over = true;
-    uv_close((uv_handle_t *)timer, NULL);
-    store_close(run->store, NULL, NULL);
+    end(timer->data);
 }
 
 /* ---- a round ----------------------------------------------------------------------------- */
@@ -261,15 +274,17 @@ static void leave_open(struct run *run, unsigned count)
 }
 
 struct figures {
-    double rate;       /* solves a second */
-    double cpu_us;     /* of this process, for each solve */
-    double commits;    /* for each solve */
-    double latency_ms; /* of a commit, on average */
+    double rate;    /* solves a second */
+    double cpu_us;  /* of this process, for each solve */
+    double commits; /* for each solve */
+    double bytes;   /* of the store's log, for each solve */
 };
 
 static struct figures measure(const struct options *options, const char *url)
 {
-    struct run run = {.count = options->at_once, .is_shared = options->node != NULL};
+    struct run run = {.count = options->at_once,
+                      .limit = options->solves == 0 ? UINT64_MAX : options->solves,
+                      .is_shared = options->node != NULL};
     const struct store_handlers handlers = {.context = &run,
                                             .on_durable =
                                                 options->open > 0 ? on_all_durable : on_durable,
@@ -289,18 +304,20 @@ static struct figures measure(const struct options *options, const char *url)
     if (options->open > 0)
         leave_open(&run, options->open);
     const double cpu = cpu_seconds();
+    const uint64_t start = uv_hrtime();
     uv_update_time(&run.loop); /* loading may have taken long */
-    ASSERT(uv_timer_start(&run.timer, on_time, options->seconds * UINT64_C(1000), 0) == 0);
+    ASSERT(options->solves > 0 ||
+           uv_timer_start(&run.timer, on_time, options->seconds * UINT64_C(1000), 0) == 0);
     for (unsigned i = 0; i < run.count; i++)
         intend(&run, &run.solves[i]);
     (void)uv_run(&run.loop, UV_RUN_DEFAULT);
     store_counters(run.store, &counters);
     const double done = (double)run.done;
-    const struct figures figures = {.rate = done / options->seconds,
+    const double seconds = (double)(uv_hrtime() - start) / 1e9;
+    const struct figures figures = {.rate = done / seconds,
                                     .cpu_us = (cpu_seconds() - cpu) * 1e6 / done,
                                     .commits = (double)counters.commits / done,
-                                    .latency_ms =
-                                        options->seconds * 1e3 / (double)counters.commits};
+                                    .bytes = (double)counters.bytes / done};
     store_free(run.store);
     ASSERT(uv_loop_close(&run.loop) == 0);
     blob_unref(run.params);
@@ -329,6 +346,7 @@ static void report(const struct options *options)
     static double rates[URLS_MAX][ROUNDS_MAX];
     static double cpus[URLS_MAX][ROUNDS_MAX];
     static double commits[URLS_MAX][ROUNDS_MAX];
+    static double bytes[URLS_MAX][ROUNDS_MAX];
     double first = 1;
     for (unsigned round = 0; round < options->rounds; round++) {
         for (unsigned i = 0; i < options->count; i++) {
@@ -336,17 +354,19 @@ static void report(const struct options *options)
             rates[i][round] = figures.rate;
             cpus[i][round] = figures.cpu_us;
             commits[i][round] = figures.commits;
+            bytes[i][round] = figures.bytes;
         }
     }
     for (unsigned i = 0; i < options->count; i++) {
         const double rate = median(rates[i], options->rounds);
         if (i == 0)
             first = rate;
-        (void)printf("%-12.*s %4u at once: %8.0f solves/s (%.2f), %.4f commits and %.1f us CPU of "
-                     "this process a solve\n",
-                     (int)strcspn(options->urls[i], ":"), options->urls[i], options->at_once, rate,
-                     rate / first, median(commits[i], options->rounds),
-                     median(cpus[i], options->rounds));
+        (void)printf(
+            "%-12.*s %4u at once: %8.0f solves/s (%.2f), %.4f commits, %.0f bytes of the log and "
+            "%.1f us CPU of this process a solve\n",
+            (int)strcspn(options->urls[i], ":"), options->urls[i], options->at_once, rate,
+            rate / first, median(commits[i], options->rounds), median(bytes[i], options->rounds),
+            median(cpus[i], options->rounds));
     }
 }
 
@@ -365,6 +385,7 @@ int main(int argc, char **argv)
         if (take_number(argv[i], "--at-once", argv[i + 1], &options.at_once) ||
             take_number(argv[i], "--seconds", argv[i + 1], &options.seconds) ||
             take_number(argv[i], "--rounds", argv[i + 1], &options.rounds) ||
+            take_number(argv[i], "--solves", argv[i + 1], &options.solves) ||
             take_number(argv[i], "--open", argv[i + 1], &options.open))
             i++;
         else if (strcmp(argv[i], "--node") == 0)
@@ -377,8 +398,8 @@ int main(int argc, char **argv)
     if (options.count == 0 || options.at_once == 0 || options.seconds == 0 || options.rounds == 0 ||
         options.rounds > ROUNDS_MAX) {
         (void)fprintf(stderr,
-                      "usage: store-port [--at-once N] [--seconds N] [--rounds N] [--prefix "
-                      "NAME] [--node NAME] [--open N] URL...\n");
+                      "usage: store-port [--at-once N] [--seconds N] [--rounds N] [--solves N] "
+                      "[--prefix NAME] [--node NAME] [--open N] URL...\n");
         return 64;
     }
     report(&options);

@@ -218,6 +218,9 @@ static enum store_opening sqlite_lock(const struct store_place *place, const cha
 {
     (void)place;
     char path[PATH_ROOM];
+    /* Nobody asks SQLite how much memory it uses, and counting that takes a lock for every allocation. Has no effect,
+     * and need not have any, once SQLite is in use. */
+    (void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0);
     if (strlen(address) >= PATH_MAX - sizeof(SQLITE_STORE_FILE)) {
         buf_addf(mistake, "the path of data_dir is too long");
         return STORE_UNUSABLE;

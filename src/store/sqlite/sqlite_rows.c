@@ -18,6 +18,7 @@ struct parts {
     char places[SQL_MAX];  /* "?, ?, ?" */
     char keys[SQL_MAX];
     char key_places[SQL_MAX];
+    char changes[SQL_MAX]; /* "key = excluded.key, client = excluded.client" */
     char expired[SQL_MAX]; /* a condition, ?1 being row_expired_until() */
 };
 
@@ -30,6 +31,17 @@ static void list(char text[SQL_MAX], const struct column *columns, size_t count)
     ASSERT(len < SQL_MAX);
 }
 
+static void list_changes(char text[SQL_MAX], const struct row_table *table)
+{
+    size_t len = 0;
+    for (size_t i = table->key_count; i < table->count && len < SQL_MAX; i++) {
+        const char *const name = table->columns[i].name;
+        len += (size_t)snprintf(text + len, SQL_MAX - len, "%s%s = excluded.%s",
+                                len == 0 ? "" : ", ", name, name);
+    }
+    ASSERT(len < SQL_MAX);
+}
+
 static struct parts parts_of(const struct row_table *table)
 {
     const struct row_expiry *const expiry = &table->expiry;
@@ -38,6 +50,7 @@ static struct parts parts_of(const struct row_table *table)
     list(parts.places, NULL, table->count);
     list(parts.keys, table->columns, table->key_count);
     list(parts.key_places, NULL, table->key_count);
+    list_changes(parts.changes, table);
     if (expiry->column == NULL)
         (void)snprintf(parts.expired, SQL_MAX, "0");
     else
@@ -62,8 +75,10 @@ static bool prepare_kind(struct sqlite_store *store, unsigned kind)
 {
     const struct parts parts = parts_of(&row_tables[kind]);
     const char *const name = row_tables[kind].name;
+    /* REPLACE would copy every page that it changes first, so that it could be undone alone. */
     store->put[kind] =
-        prepare(store, "REPLACE INTO %s (%s) VALUES (%s)", name, parts.columns, parts.places);
+        prepare(store, "INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) DO UPDATE SET %s", name,
+                parts.columns, parts.places, parts.keys, parts.changes);
     store->drop[kind] =
         prepare(store, "DELETE FROM %s WHERE (%s) = (%s)", name, parts.keys, parts.key_places);
     store->load[kind] = prepare(store, "SELECT %s FROM %s WHERE NOT (%s) ORDER BY %s",
