@@ -184,8 +184,7 @@ static int carry_out(struct bench *bench)
         return code;
     if (!bench->order.is_vendor)
         return measure(bench);
-    return bench_vendor(bench->command, &bench->order, &bench->images,
-                        bench->host == BENCH_HOST_PUBLIC);
+    return bench_vendor(bench->command, &bench->order, &bench->images, bench->host);
 }
 
 static int run(struct cli_args *args)
@@ -233,7 +232,8 @@ const struct command command_bench = {
         "highest throughput.\n"
         "Ctrl-C ends the run and prints the report. Public addresses other than that of "
         "SOLVEGATE_URL are refused without --i-own-this-host, as are more than 100 requests a "
-        "second to another machine; a closed loop is slowed down to that rate.\n"
+        "second to another machine; a closed loop is slowed down to that rate, and looks for "
+        "results count as well.\n"
         "With the word vendor the vendor itself is measured, by in.php and res.php (--url, else "
         "SOLVEGATE_UPSTREAM_URL, else CaptchaAI; its key is in CAPTCHAAI_API_KEY): solve time by "
         "method, failures by code, and busy answers by requests at once. --budget is the most that "

@@ -25,7 +25,7 @@ bool bench_guard_same(const char *url, const char *other);
 const char *bench_guard_refusal(enum bench_host host, bool is_configured, bool is_owned,
                                 double rate);
 
-/* The most requests a second of a closed loop; 0: no limit. */
+/* The most calls a second, looks included; 0: no limit. */
 double bench_guard_pace(enum bench_host host, bool is_owned);
 
 #endif

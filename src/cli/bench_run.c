@@ -3,8 +3,10 @@
 #include "base/assert.h"
 #include "base/list.h"
 #include "base/table.h"
+#include "base/wheel.h"
 #include "cli/bench_caller.h"
 #include "cli/bench_notices.h"
+#include "cli/bench_pace.h"
 #include "cli/bench_schedule.h"
 #include "cli/bench_targets.h"
 #include "cli/bench_trace.h"
@@ -21,18 +23,27 @@
 #define STATE_NS (200 * NS_PER_MS)
 /* How much longer than its hold a call may take. */
 #define CALL_GRACE_MS 15000U
+/* A look that was answered sooner than this was not held, and the next one waits: first for a second, then for twice as
+ * long as before. */
+#define UNHELD_NS (500 * NS_PER_MS)
+#define PAUSE_MIN_MS 1000U
+#define PAUSE_MAX_MS 16000U
 /* At most so many requests start in one turn, so that replies are read in between. */
 #define BURST_MAX 200U
 
 /* One request, from when it is due until its end. */
 struct job {
-    struct list link;       /* among those on the wire, or those that wait for a look or a notice */
-    struct table_node node; /* by its number, if notices come */
-    uint64_t told_ns;       /* when its notice came; 0: it has not */
-    uint64_t due_ns;        /* as all times here: since the start */
-    uint64_t look_ns;       /* when its next look is due */
+    struct list link;         /* in the list of its state */
+    struct wheel_timer alarm; /* its next look or its end, while it is not on the wire */
+    struct table_node node;   /* by its number, if notices come */
+    uint64_t told_ns;         /* when its notice came; 0: it has not */
+    uint64_t due_ns;          /* as all times here: since the start */
+    uint64_t sent_ns;         /* when its call went out */
+    uint64_t pause_ms;        /* before its next look, if looks are not held; 0: they are */
+    unsigned hold_s;          /* for how long the reply to its call may be held */
     size_t step;
     bool is_look;              /* the call on the wire asks for the result */
+    bool is_last;              /* it may not take longer than the request */
     bool is_waiting;           /* for its notice alone */
     char told[BENCH_CODE_MAX]; /* the notice's failure, or empty */
     char id[BENCH_ID_MAX];
@@ -46,8 +57,11 @@ struct bench_run {
     struct bench_targets targets;
     struct bench_message message;
     struct list calls; /* jobs on the wire */
-    struct list looks; /* jobs in the order of their next look */
-    struct list waits; /* jobs that only a notice ends, in the order of their asks' replies */
+    struct list rests; /* jobs that wait for their next look */
+    struct list ready; /* jobs whose look is due, and may wait for the pace */
+    struct list waits; /* jobs that only a notice ends */
+    struct wheel wheel;
+    struct bench_pace pace;
     struct table by_number;
     struct bench_notices *notices; /* or NULL */
     uv_loop_t loop;
@@ -68,10 +82,26 @@ static uint64_t now_ns(const struct bench_run *run)
 
 /* ---- one request ------------------------------------------------------------------------- */
 
+/* When an answer is not in time any more. */
+static uint64_t end_ms(const struct bench_run *run, const struct job *job)
+{
+    return job->due_ns / NS_PER_MS + run->plan->wait_ms;
+}
+
+/* No call takes longer than its request may. */
 static void send_call(struct bench_run *run, struct job *job, unsigned hold_s)
 {
+    const uint64_t now = now_ns(run);
+    const uint64_t end = end_ms(run, job);
+    const uint64_t left_ms = end > now / NS_PER_MS ? end - now / NS_PER_MS : 1;
+    const uint64_t most_ms = (uint64_t)hold_s * 1000 + CALL_GRACE_MS;
+    job->sent_ns = now;
+    job->hold_s = hold_s;
+    job->is_last = left_ms <= most_ms;
+    bench_pace_note(&run->pace, now, 1);
     list_append(&run->calls, &job->link);
-    bench_caller_send(run->caller, job, &run->message, hold_s * 1000 + CALL_GRACE_MS);
+    bench_caller_send(run->caller, job, &run->message,
+                      (unsigned)(job->is_last ? left_ms : most_ms));
 }
 
 static size_t step_of(const struct bench_run *run, uint64_t due_ns)
@@ -117,13 +147,14 @@ static void begin_request(struct bench_run *run, uint64_t due_ns)
     run->begun++;
     run->in_flight++;
     bench_tally_sent(run->setup->tally, job->step, now > due_ns ? (now - due_ns) / 1000 : 0);
-    send_call(run, job, BENCH_HOLD_S);
+    send_call(run, job, bench_talk_ask_hold(run->setup->talk));
 }
 
 static void end_request(struct bench_run *run, struct job *job)
 {
     run->in_flight--;
     table_remove(&run->by_number, &job->node);
+    wheel_cancel(&run->wheel, &job->alarm);
     run->last_end_ns = now_ns(run);
     if (run->first_end_ns == 0)
         run->first_end_ns = run->last_end_ns;
@@ -132,8 +163,9 @@ static void end_request(struct bench_run *run, struct job *job)
 
 static void look(struct bench_run *run, struct job *job)
 {
-    const uint64_t spent_ms = (now_ns(run) - job->due_ns) / NS_PER_MS;
-    const uint64_t left_ms = spent_ms < run->plan->wait_ms ? run->plan->wait_ms - spent_ms : 0;
+    const uint64_t now_ms = now_ns(run) / NS_PER_MS;
+    const uint64_t end = end_ms(run, job);
+    const uint64_t left_ms = end > now_ms ? end - now_ms : 0;
     const uint64_t left_s = (left_ms + 999) / 1000;
     unsigned hold_s = left_s < BENCH_HOLD_S ? (unsigned)left_s : BENCH_HOLD_S;
     if (run->plan->poll_ms > 0)
@@ -144,6 +176,13 @@ static void look(struct bench_run *run, struct job *job)
 }
 
 static void fill_closed_loop(struct bench_run *run);
+
+static void end_late(struct bench_run *run, struct job *job)
+{
+    bench_tally_failed(run->setup->tally, job->step, "bench_not_in_time");
+    end_request(run, job);
+    fill_closed_loop(run);
+}
 
 /* The answer came by notice, at this time. */
 static void end_told(struct bench_run *run, struct job *job)
@@ -186,38 +225,86 @@ static void wait_for_notice(struct bench_run *run, struct job *job)
     }
     job->is_waiting = true;
     list_append(&run->waits, &job->link);
+    wheel_arm(&run->wheel, &job->alarm, end_ms(run, job));
 }
 
-static void on_pending(struct bench_run *run, struct job *job)
+static void send_looks(struct bench_run *run)
 {
-    const uint64_t now = now_ns(run);
-    if (is_told_only(run)) {
-        wait_for_notice(run, job);
-    } else if (now - job->due_ns >= run->plan->wait_ms * NS_PER_MS) {
-        bench_tally_failed(run->setup->tally, job->step, "bench_not_in_time");
-        end_request(run, job);
-    } else if (run->plan->poll_ms > 0) {
-        job->look_ns = now + run->plan->poll_ms * NS_PER_MS;
-        list_append(&run->looks, &job->link);
-    } else {
+    struct list *first;
+    while ((first = list_first(&run->ready)) != NULL &&
+           bench_pace_allows(&run->pace, now_ns(run))) {
+        struct job *const job = CONTAINER_OF(first, struct job, link);
+        list_unlink(first);
+        wheel_cancel(&run->wheel, &job->alarm);
         look(run, job);
     }
 }
 
-/* Notices that do not come. */
-static void give_up_waits(struct bench_run *run)
+/* Its next look goes out as soon as the pace allows, or it ends without one. */
+static void make_ready(struct bench_run *run, struct job *job)
 {
-    const uint64_t now = now_ns(run);
-    struct list *first;
-    while ((first = list_first(&run->waits)) != NULL) {
-        struct job *const job = CONTAINER_OF(first, struct job, link);
-        if (now - job->due_ns < run->plan->wait_ms * NS_PER_MS)
-            return;
-        list_unlink(first);
-        bench_tally_failed(run->setup->tally, job->step, "bench_not_in_time");
-        end_request(run, job);
-        fill_closed_loop(run);
+    list_append(&run->ready, &job->link);
+    wheel_arm(&run->wheel, &job->alarm, end_ms(run, job));
+    send_looks(run);
+}
+
+/* How long to wait before the next look: a gateway that answers at once, whatever it was asked to do, must not be asked
+ * without end. */
+static uint64_t pause_of(const struct bench_run *run, struct job *job)
+{
+    if (run->plan->poll_ms > 0)
+        return run->plan->poll_ms;
+    if (job->hold_s == 0 || now_ns(run) - job->sent_ns >= UNHELD_NS)
+        job->pause_ms = 0;
+    else if (job->pause_ms == 0)
+        job->pause_ms = PAUSE_MIN_MS;
+    else
+        job->pause_ms = job->pause_ms < PAUSE_MAX_MS / 2 ? job->pause_ms * 2 : PAUSE_MAX_MS;
+    return job->pause_ms;
+}
+
+static void on_pending(struct bench_run *run, struct job *job)
+{
+    const uint64_t now_ms = now_ns(run) / NS_PER_MS;
+    const uint64_t end = end_ms(run, job);
+    if (is_told_only(run)) {
+        wait_for_notice(run, job);
+        return;
     }
+    const uint64_t pause_ms = pause_of(run, job);
+    if (now_ms >= end) {
+        end_late(run, job);
+    } else if (pause_ms > 0) {
+        list_append(&run->rests, &job->link);
+        wheel_arm(&run->wheel, &job->alarm, now_ms + pause_ms < end ? now_ms + pause_ms : end);
+    } else {
+        make_ready(run, job);
+    }
+}
+
+/* Looks that are due, and requests whose time is up. */
+static void heed_alarms(struct bench_run *run)
+{
+    const uint64_t now_ms = now_ns(run) / NS_PER_MS;
+    struct wheel_timer *timer;
+    wheel_advance(&run->wheel, now_ms, UINT32_MAX);
+    while ((timer = wheel_pop(&run->wheel)) != NULL) {
+        struct job *const job = CONTAINER_OF(timer, struct job, alarm);
+        list_unlink(&job->link);
+        if (now_ms >= end_ms(run, job))
+            end_late(run, job);
+        else
+            make_ready(run, job);
+    }
+}
+
+/* An answer, or the lack of one, after the time that it may take. */
+static bool is_late(const struct bench_run *run, const struct job *job,
+                    const struct bench_result *result, enum bench_news news)
+{
+    if (result->trouble != NULL)
+        return job->is_last && strcmp(result->trouble, "bench_timeout") == 0;
+    return news != BENCH_FAILED && now_ns(run) / NS_PER_MS >= end_ms(run, job);
 }
 
 static void on_done(void *context, void *pointer, const struct bench_result *result)
@@ -233,6 +320,12 @@ static void on_done(void *context, void *pointer, const struct bench_result *res
         bench_talk_hear(run->setup->talk, job->is_look, result->status, result->body, &heard);
     else
         (void)snprintf(heard.code, sizeof heard.code, "%s", result->trouble);
+    if (result->sends > 1)
+        bench_pace_note(&run->pace, now_ns(run), result->sends - 1);
+    if (is_late(run, job, result, heard.news)) {
+        end_late(run, job);
+        return;
+    }
     if (heard.news == BENCH_PENDING) {
         if (heard.id[0] != '\0')
             memcpy(job->id, heard.id, sizeof job->id);
@@ -285,7 +378,7 @@ static void follow_schedule(struct bench_run *run)
         const uint64_t due_ns = next_due(run);
         if (due_ns == BENCH_NEVER)
             run->is_sending = false;
-        if (due_ns > now)
+        if (due_ns > now || !bench_pace_allows(&run->pace, now))
             return;
         begin_request(run, due_ns);
     }
@@ -306,25 +399,12 @@ static void fill_closed_loop(struct bench_run *run)
     const uint64_t now = now_ns(run);
     if (bench_is_open_loop(run->plan))
         return;
-    const double pace = run->setup->pace;
     const uint64_t room = closed_loop_room(run, now);
     for (unsigned i = 0; i < BURST_MAX && run->in_flight < room && may_begin(run, now); i++) {
-        if (pace > 0 && (double)run->begun >= pace * (double)now / (double)NS_PER_S + 1)
+        const uint64_t due_ns = now_ns(run);
+        if (!bench_pace_allows(&run->pace, due_ns))
             return;
-        begin_request(run, now_ns(run));
-    }
-}
-
-static void send_looks(struct bench_run *run)
-{
-    const uint64_t now = now_ns(run);
-    struct list *first;
-    while ((first = list_first(&run->looks)) != NULL) {
-        struct job *const job = CONTAINER_OF(first, struct job, link);
-        if (job->look_ns > now)
-            return;
-        list_unlink(first);
-        look(run, job);
+        begin_request(run, due_ns);
     }
 }
 
@@ -345,12 +425,12 @@ static void tell_state(struct bench_run *run, uint64_t now)
 static void on_tick(uv_timer_t *timer)
 {
     struct bench_run *const run = timer->data;
+    heed_alarms(run);
+    send_looks(run);
     if (bench_is_open_loop(run->plan))
         follow_schedule(run);
     else
         fill_closed_loop(run);
-    send_looks(run);
-    give_up_waits(run);
     const uint64_t now = now_ns(run);
     for (; run->second_ns <= now; run->second_ns += NS_PER_S)
         bench_tally_second(run->setup->tally, run->in_flight);
@@ -433,9 +513,12 @@ bool bench_run(const struct bench_run_setup *setup, struct bench_end *end, struc
     const bool is_open = open_run(run, mistake);
     if (is_open) {
         list_init(&run->calls);
-        list_init(&run->looks);
+        list_init(&run->rests);
+        list_init(&run->ready);
         list_init(&run->waits);
         table_init(&run->by_number, BENCH_CONCURRENCY_MAX, (const uint64_t[]){run->plan->seed, 0});
+        wheel_init(&run->wheel, 0);
+        bench_pace_init(&run->pace, setup->pace);
         bench_message_init(&run->message);
         bench_targets_init(&run->targets, run->plan->repeat, run->plan->zipf, run->plan->seed);
         if (run->plan->step_count > 0)
@@ -449,7 +532,8 @@ bool bench_run(const struct bench_run_setup *setup, struct bench_end *end, struc
                                   .unfinished = run->in_flight,
                                   .costly = run->begun - run->free_asks};
         free_jobs(&run->calls);
-        free_jobs(&run->looks);
+        free_jobs(&run->rests);
+        free_jobs(&run->ready);
         free_jobs(&run->waits);
         table_close(&run->by_number);
         bench_caller_free(run->caller);

@@ -21,7 +21,7 @@ struct bench_run_setup {
     struct bench_tally *tally;
     const char *url;
     bool allow_public;
-    double pace; /* a closed loop sends at most so many a second; 0: no limit */
+    double pace; /* at most so many calls a second go out, looks included; 0: no limit */
     /* Called a few times a second, and once at the end; may be NULL. */
     void (*on_state)(void *context, const struct bench_state *state);
     void *context;

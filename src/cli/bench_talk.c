@@ -160,6 +160,15 @@ static void write_form(const struct bench_talk *talk, uint64_t target, struct bu
     add_named(talk, body, "pingback", talk->pingback);
 }
 
+unsigned bench_talk_ask_hold(const struct bench_talk *talk)
+{
+    const struct bench_plan *const plan = talk->plan;
+    const uint64_t wait_s = (plan->wait_ms + 999) / 1000;
+    if (plan->dialect != BENCH_V1 || plan->poll_ms > 0 || plan->callbacks != NULL)
+        return 0;
+    return wait_s < BENCH_HOLD_S ? (unsigned)wait_s : BENCH_HOLD_S;
+}
+
 static void write_solve(const struct bench_talk *talk, uint64_t target, struct buf *body)
 {
     json_open(body, '{');
@@ -168,8 +177,8 @@ static void write_solve(const struct bench_talk *talk, uint64_t target, struct b
     add_params(talk, body);
     add_named(talk, body, "reuse", talk->plan->reuse);
     add_named(talk, body, "pingback", talk->pingback);
-    if (talk->plan->poll_ms == 0 && talk->pingback == NULL)
-        json_number(body, "wait", BENCH_HOLD_S);
+    if (bench_talk_ask_hold(talk) > 0)
+        json_number(body, "wait", bench_talk_ask_hold(talk));
     json_close(body, '}');
 }
 

@@ -41,6 +41,8 @@ struct bench_heard {
 void bench_message_init(struct bench_message *message);
 void bench_message_close(struct bench_message *message);
 
+/* For how many seconds the gateway may hold the reply to an ask; 0: it is not asked to. */
+unsigned bench_talk_ask_hold(const struct bench_talk *talk);
 /* Asks for the target with this number. */
 void bench_talk_ask(const struct bench_talk *talk, uint64_t target, struct bench_message *message);
 /* Asks for the result; hold_s is for how long the gateway may hold the reply. */

@@ -1,7 +1,6 @@
 #include "cli/bench_vendor.h"
 
 #include "base/assert.h"
-#include "cli/bench_guard.h"
 #include "cli/bench_live.h"
 #include "cli/bench_purse.h"
 #include "cli/bench_run.h"
@@ -23,7 +22,7 @@ struct measuring {
     const struct command *command;
     const struct bench_order *order;
     const struct bench_images *images;
-    bool allow_public;
+    enum bench_host host;
     struct remote remote; /* for the balance; its key is in the path */
     struct bench_purse purse;
     struct bench_vendor_report report;
@@ -89,8 +88,8 @@ static bool run_round(struct measuring *measuring, struct bench_vendor_row *row,
         .talk = &talk,
         .tally = tally,
         .url = measuring->order->remote.url,
-        .allow_public = measuring->allow_public,
-        .pace = BENCH_REMOTE_RATE_MAX,
+        .allow_public = measuring->host == BENCH_HOST_PUBLIC,
+        .pace = bench_guard_pace(measuring->host, measuring->order->is_owned),
         .on_state = bench_live_show,
         .context = &live,
     };
@@ -243,14 +242,14 @@ static int conclude(struct measuring *measuring)
 }
 
 int bench_vendor(const struct command *command, const struct bench_order *order,
-                 const struct bench_images *images, bool allow_public)
+                 const struct bench_images *images, enum bench_host host)
 {
     struct measuring *const measuring = calloc(1, sizeof *measuring);
     ASSERT(measuring != NULL);
     *measuring = (struct measuring){.command = command,
                                     .order = order,
                                     .images = images,
-                                    .allow_public = allow_public,
+                                    .host = host,
                                     .remote = {.url = order->remote.url},
                                     .report = {.url = order->remote.url},
                                     .code = EX_OK};

@@ -3,12 +3,13 @@
 #define SOLVEGATE_CLI_BENCH_VENDOR_H
 
 #include "cli/bench_flags.h"
+#include "cli/bench_guard.h"
 
 struct bench_images;
 
 /* Asks the person, measures and prints; returns the exit code. The order is one of a vendor, and its key was found.
- * allow_public: the address may be one on the public internet. */
+ * host: what kind of address it has. */
 int bench_vendor(const struct command *command, const struct bench_order *order,
-                 const struct bench_images *images, bool allow_public);
+                 const struct bench_images *images, enum bench_host host);
 
 #endif

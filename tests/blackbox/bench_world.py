@@ -1,4 +1,5 @@
 """Servers of the benchmark's tests: a vendor that charges as a test says, and a gateway that answers as it says."""
+import contextlib
 import json
 import threading
 import time
@@ -24,6 +25,7 @@ class Talker(BaseHTTPRequestHandler):
     def answer(self):
         body = self.rfile.read(int(self.headers.get("Content-Length") or 0)).decode()
         self.calls += 1
+        self.server.owner.times.append(time.monotonic())
         reply = self.server.owner.reply(self.path, body, self.calls)
         if reply is None:
             self.close_connection = True
@@ -34,6 +36,14 @@ class Talker(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(text)
 
+    def handle(self):
+        with contextlib.suppress(ConnectionError):  # the benchmark may hang up
+            super().handle()
+
+    def finish(self):
+        with contextlib.suppress(ConnectionError):
+            super().finish()
+
     do_GET = do_POST = answer
 
 
@@ -42,6 +52,7 @@ class Server:
 
     def __init__(self, host="127.0.0.1"):
         self.lock = threading.Lock()
+        self.times = []  # of all calls
         self.server = ThreadingHTTPServer((host, 0), Talker)
         self.server.owner = self
         self.server.daemon_threads = True
@@ -55,6 +66,10 @@ class Server:
         self.server.shutdown()
         self.server.server_close()
 
+    def most_in_a_second(self):
+        times = sorted(self.times)
+        return max((sum(1 for later in times[at:] if later - first < 1) for at, first in enumerate(times)), default=0)
+
 
 def say(thing):
     return 200, json.dumps(thing).encode()
@@ -64,8 +79,8 @@ class Vendor(Server):
     """in.php and res.php. Every submit that arrives is accepted and costs PRICE; what the balance shows of it is the test's
     choice: shown(vendor) returns the number of captchas that it shows, None if it is not told."""
 
-    def __init__(self, shown=None, solve_s=0.02, lose=None, end=None):
-        super().__init__()
+    def __init__(self, shown=None, solve_s=0.02, lose=None, end=None, host="127.0.0.1"):
+        super().__init__(host)
         self.shown = shown or (lambda vendor: len(vendor.tasks))
         self.solve_s = solve_s
         self.lose = lose or (lambda calls: False)  # is the reply to a submit lost?
@@ -93,3 +108,20 @@ class Vendor(Server):
             if time.monotonic() - self.tasks[int(query["id"]) - 1] < self.solve_s:
                 return say({"status": 0, "request": "CAPCHA_NOT_READY"})
         return say(self.end)
+
+
+class Gateway(Server):
+    """/v1/solves: answers(number of the call, is it a look) returns a reply."""
+
+    def __init__(self, answers, host="127.0.0.1"):
+        super().__init__(host)
+        self.answers = answers
+        self.calls = 0  # asks and looks
+
+    def reply(self, path, body, calls):
+        if path.startswith("/v1/stats"):
+            return 403, b"{}"
+        with self.lock:
+            self.calls += 1
+            number = self.calls
+        return self.answers(number, path.startswith("/v1/solves/"))

@@ -1,4 +1,5 @@
 #include "cli/bench_guard.h"
+#include "cli/bench_pace.h"
 #include "cli/bench_plan.h"
 #include "cli/bench_purse.h"
 #include "cli/bench_schedule.h"
@@ -232,6 +233,28 @@ static void strangers_and_high_rates_are_refused(void **state)
     assert_true(bench_guard_pace(BENCH_HOST_LOOPBACK, false) < 1);
 }
 
+/* A loop that is late makes up for a little, and no pause becomes a burst. */
+static void a_pace_counts_every_call(void **state)
+{
+    struct bench_pace pace;
+    unsigned sent = 0;
+    (void)state;
+    bench_pace_init(&pace, 100);
+    for (uint64_t now = 0; now < S; now += 3 * MS)
+        for (; bench_pace_allows(&pace, now); sent++)
+            bench_pace_note(&pace, now, 1);
+    assert_in_range(sent, 98, 101);
+    sent = 0;
+    for (; bench_pace_allows(&pace, 60 * S); sent++)
+        bench_pace_note(&pace, 60 * S, 1);
+    assert_in_range(sent, 1, 3);
+    bench_pace_note(&pace, 60 * S, 50);
+    assert_false(bench_pace_allows(&pace, 60 * S + 490 * MS));
+    bench_pace_init(&pace, 0);
+    bench_pace_note(&pace, 0, 1000000);
+    assert_true(bench_pace_allows(&pace, 0));
+}
+
 /* ---- what it may spend ------------------------------------------------------------------- */
 
 static void pay(struct bench_purse *purse, uint64_t accepted, uint64_t solved, double balance)
@@ -397,6 +420,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_same_seed_draws_the_same_targets),
         cmocka_unit_test(hosts_are_told_apart_by_their_addresses),
         cmocka_unit_test(strangers_and_high_rates_are_refused),
+        cmocka_unit_test(a_pace_counts_every_call),
         cmocka_unit_test(a_purse_reserves_what_the_balance_does_not_show),
         cmocka_unit_test(a_balance_that_is_not_told_any_more_ends_it_unless_there_is_a_price),
         cmocka_unit_test(a_purse_goes_one_by_one_until_the_price_shows),

@@ -28,9 +28,12 @@ static void expect_ask(struct bench_plan plan, uint64_t target, const char *path
 static void each_dialect_asks_in_its_own_words(void **state)
 {
     (void)state;
-    expect_ask((struct bench_plan){.dialect = BENCH_V1}, 7, "/v1/solves",
+    expect_ask((struct bench_plan){.dialect = BENCH_V1, .wait_ms = 180000}, 7, "/v1/solves",
                "{\"method\":\"turnstile\",\"pageurl\":\"https://example.com/bench?bench=ab-7\","
                "\"sitekey\":\"0x4AAABENCH\",\"wait\":50}");
+    expect_ask((struct bench_plan){.dialect = BENCH_V1, .wait_ms = 2500}, 7, "/v1/solves",
+               "{\"method\":\"turnstile\",\"pageurl\":\"https://example.com/bench?bench=ab-7\","
+               "\"sitekey\":\"0x4AAABENCH\",\"wait\":3}");
     expect_ask((struct bench_plan){.dialect = BENCH_VENDOR, .method = "userrecaptcha"}, 8,
                "/in.php",
                "key=" KEY "&json=1&method=userrecaptcha&pageurl=https%3A%2F%2Fexample.com%2Fbench"
