@@ -141,6 +141,9 @@ static struct table_node *find_from(struct table_node *node, const struct key *k
 
 struct table_node *table_find(const struct table *table, const struct key *key)
 {
+    /* Some tables are nearly always empty, and the hash is most of a look-up's cost. */
+    if (table->count == 0)
+        return NULL;
     return find_from(*bucket_of(table, key), key);
 }
 

@@ -1,5 +1,6 @@
 #include "engine/budget.h"
 
+#include "engine/aside.h"
 #include "engine/claim.h"
 #include "engine/journal.h"
 #include "engine/slots.h"
@@ -151,17 +152,17 @@ void budget_want(struct engine *engine, client_id id)
 void budget_await(struct engine *engine, struct flight *flight)
 {
     struct purse *purse = &engine->budgets->purses[flight->client];
-    if (!list_is_empty(&flight->unit))
+    if (flight_lacks_unit(flight))
         return;
     TRACE(engine, "flight %u waits for a unit of its budget", flight->number);
-    list_append(&purse->waiting, &flight->unit);
+    list_append(&purse->waiting, &aside_of(engine, flight)->unit);
     if (purse->number == 0)
         draw_units(engine, flight->client);
 }
 
 void budget_queue(struct engine *engine, struct flight *flight)
 {
-    if (list_is_empty(&flight->unit)) {
+    if (!flight_lacks_unit(flight)) {
         flight_enter(engine, flight, FLIGHT_QUEUED, WHEEL_NEVER);
         return;
     }
@@ -215,7 +216,7 @@ static void refuse(struct engine *engine, struct flight *flight)
 
 static void serve(struct engine *engine, struct flight *flight)
 {
-    list_unlink(&flight->unit);
+    list_unlink(&flight->aside->unit);
     slots_reserve(engine, flight);
     if (flight->state == FLIGHT_CLAIMING)
         claim_set_out(engine, flight);
@@ -230,7 +231,7 @@ static bool serve_next(struct engine *engine, client_id id)
     struct list *first = list_first(&engine->budgets->purses[id].waiting);
     if (first == NULL)
         return false;
-    struct flight *flight = CONTAINER_OF(first, struct flight, unit);
+    struct flight *flight = CONTAINER_OF(first, struct aside, unit)->flight;
     if (unused(client) > 0 && !client->is_overdrawn) {
         serve(engine, flight);
         return true;

@@ -1,4 +1,5 @@
 /* The engine's auditor: walks all state and aborts at the first inconsistency. */
+#include "engine/aside.h"
 #include "engine/attempt.h"
 #include "engine/backlog.h"
 #include "engine/cache.h"
@@ -21,13 +22,13 @@ static void check_claim(const struct engine *engine, const struct flight *flight
 {
     const bool is_waiting = flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_FOLLOWING;
     const bool is_over = flight->state == FLIGHT_SOLVED || flight->state == FLIGHT_FAILED;
-    const bool lacks_unit = !list_is_empty(&flight->unit);
+    const bool lacks_unit = flight_lacks_unit(flight);
     ASSERT(!lacks_unit || (engine->budgets != NULL && !flight->is_reserved && !flight->is_asking));
     ASSERT(!lacks_unit || flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_BACKING_OFF);
     ASSERT(!is_waiting || (engine->options.store_is_shared && (flight->claim == 0 || lacks_unit)));
     ASSERT(!is_waiting || flight->is_asking || flight->phase.is_armed || lacks_unit ||
-           !list_is_empty(&flight->unleased));
-    ASSERT(list_is_empty(&flight->unleased) || (is_waiting && !flight->is_asking));
+           flight_is_unleased(flight));
+    ASSERT(!flight_is_unleased(flight) || (is_waiting && !flight->is_asking));
     ASSERT(!is_waiting || !flight->is_reserved);
     ASSERT(is_waiting || !flight->is_asking);
     ASSERT(!is_over || flight->claim == 0);
@@ -35,8 +36,8 @@ static void check_claim(const struct engine *engine, const struct flight *flight
            is_over || flight->claim != 0);
     const bool is_before_word = flight->seat.is_taken && (flight->state == FLIGHT_SUBMITTING ||
                                                           flight->state == FLIGHT_QUEUED);
-    ASSERT(list_is_empty(&flight->briefs) || flight->state == FLIGHT_CLAIMING || is_over ||
-           is_before_word || !list_is_empty(&flight->tell));
+    ASSERT(!flight_has_briefs(flight) || flight->state == FLIGHT_CLAIMING || is_over ||
+           is_before_word || flight_is_telling(flight));
 }
 
 static void check_flight(const struct engine *engine, const struct flight *flight)

@@ -1,5 +1,6 @@
 #include "engine/claim.h"
 
+#include "engine/aside.h"
 #include "engine/bad.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
@@ -60,12 +61,12 @@ static void push_claim(struct engine *engine, struct flight *flight, const struc
     struct claim *claim = &engine_push(engine, ACTION_CLAIM)->claim;
     claim->flight = flight->uid;
     claim->ticket = flight->id;
-    claim->following = flight->followed;
+    claim->following = flight->aside->followed;
     claim->client = flight->client;
     claim->reuse = flight->reuse;
-    claim->pool = flight->pool_asked;
-    claim->min_ttl_ms = flight->min_ttl_ms;
-    claim->max_age_ms = flight->max_age_ms;
+    claim->pool = flight->aside->pool_asked;
+    claim->min_ttl_ms = flight->aside->min_ttl_ms;
+    claim->max_age_ms = flight->aside->max_age_ms;
     claim->key = flight->node.key;
     claim->has_name = flight->reuse == REUSE_SHARED || digest != NULL;
     if (claim->has_name)
@@ -78,9 +79,10 @@ static void push_claim(struct engine *engine, struct flight *flight, const struc
 
 void claim_begin(struct engine *engine, struct flight *flight, const struct ask *ask)
 {
-    flight->min_ttl_ms = ask->min_ttl_ms;
-    flight->max_age_ms = ask->max_age_ms;
-    flight->pool_asked = ask->pool;
+    struct aside *aside = aside_of(engine, flight);
+    aside->min_ttl_ms = ask->min_ttl_ms;
+    aside->max_age_ms = ask->max_age_ms;
+    aside->pool_asked = ask->pool;
     /* Nobody joins a flight whose idempotency key may turn out to mean something else. */
     if (ask->has_idempotency)
         leave_table(engine, flight);
@@ -112,9 +114,9 @@ static struct solution *find_in_memory(const struct engine *engine, const struct
 {
     const struct ask ask = {.client = flight->client,
                             .reuse = flight->reuse,
-                            .pool = flight->pool_asked,
-                            .min_ttl_ms = flight->min_ttl_ms,
-                            .max_age_ms = flight->max_age_ms,
+                            .pool = flight->aside->pool_asked,
+                            .min_ttl_ms = flight->aside->min_ttl_ms,
+                            .max_age_ms = flight->aside->max_age_ms,
                             .key = flight->node.key};
     if (flight->state != FLIGHT_CLAIMING || flight->reuse != REUSE_SINGLE)
         return NULL;
@@ -157,7 +159,7 @@ bool claim_resume(struct engine *engine, struct flight *flight)
                         (flight->reuse == REUSE_SHARED || !list_is_empty(&flight->idempotency));
     if (!is_due)
         return false;
-    flight->max_age_ms = UINT32_MAX;
+    aside_of(engine, flight)->max_age_ms = UINT32_MAX;
     flight_enter(engine, flight, FLIGHT_CLAIMING, WHEEL_NEVER);
     push_claim(engine, flight, digest_of(flight));
     return true;
@@ -166,10 +168,10 @@ bool claim_resume(struct engine *engine, struct flight *flight)
 /* Whoever joins may want a fresher solution than the one that the claim finds. */
 void claim_on_joined(struct flight *flight, const struct ask *ask)
 {
-    if (flight->min_ttl_ms < ask->min_ttl_ms)
-        flight->min_ttl_ms = ask->min_ttl_ms;
-    if (flight->max_age_ms > ask->max_age_ms)
-        flight->max_age_ms = ask->max_age_ms;
+    if (flight->aside->min_ttl_ms < ask->min_ttl_ms)
+        flight->aside->min_ttl_ms = ask->min_ttl_ms;
+    if (flight->aside->max_age_ms > ask->max_age_ms)
+        flight->aside->max_age_ms = ask->max_age_ms;
 }
 
 /* ---- releasing --------------------------------------------------------------------------- */
@@ -374,7 +376,8 @@ static void followed(struct engine *engine, struct flight *flight, const struct 
 static bool is_too_old(const struct engine *engine, const struct flight *flight,
                        const struct claimed *claimed, const struct solution *solution)
 {
-    const struct ask ask = {.min_ttl_ms = flight->min_ttl_ms, .max_age_ms = flight->max_age_ms};
+    const struct ask ask = {.min_ttl_ms = flight->aside->min_ttl_ms,
+                            .max_age_ms = flight->aside->max_age_ms};
     return flight->state == FLIGHT_CLAIMING && !claimed->is_replayed &&
            !solution_suits(engine, solution, &ask);
 }
@@ -384,7 +387,7 @@ static enum source source_of(const struct flight *flight, const struct claimed *
     if (claimed->is_replayed)
         return SOURCE_IDEMPOTENT;
     if (claimed->result == CLAIM_TAKEN)
-        return flight->pool_asked != 0 ? SOURCE_POOL : SOURCE_DEDUP_CACHE;
+        return flight->aside->pool_asked != 0 ? SOURCE_POOL : SOURCE_DEDUP_CACHE;
     return flight->state == FLIGHT_FOLLOWING ? SOURCE_DEDUP_WAIT : SOURCE_DEDUP_CACHE;
 }
 
@@ -405,7 +408,7 @@ static void solved(struct engine *engine, struct flight *flight, const struct cl
     const bool is_copy = claimed->result == CLAIM_SOLVED;
     /* Reported since the store found it, or its owner has not heard of that yet and wrote its row again. */
     if (is_copy && bad_is_known(engine, claimed->solution->attempt)) {
-        flight->followed = 0;
+        flight->aside->followed = 0;
         wheel_arm(&engine->wheel, &flight->phase, engine->now_ms + ASK_AGAIN_MS);
         return;
     }

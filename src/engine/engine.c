@@ -3,6 +3,7 @@
 #include "engine/account.h"
 #include "engine/adopt.h"
 #include "engine/advice.h"
+#include "engine/aside.h"
 #include "engine/ask.h"
 #include "engine/attempt.h"
 #include "engine/backlog.h"
@@ -398,6 +399,7 @@ static void init_memory(struct engine *engine)
     slab_init(&engine->requests, sizeof(struct request), requests);
     slab_init(&engine->holds, sizeof(struct hold), options->max_callers);
     slab_init(&engine->flights, sizeof(struct flight), flights);
+    slab_init(&engine->asides, sizeof(struct aside), flights);
     slab_init(&engine->attempts, sizeof(struct attempt), flights * 2);
     slab_init(&engine->solutions, sizeof(struct solution), solutions);
     slab_init(&engine->idempotency, sizeof(struct idempotency), idempotency);
@@ -405,11 +407,12 @@ static void init_memory(struct engine *engine)
     slab_init(&engine->notices, sizeof(struct notice), notices_room(requests));
     slab_init(&engine->account_waits, sizeof(struct account_wait), options->max_callers);
     slab_init(&engine->task_slab, sizeof(struct task), flights * 2);
-    numbers_init(&engine->tasks_by_name, (size_t)flights * 2, secret);
     numbers_init(&engine->requests_by_id, requests, secret);
     numbers_init(&engine->holds_by_caller, options->max_callers, secret);
     table_init(&engine->flights_by_key, flights, secret);
-    numbers_init(&engine->attempts_by_name, (size_t)flights * 2, secret);
+    /* Twice as many may be members, but half of them only listen: chains of two cost less than buckets. */
+    numbers_init(&engine->attempts_by_name, flights, secret);
+    numbers_init(&engine->tasks_by_name, flights, secret);
     table_init(&engine->strays_by_key, (size_t)flights * 2, secret);
     table_init(&engine->unheard_by_key, (size_t)flights * 2, secret);
     table_init(&engine->solutions_by_key, options->max_solutions, secret);
@@ -553,10 +556,10 @@ void engine_free(struct engine *engine)
         action_close(&action);
     free_blobs(engine);
     letter_jobs_free(engine);
-    struct slab *slabs[] = {&engine->requests, &engine->holds,     &engine->flights,
-                            &engine->attempts, &engine->solutions, &engine->idempotency,
-                            &engine->letters,  &engine->notices,   &engine->account_waits,
-                            &engine->task_slab};
+    struct slab *slabs[] = {&engine->requests,  &engine->holds,     &engine->flights,
+                            &engine->attempts,  &engine->solutions, &engine->idempotency,
+                            &engine->letters,   &engine->notices,   &engine->account_waits,
+                            &engine->task_slab, &engine->asides};
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_close(slabs[i]);
     struct table *tables[] = {&engine->flights_by_key,     &engine->unheard_by_key,

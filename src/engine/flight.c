@@ -1,5 +1,6 @@
 #include "engine/flight.h"
 
+#include "engine/aside.h"
 #include "engine/attempt.h"
 #include "engine/budget.h"
 #include "engine/cache.h"
@@ -95,10 +96,6 @@ static struct flight *flight_alloc(struct engine *engine, const struct key *key,
     list_init(&flight->requests);
     list_init(&flight->idempotency);
     list_init(&flight->letters);
-    list_init(&flight->briefs);
-    list_init(&flight->tell);
-    list_init(&flight->unleased);
-    list_init(&flight->unit);
     wheel_timer_init(&flight->phase, TIMER_FLIGHT_PHASE);
     wheel_timer_init(&flight->deadline, TIMER_FLIGHT_DEADLINE);
     table_insert(&engine->flights_by_key, &flight->node);
@@ -193,8 +190,7 @@ static void flight_free(struct engine *engine, struct flight *flight)
     ASSERT(list_is_empty(&flight->idempotency));
     list_unlink(&flight->link);
     ASSERT(list_is_empty(&flight->letters));
-    ASSERT(list_is_empty(&flight->briefs));
-    list_unlink(&flight->tell);
+    aside_free(engine, flight);
     solution_unref(engine, flight->solution);
     share_give(&engine->shares.flights, flight->client, 1);
     share_give(&engine->shares.flight_bytes, flight->client, flight->params->len);
@@ -322,7 +318,8 @@ static bool state_is_before_submit(enum flight_state state)
 static void flight_detach(struct engine *engine, struct flight *flight)
 {
     wheel_cancel(&engine->wheel, &flight->deadline);
-    list_unlink(&flight->unleased);
+    if (flight->aside != NULL)
+        list_unlink(&flight->aside->unleased);
     if (flight->attempt != NULL)
         attempt_let_go(engine, flight->attempt);
     slots_unreserve(engine, flight);

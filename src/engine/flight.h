@@ -13,6 +13,7 @@ struct pool;
 struct request;
 struct attempt;
 struct solution;
+struct aside;
 
 /* Each state has a list, a timer and a set of next states; flight_enter() performs every transition. */
 enum flight_state {
@@ -67,10 +68,7 @@ struct flight {
     struct wheel_timer deadline;
     struct list requests;      /* waiting, in the order they came */
     struct list letters;       /* dead letters that this flight replays */
-    struct list briefs;        /* holds of callers who wait only until it is claimed */
-    struct list tell;          /* engine's telling list, while they are told */
-    struct list unleased;      /* engine's list of that name, while its claim is held back */
-    struct list unit;          /* its client's list of those who wait for a unit of its budget */
+    struct aside *aside;       /* owned, or NULL (aside.h) */
     struct history *history;   /* owned; NULL until an attempt ends badly */
     struct list idempotency;   /* records that wait for its end */
     struct blob *params;       /* owned reference */
@@ -81,23 +79,21 @@ struct flight {
     struct blob *host;         /* owned reference, or NULL: of the page */
     uint64_t uid;              /* in the journal; 0 without one */
     uint64_t claim;            /* number of the claim that it has, or 0 */
-    uint64_t followed;         /* number of the claim that it waits for, or 0 */
     uint64_t created_ms;
     uint64_t queued_ms; /* when it last entered the queue */
     uint64_t slot_since_ms;
+    uint64_t letter; /* number of the letter that keeps its undeliverable answer, or 0 */
+    struct seat seat;
     uint32_t number; /* for people: counts from 1 */
     uint32_t request_count;
     uint32_t retry_after_ms;
     uint32_t verdict; /* number of the verdict (money or threads short) it waits for; 0: none */
+    uint32_t retry_delay_ms; /* as its first request asked; 0: the operator's default */
     uint16_t attempts;
     uint16_t earlier;         /* attempts of earlier flights, which do not count as its retries */
     uint16_t attempts_before; /* attempts made before the current one */
     uint16_t tries[CLASS_COUNT]; /* retries used, per class */
     uint16_t max_retries;        /* as its first request asked, with has_max_retries */
-    uint32_t retry_delay_ms;     /* as its first request asked; 0: the operator's default */
-    uint32_t min_ttl_ms;         /* what its requests accept, while it is claimed */
-    uint32_t max_age_ms;
-    uint16_t pool_asked; /* number of the pool that its request asked for, or 0 */
     enum flight_state state : 8;
     enum error_class error_class : 8;
     enum refusal refusal : 8; /* of an unclaimed one that fails: its fresh requests are refused */
@@ -105,7 +101,6 @@ struct flight {
     enum dialect_kind dialect : 8; /* of the request that started it */
     enum reuse reuse : 8;
     client_id client;
-    uint64_t letter; /* number of the letter that keeps its undeliverable answer, or 0 */
     uint8_t priority;
     bool is_one_time;
     bool wants_rest; /* the answer is more than a text */
@@ -123,7 +118,6 @@ struct flight {
     uint8_t adoptions;        /* how often another node had to go on with it */
     bool is_restoring;        /* of an adopted node: not all of its rows have come */
     bool is_counted;          /* in the books, as a flight of this node */
-    struct seat seat;
 };
 
 /* Does the client's share have a place and the bytes for this ask left (share.h)? */

@@ -1,5 +1,6 @@
 #include "engine/follow.h"
 
+#include "engine/aside.h"
 #include "engine/claim.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
@@ -9,7 +10,7 @@
 void follow_begin(struct engine *engine, struct flight *flight, const struct claimed *claimed)
 {
     const uint64_t again_ms = engine->now_ms + FOLLOW_ASK_MS;
-    flight->followed = claimed->followed;
+    flight->aside->followed = claimed->followed;
     flight->is_followed_solving = claimed->is_solving;
     if (flight->state == FLIGHT_CLAIMING)
         flight_enter(engine, flight, FLIGHT_FOLLOWING, again_ms);
@@ -64,11 +65,12 @@ void follow_merge(struct engine *engine, struct flight *from, struct flight *int
         request_move(engine, CONTAINER_OF(link, struct request, link), into);
     idempotency_move(engine, from, into);
     move_letters(from, into);
-    list_splice(&into->briefs, &from->briefs);
+    struct aside *aside = aside_of(engine, from);
+    list_splice(&aside_of(engine, into)->briefs, &aside->briefs);
     /* Those who came may want a fresher solution than the claim under way. */
     if (into->state == FLIGHT_CLAIMING)
         claim_on_joined(
-            into, &(struct ask){.min_ttl_ms = from->min_ttl_ms, .max_age_ms = from->max_age_ms});
+            into, &(struct ask){.min_ttl_ms = aside->min_ttl_ms, .max_age_ms = aside->max_age_ms});
     else
         flight_tell(engine, into);
     flight_dismiss(engine, from);

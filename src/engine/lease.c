@@ -1,5 +1,6 @@
 #include "engine/lease.h"
 
+#include "engine/aside.h"
 #include "engine/claim.h"
 
 void lease_on_beat(struct engine *engine, const struct beat *beat)
@@ -16,8 +17,8 @@ void lease_on_beat(struct engine *engine, const struct beat *beat)
 
 void lease_await_claim(struct engine *engine, struct flight *flight)
 {
-    if (list_is_empty(&flight->unleased))
-        list_append(&engine->unleased, &flight->unleased);
+    if (!flight_is_unleased(flight))
+        list_append(&engine->unleased, &aside_of(engine, flight)->unleased);
 }
 
 void lease_await_hand_out(struct engine *engine, struct flight *flight)
@@ -36,6 +37,6 @@ void lease_work(struct engine *engine)
     for (uint32_t left = engine->options.step_batch; left > 0 && lease_has_work(engine); left--) {
         struct list *first = list_first(&engine->unleased);
         list_unlink(first);
-        claim_go_on(engine, CONTAINER_OF(first, struct flight, unleased));
+        claim_go_on(engine, CONTAINER_OF(first, struct aside, unleased)->flight);
     }
 }

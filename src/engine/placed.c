@@ -1,5 +1,6 @@
 #include "engine/placed.h"
 
+#include "engine/aside.h"
 #include "engine/hold.h"
 #include "engine/journal.h"
 #include "engine/request.h"
@@ -23,28 +24,28 @@ void request_wait(struct engine *engine, struct request *request, const struct a
     hold->is_id_only = ask->is_id_told;
     request->is_fresh = true;
     if (is_brief)
-        list_append(&request->flight->briefs, &hold->brief);
+        list_append(&aside_of(engine, request->flight)->briefs, &hold->brief);
 }
 
 void flight_tell(struct engine *engine, struct flight *flight)
 {
-    if (!list_is_empty(&flight->briefs) && list_is_empty(&flight->tell))
-        list_append(&engine->telling, &flight->tell);
+    if (flight_has_briefs(flight) && !flight_is_telling(flight))
+        list_append(&engine->telling, &flight->aside->tell);
 }
 
 void flights_tell(struct engine *engine, uint32_t batch)
 {
     while (batch > 0 && !list_is_empty(&engine->telling)) {
-        struct flight *flight = CONTAINER_OF(list_first(&engine->telling), struct flight, tell);
-        for (; batch > 0 && !list_is_empty(&flight->briefs); batch--) {
-            struct hold *hold = CONTAINER_OF(list_first(&flight->briefs), struct hold, brief);
+        struct aside *aside = CONTAINER_OF(list_first(&engine->telling), struct aside, tell);
+        for (; batch > 0 && !list_is_empty(&aside->briefs); batch--) {
+            struct hold *hold = CONTAINER_OF(list_first(&aside->briefs), struct hold, brief);
             struct request *request = hold->request;
             const caller_id caller = hold->by_caller.number;
             hold_free(engine, hold);
             request_answer(engine, request, caller);
         }
-        if (list_is_empty(&flight->briefs))
-            list_unlink(&flight->tell);
+        if (list_is_empty(&aside->briefs))
+            list_unlink(&aside->tell);
     }
 }
 

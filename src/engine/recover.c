@@ -1,5 +1,6 @@
 #include "engine/recover.h"
 
+#include "engine/aside.h"
 #include "engine/attempt.h"
 #include "engine/budget.h"
 #include "engine/cache.h"
@@ -149,7 +150,7 @@ static void adopt_flight(struct engine *engine, const struct flight_row *row,
         return;
     flight->is_restoring = true;
     /* One that waits for its budget has the key already. */
-    const bool is_follower = ours != NULL && flight_is_waiting(ours) && list_is_empty(&ours->unit);
+    const bool is_follower = ours != NULL && flight_is_waiting(ours) && !flight_lacks_unit(ours);
     struct flight *hidden = ours == NULL ? NULL : is_follower ? ours : flight;
     if (hidden == ours && ours != NULL)
         restored->follower = ours->id;

@@ -1,5 +1,6 @@
 #include "engine/slots.h"
 
+#include "engine/aside.h"
 #include "engine/attempt.h"
 #include "engine/breaker.h"
 #include "engine/budget.h"
@@ -266,7 +267,8 @@ void slots_reserve(struct engine *engine, struct flight *flight)
 
 void slots_unreserve(struct engine *engine, struct flight *flight)
 {
-    list_unlink(&flight->unit);
+    if (flight->aside != NULL)
+        list_unlink(&flight->aside->unit);
     if (!flight->is_reserved)
         return;
     flight->is_reserved = false;

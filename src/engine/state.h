@@ -427,7 +427,7 @@ struct engine {
     struct wheel wheel;
 
     struct slab requests, holds, flights, attempts, solutions, idempotency, letters, notices,
-        account_waits, task_slab;
+        account_waits, task_slab, asides;
     struct numbers requests_by_id, holds_by_caller, attempts_by_name, letters_by_number,
         notices_by_request, tasks_by_name;
     struct table flights_by_key, strays_by_key, unheard_by_key, solutions_by_key,

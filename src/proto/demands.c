@@ -119,14 +119,33 @@ static bool skip_scheme(struct slice *url)
     return true;
 }
 
+static bool is_control(char c)
+{
+    return (unsigned char)c < ' ' || c == 0x7f;
+}
+
+/* Looks at eight bytes at a time. The high bits of a difference tell whether one of them is below its
+ * bound; bytes with their own high bit set are not. */
+static bool has_control(struct slice text)
+{
+    const uint64_t ones = UINT64_C(0x0101010101010101);
+    size_t at = 0;
+    for (uint64_t word; at + sizeof word <= text.len; at += sizeof word) {
+        memcpy(&word, text.data + at, sizeof word);
+        const uint64_t dels = word ^ ones * 0x7f;
+        if ((((word - ones * ' ') & ~word) | ((dels - ones) & ~dels)) & ones << 7)
+            return true;
+    }
+    while (at < text.len && !is_control(text.data[at]))
+        at++;
+    return at < text.len;
+}
+
 /* True if the URL can be a page at all; anything that a browser or the vendor may understand passes. */
 static bool is_page(struct slice url)
 {
     url = params_trim(url);
-    for (size_t i = 0; i < url.len; i++)
-        if ((unsigned char)url.data[i] < ' ' || url.data[i] == 0x7f)
-            return false;
-    if (!skip_scheme(&url))
+    if (has_control(url) || !skip_scheme(&url))
         return false;
     const size_t host = host_length(url);
     return host > 0 && memchr(url.data, ' ', host) == NULL;

@@ -40,7 +40,7 @@ BUDGET_MUTANTS = [
     ("budget: what was spent before the start is not told", "src/engine/budget.c",
      "        if (client->spent > 0 && is_limited(client))\n            draw_units(engine, i);\n", "", "story shared_budget"),
     ("budget: who leaves keeps waiting for a unit", "src/engine/slots.c",
-     "    list_unlink(&flight->unit);\n", "", "story shared_budget"),
+     "    list_unlink(&flight->aside->unit);\n", "", "story shared_budget"),
     ("budget: what this node has is not needed", "src/engine/budget.c",
      "wanted > unused(client) ? wanted : unused(client));", "wanted);", "story shared_budget"),
     ("cluster: each node has the whole budget", "src/engine/budget.c",

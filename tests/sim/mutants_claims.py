@@ -37,7 +37,7 @@ CLAIM_MUTANTS = [
     ("claim: whoever rides on a stray does not take it over", "src/engine/stray.c",
      "        flight->claim = attempt->claim;\n", "", "story claims"),
     ("claim: an old solution is given to who joined for a new one", "src/engine/claim.c",
-     "    if (flight->max_age_ms > ask->max_age_ms)\n", "    if (flight->max_age_ms < ask->max_age_ms)\n", "story claims"),
+     "    if (flight->aside->max_age_ms > ask->max_age_ms)\n", "    if (flight->aside->max_age_ms < ask->max_age_ms)\n", "story claims"),
     ("claim: a store that does not answer is not asked again", "src/engine/claim.c",
      "    case CLAIM_UNAVAILABLE:\n        wheel_arm(&engine->wheel, &flight->phase, engine->now_ms + ASK_AGAIN_MS);\n",
      "    case CLAIM_UNAVAILABLE:\n", "story claims"),

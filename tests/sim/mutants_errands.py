@@ -38,7 +38,7 @@ ERRAND_MUTANTS = [
     ("bad: what the store found before is handed out", "src/engine/claim.c",
      "    if (is_copy && bad_is_known(engine, claimed->solution->attempt)) {", "    if (is_copy && engine == NULL) {", "story errands"),
     ("bad: a follower asks for its end for ever", "src/engine/claim.c",
-     "        flight->followed = 0;\n        wheel_arm", "        wheel_arm", "story errands"),
+     "        flight->aside->followed = 0;\n        wheel_arm", "        wheel_arm", "story errands"),
     ("bad: an idempotency key brings it back", "src/engine/idempotency.c",
      " &&\n           !bad_is_known(engine, record->solution->attempt)", "", "story errands"),
 ]

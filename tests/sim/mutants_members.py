@@ -20,7 +20,7 @@ MEMBER_MUTANTS = [
     ("lease: only a batch of claims goes on", "src/engine/engine.c",
      "    return lease_has_work(engine) || adopt_has_work(engine)", "    return adopt_has_work(engine)", "story lease"),
     ("lease: who leaves while it is lacking is claimed for all the same", "src/engine/flight.c",
-     "    list_unlink(&flight->unleased);\n", "", "story lease"),
+     "        list_unlink(&flight->aside->unleased);\n", "", "story lease"),
     ("lease: solutions for one that waited for it are forgotten", "src/engine/lease.c",
      "    list_splice(&engine->waking, &engine->unhanded);\n", "", "story lease"),
     ("lease: a solution for one is handed out when it arrives without it", "src/engine/flight.c",

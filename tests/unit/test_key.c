@@ -261,6 +261,26 @@ static void what_no_browser_could_open_is_no_page_address(void **state)
     assert_no_page("https://a.example/%0d%0aX:y");
 }
 
+/* Eight bytes are looked at together, so each place counts, and so do the neighbours of what is looked for. */
+static void a_control_anywhere_makes_it_no_page_address(void **state)
+{
+    (void)state;
+    for (int at = 0; at < 17; at++) {
+        char url[64];
+        for (int byte = 1; byte < 256; byte++) {
+            (void)snprintf(url, sizeof(url), "https://a.example/%.*s%%%02x%.*s", at,
+                           "abcdefghijklmnopq", (unsigned)byte, 17 - at, "ABCDEFGHIJKLMNOPQ");
+            if (byte < ' ' || byte == 0x7f) {
+                assert_no_page(url);
+                continue;
+            }
+            char form[200];
+            (void)snprintf(form, sizeof(form), "method=turnstile&sitekey=K&pageurl=%s", url);
+            assert_int_equal(compute_form(form), 0);
+        }
+    }
+}
+
 static long normalize_fake(struct slice url, char *out, size_t room)
 {
     if (!slice_starts_with(url, SLICE_OF("odd@")))
@@ -542,6 +562,7 @@ int main(int argc, char **argv)
         TEST(two_spellings_are_one_field),
         TEST(page_addresses_are_normalised_and_nothing_more),
         TEST(what_no_browser_could_open_is_no_page_address),
+        TEST(a_control_anywhere_makes_it_no_page_address),
         TEST(odd_addresses_go_to_the_given_normaliser),
         TEST(the_proxy_counts_only_where_it_must),
         TEST(geetest_challenges_are_one_time),
