@@ -392,11 +392,14 @@ void find_on_store(struct engine *engine)
     finding->is_store_away = engine->store_is_away;
 }
 
-/* The store did not answer, or may hear of this id a moment later from the gateway that told it. */
+/* The store did not answer, or may hear of this id a moment later from the gateway that told it. Finds have a connection of
+ * their own, which may be back before the writer's is. */
 static bool is_unsure(const struct engine *engine, enum found_result result)
 {
+    const struct finding *finding = engine->finding;
     return result == FOUND_UNAVAILABLE ||
-           (result == FOUND_UNKNOWN && engine->now_ms < engine->finding->sure_ms);
+           (result == FOUND_UNKNOWN &&
+            (finding->is_store_away || engine->now_ms < finding->sure_ms));
 }
 
 void find_on_found(struct engine *engine, const struct found *found)

@@ -7,6 +7,8 @@ FIND_MUTANTS = [
      "    if (!is_unsure(engine, found->result)) {", "    if (engine != NULL) {", "story finds"),
     ("find: a store that has just come back knows every id", "src/engine/find.c",
      "        finding->sure_ms = engine->now_ms + CATCH_UP_MS;\n", "        finding->sure_ms = engine->now_ms;\n", "story finds"),
+    ("finds: an id is unknown while the store is away", "src/engine/find.c",
+     "(finding->is_store_away || engine->now_ms < finding->sure_ms)", "engine->now_ms < finding->sure_ms", "story finds"),
     ("find: before the store has answered an id is unknown", "src/engine/find.c",
      "    search->answer.refusal = REFUSAL_STORE_AWAY;\n", "    search->answer.refusal = REFUSAL_UNKNOWN_ID;\n", "story finds"),
     ("find: what was found for one client is told to another", "src/engine/find.c",

@@ -317,6 +317,19 @@ static void the_store_becomes(struct world *world, bool is_writable)
     world_step(world, &event);
 }
 
+/* Whoever finds has a connection of its own, and it is back before we know that the store is. */
+static void a_store_that_is_away_does_not_know_every_id(void **state)
+{
+    (void)state;
+    struct world *w = shared_world(NULL);
+    the_store_becomes(w, false);
+    pass(w, 3000);
+    look_for(w, "ann", ELSEWHERE, 0);
+    it_is_unknown(w);
+    expect(w, "[  3000] find r1\n"
+              "[  3000] answer ann refused: the store cannot be reached, retry after 1000\n");
+}
+
 /* Another gateway told this id from its memory meanwhile, and has not written it yet. */
 static void a_store_that_was_away_may_not_know_every_id_at_once(void **state)
 {
@@ -484,6 +497,7 @@ int main(void)
         STORY(many_who_ask_for_one_id_are_one_question_a_second),
         STORY(a_poll_after_the_wake_up_does_not_wait_for_its_second),
         STORY(an_unknown_id_is_remembered_for_a_second_only),
+        STORY(a_store_that_is_away_does_not_know_every_id),
         STORY(a_store_that_was_away_may_not_know_every_id_at_once),
         STORY(the_oldest_is_forgotten_when_too_many_ids_are_asked_for),
         STORY(without_the_store_an_id_is_not_unknown),
