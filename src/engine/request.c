@@ -303,14 +303,22 @@ journal_seq request_fill(const struct engine *engine, const struct request *requ
     return after;
 }
 
-void request_tell(struct engine *engine, struct request *request, caller_id caller)
+/* Whoever learns no end with the id comes back with it. Among several nodes that may be to another one, and this one may be
+ * adopted before the store has the id. */
+static void tell(struct engine *engine, struct request *request, caller_id caller, bool is_id_only)
 {
     struct action *action = engine_push(engine, ACTION_ANSWER);
     action->answer.caller = caller;
     action->after = request_fill(engine, request, &action->answer);
     action->answer.client = request->client;
-    action->answer.is_promise = !is_final(request) && !request->is_promised;
+    const bool is_open = !is_final(request) || (is_id_only && engine->options.store_is_shared);
+    action->answer.is_promise = is_open && !request->is_promised;
     request->is_promised = true;
+}
+
+void request_tell(struct engine *engine, struct request *request, caller_id caller)
+{
+    tell(engine, request, caller, true);
 }
 
 void request_answer(struct engine *engine, struct request *request, caller_id caller)
@@ -318,7 +326,7 @@ void request_answer(struct engine *engine, struct request *request, caller_id ca
     request->is_id_told = true;
     if (!is_final(request) && !request->is_journaled)
         request_journal(engine, request);
-    request_tell(engine, request, caller);
+    tell(engine, request, caller, false);
     request_mark_read(engine, request);
 }
 

@@ -5,6 +5,7 @@
 #include "engine/breaker.h"
 #include "engine/budget.h"
 #include "engine/cache.h"
+#include "engine/claim.h"
 #include "engine/history.h"
 #include "engine/journal.h"
 #include "engine/slots.h"
@@ -261,6 +262,9 @@ void retry_after_window(struct engine *engine, struct flight *flight)
     flight->attempt->is_resent = may_resend;
     attempt_let_go(engine, flight->attempt);
     if (!may_resend) {
+        /* Nobody here wants it sent again, but those who follow it at other nodes may. */
+        if (engine->options.resend_ambiguous && !flight_is_wanted(flight))
+            claim_end(engine, flight, NULL, CLASS_NONE, SLICE_NONE);
         flight_fail(engine, flight, CLASS_AMBIGUOUS, CODE_AMBIGUOUS_SUBMIT);
         return;
     }

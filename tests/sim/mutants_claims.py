@@ -96,7 +96,7 @@ CLAIM_MUTANTS = [
     ("cluster: a claim that is granted too late is kept", "src/engine/claim.c",
      "        (void)push_release(engine, &claimed->name, claimed->flight);", "        (void)claimed;", "cluster"),
     ("cluster: a follower forgets its idempotency key in a crash", "src/engine/recover.c",
-     "        idempotency_await(engine, &row->idempotency, restored->flight);", "        (void)row;", "cluster"),
+     "    idempotency_await(engine, &row->idempotency, restored->flight);", "    (void)row;", "cluster"),
     ("cluster: a shared solution is given to one alone", "src/engine/cache.c",
      "solution->is_shared && engine->options.store_is_shared)", "solution->is_bad)", "cluster"),
     ("cluster: two nodes number their flights alike", "src/engine/journal.c",
@@ -112,4 +112,9 @@ CLAIM_MUTANTS = [
     ("cluster: a repeated idempotency key is solved anew at another node", "src/engine/claim.c",
      "    return record == NULL || (record->flight == NULL && !idempotency_serves(engine, record));",
      "    return record != NULL && record->flight == NULL && !idempotency_serves(engine, record);", "cluster"),
+    ("claim: a submit that nobody here repeats is a failure of others", "src/engine/retry.c",
+     "        if (engine->options.resend_ambiguous && !flight_is_wanted(flight))\n            claim_end", "        if (flight == NULL)\n            claim_end",
+     "story claims"),
+    ("claim: an id is told from memory while the store is away", "src/engine/request.c",
+     "|| (is_id_only && engine->options.store_is_shared);", "|| (is_id_only && engine == NULL);", "story claims"),
 ]

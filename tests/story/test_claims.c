@@ -462,6 +462,37 @@ static void after_a_restart_a_claim_that_nobody_needs_is_released(void **state)
     expect(w, "[     0] release f1 K\n");
 }
 
+/* Nobody here wants it sent again: that is no failure of those who follow it at other nodes. */
+static void an_unheard_submit_that_nobody_here_repeats_is_left_to_others(void **state)
+{
+    (void)state;
+    struct world *w = shared_world(NULL);
+    ask(w, "ann", .key = "K");
+    won(w, "f1");
+    ambiguous(w, "a1");
+    gone(w, "ann");
+    skip_lines(w);
+    pass(w, w->options.ambiguity_window_ms);
+    expect(w, "[ 45000] release f1 K\n");
+}
+
+/* Its caller comes back with the id to another node, and this one may be adopted before the store knows it. */
+static void an_id_is_promised_even_if_memory_has_the_answer(void **state)
+{
+    (void)state;
+    struct world *w = shared_world(NULL);
+    ask(w, "ann", .key = "K");
+    won(w, "f1");
+    solve(w, "a1", "T1", "TOKEN");
+    ask(w, "bob", .key = "K", .is_told = true);
+    assert_true(w->last_answer_is_promise);
+    look(w, "bob", "r2", 0);
+    assert_false(w->last_answer_is_promise);
+    ask(w, "cat", .key = "K");
+    assert_false(w->last_answer_is_promise);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -494,6 +525,8 @@ int main(void)
         STORY(after_a_restart_a_flight_that_was_not_submitted_asks_again),
         STORY(after_a_restart_a_submitted_flight_has_its_claim),
         STORY(after_a_restart_a_claim_that_nobody_needs_is_released),
+        STORY(an_id_is_promised_even_if_memory_has_the_answer),
+        STORY(an_unheard_submit_that_nobody_here_repeats_is_left_to_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
