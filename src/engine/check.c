@@ -27,7 +27,8 @@ static void check_claim(const struct engine *engine, const struct flight *flight
     ASSERT(!lacks_unit || flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_BACKING_OFF);
     ASSERT(!is_waiting || (engine->options.store_is_shared && (flight->claim == 0 || lacks_unit)));
     ASSERT(!is_waiting || flight->is_asking || flight->phase.is_armed || lacks_unit ||
-           flight_is_unleased(flight));
+           flight->is_merging || flight_is_unleased(flight));
+    ASSERT(!flight->is_merging || engine->adopting != 0);
     ASSERT(!flight_is_unleased(flight) || (is_waiting && !flight->is_asking));
     ASSERT(!is_waiting || !flight->is_reserved);
     ASSERT(is_waiting || !flight->is_asking);

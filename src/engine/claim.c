@@ -105,7 +105,7 @@ static const struct key *digest_of(struct flight *flight)
 
 void claim_send_again(struct engine *engine, struct flight *flight)
 {
-    if (!flight->is_asking)
+    if (!flight->is_asking && !flight->is_merging)
         push_claim(engine, flight, digest_of(flight));
 }
 
@@ -145,8 +145,8 @@ static void solve_from_memory(struct engine *engine, struct flight *flight,
 
 void claim_go_on(struct engine *engine, struct flight *flight)
 {
-    struct solution *solution =
-        list_is_empty(&flight->idempotency) ? find_in_memory(engine, flight) : NULL;
+    const bool is_free = list_is_empty(&flight->idempotency) && !flight->is_merging;
+    struct solution *solution = is_free ? find_in_memory(engine, flight) : NULL;
     if (solution != NULL)
         solve_from_memory(engine, flight, solution);
     else
@@ -448,6 +448,11 @@ void claim_on_claimed(struct engine *engine, const struct claimed *claimed)
         return;
     }
     flight->is_asking = false;
+    /* Its key is another flight's already. */
+    if (flight->is_merging) {
+        too_late(engine, claimed);
+        return;
+    }
     switch (claimed->result) {
     case CLAIM_WON:
         won(engine, flight, claimed);

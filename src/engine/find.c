@@ -392,8 +392,8 @@ void find_on_store(struct engine *engine)
     finding->is_store_away = engine->store_is_away;
 }
 
-/* The store did not answer, or may hear of this id a moment later from the gateway that told it. Finds have a connection of
- * their own, which may be back before the writer's is. */
+/* The store did not answer, or may hear of this id a moment later from the gateway that told it. Finds have
+ * a connection of their own, which may be back before the writer's is. */
 static bool is_unsure(const struct engine *engine, enum found_result result)
 {
     const struct finding *finding = engine->finding;

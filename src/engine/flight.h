@@ -117,6 +117,7 @@ struct flight {
     bool is_followed_solving; /* what it follows is at the vendor */
     uint8_t adoptions;        /* how often another node had to go on with it */
     bool is_restoring;        /* of an adopted node: not all of its rows have come */
+    bool is_merging;          /* will go on as an adopted flight, which its key stands for */
     bool is_counted;          /* in the books, as a flight of this node */
 };
 

@@ -67,11 +67,12 @@ void follow_merge(struct engine *engine, struct flight *from, struct flight *int
     move_letters(from, into);
     struct aside *aside = aside_of(engine, from);
     list_splice(&aside_of(engine, into)->briefs, &aside->briefs);
-    /* Those who came may want a fresher solution than the claim under way. */
+    /* Those who came may want a fresher solution than the claim under way. One that is being restored, or has ended,
+     * tells them how it goes on. */
     if (into->state == FLIGHT_CLAIMING)
         claim_on_joined(
             into, &(struct ask){.min_ttl_ms = aside->min_ttl_ms, .max_age_ms = aside->max_age_ms});
-    else
+    else if (into->state != FLIGHT_NEW && into->state < FLIGHT_SOLVED)
         flight_tell(engine, into);
     flight_dismiss(engine, from);
 }

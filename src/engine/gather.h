@@ -9,8 +9,9 @@ struct restored_flight {
     uint64_t uid;
     struct flight *flight; /* NULL if it does not go on */
     bool is_merged;        /* that one was made from the row of another flight of the key */
-    slab_id follower;      /* of an adopted one: a flight of ours that waits for it, or 0 */
-    bool has_idempotency;  /* it waited for what this idempotency key stands for */
+    slab_id follower;      /* a flight of ours that waits for it, or 0 */
+    uint32_t min_ttl_ms, max_age_ms; /* what those want who have come from there */
+    bool has_idempotency;            /* it waited for what this idempotency key stands for */
     struct key idempotency;
     bool is_over;
     enum error_class class;
@@ -32,7 +33,7 @@ struct recovery {
     size_t flight_count, flight_room;
     struct solution_index by_uid, by_flight, by_attempt; /* by_uid owns a reference to each */
     bool is_adoption, is_complete;
-    size_t settled, resumed; /* of an adoption: how far it has come */
+    size_t settled, reunited, resumed; /* of an adoption: how far it has come */
 };
 
 /* The engine's recovery, begun if there is none. */

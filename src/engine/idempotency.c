@@ -258,15 +258,43 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
     set_aside(solution);
 }
 
+/* Our record of the row's key, if it was made by somebody who repeated the key of another node. */
+static struct idempotency *find_repeated(const struct engine *engine,
+                                         const struct idempotency_row *row)
+{
+    struct idempotency *record = idempotency_find(engine, &row->digest, row->client);
+    return record == NULL || !record->is_unconfirmed ? NULL : record;
+}
+
 struct flight *idempotency_adopt(struct engine *engine, const struct idempotency_row *row,
                                  struct flight *flight)
 {
-    struct idempotency *record = idempotency_find(engine, &row->digest, row->client);
+    struct idempotency *record = find_repeated(engine, row);
     struct flight *ours = record == NULL ? NULL : record->flight;
-    if (ours == NULL || ours == flight)
+    if (ours == NULL || ours == flight || ours->claim != 0)
         return NULL;
     let_go(engine, record);
     wait_for(record, flight);
+    return ours;
+}
+
+struct flight *idempotency_adopt_solution(struct engine *engine, const struct idempotency_row *row,
+                                          struct solution *solution, bool *is_copied)
+{
+    struct idempotency *record = find_repeated(engine, row);
+    if (record == NULL || solution->expires_ms <= engine->now_ms)
+        return NULL;
+    record->is_unconfirmed = false;
+    record->is_journaled = true;
+    struct flight *ours = record->flight;
+    *is_copied = ours == NULL;
+    if (*is_copied) {
+        (void)journal(engine, record);
+        return NULL;
+    }
+    let_go(engine, record);
+    hold(engine, record, solution);
+    set_aside(solution);
     return ours;
 }
 
@@ -275,6 +303,12 @@ void idempotency_rewrite(struct engine *engine, const struct key *digest, client
     struct idempotency *record = idempotency_find(engine, digest, client);
     if (record != NULL)
         (void)journal(engine, record);
+}
+
+void idempotency_rewrite_all(struct engine *engine, struct flight *flight)
+{
+    LIST_FOR_EACH(link, &flight->idempotency)
+        (void)journal(engine, CONTAINER_OF(link, struct idempotency, link));
 }
 
 void idempotency_on_expiry(struct engine *engine, struct idempotency *record)

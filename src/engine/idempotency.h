@@ -49,12 +49,17 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
 /* Drops a record that stands for a solution, to make room for others. */
 void idempotency_forget(struct engine *engine, struct idempotency *record);
 
-/* Journals the record again, because it waits for another flight than its row says. */
-/* In an adoption: binds our record of the row's key, which waits for another flight of ours, to the adopted
- * one. Returns the flight that it waited for, or NULL. */
+/* Somebody here may have repeated the key of a row that has become ours, and our record of it wait for another flight
+ * of ours: binds it to the row's flight, and returns the flight that it waited for, or NULL. */
 struct flight *idempotency_adopt(struct engine *engine, const struct idempotency_row *row,
                                  struct flight *flight);
+/* The same for a row that stands for a solution. If somebody has a copy of it already, the row stands for that. */
+struct flight *idempotency_adopt_solution(struct engine *engine, const struct idempotency_row *row,
+                                          struct solution *solution, bool *is_copied);
+
+/* Journals the record again, because it waits for another flight than its row says; or all of a flight. */
 void idempotency_rewrite(struct engine *engine, const struct key *digest, client_id client);
+void idempotency_rewrite_all(struct engine *engine, struct flight *flight);
 
 void idempotency_on_expiry(struct engine *engine, struct idempotency *record);
 

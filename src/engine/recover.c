@@ -17,6 +17,7 @@
 #include "engine/pool.h"
 #include "engine/request.h"
 #include "engine/rest.h"
+#include "engine/reunite.h"
 #include "engine/shadow_books.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
@@ -132,11 +133,6 @@ static void drop_flight(struct engine *engine, uint64_t uid)
     journal_flight_over(engine, &gone);
 }
 
-static bool flight_is_waiting(const struct flight *flight)
-{
-    return flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_FOLLOWING;
-}
-
 /* A shared key has one flight that can be found. If ours only waits, it waits for the adopted one from
  * now on; else the adopted one will go on as ours. */
 static void adopt_flight(struct engine *engine, const struct flight_row *row,
@@ -149,8 +145,7 @@ static void adopt_flight(struct engine *engine, const struct flight_row *row,
     if (flight == NULL)
         return;
     flight->is_restoring = true;
-    /* One that waits for its budget has the key already. */
-    const bool is_follower = ours != NULL && flight_is_waiting(ours) && !flight_lacks_unit(ours);
+    const bool is_follower = ours != NULL && reunite_can(ours);
     struct flight *hidden = ours == NULL ? NULL : is_follower ? ours : flight;
     if (hidden == ours && ours != NULL)
         restored->follower = ours->id;
@@ -188,8 +183,11 @@ static void restore_flight(struct engine *engine, const struct flight_row *row)
         restored->flight = flight_find(engine, &row->key, row->client);
         restored->is_merged = true;
     }
-    if (restored->flight != NULL && row->has_idempotency && engine->options.store_is_shared)
-        idempotency_await(engine, &row->idempotency, restored->flight);
+    if (restored->flight == NULL || !row->has_idempotency || !engine->options.store_is_shared)
+        return;
+    restored->has_idempotency = !restored->is_merged;
+    restored->idempotency = row->idempotency;
+    idempotency_await(engine, &row->idempotency, restored->flight);
 }
 
 /* Until it was adopted, the other node may have sent what it intended, and may still tell of it: the
@@ -332,12 +330,10 @@ static void restore_idempotency(struct engine *engine, const struct idempotency_
     struct solution *solution = solution_for(recovery, row->flight, row->solution);
     journal_saw_number(engine, row->flight);
     const uint64_t left = left_ms(engine, row->expires_wall_ms, engine->options.idempotency_ttl_ms);
-    /* Somebody here repeated the key, and waits for what it stands for. */
-    if (recovery->is_adoption && flight != NULL && solution == NULL) {
-        struct flight *ours = idempotency_adopt(engine, row, flight);
-        if (ours != NULL && ours != flight)
-            restored->follower = ours->id;
-    }
+    if (solution != NULL)
+        reunite_solved(engine, row, solution);
+    else if (flight != NULL)
+        reunite_await(engine, row, restored);
     idempotency_restore(engine, row, flight, solution, left);
     if (restored != NULL && restored->is_merged)
         idempotency_rewrite(engine, &row->digest, row->client);
@@ -465,6 +461,8 @@ void engine_restored(struct engine *engine)
     for (size_t i = 0; i < recovery->by_uid.count; i++)
         settle_orphan(engine, recovery->by_uid.entries[i].solution);
     for (size_t i = 0; i < recovery->flight_count; i++)
+        reunite(engine, &recovery->flights[i]);
+    for (size_t i = 0; i < recovery->flight_count; i++)
         if (recovery->flights[i].flight != NULL && !recovery->flights[i].is_merged)
             resume(engine, recovery->flights[i].flight);
         else
@@ -507,31 +505,9 @@ static void wake_parked(struct engine *engine, struct flight *flight)
     list_append(&engine->waking, &flight->link);
 }
 
-/* What its idempotency key stands for may be ours: a flight, or its solution. */
-static bool go_on_by_key(struct engine *engine, const struct restored_flight *restored)
-{
-    struct flight *flight = restored->flight;
-    const struct idempotency *record =
-        restored->has_idempotency ? idempotency_find(engine, &restored->idempotency, flight->client)
-                                  : NULL;
-    if (record == NULL || record->flight == flight || flight->attempt != NULL)
-        return false;
-    if (record->flight != NULL) {
-        follow_merge(engine, flight, record->flight);
-        return true;
-    }
-    if (!idempotency_serves(engine, record))
-        return false;
-    flight_set_source(engine, flight, SOURCE_IDEMPOTENT);
-    flight->attempts = record->solution->attempts;
-    flight_solve(engine, flight, record->solution);
-    return true;
-}
-
 /* The one that has the claim, or may have it, goes on; a submit without it becomes a stray. */
-static void resume_adopted(struct engine *engine, const struct restored_flight *restored)
+static void resume_adopted(struct engine *engine, struct flight *flight)
 {
-    struct flight *flight = restored->flight;
     struct flight *ours = flight->reuse == REUSE_SHARED
                               ? flight_find(engine, &flight->node.key, flight->client)
                               : NULL;
@@ -540,8 +516,6 @@ static void resume_adopted(struct engine *engine, const struct restored_flight *
         flight_fail(engine, flight, CLASS_TRANSIENT, CODE_ADOPTED_TOO_OFTEN);
         return;
     }
-    if (go_on_by_key(engine, restored))
-        return;
     if (ours != NULL && ours != flight) {
         follow_merge(engine, flight, ours);
         return;
@@ -549,16 +523,6 @@ static void resume_adopted(struct engine *engine, const struct restored_flight *
     if (flight->attempt != NULL && lacks_claim)
         attempt_let_go(engine, flight->attempt);
     resume(engine, flight);
-}
-
-/* Whoever waited here for the adopted flight waits for it as for one of our own. */
-static void merge_follower(struct engine *engine, slab_id id,
-                           const struct restored_flight *restored)
-{
-    struct flight *follower = slab_get(&engine->flights, id);
-    struct flight *flight = restored->flight;
-    if (follower != NULL && flight_is_waiting(follower) && !follower->is_in_table)
-        follow_merge(engine, follower, flight);
 }
 
 static void go_on_with(struct engine *engine, const struct restored_flight *restored)
@@ -573,10 +537,10 @@ static void go_on_with(struct engine *engine, const struct restored_flight *rest
     if (flight->state != FLIGHT_NEW)
         wake_parked(engine, flight);
     else
-        resume_adopted(engine, restored);
+        resume_adopted(engine, flight);
     /* It may have gone on as another one, or been dismissed. */
-    if (restored->follower != 0 && slab_get(&engine->flights, id) == flight && flight->is_in_table)
-        merge_follower(engine, restored->follower, restored);
+    if (slab_get(&engine->flights, id) == flight)
+        reunite_tell(engine, flight, restored);
 }
 
 bool recovery_go_on(struct engine *engine, uint32_t batch)
@@ -587,6 +551,8 @@ bool recovery_go_on(struct engine *engine, uint32_t batch)
         settle_orphan(engine, solution);
         solution_unref(engine, solution);
     }
+    for (; batch > 0 && recovery->reunited < recovery->flight_count; batch--)
+        reunite(engine, &recovery->flights[recovery->reunited++]);
     for (; batch > 0 && recovery->resumed < recovery->flight_count; batch--)
         go_on_with(engine, &recovery->flights[recovery->resumed++]);
     if (batch == 0)

@@ -303,8 +303,8 @@ journal_seq request_fill(const struct engine *engine, const struct request *requ
     return after;
 }
 
-/* Whoever learns no end with the id comes back with it. Among several nodes that may be to another one, and this one may be
- * adopted before the store has the id. */
+/* Whoever learns no end with the id comes back with it. Among several nodes that may be to another one, and this one
+ * may be adopted before the store has the id. */
 static void tell(struct engine *engine, struct request *request, caller_id caller, bool is_id_only)
 {
     struct action *action = engine_push(engine, ACTION_ANSWER);

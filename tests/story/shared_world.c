@@ -243,6 +243,18 @@ static uint32_t larger(uint32_t most, const struct world *world)
     return work > most ? work : most;
 }
 
+/* The store has made its rows ours, so that the next crash leaves them as well; what is said of them since comes
+ * later. */
+static void inherit(struct world *world)
+{
+    struct disk all = world->will;
+    for (size_t i = 0; i < world->disk.count; i++)
+        disk_append(&all, &world->disk.log[i]);
+    free(world->disk.log);
+    world->disk = all;
+    world->will = (struct disk){0};
+}
+
 uint32_t adopted(struct world *world, size_t part)
 {
     const size_t count = world->will.count;
@@ -256,6 +268,7 @@ uint32_t adopted(struct world *world, size_t part)
         tick(world);
         most = larger(most, world);
     }
+    inherit(world);
     pass(world, 1);
     return most;
 }
@@ -264,6 +277,27 @@ void adopted_partly(struct world *world, size_t count)
 {
     qsort(world->will.log, world->will.count, sizeof *world->will.log, compare);
     send_part(world, 0, count, false);
+}
+
+void adopted_all_but_claims(struct world *world)
+{
+    adopted_partly(world, world->will.count);
+}
+
+void adopted_at_last(struct world *world)
+{
+    send_part(world, world->will.count, 0, true);
+    inherit(world);
+    pass(world, 1);
+}
+
+void adopted_unseen(struct world *world)
+{
+    inherit(world);
+    world->kept_claim = world->will_claim;
+    world->kept_number = world->will_number;
+    crash(world, ALL_RECORDS);
+    world->kept_number = 0;
 }
 
 void not_adopted(struct world *world)

@@ -38,6 +38,12 @@ uint32_t adopted(struct world *world, size_t part);
 void not_adopted(struct world *world);
 /* What follows is our own rows' first part only. */
 void adopted_partly(struct world *world, size_t count);
+/* All of its rows come, and its claims only with the next words. */
+void adopted_all_but_claims(struct world *world);
+void adopted_at_last(struct world *world);
+/* The store makes the dead node's rows and claims ours, but we crash before we hear of any, and have them from the
+ * start. */
+void adopted_unseen(struct world *world);
 
 /* Another node adopted this one. */
 void fenced(struct world *world);

@@ -1,0 +1,290 @@
+/* Adoption and idempotency keys: who repeated a key of a gateway that died waits for what the key stands for, and
+ * nothing is paid twice, whatever dies next. */
+#include "lines.h"
+#include "shared_world.h"
+
+static struct member me(void)
+{
+    return (struct member){.id = DEAD_NODE + 1, .beat = 1, .is_self = true};
+}
+
+static struct member it_left(void)
+{
+    return (struct member){.id = DEAD_NODE, .beat = 1, .is_leaving = true};
+}
+
+#define KEYED .key = "K", .idempotency = "I", .reuse = REUSE_SINGLE
+
+/* Ann's task under the idempotency key I is at the vendor, and her gateway is dead. */
+static struct world *world_with_key(void)
+{
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", KEYED, .is_told = true);
+    won(w, "f1");
+    accepted(w, "a1", "T1");
+    dies(w, "I", "f1");
+    return w;
+}
+
+/* ---- who waits ----------------------------------------------------------------------------- */
+
+static void who_repeated_it_before_a_crash_of_ours_waits_for_the_adopted_flight(void **state)
+{
+    (void)state;
+    struct world *w = world_with_key();
+    ask(w, "retry", KEYED, .is_told = true);
+    follow_replayed(w, "f2");
+    crash(w, ALL_RECORDS);
+    beat(w, 0);
+    follow_replayed(w, "f2");
+    members(w, me(), it_left());
+    skip_lines(w);
+    (void)adopted(w, 99);
+    pass(w, 2000);
+    solved(w, "a1", "TOKEN");
+    look(w, "worker", "r2", 0);
+    expect(w, "[     0] poll a1 task T1\n"
+              "[  2001] release f1 I solved\n"
+              "[  2001] answer worker r2 solved \"TOKEN\" source idempotent attempts 1"
+              " replayed\n");
+    assert_int_equal(w->attempt_count, 1);
+}
+
+static void who_repeated_it_asks_for_nothing_while_rows_come(void **state)
+{
+    (void)state;
+    struct world *w = world_with_key();
+    ask(w, "retry", KEYED, .is_told = true);
+    follow_replayed(w, "f2");
+    members(w, me(), it_left());
+    skip_lines(w);
+    adopted_all_but_claims(w);
+    pass(w, 1000);
+    woken(w, "I");
+    expect(w, "");
+    adopted_at_last(w);
+    solved(w, "a1", "TOKEN");
+    look(w, "worker", "r2", 0);
+    expect(w, "[  1000] poll a1 task T1\n"
+              "[  1001] release f1 I solved\n"
+              "[  1001] answer worker r2 solved \"TOKEN\" source idempotent attempts 1"
+              " replayed\n");
+}
+
+/* The store granted it what the dead one had given up before its rows were read: nobody has use for that. */
+static void a_claim_that_comes_too_late_for_who_waits_is_given_up(void **state)
+{
+    (void)state;
+    struct world *w = world_with_key();
+    ask(w, "retry", KEYED, .is_told = true);
+    members(w, me(), it_left());
+    skip_lines(w);
+    adopted_all_but_claims(w);
+    won(w, "f2");
+    expect(w, "[     0] release f2 I\n");
+    adopted_at_last(w);
+    solved(w, "a1", "TOKEN");
+    look(w, "worker", "r2", 0);
+    skip_lines(w);
+    assert_int_equal(w->attempt_count, 1);
+}
+
+/* Nobody of the dead one's waits for its flight any more, which was not submitted, but somebody here does. */
+static struct world *world_with_deserted_key(void)
+{
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", KEYED, .is_told = true);
+    pass(w, 8000);
+    won(w, "f1");
+    dies(w, "I", "f1");
+    for (size_t i = 0; i < w->will.count; i++)
+        if (w->will.log[i].kind == RECORD_REQUEST)
+            w->will.log[i] = w->will.log[--w->will.count];
+    ask(w, "retry", KEYED, .is_told = true);
+    follow_replayed(w, "f2");
+    members(w, me(), it_left());
+    skip_lines(w);
+    return w;
+}
+
+static void a_flight_that_only_we_wait_for_goes_on_under_its_key(void **state)
+{
+    (void)state;
+    struct world *w = world_with_deserted_key();
+    (void)adopted(w, 99);
+    expect(w, "[  8000] submit a1 K\n");
+    ask(w, "again", KEYED, .is_told = true);
+    expect(w, "[  8001] answer again r3 solving replayed\n");
+}
+
+static void a_flight_that_only_we_wait_for_goes_on_after_a_crash(void **state)
+{
+    (void)state;
+    struct world *w = world_with_deserted_key();
+    adopted_unseen(w);
+    beat(w, 0);
+    pass(w, 1);
+    expect(w, "[  8000] submit a1 K\n");
+    ask(w, "again", KEYED, .is_told = true);
+    expect(w, "[  8001] answer again r3 solving replayed\n");
+}
+
+static void rows_of_both_in_one_journal_are_one_flight_again(void **state)
+{
+    (void)state;
+    struct world *w = world_with_key();
+    ask(w, "retry", KEYED, .is_told = true);
+    follow_replayed(w, "f2");
+    skip_lines(w);
+    adopted_unseen(w);
+    beat(w, 0);
+    pass(w, 2000);
+    solved(w, "a1", "TOKEN");
+    look(w, "first", "r1", 0);
+    look(w, "second", "r2", 0);
+    expect(w, "[     0] poll a1 task T1\n"
+              "[  2000] release f1 I solved\n"
+              "[  2000] answer first r1 solved \"TOKEN\" source api attempts 1\n"
+              "[  2000] answer second r2 solved \"TOKEN\" source idempotent attempts 1\n");
+    assert_int_equal(w->attempt_count, 1);
+}
+
+/* ---- what it stands for -------------------------------------------------------------------- */
+
+/* Ann got her solution, and her gateway is dead. */
+static struct world *world_with_solved_key(void)
+{
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", KEYED);
+    won(w, "f1");
+    solve(w, "a1", "T1", "TOKEN");
+    dies(w, NULL, NULL);
+    skip_lines(w);
+    return w;
+}
+
+static void who_was_given_a_copy_has_it_after_adoption_and_crash(void **state)
+{
+    (void)state;
+    struct world *w = world_with_solved_key();
+    ask(w, "retry", KEYED);
+    found_replayed(w, "f2", "TOKEN", 1000);
+    members(w, me(), it_left());
+    (void)adopted(w, 99);
+    crash(w, ALL_RECORDS);
+    beat(w, 0);
+    skip_lines(w);
+    ask(w, "again", KEYED);
+    expect(w, "[  6001] answer again r3 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+}
+
+static void who_waits_for_what_was_solved_gets_it_with_the_rows(void **state)
+{
+    (void)state;
+    struct world *w = world_with_solved_key();
+    ask(w, "retry", KEYED, .is_told = true);
+    follow_replayed(w, "f2");
+    members(w, me(), it_left());
+    skip_lines(w);
+    (void)adopted(w, 99);
+    look(w, "worker", "r2", 0);
+    expect(w, "[  6001] answer worker r2 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+    crash(w, ALL_RECORDS);
+    beat(w, 0);
+    look(w, "worker", "r2", 0);
+    ask(w, "again", KEYED);
+    expect(w, "[  6001] answer worker r2 solved \"TOKEN\" source idempotent attempts 1\n"
+              "[  6001] answer again r3 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+}
+
+/* The dead one's last rows do not say that its solution was handed out; here somebody got a copy. */
+static struct world *world_with_unhanded_key(void)
+{
+    struct world *w = world_with_solved_key();
+    for (size_t i = 0; i < w->will.count; i++) {
+        if (w->will.log[i].kind != RECORD_SOLUTION)
+            continue;
+        w->will.log[i].solution.handed = 0;
+        w->will.log[i].solution.is_kept = true;
+    }
+    return w;
+}
+
+static void expect_nothing_for_bob(struct world *w)
+{
+    skip_lines(w);
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    expect(w, "[  6001] claim f3 K or nothing\n");
+    crash(w, ALL_RECORDS);
+    beat(w, 0);
+    skip_lines(w);
+    ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
+    expect(w, "[  6001] claim f4 K or nothing\n");
+}
+
+static void what_somebody_has_a_copy_of_is_nobody_elses_after_the_adoption(void **state)
+{
+    (void)state;
+    struct world *w = world_with_unhanded_key();
+    ask(w, "retry", KEYED);
+    found_replayed(w, "f2", "TOKEN", 1000);
+    members(w, me(), it_left());
+    (void)adopted(w, 99);
+    expect_nothing_for_bob(w);
+}
+
+static void what_who_waits_gets_with_the_rows_is_nobody_elses(void **state)
+{
+    (void)state;
+    struct world *w = world_with_unhanded_key();
+    ask(w, "retry", KEYED, .is_told = true);
+    follow_replayed(w, "f2");
+    members(w, me(), it_left());
+    (void)adopted(w, 99);
+    expect_nothing_for_bob(w);
+}
+
+static void whoever_had_our_solution_by_its_id_has_it_after_others_got_it_by_the_key(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "retry", KEYED, .is_told = true);
+    follow_replayed(w, "f1");
+    dies(w, NULL, NULL);
+    ask(w, "ann", KEYED, .is_told = true);
+    won(w, "f2");
+    solve(w, "a1", "T1", "TOKEN");
+    members(w, me(), it_left());
+    (void)adopted(w, 99);
+    crash(w, ALL_RECORDS);
+    beat(w, 0);
+    skip_lines(w);
+    look(w, "first", "r2", 0);
+    look(w, "second", "r1", 0);
+    ask(w, "again", KEYED);
+    expect(w, "[  6001] answer first r2 solved \"TOKEN\" source api attempts 1\n"
+              "[  6001] answer second r1 solved \"TOKEN\" source idempotent attempts 1\n"
+              "[  6001] answer again r3 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(who_repeated_it_before_a_crash_of_ours_waits_for_the_adopted_flight),
+        STORY(who_repeated_it_asks_for_nothing_while_rows_come),
+        STORY(a_claim_that_comes_too_late_for_who_waits_is_given_up),
+        STORY(a_flight_that_only_we_wait_for_goes_on_under_its_key),
+        STORY(a_flight_that_only_we_wait_for_goes_on_after_a_crash),
+        STORY(rows_of_both_in_one_journal_are_one_flight_again),
+        STORY(who_was_given_a_copy_has_it_after_adoption_and_crash),
+        STORY(who_waits_for_what_was_solved_gets_it_with_the_rows),
+        STORY(what_somebody_has_a_copy_of_is_nobody_elses_after_the_adoption),
+        STORY(what_who_waits_gets_with_the_rows_is_nobody_elses),
+        STORY(whoever_had_our_solution_by_its_id_has_it_after_others_got_it_by_the_key),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
