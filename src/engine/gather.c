@@ -74,6 +74,7 @@ void recovery_free(struct engine *engine)
     for (size_t i = recovery->settled; i < recovery->by_uid.count; i++)
         solution_unref(engine, recovery->by_uid.entries[i].solution);
     free(recovery->flights);
+    free(recovery->repeats);
     free(recovery->by_uid.entries);
     free(recovery->by_flight.entries);
     free(recovery->by_attempt.entries);
@@ -85,4 +86,12 @@ struct restored_flight *gather_flight(struct recovery *recovery)
     recovery->flights = grow(recovery->flights, recovery->flight_count, &recovery->flight_room,
                              sizeof *recovery->flights);
     return &recovery->flights[recovery->flight_count++];
+}
+
+void gather_repeat(struct recovery *recovery, slab_id flight, const struct key *digest)
+{
+    recovery->repeats = grow(recovery->repeats, recovery->repeat_count, &recovery->repeat_room,
+                             sizeof *recovery->repeats);
+    recovery->repeats[recovery->repeat_count++] =
+        (struct repeat){.flight = flight, .digest = *digest};
 }

@@ -28,12 +28,20 @@ struct solution_index {
     bool is_sorted;
 };
 
+/* A flight of ours that waits for what an idempotency key stands for: a flight whose rows have become ours. */
+struct repeat {
+    slab_id flight;
+    struct key digest;
+};
+
 struct recovery {
     struct restored_flight *flights; /* owned; sorted, as rows come in order of their uids */
     size_t flight_count, flight_room;
     struct solution_index by_uid, by_flight, by_attempt; /* by_uid owns a reference to each */
     bool is_adoption, is_complete;
-    size_t settled, reunited, resumed; /* of an adoption: how far it has come */
+    struct repeat *repeats; /* owned */
+    size_t repeat_count, repeat_room;
+    size_t settled, repeated, reunited, resumed; /* of an adoption: how far it has come */
 };
 
 /* The engine's recovery, begun if there is none. */
@@ -44,6 +52,7 @@ void recovery_free(struct engine *engine);
 
 /* Appends a row's flight; rows come in the order of their numbers. */
 struct restored_flight *gather_flight(struct recovery *recovery);
+void gather_repeat(struct recovery *recovery, slab_id flight, const struct key *digest);
 struct restored_flight *find_flight_row(const struct recovery *recovery, uint64_t uid);
 
 void index_add(struct recovery *recovery, struct solution_index *index, uint64_t number,

@@ -305,12 +305,6 @@ void idempotency_rewrite(struct engine *engine, const struct key *digest, client
         (void)journal(engine, record);
 }
 
-void idempotency_rewrite_all(struct engine *engine, struct flight *flight)
-{
-    LIST_FOR_EACH(link, &flight->idempotency)
-        (void)journal(engine, CONTAINER_OF(link, struct idempotency, link));
-}
-
 void idempotency_on_expiry(struct engine *engine, struct idempotency *record)
 {
     /* While its flight runs the record must stay: a retry has to find the paid solve. */

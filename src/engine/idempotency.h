@@ -57,9 +57,8 @@ struct flight *idempotency_adopt(struct engine *engine, const struct idempotency
 struct flight *idempotency_adopt_solution(struct engine *engine, const struct idempotency_row *row,
                                           struct solution *solution, bool *is_copied);
 
-/* Journals the record again, because it waits for another flight than its row says; or all of a flight. */
+/* Journals the record again, because it waits for another flight than its row says. */
 void idempotency_rewrite(struct engine *engine, const struct key *digest, client_id client);
-void idempotency_rewrite_all(struct engine *engine, struct flight *flight);
 
 void idempotency_on_expiry(struct engine *engine, struct idempotency *record);
 

@@ -551,6 +551,8 @@ bool recovery_go_on(struct engine *engine, uint32_t batch)
         settle_orphan(engine, solution);
         solution_unref(engine, solution);
     }
+    for (; batch > 0 && recovery->repeated < recovery->repeat_count; batch--)
+        reunite_repeat(engine, &recovery->repeats[recovery->repeated++]);
     for (; batch > 0 && recovery->reunited < recovery->flight_count; batch--)
         reunite(engine, &recovery->flights[recovery->reunited++]);
     for (; batch > 0 && recovery->resumed < recovery->flight_count; batch--)

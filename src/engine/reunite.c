@@ -75,49 +75,20 @@ void reunite_solved(struct engine *engine, const struct idempotency_row *row,
 /* ---- flights ------------------------------------------------------------------------------- */
 
 void reunite_await(struct engine *engine, const struct idempotency_row *row,
-                   struct restored_flight *restored)
+                   const struct restored_flight *restored)
 {
     struct flight *ours = idempotency_adopt(engine, row, restored->flight);
-    if (ours == NULL)
+    /* One that is restored itself goes on by its key. */
+    if (ours == NULL || !reunite_can(ours))
         return;
-    restored->follower = ours->id;
-    ours->is_merging = reunite_can(ours);
+    ours->is_merging = true;
+    gather_repeat(recovery_of(engine), ours->id, &row->digest);
 }
 
-/* A flight that was restored itself, and has not gone on, does not do so any more. */
-static bool take_follower(struct engine *engine, const struct flight *follower)
+/* What the key stands for may be another flight of ours, or a solution: the flight goes on as that. */
+static bool go_on_by_key(struct engine *engine, struct flight *flight, const struct key *digest)
 {
-    struct restored_flight *restored =
-        follower->state == FLIGHT_NEW && follower->attempt == NULL && follower->claim == 0
-            ? find_flight_row(engine->recovery, follower->uid)
-            : NULL;
-    if (restored == NULL || restored->flight != follower)
-        return reunite_can(follower);
-    restored->flight = NULL;
-    return true;
-}
-
-static void take_in(struct engine *engine, struct restored_flight *restored)
-{
-    struct flight *follower =
-        restored->follower == 0 ? NULL : slab_get(&engine->flights, restored->follower);
-    restored->max_age_ms = UINT32_MAX;
-    if (follower == NULL || !take_follower(engine, follower))
-        return;
-    if (reunite_can(follower)) {
-        restored->min_ttl_ms = aside_of(engine, follower)->min_ttl_ms;
-        restored->max_age_ms = aside_of(engine, follower)->max_age_ms;
-    }
-    follow_merge(engine, follower, restored->flight);
-    idempotency_rewrite_all(engine, restored->flight);
-}
-
-static bool go_on_by_key(struct engine *engine, const struct restored_flight *restored)
-{
-    struct flight *flight = restored->flight;
-    const struct idempotency *record =
-        restored->has_idempotency ? idempotency_find(engine, &restored->idempotency, flight->client)
-                                  : NULL;
+    const struct idempotency *record = idempotency_find(engine, digest, flight->client);
     if (record == NULL || record->flight == flight || flight->attempt != NULL || flight->claim != 0)
         return false;
     if (record->flight != NULL) {
@@ -131,12 +102,41 @@ static bool go_on_by_key(struct engine *engine, const struct restored_flight *re
     return true;
 }
 
+void reunite_repeat(struct engine *engine, const struct repeat *repeat)
+{
+    struct flight *flight = slab_get(&engine->flights, repeat->flight);
+    if (flight == NULL || !reunite_can(flight))
+        return;
+    const client_id client = flight->client;
+    flight->is_merging = false;
+    if (go_on_by_key(engine, flight, &repeat->digest)) {
+        /* A claim that came too late for it may have bound the key anew. */
+        idempotency_rewrite(engine, &repeat->digest, client);
+        return;
+    }
+    idempotency_await(engine, &repeat->digest, flight);
+    claim_send_again(engine, flight);
+}
+
+static void take_in(struct engine *engine, struct restored_flight *restored)
+{
+    struct flight *follower =
+        restored->follower == 0 ? NULL : slab_get(&engine->flights, restored->follower);
+    restored->max_age_ms = UINT32_MAX;
+    if (follower == NULL || !reunite_can(follower))
+        return;
+    restored->min_ttl_ms = aside_of(engine, follower)->min_ttl_ms;
+    restored->max_age_ms = aside_of(engine, follower)->max_age_ms;
+    follow_merge(engine, follower, restored->flight);
+}
+
 void reunite(struct engine *engine, struct restored_flight *restored)
 {
     if (restored->flight == NULL || restored->is_merged)
         return;
     take_in(engine, restored);
-    if (restored->flight->state == FLIGHT_NEW && go_on_by_key(engine, restored))
+    if (restored->has_idempotency && restored->flight->state == FLIGHT_NEW &&
+        go_on_by_key(engine, restored->flight, &restored->idempotency))
         restored->flight = NULL;
 }
 

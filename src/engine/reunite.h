@@ -11,11 +11,13 @@ bool reunite_can(const struct flight *flight);
 
 /* The row's key stands for this flight: whoever repeated the key here will go on with it. */
 void reunite_await(struct engine *engine, const struct idempotency_row *row,
-                   struct restored_flight *restored);
+                   const struct restored_flight *restored);
 /* It stands for this solution: whoever repeated the key here gets a copy. */
 void reunite_solved(struct engine *engine, const struct idempotency_row *row,
                     struct solution *solution);
 
+/* All rows have come: it goes on as what its key stands for. */
+void reunite_repeat(struct engine *engine, const struct repeat *repeat);
 /* Before any restored flight goes on: whoever waits for this one does so as its own; and what its own idempotency key
  * stands for may be another flight of ours, or a solution, as which it goes on instead. */
 void reunite(struct engine *engine, struct restored_flight *restored);

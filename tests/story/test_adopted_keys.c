@@ -72,6 +72,36 @@ static void who_repeated_it_asks_for_nothing_while_rows_come(void **state)
               " replayed\n");
 }
 
+static void who_repeated_one_of_two_keys_of_a_flight_waits_for_it(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", .key = "K", .idempotency = "I", .is_told = true);
+    won(w, "f1");
+    ask(w, "bob", .key = "K", .idempotency = "J", .is_told = true);
+    follow_own(w, "f2", "f1");
+    accepted(w, "a1", "T1");
+    dies(w, "K", "f1");
+    ask(w, "ann again", .key = "K", .idempotency = "I", .is_told = true);
+    follow_replayed(w, "f3");
+    ask(w, "bob again", .key = "K", .idempotency = "J", .is_told = true);
+    follow_replayed(w, "f4");
+    members(w, me(), it_left());
+    skip_lines(w);
+    (void)adopted(w, 99);
+    assert_int_equal(gauges_of(w).flights, 1);
+    pass(w, 3000);
+    solved(w, "a1", "TOKEN");
+    look(w, "ann again", "r3", 0);
+    look(w, "bob again", "r4", 0);
+    expect(w,
+           "[     0] poll a1 task T1\n"
+           "[  3001] release f1 K solved\n"
+           "[  3001] answer ann again r3 solved \"TOKEN\" source idempotent attempts 1 replayed\n"
+           "[  3001] answer bob again r4 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+}
+
 /* The store granted it what the dead one had given up before its rows were read: nobody has use for that. */
 static void a_claim_that_comes_too_late_for_who_waits_is_given_up(void **state)
 {
@@ -276,6 +306,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(who_repeated_it_before_a_crash_of_ours_waits_for_the_adopted_flight),
         STORY(who_repeated_it_asks_for_nothing_while_rows_come),
+        STORY(who_repeated_one_of_two_keys_of_a_flight_waits_for_it),
         STORY(a_claim_that_comes_too_late_for_who_waits_is_given_up),
         STORY(a_flight_that_only_we_wait_for_goes_on_under_its_key),
         STORY(a_flight_that_only_we_wait_for_goes_on_after_a_crash),
