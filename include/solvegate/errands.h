@@ -1,4 +1,4 @@
-/* Errands: what a caller wants of a request that another gateway has is carried out there. */
+/* Errands: what a caller wants of a request or a dead letter that another gateway has is carried out there. */
 #ifndef SOLVEGATE_ERRANDS_H
 #define SOLVEGATE_ERRANDS_H
 
@@ -7,22 +7,25 @@
 /* What an entry of the inbox says, and whom it is for. */
 enum fact_kind {
     FACT_NEWS,   /* what the vendor said about an attempt: for whoever has the attempt's row */
-    FACT_ERRAND, /* for whoever has the request's row; else for the node `to` */
+    FACT_ERRAND, /* for whoever has the request's or the letter's row; else for the node `to` */
     FACT_REPLY,  /* how an errand ended: for the node `to` */
     FACT_BAD,    /* a solution that many may have was reported as bad: for all other nodes */
 };
 
-enum errand_verb { ERRAND_REPORT_GOOD, ERRAND_REPORT_BAD, ERRAND_DETACH };
+enum errand_verb { ERRAND_REPORT_GOOD, ERRAND_REPORT_BAD, ERRAND_DETACH, ERRAND_LETTERS };
 
 /* With FACT_ERRAND and FACT_REPLY. A node that has no run goes without: its errands come back to the teller. */
 struct errand {
     enum errand_verb verb;
     uint16_t from, to; /* numbers of nodes, as in struct engine_options; 0: none */
-    client_id client;  /* with an errand: who asks; only requests of its own are touched */
-    request_id id;
+    /* With an errand: who asks; only requests of its own are touched. Of an order about letters: the client that it
+     * names, if it names one. */
+    client_id client;
+    request_id id;        /* or the number of the letter; 0: an order about many */
     caller_id caller;     /* who waits for the reply */
     uint64_t ticket;      /* number of the errand, also in its reply */
     enum refusal refusal; /* of a reply; REFUSAL_NONE: it was carried out */
+    uint32_t count;       /* of a reply: letters that were changed */
 };
 
 /* With FACT_BAD. The store lets every row with this solution expire at once, whoever has it. */

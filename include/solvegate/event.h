@@ -8,6 +8,7 @@
 #include <solvegate/claims.h>
 #include <solvegate/errands.h>
 #include <solvegate/finding.h>
+#include <solvegate/letter_order.h>
 #include <solvegate/members.h>
 #include <solvegate/record.h>
 #include <solvegate/types.h>
@@ -136,6 +137,7 @@ struct fact {
     enum fact_kind kind;
     struct vendor_result result; /* as of a callback without a caller; owned by an ACTION_TELL */
     struct errand errand;
+    struct letter_order letters; /* with an ERRAND_LETTERS */
     struct bad_solution bad;
 };
 
@@ -171,36 +173,6 @@ struct notified {
     request_id request;
     enum notify_end end;
     char why[ERROR_CODE_MAX]; /* a code for the operator */
-};
-
-/* Selects dead letters; every field that is set narrows the selection. */
-struct letter_filter {
-    uint64_t number; /* 0: any */
-    bool has_client;
-    client_id client;
-    enum error_class class;    /* CLASS_COUNT: any */
-    enum type type;            /* TYPE_COUNT: any */
-    char code[ERROR_CODE_MAX]; /* "": any */
-};
-
-enum letter_verb {
-    LETTER_REPLAY, /* queue them for another solve, counters reset */
-    LETTER_CANCEL, /* take queued letters off the replay queue */
-    LETTER_DROP,
-    LETTER_LIST, /* count the letters and return a page of them */
-};
-
-/* Carried out over as many steps as it takes, and answered at its end. */
-struct letter_order {
-    caller_id caller;
-    enum letter_verb verb;
-    struct letter_filter filter;
-    uint64_t cursor; /* of a list: only letters older than this number; 0: from the newest */
-    uint32_t limit;  /* of a list: letters per page */
-    /* Moves the replayed letter to another client, under that client's key. */
-    bool has_into;
-    client_id into;
-    struct key into_key;
 };
 
 struct event {
@@ -300,16 +272,6 @@ struct answer {
 struct account_answer {
     caller_id caller;
     struct probed probed;
-};
-
-struct letters_answer {
-    caller_id caller;
-    enum letter_verb verb;
-    bool is_refused; /* too many orders are under way */
-    uint32_t count;  /* letters it changed; of a list, letters that match */
-    uint32_t found_count;
-    uint64_t *found; /* owned: of a list, the numbers on its page, the newest first */
-    uint64_t next;   /* of a list: the cursor of the next page, or 0 */
 };
 
 /* For ACTION_SUBMIT, ACTION_POLL and ACTION_REPORT. */

@@ -22,6 +22,7 @@ void engine_demand(const struct engine *engine, struct demand *demand);
 /* A node as the store knows it. */
 struct member {
     node_id id;
+    uint16_t node; /* its gateway's number, as in struct engine_options */
     uint64_t beat; /* counts up as long as it lives */
     struct demand demand;
     bool is_self;

@@ -132,7 +132,9 @@ static enum cli_result read_args(struct cli_args *args, struct order *order)
 
 static void print_list(yyjson_val *root)
 {
+    /* The first one only where several gateways share a store. */
     static const struct grid_column columns[] = {
+        {.title = "NODE", .cut = 16},
         {.title = "ID", .is_right = true},
         {.title = "CREATED"},
         {.title = "CLIENT", .cut = 16},
@@ -149,9 +151,12 @@ static void print_list(yyjson_val *root)
         (void)fputs("no dead letters\n", stderr);
         return;
     }
-    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
+    const size_t skipped = show_has(yyjson_arr_get_first(letters), "node") ? 0 : 1;
+    grid_init(&grid, columns + skipped, sizeof columns / sizeof columns[0] - skipped);
     (void)yyjson_arr_iter_init(letters, &iter);
     for (yyjson_val *letter; (letter = yyjson_arr_iter_next(&iter)) != NULL;) {
+        if (skipped == 0)
+            grid_add(&grid, show_text(letter, "node"));
         grid_add(&grid, show_text(letter, "id"));
         /* Without milliseconds, which only clutter the table. */
         grid_addf(&grid, "%.19sZ", show_text(letter, "created"));
@@ -206,6 +211,11 @@ static void print_letter(yyjson_val *root)
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
         buf_addf(&out, "%-9s ", rows[i]);
         show_add_clean(&out, show_text(root, rows[i]));
+        buf_add_char(&out, '\n');
+    }
+    if (show_has(root, "node")) {
+        buf_addf(&out, "%-9s ", "gateway");
+        show_add_clean(&out, show_text(root, "node"));
         buf_add_char(&out, '\n');
     }
     buf_addf(&out, "%-9s %" PRIu64 "\n", "told", show_number(root, "callers_told"));

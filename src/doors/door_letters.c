@@ -1,12 +1,14 @@
 /* Dead letters over HTTP: listed, shown, replayed, dropped (docs/design.md 5.9, 6.2). */
 #include "doors/door_letters.h"
 
+#include "doors/door_cluster_letters.h"
 #include "doors/intake.h"
 #include "doors/reply.h"
 #include "gate/client_names.h"
 #include "gate/hosts.h"
 #include "proto/api_letters.h"
 #include "proto/pack.h"
+#include "store/store_claims.h"
 
 #include <solvegate/view.h>
 #include <solvegate/words.h>
@@ -64,21 +66,25 @@ static bool is_empty(const struct letter_filter *filter)
            filter->type == TYPE_COUNT && filter->code[0] == '\0';
 }
 
+static struct letter_filter one_letter(uint64_t number)
+{
+    return (struct letter_filter){.number = number, .class = CLASS_COUNT, .type = TYPE_COUNT};
+}
+
 static bool has_letter(const struct gate *gate, uint64_t number, struct letter_view *view)
 {
     return number != 0 && engine_find_letter(gate->engine, number, view);
 }
 
-static void reply_unknown(struct gate *gate, const struct http_request *request,
-                          const struct visit *visit)
+void letters_reply_unknown(struct gate *gate, caller_id caller, const struct visit *visit)
 {
     const struct problem problem = {
         .status = 404, .code = "unknown_letter", .detail = SLICE_OF("no such dead letter")};
-    reply_problem(gate, request->caller, visit, &problem);
+    reply_problem(gate, caller, visit, &problem);
 }
 
 /* Each order looks at all letters, so the number of orders under way is limited. */
-static void reply_busy(struct gate *gate, caller_id caller, const struct visit *visit)
+void letters_reply_busy(struct gate *gate, caller_id caller, const struct visit *visit)
 {
     const struct problem problem = {.status = 503,
                                     .code = "busy",
@@ -86,6 +92,24 @@ static void reply_busy(struct gate *gate, caller_id caller, const struct visit *
                                     .retry_after_ms = 1000,
                                     .detail = SLICE_OF("too many orders about dead letters")};
     reply_problem(gate, caller, visit, &problem);
+}
+
+struct letter_place letters_place(const struct gate *gate, const struct letter_view *view)
+{
+    return (struct letter_place){
+        .client = client_name(gate, view->client),
+        .node = letters_node_name(gate, gate->cluster.is_on ? store_node(gate->persist.store) : 0),
+        .is_here = true};
+}
+
+/* This gateway does not have the letter. */
+static void look_elsewhere(struct gate *gate, const struct http_request *request,
+                           const struct visit *visit, const struct letter_order *order)
+{
+    if (gate->cluster.is_on && order->filter.number != 0)
+        cluster_letters_ask(gate, request, visit, order);
+    else
+        letters_reply_unknown(gate, request->caller, visit);
 }
 
 /* ---- looking ----------------------------------------------------------------------------- */
@@ -106,6 +130,10 @@ void door_letters(struct gate *gate, const struct http_request *request, struct 
     }
     event.letters.cursor = page.cursor;
     event.letters.limit = (uint32_t)page.limit;
+    if (gate->cluster.is_on) {
+        cluster_letters_ask(gate, request, visit, &event.letters);
+        return;
+    }
     visit_store(request, visit);
     gate_step(gate, &event);
 }
@@ -114,23 +142,29 @@ void door_letters(struct gate *gate, const struct http_request *request, struct 
 static void write_page(struct gate *gate, const struct letters_answer *answer)
 {
     struct letter_view views[LETTERS_PAGE];
+    struct letter_place places[LETTERS_PAGE];
     size_t count = 0;
-    for (uint32_t i = 0; i < answer->found_count; i++)
-        count += engine_find_letter(gate->engine, answer->found[i], &views[count]);
-    const struct api_names names = client_names(gate);
-    api_write_letters(&gate->body, views, count, answer->count, answer->next, &names);
+    for (uint32_t i = 0; i < answer->found_count; i++) {
+        if (!engine_find_letter(gate->engine, answer->found[i], &views[count]))
+            continue;
+        places[count] = letters_place(gate, &views[count]);
+        count++;
+    }
+    api_write_letters(&gate->body, views, places, count, answer->count, answer->next);
 }
 
 void door_letter(struct gate *gate, const struct http_request *request, struct visit *visit,
                  uint64_t number)
 {
     struct letter_view view;
+    const struct letter_order order = {
+        .caller = request->caller, .verb = LETTER_LIST, .filter = one_letter(number)};
     if (!has_letter(gate, number, &view)) {
-        reply_unknown(gate, request, visit);
+        look_elsewhere(gate, request, visit, &order);
         return;
     }
-    const struct api_names names = client_names(gate);
-    api_write_letter(&gate->body, &view, true, &names);
+    const struct letter_place place = letters_place(gate, &view);
+    api_write_letter(&gate->body, &view, &place, true);
     reply_json(gate, request->caller, visit, 200);
 }
 
@@ -142,8 +176,7 @@ static bool read_order(struct gate *gate, uint64_t number, struct letter_order *
                        struct mistake *mistake)
 {
     if (number != 0) {
-        order->filter =
-            (struct letter_filter){.number = number, .class = CLASS_COUNT, .type = TYPE_COUNT};
+        order->filter = one_letter(number);
         return true;
     }
     if (!read_filter(gate, &order->filter, mistake))
@@ -168,10 +201,9 @@ static bool check_host(struct gate *gate, const struct letter_view *view,
 }
 
 /* Reads the client that a replay is for; a letter whose client is no longer configured needs one. */
-static bool read_into(struct gate *gate, const struct letter_view *view, struct letter_order *order,
-                      struct mistake *mistake)
+static bool read_into(struct gate *gate, const struct letter_view *view, struct slice name,
+                      struct letter_order *order, struct mistake *mistake)
 {
-    const struct slice name = params_value(&gate->params, SLICE_OF("into"));
     if (order->verb != LETTER_REPLAY || view->kind == LETTER_OF_NOTICE)
         return true;
     if (name.len == 0)
@@ -192,25 +224,44 @@ static bool read_into(struct gate *gate, const struct letter_view *view, struct 
     return true;
 }
 
+void letters_order_one(struct gate *gate, const struct visit *visit, const struct letter_view *view,
+                       struct slice into, const struct letter_order *order)
+{
+    struct mistake mistake;
+    struct event event = gate_event(gate, EVENT_LETTERS);
+    event.letters = *order;
+    if (!read_into(gate, view, into, &event.letters, &mistake) ||
+        !check_host(gate, view, &event.letters, &mistake)) {
+        visit->dialect->complain(gate, order->caller, visit, &mistake);
+        return;
+    }
+    gate_step(gate, &event);
+}
+
 static void give_order(struct gate *gate, const struct http_request *request, struct visit *visit,
                        enum letter_verb verb, uint64_t number)
 {
     struct mistake mistake;
     struct letter_view view;
-    if (number != 0 && !has_letter(gate, number, &view)) {
-        reply_unknown(gate, request, visit);
-        return;
-    }
     struct event event = gate_event(gate, EVENT_LETTERS);
-    event.letters = (struct letter_order){.caller = request->caller, .verb = verb};
-    if (!read_order(gate, number, &event.letters, &mistake) ||
-        (number != 0 && !(read_into(gate, &view, &event.letters, &mistake) &&
-                          check_host(gate, &view, &event.letters, &mistake)))) {
+    event.letters = (struct letter_order){.caller = request->caller,
+                                          .verb = verb,
+                                          .client = visit->client,
+                                          .is_for_all = number == 0};
+    if (!read_order(gate, number, &event.letters, &mistake)) {
         visit->dialect->complain(gate, request->caller, visit, &mistake);
         return;
     }
+    if (number != 0 && !has_letter(gate, number, &view)) {
+        look_elsewhere(gate, request, visit, &event.letters);
+        return;
+    }
     visit_store(request, visit);
-    gate_step(gate, &event);
+    if (number != 0)
+        letters_order_one(gate, visit, &view, params_value(&gate->params, SLICE_OF("into")),
+                          &event.letters);
+    else
+        gate_step(gate, &event);
 }
 
 void door_replay(struct gate *gate, const struct http_request *request, struct visit *visit,
@@ -228,6 +279,8 @@ void door_replay_cancel(struct gate *gate, const struct http_request *request, s
         .caller = request->caller,
         .verb = LETTER_CANCEL,
         .filter = {.class = CLASS_COUNT, .type = TYPE_COUNT},
+        .client = visit->client,
+        .is_for_all = true,
     };
     visit_store(request, visit);
     gate_step(gate, &event);
@@ -244,8 +297,13 @@ void door_letters_answer(struct gate *gate, const struct visit *visit,
 {
     static const char *const words[] = {
         [LETTER_REPLAY] = "queued", [LETTER_CANCEL] = "cancelled", [LETTER_DROP] = "dropped"};
-    if (answer->is_refused) {
-        reply_busy(gate, answer->caller, visit);
+    if (answer->refusal != REFUSAL_NONE) {
+        if (answer->refusal == REFUSAL_UNKNOWN_ID)
+            letters_reply_unknown(gate, answer->caller, visit);
+        else if (answer->refusal == REFUSAL_STORE_AWAY)
+            letters_reply_away(gate, answer->caller, visit);
+        else
+            letters_reply_busy(gate, answer->caller, visit);
         return;
     }
     if (answer->verb == LETTER_LIST)

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "doors/ask_memo.h"
+#include "doors/door_cluster_letters.h"
 #include "doors/door_cluster_stats.h"
 #include "doors/door_letters.h"
 #include "doors/door_pingback.h"
@@ -64,6 +65,7 @@ const struct gate_doors doors = {
     .account = doors_account,
     .letters = doors_letters,
     .books = door_cluster_stats_end,
+    .found_letters = door_letters_found,
     .notice = door_task_notice,
     .callback = door_pingback_end,
     .work = render_work,

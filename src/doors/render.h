@@ -6,6 +6,7 @@
 #include "doors/visit.h"
 #include "gate/gate_state.h"
 #include "proto/books.h"
+#include "store/store_letters.h"
 
 enum render_kind { RENDER_METRICS, RENDER_STATS, RENDER_CLUSTER, RENDER_COUNT };
 
@@ -43,8 +44,15 @@ struct cluster_render {
     struct buf text;    /* the latest answer */
 };
 
+/* Who waits for letters of other gateways, which the store has. */
+struct letters_render {
+    caller_id callers[STORE_LETTER_QUERIES];
+    uint32_t count;
+};
+
 struct render {
     struct render_job jobs[RENDER_COUNT];
+    struct letters_render letters;
     struct metrics_render metrics;
     struct stats_render stats;
     struct cluster_render cluster;

@@ -3,12 +3,11 @@
 #include "engine/find.h"
 #include "engine/hold.h"
 #include "engine/journal.h"
+#include "engine/letter_errands.h"
 #include "engine/placed.h"
 #include "engine/request.h"
 #include "engine/request_events.h"
 
-/* By then its node has answered, or it is dead and another one has to take its place first. */
-#define PATIENCE_MS 5000
 #define RETRY_AFTER_MS 1000
 
 static struct errand *push(struct engine *engine, enum fact_kind kind, const struct errand *errand)
@@ -48,7 +47,7 @@ void errand_send(struct engine *engine, const struct errand *errand)
     sent->from = engine->options.node;
     sent->to = request_node(errand->id);
     sent->ticket = engine->last_number;
-    hold_for_errand(engine, sent->ticket, errand->client, errand->caller, PATIENCE_MS);
+    (void)hold_for_errand(engine, sent->ticket, errand->client, errand->caller, ERRAND_PATIENCE_MS);
 }
 
 static enum refusal carry_out(struct engine *engine, const struct errand *errand)
@@ -58,12 +57,22 @@ static enum refusal carry_out(struct engine *engine, const struct errand *errand
     return request_report(engine, errand->client, errand->id, errand->verb == ERRAND_REPORT_GOOD);
 }
 
-void errand_on_told(struct engine *engine, const struct errand *errand)
+void errand_on_told(struct engine *engine, const struct fact *fact)
+{
+    if (fact->errand.verb == ERRAND_LETTERS)
+        letter_errand_take(engine, &fact->errand, &fact->letters);
+    else
+        errand_reply(engine, &fact->errand, carry_out(engine, &fact->errand), 0);
+}
+
+void errand_reply(struct engine *engine, const struct errand *errand, enum refusal refusal,
+                  uint32_t count)
 {
     struct errand reply = *errand;
-    reply.refusal = carry_out(engine, errand);
+    reply.refusal = refusal;
+    reply.count = count;
     reply.to = errand->from;
-    /* It is nobody's. */
+    /* It is nobody's, or our own part of an order for all. */
     if (reply.to == engine->options.node)
         errand_on_reply(engine, &reply);
     else
@@ -76,6 +85,10 @@ void errand_on_reply(struct engine *engine, const struct errand *reply)
     struct hold *hold = node == NULL ? NULL : CONTAINER_OF(node, struct hold, by_caller);
     if (hold == NULL || hold->ticket != reply->ticket)
         return;
+    if (reply->verb == ERRAND_LETTERS) {
+        letter_errand_on_reply(engine, hold, reply);
+        return;
+    }
     const client_id client = hold->client;
     hold_free(engine, hold);
     find_outdate(engine, client, reply->id);

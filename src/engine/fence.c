@@ -72,7 +72,7 @@ static void refuse_order(struct engine *engine, const struct letter_order *order
     struct letters_answer *answer = &engine_push(engine, ACTION_LETTERS)->letters;
     answer->caller = order->caller;
     answer->verb = order->verb;
-    answer->is_refused = true;
+    answer->refusal = REFUSAL_STORE_AWAY;
 }
 
 static void refuse_held(struct engine *engine, uint32_t left)
@@ -97,7 +97,7 @@ static void refuse_others(struct engine *engine)
         }
     for (uint32_t i = 0; i < engine->letter_job_count; i++) {
         struct letter_job *job = &engine->letter_jobs[(engine->letter_job_first + i) % LETTER_JOBS];
-        if (!job->is_unheard)
+        if (!job->is_unheard && job->errand.from == 0)
             refuse_order(engine, &job->order);
         job->is_unheard = true;
     }

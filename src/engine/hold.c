@@ -48,13 +48,14 @@ struct hold *hold_for_search(struct engine *engine, struct search *search, clien
     return hold;
 }
 
-void hold_for_errand(struct engine *engine, uint64_t ticket, client_id client, caller_id caller,
-                     uint64_t hold_ms)
+struct hold *hold_for_errand(struct engine *engine, uint64_t ticket, client_id client,
+                             caller_id caller, uint64_t hold_ms)
 {
     struct hold *hold = caller == 0 ? NULL : make(engine, client, caller, hold_ms);
     ASSERT(hold != NULL || caller == 0);
     if (hold != NULL)
         hold->ticket = ticket;
+    return hold;
 }
 
 void hold_free(struct engine *engine, struct hold *hold)

@@ -10,9 +10,9 @@ struct hold *hold_new(struct engine *engine, struct request *request, caller_id 
 /* Holds one who asks for another node's request, in a list of its caller's; there must be room. */
 struct hold *hold_for_search(struct engine *engine, struct search *search, client_id client,
                              caller_id caller, uint64_t hold_ms);
-/* Holds one who waits for the end of an errand, unless it is 0; there must be room. */
-void hold_for_errand(struct engine *engine, uint64_t ticket, client_id client, caller_id caller,
-                     uint64_t hold_ms);
+/* Holds one who waits for the end of an errand, unless it is 0 (then NULL); there must be room. */
+struct hold *hold_for_errand(struct engine *engine, uint64_t ticket, client_id client,
+                             caller_id caller, uint64_t hold_ms);
 /* Lets go of a held caller, who was or will be answered otherwise, or is gone. */
 void hold_free(struct engine *engine, struct hold *hold);
 

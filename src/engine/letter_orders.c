@@ -2,7 +2,9 @@
  * a hundred thousand letters. */
 #include "engine/letter_orders.h"
 
+#include "engine/errand.h"
 #include "engine/journal.h"
+#include "engine/letter_errands.h"
 #include "engine/letter_replay.h"
 #include "engine/letters.h"
 #include "engine/orphan.h"
@@ -21,6 +23,7 @@ static bool matches(const struct letter *letter, const struct letter_filter *fil
            (!filter->has_client || letter->client == filter->client) &&
            (filter->class == CLASS_COUNT || letter->class == filter->class) &&
            (filter->type == TYPE_COUNT || letter->type == filter->type) &&
+           (filter->until_wall_ms == 0 || letter->created_wall_ms <= filter->until_wall_ms) &&
            (filter->code[0] == '\0' ||
             slice_equals(blob_slice(letter->error), slice_from(filter->code)));
 }
@@ -79,7 +82,7 @@ static bool carry_out(struct engine *engine, struct letter *letter,
     UNREACHABLE();
 }
 
-static struct letter *letter_find(const struct engine *engine, uint64_t number)
+struct letter *letter_find(const struct engine *engine, uint64_t number)
 {
     struct numbers_node *node = numbers_find(&engine->letters_by_number, number);
     return node == NULL ? NULL : CONTAINER_OF(node, struct letter, node);
@@ -163,12 +166,15 @@ static void tell(struct engine *engine, const struct letter_job *job)
 
 static void finish(struct engine *engine, struct letter_job *job)
 {
-    if (job->is_unheard)
-        free(job->found);
-    else
-        tell(engine, job);
+    const struct letter_job ended = *job;
     engine->letter_job_first = (engine->letter_job_first + 1) % LETTER_JOBS;
     engine->letter_job_count--;
+    if (ended.errand.from != 0)
+        errand_reply(engine, &ended.errand, REFUSAL_NONE, ended.count);
+    else if (ended.is_unheard)
+        free(ended.found);
+    else
+        tell(engine, &ended);
 }
 
 /* Returns true when the job is finished. */
@@ -225,21 +231,11 @@ void letter_jobs_free(struct engine *engine)
     engine->letter_job_count = 0;
 }
 
-static void refuse(struct engine *engine, const struct letter_order *order)
+static void take(struct engine *engine, const struct letter_order *order,
+                 const struct errand *errand)
 {
-    struct action *action = engine_push(engine, ACTION_LETTERS);
-    action->letters =
-        (struct letters_answer){.caller = order->caller, .verb = order->verb, .is_refused = true};
-}
-
-void letters_on_order(struct engine *engine, const struct letter_order *order)
-{
-    if (engine->letter_job_count == LETTER_JOBS) {
-        refuse(engine, order);
-        return;
-    }
     struct letter_job *job = job_at(engine, engine->letter_job_count++);
-    *job = (struct letter_job){.order = *order, .last = engine->letter_serial};
+    *job = (struct letter_job){.order = *order, .errand = *errand, .last = engine->letter_serial};
     if (order->verb == LETTER_LIST) {
         ASSERT(order->limit > 0);
         job->found = calloc(order->limit, sizeof *job->found);
@@ -248,6 +244,26 @@ void letters_on_order(struct engine *engine, const struct letter_order *order)
     /* A short job finishes at once; ticks continue a long one. */
     if (engine->letter_job_count == 1)
         letter_jobs_work(engine);
+}
+
+void letters_on_order(struct engine *engine, const struct letter_order *order)
+{
+    static const struct errand none;
+    if (letter_order_is_for_others(engine, order))
+        letter_errand_send(engine, order);
+    else if (engine->letter_job_count == LETTER_JOBS)
+        letter_order_end(engine, order->caller, order->verb, REFUSAL_FULL_REQUESTS, 0);
+    else
+        take(engine, order, &none);
+}
+
+bool letter_job_take(struct engine *engine, const struct letter_order *order,
+                     const struct errand *errand)
+{
+    const bool has_room = engine->letter_job_count < LETTER_JOBS;
+    if (has_room)
+        take(engine, order, errand);
+    return has_room;
 }
 
 /* ---- looking ----------------------------------------------------------------------------- */

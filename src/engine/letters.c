@@ -163,12 +163,15 @@ static struct letter *letter_alloc(struct engine *engine, uint32_t bytes)
     return letter;
 }
 
-/* No two nodes give letters the same number. */
+/* No two nodes give letters the same number; and since they go by the same clock, the newer letter of any two has the
+ * larger one. */
 static uint64_t next_number(struct engine *engine)
 {
-    const uint64_t step = engine->options.store_is_shared ? ENGINE_NODES : 1;
-    engine->letter_serial = (engine->letter_serial / step + 1) * step;
-    engine->letter_serial += engine->options.store_is_shared ? engine->options.node : 0;
+    if (!engine->options.store_is_shared)
+        return ++engine->letter_serial;
+    const uint64_t now = engine->wall_ms > 0 ? (uint64_t)engine->wall_ms : 0;
+    const uint64_t next = engine->letter_serial / ENGINE_NODES + 1;
+    engine->letter_serial = (next > now ? next : now) * ENGINE_NODES + engine->options.node;
     return engine->letter_serial;
 }
 

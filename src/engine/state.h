@@ -11,6 +11,7 @@
 #include "base/table.h"
 #include "base/wheel.h"
 #include "engine/flight.h"
+#include "engine/letter_job.h"
 #include "engine/share.h"
 
 #include <solvegate/engine.h>
@@ -77,9 +78,10 @@ struct hold {
     slab_id id;
     struct list link; /* of its request or search */
     struct wheel_timer timer;
-    struct request *request; /* borrowed; NULL: it asks for another node's */
-    struct search *search;   /* borrowed, or NULL: that one (find.h) */
-    uint64_t ticket;         /* of an errand at another node, or 0 (errand.h) */
+    struct request *request;    /* borrowed; NULL: it asks for another node's */
+    struct search *search;      /* borrowed, or NULL: that one (find.h) */
+    uint64_t ticket;            /* of an errand at another node, or 0 (errand.h) */
+    struct letter_wait letters; /* of an order about letters */
     client_id client;
     struct list brief; /* of its flight, if it waits only until that is claimed */
     bool is_id_only;   /* its caller only learns the id (in.php): a final state stays unread */
@@ -265,20 +267,6 @@ struct letter {
     bool wants_rest;
     bool is_retried; /* queued for an automatic replay */
     char task_id[TASK_ID_MAX];
-};
-
-/* An order about dead letters under way; each step looks at some of them. */
-#define LETTER_JOBS 64
-struct letter_job {
-    struct letter_order order;
-    struct list
-        *next;      /* the letter to look at next; the list's head: none is left; NULL: not begun */
-    uint64_t last;  /* number of the newest letter when the order came */
-    uint32_t count; /* letters that matched, or that were changed */
-    uint32_t found_count;
-    uint64_t *found; /* owned: of a list, the numbers on its page */
-    bool has_more;
-    bool is_unheard; /* its caller hung up */
 };
 
 /* Tells a caller's address until it accepts. On the wire while the timer is not armed. */

@@ -71,8 +71,8 @@ static void hear_node(struct engine *engine, const struct fact *fact)
     if (engine->adopting != 0)
         return;
     if (fact->kind == FACT_ERRAND && !is_repeated(engine, fact->number))
-        errand_on_told(engine, &fact->errand);
-    else if (fact->kind == FACT_REPLY)
+        errand_on_told(engine, fact);
+    else if (fact->kind == FACT_REPLY && !is_repeated(engine, fact->number))
         errand_on_reply(engine, &fact->errand);
     forget(engine, fact);
 }

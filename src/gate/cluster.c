@@ -265,6 +265,13 @@ void cluster_on_books(void *context, struct slice text)
         gate->doors->books(gate, text);
 }
 
+void cluster_on_letters(void *context, const struct store_letters *letters)
+{
+    struct gate *const gate = context;
+    if (!gate->is_closing && !gate->cluster.is_fenced)
+        gate->doors->found_letters(gate, letters);
+}
+
 /* ---- the lease --------------------------------------------------------------------------- */
 
 bool cluster_has_joined(const struct gate *gate)
@@ -302,6 +309,7 @@ static uint16_t take_members(const struct gate *gate, const struct store_members
         if (it->is_gone || (it->has_left && !can_adopt))
             continue;
         members[count++] = (struct member){.id = it->incarnation,
+                                           .node = it->node,
                                            .beat = it->beat,
                                            .demand = it->demand,
                                            .is_self = it->node == self,

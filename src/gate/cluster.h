@@ -8,6 +8,7 @@ struct gate;
 struct action;
 struct uv_timer_s;
 struct rejoin_job;
+struct store_letters;
 
 /* What this gateway took from another one. */
 struct adoption_seen {
@@ -71,6 +72,7 @@ void cluster_on_found(void *context, const struct found *found);
 void cluster_on_drawn(void *context, const struct drawn *drawn);
 void cluster_on_beat(void *context, const struct store_beat *beat);
 void cluster_on_books(void *context, struct slice text);
+void cluster_on_letters(void *context, const struct store_letters *letters);
 void cluster_on_adopted(void *context, const struct adopted *adopted);
 void cluster_on_told(void *context, const struct fact *fact);
 

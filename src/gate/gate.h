@@ -9,6 +9,7 @@ struct config;
 struct gate;
 struct http_reply;
 struct http_request;
+struct store_letters;
 
 /* Reads the configuration again; returns 0, or another value with a line per mistake. Opens the
  * buffer. */
@@ -32,6 +33,8 @@ struct gate_doors {
     void (*letters)(struct gate *gate, const struct letters_answer *letters);
     /* The books of all gateways that share the store came; not given: they cannot be read. */
     void (*books)(struct gate *gate, struct slice text);
+    /* Letters of the gateways that share the store came; NULL: none will come any more. */
+    void (*found_letters)(struct gate *gate, const struct store_letters *letters);
     /* Writes a notice as JSON to be posted; false if its request's dialect has notices in the
      * query of a GET. */
     bool (*notice)(struct gate *gate, const struct notify *notify, struct buf *json);

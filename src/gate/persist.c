@@ -441,6 +441,7 @@ int persist_restore(struct gate *gate)
         .on_told = cluster_on_told,
         .on_found = cluster_on_found,
         .on_books = cluster_on_books,
+        .on_letters = cluster_on_letters,
         .on_drawn = cluster_on_drawn,
     };
     struct persist *persist = &gate->persist;

@@ -185,6 +185,7 @@ void rejoin_look(struct gate *gate)
     cluster_close(gate);
     /* Nobody reads them any more. */
     gate->doors->books(gate, SLICE_NONE);
+    gate->doors->found_letters(gate, NULL);
     store_close(gate->persist.store, on_store_closed, gate);
 }
 

@@ -105,13 +105,15 @@ static void write_rest(struct buf *out, const struct letter_view *view)
         json_text(out, "upstream_id", view->task_id);
 }
 
-void api_write_letter(struct buf *out, const struct letter_view *view, bool is_full,
-                      const struct api_names *names)
+void api_write_letter(struct buf *out, const struct letter_view *view,
+                      const struct letter_place *place, bool is_full)
 {
     json_open(out, '{');
     json_id(out, "id", view->number);
     json_string(out, "kind", letter_kind_name(view->kind));
-    json_string(out, "client", names->client_name(names->context, view->client));
+    if (place->node != NULL)
+        json_string(out, "node", place->node);
+    json_string(out, "client", place->client);
     json_string(out, "type", type_name(view->type));
     json_string(out, "class", error_class_name(view->class));
     json_text(out, "error", view->code);
@@ -120,7 +122,10 @@ void api_write_letter(struct buf *out, const struct letter_view *view, bool is_f
     json_number(out, "callers_told", view->told);
     json_number(out, "replays", view->replays);
     json_number(out, "retries", view->retries);
-    json_bool(out, "replaying", view->is_replaying);
+    if (place->is_here)
+        json_bool(out, "replaying", view->is_replaying);
+    else
+        json_null(out, "replaying");
     json_number(out, "attempt_count", view->note_count);
     if (is_full) {
         json_hex(out, "key", view->key.bytes, KEY_BYTES);
@@ -131,13 +136,14 @@ void api_write_letter(struct buf *out, const struct letter_view *view, bool is_f
     json_close(out, '}');
 }
 
-void api_write_letters(struct buf *out, const struct letter_view *views, size_t count,
-                       uint64_t total, uint64_t next, const struct api_names *names)
+void api_write_letters(struct buf *out, const struct letter_view *views,
+                       const struct letter_place *places, size_t count, uint64_t total,
+                       uint64_t next)
 {
     json_open(out, '{');
     json_member(out, "letters");
     json_open(out, '[');
     for (size_t i = 0; i < count; i++)
-        api_write_letter(out, &views[i], false, names);
+        api_write_letter(out, &views[i], &places[i], false);
     api_close_page(out, total, next);
 }

@@ -15,6 +15,7 @@
 struct uv_loop_s;
 struct store;
 struct store_beat;
+struct store_letters;
 struct adopted;
 struct fact;
 
@@ -40,7 +41,7 @@ struct store_handlers {
     /* The rotating secret was replaced, and both are durable. NULL: not interested. */
     void (*on_secret)(void *context, const uint8_t *bytes, const uint8_t *old_bytes);
     /* With a shared store, see store_claims.h, store_pulse.h, store_adoption.h, store_inbox.h,
-     * store_find.h and store_budget.h. */
+     * store_find.h, store_letters.h and store_budget.h. */
     void (*on_claimed)(void *context, const struct claimed *claimed);
     void (*on_woken)(void *context, const struct key *name);
     void (*on_beat)(void *context, const struct store_beat *beat);
@@ -48,6 +49,7 @@ struct store_handlers {
     void (*on_told)(void *context, const struct fact *fact);
     void (*on_found)(void *context, const struct found *found);
     void (*on_books)(void *context, struct slice text);
+    void (*on_letters)(void *context, const struct store_letters *letters);
     void (*on_drawn)(void *context, const struct drawn *drawn);
 };
 

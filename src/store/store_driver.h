@@ -135,6 +135,8 @@ struct store_sought;
 
 typedef void store_on_values(void *context, enum record_kind kind, const struct row_value *values);
 
+typedef void store_on_letter(void *context, uint16_t node, const struct row_value *values);
+
 /* What an adoption brings. Rows may come in any order, each once. */
 struct store_adopted {
     void *context;
@@ -207,6 +209,15 @@ struct store_sharing {
     /* Looks for requests, as store_find.h says, with a backend of make_pulse() that is the reader's. */
     enum store_result (*find)(struct store_backend *reader, struct store_sought *sought,
                               uint32_t count);
+    /* Gives the numbers of the letters of all nodes, in any order; with a backend of the reader's. */
+    enum store_result (*letter_numbers)(struct store_backend *reader,
+                                        void (*on_number)(void *context, uint64_t number),
+                                        void *context);
+    /* Gives the rows of these letters and who has them, in any order, without those that are gone meanwhile; with
+     * their bytes (parameters, solutions) only if it is full. */
+    enum store_result (*letters)(struct store_backend *reader, const uint64_t *numbers,
+                                 uint32_t count, bool is_full, store_on_letter *on_letter,
+                                 void *context);
     /* Gives the pages and tallies of a node's books that have not expired, whether it lives or not. By the reader's
      * backend, too. */
     enum store_result (*books)(struct store_backend *reader, uint16_t node, int64_t wall_ms,

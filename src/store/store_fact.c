@@ -24,10 +24,14 @@ static const char *const kinds[] = {
     [FACT_NEWS] = "news", [FACT_ERRAND] = "errand", [FACT_REPLY] = "reply", [FACT_BAD] = "bad"};
 static const char *const verbs[] = {[ERRAND_REPORT_GOOD] = "report_good",
                                     [ERRAND_REPORT_BAD] = "report_bad",
-                                    [ERRAND_DETACH] = "detach"};
+                                    [ERRAND_DETACH] = "detach",
+                                    [ERRAND_LETTERS] = "letters"};
+static const char *const orders[] = {
+    [LETTER_REPLAY] = "replay", [LETTER_CANCEL] = "cancel", [LETTER_DROP] = "drop"};
 /* How an errand can end. */
-static const enum refusal ends[] = {REFUSAL_NONE, REFUSAL_UNKNOWN_ID, REFUSAL_NOT_SOLVED};
-static const char *const end_words[] = {"done", "unknown", "not_solved"};
+static const enum refusal ends[] = {REFUSAL_NONE, REFUSAL_UNKNOWN_ID, REFUSAL_NOT_SOLVED,
+                                    REFUSAL_FULL_REQUESTS, REFUSAL_STORE_AWAY};
+static const char *const end_words[] = {"done", "unknown", "not_solved", "busy", "away"};
 
 #define COUNT_OF(array) (sizeof(array) / sizeof(array)[0])
 
@@ -64,6 +68,24 @@ static void add_news(struct buf *out, const struct vendor_result *result)
         json_number(out, "retry_after", result->retry_after_ms);
 }
 
+/* Its client is the errand's. What is missing is not asked for. */
+static void add_order(struct buf *out, const struct letter_order *order)
+{
+    const struct letter_filter *const filter = &order->filter;
+    json_string(out, "order", orders[order->verb]);
+    if (filter->class < CLASS_COUNT)
+        json_string(out, "class", error_class_words.name_at(filter->class));
+    if (filter->type < TYPE_COUNT)
+        json_string(out, "type", type_words.name_at(filter->type));
+    add_text(out, "code", filter->code);
+    if (filter->has_client)
+        json_bool(out, "has_client", true);
+    if (filter->until_wall_ms > 0)
+        json_number(out, "until", (uint64_t)filter->until_wall_ms);
+    if (order->has_into)
+        json_hex(out, "into", order->into_key.bytes, KEY_BYTES);
+}
+
 static void add_errand(struct buf *out, const struct errand *errand)
 {
     size_t end = 0;
@@ -76,6 +98,8 @@ static void add_errand(struct buf *out, const struct errand *errand)
     json_number(out, "caller", errand->caller);
     json_number(out, "ticket", errand->ticket);
     json_string(out, "end", end_words[end]);
+    if (errand->count > 0)
+        json_number(out, "count", errand->count);
 }
 
 void fact_add_body(struct buf *out, const struct fact *fact)
@@ -90,6 +114,8 @@ void fact_add_body(struct buf *out, const struct fact *fact)
         json_number(out, "attempt", fact->bad.attempt);
     } else {
         add_errand(out, &fact->errand);
+        if (fact->kind == FACT_ERRAND && fact->errand.verb == ERRAND_LETTERS)
+            add_order(out, &fact->letters);
     }
     json_close(out, '}');
 }
@@ -106,28 +132,27 @@ static bool read_word(yyjson_val *object, const char *name, const char *const *w
     return false;
 }
 
-static bool read_class(yyjson_val *object, enum error_class *class)
+static bool read_row_word(yyjson_val *object, const char *name, const struct row_words *words,
+                          unsigned *place)
 {
-    yyjson_val *const value = yyjson_obj_get(object, "class");
-    unsigned place;
-    if (!yyjson_is_str(value) ||
-        !row_words_find(&error_class_words,
-                        (struct slice){.data = yyjson_get_str(value), .len = yyjson_get_len(value)},
-                        &place))
-        return false;
-    *class = (enum error_class)place;
-    return true;
+    yyjson_val *const value = yyjson_obj_get(object, name);
+    return yyjson_is_str(value) &&
+           row_words_find(
+               words, (struct slice){.data = yyjson_get_str(value), .len = yyjson_get_len(value)},
+               place);
 }
 
 static bool read_news(yyjson_val *object, struct vendor_result *result)
 {
     unsigned outcome;
+    unsigned class;
     if (!read_word(object, "outcome", outcomes, COUNT_OF(outcomes), &outcome) ||
-        !read_class(object, &result->class) ||
+        !read_row_word(object, "class", &error_class_words, &class) ||
         !read_text(object, "code", result->code, sizeof result->code) ||
         !read_text(object, "task", result->task_id, sizeof result->task_id))
         return false;
     result->outcome = (enum outcome)outcome;
+    result->class = (enum error_class) class;
     result->is_short = yyjson_get_bool(yyjson_obj_get(object, "short"));
     result->retry_after_ms = (uint32_t)yyjson_get_uint(yyjson_obj_get(object, "retry_after"));
     return true;
@@ -147,18 +172,50 @@ static bool read_errand(yyjson_val *object, struct errand *errand)
     errand->id = yyjson_get_uint(yyjson_obj_get(object, "id"));
     errand->caller = yyjson_get_uint(yyjson_obj_get(object, "caller"));
     errand->ticket = yyjson_get_uint(yyjson_obj_get(object, "ticket"));
+    errand->count = (uint32_t)yyjson_get_uint(yyjson_obj_get(object, "count"));
+    return true;
+}
+
+static bool read_key(yyjson_val *value, struct key *key)
+{
+    size_t count = 0;
+    return yyjson_is_str(value) &&
+           sodium_hex2bin(key->bytes, KEY_BYTES, yyjson_get_str(value), yyjson_get_len(value), NULL,
+                          &count, NULL) == 0 &&
+           count == KEY_BYTES;
+}
+
+/* A filter that makes no sense must not become "all letters". */
+static bool read_order(yyjson_val *object, struct fact *fact)
+{
+    struct letter_order *const order = &fact->letters;
+    struct letter_filter *const filter = &order->filter;
+    yyjson_val *const into = yyjson_obj_get(object, "into");
+    unsigned verb;
+    unsigned class = CLASS_COUNT;
+    unsigned type = TYPE_COUNT;
+    *order = (struct letter_order){.has_into = into != NULL};
+    if (!read_word(object, "order", orders, COUNT_OF(orders), &verb) ||
+        !read_text(object, "code", filter->code, sizeof filter->code) ||
+        (yyjson_obj_get(object, "class") != NULL &&
+         !read_row_word(object, "class", &error_class_words, &class)) ||
+        (yyjson_obj_get(object, "type") != NULL &&
+         !read_row_word(object, "type", &type_words, &type)) ||
+        (into != NULL && !read_key(into, &order->into_key)))
+        return false;
+    order->verb = (enum letter_verb)verb;
+    filter->number = fact->errand.id;
+    filter->class = (enum error_class) class;
+    filter->type = (enum type)type;
+    filter->has_client = yyjson_get_bool(yyjson_obj_get(object, "has_client"));
+    filter->until_wall_ms = (int64_t)yyjson_get_uint(yyjson_obj_get(object, "until"));
     return true;
 }
 
 static bool read_bad(yyjson_val *object, struct bad_solution *bad)
 {
-    yyjson_val *const key = yyjson_obj_get(object, "key");
-    size_t count = 0;
     bad->attempt = yyjson_get_uint(yyjson_obj_get(object, "attempt"));
-    return yyjson_is_str(key) &&
-           sodium_hex2bin(bad->key.bytes, KEY_BYTES, yyjson_get_str(key), yyjson_get_len(key), NULL,
-                          &count, NULL) == 0 &&
-           count == KEY_BYTES;
+    return read_key(yyjson_obj_get(object, "key"), &bad->key);
 }
 
 bool fact_read_body(struct slice body, struct fact *fact)
@@ -176,12 +233,21 @@ bool fact_read_body(struct slice body, struct fact *fact)
         is_sound = read_bad(object, &fact->bad);
     else if (is_sound)
         is_sound = read_errand(object, &fact->errand);
+    if (is_sound && kind == FACT_ERRAND && fact->errand.verb == ERRAND_LETTERS)
+        is_sound = read_order(object, fact);
     yyjson_doc_free(doc);
     return is_sound;
 }
 
+bool fact_is_about_letter(const struct fact *fact)
+{
+    return fact->kind == FACT_ERRAND && fact->errand.verb == ERRAND_LETTERS && fact->errand.id != 0;
+}
+
 uint64_t fact_subject(const struct fact *fact)
 {
+    if (fact_is_about_letter(fact))
+        return -fact->errand.id;
     if (fact->kind == FACT_NEWS)
         return fact->result.attempt;
     return fact->kind == FACT_ERRAND ? fact->errand.id : 0;

@@ -11,9 +11,10 @@ void fact_add_body(struct buf *out, const struct fact *fact);
 /* Reads it, and leaves number, subject, text and extra alone; false if it makes no sense. */
 bool fact_read_body(struct slice body, struct fact *fact);
 
-/* The name of the row whose owner reads the fact, of an attempt or of a request: attempts are drawn from so many
- * numbers that none is a request's. 0: there is none. */
+/* The name of the row whose owner reads the fact, of an attempt, of a request or, less than 0 if it had a sign, of a
+ * letter: attempts are drawn from so many numbers that none is that of another row. 0: there is none. */
 uint64_t fact_subject(const struct fact *fact);
+bool fact_is_about_letter(const struct fact *fact);
 void fact_set_subject(struct fact *fact, uint64_t subject);
 
 /* Releases text and extra. */

@@ -33,6 +33,9 @@ struct store_finder {
     struct items asked, answered;
     struct store_books_job *job; /* owned; the thread's until it is done; NULL: there is none */
     bool is_job_done;
+    struct store_letters_job *letters;      /* owned: the first one is the thread's */
+    struct store_letters_job *letters_done; /* owned */
+    uint32_t letters_count;                 /* of both */
     bool must_end;
 
     /* The thread's. */
@@ -137,7 +140,7 @@ static enum store_result ask(struct store_finder *finder, uint32_t count)
 static bool take(struct store_finder *finder, struct items *taken, uint32_t *count)
 {
     uv_mutex_lock(&finder->mutex);
-    while (finder->asked.first == NULL && !finder->must_end &&
+    while (finder->asked.first == NULL && !finder->must_end && finder->letters == NULL &&
            (finder->job == NULL || finder->is_job_done))
         uv_cond_wait(&finder->work, &finder->mutex);
     while (*count < BATCH_MAX && finder->asked.first != NULL) {
@@ -177,6 +180,36 @@ static void go_on_with_books(struct store_finder *finder)
     (void)uv_async_send(&finder->store->wake);
 }
 
+static void append_job(struct store_letters_job **list, struct store_letters_job *job)
+{
+    while (*list != NULL)
+        list = store_letters_job_next(*list);
+    *list = job;
+    *store_letters_job_next(job) = NULL;
+}
+
+static struct store_letters_job *take_job(struct store_letters_job **list)
+{
+    struct store_letters_job *const job = *list;
+    if (job != NULL)
+        *list = *store_letters_job_next(job);
+    return job;
+}
+
+/* One question, likewise. */
+static void go_on_with_letters(struct store_finder *finder)
+{
+    uv_mutex_lock(&finder->mutex);
+    struct store_letters_job *const job = finder->letters;
+    uv_mutex_unlock(&finder->mutex);
+    if (job == NULL || !store_letters_job_step(job, finder->backend))
+        return;
+    uv_mutex_lock(&finder->mutex);
+    append_job(&finder->letters_done, take_job(&finder->letters));
+    uv_mutex_unlock(&finder->mutex);
+    (void)uv_async_send(&finder->store->wake);
+}
+
 static void run(void *context)
 {
     struct store_finder *const finder = context;
@@ -190,6 +223,7 @@ static void run(void *context)
         if (count > 0)
             give_back(finder, &taken, ask(finder, count));
         go_on_with_books(finder);
+        go_on_with_letters(finder);
     }
 }
 
@@ -224,6 +258,22 @@ void store_read_books(struct store *store, store_books_writer *write, unsigned f
     finder->is_job_done = false;
     uv_mutex_unlock(&finder->mutex);
     uv_cond_signal(&finder->work);
+}
+
+bool store_read_letters(struct store *store, const struct store_letter_query *query)
+{
+    struct store_finder *const finder = store->finder;
+    if (finder == NULL)
+        return false;
+    uv_mutex_lock(&finder->mutex);
+    const bool has_room = finder->letters_count < STORE_LETTER_QUERIES;
+    if (has_room) {
+        append_job(&finder->letters, store_letters_job_new(query));
+        finder->letters_count++;
+    }
+    uv_mutex_unlock(&finder->mutex);
+    uv_cond_signal(&finder->work);
+    return has_room;
 }
 
 void store_finder_start(struct store *store)
@@ -279,12 +329,29 @@ static void tell_books(struct store *store)
     store_books_job_free(job);
 }
 
+static void tell_letters(struct store *store)
+{
+    struct store_finder *const finder = store->finder;
+    for (;;) {
+        uv_mutex_lock(&finder->mutex);
+        struct store_letters_job *const job = take_job(&finder->letters_done);
+        finder->letters_count -= job != NULL;
+        uv_mutex_unlock(&finder->mutex);
+        if (job == NULL)
+            return;
+        if (store->handlers.on_letters != NULL)
+            store->handlers.on_letters(store->handlers.context, store_letters_job_end(job));
+        store_letters_job_free(job);
+    }
+}
+
 void store_finder_tell(struct store *store)
 {
     struct store_finder *const finder = store->finder;
     if (finder == NULL)
         return;
     tell_books(store);
+    tell_letters(store);
     bool has_more = true;
     for (unsigned i = 0; i < BATCH_MAX && has_more; i++) {
         uv_mutex_lock(&finder->mutex);
@@ -311,6 +378,10 @@ void store_finder_free(struct store *store)
     drop_all(&finder->asked);
     drop_all(&finder->answered);
     store_books_job_free(finder->job);
+    for (struct store_letters_job *job; (job = take_job(&finder->letters)) != NULL;)
+        store_letters_job_free(job);
+    for (struct store_letters_job *job; (job = take_job(&finder->letters_done)) != NULL;)
+        store_letters_job_free(job);
     finder->backend->driver->close(finder->backend);
     uv_cond_destroy(&finder->work);
     uv_mutex_destroy(&finder->mutex);

@@ -4,6 +4,7 @@
 #define SOLVEGATE_STORE_STORE_FIND_H
 
 #include "store/store_books.h"
+#include "store/store_letters.h"
 
 #include <solvegate/finding.h>
 
@@ -28,6 +29,9 @@ void store_find(struct store *store, const struct find *find);
 
 /* Reads the books of all that the latest beat named; ends in on_books. One at a time; never blocks. */
 void store_read_books(struct store *store, store_books_writer *write, unsigned flags);
+
+/* Reads letters of all gateways; ends in on_letters. False if too many wait already. Never blocks. */
+bool store_read_letters(struct store *store, const struct store_letter_query *query);
 
 /* What the rows say. The solution is borrowed. */
 void store_found(const struct store_sought *sought, struct found *found);

@@ -225,9 +225,11 @@ static void check_letter(struct input *input)
         .notes = notes,
         .note_count = count,
     };
-    api_write_letter(&out, &view, true, &names);
+    const struct letter_place place = {
+        .client = "ann", .node = input_flag(input) ? "left" : NULL, .is_here = input_flag(input)};
+    api_write_letter(&out, &view, &place, true);
     check_json();
-    api_write_letters(&out, &view, 1, 1, input_byte(input), &names);
+    api_write_letters(&out, &view, &place, 1, 1, input_byte(input));
     check_json();
     for (size_t i = 0; i < count; i++) {
         blob_unref(notes[i].code);
@@ -253,7 +255,8 @@ static void check_secrets(struct input *input)
     params.count = 2;
     struct blob *packed = params_pack(&params);
     const struct letter_view view = {.params = packed, .code = SLICE_OF("E")};
-    api_write_letter(&out, &view, true, &names);
+    const struct letter_place place = {.client = "ann"};
+    api_write_letter(&out, &view, &place, true);
     HOLDS(memmem(out.data, out.len, "SeSaMe", 6) == NULL);
     HOLDS(memmem(out.data, out.len, "host", 4) != NULL);
     check_json();

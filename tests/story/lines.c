@@ -214,6 +214,21 @@ static void add_claim(struct world *world, const struct claim *claim)
         buf_addf(log, " again");
 }
 
+static void add_letter_errand(struct world *world, const struct fact *fact)
+{
+    static const char *const verbs[] = {
+        [LETTER_REPLAY] = "replay", [LETTER_CANCEL] = "cancel", [LETTER_DROP] = "drop"};
+    const struct letter_filter *filter = &fact->letters.filter;
+    buf_addf(&world->log, "tell n%u: %s", fact->errand.to, verbs[fact->letters.verb]);
+    if (filter->number != 0)
+        buf_addf(&world->log, " letter %llu", (unsigned long long)filter->number);
+    else
+        buf_addf(&world->log, " letters until %lld", (long long)filter->until_wall_ms);
+    if (fact->letters.has_into || filter->has_client)
+        buf_addf(&world->log, " %s client %u", fact->letters.has_into ? "into" : "of",
+                 fact->errand.client);
+}
+
 static void add_errand(struct world *world, const struct errand *errand)
 {
     static const char *const verbs[] = {[ERRAND_REPORT_GOOD] = "report good",
@@ -227,12 +242,18 @@ static void add_errand(struct world *world, const struct errand *errand)
 
 static void add_fact(struct world *world, const struct fact *fact)
 {
+    if (fact->kind == FACT_ERRAND && fact->errand.verb == ERRAND_LETTERS) {
+        add_letter_errand(world, fact);
+        return;
+    }
     if (fact->kind == FACT_ERRAND) {
         add_errand(world, &fact->errand);
         return;
     }
     if (fact->kind == FACT_REPLY) {
         buf_addf(&world->log, "tell n%u: %s", fact->errand.to, refusal_text(fact->errand.refusal));
+        if (fact->errand.verb == ERRAND_LETTERS)
+            buf_addf(&world->log, ", %u letters", fact->errand.count);
         return;
     }
     if (fact->kind == FACT_BAD) {
@@ -275,6 +296,8 @@ static void add_words(struct world *world, const struct action *action)
     case ACTION_LETTERS:
         buf_addf(&world->log, "letters %s %u", name_of_caller(world, action->letters.caller),
                  action->letters.count);
+        if (action->letters.refusal != REFUSAL_NONE)
+            buf_addf(&world->log, " refused: %s", refusal_text(action->letters.refusal));
         return;
     case ACTION_ACK:
         buf_addf(&world->log, "ack %s", name_of_caller(world, action->ack));

@@ -241,7 +241,7 @@ static void too_many_orders_are_refused_and_the_others_answered(void **state)
     for (int i = 0; i < 65; i++)
         list_letters(w, filter, 0, 10);
     assert_int_equal(w->tally.orders, 1);
-    assert_true(w->last_letters.is_refused);
+    assert_int_equal(w->last_letters.refusal, REFUSAL_FULL_REQUESTS);
     work_off(w);
     assert_int_equal(w->tally.orders, 65);
     assert_int_equal(w->last_letters.count, 0);

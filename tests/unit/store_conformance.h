@@ -25,6 +25,7 @@ extern const struct store_case store_budget_cases[];
 /* Of those that can adopt. */
 extern const struct store_case store_adoption_cases[];
 extern const struct store_case store_errand_cases[];
+extern const struct store_case store_letter_cases[];
 /* Of drivers whose stores somebody else can empty. */
 extern const struct store_case store_lost_cases[];
 

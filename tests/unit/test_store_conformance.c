@@ -80,6 +80,7 @@ static void add_all(const struct store_kit *kit)
     if (kit->driver->sharing != NULL && kit->driver->sharing->adopt != NULL) {
         add_list(kit, store_adoption_cases);
         add_list(kit, store_errand_cases);
+        add_list(kit, store_letter_cases);
     }
     if (kit->empty != NULL)
         add_list(kit, store_lost_cases);

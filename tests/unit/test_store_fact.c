@@ -82,11 +82,73 @@ static void so_is_what_nodes_tell_each_other(void **state)
     buf_close(&body);
 }
 
+static void so_are_orders_about_letters(void **state)
+{
+    struct fact facts[] = {
+        {.kind = FACT_ERRAND,
+         .errand = {.verb = ERRAND_LETTERS, .id = 77, .to = 2},
+         .letters = {.verb = LETTER_REPLAY,
+                     .filter = {.number = 77, .class = CLASS_COUNT, .type = TYPE_COUNT},
+                     .has_into = true,
+                     .into_key = key_from_u64(5)}},
+        {.kind = FACT_ERRAND,
+         .errand = {.verb = ERRAND_LETTERS},
+         .letters = {.verb = LETTER_DROP,
+                     .filter = {.has_client = true,
+                                .class = CLASS_NONE,
+                                .type = TYPE_IMAGE,
+                                .code = "E\"",
+                                .until_wall_ms = 1704110400000}}},
+        {.kind = FACT_REPLY,
+         .errand = {.verb = ERRAND_LETTERS, .refusal = REFUSAL_STORE_AWAY, .count = 9}},
+        {.kind = FACT_REPLY, .errand = {.verb = ERRAND_LETTERS, .refusal = REFUSAL_FULL_REQUESTS}},
+    };
+    struct buf body;
+    (void)state;
+    buf_init(&body, 4096);
+    for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+        struct fact read = {.number = 0};
+        const struct letter_order *const order = &facts[i].letters;
+        buf_reset(&body);
+        fact_add_body(&body, &facts[i]);
+        assert_true(fact_read_body(buf_slice(&body), &read));
+        assert_int_equal(read.errand.verb, ERRAND_LETTERS);
+        assert_int_equal(read.errand.refusal, facts[i].errand.refusal);
+        assert_int_equal(read.errand.count, facts[i].errand.count);
+        assert_int_equal(read.letters.verb, order->verb);
+        assert_int_equal(read.letters.has_into, order->has_into);
+        assert_true(key_equals(&read.letters.into_key, &order->into_key));
+        assert_int_equal(read.letters.filter.number, order->filter.number);
+        assert_int_equal(read.letters.filter.has_client, order->filter.has_client);
+        assert_int_equal(read.letters.filter.class, order->filter.class);
+        assert_int_equal(read.letters.filter.type, order->filter.type);
+        assert_string_equal(read.letters.filter.code, order->filter.code);
+        assert_int_equal(read.letters.filter.until_wall_ms, order->filter.until_wall_ms);
+    }
+    assert_int_equal((int64_t)fact_subject(&facts[0]), -77);
+    assert_int_equal(fact_subject(&facts[1]), 0);
+    assert_int_equal(fact_subject(&facts[2]), 0);
+    /* What cannot be understood must not become an order about all. */
+    struct fact none = {.number = 7};
+#define LETTERS "{\"kind\":\"errand\",\"verb\":\"letters\",\"end\":\"done\""
+    assert_true(fact_read_body(SLICE_OF(LETTERS ",\"order\":\"drop\"}"), &none));
+    assert_int_equal(none.letters.filter.class, CLASS_COUNT);
+    assert_false(fact_read_body(SLICE_OF(LETTERS "}"), &none));
+    assert_false(fact_read_body(SLICE_OF(LETTERS ",\"order\":\"list\"}"), &none));
+    assert_false(fact_read_body(SLICE_OF(LETTERS ",\"order\":\"drop\",\"class\":\"odd\"}"), &none));
+    assert_false(fact_read_body(SLICE_OF(LETTERS ",\"order\":\"drop\",\"type\":7}"), &none));
+    assert_false(fact_read_body(SLICE_OF(LETTERS ",\"order\":\"drop\",\"code\":\"xyz\"}"), &none));
+    assert_false(fact_read_body(SLICE_OF(LETTERS ",\"order\":\"replay\",\"into\":\"00\"}"), &none));
+#undef LETTERS
+    buf_close(&body);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fact_is_the_same_after_writing_and_reading),
         cmocka_unit_test(so_is_what_nodes_tell_each_other),
+        cmocka_unit_test(so_are_orders_about_letters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

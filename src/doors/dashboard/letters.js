@@ -76,10 +76,11 @@ function makeLetterRow(letter) {
 function fillLetterRow(row, letter) {
   fillCells(row, [letter.id, `${duration(secondsSince(letter.created))} ago`, letter.error || letter.class, letter.type,
     letter.client, letter.attempt_count]);
+  row.children[0].title = letter.node ? `at ${letter.node}` : '';
   row.children[1].title = letter.created;
   const replay = row.lastChild.children[1];
   setText(replay, letter.replaying ? 'Replaying' : 'Replay');
-  replay.disabled = letter.replaying;
+  replay.disabled = letter.replaying === true;
 }
 
 function showLetters(page, now) {
@@ -88,7 +89,8 @@ function showLetters(page, now) {
   setHidden(byId('letters-none'), page.letters.length > 0);
   setHidden(byId('letters-older'), !lettersNext);
   setHidden(byId('letters-newest'), !lettersAfter);
-  setHidden(byId('replay-stop'), now.letters_to_replay === 0);
+  // Only its owner knows whether a letter is being replayed: of another gateway's it is null.
+  setHidden(byId('replay-stop'), now.letters_to_replay === 0 && page.letters.every((letter) => letter.replaying !== null));
   byId('replay-all').disabled = page.total === 0;
   byId('drop-all').disabled = page.total === 0;
   byId('letters').dataset.total = page.total;

@@ -147,6 +147,8 @@ static const struct store_sharing sharing = {
     .pulse_inbox = pg_pulse_inbox,
     .adopt = pg_adoption_adopt,
     .find = pg_find,
+    .letter_numbers = pg_letter_numbers,
+    .letters = pg_letters,
     .books = pg_books,
 };
 

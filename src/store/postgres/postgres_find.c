@@ -32,14 +32,14 @@ static enum store_result ready(struct postgres_store *store)
     return STORE_DONE;
 }
 
-/* The parameters of a flight may be a large image that nobody wants here. */
-static void add_columns(struct buf *sql, enum record_kind kind, const char *alias)
+/* The parameters of a flight or a letter may be a large image that nobody wants here. */
+static void add_columns(struct buf *sql, enum record_kind kind, const char *alias, bool is_full)
 {
     const struct row_table *const table = &row_tables[kind];
     for (size_t i = 0; i < table->count; i++) {
         if (!pg_schema_is_own(table, i))
             continue;
-        const bool is_left_out = table->columns[i].type == COLUMN_BYTES && kind != RECORD_SOLUTION;
+        const bool is_left_out = table->columns[i].type == COLUMN_BYTES && !is_full;
         if (is_left_out)
             buf_addf(sql, ", NULL::bytea");
         else
@@ -54,9 +54,9 @@ static void add_sql(struct buf *sql)
     buf_addf(sql, "SELECT want.place, (SELECT count(*) FROM (SELECT 1 FROM attempt AS a"
                   " WHERE a.flight = r.flight AND r.flight <> 0 AND a.closed = 0"
                   " AND a.body->>'task' IS NOT NULL LIMIT 1) AS open)");
-    add_columns(sql, RECORD_REQUEST, "r");
-    add_columns(sql, RECORD_FLIGHT, "f");
-    add_columns(sql, RECORD_SOLUTION, "s");
+    add_columns(sql, RECORD_REQUEST, "r", false);
+    add_columns(sql, RECORD_FLIGHT, "f", false);
+    add_columns(sql, RECORD_SOLUTION, "s", true);
     buf_addf(sql,
              " FROM unnest($1::text::bigint[], $2::text::text[]) WITH ORDINALITY"
              " AS want (id, client, place)"
@@ -163,6 +163,63 @@ enum store_result pg_find(struct store_backend *reader, struct store_sought *sou
         if (place >= 1 && place <= count)
             take_rows(result, i, &sought[place - 1]);
     }
+    PQclear(result);
+    return STORE_DONE;
+}
+
+/* ---- letters ----------------------------------------------------------------------------- */
+
+enum store_result pg_letter_numbers(struct store_backend *reader,
+                                    void (*on_number)(void *context, uint64_t number),
+                                    void *context)
+{
+    struct postgres_store *const store = postgres_store_of(reader);
+    struct pg_result *result = NULL;
+    enum store_result asked = ready(store);
+    if (asked == STORE_DONE)
+        asked = pg_link_ask(store, "SELECT number FROM letter", NULL, 0, true, &result);
+    if (asked != STORE_DONE)
+        return asked;
+    for (int i = 0; i < PQntuples(result); i++)
+        on_number(context, (uint64_t)pg_link_integer(result, i, 0));
+    PQclear(result);
+    return STORE_DONE;
+}
+
+static void give_letter(const struct pg_result *result, int row, store_on_letter *on_letter,
+                        void *context)
+{
+    struct row_value values[ROW_COLUMNS_MAX];
+    struct pg_body body;
+    pg_rows_read(result, row, 1, RECORD_LETTER, values, &body);
+    on_letter(context, (uint16_t)pg_link_integer(result, row, 0), values);
+    pg_body_close(&body);
+}
+
+enum store_result pg_letters(struct store_backend *reader, const uint64_t *numbers, uint32_t count,
+                             bool is_full, store_on_letter *on_letter, void *context)
+{
+    struct postgres_store *const store = postgres_store_of(reader);
+    struct buf *const wanted = &store->columns[0];
+    struct pg_result *result = NULL;
+    enum store_result asked = ready(store);
+    if (asked != STORE_DONE)
+        return asked;
+    buf_reset(wanted);
+    for (uint32_t i = 0; i < count; i++)
+        buf_addf(wanted, "%c%lld", i == 0 ? '{' : ',', (long long)numbers[i]);
+    buf_add_char(wanted, '}');
+    buf_reset(&store->scratch);
+    buf_addf(&store->scratch, "SELECT l.owner");
+    add_columns(&store->scratch, RECORD_LETTER, "l", is_full);
+    buf_addf(&store->scratch, " FROM letter AS l WHERE l.number = ANY($1::text::bigint[])");
+    buf_add_char(&store->scratch, '\0');
+    const struct row_value value = {.type = VALUE_TEXT, .bytes = buf_slice(wanted)};
+    asked = pg_link_ask(store, store->scratch.data, &value, 1, true, &result);
+    if (asked != STORE_DONE)
+        return asked;
+    for (int i = 0; i < PQntuples(result); i++)
+        give_letter(result, i, on_letter, context);
     PQclear(result);
     return STORE_DONE;
 }

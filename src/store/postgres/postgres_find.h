@@ -1,4 +1,4 @@
-/* Looks for requests and books in a schema that several gateways share, whichever of them has the rows. */
+/* Looks for requests, letters and books in a schema that several gateways share, whichever of them has the rows. */
 #ifndef SOLVEGATE_STORE_POSTGRES_POSTGRES_FIND_H
 #define SOLVEGATE_STORE_POSTGRES_POSTGRES_FIND_H
 
@@ -9,6 +9,11 @@ struct store_sought;
 /* As in struct store_sharing. */
 enum store_result pg_find(struct store_backend *reader, struct store_sought *sought,
                           uint32_t count);
+enum store_result pg_letter_numbers(struct store_backend *reader,
+                                    void (*on_number)(void *context, uint64_t number),
+                                    void *context);
+enum store_result pg_letters(struct store_backend *reader, const uint64_t *numbers, uint32_t count,
+                             bool is_full, store_on_letter *on_letter, void *context);
 enum store_result pg_books(struct store_backend *reader, uint16_t node, int64_t wall_ms,
                            store_on_values *on_values, void *context);
 

@@ -11,9 +11,12 @@
 #include <libpq-fe.h>
 #include <stdlib.h>
 
-/* Whoever has the row of the attempt or request at the moment of looking, else whoever it was left to. The column
- * "attempt" has the names of both: attempts are drawn from so many numbers that none is a request's. */
-#define READER "coalesce(a.owner, r.owner, i.teller)"
+/* Whoever has the row of the attempt, request or letter at the moment of looking, else whoever it was left to. The
+ * column "attempt" has the names of all three (store_fact.h). */
+#define READER                                                                           \
+    "coalesce(a.owner, r.owner, (SELECT max(l.owner) FROM letter AS l WHERE l.number = " \
+    "-i.attempt),"                                                                       \
+    " i.teller)"
 #define ENTRIES                                               \
     "inbox AS i LEFT JOIN attempt AS a ON a.name = i.attempt" \
     " LEFT JOIN request AS r ON r.id = i.attempt"

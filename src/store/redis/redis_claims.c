@@ -180,7 +180,10 @@ static void add_fact(struct words *words, const struct fact *fact)
 {
     const struct vendor_result *const result = &fact->result;
     add_number(words, fact->number);
-    add_number(words, fact_subject(fact));
+    if (fact_is_about_letter(fact))
+        add_signed(words, (int64_t)fact_subject(fact));
+    else
+        add_number(words, fact_subject(fact));
     buf_reset(&words->store->body);
     fact_add_body(&words->store->body, fact);
     add_slice(words, buf_slice(&words->store->body));

@@ -6,6 +6,7 @@
 #include "store/redis/redis_find.h"
 #include "store/redis/redis_inspect.h"
 #include "store/redis/redis_lease.h"
+#include "store/redis/redis_letters.h"
 #include "store/redis/redis_load.h"
 #include "store/redis/redis_meta.h"
 #include "store/redis/redis_pulse.h"
@@ -95,6 +96,8 @@ static const struct store_sharing sharing = {
     .pulse_inbox = pulse_inbox,
     .adopt = redis_adopt,
     .find = redis_find,
+    .letter_numbers = redis_letter_numbers,
+    .letters = redis_letters,
     .books = redis_load_books,
 };
 

@@ -25,6 +25,7 @@ enum redis_script {
     SCRIPT_INBOX,
     SCRIPT_TIDY,
     SCRIPT_FIND,
+    SCRIPT_LETTERS,
     REDIS_SCRIPTS
 };
 #define REDIS_DIGEST_MAX 48

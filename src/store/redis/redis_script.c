@@ -5,6 +5,7 @@
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_find.h"
 #include "store/redis/redis_lease.h"
+#include "store/redis/redis_letters.h"
 #include "store/redis/redis_lua.h"
 
 #include <stdio.h>
@@ -478,6 +479,7 @@ static const char *const sources[REDIS_SCRIPTS][PARTS_MAX] = {
     [SCRIPT_INBOX] = {begin_full, common, lua_inbox},
     [SCRIPT_TIDY] = {begin_full, common, lua_tidy},
     [SCRIPT_FIND] = {begin_full, common, redis_find_source},
+    [SCRIPT_LETTERS] = {begin_full, common, redis_letters_source},
 };
 
 /* ---- running ----------------------------------------------------------------------------- */

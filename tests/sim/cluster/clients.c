@@ -183,7 +183,7 @@ void clients_note_answer(struct cluster *c, const struct answer *answer)
 {
     const struct caller *caller = &c->callers[answer->caller - 1];
     const uint32_t place = caller->need;
-    if (is_end(answer) && !caller->is_report && !caller->is_detach)
+    if (is_end(answer) && !caller->is_report && !caller->is_detach && !caller->is_operator)
         c->needs[place].is_end_told = true;
 }
 
@@ -205,6 +205,11 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
 {
     struct caller *caller = &c->callers[answer->caller - 1];
     const uint32_t place = caller->need;
+    /* The order did not end in time, or not at all: what came of it is not known. */
+    if (caller->is_operator) {
+        caller->is_open = false;
+        return;
+    }
     struct need *need = &c->needs[place];
     const bool is_final = is_end(answer);
     if (caller->is_report || caller->is_detach) {
@@ -244,6 +249,8 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
     need->state = is_final ? NEED_DONE : NEED_KNOWN;
     if (answer->state == REQUEST_SOLVED)
         errands_on_solved(c, place);
+    if (answer->state == REQUEST_FAILED)
+        orders_on_failed(c);
     if (!is_final || (need->is_told && need->token == NONE && answer->state == REQUEST_SOLVED))
         again(c, place, 200 + below(c, 2000));
 }
@@ -259,7 +266,7 @@ void clients_on_pause(struct cluster *c, uint32_t node)
 void clients_refuse(struct cluster *c, caller_id caller)
 {
     const struct answer answer = {.caller = caller, .refusal = REFUSAL_STORE_AWAY};
-    if (c->callers[caller - 1].need != NONE)
+    if (c->callers[caller - 1].need != NONE || c->callers[caller - 1].is_operator)
         clients_on_answer(c, &answer, false);
 }
 

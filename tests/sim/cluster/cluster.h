@@ -133,6 +133,8 @@ struct caller {
     uint32_t hold_ms;
     uint64_t since_ms;
     bool is_open, is_report, is_detach;
+    bool is_operator; /* it has no need, but orders something about letters */
+    uint64_t letter;  /* of another node's that it orders about; 0: about many, or of its own */
 };
 
 /* ---- the store ----------------------------------------------------------------------------------- */
@@ -292,6 +294,7 @@ enum happening {
     HAPPEN_FIND,   /* the store looks for a request, and its answer arrives */
     HAPPEN_FOUND,
     HAPPEN_REPORT, /* somebody reports its solution as bad, anywhere */
+    HAPPEN_ORDER,  /* somebody orders something about letters, anywhere */
 };
 
 struct moment {
@@ -305,7 +308,8 @@ struct moment {
 
 struct cluster {
     struct plan plan;
-    struct rand rand, pulse_rand, find_rand, drain_rand;
+    struct rand rand, pulse_rand, find_rand, drain_rand, letter_rand;
+    uint64_t letter_strength; /* of a thousand failures that somebody orders something about */
     uint64_t now_ms, order, steps;
     bool is_traced, is_healing;
     struct moment *heap; /* owned */
@@ -325,7 +329,7 @@ struct cluster {
     struct blob **params;
     uint64_t solved, answered, crashes, follows, taken, paid, adoptions, fences, facts, found,
         drains, draws;
-    uint64_t reports, withdrawals; /* that were carried out */
+    uint64_t reports, withdrawals, orders; /* that were carried out */
 };
 
 void cluster_run(struct cluster *c, const struct plan *plan);
@@ -429,6 +433,16 @@ void errands_on_solved(struct cluster *c, uint32_t need);
 bool errands_give_up(struct cluster *c, uint32_t need);
 /* What they are told. */
 void errands_on_answer(struct cluster *c, struct caller *caller, const struct answer *answer);
+
+/* ---- letters --------------------------------------------------------------------------------------- */
+
+void orders_begin(struct cluster *c);
+void orders_happen(struct cluster *c);
+/* Perhaps somebody sees to it. */
+void orders_on_failed(struct cluster *c);
+void orders_on_answer(struct cluster *c, const struct letters_answer *answer);
+/* NULL: nobody has it. */
+const struct row *orders_find(const struct store *store, uint64_t number);
 
 /* ---- vendor and clients ------------------------------------------------------------------------- */
 

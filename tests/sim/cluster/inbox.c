@@ -6,6 +6,10 @@
 static node_id reader_of(struct store *store, const struct letterbox *entry)
 {
     const struct fact *fact = &entry->fact;
+    if (fact->kind == FACT_ERRAND && fact->errand.verb == ERRAND_LETTERS) {
+        const struct row *letter = orders_find(store, fact->errand.id);
+        return letter == NULL ? entry->teller : letter->owner;
+    }
     const bool is_news = fact->kind == FACT_NEWS;
     const struct key name = key_from_u64(is_news ? fact->result.attempt : fact->errand.id);
     const struct row *row = NULL;

@@ -135,8 +135,10 @@ static void perform(struct cluster *c, uint32_t place, const struct action *acti
     case ACTION_FIND:
         find_send(c, place, &action->find);
         return;
-    case ACTION_ACCOUNT:
     case ACTION_LETTERS:
+        orders_on_answer(c, &action->letters);
+        return;
+    case ACTION_ACCOUNT:
     case ACTION_REPORT:
     case ACTION_WITHDRAW:
     case ACTION_NOTIFY:
@@ -390,6 +392,7 @@ void node_happens(struct cluster *c, const struct moment *moment)
     case HAPPEN_FIND:
     case HAPPEN_FOUND:
     case HAPPEN_REPORT:
+    case HAPPEN_ORDER:
         break;
     case HAPPEN_INBOX:
         if (!node_is_cut(c, moment->node))
@@ -417,7 +420,8 @@ static void start_run(struct cluster *c, uint32_t place)
     const node_id before = node->run;
     node->run = ++c->store.last_run;
     CHECK(c, node->run < RUNS_MAX);
-    c->store.runs[node->run] = (struct run){.member = {.id = node->run}, .place = place};
+    c->store.runs[node->run] = (struct run){
+        .member = {.id = node->run, .node = (uint16_t)(node->run % ENGINE_NODES)}, .place = place};
     /* Under its own name it adopts its predecessor at once. */
     if (before != 0 && !c->store.runs[before].is_gone)
         store_adopt(c, before, node->run);

@@ -217,11 +217,11 @@ void plan_draw(struct plan *plan, uint64_t seed)
 /* What happens to a process that does not run waits until it does; what happens at the store does not. */
 static bool is_postponed(struct cluster *c, const struct moment *moment)
 {
-    const bool is_elsewhere = moment->what == HAPPEN_AT_STORE ||
-                              moment->what == HAPPEN_BEAT_AT_STORE ||
-                              moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED ||
-                              moment->what == HAPPEN_UP || moment->what == HAPPEN_ADOPT ||
-                              moment->what == HAPPEN_FIND || moment->what == HAPPEN_REPORT;
+    const bool is_elsewhere =
+        moment->what == HAPPEN_AT_STORE || moment->what == HAPPEN_BEAT_AT_STORE ||
+        moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED || moment->what == HAPPEN_UP ||
+        moment->what == HAPPEN_ADOPT || moment->what == HAPPEN_FIND ||
+        moment->what == HAPPEN_REPORT || moment->what == HAPPEN_ORDER;
     if (is_elsewhere || !node_is_paused(c, moment->node))
         return false;
     at(c, c->nodes[moment->node].paused_until_ms - c->now_ms, *moment);
@@ -265,6 +265,9 @@ static void happen(struct cluster *c, const struct moment *moment)
         return;
     case HAPPEN_REPORT:
         errands_happen(c, moment);
+        return;
+    case HAPPEN_ORDER:
+        orders_happen(c);
         return;
     case HAPPEN_BEAT:
     case HAPPEN_BEAT_AT_STORE:
@@ -353,6 +356,7 @@ void cluster_run(struct cluster *c, const struct plan *plan)
     rand_init(&c->pulse_rand, plan->seed + 2);
     rand_init(&c->find_rand, plan->seed + 3);
     rand_init(&c->drain_rand, plan->seed + 4);
+    orders_begin(c);
     c->params = calloc(plan->keys, sizeof *c->params);
     ASSERT(c->params != NULL);
     for (uint32_t i = 0; i < plan->keys; i++) {
