@@ -61,6 +61,7 @@ static void read_page(struct flight_list *list, const struct buf *body, size_t m
     for (yyjson_val *flight; (flight = yyjson_arr_iter_next(&iter)) != NULL && list->count < most;)
         read_row(list, flight);
     list->total = show_number(root, "total");
+    list->is_read = yyjson_is_arr(yyjson_obj_get(root, "flights"));
     (void)snprintf(next, next_room, "%s", cursor == NULL ? "" : cursor);
     yyjson_doc_free(doc);
 }

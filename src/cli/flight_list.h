@@ -25,6 +25,7 @@ struct flight_list {
     size_t count;
     size_t room;
     uint64_t total; /* how many flights the gateway has */
+    bool is_read;   /* the last reply was a list of flights */
 };
 
 void flight_list_close(struct flight_list *list);

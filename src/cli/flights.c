@@ -36,22 +36,30 @@ static int update(void *context, bool is_first)
     } else {
         end = flight_list_fetch(&fresh, &flights->remote, &flights->reply, most);
     }
-    flights->is_stale = end != REMOTE_ANSWERED || flights->reply.status / 100 != 2;
+    flights->is_stale = end != REMOTE_ANSWERED || flights->reply.status / 100 != 2 ||
+                        (!flights->remote.is_json && !fresh.is_read);
     const bool is_kept = flights->is_stale && !is_first && !flights->remote.is_json;
     flight_list_close(is_kept ? &fresh : &flights->list);
     if (!is_kept)
         flights->list = fresh;
-    return is_kept ? EX_OK : remote_tell(&command_flights, &flights->remote, end, &flights->reply);
+    const int code =
+        is_kept ? EX_OK : remote_tell(&command_flights, &flights->remote, end, &flights->reply);
+    if (code == EX_OK && !is_kept && !flights->remote.is_json && !flights->list.is_read)
+        return remote_tell_not_json(&command_flights);
+    return code;
 }
 
 /* The line above the table; only the screen needs a title, since nothing else there names the view. */
 static void add_head(const struct flights *flights, struct buf *out, bool is_screen)
 {
     const struct flight_list *const list = &flights->list;
-    if (flights->is_stale)
-        buf_addf(out, "no gateway answers at %s: trying on\n", flights->remote.url);
-    else if (is_screen)
+    if (flights->is_stale) {
+        buf_add(out, SLICE_OF("no gateway answers at "));
+        show_add_url(out, flights->remote.url);
+        buf_add(out, SLICE_OF(": trying on\n"));
+    } else if (is_screen) {
         buf_addf(out, "%" PRIu64 " flights, oldest first (q quits)\n", list->total);
+    }
 }
 
 static void write_list(void *context, struct buf *out, struct term_size size)

@@ -101,6 +101,16 @@ void grid_add_cut(struct buf *out, const char *text, unsigned width)
         buf_add(out, slice_from(term_is_utf8() ? "\xe2\x80\xa6" : "~"));
 }
 
+void grid_add_clean_cut(struct buf *out, const char *text, unsigned width)
+{
+    struct buf clean;
+    buf_init(&clean, TEXT_MAX_BYTES);
+    show_add_clean(&clean, text);
+    buf_add_char(&clean, '\0');
+    grid_add_cut(out, clean.data, width);
+    buf_close(&clean);
+}
+
 static unsigned sum(const unsigned *widths, size_t count)
 {
     unsigned total = 0;

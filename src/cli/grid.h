@@ -42,5 +42,7 @@ void grid_print(const struct grid *grid);
 
 /* Adds the text cut to that many columns. */
 void grid_add_cut(struct buf *out, const char *text, unsigned width);
+/* The same for a text of others, without control characters. */
+void grid_add_clean_cut(struct buf *out, const char *text, unsigned width);
 
 #endif

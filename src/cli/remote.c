@@ -8,6 +8,7 @@
 #include <curl/curl.h>
 #include <sodium.h>
 #include <stdlib.h>
+#include <sys/socket.h>
 #include <sysexits.h>
 #include <yyjson.h>
 
@@ -136,10 +137,25 @@ static enum remote_end perform(const struct remote *remote, struct progress *pro
     return *result == CURLE_OK ? REMOTE_ANSWERED : REMOTE_UNREACHABLE;
 }
 
-static void set_options(CURL *easy, const struct remote_request *request,
+/* The address is checked where it is connected to: a name may resolve differently from one second to the next. */
+static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
+                                    struct curl_sockaddr *address)
+{
+    const struct remote *const remote = context;
+    (void)purpose;
+    if (!remote->allows(&address->addr))
+        return CURL_SOCKET_BAD;
+    return socket(address->family, address->socktype | SOCK_CLOEXEC, address->protocol);
+}
+
+static void set_options(CURL *easy, struct remote *remote, const struct remote_request *request,
                         struct remote_reply *reply)
 {
     const unsigned timeout = request->timeout_s == 0 ? TIMEOUT_S : request->timeout_s;
+    if (remote->allows != NULL) {
+        curl_easy_setopt(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
+        curl_easy_setopt(easy, CURLOPT_OPENSOCKETDATA, remote);
+    }
     curl_easy_setopt(easy, CURLOPT_CUSTOMREQUEST, request->method);
     curl_easy_setopt(easy, CURLOPT_CONNECTTIMEOUT, CONNECT_TIMEOUT_S);
     curl_easy_setopt(easy, CURLOPT_TIMEOUT, (long)timeout);
@@ -166,7 +182,7 @@ enum remote_end remote_send(struct remote *remote, const struct remote_request *
     struct curl_slist *headers = make_headers(remote, request);
     curl_easy_setopt(easy, CURLOPT_HTTPHEADER, headers);
     set_target(easy, remote, request->path);
-    set_options(easy, request, reply);
+    set_options(easy, remote, request, reply);
     (void)curl_multi_add_handle(remote->link->multi, easy);
     progress_start(&progress, remote->shows_progress ? "waiting for the gateway" : NULL);
     const enum remote_end end = perform(remote, &progress, &result);
@@ -201,13 +217,23 @@ static int tell_problem(const struct command *command, const struct remote_reply
     return reply->status / 100 == 4 ? EX_DATAERR : EX_PROTOCOL;
 }
 
+static void tell_unreachable(const struct command *command, const struct remote *remote,
+                             const struct remote_reply *reply)
+{
+    struct buf url;
+    buf_init(&url, 4096);
+    show_add_url(&url, remote->url);
+    (void)fprintf(stderr, "solvegate %s: no gateway answers at %.*s: %s\n", command->name,
+                  (int)url.len, buf_slice(&url).data, reply->trouble);
+    buf_close(&url);
+}
+
 int remote_tell(const struct command *command, const struct remote *remote, enum remote_end end,
                 const struct remote_reply *reply)
 {
     switch (end) {
     case REMOTE_UNREACHABLE:
-        (void)fprintf(stderr, "solvegate %s: no gateway answers at %s: %s\n", command->name,
-                      remote->url, reply->trouble);
+        tell_unreachable(command, remote, reply);
         return EX_UNAVAILABLE;
     case REMOTE_GIVEN_UP:
         return term_signal() == 0 ? EX_UNAVAILABLE : term_exit_code(term_signal());

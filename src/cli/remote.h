@@ -28,6 +28,7 @@
 #define REMOTE_KEY_HELP "The client's key is taken from SOLVEGATE_KEY or --key-file.\n"
 
 struct remote_link;
+struct sockaddr;
 struct yyjson_val;
 
 /* Prints a reply for people. */
@@ -42,6 +43,8 @@ struct remote {
     /* Called a few times a second while a reply is pending; false gives up. May be NULL. */
     bool (*on_wait)(void *context);
     void *context;
+    /* Whether this address may be connected to; NULL: every one. */
+    bool (*allows)(const struct sockaddr *address);
     struct remote_link *link; /* owned */
 };
 

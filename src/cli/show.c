@@ -32,15 +32,43 @@ bool show_has(struct yyjson_val *object, const char *name)
     return yyjson_obj_get(object, name) != NULL;
 }
 
+/* How many bytes the control character takes that the text begins with; 0 if it begins with none. */
+static size_t control_len(const unsigned char *text)
+{
+    if (text[0] < ' ' || text[0] == 0x7f)
+        return 1;
+    /* C1 controls are two bytes in UTF-8, and some terminals obey them. */
+    if (text[0] == 0xc2 && text[1] >= 0x80 && text[1] < 0xa0)
+        return 2;
+    if (text[0] != 0xe2)
+        return 0;
+    /* U+200E, U+200F, U+202A to U+202E and U+2066 to U+2069 change the direction of what follows, so that it reads as
+     * something else. */
+    const bool is_mark = text[1] == 0x80 && (text[2] == 0x8e || text[2] == 0x8f);
+    const bool is_embedding = text[1] == 0x80 && text[2] >= 0xaa && text[2] <= 0xae;
+    const bool is_isolate = text[1] == 0x81 && text[2] >= 0xa6 && text[2] <= 0xa9;
+    return is_mark || is_embedding || is_isolate ? 3 : 0;
+}
+
 void show_add_clean(struct buf *out, const char *text)
 {
-    for (const unsigned char *at = (const unsigned char *)text; *at != '\0'; at++) {
-        /* C1 controls are two bytes in UTF-8, and some terminals obey them. */
-        const bool is_c1 = at[0] == 0xc2 && at[1] >= 0x80 && at[1] < 0xa0;
-        const bool is_control = *at < ' ' || *at == 0x7f || is_c1;
-        buf_add_char(out, is_control ? '?' : (char)*at);
-        at += is_c1 ? 1 : 0;
+    while (*text != '\0') {
+        const size_t len = control_len((const unsigned char *)text);
+        buf_add_char(out, len > 0 ? '?' : *text);
+        text += len > 0 ? len : 1;
     }
+}
+
+void show_add_url(struct buf *out, const char *url)
+{
+    const char *const scheme = strstr(url, "://");
+    const char *const host = scheme == NULL ? url : scheme + 3;
+    const char *at = host + strcspn(host, "/?#");
+    while (at > host && at[-1] != '@')
+        at--;
+    if (scheme != NULL)
+        buf_add(out, (struct slice){.data = url, .len = (size_t)(host - url)});
+    show_add_clean(out, scheme == NULL ? url : at);
 }
 
 void show_add_seconds(struct buf *out, double seconds)

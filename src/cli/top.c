@@ -53,7 +53,9 @@ static void add_title(const struct top *top, struct buf *out, unsigned width, st
     char clock[16];
     (void)localtime_r(&now, &date);
     (void)strftime(clock, sizeof clock, "%H:%M:%S", &date);
-    buf_addf(line, "solvegate at %s, %s", top->feed.remote.url, clock);
+    buf_add(line, SLICE_OF("solvegate at "));
+    show_add_url(line, top->feed.remote.url);
+    buf_addf(line, ", %s", clock);
     if (top->feed.uptime_s > 0) {
         buf_add(line, SLICE_OF(", up "));
         show_add_seconds(line, (double)top->feed.uptime_s);

@@ -226,7 +226,7 @@ def troubles_are_told_by_words_and_exit_code():
         contains(done.stderr, f"no gateway answers at {nowhere}")
         contains(expect(solvegate(*command.split(), "now"), EX_USAGE, stdout="").stderr, "Try `solvegate help")
     with Receiver(lambda call: (200, b"hello")) as other:
-        for command in ("stats", "pools", "top"):
+        for command in ("stats", "pools", "top", "flights"):
             contains(expect(solvegate(command, "-u", other.url), EX_PROTOCOL, stdout="").stderr, "not JSON")
     with Fake() as fake:
         contains(expect(ask(fake, "pools"), EX_DATAERR, stdout="").stderr, "no such path (HTTP 404)")
