@@ -10,6 +10,7 @@
 #include "cli/bench_vendor.h"
 #include "cli/cli.h"
 #include "cli/remote_key.h"
+#include "cli/show.h"
 #include "cli/term.h"
 
 #include <stdlib.h>
@@ -36,6 +37,16 @@ struct bench {
 
 /* ---- before ------------------------------------------------------------------------------ */
 
+static void tell_refusal(const char *url, const char *refusal)
+{
+    struct buf shown;
+    buf_init(&shown, 4096);
+    show_add_url(&shown, url);
+    (void)fprintf(stderr, "solvegate bench: %.*s %s\n", (int)shown.len, buf_slice(&shown).data,
+                  refusal);
+    buf_close(&shown);
+}
+
 /* The gateway, or the vendor, that this machine is set up to use may be asked; any other one has to be the caller's. */
 static bool is_allowed(struct bench *bench)
 {
@@ -48,7 +59,9 @@ static bool is_allowed(struct bench *bench)
         strncmp(url, "https:", 6) != 0)
         refusal = "would get the key in the open: use https";
     if (refusal != NULL)
-        (void)fprintf(stderr, "solvegate bench: %s %s\n", url, refusal);
+        tell_refusal(url, refusal);
+    if (bench->host != BENCH_HOST_PUBLIC)
+        bench->order.remote.allows = bench_guard_is_private;
     return refusal == NULL;
 }
 
@@ -178,7 +191,7 @@ static int measure(struct bench *bench)
 static int carry_out(struct bench *bench)
 {
     if (bench->order.record != NULL)
-        return bench_record(bench->command, &bench->order);
+        return is_allowed(bench) ? bench_record(bench->command, &bench->order) : EX_USAGE;
     const int code = prepare(bench);
     if (code != EX_OK)
         return code;

@@ -2,8 +2,7 @@
 
 #include "base/assert.h"
 #include "base/list.h"
-#include "http/http_peer.h"
-#include "proto/address_public.h"
+#include "cli/bench_guard.h"
 #include "upstream/lane.h"
 #include "upstream/sockets.h"
 #include "upstream/trust.h"
@@ -59,13 +58,8 @@ static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
                                     struct curl_sockaddr *address)
 {
     const struct bench_caller *const caller = context;
-    struct http_address peer;
     (void)purpose;
-    const bool is_local = address->family == AF_UNIX;
-    const bool is_known = !is_local && http_peer_from_socket(&peer, &address->addr);
-    if (!is_local && !is_known)
-        return CURL_SOCKET_BAD;
-    if (!is_local && !caller->setup.allow_public && address_is_public(peer.bytes))
+    if (!caller->setup.allow_public && !bench_guard_is_private(&address->addr))
         return CURL_SOCKET_BAD;
     const int fd =
         sockets_open(caller->sockets, address->family, address->socktype, address->protocol);

@@ -11,6 +11,8 @@
 #define LEAST_CHANGE 0.01
 /* With fewer intervals their spread says nothing. */
 #define INTERVALS_MIN 5
+/* In percent; a larger one is not worth its digits. */
+#define CHANGE_MAX 1e6
 
 enum bench_verdict bench_compare_figures(struct bench_figure old, struct bench_figure new,
                                          bool is_more_better)
@@ -76,10 +78,18 @@ static struct bench_figure rate(const struct bench_report *report)
 }
 
 /* The whole run's percentile is the figure; how much it wavers is seen in the intervals. */
+static struct bench_figure percentile(const struct bench_report *report, size_t share,
+                                      interval_value *value)
+{
+    if (!bench_report_tells(report->solved, bench_shares[share]))
+        return (struct bench_figure){.value = NAN, .error = -1};
+    return (struct bench_figure){.value = (double)report->percentile_us[share],
+                                 .error = of_intervals(report, value).error};
+}
+
 static struct bench_figure p50(const struct bench_report *report)
 {
-    return (struct bench_figure){.value = (double)report->percentile_us[0],
-                                 .error = of_intervals(report, p50_in).error};
+    return percentile(report, 0, p50_in);
 }
 
 static struct bench_figure mean(const struct bench_report *report)
@@ -90,8 +100,7 @@ static struct bench_figure mean(const struct bench_report *report)
 
 static struct bench_figure p99(const struct bench_report *report)
 {
-    return (struct bench_figure){.value = (double)report->percentile_us[3],
-                                 .error = of_intervals(report, p99_in).error};
+    return percentile(report, 3, p99_in);
 }
 
 /* The standard error of a share by chance. */
@@ -133,6 +142,10 @@ static const struct {
 
 static void add_figure(struct grid *grid, enum unit unit, double value)
 {
+    if (isnan(value)) {
+        grid_add(grid, "-");
+        return;
+    }
     switch (unit) {
     case UNIT_RATE:
         grid_addf(grid, "%.1f", value);
@@ -172,10 +185,11 @@ static void add_row(struct grid *grid, size_t row, const struct bench_report *ol
     grid_add(grid, rows[row].label);
     add_figure(grid, rows[row].unit, before.value);
     add_figure(grid, rows[row].unit, after.value);
-    if (before.value > 0)
-        grid_addf(grid, "%+.1f %%", 100 * (after.value / before.value - 1));
+    const double change = before.value > 0 ? 100 * (after.value / before.value - 1) : NAN;
+    if (isfinite(change) && change < CHANGE_MAX)
+        grid_addf(grid, "%+.1f %%", change);
     else
-        grid_add(grid, "-");
+        grid_add(grid, isnan(change) ? "-" : "huge");
     grid_add(grid, verdict_words(bench_compare_figures(before, after, rows[row].is_more_better)));
 }
 
@@ -199,9 +213,11 @@ void bench_compare_write(const struct bench_report *old, const struct bench_repo
     if (strcmp(old->load, new->load) != 0 || strcmp(old->method, new->method) != 0 ||
         strcmp(old->dialect, new->dialect) != 0) {
         buf_add(out, SLICE_OF("\nThe two are not alike; before: "));
-        grid_add_cut(out, old->method, 20);
-        buf_addf(out, ", dialect %s,\n", old->dialect);
-        grid_add_cut(out, old->load, 79);
+        grid_add_clean_cut(out, old->method, 20);
+        buf_add(out, SLICE_OF(", dialect "));
+        grid_add_clean_cut(out, old->dialect, 12);
+        buf_add(out, SLICE_OF(",\n"));
+        grid_add_clean_cut(out, old->load, 79);
         buf_add_char(out, '\n');
     }
 }

@@ -201,6 +201,14 @@ static const char *take_time(struct bench_plan *plan, const struct cli_arg *arg)
     return take_duration(&plan->wait_ms, 1000, WAIT_MAX_MS, arg->value);
 }
 
+static const char *take_pageurl(struct bench_plan *plan, const char *text)
+{
+    if (strlen(text) > BENCH_PAGEURL_MAX)
+        return "at most 2000 characters";
+    plan->pageurl = text;
+    return NULL;
+}
+
 static const char *take_text(struct bench_plan *plan, const struct cli_arg *arg)
 {
     if (cli_is_flag(arg, "method"))
@@ -208,7 +216,7 @@ static const char *take_text(struct bench_plan *plan, const struct cli_arg *arg)
     else if (cli_is_flag(arg, "sitekey"))
         plan->sitekey = arg->value;
     else if (cli_is_flag(arg, "pageurl"))
-        plan->pageurl = arg->value;
+        return take_pageurl(plan, arg->value);
     else if (cli_is_flag(arg, "callbacks"))
         plan->callbacks = arg->value;
     else
@@ -386,14 +394,26 @@ static void take_words(struct cli_args *args, struct bench_order *order)
     }
 }
 
+/* Most flags here that name a form of output take a file. */
+static enum cli_result tell_argument(const struct command *command, const char *argument,
+                                     bool is_after_json)
+{
+    if (!is_after_json)
+        return cli_wrong_argument(command, argument);
+    cli_wrong(command, "unexpected argument \"%s\": --json prints to standard output", argument);
+    return CLI_WRONG;
+}
+
 enum cli_result bench_order_read(struct cli_args *args, struct bench_order *order)
 {
     struct cli_arg arg;
     enum cli_result result;
+    bool was_json = false;
     take_words(args, order);
     while ((result = cli_next(args, &arg)) == CLI_ARG) {
         if (arg.flag == NULL)
-            return cli_wrong_argument(args->command, arg.value);
+            return tell_argument(args->command, arg.value, was_json);
+        was_json = cli_is_flag(&arg, "json");
         if (!remote_take_flag(&order->remote, &arg))
             result = take_flag(args->command, order, &arg);
         if (result != CLI_ARG)

@@ -70,6 +70,14 @@ enum bench_host bench_guard_host(const char *url)
     return result;
 }
 
+bool bench_guard_is_private(const struct sockaddr *address)
+{
+    struct http_address peer;
+    if (address->sa_family == AF_UNIX)
+        return true;
+    return http_peer_from_socket(&peer, address) && !address_is_public(peer.bytes);
+}
+
 bool bench_guard_same(const char *url, const char *other)
 {
     static const CURLUPart parts[] = {CURLUPART_SCHEME, CURLUPART_HOST, CURLUPART_PORT};

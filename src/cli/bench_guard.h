@@ -4,6 +4,8 @@
 
 #include <stdbool.h>
 
+struct sockaddr;
+
 /* Requests a second to other machines, unless the caller says that they are his. */
 #define BENCH_REMOTE_RATE_MAX 100.0
 
@@ -16,6 +18,9 @@ enum bench_host {
 
 /* Looks the name up. */
 enum bench_host bench_guard_host(const char *url);
+
+/* True for every address that is not on the public internet, sockets of a path included. */
+bool bench_guard_is_private(const struct sockaddr *address);
 
 /* True if both name the same scheme, host and port. */
 bool bench_guard_same(const char *url, const char *other);

@@ -182,6 +182,14 @@ static void add_row(struct buf *out, const char *label, uint64_t number)
     buf_add(out, SLICE_OF("</td></tr>\n"));
 }
 
+static void add_percentile(struct buf *out, uint64_t solved, double share, uint64_t us)
+{
+    if (bench_report_tells(solved, share))
+        bench_add_time(out, us);
+    else
+        buf_add_char(out, '-');
+}
+
 static void add_latencies(struct buf *out, const struct bench_report *report)
 {
     buf_add(out, SLICE_OF("<h2>Latency</h2>\n<div class=\"wide\"><table><tr><th>min</th>"
@@ -194,7 +202,7 @@ static void add_latencies(struct buf *out, const struct bench_report *report)
     bench_add_time(out, (uint64_t)(report->mean_us + 0.5));
     for (size_t i = 0; i < BENCH_SHARES; i++) {
         buf_add(out, SLICE_OF("</td><td>"));
-        bench_add_time(out, report->percentile_us[i]);
+        add_percentile(out, report->solved, bench_shares[i], report->percentile_us[i]);
     }
     buf_add(out, SLICE_OF("</td><td>"));
     bench_add_time(out, report->max_us);
@@ -235,9 +243,9 @@ static void add_steps(struct buf *out, const struct bench_report *report)
         const struct bench_step_row *const step = &report->steps[i];
         buf_addf(out, "<tr><td>%.4g/s</td><td>%" PRIu64 "</td>", step->rate, step->sent);
         buf_addf(out, "<td>%" PRIu64 "</td><td>%" PRIu64 "</td><td>", step->solved, step->failed);
-        bench_add_time(out, step->p50_us);
+        add_percentile(out, step->solved, 0.5, step->p50_us);
         buf_add(out, SLICE_OF("</td><td>"));
-        bench_add_time(out, step->p99_us);
+        add_percentile(out, step->solved, 0.99, step->p99_us);
         buf_add(out, SLICE_OF("</td></tr>\n"));
     }
     buf_add(out, SLICE_OF("</table>\n"));

@@ -24,6 +24,16 @@ static void add_ms(struct buf *out, const char *name, uint64_t us)
     add_real(out, name, (double)us / 1000);
 }
 
+/* null where there were too few solves for it. */
+static void add_percentile(struct buf *out, const char *name, uint64_t solved, double share,
+                           uint64_t us)
+{
+    if (bench_report_tells(solved, share))
+        add_ms(out, name, us);
+    else
+        json_raw(out, name, SLICE_OF("null"));
+}
+
 /* ---- writing ----------------------------------------------------------------------------- */
 
 static void add_latency(struct buf *out, const struct bench_report *report)
@@ -33,7 +43,8 @@ static void add_latency(struct buf *out, const struct bench_report *report)
     add_ms(out, "min", report->min_us);
     add_real(out, "mean", report->mean_us / 1000);
     for (size_t i = 0; i < BENCH_SHARES; i++)
-        add_ms(out, bench_share_names[i], report->percentile_us[i]);
+        add_percentile(out, bench_share_names[i], report->solved, bench_shares[i],
+                       report->percentile_us[i]);
     add_ms(out, "max", report->max_us);
     json_close(out, '}');
 }
@@ -87,8 +98,8 @@ static void add_steps(struct buf *out, const struct bench_report *report)
         json_number(out, "sent", step->sent);
         json_number(out, "solved", step->solved);
         json_number(out, "failed", step->failed);
-        add_ms(out, "p50_ms", step->p50_us);
-        add_ms(out, "p99_ms", step->p99_us);
+        add_percentile(out, "p50_ms", step->solved, 0.5, step->p50_us);
+        add_percentile(out, "p99_ms", step->solved, 0.99, step->p99_us);
         json_close(out, '}');
     }
     json_close(out, ']');
@@ -153,10 +164,24 @@ void bench_json_write(const struct bench_report *report, struct buf *out)
 
 /* ---- reading: what two reports are compared by --------------------------------------------- */
 
+/* More than any run counts; a file may hold anything, and its figures must fit their columns. */
+#define FIGURE_MAX 1e12
+
+static double read_real(yyjson_val *object, const char *name)
+{
+    const double number = show_real(object, name);
+    return number > 0 && number < FIGURE_MAX ? number : 0;
+}
+
+static uint64_t read_count(yyjson_val *object, const char *name)
+{
+    const uint64_t number = show_number(object, name);
+    return number < (uint64_t)FIGURE_MAX ? number : 0;
+}
+
 static uint64_t read_us(yyjson_val *object, const char *name)
 {
-    const double us = show_real(object, name) * 1000 + 0.5;
-    return us > 0 && us < 1e15 ? (uint64_t)us : 0;
+    return (uint64_t)(read_real(object, name) * 1000 + 0.5);
 }
 
 static void read_text(char room[BENCH_TEXT_MAX], yyjson_val *root, const char *name)
@@ -173,10 +198,10 @@ static void read_intervals(struct bench_report *report, yyjson_val *root)
     while ((item = yyjson_arr_iter_next(&iter)) != NULL &&
            report->interval_count < BENCH_INTERVALS_MAX)
         report->intervals[report->interval_count++] = (struct bench_interval){
-            .sent = show_number(item, "sent"),
-            .solved = show_number(item, "solved"),
-            .failed = show_number(item, "failed"),
-            .in_flight = show_number(item, "in_flight"),
+            .sent = read_count(item, "sent"),
+            .solved = read_count(item, "solved"),
+            .failed = read_count(item, "failed"),
+            .in_flight = read_count(item, "in_flight"),
             .p50_us = read_us(item, "p50_ms"),
             .p99_us = read_us(item, "p99_ms"),
         };
@@ -190,22 +215,22 @@ static void read_report(struct bench_report *report, yyjson_val *root)
     read_text(report->method, root, "method");
     read_text(report->load, root, "load");
     (void)snprintf(report->dialect, sizeof report->dialect, "%.15s", show_text(root, "dialect"));
-    report->seconds = show_real(root, "seconds");
-    report->rate = show_real(root, "solves_per_second");
-    report->sent = show_number(root, "sent");
-    report->solved = show_number(root, "solved");
-    report->failed = show_number(root, "failed");
-    report->unfinished = show_number(root, "unfinished");
+    report->seconds = read_real(root, "seconds");
+    report->rate = read_real(root, "solves_per_second");
+    report->sent = read_count(root, "sent");
+    report->solved = read_count(root, "solved");
+    report->failed = read_count(root, "failed");
+    report->unfinished = read_count(root, "unfinished");
     report->min_us = read_us(latency, "min");
     report->max_us = read_us(latency, "max");
-    report->mean_us = show_real(latency, "mean") * 1000;
+    report->mean_us = read_real(latency, "mean") * 1000;
     for (size_t i = 0; i < BENCH_SHARES; i++)
         report->percentile_us[i] = read_us(latency, bench_share_names[i]);
     report->has_books = books != NULL;
-    report->books.submits_paid = show_number(books, "submits_paid");
-    report->books.money = show_real(books, "money_spent");
+    report->books.submits_paid = read_count(books, "submits_paid");
+    report->books.money = read_real(books, "money_spent");
     report->books.has_money = show_has(books, "money_spent");
-    report->interval_s = (unsigned)show_number(root, "interval_seconds");
+    report->interval_s = (unsigned)read_count(root, "interval_seconds");
     read_intervals(report, root);
 }
 
@@ -225,6 +250,29 @@ struct bench_report *bench_json_read(struct slice json)
 
 /* ---- CSV --------------------------------------------------------------------------------- */
 
+/* Always quoted: a method is any text. */
+static void add_csv_text(struct buf *out, const char *text)
+{
+    struct buf clean;
+    buf_init(&clean, (size_t)4 * BENCH_TEXT_MAX);
+    show_add_clean(&clean, text);
+    buf_add_char(out, '"');
+    for (size_t i = 0; i < clean.len; i++) {
+        if (clean.data[i] == '"')
+            buf_add_char(out, '"');
+        buf_add_char(out, clean.data[i]);
+    }
+    buf_add_char(out, '"');
+    buf_close(&clean);
+}
+
+static void add_csv_percentile(const struct bench_report *report, size_t share, struct buf *out)
+{
+    buf_add_char(out, ',');
+    if (bench_report_tells(report->solved, bench_shares[share]))
+        buf_addf(out, "%.3f", (double)report->percentile_us[share] / 1000);
+}
+
 void bench_csv_write(const struct bench_report *report, struct buf *out)
 {
     buf_add(out, SLICE_OF("method,dialect,seconds,sent,solved,failed,unfinished,"
@@ -232,13 +280,14 @@ void bench_csv_write(const struct bench_report *report, struct buf *out)
     for (size_t i = 0; i < BENCH_SHARES; i++)
         buf_addf(out, ",%s_ms", bench_share_names[i]);
     buf_add(out, SLICE_OF(",max_ms,submits_paid,money_spent\n"));
-    buf_addf(out, "%s,%s,%.3f", report->method, report->dialect, report->seconds);
+    add_csv_text(out, report->method);
+    buf_addf(out, ",%s,%.3f", report->dialect, report->seconds);
     buf_addf(out, ",%" PRIu64 ",%" PRIu64, report->sent, report->solved);
     buf_addf(out, ",%" PRIu64 ",%" PRIu64, report->failed, report->unfinished);
     buf_addf(out, ",%.3f,%.3f,%.3f", report->rate, (double)report->min_us / 1000,
              report->mean_us / 1000);
     for (size_t i = 0; i < BENCH_SHARES; i++)
-        buf_addf(out, ",%.3f", (double)report->percentile_us[i] / 1000);
+        add_csv_percentile(report, i, out);
     buf_addf(out, ",%.3f,", (double)report->max_us / 1000);
     if (report->has_books)
         buf_add_u64(out, report->books.submits_paid);

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <sysexits.h>
 #include <unistd.h>
 
@@ -65,7 +66,8 @@ int bench_out_load_trace(struct bench_order *order, struct bench_trace *trace)
         return EX_OK;
     buf_init(&text, TRACE_MAX_BYTES);
     const int failed = read_file(order->replay, &text);
-    const size_t wrong = failed == 0 ? bench_trace_read(trace, buf_slice(&text)) : 0;
+    const char *why = NULL;
+    const size_t wrong = failed == 0 ? bench_trace_read(trace, buf_slice(&text), &why) : 0;
     buf_close(&text);
     if (failed != 0) {
         (void)fprintf(stderr, "solvegate bench: %s: cannot be read: %s\n", order->replay,
@@ -73,8 +75,7 @@ int bench_out_load_trace(struct bench_order *order, struct bench_trace *trace)
         return EX_NOINPUT;
     }
     if (wrong != 0) {
-        (void)fprintf(stderr, "solvegate bench: %s:%zu: is no line of a trace\n", order->replay,
-                      wrong);
+        (void)fprintf(stderr, "solvegate bench: %s:%zu: %s\n", order->replay, wrong, why);
         return EX_DATAERR;
     }
     plan->trace = trace;
@@ -85,36 +86,70 @@ int bench_out_load_trace(struct bench_order *order, struct bench_trace *trace)
     return EX_OK;
 }
 
-static int tell_unwritable(const char *file)
+static int tell_unwritable(const char *file, int reason)
 {
-    (void)fprintf(stderr, "solvegate bench: %s: cannot be written: %s\n", file, strerror(errno));
+    (void)fprintf(stderr, "solvegate bench: %s: cannot be written: %s\n", file, strerror(reason));
     return EX_CANTCREAT;
+}
+
+/* Where the page is written first: beside it, so that an older page stays until the new one is whole. What is no plain
+ * file, like /dev/stdout, cannot be replaced and is written itself. */
+static void place_page(const char *path, struct buf *place)
+{
+    struct stat about;
+    const bool is_plain = lstat(path, &about) != 0 || S_ISREG(about.st_mode);
+    buf_addf(place, "%s%s", path, is_plain ? ".tmp" : "");
+    buf_add_char(place, '\0');
+}
+
+/* Returns 0 or an errno. */
+static int write_place(const char *place, struct slice text)
+{
+    FILE *const file = fopen(place, "we");
+    if (file == NULL)
+        return errno;
+    const bool is_written = fwrite(text.data, 1, text.len, file) == text.len && fflush(file) == 0;
+    const int failed = is_written ? 0 : errno;
+    const bool is_closed = fclose(file) == 0;
+    return failed != 0 || is_closed ? failed : errno;
+}
+
+/* With SLICE_NONE it only tries whether the page can be written, and leaves nothing. */
+static int write_page(const char *path, struct slice text)
+{
+    struct buf place;
+    buf_init(&place, 8192);
+    place_page(path, &place);
+    const bool is_beside = strcmp(place.data, path) != 0;
+    const bool is_trial = text.len == 0;
+    int failed = access(path, W_OK) != 0 && errno != ENOENT ? errno : 0;
+    if (failed == 0 && (is_beside || !is_trial))
+        failed = write_place(place.data, text);
+    if (failed == 0 && is_beside && !is_trial && rename(place.data, path) != 0)
+        failed = errno;
+    if (is_beside && (failed != 0 || is_trial))
+        (void)unlink(place.data);
+    buf_close(&place);
+    return failed == 0 ? EX_OK : tell_unwritable(path, failed);
 }
 
 int bench_out_check(const struct bench_order *order, struct bench_report **old)
 {
     *old = NULL;
-    if (order->html != NULL) {
-        /* An older page stays until the new one is there. */
-        FILE *const file = fopen(order->html, "ae");
-        if (file == NULL)
-            return tell_unwritable(order->html);
-        (void)fclose(file);
-    }
-    return order->compare == NULL ? EX_OK : read_old(order->compare, old);
+    const int code = order->html == NULL ? EX_OK : write_page(order->html, SLICE_NONE);
+    if (code != EX_OK || order->compare == NULL)
+        return code;
+    return read_old(order->compare, old);
 }
 
-static int write_page(const char *path, const struct bench_report *report)
+static int write_html(const char *path, const struct bench_report *report)
 {
     struct buf page;
     buf_init(&page, REPORT_MAX_BYTES);
     bench_html_write(report, &page);
-    FILE *const file = fopen(path, "we");
-    bool is_written = file != NULL && fwrite(page.data, 1, page.len, file) == page.len;
-    if (file != NULL && fclose(file) != 0)
-        is_written = false;
+    const int code = write_page(path, buf_slice(&page));
     buf_close(&page);
-    return is_written ? EX_OK : tell_unwritable(path);
+    return code;
 }
 
 int bench_out_write(const struct bench_order *order, const struct bench_report *report,
@@ -134,5 +169,5 @@ int bench_out_write(const struct bench_order *order, const struct bench_report *
     }
     show_print(&out);
     buf_close(&out);
-    return order->html == NULL ? EX_OK : write_page(order->html, report);
+    return order->html == NULL ? EX_OK : write_html(order->html, report);
 }

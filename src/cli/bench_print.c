@@ -100,11 +100,11 @@ static void add_curve(struct buf *out, const struct bench_report *report, bool i
 
 static void add_head(struct buf *out, const struct bench_report *report)
 {
-    grid_add_cut(out, report->method, 40);
+    grid_add_clean_cut(out, report->method, 40);
     buf_add(out, SLICE_OF(" at "));
-    grid_add_cut(out, report->url, 70U - (unsigned)strlen(report->dialect) - 20U);
+    grid_add_clean_cut(out, report->url, 70U - (unsigned)strlen(report->dialect) - 20U);
     buf_addf(out, ", dialect %s\n", report->dialect);
-    grid_add_cut(out, report->load, WIDTH - 1);
+    grid_add_clean_cut(out, report->load, WIDTH - 1);
     buf_add(out, SLICE_OF("\n\n"));
 }
 
@@ -136,13 +136,12 @@ static void add_ends(struct buf *out, const struct bench_report *report)
         add_line(out, "unfinished", report->unfinished, report->sent);
 }
 
-/* A percentile says something only where that share of the solves is at least one short of all. */
-static void add_percentile(struct buf *out, const struct bench_report *report, size_t share)
+static void add_percentile(struct buf *out, uint64_t solved, double share, uint64_t us, int width)
 {
-    if ((double)report->solved * (1 - bench_shares[share]) < 0.999)
-        buf_addf(out, "%8s", "-");
+    if (bench_report_tells(solved, share))
+        add_time(out, us, width);
     else
-        add_time(out, report->percentile_us[share], 8);
+        buf_addf(out, "%*s", width, "-");
 }
 
 static void add_percentiles(struct buf *out, const struct bench_report *report)
@@ -156,7 +155,7 @@ static void add_percentiles(struct buf *out, const struct bench_report *report)
     add_time(out, report->min_us, 8);
     add_time(out, (uint64_t)(report->mean_us + 0.5), 8);
     for (size_t i = 0; i < BENCH_SHARES; i++)
-        add_percentile(out, report, i);
+        add_percentile(out, report->solved, bench_shares[i], report->percentile_us[i], 8);
     add_time(out, report->max_us, 8);
     buf_add_char(out, '\n');
 }
@@ -225,8 +224,8 @@ static void add_steps(struct buf *out, const struct bench_report *report)
         const struct bench_step_row *const step = &report->steps[i];
         buf_addf(out, "%10.4g/s%12" PRIu64 "%12" PRIu64, step->rate, step->sent, step->solved);
         buf_addf(out, "%12" PRIu64, step->failed);
-        add_time(out, step->p50_us, 12);
-        add_time(out, step->p99_us, 12);
+        add_percentile(out, step->solved, 0.5, step->p50_us, 12);
+        add_percentile(out, step->solved, 0.99, step->p99_us, 12);
         buf_add_char(out, '\n');
     }
 }

@@ -18,6 +18,7 @@ struct recording {
     struct flight_list before; /* of the look before, by key */
     uint64_t started_ms;
     uint64_t requests;
+    int failed; /* errno of a write */
 };
 
 /* What is sent again is made up, so a method of the same type is enough. */
@@ -50,7 +51,8 @@ static void write_request(struct recording *recording, const struct flight_row *
     struct buf line;
     buf_init(&line, 1024);
     bench_trace_write_line(&line, at_ms * 1000, row->key, method_of(row->type));
-    (void)fwrite(line.data, 1, line.len, recording->file);
+    if (recording->failed == 0 && fwrite(line.data, 1, line.len, recording->file) != line.len)
+        recording->failed = errno;
     buf_close(&line);
     recording->requests++;
 }
@@ -80,6 +82,8 @@ static void record_look(struct recording *recording, struct flight_list *take_li
         record_flight(recording, &take_list->rows[i], at_ms);
     if (take_list->count > 0)
         qsort(take_list->rows, take_list->count, sizeof take_list->rows[0], compare_keys);
+    if (recording->failed == 0 && fflush(recording->file) != 0)
+        recording->failed = errno;
     flight_list_close(&recording->before);
     recording->before = *take_list;
 }
@@ -92,12 +96,14 @@ static int watch(const struct command *command, struct bench_order *order,
     int code = EX_OK;
     remote_reply_init(&reply);
     progress_start(&progress, "recording");
-    while (code == EX_OK && term_signal() == 0 &&
+    while (code == EX_OK && recording->failed == 0 && term_signal() == 0 &&
            progress_now_ms() - recording->started_ms < order->plan.duration_ms) {
         struct flight_list list = {.count = 0};
         const enum remote_end end =
             flight_list_fetch(&list, &order->remote, &reply, FLIGHT_LIST_MAX);
         code = remote_tell(command, &order->remote, end, &reply);
+        if (code == EX_OK && !list.is_read)
+            code = remote_tell_not_json(command);
         record_look(recording, &list);
         progress_tick(&progress);
         if (code == EX_OK)
@@ -108,20 +114,25 @@ static int watch(const struct command *command, struct bench_order *order,
     return code;
 }
 
+static int tell_broken(const char *file, int reason, int code)
+{
+    (void)fprintf(stderr, "solvegate bench: %s: cannot be written: %s\n", file, strerror(reason));
+    return code;
+}
+
 int bench_record(const struct command *command, struct bench_order *order)
 {
     struct recording recording = {.file = fopen(order->record, "we")};
-    if (recording.file == NULL) {
-        (void)fprintf(stderr, "solvegate bench: %s: cannot be written: %s\n", order->record,
-                      strerror(errno));
-        return EX_CANTCREAT;
-    }
+    if (recording.file == NULL)
+        return tell_broken(order->record, errno, EX_CANTCREAT);
     term_catch_signals();
     recording.started_ms = progress_now_ms();
-    int code = watch(command, order, &recording);
+    const int code = watch(command, order, &recording);
     flight_list_close(&recording.before);
-    if (fclose(recording.file) != 0)
-        code = EX_IOERR;
+    if (fclose(recording.file) != 0 && recording.failed == 0)
+        recording.failed = errno;
+    if (recording.failed != 0)
+        return tell_broken(order->record, recording.failed, EX_IOERR);
     if (code == EX_OK)
         (void)fprintf(stderr, "%" PRIu64 " requests in %s\n", recording.requests, order->record);
     return code;

@@ -118,7 +118,11 @@ static void take_texts(struct bench_report *report, const struct bench_plan *pla
     bench_describe_load(plan, &load);
     (void)snprintf(report->load, sizeof report->load, "%.*s", (int)load.len, buf_slice(&load).data);
     buf_close(&load);
-    (void)snprintf(report->url, sizeof report->url, "%s", url);
+    struct buf shown;
+    buf_init(&shown, sizeof report->url - 1);
+    show_add_url(&shown, url);
+    (void)snprintf(report->url, sizeof report->url, "%.*s", (int)shown.len, buf_slice(&shown).data);
+    buf_close(&shown);
     (void)snprintf(report->method, sizeof report->method, "%s", plan->method);
     (void)snprintf(report->dialect, sizeof report->dialect, "%s",
                    bench_dialect_name(plan->dialect));
@@ -163,6 +167,11 @@ struct bench_report *bench_report_new(const struct bench_plan *plan, const char 
     if (books != NULL)
         report->books = *books;
     return report;
+}
+
+bool bench_report_tells(uint64_t solved, double share)
+{
+    return (double)solved * (1 - share) >= 0.999;
 }
 
 void bench_report_free(struct bench_report *report)

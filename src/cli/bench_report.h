@@ -60,6 +60,9 @@ struct bench_report *bench_report_new(const struct bench_plan *plan, const char 
                                       const struct bench_books *books);
 void bench_report_free(struct bench_report *report);
 
+/* A percentile says something only where that share of so many solves is at least one short of all. */
+bool bench_report_tells(uint64_t solved, double share);
+
 /* "open loop, 200/s for 30s" or "closed loop, 50 at once, 1,000 requests". */
 void bench_describe_load(const struct bench_plan *plan, struct buf *out);
 

@@ -527,6 +527,7 @@ bool bench_run(const struct bench_run_setup *setup, struct bench_end *end, struc
         run->second_ns = NS_PER_S;
         (void)uv_timer_start(&run->timer, on_tick, 0, TICK_MS);
         (void)uv_run(&run->loop, UV_RUN_DEFAULT);
+        bench_tally_end(setup->tally, run->in_flight);
         *end = (struct bench_end){.first_ns = run->first_end_ns,
                                   .elapsed_ns = run->last_end_ns,
                                   .unfinished = run->in_flight,

@@ -12,7 +12,7 @@
 #define PAGE "https://example.com/bench"
 #define SITEKEY "0x4AAABENCH"
 #define PATH_MAX_BYTES ((size_t)8 * 1024)
-#define VALUE_MAX 2048
+#define VALUE_MAX (BENCH_PAGEURL_MAX + 48)
 
 /* What a target of each method consists of. Methods that are not here get pageurl, and whatever --param says. */
 static const struct method {

@@ -10,6 +10,8 @@
 /* The gateway holds a reply for at most 50 s. */
 #define BENCH_HOLD_S 50U
 #define BENCH_ID_MAX 48
+/* Of --pageurl: each target's own parameter has to fit behind it. */
+#define BENCH_PAGEURL_MAX 2000
 #define BENCH_CODE_MAX 48
 #define BENCH_MESSAGE_MAX ((size_t)4 * 1024 * 1024)
 

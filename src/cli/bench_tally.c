@@ -91,10 +91,8 @@ static void halve(struct bench_tally *tally)
     tally->interval_s *= 2;
 }
 
-void bench_tally_second(struct bench_tally *tally, uint64_t in_flight)
+static void end_interval(struct bench_tally *tally, uint64_t in_flight)
 {
-    if (++tally->now_seconds < tally->interval_s)
-        return;
     tally->now.in_flight = in_flight;
     tally->now.p50_us = percentiles_at(&tally->now_us, 0.5);
     tally->now.p99_us = percentiles_at(&tally->now_us, 0.99);
@@ -104,6 +102,18 @@ void bench_tally_second(struct bench_tally *tally, uint64_t in_flight)
     percentiles_reset(&tally->now_us);
     if (tally->interval_count == BENCH_INTERVALS_MAX)
         halve(tally);
+}
+
+void bench_tally_second(struct bench_tally *tally, uint64_t in_flight)
+{
+    if (++tally->now_seconds >= tally->interval_s)
+        end_interval(tally, in_flight);
+}
+
+void bench_tally_end(struct bench_tally *tally, uint64_t in_flight)
+{
+    if (tally->now.sent > 0 || tally->now.solved > 0 || tally->now.failed > 0)
+        end_interval(tally, in_flight);
 }
 
 /* ---- the end ----------------------------------------------------------------------------- */

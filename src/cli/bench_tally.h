@@ -60,6 +60,9 @@ void bench_tally_failed(struct bench_tally *tally, size_t step, const char *code
 /* Call it once a second. */
 void bench_tally_second(struct bench_tally *tally, uint64_t in_flight);
 
+/* The run is over: what is left becomes the last interval, which is shorter than the others. */
+void bench_tally_end(struct bench_tally *tally, uint64_t in_flight);
+
 /* Sorts the codes, most frequent first. */
 void bench_tally_sort(struct bench_tally *tally);
 

@@ -59,25 +59,35 @@ static uint64_t target_of(const char *text)
     return hash;
 }
 
-static bool read_line(struct bench_trace *trace, struct slice text)
+/* Adds the line that this object is; NULL, or what is wrong with it. */
+static const char *take_line(struct bench_trace *trace, yyjson_val *root)
 {
-    yyjson_doc *const doc = yyjson_read(text.data, text.len, 0);
-    yyjson_val *const root = yyjson_doc_get_root(doc);
     yyjson_val *const at = yyjson_obj_get(root, "at");
     const char *const target = yyjson_get_str(yyjson_obj_get(root, "target"));
     const char *const method = yyjson_get_str(yyjson_obj_get(root, "method"));
     const double seconds = yyjson_get_num(at);
-    bool is_good = yyjson_is_num(at) && seconds >= 0 && seconds <= AT_MAX_S && target != NULL &&
-                   method != NULL && *method != '\0' && strlen(method) < BENCH_TRACE_METHOD_ROOM &&
-                   trace->count < BENCH_TRACE_MAX;
-    const unsigned index = is_good ? find_method(trace, method) : BENCH_TRACE_METHODS_MAX;
-    is_good = index < BENCH_TRACE_METHODS_MAX;
-    if (is_good)
-        *add_line(trace) = (struct bench_trace_line){.at_us = (uint64_t)(seconds * US_PER_S + 0.5),
-                                                     .target = target_of(target),
-                                                     .method = index};
+    if (!yyjson_is_num(at) || seconds < 0 || seconds > AT_MAX_S || target == NULL ||
+        method == NULL || *method == '\0')
+        return "is no line of a trace";
+    if (strlen(method) >= BENCH_TRACE_METHOD_ROOM)
+        return "has a method of more than 47 characters";
+    if (trace->count == BENCH_TRACE_MAX)
+        return "is the first line that is too much: a trace has at most a million";
+    const unsigned index = find_method(trace, method);
+    if (index == BENCH_TRACE_METHODS_MAX)
+        return "has a 17th method: a trace has at most 16 different ones";
+    *add_line(trace) = (struct bench_trace_line){.at_us = (uint64_t)(seconds * US_PER_S + 0.5),
+                                                 .target = target_of(target),
+                                                 .method = index};
+    return NULL;
+}
+
+static const char *read_line(struct bench_trace *trace, struct slice text)
+{
+    yyjson_doc *const doc = yyjson_read(text.data, text.len, 0);
+    const char *const wrong = take_line(trace, yyjson_doc_get_root(doc));
     yyjson_doc_free(doc);
-    return is_good;
+    return wrong;
 }
 
 static int compare_times(const void *a, const void *b)
@@ -87,18 +97,22 @@ static int compare_times(const void *a, const void *b)
     return left->at_us < right->at_us ? -1 : left->at_us > right->at_us;
 }
 
-size_t bench_trace_read(struct bench_trace *trace, struct slice text)
+size_t bench_trace_read(struct bench_trace *trace, struct slice text, const char **why)
 {
     size_t number = 0;
+    *why = NULL;
     *trace = (struct bench_trace){.lines = NULL};
     while (text.len > 0) {
         const struct slice line = slice_trim(slice_take(&text, '\n'));
         number++;
-        if (line.len > 0 && !read_line(trace, line))
+        *why = line.len == 0 ? NULL : read_line(trace, line);
+        if (*why != NULL)
             return number;
     }
-    if (trace->count == 0)
+    if (trace->count == 0) {
+        *why = "has no line";
         return 1;
+    }
     qsort(trace->lines, trace->count, sizeof trace->lines[0], compare_times);
     const uint64_t first_us = trace->lines[0].at_us;
     for (size_t i = 0; i < trace->count; i++)

@@ -25,9 +25,9 @@ struct bench_trace {
 void bench_trace_write_line(struct buf *out, uint64_t at_us, const char *target,
                             const char *method);
 
-/* Reads all lines; 0, or the number of the first one that is wrong (from 1). Times become relative to the earliest.
- * Close it in any case. */
-size_t bench_trace_read(struct bench_trace *trace, struct slice text);
+/* Reads all lines; 0, or the number of the first one that is wrong (from 1), and why: words that follow it. Times
+ * become relative to the earliest. Close it in any case. */
+size_t bench_trace_read(struct bench_trace *trace, struct slice text, const char **why);
 void bench_trace_close(struct bench_trace *trace);
 
 const char *bench_trace_method(const struct bench_trace *trace, size_t line);

@@ -5,6 +5,7 @@
 #include "cli/bench_purse.h"
 #include "cli/bench_run.h"
 #include "cli/bench_vendor_print.h"
+#include "cli/progress.h"
 #include "cli/show.h"
 #include "cli/term.h"
 #include "proto/vendor.h"
@@ -17,19 +18,32 @@
 #define EXIT_NOT_SOLVED 1
 /* At most so many captchas between two looks at the balance, or as many as are asked for at once. */
 #define ROUND_MIN 10U
+#define LAST_BALANCE_MS 2000U
 
 struct measuring {
     const struct command *command;
     const struct bench_order *order;
     const struct bench_images *images;
     enum bench_host host;
-    struct remote remote; /* for the balance; its key is in the path */
+    struct remote remote;    /* for the balance; its key is in the path */
+    uint64_t told_to_end_ms; /* when a signal was seen; 0: none was */
     struct bench_purse purse;
     struct bench_vendor_report report;
     int code;
 };
 
 /* ---- the balance ------------------------------------------------------------------------- */
+
+/* After Ctrl-C the balance is still worth a moment, and no more. */
+static bool may_wait(void *context)
+{
+    struct measuring *const measuring = context;
+    if (term_signal() == 0)
+        return true;
+    if (measuring->told_to_end_ms == 0)
+        measuring->told_to_end_ms = progress_now_ms();
+    return progress_now_ms() - measuring->told_to_end_ms < LAST_BALANCE_MS;
+}
 
 static bool read_balance(struct measuring *measuring, double *balance)
 {
@@ -192,15 +206,19 @@ static int ask_person(const struct measuring *measuring)
 {
     const struct bench_order *const order = measuring->order;
     char answer[16] = "";
+    struct buf url;
     if (order->is_sure)
         return EX_OK;
     if (isatty(STDIN_FILENO) != 1 || isatty(STDERR_FILENO) != 1) {
         cli_wrong(measuring->command, "money is spent: confirm it with --yes");
         return EX_USAGE;
     }
-    (void)fprintf(stderr, "Up to %llu captchas (%s) will be paid for at\n%s,\nfor at most %g",
-                  (unsigned long long)order->plan.requests, order->methods, order->remote.url,
-                  order->budget);
+    buf_init(&url, 4096);
+    show_add_url(&url, order->remote.url);
+    (void)fprintf(stderr, "Up to %llu captchas (%s) will be paid for at\n%.*s,\nfor at most %g",
+                  (unsigned long long)order->plan.requests, order->methods, (int)url.len,
+                  buf_slice(&url).data, order->budget);
+    buf_close(&url);
     if (measuring->purse.has_balance)
         (void)fprintf(stderr, " of the balance of %g", measuring->purse.balance);
     (void)fputs(". Go on? [y/N] ", stderr);
@@ -250,7 +268,10 @@ int bench_vendor(const struct command *command, const struct bench_order *order,
                                     .order = order,
                                     .images = images,
                                     .host = host,
-                                    .remote = {.url = order->remote.url},
+                                    .remote = {.url = order->remote.url,
+                                               .allows = order->remote.allows,
+                                               .on_wait = may_wait,
+                                               .context = measuring},
                                     .report = {.url = order->remote.url},
                                     .code = EX_OK};
     bench_purse_init(&measuring->purse, order->budget, order->price);

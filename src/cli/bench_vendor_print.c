@@ -2,6 +2,7 @@
 
 #include "cli/bench_live.h"
 #include "cli/grid.h"
+#include "cli/show.h"
 #include "config/config_values.h"
 #include "proto/json_out.h"
 #include "proto/vendor_errors.h"
@@ -120,6 +121,16 @@ static uint64_t all_solved(const struct bench_vendor_report *report)
     return solved;
 }
 
+static void write_url(const struct bench_vendor_report *report, struct buf *out)
+{
+    struct buf url;
+    buf_init(&url, 4096);
+    show_add_url(&url, report->url);
+    buf_add_char(&url, '\0');
+    grid_add_cut(out, url.data, 79);
+    buf_close(&url);
+}
+
 static void write_spent(const struct bench_vendor_report *report, struct buf *out)
 {
     buf_addf(out, "spent %s%g of %g, by the %s", report->is_spent_known ? "" : "at least ",
@@ -132,7 +143,7 @@ static void write_spent(const struct bench_vendor_report *report, struct buf *ou
 void bench_vendor_write(const struct bench_vendor_report *report, struct buf *out)
 {
     const uint64_t solved = all_solved(report);
-    grid_add_cut(out, report->url, 79);
+    write_url(report, out);
     buf_add(out, SLICE_OF("\n\n"));
     write_rows(report, out);
     write_errors(report, out);
@@ -184,11 +195,21 @@ static void add_row_json(struct buf *out, const struct bench_vendor_row *row)
     json_close(out, '}');
 }
 
+static void write_url_json(const struct bench_vendor_report *report, struct buf *out)
+{
+    struct buf url;
+    buf_init(&url, 4096);
+    show_add_url(&url, report->url);
+    json_member(out, "url");
+    (void)json_add_string(out, buf_slice(&url));
+    buf_close(&url);
+}
+
 void bench_vendor_write_json(const struct bench_vendor_report *report, struct buf *out)
 {
     json_open(out, '{');
     json_number(out, "bench_vendor", 1);
-    json_string(out, "url", report->url);
+    write_url_json(report, out);
     json_number(out, "poll_ms", report->poll_ms);
     json_member(out, "rows");
     json_open(out, '[');

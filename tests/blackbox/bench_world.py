@@ -102,7 +102,7 @@ class Vendor(Server):
                 self.tasks.append(time.monotonic())
                 return None if self.lose(calls) else say({"status": 1, "request": str(len(self.tasks))})
             if query.get("action") == "getbalance":
-                shown = self.shown(self)
+                shown = self.shown(self)  # may take its time
                 return say({"status": 0, "request": "ERROR_X"} if shown is None
                            else {"status": 1, "request": f"{100 - shown * PRICE:.4f}"})
             if time.monotonic() - self.tasks[int(query["id"]) - 1] < self.solve_s:

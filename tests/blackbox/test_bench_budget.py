@@ -2,10 +2,13 @@
 """solvegate bench vendor: --budget is a hard limit, whatever the vendor's connections and its balance do. (TAP)"""
 import json
 import re
+import signal
+import subprocess
+import time
 
 from bench_world import PRICE, Vendor
-from cli_world import expect, solvegate
-from harness import KEY, check, equal, run, test
+from cli_world import clean_environment, expect, solvegate
+from harness import KEY, TIMEOUT, binary, check, equal, run, test, wait_until
 
 BUDGET = 10 * PRICE
 
@@ -72,6 +75,29 @@ def refused_captchas_cost_nothing():
         equal((told["rows"][0]["sent"], told["rows"][0]["busy"], told["spent"]), (30, 30, 0))
         text = vendor(server, "-n", "30", "--price", str(PRICE), code=1)
         check(re.search(r"^spent 0 of 0.1, by the price", text, re.M), text)
+
+
+@test
+def an_interrupt_does_not_wait_for_a_balance_that_hangs():
+    """And what was spent is told as far as it is known."""
+    told = []
+
+    def hangs(server):
+        told.append(1)
+        if len(told) > 1:
+            time.sleep(30)
+        return 0
+    with Vendor(shown=hangs) as server:
+        process = subprocess.Popen([binary("SOLVEGATE"), "bench", "vendor", "--url", server.url, "--yes", "--budget", "0.1", "--poll", "50ms"],
+                                   stdout=subprocess.PIPE, text=True, env=clean_environment(CAPTCHAAI_API_KEY=KEY))
+        wait_until(lambda: len(told) > 1, "the second look at the balance")
+        begin = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        text = process.communicate(timeout=TIMEOUT)[0]
+        check(time.monotonic() - begin < 8, f"ended after {time.monotonic() - begin:.1f} s")
+        equal(process.returncode, 130, "exit code")
+        check(re.search(r"^spent at least 0 of 0.1, by the vendor's balance", text, re.M), text)
+        check("did not tell its balance after the last captchas" in text, text)
 
 
 run()

@@ -41,7 +41,9 @@ def the_report_agrees_with_the_vendors_ledger_in_every_dialect():
             equal(told["sources"]["api"], told["gateway"]["submits_paid"], "answers of own solves")
             check(told["sources"]["api"] < 60, "half of them were repeats")
             times = [told["latency_ms"][share] for share in SHARES]
-            equal(times, sorted(times), "percentiles rise")
+            equal(times[4:7], [None] * 3, "percentiles that need more than 60 solves")
+            known = [time for time in times if time is not None]
+            equal(known, sorted(known), "percentiles rise")
             equal(sum(row["solved"] for row in told["latency_classes"]), 60, "solves by latency")
 
 

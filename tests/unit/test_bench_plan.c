@@ -13,6 +13,9 @@
 #include <stdint.h>
 #include <string.h>
 
+#include <arpa/inet.h>
+#include <sys/socket.h>
+
 #include <cmocka.h>
 
 #define MS ((uint64_t)1000000)
@@ -233,6 +236,23 @@ static void strangers_and_high_rates_are_refused(void **state)
     assert_true(bench_guard_pace(BENCH_HOST_LOOPBACK, false) < 1);
 }
 
+static void addresses_are_checked_where_they_are_connected_to(void **state)
+{
+    struct sockaddr_in four = {.sin_family = AF_INET};
+    struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+    const struct sockaddr path = {.sa_family = AF_UNIX};
+    (void)state;
+    four.sin_addr.s_addr = htonl(0x01010101);
+    assert_false(bench_guard_is_private((const struct sockaddr *)&four));
+    four.sin_addr.s_addr = htonl(0x0a010101);
+    assert_true(bench_guard_is_private((const struct sockaddr *)&four));
+    assert_int_equal(inet_pton(AF_INET6, "::ffff:1.1.1.1", &six.sin6_addr), 1);
+    assert_false(bench_guard_is_private((const struct sockaddr *)&six));
+    assert_int_equal(inet_pton(AF_INET6, "::1", &six.sin6_addr), 1);
+    assert_true(bench_guard_is_private((const struct sockaddr *)&six));
+    assert_true(bench_guard_is_private(&path));
+}
+
 /* A loop that is late makes up for a little, and no pause becomes a burst. */
 static void a_pace_counts_every_call(void **state)
 {
@@ -358,6 +378,7 @@ static void a_given_price_is_the_least_and_a_higher_one_counts(void **state)
 static void a_trace_is_read_as_it_was_written(void **state)
 {
     struct bench_trace trace;
+    const char *why = NULL;
     struct buf text;
     (void)state;
     buf_init(&text, 4096);
@@ -365,7 +386,7 @@ static void a_trace_is_read_as_it_was_written(void **state)
     bench_trace_write_line(&text, 1000000, "bb", "base64");
     bench_trace_write_line(&text, 1400000, "aa", "turnstile");
     buf_add(&text, SLICE_OF("\n"));
-    assert_int_equal(bench_trace_read(&trace, buf_slice(&text)), 0);
+    assert_int_equal(bench_trace_read(&trace, buf_slice(&text), &why), 0);
     assert_int_equal(trace.count, 3);
     assert_int_equal(trace.lines[0].at_us, 0);
     assert_int_equal(trace.lines[1].at_us, 400000);
@@ -390,16 +411,17 @@ static void a_line_that_is_no_request_is_named(void **state)
                                         "{\"at\":1,\"target\":7,\"method\":\"m\"}",
                                         "{\"at\":1,\"target\":\"a\",\"method\":\"\"}"};
     struct bench_trace trace;
+    const char *why = NULL;
     struct buf text;
     (void)state;
     buf_init(&text, 4096);
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
         buf_reset(&text);
         buf_addf(&text, "%s\n%s\n", good, wrong[i]);
-        assert_int_equal(bench_trace_read(&trace, buf_slice(&text)), 3);
+        assert_int_equal(bench_trace_read(&trace, buf_slice(&text), &why), 3);
         bench_trace_close(&trace);
     }
-    assert_int_equal(bench_trace_read(&trace, SLICE_OF("\n\n")), 1);
+    assert_int_equal(bench_trace_read(&trace, SLICE_OF("\n\n"), &why), 1);
     bench_trace_close(&trace);
     buf_close(&text);
 }
@@ -420,6 +442,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_same_seed_draws_the_same_targets),
         cmocka_unit_test(hosts_are_told_apart_by_their_addresses),
         cmocka_unit_test(strangers_and_high_rates_are_refused),
+        cmocka_unit_test(addresses_are_checked_where_they_are_connected_to),
         cmocka_unit_test(a_pace_counts_every_call),
         cmocka_unit_test(a_purse_reserves_what_the_balance_does_not_show),
         cmocka_unit_test(a_balance_that_is_not_told_any_more_ends_it_unless_there_is_a_price),
