@@ -16,7 +16,7 @@ from wrk import Call, measure
 
 BATCH = 100
 MANY = 100_000
-BYTES_TARGET = 1536
+BYTES_TARGET = 800
 
 
 def params_of(number):

@@ -95,14 +95,27 @@ void *slab_get(const struct slab *slab, slab_id id)
     return item_at(slab, place);
 }
 
-void slab_free(struct slab *slab, slab_id id)
+static void free_place(struct slab *slab, uint32_t place)
 {
-    ASSERT(slab_get(slab, id) != NULL);
-    const uint32_t place = place_of(id);
     slab->generations[place]++;
     slab->free_next[place] = slab->free_head;
     slab->free_head = place;
     slab->used--;
+}
+
+void slab_free(struct slab *slab, slab_id id)
+{
+    ASSERT(slab_get(slab, id) != NULL);
+    free_place(slab, place_of(id));
+}
+
+void slab_free_item(struct slab *slab, const void *item)
+{
+    const size_t offset = (size_t)((const char *)item - slab->items);
+    const size_t place = offset / slab->item_bytes;
+    ASSERT(place * slab->item_bytes == offset && place < slab->touched);
+    ASSERT(is_live(slab, (uint32_t)place));
+    free_place(slab, (uint32_t)place);
 }
 
 slab_id slab_next(const struct slab *slab, slab_id after)

@@ -31,6 +31,8 @@ void *slab_get(const struct slab *slab, slab_id id);
 
 /* The id must be live. */
 void slab_free(struct slab *slab, slab_id id);
+/* The same for an item that does not know its id; it must be live. */
+void slab_free_item(struct slab *slab, const void *item);
 
 /* Iterates over live items in order of place: pass 0 first, then the id returned last; 0 at the
  * end. The item returned last may be freed meanwhile. */

@@ -10,6 +10,7 @@ struct aside *aside_of(struct engine *engine, struct flight *flight)
     ASSERT(aside != NULL);
     aside->id = id;
     aside->flight = flight;
+    list_init(&aside->letters);
     list_init(&aside->briefs);
     list_init(&aside->tell);
     list_init(&aside->unleased);
@@ -23,6 +24,7 @@ void aside_free(struct engine *engine, struct flight *flight)
     struct aside *aside = flight->aside;
     if (aside == NULL)
         return;
+    ASSERT(list_is_empty(&aside->letters));
     ASSERT(list_is_empty(&aside->briefs));
     list_unlink(&aside->tell);
     list_unlink(&aside->unleased);

@@ -1,5 +1,5 @@
-/* What a flight needs only with a shared store, or while callers wait to be told that it began. Most
- * flights never do, so it lies aside. */
+/* What a flight needs only with a shared store, for a dead letter, or while callers wait to be told
+ * that it began. Most flights never do, so it lies aside. */
 #ifndef SOLVEGATE_ENGINE_ASIDE_H
 #define SOLVEGATE_ENGINE_ASIDE_H
 
@@ -8,6 +8,7 @@
 struct aside {
     slab_id id;
     struct flight *flight; /* its owner */
+    struct list letters;   /* dead letters that this flight replays */
     struct list briefs;    /* holds of callers who wait only until it is claimed */
     struct list tell;      /* engine's telling list, while they are told */
     struct list unleased;  /* engine's list of that name, while its claim is held back */
@@ -22,6 +23,11 @@ struct aside {
 struct aside *aside_of(struct engine *engine, struct flight *flight);
 /* Takes it off all lists and frees it, if there is one. */
 void aside_free(struct engine *engine, struct flight *flight);
+
+static inline bool flight_has_letters(const struct flight *flight)
+{
+    return flight->aside != NULL && !list_is_empty(&flight->aside->letters);
+}
 
 static inline bool flight_has_briefs(const struct flight *flight)
 {

@@ -1,5 +1,6 @@
 #include "engine/attempt.h"
 
+#include "engine/aside.h"
 #include "engine/budget.h"
 #include "engine/health.h"
 #include "engine/history.h"
@@ -77,7 +78,7 @@ void attempt_free(struct engine *engine, struct attempt *attempt)
     numbers_remove(&engine->attempts_by_name, &attempt->by_name);
     journal_attempt_over(engine, attempt);
     attempt_close(attempt);
-    slab_free(&engine->attempts, attempt->id);
+    slab_free_item(&engine->attempts, attempt);
 }
 
 static struct attempt *attempt_alloc(struct engine *engine)
@@ -93,7 +94,6 @@ static struct attempt *attempt_alloc(struct engine *engine)
         attempt = slab_alloc(&engine->attempts, &id);
         ASSERT(attempt != NULL);
     }
-    attempt->id = id;
     return attempt;
 }
 
@@ -107,7 +107,7 @@ static void enter_table(struct engine *engine, struct attempt *attempt, attempt_
 
 static bool is_replay(const struct flight *flight)
 {
-    return flight->request_count == 0 && flight->pool == NULL && !list_is_empty(&flight->letters);
+    return flight->request_count == 0 && flight->pool == NULL && flight_has_letters(flight);
 }
 
 /* The cause is journaled with the intent, so that it survives any number of restarts before the

@@ -16,7 +16,6 @@ struct solution *solution_new(struct engine *engine, const struct attempt *attem
     /* The slab has a place for every cached solution and one for every request, flight and
      * idempotency record. */
     ASSERT(solution != NULL);
-    solution->id = id;
     solution->node.key = attempt->by_key.key;
     solution->text = blob_ref(text);
     solution->extra = blob_ref(extra);
@@ -63,7 +62,7 @@ void solution_unref(struct engine *engine, struct solution *solution)
     ASSERT(!solution->is_cached && solution->kept_in == NULL);
     journal_solution_over(engine, solution);
     solution_close(solution);
-    slab_free(&engine->solutions, solution->id);
+    slab_free_item(&engine->solutions, solution);
 }
 
 /* Drops the oldest solution of the client that has most, so that no client pushes out another's

@@ -95,7 +95,6 @@ static struct flight *flight_alloc(struct engine *engine, const struct key *key,
     list_init(&flight->link);
     list_init(&flight->requests);
     list_init(&flight->idempotency);
-    list_init(&flight->letters);
     wheel_timer_init(&flight->phase, TIMER_FLIGHT_PHASE);
     wheel_timer_init(&flight->deadline, TIMER_FLIGHT_DEADLINE);
     table_insert(&engine->flights_by_key, &flight->node);
@@ -189,7 +188,6 @@ static void flight_free(struct engine *engine, struct flight *flight)
     ASSERT(!flight->is_in_table);
     ASSERT(list_is_empty(&flight->idempotency));
     list_unlink(&flight->link);
-    ASSERT(list_is_empty(&flight->letters));
     aside_free(engine, flight);
     solution_unref(engine, flight->solution);
     share_give(&engine->shares.flights, flight->client, 1);
@@ -203,7 +201,7 @@ static void flight_free(struct engine *engine, struct flight *flight)
 
 bool flight_is_wanted(const struct flight *flight)
 {
-    return flight->request_count > 0 || !list_is_empty(&flight->letters) || flight->pool != NULL;
+    return flight->request_count > 0 || flight_has_letters(flight) || flight->pool != NULL;
 }
 
 struct flight *flight_find(const struct engine *engine, const struct key *key, client_id client)

@@ -67,7 +67,6 @@ struct flight {
     struct wheel_timer phase;
     struct wheel_timer deadline;
     struct list requests;      /* waiting, in the order they came */
-    struct list letters;       /* dead letters that this flight replays */
     struct aside *aside;       /* owned, or NULL (aside.h) */
     struct history *history;   /* owned; NULL until an attempt ends badly */
     struct list idempotency;   /* records that wait for its end */

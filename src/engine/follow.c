@@ -49,12 +49,13 @@ void follow_on_woken(struct engine *engine, const struct key *name)
     }
 }
 
-static void move_letters(struct flight *from, struct flight *into)
+static void move_letters(struct engine *engine, struct flight *from, struct flight *into)
 {
-    LIST_FOR_EACH_SAFE(link, &from->letters) {
+    while (flight_has_letters(from)) {
+        struct list *link = list_first(&from->aside->letters);
         CONTAINER_OF(link, struct letter, ride)->flight = into;
         list_unlink(link);
-        list_append(&into->letters, link);
+        list_append(&aside_of(engine, into)->letters, link);
     }
 }
 
@@ -64,7 +65,7 @@ void follow_merge(struct engine *engine, struct flight *from, struct flight *int
     LIST_FOR_EACH_SAFE(link, &from->requests)
         request_move(engine, CONTAINER_OF(link, struct request, link), into);
     idempotency_move(engine, from, into);
-    move_letters(from, into);
+    move_letters(engine, from, into);
     struct aside *aside = aside_of(engine, from);
     list_splice(&aside_of(engine, into)->briefs, &aside->briefs);
     /* Those who came may want a fresher solution than the claim under way. One that is being restored, or has ended,

@@ -16,7 +16,6 @@ static struct hold *make(struct engine *engine, client_id client, caller_id call
     if (hold == NULL)
         return NULL;
     share_take(&engine->shares.holds, client, 1);
-    hold->id = id;
     hold->client = client;
     list_init(&hold->link);
     list_init(&hold->brief);
@@ -66,7 +65,7 @@ void hold_free(struct engine *engine, struct hold *hold)
     list_unlink(&hold->brief);
     wheel_cancel(&engine->wheel, &hold->timer);
     numbers_remove(&engine->holds_by_caller, &hold->by_caller);
-    slab_free(&engine->holds, hold->id);
+    slab_free_item(&engine->holds, hold);
     if (search != NULL)
         find_on_left(engine, search);
 }

@@ -1,5 +1,6 @@
 #include "engine/letter_replay.h"
 
+#include "engine/aside.h"
 #include "engine/ask.h"
 #include "engine/cache.h"
 #include "engine/journal.h"
@@ -53,7 +54,7 @@ static void ride_on(struct engine *engine, struct letter *letter, struct flight 
     /* A crash must not lose the number of retries. */
     if (is_retried)
         journal_letter(engine, letter);
-    list_append(&flight->letters, &letter->ride);
+    list_append(&aside_of(engine, flight)->letters, &letter->ride);
     COUNT(engine, letters_replayed);
 }
 

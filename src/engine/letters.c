@@ -1,5 +1,6 @@
 #include "engine/letters.h"
 
+#include "engine/aside.h"
 #include "engine/ask.h"
 #include "engine/cache.h"
 #include "engine/history.h"
@@ -417,19 +418,21 @@ static bool deserves_letter(const struct flight *flight)
 
 void letters_on_solved(struct engine *engine, struct flight *flight)
 {
-    while (!list_is_empty(&flight->letters))
-        letter_settle(engine, CONTAINER_OF(list_first(&flight->letters), struct letter, ride));
+    while (flight_has_letters(flight))
+        letter_settle(engine,
+                      CONTAINER_OF(list_first(&flight->aside->letters), struct letter, ride));
 }
 
 void letters_on_failed(struct engine *engine, struct flight *flight)
 {
-    if (list_is_empty(&flight->letters)) {
+    if (!flight_has_letters(flight)) {
         if (deserves_letter(flight))
             letter_of_failure(engine, flight);
         return;
     }
-    while (!list_is_empty(&flight->letters)) {
-        struct letter *letter = CONTAINER_OF(list_first(&flight->letters), struct letter, ride);
+    while (flight_has_letters(flight)) {
+        struct letter *letter =
+            CONTAINER_OF(list_first(&flight->aside->letters), struct letter, ride);
         letter_leave_ride(engine, letter);
         /* Requests for an answer's key still fail for the answer. */
         if (letter->kind != LETTER_OF_ANSWER) {

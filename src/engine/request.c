@@ -87,7 +87,6 @@ struct request *request_new(struct engine *engine, const struct ask *ask)
     finished_make_room(engine, ask->client);
     struct request *request = slab_alloc(&engine->requests, &id);
     ASSERT(request != NULL);
-    request->id = id;
     share_take(&engine->shares.requests, ask->client, 1);
     request->client = ask->client;
     request->type = ask->type;
@@ -109,7 +108,6 @@ struct request *request_restore(struct engine *engine, const struct request_row 
     struct request *request = slab_alloc(&engine->requests, &id);
     if (request == NULL)
         return NULL;
-    request->id = id;
     share_take(&engine->shares.requests, row->client, 1);
     request->client = row->client;
     request->source = row->source;
@@ -164,7 +162,7 @@ struct flight *request_forget(struct engine *engine, struct request *request)
     solution_unref(engine, request->solution);
     blob_unref(request->error);
     request_drop_pingback(engine, request);
-    slab_free(&engine->requests, request->id);
+    slab_free_item(&engine->requests, request);
     return deserted;
 }
 

@@ -208,7 +208,7 @@ static bool is_for_nobody(struct engine *engine, const struct flight *flight)
         engine->starts_left -= engine->starts_left > 0;
     }
     /* Where clients share, the operator may replay the letters of one that is gone. */
-    return list_is_empty(&flight->letters) || client_is_gone(engine, flight->client);
+    return !flight_has_letters(flight) || client_is_gone(engine, flight->client);
 }
 
 /* Nothing is paid for a client that was removed while its flight waited for a slot. */

@@ -42,7 +42,6 @@ enum timer_kind {
 /* One caller's ask. On its flight's list while it waits, on a finished list of its client afterwards. */
 struct request {
     struct numbers_node by_id; /* its number is the public id */
-    slab_id id;
     struct list link;
     struct list holds;  /* callers held until it is final */
     struct list reader; /* of its solution, once finished */
@@ -75,7 +74,6 @@ struct request {
 /* A caller held at a door. */
 struct hold {
     struct numbers_node by_caller;
-    slab_id id;
     struct list link; /* of its request or search */
     struct wheel_timer timer;
     struct request *request;    /* borrowed; NULL: it asks for another node's */
@@ -102,8 +100,7 @@ enum attempt_state {
 /* One submit. Outlives its flight while a late callback may still come. */
 struct attempt {
     struct numbers_node by_name; /* its number is the attempt_id */
-    slab_id id;
-    struct list link; /* engine's listening list, oldest first, once it has no flight */
+    struct list link;            /* engine's listening list, oldest first, once it has no flight */
     /* The key is that of its flight, to bank a late solution. Without a flight the attempt is in one
      * table or none: strays_by_key while it may still be solved, unheard_by_key while nobody knows
      * whether it is paid for (stray.h). */
@@ -153,29 +150,27 @@ struct attempt {
 /* A task of the vendor, by its id. Outlives its attempt. */
 struct task {
     struct numbers_node node; /* by a hash of its name */
-    slab_id id;
-    struct list link;   /* engine's tasks, the oldest first */
-    attempt_id attempt; /* the first attempt that named it */
-    struct key key;     /* the key of that attempt */
-    uint64_t since_ms;  /* when it was last claimed, or first named */
-    uint64_t text_hash; /* of its solution; 0 if unknown */
-    uint64_t unborn_ms; /* of its solution, as in struct attempt */
-    uint64_t own_hash;  /* hash of the text a callback brought another attempt; 0: none */
-    bool is_claimed;    /* an attempt has its solution */
-    bool is_restored;   /* others may have had its solution before the restart */
-    bool is_shared;     /* its solution is shared by all requests of the same key */
-    struct blob *name;  /* owned reference */
+    struct list link;         /* engine's tasks, the oldest first */
+    attempt_id attempt;       /* the first attempt that named it */
+    struct key key;           /* the key of that attempt */
+    uint64_t since_ms;        /* when it was last claimed, or first named */
+    uint64_t text_hash;       /* of its solution; 0 if unknown */
+    uint64_t unborn_ms;       /* of its solution, as in struct attempt */
+    uint64_t own_hash;        /* hash of the text a callback brought another attempt; 0: none */
+    bool is_claimed;          /* an attempt has its solution */
+    bool is_restored;         /* others may have had its solution before the restart */
+    bool is_shared;           /* its solution is shared by all requests of the same key */
+    struct blob *name;        /* owned reference */
 };
 
 /* An answer with its birth and expiry; a negative one caches a caller's mistake. */
 struct solution {
     struct table_node node; /* by key, while cached */
-    slab_id id;
-    struct list link;     /* its client's cached list, oldest first, while cached */
-    struct list readers;  /* finished requests that hold it */
-    struct list records;  /* idempotency records that stand for it */
-    struct list kept;     /* in one of its client's two queues, while only those hold it */
-    struct list *kept_in; /* borrowed, or NULL: that queue */
+    struct list link;       /* its client's cached list, oldest first, while cached */
+    struct list readers;    /* finished requests that hold it */
+    struct list records;    /* idempotency records that stand for it */
+    struct list kept;       /* in one of its client's two queues, while only those hold it */
+    struct list *kept_in;   /* borrowed, or NULL: that queue */
     struct wheel_timer expiry;
     struct blob *text;  /* owned; the error code of a negative one */
     struct blob *extra; /* owned, or NULL */

@@ -81,7 +81,7 @@ static void forget(struct engine *engine, struct task *task)
     list_unlink(&task->link);
     numbers_remove(&engine->tasks_by_name, &task->node);
     blob_unref(task->name);
-    slab_free(&engine->task_slab, task->id);
+    slab_free_item(&engine->task_slab, task);
 }
 
 /* Forgets up to two tasks per new one, so that old tasks do not pile up. */
@@ -103,7 +103,6 @@ static struct task *task_new(struct engine *engine, struct blob *name, attempt_i
     make_room(engine);
     struct task *task = slab_alloc(&engine->task_slab, &id);
     ASSERT(task != NULL);
-    task->id = id;
     task->attempt = attempt;
     task->key = *key;
     task->since_ms = engine->now_ms;

@@ -86,7 +86,10 @@ static void touch_one(struct slab *slab, struct model *model, struct rand *rand)
     assert_filled(slab_get(slab, model->ids[line]), model->marks[line]);
     if (rand_below(rand, 2) == 0)
         return;
-    slab_free(slab, model->ids[line]);
+    if (rand_below(rand, 2) == 0)
+        slab_free(slab, model->ids[line]);
+    else
+        slab_free_item(slab, slab_get(slab, model->ids[line]));
     model->is_live[line] = false;
     model->live--;
 }
@@ -246,6 +249,24 @@ static void free_first(void *context)
     slab_free(context, UINT64_C(1) << 32);
 }
 
+static void free_first_item(void *context)
+{
+    struct slab *slab = context;
+    slab_free_item(slab, slab->items);
+}
+
+static void free_what_is_no_item(void *context)
+{
+    struct slab *slab = context;
+    slab_free_item(slab, slab->items + 1);
+}
+
+static void free_what_was_never_given_out(void *context)
+{
+    struct slab *slab = context;
+    slab_free_item(slab, slab->items + 8);
+}
+
 static void freeing_twice_aborts(void **state)
 {
     (void)state;
@@ -255,8 +276,12 @@ static void freeing_twice_aborts(void **state)
     assert_non_null(slab_alloc(&slab, &id));
     assert_int_equal(id, UINT64_C(1) << 32);
     assert_false(dies(free_first, &slab));
+    assert_false(dies(free_first_item, &slab));
+    assert_true(dies(free_what_is_no_item, &slab));
+    assert_true(dies(free_what_was_never_given_out, &slab));
     slab_free(&slab, id);
     assert_true(dies(free_first, &slab));
+    assert_true(dies(free_first_item, &slab));
     slab_close(&slab);
 }
 
