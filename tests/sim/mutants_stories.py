@@ -83,6 +83,8 @@ STORY_MUTANTS = [
      "        take(engine, task, is_same && is_shared(attempt), task_text_hash(engine, text), attempt->unborn_ms);", "story twins"),
     ("restart: a poll brings to another target what others had", "src/engine/task.c",
      "    if (task->is_restored && !is_its_own)", "    if (task->is_restored && !is_its_own && engine->now_ms == 0)", "story twins"),
+    ("an attempt that is heard of late stays in the table of those that are not", "src/engine/stray.c",
+     "        leave_unheard(engine, attempt);\n        attempt->is_stray = true;", "        attempt->is_stray = true;", "story strays"),
     ("the rest of an answer is asked for under another's id", "src/engine/rest.c",
      "attempt->task_id == NULL || attempt->is_twin || ", "attempt->task_id == NULL || ", "story twins"),
     ("what a callback brings under a forgotten task is lost", "src/engine/hear.c",
