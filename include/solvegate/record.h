@@ -22,7 +22,9 @@ enum record_kind {
 
 struct day_row {
     int64_t day;
-    struct stats stats;
+    /* Owned, or NULL: all of them zero. They are packed (record_pack_stats), since a record of any kind would have
+     * to be as long as they are, and there are several for every solve. */
+    struct blob *stats;
     struct blob *hours; /* owned, or NULL: the bytes of a struct shadow_hour[SHADOW_HOURS] */
 };
 
@@ -196,6 +198,9 @@ struct record {
         struct letter_row letter;
     };
 };
+
+struct blob *record_pack_stats(const struct stats *stats);
+struct stats record_stats(const struct day_row *day);
 
 /* Releases the references that a record holds. */
 void record_close(struct record *record);

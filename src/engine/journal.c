@@ -324,7 +324,20 @@ void journal_spent(struct engine *engine, client_id client)
     row->spent = spender->spent;
 }
 
-/* ---- giving back ------------------------------------------------------------------------- */
+/* ---- records in general ------------------------------------------------------------------ */
+
+struct blob *record_pack_stats(const struct stats *stats)
+{
+    return blob_new((struct slice){.data = (const char *)stats, .len = sizeof *stats});
+}
+
+struct stats record_stats(const struct day_row *day)
+{
+    struct stats stats = {0};
+    if (day->stats != NULL)
+        memcpy(&stats, day->stats->data, sizeof stats);
+    return stats;
+}
 
 void record_close(struct record *record)
 {
@@ -357,6 +370,7 @@ void record_close(struct record *record)
         free(record->letter.notes);
         return;
     case RECORD_DAY:
+        blob_unref(record->day.stats);
         blob_unref(record->day.hours);
         return;
     case RECORD_TALLY:

@@ -50,7 +50,7 @@ static void write_books(struct engine *engine, size_t most)
     engine->written_stats = engine->days[0].stats;
     struct day_row *row = &journal_append(engine, RECORD_DAY, &seq)->day;
     row->day = engine->days[0].number;
-    row->stats = engine->days[0].stats;
+    row->stats = record_pack_stats(&engine->days[0].stats);
     row->hours = shadow_books_pack(&engine->days[0]);
     engine->tally_at = 0;
     journal_tallies(engine, most);

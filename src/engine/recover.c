@@ -52,11 +52,11 @@ static void restore_day(struct engine *engine, const struct day_row *row)
 {
     const int64_t ago = engine->days[0].number - row->day;
     if (ago >= 0 && ago <= STATS_DAYS)
-        engine->days[ago] = (struct day){.number = row->day, .stats = row->stats};
+        engine->days[ago] = (struct day){.number = row->day, .stats = record_stats(row)};
     if (ago >= 0 && ago <= STATS_DAYS)
         shadow_books_restore(&engine->days[ago], row->hours);
     if (ago == 0)
-        engine->written_stats = row->stats;
+        engine->written_stats = record_stats(row);
 }
 
 static void restore_tally(struct engine *engine, const struct tally_row *row)

@@ -57,7 +57,7 @@ static void rewrite_days(struct engine *engine)
             continue;
         struct day_row *row = &journal_append(engine, RECORD_DAY, &seq)->day;
         row->day = engine->days[ago].number;
-        row->stats = engine->days[ago].stats;
+        row->stats = record_pack_stats(&engine->days[ago].stats);
         row->hours = shadow_books_pack(&engine->days[ago]);
     }
 }

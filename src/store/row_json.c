@@ -90,8 +90,9 @@ static struct blob *read_hours(yyjson_val *list)
 
 void row_json_add_stats(struct buf *out, const struct day_row *day)
 {
+    const struct stats stats = record_stats(day);
     json_open(out, '{');
-    add_counters(out, &day->stats, stats_counters, COUNT_OF(stats_counters));
+    add_counters(out, &stats, stats_counters, COUNT_OF(stats_counters));
     add_hours(out, day->hours);
     json_close(out, '}');
 }
@@ -101,7 +102,9 @@ bool row_json_read_stats(struct slice json, struct day_row *day)
     yyjson_doc *const doc = yyjson_read(json.data, json.len, 0);
     yyjson_val *const object = yyjson_doc_get_root(doc);
     const bool is_object = yyjson_is_obj(object);
-    read_counters(object, &day->stats, stats_counters, COUNT_OF(stats_counters));
+    struct stats stats = {0};
+    read_counters(object, &stats, stats_counters, COUNT_OF(stats_counters));
+    day->stats = is_object ? record_pack_stats(&stats) : NULL;
     day->hours = read_hours(yyjson_obj_get(object, "shadow_hours"));
     yyjson_doc_free(doc);
     return is_object;

@@ -181,6 +181,20 @@ static void on_async_closed(uv_handle_t *handle)
         store->on_closed(store->on_closed_context);
 }
 
+static void on_turn_closed(uv_handle_t *handle)
+{
+    struct store *const store = handle->data;
+    uv_close((uv_handle_t *)&store->wake, on_async_closed);
+}
+
+/* Whoever hears that the store is closed may free it, handles and all, so they are closed one after the other. */
+static void end_turns(struct store *store)
+{
+    store->has_turns = false;
+    store_hand_over(store);
+    uv_close((uv_handle_t *)&store->turn, on_turn_closed);
+}
+
 struct news {
     struct store_queue done;
     enum store_state state;
@@ -282,24 +296,35 @@ static void tell_news(struct store *store)
     store_pulse_tell(store);
     store_adopter_tell(store);
     store_finder_tell(store);
-    if (news.is_finished && !uv_is_closing((uv_handle_t *)&store->wake)) {
+    if (news.is_finished && store->has_turns) {
         ASSERT(uv_thread_join(&store->thread) == 0);
         store_pulse_free(store);
         store_adopter_free(store);
         store_finder_free(store);
-        uv_close((uv_handle_t *)&store->wake, on_async_closed);
+        end_turns(store);
     }
 }
 
+/* The writer, which may have nothing to do now, need not wait for the end of the turn. */
 static void on_wake(uv_async_t *wake)
 {
     struct store *const store = wake->data;
-    store->is_waking = true;
     tell_news(store);
-    store->is_waking = false;
-    if (store->must_wake_writer)
-        uv_cond_signal(&store->work);
-    store->must_wake_writer = false;
+    store_hand_over(store);
+}
+
+static void on_turn(uv_prepare_t *turn)
+{
+    store_hand_over(turn->data);
+}
+
+static void start_turns(struct store *store, struct uv_loop_s *loop)
+{
+    ASSERT(uv_prepare_init(loop, &store->turn) == 0);
+    ASSERT(uv_prepare_start(&store->turn, on_turn) == 0);
+    uv_unref((uv_handle_t *)&store->turn);
+    store->turn.data = store;
+    store->has_turns = true;
 }
 
 void store_start(struct store *store, struct uv_loop_s *loop, const struct store_handlers *handlers)
@@ -308,6 +333,7 @@ void store_start(struct store *store, struct uv_loop_s *loop, const struct store
     store->handlers = *handlers;
     ASSERT(uv_async_init(loop, &store->wake, on_wake) == 0);
     store->wake.data = store;
+    start_turns(store, loop);
     uv_mutex_lock(&store->mutex);
     store->is_started = true;
     uv_mutex_unlock(&store->mutex);
@@ -366,6 +392,7 @@ void store_close(struct store *store, void (*on_closed)(void *context), void *co
         return;
     }
     store_check_stop(store);
+    store_hand_over(store);
     uv_mutex_lock(&store->mutex);
     store->must_end = true;
     uv_mutex_unlock(&store->mutex);

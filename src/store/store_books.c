@@ -140,9 +140,10 @@ void store_books_add(struct store_books *books, uint32_t node, const struct reco
         return;
     struct store_page *const pages[] = {&books->all, &books->days[ago < 0 ? 0 : ago]};
     const uint32_t place = is_day ? 0 : place_of(books, client);
+    const struct stats stats = is_day ? record_stats(&record->day) : (struct stats){0};
     for (size_t i = 0; i < 2; i++) {
         if (is_day)
-            add_day(books, &books->nodes[node], pages[i], &record->day.stats);
+            add_day(books, &books->nodes[node], pages[i], &stats);
         else
             add_tally(pages[i], books->nodes[node].is_gone, &record->tally, place);
     }

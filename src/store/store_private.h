@@ -43,8 +43,9 @@ struct store {
     enum store_state reported_state;
     struct store_facts reported_facts;
     bool is_started, is_closing, is_closed;
-    bool is_waking;        /* on_wake() runs, and wakes the writer at its end */
-    bool must_wake_writer; /* records were appended in this turn */
+    uv_prepare_t turn;        /* ends a turn */
+    bool has_turns;           /* it is active */
+    struct store_queue fresh; /* of this turn, for the writer */
     void (*on_closed)(void *context);
     void *on_closed_context;
 

@@ -200,9 +200,11 @@ static struct idempotency_row some_idempotency(struct rand *rand, uint64_t id)
 static struct day_row some_day(struct rand *rand, uint64_t id)
 {
     struct day_row row = {.day = (int64_t)id};
-#define STATS_AT_RANDOM(field, unit, metric, labels, text) row.stats.field = rand_u64(rand);
+    struct stats stats = {0};
+#define STATS_AT_RANDOM(field, unit, metric, labels, text) stats.field = rand_u64(rand);
     STATS_LIST(STATS_AT_RANDOM)
 #undef STATS_AT_RANDOM
+    row.stats = record_pack_stats(&stats);
     /* An hour without payments is not stored, nor is a day without any. */
     struct shadow_hour hours[SHADOW_HOURS] = {{0}};
     for (unsigned i = (unsigned)(id % 3); i < SHADOW_HOURS; i += 3)
@@ -272,6 +274,7 @@ struct record world_share(const struct record *record)
         (void)blob_ref(copy.solution.text);
         (void)blob_ref(copy.solution.extra);
     } else if (record->kind == RECORD_DAY) {
+        (void)blob_ref(copy.day.stats);
         (void)blob_ref(copy.day.hours);
     } else if (record->kind == RECORD_FLIGHT) {
         (void)blob_ref(copy.flight.params);
@@ -479,7 +482,11 @@ static const char *book_difference(const struct record *a, const struct record *
         return NULL;
     }
     SAME(day.day);
-#define STATS_SAME(field, unit, metric, labels, text) SAME(day.stats.field);
+    const struct stats before = record_stats(&a->day);
+    const struct stats now = record_stats(&b->day);
+#define STATS_SAME(field, unit, metric, labels, text) \
+    if (before.field != now.field)                    \
+        return "day.stats." #field;
     STATS_LIST(STATS_SAME)
 #undef STATS_SAME
     if (!slice_equals(blob_slice(a->day.hours), blob_slice(b->day.hours)))

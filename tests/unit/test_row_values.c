@@ -112,7 +112,9 @@ static void counters_may_come_and_go_between_versions(void **state)
     struct day_row day;
     assert_true(row_json_read_stats(
         SLICE_OF("{\"requests\":18446744073709551615,\"abandoned\":7,\"solves\":3}"), &day));
-    assert_true(day.stats.requests == UINT64_MAX && day.stats.solves == 3 && day.stats.failed == 0);
+    const struct stats stats = record_stats(&day);
+    assert_true(stats.requests == UINT64_MAX && stats.solves == 3 && stats.failed == 0);
+    blob_unref(day.stats);
     assert_null(day.hours);
     assert_false(row_json_read_stats(SLICE_OF("[1]"), &day));
     assert_false(row_json_read_stats(SLICE_OF("{\"requests\":"), &day));
@@ -134,6 +136,7 @@ static void hours_that_no_day_has_are_ignored(void **state)
     assert_int_equal(hours[23].duplicates, 2);
     assert_int_equal(hours[0].paid, 0);
     blob_unref(day.hours);
+    blob_unref(day.stats);
 }
 
 static void a_letter_of_an_older_database_about_a_callback_is_about_a_notice(void **state)

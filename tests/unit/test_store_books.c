@@ -45,8 +45,10 @@ static void begin(void)
 
 static void add_page(uint32_t node, int64_t day, struct stats stats)
 {
-    const struct record record = {.kind = RECORD_DAY, .day = {.day = day, .stats = stats}};
+    struct record record = {.kind = RECORD_DAY,
+                            .day = {.day = day, .stats = record_pack_stats(&stats)}};
     store_books_add(&books, node, &record, SLICE_NONE);
+    record_close(&record);
 }
 
 static void add_tally(uint32_t node, int64_t day, const char *client, struct tally tally)

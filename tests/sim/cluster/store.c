@@ -86,6 +86,7 @@ static struct record copy_of(const struct record *record)
         copy.letter.note_count = 0;
         return copy;
     case RECORD_DAY:
+        (void)blob_ref(copy.day.stats);
         (void)blob_ref(copy.day.hours);
         return copy;
     case RECORD_TALLY:
