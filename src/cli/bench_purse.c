@@ -22,6 +22,7 @@ void bench_purse_next_type(struct bench_purse *purse)
     purse->earlier = bench_purse_reserved(purse);
     purse->accepted = 0;
     purse->price = purse->floor;
+    purse->dearest = purse->floor;
     purse->is_price_known = purse->floor > 0;
     purse->tried = 0;
 }
@@ -49,21 +50,24 @@ uint64_t bench_purse_allows(const struct bench_purse *purse, uint64_t wanted)
         return 0;
     if (!purse->is_price_known)
         return wanted < 1 ? wanted : 1;
-    if (purse->price <= 0)
+    if (purse->dearest <= 0)
         return wanted;
-    const double affordable = floor((left + ROUNDING) / purse->price);
+    const double affordable = floor((left + ROUNDING) / purse->dearest);
     return affordable < (double)wanted ? (uint64_t)affordable : wanted;
 }
 
-/* The balance fell by so much. What is reserved and was not shown yet explains it first; the rest is the price of the
- * captchas of this round: of the solved ones, since those that failed may have cost nothing. */
-static void take_fall(struct bench_purse *purse, double paid, double unshown, uint64_t captchas)
+/* The balance fell by so much. What is reserved and was not shown yet explains it first; the rest was charged for the
+ * captchas of this round. Those that failed may have cost nothing, so it may be the price of the solved ones alone; but
+ * where the price that is known explains it, it stays. */
+static void take_fall(struct bench_purse *purse, double rest, uint64_t accepted, uint64_t solved)
 {
-    const double rest = paid - fmax(unshown, 0);
-    purse->fallen += paid;
+    const uint64_t fewest = solved > 0 ? solved : accepted;
+    const double each = rest / (double)(fewest > 0 ? fewest : 1);
     if (rest <= ROUNDING)
         return;
-    purse->price = fmax(purse->price, rest / (double)(captchas > 0 ? captchas : 1));
+    purse->dearest = fmax(purse->dearest, each);
+    if (!purse->is_price_known || rest > (double)accepted * purse->price + ROUNDING)
+        purse->price = fmax(purse->price, each);
     purse->is_price_known = true;
 }
 
@@ -77,7 +81,8 @@ void bench_purse_pay(struct bench_purse *purse, uint64_t accepted, uint64_t solv
     if (balance != NULL)
         purse->balance = *balance;
     if (paid > ROUNDING) {
-        take_fall(purse, paid, unshown, solved > 0 ? solved : accepted);
+        purse->fallen += paid;
+        take_fall(purse, paid - fmax(unshown, 0), accepted, solved);
     } else if (!purse->is_price_known) {
         purse->tried += solved;
         purse->is_price_known = purse->tried >= PURSE_FREE_MIN;

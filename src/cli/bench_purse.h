@@ -11,8 +11,9 @@
 
 struct bench_purse {
     double budget;
-    double floor; /* the least price to reckon with, as given; 0: none */
-    double price; /* the highest of one captcha of this type, as far as known */
+    double floor;   /* the least price to reckon with, as given; 0: none */
+    double price;   /* the highest of one captcha of this type, as far as known */
+    double dearest; /* what one may cost if only the solved ones did; never less than the price */
     bool is_price_known;
     uint64_t tried;    /* captchas of this type while the price was not known */
     uint64_t accepted; /* captchas of this type that may have to be paid for */

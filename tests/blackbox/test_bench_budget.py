@@ -36,6 +36,7 @@ def a_submit_whose_reply_is_lost_is_not_sent_again():
             row = told["rows"][0]
             equal((row["sent"], len(server.tasks)), (10, 10), "sent, accepted")
             check(row["errors"].get("bench_connection_lost", 0) > 0, row)
+            equal(told["spent"], BUDGET, "spent: lost captchas are paid for, and no dearer than others")
             within_budget(server, told)
 
 

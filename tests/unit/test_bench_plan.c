@@ -302,6 +302,20 @@ static void a_purse_reserves_what_the_balance_does_not_show(void **state)
     assert_true(bench_purse_spent(&purse) > 0.0999 && !bench_purse_is_shown(&purse));
 }
 
+/* Captchas whose replies were lost are paid for and not solved; or failures were free, and the solved ones dearer. What
+ * is spent is the same, and the next round reckons with the worse. */
+static void a_fall_that_the_price_explains_does_not_raise_it(void **state)
+{
+    struct bench_purse purse;
+    (void)state;
+    bench_purse_init(&purse, 1, 0);
+    bench_purse_open(&purse, 5);
+    pay(&purse, 1, 1, 4.99);
+    pay(&purse, 9, 4, 4.90);
+    assert_true(bench_purse_spent(&purse) < 0.1001 && bench_purse_is_shown(&purse));
+    assert_int_equal(bench_purse_allows(&purse, 50), 40);
+}
+
 static void a_balance_that_is_not_told_any_more_ends_it_unless_there_is_a_price(void **state)
 {
     struct bench_purse purse;
@@ -445,6 +459,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(addresses_are_checked_where_they_are_connected_to),
         cmocka_unit_test(a_pace_counts_every_call),
         cmocka_unit_test(a_purse_reserves_what_the_balance_does_not_show),
+        cmocka_unit_test(a_fall_that_the_price_explains_does_not_raise_it),
         cmocka_unit_test(a_balance_that_is_not_told_any_more_ends_it_unless_there_is_a_price),
         cmocka_unit_test(a_purse_goes_one_by_one_until_the_price_shows),
         cmocka_unit_test(a_plan_that_charges_nothing_is_free_after_three_solves),
