@@ -15,6 +15,8 @@ struct claim {
     client_id client;
     enum reuse reuse;
     bool has_name; /* else nothing is claimed: a single-use solution is taken if there is one */
+    bool
+        is_held; /* the store had granted it and lost it: nothing but WON and FOLLOW is an answer */
     bool has_idempotency;
     uint16_t pool;       /* as in struct ask */
     uint32_t min_ttl_ms; /* what it accepts, as in struct ask */
@@ -38,7 +40,8 @@ enum claim_result {
 
 /* How an ACTION_CLAIM ended. */
 struct claimed {
-    uint64_t flight, ticket; /* as in the claim */
+    uint64_t flight, ticket; /* as in the claim, as are the next two */
+    bool is_held;
     bool has_name;
     struct key name;
     enum claim_result result;

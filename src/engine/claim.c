@@ -10,6 +10,7 @@
 #include "engine/lease.h"
 #include "engine/placed.h"
 #include "engine/pool.h"
+#include "engine/reclaim.h"
 #include "engine/recover.h"
 #include "engine/request.h"
 #include "engine/retry.h"
@@ -184,6 +185,11 @@ static struct release *push_release(struct engine *engine, const struct key *nam
     return release;
 }
 
+void claim_release_lost(struct engine *engine, const struct key *name, uint64_t claim)
+{
+    (void)push_release(engine, name, claim);
+}
+
 /* Passes the claim to a stray of the key, if there is one. */
 static bool pass_to_stray(struct engine *engine, const struct key *key, client_id client,
                           uint64_t claim)
@@ -195,7 +201,7 @@ static bool pass_to_stray(struct engine *engine, const struct key *key, client_i
     return true;
 }
 
-static const struct key *name_of(struct flight *flight)
+const struct key *claim_name_of(struct flight *flight)
 {
     if (flight->reuse == REUSE_SHARED)
         return &flight->node.key;
@@ -216,7 +222,7 @@ void claim_end(struct engine *engine, struct flight *flight, const struct soluti
                          pass_to_stray(engine, &flight->node.key, flight->client, claim);
     if (is_kept && solution == NULL)
         return;
-    struct release *release = push_release(engine, name_of(flight), claim);
+    struct release *release = push_release(engine, claim_name_of(flight), claim);
     release->solution = solution == NULL ? 0 : solution->uid;
     release->is_kept = is_kept;
     release->attempts = flight->attempts;
@@ -442,6 +448,10 @@ static void refused(struct engine *engine, struct flight *flight, const struct c
 
 void claim_on_claimed(struct engine *engine, const struct claimed *claimed)
 {
+    if (claimed->is_held) {
+        reclaim_on_claimed(engine, claimed);
+        return;
+    }
     struct flight *flight = slab_get(&engine->flights, claimed->ticket);
     if (flight == NULL || flight->uid != claimed->flight || !flight->is_asking) {
         too_late(engine, claimed);

@@ -31,6 +31,11 @@ void claim_end(struct engine *engine, struct flight *flight, const struct soluti
 /* Called when a stray that has a claim ends. */
 void claim_leave_stray(struct engine *engine, struct attempt *attempt);
 
+/* What a flight that has a claim has claimed. */
+const struct key *claim_name_of(struct flight *flight);
+/* Releases a claim whose flight is over. */
+void claim_release_lost(struct engine *engine, const struct key *name, uint64_t claim);
+
 /* After a restart: does this flight need a claim before its next submit? If so it is sent. */
 bool claim_resume(struct engine *engine, struct flight *flight);
 

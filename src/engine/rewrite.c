@@ -4,10 +4,15 @@
 #include "engine/find.h"
 #include "engine/journal.h"
 #include "engine/journal_books.h"
+#include "engine/reclaim.h"
 #include "engine/shadow_books.h"
 
 /* A row is dropped only when its object is freed, so all objects that have one are in the slabs. Objects that change
  * meanwhile are written by whoever changes them. */
+
+/* What engine->rewriting is besides the kinds of rows. */
+#define PHASE_CLAIMS (RECORD_KIND_COUNT + 1)
+#define PHASE_STRAYS (RECORD_KIND_COUNT + 2)
 
 /* Leaves the other half of the backlog to those who ask. */
 static bool has_room(const struct engine *engine)
@@ -126,6 +131,30 @@ static void rewrite_item(struct engine *engine, enum record_kind kind, void *ite
         journal_letter(engine, item);
 }
 
+static void reclaim_item(struct engine *engine, unsigned phase, void *item)
+{
+    if (phase == PHASE_CLAIMS)
+        reclaim_flight(engine, item);
+    else
+        reclaim_stray(engine, item);
+}
+
+/* False when all claims of flights, or of strays, were asked for. */
+static bool reclaim_some(struct engine *engine, unsigned phase)
+{
+    const struct slab *const slab = phase == PHASE_CLAIMS ? &engine->flights : &engine->attempts;
+    uint32_t left = engine->options.step_batch;
+    while (left > 0) {
+        engine->rewritten = slab_next_within(slab, engine->rewritten, &left);
+        if (engine->rewritten == 0)
+            return false;
+        void *const item = slab_get(slab, engine->rewritten);
+        if (item != NULL)
+            reclaim_item(engine, phase, item);
+    }
+    return true;
+}
+
 /* False when all rows of the kind are written. */
 static bool rewrite_items(struct engine *engine, enum record_kind kind, uint32_t left)
 {
@@ -141,9 +170,12 @@ static bool rewrite_items(struct engine *engine, enum record_kind kind, uint32_t
     return true;
 }
 
-static bool rewrite_some(struct engine *engine, enum record_kind kind)
+static bool rewrite_some(struct engine *engine, unsigned phase)
 {
     const uint32_t most = engine->options.step_batch;
+    if (phase >= PHASE_CLAIMS)
+        return reclaim_some(engine, phase);
+    const enum record_kind kind = (enum record_kind)(phase - 1);
     if (kind == RECORD_TALLY)
         return rewrite_tallies(engine, most * 4);
     if (kind != RECORD_DAY && kind != RECORD_SPENT)
@@ -160,14 +192,20 @@ bool rewrite_has_work(const struct engine *engine)
     return engine->rewriting != 0 && has_room(engine);
 }
 
+static unsigned next_phase(unsigned phase)
+{
+    if (phase == PHASE_STRAYS)
+        return 1;
+    return phase == RECORD_KIND_COUNT ? 0 : phase + 1;
+}
+
 void rewrite_work(struct engine *engine)
 {
-    if (!rewrite_has_work(engine) ||
-        rewrite_some(engine, (enum record_kind)(engine->rewriting - 1)))
+    if (!rewrite_has_work(engine) || rewrite_some(engine, engine->rewriting))
         return;
     engine->rewritten = 0;
     engine->repaged = 0;
-    engine->rewriting = (engine->rewriting + 1) % (RECORD_KIND_COUNT + 1);
+    engine->rewriting = next_phase(engine->rewriting);
     if (engine->rewriting == 0)
         TRACE(engine, "all rows are written again");
 }
@@ -180,10 +218,12 @@ void rewrite_on_store(struct engine *engine, const struct event *event)
         find_on_store(engine);
         return;
     }
-    /* In a shared store nodes and claims would be missing as well, and this node is nobody there. */
-    if (!engine->options.has_journal || engine->options.store_is_shared)
+    if (!engine->options.has_journal)
         return;
-    engine->rewriting = 1;
+    /* Claims come first, since others wait for no longer than a lease before they solve a key that seems to be free;
+     * and nothing is decided before the store knows this node again. */
+    engine->rewriting = engine->options.store_is_shared ? PHASE_CLAIMS : 1;
+    engine->lease_until_ms = 0;
     engine->rewritten = 0;
     engine->repaged = 0;
 }

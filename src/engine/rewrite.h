@@ -1,4 +1,5 @@
-/* Writes all rows again, a batch per step, for a store that came back without them. */
+/* Writes all rows again, a batch per step, for a store that came back without them; a shared one is asked for the
+ * claims first. */
 #ifndef SOLVEGATE_ENGINE_REWRITE_H
 #define SOLVEGATE_ENGINE_REWRITE_H
 

@@ -488,7 +488,7 @@ struct engine {
     journal_seq seq;     /* last handed out */
     journal_seq durable; /* durable up to here */
     struct backlog backlog;
-    unsigned rewriting; /* kind of row that is written again, plus one; 0: none is */
+    unsigned rewriting; /* kind of row that is written again, plus one, or claims; 0: none is */
     slab_id rewritten;  /* of this kind, up to here */
     size_t repaged;     /* tallies of earlier days, up to here */
     bool store_is_writable, store_is_away, is_draining;

@@ -288,11 +288,13 @@ static void tell_news(struct store *store)
         handlers->on_state(handlers->context, news.state,
                            news.state == STORE_WRITABLE ? "" : news.why);
     }
-    tell_facts(store, &news.facts);
+    tell_answers(store);
+    /* What was granted before the rows were lost is asked for again, too. */
+    if (store->answers.count == 0)
+        tell_facts(store, &news.facts);
     if (news.rotation.is_replaced && handlers->on_secret != NULL)
         handlers->on_secret(handlers->context, news.rotation.bytes, news.rotation.old_bytes);
     sodium_memzero(&news.rotation, sizeof news.rotation);
-    tell_answers(store);
     store_pulse_tell(store);
     store_adopter_tell(store);
     store_finder_tell(store);

@@ -8,6 +8,8 @@
 #endif
 #include "store/sqlite/sqlite_driver.h"
 
+#include <uv.h>
+
 static const struct store_driver *const drivers[] = {
     &sqlite_driver,
 #ifdef SOLVEGATE_HAVE_POSTGRES
@@ -62,4 +64,19 @@ void store_hang_up(struct store_backend *backend)
 {
     if (backend->driver->hang_up != NULL)
         backend->driver->hang_up(backend);
+}
+
+void store_begin_grace(struct store_backend *backend, uint32_t lease_ms)
+{
+    backend->grace_until_ns = uv_hrtime() + lease_ms * UINT64_C(1000000);
+}
+
+void store_look_at_grace(struct store_backend *backend)
+{
+    backend->is_in_grace = backend->grace_until_ns != 0 && uv_hrtime() < backend->grace_until_ns;
+}
+
+bool store_claim_waits(const struct store_backend *backend, const struct store_asked *asked)
+{
+    return backend->is_in_grace && !asked->claim.is_held;
 }

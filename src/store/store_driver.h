@@ -112,6 +112,9 @@ struct store_backend {
     uint16_t node;
     uint64_t incarnation;        /* of the node's runs, never used twice */
     char parts[STORE_PARTS_MAX]; /* of a pulse: what its beats say of the configuration */
+    /* A shared store lost claims: until then nobody gets one that is not asked for as before. By uv_hrtime(). */
+    uint64_t grace_until_ns;
+    bool is_in_grace; /* was it so when the latest batch was begun? */
 };
 
 /* The nodes of a store, as a beat found them. */
@@ -307,6 +310,13 @@ const char *store_driver_option(const char *url);
 
 /* Calls hang_up(), if the driver has it. A thread that used the backend does this, so that the loop can close it. */
 void store_hang_up(struct store_backend *backend);
+
+/* Others who share the store have lost their claims, too, and get them again within a lease at most. */
+void store_begin_grace(struct store_backend *backend, uint32_t lease_ms);
+/* A batch begins: does it come in that time? */
+void store_look_at_grace(struct store_backend *backend);
+/* Then the claim is not sent, and ends as CLAIM_UNAVAILABLE. */
+bool store_claim_waits(const struct store_backend *backend, const struct store_asked *asked);
 
 /* As store_lock, with a driver that is not in the list. */
 enum store_opening store_lock_with(const struct store_driver *driver,

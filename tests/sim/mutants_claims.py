@@ -1,6 +1,19 @@
 """Bugs in claims and followers, in the form of mutants_list.py."""
 
 CLAIM_MUTANTS = [
+    # ---- a store that lost them ----------------------------------------------------------------------------------------
+    ("lost claims: those of flights are not asked for again", "src/engine/rewrite.c",
+     "store_is_shared ? PHASE_CLAIMS : 1;", "store_is_shared ? PHASE_STRAYS : 1;", "story rewrites"),
+    ("lost claims: those of strays are not asked for again", "src/engine/rewrite.c",
+     "    if (phase == PHASE_STRAYS)\n        return 1;", "    if (phase >= PHASE_CLAIMS)\n        return 1;", "story rewrites"),
+    ("lost claims: the rows are not written after them", "src/engine/rewrite.c",
+     "    if (phase == PHASE_STRAYS)\n        return 1;", "    if (phase == PHASE_STRAYS)\n        return 0;", "story rewrites"),
+    ("lost claims: one that comes back too late is kept for ever", "src/engine/reclaim.c",
+     "claimed->result == CLAIM_WON && !is_flights", "claimed->result == CLAIM_TAKEN && !is_flights", "story rewrites"),
+    ("lost claims: a key is submitted although another one has it by now", "src/engine/reclaim.c",
+     "flight->state != FLIGHT_QUEUED || flight->attempts > 0", "flight->state >= FLIGHT_NEW", "story rewrites"),
+    ("lost claims: something is submitted before the store knows the node again", "src/engine/rewrite.c",
+     "    engine->lease_until_ms = 0;\n", "", "story rewrites"),
     # ---- claims ------------------------------------------------------------------------------------------------------
     ("claim: a key is submitted without one", "src/engine/claim.c",
      "(ask->reuse == REUSE_SHARED || ask->has_idempotency ||", "(ask->has_idempotency ||", "story claims"),

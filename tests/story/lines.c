@@ -208,10 +208,12 @@ static void add_claim(struct world *world, const struct claim *claim)
         buf_addf(log, " idempotency %s", name_of_key(&claim->idempotency));
     if (!claim->has_name)
         buf_addf(log, " or nothing");
-    if (claim->max_age_ms != UINT32_MAX)
+    if (claim->max_age_ms != UINT32_MAX && !claim->is_held)
         buf_addf(log, " max age %u", claim->max_age_ms);
     if (claim->following != 0)
         buf_addf(log, " again");
+    if (claim->is_held)
+        buf_addf(log, " as before");
 }
 
 static void add_letter_errand(struct world *world, const struct fact *fact)

@@ -62,6 +62,7 @@ static void decide(struct world *world, const char *flight, struct claimed claim
     claim->is_asking = false;
     claimed.flight = claim->last.flight;
     claimed.ticket = claim->last.ticket;
+    claimed.is_held = claim->last.is_held;
     claimed.has_name = claim->last.has_name;
     claimed.name = claim->last.name;
     struct event event = {.kind = EVENT_CLAIMED};

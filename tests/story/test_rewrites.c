@@ -1,6 +1,6 @@
 /* A store that came back without its rows: everything in memory is written again, and a crash afterwards pays for
  * nothing twice. */
-#include "world.h"
+#include "shared_world.h"
 
 static struct world *journal_world(void)
 {
@@ -120,6 +120,120 @@ static void it_waits_while_half_of_the_backlog_is_not_durable(void **state)
     skip_lines(w);
 }
 
+/* ---- a store that others share ----------------------------------------------------------- */
+
+static void claims_are_asked_for_before_any_row_is_written(void **state)
+{
+    (void)state;
+    struct world *w = shared_world_with_task();
+    skip_lines(w);
+    const size_t flights = disk_count(&w->disk, RECORD_FLIGHT);
+    assert_true(flights > 0);
+    forget(w);
+    pass(w, 1);
+    expect(w, "[     0] claim f1 K as before\n");
+    assert_int_equal(disk_count(&w->disk, RECORD_FLIGHT), flights);
+    won(w, "f1");
+    callback(w, "a1", "T1", "TOKEN");
+    assert_int_equal(w->tally.submits, 1);
+    assert_int_equal(w->tally.releases, 1);
+    skip_lines(w);
+}
+
+static void a_stray_asks_for_its_claim_again(void **state)
+{
+    (void)state;
+    struct world *w = shared_world_with_task();
+    pass(w, 20000);
+    skip_lines(w);
+    forget(w);
+    pass(w, 1);
+    expect(w, "[ 20000] claim f1 K as before\n");
+    won(w, "f1");
+    assert_int_equal(w->tally.releases, 0);
+    callback(w, "a1", "T1", "TOKEN");
+    assert_int_equal(w->tally.releases, 1);
+    skip_lines(w);
+}
+
+/* This node was late: its lease was over, and others may solve what seems to be free. */
+static void a_key_that_another_claimed_meanwhile_is_followed(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 1;
+    struct world *w = shared_world(&options);
+    ask(w, "ann", .key = "K");
+    won(w, "f1");
+    ask(w, "bob", .key = "L");
+    won(w, "f2");
+    skip_lines(w);
+    forget(w);
+    pass(w, 1);
+    follow(w, "f2");
+    won(w, "f1");
+    assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+    solve(w, "a1", "T1", "TOKEN");
+    assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+    woken(w, "L");
+    found(w, "f2", "THEIRS", 0);
+    assert_int_equal(w->tally.submits, 1);
+    assert_int_equal(gauges_of(w).flights, 0);
+    skip_lines(w);
+}
+
+/* It is paid for. */
+static void a_task_whose_key_another_claimed_meanwhile_goes_on(void **state)
+{
+    (void)state;
+    struct world *w = shared_world_with_task();
+    forget(w);
+    pass(w, 1);
+    follow(w, "f1");
+    skip_lines(w);
+    assert_int_equal(gauges_of(w).flights, 1);
+    callback(w, "a1", "T1", "TOKEN");
+    assert_int_equal(gauges_of(w).flights, 0);
+    skip_lines(w);
+}
+
+static void a_claim_that_comes_back_when_its_flight_is_over_is_released(void **state)
+{
+    (void)state;
+    struct world *w = shared_world_with_task();
+    forget(w);
+    pass(w, 1);
+    callback(w, "a1", "T1", "TOKEN");
+    assert_int_equal(w->tally.releases, 1);
+    won(w, "f1");
+    assert_int_equal(w->tally.releases, 2);
+    skip_lines(w);
+}
+
+static void nothing_is_submitted_before_the_store_confirms_the_next_beat(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 1;
+    struct world *w = leased_world(&options);
+    beat(w, 0);
+    ask(w, "ann", .key = "K");
+    won(w, "f1");
+    ask(w, "bob", .key = "L");
+    won(w, "f2");
+    forget(w);
+    pass(w, 1);
+    won(w, "f1");
+    won(w, "f2");
+    rejected(w, "a1", CLASS_CALLER, "ERROR_WRONG_CAPTCHA_ID");
+    assert_int_equal(w->tally.submits, 1);
+    beat(w, 0);
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -127,6 +241,12 @@ int main(void)
         STORY(a_crash_afterwards_pays_for_nothing_again),
         STORY(the_books_of_earlier_days_are_written_too),
         STORY(it_waits_while_half_of_the_backlog_is_not_durable),
+        STORY(claims_are_asked_for_before_any_row_is_written),
+        STORY(a_stray_asks_for_its_claim_again),
+        STORY(a_key_that_another_claimed_meanwhile_is_followed),
+        STORY(a_task_whose_key_another_claimed_meanwhile_goes_on),
+        STORY(a_claim_that_comes_back_when_its_flight_is_over_is_released),
+        STORY(nothing_is_submitted_before_the_store_confirms_the_next_beat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -66,6 +66,67 @@ static void a_lock_that_the_same_run_left_behind_is_its_own(void **state)
     node_close(&after);
 }
 
+struct seen {
+    unsigned rows;
+};
+
+static void see_row(void *context, enum record_kind kind, const struct row_value *values)
+{
+    (void)kind;
+    (void)values;
+    ((struct seen *)context)->rows++;
+}
+
+static unsigned count_own(struct node *node)
+{
+    struct seen seen = {.rows = 0};
+    assert_int_equal(node->backend->driver->load(node->backend, WORLD_NOW, see_row, &seen),
+                     STORE_DONE);
+    return seen.rows;
+}
+
+static struct claim claim_held(uint32_t key, uint64_t flight)
+{
+    struct claim claim = claim_shared(key, flight);
+    claim.reuse = REUSE_NONE;
+    claim.is_held = true;
+    return claim;
+}
+
+/* It stays who it is. What it had claimed it asks for again, and nothing else before the others had time to do so. */
+static void a_node_whose_rows_are_lost_goes_on(void **state)
+{
+    const struct store_world *const world = *state;
+    struct node a, b;
+    if (world->kit->empty == NULL)
+        skip();
+    node_open(&a, *state, "a");
+    struct record record = solution_of(*state, 1, 1, true);
+    node_put(&a, &record);
+    node_send(&a);
+    const struct claim before = claim_shared(11, 11);
+    assert_int_equal(node_ask(&a, &before).result, CLAIM_WON);
+    const uint64_t incarnation = a.backend->incarnation;
+    world->kit->empty();
+    record = world_record(*state, RECORD_REQUEST, 7);
+    node_put(&a, &record);
+    node_send(&a);
+    assert_int_equal(a.backend->losses, 1);
+    assert_int_equal(a.backend->incarnation, incarnation);
+    const struct claim other = claim_shared(12, 12);
+    assert_int_equal(node_ask(&a, &other).result, CLAIM_UNAVAILABLE);
+    const struct claim held = claim_held(11, 11);
+    assert_int_equal(node_ask(&a, &held).result, CLAIM_WON);
+    assert_int_equal(count_own(&a), 1);
+    node_open(&b, *state, "b");
+    const struct claim late = claim_held(11, 13);
+    assert_int_equal(node_ask(&b, &late).result, CLAIM_FOLLOW);
+    assert_int_equal(a.backend->driver->beat(a.backend), STORE_DONE);
+    assert_int_equal(a.backend->losses, 1);
+    node_close(&a);
+    node_close(&b);
+}
+
 static void all_have_the_same_lease(void **state)
 {
     struct node a, b;
@@ -138,25 +199,6 @@ static void one_that_has_the_store_for_itself_excludes_all_others(void **state)
     assert_int_equal(single.opening, STORE_LOCKED);
     live_no_more(&liver);
     node_close(&a);
-}
-
-struct seen {
-    unsigned rows;
-};
-
-static void see_row(void *context, enum record_kind kind, const struct row_value *values)
-{
-    (void)kind;
-    (void)values;
-    ((struct seen *)context)->rows++;
-}
-
-static unsigned count_own(struct node *node)
-{
-    struct seen seen = {.rows = 0};
-    assert_int_equal(node->backend->driver->load(node->backend, WORLD_NOW, see_row, &seen),
-                     STORE_DONE);
-    return seen.rows;
 }
 
 static void put_all(struct node *node)
@@ -542,6 +584,7 @@ const struct store_case store_node_cases[] = {
     STORE_CASE(a_name_keeps_its_number_and_every_run_has_another_incarnation),
     STORE_CASE(two_cannot_run_under_one_name),
     STORE_CASE(a_lock_that_the_same_run_left_behind_is_its_own),
+    STORE_CASE(a_node_whose_rows_are_lost_goes_on),
     STORE_CASE(all_have_the_same_lease),
     STORE_CASE(one_that_has_the_store_for_itself_excludes_all_others),
     STORE_CASE(rows_follow_when_a_gateway_joins_and_when_it_is_alone_again),

@@ -1,5 +1,6 @@
 #include "store/postgres/postgres_adoption.h"
 
+#include "store/postgres/postgres_again.h"
 #include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
 #include "store/postgres/postgres_link.h"
@@ -96,10 +97,8 @@ static enum store_result seize(struct postgres_store *store, const struct store_
     enum store_result result =
         ask(store, "SELECT 1 FROM node WHERE id = $1 AND incarnation = $2 FOR KEY SHARE", me, 2,
             &rows, NULL);
-    if (result == STORE_DONE && rows == 0) {
-        pg_error_say(store, "another gateway has adopted this one");
-        return STORE_REFUSED;
-    }
+    if (result == STORE_DONE && rows == 0)
+        return pg_again_judge(store);
     if (result == STORE_DONE)
         result = ask(store,
                      "SELECT state FROM node WHERE id = $1 AND incarnation = $2 AND beat = $3"

@@ -1,6 +1,7 @@
 #include "store/postgres/postgres_batch.h"
 
 #include "base/assert.h"
+#include "store/postgres/postgres_again.h"
 #include "store/postgres/postgres_array.h"
 #include "store/postgres/postgres_body.h"
 #include "store/postgres/postgres_budget.h"
@@ -288,6 +289,7 @@ static enum store_result write_once(struct postgres_store *store, const struct s
     if (result != STORE_DONE)
         return result;
     store->is_unreplicated = false;
+    store_look_at_grace(&store->base);
     PQclear(store->verdicts);
     PQclear(store->drawn);
     store->verdicts = store->drawn = NULL;
@@ -304,9 +306,12 @@ static enum store_result write_once(struct postgres_store *store, const struct s
 static enum store_result write_new(struct postgres_store *store, const struct store_batch *batch)
 {
     const enum store_result result = write_once(store, batch, false);
-    if (result == STORE_RETRY && pg_error_is(store, PG_APPLIED))
-        return write_once(store, batch, true);
-    return result;
+    if (result != STORE_RETRY || !pg_error_is(store, PG_APPLIED))
+        return result;
+    /* A store that has forgotten how far this node was says the same. */
+    const uint64_t losses = store->base.losses;
+    const enum store_result known = store->conn == NULL ? STORE_RETRY : pg_again_enter(store);
+    return known == STORE_DONE ? write_once(store, batch, store->base.losses == losses) : known;
 }
 
 /* A connection that was lost since the last batch is no reason to report anything: the batch is sent again at once,
@@ -319,7 +324,12 @@ enum store_result pg_batch_write(struct store_backend *backend, const struct sto
     enum store_result result = write_new(store, batch);
     if (was_connected && pg_error_is_brief(store, result))
         result = write_new(store, batch);
+    if (result == STORE_REFUSED) {
+        result = store->conn == NULL ? STORE_RETRY : pg_again_enter(store);
+        result = result == STORE_DONE ? write_new(store, batch) : result;
+    }
     if (result == STORE_DONE && store->base.node != 0) {
+        store->written = batch->number;
         pg_claims_answer(store, batch);
         pg_budget_answer(store, batch);
     } else if (result == STORE_DONE) {

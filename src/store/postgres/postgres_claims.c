@@ -159,7 +159,8 @@ static uint32_t collect(struct postgres_store *store, const struct store_batch *
     uint32_t count = 0;
     const struct store_entry *entry = batch->first;
     for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
-        if (are_claims ? entry->asked != NULL : entry->release != NULL)
+        if (are_claims ? entry->asked != NULL && !store_claim_waits(&store->base, entry->asked)
+                       : entry->release != NULL)
             store->rows[count++] = (struct pg_row){.entry = entry, .place = i};
     return count;
 }

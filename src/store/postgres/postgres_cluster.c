@@ -46,8 +46,8 @@ static enum store_result run(struct postgres_store *store, const char *sql,
     return ask_number(store, sql, values, count, &unused);
 }
 
-/* Nobody else creates, joins or takes back at the same time. Whoever adopts this very node is waited for. */
-static enum store_result begin(struct postgres_store *store)
+/* Whoever adopts this very node is waited for. */
+enum store_result pg_cluster_begin(struct postgres_store *store)
 {
     char sql[256];
     (void)snprintf(sql, sizeof sql,
@@ -154,14 +154,16 @@ static enum store_result count_crash(struct postgres_store *store, int64_t numbe
                &me, 1);
 }
 
-/* From here on the store refuses batches of the node's earlier runs. */
+/* From here on the store refuses batches of the node's earlier runs. By the clock no incarnation comes twice, even if
+ * the last one is forgotten. */
 static enum store_result enter(struct postgres_store *store, int64_t number)
 {
     int64_t incarnation = 0;
     enum store_result result =
         ask_number(store,
-                   "INSERT INTO meta (name, value) VALUES ('incarnation', '1') ON CONFLICT (name)"
-                   " DO UPDATE SET value = (meta.value::bigint + 1)::text RETURNING value",
+                   "INSERT INTO meta (name, value) VALUES ('incarnation', now_ms()::text)"
+                   " ON CONFLICT (name) DO UPDATE SET"
+                   " value = greatest(meta.value::bigint + 1, now_ms())::text RETURNING value",
                    NULL, 0, &incarnation);
     const struct row_value values[] = {integer(number), integer(incarnation), text(store->node)};
     if (result == STORE_DONE)
@@ -239,7 +241,7 @@ bool pg_cluster_join(struct postgres_store *store, struct buf *mistake)
 {
     const int patience_ms = store->patience_ms;
     store->patience_ms = MOVE_PATIENCE_MS;
-    enum store_result result = begin(store);
+    enum store_result result = pg_cluster_begin(store);
     if (result == STORE_DONE)
         result = store->node[0] == '\0' ? take_back(store) : join(store);
     if (result == STORE_DONE)

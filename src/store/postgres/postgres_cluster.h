@@ -12,6 +12,9 @@
  * of the last node back. False with a sentence in mistake. */
 bool pg_cluster_join(struct postgres_store *store, struct buf *mistake);
 
+/* Begins a transaction during which nobody else creates, joins or takes back. */
+enum store_result pg_cluster_begin(struct postgres_store *store);
+
 /* As in struct store_sharing. */
 enum store_result pg_cluster_load_claims(struct store_backend *backend,
                                          void (*on_claim)(void *context, const struct key *name,

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "store/postgres/postgres_address.h"
 #include "store/postgres/postgres_adoption.h"
+#include "store/postgres/postgres_again.h"
 #include "store/postgres/postgres_batch.h"
 #include "store/postgres/postgres_cluster.h"
 #include "store/postgres/postgres_find.h"
@@ -119,8 +120,8 @@ static enum store_result postgres_beat(struct store_backend *backend)
     enum store_result result = pg_rows_ready(store);
     if (result == STORE_DONE)
         result = pg_lock_prove(store);
-    if (result == STORE_DONE && backend->node == 0)
-        result = pg_progress_prove(store);
+    if (result == STORE_DONE)
+        result = backend->node == 0 ? pg_progress_prove(store) : pg_again_enter(store);
     return result == STORE_RETRY && store->conn == NULL && !store->is_late ? pg_rows_ready(store)
                                                                            : result;
 }

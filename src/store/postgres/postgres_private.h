@@ -49,7 +49,8 @@ struct postgres_store {
     bool is_unreplicated; /* the latest commit gave up waiting for its standby */
     bool is_lost;         /* rows are missing, and nothing was given back yet */
     struct store_kept kept;
-    int patience_ms;                /* a connection without a result for so long counts as lost */
+    uint64_t written; /* number of the latest batch with rows that a shared store acknowledged */
+    int patience_ms;  /* a connection without a result for so long counts as lost */
     char sqlstate[PG_SQLSTATE_MAX]; /* of the latest error; "" if there is none */
     struct pg_row *rows;            /* owned: the batch, sorted */
     size_t row_room;

@@ -1,6 +1,7 @@
 #include "store/postgres/postgres_pulse.h"
 
 #include "base/assert.h"
+#include "store/postgres/postgres_again.h"
 #include "store/postgres/postgres_cluster.h"
 #include "store/postgres/postgres_cluster_sql.h"
 #include "store/postgres/postgres_error.h"
@@ -115,11 +116,7 @@ enum store_result pg_pulse_beat(struct store_backend *pulse, const struct demand
         is_there |= PQgetvalue(result, i, 8)[0] == 't';
     }
     PQclear(result);
-    if (is_there)
-        return STORE_DONE;
-    pg_error_say(store, "another gateway has adopted this one in the schema \"%s\"",
-                 store->address.schema);
-    return STORE_REFUSED;
+    return is_there ? STORE_DONE : pg_again_judge(store);
 }
 
 /* ---- wake-ups ---------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 #include "store/postgres/postgres_rows.h"
 
 #include "base/assert.h"
+#include "store/postgres/postgres_again.h"
 #include "store/postgres/postgres_body.h"
 #include "store/postgres/postgres_error.h"
 #include "store/postgres/postgres_link.h"
@@ -46,7 +47,9 @@ static enum store_result check_again(struct postgres_store *store)
         result = STORE_RETRY;
     }
     buf_close(&mistake);
-    return result == STORE_DONE && store->base.node == 0 ? pg_progress_prove(store) : result;
+    if (result != STORE_DONE)
+        return result;
+    return store->base.node == 0 ? pg_progress_prove(store) : pg_again_enter(store);
 }
 
 static enum store_result make_session(struct postgres_store *store)

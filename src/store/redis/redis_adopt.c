@@ -1,5 +1,6 @@
 #include "store/redis/redis_adopt.h"
 
+#include "store/redis/redis_again.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_chest.h"
 #include "store/redis/redis_script.h"
@@ -34,8 +35,8 @@ static enum store_result take(struct redis_store *store, const struct store_memb
     };
     struct redis_reply *reply = NULL;
     enum store_result result = script_run(store, SCRIPT_ADOPT, words, 6, &reply);
-    if (result == STORE_DONE && script_is_fenced(store, reply))
-        result = STORE_REFUSED;
+    if (result == STORE_DONE)
+        result = again_judge(store, reply);
     *is_ours = result == STORE_DONE && redis_reply_is(redis_reply_item(reply, 0), "ok");
     redis_reply_free(reply);
     return result;

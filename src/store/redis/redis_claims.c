@@ -1,6 +1,7 @@
 #include "store/redis/redis_claims.h"
 
 #include "base/assert.h"
+#include "store/redis/redis_again.h"
 #include "store/redis/redis_body.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_script.h"
@@ -231,6 +232,8 @@ static void add_batch(struct words *words, const struct store_batch *batch)
     add_text(words, store->token);
     add_number(words, REDIS_LEASE_MS);
     for (uint32_t i = 0; i < batch->count; i++, entry = entry->next) {
+        if (entry->asked != NULL && store_claim_waits(&store->base, entry->asked))
+            continue;
         if (entry->asked != NULL)
             add_claim(words, entry, i);
         else if (entry->drawn != NULL)
@@ -324,7 +327,8 @@ static void take_answers(const struct redis_store *store, const struct store_bat
     const struct store_entry *entry = batch->first;
     size_t place = 1;
     for (uint32_t i = 0; i < batch->count; i++, entry = entry->next) {
-        if (entry->asked == NULL && entry->drawn == NULL)
+        if ((entry->asked == NULL && entry->drawn == NULL) ||
+            (entry->asked != NULL && store_claim_waits(&store->base, entry->asked)))
             continue;
         const struct redis_reply *const item = redis_reply_item(reply, place++);
         if (item == NULL || number_at(item, 0) != i)
@@ -379,6 +383,8 @@ static enum store_result write_rest(struct words *words, const struct store_batc
     const enum store_result result = send(words, SCRIPT_WRITE, &reply);
     if (result == STORE_DONE)
         take_answers(words->store, batch, reply);
+    if (result == STORE_DONE)
+        words->store->written = batch->number;
     redis_reply_free(reply);
     return result;
 }
@@ -388,6 +394,7 @@ static enum store_result write_once(struct redis_store *store, const struct stor
     struct words words = {.store = store, .wall_ms = clocks_read().wall_ms};
     uint32_t facts = 0;
     enum store_result result = session_ensure(store);
+    store_look_at_grace(&store->base);
     if (result == STORE_DONE)
         result = write_facts(&words, batch, &facts);
     if (result == STORE_DONE && facts < batch->count)
@@ -400,6 +407,15 @@ static enum store_result write_once(struct redis_store *store, const struct stor
 enum store_result claims_write(struct redis_store *store, const struct store_batch *batch)
 {
     const bool was_connected = store->link != NULL;
-    const enum store_result result = write_once(store, batch);
-    return result == STORE_RETRY && was_connected ? write_once(store, batch) : result;
+    enum store_result result = write_once(store, batch);
+    if (result == STORE_RETRY && was_connected)
+        result = write_once(store, batch);
+    if (result != STORE_REFUSED)
+        return result;
+    result = again_enter(store);
+    if (result != STORE_DONE)
+        return result;
+    /* Whatever else is missing is found by a new connection. */
+    call_disconnect(store);
+    return write_once(store, batch);
 }

@@ -86,7 +86,7 @@ static enum store_result keep_lease(struct load *load)
     if (now < load->beat_at_ns)
         return STORE_DONE;
     load->beat_at_ns = now + STORE_BEAT_MS * MS_NS;
-    return redis_beat(&load->store->base);
+    return redis_renew(load->store);
 }
 
 static enum store_result load_kind(struct load *load, enum record_kind kind)

@@ -15,6 +15,7 @@
 enum redis_script {
     SCRIPT_TAKE_LOCK,
     SCRIPT_JOIN,
+    SCRIPT_AGAIN,
     SCRIPT_TAKE_BACK,
     SCRIPT_LEAVE,
     SCRIPT_BEAT,
@@ -65,6 +66,7 @@ struct redis_store {
     bool is_refused; /* the latest transaction was, since the lock had changed; nothing was done */
 
     struct store_kept kept;
+    uint64_t written; /* number of the latest batch with rows that a shared store acknowledged */
     int64_t moved_ms; /* stored times plus this are times of the wall clock */
     struct buf scratch, body, names;
 };

@@ -1,6 +1,7 @@
 #include "store/redis/redis_pulse.h"
 
 #include "base/assert.h"
+#include "store/redis/redis_again.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_script.h"
 #include "store/redis/redis_session.h"
@@ -107,8 +108,9 @@ static int compare(const void *a, const void *b)
 static enum store_result take_beat(struct redis_store *store, const struct redis_reply *reply,
                                    struct store_members *members)
 {
-    if (script_is_fenced(store, reply))
-        return STORE_REFUSED;
+    const enum store_result result = again_judge(store, reply);
+    if (result != STORE_DONE)
+        return result;
     const struct redis_reply *item;
     for (size_t i = 1;
          (item = redis_reply_item(reply, i)) != NULL && members->count < STORE_MEMBERS_MAX; i++)

@@ -1,6 +1,7 @@
 #include "store/redis/redis_script.h"
 
 #include "base/assert.h"
+#include "store/redis/redis_again.h"
 #include "store/redis/redis_budget.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_find.h"
@@ -103,7 +104,10 @@ static const char join[] =
     "local before = call('HMGET', P .. 'member:' .. number, 'incarnation', 'state')\n"
     "if before[2] == 'up' then fill_chest(before[1], number, number, {'flight'}, 1) end\n"
     "call('SET', P .. 'lease', lease)\n"
-    "local incarnation = tostring(call('INCR', P .. 'incarnation'))\n"
+    "local time, last = call('TIME'), tonumber(call('GET', P .. 'incarnation') or '0')\n"
+    "local incarnation = string.format('%.0f', math.max(last + 1,\n"
+    "    time[1] * 1000 + math.floor(time[2] / 1000)))\n"
+    "call('SET', P .. 'incarnation', incarnation)\n"
     "call('HSET', P .. 'nodes', name, number)\n"
     "call('HSET', P .. 'member:' .. number, 'name', name, 'incarnation', incarnation,\n"
     "    'beat', '0', 'state', 'up', 'slots', '0', 'pools', '0', 'parts', '')\n"
@@ -467,6 +471,7 @@ static const char write_batch[] =
 static const char *const sources[REDIS_SCRIPTS][PARTS_MAX] = {
     [SCRIPT_TAKE_LOCK] = {begin, common, take_lock},
     [SCRIPT_JOIN] = {begin, common, index_row, lua_chest, join},
+    [SCRIPT_AGAIN] = {begin, common, redis_again_source},
     [SCRIPT_TAKE_BACK] = {begin, common, take_back},
     [SCRIPT_LEAVE] = {begin_full, common, leave},
     [SCRIPT_BEAT] = {begin_full, common, beat},

@@ -1,5 +1,6 @@
 #include "store/redis/redis_session.h"
 
+#include "store/redis/redis_again.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_lease.h"
 #include "store/redis/redis_meta.h"
@@ -267,8 +268,8 @@ static enum store_result reconnect(struct redis_store *store)
         result = lease_take(store);
     if (result == STORE_DONE && store->is_open)
         result = session_claim(store, &is_new);
-    if (result == STORE_DONE && store->is_open && store->node[0] == '\0')
-        result = prove(store, is_new);
+    if (result == STORE_DONE && store->is_open)
+        result = store->node[0] == '\0' ? prove(store, is_new) : again_enter(store);
     if (result == STORE_DONE && store->is_open)
         result = session_read_moved(store);
     if (result != STORE_DONE)

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "base/table.h"
+#include "store/redis/redis_again.h"
 #include "store/redis/redis_body.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_claims.h"
@@ -253,7 +254,7 @@ enum store_result redis_write(struct store_backend *backend, const struct store_
     return store->is_refused ? write_once(store, batch) : result;
 }
 
-static enum store_result beat_once(struct redis_store *store)
+static enum store_result renew_once(struct redis_store *store)
 {
     const enum store_result result = session_ensure(store);
     if (result != STORE_DONE)
@@ -262,9 +263,15 @@ static enum store_result beat_once(struct redis_store *store)
     return call_commit(store);
 }
 
+enum store_result redis_renew(struct redis_store *store)
+{
+    const enum store_result result = renew_once(store);
+    return store->is_refused ? renew_once(store) : result;
+}
+
 enum store_result redis_beat(struct store_backend *backend)
 {
     struct redis_store *const store = redis_store_of(backend);
-    const enum store_result result = beat_once(store);
-    return store->is_refused ? beat_once(store) : result;
+    const enum store_result result = redis_renew(store);
+    return result == STORE_DONE && backend->node != 0 ? again_enter(store) : result;
 }

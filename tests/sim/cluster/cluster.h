@@ -47,7 +47,8 @@
     X(DRAIN, "drain", 10)                  \
     X(ADOPTION_LOST, "adoption_lost", 500) \
     X(REPORT, "report", 700)               \
-    X(GIVE_UP, "give_up", 200)
+    X(GIVE_UP, "give_up", 200)             \
+    X(FORGET, "forget", 3)
 
 enum fault {
 #define FAULT_AS_ENUM(name, word, most) FAULT_##name,
@@ -163,7 +164,8 @@ struct letterbox {
 struct run {
     struct member member;
     uint32_t place;
-    bool is_gone; /* adopted: whatever it decides is refused */
+    bool is_gone;      /* adopted: whatever it decides is refused */
+    bool is_forgotten; /* by the store, until it enters again */
     uint64_t gone_ms;
 };
 
@@ -264,8 +266,10 @@ struct node {
     struct demand demand;                 /* in the beat that was sent last */
     struct member members[NODES_MAX * 4]; /* as its last beat found them */
     uint16_t member_count;
-    bool is_draining; /* it was told to end */
-    bool is_unbroken; /* no beat was lost since the last one that came back */
+    bool is_draining;        /* it was told to end */
+    bool is_unbroken;        /* no beat was lost since the last one that came back */
+    bool has_lost;           /* it entered the store again, and its engine was not told yet */
+    uint64_t grace_until_ms; /* nothing new is claimed until then */
 };
 
 /* ---- the world ----------------------------------------------------------------------------------- */
@@ -295,6 +299,7 @@ enum happening {
     HAPPEN_FOUND,
     HAPPEN_REPORT, /* somebody reports its solution as bad, anywhere */
     HAPPEN_ORDER,  /* somebody orders something about letters, anywhere */
+    HAPPEN_LOST,   /* the node learns that it entered the store again */
 };
 
 struct moment {
@@ -308,7 +313,7 @@ struct moment {
 
 struct cluster {
     struct plan plan;
-    struct rand rand, pulse_rand, find_rand, drain_rand, letter_rand;
+    struct rand rand, pulse_rand, find_rand, drain_rand, letter_rand, forget_rand;
     uint64_t letter_strength; /* of a thousand failures that somebody orders something about */
     uint64_t now_ms, order, steps;
     bool is_traced, is_healing;
@@ -330,6 +335,7 @@ struct cluster {
     uint64_t solved, answered, crashes, follows, taken, paid, adoptions, fences, facts, found,
         drains, draws;
     uint64_t reports, withdrawals, orders; /* that were carried out */
+    uint64_t losses;                       /* of everything in the store */
 };
 
 void cluster_run(struct cluster *c, const struct plan *plan);
@@ -423,6 +429,18 @@ bool find_chance(struct cluster *c, enum fault fault);
 bool drain_chance(struct cluster *c, enum fault fault);
 void drain_disturb(struct cluster *c);
 void drain_happens(struct cluster *c, const struct moment *moment);
+
+/* ---- a store that forgets --------------------------------------------------------------------------- */
+
+/* In some worlds, in which nothing else goes wrong with nodes and store. */
+bool forget_is_planned(struct plan *plan);
+void forget_disturb(struct cluster *c);
+/* Lets a node that the store has forgotten be known again. */
+void forget_enter(struct cluster *c, uint32_t node);
+/* Must the claim wait, since somebody else may have it? */
+bool forget_makes_wait(const struct cluster *c, uint32_t node, const struct claim *claim);
+/* Tells the engine that rows are lost, if they are. */
+void forget_tell(struct cluster *c, uint32_t node);
 
 /* ---- errands --------------------------------------------------------------------------------------- */
 

@@ -319,6 +319,7 @@ static void come_back(struct cluster *c, uint32_t place)
         blob_unref(verdicts[i].row.extra);
     }
     free(verdicts);
+    forget_tell(c, place);
     start_batch(c, place);
 }
 
@@ -328,7 +329,7 @@ static void despair(struct cluster *c, uint32_t place)
     struct node *node = &c->nodes[place];
     for (size_t i = node->sent; i < node->queue_count; i++) {
         const struct entry entry = node->queue[i];
-        if ((entry.kind != ACTION_CLAIM && entry.kind != ACTION_DRAW) ||
+        if ((entry.kind != ACTION_CLAIM && entry.kind != ACTION_DRAW) || entry.claim.is_held ||
             entry.at_ms + 2000 > c->now_ms)
             continue;
         node->queue_count--;
@@ -397,6 +398,9 @@ void node_happens(struct cluster *c, const struct moment *moment)
     case HAPPEN_INBOX:
         if (!node_is_cut(c, moment->node))
             inbox_read(c, moment->node);
+        return;
+    case HAPPEN_LOST:
+        forget_tell(c, moment->node);
         return;
     case HAPPEN_FENCED:
         if (c->store.runs[node->run].is_gone)

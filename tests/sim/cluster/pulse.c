@@ -48,7 +48,7 @@ static void list_members(struct cluster *c, struct node *node)
 {
     node->member_count = 0;
     for (node_id id = 1; id <= c->store.last_run; id++) {
-        if (c->store.runs[id].is_gone)
+        if (c->store.runs[id].is_gone || c->store.runs[id].is_forgotten)
             continue;
         CHECK(c, node->member_count < sizeof node->members / sizeof node->members[0]);
         struct member *member = &node->members[node->member_count++];
@@ -68,6 +68,15 @@ static void arrive(struct cluster *c, const struct moment *moment)
     struct run *run = &c->store.runs[node->run];
     if (run->is_gone) {
         at(c, travel_ms(c), moment_of(c, HAPPEN_FENCED, place, 0));
+        return;
+    }
+    if (run->is_forgotten) {
+        /* The writer finds out by itself if it has nothing to write. */
+        node->is_unbroken = false;
+        if (node->sent == 0) {
+            forget_enter(c, place);
+            at(c, travel_ms(c), moment_of(c, HAPPEN_LOST, place, 0));
+        }
         return;
     }
     c->store.beat_ms[place] = c->now_ms;
@@ -112,7 +121,7 @@ static void decide(struct cluster *c, const struct moment *moment)
     struct run *dead = &c->store.runs[moment->subject];
     parcel_close(&node->parcel);
     node->parcel.id = moment->subject;
-    node->parcel.is_ours = !node_is_cut(c, moment->node) && !dead->is_gone &&
+    node->parcel.is_ours = !node_is_cut(c, moment->node) && !dead->is_gone && !dead->is_forgotten &&
                            !c->store.runs[node->run].is_gone && dead->member.beat == moment->number;
     if (node->parcel.is_ours) {
         c->adoptions++;

@@ -374,8 +374,13 @@ static void decide(struct cluster *c, node_id node, const struct claim *claim,
 {
     *verdict = (struct verdict){.claimed = {.flight = claim->flight,
                                             .ticket = claim->ticket,
+                                            .is_held = claim->is_held,
                                             .has_name = claim->has_name,
                                             .name = claim->name}};
+    if (claim->is_held) {
+        claim_name(&c->store, node, claim, verdict);
+        return;
+    }
     if (claim->has_idempotency && decide_by_key(c, node, claim, verdict))
         return;
     if (!decide_by_end(c, claim, verdict) && !decide_by_solution(c, node, claim, verdict))
@@ -473,7 +478,13 @@ static void add_verdict(struct cluster *c, uint32_t place, const struct claim *c
     struct node *node = &c->nodes[place];
     node->verdicts =
         room_for(node->verdicts, node->verdict_count, &node->verdict_room, sizeof *node->verdicts);
-    decide(c, node->run, claim, &node->verdicts[node->verdict_count++]);
+    struct verdict *verdict = &node->verdicts[node->verdict_count++];
+    if (forget_makes_wait(c, place, claim))
+        *verdict = (struct verdict){.claimed = {.result = CLAIM_UNAVAILABLE,
+                                                .flight = claim->flight,
+                                                .ticket = claim->ticket}};
+    else
+        decide(c, node->run, claim, verdict);
 }
 
 static void add_drawn(struct cluster *c, uint32_t place, const struct draw *draw)
@@ -492,10 +503,11 @@ bool store_apply(struct cluster *c, uint32_t place)
 {
     struct node *node = &c->nodes[place];
     struct store *store = &c->store;
-    const bool is_repeat = store->applied[place] == node->batch;
     /* The fence: decisions of an adopted node are refused, all together. */
     if (store->runs[node->run].is_gone)
         return false;
+    forget_enter(c, place);
+    const bool is_repeat = store->applied[place] == node->batch;
     store->applied[place] = node->batch;
     for (size_t i = 0; i < node->sent; i++) {
         const struct entry *entry = &node->queue[i];

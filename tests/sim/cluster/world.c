@@ -208,8 +208,9 @@ void plan_draw(struct plan *plan, uint64_t seed)
     const bool is_calm = rand_below(&rand, 10) == 0;
     draw_faults(&rand, plan, 0, FAULT_BEAT_LOST, is_calm);
     draw_options(&rand, &plan->options);
-    draw_faults(&rand, plan, FAULT_BEAT_LOST, FAULT_COUNT, is_calm);
+    draw_faults(&rand, plan, FAULT_BEAT_LOST, FAULT_FORGET, is_calm);
     draw_budget(&rand, plan);
+    (void)forget_is_planned(plan);
 }
 
 /* ---- running ----------------------------------------------------------------------------------- */
@@ -253,6 +254,7 @@ static void happen(struct cluster *c, const struct moment *moment)
     case HAPPEN_UP:
     case HAPPEN_RESUME:
     case HAPPEN_FENCED:
+    case HAPPEN_LOST:
     case HAPPEN_INBOX:
         node_happens(c, moment);
         return;
@@ -339,6 +341,7 @@ static void live(struct cluster *c, uint64_t until_ms)
         maybe_away(c);
         pulse_disturb(c);
         drain_disturb(c);
+        forget_disturb(c);
     }
     c->now_ms = until_ms;
 }
@@ -357,6 +360,10 @@ void cluster_run(struct cluster *c, const struct plan *plan)
     rand_init(&c->find_rand, plan->seed + 3);
     rand_init(&c->drain_rand, plan->seed + 4);
     orders_begin(c);
+    rand_init(&c->forget_rand, plan->seed + 6);
+    /* An order for another node is in no memory either. */
+    if (plan->strength[FAULT_FORGET] > 0)
+        c->letter_strength = 0;
     c->params = calloc(plan->keys, sizeof *c->params);
     ASSERT(c->params != NULL);
     for (uint32_t i = 0; i < plan->keys; i++) {

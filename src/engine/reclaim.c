@@ -1,0 +1,69 @@
+#include "engine/reclaim.h"
+
+#include "engine/aside.h"
+#include "engine/claim.h"
+#include "engine/follow.h"
+#include "engine/placed.h"
+#include "engine/slots.h"
+
+/* Without reuse and idempotency key the store looks at nothing but the name. */
+static void push(struct engine *engine, const struct key *name, uint64_t claim, client_id client,
+                 slab_id ticket)
+{
+    struct claim *again = &engine_push(engine, ACTION_CLAIM)->claim;
+    again->flight = claim;
+    again->ticket = ticket;
+    again->client = client;
+    again->reuse = REUSE_NONE;
+    again->key = *name;
+    again->name = *name;
+    again->has_name = true;
+    again->is_held = true;
+}
+
+void reclaim_flight(struct engine *engine, struct flight *flight)
+{
+    if (flight->claim != 0)
+        push(engine, claim_name_of(flight), flight->claim, flight->client, flight->id);
+}
+
+void reclaim_stray(struct engine *engine, const struct attempt *attempt)
+{
+    if (attempt->claim != 0)
+        push(engine, &attempt->by_key.key, attempt->claim, attempt->client, 0);
+}
+
+/* Another one came first, because this node was late. What is submitted goes on, since it is paid for, and its release
+ * will end nobody else's claim; the rest waits for that one. */
+static void lose(struct engine *engine, struct flight *flight, const struct claimed *claimed)
+{
+    if (flight->state != FLIGHT_QUEUED || flight->attempts > 0)
+        return;
+    flight->claim = 0;
+    slots_unreserve(engine, flight);
+    flight_set_source(engine, flight, SOURCE_DEDUP_WAIT);
+    flight_enter(engine, flight, FLIGHT_FOLLOWING, engine->now_ms + FOLLOW_ASK_MS);
+    aside_of(engine, flight)->followed = claimed->followed;
+    flight->is_followed_solving = claimed->is_solving;
+}
+
+static bool has_stray(const struct engine *engine, const struct claimed *claimed)
+{
+    const struct table_node *node = table_find(&engine->strays_by_key, &claimed->name);
+    while (node != NULL &&
+           CONTAINER_OF(node, const struct attempt, by_key)->claim != claimed->flight)
+        node = table_find_next(node);
+    return node != NULL;
+}
+
+/* A flight may have ended meanwhile: then a stray has its claim, or nobody. */
+void reclaim_on_claimed(struct engine *engine, const struct claimed *claimed)
+{
+    struct flight *flight =
+        claimed->ticket == 0 ? NULL : slab_get(&engine->flights, (slab_id)claimed->ticket);
+    const bool is_flights = flight != NULL && flight->claim == claimed->flight;
+    if (claimed->result == CLAIM_WON && !is_flights && !has_stray(engine, claimed))
+        claim_release_lost(engine, &claimed->name, claimed->flight);
+    if (claimed->result == CLAIM_FOLLOW && is_flights)
+        lose(engine, flight, claimed);
+}
