@@ -66,10 +66,6 @@ class Server:
         self.server.shutdown()
         self.server.server_close()
 
-    def most_in_a_second(self):
-        times = sorted(self.times)
-        return max((sum(1 for later in times[at:] if later - first < 1) for at, first in enumerate(times)), default=0)
-
 
 def say(thing):
     return 200, json.dumps(thing).encode()
