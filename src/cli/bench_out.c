@@ -108,7 +108,8 @@ static int write_place(const char *place, struct slice text)
     FILE *const file = fopen(place, "we");
     if (file == NULL)
         return errno;
-    const bool is_written = fwrite(text.data, 1, text.len, file) == text.len && fflush(file) == 0;
+    const bool is_whole = text.len == 0 || fwrite(text.data, 1, text.len, file) == text.len;
+    const bool is_written = is_whole && fflush(file) == 0;
     const int failed = is_written ? 0 : errno;
     const bool is_closed = fclose(file) == 0;
     return failed != 0 || is_closed ? failed : errno;

@@ -16,6 +16,9 @@
 #define CATCH_UP_MS 10000
 /* Ends that are still to be looked at; of more of them some are missed, as wake-ups may be. */
 #define NAMES_MAX 64
+/* Ids of a client that the store is asked for while nobody waits for them: lists of ids are answered at once, so
+ * nothing else slows down a client that asks for more and more of them. */
+#define HINTS_MAX 64
 
 /* An id that callers ask for here and that another node has, or nobody. */
 struct search {
@@ -33,6 +36,7 @@ struct search {
     uint64_t heard_ms;        /* when the store last answered, or did not */
     client_id client;
     bool is_asking;
+    bool is_hint;  /* it is asked for nobody in particular */
     bool is_woken; /* what is known may be outdated */
 };
 
@@ -127,13 +131,17 @@ static void free_search(struct engine *engine, struct search *search)
     slab_free(&finding->slab, search->id);
 }
 
-/* Forgets the oldest one that nobody waits for, if there is no room; NULL: callers wait for all. */
+/* Forgets the oldest one that nobody waits for, if there is no room; NULL: callers wait for all. One that the store is
+ * asked for has its place until the answer comes, or any number of questions would be on their way. */
 static struct search *new_search(struct engine *engine, client_id client, request_id id)
 {
     struct finding *finding = engine->finding;
     slab_id slot = 0;
-    if (finding->slab.used == finding->slab.capacity && !list_is_empty(&finding->idle))
-        free_search(engine, CONTAINER_OF(list_first(&finding->idle), struct search, link));
+    struct search *oldest = list_is_empty(&finding->idle)
+                                ? NULL
+                                : CONTAINER_OF(list_first(&finding->idle), struct search, link);
+    if (finding->slab.used == finding->slab.capacity && oldest != NULL && !oldest->is_asking)
+        free_search(engine, oldest);
     struct search *search = slab_alloc(&finding->slab, &slot);
     if (search == NULL)
         return NULL;
@@ -264,12 +272,29 @@ static void refuse(struct engine *engine, caller_id caller, enum refusal refusal
         request_refuse(engine, caller, refusal, SLICE_NONE, retry_after_ms);
 }
 
+/* A look without a caller only makes the answer to the next one better. */
+static bool is_too_much(const struct engine *engine, const struct look *look)
+{
+    return look->caller == 0 && engine->clients[look->client].hints >= HINTS_MAX;
+}
+
+static void send_hint(struct engine *engine, struct search *search)
+{
+    if (search->is_asking)
+        return;
+    search->is_hint = true;
+    engine->clients[search->client].hints++;
+    send(engine, search);
+}
+
 void find_look(struct engine *engine, const struct look *look)
 {
     if (!may_exist(engine, look->id)) {
         refuse(engine, look->caller, REFUSAL_UNKNOWN_ID, 0);
         return;
     }
+    if (is_too_much(engine, look))
+        return;
     struct search *search = find_search(engine->finding, look->client, look->id);
     if (search == NULL)
         search = new_search(engine, look->client, look->id);
@@ -282,7 +307,9 @@ void find_look(struct engine *engine, const struct look *look)
         tell(engine, search, look->caller);
     else if (look->caller != 0)
         await(engine, search, look);
-    if (!is_known)
+    if (!is_known && look->caller == 0)
+        send_hint(engine, search);
+    else if (!is_known)
         send(engine, search);
     find_on_left(engine, search);
 }
@@ -411,6 +438,8 @@ void find_on_found(struct engine *engine, const struct found *found)
     if (!is_awaited)
         return;
     search->is_asking = false;
+    engine->clients[search->client].hints -= search->is_hint;
+    search->is_hint = false;
     search->heard_ms = engine->now_ms;
     if (!is_unsure(engine, found->result)) {
         set_name(engine, search, found);

@@ -105,10 +105,13 @@ static bool go_on_by_key(struct engine *engine, struct flight *flight, const str
 void reunite_repeat(struct engine *engine, const struct repeat *repeat)
 {
     struct flight *flight = slab_get(&engine->flights, repeat->flight);
-    if (flight == NULL || !reunite_can(flight))
+    if (flight == NULL)
+        return;
+    /* It may have ended meanwhile, and wait only for its callers to be told. */
+    flight->is_merging = false;
+    if (!reunite_can(flight))
         return;
     const client_id client = flight->client;
-    flight->is_merging = false;
     if (go_on_by_key(engine, flight, &repeat->digest)) {
         /* A claim that came too late for it may have bound the key anew. */
         idempotency_rewrite(engine, &repeat->digest, client);

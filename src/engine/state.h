@@ -313,6 +313,7 @@ struct client {
     uint32_t queued, slots_used;
     uint32_t credit;                 /* flights it may still start in this round */
     uint32_t requests;               /* waiting */
+    uint32_t hints;                  /* ids that the store is asked for, for nobody in particular */
     uint64_t spent;                  /* of today's budget */
     uint64_t spent_past[STATS_DAYS]; /* of the days before, newest first */
     uint64_t reserved;               /* by flights not yet submitted */

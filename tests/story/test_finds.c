@@ -290,6 +290,46 @@ static void the_oldest_is_forgotten_when_too_many_ids_are_asked_for(void **state
               "[     0] answer cat refused: too many requests are waiting, retry after 1000\n");
 }
 
+static void a_list_of_ids_is_asked_for_in_parts(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.max_callers = 1000;
+    struct world *w = shared_world(&options);
+    struct event event = {.kind = EVENT_LOOK};
+    for (uint32_t i = 0; i < 300; i++) {
+        event.look = (struct look){.id = FURTHER + 2 * i};
+        world_step(w, &event);
+    }
+    assert_int_equal(w->request_count, 64);
+    it_is_unknown(w);
+    for (uint32_t i = 300; i < 310; i++) {
+        event.look = (struct look){.id = FURTHER + 2 * i};
+        world_step(w, &event);
+    }
+    assert_int_equal(w->request_count, 65);
+    look_for(w, "ann", ELSEWHERE, 0);
+    assert_int_equal(w->request_count, 66);
+    buf_reset(&w->log);
+}
+
+static void what_the_store_is_asked_for_keeps_its_place(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.max_callers = 1;
+    struct world *w = shared_world(&options);
+    struct event event = {.kind = EVENT_LOOK};
+    event.look = (struct look){.id = FURTHER};
+    world_step(w, &event);
+    look_for(w, "ann", ELSEWHERE, 0);
+    it_is_unknown(w);
+    look_for(w, "ann", ELSEWHERE, 0);
+    expect(w, "[     0] find r1\n"
+              "[     0] answer ann refused: too many requests are waiting, retry after 1000\n"
+              "[     0] find r2\n");
+}
+
 /* ---- without the store ------------------------------------------------------------------------------ */
 
 static void without_the_store_an_id_is_not_unknown(void **state)
@@ -500,6 +540,8 @@ int main(void)
         STORY(a_store_that_is_away_does_not_know_every_id),
         STORY(a_store_that_was_away_may_not_know_every_id_at_once),
         STORY(the_oldest_is_forgotten_when_too_many_ids_are_asked_for),
+        STORY(a_list_of_ids_is_asked_for_in_parts),
+        STORY(what_the_store_is_asked_for_keeps_its_place),
         STORY(without_the_store_an_id_is_not_unknown),
         STORY(without_the_store_what_was_known_to_wait_waits_on),
         STORY(a_held_look_outlives_an_absence_of_the_store),

@@ -1,6 +1,9 @@
 /* Budgets: what the modelled store decides about units, and that nobody spends what is not there. */
 #include "cluster.h"
 
+/* Longer than any submit of these worlds takes. */
+#define ON_ITS_WAY_MS 60000
+
 static struct share *share_of(struct cluster *c, uint32_t place, const struct draw *draw)
 {
     struct store *store = &c->store;
@@ -61,6 +64,13 @@ void check_budget(struct cluster *c, const struct submit *submit)
     CHECK(c, accepted <= c->plan.budget);
 }
 
+/* One that was on its way at midnight counts on both days. */
+static bool counts_today(const struct cluster *c, const struct submit *submit)
+{
+    const int64_t issued_wall_ms = wall_ms(c) - (int64_t)(c->now_ms - submit->issued_ms);
+    return (issued_wall_ms + ON_ITS_WAY_MS) / DAY_MS >= today(c);
+}
+
 /* When nobody died, what was not used went back. */
 void check_units_are_back(struct cluster *c)
 {
@@ -71,6 +81,6 @@ void check_units_are_back(struct cluster *c)
     for (size_t i = 0; i < c->store.share_count; i++)
         held += c->store.shares[i].day == today(c) ? c->store.shares[i].held : 0;
     for (size_t i = 0; i < c->submit_count; i++)
-        issued += c->submits[i].day == today(c);
+        issued += counts_today(c, &c->submits[i]);
     CHECK(c, held <= issued);
 }
