@@ -13,6 +13,7 @@
 #include <sodium.h>
 #include <stdlib.h>
 #include <sysexits.h>
+#include <unistd.h>
 
 #define REPORT_MAX (1 << 20)
 #define NAME_MAX_BYTES 128
@@ -195,6 +196,12 @@ static int name_place(struct named *named, char *text)
 {
     buf_init(&named->url, CONFIG_TEXT_MAX + 16);
     const bool is_url = text != NULL && text[strcspn(text, ":/")] == ':';
+    if (!is_url && text != NULL && strchr(text, '@') != NULL && access(text, F_OK) != 0) {
+        /* It is not repeated: most likely it is a URL with a password and a mistake. */
+        (void)fputs("solvegate store: there is no such file, nor is it a URL as redis://HOST\n",
+                    stderr);
+        return EX_NOINPUT;
+    }
     return is_url ? name_by_url(named, text) : name_by_file(named, text);
 }
 

@@ -16,7 +16,7 @@ from store_world import StoreWorld
 from stores import PASSWORD, PostgresStore, SqliteStore, need_driver, on_each_store, quoted
 from vendor_world import strike
 
-EX_USAGE, EX_DATAERR, EX_CANTCREAT, EX_IOERR, EX_CONFIG = 64, 65, 73, 74, 78
+EX_USAGE, EX_DATAERR, EX_NOINPUT, EX_CANTCREAT, EX_IOERR, EX_CONFIG = 64, 65, 66, 73, 74, 78
 
 
 def cli(*words, env=None):
@@ -269,6 +269,10 @@ def wrong_words_are_told_without_repeating_a_url():
     contains(said, 'no store is called "mysql"')
     code, _, said = cli("check", "redis: " + PASSWORD)
     equal(code, EX_DATAERR, said)
+    for broken in ("redis//:", "postgresql//user:"):
+        code, _, said = cli("check", broken + PASSWORD + "@h/d")
+        equal(code, EX_NOINPUT, said)
+        contains(said, "there is no such file")
 
 
 run()
