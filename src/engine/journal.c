@@ -156,6 +156,15 @@ void journal_attempt_over(struct engine *engine, const struct attempt *attempt)
 
 /* ---- solutions and who gets them --------------------------------------------------------- */
 
+/* A solution that nobody got yet is banked after a crash, whoever it was meant for; but in shadow mode
+ * nobody gets what another paid for. */
+static bool is_for_others(const struct engine *engine, const struct solution *solution)
+{
+    const bool is_set_aside = solution->is_cached || solution->pool != NULL;
+    const bool is_unused = solution->handed == 0 && !client_is_shadow(engine, solution->client);
+    return !solution->is_bad && !solution->is_one_time && (is_set_aside || is_unused);
+}
+
 void journal_solution(struct engine *engine, struct solution *solution)
 {
     if (solution->uid == 0)
@@ -176,9 +185,7 @@ void journal_solution(struct engine *engine, struct solution *solution)
     row->solve_ms = solution->solve_ms;
     row->handed = solution->handed;
     row->attempts = solution->attempts;
-    /* A solution that nobody got yet is banked after a crash, whoever it was meant for. */
-    row->is_kept = !solution->is_bad && !solution->is_one_time &&
-                   (solution->is_cached || solution->handed == 0);
+    row->is_kept = is_for_others(engine, solution);
     row->is_shared = solution->is_shared;
     task_id_copy(row->task_id, solution->task_id);
     row->text = blob_ref(solution->text);

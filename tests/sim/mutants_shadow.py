@@ -19,6 +19,8 @@ SHADOW_MUTANTS = [
      "    if (options->is_shadow)\n        client->options.budget_per_day = UINT64_MAX;\n", "", "story shadow"),
     ("what a watched client left is banked", "src/engine/cache.c",
      "    if (client_is_shadow(engine, solution->client)) {", "    if (solution->is_negative) {", "story shadow"),
+    ("after a crash others get what a watched client paid for", "src/engine/journal.c",
+     " && !client_is_shadow(engine, solution->client);", ";", "story shadow"),
     ("a watched client's mistake is remembered for others", "src/engine/cache.c",
      " || client_is_shadow(engine, flight->client))", ")", "story shadow"),
     ("letters of watched clients are replayed by themselves", "src/engine/letters_retry.c",

@@ -307,6 +307,27 @@ static void a_crash_loses_no_paid_solution_of_a_known_id(void **state)
     assert_int_equal(w->tally.submits, 2);
 }
 
+/* Its solution is on disk, but not that it was handed out. */
+static void a_crash_gives_nobody_what_a_watched_client_paid_for(void **state)
+{
+    (void)state;
+    struct engine_options options = shadow_options();
+    options.has_journal = options.clients_share = true;
+    struct world *w = world_new(&options);
+    w->hides_records = true;
+    ask(w, "watched", .key = "K");
+    durable(w, w->seq);
+    accepted(w, "a1", "T1");
+    skip_lines(w);
+    const journal_seq before = w->seq;
+    callback(w, "a1", "T1", "ONE");
+    crash(w, before + 1);
+    skip_lines(w);
+    ask(w, "served", .key = "K", .client = SERVED);
+    durable(w, w->seq);
+    expect(w, "[     0] submit a2 K of client 1\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -327,6 +348,7 @@ int main(void)
         STORY(one_word_switches_to_serving),
         STORY(letters_of_a_watched_client_are_not_replayed_by_themselves),
         STORY(a_crash_loses_no_paid_solution_of_a_known_id),
+        STORY(a_crash_gives_nobody_what_a_watched_client_paid_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
