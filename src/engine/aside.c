@@ -10,6 +10,8 @@ struct aside *aside_of(struct engine *engine, struct flight *flight)
     ASSERT(aside != NULL);
     aside->id = id;
     aside->flight = flight;
+    /* Of a restored flight nobody knows what it was asked for, so that it takes whatever there is. */
+    aside->max_age_ms = UINT32_MAX;
     list_init(&aside->letters);
     list_init(&aside->briefs);
     list_init(&aside->tell);

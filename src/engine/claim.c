@@ -160,7 +160,7 @@ bool claim_resume(struct engine *engine, struct flight *flight)
                         (flight->reuse == REUSE_SHARED || !list_is_empty(&flight->idempotency));
     if (!is_due)
         return false;
-    aside_of(engine, flight)->max_age_ms = UINT32_MAX;
+    (void)aside_of(engine, flight);
     flight_enter(engine, flight, FLIGHT_CLAIMING, WHEEL_NEVER);
     push_claim(engine, flight, digest_of(flight));
     return true;

@@ -221,6 +221,28 @@ static void an_adopted_follower_goes_on_as_our_own_flight(void **state)
               "[  6001] answer worker r1 solved \"TOKEN\" source dedup_wait attempts 1\n");
 }
 
+/* Bob's claim, which waits for what his idempotency key stands for, dies under way. Of what they accept nothing is in
+ * their rows, so that they take what there is. */
+static void two_flights_of_a_key_are_content_with_its_solution(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", .key = "K", .is_told = true);
+    follow(w, "f1");
+    pass(w, 10);
+    ask(w, "bob", .key = "K", .idempotency = "I", .is_told = true);
+    dies(w, NULL, NULL);
+    members(w, me(), it_left());
+    skip_lines(w);
+    (void)adopted(w, 99);
+    pass(w, 10);
+    found(w, "f1", "TOKEN", 5);
+    look(w, "worker", "r1", 0);
+    expect(w, "[    10] claim f1 K\n"
+              "[    21] answer worker r1 solved \"TOKEN\" source dedup_wait attempts 1\n");
+}
+
 static void who_repeated_its_idempotency_key_here_waits_for_the_adopted_flight(void **state)
 {
     (void)state;
@@ -450,6 +472,7 @@ int main(void)
         STORY(whoever_followed_it_waits_for_it_as_for_our_own),
         STORY(whoever_followed_is_known_while_the_adopted_flight_is_claimed),
         STORY(an_adopted_follower_goes_on_as_our_own_flight),
+        STORY(two_flights_of_a_key_are_content_with_its_solution),
         STORY(who_repeated_its_idempotency_key_here_waits_for_the_adopted_flight),
         STORY(one_that_waited_for_our_idempotency_key_goes_on_as_our_flight),
         STORY(one_that_waited_for_our_idempotency_key_gets_our_solution),

@@ -38,6 +38,29 @@ void check_submit(struct cluster *c, const struct submit *submit)
     }
 }
 
+/* A solution that all may have, and that every claim finds. */
+static const struct solution_row *find_shared(const struct cluster *c, uint32_t key_number)
+{
+    const struct key key = key_numbered(key_number);
+    for (size_t i = 0; i < c->store.row_count; i++) {
+        const struct record *record = &c->store.rows[i].record;
+        if (record->kind == RECORD_SOLUTION && key_equals(&record->solution.key, &key) &&
+            record->solution.is_shared && record->solution.is_kept &&
+            record->solution.expires_wall_ms > wall_ms(c) + MARGIN_MS &&
+            !c->tokens[token_of(c, record->solution.text)].is_doubted)
+            return &record->solution;
+    }
+    return NULL;
+}
+
+void check_needed(struct cluster *c, const struct submit *submit)
+{
+    if (submit->reuse != REUSE_SHARED || !submit->is_first || c->losses > 0 ||
+        c->plan.strength[FAULT_PICKY] > 0)
+        return;
+    CHECK(c, find_shared(c, submit->key) == NULL);
+}
+
 void check_lease(struct cluster *c, const struct submit *submit)
 {
     CHECK(c, c->now_ms < c->store.beat_ms[submit->node] + c->plan.options.lease_ms);

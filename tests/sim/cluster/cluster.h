@@ -83,6 +83,7 @@ struct submit {
     uint64_t ready_ms;  /* when the vendor is done; UINT64_MAX: never */
     uint32_t token;     /* its solution, or NONE */
     bool is_executed, is_accepted;
+    bool is_first; /* of its flight, and not one whose reply was lost before */
     bool is_unsolvable;
     bool is_id_told; /* its engine was told the task id */
     bool is_durable; /* a row has the task id */
@@ -489,6 +490,8 @@ caller_id clients_call(struct cluster *c, uint32_t need, uint32_t node);
 
 /* At most one live submit per shared key in the whole cluster. */
 void check_submit(struct cluster *c, const struct submit *submit);
+/* Nobody pays for a shared key whose fresh solution is in the store. */
+void check_needed(struct cluster *c, const struct submit *submit);
 /* No node submits after others may have taken it for dead. */
 void check_lease(struct cluster *c, const struct submit *submit);
 /* A single-use solution is handed out once. */

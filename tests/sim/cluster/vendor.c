@@ -40,14 +40,14 @@ static struct blob *text_of(uint32_t token)
 
 /* ---- submits ------------------------------------------------------------------------------------ */
 
-/* As the intent says, which the engine wrote before. */
-static enum reuse reuse_of(const struct node *node, attempt_id name)
+/* What the engine wrote before. */
+static const struct attempt_row *intent_of(const struct node *node, attempt_id name)
 {
     for (size_t i = node->queue_count; i > 0; i--) {
         const struct entry *entry = &node->queue[i - 1];
         if (entry->kind == ACTION_JOURNAL && entry->record.kind == RECORD_ATTEMPT &&
             entry->record.attempt.name == name)
-            return entry->record.attempt.reuse;
+            return &entry->record.attempt;
     }
     UNREACHABLE();
 }
@@ -78,7 +78,9 @@ void vendor_issue(struct cluster *c, uint32_t node, const struct call *call)
                               .day = today(c),
                               .token = NONE};
     submit->key = (uint32_t)strtoul(call->params->data + 1, NULL, 10);
-    submit->reuse = reuse_of(&c->nodes[node], call->attempt);
+    const struct attempt_row *const intent = intent_of(&c->nodes[node], call->attempt);
+    submit->reuse = intent->reuse;
+    submit->is_first = intent->why == CAUSE_FIRST;
     tell(c, "n%u issues a submit for %u (%llx)%s", node, submit->key,
          (unsigned long long)submit->name, submit->reuse == REUSE_SHARED ? "" : " alone");
 }
@@ -146,6 +148,7 @@ void vendor_submit(struct cluster *c, uint32_t node, const struct action *action
     tell(c, "n%u submits %u (%llx)", node, submit->key, (unsigned long long)submit->name);
     check_lease(c, submit);
     check_submit(c, submit);
+    check_needed(c, submit);
     submit->is_executed = true;
     if (chance(c, FAULT_REJECTED)) {
         end_submit(c, place, 1 + below(c, REPLY_MS), OUTCOME_REJECTED, below(c, ERROR_COUNT));
