@@ -87,6 +87,8 @@ static void write_store(struct gate *gate, struct buf *out)
     metrics_gauge(out, "store_writable", "1 unless the journal cannot be written",
                   persist->state == STORE_WRITABLE);
     metrics_counter(out, "store_records", "Records written to the journal", store.records);
+    metrics_counter(out, "store_rows_skipped", "Rows of the journal that could not be read",
+                    store.skipped);
     metrics_counter(out, "store_commits", "Commits of the journal", store.commits);
     metrics_counter(out, "store_reconnects", "Lost connections to the store that were made again",
                     store.reconnects);

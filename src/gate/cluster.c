@@ -181,6 +181,13 @@ static void log_adopted(struct gate *gate, const struct adopted *adopted)
         log_number("rows", (int64_t)cluster->adopted_rows), log_string("node", last->name),
         log_string("meaning", "another gateway died or left; this one goes on with its tasks"));
     cluster->adopted_rows = 0;
+    const uint64_t skipped = store_adopter_skipped(gate->persist.store);
+    if (skipped > 0)
+        LOG(LOG_LEVEL_WARN, "rows_skipped", log_number("rows", (int64_t)skipped),
+            log_string("node", last->name),
+            log_string("meaning",
+                       "rows of that gateway cannot be read, or are of a client that is "
+                       "not configured; they stay where they are, and all others go on"));
 }
 
 void cluster_on_adopted(void *context, const struct adopted *adopted)

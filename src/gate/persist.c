@@ -6,8 +6,8 @@
 #include "gate/drain.h"
 #include "gate/gate_act.h"
 #include "gate/gate_state.h"
-#include "gate/gone.h"
 #include "gate/persist_place.h"
+#include "gate/persist_tell.h"
 #include "gate/rejoin.h"
 #include "proto/pack.h"
 #include "store/store_inbox.h"
@@ -191,26 +191,6 @@ static void on_row(void *context, const struct record *record)
     gate->persist.restored_flights += record->kind == RECORD_FLIGHT;
     persist_mend_key(gate, &row);
     engine_restore(gate->engine, &row);
-}
-
-static void tell_migration(const struct store_counters *counters)
-{
-    if (counters->migrated_from != 0)
-        LOG(LOG_LEVEL_INFO, "journal_migrated",
-            log_number("from_version", (int64_t)counters->migrated_from));
-}
-
-static void warn_of_loss(const struct store_counters *counters)
-{
-    if (counters->lost_solutions == 0 && counters->lost_idempotency == 0)
-        return;
-    LOG(LOG_LEVEL_WARN, "keys_changed",
-        log_number("solutions_discarded", (int64_t)counters->lost_solutions),
-        log_number("idempotency_keys_discarded", (int64_t)counters->lost_idempotency),
-        log_string("meaning",
-                   "an older version told clients apart by their place in the configuration; what "
-                   "it cached "
-                   "for later requests is not handed out, request ids and paid tasks are kept"));
 }
 
 /* ---- holding back ------------------------------------------------------------------------ */
@@ -457,14 +437,7 @@ int persist_restore(struct gate *gate)
     engine_restored(gate->engine);
     cluster_tell_config(gate);
     store_start(persist->store, &gate->loop, &handlers);
-    struct store_counters counters;
-    store_counters(persist->store, &counters);
-    tell_migration(&counters);
-    warn_of_loss(&counters);
-    gone_warn(gate);
-    LOG(LOG_LEVEL_INFO, "restored", log_number("flights", (int64_t)persist->restored_flights),
-        log_number("skipped", (int64_t)counters.skipped),
-        log_number("took_ms", (int64_t)((uv_hrtime() - start_ns) / 1000000)));
+    persist_tell_restored(gate, start_ns);
     return EX_OK;
 }
 

@@ -28,7 +28,7 @@ struct store_adopter {
     size_t row_count, row_room, row_told;
     struct adopted_claim *claims; /* owned */
     size_t claim_count, claim_room, claim_told;
-    uint64_t skipped;
+    uint64_t skipped; /* rows that cannot be understood, or whose client is unknown */
 };
 
 /* ---- the thread -------------------------------------------------------------------------- */
@@ -239,7 +239,7 @@ static void tell_part(struct store *store, struct store_adopter *adopter)
         if (find_client(store, entry))
             records[part.record_count++] = entry->record;
         else
-            store->counters.skipped++;
+            adopter->skipped++;
     }
     const size_t claims = adopter->claim_count - adopter->claim_told;
     const size_t room = ENGINE_BATCH - taken;
@@ -252,6 +252,11 @@ static void tell_part(struct store *store, struct store_adopter *adopter)
         store->handlers.on_adopted(store->handlers.context, &part);
     for (size_t i = 0; i < taken; i++)
         store_entry_free(entries[i]);
+}
+
+uint64_t store_adopter_skipped(const struct store *store)
+{
+    return store->adopter->skipped;
 }
 
 void store_adopter_tell(struct store *store)
@@ -270,7 +275,8 @@ void store_adopter_tell(struct store *store)
             (void)uv_async_send(&store->wake);
         return;
     }
-    store->counters.skipped += adopter->skipped;
+    if (is_ours)
+        store->counters.skipped += adopter->skipped;
     adopter->skipped = 0;
     forget_rows(adopter);
     uv_mutex_lock(&store->mutex);

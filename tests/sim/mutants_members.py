@@ -158,4 +158,6 @@ MEMBER_MUTANTS = [
      "    struct list *first = list_first(&flight->idempotency);\n    if (first == NULL ||",
      "    struct list *first = flight->reuse == REUSE_SHARED ? NULL : list_first(&flight->idempotency);\n    if (first == NULL ||",
      "story followers"),
+    ("adoption: of two flights of a key, one wants what is newer than all there is", "src/engine/aside.c",
+     "    aside->max_age_ms = UINT32_MAX;\n", "", "story adoption"),
 ]

@@ -241,6 +241,89 @@ static void an_adopter_that_comes_back_has_all_of_it(void **state)
     end_proxy();
 }
 
+/* ---- a store that is not as it was --------------------------------------------------------- */
+
+/* Empties the store as soon as something is given, so that the rest of the chest is gone, and so is whoever adopts. */
+static void empty_at_first(void *context, enum record_kind kind, const struct row_value *values)
+{
+    unsigned *const count = context;
+    (void)kind;
+    (void)values;
+    if ((*count)++ == 0)
+        redis_do(store_kit_redis_server(), "FLUSHALL", NULL);
+}
+
+static void see_no_claim(void *context, const struct key *name, uint64_t flight)
+{
+    (void)context;
+    (void)name;
+    (void)flight;
+}
+
+static void an_adopter_whose_store_is_emptied_goes_on_as_itself(void **state)
+{
+    struct node a, b;
+    unsigned count = 0;
+    bool is_ours = false;
+    const struct store_adopted to = {
+        .context = &count, .on_values = empty_at_first, .on_claim = see_no_claim};
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    fill(&a);
+    const struct store_member dead = see(&b, &a);
+    struct store_backend *const backend = b.backend->driver->sharing->make_pulse(b.backend);
+    const struct store_sharing *const sharing = backend->driver->sharing;
+    assert_int_equal(sharing->adopt(backend, &dead, false, &is_ours, &to), STORE_RETRY);
+    assert_true(count > 0);
+    /* As long as it has not entered again, it cannot know. */
+    assert_int_equal(sharing->adopt(backend, &dead, true, &is_ours, &to), STORE_RETRY);
+    struct record record = world_record(b.world, RECORD_FLIGHT, 1);
+    node_put(&b, &record);
+    node_send(&b);
+    assert_int_equal(b.backend->losses, 1);
+    assert_int_equal(sharing->adopt(backend, &dead, true, &is_ours, &to), STORE_DONE);
+    assert_false(is_ours);
+    backend->driver->close(backend);
+    node_close(&a);
+    node_close(&b);
+}
+
+static void count_rows(void *context, enum record_kind kind, const struct row_value *values)
+{
+    unsigned *const counts = context;
+    struct record record = {.kind = kind};
+    struct slice client;
+    counts[row_from_values(values, &record, &client) ? 0 : 1]++;
+    record_close(&record);
+}
+
+static void rows_that_are_damaged_are_given_as_such_and_all_others_come(void **state)
+{
+    struct redis_server *const server = store_kit_redis_server();
+    struct node a, b;
+    unsigned counts[2] = {0, 0};
+    bool is_ours = false;
+    const struct store_adopted to = {
+        .context = counts, .on_values = count_rows, .on_claim = see_no_claim};
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    fill(&a);
+    redis_do(server, "SET", "{" CASE_PREFIX "}:flight:1", "nonsense", NULL);
+    redis_do(server, "DEL", "{" CASE_PREFIX "}:flight:2", NULL);
+    redis_do(server, "RPUSH", "{" CASE_PREFIX "}:flight:2", "x", NULL);
+    redis_do(server, "DEL", "{" CASE_PREFIX "}:flight:3", NULL);
+    const struct store_member dead = see(&b, &a);
+    struct store_backend *const backend = b.backend->driver->sharing->make_pulse(b.backend);
+    assert_int_equal(backend->driver->sharing->adopt(backend, &dead, false, &is_ours, &to),
+                     STORE_DONE);
+    assert_true(is_ours);
+    assert_int_equal(counts[0], FLIGHTS - 3);
+    assert_int_equal(counts[1], 2);
+    backend->driver->close(backend);
+    node_close(&a);
+    node_close(&b);
+}
+
 int main(int argc, char **argv)
 {
     seed_init(argc, argv);
@@ -248,6 +331,8 @@ int main(int argc, char **argv)
         REDIS_CASE(nothing_is_given_twice_when_the_connection_is_lost),
         REDIS_CASE(whoever_adopts_an_adopter_gets_the_rest_as_well),
         REDIS_CASE(an_adopter_that_comes_back_has_all_of_it),
+        REDIS_CASE(an_adopter_whose_store_is_emptied_goes_on_as_itself),
+        REDIS_CASE(rows_that_are_damaged_are_given_as_such_and_all_others_come),
     };
     return redis_case_run(tests);
 }

@@ -52,7 +52,13 @@ enum store_result redis_adopt(struct store_backend *backend, const struct store_
     enum store_result result = connect_alone(store);
     if (result == STORE_DONE)
         result = take(store, dead, is_again, is_ours);
-    if (result == STORE_DONE && *is_ours)
-        result = chest_empty(store, to);
+    if (result != STORE_DONE || !*is_ours)
+        return result;
+    result = chest_empty(store, to);
+    /* The store may have lost us, together with the chest: whoever looks back finds out. */
+    if (result == STORE_REFUSED) {
+        call_disconnect(store);
+        result = STORE_RETRY;
+    }
     return result;
 }

@@ -137,13 +137,19 @@ static enum store_result move_facts(struct redis_store *store)
 
 /* ---- giving ------------------------------------------------------------------------------ */
 
+/* A row that is gone, since the server deleted it, is not missed. One that is no row is counted by who gets it. */
 static void give_row(const struct redis_store *store, const struct store_adopted *to,
                      const struct redis_reply *reply)
 {
+    static const struct row_value nothing[ROW_COLUMNS_MAX];
     struct redis_body body;
     const enum record_kind kind = (enum record_kind)store->chest->part;
-    if (reply->type != REPLY_STRING)
+    if (reply->type == REPLY_NIL)
         return;
+    if (reply->type != REPLY_STRING) {
+        to->on_values(to->context, kind, nothing);
+        return;
+    }
     body_read(&body, redis_reply_slice(reply), kind, store->moved_ms);
     to->on_values(to->context, kind, body.values);
     body_close(&body);

@@ -52,7 +52,7 @@ const char lua_adopt[] =
     "return {'ok'}\n";
 
 /* Moves what is named from a chest to its owner, which changes nothing the second time, and says how much it did. A
- * flight whose node died counts that. Facts that were told by the dead, and have no attempt, are named by the order of
+ * flight whose node died counts that, unless somebody has damaged its row. Facts that were told by the dead, and have no attempt, are named by the order of
  * being told: the answer is where to go on. */
 const char lua_empty[] =
     "local me, mine, run, kind = ARGV[2], ARGV[3], ARGV[4], ARGV[5]\n"
@@ -62,8 +62,8 @@ const char lua_empty[] =
     "local from, to = P .. kind .. '@~' .. run, P .. kind .. '@' .. me\n"
     "local bytes = 0\n"
     "local function count_adoption(name)\n"
-    "    local row = it[2] ~= '0' and call('GET', P .. 'flight:' .. name)\n"
-    "    if not row then return end\n"
+    "    local row = it[2] ~= '0' and redis.pcall('GET', P .. 'flight:' .. name)\n"
+    "    if type(row) ~= 'string' then return end\n"
     "    local first, last, number = string.find(row, '\"adoptions\":(%d+)')\n"
     "    local counted = '\"adoptions\":' .. string.format('%d', math.min(255, it[2] + (number or "
     "0)))\n"

@@ -219,9 +219,9 @@ static const char write_rows[] =
     "    if not call('ZSCORE', index, name) then return end\n"
     "    local row = (kind == 'solution' or kind == 'attempt') and call('GET', key)\n"
     "    if row and kind == 'solution' then\n"
-    "        call('ZREM', P .. 'of:' .. field(row, 'key'), name)\n"
+    "        call('ZREM', P .. 'of:' .. (field(row, 'key') or ''), name)\n"
     "    elseif row then\n"
-    "        local solving = P .. 'solving:' .. field(row, 'flight')\n"
+    "        local solving = P .. 'solving:' .. (field(row, 'flight') or '')\n"
     "        if call('GET', solving) == name then call('DEL', solving) end\n"
     "    end\n"
     "    call('DEL', key)\n"
@@ -265,7 +265,9 @@ static const char write_releases[] =
     "end\n";
 
 static const char decide_by_key[] =
-    "local function is_fresh(row) return row and tonumber(field(row, 'expires')) > now end\n"
+    "local function is_fresh(row)\n"
+    "    return row and (tonumber(field(row, 'expires')) or 0) > now\n"
+    "end\n"
     "local function follow(c, flight)\n"
     "    c.result, c.followed = 'follow', flight\n"
     "    c.own = tostring(call('SISMEMBER', P .. 'claims@' .. me,\n"
@@ -331,7 +333,7 @@ static const char decide_by_solution[] =
     "local function suits(c, row)\n"
     "    return field(row, 'kept') == '1' and is_fresh(row) and\n"
     "        tonumber(field(row, 'expires')) - now >= c.min_ttl and\n"
-    "        now - tonumber(field(row, 'born')) <= c.max_age\n"
+    "        now - (tonumber(field(row, 'born')) or 0) <= c.max_age\n"
     "end\n"
     "local function take(c, id, row)\n"
     "    for _, number in ipairs(call('HVALS', P .. 'nodes')) do\n"
