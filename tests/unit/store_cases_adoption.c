@@ -306,6 +306,11 @@ static void adoptions_are_counted_but_not_of_one_that_left(void **state)
     struct store_member dead = see(&b, &a);
     assert_true(adopt(&b, &dead, &parcel));
     assert_int_equal(parcel.adoptions, 1);
+    /* Its own text says so, too, once somebody has written it again: nothing is counted twice. */
+    record = fresh(b.world, RECORD_FLIGHT, 8);
+    record.flight.adoptions = 1;
+    node_put(&b, &record);
+    node_send(&b);
     dead = see(&c, &b);
     assert_true(adopt(&c, &dead, &parcel));
     assert_int_equal(parcel.adoptions, 2);

@@ -283,6 +283,9 @@ static void the_printed_statements_create_what_the_gateway_creates(void **state)
 
 /* ---- versions ---------------------------------------------------------------------------- */
 
+#define VERSION "SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"
+#define CLAIMING "SELECT count(*) FROM pg_proc WHERE proname = 'claim_keys'"
+
 static void tables_of_a_newer_program_are_refused(void **state)
 {
     (void)state;
@@ -301,8 +304,7 @@ static void older_tables_are_brought_up_to_date(void **state)
                  ".letter;"
                  " INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1)");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
-                     4);
+    assert_int_equal(postgres_number(VERSION), 5);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret"), 1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".letter"), 0);
 }
@@ -321,8 +323,7 @@ static void rows_of_the_first_version_are_still_there_and_have_no_owner(void **s
                  " ADD CONSTRAINT spent_pkey PRIMARY KEY (client);"
                  "ALTER TABLE " SCHEMA ".solution DROP COLUMN owner, DROP COLUMN taken");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
-                     4);
+    assert_int_equal(postgres_number(VERSION), 5);
     assert_int_equal(
         postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha' AND owner = 0"),
         7);
@@ -341,8 +342,7 @@ static void rows_of_the_second_version_are_still_there(void **state)
                  "DROP TABLE " SCHEMA ".inbox, " SCHEMA ".adoption; ALTER TABLE " SCHEMA
                  ".idempotency DROP COLUMN follows");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
-                     4);
+    assert_int_equal(postgres_number(VERSION), 5);
     assert_int_equal(postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha'"),
                      7);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret WHERE name = 'kept'"),
@@ -351,8 +351,6 @@ static void rows_of_the_second_version_are_still_there(void **state)
     assert_int_equal(
         postgres_number("SELECT count(*) FROM " SCHEMA ".idempotency WHERE follows = 0"), 0);
 }
-
-#define CLAIMING "SELECT count(*) FROM pg_proc WHERE proname = 'claim_keys'"
 
 /* Its claims read a whole table, and budgets were each gateway's own. */
 static void rows_of_the_third_version_are_still_there(void **state)
@@ -365,12 +363,25 @@ static void rows_of_the_third_version_are_still_there(void **state)
                  "UPDATE " SCHEMA ".meta SET value = '3' WHERE name = 'version';"
                  "DROP TABLE " SCHEMA ".budget; DROP FUNCTION " SCHEMA ".claim_keys");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number("SELECT value FROM " SCHEMA ".meta WHERE name = 'version'"),
-                     4);
+    assert_int_equal(postgres_number(VERSION), 5);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret WHERE name = 'kept'"),
                      1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".budget"), 0);
     assert_int_equal(postgres_number(CLAIMING), functions);
+}
+
+static void rows_of_the_fourth_version_are_still_there(void **state)
+{
+    (void)state;
+    const struct store_place place = usual_place();
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    postgres_run("UPDATE " SCHEMA
+                 ".meta SET value = '4' WHERE name = 'version'; ALTER TABLE " SCHEMA
+                 ".flight DROP COLUMN adoptions; INSERT INTO " SCHEMA ".flight"
+                 " (id, key, client, created, body, owner)"
+                 " VALUES (7, 'k', 'alpha', 1, '{\"v\":1,\"adoptions\":2}', 1)");
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    assert_int_equal(postgres_number("SELECT adoptions FROM " SCHEMA ".flight WHERE id = 7"), 2);
 }
 
 static void tables_of_another_program_are_left_alone(void **state)
@@ -516,7 +527,7 @@ static void inspecting_tells_what_is_there_and_changes_nothing(void **state)
         postgres_number("SELECT count(*) FROM pg_namespace WHERE nspname = '%s'", SCHEMA), 0);
     expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(inspect(&place, text), STORE_OPENED);
-    assert_non_null(strstr(text, "version 4, as this program's"));
+    assert_non_null(strstr(text, "version 5, as this program's"));
     assert_non_null(strstr(text, "solution: 0 rows"));
     postgres_run("UPDATE " SCHEMA ".meta SET value = '99'");
     assert_int_equal(inspect(&place, text), STORE_UNUSABLE);
@@ -571,6 +582,7 @@ int main(int argc, char **argv)
         CASE(rows_of_the_first_version_are_still_there_and_have_no_owner),
         CASE(rows_of_the_second_version_are_still_there),
         CASE(rows_of_the_third_version_are_still_there),
+        CASE(rows_of_the_fourth_version_are_still_there),
         CASE(tables_of_another_program_are_left_alone),
         CASE(commits_that_may_be_lost_are_refused_unless_they_are_accepted),
         CASE(a_server_without_fsync_is_refused),

@@ -13,9 +13,9 @@
 #include <cmocka.h>
 
 /* More than the driver moves by one script, and claims that are not as many. */
-#define FLIGHTS 700
+#define FLIGHTS 1100
 #define CLAIMS 300
-#define BATCH 350
+#define BATCH 275
 
 static struct redis_proxy proxy;
 
@@ -128,8 +128,8 @@ static void assert_all(const struct seen *seen, unsigned adoptions)
 
 /* ---- in the middle ----------------------------------------------------------------------- */
 
-/* Bytes from and to the server: before anything was taken, in every part, and when all is done but the end. */
-static const long cuts[] = {3000, 24000, 60000, 120000};
+/* Bytes from and to the server: before anything was taken, in the first part, and in the second one. */
+static const long cuts[] = {3000, 100000, 600000, 2000000};
 #define CUTS (sizeof(cuts) / sizeof(cuts[0]))
 
 /* A's rows, of which b has got some when its connection is lost. */

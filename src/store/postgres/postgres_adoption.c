@@ -78,7 +78,8 @@ static enum store_result begin(struct postgres_store *store)
 {
     const enum store_result result = ready(store);
     return result == STORE_DONE ? pg_link_run(store, "BEGIN; SET LOCAL statement_timeout = '2min';"
-                                                     " SET LOCAL enable_seqscan = on")
+                                                     " SET LOCAL enable_seqscan = on;"
+                                                     " SET LOCAL work_mem = '64MB'")
                                 : result;
 }
 
@@ -124,7 +125,7 @@ static enum store_result fence(struct postgres_store *store, const struct store_
                : result;
 }
 
-/* As loading does it, but of rows that are moved at the same time. */
+/* As loading does it, but of rows that are moved at the same time, and in no order: the loop gets them sorted. */
 static enum store_result move_kind(struct postgres_store *store, enum record_kind kind,
                                    const struct store_member *dead, bool has_left,
                                    const struct store_adopted *to)
@@ -135,8 +136,9 @@ static enum store_result move_kind(struct postgres_store *store, enum record_kin
     buf_init(&sql, SQL_MAX);
     buf_addf(&sql, "WITH %s AS (UPDATE %s SET owner = %u%s WHERE owner = %u RETURNING *) ",
              table->name, table->name, (unsigned)store->base.node,
-             is_counted ? ", body = " PG_ADOPTIONS_COUNTED : "", (unsigned)dead->node);
-    pg_sql_add_load(&sql, table, store->base.node);
+             is_counted ? ", " PG_ADOPTIONS_COUNTED : "", (unsigned)dead->node);
+    pg_sql_add_rows(&sql, table, store->base.node);
+    buf_add_char(&sql, '\0');
     const enum store_result result =
         pg_rows_give(store, kind, sql.data, clocks_read().wall_ms, to->on_values, to->context);
     buf_close(&sql);

@@ -26,86 +26,28 @@
 
 /* ---- the last word on each name ---------------------------------------------------------- */
 
-static int compare_integers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
-static int compare_bytes(struct slice a, struct slice b)
-{
-    const int first = memcmp(a.data, b.data, a.len < b.len ? a.len : b.len);
-    return first != 0 ? first : compare_integers((int64_t)a.len, (int64_t)b.len);
-}
-
 static struct slice client_of(const struct store_entry *entry)
 {
     return (struct slice){.data = entry->client, .len = entry->client_len};
-}
-
-/* Only the types that keys are made of. */
-static int compare_column(const struct column *column, const struct store_entry *a,
-                          const struct store_entry *b)
-{
-    const void *const field_a = (const char *)&a->record + column->offset;
-    const void *const field_b = (const char *)&b->record + column->offset;
-    if (column->type == COLUMN_CLIENT)
-        return compare_bytes(client_of(a), client_of(b));
-    if (column->type == COLUMN_KEY)
-        return memcmp(field_a, field_b, KEY_BYTES);
-    if (column->type == COLUMN_WORD)
-        return compare_integers(*(const unsigned *)field_a, *(const unsigned *)field_b);
-    ASSERT(column->type == COLUMN_U64 || column->type == COLUMN_DAY);
-    return compare_integers(*(const int64_t *)field_a, *(const int64_t *)field_b);
-}
-
-static int compare_names(const struct store_entry *a, const struct store_entry *b)
-{
-    if (a->record.kind != b->record.kind)
-        return a->record.kind < b->record.kind ? -1 : 1;
-    const struct row_table *const table = &row_tables[a->record.kind];
-    int order = 0;
-    for (size_t i = 0; i < table->key_count && order == 0; i++)
-        order = compare_column(&table->columns[i], a, b);
-    return order;
-}
-
-/* By kind and name; of a name's entries the latest comes first. */
-static int compare_rows(const void *a, const void *b)
-{
-    const struct pg_row *const row_a = a;
-    const struct pg_row *const row_b = b;
-    const int order = compare_names(row_a->entry, row_b->entry);
-    return order != 0 ? order : compare_integers(row_b->place, row_a->place);
 }
 
 void pg_batch_place(struct postgres_store *store, const struct store_batch *batch)
 {
     const struct store_entry *entry = batch->first;
     for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
-        store->rows[i] = (struct pg_row){.entry = entry, .place = i};
+        store->rows[i] = (struct store_row){.entry = entry, .place = i};
 }
 
-/* Leaves the last entry of each name, sorted: a statement may touch a row only once, and two gateways that lock rows in
- * one order cannot block each other. */
+/* A statement may touch a row only once, and two gateways that lock rows in one order cannot block each other. */
 static size_t coalesce(struct postgres_store *store, const struct store_batch *batch)
 {
     if (store->row_room < batch->count) {
-        struct pg_row *const rows = realloc(store->rows, batch->count * sizeof *rows);
+        struct store_row *const rows = realloc(store->rows, batch->count * sizeof *rows);
         ASSERT(rows != NULL);
         store->rows = rows;
         store->row_room = batch->count;
     }
-    const struct store_entry *entry = batch->first;
-    uint32_t records = 0;
-    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
-        if (store_entry_is_record(entry))
-            store->rows[records++] = (struct pg_row){.entry = entry, .place = i};
-    qsort(store->rows, records, sizeof *store->rows, compare_rows);
-    size_t count = 0;
-    for (uint32_t i = 0; i < records; i++)
-        if (count == 0 || compare_names(store->rows[count - 1].entry, store->rows[i].entry) != 0)
-            store->rows[count++] = store->rows[i];
-    return count;
+    return store_latest(batch, store->rows);
 }
 
 /* ---- statements -------------------------------------------------------------------------- */
@@ -181,13 +123,13 @@ static bool send_fill(struct postgres_store *store, const struct fill *fill)
 
 /* ---- the transaction --------------------------------------------------------------------- */
 
-static bool is_of(const struct pg_row *row, const struct fill *fill)
+static bool is_of(const struct store_row *row, const struct fill *fill)
 {
     return row->entry->record.kind == fill->kind && row->entry->record.is_drop == fill->is_drop;
 }
 
 /* Sends the rows of one kind that are put, or dropped, in statements of limited size. */
-static bool send_kind(struct postgres_store *store, const struct pg_row *rows, size_t count,
+static bool send_kind(struct postgres_store *store, const struct store_row *rows, size_t count,
                       bool is_drop)
 {
     struct fill fill = {.kind = rows[0].entry->record.kind, .is_drop = is_drop};
@@ -208,7 +150,7 @@ static bool send_kind(struct postgres_store *store, const struct pg_row *rows, s
 
 static bool send_rows(struct postgres_store *store, size_t count)
 {
-    const struct pg_row *const rows = store->rows;
+    const struct store_row *const rows = store->rows;
     size_t end = 0;
     for (size_t start = 0; start < count; start = end) {
         while (end < count && rows[end].entry->record.kind == rows[start].entry->record.kind)

@@ -85,7 +85,7 @@ static struct row_value integer(uint64_t number)
 static const char *const types[COLUMNS] = {"bigint", "text",   "bigint", "bigint",
                                            "bigint", "bigint", "bigint", "bigint"};
 
-static void add_draw(struct postgres_store *store, const struct pg_row *row)
+static void add_draw(struct postgres_store *store, const struct store_row *row)
 {
     const struct draw *const draw = &row->entry->drawn->draw;
     const struct row_value values[COLUMNS] = {
@@ -105,8 +105,8 @@ static void add_draw(struct postgres_store *store, const struct pg_row *row)
 /* By client and day, so that two gateways do not wait for each other; those of the same day in their order. */
 static int compare(const void *a, const void *b)
 {
-    const struct pg_row *const row_a = a;
-    const struct pg_row *const row_b = b;
+    const struct store_row *const row_a = a;
+    const struct store_row *const row_b = b;
     const int64_t day_a = row_a->entry->drawn->draw.day;
     const int64_t day_b = row_b->entry->drawn->draw.day;
     const int order = strcmp(row_a->entry->client, row_b->entry->client);
@@ -124,7 +124,7 @@ bool pg_budget_send(struct postgres_store *store, const struct store_batch *batc
     uint32_t count = 0;
     for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
         if (entry->drawn != NULL)
-            store->rows[count++] = (struct pg_row){.entry = entry, .place = i};
+            store->rows[count++] = (struct store_row){.entry = entry, .place = i};
     if (count == 0)
         return true;
     qsort(store->rows, count, sizeof *store->rows, compare);

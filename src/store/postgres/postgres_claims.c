@@ -63,7 +63,7 @@ static struct row_value key(bool is_given, const struct key *key)
     };
 }
 
-static size_t release_values(const struct pg_row *row, struct row_value *values)
+static size_t release_values(const struct store_row *row, struct row_value *values)
 {
     const struct release *const release = row->entry->release;
     size_t count = 0;
@@ -78,7 +78,7 @@ static size_t release_values(const struct pg_row *row, struct row_value *values)
     return count;
 }
 
-static size_t claim_values(const struct pg_row *row, struct row_value *values)
+static size_t claim_values(const struct store_row *row, struct row_value *values)
 {
     const struct store_asked *const asked = row->entry->asked;
     const struct claim *const claim = &asked->claim;
@@ -107,14 +107,14 @@ struct kind {
     const char *statement;
     const char *const *types;
     size_t arrays;
-    size_t (*values_of)(const struct pg_row *row, struct row_value *values);
+    size_t (*values_of)(const struct store_row *row, struct row_value *values);
 };
 
 static const struct kind releases = {"release", release_types, COUNT_OF(release_types),
                                      release_values};
 static const struct kind claims = {"claim", claim_types, COUNT_OF(claim_types), claim_values};
 
-static const struct key *name_of(const struct pg_row *row)
+static const struct key *name_of(const struct store_row *row)
 {
     static const struct key none = {{0}};
     if (row->entry->release != NULL)
@@ -126,8 +126,8 @@ static const struct key *name_of(const struct pg_row *row)
 /* By name, so that two gateways do not wait for each other; those of the same name in their order. */
 static int compare(const void *a, const void *b)
 {
-    const struct pg_row *const row_a = a;
-    const struct pg_row *const row_b = b;
+    const struct store_row *const row_a = a;
+    const struct store_row *const row_b = b;
     const int order = memcmp(name_of(row_a)->bytes, name_of(row_b)->bytes, KEY_BYTES);
     return order != 0 ? order : (row_a->place > row_b->place) - (row_a->place < row_b->place);
 }
@@ -161,7 +161,7 @@ static uint32_t collect(struct postgres_store *store, const struct store_batch *
     for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
         if (are_claims ? entry->asked != NULL && !store_claim_waits(&store->base, entry->asked)
                        : entry->release != NULL)
-            store->rows[count++] = (struct pg_row){.entry = entry, .place = i};
+            store->rows[count++] = (struct store_row){.entry = entry, .place = i};
     return count;
 }
 

@@ -149,7 +149,7 @@ static enum store_result count_crash(struct postgres_store *store, int64_t numbe
 {
     const struct row_value me = integer(number);
     return run(store,
-               "UPDATE flight SET body = " PG_ADOPTIONS_COUNTED " WHERE owner = $1 AND EXISTS"
+               "UPDATE flight SET " PG_ADOPTIONS_COUNTED " WHERE owner = $1 AND EXISTS"
                " (SELECT 1 FROM node WHERE id = $1 AND state = 'up')",
                &me, 1);
 }

@@ -106,6 +106,37 @@ static const char begin_batch[] =
     "    END IF;\n"
     "END $$;\n";
 
+/* Claims whose flight goes on are few; all others end together. Of a flight that is named twice the first end
+ * counts. */
+static const char release_kept[] =
+    "FOR i IN 1 .. cardinality(flights) LOOP\n"
+    "    CONTINUE WHEN kept[i] <> 1;\n"
+    "    PERFORM 1 FROM claim WHERE name = names[i] AND flight = flights[i] AND owner = me\n"
+    "        FOR UPDATE;\n"
+    "    CONTINUE WHEN NOT FOUND;\n"
+    "    freed := freed || flights[i];\n"
+    "    DELETE FROM ended WHERE claim = flights[i] AND is_kept;\n"
+    "    INSERT INTO ended ";
+static const char release_others[] =
+    "END LOOP;\n"
+    "WITH gone AS (DELETE FROM claim AS old USING unnest(names, flights, kept)\n"
+    "        AS it (name, flight, kept) WHERE old.name = it.name AND old.flight = it.flight\n"
+    "        AND old.owner = me AND it.kept <> 1 RETURNING old.flight)\n"
+    "    SELECT array_agg(flight) INTO over FROM gone;\n"
+    "IF over IS NOT NULL THEN\n"
+    "    DELETE FROM ended WHERE claim = ANY(over) AND NOT is_kept;\n"
+    "    INSERT INTO ended ";
+
+static void add_end(struct buf *sql)
+{
+    buf_addf(sql,
+             "SELECT flights[i], kept[i] = 1, names[i], now_ms() + %d,\n"
+             "        CASE WHEN keeps[i] > 0 THEN now_ms() + keeps[i] ELSE 0 END,\n"
+             "        classes[i], codes[i], tries[i]",
+             END_KEPT_MS);
+    add_solution(sql, "s.", false);
+}
+
 static void add_release(struct buf *sql)
 {
     buf_addf(sql,
@@ -114,26 +145,23 @@ static void add_release(struct buf *sql)
              "    classes text[], codes text[], keeps bigint[])\n"
              "RETURNS void LANGUAGE plpgsql AS $$\n"
              "#variable_conflict use_column\n"
-             "BEGIN\n"
-             "FOR i IN 1 .. cardinality(flights) LOOP\n"
-             "    IF kept[i] = 1 THEN\n"
-             "        PERFORM 1 FROM claim WHERE name = names[i] AND flight = flights[i]\n"
-             "            AND owner = me FOR UPDATE;\n"
-             "    ELSE\n"
-             "        DELETE FROM claim WHERE name = names[i] AND flight = flights[i]\n"
-             "            AND owner = me;\n"
-             "    END IF;\n"
-             "    CONTINUE WHEN NOT FOUND;\n"
-             "    DELETE FROM ended WHERE claim = flights[i] AND is_kept = (kept[i] = 1);\n"
-             "    INSERT INTO ended SELECT flights[i], kept[i] = 1, names[i], now_ms() + %d,\n"
-             "        CASE WHEN keeps[i] > 0 THEN now_ms() + keeps[i] ELSE 0 END,\n"
-             "        classes[i], codes[i], tries[i]",
-             END_KEPT_MS);
-    add_solution(sql, "s.", false);
-    buf_addf(sql, "\n        FROM (SELECT 1) AS one LEFT JOIN solution AS s\n"
-                  "            ON s.id = solutions[i] AND solutions[i] <> 0;\n"
-                  "    DELETE FROM idempotency WHERE provisional AND flight = flights[i];\n"
-                  "END LOOP;\n"
+             "DECLARE\n"
+             "    freed bigint[] := '{}'; over bigint[];\n"
+             "BEGIN\n%s",
+             release_kept);
+    add_end(sql);
+    buf_addf(sql,
+             "\n        FROM (SELECT 1) AS one LEFT JOIN solution AS s\n"
+             "            ON s.id = solutions[i] AND solutions[i] <> 0;\n"
+             "%s",
+             release_others);
+    add_end(sql);
+    buf_addf(sql, "\n        FROM generate_subscripts(flights, 1) AS i LEFT JOIN solution AS s\n"
+                  "            ON s.id = solutions[i] AND solutions[i] <> 0\n"
+                  "        WHERE kept[i] <> 1 AND flights[i] = ANY(over) ORDER BY i\n"
+                  "        ON CONFLICT DO NOTHING;\n"
+                  "END IF;\n"
+                  "DELETE FROM idempotency WHERE provisional AND flight = ANY(freed || over);\n"
                   "END $$;\n");
 }
 
@@ -153,152 +181,229 @@ static const char lock_keys[] =
     "    END LOOP;\n"
     "END LOOP;\n";
 
+/* Most claims find nothing, and nobody who has the key: one statement says so for all of them. Whether a key that
+ * looked free is free is decided by its row. */
+static const char look_at_all[] =
+    "SELECT array_agg(results[i] IS NULL AND (reuses[i] <> 'shared' OR followed[i] <> 0\n"
+    "        OR (SELECT true FROM solution WHERE key = keys[i] AND expires > moment LIMIT 1)\n"
+    "        IS NOT NULL\n"
+    "        OR (SELECT true FROM ended WHERE name = keys[i] AND refused_until > 0\n"
+    "            AND refused_until > moment AND end_class <> 'none' LIMIT 1) IS NOT NULL)\n"
+    "        ORDER BY i)\n"
+    "    INTO suspects FROM generate_subscripts(flights, 1) AS i;\n";
+
 /* What the idempotency key stands for, if it decides the claim. First whether somebody is at it, then whether there is
  * a solution: in the other order its end could slip through between the two. */
 static const char decide_by_key[] =
-    "    IF digests[i] IS NOT NULL THEN\n"
-    "        SELECT * INTO bound FROM idempotency WHERE digest = digests[i];\n"
-    "        IF bound.expires > moment AND bound.fingerprint <> keys[i] THEN\n"
-    "            result := 'mismatch';\n"
-    "        ELSIF bound.expires > moment AND bound.flight <> flights[i] THEN\n"
-    "            holder := NULL; holder_node := NULL;\n"
-    "            IF bound.flight <> 0 THEN\n"
-    "                SELECT flight, owner INTO holder, holder_node FROM claim\n"
-    "                    WHERE flight = bound.flight LIMIT 1;\n"
-    "                IF holder IS NULL AND reuses[i] = 'shared' THEN\n"
-    "                    SELECT flight, owner INTO holder, holder_node FROM claim\n"
-    "                        WHERE name = names[i];\n"
+    "            IF turn = 1 AND digests[i] IS NOT NULL THEN\n"
+    "                SELECT * INTO bound FROM idempotency WHERE digest = digests[i];\n"
+    "                IF bound.expires > moment AND bound.fingerprint <> keys[i] THEN\n"
+    "                    result := 'mismatch';\n"
+    "                ELSIF bound.expires > moment AND bound.flight <> flights[i] THEN\n"
+    "                    holder := NULL; holder_node := NULL;\n"
+    "                    IF bound.flight <> 0 THEN\n"
+    "                        SELECT flight, owner INTO holder, holder_node FROM claim\n"
+    "                            WHERE flight = bound.flight LIMIT 1;\n"
+    "                        IF holder IS NULL AND reuses[i] = 'shared' THEN\n"
+    "                            SELECT flight, owner INTO holder, holder_node FROM claim\n"
+    "                                WHERE name = names[i];\n"
+    "                        END IF;\n"
+    "                    END IF;\n"
+    "                    fresh_until := NULL;\n"
+    "                    SELECT id, expires INTO found_id, fresh_until FROM solution\n"
+    "                        WHERE id = bound.solution AND bound.solution <> 0;\n"
+    "                    FOREACH source IN ARRAY ARRAY[bound.flight, bound.follows] LOOP\n"
+    "                        CONTINUE WHEN found_id IS NOT NULL OR ended_claim IS NOT NULL\n"
+    "                            OR source = 0;\n"
+    "                        SELECT id, expires INTO found_id, fresh_until FROM solution\n"
+    "                            WHERE flight = source LIMIT 1;\n"
+    "                        IF found_id IS NULL THEN\n"
+    "                            SELECT claim, is_kept, expires\n"
+    "                                INTO ended_claim, ended_kept, fresh_until\n"
+    "                                FROM ended WHERE claim = source AND until > moment\n"
+    "                                AND id IS NOT NULL ORDER BY is_kept DESC LIMIT 1;\n"
+    "                        END IF;\n"
+    "                    END LOOP;\n"
+    "                    IF fresh_until > moment THEN\n"
+    "                        result := 'solved'; is_replayed := 1;\n"
+    "                    ELSE\n"
+    "                        is_renewed := CASE WHEN fresh_until IS NULL THEN 0 ELSE 1 END;\n"
+    "                        found_id := NULL; ended_claim := NULL;\n"
+    "                        IF holder IS NOT NULL THEN\n"
+    "                            result := 'follow'; is_replayed := 1; is_renewed := 0;\n"
+    "                        END IF;\n"
+    "                    END IF;\n"
     "                END IF;\n"
-    "            END IF;\n"
-    "            found_id := NULL; fresh_until := NULL;\n"
-    "            SELECT id, expires INTO found_id, fresh_until FROM solution\n"
-    "                WHERE id = bound.solution AND bound.solution <> 0;\n"
-    "            FOREACH source IN ARRAY ARRAY[bound.flight, bound.follows] LOOP\n"
-    "                CONTINUE WHEN found_id IS NOT NULL OR ended_claim IS NOT NULL\n"
-    "                    OR source = 0;\n"
-    "                SELECT id, expires INTO found_id, fresh_until FROM solution\n"
-    "                    WHERE flight = source LIMIT 1;\n"
-    "                IF found_id IS NULL THEN\n"
-    "                    SELECT claim, is_kept, expires INTO ended_claim, ended_kept, fresh_until\n"
-    "                        FROM ended WHERE claim = source AND until > moment\n"
-    "                        AND id IS NOT NULL ORDER BY is_kept DESC LIMIT 1;\n"
-    "                END IF;\n"
-    "            END LOOP;\n"
-    "            IF fresh_until > moment THEN\n"
-    "                result := 'solved'; is_replayed := 1;\n"
-    "            ELSE\n"
-    "                is_renewed := CASE WHEN fresh_until IS NULL THEN 0 ELSE 1 END;\n"
-    "                found_id := NULL; ended_claim := NULL;\n"
-    "                IF holder IS NOT NULL THEN\n"
-    "                    result := 'follow'; is_replayed := 1; is_renewed := 0;\n"
-    "                END IF;\n"
-    "            END IF;\n"
-    "        END IF;\n"
-    "    END IF;\n";
+    "                EXIT deciding WHEN result IS NOT NULL;\n"
+    "            END IF;\n";
 
 /* How the flight that was followed ended, and errors that are remembered for all. The index on names has only those
  * with refused_until > 0, and is used only where the condition says so in these words: otherwise every claim would read
  * all ends of the last minute. */
 static const char decide_by_end[] =
-    "        IF followed[i] <> 0 THEN\n"
-    "            SELECT claim, is_kept, id, end_class, end_code, end_attempts\n"
-    "                INTO ended_claim, ended_kept, found_id, error_class, error_code, tries\n"
-    "                FROM ended WHERE claim = followed[i] AND until > moment\n"
-    "                AND (NOT is_kept OR expires > moment)\n"
-    "                AND (id IS NOT NULL OR end_class <> 'none') ORDER BY is_kept DESC LIMIT 1;\n"
-    "            IF FOUND AND found_id IS NOT NULL THEN\n"
-    "                result := 'solved'; error_class := 'none';\n"
-    "                EXIT;\n"
-    "            ELSIF FOUND THEN\n"
-    "                result := 'refused'; ended_claim := NULL;\n"
-    "                EXIT;\n"
+    "            IF followed[i] <> 0 THEN\n"
+    "                SELECT claim, is_kept, id, end_class, end_code, end_attempts\n"
+    "                    INTO ended_claim, ended_kept, found_id, error_class, error_code, tries\n"
+    "                    FROM ended WHERE claim = followed[i] AND until > moment\n"
+    "                    AND (NOT is_kept OR expires > moment)\n"
+    "                    AND (id IS NOT NULL OR end_class <> 'none')\n"
+    "                    ORDER BY is_kept DESC LIMIT 1;\n"
+    "                IF FOUND AND found_id IS NOT NULL THEN\n"
+    "                    result := 'solved'; error_class := 'none';\n"
+    "                    EXIT deciding;\n"
+    "                ELSIF FOUND THEN\n"
+    "                    result := 'refused'; ended_claim := NULL;\n"
+    "                    EXIT deciding;\n"
+    "                END IF;\n"
     "            END IF;\n"
-    "        END IF;\n"
-    "        IF reuses[i] = 'shared' THEN\n"
-    "            SELECT end_class, end_code, end_attempts INTO error_class, error_code, tries\n"
-    "                FROM ended WHERE name = keys[i] AND refused_until > 0\n"
-    "                AND refused_until > moment\n"
-    "                AND end_class <> 'none' LIMIT 1;\n"
-    "            IF FOUND THEN\n"
-    "                result := 'refused';\n"
-    "                EXIT;\n"
-    "            END IF;\n"
-    "        END IF;\n";
+    "            IF suspects[i] AND reuses[i] = 'shared' THEN\n"
+    "                SELECT end_class, end_code, end_attempts INTO error_class, error_code, tries\n"
+    "                    FROM ended WHERE name = keys[i] AND refused_until > 0\n"
+    "                    AND refused_until > moment\n"
+    "                    AND end_class <> 'none' LIMIT 1;\n"
+    "                IF FOUND THEN\n"
+    "                    result := 'refused';\n"
+    "                    EXIT deciding;\n"
+    "                END IF;\n"
+    "            END IF;\n";
 
 /* Solutions that all may have, or one that only the first who asks may, and only of a node that has left: others hand
  * theirs out without asking. */
 static const char decide_by_solution[] =
-    "        IF reuses[i] = 'shared' THEN\n"
-    "            SELECT id INTO found_id FROM solution WHERE key = keys[i] AND expires > moment\n"
-    "                AND expires - moment >= min_ttls[i] AND moment - born <= max_ages[i]\n"
-    "                AND body->>'kept' = 'true' AND body->>'shared' = 'true'\n"
-    "                ORDER BY expires DESC LIMIT 1;\n"
-    "            IF FOUND THEN\n"
-    "                result := 'solved';\n"
-    "                EXIT;\n"
-    "            END IF;\n"
-    "        ELSIF reuses[i] = 'single' THEN\n"
-    "            SELECT id INTO found_id FROM solution WHERE key = keys[i]\n"
-    "                AND taken = flights[i];\n"
-    "            IF NOT FOUND THEN\n"
-    "                SELECT s.id INTO found_id FROM solution AS s JOIN node AS n ON n.id = "
-    "s.owner\n"
-    "                    WHERE s.key = keys[i] AND s.expires > moment AND s.owner <> me\n"
-    "                    AND n.state = 'left' AND s.expires - moment >= min_ttls[i]\n"
-    "                    AND moment - s.born <= max_ages[i] AND s.taken = 0\n"
-    "                    AND s.body->>'kept' = 'true' AND s.body->>'shared' IS NULL\n"
-    "                    AND s.body->>'handed' IS NULL AND NOT EXISTS (\n"
-    "                        SELECT 1 FROM idempotency WHERE solution = s.id AND solution <> 0)\n"
-    "                    ORDER BY s.expires LIMIT 1\n"
-    "                    FOR UPDATE OF s SKIP LOCKED FOR KEY SHARE OF n;\n"
-    "                UPDATE solution SET owner = me, taken = flights[i] WHERE id = found_id;\n"
-    "            END IF;\n"
-    "            IF found_id IS NOT NULL THEN\n"
-    "                result := 'taken';\n"
-    "                EXIT;\n"
-    "            END IF;\n"
-    "        END IF;\n";
+    "            IF suspects[i] AND reuses[i] = 'shared' THEN\n"
+    "                SELECT id INTO found_id FROM solution WHERE key = keys[i]\n"
+    "                    AND expires > moment\n"
+    "                    AND expires - moment >= min_ttls[i] AND moment - born <= max_ages[i]\n"
+    "                    AND body->>'kept' = 'true' AND body->>'shared' = 'true'\n"
+    "                    ORDER BY expires DESC LIMIT 1;\n"
+    "                IF FOUND THEN\n"
+    "                    result := 'solved';\n"
+    "                    EXIT deciding;\n"
+    "                END IF;\n"
+    "            ELSIF reuses[i] = 'single' THEN\n"
+    "                SELECT id INTO found_id FROM solution WHERE key = keys[i]\n"
+    "                    AND taken = flights[i];\n"
+    "                IF NOT FOUND THEN\n"
+    "                    SELECT s.id INTO found_id FROM solution AS s\n"
+    "                        JOIN node AS n ON n.id = s.owner\n"
+    "                        WHERE s.key = keys[i] AND s.expires > moment AND s.owner <> me\n"
+    "                        AND n.state = 'left' AND s.expires - moment >= min_ttls[i]\n"
+    "                        AND moment - s.born <= max_ages[i] AND s.taken = 0\n"
+    "                        AND s.body->>'kept' = 'true' AND s.body->>'shared' IS NULL\n"
+    "                        AND s.body->>'handed' IS NULL AND NOT EXISTS (SELECT 1\n"
+    "                            FROM idempotency WHERE solution = s.id AND solution <> 0)\n"
+    "                        ORDER BY s.expires LIMIT 1\n"
+    "                        FOR UPDATE OF s SKIP LOCKED FOR KEY SHARE OF n;\n"
+    "                    UPDATE solution SET owner = me, taken = flights[i]\n"
+    "                        WHERE id = found_id;\n"
+    "                END IF;\n"
+    "                IF found_id IS NOT NULL THEN\n"
+    "                    result := 'taken';\n"
+    "                    EXIT deciding;\n"
+    "                END IF;\n"
+    "            END IF;\n";
 
 /* Claims first and looks for a solution afterwards: whoever comes at the moment of the end either waits here for it, or
  * finds the solution. Most who find one find it at the first look, and claim nothing. */
 static const char claim_name[] =
-    "        IF names[i] IS NULL THEN\n"
-    "            result := 'won';\n"
-    "            EXIT;\n"
-    "        END IF;\n"
-    "        EXIT WHEN turn = 2;\n"
-    "        LOOP\n"
-    "            SELECT flight, owner INTO holder, holder_node FROM claim WHERE name = names[i];\n"
-    "            EXIT WHEN FOUND;\n"
-    "            INSERT INTO claim VALUES (names[i], flights[i], me) ON CONFLICT DO NOTHING;\n"
-    "        END LOOP;\n"
-    "        IF holder <> flights[i] THEN\n"
-    "            result := 'follow';\n"
-    "            EXIT;\n"
-    "        END IF;\n";
+    "            IF names[i] IS NULL THEN\n"
+    "                result := 'won';\n"
+    "                EXIT deciding;\n"
+    "            END IF;\n"
+    "            EXIT deciding WHEN turn = 2;\n"
+    "            LOOP\n"
+    "                IF NOT is_free[i] THEN\n"
+    "                    SELECT flight, owner INTO holder, holder_node FROM claim\n"
+    "                        WHERE name = names[i];\n"
+    "                    EXIT WHEN FOUND;\n"
+    "                END IF;\n"
+    "                is_free[i] := false;\n"
+    "                INSERT INTO claim VALUES (names[i], flights[i], me) ON CONFLICT DO NOTHING;\n"
+    "                IF FOUND THEN\n"
+    "                    holder := flights[i]; holder_node := me;\n"
+    "                    EXIT;\n"
+    "                END IF;\n"
+    "            END LOOP;\n"
+    "            IF holder <> flights[i] THEN\n"
+    "                result := 'follow';\n"
+    "            END IF;\n";
 
+/* What becomes of a claim that is decided. */
 static const char finish[] =
-    "    IF result IS NULL THEN\n"
-    "        result := 'won';\n"
-    "    ELSIF names[i] IS NOT NULL AND result IN ('solved', 'taken', 'refused') THEN\n"
+    "    result := coalesce(results[i], 'won');\n"
+    "    results[i] := result; solvings[i] := 0;\n"
+    "    IF names[i] IS NOT NULL AND result IN ('solved', 'taken', 'refused') THEN\n"
     "        DELETE FROM claim WHERE name = names[i] AND flight = flights[i] AND owner = me;\n"
     "    END IF;\n"
     "    IF digests[i] IS NOT NULL AND result = 'refused' AND made[i] THEN\n"
     "        DELETE FROM idempotency WHERE digest = digests[i] AND provisional;\n"
     "    ELSIF digests[i] IS NOT NULL AND result NOT IN ('refused', 'mismatch')\n"
-    "            AND is_replayed = 0 THEN\n"
+    "            AND replays[i] = 0 THEN\n"
     "        UPDATE idempotency SET client = clients[i], fingerprint = keys[i],\n"
     "            flight = flights[i], solution = 0, expires = moment + lifetimes[i], owner = me,\n"
     "            follows = 0, provisional = true WHERE digest = digests[i] AND flight <> "
     "flights[i];\n"
     "    END IF;\n"
-    "    is_solving := 0;\n"
     "    IF result = 'follow' THEN\n"
-    "        SELECT count(*) INTO is_solving FROM (SELECT 1 FROM attempt WHERE flight = holder\n"
-    "            AND closed = 0 AND body->>'task' IS NOT NULL LIMIT 1) AS open;\n"
-    "        UPDATE idempotency SET follows = holder WHERE digest = digests[i]\n"
-    "            AND flight = flights[i] AND follows <> holder;\n"
+    "        SELECT count(*) INTO is_solving FROM (SELECT 1 FROM attempt\n"
+    "            WHERE flight = holders[i] AND closed = 0 AND body->>'task' IS NOT NULL LIMIT 1)\n"
+    "            AS open;\n"
+    "        solvings[i] := is_solving;\n"
+    "        UPDATE idempotency SET follows = holders[i] WHERE digest = digests[i]\n"
+    "            AND flight = flights[i] AND follows <> holders[i];\n"
     "    END IF;\n";
+
+static const char claim_variables[] =
+    "DECLARE\n"
+    "    moment bigint := now_ms();\n"
+    "    made boolean[]; suspects boolean[]; is_free boolean[]; bound idempotency%ROWTYPE;\n"
+    "    results text[]; holders bigint[]; nodes bigint[]; founds bigint[];\n"
+    "    ends bigint[]; kepts boolean[]; classes text[]; codes text[]; counts bigint[];\n"
+    "    replays bigint[]; renewals bigint[]; solvings bigint[];\n"
+    "    result text; holder bigint; holder_node bigint; found_id bigint;\n"
+    "    fresh_until bigint; ended_claim bigint; ended_kept boolean;\n"
+    "    error_class text; error_code text; tries bigint;\n"
+    "    is_replayed bigint; is_renewed bigint; is_solving bigint; source bigint;\n"
+    "    k integer;\n";
+
+static const char look_for_holders[] =
+    "SELECT array_agg((SELECT true FROM claim WHERE name = names[i]) IS NULL ORDER BY i)\n"
+    "    INTO is_free FROM generate_subscripts(flights, 1) AS i;\n";
+
+static const char begin_claim[] =
+    "        CONTINUE WHEN results[i] IS NOT NULL OR turn = 2 AND NOT suspects[i];\n"
+    "        result := NULL; holder := coalesce(holders[i], 0);\n"
+    "        holder_node := coalesce(nodes[i], 0); found_id := NULL;\n"
+    "        ended_claim := NULL; error_class := 'none'; error_code := ''; tries := 0;\n"
+    "        is_replayed := 0; is_renewed := coalesce(renewals[i], 0);\n";
+
+static const char end_claim[] =
+    "        results[i] := result; holders[i] := holder; nodes[i] := holder_node;\n"
+    "        replays[i] := is_replayed; renewals[i] := is_renewed;\n"
+    "        CONTINUE WHEN result IS NULL OR result = 'won' OR result = 'follow';\n"
+    "        founds[i] := found_id; ends[i] := ended_claim; kepts[i] := ended_kept;\n"
+    "        classes[i] := error_class; codes[i] := error_code; counts[i] := tries;\n";
+
+static void add_claim_answers(struct buf *sql)
+{
+    buf_addf(sql,
+             "RETURN QUERY SELECT places[i], results[i], coalesce(holders[i], 0),\n"
+             "    CASE WHEN nodes[i] = me THEN 1::bigint ELSE 0 END, solvings[i], replays[i],\n"
+             "    renewals[i], coalesce(counts[i], 0), coalesce(classes[i], 'none'),\n"
+             "    coalesce(codes[i], '')");
+    add_solution(sql, "s.", false);
+    buf_addf(sql, "\n    FROM generate_subscripts(flights, 1) AS i LEFT JOIN LATERAL (\n"
+                  "        SELECT 1");
+    add_solution(sql, "", false);
+    buf_addf(sql, " FROM solution\n"
+                  "            WHERE id = founds[i] AND ends[i] IS NULL\n"
+                  "        UNION ALL SELECT 1");
+    add_solution(sql, "", false);
+    buf_addf(sql, " FROM ended\n"
+                  "            WHERE claim = ends[i] AND is_kept = kepts[i]\n"
+                  "        LIMIT 1) AS s ON results[i] IN ('solved', 'taken');\n"
+                  "END $$;\n");
+}
 
 void pg_cluster_add_claim_sql(struct buf *sql)
 {
@@ -313,41 +418,35 @@ void pg_cluster_add_claim_sql(struct buf *sql)
     buf_addf(sql,
              ")\nLANGUAGE plpgsql AS $$\n"
              "#variable_conflict use_column\n"
-             "DECLARE\n"
-             "    moment bigint := now_ms();\n"
-             "    made boolean[]; bound idempotency%%ROWTYPE;\n"
-             "    result text; holder bigint; holder_node bigint; found_id bigint;\n"
-             "    fresh_until bigint; ended_claim bigint; ended_kept boolean;\n"
-             "    error_class text; error_code text; tries bigint;\n"
-             "    is_replayed bigint; is_renewed bigint; is_solving bigint; source bigint;\n"
-             "    k integer;\n"
-             "BEGIN\n%s"
-             "FOR i IN 1 .. cardinality(flights) LOOP\n"
-             "    result := NULL; holder := 0; holder_node := 0; found_id := NULL;\n"
-             "    ended_claim := NULL; error_class := 'none'; error_code := ''; tries := 0;\n"
-             "    is_replayed := 0; is_renewed := 0;\n%s"
-             "    FOR turn IN 1 .. 2 LOOP\n"
-             "        EXIT WHEN result IS NOT NULL;\n%s%s%s"
-             "    END LOOP;\n%s",
-             lock_keys, decide_by_key, decide_by_end, decide_by_solution, claim_name, finish);
+             "%sBEGIN\n%s%s"
+             "FOR turn IN 1 .. 2 LOOP\n%s"
+             "    FOR i IN 1 .. cardinality(flights) LOOP\n%s"
+             "        <<deciding>>\n"
+             "        BEGIN\n%s%s%s%s"
+             "        END deciding;\n%s"
+             "    END LOOP;\n"
+             "END LOOP;\n"
+             "FOR i IN 1 .. cardinality(flights) LOOP\n%s"
+             "END LOOP;\n",
+             claim_variables, lock_keys, look_for_holders, look_at_all, begin_claim, decide_by_key,
+             decide_by_end, decide_by_solution, claim_name, end_claim, finish);
+    add_claim_answers(sql);
+}
+
+/* Adopted claims and flights stay where they are in pages with room for them, and how often a flight was adopted is no
+ * longer in its body. */
+void pg_cluster_add_room_sql(struct buf *sql)
+{
     buf_addf(sql,
-             "    RETURN QUERY SELECT places[i], result, coalesce(holder, 0),\n"
-             "        CASE WHEN holder_node = me THEN 1::bigint ELSE 0 END, is_solving,\n"
-             "        is_replayed, is_renewed, coalesce(tries, 0), coalesce(error_class, 'none'),\n"
-             "        coalesce(error_code, '')");
-    add_solution(sql, "s.", false);
-    buf_addf(sql, "\n        FROM (SELECT 1) AS one LEFT JOIN (\n"
-                  "            SELECT 1");
-    add_solution(sql, "", false);
-    buf_addf(sql, " FROM solution\n"
-                  "                WHERE id = found_id AND ended_claim IS NULL\n"
-                  "            UNION ALL SELECT 1");
-    add_solution(sql, "", false);
-    buf_addf(sql, " FROM ended\n"
-                  "                WHERE claim = ended_claim AND is_kept = ended_kept\n"
-                  "        ) AS s ON result IN ('solved', 'taken') LIMIT 1;\n"
-                  "END LOOP;\n"
-                  "END $$;\n");
+             "ALTER TABLE flight ADD COLUMN IF NOT EXISTS adoptions bigint NOT NULL DEFAULT 0;\n"
+             "UPDATE flight SET adoptions = least(255, (body->>'adoptions')::bigint)\n"
+             "    WHERE CASE WHEN json_typeof(body) <> 'object' THEN false\n"
+             "    WHEN position('\\u0000' in body::text) > 0 THEN false\n"
+             "    ELSE body->>'adoptions' ~ '^[0-9]{1,9}$' END;\n"
+             "ALTER TABLE flight SET (fillfactor = 45);\n"
+             "ALTER TABLE claim SET (fillfactor = 45);\n");
+    add_release(sql);
+    pg_cluster_add_claim_sql(sql);
 }
 
 void pg_cluster_add_sql(struct buf *sql)

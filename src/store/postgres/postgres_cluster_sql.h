@@ -17,5 +17,7 @@ bool pg_cluster_is_per_node(enum record_kind kind);
 void pg_cluster_add_sql(struct buf *sql);
 /* Adds the function that decides claims, as it is now. */
 void pg_cluster_add_claim_sql(struct buf *sql);
+/* Adds the migration to version 5. */
+void pg_cluster_add_room_sql(struct buf *sql);
 
 #endif

@@ -3,6 +3,7 @@
 #define SOLVEGATE_STORE_POSTGRES_POSTGRES_PRIVATE_H
 
 #include "store/store_kept.h"
+#include "store/store_latest.h"
 
 struct pg_conn;
 struct pg_result;
@@ -28,12 +29,6 @@ struct pg_address {
     int patience_ms; /* as in struct postgres_store, for every new session */
 };
 
-/* An entry of a batch, to be sorted. */
-struct pg_row {
-    const struct store_entry *entry; /* borrowed */
-    uint32_t place;                  /* in the batch */
-};
-
 struct postgres_store {
     struct store_backend base; /* must be first */
     struct pg_address address;
@@ -52,7 +47,7 @@ struct postgres_store {
     uint64_t written; /* number of the latest batch with rows that a shared store acknowledged */
     int patience_ms;  /* a connection without a result for so long counts as lost */
     char sqlstate[PG_SQLSTATE_MAX]; /* of the latest error; "" if there is none */
-    struct pg_row *rows;            /* owned: the batch, sorted */
+    struct store_row *rows;         /* owned: the batch, sorted */
     size_t row_room;
     struct pg_result *verdicts;              /* owned: of the claims in the batch, or NULL */
     struct pg_result *drawn;                 /* owned: of the draws in the batch, or NULL */

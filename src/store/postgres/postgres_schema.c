@@ -24,6 +24,12 @@ static bool is_searched(const struct row_table *table, const struct column *colu
            (strcmp(column->name, "closed") == 0 || strcmp(column->name, "state") == 0);
 }
 
+/* Who adopts a hundred thousand flights cannot rewrite their bodies. */
+static bool is_counted(const struct column *column)
+{
+    return strcmp(column->name, "adoptions") == 0;
+}
+
 bool pg_schema_is_own(const struct row_table *table, size_t column)
 {
     const struct column *const it = &table->columns[column];
@@ -49,7 +55,7 @@ bool pg_schema_is_own(const struct row_table *table, size_t column)
     case COLUMN_WORD:
     case COLUMN_STRING:
     case COLUMN_TEXT:
-        return column < table->key_count || is_searched(table, it);
+        return column < table->key_count || is_searched(table, it) || is_counted(it);
     }
     UNREACHABLE();
 }
@@ -74,7 +80,7 @@ bool pg_schema_has_body(const struct row_table *table)
 /* ---- statements -------------------------------------------------------------------------- */
 
 /* Pages with free room let a row be updated in place, without touching an index. All attempts of a page may be updated
- * by one batch, the pages of the books are by every batch. */
+ * by one batch, all flights by an adoption; the pages of the books are by every batch. */
 static const struct {
     int fill_factor;
     const char *index; /* for tidying, or NULL */
@@ -83,7 +89,7 @@ static const struct {
     [RECORD_TALLY] = {20, NULL},
     [RECORD_SPENT] = {20, NULL},
     [RECORD_SOLUTION] = {90, "(expires)"},
-    [RECORD_FLIGHT] = {70, NULL},
+    [RECORD_FLIGHT] = {45, NULL},
     [RECORD_ATTEMPT] = {45, "(started)"},
     [RECORD_REQUEST] = {70, "(expires) WHERE state IN ('solved', 'failed')"},
     [RECORD_IDEMPOTENCY] = {90, "(expires)"},
@@ -144,7 +150,8 @@ static void add_first_version(struct buf *sql)
 }
 
 static void (*const migrations[PG_SCHEMA_VERSION])(struct buf *sql) = {
-    add_first_version, pg_cluster_add_sql, pg_adoption_add_sql, pg_budget_add_sql};
+    add_first_version, pg_cluster_add_sql, pg_adoption_add_sql, pg_budget_add_sql,
+    pg_cluster_add_room_sql};
 
 void pg_schema_add_sql(struct buf *sql, const char *schema, bool has_schema, int64_t version)
 {

@@ -5,10 +5,10 @@
 #include "store/postgres/postgres_private.h"
 
 /* Is kept in the table meta; each version has a migration from the one before. */
-#define PG_SCHEMA_VERSION 4
+#define PG_SCHEMA_VERSION 5
 
-/* True if the column has a column of its own in PostgreSQL: it is part of the key, searched for, moved with the
- * clock, or made of bytes. All others are members of the row's body. */
+/* True if the column has a column of its own in PostgreSQL: it is part of the key, searched for, counted by whoever
+ * adopts the row, moved with the clock, or made of bytes. All others are members of the row's body. */
 bool pg_schema_is_own(const struct row_table *table, size_t column);
 /* Of a column of its own: "bigint", "text", "bytea" or "json". */
 const char *pg_schema_type(enum column_type type);

@@ -111,7 +111,7 @@ void pg_sql_add_drop(struct buf *sql, const struct row_table *table, uint16_t ow
     buf_add_char(sql, '\0');
 }
 
-void pg_sql_add_load(struct buf *sql, const struct row_table *table, uint16_t owner)
+void pg_sql_add_rows(struct buf *sql, const struct row_table *table, uint16_t owner)
 {
     buf_addf(sql, "SELECT ");
     add_list(sql, PART_NAME, table, false);
@@ -120,6 +120,11 @@ void pg_sql_add_load(struct buf *sql, const struct row_table *table, uint16_t ow
     buf_addf(sql, ")");
     if (owner != 0)
         buf_addf(sql, " AND owner = %u", (unsigned)owner);
+}
+
+void pg_sql_add_load(struct buf *sql, const struct row_table *table, uint16_t owner)
+{
+    pg_sql_add_rows(sql, table, owner);
     buf_addf(sql, " ORDER BY ");
     add_list(sql, PART_NAME, table, true);
     buf_add_char(sql, '\0');

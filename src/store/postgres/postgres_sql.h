@@ -10,6 +10,8 @@ void pg_sql_add_put(struct buf *sql, const struct row_table *table, uint16_t own
 void pg_sql_add_drop(struct buf *sql, const struct row_table *table, uint16_t owner);
 /* $1 is row_expired_until(), if rows of this kind expire. */
 void pg_sql_add_load(struct buf *sql, const struct row_table *table, uint16_t owner);
+/* The same in no order, and without the '\0'. */
+void pg_sql_add_rows(struct buf *sql, const struct row_table *table, uint16_t owner);
 /* $2 is the limit. */
 void pg_sql_add_tidy(struct buf *sql, const struct row_table *table, uint16_t owner);
 /* $1 is by how much times move; false if this kind has no time that moves. */

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "proto/base64.h"
 #include "proto/json_out.h"
+#include "store/redis/redis_reply.h"
 
 #include <sodium.h>
 #include <stdlib.h>
@@ -227,6 +228,18 @@ void body_read(struct redis_body *body, struct slice json, enum record_kind kind
     for (size_t i = 0; i < table->count; i++)
         body->values[i] = read_column(
             &table->columns[i], yyjson_obj_get(object, table->columns[i].name), &room, moved_ms);
+}
+
+void body_add_score(struct redis_body *body, enum record_kind kind, const struct redis_reply *score)
+{
+    const struct row_table *const table = &row_tables[kind];
+    const bool has_score = score != NULL && score->type == REPLY_STRING;
+    const int64_t more = has_score ? strtoll(score->bytes, NULL, 10) : 0;
+    for (size_t i = 0; i < table->count && kind == RECORD_FLIGHT && more > 0; i++) {
+        struct row_value *const value = &body->values[i];
+        if (strcmp(table->columns[i].name, "adoptions") == 0 && value->type == VALUE_INTEGER)
+            value->integer = value->integer + more < UINT8_MAX ? value->integer + more : UINT8_MAX;
+    }
 }
 
 void body_close(struct redis_body *body)

@@ -5,6 +5,8 @@
 #include "base/buf.h"
 #include "store/row_values.h"
 
+struct redis_reply;
+
 /* Adds the columns of the row's key, separated by colons: what stands behind the kind in the name of its key. */
 void body_add_name(struct buf *out, enum record_kind kind, const struct row_value *values);
 
@@ -21,6 +23,9 @@ struct redis_body {
 /* A value that is missing or makes no sense is NULL, so that the row is not taken. Close it in any case. */
 void body_read(struct redis_body *body, struct slice json, enum record_kind kind, int64_t moved_ms);
 void body_close(struct redis_body *body);
+/* The score of a flight's name is how often it was adopted since its text was written; that of others is left alone. */
+void body_add_score(struct redis_body *body, enum record_kind kind,
+                    const struct redis_reply *score);
 
 /* When a row expires. */
 struct body_expiry {

@@ -10,10 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Rows or claims that are moved by one script, in two or three milliseconds of the server's time; flights are rewritten
- * as well. */
+/* Rows or claims that are moved by one script, in two or three milliseconds of the server's time. */
 #define CHUNK_MAX 1024
-#define FLIGHTS_CHUNK 384
 /* How many are moved and asked for before the first answer is read. */
 #define AT_ONCE 16384
 #define FLIGHTS_AT_ONCE 3072
@@ -35,11 +33,6 @@ struct redis_chest {
 static const char *part_name(unsigned part)
 {
     return part == RECORD_KIND_COUNT ? "claims" : row_tables[part].name;
-}
-
-static size_t chunk_of(unsigned part)
-{
-    return part == RECORD_FLIGHT ? FLIGHTS_CHUNK : CHUNK_MAX;
 }
 
 static bool is_book(unsigned part)
@@ -139,7 +132,7 @@ static enum store_result move_facts(struct redis_store *store)
 
 /* A row that is gone, since the server deleted it, is not missed. One that is no row is counted by who gets it. */
 static void give_row(const struct redis_store *store, const struct store_adopted *to,
-                     const struct redis_reply *reply)
+                     const struct redis_reply *reply, const struct redis_reply *score)
 {
     static const struct row_value nothing[ROW_COLUMNS_MAX];
     struct redis_body body;
@@ -151,6 +144,7 @@ static void give_row(const struct redis_store *store, const struct store_adopted
         return;
     }
     body_read(&body, redis_reply_slice(reply), kind, store->moved_ms);
+    body_add_score(&body, kind, score);
     to->on_values(to->context, kind, body.values);
     body_close(&body);
 }
@@ -187,34 +181,53 @@ static void add_chunk(struct redis_store *store, size_t from, size_t to, bool mu
     for (size_t i = from; i < to; i++)
         names[i - from] = names_at(&store->chest->names, i);
     add_script(store, part_name(store->chest->part), names, to - from);
+    if (must_give && store->chest->part == RECORD_FLIGHT)
+        names_ask_scores(store, RECORD_FLIGHT, names, to - from);
     for (size_t i = from; i < to && must_give; i++)
         ask_for(store, names[i - from]);
 }
 
-/* Counts each that was given, since the connection may be lost between any two. Those that were not moved, since they
- * are large, come again, and so do those behind them: moving them once more changes nothing. */
+/* Counts each that was given, since the connection may be lost between any two. */
+static enum store_result take_replies(struct redis_store *store, size_t from, size_t to,
+                                      const struct store_adopted *giver,
+                                      const struct redis_reply *scores)
+{
+    struct redis_chest *const chest = store->chest;
+    for (size_t i = from; i < to; i++) {
+        struct redis_reply *const reply = call_next(store);
+        if (reply == NULL)
+            return STORE_RETRY;
+        if (giver != NULL && chest->part == RECORD_KIND_COUNT)
+            give_claim(giver, names_at(&chest->names, i), reply);
+        else if (giver != NULL)
+            give_row(store, giver, reply, redis_reply_item(scores, i - from));
+        chest->done += giver != NULL ? 1 : 0;
+        redis_reply_free(reply);
+    }
+    return STORE_DONE;
+}
+
+/* None was moved if somebody else has the chest by now. */
 static enum store_result take_chunk(struct redis_store *store, size_t from, size_t to,
                                     const struct store_adopted *giver)
 {
     struct redis_chest *const chest = store->chest;
     char answer[NUMBER_MAX];
-    const enum store_result result = read_answer(store, answer);
+    enum store_result result = read_answer(store, answer);
     if (result != STORE_DONE)
         return result;
-    const size_t moved = from + strtoull(answer, NULL, 10);
-    for (size_t i = from; i < to; i++) {
-        struct redis_reply *const reply = giver == NULL ? NULL : call_next(store);
-        if (giver != NULL && reply == NULL)
-            return STORE_RETRY;
-        const bool is_next = i == chest->done && i < moved;
-        if (is_next && giver != NULL && chest->part == RECORD_KIND_COUNT)
-            give_claim(giver, names_at(&chest->names, i), reply);
-        else if (is_next && giver != NULL)
-            give_row(store, giver, reply);
-        chest->done += is_next ? 1 : 0;
-        redis_reply_free(reply);
+    const bool is_moved = answer[0] != '\0';
+    if (giver == NULL) {
+        chest->done += is_moved ? to - from : 0;
+        return STORE_DONE;
     }
-    return STORE_DONE;
+    const bool has_scores = chest->part == RECORD_FLIGHT;
+    struct redis_reply *const scores = has_scores ? call_next(store) : NULL;
+    if (has_scores && scores == NULL)
+        return STORE_RETRY;
+    result = take_replies(store, from, to, is_moved ? giver : NULL, scores);
+    redis_reply_free(scores);
+    return result;
 }
 
 /* As many as may wait in the server's memory: flights may have images. */
@@ -222,7 +235,7 @@ static enum store_result take_some(struct redis_store *store, const struct store
 {
     struct redis_chest *const chest = store->chest;
     const size_t from = chest->done;
-    const size_t chunk = chunk_of(chest->part);
+    const size_t chunk = CHUNK_MAX;
     const size_t most = from + (chest->part == RECORD_FLIGHT ? FLIGHTS_AT_ONCE : AT_ONCE);
     const size_t end = most < chest->names.count ? most : chest->names.count;
     enum store_result result = script_ready(store, SCRIPT_EMPTY);

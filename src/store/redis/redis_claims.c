@@ -7,11 +7,14 @@
 #include "store/redis/redis_script.h"
 #include "store/redis/redis_session.h"
 #include "store/store_fact.h"
+#include "store/store_latest.h"
 
 #include <sodium.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+/* Entries that the script changes by one command: what Lua takes apart at once has a limit. */
+#define SECTION_MAX 256
 /* What Lua counts exactly. */
 #define SMALL_MOST (UINT64_C(1) << 50)
 
@@ -22,6 +25,7 @@ struct words {
     struct redis_store *store;
     size_t *ends; /* owned: where each word ends in store->names */
     size_t count, room;
+    struct store_row *rows; /* owned: of the batch */
     int64_t wall_ms;
 };
 
@@ -108,8 +112,6 @@ static void add_record(struct words *words, const struct store_entry *entry)
     struct record name = *record;
     name.is_drop = true; /* gives only the values that name it */
     (void)row_to_values(&name, client, &words->store->scratch, values);
-    add_text(words, record->is_drop ? "drop" : "put");
-    add_text(words, row_tables[record->kind].name);
     body_add_name(&words->store->names, record->kind, values);
     end_word(words);
     if (!record->is_drop)
@@ -118,7 +120,6 @@ static void add_record(struct words *words, const struct store_entry *entry)
 
 static void add_release(struct words *words, const struct release *release)
 {
-    add_text(words, "release");
     add_key(words, true, &release->name);
     add_number(words, release->flight);
     add_number(words, release->solution);
@@ -127,12 +128,6 @@ static void add_release(struct words *words, const struct release *release)
     add_text(words, error_class_words.name_at(release->class));
     add_text(words, release->code);
     add_number(words, release->keep_ms);
-}
-
-static void add_forgotten(struct words *words, uint64_t number)
-{
-    add_text(words, "forget");
-    add_number(words, number);
 }
 
 static void add_claim(struct words *words, const struct store_entry *entry, uint32_t place)
@@ -145,7 +140,6 @@ static void add_claim(struct words *words, const struct store_entry *entry, uint
         .fingerprint = claim->key,
         .flight = claim->flight,
         .expires_wall_ms = words->wall_ms + (int64_t)entry->asked->idempotency_ttl_ms};
-    add_text(words, "claim");
     add_number(words, place);
     add_number(words, claim->flight);
     add_number(words, claim->following);
@@ -155,7 +149,12 @@ static void add_claim(struct words *words, const struct store_entry *entry, uint
     add_key(words, claim->has_idempotency, &claim->idempotency);
     add_number(words, claim->min_ttl_ms);
     add_number(words, claim->max_age_ms);
-    add_body(words, &bound, client, ",\"provisional\":1");
+    if (claim->has_idempotency) {
+        add_body(words, &bound, client, ",\"provisional\":1");
+        return;
+    }
+    for (unsigned i = 0; i < 3; i++)
+        add_text(words, "");
 }
 
 static void add_small(struct words *words, uint64_t number)
@@ -166,7 +165,6 @@ static void add_small(struct words *words, uint64_t number)
 static void add_draw(struct words *words, const struct store_entry *entry, uint32_t place)
 {
     const struct draw *const draw = &entry->drawn->draw;
-    add_text(words, "draw");
     add_number(words, place);
     add_text(words, entry->client);
     add_signed(words, draw->day);
@@ -222,29 +220,129 @@ static uint32_t add_facts(struct words *words, const struct store_batch *batch)
     return count;
 }
 
+/* ---- sections ---------------------------------------------------------------------------- */
+
+/* Entries of one sort begin with it, what is said of all of them, and how many there are. */
+static void begin_section(struct words *words, const char *what, const char *kind, size_t count)
+{
+    add_text(words, what);
+    if (kind != NULL)
+        add_text(words, kind);
+    add_number(words, count);
+}
+
+static bool is_of(const struct store_row *row, enum record_kind kind, bool is_drop)
+{
+    return row->entry->record.kind == kind && row->entry->record.is_drop == is_drop;
+}
+
+static size_t count_like(const struct store_row *rows, size_t count, enum record_kind kind,
+                         bool is_drop)
+{
+    size_t found = 0;
+    for (size_t i = 0; i < count; i++)
+        found += is_of(&rows[i], kind, is_drop) ? 1 : 0;
+    return found;
+}
+
+/* Rows of one kind that are put, or dropped. */
+static void add_rows(struct words *words, const struct store_row *rows, size_t count, bool is_drop)
+{
+    const enum record_kind kind = rows[0].entry->record.kind;
+    size_t left = count_like(rows, count, kind, is_drop);
+    size_t room = 0;
+    for (size_t i = 0; i < count; i++) {
+        if (!is_of(&rows[i], kind, is_drop))
+            continue;
+        if (room == 0) {
+            room = left < SECTION_MAX ? left : SECTION_MAX;
+            left -= room;
+            begin_section(words, is_drop ? "drop" : "put", row_tables[kind].name, room);
+        }
+        room--;
+        add_record(words, rows[i].entry);
+    }
+}
+
+/* The last word on each row. */
+static void add_records(struct words *words, const struct store_batch *batch)
+{
+    const size_t count = store_latest(batch, words->rows);
+    size_t end = 0;
+    for (size_t start = 0; start < count; start = end) {
+        const enum record_kind kind = words->rows[start].entry->record.kind;
+        while (end < count && words->rows[end].entry->record.kind == kind)
+            end++;
+        add_rows(words, words->rows + start, end - start, false);
+        add_rows(words, words->rows + start, end - start, true);
+    }
+}
+
+static bool is_release(const struct words *words, const struct store_entry *entry)
+{
+    (void)words;
+    return entry->release != NULL;
+}
+
+static bool is_forgotten(const struct words *words, const struct store_entry *entry)
+{
+    (void)words;
+    return entry->forgotten != 0;
+}
+
+static bool is_claim(const struct words *words, const struct store_entry *entry)
+{
+    return entry->asked != NULL && !store_claim_waits(&words->store->base, entry->asked);
+}
+
+static bool is_draw(const struct words *words, const struct store_entry *entry)
+{
+    (void)words;
+    return entry->drawn != NULL;
+}
+
+static void add_other(struct words *words, const struct store_entry *entry, uint32_t place)
+{
+    if (entry->asked != NULL)
+        add_claim(words, entry, place);
+    else if (entry->drawn != NULL)
+        add_draw(words, entry, place);
+    else if (entry->release != NULL)
+        add_release(words, entry->release);
+    else
+        add_number(words, entry->forgotten);
+}
+
+/* Each sort of entries that are no rows, in their order. */
+static void add_others(struct words *words, const struct store_batch *batch, const char *what,
+                       bool (*is_one)(const struct words *words, const struct store_entry *entry))
+{
+    const struct store_entry *entry = batch->first;
+    size_t count = 0;
+    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
+        if (is_one(words, entry))
+            words->rows[count++] = (struct store_row){.entry = entry, .place = i};
+    for (size_t i = 0; i < count; i++) {
+        const size_t left = count - i;
+        if (i % SECTION_MAX == 0)
+            begin_section(words, what, NULL, left < SECTION_MAX ? left : SECTION_MAX);
+        add_other(words, words->rows[i].entry, words->rows[i].place);
+    }
+}
+
 /* All but the facts. */
 static void add_batch(struct words *words, const struct store_batch *batch)
 {
     const struct redis_store *const store = words->store;
-    const struct store_entry *entry = batch->first;
     begin_words(words, batch);
     add_text(words, store->node);
     add_text(words, store->token);
     add_number(words, REDIS_LEASE_MS);
-    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next) {
-        if (entry->asked != NULL && store_claim_waits(&store->base, entry->asked))
-            continue;
-        if (entry->asked != NULL)
-            add_claim(words, entry, i);
-        else if (entry->drawn != NULL)
-            add_draw(words, entry, i);
-        else if (entry->release != NULL)
-            add_release(words, entry->release);
-        else if (entry->forgotten != 0)
-            add_forgotten(words, entry->forgotten);
-        else if (entry->told == NULL)
-            add_record(words, entry);
-    }
+    add_records(words, batch);
+    add_others(words, batch, "release", is_release);
+    add_others(words, batch, "forget", is_forgotten);
+    add_others(words, batch, "claim", is_claim);
+    add_others(words, batch, "draw", is_draw);
 }
 
 /* ---- answers ----------------------------------------------------------------------------- */
@@ -320,23 +418,21 @@ static void take_drawn(struct drawn *drawn, const struct redis_reply *reply)
     drawn->left = number_at(reply, 2);
 }
 
-/* Claims and draws are answered in their order. */
-static void take_answers(const struct redis_store *store, const struct store_batch *batch,
+/* Claims and draws are answered with their places. */
+static void take_answers(const struct words *words, const struct store_batch *batch,
                          const struct redis_reply *reply)
 {
     const struct store_entry *entry = batch->first;
-    size_t place = 1;
-    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next) {
-        if ((entry->asked == NULL && entry->drawn == NULL) ||
-            (entry->asked != NULL && store_claim_waits(&store->base, entry->asked)))
-            continue;
-        const struct redis_reply *const item = redis_reply_item(reply, place++);
-        if (item == NULL || number_at(item, 0) != i)
-            continue;
-        if (entry->drawn != NULL)
+    for (uint32_t i = 0; i < batch->count; i++, entry = entry->next)
+        words->rows[i] = (struct store_row){.entry = entry, .place = i};
+    for (size_t i = 1; redis_reply_item(reply, i) != NULL; i++) {
+        const struct redis_reply *const item = redis_reply_item(reply, i);
+        const uint64_t place = number_at(item, 0);
+        entry = place < batch->count ? words->rows[place].entry : NULL;
+        if (entry != NULL && entry->drawn != NULL)
             take_drawn(&entry->drawn->drawn, item);
-        else
-            take_answer(store, entry->asked, item);
+        else if (entry != NULL && entry->asked != NULL)
+            take_answer(words->store, entry->asked, item);
     }
 }
 
@@ -382,7 +478,7 @@ static enum store_result write_rest(struct words *words, const struct store_batc
     add_batch(words, batch);
     const enum store_result result = send(words, SCRIPT_WRITE, &reply);
     if (result == STORE_DONE)
-        take_answers(words->store, batch, reply);
+        take_answers(words, batch, reply);
     if (result == STORE_DONE)
         words->store->written = batch->number;
     redis_reply_free(reply);
@@ -391,14 +487,18 @@ static enum store_result write_rest(struct words *words, const struct store_batc
 
 static enum store_result write_once(struct redis_store *store, const struct store_batch *batch)
 {
-    struct words words = {.store = store, .wall_ms = clocks_read().wall_ms};
+    struct words words = {.store = store,
+                          .rows = malloc(batch->count * sizeof *words.rows),
+                          .wall_ms = clocks_read().wall_ms};
     uint32_t facts = 0;
+    ASSERT(words.rows != NULL);
     enum store_result result = session_ensure(store);
     store_look_at_grace(&store->base);
     if (result == STORE_DONE)
         result = write_facts(&words, batch, &facts);
     if (result == STORE_DONE && facts < batch->count)
         result = write_rest(&words, batch);
+    free(words.rows);
     free(words.ends);
     return result;
 }

@@ -35,7 +35,7 @@ static bool is_expired(const struct load *load, enum record_kind kind,
 
 /* A row that is gone, since the server deleted it, is not missed. One that is no row is passed over by the caller. */
 static enum store_result give(struct load *load, enum record_kind kind,
-                              const struct redis_reply *reply)
+                              const struct redis_reply *reply, const struct redis_reply *score)
 {
     static const struct row_value nothing[ROW_COLUMNS_MAX];
     struct redis_body body;
@@ -51,6 +51,7 @@ static enum store_result give(struct load *load, enum record_kind kind,
     if (reply->type != REPLY_STRING)
         return call_nonsense(load->store);
     body_read(&body, redis_reply_slice(reply), kind, load->store->moved_ms);
+    body_add_score(&body, kind, score);
     if (!is_expired(load, kind, body.values))
         load->on_values(load->context, kind, body.values);
     body_close(&body);
@@ -58,24 +59,42 @@ static enum store_result give(struct load *load, enum record_kind kind,
 }
 
 /* Replies come one by one, so that no more than one row is in memory. */
-static enum store_result load_chunk(struct load *load, enum record_kind kind, size_t from,
-                                    size_t to)
+static enum store_result take_chunk(struct load *load, enum record_kind kind, size_t count,
+                                    const struct redis_reply *scores)
 {
     struct redis_store *const store = load->store;
     enum store_result result = STORE_DONE;
-    call_begin(store);
-    for (size_t i = from; i < to; i++) {
-        const struct redis_key key = call_row(store, kind, names_at(&load->names, i));
-        CALL(store, WORD_OF("GET"), call_key_slice(&key));
-    }
-    for (size_t i = from; i < to && store->link != NULL; i++) {
+    for (size_t i = 0; i < count && store->link != NULL; i++) {
         struct redis_reply *const reply = call_next(store);
         if (reply == NULL)
             return STORE_RETRY;
         if (result == STORE_DONE)
-            result = give(load, kind, reply);
+            result = give(load, kind, reply, redis_reply_item(scores, i));
         redis_reply_free(reply);
     }
+    return result;
+}
+
+static enum store_result load_chunk(struct load *load, enum record_kind kind, size_t from,
+                                    size_t to)
+{
+    struct redis_store *const store = load->store;
+    const bool has_scores = kind == RECORD_FLIGHT;
+    struct slice names[CHUNK] = {SLICE_NONE};
+    for (size_t i = from; i < to; i++)
+        names[i - from] = names_at(&load->names, i);
+    call_begin(store);
+    if (has_scores)
+        names_ask_scores(store, kind, names, to - from);
+    for (size_t i = from; i < to; i++) {
+        const struct redis_key key = call_row(store, kind, names[i - from]);
+        CALL(store, WORD_OF("GET"), call_key_slice(&key));
+    }
+    struct redis_reply *const scores = has_scores ? call_next(store) : NULL;
+    if (has_scores && scores == NULL)
+        return STORE_RETRY;
+    const enum store_result result = take_chunk(load, kind, to - from, scores);
+    redis_reply_free(scores);
     return result;
 }
 

@@ -2,8 +2,6 @@
 
 /* How long it is known who adopted whom. */
 #define ADOPTED_KEPT_MS "3600000"
-/* The text of flights that one script rewrites: a flight may have an image. */
-#define COUNTED_BYTES "1048576"
 /* A reply has room for eight times as much. */
 #define INBOX_BYTES "8388608"
 /* FACT_NUMBER_STEP. */
@@ -51,27 +49,15 @@ const char lua_adopt[] =
     "call('SET', adopted, me .. '/' .. mine, 'PX', " ADOPTED_KEPT_MS ")\n"
     "return {'ok'}\n";
 
-/* Moves what is named from a chest to its owner, which changes nothing the second time, and says how much it did. A
- * flight whose node died counts that, unless somebody has damaged its row. Facts that were told by the dead, and have no attempt, are named by the order of
- * being told: the answer is where to go on. */
+/* Moves what is named from a chest to its owner, which changes nothing the second time. A flight whose node died counts
+ * that: it has no time, and the score of its name is how often it was adopted since its text was written. Facts that
+ * were told by the dead, and have no attempt, are named by the order of being told: the answer is where to go on. */
 const char lua_empty[] =
     "local me, mine, run, kind = ARGV[2], ARGV[3], ARGV[4], ARGV[5]\n"
     "if is_fenced(me, mine) then return {'fenced'} end\n"
     "local it = call('HMGET', P .. 'chest:' .. run, 'node', 'count')\n"
     "if call('HGET', P .. 'chests', run) ~= me then return {'ok', ''} end\n"
     "local from, to = P .. kind .. '@~' .. run, P .. kind .. '@' .. me\n"
-    "local bytes = 0\n"
-    "local function count_adoption(name)\n"
-    "    local row = it[2] ~= '0' and redis.pcall('GET', P .. 'flight:' .. name)\n"
-    "    if type(row) ~= 'string' then return end\n"
-    "    local first, last, number = string.find(row, '\"adoptions\":(%d+)')\n"
-    "    local counted = '\"adoptions\":' .. string.format('%d', math.min(255, it[2] + (number or "
-    "0)))\n"
-    "    bytes = bytes + #row\n"
-    "    row = first and string.sub(row, 1, first - 1) .. counted .. string.sub(row, last + 1)\n"
-    "        or string.sub(row, 1, -2) .. ',' .. counted .. '}'\n"
-    "    call('SET', P .. 'flight:' .. name, row, 'KEEPTTL')\n"
-    "end\n"
     "local function move_claims(names)\n"
     "    local are_there, moved = call('SMISMEMBER', from, unpack(names)), {}\n"
     "    for i, name in ipairs(names) do\n"
@@ -81,33 +67,24 @@ const char lua_empty[] =
     "    call('SREM', from, unpack(moved))\n"
     "    call('SADD', to, unpack(moved))\n"
     "end\n"
-    "local function move_row(name)\n"
+    "local function move_letter(name)\n"
     "    local own_row = P .. 'letter@' .. it[1] .. ':' .. name\n"
-    "    if kind == 'flight' then\n"
-    "        count_adoption(name)\n"
-    "    elseif kind == 'letter' and call('EXISTS', own_row) == 1 then\n"
-    "        call('RENAME', own_row, to .. ':' .. name)\n"
-    "    end\n"
+    "    if call('EXISTS', own_row) == 1 then call('RENAME', own_row, to .. ':' .. name) end\n"
     "end\n"
     "local function move_rows(names)\n"
     "    local scores, moved, scored = call('ZMSCORE', from, unpack(names)), {}, {}\n"
-    "    local done = #names\n"
+    "    local more = kind == 'flight' and tonumber(it[2]) or 0\n"
     "    for i, name in ipairs(names) do\n"
     "        if scores[i] then\n"
     "            moved[#moved + 1] = name\n"
-    "            scored[#scored + 1], scored[#scored + 2] = scores[i], name\n"
-    "            move_row(name)\n"
-    "        end\n"
-    "        if bytes > " COUNTED_BYTES " then\n"
-    "            done = i\n"
-    "            break\n"
+    "            scored[#scored + 1] = more == 0 and scores[i] or tostring(scores[i] + more)\n"
+    "            scored[#scored + 1] = name\n"
+    "            if kind == 'letter' then move_letter(name) end\n"
     "        end\n"
     "    end\n"
-    "    if #moved > 0 then\n"
-    "        call('ZREM', from, unpack(moved))\n"
-    "        call('ZADD', to, unpack(scored))\n"
-    "    end\n"
-    "    return done\n"
+    "    if #moved == 0 then return end\n"
+    "    call('ZREM', from, unpack(moved))\n"
+    "    call('ZADD', to, unpack(scored))\n"
     "end\n"
     "local function move_facts(after)\n"
     "    local facts = call('ZRANGE', P .. 'inbox', '(' .. after, '+inf', 'BYSCORE', 'LIMIT', 0,\n"
@@ -126,8 +103,8 @@ const char lua_empty[] =
     "    return {'ok', ''}\n"
     "end\n"
     "local names = {unpack(ARGV, 6)}\n"
-    "if kind == 'claims' then move_claims(names) end\n"
-    "return {'ok', tostring(kind == 'claims' and #names or move_rows(names))}\n";
+    "if kind == 'claims' then move_claims(names) else move_rows(names) end\n"
+    "return {'ok', tostring(#names)}\n";
 
 /* The owner is looked for among all nodes, since a row does not say whose it is. Whoever has no pulse at the moment
  * reads its inbox with its next beat. */

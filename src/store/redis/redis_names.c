@@ -194,3 +194,16 @@ void names_close(struct redis_names *names)
     free(names->bytes);
     *names = (struct redis_names){.count = 0};
 }
+
+void names_ask_scores(struct redis_store *store, enum record_kind kind, const struct slice *names,
+                      size_t count)
+{
+    const struct redis_key index = call_index(store, kind);
+    struct slice *const words = malloc((count + 2) * sizeof *words);
+    ASSERT(words != NULL);
+    words[0] = WORD_OF("ZMSCORE");
+    words[1] = call_key_slice(&index);
+    memcpy(words + 2, names, count * sizeof *words);
+    call_add(store, words, count + 2);
+    free(words);
+}

@@ -29,6 +29,9 @@ enum store_result names_read_from(struct redis_store *store, const struct redis_
 enum store_result names_read_set(struct redis_store *store, const struct redis_key *set,
                                  struct redis_names *names);
 void names_close(struct redis_names *names);
+/* Asks for the scores of some rows in their index. */
+void names_ask_scores(struct redis_store *store, enum record_kind kind, const struct slice *names,
+                      size_t count);
 
 struct slice names_at(const struct redis_names *names, size_t place);
 /* Whether a row with this number is among them. */
