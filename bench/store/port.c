@@ -1,12 +1,14 @@
 /* What a store alone can take: the records of solves in a closed loop, through the store port, without a gateway.
  *
  *     store-port [--at-once 512] [--seconds 3] [--rounds 3] [--solves N] [--prefix NAME] [--node NAME]
- *                [--open N] URL...
+ *                [--open N] [--wait] URL...
  *
  * With --solves a round ends after so many instead, so that their instructions can be counted (valgrind
  * --tool=callgrind --separate-threads=yes), and what was written: neither depends on how busy the machine is.
  * With --node it shares the store as that gateway: each solve claims its key with its intent, and releases it with its
  * solution. With --open it leaves so many flights open, claimed and accepted by the vendor, and ends as by kill -9.
+ * With --wait it says "ready" when a store is open, and begins when it is told a line: what opening costs is not
+ * counted then, and several begin at once.
  * Each solve waits twice until its records are durable, as in the gateway: for its intent, and for its solution. The
  * stores take turns, so that a busy machine disturbs all of them; the ratio is to the first one. */
 #include "base/assert.h"
@@ -34,6 +36,7 @@ struct options {
     unsigned at_once, seconds, rounds;
     unsigned solves; /* 0: as many as there is time for */
     unsigned open;
+    bool must_wait;
     const char *prefix;
     const char *node; /* NULL: it has the store for itself */
     const char *urls[URLS_MAX];
@@ -273,7 +276,16 @@ static void leave_open(struct run *run, unsigned count)
     (void)uv_run(&run->loop, UV_RUN_DEFAULT);
 }
 
+/* As it is told by whoever measures. */
+static void wait_for_line(void)
+{
+    (void)puts("ready");
+    (void)fflush(stdout);
+    for (int c = getchar(); c != '\n' && c != EOF; c = getchar()) {}
+}
+
 struct figures {
+    double done;
     double rate;    /* solves a second */
     double cpu_us;  /* of this process, for each solve */
     double commits; /* for each solve */
@@ -303,6 +315,8 @@ static struct figures measure(const struct options *options, const char *url)
     store_start(run.store, &run.loop, &handlers);
     if (options->open > 0)
         leave_open(&run, options->open);
+    if (options->must_wait)
+        wait_for_line();
     const double cpu = cpu_seconds();
     const uint64_t start = uv_hrtime();
     uv_update_time(&run.loop); /* loading may have taken long */
@@ -314,7 +328,8 @@ static struct figures measure(const struct options *options, const char *url)
     store_counters(run.store, &counters);
     const double done = (double)run.done;
     const double seconds = (double)(uv_hrtime() - start) / 1e9;
-    const struct figures figures = {.rate = done / seconds,
+    const struct figures figures = {.done = done,
+                                    .rate = done / seconds,
                                     .cpu_us = (cpu_seconds() - cpu) * 1e6 / done,
                                     .commits = (double)counters.commits / done,
                                     .bytes = (double)counters.bytes / done};
@@ -347,10 +362,12 @@ static void report(const struct options *options)
     static double cpus[URLS_MAX][ROUNDS_MAX];
     static double commits[URLS_MAX][ROUNDS_MAX];
     static double bytes[URLS_MAX][ROUNDS_MAX];
+    double solves[URLS_MAX] = {0};
     double first = 1;
     for (unsigned round = 0; round < options->rounds; round++) {
         for (unsigned i = 0; i < options->count; i++) {
             const struct figures figures = measure(options, options->urls[i]);
+            solves[i] += figures.done;
             rates[i][round] = figures.rate;
             cpus[i][round] = figures.cpu_us;
             commits[i][round] = figures.commits;
@@ -363,10 +380,10 @@ static void report(const struct options *options)
             first = rate;
         (void)printf(
             "%-12.*s %4u at once: %8.0f solves/s (%.2f), %.4f commits, %.0f bytes of the log and "
-            "%.1f us CPU of this process a solve\n",
+            "%.1f us CPU of this process a solve; %.0f solves\n",
             (int)strcspn(options->urls[i], ":"), options->urls[i], options->at_once, rate,
             rate / first, median(commits[i], options->rounds), median(bytes[i], options->rounds),
-            median(cpus[i], options->rounds));
+            median(cpus[i], options->rounds), solves[i]);
     }
 }
 
@@ -388,6 +405,8 @@ int main(int argc, char **argv)
             take_number(argv[i], "--solves", argv[i + 1], &options.solves) ||
             take_number(argv[i], "--open", argv[i + 1], &options.open))
             i++;
+        else if (strcmp(argv[i], "--wait") == 0)
+            options.must_wait = true;
         else if (strcmp(argv[i], "--node") == 0)
             options.node = argv[++i];
         else if (strcmp(argv[i], "--prefix") == 0)
@@ -399,7 +418,7 @@ int main(int argc, char **argv)
         options.rounds > ROUNDS_MAX) {
         (void)fprintf(stderr,
                       "usage: store-port [--at-once N] [--seconds N] [--rounds N] [--solves N] "
-                      "[--prefix NAME] [--node NAME] [--open N] URL...\n");
+                      "[--prefix NAME] [--node NAME] [--open N] [--wait] URL...\n");
         return 64;
     }
     report(&options);

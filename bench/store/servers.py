@@ -10,7 +10,20 @@ import stores  # noqa: E402
 from harness import Skip  # noqa: E402
 from programs import threads_ns, threads_of  # noqa: E402
 
-KINDS = {"PostgreSQL": stores.PostgresStore, "Redis": stores.RedisStore}
+
+class PostgresStore(stores.PostgresStore):
+    """With the memory that PostgreSQL takes by itself; tests give it less."""
+
+    settings = ("-c", "shared_buffers=128MB")
+
+
+class RedisStore(stores.RedisStore):
+    """Whose log is not written anew in the midst of a round, by a process that it makes for it."""
+
+    settings = "auto-aof-rewrite-percentage 0\n"
+
+
+KINDS = {"PostgreSQL": PostgresStore, "Redis": RedisStore}
 
 
 def cpu_ns(store):
