@@ -12,7 +12,13 @@ enum fact_kind {
     FACT_BAD,    /* a solution that many may have was reported as bad: for all other nodes */
 };
 
-enum errand_verb { ERRAND_REPORT_GOOD, ERRAND_REPORT_BAD, ERRAND_DETACH, ERRAND_LETTERS };
+enum errand_verb {
+    ERRAND_REPORT_GOOD,
+    ERRAND_REPORT_BAD,
+    ERRAND_DETACH,
+    ERRAND_LETTERS,
+    ERRAND_LOOK, /* what became of a request that has no row */
+};
 
 /* With FACT_ERRAND and FACT_REPLY. A node that has no run goes without: its errands come back to the teller. */
 struct errand {
@@ -26,6 +32,18 @@ struct errand {
     uint64_t ticket;      /* number of the errand, also in its reply */
     enum refusal refusal; /* of a reply; REFUSAL_NONE: it was carried out */
     uint32_t count;       /* of a reply: letters that were changed */
+};
+
+/* With the FACT_REPLY to an ERRAND_LOOK that found the request; class, code, task id, text and extra are in the fact's
+ * result. */
+struct sighting {
+    enum request_state state;
+    enum source source;
+    enum type type;
+    bool is_single;
+    uint16_t attempts;
+    int64_t born_wall_ms, expires_wall_ms; /* of its solution, as the next one */
+    uint64_t solve_ms;
 };
 
 /* With FACT_BAD. The store lets every row with this solution expire at once, whoever has it. */

@@ -137,8 +137,11 @@ struct fact {
     enum fact_kind kind;
     struct vendor_result result; /* as of a callback without a caller; owned by an ACTION_TELL */
     struct errand errand;
-    struct letter_order letters; /* with an ERRAND_LETTERS */
-    struct bad_solution bad;
+    union {
+        struct letter_order letters; /* with an ERRAND_LETTERS */
+        struct sighting sighting;    /* of a reply to an ERRAND_LOOK */
+        struct bad_solution bad;
+    };
 };
 
 /* The two free calls about the account. */

@@ -37,6 +37,14 @@ static bool is_dead(const struct engine *engine, uint16_t place)
                                                           engine->options.lease_ms);
 }
 
+bool adopt_is_other_alive(const struct engine *engine, uint16_t node)
+{
+    for (uint16_t i = 0; i < engine->member_count; i++)
+        if (engine->members[i].node == node)
+            return !engine->members[i].is_self && !is_dead(engine, i);
+    return false;
+}
+
 /* The other node may have had as much as this one may have. */
 static bool has_room(const struct engine *engine)
 {

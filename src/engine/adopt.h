@@ -9,6 +9,9 @@ void adopt_watch(struct engine *engine, const struct beat *beat);
 /* Asks for the rows of a dead member, if there is one, and room for its rows. */
 void adopt_one(struct engine *engine);
 
+/* Does a member with this number live, and is it not this node? */
+bool adopt_is_other_alive(const struct engine *engine, uint16_t node);
+
 void adopt_on_adopted(struct engine *engine, const struct adopted *adopted);
 
 /* Goes on with flights whose rows have all come; ticks do it. */

@@ -4,20 +4,20 @@
 #include "engine/hold.h"
 #include "engine/journal.h"
 #include "engine/letter_errands.h"
+#include "engine/look_errand.h"
 #include "engine/placed.h"
 #include "engine/request.h"
 #include "engine/request_events.h"
 
 #define RETRY_AFTER_MS 1000
 
-static struct errand *push(struct engine *engine, enum fact_kind kind, const struct errand *errand)
+struct fact *errand_push(struct engine *engine, enum fact_kind kind)
 {
     struct action *action = engine_push(engine, ACTION_TELL);
     action->after = ++engine->seq;
     action->tell.kind = kind;
     action->tell.number = journal_number(engine);
-    action->tell.errand = *errand;
-    return &action->tell.errand;
+    return &action->tell;
 }
 
 static void refuse(struct engine *engine, caller_id caller, enum refusal refusal,
@@ -43,7 +43,8 @@ void errand_send(struct engine *engine, const struct errand *errand)
         refuse(engine, errand->caller, REFUSAL_FULL_REQUESTS, RETRY_AFTER_MS);
         return;
     }
-    struct errand *sent = push(engine, FACT_ERRAND, errand);
+    struct errand *sent = &errand_push(engine, FACT_ERRAND)->errand;
+    *sent = *errand;
     sent->from = engine->options.node;
     sent->to = request_node(errand->id);
     sent->ticket = engine->last_number;
@@ -61,6 +62,8 @@ void errand_on_told(struct engine *engine, const struct fact *fact)
 {
     if (fact->errand.verb == ERRAND_LETTERS)
         letter_errand_take(engine, &fact->errand, &fact->letters);
+    else if (fact->errand.verb == ERRAND_LOOK)
+        look_errand_take(engine, &fact->errand);
     else
         errand_reply(engine, &fact->errand, carry_out(engine, &fact->errand), 0);
 }
@@ -68,18 +71,18 @@ void errand_on_told(struct engine *engine, const struct fact *fact)
 void errand_reply(struct engine *engine, const struct errand *errand, enum refusal refusal,
                   uint32_t count)
 {
-    struct errand reply = *errand;
-    reply.refusal = refusal;
-    reply.count = count;
-    reply.to = errand->from;
+    struct fact reply = {.kind = FACT_REPLY, .errand = *errand};
+    reply.errand.refusal = refusal;
+    reply.errand.count = count;
+    reply.errand.to = errand->from;
     /* It is nobody's, or our own part of an order for all. */
-    if (reply.to == engine->options.node)
+    if (reply.errand.to == engine->options.node)
         errand_on_reply(engine, &reply);
     else
-        (void)push(engine, FACT_REPLY, &reply);
+        errand_push(engine, FACT_REPLY)->errand = reply.errand;
 }
 
-void errand_on_reply(struct engine *engine, const struct errand *reply)
+static void on_reply(struct engine *engine, const struct errand *reply)
 {
     struct numbers_node *node = numbers_find(&engine->holds_by_caller, reply->caller);
     struct hold *hold = node == NULL ? NULL : CONTAINER_OF(node, struct hold, by_caller);
@@ -96,6 +99,14 @@ void errand_on_reply(struct engine *engine, const struct errand *reply)
     action->answer.caller = reply->caller;
     action->answer.id = reply->id;
     action->answer.refusal = reply->refusal;
+}
+
+void errand_on_reply(struct engine *engine, const struct fact *reply)
+{
+    if (reply->errand.verb == ERRAND_LOOK)
+        look_errand_on_reply(engine, reply);
+    else
+        on_reply(engine, &reply->errand);
 }
 
 void errand_on_hold_timer(struct engine *engine, struct hold *hold)

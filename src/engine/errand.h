@@ -15,10 +15,12 @@ void errand_send(struct engine *engine, const struct errand *errand);
 
 /* Another node sends us one; or how ours ended. */
 void errand_on_told(struct engine *engine, const struct fact *fact);
+/* Tells a fact of this kind; its errand is to be set. */
+struct fact *errand_push(struct engine *engine, enum fact_kind kind);
 /* Replies to whoever sent the errand. */
 void errand_reply(struct engine *engine, const struct errand *errand, enum refusal refusal,
                   uint32_t count);
-void errand_on_reply(struct engine *engine, const struct errand *reply);
+void errand_on_reply(struct engine *engine, const struct fact *reply);
 
 /* The caller has waited for long enough: it may come again, the errand is under way. */
 void errand_on_hold_timer(struct engine *engine, struct hold *hold);

@@ -1,7 +1,9 @@
 #include "engine/find.h"
 
+#include "engine/errand.h"
 #include "engine/follow.h"
 #include "engine/hold.h"
+#include "engine/look_errand.h"
 #include "engine/placed.h"
 #include "engine/request.h"
 
@@ -34,10 +36,12 @@ struct search {
     struct answer answer;     /* what is known; its blobs are owned */
     uint64_t bytes;           /* of its blobs */
     uint64_t heard_ms;        /* when the store last answered, or did not */
+    uint64_t errand;          /* ticket of what the node that gave the id is asked, or 0 */
     client_id client;
-    bool is_asking;
-    bool is_hint;  /* it is asked for nobody in particular */
-    bool is_woken; /* what is known may be outdated */
+    bool is_asking; /* the store, or that node */
+    bool is_sure;   /* that node does not know it */
+    bool is_hint;   /* it is asked for nobody in particular */
+    bool is_woken;  /* what is known may be outdated */
 };
 
 struct finding {
@@ -176,7 +180,7 @@ static void send(struct engine *engine, struct search *search)
     find->client = search->client;
     find->ticket = search->id;
     search->is_asking = true;
-    search->is_woken = false;
+    search->is_sure = search->is_woken = false;
     wheel_cancel(&engine->wheel, &search->timer);
 }
 
@@ -403,7 +407,7 @@ static uint64_t keep_ms(const struct engine *engine, const struct search *search
     const bool is_large = engine->finding->bytes > engine->options.max_finished_bytes;
     /* A store that comes back may hear of an id from the node that told it only a moment later. */
     if (search->answer.refusal == REFUSAL_UNKNOWN_ID)
-        return FOLLOW_ASK_MS;
+        return search->is_sure ? KEEP_MS : FOLLOW_ASK_MS;
     if (is_over(&search->answer))
         return is_large && search->bytes > 0 ? 0 : KEEP_MS;
     return list_is_empty(&search->waits) ? KEEP_MS : FOLLOW_ASK_MS;
@@ -429,15 +433,10 @@ static bool is_unsure(const struct engine *engine, enum found_result result)
             (finding->is_store_away || engine->now_ms < finding->sure_ms));
 }
 
-void find_on_found(struct engine *engine, const struct found *found)
+static void settle(struct engine *engine, struct search *search, const struct found *found)
 {
-    struct search *search =
-        engine->finding == NULL ? NULL : slab_get(&engine->finding->slab, found->ticket);
-    const bool is_awaited = search != NULL && search->is_asking && id_of(search) == found->id &&
-                            search->client == found->client;
-    if (!is_awaited)
-        return;
     search->is_asking = false;
+    search->errand = 0;
     engine->clients[search->client].hints -= search->is_hint;
     search->is_hint = false;
     search->heard_ms = engine->now_ms;
@@ -452,6 +451,49 @@ void find_on_found(struct engine *engine, const struct found *found)
     /* The end may have come between the store's answer and now. */
     if (is_outdated)
         send(engine, search);
+}
+
+/* The store has no row of it, but the node that gave the id may remember it. */
+static void ask_node(struct engine *engine, struct search *search, struct found *found)
+{
+    const struct find find = {.id = found->id, .client = found->client, .ticket = found->ticket};
+    switch (look_errand_send(engine, &find, &search->errand)) {
+    case LOOK_NOBODY:
+        break;
+    case LOOK_LATER:
+        found->result = FOUND_UNAVAILABLE;
+        break;
+    case LOOK_SENT:
+        wheel_arm(&engine->wheel, &search->timer, engine->now_ms + ERRAND_PATIENCE_MS);
+        break;
+    }
+}
+
+void find_on_found(struct engine *engine, const struct found *told)
+{
+    struct search *search =
+        engine->finding == NULL ? NULL : slab_get(&engine->finding->slab, told->ticket);
+    const bool is_awaited = search != NULL && search->is_asking && search->errand == 0 &&
+                            id_of(search) == told->id && search->client == told->client;
+    if (!is_awaited)
+        return;
+    struct found found = *told;
+    if (found.result == FOUND_UNKNOWN && !is_unsure(engine, found.result))
+        ask_node(engine, search, &found);
+    if (search->errand == 0)
+        settle(engine, search, &found);
+}
+
+void find_on_reply(struct engine *engine, uint64_t ticket, const struct found *found)
+{
+    struct search *search =
+        engine->finding == NULL ? NULL : slab_get(&engine->finding->slab, found->ticket);
+    if (search == NULL || search->errand == 0 || search->errand != ticket)
+        return;
+    search->is_sure = found->result == FOUND_UNKNOWN;
+    if (!search->is_sure)
+        look_errand_forgive(engine, search->client);
+    settle(engine, search, found);
 }
 
 /* A search leaves the table until the store has told again what it waits for. */
@@ -503,7 +545,9 @@ void find_work(struct engine *engine)
 void find_on_timer(struct engine *engine, struct wheel_timer *timer)
 {
     struct search *search = CONTAINER_OF(timer, struct search, timer);
-    if (!list_is_empty(&search->waits))
+    if (search->errand != 0)
+        settle(engine, search, &(struct found){.result = FOUND_UNAVAILABLE});
+    else if (!list_is_empty(&search->waits))
         send(engine, search);
     else if (is_wanted(search))
         wheel_arm(&engine->wheel, &search->timer, engine->now_ms + FOLLOW_ASK_MS);
@@ -525,7 +569,8 @@ void find_check(const struct engine *engine)
     for (slab_id id = 0; (id = slab_next(&finding->slab, id)) != 0;) {
         const struct search *search = slab_get(&finding->slab, id);
         bytes += search->bytes;
-        ASSERT(search->is_asking != search->timer.is_armed);
+        ASSERT(search->timer.is_armed == (!search->is_asking || search->errand != 0));
+        ASSERT(search->is_asking || search->errand == 0);
         ASSERT(is_wanted(search) == list_is_empty(&search->link));
         ASSERT(list_is_empty(&search->glances) || search->is_asking);
         ASSERT(list_is_empty(&search->told) == list_is_empty(&search->tell));

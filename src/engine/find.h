@@ -21,6 +21,8 @@ void find_outdate(struct engine *engine, client_id client, request_id id);
 /* The store went away, or is there again. */
 void find_on_store(struct engine *engine);
 void find_on_found(struct engine *engine, const struct found *found);
+/* The node that gave the id replied to the errand with this ticket (look_errand.h). */
+void find_on_reply(struct engine *engine, uint64_t ticket, const struct found *found);
 /* A claim of this name ended, and with it perhaps what somebody waits for. */
 void find_on_woken(struct engine *engine, const struct key *name);
 /* Of a search: ask again, or forget it. */

@@ -298,6 +298,12 @@ struct account_probe {
 
 #define PRIORITIES 10
 
+/* Looks that were sent as errands within one second, without those that found something (look_errand.h). */
+struct look_errands {
+    uint64_t since_ms;
+    uint32_t count;
+};
+
 /* A client's part of the queue and of the slots. */
 struct client {
     struct list again[PRIORITIES];  /* flights that had a turn before: they go first */
@@ -311,9 +317,10 @@ struct client {
     struct list letters; /* its letters, oldest first */
     struct client_options options;
     uint32_t queued, slots_used;
-    uint32_t credit;                 /* flights it may still start in this round */
-    uint32_t requests;               /* waiting */
-    uint32_t hints;                  /* ids that the store is asked for, for nobody in particular */
+    uint32_t credit;   /* flights it may still start in this round */
+    uint32_t requests; /* waiting */
+    uint32_t hints;    /* ids that the store is asked for, for nobody in particular */
+    struct look_errands looks;
     uint64_t spent;                  /* of today's budget */
     uint64_t spent_past[STATS_DAYS]; /* of the days before, newest first */
     uint64_t reserved;               /* by flights not yet submitted */
@@ -507,6 +514,7 @@ struct engine {
     struct recovery *recovery; /* owned, while rows are being restored */
     struct shadow *shadow;     /* owned; NULL until somebody asks in shadow mode */
     struct advice *advice;     /* owned; NULL until somebody reports */
+    struct look_errands looks; /* of all clients */
     struct finding *finding;   /* owned; NULL without a shared store (find.h) */
     struct bad_ones *bad_ones; /* owned; NULL without a shared store (bad.h) */
     struct budgets *budgets;   /* likewise (budget.h) */

@@ -73,7 +73,7 @@ static void hear_node(struct engine *engine, const struct fact *fact)
     if (fact->kind == FACT_ERRAND && !is_repeated(engine, fact->number))
         errand_on_told(engine, fact);
     else if (fact->kind == FACT_REPLY && !is_repeated(engine, fact->number))
-        errand_on_reply(engine, &fact->errand);
+        errand_on_reply(engine, fact);
     forget(engine, fact);
 }
 

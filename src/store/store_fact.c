@@ -25,7 +25,8 @@ static const char *const kinds[] = {
 static const char *const verbs[] = {[ERRAND_REPORT_GOOD] = "report_good",
                                     [ERRAND_REPORT_BAD] = "report_bad",
                                     [ERRAND_DETACH] = "detach",
-                                    [ERRAND_LETTERS] = "letters"};
+                                    [ERRAND_LETTERS] = "letters",
+                                    [ERRAND_LOOK] = "look"};
 static const char *const orders[] = {
     [LETTER_REPLAY] = "replay", [LETTER_CANCEL] = "cancel", [LETTER_DROP] = "drop"};
 /* How an errand can end. */
@@ -102,6 +103,29 @@ static void add_errand(struct buf *out, const struct errand *errand)
         json_number(out, "count", errand->count);
 }
 
+static bool has_sighting(const struct fact *fact)
+{
+    return fact->kind == FACT_REPLY && fact->errand.verb == ERRAND_LOOK &&
+           fact->errand.refusal == REFUSAL_NONE;
+}
+
+static void add_sighting(struct buf *out, const struct fact *fact)
+{
+    const struct sighting *const sighting = &fact->sighting;
+    json_string(out, "state", request_state_words.name_at(sighting->state));
+    json_string(out, "source", source_words.name_at(sighting->source));
+    json_string(out, "type", type_words.name_at(sighting->type));
+    json_string(out, "class", error_class_words.name_at(fact->result.class));
+    add_text(out, "code", fact->result.code);
+    add_text(out, "task", fact->result.task_id);
+    if (sighting->is_single)
+        json_bool(out, "single", true);
+    json_number(out, "attempts", sighting->attempts);
+    json_number(out, "born", (uint64_t)sighting->born_wall_ms);
+    json_number(out, "expires", (uint64_t)sighting->expires_wall_ms);
+    json_number(out, "solve", sighting->solve_ms);
+}
+
 void fact_add_body(struct buf *out, const struct fact *fact)
 {
     json_open(out, '{');
@@ -116,6 +140,8 @@ void fact_add_body(struct buf *out, const struct fact *fact)
         add_errand(out, &fact->errand);
         if (fact->kind == FACT_ERRAND && fact->errand.verb == ERRAND_LETTERS)
             add_order(out, &fact->letters);
+        if (has_sighting(fact))
+            add_sighting(out, fact);
     }
     json_close(out, '}');
 }
@@ -212,6 +238,31 @@ static bool read_order(yyjson_val *object, struct fact *fact)
     return true;
 }
 
+static bool read_sighting(yyjson_val *object, struct fact *fact)
+{
+    struct sighting *const sighting = &fact->sighting;
+    unsigned state;
+    unsigned source;
+    unsigned type;
+    unsigned class;
+    if (!read_row_word(object, "state", &request_state_words, &state) ||
+        !read_row_word(object, "source", &source_words, &source) ||
+        !read_row_word(object, "type", &type_words, &type) ||
+        !read_row_word(object, "class", &error_class_words, &class) ||
+        !read_text(object, "code", fact->result.code, sizeof fact->result.code) ||
+        !read_text(object, "task", fact->result.task_id, sizeof fact->result.task_id))
+        return false;
+    *sighting = (struct sighting){
+        .state = (enum request_state)state, .source = (enum source)source, .type = (enum type)type};
+    fact->result.class = (enum error_class) class;
+    sighting->is_single = yyjson_get_bool(yyjson_obj_get(object, "single"));
+    sighting->attempts = (uint16_t)yyjson_get_uint(yyjson_obj_get(object, "attempts"));
+    sighting->born_wall_ms = (int64_t)yyjson_get_uint(yyjson_obj_get(object, "born"));
+    sighting->expires_wall_ms = (int64_t)yyjson_get_uint(yyjson_obj_get(object, "expires"));
+    sighting->solve_ms = yyjson_get_uint(yyjson_obj_get(object, "solve"));
+    return true;
+}
+
 static bool read_bad(yyjson_val *object, struct bad_solution *bad)
 {
     bad->attempt = yyjson_get_uint(yyjson_obj_get(object, "attempt"));
@@ -235,6 +286,8 @@ bool fact_read_body(struct slice body, struct fact *fact)
         is_sound = read_errand(object, &fact->errand);
     if (is_sound && kind == FACT_ERRAND && fact->errand.verb == ERRAND_LETTERS)
         is_sound = read_order(object, fact);
+    if (is_sound && has_sighting(fact))
+        is_sound = read_sighting(object, fact);
     yyjson_doc_free(doc);
     return is_sound;
 }

@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Two gateways on one store, behind a load balancer that does not care: a request is answered at any of them. (TAP)"""
+import re
 import time
 
 from cluster_world import Cluster, on_each_server
@@ -32,6 +33,12 @@ def ended(node, request):
 def create(node):
     task = {"type": "TurnstileTaskProxyless", "websiteURL": PAGE, "websiteKey": "0xSITE"}
     return http_request(node.url + "/createTask", "POST", {"clientKey": "k", "task": task}, {}, {}).json()["taskId"]
+
+
+def written(node):
+    """Entries that the gateway wrote into the store."""
+    text = get(node.url + "/metrics").text
+    return int(float(re.search(r"^solvegate_store_records_total (\S+)$", text, re.MULTILINE).group(1)))
 
 
 def result(node, task):
@@ -124,6 +131,45 @@ def is_not_ready_while_the_store_is_away(store):
         text = wait_until(lambda: ended(cluster[1], request), "the solution", 60)
         check(text.startswith("OK|"), text)
         equal(cluster.paid(), 1, "paid")
+
+
+@on_each_server
+def answers_anywhere_for_an_id_that_came_with_its_solution(store):
+    """No row tells of it: the gateway that gave it is asked."""
+    with Cluster(store) as cluster:
+        first = cluster[0].solve(sitekey="c").json()
+        hit = cluster[0].solve(sitekey="c").json()
+        equal(hit["solution"], first["solution"])
+        for told in (first, hit):
+            again = get(cluster[1].url + "/v1/solves/" + told["id"])
+            equal((again.status, again.json().get("solution")), (200, told["solution"]), "at the other one")
+            equal(again.json()["source"], told["source"], "its source")
+            equal(poll(cluster[1], told["id"]), "OK|" + told["solution"], "in the vendor's words")
+        third = cluster[0].solve(sitekey="c").json()
+        known = wait_until(lambda: [t for t in poll_all(cluster[1], [third["id"]]) if t != "CAPCHA_NOT_READY"], "ids=")
+        equal(known, [first["solution"]])
+        equal(cluster.paid(), 1, "paid")
+        cluster[0].kill()
+        wait_until(lambda: cluster[1].nodes()["adoptions"] == 1, "the adoption", 60)
+        fourth = hit["id"][:-1] + ("0" if hit["id"][-1] != "0" else "1")
+        equal(poll(cluster[1], fourth), "ERROR_WRONG_CAPTCHA_ID", "an id of a dead one")
+
+
+@on_each_server
+def made_up_ids_do_not_flood_the_gateway_that_they_name(store):
+    with Cluster(store) as cluster:
+        known = cluster[0].solve(sitekey="c").json()["id"]
+        base = int(known) & ~0xfff
+        made_up = [str(base + i) for i in range(600) if str(base + i) != known]
+        before = written(cluster[1])
+        begin = time.monotonic()
+        for start in range(0, len(made_up), 100):
+            words = poll_all(cluster[1], made_up[start:start + 100])
+            check(set(words) <= {"CAPCHA_NOT_READY", "ERROR_WRONG_CAPTCHA_ID"}, words)
+        seconds = time.monotonic() - begin
+        check(written(cluster[1]) - before <= 2 * 32 * (2 + seconds), f"{written(cluster[1]) - before} facts in {seconds:.1f} s")
+        wait_until(lambda: poll(cluster[1], made_up[0]) == "ERROR_WRONG_CAPTCHA_ID", "the owner's word")
+        wait_until(lambda: poll(cluster[1], known).startswith("OK|"), "an id that is known")
 
 
 if __name__ == "__main__":

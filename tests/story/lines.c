@@ -235,11 +235,22 @@ static void add_errand(struct world *world, const struct errand *errand)
 {
     static const char *const verbs[] = {[ERRAND_REPORT_GOOD] = "report good",
                                         [ERRAND_REPORT_BAD] = "report bad",
-                                        [ERRAND_DETACH] = "detach"};
+                                        [ERRAND_DETACH] = "detach",
+                                        [ERRAND_LOOK] = "look for"};
     buf_addf(&world->log, "tell n%u: %s r%zu", errand->to, verbs[errand->verb],
              number_of_request(world, errand->id));
     if (errand->client != 0)
         buf_addf(&world->log, " of client %u", errand->client);
+}
+
+static void add_sighting(struct world *world, const struct fact *fact)
+{
+    buf_addf(&world->log, ", %s", request_state_name(fact->sighting.state));
+    if (fact->result.text != NULL)
+        buf_addf(&world->log, " \"%s\" source %s", fact->result.text->data,
+                 source_name(fact->sighting.source));
+    if (fact->sighting.state == REQUEST_FAILED)
+        buf_addf(&world->log, " %s", fact->result.code);
 }
 
 static void add_fact(struct world *world, const struct fact *fact)
@@ -256,6 +267,8 @@ static void add_fact(struct world *world, const struct fact *fact)
         buf_addf(&world->log, "tell n%u: %s", fact->errand.to, refusal_text(fact->errand.refusal));
         if (fact->errand.verb == ERRAND_LETTERS)
             buf_addf(&world->log, ", %u letters", fact->errand.count);
+        if (fact->errand.verb == ERRAND_LOOK && fact->errand.refusal == REFUSAL_NONE)
+            add_sighting(world, fact);
         return;
     }
     if (fact->kind == FACT_BAD) {

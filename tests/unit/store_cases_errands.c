@@ -124,6 +124,38 @@ static void if_that_one_is_not_there_it_comes_back(void **state)
     node_close(&b);
 }
 
+static void what_was_seen_of_a_request_comes_as_it_was_told(void **state)
+{
+    struct node a, b;
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    struct fact fact = {
+        .number = 1001,
+        .kind = FACT_REPLY,
+        .errand = {
+            .verb = ERRAND_LOOK, .to = b.backend->node, .id = REQUEST, .caller = 5, .ticket = 77}};
+    fact.sighting = (struct sighting){.state = REQUEST_SOLVED,
+                                      .source = SOURCE_DEDUP_CACHE,
+                                      .type = TYPE_TURNSTILE,
+                                      .is_single = true,
+                                      .attempts = 2,
+                                      .born_wall_ms = 1704110400000,
+                                      .expires_wall_ms = 1704110480000,
+                                      .solve_ms = 4711};
+    fact.result.text = blob_new(SLICE_OF("token"));
+    memcpy(fact.result.task_id, "T1", sizeof "T1");
+    node_tell(&a, &fact);
+    node_send(&a);
+    const struct mail *mail = read_mail(&b);
+    assert_int_equal(mail->count, 1);
+    assert_string_equal(mail->name, "token");
+    assert_string_equal(mail->facts[0].result.task_id, "T1");
+    assert_int_equal(mail->facts[0].errand.ticket, 77);
+    assert_memory_equal(&mail->facts[0].sighting, &fact.sighting, sizeof fact.sighting);
+    node_close(&a);
+    node_close(&b);
+}
+
 /* ---- bad solutions ----------------------------------------------------------------------- */
 
 #define BAD_ATTEMPT UINT64_C(17000000000000000001)
@@ -259,6 +291,7 @@ const struct store_case store_errand_cases[] = {
     STORE_CASE(an_errand_goes_to_whoever_has_the_request),
     STORE_CASE(without_a_row_it_goes_to_the_node_that_is_named),
     STORE_CASE(if_that_one_is_not_there_it_comes_back),
+    STORE_CASE(what_was_seen_of_a_request_comes_as_it_was_told),
     STORE_CASE(all_others_are_told_of_a_bad_solution),
     STORE_CASE(no_claim_finds_it_any_more_whoever_has_it),
     STORE_CASE(other_solutions_of_the_key_are_left_alone),

@@ -183,7 +183,8 @@ void clients_note_answer(struct cluster *c, const struct answer *answer)
 {
     const struct caller *caller = &c->callers[answer->caller - 1];
     const uint32_t place = caller->need;
-    if (is_end(answer) && !caller->is_report && !caller->is_detach && !caller->is_operator)
+    if (is_end(answer) && !caller->is_report && !caller->is_detach && !caller->is_operator &&
+        !caller->is_sight)
         c->needs[place].is_end_told = true;
 }
 
@@ -208,6 +209,10 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
     /* The order did not end in time, or not at all: what came of it is not known. */
     if (caller->is_operator) {
         caller->is_open = false;
+        return;
+    }
+    if (caller->is_sight) {
+        sights_on_answer(c, caller, answer);
         return;
     }
     struct need *need = &c->needs[place];
@@ -247,8 +252,10 @@ void clients_on_answer(struct cluster *c, const struct answer *answer, bool is_u
     need->is_unsafe = is_unsafe || c->store.runs[c->nodes[caller->node].run].is_gone;
     need->is_end_told &= is_final;
     need->state = is_final ? NEED_DONE : NEED_KNOWN;
-    if (answer->state == REQUEST_SOLVED)
+    if (answer->state == REQUEST_SOLVED) {
         errands_on_solved(c, place);
+        sights_on_solved(c, place);
+    }
     if (answer->state == REQUEST_FAILED)
         orders_on_failed(c);
     if (!is_final || (need->is_told && need->token == NONE && answer->state == REQUEST_SOLVED))
@@ -278,7 +285,7 @@ void clients_on_crash(struct cluster *c, uint32_t node)
         if (!caller->is_open || caller->node != node)
             continue;
         caller->is_open = false;
-        if (caller->need == NONE || caller->is_report)
+        if (caller->need == NONE || caller->is_report || caller->is_sight)
             continue;
         struct need *need = &c->needs[caller->need];
         need->state = need->state == NEED_LOOKING ? NEED_KNOWN : NEED_AWAY;

@@ -135,6 +135,8 @@ struct caller {
     uint32_t hold_ms;
     uint64_t since_ms;
     bool is_open, is_report, is_detach;
+    bool is_sight;    /* it has its solution, and comes back for it */
+    request_id id;    /* of a sight */
     bool is_operator; /* it has no need, but orders something about letters */
     uint64_t letter;  /* of another node's that it orders about; 0: about many, or of its own */
 };
@@ -300,6 +302,7 @@ enum happening {
     HAPPEN_FOUND,
     HAPPEN_REPORT, /* somebody reports its solution as bad, anywhere */
     HAPPEN_ORDER,  /* somebody orders something about letters, anywhere */
+    HAPPEN_SIGHT,  /* somebody comes back for its solution, anywhere */
     HAPPEN_LOST,   /* the node learns that it entered the store again */
 };
 
@@ -314,7 +317,7 @@ struct moment {
 
 struct cluster {
     struct plan plan;
-    struct rand rand, pulse_rand, find_rand, drain_rand, letter_rand, forget_rand;
+    struct rand rand, pulse_rand, find_rand, drain_rand, letter_rand, forget_rand, sight_rand;
     uint64_t letter_strength; /* of a thousand failures that somebody orders something about */
     uint64_t now_ms, order, steps;
     bool is_traced, is_healing;
@@ -337,6 +340,8 @@ struct cluster {
         drains, draws;
     uint64_t reports, withdrawals, orders; /* that were carried out */
     uint64_t losses;                       /* of everything in the store */
+    uint64_t sight_strength; /* of a thousand solutions that somebody comes back for */
+    uint64_t sights, unseen; /* that were told again, or forgotten */
 };
 
 void cluster_run(struct cluster *c, const struct plan *plan);
@@ -452,6 +457,14 @@ void errands_on_solved(struct cluster *c, uint32_t need);
 bool errands_give_up(struct cluster *c, uint32_t need);
 /* What they are told. */
 void errands_on_answer(struct cluster *c, struct caller *caller, const struct answer *answer);
+
+/* ---- sights ---------------------------------------------------------------------------------------- */
+
+void sights_begin(struct cluster *c);
+void sights_happen(struct cluster *c, const struct moment *moment);
+/* Perhaps whoever got this comes back. */
+void sights_on_solved(struct cluster *c, uint32_t need);
+void sights_on_answer(struct cluster *c, struct caller *caller, const struct answer *answer);
 
 /* ---- letters --------------------------------------------------------------------------------------- */
 

@@ -394,6 +394,7 @@ void node_happens(struct cluster *c, const struct moment *moment)
     case HAPPEN_FOUND:
     case HAPPEN_REPORT:
     case HAPPEN_ORDER:
+    case HAPPEN_SIGHT:
         break;
     case HAPPEN_INBOX:
         if (!node_is_cut(c, moment->node))

@@ -218,11 +218,12 @@ void plan_draw(struct plan *plan, uint64_t seed)
 /* What happens to a process that does not run waits until it does; what happens at the store does not. */
 static bool is_postponed(struct cluster *c, const struct moment *moment)
 {
-    const bool is_elsewhere =
-        moment->what == HAPPEN_AT_STORE || moment->what == HAPPEN_BEAT_AT_STORE ||
-        moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED || moment->what == HAPPEN_UP ||
-        moment->what == HAPPEN_ADOPT || moment->what == HAPPEN_FIND ||
-        moment->what == HAPPEN_REPORT || moment->what == HAPPEN_ORDER;
+    const bool is_elsewhere = moment->what == HAPPEN_AT_STORE ||
+                              moment->what == HAPPEN_BEAT_AT_STORE ||
+                              moment->what == HAPPEN_ARRIVE || moment->what == HAPPEN_NEED ||
+                              moment->what == HAPPEN_UP || moment->what == HAPPEN_ADOPT ||
+                              moment->what == HAPPEN_FIND || moment->what == HAPPEN_REPORT ||
+                              moment->what == HAPPEN_ORDER || moment->what == HAPPEN_SIGHT;
     if (is_elsewhere || !node_is_paused(c, moment->node))
         return false;
     at(c, c->nodes[moment->node].paused_until_ms - c->now_ms, *moment);
@@ -270,6 +271,9 @@ static void happen(struct cluster *c, const struct moment *moment)
         return;
     case HAPPEN_ORDER:
         orders_happen(c);
+        return;
+    case HAPPEN_SIGHT:
+        sights_happen(c, moment);
         return;
     case HAPPEN_BEAT:
     case HAPPEN_BEAT_AT_STORE:
@@ -360,6 +364,7 @@ void cluster_run(struct cluster *c, const struct plan *plan)
     rand_init(&c->find_rand, plan->seed + 3);
     rand_init(&c->drain_rand, plan->seed + 4);
     orders_begin(c);
+    sights_begin(c);
     rand_init(&c->forget_rand, plan->seed + 6);
     /* An order for another node is in no memory either. */
     if (plan->strength[FAULT_FORGET] > 0)

@@ -1,0 +1,55 @@
+/* Sights: whoever got a solution comes back with its id, at any node, also if no row tells of it. */
+#include "cluster.h"
+
+#define LATER_MOST_MS 6000
+
+/* In half of the worlds. */
+void sights_begin(struct cluster *c)
+{
+    rand_init(&c->sight_rand, c->plan.seed + 7);
+    c->sight_strength = rand_below(&c->sight_rand, 2) == 0 ? 0 : rand_below(&c->sight_rand, 1000);
+}
+
+void sights_on_solved(struct cluster *c, uint32_t need)
+{
+    if (c->is_healing || rand_below(&c->sight_rand, 1000) >= c->sight_strength)
+        return;
+    at(c, 1 + rand_below(&c->sight_rand, LATER_MOST_MS),
+       (struct moment){.what = HAPPEN_SIGHT, .subject = need});
+}
+
+void sights_happen(struct cluster *c, const struct moment *moment)
+{
+    const struct need *need = &c->needs[moment->subject];
+    const uint32_t node = (uint32_t)rand_below(&c->sight_rand, c->plan.nodes);
+    if (c->nodes[node].engine == NULL || node_is_paused(c, node))
+        return;
+    const caller_id caller = clients_call(c, moment->subject, node);
+    c->callers[caller - 1].is_sight = true;
+    c->callers[caller - 1].id = need->id;
+    tell(c, "need %u looks again for %llu at n%u", moment->subject, (unsigned long long)need->id,
+         node);
+    struct event event = {.kind = EVENT_LOOK, .random = rand_u64(&c->sight_rand)};
+    event.look = (struct look){.caller = caller,
+                               .id = need->id,
+                               .hold_ms = (uint32_t)rand_below(&c->sight_rand, 2) * 3000};
+    node_step(c, node, &event);
+}
+
+/* Nodes die and forget what has no row; but nobody is told anything else than before. */
+void sights_on_answer(struct cluster *c, struct caller *caller, const struct answer *answer)
+{
+    const struct need *need = &c->needs[caller->need];
+    if (!caller->is_open)
+        return;
+    caller->is_open = false;
+    c->sights += answer->refusal == REFUSAL_NONE;
+    c->unseen += answer->refusal == REFUSAL_UNKNOWN_ID;
+    tell(c, "need %u is told %s", caller->need, answer->refusal == REFUSAL_NONE ? "again" : "no");
+    if (answer->refusal != REFUSAL_NONE || caller->id != need->id)
+        return;
+    CHECK(c, answer->state == REQUEST_SOLVED || need->is_unsafe || need->is_slept_through ||
+                 need->give_ups > 0);
+    if (answer->state == REQUEST_SOLVED && !need->is_unsafe)
+        CHECK(c, token_of(c, answer->text) == need->token || need->token == NONE);
+}
