@@ -11,6 +11,14 @@ static bool is_true(yyjson_val *object, const char *name)
     return yyjson_is_true(yyjson_obj_get(object, name));
 }
 
+/* Without separators, as in the log, where somebody may look for it. */
+static void add_id(struct grid *grid, uint64_t number)
+{
+    char text[24];
+    (void)snprintf(text, sizeof text, "%" PRIu64, number);
+    grid_add(grid, text);
+}
+
 static void add_node(struct grid *grid, yyjson_val *node)
 {
     grid_add(grid, is_true(node, "self") ? "*" : "");
@@ -20,7 +28,7 @@ static void add_node(struct grid *grid, yyjson_val *node)
     grid_add_seconds(grid, show_real(node, "lease_left"));
     grid_add_number(grid, show_number(node, "demand"));
     grid_add_number(grid, show_number(node, "share"));
-    grid_add_number(grid, show_number(node, "number"));
+    add_id(grid, show_number(node, "number"));
 }
 
 static void remark_differing(yyjson_val *node)

@@ -36,14 +36,15 @@ static struct node_view view_of(const struct gate *gate, const struct known_node
     uint64_t left_ms = silent_ms < cluster->lease_ms ? cluster->lease_ms - silent_ms : 0;
     if (node->is_self)
         left_ms = cluster_lease_left(gate);
-    if (node->state == NODE_LEFT || node->state == NODE_ADOPTED)
+    const bool is_gone = node->state == NODE_LEFT || node->state == NODE_ADOPTED;
+    if (is_gone)
         left_ms = 0;
     struct node_view view = {
         .name = node->name,
         .state = node_state_name(node->state),
         .number = node->id,
         .is_self = node->is_self,
-        .demand = node->demand.slots,
+        .demand = is_gone ? 0 : node->demand.slots,
         .share = share,
         .silent_ms = silent_ms,
         .lease_left_ms = left_ms,

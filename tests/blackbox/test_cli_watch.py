@@ -193,13 +193,13 @@ def pools_are_shown_with_their_levels():
 
 @test
 def nodes_are_shown_with_their_leases():
-    node = {"name": "left", "number": 3, "state": "alive", "self": True, "silent_for": 0.4, "lease_left": 7.6, "demand": 1200, "share": 8}
+    node = {"name": "left", "number": 1795035397881, "state": "alive", "self": True, "silent_for": 0.4, "lease_left": 7.6, "demand": 1200, "share": 8}
     nodes = [node, {**node, "name": EVIL, "state": "dead", "self": False, "lease_left": 0, "unknown": {}}]
     about = {"enabled": True, "joined": True, "leased": True, "lease": 10, "nodes": nodes, "total": 2, "next": None}
     with Fake(nodes=about) as fake:
         text = expect(ask(fake, "nodes"), 0, stderr="").stdout.splitlines()
         equal(text[0].split(), ["NODE", "STATE", "SILENT", "LEASE", "DEMAND", "SHARE", "NUMBER"])
-        equal(text[1].split(), ["*", "left", "alive", "400ms", "7.6s", "1,200", "8", "3"])
+        equal(text[1].split(), ["*", "left", "alive", "400ms", "7.6s", "1,200", "8", "1795035397881"])
         check("\x1b" not in text[2] and "dead" in text[2], f"the second line: {text[2]!r}")
         equal(json.loads(expect(ask(fake, "nodes", "--json"), 0).stdout)["nodes"][0], node)
     last = {"name": "right\x1b", "number": 2, "rows": 15, "at": "2026-11-18T09:31:05.898Z"}

@@ -181,6 +181,8 @@ def shows_who_shares_the_store(store):
         cluster[1].kill()
         cluster[2].stop()
         wait_until(lambda: first.states() == {"a": "alive", "b": dead, "c": left}, "one died, one left")
+        if dead == "adopted":
+            equal(first.node("b")["demand"], 0, "what it wanted is its adopter's")
         for event in ("node_joined node=b", "node_dead node=b", "node_left node=c"):
             first.wait_line(f"event={event}")
         text = get(first.url + "/metrics").text
