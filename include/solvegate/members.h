@@ -19,6 +19,10 @@ struct demand {
 /* What this node's next beat tells. */
 void engine_demand(const struct engine *engine, struct demand *demand);
 
+/* Are rows that the store has lost (EVENT_STORE_LOST) still to be written again? What others seem to have to solve may
+ * be among them. */
+bool engine_is_rewriting(const struct engine *engine);
+
 /* A node as the store knows it. */
 struct member {
     node_id id;

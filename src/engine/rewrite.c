@@ -206,8 +206,15 @@ void rewrite_work(struct engine *engine)
     engine->rewritten = 0;
     engine->repaged = 0;
     engine->rewriting = next_phase(engine->rewriting);
-    if (engine->rewriting == 0)
-        TRACE(engine, "all rows are written again");
+    if (engine->rewriting != 0)
+        return;
+    engine->rewritten_seq = engine->seq;
+    TRACE(engine, "all rows are written again");
+}
+
+bool engine_is_rewriting(const struct engine *engine)
+{
+    return engine->rewriting != 0 || engine->durable < engine->rewritten_seq;
 }
 
 void rewrite_on_store(struct engine *engine, const struct event *event)

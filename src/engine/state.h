@@ -498,7 +498,8 @@ struct engine {
     struct backlog backlog;
     unsigned rewriting; /* kind of row that is written again, plus one, or claims; 0: none is */
     slab_id rewritten;  /* of this kind, up to here */
-    size_t repaged;     /* tallies of earlier days, up to here */
+    journal_seq rewritten_seq; /* the last row that was written again */
+    size_t repaged;            /* tallies of earlier days, up to here */
     bool store_is_writable, store_is_away, is_draining;
     bool is_stopped; /* no more submits */
     struct stats stats;

@@ -350,6 +350,15 @@ static void tell_demand(struct gate *gate)
     store_set_demand(gate->persist.store, &demand);
 }
 
+/* After a loss each waits for all others: what it seems to have to pay for may be in the rows that they write. */
+static void tell_rewriting(struct gate *gate)
+{
+    struct store *const store = gate->persist.store;
+    if (!engine_is_rewriting(gate->engine))
+        store_set_mended(store);
+    store_hold_claims(store, roster_has_rewriting(&gate->cluster.roster));
+}
+
 /* The lease is counted from when the beat was sent: it may have been on its way for long. */
 void cluster_on_beat(void *context, const struct store_beat *beat)
 {
@@ -359,6 +368,7 @@ void cluster_on_beat(void *context, const struct store_beat *beat)
         return;
     cluster->lease_end_ms = beat->sent_ms + cluster->lease_ms - cluster->margin_ms;
     roster_on_beat(&cluster->roster, beat, store_node(gate->persist.store), cluster->lease_ms);
+    tell_rewriting(gate);
     tell_engine(gate, beat);
     tell_demand(gate);
     if (!cluster_may_submit(gate))

@@ -158,6 +158,9 @@ static void take_one(struct roster *roster, const struct store_member *member, u
     } else {
         judge(node, before, beat, lease_ms);
     }
+    const bool is_there = node->state == NODE_ALIVE || node->state == NODE_UNHEARD;
+    node->is_rewriting =
+        is_there && !node->is_self && strstr(member->parts, STORE_PARTS_REWRITING) != NULL;
     compare(roster, node, member->parts, before == NULL ? 0 : before->differs);
 }
 
@@ -192,6 +195,14 @@ uint32_t roster_count(const struct roster *roster, enum node_state state)
     for (uint32_t i = 0; i < roster->count; i++)
         count += roster->nodes[i].state == state;
     return count;
+}
+
+bool roster_has_rewriting(const struct roster *roster)
+{
+    for (uint32_t i = 0; i < roster->count; i++)
+        if (roster->nodes[i].is_rewriting)
+            return true;
+    return false;
 }
 
 uint32_t roster_count_differing(const struct roster *roster)

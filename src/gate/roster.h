@@ -23,7 +23,8 @@ struct known_node {
     struct demand demand;
     enum node_state state;
     bool is_self;
-    unsigned differs; /* bits of the parts of the configuration that are not as ours */
+    bool is_rewriting; /* it lives, and has not written again yet what the store lost */
+    unsigned differs;  /* bits of the parts of the configuration that are not as ours */
     char name[STORE_NAME_MAX];
 };
 
@@ -48,6 +49,7 @@ const struct known_node *roster_find(const struct roster *roster, node_id id);
 /* Those that live and have another configuration. */
 uint32_t roster_count_differing(const struct roster *roster);
 uint32_t roster_count(const struct roster *roster, enum node_state state);
+bool roster_has_rewriting(const struct roster *roster);
 
 /* The slots of the plan that each node may take, by place; 0 for those that have left. */
 void roster_shares(const struct roster *roster, uint32_t plan, uint32_t *shares);

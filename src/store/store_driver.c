@@ -73,7 +73,8 @@ void store_begin_grace(struct store_backend *backend, uint32_t lease_ms)
 
 void store_look_at_grace(struct store_backend *backend)
 {
-    backend->is_in_grace = backend->grace_until_ns != 0 && uv_hrtime() < backend->grace_until_ns;
+    backend->is_in_grace = backend->is_held_up ||
+                           (backend->grace_until_ns != 0 && uv_hrtime() < backend->grace_until_ns);
 }
 
 bool store_claim_waits(const struct store_backend *backend, const struct store_asked *asked)

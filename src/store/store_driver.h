@@ -24,7 +24,9 @@ struct store_shift {
 };
 
 #define STORE_NAME_MAX 256
-/* What a node says of its configuration, so that others can compare it with theirs; see config_parts.h. */
+/* What a node says of its configuration, so that others can compare it with theirs (see config_parts.h); behind that it
+ * may say that it still writes again what the store has lost. */
+#define STORE_PARTS_REWRITING " rewriting:1"
 #define STORE_PARTS_MAX 192
 
 /* A claim, and how it ended. */
@@ -115,6 +117,7 @@ struct store_backend {
     /* A shared store lost claims: until then nobody gets one that is not asked for as before. By uv_hrtime(). */
     uint64_t grace_until_ns;
     bool is_in_grace; /* was it so when the latest batch was begun? */
+    bool is_held_up;  /* some living node has not written again yet what the store lost */
 };
 
 /* The nodes of a store, as a beat found them. */

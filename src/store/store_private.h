@@ -61,6 +61,8 @@ struct store {
     struct histogram commit_times, round_trips, batch_sizes;
     struct store_rotation rotation;
     char parts[STORE_PARTS_MAX]; /* what the pulse says of our configuration */
+    uint64_t losses_mended;      /* all rows were written again after so many */
+    bool must_hold;              /* another gateway has not done so yet */
     bool must_end;               /* the writer must write the rest and return */
     bool is_finished;            /* the writer is about to return */
 

@@ -107,13 +107,22 @@ static bool is_steady(const struct store_pulse *pulse, int64_t sent_ms)
                (half_lease_ms > two_beats_ms ? half_lease_ms : two_beats_ms);
 }
 
+/* Under the mutex. */
+static void say_parts(const struct store *store, char parts[STORE_PARTS_MAX])
+{
+    const bool is_rewriting = store->facts.losses != store->losses_mended;
+    const size_t room = STORE_PARTS_MAX - sizeof STORE_PARTS_REWRITING;
+    (void)snprintf(parts, STORE_PARTS_MAX, "%.*s%s", (int)room, store->parts,
+                   is_rewriting ? STORE_PARTS_REWRITING : "");
+}
+
 /* STORE_FAILED and STORE_REFUSED: another gateway has what was ours, so that nothing may be decided any more. */
 static enum store_result beat(struct store_pulse *pulse)
 {
     struct store *const store = pulse->store;
     uv_mutex_lock(&store->mutex);
     const struct demand demand = pulse->demand;
-    memcpy(pulse->backend->parts, store->parts, sizeof store->parts);
+    say_parts(store, pulse->backend->parts);
     uv_mutex_unlock(&store->mutex);
     const int64_t sent_ms = clocks_read().even_ms;
     const enum store_result result =
@@ -200,6 +209,21 @@ void store_set_parts(struct store *store, const char *parts)
 {
     uv_mutex_lock(&store->mutex);
     (void)snprintf(store->parts, sizeof store->parts, "%s", parts);
+    uv_mutex_unlock(&store->mutex);
+}
+
+/* A loss that the loop has not been told of yet is not mended. */
+void store_set_mended(struct store *store)
+{
+    uv_mutex_lock(&store->mutex);
+    store->losses_mended = store->reported_facts.losses;
+    uv_mutex_unlock(&store->mutex);
+}
+
+void store_hold_claims(struct store *store, bool must_hold)
+{
+    uv_mutex_lock(&store->mutex);
+    store->must_hold = must_hold;
     uv_mutex_unlock(&store->mutex);
 }
 

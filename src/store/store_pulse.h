@@ -23,6 +23,11 @@ void store_set_demand(struct store *store, const struct demand *demand);
  * NUL. From the loop. */
 void store_set_parts(struct store *store, const char *parts);
 
+/* All that the store is known to have lost is written again: until then beats say that it is not. From the loop. */
+void store_set_mended(struct store *store);
+/* Another gateway's beat said so, and it lives: nothing new is claimed until it is done. From the loop. */
+void store_hold_claims(struct store *store, bool must_hold);
+
 /* The nodes that the handlers were told of; the loop's. */
 const struct store_members *store_pulse_members(const struct store *store);
 

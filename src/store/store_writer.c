@@ -152,6 +152,9 @@ static struct store_batch next_batch(const struct store *store)
 static enum store_result write_batch(struct store *store, const struct store_batch *batch)
 {
     const struct store_driver *const driver = store->backend->driver;
+    uv_mutex_lock(&store->mutex);
+    store->backend->is_held_up = store->must_hold;
+    uv_mutex_unlock(&store->mutex);
     if (batch->first->shift == NULL)
         return driver->write(store->backend, batch);
     /* Searches again for expired rows, now by the new clock. */

@@ -1,5 +1,7 @@
 #!/usr/bin/env python3
 """Two gateways on one store that loses their rows while they run: they enter it again, and nothing is paid twice. (TAP)"""
+import concurrent.futures
+import signal
 import time
 
 from cluster_world import Cluster, on_each_adopter
@@ -109,6 +111,37 @@ def a_callback_after_the_loss_is_understood(store):
         cluster[1].stop()
         cluster[1].start()
         equal(sum(node.counter("callbacks_unknown") for node in cluster.nodes), 0, "callbacks that nobody understood")
+        equal(cluster.paid(), 1, "paid")
+
+
+def say_rewriting(store):
+    """As if gateway a had said with its latest beat that it still writes again what the store has lost."""
+    if store.kind == "Redis":
+        script = ("local member = '{solvegate}:member:' .. redis.call('HGET', '{solvegate}:nodes', 'a')\n"
+                  "return redis.call('HSET', member, 'parts', redis.call('HGET', member, 'parts') .. ' rewriting:1')")
+        equal(store.ask("EVAL", script, "0"), b":0", "fields that are new")
+    else:
+        store.sql("UPDATE solvegate.meta SET value = value || ' rewriting:1' WHERE name = 'parts/' || (SELECT id FROM solvegate.node WHERE name = 'a')")
+
+
+@on_each_adopter
+def nothing_new_is_claimed_while_another_one_still_writes_its_rows(store):
+    """However long that takes: a stands still, so that its beat says so until it goes on."""
+    with Cluster(store, config={"cluster": {"lease": "1m", "heartbeat": "250ms"}}, sim=("--solve-time", "1s")) as cluster:
+        a, b = cluster.nodes
+        wait_until(lambda: b.states() == {"a": "alive", "b": "alive"}, "each other")
+        a.process.send_signal(signal.SIGSTOP)
+        with concurrent.futures.ThreadPoolExecutor(1) as caller:
+            try:
+                say_rewriting(store)
+                time.sleep(1)
+                reply = caller.submit(b.solve, sitekey="new")
+                time.sleep(2)
+                equal(cluster.paid(), 0, "paid while a writes")
+                check("event=config_differs" not in b.stderr(), "it is no part of the configuration")
+            finally:
+                a.process.send_signal(signal.SIGCONT)
+            equal(reply.result().status, 200)
         equal(cluster.paid(), 1, "paid")
 
 

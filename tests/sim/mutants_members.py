@@ -160,4 +160,6 @@ MEMBER_MUTANTS = [
      "story followers"),
     ("adoption: of two flights of a key, one wants what is newer than all there is", "src/engine/aside.c",
      "    aside->max_age_ms = UINT32_MAX;\n", "", "story adoption"),
+    ("rewrites: all is there again before the last row is durable", "src/engine/rewrite.c",
+     " || engine->durable < engine->rewritten_seq;", ";", "story rewrites"),
 ]

@@ -2,6 +2,8 @@
  * nothing twice. */
 #include "shared_world.h"
 
+#include <solvegate/members.h>
+
 static struct world *journal_world(void)
 {
     struct engine_options options = world_options();
@@ -117,6 +119,29 @@ static void it_waits_while_half_of_the_backlog_is_not_durable(void **state)
         pass(w, 1);
     }
     assert_int_equal(disk_count(&w->disk, RECORD_REQUEST), requests);
+    skip_lines(w);
+}
+
+/* Others wait for that. */
+static void it_is_done_once_the_last_row_is_durable(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.has_journal = true;
+    options.step_batch = 4;
+    struct world *w = world_new(&options);
+    for (char key[] = "A"; key[0] < 'A' + 20; key[0]++)
+        ask(w, "somebody", .key = key, .is_told = true);
+    durable(w, w->seq);
+    assert_false(engine_is_rewriting(w->engine));
+    forget(w);
+    assert_true(engine_is_rewriting(w->engine));
+    pass(w, 10);
+    assert_true(engine_is_rewriting(w->engine));
+    durable(w, w->seq - 1);
+    assert_true(engine_is_rewriting(w->engine));
+    durable(w, w->seq);
+    assert_false(engine_is_rewriting(w->engine));
     skip_lines(w);
 }
 
@@ -241,6 +266,7 @@ int main(void)
         STORY(a_crash_afterwards_pays_for_nothing_again),
         STORY(the_books_of_earlier_days_are_written_too),
         STORY(it_waits_while_half_of_the_backlog_is_not_durable),
+        STORY(it_is_done_once_the_last_row_is_durable),
         STORY(claims_are_asked_for_before_any_row_is_written),
         STORY(a_stray_asks_for_its_claim_again),
         STORY(a_key_that_another_claimed_meanwhile_is_followed),

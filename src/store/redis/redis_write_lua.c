@@ -214,7 +214,7 @@ const char lua_decide_by_key[] =
     "    flush_claims()\n"
     "    c.result, c.followed = 'follow', flight\n"
     "    c.own = tostring(call('SISMEMBER', P .. 'claims@' .. me,\n"
-    "        call('GET', P .. 'claimed:' .. flight)))\n"
+    "        call('GET', P .. 'claimed:' .. flight) or c.name))\n"
     "    c.solving = tostring(call('EXISTS', P .. 'solving:' .. flight))\n"
     "end\n"
     "local function solve(c, row) c.result, c.row = 'solved', row end\n"
