@@ -65,12 +65,19 @@ static bool must_come_again(const struct answer *answer)
     return answer->refusal == REFUSAL_STORE_AWAY || answer->refusal == REFUSAL_FULL_REQUESTS;
 }
 
+/* Whoever has its request forgets that with the solution, a little before the store does. */
+static bool is_expired(const struct cluster *c, const struct need *need)
+{
+    return need->token != NONE && c->tokens[need->token].expires_ms <= c->now_ms;
+}
+
 /* No node says that it does not know an id whose row is there, unless it was given up before. */
 static void check_unknown(struct cluster *c, const struct need *need, const struct answer *answer)
 {
     const struct key name = key_from_u64(need->id);
     CHECK(c, answer->refusal != REFUSAL_UNKNOWN_ID || need->is_unsafe || need->is_slept_through ||
-                 need->give_ups > 1 || store_find(&c->store, RECORD_REQUEST, &name) == NULL);
+                 need->give_ups > 1 || is_expired(c, need) ||
+                 store_find(&c->store, RECORD_REQUEST, &name) == NULL);
 }
 
 static void on_withdrawn(struct cluster *c, uint32_t place, const struct answer *answer)
