@@ -18,7 +18,7 @@ return #names
 # The first becomes no object, the second one of something else.
 SQL = """
 UPDATE solvegate.flight SET body = '"nonsense"' WHERE id = (SELECT min(id) FROM solvegate.flight);
-UPDATE solvegate.flight SET body = '{"adoptions": "nonsense"}' WHERE id = (SELECT id FROM solvegate.flight ORDER BY id LIMIT 1 OFFSET 1)
+UPDATE solvegate.flight SET body = '{"attempts": "nonsense"}' WHERE id = (SELECT id FROM solvegate.flight ORDER BY id LIMIT 1 OFFSET 1)
 """
 
 
