@@ -58,14 +58,17 @@ void store_queue_join(struct store_queue *to, struct store_queue *from)
 void store_queue_split(struct store_queue *from, uint32_t count, struct store_queue *front)
 {
     ASSERT(front->first == NULL && count > 0 && count <= from->count);
+    if (count == from->count) {
+        *front = *from;
+        *from = (struct store_queue){0};
+        return;
+    }
     struct store_entry *last = from->first;
     for (uint32_t i = 1; i < count; i++)
         last = last->next;
     *front = (struct store_queue){.first = from->first, .last = last, .count = count};
     from->first = last->next;
     from->count -= count;
-    if (from->first == NULL)
-        from->last = NULL;
     last->next = NULL;
 }
 

@@ -39,6 +39,109 @@ static void a_second_record_replaces_the_row_of_its_name(void **state)
     expect_forget(&wanted);
 }
 
+/* Queued before the start, all of it is one batch, or a few. */
+static void a_row_that_changes_often_within_a_batch_ends_as_it_was_written_last(void **state)
+{
+    struct store_world *const world = *state;
+    static struct expectation wanted;
+    static struct expectation left;
+    world_open(world);
+    expect_append(world, &wanted);
+    expect_forget(&wanted);
+    expect_append(world, &wanted);
+    for (size_t i = 0; i < wanted.count; i++) {
+        if (i % 3 != 0)
+            expect_drop(world, &wanted.records[i]);
+        if (i % 3 == 2)
+            continue;
+        left.records[left.count++] = world_share(&wanted.records[i]);
+        struct record again = world_share(&wanted.records[i]);
+        if (i % 3 == 1)
+            world_append(world, &again);
+        else
+            record_close(&again);
+    }
+    world_start(world);
+    world_close(world);
+    world_open(world);
+    expect_load(world, &left);
+    world_close(world);
+    expect_forget(&wanted);
+    expect_forget(&left);
+}
+
+static int64_t *time_of(struct record *record)
+{
+    return record->kind == RECORD_ATTEMPT ? &record->attempt.started_wall_ms
+                                          : &record->solution.expires_wall_ms;
+}
+
+/* A driver may take so little for the jitter of a clock, and leave the row's time as it is. */
+#define JITTER_MS 100
+
+struct changed_row {
+    struct record record; /* as it should be */
+    unsigned seen;
+};
+
+static void see_changed_row(void *context, const struct record *record)
+{
+    struct changed_row *const wanted = context;
+    struct record loaded = *record;
+    const int64_t late = *time_of(&loaded) - *time_of(&wanted->record);
+    wanted->seen++;
+    assert_true(late >= -JITTER_MS && late <= JITTER_MS);
+    *time_of(&loaded) = *time_of(&wanted->record);
+    assert_null(world_difference(&wanted->record, &loaded));
+}
+
+/* Writes the row anew in a batch of its own, with its time moved by so much. */
+static void change_row(struct store_world *world, struct changed_row *row, int64_t by_ms)
+{
+    struct record next = world_record(world, row->record.kind, 1);
+    *time_of(&next) = *time_of(&row->record) + by_ms;
+    record_close(&row->record);
+    row->record = world_share(&next);
+    world_append(world, &next);
+    world_until_durable(world, world->seq);
+}
+
+static void load_changed_row(struct store_world *world, struct changed_row *row)
+{
+    world_close(world);
+    world_open(world);
+    row->seen = 0;
+    assert_int_equal(store_load(world->store, &world->clocks, see_changed_row, row), 0);
+    assert_int_equal(row->seen, 1);
+    world_start(world);
+}
+
+static void a_row_that_changes_moves_its_time_but_for_the_jitter_of_a_clock(void **state)
+{
+    struct store_world *const world = *state;
+    static const enum record_kind kinds[] = {RECORD_ATTEMPT, RECORD_SOLUTION};
+    for (size_t i = 0; i < 2; i++) {
+        struct changed_row row = {.record = world_record(world, kinds[i], 1)};
+        struct record first = world_share(&row.record);
+        world_open(world);
+        world_start(world);
+        world_append(world, &first);
+        world_until_durable(world, world->seq);
+        change_row(world, &row, 3);
+        load_changed_row(world, &row);
+        change_row(world, &row, -2);
+        change_row(world, &row, 5000);
+        load_changed_row(world, &row);
+        change_row(world, &row, 0);
+        change_row(world, &row, -5000);
+        load_changed_row(world, &row);
+        struct record drop = expect_drop_of(&row.record);
+        world_append(world, &drop);
+        world_close(world);
+        record_close(&row.record);
+    }
+}
+
 static void a_drop_removes_one_row_of_any_kind(void **state)
 {
     struct store_world *const world = *state;
@@ -245,6 +348,8 @@ static void what_was_queued_before_the_start_or_at_the_close_is_written(void **s
 const struct store_case store_row_cases[] = {
     STORE_CASE(every_kind_of_row_comes_back_with_all_its_fields),
     STORE_CASE(a_second_record_replaces_the_row_of_its_name),
+    STORE_CASE(a_row_that_changes_often_within_a_batch_ends_as_it_was_written_last),
+    STORE_CASE(a_row_that_changes_moves_its_time_but_for_the_jitter_of_a_clock),
     STORE_CASE(a_drop_removes_one_row_of_any_kind),
     STORE_CASE(rows_of_a_client_without_a_name_are_passed_over_and_counted),
     STORE_CASE(expired_rows_are_neither_loaded_nor_kept),

@@ -3,6 +3,7 @@
 #define SOLVEGATE_STORE_SQLITE_SQLITE_PRIVATE_H
 
 #include "store/store_driver.h"
+#include "store/store_latest.h"
 
 #include <stdatomic.h>
 
@@ -23,12 +24,16 @@ struct sqlite_store {
     int wal_pages; /* in the log but not yet in the file */
     bool was_full; /* the latest transaction failed, probably because the disk was full */
     struct buf scratch;
-    struct sqlite3_stmt *put[RECORD_KIND_COUNT]; /* owned, as are those below */
+    struct sqlite3_stmt *put[RECORD_KIND_COUNT];    /* owned, as are those below */
+    struct sqlite3_stmt *change[RECORD_KIND_COUNT]; /* or NULL */
     struct sqlite3_stmt *drop[RECORD_KIND_COUNT];
     struct sqlite3_stmt *load[RECORD_KIND_COUNT];
     struct sqlite3_stmt *tidy[RECORD_KIND_COUNT];
     struct sqlite3_stmt *begin;
     struct sqlite3_stmt *commit;
+    uint64_t highest[RECORD_KIND_COUNT]; /* number of a row that was put: a higher one is new */
+    struct store_row *rows;              /* owned: room for a batch */
+    size_t row_room;
 };
 
 static inline struct sqlite_store *sqlite_store_of(struct store_backend *backend)

@@ -5,6 +5,7 @@
 
 #include <sqlite3.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define SQL_MAX 1024
 /* Four megabytes: a checkpoint of some milliseconds, after every few hundred records with tokens. */
@@ -71,6 +72,38 @@ static struct sqlite3_stmt *prepare(struct sqlite_store *store, const char *form
     return statement;
 }
 
+/* Is the expiry all that an index has? */
+static bool has_time_index(unsigned kind)
+{
+    return kind == RECORD_ATTEMPT || kind == RECORD_SOLUTION;
+}
+
+/* The engine counts a time back from the wall clock anew for each record, so that it differs by a millisecond or, while
+ * that clock is slewed, some more. */
+#define SAME_MS 100
+
+/* Changes a row whose expiry stays. SQLite takes a row out of an index and puts it back, even into the same place,
+ * whenever a statement sets a column of that index, so this one leaves it out. */
+static struct sqlite3_stmt *prepare_change(struct sqlite_store *store,
+                                           const struct row_table *table)
+{
+    char changes[SQL_MAX] = "";
+    size_t len = 0;
+    size_t expiry = 0;
+    for (size_t i = table->key_count; i < table->count && len < SQL_MAX; i++) {
+        const char *const name = table->columns[i].name;
+        if (strcmp(name, table->expiry.column) == 0)
+            expiry = i;
+        else
+            len += (size_t)snprintf(changes + len, SQL_MAX - len, "%s%s = ?%zu",
+                                    len == 0 ? "" : ", ", name, i + 1);
+    }
+    ASSERT(len < SQL_MAX && expiry != 0);
+    return prepare(store, "UPDATE %s SET %s WHERE %s = ?1 AND %s BETWEEN ?%d - %d AND ?%d + %d",
+                   table->name, changes, table->columns[0].name, table->expiry.column,
+                   (int)expiry + 1, SAME_MS, (int)expiry + 1, SAME_MS);
+}
+
 static bool prepare_kind(struct sqlite_store *store, unsigned kind)
 {
     const struct parts parts = parts_of(&row_tables[kind]);
@@ -79,6 +112,8 @@ static bool prepare_kind(struct sqlite_store *store, unsigned kind)
     store->put[kind] =
         prepare(store, "INSERT INTO %s (%s) VALUES (%s) ON CONFLICT (%s) DO UPDATE SET %s", name,
                 parts.columns, parts.places, parts.keys, parts.changes);
+    if (has_time_index(kind))
+        store->change[kind] = prepare_change(store, &row_tables[kind]);
     store->drop[kind] =
         prepare(store, "DELETE FROM %s WHERE (%s) = (%s)", name, parts.keys, parts.key_places);
     store->load[kind] = prepare(store, "SELECT %s FROM %s WHERE NOT (%s) ORDER BY %s",
@@ -86,8 +121,8 @@ static bool prepare_kind(struct sqlite_store *store, unsigned kind)
     store->tidy[kind] =
         prepare(store, "DELETE FROM %s WHERE (%s) IN (SELECT %s FROM %s WHERE %s LIMIT ?2)", name,
                 parts.keys, parts.keys, name, parts.expired);
-    return store->put[kind] != NULL && store->drop[kind] != NULL && store->load[kind] != NULL &&
-           store->tidy[kind] != NULL;
+    return store->put[kind] != NULL && (store->change[kind] != NULL || !has_time_index(kind)) &&
+           store->drop[kind] != NULL && store->load[kind] != NULL && store->tidy[kind] != NULL;
 }
 
 bool rows_prepare(struct sqlite_store *store)
@@ -104,12 +139,14 @@ void rows_finalize(struct sqlite_store *store)
 {
     for (unsigned kind = 0; kind < RECORD_KIND_COUNT; kind++) {
         (void)sqlite3_finalize(store->put[kind]);
+        (void)sqlite3_finalize(store->change[kind]);
         (void)sqlite3_finalize(store->drop[kind]);
         (void)sqlite3_finalize(store->load[kind]);
         (void)sqlite3_finalize(store->tidy[kind]);
     }
     (void)sqlite3_finalize(store->begin);
     (void)sqlite3_finalize(store->commit);
+    free(store->rows);
 }
 
 /* ---- loading ----------------------------------------------------------------------------- */
@@ -148,25 +185,63 @@ enum store_result rows_load(struct store_backend *backend, int64_t wall_ms,
 
 /* ---- writing ----------------------------------------------------------------------------- */
 
+/* Is there a row of this number probably, to be changed? Numbers grow, so only one that is not the highest yet can
+ * have been put before. */
+static bool is_known(struct sqlite_store *store, const struct record *record)
+{
+    if (store->change[record->kind] == NULL)
+        return false;
+    const uint64_t number =
+        record->kind == RECORD_ATTEMPT ? record->attempt.name : record->solution.id;
+    uint64_t *const highest = &store->highest[record->kind];
+    if (number <= *highest)
+        return true;
+    *highest = number;
+    return false;
+}
+
+static int run_statement(struct sqlite3_stmt *statement, const struct row_value *values,
+                         size_t count)
+{
+    const int rc = sql_bind(statement, values, count);
+    return rc == SQLITE_OK ? sql_step(statement) : rc;
+}
+
 static int write_entry(struct sqlite_store *store, const struct store_entry *entry)
 {
     const struct record *const record = &entry->record;
     const struct slice client = {.data = entry->client, .len = entry->client_len};
     struct row_value values[ROW_COLUMNS_MAX];
-    struct sqlite3_stmt *const statement =
-        record->is_drop ? store->drop[record->kind] : store->put[record->kind];
     const size_t count = row_to_values(record, client, &store->scratch, values);
-    const int rc = sql_bind(statement, values, count);
-    return rc == SQLITE_OK ? sql_step(statement) : rc;
+    if (record->is_drop)
+        return run_statement(store->drop[record->kind], values, count);
+    if (is_known(store, record)) {
+        const int rc = run_statement(store->change[record->kind], values, count);
+        if (rc != SQLITE_OK || sqlite3_changes(store->db) > 0)
+            return rc;
+    }
+    return run_statement(store->put[record->kind], values, count);
+}
+
+/* Only the last record of each row: nobody ever sees those before it. */
+static size_t choose_rows(struct sqlite_store *store, const struct store_batch *batch)
+{
+    if (store->row_room < batch->count) {
+        free(store->rows);
+        store->rows = malloc(batch->count * sizeof *store->rows);
+        ASSERT(store->rows != NULL);
+        store->row_room = batch->count;
+    }
+    return store_latest(batch, store->rows);
 }
 
 enum store_result rows_write(struct store_backend *backend, const struct store_batch *batch)
 {
     struct sqlite_store *const store = sqlite_store_of(backend);
-    const struct store_entry *entry = batch->first;
+    const size_t count = choose_rows(store, batch);
     int rc = sql_begin(store);
-    for (uint32_t i = 0; i < batch->count && rc == SQLITE_OK; i++, entry = entry->next)
-        rc = write_entry(store, entry);
+    for (size_t i = 0; i < count && rc == SQLITE_OK; i++)
+        rc = write_entry(store, store->rows[i].entry);
     if (rc == SQLITE_OK)
         rc = sql_commit(store);
     return sql_result(store, rc);
