@@ -175,6 +175,7 @@ int main(int argc, char **argv)
         .key = "0123456789abcdef0123456789abcdef",
         .ca_file = argc > 6 ? argv[6] : NULL,
         .user_agent = "solvegate-bench",
+        .http2 = true,
         .connections = (uint32_t)strtoul(argv[4], NULL, 10),
         .queue = 65536,
         .connect_timeout_ms = 5000,

@@ -133,6 +133,9 @@ const struct option option_table[] = {
      .help = "Threads of the vendor's plan; auto asks the vendor and adapts."},
     {"upstream.connections", OPTION_COUNT, RESTART, AT(upstream.connections), RANGE(1, 4096), NUMBER(64),
      .help = "Most connections to the vendor at the same time."},
+    {"upstream.http2", OPTION_FLAG, RESTART, AT(upstream.http2), CHOICE(true),
+     .help = "Speaks HTTP/2 to a vendor that does; without it HTTP/1.1, which costs less processor time but more "
+             "connections, and proves less about a submit whose reply was lost."},
     {"upstream.connect_timeout", OPTION_DURATION, RESTART, AT(upstream.connect_timeout_ms), RANGE(100, 5 * MINUTE),
      SECONDS(5),
      .help = "How long connecting to the vendor may take."},

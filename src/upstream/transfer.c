@@ -183,7 +183,8 @@ void transfer_setup_close(struct transfer_setup *setup)
 static void set_connection(CURL *easy, const struct transfer_setup *setup)
 {
     WIRE_SET(easy, CURLOPT_TCP_NODELAY, 1L);
-    WIRE_SET(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
+    WIRE_SET(easy, CURLOPT_HTTP_VERSION,
+             setup->may_http2 ? (long)CURL_HTTP_VERSION_2TLS : (long)CURL_HTTP_VERSION_1_1);
     WIRE_SET(easy, CURLOPT_CONNECTTIMEOUT_MS, (long)setup->connect_timeout_ms);
     WIRE_SET(easy, CURLOPT_OPENSOCKETFUNCTION, on_open_socket);
     WIRE_SET(easy, CURLOPT_OPENSOCKETDATA, setup->sockets);

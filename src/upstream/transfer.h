@@ -26,7 +26,8 @@ struct transfer_setup {
     char *user_agent;             /* owned */
     const char *protocols;        /* the one allowed scheme */
     bool has_tls;
-    bool has_http2;        /* the last reply was HTTP/2; before the first one: TLS is used */
+    bool may_http2;
+    bool has_http2;        /* the last reply was HTTP/2; before the first one: it may be */
     bool must_be_loopback; /* plain HTTP is allowed only because the host is loopback */
     uint32_t connect_timeout_ms;
     struct sockets *sockets; /* borrowed */

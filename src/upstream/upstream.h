@@ -17,6 +17,7 @@ struct upstream_options {
     const char *ca_file; /* or NULL */
     const char *user_agent;
     bool allow_plain_http; /* else only https, unless the host is loopback */
+    bool http2;            /* over TLS, if the vendor speaks it */
     uint32_t connections;  /* limit over all lanes */
     uint32_t queue;        /* limit of calls that wait for a connection */
     uint32_t connect_timeout_ms, submit_timeout_ms, poll_timeout_ms;

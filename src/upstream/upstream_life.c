@@ -36,7 +36,8 @@ static int set_up(struct transfer_setup *setup, const struct upstream_options *o
     setup->query_url = url.query;
     setup->protocols = url.scheme;
     setup->has_tls = strcmp(url.scheme, "https") == 0;
-    setup->has_http2 = setup->has_tls;
+    setup->may_http2 = options->http2 && setup->has_tls;
+    setup->has_http2 = setup->may_http2;
     setup->must_be_loopback = url.must_be_loopback;
     setup->user_agent = copy(options->user_agent);
     setup->connect_timeout_ms = options->connect_timeout_ms;

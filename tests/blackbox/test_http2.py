@@ -310,11 +310,11 @@ class Terminator(NginxOf):
 """
 
 
-@test
-def solves_go_through_a_real_http2_terminator():
+def solves_through_a_terminator(word, **upstream):
+    """All calls to the vendor have this word in the terminator's log."""
     with World() as plain, Terminator(plain.sim.port) as nginx:
         config = merge(QUICK, {"upstream": {"url": f"https://127.0.0.1:{nginx.port}", "key": KEY, "slots": 20,
-                                            "ca_file": nginx.certificate}})
+                                            "ca_file": nginx.certificate, **upstream}})
         with Gate(config) as gate:
             for i in range(20):
                 answer = http_request(gate.url + "/v1/solves", body={
@@ -324,8 +324,18 @@ def solves_go_through_a_real_http2_terminator():
         equal((total["submits_accepted"], plain.paid()), (20, 20), "paid once each")
         nginx.stop()
         lines = nginx.access_log()
-        equal([line for line in lines if "HTTP/2.0" not in line], [], "calls that were not HTTP/2")
+        equal([line for line in lines if word not in line], [], f"calls that were not {word}")
         check(len(lines) >= 40, f"{len(lines)} calls")
+
+
+@test
+def solves_go_through_a_real_http2_terminator():
+    solves_through_a_terminator("HTTP/2.0")
+
+
+@test
+def who_switches_http2_off_gets_http_1_1_from_a_vendor_that_speaks_both():
+    solves_through_a_terminator("HTTP/1.1", http2=False)
 
 
 run()

@@ -25,7 +25,8 @@ static const char complete[] =
     "  \"trusted_proxies\": [\"10.1.2.3/8\", \"fd00::/16\", \"192.0.2.7\"],\n"
     "  \"upstream\": {\"url\": \"HTTP://Sim.Example.COM:8000/base//\", \"key\": \"vendor\", "
     "\"slots\": 20,\n"
-    "    \"connections\": 7, \"connect_timeout\": \"1s\", \"submit_timeout\": \"2s\",\n"
+    "    \"connections\": 7, \"http2\": false, \"connect_timeout\": \"1s\", \"submit_timeout\": "
+    "\"2s\",\n"
     "    \"poll_timeout\": \"3s\", \"price\": {\"turnstile\": 0.001, \"default\": 2},\n"
     "    \"ca_file\": \"/etc/ca.pem\", \"allow_plain_http\": true},\n"
     "  \"poll\": {\"first\": {\"image\": \"1s\", \"default\": \"4s\"}, \"interval\": \"250ms\",\n"
@@ -116,6 +117,7 @@ static void every_key_is_taken_and_lands_in_its_field(void **state)
     assert_int_equal(c->engine.slots, 20);
     assert_false(c->engine.slots_are_auto);
     assert_int_equal(c->upstream.connections, 7);
+    assert_false(c->upstream.http2);
     assert_int_equal(c->upstream.connect_timeout_ms, 1000);
     assert_int_equal(c->upstream.submit_timeout_ms, 2000);
     assert_int_equal(c->upstream.poll_timeout_ms, 3000);

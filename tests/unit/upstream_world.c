@@ -73,6 +73,7 @@ struct world *world_new(fake_script script)
         .url = world->vendor.url,
         .key = "0123456789abcdef0123456789abcdef",
         .user_agent = "solvegate-test",
+        .http2 = true,
         .connections = 8,
         .queue = 10000,
         .connect_timeout_ms = 20000,
