@@ -18,6 +18,9 @@ struct claim {
     bool
         is_held; /* the store had granted it and lost it: nothing but WON and FOLLOW is an answer */
     bool has_idempotency;
+    bool may_take;       /* a single-use solution that is offered, of any node */
+    uint64_t solution;   /* number of the row of ours that it proposes to take, or 0 */
+    uint64_t proposal;   /* returned with the result */
     uint16_t pool;       /* as in struct ask */
     uint32_t min_ttl_ms; /* what it accepts, as in struct ask */
     uint32_t max_age_ms;
@@ -25,13 +28,14 @@ struct claim {
     struct key name; /* what is claimed: the key, or the idempotency key if others may solve the
                              * same key as well */
     struct key idempotency; /* digest of client and idempotency key */
+    struct key offered;     /* what it may take has this key: its own, or its pool's */
 };
 
 enum claim_result {
     CLAIM_WON,         /* the flight is ours */
     CLAIM_FOLLOW,      /* another flight has it */
     CLAIM_SOLVED,      /* there is a solution */
-    CLAIM_TAKEN,       /* a single-use solution, which is ours from now on */
+    CLAIM_TAKEN,       /* a single-use solution, which is this flight's from now on */
     CLAIM_MISMATCH,    /* the idempotency key was used for something else */
     CLAIM_REFUSED,     /* a remembered error: the flight that was followed failed, or the parameters
                         * are known to be wrong */
@@ -40,7 +44,7 @@ enum claim_result {
 
 /* How an ACTION_CLAIM ended. */
 struct claimed {
-    uint64_t flight, ticket; /* as in the claim, as are the next two */
+    uint64_t flight, ticket, proposal; /* as in the claim, as are the next three */
     bool is_held;
     bool has_name;
     struct key name;
@@ -50,6 +54,8 @@ struct claimed {
     bool is_solving;   /* FOLLOW: its task is at the vendor */
     bool is_replayed;  /* found by the idempotency key */
     bool is_renewed;   /* the idempotency key was known, but its solution had expired */
+    bool is_lost;      /* what was proposed is not ours to give any more */
+    uint16_t owner;    /* TAKEN: number of the other node that had it, or 0 */
     const struct solution_row *solution; /* borrowed; SOLVED and TAKEN */
     uint16_t attempts;                   /* REFUSED: attempts that were made */
     enum error_class class;              /* REFUSED */

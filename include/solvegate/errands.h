@@ -10,6 +10,7 @@ enum fact_kind {
     FACT_ERRAND, /* for whoever has the request's or the letter's row; else for the node `to` */
     FACT_REPLY,  /* how an errand ended: for the node `to` */
     FACT_BAD,    /* a solution that many may have was reported as bad: for all other nodes */
+    FACT_TAKEN,  /* a single-use solution was taken from the node `to` */
 };
 
 enum errand_verb {
@@ -20,7 +21,8 @@ enum errand_verb {
     ERRAND_LOOK, /* what became of a request that has no row */
 };
 
-/* With FACT_ERRAND and FACT_REPLY. A node that has no run goes without: its errands come back to the teller. */
+/* With FACT_ERRAND and FACT_REPLY; with FACT_TAKEN only `to`. A node that has no run goes without: its errands come
+ * back to the teller. */
 struct errand {
     enum errand_verb verb;
     uint16_t from, to; /* numbers of nodes, as in struct engine_options; 0: none */
@@ -50,6 +52,12 @@ struct sighting {
 struct bad_solution {
     struct key key;
     attempt_id attempt; /* that brought it: all its copies have the same */
+};
+
+/* With FACT_TAKEN. */
+struct taken_solution {
+    struct key key;
+    uint64_t solution; /* number of its row */
 };
 
 /* A FACT_BAD is an entry for each node; that of a node has the fact's number and so many times the node's besides. */

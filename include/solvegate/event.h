@@ -141,6 +141,7 @@ struct fact {
         struct letter_order letters; /* with an ERRAND_LETTERS */
         struct sighting sighting;    /* of a reply to an ERRAND_LOOK */
         struct bad_solution bad;
+        struct taken_solution taken;
     };
 };
 

@@ -43,7 +43,7 @@ struct spent_row {
 
 struct solution_row {
     uint64_t id;
-    uint64_t flight;    /* the flight that it solved, or 0 */
+    uint64_t flight;    /* the flight whose requests it is for, or 0: for whoever asks */
     attempt_id attempt; /* the attempt that brought it */
     struct key key;
     client_id client;

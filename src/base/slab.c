@@ -109,13 +109,24 @@ void slab_free(struct slab *slab, slab_id id)
     free_place(slab, place_of(id));
 }
 
-void slab_free_item(struct slab *slab, const void *item)
+/* The place of a live item. */
+static uint32_t place_of_item(const struct slab *slab, const void *item)
 {
     const size_t offset = (size_t)((const char *)item - slab->items);
     const size_t place = offset / slab->item_bytes;
     ASSERT(place * slab->item_bytes == offset && place < slab->touched);
     ASSERT(is_live(slab, (uint32_t)place));
-    free_place(slab, (uint32_t)place);
+    return (uint32_t)place;
+}
+
+slab_id slab_id_of(const struct slab *slab, const void *item)
+{
+    return id_of(slab, place_of_item(slab, item));
+}
+
+void slab_free_item(struct slab *slab, const void *item)
+{
+    free_place(slab, place_of_item(slab, item));
 }
 
 slab_id slab_next(const struct slab *slab, slab_id after)

@@ -16,6 +16,7 @@ struct aside {
     uint64_t followed;     /* number of the claim that it waits for, or 0 */
     uint32_t min_ttl_ms;   /* what its requests accept, while it is claimed */
     uint32_t max_age_ms;
+    bool may_take;       /* its claim may take a single-use solution (offer.h) */
     uint16_t pool_asked; /* number of the pool that its request asked for, or 0 */
 };
 

@@ -10,6 +10,7 @@
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/lease.h"
+#include "engine/offer.h"
 #include "engine/orphan.h"
 #include "engine/placed.h"
 #include "engine/pool.h"
@@ -227,7 +228,8 @@ static bool is_for_one(const struct ask *ask, const struct placement *placement)
 static enum refusal place_anew(const struct engine *engine, const struct ask *ask,
                                struct placement *placement)
 {
-    struct flight *flight = ask->has_idempotency ? NULL : find_flight(engine, ask);
+    const bool is_alone = ask->has_idempotency || placement->is_offered;
+    struct flight *flight = is_alone ? NULL : find_flight(engine, ask);
     if (flight != NULL)
         return place_join(engine, ask, flight, SOURCE_DEDUP_WAIT, placement);
     placement->kind = PLACE_FLIGHT;
@@ -247,7 +249,9 @@ static enum refusal place_among_others(struct engine *engine, const struct ask *
                                                   : ask_place_at_last(engine, ask, placement);
     if (refusal != REFUSAL_NONE)
         return refusal;
-    if (is_claimed_first || (is_for_one(ask, placement) && !lease_is_valid(engine))) {
+    const bool is_alone = is_for_one(ask, placement);
+    placement->is_offered = is_alone && placement->solution->is_offered;
+    if (is_claimed_first || placement->is_offered || (is_alone && !lease_is_valid(engine))) {
         const enum refusal full = place_anew(engine, ask, placement);
         if (full != REFUSAL_NONE)
             return full;
@@ -285,7 +289,8 @@ static void count_look_up(struct engine *engine, const struct ask *ask,
 {
     if (ask->reuse == REUSE_NONE || placement->source == SOURCE_IDEMPOTENT)
         return;
-    if (placement->kind == PLACE_SOLUTION || placement->kind == PLACE_LETTER)
+    if (placement->kind == PLACE_SOLUTION || placement->kind == PLACE_LETTER ||
+        placement->is_offered)
         COUNT(engine, cache_hits);
     else
         COUNT(engine, cache_misses);

@@ -19,6 +19,7 @@ struct placement {
     struct flight *flight;     /* borrowed */
     struct letter *letter;     /* borrowed: the one that keeps the answer */
     struct solution *given;    /* owned, or NULL: a letter's solution, cached or not */
+    bool is_offered;           /* memory has a solution, but the store gives it (offer.h) */
     bool is_ride;              /* the new flight waits for a stray, which is paid for already */
     bool is_replayed;
     bool is_renewed;

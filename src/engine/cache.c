@@ -2,6 +2,7 @@
 
 #include "engine/journal.h"
 #include "engine/kept.h"
+#include "engine/offer.h"
 #include "engine/pool.h"
 #include "engine/task.h"
 
@@ -179,9 +180,9 @@ bool solution_suits(const struct engine *engine, const struct solution *solution
 
 /* A solution that a flight is about to hand out, or that is set aside for the retry of an
  * idempotency key, is not free. */
-static bool is_free(const struct solution *solution)
+static bool is_free(const struct engine *engine, const struct solution *solution)
 {
-    return solution->handed == 0 && solution->refs == 1;
+    return solution->handed == 0 && solution->refs == 1 && offer_is_open(engine, solution);
 }
 
 struct solution *cache_next_banked(const struct engine *engine, const struct key *key,
@@ -191,7 +192,7 @@ struct solution *cache_next_banked(const struct engine *engine, const struct key
                                              : table_find_next(&before->node);
     for (; node != NULL; node = table_find_next(node)) {
         struct solution *solution = CONTAINER_OF(node, struct solution, node);
-        if (!solution->is_shared && solution->client == client && is_free(solution))
+        if (!solution->is_shared && solution->client == client && is_free(engine, solution))
             return solution;
     }
     return NULL;
@@ -214,7 +215,8 @@ struct solution *cache_find(const struct engine *engine, const struct ask *ask)
         if (solution->is_shared && engine->options.store_is_shared)
             continue;
         /* Of the solutions that nobody had yet, prefers the one that expires first. */
-        if (is_free(solution) && (unhanded == NULL || solution->expires_ms < unhanded->expires_ms))
+        if (is_free(engine, solution) &&
+            (unhanded == NULL || solution->expires_ms < unhanded->expires_ms))
             unhanded = solution;
     }
     return unhanded;

@@ -8,6 +8,7 @@
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/lease.h"
+#include "engine/offer.h"
 #include "engine/placed.h"
 #include "engine/pool.h"
 #include "engine/reclaim.h"
@@ -75,6 +76,7 @@ static void push_claim(struct engine *engine, struct flight *flight, const struc
     claim->has_idempotency = digest != NULL;
     if (digest != NULL)
         claim->idempotency = *digest;
+    offer_propose(engine, flight, claim);
     flight->is_asking = true;
 }
 
@@ -84,8 +86,10 @@ void claim_begin(struct engine *engine, struct flight *flight, const struct ask 
     aside->min_ttl_ms = ask->min_ttl_ms;
     aside->max_age_ms = ask->max_age_ms;
     aside->pool_asked = ask->pool;
-    /* Nobody joins a flight whose idempotency key may turn out to mean something else. */
-    if (ask->has_idempotency)
+    aside->may_take = offer_may_take(engine, ask);
+    /* Nobody joins a flight whose idempotency key may turn out to mean something else, or which may get what only one
+     * may have. */
+    if (ask->has_idempotency || (aside->may_take && ask->reuse == REUSE_SHARED))
         leave_table(engine, flight);
     flight_enter(engine, flight, FLIGHT_CLAIMING, WHEEL_NEVER);
     push_claim(engine, flight, ask->has_idempotency ? &ask->idempotency : NULL);
@@ -108,50 +112,6 @@ void claim_send_again(struct engine *engine, struct flight *flight)
 {
     if (!flight->is_asking && !flight->is_merging)
         push_claim(engine, flight, digest_of(flight));
-}
-
-/* What the flight waits for may be here: a single-use solution that had to wait for the lease, too. */
-static struct solution *find_in_memory(const struct engine *engine, const struct flight *flight)
-{
-    const struct ask ask = {.client = flight->client,
-                            .reuse = flight->reuse,
-                            .pool = flight->aside->pool_asked,
-                            .min_ttl_ms = flight->aside->min_ttl_ms,
-                            .max_age_ms = flight->aside->max_age_ms,
-                            .key = flight->node.key};
-    if (flight->state != FLIGHT_CLAIMING || flight->reuse != REUSE_SINGLE)
-        return NULL;
-    const struct pool *pool = pool_of(engine, &ask);
-    struct solution *solution = pool == NULL ? NULL : pool_find(pool, engine, &ask);
-    if (solution == NULL)
-        solution = cache_find(engine, &ask);
-    return solution == NULL || solution->is_negative ? NULL : solution;
-}
-
-static void solve_from_memory(struct engine *engine, struct flight *flight,
-                              struct solution *solution)
-{
-    (void)solution_ref(solution);
-    flight_set_source(engine, flight, solution->pool != NULL ? SOURCE_POOL : SOURCE_DEDUP_CACHE);
-    if (solution->pool != NULL)
-        pool_take(engine, solution->pool, solution);
-    else
-        cache_take(engine, solution, REUSE_SINGLE);
-    /* It is handed out when the flight wakes its request. */
-    solution->handed--;
-    flight->attempts = solution->attempts;
-    flight_solve(engine, flight, solution);
-    solution_unref(engine, solution);
-}
-
-void claim_go_on(struct engine *engine, struct flight *flight)
-{
-    const bool is_free = list_is_empty(&flight->idempotency) && !flight->is_merging;
-    struct solution *solution = is_free ? find_in_memory(engine, flight) : NULL;
-    if (solution != NULL)
-        solve_from_memory(engine, flight, solution);
-    else
-        claim_send_again(engine, flight);
 }
 
 bool claim_resume(struct engine *engine, struct flight *flight)
@@ -251,8 +211,9 @@ static void too_late(struct engine *engine, const struct claimed *claimed)
         (void)push_release(engine, &claimed->name, claimed->flight);
     if (claimed->result != CLAIM_TAKEN)
         return;
-    struct solution *solution = recover_solution(engine, claimed->solution);
+    struct solution *solution = offer_taken(engine, claimed->solution);
     cache_bank(engine, solution, false, false);
+    offer_make(engine, solution);
     solution_unref(engine, solution);
 }
 
@@ -409,6 +370,15 @@ static struct solution *copy_of(struct engine *engine, struct flight *flight,
     return copy;
 }
 
+static void count_served(const struct engine *engine, const struct flight *flight,
+                         const struct claimed *claimed)
+{
+    const struct ask ask = {.pool = flight->aside->pool_asked, .reuse = flight->reuse};
+    struct pool *pool = pool_of(engine, &ask);
+    if (claimed->result == CLAIM_TAKEN && pool != NULL)
+        pool_count_taken(pool);
+}
+
 static void solved(struct engine *engine, struct flight *flight, const struct claimed *claimed)
 {
     const bool is_copy = claimed->result == CLAIM_SOLVED;
@@ -419,7 +389,7 @@ static void solved(struct engine *engine, struct flight *flight, const struct cl
         return;
     }
     struct solution *solution = is_copy ? copy_of(engine, flight, claimed->solution)
-                                        : recover_solution(engine, claimed->solution);
+                                        : offer_taken(engine, claimed->solution);
     if (is_copy && is_too_old(engine, flight, claimed, solution)) {
         solution->uid = 0;
         solution_unref(engine, solution);
@@ -432,6 +402,7 @@ static void solved(struct engine *engine, struct flight *flight, const struct cl
     flight_set_source(engine, flight, source_of(flight, claimed));
     if (claimed->is_renewed)
         flight_set_renewed(flight);
+    count_served(engine, flight, claimed);
     flight->attempts = solution->attempts;
     flight_solve(engine, flight, solution);
     solution_unref(engine, solution);
@@ -452,6 +423,7 @@ void claim_on_claimed(struct engine *engine, const struct claimed *claimed)
         reclaim_on_claimed(engine, claimed);
         return;
     }
+    offer_on_claimed(engine, claimed);
     struct flight *flight = slab_get(&engine->flights, claimed->ticket);
     if (flight == NULL || flight->uid != claimed->flight || !flight->is_asking) {
         too_late(engine, claimed);

@@ -12,10 +12,8 @@ bool claim_comes_first(const struct engine *engine, const struct ask *ask);
 
 /* Sends the claim of a new flight. */
 void claim_begin(struct engine *engine, struct flight *flight, const struct ask *ask);
-/* Sends the claim again: nobody answered, or the flight follows another. */
+/* Sends the claim again: nobody answered, the flight follows another, or the lease is back. */
 void claim_send_again(struct engine *engine, struct flight *flight);
-/* The lease is back: sends a claim that waited for it, unless memory has the solution by now. */
-void claim_go_on(struct engine *engine, struct flight *flight);
 
 /* A request with these demands joins a flight that is being claimed. */
 void claim_on_joined(struct flight *flight, const struct ask *ask);

@@ -11,6 +11,7 @@
 #include "engine/journal.h"
 #include "engine/lease.h"
 #include "engine/letters.h"
+#include "engine/offer.h"
 #include "engine/placed.h"
 #include "engine/pool.h"
 #include "engine/request.h"
@@ -127,7 +128,8 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     flight->max_retries = ask->max_retries;
     flight->retry_delay_ms = ask->retry_delay_ms;
     wheel_arm(&engine->wheel, &flight->deadline, engine->now_ms + engine->options.solve_timeout_ms);
-    if (claim_is_due(engine, ask) && !has_claimed_stray(engine, ask))
+    if (claim_is_due(engine, ask) &&
+        (!has_claimed_stray(engine, ask) || offer_find(engine, ask) != NULL))
         claim_begin(engine, flight, ask);
     else
         flight_set_out(engine, flight);
@@ -369,11 +371,11 @@ static struct ask ask_of(const struct flight *flight)
 }
 
 /* The answer to a one-time input is used once. Otherwise a shared solution stays for everybody, and
- * a solution that nobody waits for is banked for one request. */
+ * a solution that nobody waits for is banked for one request. Who would share may have one for itself. */
 static void keep_solution(struct engine *engine, const struct flight *flight,
                           struct solution *solution)
 {
-    const bool is_shared = flight->reuse == REUSE_SHARED;
+    const bool is_shared = flight->reuse == REUSE_SHARED && solution->is_shared;
     const struct ask ask = ask_of(flight);
     if (flight->pool != NULL)
         pool_on_solved(engine, flight->pool, solution);
@@ -383,6 +385,8 @@ static void keep_solution(struct engine *engine, const struct flight *flight,
         cache_bank(engine, solution, is_shared, flight->is_one_time);
     else if (is_shared && !flight->is_one_time && !cache_has_copy(engine, solution))
         cache_put(engine, solution, true);
+    if (list_is_empty(&flight->idempotency))
+        offer_make(engine, solution);
 }
 
 void flight_solve(struct engine *engine, struct flight *flight, struct solution *solution)
@@ -390,7 +394,8 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
     solution->attempts = flight->attempts;
     solution->flight_uid = flight->uid;
     /* The solution's row is journaled first, before the rows that it replaces are dropped. */
-    journal_solution(engine, solution);
+    if (!solution->is_taken)
+        journal_solution(engine, solution);
     flight_detach(engine, flight);
     claim_end(engine, flight, solution, CLASS_NONE, SLICE_NONE);
     if (solution->host == NULL)
@@ -449,7 +454,7 @@ static void wake_one(struct engine *engine, struct flight *flight)
     }
     flight->solution->handed++;
     /* The hand-out is journaled so that a crash cannot hand a single-use solution out again. */
-    if (flight->reuse != REUSE_SHARED)
+    if (offer_wants_record(flight))
         journal_handout(engine, request, flight->solution);
     request_solved(engine, request, flight->solution);
 }
@@ -500,8 +505,8 @@ void flight_wake(struct engine *engine, uint32_t batch)
 void flight_abandon(struct engine *engine, struct flight *flight)
 {
     /* The last request left before it was woken: the solution nobody got is banked after all. */
-    if (flight->state == FLIGHT_SOLVED && flight->reuse != REUSE_SHARED &&
-        flight->solution->handed == 0)
+    if (flight->state == FLIGHT_SOLVED && flight->solution->handed == 0 &&
+        (flight->reuse != REUSE_SHARED || flight->solution->is_taken))
         keep_solution(engine, flight, flight->solution);
     /* A failing flight has no attempt any more, but gets here if the letter that it replays is dropped
      * to make room. */

@@ -4,6 +4,7 @@
 #include "engine/cache.h"
 #include "engine/journal.h"
 #include "engine/kept.h"
+#include "engine/offer.h"
 #include "engine/request.h"
 
 struct idempotency *idempotency_find(const struct engine *engine, const struct key *digest,
@@ -54,6 +55,7 @@ static void let_go(struct engine *engine, struct idempotency *record)
     share_fasten(&engine->shares.idempotency, record->client, 1);
     record->solution->is_set_aside = false;
     kept_leave_record(engine, record);
+    offer_make(engine, record->solution);
     solution_unref(engine, record->solution);
     record->solution = NULL;
 }

@@ -194,7 +194,8 @@ void journal_solution(struct engine *engine, struct solution *solution)
 
 void journal_solution_over(struct engine *engine, const struct solution *solution)
 {
-    if (engine->options.has_journal && solution->uid != 0)
+    /* A claim that is under way may get what expires meanwhile. */
+    if (engine->options.has_journal && solution->uid != 0 && !solution->is_proposed)
         append_drop(engine, RECORD_SOLUTION)->solution.id = solution->uid;
 }
 

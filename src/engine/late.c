@@ -3,6 +3,7 @@
 #include "engine/cache.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
+#include "engine/offer.h"
 
 /* Finds the flight that a late solution serves: the one that made the attempt, if it is trying
  * again, else one with the same key, for which the solution must not be stale. */
@@ -39,5 +40,7 @@ void late_place(struct engine *engine, const struct attempt *attempt, struct sol
         return;
     }
     cache_bank(engine, solution, attempt->reuse == REUSE_SHARED, attempt->is_one_time);
-    journal_solution(engine, solution);
+    offer_make(engine, solution);
+    if (!solution->is_offered)
+        journal_solution(engine, solution);
 }

@@ -37,6 +37,6 @@ void lease_work(struct engine *engine)
     for (uint32_t left = engine->options.step_batch; left > 0 && lease_has_work(engine); left--) {
         struct list *first = list_first(&engine->unleased);
         list_unlink(first);
-        claim_go_on(engine, CONTAINER_OF(first, struct aside, unleased)->flight);
+        claim_send_again(engine, CONTAINER_OF(first, struct aside, unleased)->flight);
     }
 }

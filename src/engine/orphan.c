@@ -4,6 +4,7 @@
 #include "engine/journal.h"
 #include "engine/letter_replay.h"
 #include "engine/letters.h"
+#include "engine/offer.h"
 #include "engine/task.h"
 
 void orphan_enter(struct engine *engine, struct letter *letter)
@@ -92,7 +93,9 @@ struct solution *orphan_take(struct engine *engine, struct letter *letter, clien
     solution->handed = letter->told;
     solution->uid = journal_uid(engine);
     cache_bank(engine, solution, letter->reuse == REUSE_SHARED, false);
-    journal_solution(engine, solution);
+    offer_make(engine, solution);
+    if (!solution->is_offered)
+        journal_solution(engine, solution);
     COUNT(engine, letters_replayed);
     letter_settle(engine, letter);
     return solution;

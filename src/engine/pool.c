@@ -6,6 +6,7 @@
 #include "engine/divide.h"
 #include "engine/journal.h"
 #include "engine/kept.h"
+#include "engine/offer.h"
 #include "engine/slots.h"
 #include "engine/undeliverable.h"
 
@@ -88,6 +89,7 @@ struct solution *pool_find(const struct pool *pool, const struct engine *engine,
     LIST_FOR_EACH(link, &pool->ready) {
         struct solution *solution = CONTAINER_OF(link, struct solution, link);
         if (solution_suits(engine, solution, ask) && !solution->is_set_aside &&
+            offer_is_open(engine, solution) &&
             (first == NULL || solution->expires_ms < first->expires_ms))
             first = solution;
     }
@@ -113,11 +115,21 @@ static void leave(struct engine *engine, struct solution *solution)
     solution_unref(engine, solution);
 }
 
+void pool_lose(struct engine *engine, struct solution *solution)
+{
+    leave(engine, solution);
+}
+
+void pool_count_taken(struct pool *pool)
+{
+    pool->served++;
+    pool->wasted = 0;
+}
+
 void pool_take(struct engine *engine, struct pool *pool, struct solution *solution)
 {
     ASSERT(solution->pool == pool || solution->is_cached);
-    pool->served++;
-    pool->wasted = 0;
+    pool_count_taken(pool);
     solution->handed++;
     if (solution->pool != NULL)
         leave(engine, solution);

@@ -25,6 +25,12 @@ void pool_on_demand(struct engine *engine, struct pool *pool);
 /* Hands a solution out to one request, from the pool or from the bank; the caller holds its own reference. */
 void pool_take(struct engine *engine, struct pool *pool, struct solution *solution);
 
+/* Takes a solution out that another node has by now. */
+void pool_lose(struct engine *engine, struct solution *solution);
+
+/* Counts a hand-out that a claim has brought. */
+void pool_count_taken(struct pool *pool);
+
 /* A pool accepts more solutions than its size (late ones, restored ones), up to a limit. */
 bool pool_has_room(const struct pool *pool);
 

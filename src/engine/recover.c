@@ -12,6 +12,7 @@
 #include "engine/idempotency.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
+#include "engine/offer.h"
 #include "engine/orphan.h"
 #include "engine/placed.h"
 #include "engine/pool.h"
@@ -119,6 +120,7 @@ static void restore_solution(struct engine *engine, const struct solution_row *r
         (void)pool_add(engine, pool, solution);
     else if (row->is_kept)
         cache_put(engine, solution, row->is_shared);
+    offer_restore(engine, solution, row);
     task_restore_solution(engine, solution, row->is_kept);
     index_add(recovery, &recovery->by_uid, row->id, solution);
     index_add(recovery, &recovery->by_flight, row->flight, solution);
@@ -453,13 +455,20 @@ static void settle_orphan(struct engine *engine, const struct solution *solution
         letter_of_orphan(engine, solution, &ask);
 }
 
+/* What no row refers to is for whoever asks. */
+static void settle_solution(struct engine *engine, struct solution *solution)
+{
+    settle_orphan(engine, solution);
+    offer_make(engine, solution);
+}
+
 void engine_restored(struct engine *engine)
 {
     struct recovery *recovery = recovery_of(engine);
     budgets_on_restored(engine);
     /* Runs only now, because new letters are numbered after all restored ones. */
     for (size_t i = 0; i < recovery->by_uid.count; i++)
-        settle_orphan(engine, recovery->by_uid.entries[i].solution);
+        settle_solution(engine, recovery->by_uid.entries[i].solution);
     for (size_t i = 0; i < recovery->flight_count; i++)
         reunite(engine, &recovery->flights[i]);
     for (size_t i = 0; i < recovery->flight_count; i++)
@@ -548,7 +557,7 @@ bool recovery_go_on(struct engine *engine, uint32_t batch)
     struct recovery *recovery = engine->recovery;
     for (; batch > 0 && recovery->settled < recovery->by_uid.count; batch--) {
         struct solution *solution = recovery->by_uid.entries[recovery->settled++].solution;
-        settle_orphan(engine, solution);
+        settle_solution(engine, solution);
         solution_unref(engine, solution);
     }
     for (; batch > 0 && recovery->repeated < recovery->repeat_count; batch--)

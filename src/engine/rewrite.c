@@ -4,6 +4,7 @@
 #include "engine/find.h"
 #include "engine/journal.h"
 #include "engine/journal_books.h"
+#include "engine/offer.h"
 #include "engine/reclaim.h"
 #include "engine/shadow_books.h"
 
@@ -27,7 +28,9 @@ static bool has_room(const struct engine *engine)
 
 static void rewrite_solution(struct engine *engine, struct solution *solution)
 {
-    if (solution->born_seq != 0)
+    if (solution->is_offered)
+        offer_forget(engine, solution);
+    else if (solution->born_seq != 0)
         journal_solution(engine, solution);
 }
 

@@ -179,7 +179,7 @@ struct solution {
     uint64_t expires_ms;
     uint64_t solve_ms;    /* slot time it cost, and that a hit saves */
     uint64_t uid;         /* in the journal; 0 without one */
-    uint64_t flight_uid;  /* the flight that it solved, or 0 */
+    uint64_t flight_uid;  /* the flight whose requests it is for, or 0: for whoever asks */
     attempt_id attempt;   /* the attempt that brought it */
     struct pool *pool;    /* borrowed, while it waits in one */
     journal_seq seq;      /* of its record: nobody gets it before it is durable */
@@ -199,6 +199,9 @@ struct solution {
     bool is_bad;          /* reported as bad: nobody gets it any more */
     bool is_missed;       /* of a gone client: its requests or idempotency keys referred to it */
     bool is_set_aside;    /* kept for the retry of an idempotency key: no pool hands it out */
+    bool is_offered;      /* all nodes may take it, and only the store gives it (offer.h) */
+    bool is_proposed;     /* a claim of ours is about to take it */
+    bool is_taken;        /* a claim has given it to one flight */
     struct blob *task_id; /* owned reference, or NULL */
 };
 

@@ -6,6 +6,7 @@
 #include "engine/hear.h"
 #include "engine/journal.h"
 #include "engine/oddity.h"
+#include "engine/offer.h"
 #include "engine/recover.h"
 
 void tell_fact(struct engine *engine, const struct vendor_result *result)
@@ -68,6 +69,8 @@ static void hear_node(struct engine *engine, const struct fact *fact)
 {
     if (fact->kind == FACT_BAD)
         bad_on_told(engine, &fact->bad);
+    if (fact->kind == FACT_TAKEN)
+        offer_on_told(engine, &fact->taken);
     if (engine->adopting != 0)
         return;
     if (fact->kind == FACT_ERRAND && !is_repeated(engine, fact->number))

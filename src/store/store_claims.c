@@ -47,6 +47,7 @@ void store_claim(struct store *store, const struct claim *claim, uint32_t idempo
     asked->idempotency_ttl_ms = idempotency_ttl_ms;
     asked->claimed = (struct claimed){.flight = claim->flight,
                                       .ticket = claim->ticket,
+                                      .proposal = claim->proposal,
                                       .is_held = claim->is_held,
                                       .has_name = claim->has_name,
                                       .name = claim->name,

@@ -20,8 +20,11 @@ static const char *const outcomes[] = {
 };
 
 /* A body without a kind is news: those were there first. */
-static const char *const kinds[] = {
-    [FACT_NEWS] = "news", [FACT_ERRAND] = "errand", [FACT_REPLY] = "reply", [FACT_BAD] = "bad"};
+static const char *const kinds[] = {[FACT_NEWS] = "news",
+                                    [FACT_ERRAND] = "errand",
+                                    [FACT_REPLY] = "reply",
+                                    [FACT_BAD] = "bad",
+                                    [FACT_TAKEN] = "taken"};
 static const char *const verbs[] = {[ERRAND_REPORT_GOOD] = "report_good",
                                     [ERRAND_REPORT_BAD] = "report_bad",
                                     [ERRAND_DETACH] = "detach",
@@ -136,6 +139,9 @@ void fact_add_body(struct buf *out, const struct fact *fact)
     } else if (fact->kind == FACT_BAD) {
         json_hex(out, "key", fact->bad.key.bytes, KEY_BYTES);
         json_number(out, "attempt", fact->bad.attempt);
+    } else if (fact->kind == FACT_TAKEN) {
+        json_hex(out, "key", fact->taken.key.bytes, KEY_BYTES);
+        json_number(out, "solution", fact->taken.solution);
     } else {
         add_errand(out, &fact->errand);
         if (fact->kind == FACT_ERRAND && fact->errand.verb == ERRAND_LETTERS)
@@ -269,6 +275,12 @@ static bool read_bad(yyjson_val *object, struct bad_solution *bad)
     return read_key(yyjson_obj_get(object, "key"), &bad->key);
 }
 
+static bool read_taken(yyjson_val *object, struct taken_solution *taken)
+{
+    taken->solution = yyjson_get_uint(yyjson_obj_get(object, "solution"));
+    return read_key(yyjson_obj_get(object, "key"), &taken->key);
+}
+
 bool fact_read_body(struct slice body, struct fact *fact)
 {
     yyjson_doc *const doc = yyjson_read(body.data, body.len, 0);
@@ -282,6 +294,8 @@ bool fact_read_body(struct slice body, struct fact *fact)
         is_sound = read_news(object, &fact->result);
     else if (is_sound && kind == FACT_BAD)
         is_sound = read_bad(object, &fact->bad);
+    else if (is_sound && kind == FACT_TAKEN)
+        is_sound = read_taken(object, &fact->taken);
     else if (is_sound)
         is_sound = read_errand(object, &fact->errand);
     if (is_sound && kind == FACT_ERRAND && fact->errand.verb == ERRAND_LETTERS)

@@ -20,7 +20,7 @@ sys.dont_write_bytecode = True
 from mutants_list import MUTANTS
 
 SECONDS = 60
-FLAGS = ["-std=c17", "-D_GNU_SOURCE", "-O1", "-w", "-Isrc", "-Iinclude", "-Itests/sim", "-Itests/unit"]
+FLAGS = ["-std=c17", "-D_GNU_SOURCE", "-O1", "-w", "-Isrc", "-Iinclude", "-Itests/sim", "-Itests/sim/cluster", "-Itests/unit"]
 PARTS = ["src", "include", "tests/sim", "tests/story", "tests/unit"]
 # Always the same seeds: a mutant that is caught today is caught tomorrow.
 FIRST_SEED = 1

@@ -21,7 +21,7 @@ CLAIM_MUTANTS = [
      "    if (!engine->options.store_is_shared || !ask->has_idempotency)\n        return false;",
      "    if (ask->has_idempotency)\n        return false;", "story followers"),
     ("claim: others join a flight whose idempotency key may be something else", "src/engine/claim.c",
-     "    if (ask->has_idempotency)\n        leave_table(engine, flight);\n", "", "story followers"),
+     "    if (ask->has_idempotency ||", "    if (", "story followers"),
     ("claim: an id is told before the store has decided", "src/engine/ask.c",
      "    if (request_must_wait(request))\n        request_wait(engine, request, ask);\n    else if", "    if", "story claims"),
     ("claim: a state is told before the store has decided", "src/engine/placed.c",

@@ -10,6 +10,7 @@ from mutants_claims import CLAIM_MUTANTS
 from mutants_errands import ERRAND_MUTANTS
 from mutants_finds import FIND_MUTANTS
 from mutants_members import MEMBER_MUTANTS
+from mutants_offers import OFFER_MUTANTS
 from mutants_shadow import SHADOW_MUTANTS
 from mutants_stories import STORY_MUTANTS
 
@@ -35,7 +36,7 @@ MUTANTS = [
      "    attempt->unborn_ms = attempt->started_ms;\n    (void)journal_attempt(engine, attempt);",
      "    attempt->unborn_ms = attempt->started_ms;", "sim"),
     ("the hand-out of a single solution is not written", "src/engine/flight.c",
-     "    if (flight->reuse != REUSE_SHARED)\n        journal_handout(engine, request, flight->solution);", "", "sim"),
+     "    if (offer_wants_record(flight))\n        journal_handout(engine, request, flight->solution);", "", "sim"),
     ("the hand-out of a banked solution is not written", "src/engine/ask.c",
      "        if (is_for_one)\n            journal_handout(engine, request, solution);", "        (void)is_for_one;", "sim"),
     ("what an idempotency key stands for is not written", "src/engine/journal.c",
@@ -112,7 +113,7 @@ MUTANTS = [
     ("a banked solution is handed out again and again", "src/engine/cache.c",
      "    if (!solution->is_shared || reuse != REUSE_SHARED)\n        cache_drop(engine, solution);", "", "sim"),
     ("a single request gets what others have had", "src/engine/cache.c",
-     "    return solution->handed == 0 && solution->refs == 1;", "    return solution->refs == 1;", "sim"),
+     "    return solution->handed == 0 && solution->refs == 1 &&", "    return solution->refs == 1 &&", "sim"),
     ("keys are compared by their first byte", "src/base/table.c",
      "memcmp(a->bytes, b->bytes, KEY_BYTES) == 0", "a->bytes[0] == b->bytes[0]", "sim"),
     ("an expired solution is served", "src/engine/cache.c",
@@ -250,6 +251,7 @@ MUTANTS = [
 
     *BUDGET_MUTANTS,
     *CLAIM_MUTANTS,
+    *OFFER_MUTANTS,
     *FIND_MUTANTS,
     *ERRAND_MUTANTS,
     *MEMBER_MUTANTS,

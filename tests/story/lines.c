@@ -208,6 +208,10 @@ static void add_claim(struct world *world, const struct claim *claim)
         buf_addf(log, " idempotency %s", name_of_key(&claim->idempotency));
     if (!claim->has_name)
         buf_addf(log, " or nothing");
+    else if (claim->may_take && claim->reuse == REUSE_SHARED)
+        buf_addf(log, " or one that is offered");
+    if (claim->solution != 0)
+        buf_addf(log, ", proposing one");
     if (claim->max_age_ms != UINT32_MAX && !claim->is_held)
         buf_addf(log, " max age %u", claim->max_age_ms);
     if (claim->following != 0)
@@ -274,6 +278,11 @@ static void add_fact(struct world *world, const struct fact *fact)
     if (fact->kind == FACT_BAD) {
         buf_addf(&world->log, "tell all: %s of a%zu is bad", name_of_key(&fact->bad.key),
                  number_of_attempt(world, fact->bad.attempt));
+        return;
+    }
+    if (fact->kind == FACT_TAKEN) {
+        buf_addf(&world->log, "tell n%u: %s was taken", fact->errand.to,
+                 name_of_key(&fact->taken.key));
         return;
     }
     buf_addf(&world->log, "tell a%zu", number_of_attempt(world, fact->result.attempt));

@@ -8,6 +8,8 @@
 /* The number of the flight that others follow, at another node. */
 #define FOREIGN_FLIGHT 4711
 #define SOLUTION_LIFE_MS 80000
+/* No node's number: what is found is for one alone. */
+#define ALONE UINT16_MAX
 
 struct world *shared_world(const struct engine_options *options)
 {
@@ -62,6 +64,7 @@ static void decide(struct world *world, const char *flight, struct claimed claim
     claim->is_asking = false;
     claimed.flight = claim->last.flight;
     claimed.ticket = claim->last.ticket;
+    claimed.proposal = claim->last.proposal;
     claimed.is_held = claim->last.is_held;
     claimed.has_name = claim->last.has_name;
     claimed.name = claim->last.name;
@@ -133,6 +136,18 @@ static void find(struct world *world, const char *flight, const char *text, uint
                                .is_kept = true,
                                .is_shared = claim->reuse == REUSE_SHARED,
                                .task_id = "T77"};
+    if (claimed.owner == ALONE) {
+        claimed.owner = 0;
+        row.handed = 1;
+        row.is_shared = false;
+    }
+    if (claimed.result == CLAIM_TAKEN) {
+        row.key = claim->offered;
+        row.id = claimed.owner == 0 ? claim->solution : row.id;
+        row.flight = claim->flight;
+        row.handed = 1;
+        row.is_shared = false;
+    }
     row.text = blob_new(slice_from(text));
     claimed.solution = &row;
     decide(world, flight, claimed);
@@ -150,9 +165,37 @@ void found_replayed(struct world *world, const char *flight, const char *text, u
          (struct claimed){.result = CLAIM_SOLVED, .is_replayed = true});
 }
 
+void found_alone(struct world *world, const char *flight, const char *text)
+{
+    find(world, flight, text, 0,
+         (struct claimed){.result = CLAIM_SOLVED, .is_replayed = true, .owner = ALONE});
+}
+
 void took(struct world *world, const char *flight, const char *text)
 {
+    find(world, flight, text, 0, (struct claimed){.result = CLAIM_TAKEN, .owner = FOUND_NODE});
+}
+
+void took_own(struct world *world, const char *flight, const char *text)
+{
+    if (claim_named(world, flight)->last.solution == 0)
+        fail_msg("%s proposes nothing", flight);
     find(world, flight, text, 0, (struct claimed){.result = CLAIM_TAKEN});
+}
+
+void won_and_lost(struct world *world, const char *flight)
+{
+    decide(world, flight, (struct claimed){.result = CLAIM_WON, .is_lost = true});
+}
+
+void told_taken(struct world *world, uint64_t number, const char *flight, const char *key)
+{
+    struct event event = {.kind = EVENT_TOLD};
+    event.told.number = number;
+    event.told.kind = FACT_TAKEN;
+    event.told.taken.key = key_named(key);
+    event.told.taken.solution = claim_named(world, flight)->last.solution;
+    world_step(world, &event);
 }
 
 static void end_draw(struct world *world, struct drawn drawn)

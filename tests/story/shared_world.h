@@ -67,8 +67,16 @@ void remembered(struct world *world, const char *flight, enum error_class class,
 #define FOUND_ATTEMPT 4712
 void found(struct world *world, const char *flight, const char *text, uint32_t age_ms);
 void found_replayed(struct world *world, const char *flight, const char *text, uint32_t age_ms);
-/* A single-use solution of another node is ours. */
+/* What the idempotency key stands for was handed out alone. */
+void found_alone(struct world *world, const char *flight, const char *text);
+/* A single-use solution is the flight's: another node's, or the one of ours that it proposed. */
+#define FOUND_NODE 3
 void took(struct world *world, const char *flight, const char *text);
+void took_own(struct world *world, const char *flight, const char *text);
+/* There is nothing, and what was proposed is another node's. */
+void won_and_lost(struct world *world, const char *flight);
+/* Another node has taken what this flight's claim proposed. */
+void told_taken(struct world *world, uint64_t number, const char *flight, const char *key);
 
 /* The store's answer to the last draw: units that this node has, and that nobody has. */
 void drawn(struct world *world, uint64_t held, uint64_t left);

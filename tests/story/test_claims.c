@@ -234,6 +234,7 @@ static void a_single_use_solution_of_another_node_is_taken(void **state)
     won(w, "f2");
     expect(w, "[     0] claim f1 K or nothing\n"
               "[     0] claim f2 K or nothing\n"
+              "[     0] tell n3: K was taken\n"
               "[     0] answer ann r1 solved \"TOKEN\" source dedup_cache attempts 1\n"
               "[     0] submit a1 K\n");
 }
@@ -246,7 +247,10 @@ static void a_single_use_solution_that_nobody_waits_for_any_more_is_banked(void 
     gone(w, "ann");
     took(w, "f1", "TOKEN");
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    took_own(w, "f2", "TOKEN");
     expect(w, "[     0] claim f1 K or nothing\n"
+              "[     0] tell n3: K was taken\n"
+              "[     0] claim f2 K or nothing, proposing one\n"
               "[     0] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1\n");
 }
 

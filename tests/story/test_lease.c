@@ -193,9 +193,11 @@ static void a_single_use_solution_in_memory_waits_for_the_lease(void **state)
     pass(w, 1000);
     expect(w, "");
     beat(w, 0);
-    expect(w, "[  9000] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1\n");
+    took_own(w, "f2", "TOKEN");
+    expect(w, "[  9000] claim f2 K or nothing, proposing one\n"
+              "[  9000] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1\n");
     ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
-    expect(w, "[  9000] claim f2 K or nothing\n");
+    expect(w, "[  9000] claim f3 K or nothing\n");
 }
 
 static void of_two_who_wait_for_it_one_gets_it(void **state)
@@ -205,7 +207,9 @@ static void of_two_who_wait_for_it_one_gets_it(void **state)
     ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
     ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
     beat(w, 0);
-    expect(w, "[  8000] claim f2 K or nothing\n"
+    took_own(w, "f2", "TOKEN");
+    expect(w, "[  8000] claim f2 K or nothing, proposing one\n"
+              "[  8000] claim f3 K or nothing\n"
               "[  8000] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1\n");
 }
 

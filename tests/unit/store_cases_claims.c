@@ -327,42 +327,6 @@ static void an_idempotency_key_whose_solution_has_expired_is_renewed(void **stat
     node_close(&b);
 }
 
-/* ---- single use -------------------------------------------------------------------------- */
-
-static void a_single_use_solution_is_taken_once_and_only_from_who_has_left(void **state)
-{
-    struct node a, b, c;
-    node_open(&a, *state, "a");
-    node_open(&b, *state, "b");
-    node_open(&c, *state, "c");
-    put_solution(&a, 100, 1, false);
-    node_send(&a);
-    const struct claim first = claim_single(1, 22);
-    assert_result(node_ask(&b, &first), CLAIM_WON);
-    node_leave(&a);
-    struct store_asked *const asked = node_claim(&b, &first);
-    node_send(&b);
-    assert_result(asked->claimed, CLAIM_TAKEN);
-    assert_int_equal(asked->solution.solution.id, 100);
-    node_send_again(&b);
-    assert_result(asked->claimed, CLAIM_TAKEN);
-    const struct claim second = claim_single(1, 33);
-    assert_result(node_ask(&c, &second), CLAIM_WON);
-    /* It is b's from now on, and not a's when that comes back. */
-    node_open(&a, *state, "a");
-    struct record handed = solution_of(*state, 100, 1, false);
-    node_drop(&a, &handed);
-    node_send(&a);
-    assert_int_equal(b.world->kit->count_rows(b.world, RECORD_SOLUTION), 1);
-    node_drop(&b, &handed);
-    node_send(&b);
-    assert_int_equal(b.world->kit->count_rows(b.world, RECORD_SOLUTION), 0);
-    record_close(&handed);
-    node_close(&a);
-    node_close(&b);
-    node_close(&c);
-}
-
 /* ---- batches ----------------------------------------------------------------------------- */
 
 static void a_batch_that_is_sent_again_is_not_applied_again(void **state)
@@ -494,7 +458,6 @@ const struct store_case store_claim_cases[] = {
     STORE_CASE(an_idempotency_key_stands_for_one_thing_everywhere),
     STORE_CASE(an_idempotency_key_of_a_flight_that_was_given_up_is_free),
     STORE_CASE(an_idempotency_key_whose_solution_has_expired_is_renewed),
-    STORE_CASE(a_single_use_solution_is_taken_once_and_only_from_who_has_left),
     STORE_CASE(a_batch_that_is_sent_again_is_not_applied_again),
     STORE_CASE(a_node_that_was_taken_over_writes_nothing_any_more),
     STORE_CASE(a_node_has_rows_and_claims_of_its_own),

@@ -19,6 +19,7 @@ extern const struct store_case store_driver_cases[];
 extern const struct store_case store_whole_cases[];
 /* Of drivers whose stores can be shared. */
 extern const struct store_case store_claim_cases[];
+extern const struct store_case store_offer_cases[];
 extern const struct store_case store_node_cases[];
 extern const struct store_case store_find_cases[];
 extern const struct store_case store_budget_cases[];

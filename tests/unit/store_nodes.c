@@ -234,6 +234,8 @@ struct claim claim_single(uint32_t key, uint64_t flight)
     struct claim claim = claim_shared(key, flight);
     claim.reuse = REUSE_SINGLE;
     claim.has_name = false;
+    claim.may_take = true;
+    claim.offered = claim.key;
     return claim;
 }
 

@@ -527,7 +527,7 @@ static void inspecting_tells_what_is_there_and_changes_nothing(void **state)
         postgres_number("SELECT count(*) FROM pg_namespace WHERE nspname = '%s'", SCHEMA), 0);
     expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(inspect(&place, text), STORE_OPENED);
-    assert_non_null(strstr(text, "version 5, as this program's"));
+    assert_non_null(strstr(text, "version 6, as this program's"));
     assert_non_null(strstr(text, "solution: 0 rows"));
     postgres_run("UPDATE " SCHEMA ".meta SET value = '99'");
     assert_int_equal(inspect(&place, text), STORE_UNUSABLE);

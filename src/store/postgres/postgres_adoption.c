@@ -32,7 +32,6 @@ void pg_adoption_add_sql(struct buf *sql)
         "    autovacuum_vacuum_cost_delay = 0);\n"
         "ALTER TABLE inbox ALTER text SET STORAGE EXTERNAL, ALTER extra SET STORAGE EXTERNAL;\n"
         "ALTER TABLE idempotency ADD COLUMN IF NOT EXISTS follows bigint NOT NULL DEFAULT 0;\n");
-    pg_cluster_add_claim_sql(sql);
 }
 
 /* ---- asking ------------------------------------------------------------------------------ */

@@ -63,8 +63,6 @@ void pg_budget_add_sql(struct buf *sql)
                   "    held bigint NOT NULL, PRIMARY KEY (client, day, node)\n"
                   ") WITH (fillfactor = 50);\n");
     buf_addf(sql, function, DAYS_KEPT, BUDGET_BLOCK_PART);
-    /* That of version 3 read all of `ended` for each claim. */
-    pg_cluster_add_claim_sql(sql);
 }
 
 /* ---- asking ------------------------------------------------------------------------------ */

@@ -15,14 +15,15 @@
 #include <stdlib.h>
 
 /* The columns of a claim's answer before those of its solution. */
-#define ANSWER_COLUMNS 10
+#define ANSWER_COLUMNS 11
 
 static const struct {
     const char *name, *sql;
 } statements[] = {
     {"fence", "SELECT begin_batch($1, $2, $3)"},
     {"release", "SELECT release_claims($1, $2, $3, $4, $5, $6, $7, $8, $9)"},
-    {"claim", "SELECT * FROM claim_keys($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)"},
+    {"claim", "SELECT * FROM claim_keys($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12,"
+              " $13, $14, $15)"},
     {"wake", "SELECT pg_notify($1, $2)"},
 };
 
@@ -94,13 +95,17 @@ static size_t claim_values(const struct store_row *row, struct row_value *values
     values[count++] = integer(claim->min_ttl_ms);
     values[count++] = integer(claim->max_age_ms);
     values[count++] = integer(asked->idempotency_ttl_ms);
+    values[count++] = integer(claim->may_take);
+    values[count++] = integer(claim->solution);
+    values[count++] = key(claim->may_take, &claim->offered);
     return count;
 }
 
 static const char *const release_types[] = {"bigint", "bytea", "bigint", "bigint",
                                             "bigint", "text",  "text",   "bigint"};
-static const char *const claim_types[] = {"bigint", "bigint", "bigint", "text",   "bytea", "bytea",
-                                          "bytea",  "text",   "bigint", "bigint", "bigint"};
+static const char *const claim_types[] = {"bigint", "bigint", "bigint", "text",   "bytea",
+                                          "bytea",  "bytea",  "text",   "bigint", "bigint",
+                                          "bigint", "bigint", "bigint", "bytea"};
 #define COUNT_OF(array) (sizeof(array) / sizeof((array)[0]))
 
 struct kind {
@@ -259,6 +264,7 @@ static void take_answer(struct store_asked *asked, const struct pg_result *resul
     if (!find_result(slice_at(result, row, 1), &claimed->result))
         return;
     claimed->followed = (uint64_t)pg_link_integer(result, row, 2);
+    claimed->is_lost = pg_link_integer(result, row, 10) != 0;
     claimed->is_own = pg_link_integer(result, row, 3) != 0;
     claimed->is_solving = pg_link_integer(result, row, 4) != 0;
     claimed->is_replayed = pg_link_integer(result, row, 5) != 0;
@@ -269,6 +275,7 @@ static void take_answer(struct store_asked *asked, const struct pg_result *resul
     (void)snprintf(claimed->code, sizeof claimed->code, "%.*s", (int)code.len, code.data);
     if (claimed->result != CLAIM_SOLVED && claimed->result != CLAIM_TAKEN)
         return;
+    claimed->owner = claimed->result == CLAIM_TAKEN ? (uint16_t)claimed->followed : 0;
     if (PQgetisnull(result, row, ANSWER_COLUMNS) == 0)
         take_solution(asked, result, row);
     /* A row that makes no sense is as good as none: it is asked again. */

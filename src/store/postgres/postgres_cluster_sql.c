@@ -31,7 +31,6 @@ static const char tables[] =
     "    autovacuum_vacuum_cost_delay = 0);\n"
     "CREATE INDEX IF NOT EXISTS claim_flight ON claim (flight);\n"
     "ALTER TABLE flight ADD COLUMN IF NOT EXISTS idempotency bytea;\n"
-    "ALTER TABLE solution ADD COLUMN IF NOT EXISTS taken bigint NOT NULL DEFAULT 0;\n"
     "ALTER TABLE idempotency ADD COLUMN IF NOT EXISTS provisional boolean NOT NULL DEFAULT false;\n"
     "CREATE INDEX IF NOT EXISTS solution_key ON solution (key);\n"
     "CREATE INDEX IF NOT EXISTS solution_flight ON solution (flight);\n"
@@ -185,6 +184,7 @@ static const char lock_keys[] =
  * looked free is free is decided by its row. */
 static const char look_at_all[] =
     "SELECT array_agg(results[i] IS NULL AND (reuses[i] <> 'shared' OR followed[i] <> 0\n"
+    "        OR takes[i] = 1\n"
     "        OR (SELECT true FROM solution WHERE key = keys[i] AND expires > moment LIMIT 1)\n"
     "        IS NOT NULL\n"
     "        OR (SELECT true FROM ended WHERE name = keys[i] AND refused_until > 0\n"
@@ -267,10 +267,27 @@ static const char decide_by_end[] =
     "                END IF;\n"
     "            END IF;\n";
 
-/* Solutions that all may have, or one that only the first who asks may, and only of a node that has left: others hand
- * theirs out without asking. */
+/* What may be taken. A row that names no flight is handed out by nobody but this function, whoever owns it. */
+#define IS_OFFERED                                                                      \
+    "flight = 0 AND expires > moment AND expires - moment >= min_ttls[i]\n"             \
+    "                    AND moment - born <= max_ages[i] AND body->>'kept' = 'true'\n" \
+    "                    AND body->>'shared' IS NULL AND body->>'handed' IS NULL\n"
+
+/* First what the claim got before, if it is sent again, or what it proposes; then a solution that all may have; then
+ * one that anybody offers. Nobody waits for a row that another one is about to take. */
 static const char decide_by_solution[] =
-    "            IF suspects[i] AND reuses[i] = 'shared' THEN\n"
+    "            taken_id := NULL;\n"
+    "            IF takes[i] = 1 THEN\n"
+    "                SELECT id INTO found_id FROM solution WHERE flight = flights[i]\n"
+    "                    AND owner = me LIMIT 1;\n"
+    "                IF found_id IS NULL AND solutions[i] <> 0 THEN\n"
+    "                    SELECT id, owner INTO taken_id, giver FROM solution\n"
+    "                        WHERE id = solutions[i] AND owner = me AND " IS_OFFERED
+    "                        FOR UPDATE SKIP LOCKED;\n"
+    "                END IF;\n"
+    "            END IF;\n"
+    "            IF suspects[i] AND reuses[i] = 'shared' AND found_id IS NULL\n"
+    "                    AND taken_id IS NULL THEN\n"
     "                SELECT id INTO found_id FROM solution WHERE key = keys[i]\n"
     "                    AND expires > moment\n"
     "                    AND expires - moment >= min_ttls[i] AND moment - born <= max_ages[i]\n"
@@ -280,27 +297,23 @@ static const char decide_by_solution[] =
     "                    result := 'solved';\n"
     "                    EXIT deciding;\n"
     "                END IF;\n"
-    "            ELSIF reuses[i] = 'single' THEN\n"
-    "                SELECT id INTO found_id FROM solution WHERE key = keys[i]\n"
-    "                    AND taken = flights[i];\n"
-    "                IF NOT FOUND THEN\n"
-    "                    SELECT s.id INTO found_id FROM solution AS s\n"
-    "                        JOIN node AS n ON n.id = s.owner\n"
-    "                        WHERE s.key = keys[i] AND s.expires > moment AND s.owner <> me\n"
-    "                        AND n.state = 'left' AND s.expires - moment >= min_ttls[i]\n"
-    "                        AND moment - s.born <= max_ages[i] AND s.taken = 0\n"
-    "                        AND s.body->>'kept' = 'true' AND s.body->>'shared' IS NULL\n"
-    "                        AND s.body->>'handed' IS NULL AND NOT EXISTS (SELECT 1\n"
-    "                            FROM idempotency WHERE solution = s.id AND solution <> 0)\n"
-    "                        ORDER BY s.expires LIMIT 1\n"
-    "                        FOR UPDATE OF s SKIP LOCKED FOR KEY SHARE OF n;\n"
-    "                    UPDATE solution SET owner = me, taken = flights[i]\n"
-    "                        WHERE id = found_id;\n"
-    "                END IF;\n"
-    "                IF found_id IS NOT NULL THEN\n"
-    "                    result := 'taken';\n"
-    "                    EXIT deciding;\n"
-    "                END IF;\n"
+    "            END IF;\n"
+    "            IF takes[i] = 1 AND found_id IS NULL AND taken_id IS NULL THEN\n"
+    "                SELECT id, owner INTO taken_id, giver FROM solution AS s\n"
+    "                    WHERE key = offers[i] AND " IS_OFFERED
+    "                        AND NOT EXISTS (SELECT 1 FROM idempotency AS b\n"
+    "                            WHERE b.solution = s.id AND b.solution <> 0)\n"
+    "                    ORDER BY expires LIMIT 1 FOR UPDATE OF s SKIP LOCKED;\n"
+    "            END IF;\n"
+    "            IF taken_id IS NOT NULL THEN\n"
+    "                UPDATE solution SET owner = me, flight = flights[i],\n"
+    "                    body = (body::jsonb || '{\"handed\": 1}')::json WHERE id = taken_id;\n"
+    "                found_id := taken_id;\n"
+    "            END IF;\n"
+    "            IF found_id IS NOT NULL THEN\n"
+    "                result := 'taken'; holder_node := NULL;\n"
+    "                holder := CASE WHEN taken_id IS NULL OR giver = me THEN 0 ELSE giver END;\n"
+    "                EXIT deciding;\n"
     "            END IF;\n";
 
 /* Claims first and looks for a solution afterwards: whoever comes at the moment of the end either waits here for it, or
@@ -351,7 +364,13 @@ static const char finish[] =
     "        solvings[i] := is_solving;\n"
     "        UPDATE idempotency SET follows = holders[i] WHERE digest = digests[i]\n"
     "            AND flight = flights[i] AND follows <> holders[i];\n"
-    "    END IF;\n";
+    "    END IF;\n"
+    "    is_lost := 0;\n"
+    "    IF solutions[i] <> 0 AND (result <> 'taken' OR founds[i] <> solutions[i]) THEN\n"
+    "        SELECT 1 - count(*) INTO is_lost FROM solution WHERE id = solutions[i]\n"
+    "            AND owner = me AND flight = 0;\n"
+    "    END IF;\n"
+    "    losts[i] := is_lost;\n";
 
 static const char claim_variables[] =
     "DECLARE\n"
@@ -364,7 +383,7 @@ static const char claim_variables[] =
     "    fresh_until bigint; ended_claim bigint; ended_kept boolean;\n"
     "    error_class text; error_code text; tries bigint;\n"
     "    is_replayed bigint; is_renewed bigint; is_solving bigint; source bigint;\n"
-    "    k integer;\n";
+    "    losts bigint[]; is_lost bigint; taken_id bigint; giver bigint; k integer;\n";
 
 static const char look_for_holders[] =
     "SELECT array_agg((SELECT true FROM claim WHERE name = names[i]) IS NULL ORDER BY i)\n"
@@ -390,7 +409,7 @@ static void add_claim_answers(struct buf *sql)
              "RETURN QUERY SELECT places[i], results[i], coalesce(holders[i], 0),\n"
              "    CASE WHEN nodes[i] = me THEN 1::bigint ELSE 0 END, solvings[i], replays[i],\n"
              "    renewals[i], coalesce(counts[i], 0), coalesce(classes[i], 'none'),\n"
-             "    coalesce(codes[i], '')");
+             "    coalesce(codes[i], ''), losts[i]");
     add_solution(sql, "s.", false);
     buf_addf(sql, "\n    FROM generate_subscripts(flights, 1) AS i LEFT JOIN LATERAL (\n"
                   "        SELECT 1");
@@ -405,15 +424,16 @@ static void add_claim_answers(struct buf *sql)
                   "END $$;\n");
 }
 
-void pg_cluster_add_claim_sql(struct buf *sql)
+static void add_claim(struct buf *sql)
 {
     buf_addf(sql, "CREATE OR REPLACE FUNCTION claim_keys(me bigint, places bigint[],\n"
                   "    flights bigint[], followed bigint[], reuses text[], keys bytea[],\n"
                   "    names bytea[], digests bytea[], clients text[], min_ttls bigint[],\n"
-                  "    max_ages bigint[], lifetimes bigint[])\n"
+                  "    max_ages bigint[], lifetimes bigint[], takes bigint[],\n"
+                  "    solutions bigint[], offers bytea[])\n"
                   "RETURNS TABLE (r_place bigint, r_result text, r_followed bigint,\n"
                   "    r_own bigint, r_solving bigint, r_replayed bigint, r_renewed bigint,\n"
-                  "    r_attempts bigint, r_class text, r_code text");
+                  "    r_attempts bigint, r_class text, r_code text, r_lost bigint");
     add_solution(sql, "r_", true);
     buf_addf(sql,
              ")\nLANGUAGE plpgsql AS $$\n"
@@ -446,7 +466,6 @@ void pg_cluster_add_room_sql(struct buf *sql)
              "ALTER TABLE flight SET (fillfactor = 45);\n"
              "ALTER TABLE claim SET (fillfactor = 45);\n");
     add_release(sql);
-    pg_cluster_add_claim_sql(sql);
 }
 
 void pg_cluster_add_sql(struct buf *sql)
@@ -456,5 +475,11 @@ void pg_cluster_add_sql(struct buf *sql)
     add_ended(sql);
     buf_addf(sql, "%s", begin_batch);
     add_release(sql);
-    pg_cluster_add_claim_sql(sql);
+}
+
+void pg_cluster_add_offers_sql(struct buf *sql)
+{
+    buf_addf(sql, "DROP FUNCTION IF EXISTS claim_keys;\n"
+                  "ALTER TABLE solution DROP COLUMN IF EXISTS taken;\n");
+    add_claim(sql);
 }

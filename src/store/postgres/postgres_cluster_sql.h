@@ -15,9 +15,9 @@ bool pg_cluster_is_per_node(enum record_kind kind);
 
 /* Adds the migration to version 2. */
 void pg_cluster_add_sql(struct buf *sql);
-/* Adds the function that decides claims, as it is now. */
-void pg_cluster_add_claim_sql(struct buf *sql);
 /* Adds the migration to version 5. */
 void pg_cluster_add_room_sql(struct buf *sql);
+/* Adds that to version 6, with the function that decides claims as it is now. */
+void pg_cluster_add_offers_sql(struct buf *sql);
 
 #endif

@@ -149,6 +149,9 @@ static void add_claim(struct words *words, const struct store_entry *entry, uint
     add_key(words, claim->has_idempotency, &claim->idempotency);
     add_number(words, claim->min_ttl_ms);
     add_number(words, claim->max_age_ms);
+    add_number(words, claim->may_take);
+    add_number(words, claim->solution);
+    add_key(words, claim->may_take, &claim->offered);
     if (claim->has_idempotency) {
         add_body(words, &bound, client, ",\"provisional\":1");
         return;
@@ -395,6 +398,7 @@ static void take_answer(const struct redis_store *store, struct store_asked *ask
     if (!find_result(text_at(reply, 1), &claimed->result))
         return;
     claimed->followed = number_at(reply, 2);
+    claimed->is_lost = number_at(reply, 11) != 0;
     claimed->is_own = number_at(reply, 3) != 0;
     claimed->is_solving = number_at(reply, 4) != 0;
     claimed->is_replayed = number_at(reply, 5) != 0;
@@ -405,6 +409,7 @@ static void take_answer(const struct redis_store *store, struct store_asked *ask
     (void)snprintf(claimed->code, sizeof claimed->code, "%s", text_at(reply, 9));
     if (claimed->result != CLAIM_SOLVED && claimed->result != CLAIM_TAKEN)
         return;
+    claimed->owner = claimed->result == CLAIM_TAKEN ? (uint16_t)claimed->followed : 0;
     take_solution(store, asked, redis_reply_slice(redis_reply_item(reply, 10)));
     /* A row that makes no sense is as good as none: it is asked again. */
     if (!asked->has_solution)

@@ -5,6 +5,6 @@
 extern const char lua_chest[], lua_adopt[], lua_empty[], lua_tell[], lua_inbox[], lua_tidy[];
 /* For batches, in this order; all but the first and the last are defined for the next ones. */
 extern const char lua_index[], lua_write_begin[], lua_rows[], lua_releases[], lua_decide_by_key[],
-    lua_decide_by_end[], lua_decide_by_solution[], lua_claim[], lua_write[];
+    lua_decide_by_end[], lua_claim[], lua_write[];
 
 #endif

@@ -8,6 +8,7 @@
 #include "store/redis/redis_lease.h"
 #include "store/redis/redis_letters.h"
 #include "store/redis/redis_lua.h"
+#include "store/redis/redis_offers.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -177,7 +178,7 @@ static const char *const sources[REDIS_SCRIPTS][PARTS_MAX] = {
     [SCRIPT_LEAVE] = {begin_full, common, leave},
     [SCRIPT_BEAT] = {begin_full, common, beat},
     [SCRIPT_WRITE] = {begin, common, lua_index, lua_write_begin, lua_rows, lua_releases,
-                      lua_decide_by_key, lua_decide_by_end, lua_decide_by_solution, lua_claim,
+                      lua_decide_by_key, lua_decide_by_end, redis_offers_source, lua_claim,
                       redis_draw_source, lua_write},
     [SCRIPT_ADOPT] = {begin_full, common, lua_chest, lua_adopt},
     [SCRIPT_EMPTY] = {begin_full, common, lua_empty},

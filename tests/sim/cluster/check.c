@@ -105,6 +105,7 @@ void check_handed(struct cluster *c, uint32_t place, const struct answer *answer
     token->is_unsafe |= is_unsafe;
     tell(c, "need %u gets t%u", place, number);
     check_good(c, need, token);
+    token->is_exclusive |= c->submits[token->submit].reuse != REUSE_SHARED;
     CHECK(c, token->handed == 0 || is_same_key || token->is_unsafe ||
                  (!token->is_exclusive && need->reuse == REUSE_SHARED));
     check_same(c, place, number, is_unsafe);
@@ -117,14 +118,14 @@ void check_handed(struct cluster *c, uint32_t place, const struct answer *answer
     need->token = number;
 }
 
-/* A fresh solution that nobody got is dropped for lack of room only. */
+/* A fresh solution that nobody got is dropped for lack of room only. A pool drops what is too old for it. */
 void check_dropped(struct cluster *c, const struct solution_row *row)
 {
     const uint32_t number = token_of(c, row->text);
     CHECK(c, number != NONE);
     const bool is_roomy = c->plan.options.max_solutions > 64;
     CHECK(c, !is_roomy || !row->is_kept || row->handed > 0 || c->tokens[number].handed > 0 ||
-                 row->expires_wall_ms < wall_ms(c) + MARGIN_MS);
+                 row->expires_wall_ms < wall_ms(c) + MARGIN_MS + c->plan.pool.min_ttl_ms);
 }
 
 /* ---- books -------------------------------------------------------------------------------------------- */

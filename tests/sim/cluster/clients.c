@@ -97,6 +97,7 @@ static void ask(struct cluster *c, uint32_t place)
                              .is_id_told = need->is_told,
                              .hold_ms = need->is_told ? 0 : hold_ms,
                              .max_age_ms = need->is_picky ? 0 : UINT32_MAX,
+                             .pool = need->key == 0 && c->plan.pool.size > 0,
                              .key = key_numbered(need->key),
                              .idempotency = digest_numbered(need->idempotency),
                              .params = c->params[need->key]};

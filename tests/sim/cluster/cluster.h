@@ -65,6 +65,7 @@ struct plan {
     uint64_t budget; /* of the only client; UINT64_MAX: none */
     int64_t day_ms;  /* added to the clock on the wall */
     struct client_options client;
+    struct pool_options pool; /* of the first key; size 0: there is none */
     uint16_t strength[FAULT_COUNT];
     struct engine_options options;
 };
@@ -146,7 +147,7 @@ struct caller {
 struct row {
     struct record record; /* owned */
     node_id owner;
-    uint64_t taken_by;   /* of a single-use solution: number of the flight that took it */
+    bool is_taken;       /* of a single-use solution: by the flight that it names */
     bool is_provisional; /* of an idempotency key: made by a claim */
     uint64_t follows;    /* of an idempotency key: the claim that its flight waits for, or 0 */
 };
@@ -336,8 +337,8 @@ struct cluster {
     struct seeking *finds;
     size_t find_count, find_room;
     struct blob **params;
-    uint64_t solved, answered, crashes, follows, taken, paid, adoptions, fences, facts, found,
-        drains, draws;
+    uint64_t solved, answered, crashes, follows, taken, given, paid, adoptions, fences, facts,
+        found, drains, draws;
     uint64_t reports, withdrawals, orders; /* that were carried out */
     uint64_t losses;                       /* of everything in the store */
     uint64_t sight_strength; /* of a thousand solutions that somebody comes back for */
@@ -395,6 +396,18 @@ bool store_apply(struct cluster *c, uint32_t node);
 void store_load(struct cluster *c, uint32_t node);
 void store_close(struct store *store);
 struct row *store_find(struct store *store, enum record_kind kind, const struct key *name);
+struct row *store_find_solution(struct store *store, uint64_t id);
+void store_give(struct verdict *verdict, enum claim_result result, const struct solution_row *row);
+/* Is the solution good enough for the claim? */
+bool store_suits(const struct cluster *c, const struct claim *claim,
+                 const struct solution_row *row);
+/* The claim gets what it proposes, or got before; or the first that anybody offers. */
+bool takes_decide_own(struct cluster *c, node_id node, const struct claim *claim,
+                      struct verdict *verdict);
+bool takes_decide(struct cluster *c, node_id node, const struct claim *claim,
+                  struct verdict *verdict);
+bool takes_has_lost(struct store *store, node_id node, const struct claim *claim,
+                    const struct verdict *verdict);
 /* Makes everything of one run another's. */
 void store_adopt(struct cluster *c, node_id from, node_id to);
 /* Copies what a run has, for its adopter. */

@@ -142,22 +142,23 @@ static int run_for(const struct arguments *arguments)
     struct timespec start;
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &start);
-    uint64_t sums[16] = {0};
+    uint64_t sums[17] = {0};
     uint64_t seed = arguments->seed;
     do {
         struct cluster c;
         /* The seed is known even if the world aborts. */
         run(arguments, seed++, &c);
-        const uint64_t parts[16] = {1,         c.solved, c.answered,  c.crashes,
-                                    c.follows, c.taken,  c.adoptions, c.fences,
-                                    c.facts,   c.drains, c.reports,   c.withdrawals,
-                                    c.orders,  c.losses, c.sights,    c.unseen};
-        for (size_t i = 0; i < 16; i++)
+        const uint64_t parts[17] = {1,        c.solved,  c.answered,    c.crashes, c.follows,
+                                    c.taken,  c.given,   c.adoptions,   c.fences,  c.facts,
+                                    c.drains, c.reports, c.withdrawals, c.orders,  c.losses,
+                                    c.sights, c.unseen};
+        for (size_t i = 0; i < 17; i++)
             sums[i] += parts[i];
         (void)clock_gettime(CLOCK_MONOTONIC, &now);
     } while ((unsigned)(now.tv_sec - start.tv_sec) < arguments->seconds);
     (void)printf(
-        "%s%llu worlds, %llu solves, %llu answers, %llu crashes, %llu follows, %llu taken, "
+        "%s%llu worlds, %llu solves, %llu answers, %llu crashes, %llu follows, %llu taken from "
+        "others, %llu given by the store, "
         "%llu adoptions, %llu fences, %llu facts, %llu drains, %llu reports, %llu withdrawals, "
         "%llu orders about letters, %llu losses, %llu told again, %llu forgotten\n",
         arguments->is_tap ? "1..1\nok 1 - " : "", (unsigned long long)sums[0],
@@ -165,7 +166,8 @@ static int run_for(const struct arguments *arguments)
         (unsigned long long)sums[4], (unsigned long long)sums[5], (unsigned long long)sums[6],
         (unsigned long long)sums[7], (unsigned long long)sums[8], (unsigned long long)sums[9],
         (unsigned long long)sums[10], (unsigned long long)sums[11], (unsigned long long)sums[12],
-        (unsigned long long)sums[13], (unsigned long long)sums[14], (unsigned long long)sums[15]);
+        (unsigned long long)sums[13], (unsigned long long)sums[14], (unsigned long long)sums[15],
+        (unsigned long long)sums[16]);
     return 0;
 }
 

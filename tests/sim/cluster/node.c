@@ -285,7 +285,8 @@ static void deliver(struct cluster *c, uint32_t place, struct verdict *verdict)
     if (verdict->row.text != NULL)
         event.claimed.solution = &verdict->row;
     c->follows += verdict->claimed.result == CLAIM_FOLLOW;
-    c->taken += verdict->claimed.result == CLAIM_TAKEN;
+    c->taken += verdict->claimed.result == CLAIM_TAKEN && verdict->claimed.owner != 0;
+    c->given += verdict->claimed.result == CLAIM_TAKEN && verdict->claimed.owner == 0;
     tell(c, "n%u is told: %s, flight %llu", place, result_words[verdict->claimed.result],
          (unsigned long long)verdict->claimed.flight);
     node_step(c, place, &event);
@@ -340,7 +341,8 @@ static void despair(struct cluster *c, uint32_t place)
             .drawn = {.client = entry.draw.client, .number = entry.draw.number},
             .claimed = {.result = CLAIM_UNAVAILABLE,
                         .flight = entry.claim.flight,
-                        .ticket = entry.claim.ticket}};
+                        .ticket = entry.claim.ticket,
+                        .proposal = entry.claim.proposal}};
         deliver(c, place, &verdict);
         return;
     }
@@ -431,6 +433,8 @@ static void start_run(struct cluster *c, uint32_t place)
     if (before != 0 && !c->store.runs[before].is_gone)
         store_adopt(c, before, node->run);
     options.clients = &c->plan.client;
+    options.pools = &c->plan.pool;
+    options.pool_count = c->plan.pool.size > 0;
     options.node = (uint16_t)(node->run % ENGINE_NODES);
     options.secret[0] = rand_u64(&c->rand);
     node->durable = 0;

@@ -43,7 +43,7 @@ struct row *store_find(struct store *store, enum record_kind kind, const struct 
     return NULL;
 }
 
-static struct row *find_solution(struct store *store, uint64_t id)
+struct row *store_find_solution(struct store *store, uint64_t id)
 {
     const struct key name = key_from_u64(id);
     return id == 0 ? NULL : store_find(store, RECORD_SOLUTION, &name);
@@ -157,7 +157,7 @@ static struct held_claim *find_claim_numbered(struct store *store, uint64_t numb
     return NULL;
 }
 
-static void give(struct verdict *verdict, enum claim_result result, const struct solution_row *row)
+void store_give(struct verdict *verdict, enum claim_result result, const struct solution_row *row)
 {
     verdict->claimed.result = result;
     verdict->row = *row;
@@ -170,8 +170,7 @@ static bool is_fresh(const struct cluster *c, const struct solution_row *row)
     return row->expires_wall_ms > wall_ms(c);
 }
 
-static bool suits(const struct cluster *c, const struct claim *claim,
-                  const struct solution_row *row)
+bool store_suits(const struct cluster *c, const struct claim *claim, const struct solution_row *row)
 {
     return is_fresh(c, row) && row->expires_wall_ms - wall_ms(c) >= claim->min_ttl_ms &&
            wall_ms(c) - row->born_wall_ms <= (int64_t)claim->max_age_ms;
@@ -217,7 +216,7 @@ static bool decide_by_key(struct cluster *c, node_id node, const struct claim *c
     }
     if (own->flight == claim->flight)
         return false;
-    const struct row *kept = find_solution(store, own->solution);
+    const struct row *kept = store_find_solution(store, own->solution);
     const struct solution_row *solution = kept != NULL       ? &kept->record.solution
                                           : own->flight == 0 ? NULL
                                                              : solution_of_flight(c, own->flight);
@@ -229,7 +228,7 @@ static bool decide_by_key(struct cluster *c, node_id node, const struct claim *c
     if (held == NULL && own->flight != 0 && claim->reuse == REUSE_SHARED)
         held = find_claim(store, &claim->name);
     if (solution != NULL && is_fresh(c, solution)) {
-        give(verdict, CLAIM_SOLVED, solution);
+        store_give(verdict, CLAIM_SOLVED, solution);
     } else if (held != NULL) {
         let_follow(verdict, held, node);
     } else {
@@ -254,7 +253,7 @@ static bool decide_by_end(struct cluster *c, const struct claim *claim, struct v
                                 key_equals(&end->release.name, &claim->key) &&
                                 end->refuse_until_ms > c->now_ms;
         if (is_followed && end->solution.solution.text != NULL) {
-            give(verdict, CLAIM_SOLVED, &end->solution.solution);
+            store_give(verdict, CLAIM_SOLVED, &end->solution.solution);
             return true;
         }
         if ((is_followed || is_for_all) && end->release.class != CLASS_NONE) {
@@ -268,44 +267,19 @@ static bool decide_by_end(struct cluster *c, const struct claim *claim, struct v
     return false;
 }
 
-static bool is_bound(const struct store *store, uint64_t solution)
-{
-    for (size_t i = 0; i < store->row_count; i++) {
-        const struct record *record = &store->rows[i].record;
-        if (record->kind == RECORD_IDEMPOTENCY && record->idempotency.solution == solution)
-            return true;
-    }
-    return false;
-}
-
-/* Solutions that all may have, or one that only the first who asks may. */
-static bool decide_by_solution(struct cluster *c, node_id node, const struct claim *claim,
+/* Solutions that all may have. */
+static bool decide_by_solution(struct cluster *c, const struct claim *claim,
                                struct verdict *verdict)
 {
     struct store *store = &c->store;
-    for (size_t i = 0; i < store->row_count; i++) {
-        struct row *row = &store->rows[i];
-        const struct solution_row *solution = &row->record.solution;
-        if (row->record.kind != RECORD_SOLUTION || !key_equals(&solution->key, &claim->key))
+    for (size_t i = 0; i < store->row_count && claim->reuse == REUSE_SHARED; i++) {
+        const struct record *record = &store->rows[i].record;
+        const struct solution_row *solution = &record->solution;
+        if (record->kind != RECORD_SOLUTION || !key_equals(&solution->key, &claim->key) ||
+            !solution->is_kept || !solution->is_shared || !store_suits(c, claim, solution))
             continue;
-        if (row->taken_by == claim->flight && row->taken_by != 0) {
-            give(verdict, CLAIM_TAKEN, solution);
-            return true;
-        }
-        if (!solution->is_kept || !suits(c, claim, solution))
-            continue;
-        if (claim->reuse == REUSE_SHARED && solution->is_shared) {
-            give(verdict, CLAIM_SOLVED, solution);
-            return true;
-        }
-        if (claim->reuse == REUSE_SINGLE && !solution->is_shared && solution->handed == 0 &&
-            row->taken_by == 0 && !is_bound(store, solution->id) && row->owner != node &&
-            !run_is_alive(c, row->owner)) {
-            row->owner = node;
-            row->taken_by = claim->flight;
-            give(verdict, CLAIM_TAKEN, solution);
-            return true;
-        }
+        store_give(verdict, CLAIM_SOLVED, solution);
+        return true;
     }
     return false;
 }
@@ -374,6 +348,7 @@ static void decide(struct cluster *c, node_id node, const struct claim *claim,
 {
     *verdict = (struct verdict){.claimed = {.flight = claim->flight,
                                             .ticket = claim->ticket,
+                                            .proposal = claim->proposal,
                                             .is_held = claim->is_held,
                                             .has_name = claim->has_name,
                                             .name = claim->name}};
@@ -383,8 +358,10 @@ static void decide(struct cluster *c, node_id node, const struct claim *claim,
     }
     if (claim->has_idempotency && decide_by_key(c, node, claim, verdict))
         return;
-    if (!decide_by_end(c, claim, verdict) && !decide_by_solution(c, node, claim, verdict))
+    if (!decide_by_end(c, claim, verdict) && !takes_decide_own(c, node, claim, verdict) &&
+        !decide_by_solution(c, claim, verdict) && !takes_decide(c, node, claim, verdict))
         claim_name(&c->store, node, claim, verdict);
+    verdict->claimed.is_lost = takes_has_lost(&c->store, node, claim, verdict);
     verdict->claimed.is_solving =
         verdict->claimed.result == CLAIM_FOLLOW && is_solving(&c->store, verdict->claimed.followed);
     if (claim->has_idempotency && verdict->claimed.result != CLAIM_REFUSED)
@@ -431,7 +408,7 @@ static void apply_release(struct cluster *c, node_id node, const struct release 
     *end = (struct claim_end){.release = *release,
                               .until_ms = c->now_ms + END_KEPT_MS,
                               .refuse_until_ms = c->now_ms + release->keep_ms};
-    const struct row *row = find_solution(store, release->solution);
+    const struct row *row = store_find_solution(store, release->solution);
     if (row != NULL)
         end->solution = copy_of(&row->record);
     drop_provisional(store, release->flight);
@@ -482,7 +459,8 @@ static void add_verdict(struct cluster *c, uint32_t place, const struct claim *c
     if (forget_makes_wait(c, place, claim))
         *verdict = (struct verdict){.claimed = {.result = CLAIM_UNAVAILABLE,
                                                 .flight = claim->flight,
-                                                .ticket = claim->ticket}};
+                                                .ticket = claim->ticket,
+                                                .proposal = claim->proposal}};
     else
         decide(c, node->run, claim, verdict);
 }

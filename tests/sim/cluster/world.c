@@ -195,6 +195,20 @@ static void draw_budget(struct rand *rand, struct plan *plan)
         plan->day_ms = DAY_MS / 2 - START_MS - (int64_t)midnight_ms;
 }
 
+/* In a third of the worlds the first key has a pool. */
+static void draw_pool(struct plan *plan)
+{
+    struct rand rand;
+    rand_init(&rand, plan->seed + 7);
+    if (rand_below(&rand, 3) != 0)
+        return;
+    plan->pool = (struct pool_options){.type = (enum type)0,
+                                       .size = between(&rand, 1, 6),
+                                       .min_ttl_ms = between(&rand, 0, 3000),
+                                       .max_waste = between(&rand, 0, 5),
+                                       .idle_after_ms = between(&rand, 5000, 60000)};
+}
+
 void plan_draw(struct plan *plan, uint64_t seed)
 {
     struct rand rand;
@@ -210,6 +224,7 @@ void plan_draw(struct plan *plan, uint64_t seed)
     draw_options(&rand, &plan->options);
     draw_faults(&rand, plan, FAULT_BEAT_LOST, FAULT_FORGET, is_calm);
     draw_budget(&rand, plan);
+    draw_pool(plan);
     (void)forget_is_planned(plan);
 }
 
@@ -376,6 +391,8 @@ void cluster_run(struct cluster *c, const struct plan *plan)
         const int len = snprintf(text, sizeof text, "k%u", i);
         c->params[i] = blob_new((struct slice){.data = text, .len = (size_t)len});
     }
+    c->plan.pool.params = c->params[0];
+    c->plan.pool.key = key_numbered(0);
     for (uint32_t i = 0; i < plan->nodes; i++) {
         c->nodes[i].offset_ms = below(c, 100000);
         node_start(c, i);
