@@ -13,8 +13,16 @@ typedef uint64_t node_id;
 /* What a beat tells the others. */
 struct demand {
     uint32_t slots; /* flights that hold a slot or wait for one */
+    uint32_t held;  /* slots of the plan that the node may use, or uses; others leave them alone */
+    uint32_t
+        waiting; /* 0, or since when it has none though flights wait: seconds, modulo DEMAND_SECONDS, plus 1 */
     uint64_t pools; /* a bit for each pool that is awake, chosen by its key */
 };
+
+/* Numbers in a beat are at most so large; whoever demands more demands this. */
+#define DEMAND_MOST ((1u << 20) - 1)
+/* Moments in a beat begin again after as many seconds, which are six weeks. */
+#define DEMAND_SECONDS (1u << 22)
 
 /* What this node's next beat tells. */
 void engine_demand(const struct engine *engine, struct demand *demand);
@@ -22,6 +30,8 @@ void engine_demand(const struct engine *engine, struct demand *demand);
 /* Are rows that the store has lost (EVENT_STORE_LOST) still to be written again? What others seem to have to solve may
  * be among them. */
 bool engine_is_rewriting(const struct engine *engine);
+/* Should the next beat come sooner than usual? It would give away slots, or get some that are needed. */
+bool engine_must_hurry(const struct engine *engine);
 
 /* A node as the store knows it. */
 struct member {

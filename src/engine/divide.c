@@ -1,9 +1,17 @@
 #include "engine/divide.h"
 
 #include "engine/fair.h"
+#include "engine/pool.h"
 #include "engine/slots.h"
 
 #include <stdlib.h>
+
+/* What a node had that is no member any more: its tasks are at the vendor, and whoever adopts them may
+ * not have told yet. */
+struct departed {
+    uint32_t held;
+    uint64_t until_ms;
+};
 
 void divide_init(struct engine *engine)
 {
@@ -12,18 +20,50 @@ void divide_init(struct engine *engine)
         return;
     engine->members = calloc(ENGINE_NODES, sizeof *engine->members);
     engine->moved_ms = calloc(ENGINE_NODES, sizeof *engine->moved_ms);
-    ASSERT(engine->members != NULL && engine->moved_ms != NULL);
+    engine->departed = calloc(ENGINE_NODES, sizeof *engine->departed);
+    ASSERT(engine->members != NULL && engine->moved_ms != NULL && engine->departed != NULL);
 }
 
 void divide_close(struct engine *engine)
 {
     free(engine->members);
     free(engine->moved_ms);
+    free(engine->departed);
+}
+
+/* ---- who was there ------------------------------------------------------------------------- */
+
+static void drop_departed(struct engine *engine)
+{
+    uint16_t kept = 0;
+    for (uint16_t i = 0; i < engine->departed_count; i++)
+        if (engine->departed[i].until_ms > engine->now_ms)
+            engine->departed[kept++] = engine->departed[i];
+    engine->departed_count = kept;
+}
+
+/* Both tables are in the order of the ids. */
+static void note_departed(struct engine *engine, const struct beat *beat)
+{
+    uint16_t next = 0;
+    for (uint16_t i = 0; i < engine->member_count; i++) {
+        const struct member *before = &engine->members[i];
+        while (next < beat->member_count && beat->members[next].id < before->id)
+            next++;
+        const bool is_there = next < beat->member_count && beat->members[next].id == before->id;
+        if (is_there || before->is_self || before->demand.held == 0 ||
+            engine->departed_count == ENGINE_NODES)
+            continue;
+        engine->departed[engine->departed_count++] = (struct departed){
+            .held = before->demand.held, .until_ms = engine->now_ms + engine->options.lease_ms};
+    }
 }
 
 void divide_on_beat(struct engine *engine, const struct beat *beat)
 {
     ASSERT(engine->members != NULL && beat->member_count <= ENGINE_NODES);
+    drop_departed(engine);
+    note_departed(engine, beat);
     engine->member_count = beat->member_count;
     if (beat->member_count > 0)
         memcpy(engine->members, beat->members, beat->member_count * sizeof *beat->members);
@@ -32,18 +72,106 @@ void divide_on_beat(struct engine *engine, const struct beat *beat)
 
 /* ---- slots --------------------------------------------------------------------------------- */
 
+static uint32_t seconds_now(const struct engine *engine)
+{
+    return (uint32_t)((uint64_t)(engine->wall_ms / 1000) % DEMAND_SECONDS);
+}
+
+/* The same order of two nodes for whoever compares them, since both count from the same moment. */
+static uint32_t seconds_since(const struct engine *engine, uint32_t waiting)
+{
+    if (waiting == 0)
+        return 0;
+    const uint32_t ago = (seconds_now(engine) - (waiting - 1)) % DEMAND_SECONDS;
+    /* A clock that is a little behind. */
+    return ago > DEMAND_SECONDS / 2 ? 1 : ago + 1;
+}
+
+/* Its tasks are over, and nobody has adopted them. */
+static bool is_over(const struct engine *engine, uint16_t place)
+{
+    const struct engine_options *options = &engine->options;
+    return !engine->members[place].is_self &&
+           engine->now_ms - engine->moved_ms[place] >=
+               (uint64_t)options->lease_ms + options->solve_timeout_ms;
+}
+
+/* Whoever left begins nothing, so nothing is kept for it. */
+static bool has_part(const struct engine *engine, uint16_t place)
+{
+    const struct member *member = &engine->members[place];
+    return member->is_self || (!member->is_leaving && !is_over(engine, place));
+}
+
+static uint64_t held_by_others(const struct engine *engine)
+{
+    uint64_t held = 0;
+    for (uint16_t i = 0; i < engine->member_count; i++)
+        if (!engine->members[i].is_self && !is_over(engine, i))
+            held += engine->members[i].demand.held;
+    for (uint16_t i = 0; i < engine->departed_count; i++)
+        held += engine->departed[i].held;
+    return held;
+}
+
+static const struct member *find_self(const struct engine *engine)
+{
+    for (uint16_t i = 0; i < engine->member_count; i++)
+        if (engine->members[i].is_self)
+            return &engine->members[i];
+    return NULL;
+}
+
+static uint32_t aim_of(const struct engine *engine, const struct member *self)
+{
+    struct fair_wish wishes[ENGINE_NODES];
+    size_t count = 0;
+    size_t place = 0;
+    for (uint16_t i = 0; i < engine->member_count; i++) {
+        const struct demand *demand = &engine->members[i].demand;
+        if (!has_part(engine, i))
+            continue;
+        if (&engine->members[i] == self)
+            place = count;
+        wishes[count++] = (struct fair_wish){.demand = demand->slots,
+                                             .waiting = seconds_since(engine, demand->waiting)};
+    }
+    return fair_share(engine->slots_plan, wishes, count, place);
+}
+
+/* Of two nodes that raise what they hold at the same moment, at least one finds the other's number in
+ * the store after its own was there. So nobody uses more than its own row says, nor more than the other
+ * rows leave. */
 void divide_slots(struct engine *engine)
 {
-    uint32_t demands[ENGINE_NODES];
-    size_t self = ENGINE_NODES;
-    for (uint16_t i = 0; i < engine->member_count; i++) {
-        demands[i] = engine->members[i].demand.slots;
-        if (engine->members[i].is_self)
-            self = i;
+    const struct member *self = find_self(engine);
+    if (self == NULL) {
+        engine->slots_share = UINT32_MAX;
+        return;
     }
-    engine->slots_share = self == ENGINE_NODES
-                              ? UINT32_MAX
-                              : fair_share(engine->slots_plan, demands, engine->member_count, self);
+    const uint64_t held = held_by_others(engine);
+    const uint32_t left = held < engine->slots_plan ? engine->slots_plan - (uint32_t)held : 0;
+    engine->slots_aim = aim_of(engine, self);
+    uint32_t share = engine->slots_aim < left ? engine->slots_aim : left;
+    if (share > self->demand.held)
+        share = self->demand.held;
+    engine->slots_share = share;
+}
+
+/* Pools come last everywhere; but where nothing else is wanted, they want one slot, so that none stays empty. */
+static uint32_t wanted(const struct engine *engine)
+{
+    const uint32_t wanted = engine->slots_used + engine->queued;
+    return wanted == 0 && pools_are_short(engine) ? 1 : wanted;
+}
+
+void divide_watch(struct engine *engine)
+{
+    const bool is_starving = engine->slots_used == 0 && wanted(engine) > 0;
+    if (!is_starving)
+        engine->starved_s = 0;
+    else if (engine->starved_s == 0)
+        engine->starved_s = seconds_now(engine) + 1;
 }
 
 /* ---- pools --------------------------------------------------------------------------------- */
@@ -69,10 +197,38 @@ uint32_t divide_pool(const struct engine *engine, const struct pool *pool)
     return fair_part(pool->options.size, awake, rank);
 }
 
+/* ---- what the others hear ------------------------------------------------------------------ */
+
+static uint32_t at_most(uint32_t number)
+{
+    return number < DEMAND_MOST ? number : DEMAND_MOST;
+}
+
+/* What was taken away is in use until its attempts end. */
+static uint32_t held_by(const struct engine *engine)
+{
+    const uint32_t used = engine->slots_used;
+    return at_most(engine->slots_aim > used ? engine->slots_aim : used);
+}
+
 void engine_demand(const struct engine *engine, struct demand *demand)
 {
-    *demand = (struct demand){.slots = engine->slots_used + engine->queued};
+    *demand = (struct demand){
+        .slots = at_most(wanted(engine)), .held = held_by(engine), .waiting = engine->starved_s};
     for (uint16_t i = 0; i < engine->pool_count; i++)
         if (!engine->pools[i].is_asleep)
             demand->pools |= bit_of(&engine->pools[i]);
+}
+
+bool engine_must_hurry(const struct engine *engine)
+{
+    const struct member *self = engine->members == NULL ? NULL : find_self(engine);
+    if (self == NULL)
+        return false;
+    const uint32_t held = held_by(engine);
+    const bool is_short = engine->slots_share == 0 ||
+                          (engine->queued > 0 && engine->slots_used >= engine->slots_share);
+    const bool is_unheard =
+        self->demand.held < held || (self->demand.slots == 0 && wanted(engine) > 0);
+    return self->demand.held > held || (is_short && is_unheard);
 }

@@ -13,6 +13,9 @@ void divide_on_beat(struct engine *engine, const struct beat *beat);
 /* The slots of the plan that are this node's, as far as is known. */
 void divide_slots(struct engine *engine);
 
+/* At the end of each step: does anybody wait while this node has no slot at all? */
+void divide_watch(struct engine *engine);
+
 /* The part of the pool's size that this node keeps ready. */
 uint32_t divide_pool(const struct engine *engine, const struct pool *pool);
 

@@ -316,6 +316,8 @@ void engine_step(struct engine *engine, const struct event *event)
     if (may_trim && kept_is_over(engine))
         kept_trim(engine);
     slots_pump(engine);
+    if (engine->members != NULL)
+        divide_watch(engine);
     journal_on_step(engine);
 }
 

@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 
 static int compare(const void *a, const void *b)
@@ -16,33 +17,34 @@ uint32_t fair_part(uint32_t total, uint32_t count, uint32_t rank)
     return total / count + (rank < total % count);
 }
 
-/* Nobody demands nothing, so that whoever is idle can begin. */
-static uint32_t demand_of(uint32_t demand)
+/* How many of those who want more than there is for each come before this one. */
+static uint32_t rank_of(const struct fair_wish *wishes, size_t count, size_t self, uint32_t level)
 {
-    return demand == 0 ? 1 : demand;
+    const uint32_t own = wishes[self].waiting;
+    uint32_t rank = 0;
+    for (size_t i = 0; i < count; i++) {
+        const bool is_before = wishes[i].waiting > own || (wishes[i].waiting == own && i < self);
+        rank += wishes[i].demand > level && is_before;
+    }
+    return rank;
 }
 
-uint32_t fair_share(uint32_t total, const uint32_t *demands, size_t count, size_t self)
+uint32_t fair_share(uint32_t total, const struct fair_wish *wishes, size_t count, size_t self)
 {
     uint32_t sorted[FAIR_MOST];
     ASSERT(self < count && count <= FAIR_MOST);
     for (size_t i = 0; i < count; i++)
-        sorted[i] = demand_of(demands[i]);
+        sorted[i] = wishes[i].demand;
     qsort(sorted, count, sizeof *sorted, compare);
     uint32_t left = total;
     size_t content = 0;
     while (content < count && sorted[content] <= left / (count - content))
         left -= sorted[content++];
-    const uint32_t own = demand_of(demands[self]);
+    const uint32_t own = wishes[self].demand;
     if (content == count)
         return own + fair_part(left, (uint32_t)count, (uint32_t)self);
     /* What is left is too little for all others: they divide it evenly. */
-    const uint32_t level = left / (uint32_t)(count - content);
-    if (own <= level)
-        return own;
-    uint32_t rank = 0;
-    for (size_t i = 0; i < self; i++)
-        rank += demand_of(demands[i]) > level;
-    const uint32_t part = fair_part(left, (uint32_t)(count - content), rank);
-    return part > 0 ? part : 1;
+    const uint32_t unmet = (uint32_t)(count - content);
+    const uint32_t level = left / unmet;
+    return own <= level ? own : fair_part(left, unmet, rank_of(wishes, count, self, level));
 }

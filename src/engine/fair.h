@@ -9,10 +9,16 @@
 /* At most so many divide something. */
 #define FAIR_MOST 512
 
+/* What one of them wants. */
+struct fair_wish {
+    uint32_t demand;
+    uint32_t waiting; /* for how long it has had nothing at all, though it wants something; or 0 */
+};
+
 /* The part of `total` that number `self` of `count` gets, max-min fair by demand: nobody gets less so
- * that somebody gets more who has more already. What nobody demands is divided evenly, and everybody
- * gets at least 1, so that no one starves; otherwise the parts add up to `total`. */
-uint32_t fair_share(uint32_t total, const uint32_t *demands, size_t count, size_t self);
+ * that somebody gets more who has more already. What nobody demands is divided evenly, and what does
+ * not suffice for everybody goes first to who waits longest. The parts add up to `total`. */
+uint32_t fair_share(uint32_t total, const struct fair_wish *wishes, size_t count, size_t self);
 
 /* The part that the one of this rank gets if `total` is divided evenly: all parts add up to it. */
 uint32_t fair_part(uint32_t total, uint32_t count, uint32_t rank);

@@ -247,6 +247,16 @@ static bool wants_one(const struct engine *engine, const struct pool *pool)
     return budget_has_unit(engine, pool->options.client) && is_short(engine, pool);
 }
 
+bool pools_are_short(const struct engine *engine)
+{
+    if (engine->is_draining)
+        return false;
+    for (uint16_t i = 0; i < engine->pool_count; i++)
+        if (wants_one(engine, &engine->pools[i]))
+            return true;
+    return false;
+}
+
 /* Moves banked solutions into the pool before new ones are paid for. A row is the same in both
  * places, so nothing is journaled. Solutions too old for the pool stay in the cache, for requests
  * that accept them. */

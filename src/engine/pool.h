@@ -43,6 +43,8 @@ void pool_on_failed(struct engine *engine, struct pool *pool);
 
 /* Starts at most one refill and returns its flight, or NULL if no pool wants one or none may start. */
 struct flight *pools_refill(struct engine *engine);
+/* Would it start one if there were a slot? */
+bool pools_are_short(const struct engine *engine);
 
 /* The solution's timer: first marks it as soon too old, so that it is replaced, then drops it. */
 void pool_on_solution_timer(struct engine *engine, struct solution *solution);

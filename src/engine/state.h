@@ -437,8 +437,10 @@ struct engine {
     struct list parked;    /* flights that ended before all of their adopted rows had come */
     struct list unhanded;  /* solved flights whose hand-outs wait for the lease */
     uint64_t lease_until_ms;
-    struct member *members; /* owned, with a shared store: as the last beat's answer said */
-    uint64_t *moved_ms;     /* owned: when each member's beat was last seen to move */
+    struct member *members;    /* owned, with a shared store: as the last beat's answer said */
+    uint64_t *moved_ms;        /* owned: when each member's beat was last seen to move */
+    struct departed *departed; /* owned: nodes that were members */
+    uint16_t departed_count;
     uint16_t member_count;
     node_id adopting;                    /* the node whose rows were asked for, or 0 */
     bool is_fenced;                      /* another node adopted this one */
@@ -467,8 +469,10 @@ struct engine {
     uint16_t client_count, client_room;
     struct list ring; /* clients that may start a flight */
     uint32_t queued, slots_used, slots_plan;
-    uint32_t slots_share;     /* of the plan's slots, this node's part */
-    uint64_t limit_milli;     /* the adaptive limit, in thousandths of a slot */
+    uint32_t slots_share; /* of the plan's slots, those that this node may use */
+    uint32_t slots_aim;   /* those that are its part, and that it may use once the others know */
+    uint32_t starved_s;   /* since when it uses none though flights wait; 0: it does not starve */
+    uint64_t limit_milli; /* the adaptive limit, in thousandths of a slot */
     uint64_t limit_aim_milli; /* after a cut the limit grows fast up to here */
     uint64_t limit_cut_ms;    /* when it was last cut */
     bool is_limit_cut;        /* it is below the plan because the vendor was busy */

@@ -347,7 +347,13 @@ static void tell_demand(struct gate *gate)
 {
     struct demand demand;
     engine_demand(gate->engine, &demand);
-    store_set_demand(gate->persist.store, &demand);
+    store_set_demand(gate->persist.store, &demand, engine_must_hurry(gate->engine));
+}
+
+void cluster_before_sleep(struct gate *gate)
+{
+    if (cluster_has_joined(gate) && !gate->cluster.is_fenced && !gate->is_closing)
+        tell_demand(gate);
 }
 
 /* After a loss each waits for all others: what it seems to have to pay for may be in the rows that they write. */

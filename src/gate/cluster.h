@@ -42,6 +42,9 @@ struct cluster {
 /* Completes the place of the store with the node's name, which buf holds, and the lease. */
 void cluster_place(struct gate *gate, struct store_place *place, struct buf *name);
 
+/* Once in each turn of the loop, where the store is shared: tells the others what this gateway wants and holds. */
+void cluster_before_sleep(struct gate *gate);
+
 /* From the store's opening on. */
 void cluster_open(struct gate *gate);
 /* Gives the engine the claims that this gateway had; an exit code. */

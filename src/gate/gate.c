@@ -206,6 +206,8 @@ static void on_deadline(uv_timer_t *timer)
 static void before_sleep(uv_prepare_t *prepare)
 {
     struct gate *gate = prepare->data;
+    if (gate->cluster.is_on)
+        cluster_before_sleep(gate);
     const uint64_t next = engine_next_deadline(gate->engine);
     const uint64_t now = gate_now_ms(gate);
     const uint64_t heard = next > gate->listen_until_ms ? next : gate->listen_until_ms;

@@ -215,7 +215,7 @@ uint32_t roster_count_differing(const struct roster *roster)
 
 void roster_shares(const struct roster *roster, uint32_t plan, uint32_t *shares)
 {
-    uint32_t demands[STORE_MEMBERS_MAX];
+    struct fair_wish wishes[STORE_MEMBERS_MAX];
     uint32_t places[STORE_MEMBERS_MAX];
     uint32_t count = 0;
     for (uint32_t i = 0; i < roster->count; i++) {
@@ -223,8 +223,8 @@ void roster_shares(const struct roster *roster, uint32_t plan, uint32_t *shares)
         if (roster->nodes[i].state == NODE_LEFT || roster->nodes[i].state == NODE_ADOPTED)
             continue;
         places[count] = i;
-        demands[count++] = roster->nodes[i].demand.slots;
+        wishes[count++] = (struct fair_wish){.demand = roster->nodes[i].demand.slots};
     }
     for (uint32_t i = 0; i < count; i++)
-        shares[places[i]] = fair_share(plan, demands, count, i);
+        shares[places[i]] = fair_share(plan, wishes, count, i);
 }

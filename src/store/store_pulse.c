@@ -16,6 +16,8 @@
 #define WOKEN_MAX 4096
 /* A beat that failed is tried again soon, since a lease depends on it. */
 #define RETRY_MS 200
+/* Beats that come sooner than usual are at least so far apart. */
+#define HURRY_MS 200
 /* Facts that are read at once, each of which is a step of the engine. */
 #define FACTS_MAX 256
 
@@ -23,12 +25,13 @@ struct store_pulse {
     struct store *store;
     struct store_backend *backend; /* owned: the thread's */
     uv_thread_t thread;
-    int stop_fd; /* readable when the thread must end */
+    int wake_fd; /* readable when the thread must end or hurry */
     uint32_t beat_ms;
     bool is_joined;
 
     /* Shared, under the store's mutex. */
     bool must_end;
+    bool must_hurry;
     struct demand demand;
     bool has_beat; /* the loop was not told yet */
     bool is_steady;
@@ -123,6 +126,7 @@ static enum store_result beat(struct store_pulse *pulse)
     uv_mutex_lock(&store->mutex);
     const struct demand demand = pulse->demand;
     say_parts(store, pulse->backend->parts);
+    pulse->must_hurry = false;
     uv_mutex_unlock(&store->mutex);
     const int64_t sent_ms = clocks_read().even_ms;
     const enum store_result result =
@@ -157,15 +161,29 @@ static bool must_end(struct store_pulse *pulse)
     return must;
 }
 
-/* Until the next beat is due, or the connection is lost. */
-static void wait_for_news(struct store_pulse *pulse, int64_t until_ms)
+static bool must_hurry(struct store_pulse *pulse)
 {
+    uint64_t count;
+    const ssize_t unused = read(pulse->wake_fd, &count, sizeof count);
+    (void)unused;
+    uv_mutex_lock(&pulse->store->mutex);
+    const bool must = pulse->must_hurry;
+    uv_mutex_unlock(&pulse->store->mutex);
+    return must;
+}
+
+/* Until the next beat is due, or the connection is lost. */
+static void wait_for_news(struct store_pulse *pulse, int64_t start_ms)
+{
+    const uint32_t hurried_ms = pulse->beat_ms < HURRY_MS ? pulse->beat_ms : HURRY_MS;
     const struct store_sharing *const sharing = pulse->backend->driver->sharing;
-    int64_t left_ms;
     enum store_result result = STORE_DONE;
-    while (result == STORE_DONE && !must_end(pulse) &&
-           (left_ms = until_ms - clocks_read().even_ms) > 0) {
-        result = sharing->pulse_wait(pulse->backend, pulse->stop_fd, (int)left_ms, on_woken, pulse);
+    while (result == STORE_DONE && !must_end(pulse)) {
+        const uint32_t whole_ms = must_hurry(pulse) ? hurried_ms : pulse->beat_ms;
+        const int64_t left_ms = start_ms + whole_ms - clocks_read().even_ms;
+        if (left_ms <= 0)
+            return;
+        result = sharing->pulse_wait(pulse->backend, pulse->wake_fd, (int)left_ms, on_woken, pulse);
         if (result == STORE_DONE && pulse->must_read)
             read_inbox(pulse);
         store_wake(pulse->store);
@@ -187,7 +205,7 @@ static void run(void *context)
         result = beat(pulse);
         if (result == STORE_DONE) {
             read_inbox(pulse);
-            wait_for_news(pulse, start_ms + pulse->beat_ms);
+            wait_for_news(pulse, start_ms);
         } else {
             pause_for(pulse, RETRY_MS);
         }
@@ -196,13 +214,25 @@ static void run(void *context)
 
 /* ---- the loop ---------------------------------------------------------------------------- */
 
-void store_set_demand(struct store *store, const struct demand *demand)
+static void wake_thread(struct store_pulse *pulse)
 {
-    if (store->pulse == NULL)
+    const uint64_t one = 1;
+    const ssize_t unused = write(pulse->wake_fd, &one, sizeof one);
+    (void)unused;
+}
+
+void store_set_demand(struct store *store, const struct demand *demand, bool must_hurry)
+{
+    struct store_pulse *const pulse = store->pulse;
+    if (pulse == NULL)
         return;
     uv_mutex_lock(&store->mutex);
-    store->pulse->demand = *demand;
+    const bool is_news = must_hurry && !pulse->must_hurry;
+    pulse->demand = *demand;
+    pulse->must_hurry |= must_hurry;
     uv_mutex_unlock(&store->mutex);
+    if (is_news)
+        wake_thread(pulse);
 }
 
 void store_set_parts(struct store *store, const char *parts)
@@ -252,8 +282,8 @@ void store_pulse_start(struct store *store)
     pulse->store = store;
     pulse->beat_ms = store->heartbeat_ms;
     pulse->backend = store->backend->driver->sharing->make_pulse(store->backend);
-    pulse->stop_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
-    ASSERT(pulse->stop_fd >= 0);
+    pulse->wake_fd = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
+    ASSERT(pulse->wake_fd >= 0);
     store->pulse = pulse;
     ASSERT(uv_thread_create(&pulse->thread, run, pulse) == 0);
 }
@@ -261,14 +291,12 @@ void store_pulse_start(struct store *store)
 void store_pulse_end(struct store *store)
 {
     struct store_pulse *const pulse = store->pulse;
-    const uint64_t one = 1;
     if (pulse == NULL || pulse->is_joined)
         return;
     uv_mutex_lock(&store->mutex);
     pulse->must_end = true;
     uv_mutex_unlock(&store->mutex);
-    const ssize_t unused = write(pulse->stop_fd, &one, sizeof one);
-    (void)unused;
+    wake_thread(pulse);
     ASSERT(uv_thread_join(&pulse->thread) == 0);
     store_hang_up(pulse->backend);
     pulse->is_joined = true;
@@ -331,6 +359,6 @@ void store_pulse_free(struct store *store)
     for (uint32_t i = 0; i < pulse->fact_count; i++)
         fact_close(&pulse->facts[i]);
     pulse->backend->driver->close(pulse->backend);
-    (void)close(pulse->stop_fd);
+    (void)close(pulse->wake_fd);
     free(pulse);
 }

@@ -17,8 +17,8 @@ struct store_beat {
     const struct store_members *members; /* borrowed */
 };
 
-/* What the next beat says of this gateway's demand. From the loop. */
-void store_set_demand(struct store *store, const struct demand *demand);
+/* What the next beat says of this gateway's demand, and whether it must come sooner than usual. From the loop. */
+void store_set_demand(struct store *store, const struct demand *demand, bool must_hurry);
 /* What beats say of its configuration from now on, also before the store is started; at most STORE_PARTS_MAX, with the
  * NUL. From the loop. */
 void store_set_parts(struct store *store, const char *parts);

@@ -174,7 +174,7 @@ def shows_who_shares_the_store(store):
         for i in range(8):
             cluster[1].submit_id(sitekey=f"k{i}")
         of_b = wait_until(lambda: first.node("b") if first.node("b")["demand"] == 8 else None, "the demand of b")
-        equal((of_b["share"], first.node("a")["share"], first.node("a")["self"], of_b["self"]), (8, 1, True, False))
+        equal((of_b["share"], first.node("a")["share"], first.node("a")["self"], of_b["self"]), (9, 1, True, False))
         about = first.nodes()
         equal((about["enabled"], about["joined"], about["leased"], about["lease"], about["total"]), (True, True, True, 2, 3))
         check(0 < about["lease_left"] <= 1.6, f"a fifth is not trusted: {about['lease_left']}")

@@ -37,13 +37,25 @@ void beat(struct world *world, uint64_t ago_ms)
     world_step(world, &event);
 }
 
+/* Unless a story says what this node holds, it has said so long ago, and everything is its own that the others leave. */
+static void hold_all(struct member *members, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        if (members[i].is_self && members[i].demand.held == 0)
+            members[i].demand.held = DEMAND_MOST;
+}
+
 void world_members(struct world *world, uint64_t ago_ms, bool is_unbroken,
                    const struct member *members, size_t count)
 {
+    struct member said[ENGINE_NODES];
+    assert_true(count <= ENGINE_NODES);
+    memcpy(said, members, count * sizeof *said);
+    hold_all(said, count);
     struct event event = {.kind = EVENT_BEAT};
     event.beat.sent_ms = WORLD_START_MS + world->now_ms - ago_ms;
     event.beat.is_unbroken = is_unbroken;
-    event.beat.members = members;
+    event.beat.members = said;
     event.beat.member_count = (uint16_t)count;
     world_step(world, &event);
 }

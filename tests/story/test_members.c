@@ -9,50 +9,65 @@
 static void who_demands_little_gets_it_and_the_others_divide_the_rest(void **state)
 {
     (void)state;
-    const uint32_t demands[] = {2, 50, 9, 50};
+    const struct fair_wish wishes[] = {{2, 0}, {50, 0}, {9, 0}, {50, 0}};
     const uint32_t parts[] = {2, 10, 9, 9};
     for (size_t i = 0; i < 4; i++)
-        assert_int_equal(fair_share(30, demands, 4, i), parts[i]);
+        assert_int_equal(fair_share(30, wishes, 4, i), parts[i]);
 }
 
 static void what_nobody_demands_is_divided_evenly(void **state)
 {
     (void)state;
-    const uint32_t demands[] = {0, 4, 0};
-    const uint32_t parts[] = {3, 6, 3};
+    const struct fair_wish wishes[] = {{0, 0}, {4, 0}, {0, 0}};
+    const uint32_t parts[] = {3, 7, 2};
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(fair_share(12, demands, 3, i), parts[i]);
-    assert_int_equal(fair_share(12, demands, 1, 0), 12);
+        assert_int_equal(fair_share(12, wishes, 3, i), parts[i]);
+    assert_int_equal(fair_share(12, wishes, 1, 0), 12);
 }
 
-static void nobody_starves_where_there_are_more_than_slots(void **state)
+static void who_is_idle_leaves_all_to_the_others(void **state)
 {
     (void)state;
-    const uint32_t demands[] = {0, 7, 7};
+    const struct fair_wish wishes[] = {{0, 0}, {9, 0}, {0, 0}};
+    const uint32_t parts[] = {0, 4, 0};
     for (size_t i = 0; i < 3; i++)
-        assert_int_equal(fair_share(2, demands, 3, i), 1);
+        assert_int_equal(fair_share(4, wishes, 3, i), parts[i]);
 }
 
-/* Otherwise it adds up, whoever demands how much. */
+static void who_waits_longest_comes_first_where_there_are_more_than_slots(void **state)
+{
+    (void)state;
+    const struct fair_wish wishes[] = {{7, 0}, {7, 3}, {0, 0}, {1, 9}};
+    const uint32_t of_one[] = {0, 0, 0, 1};
+    const uint32_t of_two[] = {0, 1, 0, 1};
+    for (size_t i = 0; i < 4; i++) {
+        assert_int_equal(fair_share(1, wishes, 4, i), of_one[i]);
+        assert_int_equal(fair_share(2, wishes, 4, i), of_two[i]);
+    }
+}
+
+/* It adds up, whoever demands how much, also where there are fewer slots than nodes. */
 static void no_slot_is_given_twice(void **state)
 {
     (void)state;
     struct rand rand;
     rand_init(&rand, 7);
     for (int round = 0; round < 2000; round++) {
-        uint32_t demands[20];
+        struct fair_wish wishes[20];
         const uint32_t count = 1 + (uint32_t)rand_below(&rand, 20);
-        const uint32_t total = count + (uint32_t)rand_below(&rand, 100);
+        const uint32_t total = (uint32_t)rand_below(&rand, 100);
         for (uint32_t i = 0; i < count; i++)
-            demands[i] = (uint32_t)rand_below(&rand, rand_below(&rand, 2) == 0 ? 3 : 60);
+            wishes[i] = (struct fair_wish){
+                .demand = (uint32_t)rand_below(&rand, rand_below(&rand, 2) == 0 ? 3 : 60),
+                .waiting = (uint32_t)rand_below(&rand, 3)};
         uint32_t sum = 0;
         uint32_t parts[20];
         for (uint32_t i = 0; i < count; i++)
-            sum += parts[i] = fair_share(total, demands, count, i);
+            sum += parts[i] = fair_share(total, wishes, count, i);
         assert_int_equal(sum, total);
         for (uint32_t i = 0; i < count; i++)
             for (uint32_t j = 0; j < count; j++)
-                assert_true(demands[i] > parts[j] || parts[i] >= demands[i] ||
+                assert_true(wishes[i].demand > parts[j] || parts[i] >= wishes[i].demand ||
                             parts[j] <= parts[i] + 1);
     }
 }
@@ -75,7 +90,7 @@ static void the_plans_slots_are_divided_by_demand(void **state)
     struct engine_options options = world_options();
     options.slots = 4;
     struct world *w = leased_world(&options);
-    members(w, self(0), other(2, 9));
+    members(w, self(0), other(2, 3));
     for (int i = 0; i < 4; i++)
         ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
     expect(w, "[     0] submit a1 K\n");
@@ -88,6 +103,137 @@ static void the_plans_slots_are_divided_by_demand(void **state)
     members(w, self(4));
     expect(w, "[     0] submit a3 K\n"
               "[     0] submit a4 K\n");
+}
+
+static struct member holding(node_id id, uint32_t slots, uint32_t held)
+{
+    return (struct member){.id = id, .demand = {.slots = slots, .held = held}, .is_self = id == 1};
+}
+
+static uint32_t limit_of(const struct world *w)
+{
+    return gauges_of(w).slots_limit;
+}
+
+static struct demand demand_of(const struct world *w)
+{
+    struct demand demand;
+    engine_demand(w->engine, &demand);
+    return demand;
+}
+
+/* What another still holds is its own until its beat says that it let go. */
+static void a_slot_is_used_only_when_the_other_has_let_it_go(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 4;
+    struct world *w = leased_world(&options);
+    members(w, holding(1, 9, 2), holding(2, 0, 4));
+    assert_int_equal(limit_of(w), 0);
+    assert_int_equal(demand_of(w).held, 4);
+    members(w, holding(1, 9, 4), holding(2, 0, 1));
+    assert_int_equal(limit_of(w), 3);
+    members(w, holding(1, 9, 4), holding(2, 0, 0));
+    assert_int_equal(limit_of(w), 4);
+    skip_lines(w);
+}
+
+/* Of two who take the same slot at once, at least one finds the other's number beside its own. */
+static void a_slot_is_used_only_when_the_others_can_know(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 4;
+    struct world *w = leased_world(&options);
+    members(w, holding(1, 9, 1));
+    assert_int_equal(limit_of(w), 1);
+    assert_int_equal(demand_of(w).held, 4);
+    members(w, holding(1, 9, 4));
+    assert_int_equal(limit_of(w), 4);
+    skip_lines(w);
+}
+
+static void what_is_taken_away_is_held_until_its_attempt_ends(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 4;
+    struct world *w = leased_world(&options);
+    members(w, self(0));
+    for (int i = 0; i < 5; i++)
+        ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+    members(w, self(4), holding(2, 9, 0));
+    assert_int_equal(limit_of(w), 2);
+    assert_int_equal(demand_of(w).held, 4);
+    rejected(w, "a1", CLASS_CALLER, "ERROR_PAGEURL");
+    assert_int_equal(demand_of(w).held, 3);
+    assert_true(engine_must_hurry(w->engine));
+    rejected(w, "a2", CLASS_CALLER, "ERROR_PAGEURL");
+    rejected(w, "a3", CLASS_CALLER, "ERROR_PAGEURL");
+    assert_int_equal(demand_of(w).held, 2);
+    assert_int_equal(w->tally.submits, 5);
+    skip_lines(w);
+}
+
+static void one_slot_goes_round(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 1;
+    struct world *w = leased_world(&options);
+    members(w, self(0), other(2, 5));
+    skip_lines(w);
+    ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+    expect(w, "");
+    assert_true(engine_must_hurry(w->engine));
+    const struct demand waiting = demand_of(w);
+    assert_true(waiting.waiting > 0 && waiting.slots == 1);
+    struct member me = {.id = 1, .is_self = true, .demand = waiting};
+    members(w, me, holding(2, 5, 1));
+    expect(w, "");
+    me.demand.held = 1;
+    members(w, me, holding(2, 5, 0));
+    expect(w, "[     0] submit a1 K\n");
+    assert_int_equal(demand_of(w).waiting, 0);
+    members(w, self(1), holding(2, 5, 0));
+    assert_int_equal(limit_of(w), 1);
+}
+
+/* Whoever adopts its tasks may not have told yet. */
+static void what_a_dead_one_held_stays_taken_for_a_lease(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 4;
+    struct world *w = leased_world(&options);
+    members(w, self(9), holding(2, 3, 3));
+    assert_int_equal(limit_of(w), 1);
+    members(w, self(9));
+    assert_int_equal(limit_of(w), 1);
+    pass(w, LEASE_MS - 1);
+    members(w, self(9));
+    assert_int_equal(limit_of(w), 1);
+    pass(w, 1);
+    members(w, self(9));
+    assert_int_equal(limit_of(w), 4);
+    skip_lines(w);
+}
+
+static void who_is_silent_for_longer_than_its_tasks_can_last_holds_nothing(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.slots = 4;
+    struct world *w = leased_world(&options);
+    members(w, self(9), holding(2, 3, 3));
+    pass(w, LEASE_MS);
+    members(w, self(9), holding(2, 3, 3));
+    assert_int_equal(limit_of(w), 1);
+    pass(w, options.solve_timeout_ms);
+    members(w, self(9), holding(2, 3, 3));
+    assert_int_equal(limit_of(w), 4);
+    skip_lines(w);
 }
 
 static void a_new_plan_is_divided_anew(void **state)
@@ -184,9 +330,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(who_demands_little_gets_it_and_the_others_divide_the_rest),
         cmocka_unit_test(what_nobody_demands_is_divided_evenly),
-        cmocka_unit_test(nobody_starves_where_there_are_more_than_slots),
+        cmocka_unit_test(who_is_idle_leaves_all_to_the_others),
+        cmocka_unit_test(who_waits_longest_comes_first_where_there_are_more_than_slots),
         cmocka_unit_test(no_slot_is_given_twice),
         STORY(the_plans_slots_are_divided_by_demand),
+        STORY(a_slot_is_used_only_when_the_other_has_let_it_go),
+        STORY(a_slot_is_used_only_when_the_others_can_know),
+        STORY(what_is_taken_away_is_held_until_its_attempt_ends),
+        STORY(one_slot_goes_round),
+        STORY(what_a_dead_one_held_stays_taken_for_a_lease),
+        STORY(who_is_silent_for_longer_than_its_tasks_can_last_holds_nothing),
         STORY(a_new_plan_is_divided_anew),
         STORY(a_share_does_not_make_the_adaptive_limit_grow),
         STORY(a_pools_size_is_divided_among_the_nodes_where_it_is_awake),

@@ -256,7 +256,8 @@ static void a_beat_counts_up_and_finds_all(void **state)
     struct store_backend *const pulse = sharing->make_pulse(a.backend);
     assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 3, .pools = 4}, &members),
                      STORE_DONE);
-    const struct demand demand = {.slots = 5, .pools = UINT64_C(1) << 63 | 6};
+    const struct demand demand = {
+        .slots = 5, .held = 7, .waiting = DEMAND_SECONDS, .pools = UINT64_C(1) << 63 | 6};
     assert_int_equal(sharing->pulse_beat(pulse, &demand, &members), STORE_DONE);
     assert_int_equal(members.count, 2);
     const struct store_member *const own = &members.all[0];
@@ -276,6 +277,8 @@ static void a_beat_counts_up_and_finds_all(void **state)
     assert_int_equal(sharing->pulse_beat(pulse, &demand, &members), STORE_DONE);
     assert_int_equal(sharing->pulse_beat(other, &demand, &members), STORE_DONE);
     assert_int_equal(members.all[0].demand.slots, 5);
+    assert_int_equal(members.all[0].demand.held, 7);
+    assert_int_equal(members.all[0].demand.waiting, DEMAND_SECONDS);
     assert_true(members.all[0].demand.pools == demand.pools);
     a.backend->driver->close(other);
     a.world->kit->take_over(a.world, "a");

@@ -2,6 +2,7 @@
 #include "store/store_pulse.h"
 #include "store/store_writer.h"
 
+#include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -85,10 +86,10 @@ static enum store_result fake_wait(struct store_backend *pulse, int fd, int time
                                    void *context)
 {
     (void)pulse;
-    (void)fd;
     (void)on_woken;
     (void)context;
-    uv_sleep((unsigned)timeout_ms);
+    struct pollfd item = {.fd = fd, .events = POLLIN};
+    (void)poll(&item, 1, timeout_ms);
     return STORE_DONE;
 }
 
@@ -105,9 +106,9 @@ static unsigned beats_so_far(void)
     return beats;
 }
 
-static struct store *open_fake(void)
+static struct store *open_fake(uint32_t heartbeat_ms)
 {
-    const struct store_place place = {.url = "fake:", .node = "me", .heartbeat_ms = 5};
+    const struct store_place place = {.url = "fake:", .node = "me", .heartbeat_ms = heartbeat_ms};
     static const struct store_names names = {.context = NULL};
     struct store *store;
     struct buf mistake;
@@ -128,13 +129,17 @@ static void close_fake(struct store *store)
     server.beats = 0;
 }
 
-static void wait_for_beats(unsigned more)
+static void wait_for_beat(unsigned number)
 {
-    const unsigned until = beats_so_far() + more;
-    for (unsigned left = 2000; beats_so_far() < until; left--) {
+    for (unsigned left = 2000; beats_so_far() < number; left--) {
         assert_int_not_equal(left, 0);
         uv_sleep(5);
     }
+}
+
+static void wait_for_beats(unsigned more)
+{
+    wait_for_beat(beats_so_far() + more);
 }
 
 /* What the next beat but one says: the next may have been on its way. */
@@ -151,7 +156,7 @@ static void expect_parts(const char *parts)
 static void a_gateway_says_that_it_lives_as_soon_as_it_has_joined(void **state)
 {
     (void)state;
-    struct store *const store = open_fake();
+    struct store *const store = open_fake(5);
     wait_for_beats(3);
     close_fake(store);
 }
@@ -160,7 +165,7 @@ static void a_gateway_says_that_it_lives_as_soon_as_it_has_joined(void **state)
 static void a_loss_is_said_until_it_is_mended(void **state)
 {
     (void)state;
-    struct store *const store = open_fake();
+    struct store *const store = open_fake(5);
     store_set_parts(store, "clients:1");
     expect_parts("clients:1");
     store->backend->losses = 1;
@@ -175,11 +180,26 @@ static void a_loss_is_said_until_it_is_mended(void **state)
     close_fake(store);
 }
 
+static void whoever_must_hurry_does_not_wait_for_its_next_beat(void **state)
+{
+    (void)state;
+    struct store *const store = open_fake(3600000);
+    const struct demand demand = {.slots = 1};
+    wait_for_beat(1);
+    store_set_demand(store, &demand, true);
+    wait_for_beat(2);
+    store_set_demand(store, &demand, false);
+    store_set_demand(store, &demand, true);
+    wait_for_beat(3);
+    close_fake(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gateway_says_that_it_lives_as_soon_as_it_has_joined),
         cmocka_unit_test(a_loss_is_said_until_it_is_mended),
+        cmocka_unit_test(whoever_must_hurry_does_not_wait_for_its_next_beat),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

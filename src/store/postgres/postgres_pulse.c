@@ -8,6 +8,7 @@
 #include "store/postgres/postgres_inbox.h"
 #include "store/postgres/postgres_link.h"
 #include "store/postgres/postgres_lock.h"
+#include "store/store_demand.h"
 
 #include <libpq-fe.h>
 #include <poll.h>
@@ -70,8 +71,8 @@ static void take_member(const struct pg_result *result, int row, struct store_me
         /* Of a run that was adopted it is negative, so that its batches are refused. */
         .incarnation = (uint64_t)(incarnation < 0 ? -incarnation : incarnation),
         .beat = strtoull(PQgetvalue(result, row, 2), NULL, 10),
-        .demand.slots = (uint32_t)strtoul(PQgetvalue(result, row, 3), NULL, 10),
-        .demand.pools = (uint64_t)strtoll(PQgetvalue(result, row, 4), NULL, 10),
+        .demand = store_demand_read(strtoll(PQgetvalue(result, row, 3), NULL, 10),
+                                    strtoll(PQgetvalue(result, row, 4), NULL, 10)),
         .has_left = strcmp(PQgetvalue(result, row, 5), "left") == 0,
         .is_gone = strcmp(PQgetvalue(result, row, 5), "gone") == 0,
     };
@@ -87,7 +88,7 @@ enum store_result pg_pulse_beat(struct store_backend *pulse, const struct demand
     const struct row_value values[] = {
         {.type = VALUE_INTEGER, .integer = pulse->node},
         {.type = VALUE_INTEGER, .integer = (int64_t)pulse->incarnation},
-        {.type = VALUE_INTEGER, .integer = demand->slots},
+        {.type = VALUE_INTEGER, .integer = store_demand_slots(demand)},
         {.type = VALUE_INTEGER, .integer = (int64_t)demand->pools},
         {.type = VALUE_TEXT, .bytes = slice_from(pulse->parts)},
     };

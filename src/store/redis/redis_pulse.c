@@ -6,6 +6,7 @@
 #include "store/redis/redis_script.h"
 #include "store/redis/redis_session.h"
 #include "store/redis/redis_store.h"
+#include "store/store_demand.h"
 #include "store/store_fact.h"
 
 #include <sodium.h>
@@ -91,8 +92,8 @@ static void take_member(const struct redis_reply *reply, struct store_member *me
         .node = (uint16_t)strtoul(text_at(reply, 0), NULL, 10),
         .incarnation = strtoull(text_at(reply, 1), NULL, 10),
         .beat = strtoull(text_at(reply, 2), NULL, 10),
-        .demand.slots = (uint32_t)strtoul(text_at(reply, 3), NULL, 10),
-        .demand.pools = (uint64_t)strtoll(text_at(reply, 4), NULL, 10),
+        .demand = store_demand_read(strtoll(text_at(reply, 3), NULL, 10),
+                                    strtoll(text_at(reply, 4), NULL, 10)),
         .has_left = strcmp(text_at(reply, 5), "left") == 0,
         .is_gone = strcmp(text_at(reply, 5), "gone") == 0,
     };
@@ -124,10 +125,12 @@ enum store_result pulse_beat(struct store_backend *pulse, const struct demand *d
 {
     struct redis_store *const store = redis_store_of(pulse);
     char texts[5][32];
-    const struct slice words[] = {
-        call_number(texts[0], pulse->node),    call_number(texts[1], (int64_t)pulse->incarnation),
-        call_number(texts[2], demand->slots),  call_number(texts[3], (int64_t)demand->pools),
-        call_number(texts[4], REDIS_LEASE_MS), slice_from(pulse->parts)};
+    const struct slice words[] = {call_number(texts[0], pulse->node),
+                                  call_number(texts[1], (int64_t)pulse->incarnation),
+                                  call_number(texts[2], store_demand_slots(demand)),
+                                  call_number(texts[3], (int64_t)demand->pools),
+                                  call_number(texts[4], REDIS_LEASE_MS),
+                                  slice_from(pulse->parts)};
     struct redis_reply *reply = NULL;
     members->count = 0;
     enum store_result result = ready(store);

@@ -130,8 +130,32 @@ void check_dropped(struct cluster *c, const struct solution_row *row)
 
 /* ---- books -------------------------------------------------------------------------------------------- */
 
+/* Its run was not adopted yet. */
+static bool is_member(const struct cluster *c, uint32_t place)
+{
+    const struct node *node = &c->nodes[place];
+    return node->engine != NULL && !c->store.runs[node->run].is_gone;
+}
+
+/* Nobody takes a slot beyond the plan, unless tasks changed hands a moment ago. */
+static void check_slots(struct cluster *c, uint32_t place)
+{
+    struct gauges gauges;
+    uint32_t sum = 0;
+    for (uint32_t i = 0; i < c->plan.nodes; i++)
+        if (is_member(c, i) && i != place)
+            sum += c->nodes[i].slots_used;
+    struct node *node = &c->nodes[place];
+    engine_gauges(node->engine, &gauges);
+    const bool has_taken = gauges.slots_used > node->slots_used;
+    node->slots_used = gauges.slots_used;
+    if (has_taken && is_member(c, place) && c->now_ms >= c->settled_ms)
+        CHECK(c, sum + gauges.slots_used <= c->plan.options.slots);
+}
+
 void check_after_step(struct cluster *c, uint32_t place)
 {
+    check_slots(c, place);
     const struct node *node = &c->nodes[place];
     const struct stats *stats = engine_stats(node->engine);
     /* While nothing goes wrong any more there are mostly beats. */

@@ -274,6 +274,7 @@ struct node {
     bool is_unbroken;        /* no beat was lost since the last one that came back */
     bool has_lost;           /* it entered the store again, and its engine was not told yet */
     uint64_t grace_until_ms; /* nothing new is claimed until then */
+    uint32_t slots_used;     /* after its last step */
 };
 
 /* ---- the world ----------------------------------------------------------------------------------- */
@@ -325,6 +326,7 @@ struct cluster {
     struct moment *heap; /* owned */
     size_t heap_count, heap_room;
     struct node nodes[NODES_MAX];
+    uint64_t settled_ms; /* until then not all nodes know who has the tasks of one that ended */
     struct store store;
     struct submit *submits; /* owned, as all below */
     size_t submit_count, submit_room;
@@ -366,6 +368,8 @@ void tell(const struct cluster *c, const char *format, ...) __attribute__((forma
 /* Applies the event with the node's time and does what the engine asks for. */
 void node_step(struct cluster *c, uint32_t node, struct event *event);
 void node_start(struct cluster *c, uint32_t node);
+/* Tasks change hands: for two leases nobody knows who uses how many slots. */
+void node_unsettle(struct cluster *c);
 void node_crash(struct cluster *c, uint32_t node);
 /* Its process is over, whatever the store knows of that. */
 void node_end(struct cluster *c, uint32_t node);

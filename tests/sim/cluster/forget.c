@@ -35,6 +35,7 @@ static void forget(struct cluster *c)
         blob_unref(store->inbox[i].fact.result.text);
         blob_unref(store->inbox[i].fact.result.extra);
     }
+    node_unsettle(c);
     store->row_count = store->end_count = store->inbox_count = 0;
     store->claim_count = store->share_count = 0;
     for (node_id id = 1; id <= store->last_run; id++)

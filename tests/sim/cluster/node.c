@@ -453,8 +453,15 @@ static void start_run(struct cluster *c, uint32_t place)
         node_step(c, place, &event);
 }
 
+void node_unsettle(struct cluster *c)
+{
+    c->settled_ms = c->now_ms + UINT64_C(2) * c->plan.options.lease_ms;
+}
+
 void node_start(struct cluster *c, uint32_t place)
 {
+    if (c->now_ms > 0)
+        node_unsettle(c);
     c->nodes[place].incarnation++;
     start_run(c, place);
     pulse_start(c, place);
@@ -492,6 +499,7 @@ void node_fence(struct cluster *c, uint32_t place)
     struct event event = {.kind = EVENT_FENCED};
     tell(c, "n%u finds itself adopted", place);
     c->fences++;
+    node_unsettle(c);
     node_step(c, place, &event);
     while (!engine_is_over(node->engine)) {
         struct event tick = {.kind = EVENT_TICK};
@@ -520,6 +528,7 @@ void node_crash(struct cluster *c, uint32_t place)
 void node_end(struct cluster *c, uint32_t place)
 {
     clients_on_crash(c, place);
+    node_unsettle(c);
     node_close(&c->nodes[place]);
     c->nodes[place].engine = NULL;
     c->nodes[place].is_draining = false;

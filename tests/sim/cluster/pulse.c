@@ -80,9 +80,13 @@ static void arrive(struct cluster *c, const struct moment *moment)
         return;
     }
     c->store.beat_ms[place] = c->now_ms;
+    /* PostgreSQL answers by what was there before the beat, Redis by what is there with it. */
+    if (c->plan.seed % 2 == 0)
+        list_members(c, node);
     run->member.beat++;
     run->member.demand = node->demand;
-    list_members(c, node);
+    if (c->plan.seed % 2 == 1)
+        list_members(c, node);
     if (pulse_chance(c, FAULT_BEAT_LOST))
         c->nodes[place].is_unbroken = false;
     else
@@ -119,6 +123,7 @@ static void decide(struct cluster *c, const struct moment *moment)
 {
     struct node *node = &c->nodes[moment->node];
     struct run *dead = &c->store.runs[moment->subject];
+    node_unsettle(c);
     parcel_close(&node->parcel);
     node->parcel.id = moment->subject;
     node->parcel.is_ours = !node_is_cut(c, moment->node) && !dead->is_gone && !dead->is_forgotten &&
@@ -144,6 +149,7 @@ static void deliver(struct cluster *c, const struct moment *moment)
     struct parcel *parcel = &node->parcel;
     if (moment->number != node->run)
         return;
+    node_unsettle(c);
     size_t most = 1 + rand_below(&c->pulse_rand, 16);
     const size_t records = parcel->record_count - parcel->records_sent;
     struct event event = {.kind = EVENT_ADOPTED, .random = rand_u64(&c->pulse_rand)};
