@@ -63,6 +63,16 @@ static void check_store(struct loader *loader)
     buf_close(&mistake);
 }
 
+/* A second gateway needs nothing but the same store, so that one on a server is shared unless the configuration
+ * says otherwise. */
+static void settle_sharing(struct loader *loader)
+{
+    struct config *const config = loader->config;
+    if (loader_is_given(loader, "cluster.enabled") || !loader_is_good(loader, "store"))
+        return;
+    config->cluster_enabled = config->store.url != NULL && store_can_share(config->store.url);
+}
+
 /* Sharing needs a server, and a beat or two may be lost without losing the lease. */
 static void check_cluster(struct loader *loader)
 {
@@ -97,8 +107,9 @@ static void check_shared_ports(struct loader *loader)
         return;
     loader_enter_option(loader, "listen_shared");
     if (!config->cluster_enabled && loader_is_good(loader, "cluster.enabled"))
-        (void)loader_mistake(loader, "expected cluster.enabled beside it, since gateways at one "
-                                     "port must share what they paid for");
+        (void)loader_mistake(loader, "expected a store beside it that gateways can share "
+                                     "(PostgreSQL, Redis; with cluster.enabled), since gateways at "
+                                     "one port must share what they paid for");
     else if (config->store.node == NULL && loader_is_good(loader, "cluster.node"))
         (void)loader_mistake(loader, "expected a cluster.node for each gateway beside it, since "
                                      "their addresses do not tell them apart");
@@ -284,6 +295,7 @@ static void check_pools(struct loader *loader)
 
 void check_together(struct loader *loader)
 {
+    settle_sharing(loader);
     check_upstream(loader);
     check_store(loader);
     check_cluster(loader);

@@ -161,6 +161,11 @@ void loader_enter_option(struct loader *loader, const char *path)
     loader_enter(loader, origin, origin == ORIGIN_ENVIRONMENT ? variable : path);
 }
 
+bool loader_is_given(const struct loader *loader, const char *path)
+{
+    return seen_of(loader, path)->origin != ORIGIN_PRESET;
+}
+
 bool loader_is_good(const struct loader *loader, const char *path)
 {
     return !seen_of(loader, path)->is_bad;

@@ -61,6 +61,8 @@ bool loader_is_repeated(struct loader *loader, struct yyjson_val *object, struct
 
 /* Goes to where an option was given, for mistakes that show only after everything is read. */
 void loader_enter_option(struct loader *loader, const char *path);
+/* True if the file, a variable or a flag has given this option. */
+bool loader_is_given(const struct loader *loader, const char *path);
 /* True if this option by itself had no mistake. */
 bool loader_is_good(const struct loader *loader, const char *path);
 

@@ -111,9 +111,9 @@ const struct option option_table[] = {
      .help = "The store's schema in PostgreSQL, or what its keys in Redis begin with."},
     {"store_ca_file", OPTION_TEXT, RESTART, AT(store.ca_file),
      .help = "Certificates to trust instead of the system's when the store is reached over TLS."},
-    {"cluster.enabled", OPTION_FLAG, RESTART, AT(cluster_enabled), CHOICE(false),
-     .help = "Several gateways share the store, and a key is paid for once by all of them; docs/cluster.md says what "
-             "is missing yet."},
+    {"cluster.enabled", OPTION_FLAG, RESTART, AT(cluster_enabled),
+     .help = "Gateways with the same store share it, and a key is paid for once by all of them; without this option "
+             "true if the store is PostgreSQL or Redis, and false keeps it for one gateway alone."},
     {"cluster.node", OPTION_TEXT, RESTART, AT(store.node),
      .help = "This gateway's name among those that share the store, the same at each start; without it host name and "
              "first listening address."},

@@ -81,7 +81,7 @@ class Cluster:
 
     def make(self, name, config=None):
         upstream = {"url": self.sim.url, "key": KEY, "slots": 1000}
-        own = {"upstream": upstream, "store": self.store.url, "cluster": {"enabled": True, "node": name}}
+        own = {"upstream": upstream, "store": self.store.url, "cluster": {"node": name}}
         return Node(merge(merge(merge(own, QUICK), self.config), config or {}))
 
     def __enter__(self):

@@ -18,6 +18,9 @@ from gateway import free_port
 from harness import TIMEOUT, Skip, binary, get, test, wait_until
 from store_world import StoreWorld
 
+# One gateway that has its store for itself. Without this those on a server share it: test_cluster*.py.
+ALONE = {"cluster": {"enabled": False}}
+
 EX_CANTCREAT = 73
 EX_IOERR = 74
 
@@ -48,8 +51,8 @@ def find_program(name, *places):
 
 
 def world_on(store, config=None, **options):
-    """A gateway whose journal is in this store."""
-    return StoreWorld({"store": store.url, "data_dir": None, **(config or {})}, **options)
+    """A gateway alone whose journal is in this store."""
+    return StoreWorld({"store": store.url, "data_dir": None, **ALONE, **(config or {})}, **options)
 
 
 def metric(world, name):

@@ -15,6 +15,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "blackbox")
 from gateway import merge  # noqa: E402
 from harness import binary, check, get, wait_until  # noqa: E402
 from store_world import StoreWorld  # noqa: E402
+from stores import ALONE  # noqa: E402
 
 # Nothing goes stale and nothing times out within a run, so whatever is paid twice is a mistake or has an excuse.
 LASTING = {
@@ -107,7 +108,7 @@ class CrashWorld(StoreWorld):
         super().__init__(merge(LASTING, config or {}), sim, callbacks=callbacks)
         self.store = store  # a server, or None: the journal is in a directory
         if store is not None:
-            self.config.update(data_dir=None, store=store.url)
+            self.config.update(data_dir=None, store=store.url, **ALONE)
         self.outages = []  # (from, to): the wall times when the server was dead
         self.deaths = []  # (wall time, Disk)
         self.starts = []  # (wall times of: beginning, ready)

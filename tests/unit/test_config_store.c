@@ -157,8 +157,9 @@ static void gateways_share_a_server_and_nothing_else(void **state)
     world_expect(FILE_WITH("\"data_dir\": \"/b\", \"cluster\": {\"enabled\": true}"), mistake);
     world_expect(FILE_WITH("\"store\": \"sqlite:/b\", \"cluster\": {\"enabled\": true}"), mistake);
     world_expect(FILE_WITH("\"listen_shared\": true"),
-                 "gate.json: listen_shared: expected cluster.enabled beside it, since gateways at "
-                 "one port must share what they paid for\n");
+                 "gate.json: listen_shared: expected a store beside it that gateways can share "
+                 "(PostgreSQL, Redis; with cluster.enabled), since gateways at one port must share "
+                 "what they paid for\n");
 #ifdef SOLVEGATE_HAVE_POSTGRES
     world_expect(SHARED(""), "");
     world_expect(SHARED(", \"heartbeat\": \"4s\""),
@@ -177,6 +178,30 @@ static void gateways_share_a_server_and_nothing_else(void **state)
     (void)snprintf(text, sizeof(text), SHARED(", \"node\": \"%0121d\""), 7);
     world_expect(text, "gate.json: cluster.node: expected at most 120 characters, found 121\n");
 #endif
+}
+
+static bool is_shared(const char *text)
+{
+    struct world world;
+    world_load(&world, text);
+    const bool is = world.config.cluster_enabled;
+    world_close(&world);
+    return is;
+}
+
+static void a_store_on_a_server_is_shared_unless_the_configuration_says_otherwise(void **state)
+{
+    (void)state;
+    assert_false(is_shared(FILE_WITH("\"log\": {}")));
+    assert_false(is_shared(FILE_WITH("\"data_dir\": \"/b\"")));
+    assert_false(is_shared(FILE_WITH("\"store\": \"sqlite:/b\"")));
+    if (is_built("redis:")) {
+        assert_true(is_shared(FILE_WITH("\"store\": \"redis://h\"")));
+        assert_false(is_shared(
+            FILE_WITH("\"store\": \"redis://h\", \"cluster\": {\"enabled\": false}")));
+    }
+    if (is_built("postgresql:"))
+        assert_true(is_shared(FILE_WITH("\"store\": \"postgresql://h/d\"")));
 }
 
 static void a_name_means_nothing_to_a_gateway_that_is_alone(void **state)
@@ -246,6 +271,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(two_places_are_a_mistake),
         cmocka_unit_test(a_store_that_nobody_knows_is_named_by_its_scheme_alone),
         cmocka_unit_test(gateways_share_a_server_and_nothing_else),
+        cmocka_unit_test(a_store_on_a_server_is_shared_unless_the_configuration_says_otherwise),
         cmocka_unit_test(a_name_means_nothing_to_a_gateway_that_is_alone),
         cmocka_unit_test(a_prefix_fits_into_a_schema_and_into_a_key),
         cmocka_unit_test(what_the_driver_would_refuse_unasked_is_a_mistake),
