@@ -81,6 +81,8 @@ static void job_close(struct rejoin_job *job)
 static void start_over(struct gate *gate, struct store *take_store)
 {
     store_pass_facts(gate->persist.store, take_store);
+    /* A callback may have come in this very turn, behind the last look. */
+    persist_send_away(gate);
     persist_replace(gate, take_store);
     cluster_open(gate);
     int code = persist_secrets(gate);
