@@ -15,10 +15,10 @@ redis.call('DEL', '{solvegate}:flight:' .. names[2])
 redis.call('RPUSH', '{solvegate}:flight:' .. names[2], 'nonsense')
 return #names
 """
-# The first becomes no object, the second one of something else.
+# Neither is an object any more.
 SQL = """
 UPDATE solvegate.flight SET body = '"nonsense"' WHERE id = (SELECT min(id) FROM solvegate.flight);
-UPDATE solvegate.flight SET body = '{"attempts": "nonsense"}' WHERE id = (SELECT id FROM solvegate.flight ORDER BY id LIMIT 1 OFFSET 1)
+UPDATE solvegate.flight SET body = '[]' WHERE id = (SELECT id FROM solvegate.flight ORDER BY id LIMIT 1 OFFSET 1)
 """
 
 

@@ -304,7 +304,7 @@ static void older_tables_are_brought_up_to_date(void **state)
                  ".letter;"
                  " INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1)");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number(VERSION), 5);
+    assert_int_equal(postgres_number(VERSION), 6);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret"), 1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".letter"), 0);
 }
@@ -321,9 +321,9 @@ static void rows_of_the_first_version_are_still_there_and_have_no_owner(void **s
                  ".ended, " SCHEMA ".inbox, " SCHEMA ".adoption; ALTER TABLE " SCHEMA
                  ".spent DROP COLUMN owner CASCADE,"
                  " ADD CONSTRAINT spent_pkey PRIMARY KEY (client);"
-                 "ALTER TABLE " SCHEMA ".solution DROP COLUMN owner, DROP COLUMN taken");
+                 "ALTER TABLE " SCHEMA ".solution DROP COLUMN owner");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number(VERSION), 5);
+    assert_int_equal(postgres_number(VERSION), 6);
     assert_int_equal(
         postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha' AND owner = 0"),
         7);
@@ -342,7 +342,7 @@ static void rows_of_the_second_version_are_still_there(void **state)
                  "DROP TABLE " SCHEMA ".inbox, " SCHEMA ".adoption; ALTER TABLE " SCHEMA
                  ".idempotency DROP COLUMN follows");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number(VERSION), 5);
+    assert_int_equal(postgres_number(VERSION), 6);
     assert_int_equal(postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha'"),
                      7);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret WHERE name = 'kept'"),
@@ -363,7 +363,7 @@ static void rows_of_the_third_version_are_still_there(void **state)
                  "UPDATE " SCHEMA ".meta SET value = '3' WHERE name = 'version';"
                  "DROP TABLE " SCHEMA ".budget; DROP FUNCTION " SCHEMA ".claim_keys");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number(VERSION), 5);
+    assert_int_equal(postgres_number(VERSION), 6);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret WHERE name = 'kept'"),
                      1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".budget"), 0);
@@ -382,6 +382,32 @@ static void rows_of_the_fourth_version_are_still_there(void **state)
                  " VALUES (7, 'k', 'alpha', 1, '{\"v\":1,\"adoptions\":2}', 1)");
     expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(postgres_number("SELECT adoptions FROM " SCHEMA ".flight WHERE id = 7"), 2);
+}
+
+#define TAKEN \
+    "SELECT count(*) FROM information_schema.columns WHERE table_schema = '" SCHEMA \
+    "' AND column_name = 'taken'"
+
+/* Its claims took solutions of gateways that had ended, and nobody else's. */
+static void rows_of_the_fifth_version_are_still_there(void **state)
+{
+    (void)state;
+    const struct store_place place = usual_place();
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    const int64_t functions = postgres_number(CLAIMING);
+    postgres_run("UPDATE " SCHEMA ".meta SET value = '5' WHERE name = 'version'; ALTER TABLE " SCHEMA
+                 ".solution ADD COLUMN taken bigint NOT NULL DEFAULT 0;"
+                 "INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1);"
+                 "DROP FUNCTION " SCHEMA ".claim_keys;"
+                 "CREATE FUNCTION " SCHEMA ".claim_keys(me bigint) RETURNS bigint"
+                 " LANGUAGE sql AS 'SELECT me'");
+    assert_int_equal(postgres_number(TAKEN), 1);
+    expect(&place, STORE_OPENED, "PostgreSQL");
+    assert_int_equal(postgres_number(VERSION), 6);
+    assert_int_equal(postgres_number(TAKEN), 0);
+    assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret WHERE name = 'kept'"),
+                     1);
+    assert_int_equal(postgres_number(CLAIMING), functions);
 }
 
 static void tables_of_another_program_are_left_alone(void **state)
@@ -583,6 +609,7 @@ int main(int argc, char **argv)
         CASE(rows_of_the_second_version_are_still_there),
         CASE(rows_of_the_third_version_are_still_there),
         CASE(rows_of_the_fourth_version_are_still_there),
+        CASE(rows_of_the_fifth_version_are_still_there),
         CASE(tables_of_another_program_are_left_alone),
         CASE(commits_that_may_be_lost_are_refused_unless_they_are_accepted),
         CASE(a_server_without_fsync_is_refused),

@@ -129,7 +129,7 @@ static void assert_all(const struct seen *seen, unsigned adoptions)
 /* ---- in the middle ----------------------------------------------------------------------- */
 
 /* Bytes from and to the server: before anything was taken, in the first part, and in the second one. */
-static const long cuts[] = {3000, 100000, 600000, 2000000};
+static const long cuts[] = {3000, 100000, 300000, 600000};
 #define CUTS (sizeof(cuts) / sizeof(cuts[0]))
 
 /* A's rows, of which b has got some when its connection is lost. */
