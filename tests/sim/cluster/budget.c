@@ -71,7 +71,7 @@ static bool counts_today(const struct cluster *c, const struct submit *submit)
     return (issued_wall_ms + ON_ITS_WAY_MS) / DAY_MS >= today(c);
 }
 
-/* When nobody died, what was not used went back. */
+/* When nobody died or ended without the store, what was not used went back. */
 void check_units_are_back(struct cluster *c)
 {
     uint64_t held = 0;

@@ -271,6 +271,7 @@ struct node {
     struct member members[NODES_MAX * 4]; /* as its last beat found them */
     uint16_t member_count;
     bool is_draining;        /* it was told to end */
+    bool has_stopped;        /* it submits nothing any more, and gave its unused units back */
     bool is_unbroken;        /* no beat was lost since the last one that came back */
     bool has_lost;           /* it entered the store again, and its engine was not told yet */
     uint64_t grace_until_ms; /* nothing new is claimed until then */

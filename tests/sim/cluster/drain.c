@@ -37,21 +37,47 @@ void drain_disturb(struct cluster *c)
     node_step(c, place, &event);
 }
 
-/* Without the store it cannot say that it leaves: the others find it dead. */
+static bool is_written(const struct cluster *c, uint32_t place)
+{
+    return c->nodes[place].queue_count == 0 && !node_is_cut(c, place);
+}
+
+/* Nothing is submitted any more, so units that it has not used go back. */
+static void give_back_units(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    if (node->has_stopped)
+        return;
+    node->has_stopped = true;
+    engine_stop_submits(node->engine);
+    engine_give_back_units(node->engine);
+    struct event event = {.kind = EVENT_TICK, .random = 1};
+    node_step(c, place, &event);
+}
+
+/* Without the store it can neither say that it leaves nor give anything back: for the others it has died. */
+static void end_in_order(struct cluster *c, uint32_t place)
+{
+    struct run *run = &c->store.runs[c->nodes[place].run];
+    if (run->is_gone)
+        return;
+    tell(c, is_written(c, place) ? "n%u leaves" : "n%u ends without the store", place);
+    run->member.is_leaving = is_written(c, place);
+    if (run->member.is_leaving)
+        c->drains++;
+    else
+        c->crashes++;
+}
+
 void drain_happens(struct cluster *c, const struct moment *moment)
 {
-    struct node *node = &c->nodes[moment->node];
-    const bool is_written = node->queue_count == 0 && !node_is_cut(c, moment->node);
-    if (!is_written && moment->number < LOOKS_MOST) {
+    if (is_written(c, moment->node))
+        give_back_units(c, moment->node);
+    if (!is_written(c, moment->node) && moment->number < LOOKS_MOST) {
         at(c, LOOK_AGAIN_MS, moment_of(c, moment->node, moment->number + 1));
         return;
     }
-    struct run *run = &c->store.runs[node->run];
-    if (is_written && !run->is_gone) {
-        tell(c, "n%u leaves", moment->node);
-        run->member.is_leaving = true;
-        c->drains++;
-    }
+    end_in_order(c, moment->node);
     node_end(c, moment->node);
     at(c, 1 + rand_below(&c->drain_rand, DOWN_MOST_MS),
        (struct moment){.what = HAPPEN_UP, .node = moment->node});
