@@ -193,11 +193,15 @@ static void restore_flight(struct engine *engine, const struct flight_row *row)
 }
 
 /* Until it was adopted, the other node may have sent what it intended, and may still tell of it: the
- * ambiguity window begins only then. */
-static uint64_t started_ms(struct engine *engine, const struct attempt_row *row)
+ * ambiguity window begins only then, and anew when this node ends in the middle of it, since no row
+ * tells when that was. */
+static uint64_t started_ms(struct engine *engine, const struct attempt_row *row,
+                           const struct flight *flight)
 {
-    const bool is_unheard = recovery_of(engine)->is_adoption && row->task_id[0] == '\0';
-    return is_unheard ? engine->now_ms : moment_ms(engine, row->started_wall_ms);
+    const bool is_others =
+        recovery_of(engine)->is_adoption || (flight != NULL && flight->adoptions > 0);
+    return is_others && row->task_id[0] == '\0' ? engine->now_ms
+                                                : moment_ms(engine, row->started_wall_ms);
 }
 
 static void restore_attempt(struct engine *engine, const struct attempt_row *row)
@@ -217,7 +221,7 @@ static void restore_attempt(struct engine *engine, const struct attempt_row *row
         own.flight = flight->uid;
     journal_saw_number(engine, row->name);
     attempt_restore(engine, &own, flight, index_find(&recovery->by_attempt, row->name),
-                    started_ms(engine, row));
+                    started_ms(engine, row, flight));
     const struct attempt *attempt = is_merged ? attempt_find(engine, row->name) : NULL;
     if (attempt != NULL)
         (void)journal_attempt(engine, attempt);

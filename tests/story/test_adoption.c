@@ -322,6 +322,20 @@ static void a_solution_that_it_had_answers_by_the_same_id(void **state)
               "[  6001] answer bob r2 solved \"TOKEN\" source dedup_cache attempts 1\n");
 }
 
+/* The second attempt comes then, and not before. */
+static void expect_resend_in(struct world *w, uint32_t in_ms)
+{
+    for (; in_ms > 1000; in_ms -= 1000) {
+        pass(w, 1000);
+        beat(w, 0);
+    }
+    pass(w, in_ms - 1);
+    expect(w, "");
+    pass(w, 1);
+    assert_int_equal(w->attempt_count, 2);
+    skip_lines(w);
+}
+
 /* Until it was adopted it may have sent what it intended, and it may still tell of it. */
 static void a_submit_that_may_be_paid_for_is_waited_for_from_the_adoption_on(void **state)
 {
@@ -336,15 +350,56 @@ static void a_submit_that_may_be_paid_for_is_waited_for_from_the_adoption_on(voi
     members(w, me(), it_left());
     skip_lines(w);
     (void)adopted(w, 99);
-    for (uint32_t i = 0; i < window_ms - 1000; i += 1000) {
-        pass(w, 1000);
-        beat(w, 0);
-    }
-    pass(w, 998);
-    expect(w, "");
-    pass(w, 1);
-    assert_int_equal(w->attempt_count, 2);
+    /* A millisecond has passed since. */
+    expect_resend_in(w, window_ms - 1);
+}
+
+/* The store counts adoptions. */
+static void adopted_once(struct world *w)
+{
+    for (size_t i = 0; i < w->will.count; i++)
+        if (w->will.log[i].kind == RECORD_FLIGHT)
+            w->will.log[i].flight.adoptions = 1;
+}
+
+static void a_crash_of_the_adopter_does_not_shorten_that_wait(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    const uint32_t window_ms = w->options.ambiguity_window_ms;
+    beat(w, 0);
+    ask(w, "ann", .key = "K", .is_told = true);
+    won(w, "f1");
+    ambiguous(w, "a1");
+    dies(w, "K", "f1");
+    adopted_once(w);
+    pass(w, 9000);
+    members(w, me(), it_left());
+    (void)adopted(w, 99);
+    w->kept_claim = w->will_claim;
+    w->kept_number = w->will_number;
+    crash(w, ALL_RECORDS);
+    beat(w, 0);
     skip_lines(w);
+    expect_resend_in(w, window_ms);
+}
+
+static void nor_does_one_before_it_has_heard_of_any_row(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    const uint32_t window_ms = w->options.ambiguity_window_ms;
+    beat(w, 0);
+    ask(w, "ann", .key = "K", .is_told = true);
+    won(w, "f1");
+    dies(w, "K", "f1");
+    adopted_once(w);
+    pass(w, 9000);
+    members(w, me(), it_left());
+    adopted_unseen(w);
+    beat(w, 0);
+    skip_lines(w);
+    expect_resend_in(w, window_ms);
 }
 
 static void what_was_only_queued_is_submitted_under_its_claim(void **state)
@@ -478,6 +533,8 @@ int main(void)
         STORY(one_that_waited_for_our_idempotency_key_gets_our_solution),
         STORY(a_solution_that_it_had_answers_by_the_same_id),
         STORY(a_submit_that_may_be_paid_for_is_waited_for_from_the_adoption_on),
+        STORY(a_crash_of_the_adopter_does_not_shorten_that_wait),
+        STORY(nor_does_one_before_it_has_heard_of_any_row),
         STORY(what_was_only_queued_is_submitted_under_its_claim),
         STORY(what_had_to_be_adopted_three_times_becomes_a_letter),
         STORY(a_letter_of_the_dead_is_ours_at_once_and_can_be_replayed),
