@@ -250,6 +250,11 @@ static struct flight *find_other(struct engine *engine, const struct flight *fli
     return other == flight ? NULL : other;
 }
 
+void claim_refuse_mismatch(struct engine *engine, struct flight *flight)
+{
+    turn_away(engine, flight, REFUSAL_MISMATCH, 0, CLASS_TRANSIENT, CODE_STORE_AWAY);
+}
+
 void claim_refuse_budget(struct engine *engine, struct flight *flight)
 {
     turn_away(engine, flight, REFUSAL_BUDGET, stats_ms_to_midnight(engine), CLASS_ACCOUNT,
@@ -447,7 +452,7 @@ void claim_on_claimed(struct engine *engine, const struct claimed *claimed)
         solved(engine, flight, claimed);
         return;
     case CLAIM_MISMATCH:
-        turn_away(engine, flight, REFUSAL_MISMATCH, 0, CLASS_TRANSIENT, CODE_STORE_AWAY);
+        claim_refuse_mismatch(engine, flight);
         return;
     case CLAIM_REFUSED:
         refused(engine, flight, claimed);

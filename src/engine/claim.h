@@ -39,6 +39,8 @@ bool claim_resume(struct engine *engine, struct flight *flight);
 
 /* Lets a flight that nobody else has be submitted, unless the means for it have run out meanwhile. */
 void claim_set_out(struct engine *engine, struct flight *flight);
+/* Its idempotency key stands for something else. */
+void claim_refuse_mismatch(struct engine *engine, struct flight *flight);
 /* The store has no unit of its client's budget left. */
 void claim_refuse_budget(struct engine *engine, struct flight *flight);
 

@@ -265,7 +265,19 @@ static struct idempotency *find_repeated(const struct engine *engine,
                                          const struct idempotency_row *row)
 {
     struct idempotency *record = idempotency_find(engine, &row->digest, row->client);
-    return record == NULL || !record->is_unconfirmed ? NULL : record;
+    return record == NULL || !record->is_unconfirmed ||
+                   !key_equals(&record->fingerprint, &row->fingerprint)
+               ? NULL
+               : record;
+}
+
+struct flight *idempotency_misused(const struct engine *engine, const struct idempotency_row *row)
+{
+    const struct idempotency *record = idempotency_find(engine, &row->digest, row->client);
+    return record == NULL || !record->is_unconfirmed ||
+                   key_equals(&record->fingerprint, &row->fingerprint)
+               ? NULL
+               : record->flight;
 }
 
 struct flight *idempotency_adopt(struct engine *engine, const struct idempotency_row *row,

@@ -49,6 +49,8 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
 /* Drops a record that stands for a solution, to make room for others. */
 void idempotency_forget(struct engine *engine, struct idempotency *record);
 
+/* The flight of somebody here who used the key of a row that has become ours for something else, or NULL. */
+struct flight *idempotency_misused(const struct engine *engine, const struct idempotency_row *row);
 /* Somebody here may have repeated the key of a row that has become ours, and our record of it wait for another flight
  * of ours: binds it to the row's flight, and returns the flight that it waited for, or NULL. */
 struct flight *idempotency_adopt(struct engine *engine, const struct idempotency_row *row,

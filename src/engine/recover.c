@@ -336,6 +336,8 @@ static void restore_idempotency(struct engine *engine, const struct idempotency_
     struct solution *solution = solution_for(recovery, row->flight, row->solution);
     journal_saw_number(engine, row->flight);
     const uint64_t left = left_ms(engine, row->expires_wall_ms, engine->options.idempotency_ttl_ms);
+    if (left > 0 && (solution != NULL || flight != NULL))
+        reunite_refuse(engine, row);
     if (solution != NULL)
         reunite_solved(engine, row, solution);
     else if (flight != NULL)

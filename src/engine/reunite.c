@@ -60,6 +60,13 @@ static void solve(struct engine *engine, struct flight *flight, struct solution 
     use(engine, solution);
 }
 
+void reunite_refuse(struct engine *engine, const struct idempotency_row *row)
+{
+    struct flight *ours = idempotency_misused(engine, row);
+    if (ours != NULL && reunite_can(ours))
+        claim_refuse_mismatch(engine, ours);
+}
+
 void reunite_solved(struct engine *engine, const struct idempotency_row *row,
                     struct solution *solution)
 {

@@ -9,6 +9,8 @@
  * key. */
 bool reunite_can(const struct flight *flight);
 
+/* Whoever used the row's key for something else is refused at once, before the store says so. */
+void reunite_refuse(struct engine *engine, const struct idempotency_row *row);
 /* The row's key stands for this flight: whoever repeated the key here will go on with it. */
 void reunite_await(struct engine *engine, const struct idempotency_row *row,
                    const struct restored_flight *restored);

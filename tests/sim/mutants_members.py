@@ -110,6 +110,8 @@ MEMBER_MUTANTS = [
      "    else if (is_copied)\n        use(engine, solution);\n", "", "story adopted_keys"),
     ("adoption: what may be paid for is paid for again at once", "src/engine/recover.c",
      "    return is_others && row->task_id[0] == '\\0' ? engine->now_ms", "    return !engine ? engine->now_ms", "story adoption"),
+    ("adoption: who used a key for something else gets what it stands for", "src/engine/recover.c",
+     "        reunite_refuse(engine, row);\n", "        (void)0;\n", "story adopted_keys"),
     ("adoption: a crash of the adopter counts the window from the intent again", "src/engine/recover.c",
      "        recovery_of(engine)->is_adoption || (flight != NULL && flight->adoptions > 0);",
      "        recovery_of(engine)->is_adoption || (flight != NULL && flight->adoptions > 9);", "story adoption"),

@@ -13,6 +13,7 @@ static struct member it_left(void)
     return (struct member){.id = DEAD_NODE, .beat = 1, .is_leaving = true};
 }
 
+#define MISUSED "answer bob refused: the idempotency key was used for something else\n"
 #define KEYED .key = "K", .idempotency = "I", .reuse = REUSE_SINGLE
 
 /* Ann's task under the idempotency key I is at the vendor, and her gateway is dead. */
@@ -230,6 +231,38 @@ static void who_waits_for_what_was_solved_gets_it_with_the_rows(void **state)
               "[  6001] answer again r3 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
 }
 
+/* What it repeats by mistake has nothing to do with what it asks for. */
+static void who_uses_a_solved_key_for_something_else_is_refused(void **state)
+{
+    (void)state;
+    struct world *w = world_with_solved_key();
+    ask(w, "bob", .key = "L", .idempotency = "I", .reuse = REUSE_SINGLE);
+    members(w, me(), it_left());
+    skip_lines(w);
+    (void)adopted(w, 99);
+    expect(w, "[  6000] " MISUSED);
+    mismatch(w, "f2");
+    ask(w, "again", KEYED);
+    expect(w, "[  6001] answer again r2 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+}
+
+static void who_uses_a_key_that_is_being_solved_for_something_else_is_refused(void **state)
+{
+    (void)state;
+    struct world *w = world_with_key();
+    ask(w, "bob", .key = "L", .idempotency = "I", .reuse = REUSE_SINGLE);
+    members(w, me(), it_left());
+    skip_lines(w);
+    (void)adopted(w, 99);
+    expect(w, "[     0] " MISUSED "[     0] poll a1 task T1\n");
+    solved(w, "a1", "TOKEN");
+    skip_lines(w);
+    crash(w, ALL_RECORDS);
+    beat(w, 0);
+    ask(w, "again", KEYED);
+    expect(w, "[     1] answer again r2 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
+}
+
 /* The dead one's last rows do not say that its solution was handed out; here somebody got a copy. */
 static struct world *world_with_unhanded_key(void)
 {
@@ -313,6 +346,8 @@ int main(void)
         STORY(rows_of_both_in_one_journal_are_one_flight_again),
         STORY(who_was_given_a_copy_has_it_after_adoption_and_crash),
         STORY(who_waits_for_what_was_solved_gets_it_with_the_rows),
+        STORY(who_uses_a_solved_key_for_something_else_is_refused),
+        STORY(who_uses_a_key_that_is_being_solved_for_something_else_is_refused),
         STORY(what_somebody_has_a_copy_of_is_nobody_elses_after_the_adoption),
         STORY(what_who_waits_gets_with_the_rows_is_nobody_elses),
         STORY(whoever_had_our_solution_by_its_id_has_it_after_others_got_it_by_the_key),
