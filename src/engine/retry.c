@@ -8,9 +8,13 @@
 #include "engine/claim.h"
 #include "engine/history.h"
 #include "engine/journal.h"
+#include "engine/lease.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/stray.h"
+
+/* How soon a window whose end came without a lease is looked at again. */
+#define LEASE_LOOK_MS 1000
 
 /* The client's own limits, or the engine's. */
 static struct retry_options limits_of(const struct engine *engine, const struct flight *flight)
@@ -253,6 +257,11 @@ uint64_t retry_window_end_ms(struct engine *engine, const struct flight *flight)
 
 void retry_after_window(struct engine *engine, struct flight *flight)
 {
+    /* A fact that came in time may wait in the inbox, which is read with the next beat. */
+    if (!lease_is_valid(engine)) {
+        wheel_arm(&engine->wheel, &flight->phase, engine->now_ms + LEASE_LOOK_MS);
+        return;
+    }
     const bool is_riding = flight_is_riding(flight);
     history_add(engine, flight, CLASS_AMBIGUOUS, CODE_AMBIGUOUS_SUBMIT);
     const bool may_resend = engine->options.resend_ambiguous && is_tried_again(engine, flight) &&

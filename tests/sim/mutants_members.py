@@ -66,6 +66,8 @@ MEMBER_MUTANTS = [
      "        rank += is_awake && is_before;\n", "        (void)is_before;\n", "story members"),
     ("members: a pool that sleeps counts as awake", "src/engine/divide.c",
      "        if (!engine->pools[i].is_asleep)\n", "", "story members"),
+    ("lease: a window ends without it", "src/engine/retry.c",
+     "    if (!lease_is_valid(engine)) {\n", "    if (engine == NULL) {\n", "story lease"),
     # ---- adoption ----------------------------------------------------------------------------------------------------
     ("adoption: a node is dead while its beat moves", "src/engine/adopt.c",
      "            before != NULL && before->beat == beat->members[i].beat && beat->is_unbroken;", "            before != NULL && beat->is_unbroken;",

@@ -120,6 +120,45 @@ static void what_is_paid_for_is_polled_without_a_lease(void **state)
 
 /* ---- claims -------------------------------------------------------------------------------- */
 
+/* After a standstill the fact may be in the inbox, which is read with the next beat. */
+static void no_window_ends_without_a_lease(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.resend_ambiguous = false;
+    struct world *w = leased_world(&options);
+    beat(w, 0);
+    ask(w, "ann", .key = "K");
+    won(w, "f1");
+    ambiguous(w, "a1");
+    skip_lines(w);
+    pass(w, options.ambiguity_window_ms);
+    beat(w, 0);
+    expect(w, "");
+    told_fact(w, 9, "a1", "T1", "TOKEN");
+    expect(w, "[ 45000] release f1 K solved\n"
+              "[ 45000] forget 9\n"
+              "[ 45000] answer ann r1 solved \"TOKEN\" source api attempts 1\n");
+}
+
+static void a_window_ends_when_the_lease_is_back(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.resend_ambiguous = false;
+    struct world *w = leased_world(&options);
+    beat(w, 0);
+    ask(w, "ann", .key = "K");
+    won(w, "f1");
+    ambiguous(w, "a1");
+    skip_lines(w);
+    pass(w, options.ambiguity_window_ms);
+    beat(w, 0);
+    pass(w, 1000);
+    expect(w, "[ 46000] release f1 K ERROR_AMBIGUOUS_SUBMIT (ambiguous) attempts 1\n"
+              "[ 46000] answer ann r1 failed ERROR_AMBIGUOUS_SUBMIT (ambiguous) attempts 1\n");
+}
+
 static void claims_that_waited_are_sent_a_batch_at_a_time(void **state)
 {
     (void)state;
@@ -273,6 +312,8 @@ int main(void)
         STORY(what_was_claimed_waits_in_the_queue),
         STORY(a_submit_that_waited_too_long_is_not_sent_but_queued_again),
         STORY(what_is_paid_for_is_polled_without_a_lease),
+        STORY(no_window_ends_without_a_lease),
+        STORY(a_window_ends_when_the_lease_is_back),
         STORY(claims_that_waited_are_sent_a_batch_at_a_time),
         STORY(a_follower_asks_again_when_the_lease_is_back),
         STORY(who_waits_for_the_lease_is_refused_at_the_deadline),
