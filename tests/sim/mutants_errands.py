@@ -22,7 +22,7 @@ ERRAND_MUTANTS = [
      "    if (hold->ticket != 0) {\n        errand_on_hold_timer(engine, hold);\n        return;\n    }\n",
      "    if (hold->ticket != 0)\n        return;\n", "story errands"),
     ("errand: one that comes back is told to nobody", "src/engine/errand.c",
-     "    if (reply.to == engine->options.node)", "    if (engine == NULL)", "story errands"),
+     "    if (reply.errand.to == engine->options.node)", "    if (engine == NULL)", "story errands"),
     ("errand: what was given up is remembered here", "src/engine/errand.c",
      "    find_outdate(engine, client, reply->id);\n", "    (void)client;\n", "story errands"),
     ("bad: only the one who was told drops it", "src/engine/bad.c",

@@ -184,9 +184,11 @@ void clients_note_answer(struct cluster *c, const struct answer *answer)
 {
     const struct caller *caller = &c->callers[answer->caller - 1];
     const uint32_t place = caller->need;
-    if (is_end(answer) && !caller->is_report && !caller->is_detach && !caller->is_operator &&
-        !caller->is_sight)
-        c->needs[place].is_end_told = true;
+    if (!is_end(answer) || caller->is_report || caller->is_detach || caller->is_operator ||
+        caller->is_sight)
+        return;
+    c->needs[place].is_end_told = true;
+    c->needs[place].end_node = caller->node;
 }
 
 /* No node says that it does not know an id whose row is there, except one that was told while the store was away. */

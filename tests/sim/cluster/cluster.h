@@ -128,7 +128,8 @@ struct need {
     uint32_t give_ups; /* how often it tried to: nobody knows when that is carried out */
     bool
         is_slept_through; /* the node that has its request stood still: what ended there may be expired */
-    bool is_end_told; /* the engine answered with its end; the answer may be lost in a crash */
+    bool is_end_told;  /* the engine answered with its end; the answer may be lost in a crash */
+    uint32_t end_node; /* the one that did */
 };
 
 struct caller {

@@ -65,10 +65,11 @@ static bool must_come_again(const struct answer *answer)
     return answer->refusal == REFUSAL_STORE_AWAY || answer->refusal == REFUSAL_FULL_REQUESTS;
 }
 
-/* Whoever has its request forgets that with the solution, a little before the store does. */
+/* Its row may be there for a moment after it has expired; what was reported as bad expires at once. */
 static bool is_expired(const struct cluster *c, const struct need *need)
 {
-    return need->token != NONE && c->tokens[need->token].expires_ms <= c->now_ms;
+    const struct token *token = need->token == NONE ? NULL : &c->tokens[need->token];
+    return token != NULL && (token->is_doubted || token->expires_ms <= c->now_ms);
 }
 
 /* No node says that it does not know an id whose row is there, unless it was given up before. */
