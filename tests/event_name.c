@@ -19,6 +19,7 @@ const char *event_name(enum event_kind kind)
         [EVENT_CALLBACK] = "callback",
         [EVENT_FORGED] = "forged",
         [EVENT_LETTERS] = "letters",
+        [EVENT_SHOW] = "show",
         [EVENT_DURABLE] = "durable",
         [EVENT_STORE_STATE] = "store",
         [EVENT_STORE_LOST] = "store lost",

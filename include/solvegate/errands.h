@@ -19,6 +19,7 @@ enum errand_verb {
     ERRAND_DETACH,
     ERRAND_LETTERS,
     ERRAND_LOOK, /* what became of a request that has no row */
+    ERRAND_SHOW, /* what is known of a key */
 };
 
 /* With FACT_ERRAND and FACT_REPLY; with FACT_TAKEN only `to`. A node that has no run goes without: its errands come
@@ -33,7 +34,8 @@ struct errand {
     caller_id caller;     /* who waits for the reply */
     uint64_t ticket;      /* number of the errand, also in its reply */
     enum refusal refusal; /* of a reply; REFUSAL_NONE: it was carried out */
-    uint32_t count;       /* of a reply: letters that were changed */
+    /* Of a reply: letters that were changed. Of what is known of a key: enum shown. */
+    uint32_t count;
 };
 
 /* With the FACT_REPLY to an ERRAND_LOOK that found the request; class, code, task id, text and extra are in the fact's
@@ -46,6 +48,27 @@ struct sighting {
     uint16_t attempts;
     int64_t born_wall_ms, expires_wall_ms; /* of its solution, as the next one */
     uint64_t solve_ms;
+};
+
+/* A key, or its first hexadecimal digits. */
+struct key_prefix {
+    struct key key;
+    size_t digits;
+};
+
+/* With an ERRAND_SHOW. */
+struct show {
+    caller_id caller; /* as the client, of the caller's question only */
+    client_id client;
+    struct key_prefix prefix;
+    bool sees_all; /* else only what is the client's */
+};
+
+/* What a node knows of a key: the text of the reply, which the gate writes (gate.h). */
+enum shown {
+    SHOWN_NOTHING,
+    SHOWN_REST,   /* something is left of it, or it waits for another node's flight */
+    SHOWN_FLIGHT, /* it is solved here */
 };
 
 /* With FACT_BAD. The store lets every row with this solution expire at once, whoever has it. */

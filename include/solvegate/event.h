@@ -44,6 +44,7 @@ enum event_kind {
     EVENT_TOLD,        /* another node told us a fact; repeated until ACTION_FORGET */
     EVENT_FOUND,       /* an ACTION_FIND ended */
     EVENT_DRAWN,       /* an ACTION_DRAW ended */
+    EVENT_SHOW,        /* a caller asks what other nodes know of a key; ends in ACTION_SHOWN */
 };
 
 /* A caller asks. The gate has authenticated it, computed its key and checked the parameters. */
@@ -140,6 +141,9 @@ struct fact {
     union {
         struct letter_order letters; /* with an ERRAND_LETTERS */
         struct sighting sighting;    /* of a reply to an ERRAND_LOOK */
+        struct show
+            show; /* with an ERRAND_SHOW; what is known of it is the extra of the result, which the
+                                      * gate sets, and then the text of the reply */
         struct bad_solution bad;
         struct taken_solution taken;
     };
@@ -208,6 +212,7 @@ struct event {
         struct fact told; /* borrowed */
         struct found found;
         struct drawn drawn;
+        struct show show;
     };
 };
 
@@ -240,6 +245,7 @@ enum action_kind {
     ACTION_FIND,  /* look for another node's request; ends in EVENT_FOUND */
     /* Draw units of a client's day, or give some back; goes the way of claims, ends in EVENT_DRAWN. */
     ACTION_DRAW,
+    ACTION_SHOWN, /* tell a caller what another node knows of a key */
 };
 
 /* The state of a request at the moment of answering. Pointers are owned by the action. */
@@ -271,6 +277,15 @@ struct answer {
     char code[ERROR_CODE_MAX]; /* of a failed or refused request: the vendor's code, or ours */
     char task_id[TASK_ID_MAX]; /* the vendor's task id, if there is one */
     uint32_t retry_after_ms;
+};
+
+/* `text` is owned, and NULL unless the refusal is NONE. UNKNOWN_ID: no other node knows the key; else not all of them
+ * could be asked. */
+struct shown_answer {
+    enum refusal refusal;
+    enum shown shown;
+    struct show show;
+    struct blob *text;
 };
 
 struct account_answer {
@@ -336,6 +351,7 @@ struct action {
         struct answer answer;
         struct account_answer account;
         struct letters_answer letters;
+        struct shown_answer shown;
         struct call call;
         struct notify notify;
         struct record record; /* append it now; its own number is in `after` */

@@ -17,12 +17,6 @@ struct engine;
 #define TIMELINE_REQUESTS 20
 #define TIMELINE_ATTEMPTS (NOTES_MAX + 1)
 
-/* A key, or its first hexadecimal digits. */
-struct key_prefix {
-    struct key key;
-    size_t digits;
-};
-
 /* Who looks: somebody who sees everything, or a client, who sees what is its own. */
 struct onlooker {
     client_id client;
@@ -49,7 +43,8 @@ struct timeline_attempt {
 
 struct timeline {
     const char *state;
-    const char *next; /* what its timer will do: poll, retry, give_up_reply, ask_store; or NULL */
+    bool is_elsewhere; /* another node solves it, or may: this one waits for that */
+    const char *next;  /* what its timer will do: poll, retry, give_up_reply, ask_store; or NULL */
     uint64_t next_in_ms; /* and when */
     client_id client;
     enum type type;

@@ -210,6 +210,10 @@ static void print_key(yyjson_val *root)
     buf_init(&out, TEXT_MAX_BYTES);
     buf_add(&out, SLICE_OF("key "));
     show_add_clean(&out, show_text(root, "key"));
+    if (show_has(root, "node")) {
+        buf_add(&out, SLICE_OF(" at gateway "));
+        show_add_clean(&out, show_text(root, "node"));
+    }
     buf_add_char(&out, '\n');
     (void)yyjson_arr_iter_init(yyjson_obj_get(root, "flights"), &iter);
     for (yyjson_val *flight; (flight = yyjson_arr_iter_next(&iter)) != NULL;) {

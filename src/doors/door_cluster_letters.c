@@ -39,6 +39,11 @@ const char *letters_node_name(const struct gate *gate, uint16_t node)
     return "";
 }
 
+const char *node_name_of_self(const struct gate *gate)
+{
+    return letters_node_name(gate, gate->cluster.is_on ? store_node(gate->persist.store) : 0);
+}
+
 /* ---- who waits --------------------------------------------------------------------------- */
 
 static void wait_for(struct letters_render *waits, caller_id caller)

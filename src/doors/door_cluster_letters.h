@@ -16,6 +16,8 @@ void door_letters_found(struct gate *gate, const struct store_letters *letters);
 
 /* The name of the gateway with this number; NULL if the store is not shared, "" if it is not known yet. */
 const char *letters_node_name(const struct gate *gate, uint16_t node);
+/* That of this one. */
+const char *node_name_of_self(const struct gate *gate);
 
 void letters_reply_away(struct gate *gate, caller_id caller, const struct visit *visit);
 

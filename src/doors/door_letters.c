@@ -96,10 +96,9 @@ void letters_reply_busy(struct gate *gate, caller_id caller, const struct visit 
 
 struct letter_place letters_place(const struct gate *gate, const struct letter_view *view)
 {
-    return (struct letter_place){
-        .client = client_name(gate, view->client),
-        .node = letters_node_name(gate, gate->cluster.is_on ? store_node(gate->persist.store) : 0),
-        .is_here = true};
+    return (struct letter_place){.client = client_name(gate, view->client),
+                                 .node = node_name_of_self(gate),
+                                 .is_here = true};
 }
 
 /* This gateway does not have the letter. */

@@ -1,6 +1,7 @@
 /* The operator's doors: flights, pools, health, the API document. */
 #include "doors/door_ops.h"
 
+#include "doors/door_cluster_letters.h"
 #include "doors/intake.h"
 #include "doors/openapi.h"
 #include "doors/reply.h"
@@ -29,7 +30,8 @@ void door_flights(struct gate *gate, const struct http_request *request, struct 
         engine_list_flights(gate->engine, gate_now_ms(gate), &page.cursor, views, page.limit);
     const struct api_names names = client_names(gate);
     engine_gauges(gate->engine, &gauges);
-    api_write_flights(&gate->body, views, count, gauges.flights, page.cursor, &names);
+    api_write_flights(&gate->body, views, count, gauges.flights, page.cursor, &names,
+                      node_name_of_self(gate));
     reply_json(gate, request->caller, visit, 200);
 }
 

@@ -4,6 +4,7 @@
 #include "doors/ask_memo.h"
 #include "doors/door_cluster_letters.h"
 #include "doors/door_cluster_stats.h"
+#include "doors/door_flight.h"
 #include "doors/door_letters.h"
 #include "doors/door_pingback.h"
 #include "doors/door_task.h"
@@ -55,6 +56,13 @@ static void doors_letters(struct gate *gate, const struct letters_answer *letter
         door_letters_answer(gate, &visit, letters);
 }
 
+static void doors_shown(struct gate *gate, const struct shown_answer *answer)
+{
+    struct visit visit;
+    if (visit_load(gate, answer->show.caller, &visit))
+        door_flight_shown(gate, &visit, answer);
+}
+
 const struct gate_doors doors = {
     .open = doors_open,
     .close = doors_close,
@@ -64,6 +72,8 @@ const struct gate_doors doors = {
     .answer = doors_answer,
     .account = doors_account,
     .letters = doors_letters,
+    .show = door_flight_show,
+    .shown = doors_shown,
     .books = door_cluster_stats_end,
     .found_letters = door_letters_found,
     .notice = door_task_notice,

@@ -35,6 +35,9 @@ void action_close(struct action *action)
     case ACTION_LETTERS:
         free(action->letters.found);
         return;
+    case ACTION_SHOWN:
+        blob_unref(action->shown.text);
+        return;
     case ACTION_TELL:
         blob_unref(action->tell.result.text);
         blob_unref(action->tell.result.extra);

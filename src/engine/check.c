@@ -58,6 +58,7 @@ static void check_flight(const struct engine *engine, const struct flight *fligh
     /* Nobody joins a flight whose key is another's, or whose idempotency key may be. */
     const bool is_waiting = flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_FOLLOWING;
     ASSERT(flight->is_in_table == !is_over || is_waiting);
+    ASSERT(is_over || flight->node.place != NULL);
     ASSERT(flight->deadline.is_armed == !is_over);
     ASSERT(flight->request_count == list_length(&flight->requests));
     ASSERT(!is_over || list_is_empty(&flight->idempotency));
@@ -281,6 +282,7 @@ void engine_check(const struct engine *engine)
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_check(slabs[i]);
     table_check(&engine->flights_by_key);
+    table_check(&engine->flights_apart);
     numbers_check(&engine->requests_by_id);
     numbers_check(&engine->attempts_by_name);
     table_check(&engine->strays_by_key);

@@ -4,6 +4,7 @@
 #include "engine/bad.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
+#include "engine/flight_table.h"
 #include "engine/follow.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
@@ -20,20 +21,6 @@
 #include "engine/stray.h"
 
 #define ASK_AGAIN_MS FOLLOW_ASK_MS
-
-static void leave_table(struct engine *engine, struct flight *flight)
-{
-    flight->is_in_table = false;
-    table_remove(&engine->flights_by_key, &flight->node);
-}
-
-static void enter_table(struct engine *engine, struct flight *flight)
-{
-    if (flight->is_in_table)
-        return;
-    flight->is_in_table = true;
-    table_insert(&engine->flights_by_key, &flight->node);
-}
 
 /* ---- asking ------------------------------------------------------------------------------ */
 
@@ -90,7 +77,7 @@ void claim_begin(struct engine *engine, struct flight *flight, const struct ask 
     /* Nobody joins a flight whose idempotency key may turn out to mean something else, or which may get what only one
      * may have. */
     if (ask->has_idempotency || (aside->may_take && ask->reuse == REUSE_SHARED))
-        leave_table(engine, flight);
+        flight_table_hide(engine, flight);
     flight_enter(engine, flight, FLIGHT_CLAIMING, WHEEL_NEVER);
     push_claim(engine, flight, ask->has_idempotency ? &ask->idempotency : NULL);
 }
@@ -289,8 +276,8 @@ static void take_table(struct engine *engine, struct flight *flight)
 {
     struct flight *other = find_other(engine, flight);
     if (other != NULL)
-        leave_table(engine, other);
-    enter_table(engine, flight);
+        flight_table_hide(engine, other);
+    flight_table_show(engine, flight);
 }
 
 static void won(struct engine *engine, struct flight *flight, const struct claimed *claimed)
@@ -339,7 +326,7 @@ static void followed(struct engine *engine, struct flight *flight, const struct 
         return;
     }
     if (other == NULL && !claimed->is_replayed)
-        enter_table(engine, flight);
+        flight_table_show(engine, flight);
     follow_begin(engine, flight, claimed);
     flight_tell(engine, flight);
 }

@@ -36,6 +36,7 @@
 #include "engine/request_events.h"
 #include "engine/rewrite.h"
 #include "engine/shadow.h"
+#include "engine/show_errand.h"
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/task.h"
@@ -163,9 +164,12 @@ static void on_drain(struct engine *engine)
     budgets_on_drain(engine);
 }
 
-static void on_claimed(struct engine *engine, const struct claimed *claimed)
+static void on_decided(struct engine *engine, const struct event *event)
 {
-    claim_on_claimed(engine, claimed);
+    if (event->kind == EVENT_CLAIMED)
+        claim_on_claimed(engine, &event->claimed);
+    else
+        budgets_on_drawn(engine, &event->drawn);
     flights_tell(engine, engine->options.wake_batch);
 }
 
@@ -178,12 +182,6 @@ static void on_beat(struct engine *engine, const struct beat *beat)
     budgets_on_beat(engine);
 }
 
-static void on_drawn(struct engine *engine, const struct drawn *drawn)
-{
-    budgets_on_drawn(engine, drawn);
-    flights_tell(engine, engine->options.wake_batch);
-}
-
 static void on_woken(struct engine *engine, const struct key *name)
 {
     follow_on_woken(engine, name);
@@ -193,8 +191,8 @@ static void on_woken(struct engine *engine, const struct key *name)
 /* News of the shared store and of the other nodes. */
 static void on_others(struct engine *engine, const struct event *event)
 {
-    if (event->kind == EVENT_CLAIMED)
-        on_claimed(engine, &event->claimed);
+    if (event->kind == EVENT_CLAIMED || event->kind == EVENT_DRAWN)
+        on_decided(engine, event);
     else if (event->kind == EVENT_WOKEN)
         on_woken(engine, &event->woken);
     else if (event->kind == EVENT_FOUND)
@@ -203,8 +201,8 @@ static void on_others(struct engine *engine, const struct event *event)
         on_beat(engine, &event->beat);
     else if (event->kind == EVENT_ADOPTED)
         adopt_on_adopted(engine, &event->adopted);
-    else if (event->kind == EVENT_DRAWN)
-        on_drawn(engine, &event->drawn);
+    else if (event->kind == EVENT_SHOW)
+        show_errand_send(engine, &event->show);
     else
         tell_on_told(engine, &event->told);
 }
@@ -275,12 +273,12 @@ static void dispatch(struct engine *engine, const struct event *event)
     case EVENT_TOLD:
     case EVENT_FOUND:
     case EVENT_DRAWN:
+    case EVENT_SHOW:
         on_others(engine, event);
         return;
     case EVENT_FENCED:
-        break;
+        UNREACHABLE();
     }
-    UNREACHABLE();
 }
 
 /* Is there work left that did not fit into previous steps? */
@@ -412,6 +410,7 @@ static void init_memory(struct engine *engine)
     numbers_init(&engine->requests_by_id, requests, secret);
     numbers_init(&engine->holds_by_caller, options->max_callers, secret);
     table_init(&engine->flights_by_key, flights, secret);
+    table_init(&engine->flights_apart, flights / 16 + 1, secret);
     /* Twice as many may be members, but half of them only listen: chains of two cost less than buckets. */
     numbers_init(&engine->attempts_by_name, flights, secret);
     numbers_init(&engine->tasks_by_name, flights, secret);
@@ -558,6 +557,7 @@ void engine_free(struct engine *engine)
         action_close(&action);
     free_blobs(engine);
     letter_jobs_free(engine);
+    show_errands_free(engine);
     struct slab *slabs[] = {&engine->requests,  &engine->holds,     &engine->flights,
                             &engine->attempts,  &engine->solutions, &engine->idempotency,
                             &engine->letters,   &engine->notices,   &engine->account_waits,
@@ -567,7 +567,7 @@ void engine_free(struct engine *engine)
     struct table *tables[] = {&engine->flights_by_key,     &engine->unheard_by_key,
                               &engine->strays_by_key,      &engine->solutions_by_key,
                               &engine->idempotency_by_key, &engine->orphans_by_key,
-                              &engine->answers_by_key};
+                              &engine->answers_by_key,     &engine->flights_apart};
     for (size_t i = 0; i < sizeof tables / sizeof tables[0]; i++)
         table_close(tables[i]);
     struct numbers *numbers[] = {&engine->requests_by_id,     &engine->holds_by_caller,

@@ -8,6 +8,7 @@
 #include "engine/placed.h"
 #include "engine/request.h"
 #include "engine/request_events.h"
+#include "engine/show_errand.h"
 
 #define RETRY_AFTER_MS 1000
 
@@ -64,6 +65,8 @@ void errand_on_told(struct engine *engine, const struct fact *fact)
         letter_errand_take(engine, &fact->errand, &fact->letters);
     else if (fact->errand.verb == ERRAND_LOOK)
         look_errand_take(engine, &fact->errand);
+    else if (fact->errand.verb == ERRAND_SHOW)
+        show_errand_take(engine, fact);
     else
         errand_reply(engine, &fact->errand, carry_out(engine, &fact->errand), 0);
 }
@@ -105,6 +108,8 @@ void errand_on_reply(struct engine *engine, const struct fact *reply)
 {
     if (reply->errand.verb == ERRAND_LOOK)
         look_errand_on_reply(engine, reply);
+    else if (reply->errand.verb == ERRAND_SHOW)
+        show_errand_on_reply(engine, reply);
     else
         on_reply(engine, &reply->errand);
 }
@@ -112,6 +117,8 @@ void errand_on_reply(struct engine *engine, const struct fact *reply)
 void errand_on_hold_timer(struct engine *engine, struct hold *hold)
 {
     const caller_id caller = hold->by_caller.number;
+    const uint64_t ticket = hold->ticket;
     hold_free(engine, hold);
-    refuse(engine, caller, REFUSAL_STORE_AWAY, RETRY_AFTER_MS);
+    if (!show_errand_give_up(engine, ticket))
+        refuse(engine, caller, REFUSAL_STORE_AWAY, RETRY_AFTER_MS);
 }

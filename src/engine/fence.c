@@ -162,6 +162,9 @@ void fence_dispatch(struct engine *engine, const struct event *event)
     case EVENT_ACCOUNT:
         refuse_account(engine, event->account.caller, event->account.probe);
         return;
+    case EVENT_SHOW:
+        refuse(engine, event->show.caller);
+        return;
     case EVENT_LETTERS:
         refuse_order(engine, &event->letters);
         return;

@@ -5,6 +5,7 @@
 #include "engine/budget.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
+#include "engine/flight_table.h"
 #include "engine/hear.h"
 #include "engine/history.h"
 #include "engine/idempotency.h"
@@ -325,9 +326,7 @@ static void flight_detach(struct engine *engine, struct flight *flight)
     slots_unreserve(engine, flight);
     if (flight->pool != NULL)
         flight->pool->solving--;
-    if (flight->is_in_table)
-        table_remove(&engine->flights_by_key, &flight->node);
-    flight->is_in_table = false;
+    flight_table_leave(engine, flight);
 }
 
 /* A client that is gone cannot poll for its requests: only held callers and notices still reach it. */

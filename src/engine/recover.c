@@ -5,6 +5,7 @@
 #include "engine/budget.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
+#include "engine/flight_table.h"
 #include "engine/follow.h"
 #include "engine/gather.h"
 #include "engine/hear.h"
@@ -151,10 +152,8 @@ static void adopt_flight(struct engine *engine, const struct flight_row *row,
     struct flight *hidden = ours == NULL ? NULL : is_follower ? ours : flight;
     if (hidden == ours && ours != NULL)
         restored->follower = ours->id;
-    if (hidden != NULL) {
-        hidden->is_in_table = false;
-        table_remove(&engine->flights_by_key, &hidden->node);
-    }
+    if (hidden != NULL)
+        flight_table_hide(engine, hidden);
     restored->has_idempotency = row->has_idempotency;
     restored->idempotency = row->idempotency;
     if (row->has_idempotency)

@@ -13,6 +13,7 @@
 #include "engine/flight.h"
 #include "engine/letter_job.h"
 #include "engine/share.h"
+#include "engine/show_wait.h"
 
 #include <solvegate/engine.h>
 #include <solvegate/view.h>
@@ -301,12 +302,6 @@ struct account_probe {
 
 #define PRIORITIES 10
 
-/* Looks that were sent as errands within one second, without those that found something (look_errand.h). */
-struct look_errands {
-    uint64_t since_ms;
-    uint32_t count;
-};
-
 /* A client's part of the queue and of the slots. */
 struct client {
     struct list again[PRIORITIES];  /* flights that had a turn before: they go first */
@@ -424,7 +419,7 @@ struct engine {
         account_waits, task_slab, asides;
     struct numbers requests_by_id, holds_by_caller, attempts_by_name, letters_by_number,
         notices_by_request, tasks_by_name;
-    struct table flights_by_key, strays_by_key, unheard_by_key, solutions_by_key,
+    struct table flights_by_key, flights_apart, strays_by_key, unheard_by_key, solutions_by_key,
         idempotency_by_key, orphans_by_key, answers_by_key;
 
     struct shares shares;
@@ -523,6 +518,7 @@ struct engine {
     struct shadow *shadow;     /* owned; NULL until somebody asks in shadow mode */
     struct advice *advice;     /* owned; NULL until somebody reports */
     struct look_errands looks; /* of all clients */
+    struct show_errand shows[SHOW_ERRANDS];
     struct finding *finding;   /* owned; NULL without a shared store (find.h) */
     struct bad_ones *bad_ones; /* owned; NULL without a shared store (bad.h) */
     struct budgets *budgets;   /* likewise (budget.h) */

@@ -2,8 +2,7 @@
 
 #include "engine/state.h"
 
-/* Places of flights looked at: 0.2 us each with sanitizers. A whole key that may be joined is found
- * without that. */
+/* Places of flights looked at: 0.2 us each with sanitizers. A whole key is found without that. */
 #define FLIGHT_LOOKS 32768
 #define LETTER_LOOKS 4096
 /* Requests looked at for those of a client. */
@@ -172,6 +171,7 @@ static void view_flight(const struct glance *glance, const struct flight *flight
 {
     *timeline = (struct timeline){
         .state = flight_state_name(flight->state),
+        .is_elsewhere = flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_FOLLOWING,
         .client = flight->client,
         .type = flight->type,
         .dialect = flight->dialect,
@@ -210,11 +210,10 @@ static void consider(struct glance *glance, const struct flight *flight)
         glance->oldest[place] = flight;
 }
 
-static void find_in_table(struct glance *glance)
+static void find_in_table(struct glance *glance, const struct table *table)
 {
     uint32_t looks = FLIGHT_LOOKS;
-    for (const struct table_node *node =
-             table_find(&glance->engine->flights_by_key, &glance->prefix->key);
+    for (const struct table_node *node = table_find(table, &glance->prefix->key);
          node != NULL && looks > 0; node = table_find_next(node), looks--)
         consider(glance, CONTAINER_OF(node, struct flight, node));
 }
@@ -235,14 +234,15 @@ static void find_in_places(struct glance *glance)
     }
 }
 
-/* Flights that nobody may join are in no table. */
 static void find_flights(struct glance *glance)
 {
     struct key_view *const view = glance->view;
-    if (glance->prefix->digits == WHOLE_KEY)
-        find_in_table(glance);
-    if (view->flight_total == 0)
+    if (glance->prefix->digits == WHOLE_KEY) {
+        find_in_table(glance, &glance->engine->flights_by_key);
+        find_in_table(glance, &glance->engine->flights_apart);
+    } else {
         find_in_places(glance);
+    }
     for (size_t i = 0; i < view->flight_count; i++)
         view_flight(glance, glance->oldest[i], &view->flights[i]);
 }

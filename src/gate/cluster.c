@@ -215,7 +215,16 @@ void cluster_on_told(void *context, const struct fact *fact)
         return;
     struct event event = gate_event(gate, EVENT_TOLD);
     event.told = *fact;
+    if (fact->kind != FACT_ERRAND || fact->errand.verb != ERRAND_SHOW) {
+        gate_step(gate, &event);
+        return;
+    }
+    enum shown shown = SHOWN_NOTHING;
+    struct blob *const text = gate->doors->show(gate, fact, &shown);
+    event.told.result.extra = text;
+    event.told.errand.count = shown;
     gate_step(gate, &event);
+    blob_unref(text);
 }
 
 void cluster_on_claimed(void *context, const struct claimed *claimed)

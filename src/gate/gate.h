@@ -31,6 +31,9 @@ struct gate_doors {
     void (*answer)(struct gate *gate, const struct answer *answer);
     void (*account)(struct gate *gate, const struct account_answer *account);
     void (*letters)(struct gate *gate, const struct letters_answer *letters);
+    /* What this gateway knows of a key, for another one; NULL: nothing. The caller owns it. */
+    struct blob *(*show)(struct gate *gate, const struct fact *fact, enum shown *shown);
+    void (*shown)(struct gate *gate, const struct shown_answer *answer);
     /* The books of all gateways that share the store came; not given: they cannot be read. */
     void (*books)(struct gate *gate, struct slice text);
     /* Letters of the gateways that share the store came; NULL: none will come any more. */

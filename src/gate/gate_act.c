@@ -112,6 +112,9 @@ void gate_perform(struct gate *gate, const struct action *action)
     case ACTION_LETTERS:
         gate->doors->letters(gate, &action->letters);
         return;
+    case ACTION_SHOWN:
+        gate->doors->shown(gate, &action->shown);
+        return;
     case ACTION_ACK:
         gate->doors->callback(gate, action->ack, true);
         return;

@@ -385,9 +385,12 @@ void api_close_page(struct buf *out, uint64_t total, uint64_t next)
 }
 
 void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
-                       uint64_t total, uint64_t next, const struct api_names *names)
+                       uint64_t total, uint64_t next, const struct api_names *names,
+                       const char *node)
 {
     json_open(out, '{');
+    if (node != NULL)
+        json_string(out, "node", node);
     json_member(out, "flights");
     json_open(out, '[');
     for (size_t i = 0; i < count; i++)

@@ -49,8 +49,9 @@ struct stats_scope {
 /* Ends the list and the object around it, as on every page. */
 void api_close_page(struct buf *out, uint64_t total, uint64_t next);
 
-/* {"flights":[…],"total":N,"next":cursor or null} */
+/* {"flights":[…],"total":N,"next":cursor or null}, and first "node", unless that is NULL */
 void api_write_flights(struct buf *out, const struct flight_view *views, size_t count,
-                       uint64_t total, uint64_t next, const struct api_names *names);
+                       uint64_t total, uint64_t next, const struct api_names *names,
+                       const char *node);
 
 #endif

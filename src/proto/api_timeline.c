@@ -117,10 +117,13 @@ static void write_letter(struct buf *out, const struct key_view *view)
 }
 
 void api_write_timeline(struct buf *out, const struct key_view *view,
-                        const struct onlooker *onlooker, const struct api_names *names)
+                        const struct onlooker *onlooker, const struct api_names *names,
+                        const char *node)
 {
     json_open(out, '{');
     json_hex(out, "key", view->key.bytes, KEY_BYTES);
+    if (node != NULL)
+        json_string(out, "node", node);
     json_number(out, "flight_count", view->flight_total);
     json_member(out, "flights");
     json_open(out, '[');

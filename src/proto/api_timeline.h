@@ -6,8 +6,9 @@
 
 #include <solvegate/timeline.h>
 
-/* Names only clients that the onlooker may know. */
+/* Names only clients that the onlooker may know. `node` is the gateway whose view it is, NULL if it shares no store. */
 void api_write_timeline(struct buf *out, const struct key_view *view,
-                        const struct onlooker *onlooker, const struct api_names *names);
+                        const struct onlooker *onlooker, const struct api_names *names,
+                        const char *node);
 
 #endif

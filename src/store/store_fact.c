@@ -29,7 +29,8 @@ static const char *const verbs[] = {[ERRAND_REPORT_GOOD] = "report_good",
                                     [ERRAND_REPORT_BAD] = "report_bad",
                                     [ERRAND_DETACH] = "detach",
                                     [ERRAND_LETTERS] = "letters",
-                                    [ERRAND_LOOK] = "look"};
+                                    [ERRAND_LOOK] = "look",
+                                    [ERRAND_SHOW] = "show"};
 static const char *const orders[] = {
     [LETTER_REPLAY] = "replay", [LETTER_CANCEL] = "cancel", [LETTER_DROP] = "drop"};
 /* How an errand can end. */
@@ -90,6 +91,14 @@ static void add_order(struct buf *out, const struct letter_order *order)
         json_hex(out, "into", order->into_key.bytes, KEY_BYTES);
 }
 
+static void add_show(struct buf *out, const struct show *show)
+{
+    json_hex(out, "key", show->prefix.key.bytes, KEY_BYTES);
+    json_number(out, "digits", show->prefix.digits);
+    if (show->sees_all)
+        json_bool(out, "sees_all", true);
+}
+
 static void add_errand(struct buf *out, const struct errand *errand)
 {
     size_t end = 0;
@@ -146,6 +155,8 @@ void fact_add_body(struct buf *out, const struct fact *fact)
         add_errand(out, &fact->errand);
         if (fact->kind == FACT_ERRAND && fact->errand.verb == ERRAND_LETTERS)
             add_order(out, &fact->letters);
+        if (fact->kind == FACT_ERRAND && fact->errand.verb == ERRAND_SHOW)
+            add_show(out, &fact->show);
         if (has_sighting(fact))
             add_sighting(out, fact);
     }
@@ -244,6 +255,14 @@ static bool read_order(yyjson_val *object, struct fact *fact)
     return true;
 }
 
+static bool read_show(yyjson_val *object, struct show *show)
+{
+    *show = (struct show){.sees_all = yyjson_get_bool(yyjson_obj_get(object, "sees_all"))};
+    show->prefix.digits = yyjson_get_uint(yyjson_obj_get(object, "digits"));
+    return read_key(yyjson_obj_get(object, "key"), &show->prefix.key) &&
+           show->prefix.digits <= 2 * (size_t)KEY_BYTES;
+}
+
 static bool read_sighting(yyjson_val *object, struct fact *fact)
 {
     struct sighting *const sighting = &fact->sighting;
@@ -300,6 +319,8 @@ bool fact_read_body(struct slice body, struct fact *fact)
         is_sound = read_errand(object, &fact->errand);
     if (is_sound && kind == FACT_ERRAND && fact->errand.verb == ERRAND_LETTERS)
         is_sound = read_order(object, fact);
+    if (is_sound && kind == FACT_ERRAND && fact->errand.verb == ERRAND_SHOW)
+        is_sound = read_show(object, &fact->show);
     if (is_sound && has_sighting(fact))
         is_sound = read_sighting(object, fact);
     yyjson_doc_free(doc);

@@ -192,6 +192,9 @@ static void see(struct world *world, const struct action *action)
     case ACTION_LETTERS:
         HOLDS(tell(world, action->letters.caller)->kind == VISIT_LETTERS);
         return;
+    case ACTION_SHOWN:
+        HOLDS(false); /* nobody asks for it here */
+        return;
     case ACTION_ACK:
         HOLDS(tell(world, action->ack)->kind == VISIT_CALLBACK);
         return;

@@ -158,7 +158,7 @@ static void check_flights(struct input *input)
         take_word(input, views[i].task_id, TASK_ID_MAX);
         take_word(input, views[i].last_error, ERROR_CODE_MAX);
     }
-    api_write_flights(&out, views, count, count, input_byte(input), &names);
+    api_write_flights(&out, views, count, count, input_byte(input), &names, NULL);
     check_json();
 }
 

@@ -296,6 +296,9 @@ void model_see(struct audit *audit, const struct action *action)
     case ACTION_LETTERS:
         (void)visit_of(audit, action->letters.caller);
         return;
+    case ACTION_SHOWN:
+        AUDIT(audit, false); /* nobody asks for it there */
+        return;
     case ACTION_ACK:
         see_ack(audit, action);
         return;

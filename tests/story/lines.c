@@ -247,6 +247,25 @@ static void add_errand(struct world *world, const struct errand *errand)
         buf_addf(&world->log, " of client %u", errand->client);
 }
 
+static void add_show(struct world *world, const struct fact *fact)
+{
+    buf_addf(&world->log, "tell n%u: show %s", fact->errand.to,
+             name_of_key(&fact->show.prefix.key));
+    if (fact->show.prefix.digits < 2 * (size_t)KEY_BYTES)
+        buf_addf(&world->log, " by %zu digits", fact->show.prefix.digits);
+    if (!fact->show.sees_all)
+        buf_addf(&world->log, " to client %u", fact->errand.client);
+}
+
+static void add_shown(struct world *world, const struct shown_answer *answer)
+{
+    buf_addf(&world->log, "shown %s ", name_of_caller(world, answer->show.caller));
+    if (answer->refusal != REFUSAL_NONE)
+        buf_addf(&world->log, "refused: %s", refusal_text(answer->refusal));
+    else
+        buf_addf(&world->log, "\"%s\"", answer->text->data);
+}
+
 static void add_sighting(struct world *world, const struct fact *fact)
 {
     buf_addf(&world->log, ", %s", request_state_name(fact->sighting.state));
@@ -263,6 +282,10 @@ static void add_fact(struct world *world, const struct fact *fact)
         add_letter_errand(world, fact);
         return;
     }
+    if (fact->kind == FACT_ERRAND && fact->errand.verb == ERRAND_SHOW) {
+        add_show(world, fact);
+        return;
+    }
     if (fact->kind == FACT_ERRAND) {
         add_errand(world, &fact->errand);
         return;
@@ -273,6 +296,8 @@ static void add_fact(struct world *world, const struct fact *fact)
             buf_addf(&world->log, ", %u letters", fact->errand.count);
         if (fact->errand.verb == ERRAND_LOOK && fact->errand.refusal == REFUSAL_NONE)
             add_sighting(world, fact);
+        if (fact->errand.verb == ERRAND_SHOW && fact->result.text != NULL)
+            buf_addf(&world->log, ", \"%s\"", fact->result.text->data);
         return;
     }
     if (fact->kind == FACT_BAD) {
@@ -322,6 +347,9 @@ static void add_words(struct world *world, const struct action *action)
                  action->letters.count);
         if (action->letters.refusal != REFUSAL_NONE)
             buf_addf(&world->log, " refused: %s", refusal_text(action->letters.refusal));
+        return;
+    case ACTION_SHOWN:
+        add_shown(world, &action->shown);
         return;
     case ACTION_ACK:
         buf_addf(&world->log, "ack %s", name_of_caller(world, action->ack));
@@ -438,6 +466,14 @@ static void note_claim(struct world *world, const struct claim *claim)
     world->tally.claims++;
 }
 
+static void note_letters(struct world *world, const struct letters_answer *letters)
+{
+    note_answered(world, letters->caller);
+    world->tally.orders++;
+    world->last_letters = *letters;
+    world->last_letters.found = NULL;
+}
+
 static void note(struct world *world, const struct action *action)
 {
     /* Whatever an action waits for must already be on its way to the journal. */
@@ -454,10 +490,10 @@ static void note(struct world *world, const struct action *action)
         note_answered(world, action->account.caller);
         return;
     case ACTION_LETTERS:
-        note_answered(world, action->letters.caller);
-        world->tally.orders++;
-        world->last_letters = action->letters;
-        world->last_letters.found = NULL;
+        note_letters(world, &action->letters);
+        return;
+    case ACTION_SHOWN:
+        note_answered(world, action->shown.show.caller);
         return;
     case ACTION_ACK:
         world->tally.acks++;

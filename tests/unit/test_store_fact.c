@@ -82,6 +82,29 @@ static void so_is_what_nodes_tell_each_other(void **state)
     buf_close(&body);
 }
 
+static void so_are_questions_about_a_key(void **state)
+{
+    struct fact fact = {.kind = FACT_ERRAND, .errand = {.verb = ERRAND_SHOW, .to = 2, .ticket = 9}};
+    struct fact read = {.number = 0};
+    struct buf body;
+    (void)state;
+    fact.show.prefix = (struct key_prefix){.key = key_from_u64(5), .digits = 12};
+    fact.show.sees_all = true;
+    buf_init(&body, 4096);
+    fact_add_body(&body, &fact);
+    assert_true(fact_read_body(buf_slice(&body), &read));
+    assert_int_equal(read.errand.verb, ERRAND_SHOW);
+    assert_true(key_equals(&read.show.prefix.key, &fact.show.prefix.key));
+    assert_int_equal(read.show.prefix.digits, 12);
+    assert_true(read.show.sees_all);
+    buf_reset(&body);
+    /* More digits than a key has. */
+    fact.show.prefix.digits = 65;
+    fact_add_body(&body, &fact);
+    assert_false(fact_read_body(buf_slice(&body), &read));
+    buf_close(&body);
+}
+
 static void so_are_orders_about_letters(void **state)
 {
     struct fact facts[] = {
@@ -148,6 +171,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_fact_is_the_same_after_writing_and_reading),
         cmocka_unit_test(so_is_what_nodes_tell_each_other),
+        cmocka_unit_test(so_are_questions_about_a_key),
         cmocka_unit_test(so_are_orders_about_letters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -78,6 +78,7 @@ async function fillFlight() {
   const [seen, error] = await api.get(`/v1/flights/${key}`).then((found) => [found, null], (problem) => [null, problem]);
   if (openFlight !== key) return;
   say(byId('flight-said'), error ? 'bad' : '', error ? error.message : '');
+  if (seen && seen.node) setText(byId('flight-title'), `Flight ${key.slice(0, 12)} at ${seen.node}`);
   if (seen) byId('flight-body').replaceChildren(...seen.flights.map(flightPart), ...restWords(seen).map((text) => make('p', '', text)));
 }
 

@@ -138,6 +138,7 @@ static void perform(struct cluster *c, uint32_t place, const struct action *acti
     case ACTION_LETTERS:
         orders_on_answer(c, &action->letters);
         return;
+    case ACTION_SHOWN:
     case ACTION_ACCOUNT:
     case ACTION_REPORT:
     case ACTION_WITHDRAW:

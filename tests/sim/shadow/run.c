@@ -162,6 +162,7 @@ static void perform(struct run *run, const struct action *action)
         return;
     case ACTION_ACCOUNT:
     case ACTION_LETTERS:
+    case ACTION_SHOWN:
     case ACTION_ACK:
     case ACTION_REPORT:
     case ACTION_PROBE:
