@@ -13,6 +13,9 @@ static bool is_live(const struct cluster *c, const struct submit *submit)
     if (!submit->is_executed || submit->is_ended)
         return false;
     const struct run *run = &c->store.runs[submit->run];
+    /* Its node stood still for longer than its adopter waits: by then the key may be anybody's. */
+    if (run->is_gone && submit->durable_ms > run->gone_ms + options->ambiguity_window_ms)
+        return false;
     /* What an adopted node knows alone is worth nothing: the others waited for it, and then paid again. */
     const bool is_known =
         submit->is_durable || (submit->is_id_told && run_is_alive(c, submit->run) && !run->is_gone);

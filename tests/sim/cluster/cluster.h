@@ -86,10 +86,11 @@ struct submit {
     bool is_executed, is_accepted;
     bool is_first; /* of its flight, and not one whose reply was lost before */
     bool is_unsolvable;
-    bool is_id_told; /* its engine was told the task id */
-    bool is_durable; /* a row has the task id */
-    bool is_ended;   /* its engine was told the end, or that it does not exist */
-    int64_t day;     /* when it was issued */
+    bool is_id_told;     /* its engine was told the task id */
+    bool is_durable;     /* a row has the task id */
+    uint64_t durable_ms; /* since when */
+    bool is_ended;       /* its engine was told the end, or that it does not exist */
+    int64_t day;         /* when it was issued */
 };
 
 /* A solution the vendor made. */

@@ -108,8 +108,10 @@ static struct row *add_row(struct store *store, const struct record *take_record
 static void note_attempt(struct cluster *c, const struct attempt_row *row)
 {
     const uint32_t place = submit_named(c, row->name);
-    if (place != NONE && row->task_id[0] != '\0')
-        c->submits[place].is_durable = true;
+    if (place == NONE || row->task_id[0] == '\0' || c->submits[place].is_durable)
+        return;
+    c->submits[place].is_durable = true;
+    c->submits[place].durable_ms = c->now_ms;
 }
 
 /* Nobody overwrites or drops what another node owns. */
