@@ -54,7 +54,8 @@ static void remark_adoption(yyjson_val *last)
 {
     struct buf line;
     buf_init(&line, 4096);
-    buf_addf(&line, "* went on with %" PRIu64 " rows of ", show_number(last, "rows"));
+    const uint64_t rows = show_number(last, "rows");
+    buf_addf(&line, "* went on with %" PRIu64 " row%s of ", rows, rows == 1 ? "" : "s");
     show_add_clean(&line, show_text(last, "name"));
     buf_add(&line, SLICE_OF(" at "));
     show_add_clean(&line, show_text(last, "at"));
@@ -65,8 +66,10 @@ static void remark_adoption(yyjson_val *last)
 /* Remarks go to stderr, so that whoever reads the table by program is not disturbed. */
 static void remark(yyjson_val *root)
 {
-    if (yyjson_is_obj(yyjson_obj_get(root, "last_adoption")))
-        remark_adoption(yyjson_obj_get(root, "last_adoption"));
+    yyjson_arr_iter iter;
+    (void)yyjson_arr_iter_init(yyjson_obj_get(root, "adopted"), &iter);
+    for (yyjson_val *one; (one = yyjson_arr_iter_next(&iter)) != NULL;)
+        remark_adoption(one);
     if (!is_true(root, "joined"))
         (void)fputs("the gateway that answered has not joined yet: the store has not confirmed "
                     "that it lives\n",

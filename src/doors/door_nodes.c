@@ -53,6 +53,17 @@ static struct node_view view_of(const struct gate *gate, const struct known_node
     return view;
 }
 
+_Static_assert(ADOPTIONS_SEEN <= ADOPTION_VIEWS, "every adoption can be shown");
+
+static void name_adopted(const struct cluster *cluster, struct cluster_view *about)
+{
+    for (uint64_t i = cluster->adoptions; i > 0 && about->adopted_count < ADOPTIONS_SEEN; i--) {
+        const struct adoption_seen *const seen = &cluster->seen[(i - 1) % ADOPTIONS_SEEN];
+        about->adopted[about->adopted_count++] = (struct adoption_view){
+            .name = seen->name, .number = seen->id, .rows = seen->rows, .wall_ms = seen->wall_ms};
+    }
+}
+
 /* Without a cluster the list is empty, since nobody who looks has made a mistake. */
 void door_nodes(struct gate *gate, const struct http_request *request, struct visit *visit,
                 uint64_t number)
@@ -74,11 +85,8 @@ void door_nodes(struct gate *gate, const struct http_request *request, struct vi
             .slots_plan = plan_of(gate),
             .adoptions = cluster->adoptions,
             .times_fenced = cluster->times_fenced,
-            .adopted_name = cluster->last_adoption.id == 0 ? NULL : cluster->last_adoption.name,
-            .adopted_number = cluster->last_adoption.id,
-            .adopted_rows = cluster->last_adoption.rows,
-            .adopted_wall_ms = cluster->last_adoption.wall_ms,
         };
+    name_adopted(cluster, &about);
     roster_shares(roster, about.slots_plan, shares);
     for (uint32_t i = 0; i < roster->count; i++)
         views[i] = view_of(gate, &roster->nodes[i], shares[i], now_ms);

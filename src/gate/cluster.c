@@ -171,7 +171,7 @@ static void log_adopted(struct gate *gate, const struct adopted *adopted)
     if (!adopted->is_ours || !adopted->is_last)
         return;
     const struct known_node *const node = roster_find(&cluster->roster, adopted->id);
-    struct adoption_seen *const last = &cluster->last_adoption;
+    struct adoption_seen *const last = &cluster->seen[cluster->adoptions % ADOPTIONS_SEEN];
     *last = (struct adoption_seen){
         .id = adopted->id, .rows = cluster->adopted_rows, .wall_ms = gate_wall_ms()};
     if (node != NULL)

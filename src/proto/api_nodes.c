@@ -25,21 +25,31 @@ static void write_node(struct buf *out, const struct node_view *view)
     json_close(out, '}');
 }
 
-static void write_adoption(struct buf *out, const struct cluster_view *cluster)
+static void write_adoption(struct buf *out, const struct adoption_view *adoption)
+{
+    json_open(out, '{');
+    json_string(out, "name", adoption->name);
+    json_number(out, "number", adoption->number);
+    json_number(out, "rows", adoption->rows);
+    json_time(out, "at", adoption->wall_ms);
+    json_close(out, '}');
+}
+
+static void write_adoptions(struct buf *out, const struct cluster_view *cluster)
 {
     json_number(out, "adoptions", cluster->adoptions);
     json_number(out, "fenced", cluster->times_fenced);
-    if (cluster->adopted_name == NULL) {
+    if (cluster->adopted_count == 0) {
         json_null(out, "last_adoption");
-        return;
+    } else {
+        json_member(out, "last_adoption");
+        write_adoption(out, &cluster->adopted[0]);
     }
-    json_member(out, "last_adoption");
-    json_open(out, '{');
-    json_string(out, "name", cluster->adopted_name);
-    json_number(out, "number", cluster->adopted_number);
-    json_number(out, "rows", cluster->adopted_rows);
-    json_time(out, "at", cluster->adopted_wall_ms);
-    json_close(out, '}');
+    json_member(out, "adopted");
+    json_open(out, '[');
+    for (size_t i = 0; i < cluster->adopted_count; i++)
+        write_adoption(out, &cluster->adopted[i]);
+    json_close(out, ']');
 }
 
 void api_write_nodes(struct buf *out, const struct cluster_view *cluster,
@@ -53,7 +63,7 @@ void api_write_nodes(struct buf *out, const struct cluster_view *cluster,
     json_seconds(out, "lease_left", cluster->lease_left_ms);
     json_number(out, "leases_lost", cluster->leases_lost);
     json_number(out, "slots_plan", cluster->slots_plan);
-    write_adoption(out, cluster);
+    write_adoptions(out, cluster);
     json_member(out, "nodes");
     json_open(out, '[');
     for (size_t i = 0; i < count; i++)

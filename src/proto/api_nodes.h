@@ -20,6 +20,15 @@ struct node_view {
 };
 
 /* The gateway that answers. */
+/* What the gateway that answers took from another one. */
+struct adoption_view {
+    const char *name;
+    uint64_t number, rows;
+    int64_t wall_ms; /* when it had all of them */
+};
+
+#define ADOPTION_VIEWS 16
+
 struct cluster_view {
     bool is_on;     /* else all the rest is 0 */
     bool is_joined; /* the store has confirmed a beat */
@@ -28,9 +37,8 @@ struct cluster_view {
     uint64_t leases_lost;
     uint32_t slots_plan; /* that all share */
     uint64_t adoptions, times_fenced;
-    const char *adopted_name; /* the latest that it adopted; NULL: none yet */
-    uint64_t adopted_number, adopted_rows;
-    int64_t adopted_wall_ms;
+    size_t adopted_count;
+    struct adoption_view adopted[ADOPTION_VIEWS]; /* the newest first */
 };
 
 void api_write_nodes(struct buf *out, const struct cluster_view *cluster,
