@@ -345,6 +345,14 @@ static void note_follows(struct store *store, uint64_t flight, uint64_t followed
     }
 }
 
+/* A claim that is sent again may have been won the first time, and find a solution now. */
+static void drop_won(struct store *store, node_id node, const struct claim *claim)
+{
+    struct held_claim *held = claim->has_name ? find_claim(store, &claim->name) : NULL;
+    if (held != NULL && held->number == claim->flight && held->node == node)
+        *held = store->claims[--store->claim_count];
+}
+
 static void decide(struct cluster *c, node_id node, const struct claim *claim,
                    struct verdict *verdict)
 {
@@ -358,11 +366,15 @@ static void decide(struct cluster *c, node_id node, const struct claim *claim,
         claim_name(&c->store, node, claim, verdict);
         return;
     }
-    if (claim->has_idempotency && decide_by_key(c, node, claim, verdict))
+    if (claim->has_idempotency && decide_by_key(c, node, claim, verdict)) {
+        drop_won(&c->store, node, claim);
         return;
+    }
     if (!decide_by_end(c, claim, verdict) && !takes_decide_own(c, node, claim, verdict) &&
         !decide_by_solution(c, claim, verdict) && !takes_decide(c, node, claim, verdict))
         claim_name(&c->store, node, claim, verdict);
+    if (verdict->claimed.result != CLAIM_WON)
+        drop_won(&c->store, node, claim);
     verdict->claimed.is_lost = takes_has_lost(&c->store, node, claim, verdict);
     verdict->claimed.is_solving =
         verdict->claimed.result == CLAIM_FOLLOW && is_solving(&c->store, verdict->claimed.followed);
