@@ -71,7 +71,7 @@ struct ask {
     struct key idempotency;  /* digest of client and idempotency key */
     struct blob *params;     /* borrowed: what a submit sends */
     struct blob *pingback;   /* borrowed, or NULL: the address for the notice */
-    struct blob *host;       /* borrowed, or NULL: of the page, for people and for advice */
+    struct slice host;       /* of the page, within `params`, or none: for people and for advice */
 };
 
 /* A `caller` of 0 only wants the request to be looked for at other nodes, for the next engine_peek(). */

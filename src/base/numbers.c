@@ -40,22 +40,19 @@ void numbers_insert(struct numbers *numbers, struct numbers_node *node)
 {
     struct numbers_node **bucket = &numbers->buckets[bucket_of(numbers, node->number)];
     node->next = *bucket;
-    node->place = bucket;
-    if (node->next != NULL)
-        node->next->place = &node->next;
     *bucket = node;
     numbers->count++;
 }
 
 void numbers_remove(struct numbers *numbers, struct numbers_node *node)
 {
-    ASSERT(node->place != NULL && *node->place == node);
-    ASSERT(numbers->count > 0);
-    *node->place = node->next;
-    if (node->next != NULL)
-        node->next->place = node->place;
+    struct numbers_node **place = &numbers->buckets[bucket_of(numbers, node->number)];
+    while (*place != node) {
+        ASSERT(*place != NULL);
+        place = &(*place)->next;
+    }
+    *place = node->next;
     node->next = NULL;
-    node->place = NULL;
     numbers->count--;
 }
 
@@ -83,7 +80,6 @@ void numbers_check(const struct numbers *numbers)
     for (size_t bucket = 0; bucket < numbers->bucket_count; bucket++) {
         struct numbers_node *const *place = &numbers->buckets[bucket];
         for (; *place != NULL; place = &(*place)->next) {
-            ASSERT((*place)->place == place);
             ASSERT(bucket_of(numbers, (*place)->number) == bucket);
             /* A circular chain would be counted for ever. */
             ASSERT(count < numbers->count);

@@ -29,7 +29,7 @@ void *slab_alloc(struct slab *slab, slab_id *id);
 /* Returns the item, or NULL when the id is stale, foreign or 0. */
 void *slab_get(const struct slab *slab, slab_id id);
 
-/* The id of a live item that does not know it. */
+/* The id of a live item. */
 slab_id slab_id_of(const struct slab *slab, const void *item);
 
 /* The id must be live. */

@@ -20,7 +20,6 @@ void ask_memo_close(struct ask_memo *memo)
 {
     for (size_t i = 0; i < ASK_MEMO_PLACES; i++) {
         blob_unref(memo->seen[i].ask.params);
-        blob_unref(memo->seen[i].ask.host);
     }
     if (memo->bytes.data != NULL)
         sodium_memzero(memo->bytes.data, memo->bytes.room);
@@ -83,7 +82,6 @@ bool ask_memo_find(struct ask_memo *memo, const struct http_request *request, st
     *ask = seen->ask;
     ask->caller = request->caller;
     blob_ref(ask->params);
-    blob_ref(ask->host);
     visit->client = ask->client;
     visit->is_json = seen->is_json;
     visit->has_cors = seen->has_cors;
@@ -96,7 +94,6 @@ void ask_memo_keep(struct ask_memo *memo, const struct visit *visit, const struc
         return;
     struct ask_seen *seen = place_of(memo);
     blob_unref(seen->ask.params);
-    blob_unref(seen->ask.host);
     *seen = (struct ask_seen){
         .mac = {memo->mac[0], memo->mac[1]},
         .ask = *ask,
@@ -104,5 +101,4 @@ void ask_memo_keep(struct ask_memo *memo, const struct visit *visit, const struc
         .has_cors = visit->has_cors,
     };
     blob_ref(seen->ask.params);
-    blob_ref(seen->ask.host);
 }

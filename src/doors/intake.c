@@ -310,18 +310,20 @@ static bool check_pingback(const struct gate *gate, struct mistake *mistake)
     return fail(mistake, 403, "pingback_not_allowed", "ERROR_PINGBACK_NOT_ALLOWED", why);
 }
 
-/* The page's host, for people and for advice: nothing depends on it. URLs that need a real parser
- * have none. */
-static struct blob *host_of(const struct gate *gate)
+/* The page's host, for people and for advice: nothing depends on it. It is a piece of the packed
+ * parameters, wherever its text stands there. URLs that need a real parser have none, nor do those
+ * with capitals in their host. */
+static struct slice host_of(const struct gate *gate, struct slice packed)
 {
     for (size_t i = 0; i < gate->params.count; i++) {
         const struct param *param = &gate->params.items[i];
         char host[PAGEURL_HOST_MAX];
         const size_t len = pageurl_is_name(param->name) ? pageurl_host(param->value, host) : 0;
-        if (len > 0)
-            return blob_new((struct slice){.data = host, .len = len});
+        const char *found = len == 0 ? NULL : memmem(packed.data, packed.len, host, len);
+        if (found != NULL)
+            return (struct slice){.data = found, .len = len};
     }
-    return NULL;
+    return SLICE_NONE;
 }
 
 void intake_pack(const struct gate *gate, struct ask *ask)
@@ -329,14 +331,13 @@ void intake_pack(const struct gate *gate, struct ask *ask)
     const struct slice pingback = pingback_of(gate);
     ask->params = params_pack(&gate->params);
     ask->pingback = slice_is_given(pingback) ? blob_new(pingback) : NULL;
-    ask->host = host_of(gate);
+    ask->host = host_of(gate, blob_slice(ask->params));
 }
 
 void intake_ask_close(struct ask *ask)
 {
     blob_unref(ask->params);
     blob_unref(ask->pingback);
-    blob_unref(ask->host);
 }
 
 bool intake_ask(struct gate *gate, const struct http_request *request, const struct visit *visit,

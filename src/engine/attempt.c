@@ -2,6 +2,7 @@
 
 #include "engine/aside.h"
 #include "engine/budget.h"
+#include "engine/flight_name.h"
 #include "engine/health.h"
 #include "engine/history.h"
 #include "engine/journal.h"
@@ -11,6 +12,7 @@
 #include "engine/stats.h"
 #include "engine/stray.h"
 #include "engine/task.h"
+#include "engine/vigil.h"
 #include "engine/withdraw.h"
 
 /* How long late callbacks for an attempt are accepted: docs/reliability.md threat 12. */
@@ -73,8 +75,7 @@ void attempt_free(struct engine *engine, struct attempt *attempt)
     ASSERT(attempt->flight == NULL);
     withdraw_poll(engine, attempt);
     stray_leave(engine, attempt);
-    list_unlink(&attempt->link);
-    wheel_cancel(&engine->wheel, &attempt->expiry);
+    vigil_end(engine, attempt);
     numbers_remove(&engine->attempts_by_name, &attempt->by_name);
     journal_attempt_over(engine, attempt);
     attempt_close(attempt);
@@ -90,7 +91,7 @@ static struct attempt *attempt_alloc(struct engine *engine)
          * callbacks, and the oldest of them is the least likely ever to get one. */
         struct list *oldest = list_first(&engine->listening);
         ASSERT(oldest != NULL);
-        attempt_free(engine, CONTAINER_OF(oldest, struct attempt, link));
+        attempt_free(engine, CONTAINER_OF(oldest, struct vigil, link)->attempt);
         attempt = slab_alloc(&engine->attempts, &id);
         ASSERT(attempt != NULL);
     }
@@ -100,8 +101,6 @@ static struct attempt *attempt_alloc(struct engine *engine)
 static void enter_table(struct engine *engine, struct attempt *attempt, attempt_id name)
 {
     attempt->by_name.number = name;
-    list_init(&attempt->link);
-    wheel_timer_init(&attempt->expiry, TIMER_ATTEMPT);
     numbers_insert(&engine->attempts_by_name, &attempt->by_name);
 }
 
@@ -125,11 +124,8 @@ static struct attempt *attempt_new(struct engine *engine, struct flight *flight)
 {
     struct attempt *attempt = attempt_alloc(engine);
     attempt->flight = flight;
-    attempt->origin = flight->id;
-    attempt->flight_uid = flight->uid;
     flight->attempts_before = flight->attempts;
     attempt->number = ++flight->attempts;
-    attempt->by_key.key = flight->node.key;
     attempt->started_ms = engine->now_ms;
     attempt->accepted_ms = engine->now_ms;
     attempt->unborn_ms = engine->now_ms;
@@ -154,8 +150,8 @@ static uint64_t next_question_ms(const struct engine *engine, const struct attem
 {
     const struct engine_options *options = &engine->options;
     const bool is_patient = options->has_callbacks && health_is_good(engine);
-    const uint64_t since_ms =
-        attempt->let_go_ms > attempt->accepted_ms ? attempt->let_go_ms : attempt->accepted_ms;
+    const uint64_t let_go_ms = attempt->vigil->let_go_ms;
+    const uint64_t since_ms = let_go_ms > attempt->accepted_ms ? let_go_ms : attempt->accepted_ms;
     uint64_t wait_ms = (engine->now_ms - since_ms) / 2;
     if (wait_ms > options->ttl_ms[attempt->type] / 4)
         wait_ms = options->ttl_ms[attempt->type] / 4;
@@ -197,17 +193,17 @@ void attempt_linger(struct engine *engine, struct attempt *attempt)
     }
     stray_update(engine, attempt);
     if (rest_is_due(attempt) && attempt->is_replied && !attempt->is_polling) {
-        wheel_arm(&engine->wheel, &attempt->expiry, engine->now_ms);
+        wheel_arm(&engine->wheel, &attempt->vigil->expiry, engine->now_ms);
         return;
     }
     const uint64_t next_ms = next_question_ms(engine, attempt);
     const uint64_t stray_ms = stray_until_ms(engine, attempt);
-    uint64_t due_ms = attempt->let_go_ms + LISTEN_MS;
+    uint64_t due_ms = attempt->vigil->let_go_ms + LISTEN_MS;
     if (!attempt->is_polling && next_ms < due_ms)
         due_ms = next_ms;
     if (stray_ms > engine->now_ms && stray_ms < due_ms)
         due_ms = stray_ms;
-    wheel_arm(&engine->wheel, &attempt->expiry, due_ms);
+    wheel_arm(&engine->wheel, &attempt->vigil->expiry, due_ms);
 }
 
 void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
@@ -217,7 +213,7 @@ void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
         attempt_linger(engine, attempt);
         return;
     }
-    if (engine->now_ms >= attempt->let_go_ms + LISTEN_MS) {
+    if (engine->now_ms >= attempt->vigil->let_go_ms + LISTEN_MS) {
         attempt_free(engine, attempt);
         return;
     }
@@ -229,8 +225,9 @@ void attempt_on_expiry(struct engine *engine, struct attempt *attempt)
 /* May free the attempt. */
 static void listen_on(struct engine *engine, struct attempt *attempt)
 {
-    attempt->let_go_ms = engine->now_ms;
-    list_append(&engine->listening, &attempt->link);
+    attempt->was_let_go = true;
+    attempt->vigil->let_go_ms = engine->now_ms;
+    list_append(&engine->listening, &attempt->vigil->link);
     attempt_linger(engine, attempt);
 }
 
@@ -246,8 +243,8 @@ void attempt_let_go(struct engine *engine, struct attempt *attempt)
         withdraw_submit(engine, attempt);
     }
     flight->attempt = NULL;
-    attempt->flight = NULL;
-    attempt->let_go_ms = engine->now_ms;
+    attempt->was_let_go = true;
+    vigil_begin(engine, attempt);
     if (is_remembered(engine, attempt))
         (void)journal_attempt(engine, attempt);
     listen_on(engine, attempt);
@@ -266,8 +263,7 @@ static struct attempt *attempt_of(struct engine *engine, const struct attempt_ro
                                   uint64_t started_ms)
 {
     struct attempt *attempt = attempt_alloc(engine);
-    attempt->flight_uid = row->flight;
-    attempt->by_key.key = row->key;
+    vigil_begin_of_row(engine, attempt, row);
     attempt->started_ms = started_ms;
     attempt->accepted_ms = started_ms;
     attempt->unborn_ms = started_ms;
@@ -297,7 +293,7 @@ static void supersede(struct engine *engine, struct flight *flight)
 {
     struct attempt *older = flight->attempt;
     flight->attempt = NULL;
-    older->flight = NULL;
+    vigil_begin(engine, older);
     older->is_resent = true;
     history_earlier(engine, flight, older);
     listen_on(engine, older);
@@ -315,7 +311,7 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     if (attempt->number == 0)
         attempt->number = flight == NULL ? 1 : (uint16_t)(flight->attempts + 1);
     if (flight != NULL) {
-        attempt->origin = flight->id;
+        attempt->vigil->origin = flight_id(engine, flight);
         if (flight->attempts < attempt->number)
             flight->attempts = attempt->number;
         flight->is_paid = true;
@@ -346,6 +342,7 @@ void attempt_restore(struct engine *engine, const struct attempt_row *row, struc
     if (flight->attempt != NULL)
         supersede(engine, flight);
     flight->attempt = attempt;
+    vigil_end(engine, attempt);
     attempt->flight = flight;
 }
 

@@ -5,29 +5,30 @@
 #include "engine/offer.h"
 #include "engine/pool.h"
 #include "engine/task.h"
+#include "engine/vigil.h"
 
 /* A cached solution costs its struct and allocator overhead in addition to its bytes. */
 #define SOLUTION_OVERHEAD 64
 
-struct solution *solution_new(struct engine *engine, const struct attempt *attempt,
-                              struct blob *text, struct blob *extra)
+struct solution *solution_new(struct engine *engine, const struct birth *birth, struct blob *text,
+                              struct blob *extra)
 {
     slab_id id;
     struct solution *solution = slab_alloc(&engine->solutions, &id);
     /* The slab has a place for every cached solution and one for every request, flight and
      * idempotency record. */
     ASSERT(solution != NULL);
-    solution->node.key = attempt->by_key.key;
+    solution->node.key = *birth->key;
     solution->text = blob_ref(text);
     solution->extra = blob_ref(extra);
     solution->refs = 1;
-    solution->client = attempt->client;
-    solution->type = attempt->type;
+    solution->client = birth->client;
+    solution->type = birth->type;
     /* Uses the earliest possible birth, so that the lifetime is never overestimated. */
-    solution->born_ms = attempt->unborn_ms;
-    solution->expires_ms = attempt->unborn_ms + engine->options.ttl_ms[attempt->type];
-    solution->solve_ms = engine->now_ms - attempt->started_ms;
-    solution->task_id = blob_ref(attempt->task_id);
+    solution->born_ms = birth->unborn_ms;
+    solution->expires_ms = birth->unborn_ms + engine->options.ttl_ms[birth->type];
+    solution->solve_ms = engine->now_ms - birth->started_ms;
+    solution->task_id = blob_ref(birth->task_id);
     solution->bytes = text->len + (extra == NULL ? 0 : extra->len) +
                       (uint32_t)sizeof(struct solution) + SOLUTION_OVERHEAD;
     list_init(&solution->link);
@@ -35,6 +36,24 @@ struct solution *solution_new(struct engine *engine, const struct attempt *attem
     list_init(&solution->records);
     list_init(&solution->kept);
     wheel_timer_init(&solution->expiry, TIMER_SOLUTION);
+    return solution;
+}
+
+struct solution *solution_of_attempt(struct engine *engine, const struct attempt *attempt,
+                                     struct blob *text, struct blob *extra)
+{
+    const struct birth birth = {
+        .key = attempt_key(attempt),
+        .client = attempt->client,
+        .type = attempt->type,
+        .started_ms = attempt->started_ms,
+        .unborn_ms = attempt->unborn_ms,
+        .task_id = attempt->task_id,
+    };
+    struct solution *solution = solution_new(engine, &birth, text, extra);
+    solution->attempt = attempt->by_name.number;
+    solution->is_one_time = attempt->is_one_time;
+    solution->is_shared = attempt->reuse == REUSE_SHARED;
     return solution;
 }
 
@@ -151,15 +170,15 @@ void cache_put_mistake(struct engine *engine, const struct flight *flight, struc
 {
     if (engine->options.caller_error_ttl_ms == 0 || client_is_shadow(engine, flight->client))
         return;
-    const struct attempt stand_in = {
-        .by_key.key = flight->node.key,
+    const struct birth birth = {
+        .key = &flight->node.key,
         .client = flight->client,
         .type = flight->type,
         .started_ms = engine->now_ms,
         .unborn_ms = engine->now_ms,
     };
     struct blob *text = blob_new(code);
-    struct solution *mistake = solution_new(engine, &stand_in, text, NULL);
+    struct solution *mistake = solution_new(engine, &birth, text, NULL);
     blob_unref(text);
     mistake->is_negative = true;
     mistake->expires_ms = engine->now_ms + engine->options.caller_error_ttl_ms;

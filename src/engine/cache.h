@@ -5,9 +5,22 @@
 
 #include "engine/state.h"
 
-/* Creates a solution with one reference, which the caller owns. Its lifetime counts from born_ms. */
-struct solution *solution_new(struct engine *engine, const struct attempt *attempt,
-                              struct blob *text, struct blob *extra);
+/* Whose and how old a solution is. */
+struct birth {
+    const struct key *key;
+    client_id client;
+    enum type type;
+    uint64_t started_ms;  /* its submit */
+    uint64_t unborn_ms;   /* as in struct attempt */
+    struct blob *task_id; /* or NULL */
+};
+
+/* Creates a solution with one reference, which the caller owns. Its lifetime counts from unborn_ms. */
+struct solution *solution_new(struct engine *engine, const struct birth *birth, struct blob *text,
+                              struct blob *extra);
+/* The same for what this attempt brought. */
+struct solution *solution_of_attempt(struct engine *engine, const struct attempt *attempt,
+                                     struct blob *text, struct blob *extra);
 struct solution *solution_ref(struct solution *solution);
 void solution_unref(struct engine *engine, struct solution *solution);
 /* Releases what it refers to. */

@@ -14,6 +14,7 @@
 #include "engine/stray.h"
 #include "engine/task.h"
 #include "engine/unknown.h"
+#include "engine/vigil.h"
 
 #include <stdlib.h>
 
@@ -25,18 +26,19 @@ static void check_claim(const struct engine *engine, const struct flight *flight
     const bool lacks_unit = flight_lacks_unit(flight);
     ASSERT(!lacks_unit || (engine->budgets != NULL && !flight->is_reserved && !flight->is_asking));
     ASSERT(!lacks_unit || flight->state == FLIGHT_CLAIMING || flight->state == FLIGHT_BACKING_OFF);
-    ASSERT(!is_waiting || (engine->options.store_is_shared && (flight->claim == 0 || lacks_unit)));
+    ASSERT(!is_waiting ||
+           (engine->options.store_is_shared && (flight_claim(flight) == 0 || lacks_unit)));
     ASSERT(!is_waiting || flight->is_asking || flight->phase.is_armed || lacks_unit ||
            flight->is_merging || flight_is_unleased(flight));
     ASSERT(!flight->is_merging || engine->adopting != 0);
     ASSERT(!flight_is_unleased(flight) || (is_waiting && !flight->is_asking));
     ASSERT(!is_waiting || !flight->is_reserved);
     ASSERT(is_waiting || !flight->is_asking);
-    ASSERT(!is_over || flight->claim == 0);
+    ASSERT(!is_over || flight_claim(flight) == 0);
     ASSERT(!engine->options.store_is_shared || flight->reuse != REUSE_SHARED || is_waiting ||
-           is_over || flight->claim != 0);
-    const bool is_before_word = flight->seat.is_taken && (flight->state == FLIGHT_SUBMITTING ||
-                                                          flight->state == FLIGHT_QUEUED);
+           is_over || flight_claim(flight) != 0);
+    const bool is_before_word = flight_is_shadow(flight) && (flight->state == FLIGHT_SUBMITTING ||
+                                                             flight->state == FLIGHT_QUEUED);
     ASSERT(!flight_has_briefs(flight) || flight->state == FLIGHT_CLAIMING || is_over ||
            is_before_word || flight_is_telling(flight));
 }
@@ -99,13 +101,16 @@ static void check_strays(const struct engine *engine)
     for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;) {
         const struct attempt *attempt = slab_get(&engine->attempts, id);
         ASSERT(attempt->flight == NULL || attempt->flight->attempt == attempt);
-        ASSERT((attempt->flight == NULL) == !list_is_empty(&attempt->link));
-        ASSERT((attempt->by_key.place != NULL) == (attempt->is_stray || attempt->is_unheard));
+        ASSERT((attempt->flight == NULL) == (attempt->vigil != NULL));
+        const struct vigil *vigil = attempt->vigil;
+        ASSERT(vigil == NULL || (vigil->attempt == attempt && !list_is_empty(&vigil->link)));
+        ASSERT((vigil != NULL && vigil->by_key.place != NULL) ==
+               (attempt->is_stray || attempt->is_unheard));
         ASSERT(!attempt->is_unheard || (stray_is_unheard(attempt) && !attempt->is_stray));
         if (!attempt->is_stray)
             continue;
         ASSERT(attempt->flight == NULL && !attempt_is_over(attempt));
-        ASSERT(attempt->expiry.is_armed);
+        ASSERT(vigil->expiry.is_armed);
     }
 }
 
@@ -143,7 +148,7 @@ static void check_attempts(const struct engine *engine)
             continue;
         ASSERT(attempt->wants_rest && attempt->state != ATTEMPT_SOLVED);
         if (flight == NULL)
-            ASSERT(attempt->is_polling || attempt->expiry.is_armed);
+            ASSERT(attempt->is_polling || attempt->vigil->expiry.is_armed);
         else if (flight->state == FLIGHT_SOLVING)
             ASSERT(attempt->is_polling || flight->phase.is_armed);
         else
@@ -278,7 +283,8 @@ static void check_work(const struct engine *engine)
 void engine_check(const struct engine *engine)
 {
     const struct slab *slabs[] = {&engine->requests, &engine->holds,     &engine->flights,
-                                  &engine->attempts, &engine->solutions, &engine->idempotency};
+                                  &engine->attempts, &engine->solutions, &engine->idempotency,
+                                  &engine->vigils};
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_check(slabs[i]);
     table_check(&engine->flights_by_key);

@@ -4,6 +4,7 @@
 #include "engine/bad.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
+#include "engine/flight_name.h"
 #include "engine/flight_table.h"
 #include "engine/follow.h"
 #include "engine/idempotency.h"
@@ -19,6 +20,7 @@
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/stray.h"
+#include "engine/vigil.h"
 
 #define ASK_AGAIN_MS FOLLOW_ASK_MS
 
@@ -49,7 +51,7 @@ static void push_claim(struct engine *engine, struct flight *flight, const struc
     }
     struct claim *claim = &engine_push(engine, ACTION_CLAIM)->claim;
     claim->flight = flight->uid;
-    claim->ticket = flight->id;
+    claim->ticket = flight_id(engine, flight);
     claim->following = flight->aside->followed;
     claim->client = flight->client;
     claim->reuse = flight->reuse;
@@ -103,7 +105,7 @@ void claim_send_again(struct engine *engine, struct flight *flight)
 
 bool claim_resume(struct engine *engine, struct flight *flight)
 {
-    const bool is_due = engine->options.store_is_shared && flight->claim == 0 &&
+    const bool is_due = engine->options.store_is_shared && flight_claim(flight) == 0 &&
                         (flight->reuse == REUSE_SHARED || !list_is_empty(&flight->idempotency));
     if (!is_due)
         return false;
@@ -142,9 +144,9 @@ static bool pass_to_stray(struct engine *engine, const struct key *key, client_i
                           uint64_t claim)
 {
     struct attempt *stray = stray_find(engine, key, client, REUSE_SHARED);
-    if (stray == NULL || stray->claim != 0)
+    if (stray == NULL || stray->vigil->claim != 0)
         return false;
-    stray->claim = claim;
+    stray->vigil->claim = claim;
     return true;
 }
 
@@ -160,11 +162,11 @@ const struct key *claim_name_of(struct flight *flight)
 void claim_end(struct engine *engine, struct flight *flight, const struct solution *solution,
                enum error_class class, struct slice code)
 {
-    const uint64_t claim = flight->claim;
+    const uint64_t claim = flight_claim(flight);
     flight->is_asking = false;
-    flight->claim = 0;
     if (claim == 0)
         return;
+    flight->aside->claim = 0;
     const bool is_kept = flight->reuse == REUSE_SHARED &&
                          pass_to_stray(engine, &flight->node.key, flight->client, claim);
     if (is_kept && solution == NULL)
@@ -182,10 +184,10 @@ void claim_end(struct engine *engine, struct flight *flight, const struct soluti
 
 void claim_leave_stray(struct engine *engine, struct attempt *attempt)
 {
-    const uint64_t claim = attempt->claim;
-    attempt->claim = 0;
-    if (claim != 0 && !pass_to_stray(engine, &attempt->by_key.key, attempt->client, claim))
-        (void)push_release(engine, &attempt->by_key.key, claim);
+    const uint64_t claim = attempt->vigil->claim;
+    attempt->vigil->claim = 0;
+    if (claim != 0 && !pass_to_stray(engine, attempt_key(attempt), attempt->client, claim))
+        (void)push_release(engine, attempt_key(attempt), claim);
 }
 
 /* ---- results ----------------------------------------------------------------------------- */
@@ -282,7 +284,7 @@ static void take_table(struct engine *engine, struct flight *flight)
 
 static void won(struct engine *engine, struct flight *flight, const struct claimed *claimed)
 {
-    flight->claim = claimed->has_name ? claimed->flight : 0;
+    aside_of(engine, flight)->claim = claimed->has_name ? claimed->flight : 0;
     take_table(engine, flight);
     idempotency_confirm(engine, flight);
     if (claimed->is_renewed)
@@ -296,13 +298,14 @@ static void won(struct engine *engine, struct flight *flight, const struct claim
 static bool join_own(struct engine *engine, struct flight *flight)
 {
     struct flight *other = find_other(engine, flight);
-    if (other != NULL && other->claim != 0 && flight->request_count <= engine->options.step_batch) {
+    if (other != NULL && flight_claim(other) != 0 &&
+        flight->request_count <= engine->options.step_batch) {
         follow_merge(engine, flight, other);
         return true;
     }
     const struct attempt *stray =
         stray_find(engine, &flight->node.key, flight->client, flight->reuse);
-    if (stray == NULL || stray->claim == 0)
+    if (stray == NULL || stray->vigil->claim == 0)
         return false;
     flight_set_source(engine, flight, SOURCE_DEDUP_WAIT);
     take_table(engine, flight);
@@ -472,9 +475,9 @@ void engine_restore_claim(struct engine *engine, const struct key *name, uint64_
     struct flight *claimer = find_claimer(engine, name);
     struct table_node *stray = table_find(&engine->strays_by_key, name);
     if (claimer != NULL)
-        claimer->claim = flight;
+        aside_of(engine, claimer)->claim = flight;
     else if (stray != NULL)
-        CONTAINER_OF(stray, struct attempt, by_key)->claim = flight;
+        CONTAINER_OF(stray, struct vigil, by_key)->claim = flight;
     else
         (void)push_release(engine, name, flight);
 }

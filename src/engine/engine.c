@@ -41,6 +41,7 @@
 #include "engine/stats.h"
 #include "engine/task.h"
 #include "engine/tell.h"
+#include "engine/vigil.h"
 
 #include <stdlib.h>
 
@@ -70,7 +71,7 @@ static void on_timer(struct engine *engine, struct wheel_timer *timer)
         idempotency_on_expiry(engine, CONTAINER_OF(timer, struct idempotency, expiry));
         return;
     case TIMER_ATTEMPT:
-        attempt_on_expiry(engine, CONTAINER_OF(timer, struct attempt, expiry));
+        attempt_on_expiry(engine, CONTAINER_OF(timer, struct vigil, expiry)->attempt);
         return;
     case TIMER_BREAKER:
         breaker_on_timer(engine);
@@ -401,18 +402,20 @@ static void init_memory(struct engine *engine)
     slab_init(&engine->flights, sizeof(struct flight), flights);
     slab_init(&engine->asides, sizeof(struct aside), flights);
     slab_init(&engine->attempts, sizeof(struct attempt), flights * 2);
+    slab_init(&engine->vigils, sizeof(struct vigil), flights * 2);
     slab_init(&engine->solutions, sizeof(struct solution), solutions);
     slab_init(&engine->idempotency, sizeof(struct idempotency), idempotency);
     slab_init(&engine->letters, sizeof(struct letter), options->max_letters);
     slab_init(&engine->notices, sizeof(struct notice), notices_room(requests));
     slab_init(&engine->account_waits, sizeof(struct account_wait), options->max_callers);
     slab_init(&engine->task_slab, sizeof(struct task), flights * 2);
-    numbers_init(&engine->requests_by_id, requests, secret);
     numbers_init(&engine->holds_by_caller, options->max_callers, secret);
     table_init(&engine->flights_by_key, flights, secret);
     table_init(&engine->flights_apart, flights / 16 + 1, secret);
-    /* Twice as many may be members, but half of them only listen: chains of two cost less than buckets. */
+    /* Twice as many may be members, but most are over: chains of two cost less than buckets. */
+    numbers_init(&engine->requests_by_id, requests / 2, secret);
     numbers_init(&engine->attempts_by_name, flights, secret);
+    numbers_init(&engine->attempts_by_task, flights, secret);
     numbers_init(&engine->tasks_by_name, flights, secret);
     table_init(&engine->strays_by_key, (size_t)flights * 2, secret);
     table_init(&engine->unheard_by_key, (size_t)flights * 2, secret);
@@ -527,7 +530,6 @@ static void free_blobs(struct engine *engine)
     for (slab_id id = 0; (id = slab_next(&engine->flights, id)) != 0;) {
         struct flight *flight = slab_get(&engine->flights, id);
         blob_unref(flight->params);
-        blob_unref(flight->host);
         blob_unref(flight->error);
         history_free(flight->history);
     }
@@ -561,7 +563,7 @@ void engine_free(struct engine *engine)
     struct slab *slabs[] = {&engine->requests,  &engine->holds,     &engine->flights,
                             &engine->attempts,  &engine->solutions, &engine->idempotency,
                             &engine->letters,   &engine->notices,   &engine->account_waits,
-                            &engine->task_slab, &engine->asides};
+                            &engine->task_slab, &engine->asides,    &engine->vigils};
     for (size_t i = 0; i < sizeof slabs / sizeof slabs[0]; i++)
         slab_close(slabs[i]);
     struct table *tables[] = {&engine->flights_by_key,     &engine->unheard_by_key,
@@ -572,7 +574,8 @@ void engine_free(struct engine *engine)
         table_close(tables[i]);
     struct numbers *numbers[] = {&engine->requests_by_id,     &engine->holds_by_caller,
                                  &engine->attempts_by_name,   &engine->letters_by_number,
-                                 &engine->notices_by_request, &engine->tasks_by_name};
+                                 &engine->notices_by_request, &engine->tasks_by_name,
+                                 &engine->attempts_by_task};
     for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++)
         numbers_close(numbers[i]);
     struct share *shares[] = {&engine->shares.requests,       &engine->shares.read,

@@ -5,6 +5,7 @@
 #include "engine/budget.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
+#include "engine/flight_name.h"
 #include "engine/flight_table.h"
 #include "engine/hear.h"
 #include "engine/history.h"
@@ -22,6 +23,7 @@
 #include "engine/slots.h"
 #include "engine/stats.h"
 #include "engine/stray.h"
+#include "engine/vigil.h"
 #include "engine/withdraw.h"
 
 #define BIT(state) (1u << (state))
@@ -86,7 +88,6 @@ static struct flight *flight_alloc(struct engine *engine, const struct key *key,
     struct flight *flight = slab_alloc(&engine->flights, &id);
     if (flight == NULL)
         return NULL;
-    flight->id = id;
     flight->number = ++engine->flight_serial;
     flight->node.key = *key;
     flight->params = blob_ref(params);
@@ -108,7 +109,7 @@ static bool has_claimed_stray(const struct engine *engine, const struct ask *ask
 {
     const struct attempt *stray = stray_find(engine, &ask->key, ask->client, ask->reuse);
     return stray != NULL && !ask->has_idempotency &&
-           (ask->reuse != REUSE_SHARED || stray->claim != 0);
+           (ask->reuse != REUSE_SHARED || stray->vigil->claim != 0);
 }
 
 struct flight *flight_new(struct engine *engine, const struct ask *ask)
@@ -117,7 +118,7 @@ struct flight *flight_new(struct engine *engine, const struct ask *ask)
     if (flight == NULL)
         return NULL;
     flight->uid = journal_uid(engine);
-    flight->host = blob_ref(ask->host);
+    flight_set_host(flight, ask->host);
     flight->created_ms = engine->now_ms;
     flight->type = ask->type;
     flight->dialect = ask->dialect;
@@ -196,10 +197,9 @@ static void flight_free(struct engine *engine, struct flight *flight)
     share_give(&engine->shares.flights, flight->client, 1);
     share_give(&engine->shares.flight_bytes, flight->client, flight->params->len);
     blob_unref(flight->params);
-    blob_unref(flight->host);
     blob_unref(flight->error);
     history_free(flight->history);
-    slab_free(&engine->flights, flight->id);
+    slab_free_item(&engine->flights, flight);
 }
 
 bool flight_is_wanted(const struct flight *flight)
@@ -301,7 +301,7 @@ void flight_enter(struct engine *engine, struct flight *flight, enum flight_stat
         slots_give_back(engine, flight);
     link_by_state(engine, flight);
     /* In shadow mode callers wait for the vendor's word on their submit. */
-    if (flight->seat.is_taken && (state == FLIGHT_SOLVING || state == FLIGHT_AMBIGUOUS))
+    if (flight_is_shadow(flight) && (state == FLIGHT_SOLVING || state == FLIGHT_AMBIGUOUS))
         flight_tell(engine, flight);
     if (timer_ms != WHEEL_NEVER)
         wheel_arm(&engine->wheel, &flight->phase, timer_ms);
@@ -398,8 +398,8 @@ void flight_solve(struct engine *engine, struct flight *flight, struct solution 
     flight_detach(engine, flight);
     claim_end(engine, flight, solution, CLASS_NONE, SLICE_NONE);
     if (solution->host == NULL)
-        solution->host = blob_ref(flight->host);
-    if (flight->seat.is_taken)
+        solution->host = flight_host(flight);
+    if (flight_is_shadow(flight))
         shadow_on_solved(engine, flight, solution);
     flight->solution = solution_ref(solution);
     drop_those_of_gone_clients(engine, flight);
@@ -423,7 +423,7 @@ void flight_fail(struct engine *engine, struct flight *flight, enum error_class 
     flight->is_answered |= !is_ours;
     if (is_ours)
         stats_count_failure(engine, class);
-    if (flight->seat.is_taken)
+    if (flight_is_shadow(flight))
         shadow_on_failed(engine, flight, class);
     idempotency_settle(engine, flight, NULL);
     letters_on_failed(engine, flight);
@@ -447,7 +447,7 @@ static void wake_one(struct engine *engine, struct flight *flight)
         return;
     }
     if (flight->state == FLIGHT_FAILED) {
-        request->letter = flight->letter;
+        request->letter = flight_letter(flight);
         request_failed(engine, request, flight->error_class, flight->error, flight->retry_after_ms);
         return;
     }
@@ -511,7 +511,7 @@ void flight_abandon(struct engine *engine, struct flight *flight)
      * to make room. */
     if (flight->state == FLIGHT_SUBMITTING && flight->attempt != NULL && !flight_is_wanted(flight))
         withdraw_submit(engine, flight->attempt);
-    if (flight->seat.is_taken)
+    if (flight_is_shadow(flight))
         shadow_on_deserted(engine, flight);
     /* flight_wake frees ended flights; paid flights run on so that their solution can be banked. */
     if (!state_is_before_submit(flight->state))
@@ -524,7 +524,7 @@ void flight_abandon(struct engine *engine, struct flight *flight)
 
 void flight_dismiss(struct engine *engine, struct flight *flight)
 {
-    if (flight->seat.is_taken)
+    if (flight_is_shadow(flight))
         shadow_on_failed(engine, flight, CLASS_NONE);
     flight_detach(engine, flight);
     claim_end(engine, flight, NULL, CLASS_NONE, SLICE_NONE);

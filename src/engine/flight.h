@@ -50,20 +50,9 @@ enum flight_state {
     FLIGHT_STATE_COUNT
 };
 
-/* In shadow mode: a flight's place in what serving would have done (shadow.h). */
-struct seat {
-    slab_id guess;          /* or 0 */
-    enum source source : 8; /* of a duplicate: how serving would have spared it */
-    bool is_taken;          /* the flight was asked for in shadow mode */
-    bool is_duplicate;      /* serving would not have submitted it */
-    bool is_counted;        /* as a duplicate, in the books */
-    bool is_leading;        /* its end is the end of the guess */
-};
-
 struct flight {
     struct table_node node; /* by key; a member while it may be found */
-    slab_id id;
-    struct list link; /* the list of its state */
+    struct list link;       /* the list of its state */
     struct wheel_timer phase;
     struct wheel_timer deadline;
     struct list requests;      /* waiting, in the order they came */
@@ -75,15 +64,12 @@ struct flight {
     struct attempt *attempt;   /* the current attempt, or NULL */
     struct solution *solution; /* owned reference, when solved */
     struct pool *pool;         /* borrowed, or NULL: the pool that this flight refills */
-    struct blob *host;         /* owned reference, or NULL: of the page */
     uint64_t uid;              /* in the journal; 0 without one */
-    uint64_t claim;            /* number of the claim that it has, or 0 */
     uint64_t created_ms;
     uint64_t queued_ms; /* when it last entered the queue */
     uint64_t slot_since_ms;
-    uint64_t letter; /* number of the letter that keeps its undeliverable answer, or 0 */
-    struct seat seat;
-    uint32_t number; /* for people: counts from 1 */
+    uint32_t host_at, host_len; /* of the page, within params; no length: unknown */
+    uint32_t number;            /* for people: counts from 1 */
     uint32_t request_count;
     uint32_t retry_after_ms;
     uint32_t verdict; /* number of the verdict (money or threads short) it waits for; 0: none */
@@ -91,8 +77,7 @@ struct flight {
     uint16_t attempts;
     uint16_t earlier;         /* attempts of earlier flights, which do not count as its retries */
     uint16_t attempts_before; /* attempts made before the current one */
-    uint16_t tries[CLASS_COUNT]; /* retries used, per class */
-    uint16_t max_retries;        /* as its first request asked, with has_max_retries */
+    uint16_t max_retries;     /* as its first request asked, with has_max_retries */
     enum flight_state state : 8;
     enum error_class error_class : 8;
     enum refusal refusal : 8; /* of an unclaimed one that fails: its fresh requests are refused */
@@ -101,23 +86,23 @@ struct flight {
     enum reuse reuse : 8;
     client_id client;
     uint8_t priority;
-    bool is_one_time;
-    bool wants_rest; /* the answer is more than a text */
-    bool has_max_retries;
-    bool is_in_table;
-    bool holds_slot;
-    bool is_reserved; /* a unit of its client's budget is reserved for the next submit */
-    bool is_paid;     /* a submit was or may have been accepted */
-    bool is_journaled;
-    bool is_answered;         /* its answer cannot be handed out, or is another node's */
-    bool is_spared;           /* its deadline was extended once after a standstill */
-    bool is_asking;           /* an ACTION_CLAIM is under way */
-    bool is_woken;            /* what it follows ended after its claim was sent */
-    bool is_followed_solving; /* what it follows is at the vendor */
-    uint8_t adoptions;        /* how often another node had to go on with it */
-    bool is_restoring;        /* of an adopted node: not all of its rows have come */
-    bool is_merging;          /* will go on as an adopted flight, which its key stands for */
-    bool is_counted;          /* in the books, as a flight of this node */
+    uint8_t adoptions; /* how often another node had to go on with it */
+    bool is_one_time : 1;
+    bool wants_rest : 1; /* the answer is more than a text */
+    bool has_max_retries : 1;
+    bool is_in_table : 1;
+    bool holds_slot : 1;
+    bool is_reserved : 1; /* a unit of its client's budget is reserved for the next submit */
+    bool is_paid : 1;     /* a submit was or may have been accepted */
+    bool is_journaled : 1;
+    bool is_answered : 1;         /* its answer cannot be handed out, or is another node's */
+    bool is_spared : 1;           /* its deadline was extended once after a standstill */
+    bool is_asking : 1;           /* an ACTION_CLAIM is under way */
+    bool is_woken : 1;            /* what it follows ended after its claim was sent */
+    bool is_followed_solving : 1; /* what it follows is at the vendor */
+    bool is_restoring : 1;        /* of an adopted node: not all of its rows have come */
+    bool is_merging : 1;          /* will go on as an adopted flight, which its key stands for */
+    bool is_counted : 1;          /* in the books, as a flight of this node */
 };
 
 /* Does the client's share have a place and the bytes for this ask left (share.h)? */

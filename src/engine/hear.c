@@ -1,6 +1,7 @@
 /* The vendor's news about attempts: replies to submits and polls, callbacks, and late results. */
 #include "engine/hear.h"
 
+#include "engine/aside.h"
 #include "engine/attempt.h"
 #include "engine/breaker.h"
 #include "engine/cache.h"
@@ -27,12 +28,9 @@ static void receive(struct engine *engine, struct attempt *attempt, struct fligh
                     const struct vendor_result *result)
 {
     COUNT(engine, solves);
-    struct solution *solution = solution_new(engine, attempt, result->text, result->extra);
+    struct solution *solution = solution_of_attempt(engine, attempt, result->text, result->extra);
     task_id_change(&solution->task_id, result->task_id);
     solution->uid = journal_uid(engine);
-    solution->attempt = attempt->by_name.number;
-    solution->is_one_time = attempt->is_one_time;
-    solution->is_shared = attempt->reuse == REUSE_SHARED;
     if (flight != NULL)
         flight_solve(engine, flight, solution);
     else
@@ -64,7 +62,7 @@ static void receive_stale(struct engine *engine, struct attempt *attempt,
                           const struct vendor_result *result)
 {
     struct flight *flight = attempt->flight;
-    attempt->origin = 0;
+    attempt->is_disowned = true;
     receive(engine, attempt, NULL, result);
     end_ride(engine, flight);
 }
@@ -160,7 +158,7 @@ static void undeliverable(struct engine *engine, struct attempt *attempt,
     history_add(engine, flight, result->class, code);
     letter_of_answer(engine, flight, result);
     flight->is_answered = true;
-    if (flight->letter == 0)
+    if (flight_letter(flight) == 0)
         cache_put_mistake(engine, flight, code);
     flight_fail(engine, flight, result->class, code);
     /* Closed last: a crash before this must find it open, or the flight would make another. */

@@ -1,5 +1,6 @@
 #include "engine/idempotency.h"
 
+#include "engine/aside.h"
 #include "engine/bad.h"
 #include "engine/cache.h"
 #include "engine/journal.h"
@@ -285,7 +286,7 @@ struct flight *idempotency_adopt(struct engine *engine, const struct idempotency
 {
     struct idempotency *record = find_repeated(engine, row);
     struct flight *ours = record == NULL ? NULL : record->flight;
-    if (ours == NULL || ours == flight || ours->claim != 0)
+    if (ours == NULL || ours == flight || flight_claim(ours) != 0)
         return NULL;
     let_go(engine, record);
     wait_for(record, flight);

@@ -4,6 +4,7 @@
 #include "engine/history.h"
 #include "engine/idempotency.h"
 #include "engine/task.h"
+#include "engine/vigil.h"
 
 #include <stdlib.h>
 
@@ -126,8 +127,8 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
         return seq;
     struct attempt_row *row = &journal_append(engine, RECORD_ATTEMPT, &seq)->attempt;
     row->name = attempt->by_name.number;
-    row->flight = attempt->flight_uid;
-    row->key = attempt->by_key.key;
+    row->flight = attempt_flight_uid(attempt);
+    row->key = *attempt_key(attempt);
     row->client = attempt->client;
     row->type = attempt->type;
     row->reuse = attempt->reuse;
@@ -135,7 +136,7 @@ journal_seq journal_attempt(struct engine *engine, const struct attempt *attempt
     row->wants_rest = attempt->wants_rest;
     row->partial = attempt_is_over(attempt) ? NULL : blob_ref(attempt->partial);
     /* An attempt that is let go before its reply has been counted by the budget already. */
-    row->is_counted = attempt->is_replied || attempt->let_go_ms != 0;
+    row->is_counted = attempt->is_replied || attempt->was_let_go;
     row->is_closed = attempt_is_over(attempt);
     row->is_solved = attempt->state == ATTEMPT_SOLVED;
     row->started_wall_ms = journal_wall_ms(engine, attempt->started_ms);

@@ -4,25 +4,26 @@
 #include "engine/journal.h"
 #include "engine/letters.h"
 #include "engine/offer.h"
+#include "engine/vigil.h"
 
 /* Finds the flight that a late solution serves: the one that made the attempt, if it is trying
  * again, else one with the same key, for which the solution must not be stale. */
 static struct flight *find_waiting(const struct engine *engine, const struct attempt *attempt,
                                    const struct solution *solution)
 {
-    struct flight *own = slab_get(&engine->flights, attempt->origin);
+    struct flight *own = attempt_origin(engine, attempt);
     if (own != NULL && own->is_in_table)
         return own;
     if (attempt->reuse != REUSE_SHARED || solution->expires_ms <= engine->now_ms)
         return NULL;
-    return flight_find(engine, &attempt->by_key.key, attempt->client);
+    return flight_find(engine, attempt_key(attempt), attempt->client);
 }
 
 /* Nobody can ask for the solution: its client is gone, or an older version's row has no key. */
 static bool is_orphan(const struct engine *engine, const struct attempt *attempt)
 {
     static const struct key zeros = {{0}};
-    return client_is_gone(engine, attempt->client) || key_equals(&attempt->by_key.key, &zeros);
+    return client_is_gone(engine, attempt->client) || key_equals(attempt_key(attempt), &zeros);
 }
 
 void late_place(struct engine *engine, const struct attempt *attempt, struct solution *solution)

@@ -12,6 +12,7 @@
 #include "engine/orphan.h"
 #include "engine/task.h"
 #include "engine/undeliverable.h"
+#include "engine/vigil.h"
 
 void letters_init(struct engine *engine)
 {
@@ -231,7 +232,7 @@ void letter_of_answer(struct engine *engine, struct flight *flight,
         letter->text = blob_ref(result->text);
         task_id_copy(letter->task_id, flight->attempt->task_id);
         publish(engine, letter);
-        flight->letter = letter->number;
+        aside_of(engine, flight)->letter = letter->number;
     }
     letters_on_solved(engine, flight);
 }
@@ -290,7 +291,7 @@ static void keep_text(struct engine *engine, const struct attempt *attempt,
     letter->reuse = REUSE_NONE;
     memcpy(letter->task_id, result->task_id, TASK_ID_MAX);
     if (attempt != NULL) {
-        letter->key = attempt->by_key.key;
+        letter->key = *attempt_key(attempt);
         letter->client = attempt->client;
         letter->type = attempt->type;
         /* A poll's reply does not repeat the task id. */

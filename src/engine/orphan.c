@@ -79,16 +79,16 @@ struct solution *orphan_take(struct engine *engine, struct letter *letter, clien
     if (letter->orphan.place == NULL || letter->fresh_ms <= engine->now_ms ||
         engine->solutions.used == engine->solutions.capacity)
         return NULL;
-    struct attempt stand_in = {
-        .by_key.key = letter->key,
+    const struct birth birth = {
+        .key = &letter->key,
         .client = client,
         .type = letter->type,
         .started_ms = engine->now_ms,
         .unborn_ms = orphan_born_ms(engine, letter),
         .task_id = task_id_new(letter->task_id),
     };
-    struct solution *solution = solution_new(engine, &stand_in, letter->text, letter->extra);
-    blob_unref(stand_in.task_id);
+    struct solution *solution = solution_new(engine, &birth, letter->text, letter->extra);
+    blob_unref(birth.task_id);
     solution->expires_ms = orphan_expires_ms(engine, letter);
     solution->handed = letter->told;
     solution->uid = journal_uid(engine);

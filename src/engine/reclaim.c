@@ -2,9 +2,11 @@
 
 #include "engine/aside.h"
 #include "engine/claim.h"
+#include "engine/flight_name.h"
 #include "engine/follow.h"
 #include "engine/placed.h"
 #include "engine/slots.h"
+#include "engine/vigil.h"
 
 /* Without reuse and idempotency key the store looks at nothing but the name. */
 static void push(struct engine *engine, const struct key *name, uint64_t claim, client_id client,
@@ -23,14 +25,16 @@ static void push(struct engine *engine, const struct key *name, uint64_t claim, 
 
 void reclaim_flight(struct engine *engine, struct flight *flight)
 {
-    if (flight->claim != 0)
-        push(engine, claim_name_of(flight), flight->claim, flight->client, flight->id);
+    if (flight_claim(flight) != 0)
+        push(engine, claim_name_of(flight), flight_claim(flight), flight->client,
+             flight_id(engine, flight));
 }
 
 void reclaim_stray(struct engine *engine, const struct attempt *attempt)
 {
-    if (attempt->claim != 0)
-        push(engine, &attempt->by_key.key, attempt->claim, attempt->client, 0);
+    const struct vigil *vigil = attempt->vigil;
+    if (vigil != NULL && vigil->claim != 0)
+        push(engine, &vigil->by_key.key, vigil->claim, attempt->client, 0);
 }
 
 /* Another one came first, because this node was late. What is submitted goes on, since it is paid for, and its release
@@ -39,7 +43,7 @@ static void lose(struct engine *engine, struct flight *flight, const struct clai
 {
     if (flight->state != FLIGHT_QUEUED || flight->attempts > 0)
         return;
-    flight->claim = 0;
+    aside_of(engine, flight)->claim = 0;
     slots_unreserve(engine, flight);
     flight_set_source(engine, flight, SOURCE_DEDUP_WAIT);
     flight_enter(engine, flight, FLIGHT_FOLLOWING, engine->now_ms + FOLLOW_ASK_MS);
@@ -50,8 +54,7 @@ static void lose(struct engine *engine, struct flight *flight, const struct clai
 static bool has_stray(const struct engine *engine, const struct claimed *claimed)
 {
     const struct table_node *node = table_find(&engine->strays_by_key, &claimed->name);
-    while (node != NULL &&
-           CONTAINER_OF(node, const struct attempt, by_key)->claim != claimed->flight)
+    while (node != NULL && CONTAINER_OF(node, const struct vigil, by_key)->claim != claimed->flight)
         node = table_find_next(node);
     return node != NULL;
 }
@@ -61,7 +64,7 @@ void reclaim_on_claimed(struct engine *engine, const struct claimed *claimed)
 {
     struct flight *flight =
         claimed->ticket == 0 ? NULL : slab_get(&engine->flights, (slab_id)claimed->ticket);
-    const bool is_flights = flight != NULL && flight->claim == claimed->flight;
+    const bool is_flights = flight != NULL && flight_claim(flight) == claimed->flight;
     if (claimed->result == CLAIM_WON && !is_flights && !has_stray(engine, claimed))
         claim_release_lost(engine, &claimed->name, claimed->flight);
     if (claimed->result == CLAIM_FOLLOW && is_flights)

@@ -5,6 +5,7 @@
 #include "engine/budget.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
+#include "engine/flight_name.h"
 #include "engine/flight_table.h"
 #include "engine/follow.h"
 #include "engine/gather.h"
@@ -87,10 +88,12 @@ static void restore_spent(struct engine *engine, const struct spent_row *row)
 
 struct solution *recover_solution(struct engine *engine, const struct solution_row *row)
 {
-    struct attempt stand_in = {.by_key.key = row->key, .client = row->client, .type = row->type};
-    stand_in.task_id = task_id_new(row->task_id);
-    struct solution *solution = solution_new(engine, &stand_in, row->text, row->extra);
-    blob_unref(stand_in.task_id);
+    const struct birth birth = {.key = &row->key,
+                                .client = row->client,
+                                .type = row->type,
+                                .task_id = task_id_new(row->task_id)};
+    struct solution *solution = solution_new(engine, &birth, row->text, row->extra);
+    blob_unref(birth.task_id);
     solution->uid = row->id;
     solution->born_seq = 1;
     solution->flight_uid = row->flight;
@@ -151,7 +154,7 @@ static void adopt_flight(struct engine *engine, const struct flight_row *row,
     const bool is_follower = ours != NULL && reunite_can(ours);
     struct flight *hidden = ours == NULL ? NULL : is_follower ? ours : flight;
     if (hidden == ours && ours != NULL)
-        restored->follower = ours->id;
+        restored->follower = flight_id(engine, ours);
     if (hidden != NULL)
         flight_table_hide(engine, hidden);
     restored->has_idempotency = row->has_idempotency;
@@ -525,7 +528,7 @@ static void resume_adopted(struct engine *engine, struct flight *flight)
     struct flight *ours = flight->reuse == REUSE_SHARED
                               ? flight_find(engine, &flight->node.key, flight->client)
                               : NULL;
-    const bool lacks_claim = flight->reuse == REUSE_SHARED && flight->claim == 0;
+    const bool lacks_claim = flight->reuse == REUSE_SHARED && flight_claim(flight) == 0;
     if (flight->adoptions >= ADOPTIONS_MOST) {
         flight_fail(engine, flight, CLASS_TRANSIENT, CODE_ADOPTED_TOO_OFTEN);
         return;
@@ -546,7 +549,7 @@ static void go_on_with(struct engine *engine, const struct restored_flight *rest
         drop_flight(engine, restored->uid);
         return;
     }
-    const slab_id id = flight->id;
+    const slab_id id = flight_id(engine, flight);
     flight->is_restoring = false;
     if (flight->state != FLIGHT_NEW)
         wake_parked(engine, flight);

@@ -1,5 +1,6 @@
 #include "engine/repeats.h"
 
+#include "engine/flight_name.h"
 #include "engine/shadow_state.h"
 
 #include <solvegate/findings.h>
@@ -56,7 +57,7 @@ void repeats_note(struct repeats *repeats, const struct flight *flight, uint64_t
 {
     struct repeat *repeat = place_for(repeats, &flight->node.key);
     if (repeat->host == NULL)
-        repeat->host = blob_ref(flight->host);
+        repeat->host = flight_host(flight);
     repeat->type = flight->type;
     repeat->client = flight->client;
     repeat->times++;

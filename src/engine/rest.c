@@ -4,6 +4,7 @@
 #include "engine/hear.h"
 #include "engine/journal.h"
 #include "engine/letters.h"
+#include "engine/vigil.h"
 
 /* Few polls are enough: somebody waits, and the text is there already. */
 #define QUESTIONS_MAX 3
@@ -18,7 +19,7 @@ void rest_await(struct engine *engine, struct attempt *attempt, const struct ven
 /* The attempt's former flight is about to submit again, and would pay while we poll for the rest. */
 static bool is_in_a_hurry(const struct engine *engine, const struct attempt *attempt)
 {
-    const struct flight *own = slab_get(&engine->flights, attempt->origin);
+    const struct flight *own = attempt_origin(engine, attempt);
     return attempt->flight == NULL && own != NULL && own->is_in_table;
 }
 

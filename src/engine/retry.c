@@ -1,6 +1,7 @@
 #include "engine/retry.h"
 
 #include "engine/account.h"
+#include "engine/aside.h"
 #include "engine/attempt.h"
 #include "engine/breaker.h"
 #include "engine/budget.h"
@@ -106,7 +107,7 @@ static bool may_try_again(struct engine *engine, const struct flight *flight,
                           enum error_class class)
 {
     return is_tried_again(engine, flight) && wants_another(flight) &&
-           flight->tries[class] < retry_most_tries(engine, flight, class) &&
+           flight_tries(flight, class) < retry_most_tries(engine, flight, class) &&
            slots_can_reserve(engine, flight) && stats_retry_allowed(engine);
 }
 
@@ -122,14 +123,15 @@ static void try_again(struct engine *engine, struct flight *flight,
 {
     const enum error_class class = result->class;
     const bool is_at_once = class == CLASS_UNSOLVABLE;
-    const uint64_t wait =
-        is_at_once ? 0 : backoff_ms(engine, flight, flight->tries[class], result->retry_after_ms);
+    const uint64_t wait = is_at_once ? 0
+                                     : backoff_ms(engine, flight, flight_tries(flight, class),
+                                                  result->retry_after_ms);
     if (!may_try_again(engine, flight, class) || !is_in_time(engine, flight, wait)) {
         flight->retry_after_ms = result->retry_after_ms;
         flight_fail(engine, flight, class, slice_from(result->code));
         return;
     }
-    flight->tries[class]++;
+    aside_of(engine, flight)->tries[class]++;
     stats_note_retry(engine);
     slots_reserve(engine, flight);
     TRACE(engine, "flight %u tries again after %llu ms: %s", flight->number,

@@ -3,6 +3,7 @@
 #include "engine/aside.h"
 #include "engine/cache.h"
 #include "engine/claim.h"
+#include "engine/flight_name.h"
 #include "engine/follow.h"
 #include "engine/idempotency.h"
 #include "engine/journal.h"
@@ -21,11 +22,11 @@ bool reunite_can(const struct flight *flight)
  * else gets it has a row of its own, which says that somebody got it. */
 static struct solution *copy_of(struct engine *engine, const struct solution *solution)
 {
-    const struct attempt stand_in = {.by_key.key = solution->node.key,
-                                     .client = solution->client,
-                                     .type = solution->type,
-                                     .task_id = solution->task_id};
-    struct solution *copy = solution_new(engine, &stand_in, solution->text, solution->extra);
+    const struct birth birth = {.key = &solution->node.key,
+                                .client = solution->client,
+                                .type = solution->type,
+                                .task_id = solution->task_id};
+    struct solution *copy = solution_new(engine, &birth, solution->text, solution->extra);
     copy->uid = journal_uid(engine);
     copy->attempt = solution->attempt;
     copy->born_ms = solution->born_ms;
@@ -89,14 +90,15 @@ void reunite_await(struct engine *engine, const struct idempotency_row *row,
     if (ours == NULL || !reunite_can(ours))
         return;
     ours->is_merging = true;
-    gather_repeat(recovery_of(engine), ours->id, &row->digest);
+    gather_repeat(recovery_of(engine), flight_id(engine, ours), &row->digest);
 }
 
 /* What the key stands for may be another flight of ours, or a solution: the flight goes on as that. */
 static bool go_on_by_key(struct engine *engine, struct flight *flight, const struct key *digest)
 {
     const struct idempotency *record = idempotency_find(engine, digest, flight->client);
-    if (record == NULL || record->flight == flight || flight->attempt != NULL || flight->claim != 0)
+    if (record == NULL || record->flight == flight || flight->attempt != NULL ||
+        flight_claim(flight) != 0)
         return false;
     if (record->flight != NULL) {
         follow_merge(engine, flight, record->flight);

@@ -1,5 +1,7 @@
 #include "engine/shadow.h"
 
+#include "engine/aside.h"
+#include "engine/flight_name.h"
 #include "engine/retry.h"
 #include "engine/shadow_books.h"
 #include "engine/shadow_marks.h"
@@ -125,14 +127,16 @@ static struct guess *find(const struct engine *engine, const struct ask *ask, en
     return banked != NULL ? banked : flight;
 }
 
-static void follow(struct shadow *shadow, struct flight *flight, struct guess *guess,
+static void follow(struct engine *engine, struct flight *flight, struct guess *guess,
                    enum source source)
 {
-    flight->seat.guess = guess->id;
-    flight->seat.source = source;
-    flight->seat.is_duplicate = true;
+    struct shadow *shadow = engine->shadow;
+    struct seat *seat = &flight->aside->seat;
+    seat->guess = guess->id;
+    seat->source = source;
+    seat->is_duplicate = true;
     if (!guess->is_solved)
-        guess->followers[guess->follower_count++ % GUESS_FOLLOWERS] = flight->id;
+        guess->followers[guess->follower_count++ % GUESS_FOLLOWERS] = flight_id(engine, flight);
     /* What nobody waited for is handed out once. */
     if (guess->is_deserted) {
         guess->is_given = true;
@@ -148,17 +152,17 @@ static struct guess *lead(struct engine *engine, struct flight *flight, const st
     if (ask->reuse == REUSE_NONE && !ask->has_idempotency)
         return NULL;
     struct guess *guess = guess_new(engine, ask);
-    flight->seat.guess = guess->id;
-    flight->seat.is_leading = true;
+    flight->aside->seat.guess = guess->id;
+    flight->aside->seat.is_leading = true;
     return guess;
 }
 
 void shadow_guess(struct engine *engine, struct flight *flight, const struct ask *ask)
 {
-    struct shadow *shadow = shadow_of(engine);
     struct guess *guess = NULL;
     enum source source = SOURCE_IDEMPOTENT;
-    flight->seat.is_taken = true;
+    (void)shadow_of(engine);
+    aside_of(engine, flight)->seat.is_taken = true;
     /* What a pool hands out is paid for by its refills, one by one. */
     if (ask->pool != 0)
         return;
@@ -170,7 +174,7 @@ void shadow_guess(struct engine *engine, struct flight *flight, const struct ask
     if (found == MARK_NONE)
         guess = find(engine, ask, &source);
     if (guess != NULL)
-        follow(shadow, flight, guess, source);
+        follow(engine, flight, guess, source);
     else
         guess = lead(engine, flight, ask);
     if (guess != NULL)
@@ -181,7 +185,7 @@ void shadow_guess(struct engine *engine, struct flight *flight, const struct ask
 
 void shadow_on_paid(struct engine *engine, struct flight *flight)
 {
-    struct seat *seat = &flight->seat;
+    struct seat *seat = &flight->aside->seat;
     shadow_books_paid(engine, flight);
     if (!seat->is_duplicate || seat->is_counted)
         return;
@@ -192,7 +196,8 @@ void shadow_on_paid(struct engine *engine, struct flight *flight)
 
 static struct guess *led_by(const struct engine *engine, const struct flight *flight)
 {
-    return flight->seat.is_leading ? slab_get(&engine->shadow->guesses, flight->seat.guess) : NULL;
+    const struct seat *seat = &flight->aside->seat;
+    return seat->is_leading ? slab_get(&engine->shadow->guesses, seat->guess) : NULL;
 }
 
 static void settle(struct engine *engine, struct guess *guess, uint64_t born_ms,
@@ -243,8 +248,10 @@ static struct flight *heir_of(const struct engine *engine, struct guess *guess)
 {
     for (size_t i = 0; i < GUESS_FOLLOWERS; i++) {
         struct flight *flight = slab_get(&engine->flights, guess->followers[i]);
-        if (flight == NULL || !flight->seat.is_duplicate || flight->seat.guess != guess->id ||
-            !is_under_way(flight))
+        if (flight == NULL || !flight_is_shadow(flight) || !is_under_way(flight))
+            continue;
+        const struct seat *seat = &flight->aside->seat;
+        if (!seat->is_duplicate || seat->guess != guess->id)
             continue;
         guess->followers[i] = 0;
         return flight;
@@ -266,9 +273,10 @@ static bool go_on(struct engine *engine, struct guess *guess, const struct fligh
     if (heir == NULL)
         return false;
     guess->tries++;
-    heir->seat.is_leading = true;
-    heir->seat.is_duplicate = false;
-    if (heir->seat.is_counted)
+    struct seat *seat = &heir->aside->seat;
+    seat->is_leading = true;
+    seat->is_duplicate = false;
+    if (seat->is_counted)
         shadow_books_retried(engine, heir);
     return true;
 }

@@ -1,4 +1,5 @@
 #include "engine/shadow_books.h"
+#include "engine/aside.h"
 
 #include <solvegate/findings.h>
 
@@ -30,7 +31,7 @@ void shadow_books_paid(struct engine *engine, const struct flight *flight)
 
 static void count_source(struct engine *engine, const struct flight *flight, uint64_t price)
 {
-    switch (flight->seat.source) {
+    switch (flight->aside->seat.source) {
     case SOURCE_DEDUP_WAIT:
         COUNT(engine, shadow_dedup_wait);
         TALLY(engine, flight, shadow_wait);

@@ -9,6 +9,7 @@
 #include "engine/lease.h"
 #include "engine/pool.h"
 #include "engine/stray.h"
+#include "engine/vigil.h"
 
 /* A burst of busy replies is one message: the limit is cut at most once in this time. */
 #define LIMIT_CUT_PAUSE_MS 1000
@@ -143,13 +144,13 @@ void slots_give_back(struct engine *engine, struct flight *flight)
 
 void slots_take_for_stray(struct engine *engine, struct attempt *attempt)
 {
-    attempt->slot_since_ms = engine->now_ms;
+    attempt->vigil->slot_since_ms = engine->now_ms;
     take(engine, &engine->clients[attempt->client]);
 }
 
 void slots_give_back_of_stray(struct engine *engine, const struct attempt *attempt)
 {
-    give_back(engine, attempt->client, attempt->type, attempt->slot_since_ms);
+    give_back(engine, attempt->client, attempt->type, attempt->vigil->slot_since_ms);
 }
 
 static struct flight *first_of(struct client *client)

@@ -61,15 +61,15 @@ struct request {
     enum request_state state : 8; /* SOLVED and FAILED are final; else ask the flight */
     enum source source : 8;
     enum error_class error_class : 8;
-    bool is_replayed;
-    bool is_renewed;
-    bool is_id_told;  /* its caller can come back for it */
-    bool is_promised; /* and has its id: an answer with it was given */
-    bool is_journaled;
-    bool is_finished; /* final, and no notice is due: in a finished list of its client */
-    bool is_read;     /* its final state was told to somebody */
-    bool is_reported;
-    bool is_fresh; /* asked for while its flight was being claimed (placed.h) */
+    bool is_replayed : 1;
+    bool is_renewed : 1;
+    bool is_id_told : 1;  /* its caller can come back for it */
+    bool is_promised : 1; /* and has its id: an answer with it was given */
+    bool is_journaled : 1;
+    bool is_finished : 1; /* final, and no notice is due: in a finished list of its client */
+    bool is_read : 1;     /* its final state was told to somebody */
+    bool is_reported : 1;
+    bool is_fresh : 1; /* asked for while its flight was being claimed (placed.h) */
 };
 
 /* A caller held at a door. */
@@ -101,29 +101,20 @@ enum attempt_state {
 /* One submit. Outlives its flight while a late callback may still come. */
 struct attempt {
     struct numbers_node by_name; /* its number is the attempt_id */
-    struct list link;            /* engine's listening list, oldest first, once it has no flight */
-    /* The key is that of its flight, to bank a late solution. Without a flight the attempt is in one
-     * table or none: strays_by_key while it may still be solved, unheard_by_key while nobody knows
-     * whether it is paid for (stray.h). */
-    struct table_node by_key;
-    struct wheel_timer expiry;
-    struct flight *flight; /* borrowed; NULL once the flight let go of it */
-    slab_id origin;        /* that flight's slab id, to find it again while it retries */
-    uint64_t flight_uid;   /* that flight's number in the journal */
-    struct blob *partial;  /* owned, or NULL: the text of an answer whose rest is missing */
-    struct blob *cause;    /* owned, or NULL: the error that this attempt follows */
-    uint64_t text_hash;    /* of the solution it brought, to recognise repeats; 0: none */
-    uint64_t partial_hash; /* the same of `partial`, once the attempt is over */
+    struct numbers_node by_task; /* by a hash of its task's name, while it stands for the task */
+    struct flight *flight;       /* borrowed; NULL once the flight let go of it */
+    struct vigil *vigil;         /* owned; NULL while it has a flight (vigil.h) */
+    struct blob *partial;        /* owned, or NULL: the text of an answer whose rest is missing */
+    struct blob *cause;          /* owned, or NULL: the error that this attempt follows */
+    uint64_t text_hash;          /* of the solution it brought, to recognise repeats; 0: none */
+    uint64_t partial_hash;       /* the same of `partial`, once the attempt is over */
     uint64_t started_ms;
-    uint64_t unborn_ms;     /* the latest moment at which the solution certainly did not exist */
-    uint64_t asked_ms;      /* when the current poll was sent */
-    uint64_t accepted_ms;   /* when the vendor accepted it; until that is known, when it was sent */
-    uint64_t let_go_ms;     /* when its flight let go of it */
-    uint64_t slot_since_ms; /* of a stray: since when it holds a slot */
-    uint64_t claim;         /* of a stray: number of the claim that it keeps, or 0 */
-    journal_seq named_seq;  /* once this is durable, a row has the task's name */
-    int64_t spent_day;      /* the day whose budget counted it before its submit's reply came */
-    struct blob *task_id;   /* owned, or NULL: the task's name, shared with the task */
+    uint64_t unborn_ms;    /* the latest moment at which the solution certainly did not exist */
+    uint64_t asked_ms;     /* when the current poll was sent */
+    uint64_t accepted_ms;  /* when the vendor accepted it; until that is known, when it was sent */
+    journal_seq named_seq; /* once this is durable, a row has the task's name */
+    int64_t spent_day;     /* the day whose budget counted it before its submit's reply came */
+    struct blob *task_id;  /* owned, or NULL: the task's name, shared with the task */
     struct blob
         *other_task_id;  /* likewise of a second task on the same nonce: our submit was doubled */
     uint16_t number;     /* counts from 1 within its flight */
@@ -135,20 +126,24 @@ struct attempt {
     enum cause why : 8;
     enum error_class cause_class : 8;
     enum attempt_state state : 8;
-    bool is_stray, is_unheard; /* in the table of that name */
-    bool is_one_time;
-    bool wants_rest;      /* its answer is more than a text */
-    bool is_replied;      /* the submit ended; a callback may have come before that */
-    bool is_paid;         /* known to be paid for, and counted */
-    bool is_polling;      /* a poll is on its way */
-    bool is_resent;       /* another attempt was submitted in its stead */
-    bool is_missed;       /* a poll brought the result, its callback has not come */
-    bool is_other_closed; /* a solution of the other task was taken */
-    bool is_twin;         /* the vendor gave it the task of another attempt */
-    bool is_restored;     /* from the journal, which does not record the other task */
+    bool is_stray : 1, is_unheard : 1; /* in the table of that name */
+    bool is_one_time : 1;
+    bool wants_rest : 1;      /* its answer is more than a text */
+    bool is_replied : 1;      /* the submit ended; a callback may have come before that */
+    bool is_paid : 1;         /* known to be paid for, and counted */
+    bool is_polling : 1;      /* a poll is on its way */
+    bool is_resent : 1;       /* another attempt was submitted in its stead */
+    bool is_missed : 1;       /* a poll brought the result, its callback has not come */
+    bool is_other_closed : 1; /* a solution of the other task was taken */
+    bool is_twin : 1;         /* the vendor gave it the task of another attempt */
+    bool is_restored : 1;     /* from the journal, which does not record the other task */
+    bool stands_for_task : 1; /* by its task's name, for which there is no record yet (task.h) */
+    bool is_disowned : 1;     /* what it brings came too late for its own flight */
+    bool was_let_go : 1;      /* by a flight, perhaps before another one rode on it */
 };
 
-/* A task of the vendor, by its id. Outlives its attempt. */
+/* A task of the vendor, by its id. Outlives its attempt, which stands for it until it is let go or there is more to
+ * remember than the name (task.h). */
 struct task {
     struct numbers_node node; /* by a hash of its name */
     struct list link;         /* engine's tasks, the oldest first */
@@ -416,9 +411,9 @@ struct engine {
     struct wheel wheel;
 
     struct slab requests, holds, flights, attempts, solutions, idempotency, letters, notices,
-        account_waits, task_slab, asides;
-    struct numbers requests_by_id, holds_by_caller, attempts_by_name, letters_by_number,
-        notices_by_request, tasks_by_name;
+        account_waits, task_slab, asides, vigils;
+    struct numbers requests_by_id, holds_by_caller, attempts_by_name, attempts_by_task,
+        letters_by_number, notices_by_request, tasks_by_name;
     struct table flights_by_key, flights_apart, strays_by_key, unheard_by_key, solutions_by_key,
         idempotency_by_key, orphans_by_key, answers_by_key;
 

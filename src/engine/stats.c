@@ -1,5 +1,6 @@
 #include "engine/stats.h"
 
+#include "engine/aside.h"
 #include "engine/budget.h"
 #include "engine/journal.h"
 #include "engine/journal_books.h"
@@ -147,7 +148,7 @@ void stats_count_paid(struct engine *engine, const struct attempt *attempt,
     paid->number = attempt->number;
     paid->params = flight == NULL ? NULL : blob_ref(flight->params);
     task_id_copy(paid->task_id, task_id);
-    if (flight != NULL && flight->seat.is_taken && !is_double)
+    if (flight != NULL && flight_is_shadow(flight) && !is_double)
         shadow_on_paid(engine, flight);
 }
 

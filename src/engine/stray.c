@@ -1,9 +1,11 @@
 #include "engine/stray.h"
 
+#include "engine/aside.h"
 #include "engine/attempt.h"
 #include "engine/claim.h"
 #include "engine/journal.h"
 #include "engine/slots.h"
+#include "engine/vigil.h"
 
 /* A stray lives for two solve timeouts: docs/design.md 5.4. */
 #define LIVES 2
@@ -30,7 +32,7 @@ uint64_t stray_until_ms(const struct engine *engine, const struct attempt *attem
 static void leave_unheard(struct engine *engine, struct attempt *attempt)
 {
     if (attempt->is_unheard)
-        table_remove(&engine->unheard_by_key, &attempt->by_key);
+        table_remove(&engine->unheard_by_key, &attempt->vigil->by_key);
     attempt->is_unheard = false;
 }
 
@@ -50,7 +52,7 @@ static void update_unheard(struct engine *engine, struct attempt *attempt)
     if (attempt->is_unheard)
         return;
     attempt->is_unheard = true;
-    table_insert(&engine->unheard_by_key, &attempt->by_key);
+    table_insert(&engine->unheard_by_key, &attempt->vigil->by_key);
 }
 
 /* A single-use task stays with the client that paid for it; a shared one may be used by the clients
@@ -69,7 +71,7 @@ const struct attempt *stray_find_unheard(const struct engine *engine, const stru
         return NULL;
     for (struct table_node *node = table_find(&engine->unheard_by_key, &flight->node.key);
          node != NULL; node = table_find_next(node)) {
-        const struct attempt *attempt = CONTAINER_OF(node, struct attempt, by_key);
+        const struct attempt *attempt = CONTAINER_OF(node, struct vigil, by_key)->attempt;
         if (is_theirs(engine, attempt, flight->client, flight->reuse))
             return attempt;
     }
@@ -82,9 +84,9 @@ void stray_leave(struct engine *engine, struct attempt *attempt)
     if (!attempt->is_stray)
         return;
     attempt->is_stray = false;
-    table_remove(&engine->strays_by_key, &attempt->by_key);
+    table_remove(&engine->strays_by_key, &attempt->vigil->by_key);
     slots_give_back_of_stray(engine, attempt);
-    if (attempt->claim != 0)
+    if (attempt->vigil->claim != 0)
         claim_leave_stray(engine, attempt);
 }
 
@@ -96,7 +98,7 @@ void stray_update(struct engine *engine, struct attempt *attempt)
     if (is_one && !attempt->is_stray) {
         leave_unheard(engine, attempt);
         attempt->is_stray = true;
-        table_insert(&engine->strays_by_key, &attempt->by_key);
+        table_insert(&engine->strays_by_key, &attempt->vigil->by_key);
         slots_take_for_stray(engine, attempt);
     }
     update_unheard(engine, attempt);
@@ -109,7 +111,7 @@ struct attempt *stray_find(const struct engine *engine, const struct key *key, c
         return NULL;
     for (struct table_node *node = table_find(&engine->strays_by_key, key); node != NULL;
          node = table_find_next(node)) {
-        struct attempt *attempt = CONTAINER_OF(node, struct attempt, by_key);
+        struct attempt *attempt = CONTAINER_OF(node, struct vigil, by_key)->attempt;
         if (is_theirs(engine, attempt, client, reuse) &&
             stray_until_ms(engine, attempt) > engine->now_ms)
             return attempt;
@@ -146,16 +148,14 @@ void stray_ride(struct engine *engine, struct flight *flight, struct attempt *at
     TRACE(engine, "flight %u rides on a task that is paid for", flight->number);
     COUNT(engine, rides);
     /* A task for one request only is no longer what others wait for. */
-    if (attempt->claim != 0 && flight->reuse == REUSE_SHARED) {
-        flight->claim = attempt->claim;
-        attempt->claim = 0;
+    if (attempt->vigil->claim != 0 && flight->reuse == REUSE_SHARED) {
+        aside_of(engine, flight)->claim = attempt->vigil->claim;
+        attempt->vigil->claim = 0;
     }
     stray_leave(engine, attempt);
-    list_unlink(&attempt->link);
-    wheel_cancel(&engine->wheel, &attempt->expiry);
+    vigil_end(engine, attempt);
     attempt->flight = flight;
-    attempt->origin = flight->id;
-    attempt->flight_uid = flight->uid;
+    attempt->is_disowned = false;
     attempt->reuse = flight->reuse;
     flight->attempt = attempt;
     flight->is_paid = true;

@@ -1,6 +1,7 @@
 #include "engine/task.h"
 
 #include "engine/attempt.h"
+#include "engine/vigil.h"
 
 /* As long as an attempt listens for callbacks. The vendor may reuse older ids. */
 #define KEEP_MS 3600000
@@ -51,14 +52,26 @@ static bool is_old(const struct engine *engine, const struct task *task)
     return task->since_ms + KEEP_MS <= engine->now_ms;
 }
 
-static struct task *find(const struct engine *engine, struct slice name)
+static struct task *find_record(const struct engine *engine, struct slice name, uint64_t number)
 {
-    const uint64_t number = hash(engine, name);
     struct numbers_node *node = numbers_find(&engine->tasks_by_name, number);
     for (; node != NULL; node = numbers_find_next(node)) {
         struct task *task = CONTAINER_OF(node, struct task, node);
         if (slice_equals(blob_slice(task->name), name) && !is_old(engine, task))
             return task;
+    }
+    return NULL;
+}
+
+/* The attempt that stands for the task, or NULL. */
+static struct attempt *find_standing(const struct engine *engine, struct slice name,
+                                     uint64_t number)
+{
+    struct numbers_node *node = numbers_find(&engine->attempts_by_task, number);
+    for (; node != NULL; node = numbers_find_next(node)) {
+        struct attempt *attempt = CONTAINER_OF(node, struct attempt, by_task);
+        if (slice_equals(blob_slice(attempt->task_id), name))
+            return attempt;
     }
     return NULL;
 }
@@ -96,8 +109,8 @@ static void make_room(struct engine *engine)
     }
 }
 
-static struct task *task_new(struct engine *engine, struct blob *name, attempt_id attempt,
-                             const struct key *key)
+static struct task *task_new(struct engine *engine, struct blob *name, uint64_t number,
+                             attempt_id attempt, const struct key *key)
 {
     slab_id id;
     make_room(engine);
@@ -107,11 +120,43 @@ static struct task *task_new(struct engine *engine, struct blob *name, attempt_i
     task->key = *key;
     task->since_ms = engine->now_ms;
     task->name = blob_ref(name);
-    task->node.number = hash(engine, blob_slice(name));
+    task->node.number = number;
     list_init(&task->link);
     list_append(&engine->tasks, &task->link);
     numbers_insert(&engine->tasks_by_name, &task->node);
     return task;
+}
+
+static void stand_for(struct engine *engine, struct attempt *attempt, uint64_t number)
+{
+    attempt->stands_for_task = true;
+    attempt->by_task.number = number;
+    numbers_insert(&engine->attempts_by_task, &attempt->by_task);
+}
+
+static struct task *record_of(struct engine *engine, struct attempt *attempt)
+{
+    attempt->stands_for_task = false;
+    numbers_remove(&engine->attempts_by_task, &attempt->by_task);
+    struct task *task = task_new(engine, attempt->task_id, attempt->by_task.number,
+                                 attempt->by_name.number, attempt_key(attempt));
+    /* Polls may have told more since, but another attempt's poll may meet another solution. */
+    task->unborn_ms = attempt->started_ms;
+    return task;
+}
+
+void task_keep(struct engine *engine, struct attempt *attempt)
+{
+    if (attempt->stands_for_task)
+        (void)record_of(engine, attempt);
+}
+
+/* The task's record, which is made if an attempt stands for it; NULL if nobody named it. */
+static struct task *find(struct engine *engine, struct slice name)
+{
+    const uint64_t number = hash(engine, name);
+    struct attempt *standing = find_standing(engine, name, number);
+    return standing != NULL ? record_of(engine, standing) : find_record(engine, name, number);
 }
 
 /* ---- who has it -------------------------------------------------------------------------- */
@@ -147,20 +192,39 @@ static void alert(struct engine *engine, struct attempt *attempt)
 
 bool task_is_anothers(const struct engine *engine, const struct attempt *attempt, struct slice name)
 {
-    const struct task *task = find(engine, name);
+    const uint64_t number = hash(engine, name);
+    const struct attempt *standing = find_standing(engine, name, number);
+    if (standing != NULL)
+        return standing != attempt;
+    const struct task *task = find_record(engine, name, number);
     return task != NULL && task->attempt != attempt->by_name.number;
+}
+
+/* May the attempt stand for the task of this name, or does it already? */
+static bool may_stand(const struct attempt *attempt, const struct blob *name)
+{
+    return attempt->flight != NULL && name == attempt->task_id && attempt->state != ATTEMPT_SOLVED;
 }
 
 bool task_learn(struct engine *engine, struct attempt *attempt, struct blob *name)
 {
-    struct task *task = find(engine, blob_slice(name));
+    const uint64_t number = hash(engine, blob_slice(name));
+    struct attempt *standing = find_standing(engine, blob_slice(name), number);
+    if (standing == attempt && may_stand(attempt, name))
+        return true;
+    struct task *task = standing != NULL ? record_of(engine, standing)
+                                         : find_record(engine, blob_slice(name), number);
+    if (task == NULL && may_stand(attempt, name)) {
+        stand_for(engine, attempt, number);
+        return true;
+    }
     if (task == NULL) {
-        task = task_new(engine, name, attempt->by_name.number, &attempt->by_key.key);
+        task = task_new(engine, name, number, attempt->by_name.number, attempt_key(attempt));
         task->unborn_ms = attempt->unborn_ms;
     }
     /* The solution came before the task id. */
     if (attempt->state == ATTEMPT_SOLVED && !task->is_claimed)
-        take(engine, task, is_shared(attempt) && key_equals(&task->key, &attempt->by_key.key),
+        take(engine, task, is_shared(attempt) && key_equals(&task->key, attempt_key(attempt)),
              attempt->text_hash, attempt->unborn_ms);
     if (task->attempt == attempt->by_name.number)
         return true;
@@ -183,7 +247,7 @@ static bool may_have_too(const struct engine *engine, const struct task *task,
 {
     const bool is_fresh = task->unborn_ms + engine->options.ttl_ms[attempt->type] > engine->now_ms;
     return is_fresh && task->is_shared && is_shared(attempt) &&
-           key_equals(&task->key, &attempt->by_key.key);
+           key_equals(&task->key, attempt_key(attempt));
 }
 
 bool task_claim(struct engine *engine, struct attempt *attempt, struct slice name,
@@ -192,7 +256,7 @@ bool task_claim(struct engine *engine, struct attempt *attempt, struct slice nam
     struct task *task = name.len == 0 ? NULL : find(engine, name);
     if (task == NULL)
         return true;
-    const bool is_same = key_equals(&task->key, &attempt->by_key.key);
+    const bool is_same = key_equals(&task->key, attempt_key(attempt));
     /* The first attempt that named the task owns it. A poll for another key would bring a foreign solution. */
     const bool is_its_own = task->attempt == attempt->by_name.number || is_same || is_called_back;
     const bool is_known = is_known_text(engine, task, text);
@@ -217,8 +281,10 @@ bool task_claim(struct engine *engine, struct attempt *attempt, struct slice nam
 
 bool task_has_text(const struct engine *engine, struct slice name)
 {
-    const struct task *task = find(engine, name);
-    return task != NULL && (!task->is_claimed || task->text_hash != 0);
+    const uint64_t number = hash(engine, name);
+    const struct task *task = find_record(engine, name, number);
+    return find_standing(engine, name, number) != NULL ||
+           (task != NULL && (!task->is_claimed || task->text_hash != 0));
 }
 
 void task_report_bad(struct engine *engine, const struct solution *solution)
@@ -251,7 +317,7 @@ void task_restore(struct engine *engine, struct attempt *attempt)
         return;
     struct task *task = find(engine, blob_slice(attempt->task_id));
     if (task != NULL)
-        restore_owner(task, attempt->by_name.number, &attempt->by_key.key);
+        restore_owner(task, attempt->by_name.number, attempt_key(attempt));
     /* The operator was alerted before the restart. */
     attempt->is_twin = task_is_anothers(engine, attempt, blob_slice(attempt->task_id));
     (void)task_learn(engine, attempt, attempt->task_id);
@@ -264,7 +330,8 @@ void task_restore_solution(struct engine *engine, const struct solution *solutio
         return;
     struct task *task = find(engine, blob_slice(solution->task_id));
     if (task == NULL)
-        task = task_new(engine, solution->task_id, solution->attempt, &solution->node.key);
+        task = task_new(engine, solution->task_id, hash(engine, blob_slice(solution->task_id)),
+                        solution->attempt, &solution->node.key);
     restore_owner(task, solution->attempt, &solution->node.key);
     if (task->is_claimed)
         return;
@@ -284,8 +351,21 @@ void task_restore_letter(struct engine *engine, const struct letter_row *row)
         attempt->text_hash = task_text_hash(engine, row->text);
 }
 
+static void check_standing(const struct engine *engine)
+{
+    size_t count = 0;
+    for (slab_id id = 0; (id = slab_next(&engine->attempts, id)) != 0;) {
+        const struct attempt *attempt = slab_get(&engine->attempts, id);
+        ASSERT(!attempt->stands_for_task || (attempt->flight != NULL && attempt->task_id != NULL));
+        count += attempt->stands_for_task;
+    }
+    ASSERT(engine->attempts_by_task.count == count);
+}
+
 void tasks_check(const struct engine *engine)
 {
+    check_standing(engine);
+    numbers_check(&engine->attempts_by_task);
     slab_check(&engine->task_slab);
     numbers_check(&engine->tasks_by_name);
     ASSERT(list_length(&engine->tasks) == engine->task_slab.used);

@@ -1,5 +1,6 @@
 /* The vendor's task ids of the last hour: each belongs to one attempt, and a solution of a doubled
- * id is handed out once. */
+ * id is handed out once. While a flight waits for its attempt, all that is known of a task is in the attempt, which
+ * then stands for it; a record is made once there is a solution, another attempt, or no flight any more. */
 #ifndef SOLVEGATE_ENGINE_TASK_H
 #define SOLVEGATE_ENGINE_TASK_H
 
@@ -24,6 +25,9 @@ uint64_t task_text_hash(const struct engine *engine, const struct blob *text);
 /* Records that the vendor named this task for the attempt. The first attempt owns it. Returns false
  * for any other and alerts the operator, once per attempt. */
 bool task_learn(struct engine *engine, struct attempt *attempt, struct blob *name);
+
+/* Makes the record of the attempt's task, if it stands for one: its flight is about to let go of it. */
+void task_keep(struct engine *engine, struct attempt *attempt);
 
 /* Is the task known to be another attempt's? */
 bool task_is_anothers(const struct engine *engine, const struct attempt *attempt,

@@ -1,6 +1,7 @@
 #include <solvegate/timeline.h>
 
 #include "engine/state.h"
+#include "engine/vigil.h"
 
 /* Places of flights looked at: 0.2 us each with sanitizers. A whole key is found without that. */
 #define FLIGHT_LOOKS 32768
@@ -278,7 +279,7 @@ static void find_strays(struct glance *glance)
     struct key_view *const view = glance->view;
     for (const struct table_node *node = table_find(&glance->engine->strays_by_key, &view->key);
          node != NULL && view->stray_count < TIMELINE_STRAYS; node = table_find_next(node)) {
-        const struct attempt *attempt = CONTAINER_OF(node, struct attempt, by_key);
+        const struct attempt *attempt = CONTAINER_OF(node, struct vigil, by_key)->attempt;
         if (is_own(glance, attempt->client))
             view->strays[view->stray_count++] = view_attempt(glance, attempt);
     }

@@ -179,7 +179,7 @@ static int write_call(const struct upstream *upstream, const struct due_call *ca
 static void start(struct upstream *upstream, struct lane *lane, const struct due_call *call)
 {
     struct transfer *transfer = take_transfer(upstream);
-    transfer_reset(transfer, call->kind, call->attempt);
+    transfer_reset(transfer, call->kind, due_call_attempt(call));
     const int error = write_call(upstream, call, transfer);
     if (error != 0) {
         list_prepend(&upstream->idle, &transfer->link);
@@ -293,18 +293,10 @@ static void enqueue(struct upstream *upstream, struct due_call *take_call)
     upstream_wake(upstream);
 }
 
-static void enqueue_about(struct upstream *upstream, struct due_call *take_call,
-                          struct slice task_id)
-{
-    ASSERT(task_id.len < sizeof take_call->task_id);
-    memcpy(take_call->task_id, task_id.data, task_id.len);
-    enqueue(upstream, take_call);
-}
-
 void upstream_submit(struct upstream *upstream, attempt_id attempt, const struct blob *params,
                      struct slice pingback)
 {
-    struct due_call *call = due_call_new(CALL_SUBMIT, attempt);
+    struct due_call *call = due_call_new(CALL_SUBMIT, attempt, SLICE_NONE);
     call->params =
         blob_ref((struct blob *)(uintptr_t)params); /* only the reference count changes */
     call->pingback = slice_is_given(pingback) ? blob_new(pingback) : NULL;
@@ -313,7 +305,7 @@ void upstream_submit(struct upstream *upstream, attempt_id attempt, const struct
 
 void upstream_poll(struct upstream *upstream, attempt_id attempt, struct slice task_id)
 {
-    enqueue_about(upstream, due_call_new(CALL_POLL, attempt), task_id);
+    enqueue(upstream, due_call_new(CALL_POLL, attempt, task_id));
 }
 
 void upstream_withdraw(struct upstream *upstream, attempt_id attempt, bool is_poll)
@@ -325,33 +317,34 @@ void upstream_withdraw(struct upstream *upstream, attempt_id attempt, bool is_po
 
 void upstream_report(struct upstream *upstream, struct slice task_id, bool is_good)
 {
-    struct due_call *call = due_call_new(CALL_REPORT, 0);
+    struct due_call *call = due_call_new(CALL_REPORT, 0, task_id);
     call->is_good = is_good;
-    enqueue_about(upstream, call, task_id);
+    enqueue(upstream, call);
 }
 
 void upstream_probe(struct upstream *upstream, enum probe probe)
 {
-    enqueue(upstream, due_call_new(probe == PROBE_THREADS ? CALL_THREADS : CALL_BALANCE, 0));
+    const enum call_kind kind = probe == PROBE_THREADS ? CALL_THREADS : CALL_BALANCE;
+    enqueue(upstream, due_call_new(kind, 0, SLICE_NONE));
 }
 
 void upstream_withdraw_submits(struct upstream *upstream)
 {
     const struct list *first;
     while (!upstream->is_closing && (first = list_first(&upstream->queue.submits)) != NULL)
-        upstream_withdraw(upstream, CONTAINER_OF(first, const struct due_call, link)->attempt,
-                          false);
+        upstream_withdraw(
+            upstream, due_call_attempt(CONTAINER_OF(first, const struct due_call, link)), false);
 }
 
 void upstream_each_waiting_submit(const struct upstream *upstream,
                                   void (*see)(void *context, attempt_id attempt), void *context)
 {
     LIST_FOR_EACH(link, &upstream->queue.submits)
-        see(context, CONTAINER_OF(link, const struct due_call, link)->attempt);
+        see(context, due_call_attempt(CONTAINER_OF(link, const struct due_call, link)));
     LIST_FOR_EACH(link, &upstream->queue.unsent) {
         const struct due_call *call = CONTAINER_OF(link, const struct due_call, link);
         if (call->kind == CALL_SUBMIT)
-            see(context, call->attempt);
+            see(context, due_call_attempt(call));
     }
 }
 

@@ -3,6 +3,7 @@
 #include "base/assert.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void call_queue_init(struct call_queue *queue, uint32_t limit, const uint64_t secret[2])
 {
@@ -13,13 +14,16 @@ void call_queue_init(struct call_queue *queue, uint32_t limit, const uint64_t se
     list_init(&queue->others);
 }
 
-struct due_call *due_call_new(enum call_kind kind, attempt_id attempt)
+struct due_call *due_call_new(enum call_kind kind, attempt_id attempt, struct slice task_id)
 {
-    struct due_call *call = calloc(1, sizeof *call);
+    ASSERT(task_id.len < TASK_ID_MAX);
+    struct due_call *call = calloc(1, sizeof *call + task_id.len + 1);
     ASSERT(call != NULL);
     list_init(&call->link);
     call->kind = kind;
-    call->attempt = attempt;
+    call->node.number = attempt;
+    if (task_id.len > 0)
+        memcpy(call->task_id, task_id.data, task_id.len);
     return call;
 }
 
@@ -78,10 +82,8 @@ void call_queue_add(struct call_queue *queue, struct due_call *take_call)
         return;
     }
     queue->waiting++;
-    if (can_be_withdrawn(take_call->kind)) {
-        take_call->node.number = take_call->attempt;
+    if (can_be_withdrawn(take_call->kind))
         numbers_insert(&queue->by_attempt, &take_call->node);
-    }
     list_append(take_call->kind == CALL_SUBMIT ? &queue->submits : &queue->others,
                 &take_call->link);
 }

@@ -7,18 +7,24 @@
 #include "base/numbers.h"
 #include "upstream/transfer.h"
 
+/* Many submits may wait, between the parameters of flights that stay: what they leave behind is hardly used again, so
+ * they are small. */
 struct due_call {
     struct list link;
     struct numbers_node node; /* by attempt, while a submit or poll waits */
+    struct blob *params;      /* owned, of a submit */
+    struct blob *pingback;    /* owned, of a submit, or NULL */
     enum call_kind kind;
     bool is_good;      /* of a report */
     bool is_refused;   /* the queue was full: reported in its turn */
     bool is_withdrawn; /* nobody wants it any more: reported in its turn */
-    attempt_id attempt;
-    struct blob *params;   /* owned, of a submit */
-    struct blob *pingback; /* owned, of a submit, or NULL */
-    char task_id[TASK_ID_MAX];
+    char task_id[];    /* "" of a submit */
 };
+
+static inline attempt_id due_call_attempt(const struct due_call *call)
+{
+    return call->node.number;
+}
 
 struct call_queue {
     struct list unsent; /* refused or withdrawn calls, to be reported in their turn */
@@ -33,7 +39,7 @@ void call_queue_init(struct call_queue *queue, uint32_t limit, const uint64_t se
 /* Frees all calls. */
 void call_queue_close(struct call_queue *queue);
 
-struct due_call *due_call_new(enum call_kind kind, attempt_id attempt);
+struct due_call *due_call_new(enum call_kind kind, attempt_id attempt, struct slice task_id);
 void due_call_free(struct due_call *call);
 
 /* Takes ownership of the call. */

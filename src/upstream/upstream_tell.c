@@ -57,7 +57,7 @@ void upstream_conclude(struct upstream *upstream, struct transfer *transfer, boo
 void upstream_conclude_unsent(struct upstream *upstream, const struct due_call *call)
 {
     const struct vendor_reply nothing = {.is_sent = false};
-    struct vendor_result result = {.attempt = call->attempt};
+    struct vendor_result result = {.attempt = due_call_attempt(call)};
     struct probed probed;
     if (call->is_withdrawn) {
         result.outcome = OUTCOME_WITHDRAWN;
@@ -78,7 +78,7 @@ void upstream_conclude_unsent(struct upstream *upstream, const struct due_call *
 void upstream_conclude_unwritable(struct upstream *upstream, const struct due_call *call, int error)
 {
     struct vendor_result result = {
-        .attempt = call->attempt, .outcome = OUTCOME_REJECTED, .class = CLASS_CALLER};
+        .attempt = due_call_attempt(call), .outcome = OUTCOME_REJECTED, .class = CLASS_CALLER};
     (void)snprintf(result.code, sizeof result.code, "%s",
                    error == ERR_FULL ? "ERROR_TOO_BIG_CAPTCHA_FILESIZE" : "ERROR_BAD_PARAMETERS");
     tell_result(upstream, call->kind, &result);

@@ -68,7 +68,7 @@ MUTANTS = [
      "        if (flight->reuse == REUSE_SHARED && clients_may_share(",
      "        if (flight->reuse == REUSE_SHARED && flight->request_count > 1 && clients_may_share(", "sim"),
     ("the vendor may be asked for ever", "src/engine/retry.c",
-     "    flight->tries[class]++;", "", "sim"),
+     "    aside_of(engine, flight)->tries[class]++;", "", "sim"),
 
     # ---- nothing paid for is lost ---------------------------------------------------------------------------
     ("after a crash a paid task is polled a minute later", "src/engine/recover.c",
@@ -122,7 +122,7 @@ MUTANTS = [
     ("a solution reported bad is served", "src/engine/bad.c",
      "    cache_drop(engine, solution);\n", "", "sim"),
     ("a solution's life is counted from its arrival", "src/engine/cache.c",
-     "    solution->born_ms = attempt->unborn_ms;", "    solution->born_ms = engine->now_ms;", "sim"),
+     "    solution->born_ms = birth->unborn_ms;", "    solution->born_ms = engine->now_ms;", "sim"),
     ("what was made from a one-time input is cached", "src/engine/flight.c",
      "    else if (is_shared && !flight->is_one_time &&", "    else if (is_shared &&", "sim"),
     ("an idempotency key fits anything", "src/engine/ask.c",

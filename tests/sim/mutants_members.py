@@ -92,7 +92,7 @@ MEMBER_MUTANTS = [
      "    if (ours != NULL && ours != flight) {\n        follow_merge", "    if (ours != NULL && ours == flight) {\n        follow_merge",
      "story adoption"),
     ("adoption: an idempotency key has two flights", "src/engine/reunite.c",
-     "    gather_repeat(recovery_of(engine), ours->id, &row->digest);\n", "", "story adopted_keys"),
+     "    gather_repeat(recovery_of(engine), flight_id(engine, ours), &row->digest);\n", "", "story adopted_keys"),
     ("adoption: who waits for an idempotency key of ours pays for itself", "src/engine/reunite.c",
      "    if (restored->has_idempotency && restored->flight->state == FLIGHT_NEW &&", "    if (restored->is_over && restored->flight->state == FLIGHT_NEW &&",
      "story adoption"),

@@ -428,6 +428,21 @@ static void only_so_many_ids_are_remembered(void **state)
     assert_int_equal(stats_of(w)->tasks_twice, 1);
 }
 
+/* Its flight let go of the attempt that had it, unsolved. */
+static void a_task_that_failed_is_still_the_first_ones(void **state)
+{
+    (void)state;
+    struct world *w = world_of_twins(true);
+    ask(w, "ann", .key = "K");
+    accepted(w, "a1", "T1");
+    assert_int_equal(stats_of(w)->tasks_twice, 0);
+    callback_failed(w, "a1", "T1", CLASS_CALLER, "ERROR_BAD_PARAMETERS");
+    ask(w, "bob", .key = "L");
+    accepted(w, "a2", "T1");
+    assert_int_equal(stats_of(w)->tasks_twice, 1);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -451,6 +466,7 @@ int main(void)
         STORY(a_callback_with_anothers_task_brings_nothing),
         STORY(a_restart_remembers_who_has_what),
         STORY(only_so_many_ids_are_remembered),
+        STORY(a_task_that_failed_is_still_the_first_ones),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

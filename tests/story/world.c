@@ -219,15 +219,14 @@ void world_ask(struct world *world, const char *who, struct asking asking)
 {
     struct event event = {.kind = EVENT_ASK};
     event.ask = ask_of(&asking, world_caller(world, who));
-    event.ask.params = blob_new(slice_from(asking.key));
+    event.ask.params = blob_new(slice_from(asking.host == NULL ? asking.key : asking.host));
     if (asking.host != NULL)
-        event.ask.host = blob_new(slice_from(asking.host));
+        event.ask.host = blob_slice(event.ask.params);
     if (asking.pingback != NULL)
         event.ask.pingback = blob_new(slice_from(asking.pingback));
     world_step(world, &event);
     blob_unref(event.ask.params);
     blob_unref(event.ask.pingback);
-    blob_unref(event.ask.host);
 }
 
 struct outlook world_explain(struct world *world, struct asking asking)

@@ -181,7 +181,7 @@ static void check_finds_changed_numbers_wrong_counts_and_broken_links(void **sta
     removal.node.number = 10;
     assert_true(dies(check_numbers, &removal));
     removal.node.number = 9;
-    removal.node.place = NULL;
+    removal.node.next = &removal.node;
     assert_true(dies(check_numbers, &removal));
     numbers_close(&removal.numbers);
 }

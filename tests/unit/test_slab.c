@@ -65,6 +65,7 @@ static void alloc_one(struct slab *slab, struct model *model, struct rand *rand)
     assert_non_null(item);
     assert_true(id != 0);
     assert_memory_equal(item, &zero, sizeof(zero));
+    assert_true(slab_id_of(slab, item) == id);
     for (size_t line = 0; line < HISTORY; line++)
         assert_true(model->ids[line] != id);
     const size_t line = free_line(model);
