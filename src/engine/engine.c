@@ -291,9 +291,8 @@ static bool has_backlog(const struct engine *engine)
            (engine->options.store_is_shared && has_work_for_others(engine));
 }
 
-/* A turn of the loop may bring hundreds of events. If each of them did a batch of the leftover
- * work, the turn would take too long, so only ticks (one a turn) do, and events that find no work
- * left over. */
+/* A turn of the loop may bring hundreds of events. If each of them did a batch of the leftover work, the turn would
+ * take too long, so only ticks (one a turn) do, and events that find no work left over. */
 void engine_step(struct engine *engine, const struct event *event)
 {
     const bool is_tick = event->kind == EVENT_TICK;
@@ -412,8 +411,7 @@ static void init_memory(struct engine *engine)
     numbers_init(&engine->holds_by_caller, options->max_callers, secret);
     table_init(&engine->flights_by_key, flights, secret);
     table_init(&engine->flights_apart, flights / 16 + 1, secret);
-    /* Twice as many may be members, but most are over: chains of two cost less than buckets. */
-    numbers_init(&engine->requests_by_id, requests / 2, secret);
+    numbers_init(&engine->requests_by_id, requests / 2, secret); /* chains of two are cheaper */
     numbers_init(&engine->attempts_by_name, flights, secret);
     numbers_init(&engine->attempts_by_task, flights, secret);
     numbers_init(&engine->tasks_by_name, flights, secret);

@@ -190,7 +190,7 @@ static void log_adopted(struct gate *gate, const struct adopted *adopted)
                        "not configured; they stay where they are, and all others go on"));
 }
 
-void cluster_on_adopted(void *context, const struct adopted *adopted)
+static void on_adopted(void *context, const struct adopted *adopted)
 {
     struct gate *const gate = context;
     struct record records[ENGINE_BATCH];
@@ -208,7 +208,7 @@ void cluster_on_adopted(void *context, const struct adopted *adopted)
     log_adopted(gate, adopted);
 }
 
-void cluster_on_told(void *context, const struct fact *fact)
+static void on_told(void *context, const struct fact *fact)
 {
     struct gate *const gate = context;
     if (gate->is_closing || gate->cluster.is_fenced)
@@ -227,7 +227,7 @@ void cluster_on_told(void *context, const struct fact *fact)
     blob_unref(text);
 }
 
-void cluster_on_claimed(void *context, const struct claimed *claimed)
+static void on_claimed(void *context, const struct claimed *claimed)
 {
     struct gate *const gate = context;
     if (gate->is_closing || gate->cluster.is_fenced)
@@ -237,7 +237,7 @@ void cluster_on_claimed(void *context, const struct claimed *claimed)
     gate_step(gate, &event);
 }
 
-void cluster_on_drawn(void *context, const struct drawn *drawn)
+static void on_drawn(void *context, const struct drawn *drawn)
 {
     struct gate *const gate = context;
     if (gate->is_closing || gate->cluster.is_fenced)
@@ -247,7 +247,7 @@ void cluster_on_drawn(void *context, const struct drawn *drawn)
     gate_step(gate, &event);
 }
 
-void cluster_on_woken(void *context, const struct key *name)
+static void on_woken(void *context, const struct key *name)
 {
     struct gate *const gate = context;
     if (gate->is_closing || gate->cluster.is_fenced)
@@ -264,7 +264,7 @@ void cluster_find(struct gate *gate, const struct find *find)
     store_find(gate->persist.store, find);
 }
 
-void cluster_on_found(void *context, const struct found *found)
+static void on_found(void *context, const struct found *found)
 {
     struct gate *const gate = context;
     if (gate->is_closing || gate->cluster.is_fenced)
@@ -274,14 +274,14 @@ void cluster_on_found(void *context, const struct found *found)
     gate_step(gate, &event);
 }
 
-void cluster_on_books(void *context, struct slice text)
+static void on_books(void *context, struct slice text)
 {
     struct gate *const gate = context;
     if (!gate->is_closing && !gate->cluster.is_fenced)
         gate->doors->books(gate, text);
 }
 
-void cluster_on_letters(void *context, const struct store_letters *letters)
+static void on_letters(void *context, const struct store_letters *letters)
 {
     struct gate *const gate = context;
     if (!gate->is_closing && !gate->cluster.is_fenced)
@@ -375,7 +375,7 @@ static void tell_rewriting(struct gate *gate)
 }
 
 /* The lease is counted from when the beat was sent: it may have been on its way for long. */
-void cluster_on_beat(void *context, const struct store_beat *beat)
+static void on_beat(void *context, const struct store_beat *beat)
 {
     struct gate *const gate = context;
     struct cluster *const cluster = &gate->cluster;
@@ -395,4 +395,17 @@ void cluster_on_beat(void *context, const struct store_beat *beat)
     watch_lease(gate);
     /* Submits may have waited for it. */
     gate->persist.unlooked = gate->persist.count;
+}
+
+void cluster_add_handlers(struct store_handlers *handlers)
+{
+    handlers->on_claimed = on_claimed;
+    handlers->on_woken = on_woken;
+    handlers->on_found = on_found;
+    handlers->on_drawn = on_drawn;
+    handlers->on_beat = on_beat;
+    handlers->on_books = on_books;
+    handlers->on_letters = on_letters;
+    handlers->on_adopted = on_adopted;
+    handlers->on_told = on_told;
 }

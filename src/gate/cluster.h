@@ -70,15 +70,7 @@ void cluster_find(struct gate *gate, const struct find *find);
 /* May something be paid for? Not unless the others still believe in us. */
 bool cluster_may_submit(const struct gate *gate);
 
-/* As in struct store_handlers, the context being the gate. */
-void cluster_on_claimed(void *context, const struct claimed *claimed);
-void cluster_on_woken(void *context, const struct key *name);
-void cluster_on_found(void *context, const struct found *found);
-void cluster_on_drawn(void *context, const struct drawn *drawn);
-void cluster_on_beat(void *context, const struct store_beat *beat);
-void cluster_on_books(void *context, struct slice text);
-void cluster_on_letters(void *context, const struct store_letters *letters);
-void cluster_on_adopted(void *context, const struct adopted *adopted);
-void cluster_on_told(void *context, const struct fact *fact);
+/* Adds the handlers of what only a shared store says; their context is the gate. */
+void cluster_add_handlers(struct store_handlers *handlers);
 
 #endif

@@ -407,24 +407,16 @@ static void on_lost(void *context, const char *why)
 
 int persist_restore(struct gate *gate)
 {
-    const struct store_handlers handlers = {
+    struct store_handlers handlers = {
         .context = gate,
         .on_durable = on_durable,
         .on_state = on_state,
         .on_about = on_about,
         .on_lost = on_lost,
         .on_secret = on_secret,
-        .on_claimed = cluster_on_claimed,
-        .on_woken = cluster_on_woken,
-        .on_beat = cluster_on_beat,
-        .on_adopted = cluster_on_adopted,
-        .on_told = cluster_on_told,
-        .on_found = cluster_on_found,
-        .on_books = cluster_on_books,
-        .on_letters = cluster_on_letters,
-        .on_drawn = cluster_on_drawn,
     };
     struct persist *persist = &gate->persist;
+    cluster_add_handlers(&handlers);
     if (persist->store == NULL)
         return EX_OK;
     const uint64_t start_ns = uv_hrtime();

@@ -37,7 +37,7 @@ void beat(struct world *world, uint64_t ago_ms)
     world_step(world, &event);
 }
 
-/* Unless a story says what this node holds, it has said so long ago, and everything is its own that the others leave. */
+/* Unless a story says what this node holds, it has said so long ago, and all that the others leave is its own. */
 static void hold_all(struct member *members, size_t count)
 {
     for (size_t i = 0; i < count; i++)

@@ -17,19 +17,16 @@ static void a_name_keeps_its_number_and_every_run_has_another_incarnation(void *
     struct node a, b;
     node_open(&a, *state, "a");
     node_open(&b, *state, "b");
-    assert_int_not_equal(a.backend->node, 0);
-    assert_int_not_equal(a.backend->node, b.backend->node);
+    assert_true(a.backend->node != 0 && a.backend->node != b.backend->node);
     assert_true(a.backend->incarnation < b.backend->incarnation);
     const uint16_t number = a.backend->node;
     const uint64_t incarnation = b.backend->incarnation;
     node_close(&a);
     node_open(&a, *state, "a");
-    assert_int_equal(a.backend->node, number);
-    assert_true(a.backend->incarnation > incarnation);
+    assert_true(a.backend->node == number && a.backend->incarnation > incarnation);
     node_leave(&a);
     node_open(&a, *state, "a");
-    assert_int_equal(a.backend->node, number);
-    assert_true(a.backend->incarnation > incarnation + 1);
+    assert_true(a.backend->node == number && a.backend->incarnation > incarnation + 1);
     node_close(&a);
     node_close(&b);
 }
