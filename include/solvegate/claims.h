@@ -44,9 +44,10 @@ enum claim_result {
 
 /* How an ACTION_CLAIM ended. */
 struct claimed {
-    uint64_t flight, ticket, proposal; /* as in the claim, as are the next three */
+    uint64_t flight, ticket, proposal; /* as in the claim, as are the next four */
     bool is_held;
     bool has_name;
+    bool has_idempotency;
     struct key name;
     enum claim_result result;
     uint64_t followed; /* FOLLOW: number of the claim that is waited for */

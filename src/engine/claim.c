@@ -201,8 +201,14 @@ static void too_late(struct engine *engine, const struct claimed *claimed)
     if (claimed->result != CLAIM_TAKEN)
         return;
     struct solution *solution = offer_taken(engine, claimed->solution);
-    cache_bank(engine, solution, false, false);
-    offer_make(engine, solution);
+    if (claimed->has_idempotency) {
+        /* Whoever repeats the key gets it from the store, at any node, and may have got it by now: its row stays. */
+        solution->handed = 1;
+        cache_put(engine, solution, false);
+    } else {
+        cache_bank(engine, solution, false, false);
+        offer_make(engine, solution);
+    }
     solution_unref(engine, solution);
 }
 

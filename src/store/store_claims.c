@@ -50,6 +50,7 @@ void store_claim(struct store *store, const struct claim *claim, uint32_t idempo
                                       .proposal = claim->proposal,
                                       .is_held = claim->is_held,
                                       .has_name = claim->has_name,
+                                      .has_idempotency = claim->has_idempotency,
                                       .name = claim->name,
                                       .result = CLAIM_UNAVAILABLE};
     const char *const client = store->names.name_of(store->names.context, claim->client);

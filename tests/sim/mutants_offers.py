@@ -38,7 +38,9 @@ OFFER_MUTANTS = [
      "    lose_known(engine, &taken->key, taken->solution);\n", "    (void)taken, (void)engine;\n", "story offers"),
     # ---- nothing paid is lost ------------------------------------------------------------------------------------------
     ("offer: what came too late is not offered again", "src/engine/claim.c",
-     "    offer_make(engine, solution);\n", "", "story offers"),
+     "        offer_make(engine, solution);\n", "", "story offers"),
+    ("offer: what came too late for a key is offered again", "src/engine/claim.c",
+     "    if (claimed->has_idempotency) {\n", "    if (engine == NULL) {\n", "story offers"),
     ("offer: what no key stands for any more is not offered", "src/engine/idempotency.c",
      "    offer_make(engine, record->solution);\n", "", "story offers"),
     ("offer: what a crash left over is not offered", "src/engine/recover.c",

@@ -79,6 +79,7 @@ static void decide(struct world *world, const char *flight, struct claimed claim
     claimed.proposal = claim->last.proposal;
     claimed.is_held = claim->last.is_held;
     claimed.has_name = claim->last.has_name;
+    claimed.has_idempotency = claim->last.has_idempotency;
     claimed.name = claim->last.name;
     struct event event = {.kind = EVENT_CLAIMED};
     event.claimed = claimed;

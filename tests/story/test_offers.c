@@ -184,6 +184,22 @@ static void what_nobody_waits_for_any_more_is_offered_again(void **state)
               "[  6000] answer dan r1 solved \"TOKEN\" source dedup_cache attempts 1\n");
 }
 
+/* Another gateway may have given it to somebody who repeated the key. */
+static void what_came_too_late_for_a_key_stays_its_own(void **state)
+{
+    (void)state;
+    struct world *w = world_with_banked();
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
+    gone(w, "bob");
+    const size_t records = w->disk.count;
+    took_own(w, "f2", "TOKEN");
+    ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
+    expect(w, "[  6000] claim f2 K idempotency I, proposing one\n"
+              "[  6000] claim f3 K or nothing\n");
+    for (size_t i = records; i < w->disk.count; i++)
+        assert_int_not_equal(w->disk.log[i].kind, RECORD_SOLUTION);
+}
+
 static void a_caller_who_shares_is_given_it_alone(void **state)
 {
     (void)state;
@@ -439,6 +455,7 @@ int main(void)
         STORY(who_took_it_tells_the_owner),
         STORY(a_store_that_does_not_answer_is_proposed_it_again),
         STORY(what_nobody_waits_for_any_more_is_offered_again),
+        STORY(what_came_too_late_for_a_key_stays_its_own),
         STORY(a_caller_who_shares_is_given_it_alone),
         STORY(after_a_crash_it_is_offered_as_before),
         STORY(what_a_crash_leaves_over_is_offered),

@@ -361,6 +361,7 @@ static void decide(struct cluster *c, node_id node, const struct claim *claim,
                                             .proposal = claim->proposal,
                                             .is_held = claim->is_held,
                                             .has_name = claim->has_name,
+                                            .has_idempotency = claim->has_idempotency,
                                             .name = claim->name}};
     if (claim->is_held) {
         claim_name(&c->store, node, claim, verdict);
