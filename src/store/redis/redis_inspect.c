@@ -15,7 +15,7 @@ static const char rights[] =
 /* And what gateways that share the store need. */
 static const char shared_rights[] =
     "+evalsha +script|load +subscribe +publish +time +incr +rename +hgetall +hvals +hincrby +hdel "
-    "+zscore +zrevrange +sadd +srem +smembers +sismember +sscan +smismember +zmscore";
+    "+mget +mset +zscore +zrevrange +sadd +srem +smembers +sismember +sscan +smismember +zmscore";
 
 void redis_print_rights(const struct store_place *place, struct buf *out)
 {
