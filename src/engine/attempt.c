@@ -46,6 +46,7 @@ void attempt_enter(struct attempt *attempt, enum attempt_state state)
 void attempt_name_task(struct engine *engine, struct attempt *attempt,
                        const char task_id[TASK_ID_MAX])
 {
+    ASSERT(attempt->task_id == NULL);
     attempt->task_id = blob_new(slice_from(task_id));
     attempt->named_seq = engine->seq + NAMED_WITHIN;
     /* A callback may have named the task before the submit's reply does. */

@@ -194,10 +194,42 @@ static void prove_paid(struct engine *engine, struct attempt *attempt)
     note_paid(engine, attempt);
 }
 
+static void alert_about(struct engine *engine, const struct attempt *attempt, enum alert_kind kind)
+{
+    struct action *action = engine_push(engine, ACTION_ALERT);
+    action->alert.kind = kind;
+    action->alert.attempt = attempt->by_name.number;
+}
+
+/* Two task ids on one nonce: somebody resent our submit (docs/reliability.md, finding 5). */
+static void prove_duplicate(struct engine *engine, struct attempt *attempt,
+                            const char task_id[TASK_ID_MAX])
+{
+    if (attempt->other_task_id != NULL)
+        return;
+    attempt->other_task_id = blob_new(slice_from(task_id));
+    (void)task_learn(engine, attempt, attempt->other_task_id);
+    COUNT(engine, duplicates_proven);
+    stats_count_paid(engine, attempt, attempt->other_task_id, true);
+    alert_about(engine, attempt, ALERT_DUPLICATE_PROVEN);
+}
+
+/* A callback may have named the task before the submit's reply does, and perhaps another one. */
+static void confirm_task(struct engine *engine, struct attempt *attempt,
+                         const struct vendor_result *result)
+{
+    if (result->outcome != OUTCOME_ACCEPTED)
+        return;
+    if (attempt->task_id == NULL)
+        attempt_name_task(engine, attempt, result->task_id);
+    if (!task_id_is(attempt->task_id, result->task_id))
+        prove_duplicate(engine, attempt, result->task_id);
+}
+
 static void accepted(struct engine *engine, struct attempt *attempt,
                      const struct vendor_result *result)
 {
-    attempt_name_task(engine, attempt, result->task_id);
+    confirm_task(engine, attempt, result);
     attempt->accepted_ms = engine->now_ms;
     note_accepted(engine, attempt);
     slots_on_accepted(engine);
@@ -232,38 +264,6 @@ static void ambiguous(struct engine *engine, struct attempt *attempt)
         return;
     }
     flight_enter(engine, flight, FLIGHT_AMBIGUOUS, retry_window_end_ms(engine, flight));
-}
-
-static void alert_about(struct engine *engine, const struct attempt *attempt, enum alert_kind kind)
-{
-    struct action *action = engine_push(engine, ACTION_ALERT);
-    action->alert.kind = kind;
-    action->alert.attempt = attempt->by_name.number;
-}
-
-/* Two task ids on one nonce: somebody resent our submit (docs/reliability.md, finding 5). */
-static void prove_duplicate(struct engine *engine, struct attempt *attempt,
-                            const char task_id[TASK_ID_MAX])
-{
-    if (attempt->other_task_id != NULL)
-        return;
-    attempt->other_task_id = blob_new(slice_from(task_id));
-    (void)task_learn(engine, attempt, attempt->other_task_id);
-    COUNT(engine, duplicates_proven);
-    stats_count_paid(engine, attempt, attempt->other_task_id, true);
-    alert_about(engine, attempt, ALERT_DUPLICATE_PROVEN);
-}
-
-/* The submit's reply arrives after a callback already brought the task id. */
-static void confirm_task(struct engine *engine, struct attempt *attempt,
-                         const struct vendor_result *result)
-{
-    if (result->outcome != OUTCOME_ACCEPTED)
-        return;
-    if (attempt->task_id == NULL)
-        attempt_name_task(engine, attempt, result->task_id);
-    if (!task_id_is(attempt->task_id, result->task_id))
-        prove_duplicate(engine, attempt, result->task_id);
 }
 
 /* Like confirm_task(), while the rest of the answer has yet to be polled. */

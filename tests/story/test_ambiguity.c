@@ -321,6 +321,25 @@ static void the_reply_may_prove_it_too(void **state)
     assert_int_equal(stats_of(w)->duplicates_proven, 1);
 }
 
+static void the_reply_may_name_another_task_than_an_early_callback(void **state)
+{
+    (void)state;
+    struct world *w = world_with_callbacks();
+    ask(w, "ann", .key = "K");
+    callback_empty(w, "a1", "T2");
+    accepted(w, "a1", "T1");
+    callback(w, "a1", "T1", "ONE");
+    callback(w, "a1", "T2", "TWO");
+    expect(w, "[     0] submit a1 K\n"
+              "[     0] ack a1\n"
+              "[     0] alert duplicate proven a1\n"
+              "[     0] ack a1\n"
+              "[     0] answer ann r1 solved \"ONE\" source api attempts 1\n"
+              "[     0] ack a1\n");
+    assert_int_equal(stats_of(w)->duplicates_proven, 1);
+    assert_int_equal(gauges_of(w).solutions, 2);
+}
+
 static void a_third_task_is_told_and_not_believed(void **state)
 {
     (void)state;
@@ -380,6 +399,7 @@ int main(void)
         STORY(the_other_task_may_be_the_first_to_be_solved),
         STORY(the_other_tasks_repeats_are_not_banked_again),
         STORY(the_reply_may_prove_it_too),
+        STORY(the_reply_may_name_another_task_than_an_early_callback),
         STORY(a_third_task_is_told_and_not_believed),
         STORY(a_task_that_a_callback_named_is_not_paid_for_again),
     };
