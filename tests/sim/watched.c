@@ -57,11 +57,23 @@ uint64_t watched_idempotency(const struct sim *sim, const struct need *need)
     return is_watched(sim, need->client) ? 0 : need->idempotency;
 }
 
+/* The vendor gave one task id to two submits: a poll brings one what the other has, which ends it as a failure. */
+static bool shares_task(const struct sim *sim, const struct submit *submit)
+{
+    for (uint32_t i = 0; i < sim->submit_count; i++) {
+        if (&sim->submits[i] != submit && sim->submits[i].is_accepted &&
+            sim->submits[i].task == submit->task)
+            return true;
+    }
+    return false;
+}
+
 /* What the vendor refused or gave up may be sent once more after a crash that took the request's end with it, but not
  * the attempt's: nobody was told of it. */
 static bool is_excused(const struct sim *sim, const struct submit *submit)
 {
-    const bool has_failed = submit->is_void || (submit->is_ended && !submit->is_solved);
+    const bool has_failed = submit->is_void || (submit->is_ended && !submit->is_solved) ||
+                            (submit->is_ended && shares_task(sim, submit));
     return !submit->is_executed || (has_failed && sim->crashes > 0);
 }
 
