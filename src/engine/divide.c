@@ -6,6 +6,9 @@
 
 #include <stdlib.h>
 
+/* The default lease, within which a gateway beats several times. */
+#define LEFT_MS 10000
+
 /* What a node had that is no member any more: its tasks are at the vendor, and whoever adopts them may
  * not have told yet. */
 struct departed {
@@ -42,6 +45,14 @@ static void drop_departed(struct engine *engine)
     engine->departed_count = kept;
 }
 
+/* Whoever left in order was adopted at once, and its adopter tells with its next beats what it holds: a long lease is
+ * not waited for. */
+static uint32_t departed_ms(const struct engine *engine, const struct member *before)
+{
+    const uint32_t lease_ms = engine->options.lease_ms;
+    return before->is_leaving && lease_ms > LEFT_MS ? LEFT_MS : lease_ms;
+}
+
 /* Both tables are in the order of the ids. */
 static void note_departed(struct engine *engine, const struct beat *beat)
 {
@@ -55,7 +66,7 @@ static void note_departed(struct engine *engine, const struct beat *beat)
             engine->departed_count == ENGINE_NODES)
             continue;
         engine->departed[engine->departed_count++] = (struct departed){
-            .held = before->demand.held, .until_ms = engine->now_ms + engine->options.lease_ms};
+            .held = before->demand.held, .until_ms = engine->now_ms + departed_ms(engine, before)};
     }
 }
 

@@ -129,6 +129,7 @@ static struct task *task_new(struct engine *engine, struct blob *name, uint64_t 
 
 static void stand_for(struct engine *engine, struct attempt *attempt, uint64_t number)
 {
+    ASSERT(attempt != NULL);
     attempt->stands_for_task = true;
     attempt->by_task.number = number;
     numbers_insert(&engine->attempts_by_task, &attempt->by_task);

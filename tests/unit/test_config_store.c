@@ -197,8 +197,8 @@ static void a_store_on_a_server_is_shared_unless_the_configuration_says_otherwis
     assert_false(is_shared(FILE_WITH("\"store\": \"sqlite:/b\"")));
     if (is_built("redis:")) {
         assert_true(is_shared(FILE_WITH("\"store\": \"redis://h\"")));
-        assert_false(is_shared(
-            FILE_WITH("\"store\": \"redis://h\", \"cluster\": {\"enabled\": false}")));
+        assert_false(
+            is_shared(FILE_WITH("\"store\": \"redis://h\", \"cluster\": {\"enabled\": false}")));
     }
     if (is_built("postgresql:"))
         assert_true(is_shared(FILE_WITH("\"store\": \"postgresql://h/d\"")));
