@@ -211,7 +211,7 @@ bool task_learn(struct engine *engine, struct attempt *attempt, struct blob *nam
 {
     const uint64_t number = hash(engine, blob_slice(name));
     struct attempt *standing = find_standing(engine, blob_slice(name), number);
-    if (standing == attempt && may_stand(attempt, name))
+    if (standing != NULL && standing == attempt && may_stand(attempt, name))
         return true;
     struct task *task = standing != NULL ? record_of(engine, standing)
                                          : find_record(engine, blob_slice(name), number);

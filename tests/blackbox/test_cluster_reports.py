@@ -50,6 +50,7 @@ def refuses_what_a_single_gateway_refuses_and_withdraws(store):
         wrong = told(cluster[0], "4503599627370497", key=mine)
         equal(told(cluster[1], "4503599627370497", key=mine), wrong, "nobody's")
         equal(http_request(f"{cluster[1].url}/v1/solves/{request}", "DELETE", None, {"Authorization": "Bearer " + other}, {}).status, 404)
+        wait_until(lambda: cluster.paid() == 1, "the submit")
         cluster.sim.solve()
         wait_until(lambda: get(cluster[1].url + "/res.php", key=mine, action="get", id=request).text.startswith("OK|"), "the solution")
         equal(told(cluster[1], request, key=other), wrong, "another client's")
