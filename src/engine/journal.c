@@ -11,6 +11,10 @@
 /* How long a request's end stays readable after a crash if nobody read it before. */
 #define READABLE_MS 120000
 
+/* How much longer than remembered the row of an idempotency key stays whose flight runs, so that no crash and no other
+ * node takes the key for free meanwhile, however long the flight lives or its node is down. */
+#define UNSOLVED_MS INT64_C(604800000)
+
 /* Row numbers start from the wall clock at start: 42 bits of milliseconds last until 2109, and no
  * gateway makes 2^20 rows in one millisecond. */
 #define MOMENT_MASK ((INT64_C(1) << 42) - 1)
@@ -268,6 +272,8 @@ journal_seq journal_idempotency(struct engine *engine, const struct idempotency 
     row->flight = record->flight == NULL ? 0 : record->flight->uid;
     row->solution = record->solution == NULL ? 0 : record->solution->uid;
     row->expires_wall_ms = journal_wall_ms(engine, record->expiry.due_ms);
+    if (record->flight != NULL)
+        row->expires_wall_ms += UNSOLVED_MS;
     return seq;
 }
 

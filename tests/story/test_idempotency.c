@@ -265,6 +265,27 @@ static void a_record_outlives_its_time_while_its_flight_runs(void **state)
               "[  4000] answer other refused: the idempotency key was used for something else\n");
 }
 
+static void a_record_outlives_its_time_and_a_crash_while_its_flight_runs(void **state)
+{
+    (void)state;
+    struct engine_options options = world_options();
+    options.idempotency_ttl_ms = 1000;
+    options.has_journal = true;
+    struct world *w = world_new(&options);
+    ask(w, "ann", .key = "K", .idempotency = "I", .is_told = true);
+    accepted(w, "a1", "T1");
+    pass(w, 4000);
+    crash(w, ALL_RECORDS);
+    tick(w);
+    skip_lines(w);
+    ask(w, "other", .key = "L", .idempotency = "I");
+    expect(w, "[  4000] answer other refused: the idempotency key was used for something else\n");
+    solved(w, "a1", "TOKEN");
+    pass(w, 1000);
+    assert_int_equal(gauges_of(w).idempotency, 0);
+    skip_lines(w);
+}
+
 static void a_table_full_of_solves_under_way_refuses_new_keys_but_knows_the_old(void **state)
 {
     (void)state;
@@ -320,6 +341,7 @@ int main(void)
         STORY(a_remembered_mistake_is_not_tied_to_the_key),
         STORY(a_record_expires_some_time_after_the_solve),
         STORY(a_record_outlives_its_time_while_its_flight_runs),
+        STORY(a_record_outlives_its_time_and_a_crash_while_its_flight_runs),
         STORY(a_table_full_of_solves_under_way_refuses_new_keys_but_knows_the_old),
         STORY(retries_count_against_the_cap_per_flight),
     };
