@@ -243,85 +243,6 @@ static void on_woken(void *context, const struct key *name)
     woken->names[woken->count++] = *name;
 }
 
-static void a_beat_counts_up_and_finds_all(void **state)
-{
-    static struct store_members members;
-    struct node a, b;
-    node_open(&a, *state, "a");
-    node_open(&b, *state, "b");
-    const struct store_sharing *const sharing = a.backend->driver->sharing;
-    struct store_backend *const pulse = sharing->make_pulse(a.backend);
-    assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 3, .pools = 4}, &members),
-                     STORE_DONE);
-    const struct demand demand = {
-        .slots = 5, .held = 7, .waiting = DEMAND_SECONDS, .pools = UINT64_C(1) << 63 | 6};
-    assert_int_equal(sharing->pulse_beat(pulse, &demand, &members), STORE_DONE);
-    assert_int_equal(members.count, 2);
-    const struct store_member *const own = &members.all[0];
-    assert_string_equal(own->name, "a");
-    assert_int_equal(own->node, a.backend->node);
-    assert_int_equal(own->incarnation, a.backend->incarnation);
-    assert_false(own->has_left);
-    assert_string_equal(members.all[1].name, "b");
-    assert_int_equal(members.all[1].beat, 0);
-    const uint64_t before = own->beat;
-    node_leave(&b);
-    assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 0, .pools = 0}, &members),
-                     STORE_DONE);
-    assert_int_equal(members.all[0].beat, before + 1);
-    assert_true(members.all[1].has_left);
-    struct store_backend *const other = sharing->make_pulse(a.backend);
-    assert_int_equal(sharing->pulse_beat(pulse, &demand, &members), STORE_DONE);
-    assert_int_equal(sharing->pulse_beat(other, &demand, &members), STORE_DONE);
-    assert_int_equal(members.all[0].demand.slots, 5);
-    assert_int_equal(members.all[0].demand.held, 7);
-    assert_int_equal(members.all[0].demand.waiting, DEMAND_SECONDS);
-    assert_true(members.all[0].demand.pools == demand.pools);
-    a.backend->driver->close(other);
-    a.world->kit->take_over(a.world, "a");
-    assert_int_equal(sharing->pulse_beat(pulse, &(struct demand){.slots = 0, .pools = 0}, &members),
-                     node_refusal(&a));
-    assert_non_null(strstr(pulse->why, "another gateway"));
-    a.backend->driver->close(pulse);
-    node_close(&a);
-}
-
-static void beat_with(struct store_backend *pulse, const char *parts, struct store_members *members)
-{
-    const struct demand none = {.slots = 0};
-    (void)snprintf(pulse->parts, sizeof pulse->parts, "%s", parts);
-    assert_int_equal(pulse->driver->sharing->pulse_beat(pulse, &none, members), STORE_DONE);
-}
-
-static void all_hear_what_the_configuration_of_each_is_like(void **state)
-{
-    static struct store_members members;
-    struct node a, b;
-    node_open(&a, *state, "a");
-    node_open(&b, *state, "b");
-    struct store_backend *const one = a.backend->driver->sharing->make_pulse(a.backend);
-    struct store_backend *const other = b.backend->driver->sharing->make_pulse(b.backend);
-    beat_with(one, "clients:1 dedup:2", &members);
-    beat_with(other, "", &members);
-    assert_string_equal(members.all[0].parts, "clients:1 dedup:2");
-    assert_string_equal(members.all[1].parts, "");
-    beat_with(one, "clients:3", &members);
-    beat_with(one, "clients:3", &members);
-    beat_with(other, "pools:4", &members);
-    assert_string_equal(members.all[0].parts, "clients:3");
-    /* Another run of the name has said nothing yet. */
-    a.backend->driver->close(one);
-    node_close(&a);
-    node_open(&a, *state, "a");
-    beat_with(other, "pools:4", &members);
-    assert_string_equal(members.all[0].name, "a");
-    assert_string_equal(members.all[0].parts, "");
-    assert_string_equal(members.all[1].parts, "pools:4");
-    b.backend->driver->close(other);
-    node_close(&a);
-    node_close(&b);
-}
-
 struct pages {
     unsigned days, tallies;
     uint64_t requests;
@@ -588,8 +509,6 @@ const struct store_case store_node_cases[] = {
     STORE_CASE(all_have_the_same_lease),
     STORE_CASE(one_that_has_the_store_for_itself_excludes_all_others),
     STORE_CASE(rows_follow_when_a_gateway_joins_and_when_it_is_alone_again),
-    STORE_CASE(a_beat_counts_up_and_finds_all),
-    STORE_CASE(all_hear_what_the_configuration_of_each_is_like),
     STORE_CASE(the_books_of_each_can_be_read_by_all_also_of_the_dead),
     STORE_CASE(an_end_wakes_the_others_and_many_do_at_once),
     STORE_CASE(of_two_who_ask_at_the_same_time_one_wins),

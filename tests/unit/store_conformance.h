@@ -21,6 +21,7 @@ extern const struct store_case store_whole_cases[];
 extern const struct store_case store_claim_cases[];
 extern const struct store_case store_offer_cases[];
 extern const struct store_case store_node_cases[];
+extern const struct store_case store_beat_cases[];
 extern const struct store_case store_find_cases[];
 extern const struct store_case store_budget_cases[];
 /* Of those that can adopt. */

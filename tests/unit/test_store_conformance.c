@@ -18,8 +18,9 @@
 static const struct store_case *const lists[] = {
     store_row_cases, store_batch_cases, store_clock_cases, store_driver_cases, store_whole_cases};
 
-static const struct store_case *const shared_lists[] = {
-    store_claim_cases, store_offer_cases, store_node_cases, store_find_cases, store_budget_cases};
+static const struct store_case *const shared_lists[] = {store_claim_cases, store_offer_cases,
+                                                        store_node_cases,  store_beat_cases,
+                                                        store_find_cases,  store_budget_cases};
 
 static struct CMUnitTest tests[CASES_MAX];
 static char names[CASES_MAX][NAME_MAX_BYTES];

@@ -155,7 +155,7 @@ static enum store_result count_crash(struct postgres_store *store, int64_t numbe
 }
 
 /* From here on the store refuses batches of the node's earlier runs. By the clock no incarnation comes twice, even if
- * the last one is forgotten. */
+ * the last one is forgotten. The slots of the run before are held until the first beat: its tasks are this one's. */
 static enum store_result enter(struct postgres_store *store, int64_t number)
 {
     int64_t incarnation = 0;
@@ -170,8 +170,8 @@ static enum store_result enter(struct postgres_store *store, int64_t number)
         result = run(store,
                      "INSERT INTO node (id, incarnation, beat, name, state, slots, pools, since)"
                      " VALUES ($1, $2, 0, $3, 'up', 0, 0, now_ms()) ON CONFLICT (id) DO UPDATE SET"
-                     " incarnation = EXCLUDED.incarnation, beat = 0, state = 'up', slots = 0,"
-                     " pools = 0, since = EXCLUDED.since",
+                     " incarnation = EXCLUDED.incarnation, beat = 0, state = 'up', pools = 0,"
+                     " since = EXCLUDED.since",
                      values, 3);
     if (result == STORE_DONE)
         result =

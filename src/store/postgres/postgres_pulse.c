@@ -80,6 +80,13 @@ static void take_member(const struct pg_result *result, int row, struct store_me
     (void)snprintf(member->parts, sizeof member->parts, "%s", PQgetvalue(result, row, 7));
 }
 
+/* The rows are as they were before this beat. What the node has just given up is others' from now on, all the same. */
+static void note_told(struct store_member *own, const struct demand *told)
+{
+    if (own->demand.held > told->held)
+        own->demand.held = told->held;
+}
+
 enum store_result pg_pulse_beat(struct store_backend *pulse, const struct demand *demand,
                                 struct store_members *members)
 {
@@ -113,8 +120,12 @@ enum store_result pg_pulse_beat(struct store_backend *pulse, const struct demand
         return asked == STORE_FAILED ? STORE_RETRY : asked;
     bool is_there = false;
     for (int i = 0; i < PQntuples(result) && members->count < STORE_MEMBERS_MAX; i++) {
-        take_member(result, i, &members->all[members->count++]);
-        is_there |= PQgetvalue(result, i, 8)[0] == 't';
+        struct store_member *const member = &members->all[members->count++];
+        const bool is_own = PQgetvalue(result, i, 8)[0] == 't';
+        take_member(result, i, member);
+        if (is_own)
+            note_told(member, demand);
+        is_there |= is_own;
     }
     PQclear(result);
     return is_there ? STORE_DONE : pg_again_judge(store);

@@ -64,7 +64,8 @@ static const char take_lock[] =
     "call('SET', P .. 'lock', 'shared', 'PX', lease)\n"
     "return {'ok'}\n";
 
-/* Rows of a gateway that had the store for itself become those of the first that joins. */
+/* Rows of a gateway that had the store for itself become those of the first that joins. What the node's run before held
+ * of the slots is held until the first beat: its tasks are this one's. */
 static const char join[] =
     "local name, lease = ARGV[2], ARGV[3]\n"
     "local others, number = 0, call('HGET', P .. 'nodes', name)\n"
@@ -82,7 +83,8 @@ static const char join[] =
     "    if not number and not used[i] then number = tostring(i) end\n"
     "end\n"
     "if not number then return {'full'} end\n"
-    "local before = call('HMGET', P .. 'member:' .. number, 'incarnation', 'state')\n"
+    "local before = call('HMGET', P .. 'member:' .. number, 'incarnation', 'state', 'slots')\n"
+    "local slots = before[2] and before[2] ~= 'gone' and before[3] or '0'\n"
     "if before[2] == 'up' then fill_chest(before[1], number, number, {'flight'}, 1) end\n"
     "call('SET', P .. 'lease', lease)\n"
     "local time, last = call('TIME'), tonumber(call('GET', P .. 'incarnation') or '0')\n"
@@ -91,7 +93,7 @@ static const char join[] =
     "call('SET', P .. 'incarnation', incarnation)\n"
     "call('HSET', P .. 'nodes', name, number)\n"
     "call('HSET', P .. 'member:' .. number, 'name', name, 'incarnation', incarnation,\n"
-    "    'beat', '0', 'state', 'up', 'slots', '0', 'pools', '0', 'parts', '')\n"
+    "    'beat', '0', 'state', 'up', 'slots', slots, 'pools', '0', 'parts', '')\n"
     "call('SET', P .. 'progress:' .. number, '0')\n"
     "call('SET', P .. 'facts:' .. number, '0')\n"
     "if call('GET', P .. 'owners') ~= 'nodes' then\n"

@@ -430,9 +430,12 @@ static void start_run(struct cluster *c, uint32_t place)
     CHECK(c, node->run < RUNS_MAX);
     c->store.runs[node->run] = (struct run){
         .member = {.id = node->run, .node = (uint16_t)(node->run % ENGINE_NODES)}, .place = place};
-    /* Under its own name it adopts its predecessor at once. */
-    if (before != 0 && !c->store.runs[before].is_gone)
+    /* Under its own name it adopts its predecessor at once, with the slots that that one held. */
+    if (before != 0 && !c->store.runs[before].is_gone) {
+        c->store.runs[node->run].member.demand = c->store.runs[before].member.demand;
+        c->store.runs[node->run].member.demand.pools = 0;
         store_adopt(c, before, node->run);
+    }
     options.clients = &c->plan.client;
     options.pools = &c->plan.pool;
     options.pool_count = c->plan.pool.size > 0;

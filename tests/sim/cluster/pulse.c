@@ -54,6 +54,9 @@ static void list_members(struct cluster *c, struct node *node)
         struct member *member = &node->members[node->member_count++];
         *member = c->store.runs[id].member;
         member->is_self = id == node->run;
+        /* What it has just given up is others' from now on, also if the row is that before the beat. */
+        if (member->is_self && member->demand.held > node->demand.held)
+            member->demand.held = node->demand.held;
     }
 }
 
