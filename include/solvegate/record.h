@@ -55,6 +55,7 @@ struct solution_row {
     uint16_t attempts;
     bool is_kept;   /* in the cache, for later requests */
     bool is_shared; /* for everybody; else for one request */
+    bool is_bad;    /* reported as bad: only for those who have it already */
     char task_id[TASK_ID_MAX];
     struct blob *text;  /* owned */
     struct blob *extra; /* owned, or NULL */

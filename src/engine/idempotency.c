@@ -297,7 +297,7 @@ struct flight *idempotency_adopt_solution(struct engine *engine, const struct id
                                           struct solution *solution, bool *is_copied)
 {
     struct idempotency *record = find_repeated(engine, row);
-    if (record == NULL || solution->expires_ms <= engine->now_ms)
+    if (record == NULL || solution->is_bad || solution->expires_ms <= engine->now_ms)
         return NULL;
     record->is_unconfirmed = false;
     record->is_journaled = true;

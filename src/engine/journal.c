@@ -184,14 +184,13 @@ void journal_solution(struct engine *engine, struct solution *solution)
     row->client = solution->client;
     row->type = solution->type;
     row->born_wall_ms = journal_wall_ms(engine, solution->born_ms);
-    /* A reported solution is journaled as expired, so that nobody gets it after a restart either. */
-    row->expires_wall_ms =
-        journal_wall_ms(engine, solution->is_bad ? solution->born_ms : solution->expires_ms);
+    row->expires_wall_ms = journal_wall_ms(engine, solution->expires_ms);
     row->solve_ms = solution->solve_ms;
     row->handed = solution->handed;
     row->attempts = solution->attempts;
     row->is_kept = is_for_others(engine, solution);
     row->is_shared = solution->is_shared;
+    row->is_bad = solution->is_bad;
     task_id_copy(row->task_id, solution->task_id);
     row->text = blob_ref(solution->text);
     row->extra = blob_ref(solution->extra);

@@ -106,6 +106,7 @@ struct solution *recover_solution(struct engine *engine, const struct solution_r
     solution->handed = row->is_shared && row->handed == 0 ? 1 : row->handed;
     solution->attempts = row->attempts;
     solution->is_shared = row->is_shared;
+    solution->is_bad = row->is_bad;
     return solution;
 }
 
@@ -444,6 +445,8 @@ static void resume(struct engine *engine, struct flight *flight)
  * for it, or if it came late and was for nobody in particular. */
 static bool is_orphan(const struct solution *solution)
 {
+    if (solution->is_bad)
+        return false;
     return solution->is_shared ? solution->is_missed || solution->flight_uid == 0
                                : solution->handed == 0;
 }

@@ -35,6 +35,7 @@ static struct solution *copy_of(struct engine *engine, const struct solution *so
     copy->handed = solution->handed + (solution->handed == 0);
     copy->attempts = solution->attempts;
     copy->is_shared = solution->is_shared;
+    copy->is_bad = solution->is_bad;
     copy->is_one_time = solution->is_one_time;
     return copy;
 }

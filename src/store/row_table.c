@@ -82,6 +82,7 @@ static const struct column solution_columns[] = {
     U16("attempts", solution.attempts),
     BOOL("kept", solution.is_kept),
     BOOL("shared", solution.is_shared),
+    BOOL("bad", solution.is_bad),
     STRING("task", solution.task_id),
     BYTES("text", solution.text),
     BYTES("extra", solution.extra),

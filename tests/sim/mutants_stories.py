@@ -40,6 +40,12 @@ STORY_MUTANTS = [
     ("an answer does not wait until its key's new lifetime is safe", "src/engine/ask.c",
      "            request->seq = idempotency_bind_solution(", "            (void)idempotency_bind_solution(", "story journal"),
 
+    ("a restart forgets that a solution was reported as bad", "src/engine/recover.c",
+     "    solution->is_bad = row->is_bad;\n", "", "story recovery"),
+    ("a solution that was reported as bad is written as expired", "src/engine/journal.c",
+     "journal_wall_ms(engine, solution->expires_ms);\n    row->solve_ms",
+     "journal_wall_ms(engine, solution->is_bad ? solution->born_ms : solution->expires_ms);\n    row->solve_ms", "story recovery"),
+
     ("one nonce makes letters without end", "src/engine/oddity.c",
      "    if (attempt->odd_letters >= LETTERS_EACH)\n        return;\n    attempt->odd_letters++;\n", "", "story callbacks"),
     ("the nonce of a forgotten attempt makes letters without end", "src/engine/oddity.c",

@@ -148,6 +148,46 @@ static void a_solution_on_disk_is_given_to_those_who_were_not_told_yet(void **st
               "[  6000] submit a2 K after 6\n");
 }
 
+/* Neither it nor the word that it is bad is forgotten with a restart. */
+static void what_was_reported_bad_stays_with_those_who_have_it(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(false);
+    w->shows_ages = true;
+    ask(w, "ann", .key = "K", .is_told = true);
+    ask(w, "bob", .key = "K", .is_told = true);
+    solve(w, "a1", "T1", "TOKEN");
+    report_bad(w, "ann", "r1");
+    skip_lines(w);
+    for (unsigned restarts = 0; restarts < 3; restarts++) {
+        crash(w, ALL_RECORDS);
+        look(w, "bob", "r2", 0);
+        look(w, "ann", "r1", 0);
+        expect(
+            w,
+            "[  6000] answer bob r2 solved \"TOKEN\" source dedup_wait attempts 1"
+            " age 6000 left 74000\n"
+            "[  6000] answer ann r1 solved \"TOKEN\" source api attempts 1 age 6000 left 74000\n");
+    }
+    ask(w, "cat", .key = "K");
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
+static void what_was_reported_bad_is_no_answer_to_its_idempotency_key_after_a_restart(void **state)
+{
+    (void)state;
+    struct world *w = world_with_journal(false);
+    ask(w, "ann", .key = "K", .is_told = true, .reuse = REUSE_SINGLE, .idempotency = "I");
+    solve(w, "a1", "T1", "TOKEN");
+    report_bad(w, "ann", "r1");
+    crash(w, ALL_RECORDS);
+    skip_lines(w);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE, .idempotency = "I");
+    assert_int_equal(w->tally.submits, 2);
+    skip_lines(w);
+}
+
 static void a_single_solution_handed_out_is_not_handed_out_again(void **state)
 {
     (void)state;
@@ -386,6 +426,8 @@ int main(void)
         STORY(the_callback_of_an_intent_from_before_the_crash_solves_it),
         STORY(a_repeated_callback_after_the_crash_is_absorbed),
         STORY(a_solution_on_disk_is_given_to_those_who_were_not_told_yet),
+        STORY(what_was_reported_bad_stays_with_those_who_have_it),
+        STORY(what_was_reported_bad_is_no_answer_to_its_idempotency_key_after_a_restart),
         STORY(a_single_solution_handed_out_is_not_handed_out_again),
         STORY(a_shared_solution_is_served_from_memory_with_what_is_left_of_its_life),
         STORY(a_clock_set_back_while_we_were_down_makes_nothing_live_longer),

@@ -1,4 +1,5 @@
 /* Cases of drivers that can adopt: what nodes tell each other about requests and bad solutions. */
+#include "store/row_table.h"
 #include "store/store_fact.h"
 #include "store_conformance.h"
 #include "store_nodes.h"
@@ -240,6 +241,74 @@ static void other_solutions_of_the_key_are_left_alone(void **state)
     node_close(&b);
 }
 
+static void no_idempotency_key_stands_for_it_any_more(void **state)
+{
+    struct node a, b;
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    put_solution(&a, 51, 7, BAD_ATTEMPT);
+    struct record row = world_record(*state, RECORD_IDEMPOTENCY, 1);
+    row.idempotency = (struct idempotency_row){.digest = key_of(500),
+                                               .fingerprint = key_of(1),
+                                               .solution = 51,
+                                               .expires_wall_ms = clocks_read().wall_ms + 60000};
+    node_put(&a, &row);
+    node_send(&a);
+    assert_int_equal(ask_for(&b, claim_with(claim_shared(1, 22), 500)), CLAIM_SOLVED);
+    tell_bad(&b, 1 << 20);
+    const struct claim again = claim_with(claim_shared(1, 23), 500);
+    const struct claimed claimed = node_ask(&b, &again);
+    assert_int_equal(claimed.result, CLAIM_WON);
+    assert_true(claimed.is_renewed);
+    node_close(&a);
+    node_close(&b);
+}
+
+static int64_t number_in(const struct row_value *values, const char *name)
+{
+    const struct row_table *const table = &row_tables[RECORD_SOLUTION];
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->columns[i].name, name) == 0)
+            return values[i].integer;
+    fail_msg("there is no such column");
+    return 0;
+}
+
+static void see_solution(void *context, enum record_kind kind, const struct row_value *values)
+{
+    struct solution_row *const found = context;
+    if (kind != RECORD_SOLUTION || number_in(values, "id") != (int64_t)found->id)
+        return;
+    found->is_bad = number_in(values, "bad") == 1;
+    found->is_kept = number_in(values, "kept") == 1;
+    found->expires_wall_ms = number_in(values, "expires");
+}
+
+/* Whoever has it may still fetch it, for as long as any other. */
+static void its_row_stays_for_those_who_have_it(void **state)
+{
+    struct node a, b;
+    struct record solution = solution_of(*state, 51, 1, true);
+    const int64_t expires_wall_ms = solution.solution.expires_wall_ms;
+    struct solution_row found = {.id = 51, .is_kept = true};
+    record_close(&solution);
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    put_solution(&a, 51, 7, BAD_ATTEMPT);
+    node_send(&a);
+    tell_bad(&b, 1 << 20);
+    node_close(&a);
+    node_open(&a, *state, "a");
+    assert_int_equal(
+        a.backend->driver->load(a.backend, clocks_read().wall_ms, see_solution, &found),
+        STORE_DONE);
+    assert_true(found.is_bad);
+    assert_false(found.is_kept);
+    assert_in_range(found.expires_wall_ms, expires_wall_ms - 5000, expires_wall_ms + 60000);
+    node_close(&a);
+    node_close(&b);
+}
+
 static void who_follows_its_flight_does_not_get_it_either(void **state)
 {
     struct node a, b;
@@ -295,6 +364,8 @@ const struct store_case store_errand_cases[] = {
     STORE_CASE(all_others_are_told_of_a_bad_solution),
     STORE_CASE(no_claim_finds_it_any_more_whoever_has_it),
     STORE_CASE(other_solutions_of_the_key_are_left_alone),
+    STORE_CASE(no_idempotency_key_stands_for_it_any_more),
+    STORE_CASE(its_row_stays_for_those_who_have_it),
     STORE_CASE(who_follows_its_flight_does_not_get_it_either),
     STORE_CASE(a_bad_solution_wakes_all_others),
     {NULL, NULL},

@@ -262,5 +262,6 @@ struct record solution_of(struct store_world *world, uint64_t id, uint32_t key, 
     record.solution.handed = 0;
     record.solution.is_kept = true;
     record.solution.is_shared = is_shared;
+    record.solution.is_bad = false;
     return record;
 }

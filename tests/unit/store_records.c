@@ -106,6 +106,7 @@ static struct solution_row some_solution(struct rand *rand, uint64_t id)
         .attempts = (uint16_t)rand_u64(rand),
         .is_kept = flip(rand),
         .is_shared = flip(rand),
+        .is_bad = flip(rand),
         .text = some_bytes(rand),
         .extra = flip(rand) ? some_bytes(rand) : NULL,
     };
@@ -338,6 +339,7 @@ static const char *solution_difference(const struct solution_row *a, const struc
     SAME(attempts);
     SAME(is_kept);
     SAME(is_shared);
+    SAME(is_bad);
     SAME_STRING(task_id);
     SAME_BLOB(text);
     SAME_BLOB(extra);

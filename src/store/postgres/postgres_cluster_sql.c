@@ -192,6 +192,9 @@ static const char look_at_all[] =
     "        ORDER BY i)\n"
     "    INTO suspects FROM generate_subscripts(flights, 1) AS i;\n";
 
+/* A solution that was reported as bad is no answer to whoever asks again. */
+#define FRESH_UNTIL "CASE WHEN body->>'bad' IS NULL THEN expires ELSE 0 END"
+
 /* What the idempotency key stands for, if it decides the claim. First whether somebody is at it, then whether there is
  * a solution: in the other order its end could slip through between the two. */
 static const char decide_by_key[] =
@@ -210,12 +213,12 @@ static const char decide_by_key[] =
     "                        END IF;\n"
     "                    END IF;\n"
     "                    fresh_until := NULL;\n"
-    "                    SELECT id, expires INTO found_id, fresh_until FROM solution\n"
+    "                    SELECT id, " FRESH_UNTIL " INTO found_id, fresh_until FROM solution\n"
     "                        WHERE id = bound.solution AND bound.solution <> 0;\n"
     "                    FOREACH source IN ARRAY ARRAY[bound.flight, bound.follows] LOOP\n"
     "                        CONTINUE WHEN found_id IS NOT NULL OR ended_claim IS NOT NULL\n"
     "                            OR source = 0;\n"
-    "                        SELECT id, expires INTO found_id, fresh_until FROM solution\n"
+    "                        SELECT id, " FRESH_UNTIL " INTO found_id, fresh_until FROM solution\n"
     "                            WHERE flight = source LIMIT 1;\n"
     "                        IF found_id IS NULL THEN\n"
     "                            SELECT claim, is_kept, expires\n"
@@ -479,7 +482,11 @@ void pg_cluster_add_sql(struct buf *sql)
 
 void pg_cluster_add_offers_sql(struct buf *sql)
 {
-    buf_addf(sql, "DROP FUNCTION IF EXISTS claim_keys;\n"
-                  "ALTER TABLE solution DROP COLUMN IF EXISTS taken;\n");
+    buf_addf(sql, "ALTER TABLE solution DROP COLUMN IF EXISTS taken;\n");
+}
+
+void pg_cluster_add_bad_sql(struct buf *sql)
+{
+    buf_addf(sql, "DROP FUNCTION IF EXISTS claim_keys;\n");
     add_claim(sql);
 }

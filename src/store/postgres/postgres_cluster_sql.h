@@ -17,7 +17,9 @@ bool pg_cluster_is_per_node(enum record_kind kind);
 void pg_cluster_add_sql(struct buf *sql);
 /* Adds the migration to version 5. */
 void pg_cluster_add_room_sql(struct buf *sql);
-/* Adds that to version 6, with the function that decides claims as it is now. */
+/* Adds that to version 6. */
 void pg_cluster_add_offers_sql(struct buf *sql);
+/* Adds that to version 7: the function that decides claims as it is now. */
+void pg_cluster_add_bad_sql(struct buf *sql);
 
 #endif

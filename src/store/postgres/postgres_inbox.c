@@ -39,7 +39,7 @@ static const struct {
                      " AS bad (key, attempt) JOIN solution AS s ON s.key = bad.key"
                      " AND s.attempt = bad.attempt WHERE ended.claim = s.flight"
                      " AND ended.key = bad.key AND ended.attempt = bad.attempt"},
-    {"condemn", "UPDATE solution SET expires = least(born, now_ms() - 1)"
+    {"condemn", "UPDATE solution SET body = (body::jsonb - 'kept' || '{\"bad\": true}')::json"
                 " FROM unnest($1::bytea[], $2::bigint[]) AS bad (key, attempt)"
                 " WHERE solution.key = bad.key AND solution.attempt = bad.attempt"},
     {"tell_all", "WITH there AS MATERIALIZED (SELECT id FROM node WHERE id <> $1::bigint"

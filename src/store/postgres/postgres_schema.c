@@ -150,8 +150,8 @@ static void add_first_version(struct buf *sql)
 }
 
 static void (*const migrations[PG_SCHEMA_VERSION])(struct buf *sql) = {
-    add_first_version, pg_cluster_add_sql,      pg_adoption_add_sql,
-    pg_budget_add_sql, pg_cluster_add_room_sql, pg_cluster_add_offers_sql};
+    add_first_version,       pg_cluster_add_sql,        pg_adoption_add_sql,   pg_budget_add_sql,
+    pg_cluster_add_room_sql, pg_cluster_add_offers_sql, pg_cluster_add_bad_sql};
 
 void pg_schema_add_sql(struct buf *sql, const char *schema, bool has_schema, int64_t version)
 {

@@ -5,7 +5,7 @@
 #include "store/postgres/postgres_private.h"
 
 /* Is kept in the table meta; each version has a migration from the one before. */
-#define PG_SCHEMA_VERSION 6
+#define PG_SCHEMA_VERSION 7
 
 /* True if the column has a column of its own in PostgreSQL: it is part of the key, searched for, counted by whoever
  * adopts the row, moved with the clock, or made of bytes. All others are members of the row's body. */

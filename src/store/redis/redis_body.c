@@ -193,7 +193,7 @@ static struct row_value read_base64(yyjson_val *item, struct room *room)
 /* What rows of an earlier version do not have, and what it would have been in them. */
 static struct row_value default_of(const struct column *column)
 {
-    if (strcmp(column->name, "adoptions") == 0)
+    if (strcmp(column->name, "adoptions") == 0 || strcmp(column->name, "bad") == 0)
         return (struct row_value){.type = VALUE_INTEGER, .integer = 0};
     return no_value();
 }

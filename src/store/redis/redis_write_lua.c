@@ -208,7 +208,8 @@ const char lua_releases[] =
 
 const char lua_decide_by_key[] =
     "local function is_fresh(row)\n"
-    "    return row and (tonumber(field(row, 'expires')) or 0) > now\n"
+    "    return row and field(row, 'bad') ~= '1' and\n"
+    "        (tonumber(field(row, 'expires')) or 0) > now\n"
     "end\n"
     "local function follow(c, flight)\n"
     "    flush_claims()\n"

@@ -85,6 +85,7 @@ static const char *const migrations[SCHEMA_VERSION] = {
     "UPDATE attempt SET why = iif(cause_class = 'ambiguous', 'resend', 'retry') WHERE cause <> '';",
     "ALTER TABLE flight ADD COLUMN idempotency BLOB;",
     "ALTER TABLE flight ADD COLUMN adoptions INTEGER NOT NULL DEFAULT 0;",
+    "ALTER TABLE solution ADD COLUMN bad INTEGER NOT NULL DEFAULT 0;",
 };
 
 bool schema_is_ours(struct sqlite3 *db, struct buf *mistake)

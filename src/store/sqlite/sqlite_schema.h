@@ -7,7 +7,7 @@
 struct sqlite3;
 
 /* Goes into PRAGMA user_version; each version has a migration from the one before. */
-#define SCHEMA_VERSION 5
+#define SCHEMA_VERSION 6
 
 /* False with a sentence in mistake when a newer program or another one made the database. */
 bool schema_is_ours(struct sqlite3 *db, struct buf *mistake);

@@ -128,8 +128,10 @@ void store_condemn(struct cluster *c, const struct bad_solution *bad)
     struct store *store = &c->store;
     for (size_t i = 0; i < store->row_count; i++) {
         struct record *record = &store->rows[i].record;
-        if (record->kind == RECORD_SOLUTION && is_bad(&record->solution, bad))
-            record->solution.expires_wall_ms = record->solution.born_wall_ms;
+        if (record->kind != RECORD_SOLUTION || !is_bad(&record->solution, bad))
+            continue;
+        record->solution.is_bad = true;
+        record->solution.is_kept = false;
     }
     for (size_t i = 0; i < store->end_count; i++) {
         struct record *solution = &store->ends[i].solution;

@@ -169,7 +169,7 @@ void store_give(struct verdict *verdict, enum claim_result result, const struct 
 
 static bool is_fresh(const struct cluster *c, const struct solution_row *row)
 {
-    return row->expires_wall_ms > wall_ms(c);
+    return !row->is_bad && row->expires_wall_ms > wall_ms(c);
 }
 
 bool store_suits(const struct cluster *c, const struct claim *claim, const struct solution_row *row)
