@@ -311,17 +311,18 @@ static bool check_pingback(const struct gate *gate, struct mistake *mistake)
 }
 
 /* The page's host, for people and for advice: nothing depends on it. It is a piece of the packed
- * parameters, wherever its text stands there. URLs that need a real parser have none, nor do those
- * with capitals in their host. */
+ * parameters, wherever its text stands there, and as it was written. URLs that need a real parser
+ * have none. */
 static struct slice host_of(const struct gate *gate, struct slice packed)
 {
     for (size_t i = 0; i < gate->params.count; i++) {
         const struct param *param = &gate->params.items[i];
-        char host[PAGEURL_HOST_MAX];
-        const size_t len = pageurl_is_name(param->name) ? pageurl_host(param->value, host) : 0;
-        const char *found = len == 0 ? NULL : memmem(packed.data, packed.len, host, len);
+        const struct slice host =
+            pageurl_is_name(param->name) ? pageurl_find_host(param->value) : SLICE_NONE;
+        const char *found =
+            host.len == 0 ? NULL : memmem(packed.data, packed.len, host.data, host.len);
         if (found != NULL)
-            return (struct slice){.data = found, .len = len};
+            return (struct slice){.data = found, .len = host.len};
     }
     return SLICE_NONE;
 }

@@ -1,5 +1,7 @@
 #include "engine/flight_name.h"
 
+#include "base/ascii.h"
+
 slab_id flight_id(const struct engine *engine, const struct flight *flight)
 {
     return slab_id_of(&engine->flights, flight);
@@ -18,5 +20,8 @@ struct blob *flight_host(const struct flight *flight)
 {
     const struct slice host = {.data = flight->params->data + flight->host_at,
                                .len = flight->host_len};
-    return host.len == 0 ? NULL : blob_new(host);
+    struct blob *const name = host.len == 0 ? NULL : blob_new(host);
+    for (size_t i = 0; i < host.len; i++)
+        name->data[i] = ascii_lower(name->data[i]);
+    return name;
 }

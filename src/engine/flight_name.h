@@ -8,7 +8,7 @@ slab_id flight_id(const struct engine *engine, const struct flight *flight);
 
 /* The host lies within the flight's parameters, or is not known. */
 void flight_set_host(struct flight *flight, struct slice host);
-/* As a new blob, or NULL. */
+/* As a new blob in small letters, however the page's URL was written, or NULL. */
 struct blob *flight_host(const struct flight *flight);
 
 #endif

@@ -100,15 +100,21 @@ bool pageurl_normalize(struct slice url, char *out, struct slice *normal)
     return true;
 }
 
-size_t pageurl_host(struct slice url, char out[PAGEURL_HOST_MAX])
+struct slice pageurl_find_host(struct slice url)
 {
     struct parts parts;
     if (!split_host(url, &parts) || !split_port(url, &parts) || !split_rest(url, &parts) ||
         parts.host_len > PAGEURL_HOST_MAX)
-        return 0;
-    for (size_t i = 0; i < parts.host_len; i++)
-        out[i] = ascii_lower(url.data[parts.scheme_len + i]);
-    return parts.host_len;
+        return SLICE_NONE;
+    return (struct slice){.data = url.data + parts.scheme_len, .len = parts.host_len};
+}
+
+size_t pageurl_host(struct slice url, char out[PAGEURL_HOST_MAX])
+{
+    const struct slice host = pageurl_find_host(url);
+    for (size_t i = 0; i < host.len; i++)
+        out[i] = ascii_lower(host.data[i]);
+    return host.len;
 }
 
 bool pageurl_is_name(struct slice name)

@@ -16,6 +16,8 @@ bool pageurl_normalize(struct slice url, char *out, struct slice *normal);
 /* Writes the host in lower case and returns its length; 0 for URLs that pageurl_normalize refuses
  * and for longer names. */
 size_t pageurl_host(struct slice url, char out[PAGEURL_HOST_MAX]);
+/* The same as it stands in the URL, or nothing. */
+struct slice pageurl_find_host(struct slice url);
 
 /* Is this one of the parameter names for the page's URL? */
 bool pageurl_is_name(struct slice name);

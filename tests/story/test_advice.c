@@ -103,6 +103,19 @@ static void the_least_reported_target_gives_way(void **state)
     assert_int_equal(views[1].own_good, 1);
 }
 
+static void a_host_is_the_same_however_it_is_written(void **state)
+{
+    (void)state;
+    struct world *w = world_new(NULL);
+    solve_and_report(w, "Shop.Example", 1, 0);
+    solve_and_report(w, "shop.example", 1, 1);
+    struct target_view views[2];
+    assert_int_equal(engine_list_targets(w->engine, views, 2), 1);
+    assert_true(slice_equals(views[0].host, SLICE_OF("shop.example")));
+    assert_int_equal(views[0].own_good, 1);
+    assert_int_equal(views[0].own_bad, 1);
+}
+
 static void without_a_host_there_is_no_target(void **state)
 {
     (void)state;
@@ -120,6 +133,7 @@ int main(void)
         STORY(solutions_for_one_request_tell_how_often_the_vendor_is_wrong),
         STORY(a_request_is_heard_once),
         STORY(the_least_reported_target_gives_way),
+        STORY(a_host_is_the_same_however_it_is_written),
         STORY(without_a_host_there_is_no_target),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
