@@ -118,6 +118,18 @@ struct gauges {
 };
 void engine_gauges(const struct engine *engine, struct gauges *gauges);
 
+/* A client's budget for today (UTC), in submits. With a shared store the budget is that of all gateways: used and reserved
+ * are this one's, and left is what it can still use as far as the store has told it. Alone, used, reserved and left make up
+ * the limit, unless it was lowered below what is used. */
+struct budget_view {
+    uint64_t limit;
+    uint64_t used;
+    uint64_t reserved; /* for requests that wait or are being submitted */
+    uint64_t left;
+};
+/* False for a client without a budget. */
+bool engine_budget(const struct engine *engine, client_id client, struct budget_view *view);
+
 /* Counters since start, and by day (0 is today); NULL for a day without a page. */
 const struct stats *engine_stats(const struct engine *engine);
 const struct stats *engine_stats_of_day(const struct engine *engine, unsigned days_ago,

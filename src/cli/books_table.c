@@ -146,3 +146,30 @@ void books_print(yyjson_val *root, enum span span)
         print_table(&books, groups[i].title, books_have_money(root));
     }
 }
+
+void books_print_budgets(yyjson_val *root)
+{
+    static const struct grid_column columns[] = {
+        {.title = "CLIENT", .cut = 24, .is_shrinking = true},
+        {.title = "USED", .is_right = true},
+        {.title = "RESERVED", .is_right = true, .drop = 1},
+        {.title = "LEFT", .is_right = true},
+        {.title = "LIMIT", .is_right = true},
+    };
+    static const char *const members[] = {"used", "reserved", "left", "limit"};
+    yyjson_val *const budgets = yyjson_obj_get(root, "budgets");
+    struct grid grid;
+    yyjson_obj_iter iter;
+    if (yyjson_obj_size(budgets) == 0)
+        return;
+    grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
+    (void)yyjson_obj_iter_init(budgets, &iter);
+    for (yyjson_val *name; (name = yyjson_obj_iter_next(&iter)) != NULL;) {
+        grid_add(&grid, yyjson_get_str(name));
+        for (size_t i = 0; i < sizeof members / sizeof members[0]; i++)
+            grid_add_number(&grid, show_number(yyjson_obj_iter_get_val(name), members[i]));
+    }
+    (void)fputs("\nbudgets, today:\n", stdout);
+    grid_print(&grid);
+    grid_close(&grid);
+}

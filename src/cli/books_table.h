@@ -20,4 +20,7 @@ bool books_have_money(struct yyjson_val *root);
 /* Sorts by cost, highest first; prints nothing if there was no activity. */
 void books_print(struct yyjson_val *root, enum span span);
 
+/* Prints what is used and left of budgets today, if there are any. */
+void books_print_budgets(struct yyjson_val *root);
+
 #endif

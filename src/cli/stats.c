@@ -234,6 +234,7 @@ static void print_stats(yyjson_val *root, enum span span)
     print_sums(root);
     print_days(root);
     books_print(root, span);
+    books_print_budgets(root);
     if (is_cluster(root)) {
         print_nodes(root);
         return;
@@ -379,7 +380,10 @@ const struct command command_stats = {
         "and by type what cost most comes first. Errors of the vendor that no table knows are "
         "listed by their code, if there were any. With --scope cluster the books are those of all "
         "gateways that share the store, at most two seconds old, also of those that died; a "
-        "request that another one went on with counts once. With --shadow: what serving would have "
+        "request that another one went on with counts once. Budgets (budget_per_day) are those of "
+        "today, in "
+        "submits: used, reserved for requests that wait, left, and the limit; of several gateways "
+        "on one store --scope cluster knows them best. With --shadow: what serving would have "
         "saved of "
         "what was paid for in shadow mode (see mode in `solvegate help config`), how, for whom and "
         "for which types; the keys that were paid for again and again; and, where callers report "

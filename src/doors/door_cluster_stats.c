@@ -1,10 +1,14 @@
 #include "doors/door_cluster_stats.h"
 
+#include "base/assert.h"
 #include "doors/render.h"
 #include "doors/reply.h"
 #include "gate/client_names.h"
 #include "proto/api_cluster_stats.h"
 #include "store/store_find.h"
+
+#include <stdio.h>
+#include <stdlib.h>
 
 #define WITH_PRICE 1u
 #define WITH_SHADOW 2u
@@ -44,6 +48,24 @@ static bool is_blank(const struct store_page *page)
     return memcmp(&page->stats, &nothing, sizeof nothing) == 0;
 }
 
+/* What is reserved was drawn by some gateway: for requests that wait, in advance, or by one that died. The books may be
+ * ahead of the draws by a moment. */
+static void write_budgets(struct buf *out, const struct store_books *books)
+{
+    api_stats_open_budgets(out);
+    for (uint32_t i = 0; i < books->budget_count; i++) {
+        const struct store_budget *const budget = &books->budgets[i];
+        const uint64_t drawn = budget->drawn > budget->used ? budget->drawn : budget->used;
+        const struct budget_view view = {
+            .limit = budget->limit,
+            .used = budget->used,
+            .reserved = drawn - budget->used,
+            .left = budget->limit > drawn ? budget->limit - drawn : 0,
+        };
+        api_stats_budget(out, budget->client, &view);
+    }
+}
+
 static void write_books(struct buf *out, const struct store_books *books, unsigned flags)
 {
     const struct api_names names = {.client_name = name_of, .context = (void *)(uintptr_t)books};
@@ -64,6 +86,7 @@ static void write_books(struct buf *out, const struct store_books *books, unsign
         if (!is_blank(&books->days[ago]))
             write_page(out, NULL, &books->days[ago], &day, &scope);
     }
+    write_budgets(out, books);
     api_cluster_stats_close(out);
 }
 
@@ -79,6 +102,23 @@ static void refuse(struct gate *gate, caller_id caller, const struct visit *visi
         .detail = SLICE_OF("the store, which has the books of the other gateways, cannot be read"),
     };
     reply_problem(gate, caller, visit, &problem);
+}
+
+/* Limits are those of the gateway that answers. */
+static void wish_for_budgets(const struct gate *gate, const struct stats_scope *scope,
+                             struct store_books_wish *wish)
+{
+    struct budget_view view;
+    wish->budgets = calloc((size_t)scope->client_count + 1, sizeof *wish->budgets);
+    ASSERT(wish->budgets != NULL);
+    for (uint16_t client = 0; client < scope->client_count; client++) {
+        struct store_budget *const budget = &wish->budgets[wish->budget_count];
+        if (!engine_budget(gate->engine, client, &view))
+            continue;
+        (void)snprintf(budget->client, sizeof budget->client, "%s", client_name(gate, client));
+        budget->limit = view.limit;
+        wish->budget_count++;
+    }
 }
 
 void door_cluster_stats(struct gate *gate, const struct http_request *request,
@@ -98,8 +138,11 @@ void door_cluster_stats(struct gate *gate, const struct http_request *request,
     if (render->is_asked)
         return;
     render->is_asked = true;
-    store_read_books(gate->persist.store, write_books,
-                     (scope.has_price ? WITH_PRICE : 0) | (scope.has_shadow ? WITH_SHADOW : 0));
+    struct store_books_wish wish = {.write = write_books,
+                                    .flags = (scope.has_price ? WITH_PRICE : 0) |
+                                             (scope.has_shadow ? WITH_SHADOW : 0)};
+    wish_for_budgets(gate, &scope, &wish);
+    store_read_books(gate->persist.store, &wish);
 }
 
 static void refuse_all(struct gate *gate, const struct buf *callers)

@@ -127,7 +127,7 @@ void door_metrics_begin(struct gate *gate, struct buf *out)
     const struct stats_scope scope = client_scope(gate, &names);
     books_sum(&metrics->books, engine_tally(gate->engine, ENGINE_SINCE_START, 0, (enum type)0),
               scope.client_count);
-    metrics->at = 0;
+    metrics->at = metrics->budgets_at = 0;
     engine_gauges(gate->engine, &gauges);
     metrics_write_engine(out, engine_stats(gate->engine), &gauges);
     metrics_write_unknown_errors(out, engine_unknown_errors(gate->engine));
@@ -139,12 +139,20 @@ void door_metrics_begin(struct gate *gate, struct buf *out)
     write_self(gate, out);
 }
 
+static bool budget_of(const void *context, client_id client, struct budget_view *budget)
+{
+    return engine_budget(context, client, budget);
+}
+
 bool door_metrics_go_on(struct gate *gate, struct buf *out)
 {
     struct metrics_render *metrics = &gate->render->metrics;
     const struct api_names names = client_names(gate);
-    const struct stats_scope scope = client_scope(gate, &names);
-    return metrics_write_books(out, &metrics->books, &metrics->at, PIECE, &scope);
+    struct stats_scope scope = client_scope(gate, &names);
+    scope.client_count = metrics->books.client_count; /* a reload may have added some since */
+    const struct metrics_budgets budgets = {.budget_of = budget_of, .context = gate->engine};
+    return metrics_write_books(out, &metrics->books, &metrics->at, PIECE, &scope) ||
+           metrics_write_budgets(out, &budgets, &metrics->budgets_at, PIECE, &scope);
 }
 
 void door_metrics(struct gate *gate, const struct http_request *request, struct visit *visit,

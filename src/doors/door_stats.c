@@ -146,6 +146,21 @@ static void write_clients(struct stats_render *stats, struct buf *out, size_t *l
     *left -= share;
 }
 
+/* As many clients as the piece still allows; true after the last. */
+static bool write_budgets(struct gate *gate, struct buf *out, size_t left)
+{
+    struct stats_render *stats = &gate->render->stats;
+    struct budget_view budget;
+    if (!stats->has_budgets)
+        api_stats_open_budgets(out);
+    stats->has_budgets = true;
+    for (; stats->budget_client < stats->total.client_count && left > 0;
+         stats->budget_client++, left--)
+        if (engine_budget(gate->engine, stats->budget_client, &budget))
+            api_stats_budget(out, client_name(gate, stats->budget_client), &budget);
+    return stats->budget_client == stats->total.client_count;
+}
+
 static void take_days(struct gate *gate, struct stats_render *stats)
 {
     stats->page_count = 1;
@@ -168,7 +183,8 @@ void door_stats_begin(struct gate *gate, struct buf *out)
     stats->unknown_errors = *engine_unknown_errors(gate->engine);
     take_days(gate, stats);
     stats->page = 0;
-    stats->is_open = false;
+    stats->is_open = stats->has_budgets = false;
+    stats->budget_client = 0;
     engine_gauges(gate->engine, &gauges);
     api_stats_open(out, &gauges);
 }
@@ -179,7 +195,8 @@ bool door_stats_go_on(struct gate *gate, struct buf *out)
     const struct api_names names = client_names(gate);
     const struct stats_scope scope = client_scope(gate, &names);
     const size_t page_cost = PAGE_COST + stats->total.client_count / SUM_SHARE;
-    for (size_t left = PIECE; stats->page < stats->page_count; stats->page++) {
+    size_t left = PIECE;
+    for (; stats->page < stats->page_count; stats->page++) {
         if (!stats->is_open) {
             stats->is_open = open_page(gate, stats, out);
             left = left > page_cost ? left - page_cost : 0;
@@ -192,6 +209,8 @@ bool door_stats_go_on(struct gate *gate, struct buf *out)
         close_page(stats, out, &scope);
         stats->is_open = false;
     }
+    if (!write_budgets(gate, out, left))
+        return true;
     close_stats(gate, out, &scope);
     return false;
 }

@@ -21,7 +21,7 @@ struct render_job {
 /* The state of a /metrics text between pieces. */
 struct metrics_render {
     struct books books;
-    size_t at;
+    size_t at, budgets_at;
 };
 
 /* The state of a /v1/stats text between pieces. Counters of today and since the start are copied
@@ -33,8 +33,10 @@ struct stats_render {
     int64_t days[STATS_DAYS + 1]; /* day numbers, today first */
     size_t page_count;            /* all since the start, then the days */
     size_t page;
-    uint16_t client; /* the page's next client */
-    bool is_open;    /* the page's head is written */
+    uint16_t client;        /* the page's next client */
+    uint16_t budget_client; /* the next client after the pages */
+    bool is_open;           /* the page's head is written */
+    bool has_budgets;       /* the head of the budgets is written */
 };
 
 /* The books of all gateways, which the store has. */

@@ -6,6 +6,7 @@
 #include "engine/slots.h"
 
 #include <solvegate/budgets.h>
+#include <solvegate/view.h>
 
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ struct purse {
     uint64_t block;   /* unused units after the last draw */
     uint64_t number;  /* of the draw under way, or 0 */
     uint64_t told_ms; /* when the store last said how many there are */
+    uint64_t left;    /* units that nobody has, the store said then; UINT64_MAX: not yet */
     uint64_t used_ms; /* when a unit was last reserved */
     bool is_wanted;   /* somebody would take a unit, and does not wait for it */
     bool is_spent;    /* nobody has a unit left, the store said */
@@ -318,12 +320,38 @@ void budgets_on_drawn(struct engine *engine, const struct drawn *drawn)
     TRACE(engine, "budget: %llu held, %llu left", (unsigned long long)drawn->held,
           (unsigned long long)drawn->left);
     purse->held = drawn->held;
+    purse->left = drawn->left;
     purse->is_spent = drawn->left == 0;
     purse->told_ms = engine->now_ms;
     set_allowance(engine, drawn->client);
     purse->block = 0;
     (void)work_for(engine, drawn->client, engine->options.step_batch);
     purse->block = unused(client);
+}
+
+/* ---- looking at it ----------------------------------------------------------------------- */
+
+/* Others have used some of what their budgets and ours have in common. */
+static uint64_t left_of_all(const struct engine *engine, client_id id, uint64_t left)
+{
+    const uint64_t told = engine->budgets->purses[id].left;
+    const uint64_t own = unused(&engine->clients[id]);
+    return told < left && own < left - told ? own + told : left;
+}
+
+bool engine_budget(const struct engine *engine, client_id id, struct budget_view *view)
+{
+    const struct client *client = &engine->clients[id];
+    const uint64_t limit = client->options.budget_per_day;
+    const uint64_t taken = client->spent + client->reserved;
+    if (!is_limited(client) || client->options.is_gone)
+        return false;
+    *view =
+        (struct budget_view){.limit = limit, .used = client->spent, .reserved = client->reserved};
+    view->left = limit > taken ? limit - taken : 0;
+    if (engine->budgets != NULL)
+        view->left = left_of_all(engine, id, view->left);
+    return true;
 }
 
 /* ---- what else happens ------------------------------------------------------------------- */
@@ -340,6 +368,7 @@ void budget_configure(struct engine *engine, client_id id, uint64_t budget_befor
     if (budget_before == client->options.budget_per_day)
         return;
     purse->is_spent = false;
+    purse->left = UINT64_MAX;
     /* Nothing is drawn before a client asks, unless it has used something that nobody knows of. */
     purse->is_due = purse->held > 0 || client->spent + client->reserved > 0;
     purse->is_tight = purse->is_due;
@@ -370,6 +399,7 @@ void budgets_on_day(struct engine *engine)
     for (uint16_t i = 0; engine->budgets != NULL && i < engine->client_count; i++) {
         struct purse *purse = &engine->budgets->purses[i];
         purse->before = purse->inherited = purse->held = purse->block = purse->number = 0;
+        purse->left = UINT64_MAX;
         purse->is_spent = purse->is_tight = false;
         set_allowance(engine, i);
         purse->is_due = is_limited(&engine->clients[i]) &&
@@ -422,8 +452,10 @@ void budgets_init(struct engine *engine)
     ASSERT(engine->budgets != NULL);
     engine->budgets->purses = calloc(engine->client_room, sizeof *engine->budgets->purses);
     ASSERT(engine->budgets->purses != NULL);
-    for (uint16_t i = 0; i < engine->client_room; i++)
+    for (uint16_t i = 0; i < engine->client_room; i++) {
         list_init(&engine->budgets->purses[i].waiting);
+        engine->budgets->purses[i].left = UINT64_MAX;
+    }
 }
 
 void budgets_close(struct engine *engine)

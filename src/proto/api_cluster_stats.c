@@ -38,6 +38,6 @@ void api_cluster_stats_now(struct buf *out, uint64_t waiting)
 
 void api_cluster_stats_close(struct buf *out)
 {
-    json_close(out, ']');
+    json_close(out, '}');
     json_close(out, '}');
 }

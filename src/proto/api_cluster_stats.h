@@ -11,7 +11,7 @@ struct cluster_stats_node {
     const struct stats *stats; /* of the days that are kept */
 };
 
-/* In this order: open; the nodes; now; the pages; close. */
+/* In this order: open; the nodes; now; the pages and the budgets; close. */
 void api_cluster_stats_open(struct buf *out);
 void api_cluster_stats_node(struct buf *out, const struct cluster_stats_node *node);
 void api_cluster_stats_now(struct buf *out, uint64_t waiting);

@@ -185,10 +185,28 @@ void api_stats_open_days(struct buf *out)
     json_open(out, '[');
 }
 
+void api_stats_open_budgets(struct buf *out)
+{
+    json_close(out, ']');
+    json_member(out, "budgets");
+    json_open(out, '{');
+}
+
+void api_stats_budget(struct buf *out, const char *client, const struct budget_view *budget)
+{
+    json_member(out, client);
+    json_open(out, '{');
+    json_number(out, "limit", budget->limit);
+    json_number(out, "used", budget->used);
+    json_number(out, "reserved", budget->reserved);
+    json_number(out, "left", budget->left);
+    json_close(out, '}');
+}
+
 void api_stats_close(struct buf *out, const struct stats_service *service,
                      const struct shadow_report *shadow, const struct stats_scope *scope)
 {
-    json_close(out, ']');
+    json_close(out, '}');
     api_shadow_report(out, shadow, scope);
     write_service(out, service);
     json_close(out, '}');

@@ -24,7 +24,7 @@ struct stats_service {
 };
 
 /* The statistics in pieces, in this order: open; a page "total" and a page "today"; open_days and
- * pages without a name; close. Each page is open_page, its clients in any number of pieces,
+ * pages without a name; open_budgets and a budget for each client that has one; close. Each page is open_page, its clients in any number of pieces,
  * close_page. */
 void api_stats_open(struct buf *out, const struct gauges *gauges);
 void api_stats_open_page(struct buf *out, const char *name, const struct stats_page *page);
@@ -36,6 +36,8 @@ void api_stats_close_page(struct buf *out, const struct books *books,
                           const struct unknown_errors *unknown_errors,
                           const struct stats_scope *scope);
 void api_stats_open_days(struct buf *out);
+void api_stats_open_budgets(struct buf *out);
+void api_stats_budget(struct buf *out, const char *client, const struct budget_view *budget);
 void api_stats_close(struct buf *out, const struct stats_service *service,
                      const struct shadow_report *shadow, const struct stats_scope *scope);
 

@@ -329,3 +329,50 @@ bool metrics_write_books(struct buf *out, const struct books *books, size_t *at,
     }
     return *at < end;
 }
+
+/* ---- budgets ----------------------------------------------------------------------------- */
+
+static const struct {
+    size_t offset; /* in struct budget_view */
+    const char *name, *help;
+} budget_columns[] = {
+    {offsetof(struct budget_view, limit), PREFIX "client_budget_limit",
+     "Submits that may be paid for today (UTC), by client"},
+    {offsetof(struct budget_view, used), PREFIX "client_budget_used",
+     "Submits that count for today's budget, by client"},
+    {offsetof(struct budget_view, reserved), PREFIX "client_budget_reserved",
+     "Submits of today's budget that are reserved for requests that wait, by client"},
+    {offsetof(struct budget_view, left), PREFIX "client_budget_left",
+     "Submits that are left of today's budget, by client"},
+};
+
+static void write_budget(struct buf *out, size_t column, const char *client,
+                         const struct budget_view *budget)
+{
+    uint64_t value;
+    memcpy(&value, (const char *)budget + budget_columns[column].offset, sizeof value);
+    buf_add(out, slice_from(budget_columns[column].name));
+    buf_add(out, SLICE_OF("{client=\""));
+    buf_add(out, slice_from(client));
+    buf_add(out, SLICE_OF("\"} "));
+    buf_add_u64(out, value);
+    buf_add_char(out, '\n');
+}
+
+bool metrics_write_budgets(struct buf *out, const struct metrics_budgets *budgets, size_t *at,
+                           size_t most, const struct stats_scope *scope)
+{
+    const size_t rows = scope->client_count;
+    const size_t end = sizeof budget_columns / sizeof budget_columns[0] * rows;
+    struct budget_view budget;
+    for (; *at < end && most > 0; ++*at, most--) {
+        const size_t column = *at / rows;
+        const client_id client = (client_id)(*at % rows);
+        if (client == 0)
+            metrics_head(out, budget_columns[column].name, "gauge", budget_columns[column].help);
+        if (budgets->budget_of(budgets->context, client, &budget))
+            write_budget(out, column, scope->names->client_name(scope->names->context, client),
+                         &budget);
+    }
+    return *at < end;
+}

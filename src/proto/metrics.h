@@ -36,4 +36,14 @@ void metrics_write_unknown_errors(struct buf *out, const struct unknown_errors *
 bool metrics_write_books(struct buf *out, const struct books *books, size_t *at, size_t most,
                          const struct stats_scope *scope);
 
+/* Looks up a client's budget; false if it has none. */
+struct metrics_budgets {
+    bool (*budget_of)(const void *context, client_id client, struct budget_view *budget);
+    const void *context;
+};
+
+/* Writes the budgets of clients that have one, in the same way. */
+bool metrics_write_budgets(struct buf *out, const struct metrics_budgets *budgets, size_t *at,
+                           size_t most, const struct stats_scope *scope);
+
 #endif

@@ -11,6 +11,8 @@
 #define FIRST_ROOM 16
 /* A thousand clients that were active every day take some three megabytes. */
 #define TEXT_MAX (16u << 20)
+/* Budgets that are read at once. */
+#define BUDGETS_STEP 64
 
 static struct store_page *page_at(struct store_books *books, size_t place)
 {
@@ -39,6 +41,7 @@ void store_books_close(struct store_books *books)
     free(books->clients);
     free(books->order);
     free(books->nodes);
+    free(books->budgets);
     *books = (struct store_books){.day = 0};
 }
 
@@ -130,9 +133,20 @@ static void add_tally(struct store_page *page, bool is_gone, const struct tally_
     page->type_open[row->type] += open;
 }
 
+static void add_spent(struct store_books *books, const struct spent_row *row, struct slice client)
+{
+    for (uint32_t i = 0; row->day == books->day && i < books->budget_count; i++)
+        if (slice_equals(client, slice_from(books->budgets[i].client)))
+            books->budgets[i].used += row->spent;
+}
+
 void store_books_add(struct store_books *books, uint32_t node, const struct record *record,
                      struct slice client)
 {
+    if (record->kind == RECORD_SPENT) {
+        add_spent(books, &record->spent, client);
+        return;
+    }
     const bool is_day = record->kind == RECORD_DAY;
     /* A clock that is ahead has begun the next day already. */
     const int64_t ago = books->day - (is_day ? record->day.day : record->tally.day);
@@ -168,23 +182,24 @@ void store_books_settle(struct store_books *books)
 
 struct store_books_job {
     struct store_books books;
-    uint32_t next; /* node to be read */
+    uint32_t next;        /* node to be read */
+    uint32_t next_budget; /* then */
     bool has_failed;
-    store_books_writer *write;
-    unsigned flags;
+    struct store_books_wish wish; /* the books have its budgets */
     int64_t wall_ms;
     struct buf text;
 };
 
-struct store_books_job *store_books_job_new(const struct store *store, store_books_writer *write,
-                                            unsigned flags)
+struct store_books_job *store_books_job_new(const struct store *store,
+                                            const struct store_books_wish *take_wish)
 {
     struct store_books_job *const job = calloc(1, sizeof *job);
     ASSERT(job != NULL);
-    job->write = write;
-    job->flags = flags;
+    job->wish = *take_wish;
     job->wall_ms = clocks_read().wall_ms;
     store_books_init(&job->books, job->wall_ms / DAY_MS, store_pulse_members(store));
+    job->books.budgets = take_wish->budgets;
+    job->books.budget_count = take_wish->budget_count;
     buf_init(&job->text, TEXT_MAX);
     return job;
 }
@@ -200,6 +215,15 @@ static void on_values(void *context, enum record_kind kind, const struct row_val
     record_close(&record);
 }
 
+static enum store_result sum_budgets(struct store_books_job *job, struct store_backend *reader)
+{
+    const uint32_t rest = job->books.budget_count - job->next_budget;
+    const uint32_t count = rest < BUDGETS_STEP ? rest : BUDGETS_STEP;
+    struct store_budget *const first = &job->books.budgets[job->next_budget];
+    job->next_budget += count;
+    return reader->driver->sharing->sum_drawn(reader, job->books.day, first, count);
+}
+
 bool store_books_job_step(struct store_books_job *job, struct store_backend *reader)
 {
     const struct store_sharing *const sharing = reader->driver->sharing;
@@ -207,13 +231,15 @@ bool store_books_job_step(struct store_books_job *job, struct store_backend *rea
         const uint16_t node = job->books.nodes[job->next].number;
         job->has_failed = sharing->books(reader, node, job->wall_ms, on_values, job) != STORE_DONE;
         job->next++;
+    } else if (job->next_budget < job->books.budget_count) {
+        job->has_failed = sum_budgets(job, reader) != STORE_DONE;
     }
     if (job->has_failed)
         return true;
-    if (job->next < job->books.node_count)
+    if (job->next < job->books.node_count || job->next_budget < job->books.budget_count)
         return false;
     store_books_settle(&job->books);
-    job->write(&job->text, &job->books, job->flags);
+    job->wish.write(&job->text, &job->books, job->wish.flags);
     return true;
 }
 

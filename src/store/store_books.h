@@ -36,12 +36,14 @@ struct store_books {
     uint16_t *order;                 /* owned: their places in the order of their names */
     uint32_t node_count;
     struct store_books_node *nodes; /* owned */
+    uint32_t budget_count;
+    struct store_budget *budgets; /* owned */
 };
 
 /* Borrows the members. */
 void store_books_init(struct store_books *books, int64_t day, const struct store_members *members);
 void store_books_close(struct store_books *books);
-/* Adds a RECORD_DAY or RECORD_TALLY of the node at this place. */
+/* Adds a RECORD_DAY, RECORD_TALLY or RECORD_SPENT of the node at this place. */
 void store_books_add(struct store_books *books, uint32_t node, const struct record *record,
                      struct slice client);
 /* When all are added: makes the sums balance. */
@@ -50,10 +52,19 @@ void store_books_settle(struct store_books *books);
 /* Writes the books as a text, on the reader's thread: it must not touch anything else. */
 typedef void store_books_writer(struct buf *out, const struct store_books *books, unsigned flags);
 
-/* For the reader's thread: a job, and one step of it, which reads the books of one node; true at its end. */
+/* What is read, and for whom; the budgets have clients and limits, and are owned. */
+struct store_books_wish {
+    store_books_writer *write;
+    unsigned flags;
+    uint32_t budget_count;
+    struct store_budget *budgets;
+};
+
+/* For the reader's thread: a job, and one step of it, which reads the books of one node, or some budgets; true at its
+ * end. Takes what the wish owns. */
 struct store_books_job;
-struct store_books_job *store_books_job_new(const struct store *store, store_books_writer *write,
-                                            unsigned flags);
+struct store_books_job *store_books_job_new(const struct store *store,
+                                            const struct store_books_wish *take_wish);
 bool store_books_job_step(struct store_books_job *job, struct store_backend *reader);
 /* The text; not given if the store could not be read. */
 struct slice store_books_job_text(const struct store_books_job *job);

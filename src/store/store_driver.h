@@ -24,6 +24,14 @@ struct store_shift {
 };
 
 #define STORE_NAME_MAX 256
+
+/* A client's budget for one day, of all gateways together. */
+struct store_budget {
+    char client[STORE_NAME_MAX];
+    uint64_t limit;
+    uint64_t used;  /* by submits */
+    uint64_t drawn; /* nobody else can get these units */
+};
 /* What a node says of its configuration, so that others can compare it with theirs (see config_parts.h); behind that it
  * may say that it still writes again what the store has lost. */
 #define STORE_PARTS_REWRITING " rewriting:1"
@@ -224,10 +232,13 @@ struct store_sharing {
     enum store_result (*letters)(struct store_backend *reader, const uint64_t *numbers,
                                  uint32_t count, bool is_full, store_on_letter *on_letter,
                                  void *context);
-    /* Gives the pages and tallies of a node's books that have not expired, whether it lives or not. By the reader's
-     * backend, too. */
+    /* Gives the pages, tallies and spent budgets of a node's books that have not expired, whether it lives or not. By
+     * the reader's backend, too. */
     enum store_result (*books)(struct store_backend *reader, uint16_t node, int64_t wall_ms,
                                store_on_values *on_values, void *context);
+    /* Adds up how many units of these clients' day all nodes together have, used or not. By the reader's backend, too. */
+    enum store_result (*sum_drawn)(struct store_backend *reader, int64_t day,
+                                   struct store_budget *budgets, uint32_t count);
 };
 
 /* Every function may block. All of them run on one thread at a time, first on the one that opens the store and

@@ -246,12 +246,14 @@ void store_find(struct store *store, const struct find *find)
     uv_cond_signal(&finder->work);
 }
 
-void store_read_books(struct store *store, store_books_writer *write, unsigned flags)
+void store_read_books(struct store *store, const struct store_books_wish *take_wish)
 {
     struct store_finder *const finder = store->finder;
-    if (finder == NULL)
+    if (finder == NULL) {
+        free(take_wish->budgets);
         return;
-    struct store_books_job *const job = store_books_job_new(store, write, flags);
+    }
+    struct store_books_job *const job = store_books_job_new(store, take_wish);
     uv_mutex_lock(&finder->mutex);
     ASSERT(finder->job == NULL);
     finder->job = job;

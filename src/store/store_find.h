@@ -28,7 +28,7 @@ struct store_sought {
 void store_find(struct store *store, const struct find *find);
 
 /* Reads the books of all that the latest beat named; ends in on_books. One at a time; never blocks. */
-void store_read_books(struct store *store, store_books_writer *write, unsigned flags);
+void store_read_books(struct store *store, const struct store_books_wish *take_wish);
 
 /* Reads letters of all gateways; ends in on_letters. False if too many wait already. Never blocks. */
 bool store_read_letters(struct store *store, const struct store_letter_query *query);

@@ -92,6 +92,10 @@ def under_random_load_the_books_balance_and_are_the_ledgers():
         for page in (stats["total"], stats["today"]):
             check_balance(page)
             check_parts(page)
+        bob = stats["budgets"].pop("bob")
+        check(bob["used"] >= stats["today"]["by_client"]["bob"]["paid"], f"what nobody heard of may be paid for: {bob}")
+        equal(bob, {"limit": 60, "used": bob["used"], "reserved": 0, "left": 60 - bob["used"]}, "the budget")
+        equal(stats["budgets"], {}, "other budgets")
         equal(stats["total"]["submits_accepted"], place.paid(), "submits accepted")
         of_type = stats["today"]["by_type"]
         for name, method in (("turnstile", "turnstile"), ("recaptcha_v2", "userrecaptcha")):

@@ -1,15 +1,18 @@
 #!/usr/bin/env python3
 """Two gateways on one store: a client's budget is the cluster's, whichever of them is asked. (TAP)"""
 import concurrent.futures
+import re
 
+from cli_world import expect, solvegate
 from cluster_world import Cluster, on_each_server
-from harness import check, equal, run
+from harness import binary, check, equal, http_request, run, wait_until
 
 KEY = "c" * 32
+ADMIN_KEY = "d" * 32
 
 
 def limited(budget):
-    return {"clients": [{"name": "crawler", "key": KEY, "budget_per_day": budget}]}
+    return {"clients": [{"name": "crawler", "key": KEY, "budget_per_day": budget}, {"name": "looker", "key": ADMIN_KEY, "scopes": ["admin"]}]}
 
 
 def ask(node, name):
@@ -32,6 +35,28 @@ def spends_a_budget_to_the_last_unit_and_not_beyond(store):
         equal(ask_all(cluster.nodes, 30, "first"), 10, "solved")
         equal(cluster.paid(), 10, "paid")
         equal(ask_all(cluster.nodes, 4, "second"), 0, "solved later")
+
+
+def budget(node, **scope):
+    """None while the store's books cannot be had, as before it has joined."""
+    reply = http_request(node.url + "/v1/stats", headers={"Authorization": f"Bearer {ADMIN_KEY}"}, query=scope)
+    return reply.json()["budgets"] if reply.status == 200 else None
+
+
+@on_each_server
+def shows_what_is_used_and_left_at_each_gateway_and_of_all(store):
+    with Cluster(store, config=limited(10)) as cluster:
+        for i, node in enumerate((cluster[0], cluster[0], cluster[0], cluster[1])):
+            equal(ask(node, f"shown-{i}"), 200)
+        whole = {"crawler": {"limit": 10, "used": 4, "reserved": 0, "left": 6}}
+        for node in cluster.nodes:
+            wait_until(lambda: budget(node, scope="cluster") == whole, "what is left of all", 20)
+        equal(budget(cluster[0])["crawler"], {"limit": 10, "used": 3, "reserved": 0, "left": 7}, "before the other drew")
+        equal(budget(cluster[1])["crawler"], {"limit": 10, "used": 1, "reserved": 0, "left": 6}, "as the store told it")
+        shown = expect(solvegate("stats", "--scope", "cluster", "--url", cluster[0].url, "--key", ADMIN_KEY), 0).stdout
+        check(re.search(r"budgets, today:\nCLIENT +USED +RESERVED +LEFT +LIMIT\ncrawler +4 +0 +6 +10\n", shown), shown)
+        cluster[0].kill()
+        wait_until(lambda: budget(cluster[1], scope="cluster") == whole, "the same without it", 20)
 
 
 @on_each_server
@@ -60,4 +85,5 @@ def a_gateway_that_is_killed_takes_a_block_with_it(store):
 
 
 if __name__ == "__main__":
+    binary("SOLVEGATE")
     run()

@@ -27,8 +27,8 @@ def promtool(*args, text=None):
 
 
 def busy_world():
-    """Callbacks, a journal, prices, several clients: everything that has a metric of its own."""
-    return StoreWorld({**clients(), **PRICES}, sim=("--solve-time", "50ms"), callbacks=True)
+    """Callbacks, a journal, prices, several clients, a budget: everything that has a metric of its own."""
+    return StoreWorld({**clients(bob={"budget_per_day": 60}), **PRICES}, sim=("--solve-time", "50ms"), callbacks=True)
 
 
 def load(world):
@@ -313,6 +313,10 @@ def the_alerts_fire_when_they_should_and_not_otherwise():
         story("SolvegateSlotsSaturated", {"solvegate_slots_used": "5x30", "solvegate_slots_limit": "5x30", "solvegate_flights_queued": zeros}, fires=False),
         story("SolvegateUnknownErrors", {'solvegate_unknown_errors_total{code="ERROR_NEW_MOON"}': "0+1x30"}, "30m", labels={"code": "ERROR_NEW_MOON"}),
         story("SolvegateUnknownErrors", {'solvegate_unknown_errors_total{code="other"}': "500x30"}, "30m", fires=False),
+        story("SolvegateBudgetLow", {'solvegate_client_budget_left{client="bob"}': "9x30", 'solvegate_client_budget_limit{client="bob"}': "100x30"},
+              labels={"client": "bob"}),
+        story("SolvegateBudgetLow", {'solvegate_client_budget_left{client="bob"}': "10x30", 'solvegate_client_budget_limit{client="bob"}': "100x30"},
+              fires=False),
         story("SolvegateStoreNotWritable", {"solvegate_store_writable": zeros}, labels=page),
         story("SolvegateStoreAway", {"solvegate_store_up": zeros}, labels=page),
         story("SolvegateStoreAway", {"solvegate_store_up": ones}, fires=False),

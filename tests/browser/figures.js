@@ -122,6 +122,17 @@ test('the gateways of a cluster are shown, and what is the matter with them', ()
   await page.locator('#tile-cluster').waitFor({ state: 'hidden', timeout: SEEN_MS });
 }));
 
+test('budgets are shown where there are some', () => visit(gate.url, {
+  before: (page) => page.route('**/v1/stats*', async (route) => {
+    const reply = await route.fetch();
+    await route.fulfill({ json: { ...await reply.json(), budgets: { bob: { limit: 1000, used: 12, reserved: 3, left: 985 } } } });
+  }),
+}, async (page) => {
+  await sees(page, '#budgets', /bob\s+12\s+3\s+985\s+1,000/);
+  await page.unroute('**/v1/stats*');
+  await page.locator('#budgets-panel').waitFor({ state: 'hidden', timeout: SEEN_MS });
+}));
+
 test('pools are shown where there are some and hidden where not', () => visit(gate.url, {
   before: (page) => page.route('**/v1/pools*', (route) => route.fulfill({ json: POOLS })),
 }, async (page) => {

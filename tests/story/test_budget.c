@@ -42,6 +42,41 @@ static void a_budget_is_spent_to_the_last_submit_and_not_beyond(void **state)
     assert_int_equal(stats_of(w)->submits, 2);
 }
 
+static void expect_budget(const struct world *w, uint64_t used, uint64_t reserved, uint64_t left)
+{
+    struct budget_view view;
+    assert_true(engine_budget(w->engine, 0, &view));
+    assert_int_equal(view.used, used);
+    assert_int_equal(view.reserved, reserved);
+    assert_int_equal(view.left, left);
+}
+
+static void used_reserved_and_left_make_up_the_budget_that_is_shown(void **state)
+{
+    (void)state;
+    struct world *w = world_with_budget(3, false);
+    expect_budget(w, 0, 0, 3);
+    ask(w, "ann", .key = "K");
+    expect_budget(w, 0, 1, 2);
+    accepted(w, "a1", "T1");
+    expect_budget(w, 1, 0, 2);
+    ask(w, "bob", .key = "L");
+    end(w, "a2");
+    expect_budget(w, 1, 0, 2);
+    w->now_ms = HOURS_MS(12);
+    tick(w);
+    expect_budget(w, 0, 0, 3);
+    skip_lines(w);
+}
+
+static void a_client_without_a_budget_has_none_to_show(void **state)
+{
+    (void)state;
+    struct budget_view view;
+    const struct world *w = world_with_budget(UINT64_MAX, false);
+    assert_false(engine_budget(w->engine, 0, &view));
+}
+
 static void midnight_brings_a_new_budget_once(void **state)
 {
     (void)state;
@@ -222,6 +257,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(a_budget_is_spent_to_the_last_submit_and_not_beyond),
+        STORY(used_reserved_and_left_make_up_the_budget_that_is_shown),
+        STORY(a_client_without_a_budget_has_none_to_show),
         STORY(midnight_brings_a_new_budget_once),
         STORY(a_clock_that_is_set_right_again_brings_its_day_back),
         STORY(what_was_cancelled_rejected_or_never_sent_costs_nothing),

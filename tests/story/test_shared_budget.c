@@ -102,6 +102,48 @@ static void everybody_who_waits_is_served_by_one_draw(void **state)
               "[     0] submit a3 M\n");
 }
 
+static void expect_left(const struct world *w, uint64_t used, uint64_t reserved, uint64_t left)
+{
+    struct budget_view view;
+    assert_true(engine_budget(w->engine, 0, &view));
+    assert_int_equal(view.limit, 100);
+    assert_int_equal(view.used, used);
+    assert_int_equal(view.reserved, reserved);
+    assert_int_equal(view.left, left);
+}
+
+static void what_is_left_is_what_it_drew_and_what_the_store_said(void **state)
+{
+    (void)state;
+    struct world *w = world_with_budget(100, 50);
+    expect_left(w, 0, 0, 100);
+    ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+    drawn(w, 4, 36); /* others have 60 */
+    expect_left(w, 0, 1, 39);
+    accepted(w, "a1", "T1");
+    expect_left(w, 1, 0, 39);
+    ask(w, "bob", .key = "L", .reuse = REUSE_NONE);
+    ask(w, "cat", .key = "M", .reuse = REUSE_NONE);
+    ask(w, "dan", .key = "N", .reuse = REUSE_NONE);
+    drawn(w, 4, 0);
+    expect_left(w, 1, 3, 0);
+    skip_lines(w);
+}
+
+static void what_is_left_of_a_new_day_nobody_has_said_yet(void **state)
+{
+    (void)state;
+    struct world *w = world_with_budget(100, 50);
+    ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+    drawn(w, 4, 36);
+    solve(w, "a1", "T1", "TOKEN");
+    expect_left(w, 1, 0, 39);
+    w->now_ms = HOURS_MS(12);
+    tick(w);
+    expect_left(w, 0, 0, 100);
+    skip_lines(w);
+}
+
 static void a_client_without_a_budget_draws_nothing(void **state)
 {
     (void)state;
@@ -460,6 +502,8 @@ int main(void)
         STORY(a_unit_is_drawn_before_the_first_submit_and_a_block_serves_the_next),
         STORY(the_next_block_is_drawn_before_the_last_unit_is_used),
         STORY(everybody_who_waits_is_served_by_one_draw),
+        STORY(what_is_left_is_what_it_drew_and_what_the_store_said),
+        STORY(what_is_left_of_a_new_day_nobody_has_said_yet),
         STORY(a_client_without_a_budget_draws_nothing),
         STORY(an_answer_that_does_not_come_is_asked_for_with_the_next_beat),
         STORY(who_asks_is_refused_when_the_store_says_that_the_day_is_spent),

@@ -142,6 +142,34 @@ static void what_was_spent_before_anything_was_drawn_counts(void **state)
     node_close(&b);
 }
 
+static void expect_sum(struct store_backend *reader, const char *client, int64_t day,
+                       uint64_t drawn)
+{
+    struct store_budget budgets[2] = {{.client = "nobody"}, {.drawn = 0}};
+    (void)snprintf(budgets[1].client, sizeof budgets[1].client, "%s", client);
+    assert_int_equal(reader->driver->sharing->sum_drawn(reader, day, budgets, 2), STORE_DONE);
+    assert_int_equal(budgets[0].drawn, 0);
+    assert_int_equal(budgets[1].drawn, drawn);
+}
+
+static void what_all_have_drawn_can_be_read_by_each(void **state)
+{
+    struct node a, b;
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    drawn_by(&a, 5, 95, .budget = 100, .need = 5);
+    drawn_by(&b, 9, 84, .budget = 100, .before = 2, .need = 9);
+    drawn_by(&b, 1, 9, .budget = 10, .need = 1, .day = today() + 1);
+    struct store_backend *const reader = b.backend->driver->sharing->make_pulse(b.backend);
+    expect_sum(reader, "alpha", today(), 16);
+    expect_sum(reader, "alpha", today() + 1, 1);
+    expect_sum(reader, "alph\"a\\", today(), 0);
+    node_close(&a);
+    expect_sum(reader, "alpha", today(), 16);
+    reader->driver->close(reader);
+    node_close(&b);
+}
+
 /* ---- the rule ---------------------------------------------------------------------------- */
 
 #define NODES 3
@@ -240,6 +268,7 @@ const struct store_case store_budget_cases[] = {
     STORE_CASE(a_draw_that_is_sent_again_draws_nothing_more),
     STORE_CASE(a_crash_loses_what_the_run_had_and_an_orderly_end_nothing),
     STORE_CASE(what_was_spent_before_anything_was_drawn_counts),
+    STORE_CASE(what_all_have_drawn_can_be_read_by_each),
     STORE_CASE(every_draw_is_decided_by_the_rule),
     STORE_CASE(of_two_who_draw_at_the_same_time_nobody_gets_the_others_unit),
     {NULL, NULL},

@@ -254,7 +254,7 @@ static void see_page(void *context, enum record_kind kind, const struct row_valu
     struct record record = {.kind = kind};
     struct slice client;
     assert_true(row_from_values(values, &record, &client));
-    assert_true(kind == RECORD_DAY || kind == RECORD_TALLY);
+    assert_true(kind == RECORD_DAY || kind == RECORD_TALLY || kind == RECORD_SPENT);
     pages->days += kind == RECORD_DAY;
     pages->tallies += kind == RECORD_TALLY;
     if (kind == RECORD_DAY)

@@ -191,6 +191,33 @@ static void clients_are_added_by_name_and_balance_as_well(void **state)
     assert_int_equal(books.all.books.client_count, 2);
 }
 
+static void add_spent(uint32_t node, int64_t day, const char *client, uint64_t spent)
+{
+    const struct record record = {.kind = RECORD_SPENT, .spent = {.day = day, .spent = spent}};
+    store_books_add(&books, node, &record, slice_from(client));
+}
+
+static void of_todays_budgets_all_have_used_a_part_also_the_dead(void **state)
+{
+    (void)state;
+    add_node('a', GONE);
+    add_node('b', ALIVE);
+    begin();
+    books.budgets = calloc(2, sizeof *books.budgets);
+    assert_non_null(books.budgets);
+    books.budget_count = 2;
+    books.budgets[0] = (struct store_budget){.client = "left", .limit = 10};
+    books.budgets[1] = (struct store_budget){.client = "right", .limit = 10};
+    add_spent(0, TODAY, "left", 3);
+    add_spent(1, TODAY, "left", 4);
+    add_spent(1, TODAY - 1, "right", 9);
+    add_spent(1, TODAY, "removed", 5);
+    store_books_settle(&books);
+    assert_int_equal(books.budgets[0].used, 7);
+    assert_int_equal(books.budgets[1].used, 0);
+    assert_int_equal(books.client_count, 0);
+}
+
 static void there_is_room_for_so_many_clients_and_the_rest_is_one(void **state)
 {
     (void)state;
@@ -221,6 +248,7 @@ int main(int argc, char **argv)
         BOOKS_TEST(who_lost_the_last_second_makes_nothing_negative),
         BOOKS_TEST(a_request_that_waits_at_midnight_is_not_detached),
         BOOKS_TEST(clients_are_added_by_name_and_balance_as_well),
+        BOOKS_TEST(of_todays_budgets_all_have_used_a_part_also_the_dead),
         BOOKS_TEST(there_is_room_for_so_many_clients_and_the_rest_is_one),
     };
     seed_init(argc, argv);

@@ -36,6 +36,7 @@ function showAll(seen) {
   followFlight();
   showLetters(seen.letters, seen.stats.now);
   showPools(seen.pools.pools);
+  showBudgets(seen.stats, seen.books);
   showNodes(seen.nodes, seen.books);
   showShadow(seen.stats);
   showDays(seen.stats);

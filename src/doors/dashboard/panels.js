@@ -114,6 +114,17 @@ function showPools(pools) {
   ]));
 }
 
+const BUDGET_CELLS = [['', ''], ['number', 'used'], ['number', 'reserved'], ['number', 'left'], ['number', 'limit']];
+
+/** What is left of each client's day; that of all gateways where several share a store. */
+function showBudgets(stats, books) {
+  const budgets = Object.entries((books || stats).budgets);
+  setHidden(byId('budgets-panel'), budgets.length === 0);
+  syncRows(byId('budgets'), budgets, ([client]) => client, () => makeCells(BUDGET_CELLS), (row, [client, one]) => fillCells(row, [
+    client, count(one.used), count(one.reserved), count(one.left), count(one.limit),
+  ]));
+}
+
 const NODE_CELLS = [['', ''], ['', ''], ['number', 'silent'], ['number', 'lease left'], ['number', 'demand'], ['number', 'share']];
 
 /** Today's books of all gateways. */

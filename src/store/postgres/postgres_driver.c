@@ -151,6 +151,7 @@ static const struct store_sharing sharing = {
     .letter_numbers = pg_letter_numbers,
     .letters = pg_letters,
     .books = pg_books,
+    .sum_drawn = pg_sum_drawn,
 };
 
 static const char *const schemes[] = {"postgresql", "postgres", NULL};

@@ -229,7 +229,7 @@ enum store_result pg_letters(struct store_backend *reader, const uint64_t *numbe
 enum store_result pg_books(struct store_backend *reader, uint16_t node, int64_t wall_ms,
                            store_on_values *on_values, void *context)
 {
-    static const enum record_kind books[] = {RECORD_DAY, RECORD_TALLY};
+    static const enum record_kind books[] = {RECORD_DAY, RECORD_TALLY, RECORD_SPENT};
     struct postgres_store *const store = postgres_store_of(reader);
     enum store_result result = ready(store);
     for (size_t i = 0; i < sizeof books / sizeof books[0] && result == STORE_DONE; i++) {
@@ -238,4 +238,39 @@ enum store_result pg_books(struct store_backend *reader, uint16_t node, int64_t 
         result = pg_rows_give(store, books[i], store->scratch.data, wall_ms, on_values, context);
     }
     return result;
+}
+
+/* ---- budgets ----------------------------------------------------------------------------- */
+
+enum store_result pg_sum_drawn(struct store_backend *reader, int64_t day,
+                               struct store_budget *budgets, uint32_t count)
+{
+    static const char sql[] =
+        "SELECT want.place, sum(b.earlier + b.held)::bigint FROM unnest($1::text::text[])"
+        " WITH ORDINALITY AS want (client, place) JOIN budget AS b ON b.client = want.client"
+        " AND b.day = $2 GROUP BY want.place";
+    struct postgres_store *const store = postgres_store_of(reader);
+    struct buf *const clients = &store->columns[0];
+    struct pg_result *result = NULL;
+    enum store_result asked = ready(store);
+    if (asked != STORE_DONE)
+        return asked;
+    buf_reset(clients);
+    for (uint32_t i = 0; i < count; i++) {
+        buf_add_char(clients, i == 0 ? '{' : ',');
+        add_quoted(clients, budgets[i].client);
+    }
+    buf_add_char(clients, '}');
+    const struct row_value values[] = {{.type = VALUE_TEXT, .bytes = buf_slice(clients)},
+                                       {.type = VALUE_INTEGER, .integer = day}};
+    asked = pg_link_ask(store, sql, values, 2, true, &result);
+    if (asked != STORE_DONE)
+        return asked;
+    for (int i = 0; i < PQntuples(result); i++) {
+        const int64_t place = pg_link_integer(result, i, 0);
+        if (place >= 1 && place <= count)
+            budgets[place - 1].drawn = (uint64_t)pg_link_integer(result, i, 1);
+    }
+    PQclear(result);
+    return STORE_DONE;
 }

@@ -1,4 +1,4 @@
-/* Looks for requests, letters and books in a schema that several gateways share, whichever of them has the rows. */
+/* Looks for requests, letters, books and budgets in a schema that several gateways share, whichever of them has the rows. */
 #ifndef SOLVEGATE_STORE_POSTGRES_POSTGRES_FIND_H
 #define SOLVEGATE_STORE_POSTGRES_POSTGRES_FIND_H
 
@@ -16,5 +16,7 @@ enum store_result pg_letters(struct store_backend *reader, const uint64_t *numbe
                              bool is_full, store_on_letter *on_letter, void *context);
 enum store_result pg_books(struct store_backend *reader, uint16_t node, int64_t wall_ms,
                            store_on_values *on_values, void *context);
+enum store_result pg_sum_drawn(struct store_backend *reader, int64_t day,
+                               struct store_budget *budgets, uint32_t count);
 
 #endif

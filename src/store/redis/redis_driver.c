@@ -1,6 +1,7 @@
 #include "store/redis/redis_driver.h"
 
 #include "store/redis/redis_adopt.h"
+#include "store/redis/redis_budget.h"
 #include "store/redis/redis_call.h"
 #include "store/redis/redis_cluster.h"
 #include "store/redis/redis_find.h"
@@ -99,6 +100,7 @@ static const struct store_sharing sharing = {
     .letter_numbers = redis_letter_numbers,
     .letters = redis_letters,
     .books = redis_load_books,
+    .sum_drawn = redis_sum_drawn,
 };
 
 const struct store_driver redis_driver = {

@@ -157,6 +157,8 @@ enum store_result redis_load_books(struct store_backend *reader, uint16_t node, 
         result = load_kind(&load, RECORD_DAY);
     if (result == STORE_DONE)
         result = load_kind(&load, RECORD_TALLY);
+    if (result == STORE_DONE)
+        result = load_kind(&load, RECORD_SPENT);
     reader->node = own;
     if (result != STORE_DONE)
         call_disconnect(store);
