@@ -193,13 +193,22 @@ bool idempotency_is_awaited(struct flight *flight, struct key *digest)
     return true;
 }
 
+/* What the key stands for here serves nobody any more: the flight solves it anew. */
+static bool gives_way(const struct engine *engine, const struct idempotency *record)
+{
+    return record->flight == NULL && !idempotency_serves(engine, record);
+}
+
 void idempotency_await(struct engine *engine, const struct key *digest, struct flight *flight)
 {
-    const bool has_room = engine->idempotency.used < engine->idempotency.capacity &&
-                          idempotency_find(engine, digest, flight->client) == NULL;
-    if (!has_room)
+    struct idempotency *record = idempotency_find(engine, digest, flight->client);
+    const bool has_room = engine->idempotency.used < engine->idempotency.capacity;
+    if (record == NULL ? !has_room : !gives_way(engine, record))
         return;
-    struct idempotency *record = record_new(engine, digest, flight->client, &flight->node.key);
+    if (record == NULL)
+        record = record_new(engine, digest, flight->client, &flight->node.key);
+    let_go(engine, record);
+    record->fingerprint = flight->node.key;
     record->is_unconfirmed = true;
     wait_for(record, flight);
     wheel_arm(&engine->wheel, &record->expiry, engine->now_ms + engine->options.idempotency_ttl_ms);

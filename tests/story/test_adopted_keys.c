@@ -263,6 +263,29 @@ static void who_uses_a_key_that_is_being_solved_for_something_else_is_refused(vo
     expect(w, "[     1] answer again r2 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
 }
 
+/* Both know the key: here it was solved long ago, and there somebody waits for it to be solved anew. */
+static void what_is_solved_anew_keeps_its_key_where_the_old_solution_is_known(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "retry", KEYED, .is_told = true);
+    follow_replayed(w, "f1");
+    dies(w, NULL, NULL);
+    ask(w, "ann", KEYED, .is_told = true);
+    won(w, "f2");
+    solve(w, "a1", "T1", "TOKEN");
+    pass(w, 100000);
+    members(w, me(), it_left());
+    skip_lines(w);
+    (void)adopted(w, 99);
+    expect(w, "[106000] claim f1 K idempotency I\n");
+    won(w, "f1");
+    ask(w, "again", KEYED, .is_told = true);
+    expect(w, "[106001] submit a2 K\n"
+              "[106001] answer again r3 solving replayed\n");
+}
+
 /* The dead one's last rows do not say that its solution was handed out; here somebody got a copy. */
 static struct world *world_with_unhanded_key(void)
 {
@@ -350,6 +373,7 @@ int main(void)
         STORY(who_uses_a_key_that_is_being_solved_for_something_else_is_refused),
         STORY(what_somebody_has_a_copy_of_is_nobody_elses_after_the_adoption),
         STORY(what_who_waits_gets_with_the_rows_is_nobody_elses),
+        STORY(what_is_solved_anew_keeps_its_key_where_the_old_solution_is_known),
         STORY(whoever_had_our_solution_by_its_id_has_it_after_others_got_it_by_the_key),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -286,6 +286,42 @@ static void an_idempotency_key_stands_for_one_thing_everywhere(void **state)
     node_close(&b);
 }
 
+/* At the same moment, before the first one's gateway could write what its key stands for. */
+static void who_repeats_a_key_gets_the_solution_that_was_found_for_it(void **state)
+{
+    struct node a, b;
+    node_open(&a, *state, "a");
+    node_open(&b, *state, "b");
+    put_solution(&a, 100, 1, true);
+    const struct claim first = claim_with(claim_shared(1, 11), 500);
+    assert_result(node_ask(&a, &first), CLAIM_SOLVED);
+    struct claim same = claim_with(claim_shared(1, 22), 500);
+    same.max_age_ms = 0;
+    usleep(2000);
+    struct claimed claimed = node_ask(&b, &same);
+    assert_result(claimed, CLAIM_SOLVED);
+    assert_true(claimed.is_replayed);
+    /* Also what is found as the end of another flight. */
+    const struct claim begun = claim_shared(2, 12);
+    assert_result(node_ask(&a, &begun), CLAIM_WON);
+    struct claim follower = claim_with(claim_shared(2, 23), 501);
+    assert_result(node_ask(&b, &follower), CLAIM_FOLLOW);
+    put_solution(&a, 101, 2, true);
+    const struct release end = solved_by(2, 12, 101);
+    node_release(&a, &end);
+    node_send(&a);
+    follower.following = 12;
+    assert_result(node_ask(&b, &follower), CLAIM_SOLVED);
+    struct claim repeated = claim_with(claim_shared(2, 13), 501);
+    repeated.max_age_ms = 0;
+    usleep(2000);
+    claimed = node_ask(&a, &repeated);
+    assert_result(claimed, CLAIM_SOLVED);
+    assert_true(claimed.is_replayed);
+    node_close(&a);
+    node_close(&b);
+}
+
 static void an_idempotency_key_of_a_flight_that_was_given_up_is_free(void **state)
 {
     struct node a, b;
@@ -456,6 +492,7 @@ const struct store_case store_claim_cases[] = {
     STORE_CASE(a_claim_that_is_given_up_is_free_for_the_next),
     STORE_CASE(a_claim_that_a_stray_keeps_publishes_its_solution),
     STORE_CASE(an_idempotency_key_stands_for_one_thing_everywhere),
+    STORE_CASE(who_repeats_a_key_gets_the_solution_that_was_found_for_it),
     STORE_CASE(an_idempotency_key_of_a_flight_that_was_given_up_is_free),
     STORE_CASE(an_idempotency_key_whose_solution_has_expired_is_renewed),
     STORE_CASE(a_batch_that_is_sent_again_is_not_applied_again),

@@ -344,7 +344,8 @@ static const char claim_name[] =
     "                result := 'follow';\n"
     "            END IF;\n";
 
-/* What becomes of a claim that is decided. */
+/* What becomes of a claim that is decided. Until the node has written what its idempotency key stands for, whoever
+ * repeats it finds that by the row that the claim leaves. */
 static const char finish[] =
     "    result := coalesce(results[i], 'won');\n"
     "    results[i] := result; solvings[i] := 0;\n"
@@ -359,6 +360,11 @@ static const char finish[] =
     "            flight = flights[i], solution = 0, expires = moment + lifetimes[i], owner = me,\n"
     "            follows = 0, provisional = true WHERE digest = digests[i] AND flight <> "
     "flights[i];\n"
+    "        IF result = 'solved' THEN\n"
+    "            UPDATE idempotency SET follows = coalesce(ends[i], 0),\n"
+    "                solution = CASE WHEN ends[i] IS NULL THEN founds[i] ELSE 0 END\n"
+    "                WHERE digest = digests[i] AND flight = flights[i] AND provisional;\n"
+    "        END IF;\n"
     "    END IF;\n"
     "    IF result = 'follow' THEN\n"
     "        SELECT count(*) INTO is_solving FROM (SELECT 1 FROM attempt\n"

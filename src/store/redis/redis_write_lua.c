@@ -276,6 +276,8 @@ const char lua_decide_by_end[] =
     "    end\n"
     "end\n";
 
+/* Until the node has written what the idempotency key stands for, whoever repeats it finds that by the row that the
+ * claim leaves. */
 const char lua_claim[] =
     "local function claim_name(c)\n"
     "    c.result = 'won'\n"
@@ -295,6 +297,10 @@ const char lua_claim[] =
     "local function bind_key(c, body, score, px)\n"
     "    local bound = call('GET', P .. 'idempotency:' .. c.digest)\n"
     "    local followed = c.result == 'follow' and c.followed\n"
+    "        or c.result == 'solved' and c.following ~= '0' and c.following\n"
+    "    if c.solved then\n"
+    "        call('SET', P .. 'solved:' .. c.flight, c.solved, 'PX', px)\n"
+    "    end\n"
     "    if bound and field(bound, 'flight') == c.flight and not (followed and\n"
     "        field(bound, 'provisional') and field(bound, 'followed') ~= followed) then\n"
     "        return\n"

@@ -286,12 +286,12 @@ static bool decide_by_solution(struct cluster *c, const struct claim *claim,
     return false;
 }
 
-static void bind_key(struct cluster *c, node_id node, const struct claim *claim)
+static struct row *bind_key(struct cluster *c, node_id node, const struct claim *claim)
 {
     struct store *store = &c->store;
     struct row *row = store_find(store, RECORD_IDEMPOTENCY, &claim->idempotency);
     if (row != NULL && row->record.idempotency.flight == claim->flight)
-        return;
+        return row;
     if (row != NULL)
         drop_row(store, row);
     struct record record = {.kind = RECORD_IDEMPOTENCY};
@@ -301,7 +301,16 @@ static void bind_key(struct cluster *c, node_id node, const struct claim *claim)
         .fingerprint = claim->key,
         .flight = claim->flight,
         .expires_wall_ms = wall_ms(c) + c->plan.options.idempotency_ttl_ms};
-    add_row(store, &record, node)->is_provisional = true;
+    row = add_row(store, &record, node);
+    row->is_provisional = true;
+    return row;
+}
+
+/* Until the node has written what its key stands for, whoever repeats it finds that by the claim's row. */
+static void bind_solution(struct row *row, const struct claim *claim, const struct verdict *verdict)
+{
+    row->follows = claim->following;
+    row->record.idempotency.solution = verdict->row.id;
 }
 
 static void claim_name(struct store *store, node_id node, const struct claim *claim,
@@ -379,8 +388,11 @@ static void decide(struct cluster *c, node_id node, const struct claim *claim,
     verdict->claimed.is_lost = takes_has_lost(&c->store, node, claim, verdict);
     verdict->claimed.is_solving =
         verdict->claimed.result == CLAIM_FOLLOW && is_solving(&c->store, verdict->claimed.followed);
-    if (claim->has_idempotency && verdict->claimed.result != CLAIM_REFUSED)
-        bind_key(c, node, claim);
+    struct row *bound = claim->has_idempotency && verdict->claimed.result != CLAIM_REFUSED
+                            ? bind_key(c, node, claim)
+                            : NULL;
+    if (bound != NULL && bound->is_provisional && verdict->claimed.result == CLAIM_SOLVED)
+        bind_solution(bound, claim, verdict);
     if (verdict->claimed.result == CLAIM_FOLLOW)
         note_follows(&c->store, claim->flight, verdict->claimed.followed);
 }
