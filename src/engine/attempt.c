@@ -391,7 +391,7 @@ void attempt_start(struct engine *engine, struct flight *flight)
     flight->attempt = attempt;
     stats_count_submit(engine, flight->attempts > 1);
     histogram_add(&engine->timings[TIMING_QUEUE], engine->now_ms - flight->queued_ms);
-    if (!flight->is_journaled)
+    if (!flight->is_journaled || flight_is_shadow(flight))
         journal_flight(engine, flight);
     const journal_seq seq = journal_attempt(engine, attempt);
     struct action *action = engine_push(engine, ACTION_SUBMIT);

@@ -1,5 +1,6 @@
 #include "engine/journal.h"
 
+#include "engine/aside.h"
 #include "engine/attempt.h"
 #include "engine/history.h"
 #include "engine/idempotency.h"
@@ -110,9 +111,11 @@ void journal_flight(struct engine *engine, struct flight *flight)
     row->is_over = flight->state == FLIGHT_FAILED;
     row->class = flight->error_class;
     row->created_wall_ms = journal_wall_ms(engine, flight->created_ms);
-    /* The attempt under way has a row of its own, and does not count if its submit is withdrawn. */
-    row->attempts =
-        flight->attempt == NULL ? flight->attempts : (uint16_t)(flight->attempt->number - 1);
+    /* The attempt under way has a row of its own, and does not count if its submit is withdrawn; but in shadow mode
+     * there is no other one, whatever becomes of that row. */
+    row->attempts = flight->attempt == NULL || flight_is_shadow(flight)
+                        ? flight->attempts
+                        : (uint16_t)(flight->attempt->number - 1);
     code_copy(row->code, blob_slice(flight->error));
     row->params = blob_ref(flight->params);
     row->has_idempotency = idempotency_is_awaited(flight, &row->idempotency);

@@ -413,6 +413,12 @@ static void return_to_pool(struct engine *engine, struct flight *flight)
         flight->pool->solving++;
 }
 
+/* In shadow mode nothing is sent twice. A crash took the word of how the attempt ended, which is over. */
+static bool was_its_only_attempt(const struct engine *engine, const struct flight *flight)
+{
+    return client_is_shadow(engine, flight->client) && flight->attempts > 0;
+}
+
 /* A flight with a task id is polled at once; one that may be paid for waits for its window, counted
  * from the intent; one not submitted is queued if somebody waits for it. Any other flight is
  * dismissed. */
@@ -431,6 +437,8 @@ static void resume(struct engine *engine, struct flight *flight)
                      until_ms > engine->now_ms ? until_ms : engine->now_ms);
     } else if (!flight_is_wanted(flight) || flight->pool != NULL) {
         flight_dismiss(engine, flight);
+    } else if (was_its_only_attempt(engine, flight)) {
+        flight_fail(engine, flight, CLASS_AMBIGUOUS, CODE_AMBIGUOUS_SUBMIT);
     } else if (claim_resume(engine, flight)) {
         return;
     } else if (slots_can_reserve(engine, flight)) {

@@ -239,6 +239,7 @@ static void note_attempt(struct sim *sim, const struct attempt_row *row)
         .key = key_place(sim, &row->key),
         .client = row->client,
         .reuse = row->reuse,
+        .is_replay = row->why == CAUSE_REPLAY,
         .error = CLASS_NONE,
         .token = MAP_NONE,
         .task = (uint32_t)sim->submit_count,

@@ -30,7 +30,7 @@ MUTANTS = [
     ("nothing is known to be the first answer with an id", "src/engine/request.c",
      "const bool is_open = !is_final(request) || ", "const bool is_open = is_final(request) || ", "story callers"),
     ("the flight's row is not written with the intent", "src/engine/attempt.c",
-     "    if (!flight->is_journaled)\n        journal_flight(engine, flight);\n    const journal_seq seq",
+     "    if (!flight->is_journaled || flight_is_shadow(flight))\n        journal_flight(engine, flight);\n    const journal_seq seq",
      "    const journal_seq seq", "sim"),
     ("the task id of an accepted submit is not written", "src/engine/hear.c",
      "    attempt->unborn_ms = attempt->started_ms;\n    (void)journal_attempt(engine, attempt);",

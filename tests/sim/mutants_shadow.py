@@ -3,6 +3,11 @@
 SHADOW_MUTANTS = [
     ("in shadow mode solutions are shared", "src/engine/shadow.c",
      "    alone.reuse = REUSE_NONE;\n", "", "story shadow"),
+    ("in shadow mode a crash sends it again", "src/engine/recover.c",
+     "    return client_is_shadow(engine, flight->client) && flight->attempts > 0;",
+     "    return client_is_shadow(engine, flight->client) && flight->attempts > 1;", "story shadow"),
+    ("in shadow mode only the attempt's own row knows of it", "src/engine/journal.c",
+     "flight->attempt == NULL || flight_is_shadow(flight)\n", "flight->attempt == NULL\n", "story shadow"),
     ("in shadow mode an idempotency key finds its solve", "src/engine/shadow.c",
      "    alone.has_idempotency = false;\n", "", "story shadow"),
     ("in shadow mode failures are retried", "src/engine/shadow.c",

@@ -147,7 +147,7 @@ struct submit {
     enum reuse reuse;
     enum error_class error; /* how the vendor gives up, or CLASS_NONE */
     bool has_intent;        /* its row was seen */
-    bool is_issued, is_executed, is_accepted, is_open;
+    bool is_issued, is_executed, is_accepted, is_open, is_replay;
     bool is_waiting;   /* in the shell's queue: it can be taken back */
     bool is_lossy;     /* nobody knows what became of it: the window ends it */
     bool is_id_told;   /* the engine knows the task id */

@@ -57,35 +57,38 @@ uint64_t watched_idempotency(const struct sim *sim, const struct need *need)
     return is_watched(sim, need->client) ? 0 : need->idempotency;
 }
 
-/* The vendor gave one task id to two submits: a poll brings one what the other has, which ends it as a failure. */
-static bool shares_task(const struct sim *sim, const struct submit *submit)
+/* What an operator replays is not the client's any more. */
+static bool is_replayed(const struct sim *sim, const struct submit *submit)
 {
-    for (uint32_t i = 0; i < sim->submit_count; i++) {
-        if (&sim->submits[i] != submit && sim->submits[i].is_accepted &&
-            sim->submits[i].task == submit->task)
+    for (uint32_t i = 0; i < sim->submit_count; i++)
+        if (sim->submits[i].maker == submit->maker && sim->submits[i].is_replay)
             return true;
-    }
     return false;
 }
 
-/* What the vendor refused or gave up may be sent once more after a crash that took the request's end with it, but not
- * the attempt's: nobody was told of it. */
-static bool is_excused(const struct sim *sim, const struct submit *submit)
-{
-    const bool has_failed = submit->is_void || (submit->is_ended && !submit->is_solved) ||
-                            (submit->is_ended && shares_task(sim, submit));
-    return !submit->is_executed || (has_failed && sim->crashes > 0);
-}
-
-/* Neither retried nor sent again, nor does anybody else wait for it. */
+/* Neither retried nor sent again, also after a crash, nor does anybody else wait for it. */
 void watched_sent(struct sim *sim, const struct submit *submit)
 {
     if (!is_watched(sim, submit->client))
         return;
     CHECK(sim, submit->reuse == REUSE_NONE && !submit->is_ridden);
+    if (is_replayed(sim, submit))
+        return;
     for (uint32_t i = 0; i < sim->submit_count; i++)
         CHECK(sim, &sim->submits[i] == submit || sim->submits[i].maker != submit->maker ||
-                       is_excused(sim, &sim->submits[i]));
+                       !sim->submits[i].is_executed);
+}
+
+/* The vendor gave one task id to two submits: what a poll brings a served one under it is its own. */
+static bool is_also_served(const struct sim *sim, const struct submit *submit)
+{
+    for (uint32_t i = 0; i < sim->submit_count; i++) {
+        const struct submit *other = &sim->submits[i];
+        if (other != submit && other->is_accepted && other->task == submit->task &&
+            !is_watched(sim, other->client))
+            return true;
+    }
+    return false;
 }
 
 void watched_answer(struct sim *sim, const struct known *known, const struct answer *answer)
@@ -94,7 +97,7 @@ void watched_answer(struct sim *sim, const struct known *known, const struct ans
     const struct submit *submit = &sim->submits[token->submit];
     if (!is_watched(sim, known->client)) {
         /* What a watched client paid for reaches nobody else. */
-        CHECK(sim, !is_watched(sim, submit->client));
+        CHECK(sim, !is_watched(sim, submit->client) || is_also_served(sim, submit));
         return;
     }
     CHECK(sim, answer->source == SOURCE_API);

@@ -328,6 +328,33 @@ static void a_crash_gives_nobody_what_a_watched_client_paid_for(void **state)
     expect(w, "[     0] submit a2 K of client 1\n");
 }
 
+/* The vendor's word on it is lost, and nobody knows whether it was paid for. */
+static void a_crash_sends_nothing_of_a_watched_client_again(void **state)
+{
+    (void)state;
+    struct engine_options options = shadow_options();
+    options.has_journal = true;
+    options.has_callbacks = false;
+    struct world *w = world_new(&options);
+    w->hides_records = true;
+    ask(w, "watched", .key = "K", .is_told = true);
+    durable(w, w->seq);
+    accepted(w, "a1", "T1");
+    tick(w);
+    durable(w, w->seq);
+    skip_lines(w);
+    pass(w, 8000);
+    const journal_seq before = w->seq;
+    failed(w, "a1", CLASS_UNSOLVABLE, "ERROR_CAPTCHA_UNSOLVABLE");
+    crash(w, before + 1);
+    tick(w);
+    durable(w, w->seq);
+    skip_lines(w);
+    look(w, "watched", "r1", 0);
+    expect(w, "[  8000] answer watched r1 failed ERROR_AMBIGUOUS_SUBMIT (ambiguous) attempts 1\n");
+    assert_int_equal(w->tally.submits, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -349,6 +376,7 @@ int main(void)
         STORY(letters_of_a_watched_client_are_not_replayed_by_themselves),
         STORY(a_crash_loses_no_paid_solution_of_a_known_id),
         STORY(a_crash_gives_nobody_what_a_watched_client_paid_for),
+        STORY(a_crash_sends_nothing_of_a_watched_client_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
