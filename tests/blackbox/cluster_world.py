@@ -3,9 +3,9 @@ import threading
 import time
 
 from gateway import PAGE, QUICK, merge
-from harness import KEY, Gate, Sim, check, get, http_request
+from harness import KEY, Gate, Sim, check, get, http_request, wait_until
 from harness import test as add_test
-from stores import KINDS, need_driver
+from stores import KINDS, metric, need_driver
 
 SHARED = ("postgres", "redis")
 # Stores whose gateways adopt the dead.
@@ -54,6 +54,11 @@ class Node(Gate):
 
     def counter(self, name):
         return get(self.url + "/v1/stats").json()["total"][name]
+
+    def await_accepted(self, count):
+        """The vendor took so many submits, and the store has their task ids: the loop hears of a reply before its row is durable."""
+        wait_until(lambda: self.counter("submits_accepted") == count, "the submits' replies")
+        wait_until(lambda: metric(self, "store_records_waiting") == 0, "their rows")
 
     def nodes(self):
         return get(self.url + "/v1/nodes").json()

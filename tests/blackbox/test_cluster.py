@@ -89,7 +89,7 @@ def goes_on_for_its_followers_when_it_comes_back_after_a_crash(store):
     with Cluster(store, sim=("--solve-time", "10m")) as cluster:
         task = cluster[0].submit_id(sitekey="k")
         wait_until(lambda: cluster.paid() == 1, "the submit")
-        wait_until(lambda: cluster[0].counter("submits_accepted") == 1, "the submit's reply")
+        cluster[0].await_accepted(1)
         follower = cluster[1].submit_id(sitekey="k")
         wait_until(lambda: cluster[1].waiting() == 1, "the follower")
         cluster[0].kill()

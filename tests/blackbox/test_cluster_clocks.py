@@ -78,7 +78,7 @@ def goes_on_with_the_task_of_a_dead_one_whose_clock_was_right(store):
     with Cluster(store, count=0, config=config, sim=("--solve-time", "10m")) as cluster:
         with_clock(cluster, clock)
         task = cluster[0].submit_id(sitekey="k")
-        wait_until(lambda: cluster[0].counter("submits_accepted") == 1, "the submit's reply")
+        cluster[0].await_accepted(1)
         cluster[0].kill()
         cluster[1].wait_line("event=node_adopted", 40)
         cluster.sim.solve()

@@ -35,9 +35,7 @@ def loses_only_what_cannot_be_read_of_one_that_died(store):
     with Cluster(store, config=LEASE, sim=("--solve-time", "10m")) as cluster:
         a, b = cluster.nodes
         tasks = [a.submit_id(sitekey=key) for key in KEYS]
-        wait_until(lambda: a.counter("submits_accepted") == len(KEYS), "the submits' replies")
-        # The loop hears of a reply before its row is durable.
-        wait_until(lambda: metric(a, "store_records_waiting") == 0, "their rows")
+        a.await_accepted(len(KEYS))
         a.kill()
         damage(store)
         contains(b.wait_line("event=node_adopted", 40), "node=a")

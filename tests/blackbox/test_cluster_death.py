@@ -15,7 +15,7 @@ LEASE = {"cluster": {"lease": "2s", "heartbeat": "250ms"}}
 def with_an_open_task(cluster):
     """An accepted task of gateway a that the vendor has not solved: the request's id."""
     task = cluster[0].submit_id(sitekey="k")
-    wait_until(lambda: cluster[0].counter("submits_accepted") == 1, "the submit's reply")
+    cluster[0].await_accepted(1)
     return task
 
 

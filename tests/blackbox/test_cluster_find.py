@@ -121,7 +121,7 @@ def finds_what_came_from_the_cache_of_the_other(store):
 def is_not_ready_while_the_store_is_away(store):
     with Cluster(store, sim=SLOW) as cluster:
         request = submit(cluster[0], sitekey="a")
-        wait_until(lambda: cluster[0].counter("submits_accepted") == 1, "the submit")
+        cluster[0].await_accepted(1)
         store.away()
         equal(poll(cluster[1], request), "CAPCHA_NOT_READY")
         away = get(cluster[1].url + "/v1/solves/" + request)

@@ -42,7 +42,7 @@ def what_is_under_way_and_what_is_known_goes_on(store):
         text = wait_until(lambda: a.text_of(solved), "the first answer")
         keyed = {"Idempotency-Key": "one"}
         task = a.submit_id(sitekey="k", headers=keyed)
-        wait_until(lambda: a.counter("submits_accepted") == 2, "the submit's reply")
+        a.await_accepted(2)
         follower = b.submit_id(sitekey="k")
         wait_until(lambda: b.waiting() == 1, "the follower")
         time.sleep(0.5)
@@ -76,7 +76,7 @@ def a_key_that_the_other_one_solves_is_not_claimed_at_once(store):
         a, b = cluster.nodes
         keys = [f"key {i}" for i in range(20)]
         tasks = {key: a.submit_id(sitekey=key) for key in keys}
-        wait_until(lambda: a.counter("submits_accepted") == len(keys), "the submits' replies")
+        a.await_accepted(len(keys))
         forget(store)
         followers = {key: b.submit_id(sitekey=key) for key in keys}
         await_entered(cluster)
@@ -102,7 +102,7 @@ def a_callback_after_the_loss_is_understood(store):
             node.__enter__()
             cluster.nodes.append(node)
         task = cluster[0].submit_id(sitekey="k")
-        wait_until(lambda: cluster[0].counter("submits_accepted") == 1, "the submit's reply")
+        cluster[0].await_accepted(1)
         forget(store)
         await_entered(cluster)
         cluster.sim.solve()

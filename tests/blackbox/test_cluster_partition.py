@@ -51,7 +51,7 @@ def divided(store, config=None):
             node.__enter__()
             cluster.nodes.append(node)
         task = cluster[0].submit_id(sitekey="k")
-        wait_until(lambda: cluster[0].counter("submits_accepted") == 1, "the submit's reply")
+        cluster[0].await_accepted(1)
         yield cable, cluster, task
 
 

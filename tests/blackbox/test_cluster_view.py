@@ -112,6 +112,7 @@ def balances_also_after_one_of_them_died_and_when_it_is_back(store):
             caller.start()
         wait_until(lambda: cluster.paid() == 3, "the submits")
         until_all(cluster.nodes, lambda one: one["now"]["waiting"] == 3 and one["total"]["submits_accepted"] == 3, "all three wait")
+        cluster[0].await_accepted(3)
         cluster[0].kill()
         for caller in callers:
             caller.join()
