@@ -18,6 +18,8 @@
 /* Fits an image of the largest accepted body with every byte escaped. */
 #define BODY_MAX_BYTES ((size_t)32 * 1024 * 1024)
 #define CONTENT_TYPE_MAX_BYTES 256
+/* libcurl announces bodies of a mebibyte or more with "Expect: 100-continue" and waits, unless a header forbids it. */
+#define UNANNOUNCED_BYTES ((size_t)256 * 1024)
 /* Larger buffers are freed between calls: images are rare, handles are many. */
 #define KEEP_BYTES ((size_t)16 * 1024)
 
@@ -172,8 +174,8 @@ bool transfer_setup_init(struct transfer_setup *setup)
 void transfer_setup_close(struct transfer_setup *setup)
 {
     curl_slist_free_all(setup->form_headers);
-    free(setup->submit_url);
-    free(setup->query_url);
+    curl_url_cleanup(setup->submit_url);
+    curl_url_cleanup(setup->query_url);
     sessions_free(setup->sessions);
     trust_close(setup->trust);
     free(setup->user_agent);
@@ -202,7 +204,7 @@ struct transfer *transfer_new(const struct transfer_setup *setup)
     buf_init(&transfer->content_type, CONTENT_TYPE_MAX_BYTES);
     buf_init(&transfer->reply, REPLY_MAX_BYTES);
     set_connection(easy, setup);
-    WIRE_SET(easy, CURLOPT_URL, setup->query_url);
+    WIRE_SET(easy, CURLOPT_CURLU, setup->query_url);
     WIRE_SET(easy, CURLOPT_USERAGENT, setup->user_agent);
     WIRE_SET(easy, CURLOPT_POST, 1L);
     WIRE_SET(easy, CURLOPT_WRITEFUNCTION, on_body);
@@ -268,20 +270,29 @@ static void set_multipart_headers(struct transfer *transfer)
     transfer->headers = wire_add_header(NULL, line);
 }
 
+/* libcurl gives a form its content type by itself; with headers of our own it formats each, byte by byte, and looks
+ * through all of them a dozen times. */
+static void *headers_of(const struct transfer *transfer, bool is_multipart)
+{
+    if (is_multipart)
+        return transfer->headers;
+    return transfer->body.len > UNANNOUNCED_BYTES ? transfer->setup->form_headers : NULL;
+}
+
 void transfer_arm(struct transfer *transfer, uint64_t now_ms)
 {
     const struct transfer_setup *setup = transfer->setup;
     const bool is_submit = transfer->kind == CALL_SUBMIT;
     CURL *easy = transfer->wire.easy;
     if (is_submit != transfer->is_on_submit_url) {
-        WIRE_SET(easy, CURLOPT_URL, is_submit ? setup->submit_url : setup->query_url);
+        WIRE_SET(easy, CURLOPT_CURLU, is_submit ? setup->submit_url : setup->query_url);
         transfer->is_on_submit_url = is_submit;
     }
     const bool is_multipart =
         slice_starts_with(buf_slice(&transfer->content_type), SLICE_OF("multipart/"));
     if (is_multipart)
         set_multipart_headers(transfer);
-    WIRE_SET(easy, CURLOPT_HTTPHEADER, is_multipart ? transfer->headers : setup->form_headers);
+    WIRE_SET(easy, CURLOPT_HTTPHEADER, headers_of(transfer, is_multipart));
     if (setup->sessions != NULL)
         sessions_apply(setup->sessions, &transfer->sessions, easy, now_ms);
     WIRE_SET(easy, CURLOPT_VERBOSE, 0L);

@@ -20,7 +20,7 @@ enum call_kind {
 
 /* Shared by all transfers; outlives them. */
 struct transfer_setup {
-    char *submit_url, *query_url; /* owned */
+    void *submit_url, *query_url; /* owned, each a CURLU */
     struct trust *trust;          /* owned; NULL without TLS */
     struct sessions *sessions;    /* owned; NULL without TLS */
     char *user_agent;             /* owned */
@@ -31,7 +31,7 @@ struct transfer_setup {
     bool must_be_loopback; /* plain HTTP is allowed only because the host is loopback */
     uint32_t connect_timeout_ms;
     struct sockets *sockets; /* borrowed */
-    void *form_headers;      /* owned curl_slist for urlencoded bodies */
+    void *form_headers;      /* owned curl_slist for large urlencoded bodies */
 };
 
 struct transfer {

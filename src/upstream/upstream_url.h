@@ -8,7 +8,8 @@
 struct vendor_protocol;
 
 struct upstream_url {
-    char *submit, *query;  /* owned by the caller afterwards: for submits and for queries */
+    void *submit,
+        *query; /* each a CURLU, owned by the caller afterwards: for submits and for queries */
     const char *scheme;    /* "http" or "https" */
     bool must_be_loopback; /* plain HTTP, allowed only because the host is loopback */
 };
