@@ -35,13 +35,12 @@ static struct slice value_of(const struct gate *gate, struct slice name, struct 
     return slice_is_given(value) ? value : params_value(&gate->params, other);
 }
 
-/* True for a nonce of the current or the previous secret; both are always tried, so that timing
- * reveals nothing. */
+/* True for a nonce of the current or the previous secret. Both are tried for every nonce that is turned away, so that
+ * its timing reveals nothing. */
 static bool is_genuine(const struct gate *gate, struct slice text, struct nonce *nonce)
 {
-    const bool is_new = nonce_read(gate->nonce_secret, text, nonce);
-    const bool is_old = nonce_read(gate->old_nonce_secret, text, nonce);
-    return is_new || is_old;
+    return nonce_read(gate->nonce_secret, text, nonce) ||
+           nonce_read(gate->old_nonce_secret, text, nonce);
 }
 
 /* True for a nonce that nobody can still need (docs/reliability.md, threat 12). Attempts that the

@@ -110,7 +110,8 @@ static void refuse_anothers(struct engine *engine, struct attempt *attempt)
 static void solved(struct engine *engine, struct attempt *attempt,
                    const struct vendor_result *result, bool is_called_back)
 {
-    if (!task_claim(engine, attempt, blob_slice(attempt->task_id), result->text, is_called_back)) {
+    const uint64_t text_hash = task_text_hash(engine, result->text);
+    if (!task_claim(engine, attempt, blob_slice(attempt->task_id), text_hash, is_called_back)) {
         /* The solution may be paid for and unused: a restart forgets texts, so this cannot be decided. */
         if (is_called_back && !task_has_text(engine, blob_slice(attempt->task_id)))
             oddity_of_attempt(engine, attempt, result);
@@ -120,7 +121,7 @@ static void solved(struct engine *engine, struct attempt *attempt,
     histogram_add(&engine->timings[TIMING_SOLVE], engine->now_ms - attempt->accepted_ms);
     withdraw_poll(engine, attempt);
     attempt_enter(attempt, ATTEMPT_SOLVED);
-    attempt->text_hash = task_text_hash(engine, result->text);
+    attempt->text_hash = text_hash;
     if (is_stale(engine, attempt))
         receive_stale(engine, attempt, result);
     else
@@ -503,7 +504,8 @@ static void hear_other_task(struct engine *engine, struct attempt *attempt,
     }
     COUNT(engine, callbacks_ok);
     attempt->is_other_closed = true;
-    (void)task_claim(engine, attempt, slice_from(result->task_id), result->text, true);
+    (void)task_claim(engine, attempt, slice_from(result->task_id),
+                     task_text_hash(engine, result->text), true);
     receive(engine, attempt, NULL, result);
 }
 

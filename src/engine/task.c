@@ -234,10 +234,8 @@ bool task_learn(struct engine *engine, struct attempt *attempt, struct blob *nam
 }
 
 /* Was this very text handed out before? An id that the vendor reuses comes with another text. */
-static bool is_known_text(const struct engine *engine, const struct task *task,
-                          const struct blob *text)
+static bool is_known_text(const struct task *task, uint64_t its)
 {
-    const uint64_t its = task_text_hash(engine, text);
     return (task->is_claimed && (task->text_hash == 0 || task->text_hash == its)) ||
            (task->own_hash != 0 && task->own_hash == its);
 }
@@ -252,7 +250,7 @@ static bool may_have_too(const struct engine *engine, const struct task *task,
 }
 
 bool task_claim(struct engine *engine, struct attempt *attempt, struct slice name,
-                const struct blob *text, bool is_called_back)
+                uint64_t text_hash, bool is_called_back)
 {
     struct task *task = name.len == 0 ? NULL : find(engine, name);
     if (task == NULL)
@@ -260,7 +258,7 @@ bool task_claim(struct engine *engine, struct attempt *attempt, struct slice nam
     const bool is_same = key_equals(&task->key, attempt_key(attempt));
     /* The first attempt that named the task owns it. A poll for another key would bring a foreign solution. */
     const bool is_its_own = task->attempt == attempt->by_name.number || is_same || is_called_back;
-    const bool is_known = is_known_text(engine, task, text);
+    const bool is_known = is_known_text(task, text_hash);
     /* A restart forgets what polls brought to other attempts before. */
     if (task->is_restored && !is_its_own)
         return false;
@@ -273,10 +271,9 @@ bool task_claim(struct engine *engine, struct attempt *attempt, struct slice nam
         attempt->unborn_ms = task->unborn_ms;
     /* The nonce proves that the text is this attempt's own; a poll would still bring the first attempt's. */
     if (is_called_back && !is_known && task->attempt != attempt->by_name.number)
-        task->own_hash = task_text_hash(engine, text);
+        task->own_hash = text_hash;
     else
-        take(engine, task, is_same && is_shared(attempt), task_text_hash(engine, text),
-             attempt->unborn_ms);
+        take(engine, task, is_same && is_shared(attempt), text_hash, attempt->unborn_ms);
     return true;
 }
 

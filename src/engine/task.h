@@ -33,10 +33,10 @@ void task_keep(struct engine *engine, struct attempt *attempt);
 bool task_is_anothers(const struct engine *engine, const struct attempt *attempt,
                       struct slice name);
 
-/* May this attempt have the task's solution? If so, the task is claimed. A callback identifies the
- * attempt by its nonce; a poll identifies only the task. */
+/* May this attempt have the task's solution, of which it brings the text's hash? If so, the task is claimed. A
+ * callback identifies the attempt by its nonce; a poll identifies only the task. */
 bool task_claim(struct engine *engine, struct attempt *attempt, struct slice name,
-                const struct blob *text, bool is_called_back);
+                uint64_t text_hash, bool is_called_back);
 
 /* Is it known which text was handed out as the task's solution, if any? */
 bool task_has_text(const struct engine *engine, struct slice name);
