@@ -237,7 +237,7 @@ static void free_done(struct store *store, struct store_queue *done)
         if (entry->asked != NULL || entry->drawn != NULL)
             store_queue_push(&store->answers, entry);
         else
-            store_entry_free(entry);
+            store_spares_give(&store->spares, entry);
         entry = next;
     }
 }
@@ -347,12 +347,13 @@ void store_start(struct store *store, struct uv_loop_s *loop, const struct store
     store_wake(store);
 }
 
-static struct store_entry *entry_new(const struct store *store, journal_seq seq,
+static struct store_entry *entry_new(struct store *store, journal_seq seq,
                                      struct record *take_record)
 {
     const client_id *const client = row_client(take_record);
-    struct store_entry *const entry = store_entry_named(
-        seq, client == NULL ? "" : store->names.name_of(store->names.context, *client));
+    struct store_entry *const entry = store_spares_take(
+        &store->spares, seq,
+        client == NULL ? "" : store->names.name_of(store->names.context, *client));
     entry->record = *take_record;
     return entry;
 }
@@ -412,6 +413,7 @@ void store_free(struct store *store)
     store_queue_clear(&store->batch);
     store_queue_clear(&store->done);
     store_queue_clear(&store->answers);
+    store_queue_clear(&store->spares);
     ahead_free(store);
     store->backend->driver->close(store->backend);
     uv_cond_destroy(&store->work);

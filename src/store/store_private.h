@@ -43,9 +43,10 @@ struct store {
     enum store_state reported_state;
     struct store_facts reported_facts;
     bool is_started, is_closing, is_closed;
-    uv_prepare_t turn;        /* ends a turn */
-    bool has_turns;           /* it is active */
-    struct store_queue fresh; /* of this turn, for the writer */
+    uv_prepare_t turn;         /* ends a turn */
+    bool has_turns;            /* it is active */
+    struct store_queue fresh;  /* of this turn, for the writer */
+    struct store_queue spares; /* entries for the next records */
     void (*on_closed)(void *context);
     void *on_closed_context;
 

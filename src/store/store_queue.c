@@ -6,17 +6,28 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Each entry has room for such a name, so that it can serve for the next. */
+#define NAME_ROOM 32
+/* About 350 KiB. */
+#define SPARES_MAX 1024
+
+static void fill(struct store_entry *entry, journal_seq seq, const char *client, size_t len)
+{
+    *entry = (struct store_entry){.seq = seq, .record.is_drop = true, .client_len = len};
+    memcpy(entry->client, client, len + 1);
+}
+
 struct store_entry *store_entry_named(journal_seq seq, const char *client)
 {
     const size_t len = strlen(client);
-    struct store_entry *const entry = malloc(sizeof *entry + len + 1);
+    struct store_entry *const entry =
+        malloc(sizeof *entry + (len < NAME_ROOM ? NAME_ROOM : len + 1));
     ASSERT(entry != NULL);
-    *entry = (struct store_entry){.seq = seq, .record.is_drop = true, .client_len = len};
-    memcpy(entry->client, client, len + 1);
+    fill(entry, seq, client, len);
     return entry;
 }
 
-void store_entry_free(struct store_entry *entry)
+static void release(struct store_entry *entry)
 {
     record_close(&entry->record);
     if (entry->asked != NULL && entry->asked->has_solution)
@@ -28,7 +39,38 @@ void store_entry_free(struct store_entry *entry)
     free(entry->drawn);
     free(entry->release);
     free(entry->shift);
+}
+
+void store_entry_free(struct store_entry *entry)
+{
+    release(entry);
     free(entry);
+}
+
+struct store_entry *store_spares_take(struct store_queue *spares, journal_seq seq,
+                                      const char *client)
+{
+    const size_t len = strlen(client);
+    struct store_entry *const entry = spares->first;
+    if (entry == NULL || len >= NAME_ROOM)
+        return store_entry_named(seq, client);
+    spares->first = entry->next;
+    spares->count--;
+    if (spares->first == NULL)
+        spares->last = NULL;
+    fill(entry, seq, client, len);
+    return entry;
+}
+
+void store_spares_give(struct store_queue *spares, struct store_entry *take_entry)
+{
+    if (spares->count == SPARES_MAX) {
+        store_entry_free(take_entry);
+        return;
+    }
+    release(take_entry);
+    *take_entry = (struct store_entry){.record.is_drop = true};
+    store_queue_push(spares, take_entry);
 }
 
 void store_queue_push(struct store_queue *queue, struct store_entry *take_entry)

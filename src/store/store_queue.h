@@ -15,6 +15,14 @@ struct store_entry *store_entry_named(journal_seq seq, const char *client);
 /* On the loop only, as it releases blobs. */
 void store_entry_free(struct store_entry *entry);
 
+/* Entries without contents, for the next ones: a batch is freed at once, and the allocator would join its pieces to
+ * split them again. */
+/* As store_entry_named(). */
+struct store_entry *store_spares_take(struct store_queue *spares, journal_seq seq,
+                                      const char *client);
+/* As store_entry_free(). */
+void store_spares_give(struct store_queue *spares, struct store_entry *take_entry);
+
 void store_queue_push(struct store_queue *queue, struct store_entry *take_entry);
 /* Moves all entries to the end of another queue. */
 void store_queue_join(struct store_queue *to, struct store_queue *from);

@@ -329,7 +329,7 @@ static void many_records_do_not_wait_for_the_end_of_the_turn(void **state)
     struct store_world *const world = *state;
     world_open(world);
     world_start(world);
-    world_append_requests(world, 100);
+    world_append_requests(world, 200);
     for (unsigned i = 0; i < 1000 && world->kit->count_rows(world, RECORD_REQUEST) == 0; i++)
         uv_sleep(10);
     assert_true(world->kit->count_rows(world, RECORD_REQUEST) > 0);
