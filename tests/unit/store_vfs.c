@@ -16,12 +16,15 @@ struct shim_file {
     sqlite3_file *real; /* directly behind */
 };
 
+/* Half a page: large writes count as several. */
+#define STEP_BYTES 2048
+
 static sqlite3_vfs shim;
 static sqlite3_vfs *real_vfs;
 static atomic_bool is_full;
 static atomic_int writes_before_full = -1;
 static atomic_int syncs_before_failure = -1;
-static atomic_uint syncs;
+static atomic_uint syncs, writes_made;
 static pthread_mutex_t shadow_mutex = PTHREAD_MUTEX_INITIALIZER;
 static char shadow[PATH_MAX / 4]; /* empty: none */
 
@@ -45,10 +48,24 @@ static int shim_read(sqlite3_file *file, void *bytes, int count, sqlite3_int64 a
     return real_of(file)->pMethods->xRead(real_of(file), bytes, count, at);
 }
 
+/* As a disk does that becomes full: what still fits is written. */
+static void become_full(sqlite3_file *file, const void *bytes, int fitting, sqlite3_int64 at)
+{
+    atomic_store(&writes_before_full, -1);
+    atomic_store(&is_full, true);
+    if (fitting > 0)
+        (void)real_of(file)->pMethods->xWrite(real_of(file), bytes, fitting, at);
+}
+
 static int shim_write(sqlite3_file *file, const void *bytes, int count, sqlite3_int64 at)
 {
-    if (atomic_load(&writes_before_full) >= 0 && atomic_fetch_sub(&writes_before_full, 1) == 0)
-        atomic_store(&is_full, true);
+    const int steps = 1 + count / STEP_BYTES;
+    const int left = atomic_load(&writes_before_full);
+    atomic_fetch_add(&writes_made, 1);
+    if (left >= steps)
+        atomic_store(&writes_before_full, left - steps);
+    else if (left >= 0)
+        become_full(file, bytes, left * STEP_BYTES, at);
     if (atomic_load(&is_full))
         return SQLITE_FULL;
     return real_of(file)->pMethods->xWrite(real_of(file), bytes, count, at);
@@ -222,9 +239,9 @@ void store_vfs_set_full(bool now_full)
     atomic_store(&is_full, now_full);
 }
 
-void store_vfs_fill_after(int writes)
+void store_vfs_fill_after(int count)
 {
-    atomic_store(&writes_before_full, writes);
+    atomic_store(&writes_before_full, count);
 }
 
 void store_vfs_fail_sync(int after)
@@ -242,4 +259,9 @@ void store_vfs_shadow(const char *directory)
 unsigned store_vfs_syncs(void)
 {
     return atomic_load(&syncs);
+}
+
+unsigned store_vfs_writes(void)
+{
+    return atomic_load(&writes_made);
 }

@@ -10,8 +10,9 @@ void store_vfs_end(void);
 
 /* While it is on, writes say that the disk is full. */
 void store_vfs_set_full(bool is_full);
-/* So many writes succeed, the next one finds the disk full, and so do all after it until set_full(false). */
-void store_vfs_fill_after(int writes);
+/* So many writes of half a page succeed, the next one finds the disk full, and so do all after it until
+ * set_full(false). */
+void store_vfs_fill_after(int count);
 /* So many syncs succeed, the next one fails, those after it succeed again. */
 void store_vfs_fail_sync(int after);
 
@@ -20,5 +21,6 @@ void store_vfs_fail_sync(int after);
 void store_vfs_shadow(const char *directory);
 
 unsigned store_vfs_syncs(void);
+unsigned store_vfs_writes(void);
 
 #endif

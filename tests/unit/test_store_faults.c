@@ -280,6 +280,43 @@ static void what_is_reported_durable_survives_a_power_cut(void **state)
     assert_true(in_all > 0);
 }
 
+/* A hundred requests have some pages, each of which SQLite writes with two calls. */
+static void the_log_of_a_commit_is_written_with_one_call(void **state)
+{
+    struct store_world *const world = *state;
+    struct store_counters counters;
+    world_open(world);
+    world_start(world);
+    world_append_requests(world, 10);
+    world_until_durable(world, 10);
+    store_counters(world->store, &counters);
+    const uint64_t commits = counters.commits;
+    const uint64_t bytes = counters.bytes;
+    const unsigned writes = store_vfs_writes();
+    world_append_requests(world, 100);
+    world_until_durable(world, 110);
+    store_counters(world->store, &counters);
+    assert_true(counters.bytes - bytes > 4 * 4096);
+    assert_true(store_vfs_writes() - writes <= counters.commits - commits);
+    world_close(world);
+    assert_int_equal(world_count_rows(world), 110);
+}
+
+/* SQLite's own file layer writes no more than 128 KiB at once, and takes more for a full disk. */
+static void a_commit_of_any_size_is_written(void **state)
+{
+    struct store_world *const world = *state;
+    world_open(world);
+    world_start(world);
+    for (unsigned count = 100; count <= 4000; count += 100) {
+        world_append_requests(world, count);
+        world_until_durable(world, world->seq);
+    }
+    const unsigned rows = (unsigned)world->seq;
+    world_close(world);
+    assert_int_equal(world_count_rows(world), rows);
+}
+
 static void tidying_takes_a_few_rows_at_a_time(void **state)
 {
     struct store_world *const world = *state;
@@ -317,6 +354,8 @@ int main(int argc, char **argv)
         WORLD_CASE(nothing_is_claimed_after_a_failed_sync),
         WORLD_CASE(every_sync_that_can_fail_breaks_the_store_and_loses_nothing),
         WORLD_CASE(what_is_reported_durable_survives_a_power_cut),
+        WORLD_CASE(the_log_of_a_commit_is_written_with_one_call),
+        WORLD_CASE(a_commit_of_any_size_is_written),
         WORLD_CASE(tidying_takes_a_few_rows_at_a_time),
     };
     return cmocka_run_group_tests(tests, seed_announce, NULL);

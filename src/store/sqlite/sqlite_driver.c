@@ -3,6 +3,7 @@
 #include "base/assert.h"
 #include "store/sqlite/sqlite_backup.h"
 #include "store/sqlite/sqlite_check.h"
+#include "store/sqlite/sqlite_gather.h"
 #include "store/sqlite/sqlite_inspect.h"
 #include "store/sqlite/sqlite_meta.h"
 #include "store/sqlite/sqlite_rows.h"
@@ -125,7 +126,7 @@ static int open_readable(struct sqlite_store *store)
 {
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE;
     int64_t tables = 0;
-    int rc = sqlite3_open_v2(store->path, &store->db, flags, NULL);
+    int rc = sqlite3_open_v2(store->path, &store->db, flags, gather_vfs());
     if (rc == SQLITE_OK)
         rc = sqlite3_busy_timeout(store->db, BUSY_MS);
     return rc == SQLITE_OK ? sql_number(store->db, "SELECT count(*) FROM sqlite_schema", &tables)
