@@ -1,5 +1,6 @@
 #include "hunt.h"
 
+#include "ending.h"
 #include "watched.h"
 
 #include <fcntl.h>
@@ -66,7 +67,7 @@ bool hunt_fails(uint64_t seed, const struct narrowing *narrowing)
         narrow(&plan, narrowing);
         sim_run(&sim, &plan);
         sim_close(&sim);
-        _exit(0);
+        end_in_order();
     }
     int status = 0;
     return waitpid(child, &status, 0) != child || !WIFEXITED(status) || WEXITSTATUS(status) != 0;
@@ -140,7 +141,7 @@ void hunt_run(const struct hunt *hunt, struct hunt_result *result)
         ASSERT(workers[i] >= 0);
         if (workers[i] == 0) {
             work(hunt, &boards[i], hunt->first_seed + i, start_ms + (uint64_t)hunt->seconds * 1000);
-            _exit(0);
+            end_in_order();
         }
     }
     await(result, boards, workers, jobs);

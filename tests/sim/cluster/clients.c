@@ -189,6 +189,7 @@ void clients_note_answer(struct cluster *c, const struct answer *answer)
         return;
     c->needs[place].is_end_told = true;
     c->needs[place].end_node = caller->node;
+    c->needs[place].end_ms = c->now_ms;
 }
 
 /* No node says that it does not know an id whose row is there, except one that was told while the store was away. */

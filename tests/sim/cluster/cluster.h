@@ -102,9 +102,10 @@ struct token {
     uint32_t need;   /* the first that got it, or NONE */
     uint32_t handed; /* needs that got it */
     bool is_exclusive, is_told;
-    bool is_unsafe;  /* given out while the store was away: a crash may give it out again */
-    bool is_doubted; /* somebody reports it as bad */
-    uint64_t bad_ms; /* when somebody was told that its report of it was recorded, or 0 */
+    bool is_unsafe;    /* given out while the store was away: a crash may give it out again */
+    bool is_doubted;   /* somebody reports it as bad */
+    bool is_condemned; /* and the store has heard of it */
+    uint64_t bad_ms;   /* when somebody was told that its report of it was recorded, or 0 */
 };
 
 /* ---- clients ----------------------------------------------------------------------------------- */
@@ -131,6 +132,7 @@ struct need {
         is_slept_through; /* the node that has its request stood still: what ended there may be expired */
     bool is_end_told;  /* the engine answered with its end; the answer may be lost in a crash */
     uint32_t end_node; /* the one that did */
+    uint64_t end_ms;   /* when */
 };
 
 struct caller {
@@ -149,6 +151,7 @@ struct caller {
 struct row {
     struct record record; /* owned */
     node_id owner;
+    uint64_t since_ms;
     bool is_taken;       /* of a single-use solution: by the flight that it names */
     bool is_provisional; /* of an idempotency key: made by a claim */
     uint64_t follows;    /* of an idempotency key: the claim that its flight waits for, or 0 */
@@ -158,6 +161,7 @@ struct held_claim {
     struct key name;
     uint64_t number;
     node_id node;
+    uint64_t won_ms;
 };
 
 /* A fact for whoever has the attempt's or the request's row, else for the one it was left to. */
@@ -278,6 +282,8 @@ struct node {
     bool has_lost;           /* it entered the store again, and its engine was not told yet */
     uint64_t grace_until_ms; /* nothing new is claimed until then */
     uint32_t slots_used;     /* after its last step */
+    uint64_t adopted_ms;     /* when rows of another one came last */
+    bool has_untold;         /* no beat has said since what it holds with them */
 };
 
 /* ---- the world ----------------------------------------------------------------------------------- */
@@ -402,6 +408,12 @@ bool store_apply(struct cluster *c, uint32_t node);
 /* Gives a node that starts its rows and claims. */
 void store_load(struct cluster *c, uint32_t node);
 void store_close(struct store *store);
+/* NULL: nobody has it. */
+struct held_claim *store_find_claim(struct store *store, const struct key *name);
+/* Pages of the books belong to one node each. */
+struct key store_name_of(const struct record *record, node_id node);
+/* A record with references of its own. */
+struct record store_copy_of(const struct record *record);
 struct row *store_find(struct store *store, enum record_kind kind, const struct key *name);
 struct row *store_find_solution(struct store *store, uint64_t id);
 void store_give(struct verdict *verdict, enum claim_result result, const struct solution_row *row);
@@ -523,7 +535,7 @@ caller_id clients_call(struct cluster *c, uint32_t need, uint32_t node);
 
 /* At most one live submit per shared key in the whole cluster. */
 void check_submit(struct cluster *c, const struct submit *submit);
-/* Nobody pays for a shared key whose fresh solution is in the store. */
+/* Nobody pays for a shared key whose fresh solution was in the store when it was claimed. */
 void check_needed(struct cluster *c, const struct submit *submit);
 /* No node submits after others may have taken it for dead. */
 void check_lease(struct cluster *c, const struct submit *submit);

@@ -65,11 +65,11 @@ static bool must_come_again(const struct answer *answer)
     return answer->refusal == REFUSAL_STORE_AWAY || answer->refusal == REFUSAL_FULL_REQUESTS;
 }
 
-/* Its row may be there for a moment after it has expired; what was reported as bad expires at once. */
+/* Its row may be there for a moment after it has expired; what was reported expires when the store hears of it. */
 static bool is_expired(const struct cluster *c, const struct need *need)
 {
     const struct token *token = need->token == NONE ? NULL : &c->tokens[need->token];
-    return token != NULL && (token->is_doubted || token->expires_ms <= c->now_ms);
+    return token != NULL && (token->is_condemned || token->expires_ms <= c->now_ms);
 }
 
 /* No node says that it does not know an id whose row is there, unless it was given up before. */
@@ -123,9 +123,17 @@ static bool is_bad(const struct solution_row *row, const struct bad_solution *ba
     return row->attempt == bad->attempt && key_equals(&row->key, &bad->key);
 }
 
+static void note_condemned(struct cluster *c, const struct bad_solution *bad)
+{
+    const uint32_t place = submit_named(c, bad->attempt);
+    if (place != NONE && c->submits[place].token != NONE)
+        c->tokens[c->submits[place].token].is_condemned = true;
+}
+
 void store_condemn(struct cluster *c, const struct bad_solution *bad)
 {
     struct store *store = &c->store;
+    note_condemned(c, bad);
     for (size_t i = 0; i < store->row_count; i++) {
         struct record *record = &store->rows[i].record;
         if (record->kind != RECORD_SOLUTION || !is_bad(&record->solution, bad))

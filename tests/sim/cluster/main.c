@@ -1,4 +1,5 @@
 /* sim-cluster: simulates several gateways on one store. One seed is one run; see usage(). */
+#include "../ending.h"
 #include "cluster.h"
 
 #include <signal.h>
@@ -111,7 +112,7 @@ static bool survives(const struct arguments *arguments, uint64_t seed)
     if (child == 0) {
         struct cluster c;
         run(arguments, seed, &c);
-        _exit(0);
+        end_in_order();
     }
     int status = 0;
     return waitpid(child, &status, 0) == child && WIFEXITED(status) && WEXITSTATUS(status) == 0;

@@ -443,7 +443,7 @@ static void start_run(struct cluster *c, uint32_t place)
     options.secret[0] = rand_u64(&c->rand);
     node->durable = 0;
     node->asked = node->accepted = 0;
-    node->is_cut_off = node->has_stopped = false;
+    node->is_cut_off = node->has_stopped = node->has_untold = false;
     node->engine = engine_new(&options, node_clock_ms(c, place, c->now_ms), wall_ms(c));
     if (c->is_traced)
         engine_set_trace(node->engine, trace, c);

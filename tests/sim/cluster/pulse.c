@@ -83,6 +83,10 @@ static void arrive(struct cluster *c, const struct moment *moment)
         return;
     }
     c->store.beat_ms[place] = c->now_ms;
+    if (node->has_untold && moment->number >= node->adopted_ms) {
+        node->has_untold = false;
+        node_unsettle(c);
+    }
     /* PostgreSQL answers by what was there before the beat, Redis by what is there with it. */
     if (c->plan.seed % 2 == 0)
         list_members(c, node);
@@ -132,6 +136,8 @@ static void decide(struct cluster *c, const struct moment *moment)
     node->parcel.is_ours = !node_is_cut(c, moment->node) && !dead->is_gone && !dead->is_forgotten &&
                            !c->store.runs[node->run].is_gone && dead->member.beat == moment->number;
     if (node->parcel.is_ours) {
+        node->has_untold = true;
+        node->adopted_ms = UINT64_MAX;
         c->adoptions++;
         dead->gone_ms = c->now_ms;
         store_adopt(c, dead->member.id, 0);
@@ -153,6 +159,8 @@ static void deliver(struct cluster *c, const struct moment *moment)
     if (moment->number != node->run)
         return;
     node_unsettle(c);
+    node->has_untold = parcel->is_ours;
+    node->adopted_ms = c->now_ms;
     size_t most = 1 + rand_below(&c->pulse_rand, 16);
     const size_t records = parcel->record_count - parcel->records_sent;
     struct event event = {.kind = EVENT_ADOPTED, .random = rand_u64(&c->pulse_rand)};

@@ -2,6 +2,8 @@
 #include "cluster.h"
 
 #define LATER_MOST_MS 6000
+/* A question a second, on slow ways, and a held look. */
+#define HEARD_WITHIN_MS 4000
 
 /* In half of the worlds. */
 void sights_begin(struct cluster *c)
@@ -36,8 +38,8 @@ void sights_happen(struct cluster *c, const struct moment *moment)
     node_step(c, node, &event);
 }
 
-/* Another node than the one that told the end may not have heard of it yet. One that does not reach the store,
- * or does not know yet that it was adopted, goes by what it has in memory. */
+/* Another node than the one that told the end may not have heard of it for a moment. One that does not reach the store,
+ * or does not know yet that it was adopted, goes by what it has in memory, however old that is. */
 static bool may_differ(const struct cluster *c, const struct need *need,
                        const struct caller *caller, const struct answer *answer)
 {
@@ -45,7 +47,8 @@ static bool may_differ(const struct cluster *c, const struct need *need,
     const bool is_waiting = answer->state == REQUEST_QUEUED || answer->state == REQUEST_SOLVING;
     const bool is_alone =
         node->is_cut_off || node_is_cut(c, caller->node) || c->store.runs[node->run].is_gone;
-    return caller->node != need->end_node && (is_waiting || is_alone);
+    const bool is_late = is_waiting && c->now_ms > need->end_ms + HEARD_WITHIN_MS;
+    return caller->node != need->end_node && ((is_waiting && !is_late) || is_alone);
 }
 
 /* Nodes die and forget what has no row; but nobody is told anything else than before. */

@@ -11,7 +11,7 @@
 /* ---- rows --------------------------------------------------------------------------------------- */
 
 /* Pages of the books belong to one node each. */
-static struct key name_of(const struct record *record, node_id node)
+struct key store_name_of(const struct record *record, node_id node)
 {
     switch (record->kind) {
     case RECORD_DAY:
@@ -36,7 +36,7 @@ struct row *store_find(struct store *store, enum record_kind kind, const struct 
 {
     for (size_t i = 0; i < store->row_count; i++) {
         struct row *row = &store->rows[i];
-        const struct key own = name_of(&row->record, row->owner);
+        const struct key own = store_name_of(&row->record, row->owner);
         if (row->record.kind == kind && key_equals(&own, name))
             return row;
     }
@@ -56,7 +56,7 @@ static void drop_row(struct store *store, struct row *row)
 }
 
 /* A record with references of its own. */
-static struct record copy_of(const struct record *record)
+struct record store_copy_of(const struct record *record)
 {
     struct record copy = *record;
     if (record->is_drop)
@@ -118,7 +118,7 @@ static void note_attempt(struct cluster *c, const struct attempt_row *row)
 static void apply_record(struct cluster *c, node_id node, const struct record *record)
 {
     struct store *store = &c->store;
-    const struct key name = name_of(record, node);
+    const struct key name = store_name_of(record, node);
     struct row *row = store_find(store, record->kind, &name);
     if (row != NULL && row->owner != node)
         return;
@@ -131,9 +131,9 @@ static void apply_record(struct cluster *c, node_id node, const struct record *r
     }
     if (record->kind == RECORD_ATTEMPT)
         note_attempt(c, &record->attempt);
-    const struct record copy = copy_of(record);
+    const struct record copy = store_copy_of(record);
     if (row == NULL) {
-        (void)add_row(store, &copy, node);
+        add_row(store, &copy, node)->since_ms = c->now_ms;
         return;
     }
     record_close(&row->record);
@@ -143,7 +143,7 @@ static void apply_record(struct cluster *c, node_id node, const struct record *r
 
 /* ---- claims ------------------------------------------------------------------------------------- */
 
-static struct held_claim *find_claim(struct store *store, const struct key *name)
+struct held_claim *store_find_claim(struct store *store, const struct key *name)
 {
     for (size_t i = 0; i < store->claim_count; i++)
         if (key_equals(&store->claims[i].name, name))
@@ -228,7 +228,7 @@ static bool decide_by_key(struct cluster *c, node_id node, const struct claim *c
     const struct held_claim *held =
         own->flight == 0 ? NULL : find_claim_numbered(store, own->flight);
     if (held == NULL && own->flight != 0 && claim->reuse == REUSE_SHARED)
-        held = find_claim(store, &claim->name);
+        held = store_find_claim(store, &claim->name);
     if (solution != NULL && is_fresh(c, solution)) {
         store_give(verdict, CLAIM_SOLVED, solution);
     } else if (held != NULL) {
@@ -313,13 +313,14 @@ static void bind_solution(struct row *row, const struct claim *claim, const stru
     row->record.idempotency.solution = verdict->row.id;
 }
 
-static void claim_name(struct store *store, node_id node, const struct claim *claim,
+static void claim_name(struct cluster *c, node_id node, const struct claim *claim,
                        struct verdict *verdict)
 {
+    struct store *store = &c->store;
     verdict->claimed.result = CLAIM_WON;
     if (!claim->has_name)
         return;
-    const struct held_claim *held = find_claim(store, &claim->name);
+    const struct held_claim *held = store_find_claim(store, &claim->name);
     if (held != NULL && held->number == claim->flight)
         return;
     if (held != NULL) {
@@ -328,8 +329,8 @@ static void claim_name(struct store *store, node_id node, const struct claim *cl
     }
     store->claims =
         room_for(store->claims, store->claim_count, &store->claim_room, sizeof *store->claims);
-    store->claims[store->claim_count++] =
-        (struct held_claim){.name = claim->name, .number = claim->flight, .node = node};
+    store->claims[store->claim_count++] = (struct held_claim){
+        .name = claim->name, .number = claim->flight, .node = node, .won_ms = c->now_ms};
 }
 
 /* Is its task at the vendor? */
@@ -357,7 +358,7 @@ static void note_follows(struct store *store, uint64_t flight, uint64_t followed
 /* A claim that is sent again may have been won the first time, and find a solution now. */
 static void drop_won(struct store *store, node_id node, const struct claim *claim)
 {
-    struct held_claim *held = claim->has_name ? find_claim(store, &claim->name) : NULL;
+    struct held_claim *held = claim->has_name ? store_find_claim(store, &claim->name) : NULL;
     if (held != NULL && held->number == claim->flight && held->node == node)
         *held = store->claims[--store->claim_count];
 }
@@ -373,7 +374,7 @@ static void decide(struct cluster *c, node_id node, const struct claim *claim,
                                             .has_idempotency = claim->has_idempotency,
                                             .name = claim->name}};
     if (claim->is_held) {
-        claim_name(&c->store, node, claim, verdict);
+        claim_name(c, node, claim, verdict);
         return;
     }
     if (claim->has_idempotency && decide_by_key(c, node, claim, verdict)) {
@@ -382,7 +383,7 @@ static void decide(struct cluster *c, node_id node, const struct claim *claim,
     }
     if (!decide_by_end(c, claim, verdict) && !takes_decide_own(c, node, claim, verdict) &&
         !decide_by_solution(c, claim, verdict) && !takes_decide(c, node, claim, verdict))
-        claim_name(&c->store, node, claim, verdict);
+        claim_name(c, node, claim, verdict);
     if (verdict->claimed.result != CLAIM_WON)
         drop_won(&c->store, node, claim);
     verdict->claimed.is_lost = takes_has_lost(&c->store, node, claim, verdict);
@@ -425,7 +426,7 @@ static void drop_provisional(struct store *store, uint64_t flight)
 static void apply_release(struct cluster *c, node_id node, const struct release *release)
 {
     struct store *store = &c->store;
-    struct held_claim *held = find_claim(store, &release->name);
+    struct held_claim *held = store_find_claim(store, &release->name);
     if (held == NULL || held->number != release->flight || held->node != node)
         return;
     if (!release->is_kept)
@@ -437,7 +438,7 @@ static void apply_release(struct cluster *c, node_id node, const struct release 
                               .refuse_until_ms = c->now_ms + release->keep_ms};
     const struct row *row = store_find_solution(store, release->solution);
     if (row != NULL)
-        end->solution = copy_of(&row->record);
+        end->solution = store_copy_of(&row->record);
     drop_provisional(store, release->flight);
     publish(c, &release->name);
 }
@@ -457,6 +458,9 @@ void store_adopt(struct cluster *c, node_id from, node_id to)
         row->owner = to;
         if (row->record.kind == RECORD_FLIGHT && is_counted)
             row->record.flight.adoptions++;
+        /* For whom its task is counts as it is written here: what the dead one decided since was refused. */
+        if (row->record.kind == RECORD_ATTEMPT)
+            vendor_note_row(c, &row->record);
     }
     for (size_t i = 0; i < store->claim_count; i++)
         if (store->claims[i].node == from)
@@ -464,15 +468,6 @@ void store_adopt(struct cluster *c, node_id from, node_id to)
     for (size_t i = 0; i < store->inbox_count; i++)
         if (store->inbox[i].teller == from)
             store->inbox[i].teller = to;
-}
-
-void parcel_close(struct parcel *parcel)
-{
-    for (size_t i = 0; i < parcel->record_count; i++)
-        record_close(&parcel->records[i]);
-    free(parcel->records);
-    free(parcel->claims);
-    *parcel = (struct parcel){0};
 }
 
 /* ---- batches ------------------------------------------------------------------------------------- */
@@ -532,56 +527,7 @@ bool store_apply(struct cluster *c, uint32_t place)
     return true;
 }
 
-/* ---- starting ------------------------------------------------------------------------------------- */
-
-static int compare(const void *a, const void *b)
-{
-    const struct row *left = *(const struct row *const *)a;
-    const struct row *right = *(const struct row *const *)b;
-    if (left->record.kind != right->record.kind)
-        return left->record.kind < right->record.kind ? -1 : 1;
-    const struct key x = name_of(&left->record, left->owner);
-    const struct key y = name_of(&right->record, right->owner);
-    uint64_t first = 0;
-    uint64_t second = 0;
-    memcpy(&first, x.bytes, sizeof first);
-    memcpy(&second, y.bytes, sizeof second);
-    return first < second ? -1 : first > second;
-}
-
-void store_pack(struct cluster *c, node_id from, struct parcel *parcel)
-{
-    struct store *store = &c->store;
-    const struct row **rows = calloc(store->row_count + 1, sizeof *rows);
-    parcel->records = calloc(store->row_count + 1, sizeof *parcel->records);
-    parcel->claims = calloc(store->claim_count + 1, sizeof *parcel->claims);
-    ASSERT(rows != NULL && parcel->records != NULL && parcel->claims != NULL);
-    size_t count = 0;
-    for (size_t i = 0; i < store->row_count; i++)
-        if (store->rows[i].owner == from)
-            rows[count++] = &store->rows[i];
-    qsort(rows, count, sizeof *rows, compare);
-    for (size_t i = 0; i < count; i++)
-        parcel->records[parcel->record_count++] = copy_of(&rows[i]->record);
-    free(rows);
-    for (size_t i = 0; i < store->claim_count; i++)
-        if (store->claims[i].node == from)
-            parcel->claims[parcel->claim_count++] = (struct adopted_claim){
-                .name = store->claims[i].name, .number = store->claims[i].number};
-}
-
-void store_load(struct cluster *c, uint32_t node)
-{
-    struct engine *engine = c->nodes[node].engine;
-    struct parcel parcel = {0};
-    store_pack(c, c->nodes[node].run, &parcel);
-    for (size_t i = 0; i < parcel.record_count; i++)
-        engine_restore(engine, &parcel.records[i]);
-    for (size_t i = 0; i < parcel.claim_count; i++)
-        engine_restore_claim(engine, &parcel.claims[i].name, parcel.claims[i].number);
-    parcel_close(&parcel);
-    engine_restored(engine);
-}
+/* ---- the end ----------------------------------------------------------------------------------- */
 
 void store_close(struct store *store)
 {

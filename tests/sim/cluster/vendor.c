@@ -58,11 +58,12 @@ void vendor_note_row(struct cluster *c, const struct record *record)
         record->kind == RECORD_ATTEMPT ? submit_named(c, record->attempt.name) : NONE;
     if (place == NONE)
         return;
-    /* A task whose next poll would be too late is forgotten. */
-    if (record->is_drop)
-        c->submits[place].is_ended = true;
-    else
-        c->submits[place].reuse = record->attempt.reuse;
+    struct submit *submit = &c->submits[place];
+    /* A task whose next poll would be too late is forgotten, but none that a flight may still wait for. */
+    if (!record->is_drop)
+        submit->reuse = record->attempt.reuse;
+    else if (c->now_ms >= submit->issued_ms + c->plan.options.solve_timeout_ms)
+        submit->is_ended = true;
 }
 
 void vendor_issue(struct cluster *c, uint32_t node, const struct call *call)
