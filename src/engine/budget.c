@@ -10,6 +10,8 @@
 
 #include <stdlib.h>
 
+#define DAY_MS 86400000
+
 /* How long the store's word counts that a day is spent: meanwhile another node may have given units back. */
 #define SPENT_KNOWN_MS 1000
 /* Units that nobody used for so long go back: others may need them. */
@@ -190,6 +192,24 @@ void budget_on_freed(struct engine *engine, client_id id)
     set_allowance(engine, id);
     if (!list_is_empty(&engine->budgets->purses[id].waiting))
         engine->budgets->has_work = true;
+}
+
+bool budget_is_stale(const struct engine *engine, const struct flight *flight)
+{
+    const int64_t ago_ms = (int64_t)(engine->now_ms - flight->slot_since_ms);
+    return engine->budgets != NULL && flight->is_reserved && flight->holds_slot &&
+           is_limited(&engine->clients[flight->client]) &&
+           (engine->wall_ms - ago_ms) / DAY_MS != engine->days[0].number;
+}
+
+/* A draw under way still says that it is used, so its answer does not count. */
+void budget_on_stale(struct engine *engine, client_id id)
+{
+    struct purse *purse = &engine->budgets->purses[id];
+    purse->held -= purse->held > 0;
+    purse->is_due |= purse->number != 0;
+    purse->number = 0;
+    engine->budgets->has_work |= purse->is_due;
 }
 
 void budget_spend_unheard(struct engine *engine, client_id id)

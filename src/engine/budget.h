@@ -30,6 +30,11 @@ void budget_want(struct engine *engine, client_id client);
 
 /* A unit was reserved; there may be few left. */
 void budget_on_reserved(struct engine *engine, client_id client);
+/* Is the flight's reserved unit that of a submit which was on its way at midnight? It counts on the new day, of which
+ * others may have drawn everything, and is good for no other submit. */
+bool budget_is_stale(const struct engine *engine, const struct flight *flight);
+/* Such a unit is about to be free without a submit that was accepted. */
+void budget_on_stale(struct engine *engine, client_id client);
 /* A unit is free again: somebody may wait for it. */
 void budget_on_freed(struct engine *engine, client_id client);
 /* Counts a submit from before a restart that may have been accepted. With a shared store its unit was drawn by an

@@ -109,9 +109,13 @@ bool claim_resume(struct engine *engine, struct flight *flight)
                         (flight->reuse == REUSE_SHARED || !list_is_empty(&flight->idempotency));
     if (!is_due)
         return false;
+    const struct key *digest = digest_of(flight);
     (void)aside_of(engine, flight);
+    /* As if it was asked for now: the key may mean something else by then. */
+    if (digest != NULL && flight->is_in_table)
+        flight_table_hide(engine, flight);
     flight_enter(engine, flight, FLIGHT_CLAIMING, WHEEL_NEVER);
-    push_claim(engine, flight, digest_of(flight));
+    push_claim(engine, flight, digest);
     return true;
 }
 

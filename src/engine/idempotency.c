@@ -250,7 +250,8 @@ void idempotency_restore(struct engine *engine, const struct idempotency_row *ro
     struct idempotency *known = idempotency_find(engine, &row->digest, row->client);
     const bool has_room = engine->idempotency.used < engine->idempotency.capacity;
     if (known != NULL && known->is_unconfirmed) {
-        known->is_unconfirmed = false;
+        /* If the row stands for nothing any more, the store has yet to say what the key stands for. */
+        known->is_unconfirmed = flight == NULL && solution == NULL;
         known->is_journaled = true;
     }
     if (known != NULL || !has_room)

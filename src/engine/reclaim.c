@@ -59,13 +59,29 @@ static bool has_stray(const struct engine *engine, const struct claimed *claimed
     return node != NULL;
 }
 
-/* A flight may have ended meanwhile: then a stray has its claim, or nobody. */
+/* A flight may ride on the stray by now. */
+static bool has_flight(const struct table *flights, const struct claimed *claimed)
+{
+    const struct table_node *node = table_find(flights, &claimed->name);
+    while (node != NULL &&
+           flight_claim(CONTAINER_OF(node, const struct flight, node)) != claimed->flight)
+        node = table_find_next(node);
+    return node != NULL;
+}
+
+static bool has_heir(const struct engine *engine, const struct claimed *claimed)
+{
+    return has_stray(engine, claimed) || has_flight(&engine->flights_by_key, claimed) ||
+           has_flight(&engine->flights_apart, claimed);
+}
+
+/* A flight may have ended meanwhile: then a stray has its claim, or who rides on that, or nobody. */
 void reclaim_on_claimed(struct engine *engine, const struct claimed *claimed)
 {
     struct flight *flight =
         claimed->ticket == 0 ? NULL : slab_get(&engine->flights, (slab_id)claimed->ticket);
     const bool is_flights = flight != NULL && flight_claim(flight) == claimed->flight;
-    if (claimed->result == CLAIM_WON && !is_flights && !has_stray(engine, claimed))
+    if (claimed->result == CLAIM_WON && !is_flights && !has_heir(engine, claimed))
         claim_release_lost(engine, &claimed->name, claimed->flight);
     if (claimed->result == CLAIM_FOLLOW && is_flights)
         lose(engine, flight, claimed);

@@ -126,6 +126,8 @@ static void try_again(struct engine *engine, struct flight *flight,
     const uint64_t wait = is_at_once ? 0
                                      : backoff_ms(engine, flight, flight_tries(flight, class),
                                                   result->retry_after_ms);
+    if (budget_is_stale(engine, flight))
+        slots_unreserve(engine, flight);
     if (!may_try_again(engine, flight, class) || !is_in_time(engine, flight, wait)) {
         flight->retry_after_ms = result->retry_after_ms;
         flight_fail(engine, flight, class, slice_from(result->code));

@@ -272,6 +272,8 @@ void slots_unreserve(struct engine *engine, struct flight *flight)
         list_unlink(&flight->aside->unit);
     if (!flight->is_reserved)
         return;
+    if (budget_is_stale(engine, flight))
+        budget_on_stale(engine, flight->client);
     flight->is_reserved = false;
     engine->clients[flight->client].reserved--;
     if (engine->budgets != NULL)

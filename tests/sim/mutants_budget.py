@@ -1,6 +1,10 @@
 """Bugs in the budgets of gateways that share a store, in the form of mutants_list.py."""
 
 BUDGET_MUTANTS = [
+    ("budget: a unit that was on its way at midnight is good for another submit", "src/engine/retry.c",
+     "    if (budget_is_stale(engine, flight))\n        slots_unreserve(engine, flight);\n", "", "story shared_budget"),
+    ("budget: a unit that was on its way at midnight is there for others", "src/engine/slots.c",
+     "    if (budget_is_stale(engine, flight))\n        budget_on_stale(engine, flight->client);\n", "", "story shared_budget"),
     ("budget: a flight does not wait for its unit", "src/engine/slots.c",
      "    if (engine->budgets != NULL && !budget_has_unit(engine, flight->client)) {",
      "    if (engine->budgets != NULL && flight->request_count > 9999) {", "story shared_budget"),

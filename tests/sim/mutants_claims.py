@@ -10,6 +10,8 @@ CLAIM_MUTANTS = [
      "    if (phase == PHASE_STRAYS)\n        return 1;", "    if (phase == PHASE_STRAYS)\n        return 0;", "story rewrites"),
     ("lost claims: one that comes back too late is kept for ever", "src/engine/reclaim.c",
      "claimed->result == CLAIM_WON && !is_flights", "claimed->result == CLAIM_TAKEN && !is_flights", "story rewrites"),
+    ("lost claims: who rides on a stray loses its claim", "src/engine/reclaim.c",
+     "has_stray(engine, claimed) || has_flight(&engine->flights_by_key, claimed) ||", "has_stray(engine, claimed) ||", "story rewrites"),
     ("lost claims: a key is submitted although another one has it by now", "src/engine/reclaim.c",
      "flight->state != FLIGHT_QUEUED || flight->attempts > 0", "flight->state >= FLIGHT_NEW", "story rewrites"),
     ("lost claims: something is submitted before the store knows the node again", "src/engine/rewrite.c",
@@ -17,6 +19,8 @@ CLAIM_MUTANTS = [
     # ---- claims ------------------------------------------------------------------------------------------------------
     ("claim: a key is submitted without one", "src/engine/claim.c",
      "(ask->reuse == REUSE_SHARED || ask->has_idempotency ||", "(ask->has_idempotency ||", "story claims"),
+    ("claim: others join who asks for its key again after a crash", "src/engine/claim.c",
+     "    if (digest != NULL && flight->is_in_table)\n        flight_table_hide(engine, flight);\n", "", "story followers"),
     ("claim: an unknown idempotency key is asked about only if memory has nothing", "src/engine/claim.c",
      "    if (!engine->options.store_is_shared || !ask->has_idempotency)\n        return false;",
      "    if (ask->has_idempotency)\n        return false;", "story followers"),

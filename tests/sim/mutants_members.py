@@ -91,6 +91,8 @@ MEMBER_MUTANTS = [
     ("adoption: a key has two flights", "src/engine/recover.c",
      "    if (ours != NULL && ours != flight) {\n        follow_merge", "    if (ours != NULL && ours == flight) {\n        follow_merge",
      "story adoption"),
+    ("adoption: the row of a dead flight is what a key stands for", "src/engine/idempotency.c",
+     "        known->is_unconfirmed = flight == NULL && solution == NULL;", "        known->is_unconfirmed = false;", "story adopted_keys"),
     ("adoption: who solves a key anew loses it where the old solution is known", "src/engine/idempotency.c",
      "    if (record == NULL ? !has_room : !gives_way(engine, record))", "    if (record != NULL || !has_room)", "story adopted_keys"),
     ("adoption: an idempotency key has two flights", "src/engine/reunite.c",

@@ -263,6 +263,32 @@ static void who_uses_a_key_that_is_being_solved_for_something_else_is_refused(vo
     expect(w, "[     1] answer again r2 solved \"TOKEN\" source idempotent attempts 1 replayed\n");
 }
 
+/* Its flight was not written, since nobody was told and nothing was submitted: only the row of its key is there. */
+static void a_key_whose_flight_died_is_of_who_solves_it_now(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", KEYED);
+    pass(w, 8000);
+    won(w, "f1");
+    dies(w, "I", "f1");
+    ask(w, "retry", KEYED);
+    follow_replayed(w, "f2");
+    members(w, me(), it_left());
+    skip_lines(w);
+    (void)adopted(w, 99);
+    woken(w, "I");
+    expect(w, "[  8000] release f1 I\n"
+              "[  8001] claim f2 K idempotency I again\n");
+    won(w, "f2");
+    crash(w, ALL_RECORDS);
+    beat(w, 0);
+    skip_lines(w);
+    ask(w, "again", KEYED, .is_told = true);
+    expect(w, "[  8001] answer again r1 solving replayed\n");
+}
+
 /* Both know the key: here it was solved long ago, and there somebody waits for it to be solved anew. */
 static void what_is_solved_anew_keeps_its_key_where_the_old_solution_is_known(void **state)
 {
@@ -373,6 +399,7 @@ int main(void)
         STORY(who_uses_a_key_that_is_being_solved_for_something_else_is_refused),
         STORY(what_somebody_has_a_copy_of_is_nobody_elses_after_the_adoption),
         STORY(what_who_waits_gets_with_the_rows_is_nobody_elses),
+        STORY(a_key_whose_flight_died_is_of_who_solves_it_now),
         STORY(what_is_solved_anew_keeps_its_key_where_the_old_solution_is_known),
         STORY(whoever_had_our_solution_by_its_id_has_it_after_others_got_it_by_the_key),
     };

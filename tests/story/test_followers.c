@@ -477,6 +477,21 @@ static void a_bad_report_drops_every_copy(void **state)
               "[     0] claim f3 K\n");
 }
 
+/* Meanwhile another node may have used the key for something else. */
+static void nobody_joins_whose_key_is_asked_for_again_after_a_crash(void **state)
+{
+    (void)state;
+    struct world *w = shared_world(NULL);
+    ask(w, "ann", .key = "K", .idempotency = "I", .is_told = true);
+    follow(w, "f1");
+    skip_lines(w);
+    crash(w, ALL_RECORDS);
+    ask(w, "bob", .key = "K");
+    mismatch(w, "f1");
+    expect(w, "[     0] claim f1 K idempotency I\n"
+              "[     0] claim f2 K\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -507,6 +522,7 @@ int main(void)
         STORY(after_a_restart_a_shared_keys_retry_still_asks_with_its_idempotency_key),
         STORY(after_a_restart_two_flights_of_a_key_go_on_as_one),
         STORY(a_bad_report_drops_every_copy),
+        STORY(nobody_joins_whose_key_is_asked_for_again_after_a_crash),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -181,6 +181,23 @@ static void a_stray_asks_for_its_claim_again(void **state)
     skip_lines(w);
 }
 
+static void who_rides_on_a_stray_that_asked_for_its_claim_has_it(void **state)
+{
+    (void)state;
+    struct world *w = shared_world_with_task();
+    pass(w, 20000);
+    skip_lines(w);
+    forget(w);
+    pass(w, 1);
+    ask(w, "bob", .key = "K");
+    won(w, "f1");
+    assert_int_equal(w->tally.releases, 0);
+    callback(w, "a1", "T1", "TOKEN");
+    assert_int_equal(w->tally.releases, 1);
+    assert_int_equal(w->tally.submits, 1);
+    skip_lines(w);
+}
+
 /* This node was late: its lease was over, and others may solve what seems to be free. */
 static void a_key_that_another_claimed_meanwhile_is_followed(void **state)
 {
@@ -269,6 +286,7 @@ int main(void)
         STORY(it_is_done_once_the_last_row_is_durable),
         STORY(claims_are_asked_for_before_any_row_is_written),
         STORY(a_stray_asks_for_its_claim_again),
+        STORY(who_rides_on_a_stray_that_asked_for_its_claim_has_it),
         STORY(a_key_that_another_claimed_meanwhile_is_followed),
         STORY(a_task_whose_key_another_claimed_meanwhile_goes_on),
         STORY(a_claim_that_comes_back_when_its_flight_is_over_is_released),

@@ -385,13 +385,36 @@ static void at_midnight_whoever_is_queued_needs_a_unit_of_the_new_day(void **sta
     pass(w, 5);
     tick(w);
     rejected(w, "a1", CLASS_CALLER, "ERROR_PAGEURL");
+    tick(w);
+    /* What was on its way is not: others may have drawn all of the new day meanwhile. */
     expect(w, "[43200000] draw used 1 need 2\n"
-              "[43200000] answer ann r1 failed ERROR_PAGEURL (caller) attempts 1\n");
-    /* The others have nearly all of the new day: only what was on its way is ours, and free again. */
+              "[43200000] answer ann r1 failed ERROR_PAGEURL (caller) attempts 1\n"
+              "[43200000] draw used 0 need 2\n");
     drawn(w, 1, 0);
     expect(w, "[43200000] answer cat r2 failed ERROR_ZERO_BALANCE (account) attempts 0,"
               " retry after 86400000\n"
               "[43200000] submit a2 L\n");
+}
+
+static void
+a_submit_that_is_refused_after_midnight_is_repeated_with_a_unit_of_the_new_day(void **state)
+{
+    (void)state;
+    struct world *w = world_with_budget(100, 50);
+    pass(w, HOURS_MS(12) - 5);
+    ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+    drawn(w, 1, 99);
+    pass(w, 5);
+    tick(w);
+    skip_lines(w);
+    drawn(w, 1, 0);
+    pass(w, 2000);
+    skip_lines(w);
+    rejected(w, "a1", CLASS_BUSY, "ERROR_NO_SLOT_AVAILABLE");
+    expect(w, "[43202000] draw used 0 need 1\n");
+    pass(w, 100);
+    drawn(w, 0, 0);
+    expect(w, "[43202100] answer ann r1 failed ERROR_NO_SLOT_AVAILABLE (busy) attempts 1\n");
 }
 
 static void a_submit_that_is_accepted_after_midnight_is_a_fact(void **state)
@@ -518,6 +541,7 @@ int main(void)
         STORY(a_dead_nodes_submit_was_drawn_by_that_one),
         STORY(a_queued_flight_waits_for_a_new_unit_after_a_restart),
         STORY(at_midnight_whoever_is_queued_needs_a_unit_of_the_new_day),
+        STORY(a_submit_that_is_refused_after_midnight_is_repeated_with_a_unit_of_the_new_day),
         STORY(a_submit_that_is_accepted_after_midnight_is_a_fact),
         STORY(what_was_drawn_yesterday_is_not_todays),
         STORY(a_lower_budget_is_drawn_anew_before_anything_else_is_spent),
