@@ -89,8 +89,10 @@ static void check_same(struct cluster *c, uint32_t place, uint32_t token, bool i
         /* Whoever asked before a report may get what it was about, and whoever asked after it another one: from the
          * moment of the report on, since its own node drops it from memory before the store hears of it. */
         const bool is_doubted = c->tokens[token].is_doubted || c->tokens[other->token].is_doubted;
-        CHECK(c, c->tokens[other->token].expires_ms < c->now_ms + MARGIN_MS ||
-                     c->tokens[other->token].is_unsafe || is_unsafe || is_doubted);
+        /* Either is over: it was solved anew, or this is somebody who comes back late for its own. */
+        const bool is_old = c->tokens[other->token].expires_ms < c->now_ms + MARGIN_MS ||
+                            c->tokens[token].expires_ms < c->now_ms + MARGIN_MS;
+        CHECK(c, is_old || c->tokens[other->token].is_unsafe || is_unsafe || is_doubted);
     }
 }
 

@@ -160,7 +160,6 @@ static void deliver(struct cluster *c, const struct moment *moment)
         return;
     node_unsettle(c);
     node->has_untold = parcel->is_ours;
-    node->adopted_ms = c->now_ms;
     size_t most = 1 + rand_below(&c->pulse_rand, 16);
     const size_t records = parcel->record_count - parcel->records_sent;
     struct event event = {.kind = EVENT_ADOPTED, .random = rand_u64(&c->pulse_rand)};
@@ -175,6 +174,7 @@ static void deliver(struct cluster *c, const struct moment *moment)
     parcel->claims_sent += event.adopted.claim_count;
     event.adopted.is_last =
         parcel->records_sent == parcel->record_count && parcel->claims_sent == parcel->claim_count;
+    node->adopted_ms = event.adopted.is_last ? c->now_ms : UINT64_MAX;
     if (!event.adopted.is_last)
         at(c, travel_ms(c) + silence_ms(c), moment_of(c, HAPPEN_ADOPTED, moment->node, node->run));
     node_step(c, moment->node, &event);

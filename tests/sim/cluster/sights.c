@@ -38,6 +38,18 @@ void sights_happen(struct cluster *c, const struct moment *moment)
     node_step(c, node, &event);
 }
 
+/* The store could not be asked, or has no row: then the gateway that gave the id is, and may not reply in time. */
+static bool is_unanswered(const struct cluster *c, request_id id)
+{
+    for (size_t i = c->find_count; i > 0; i--) {
+        const struct seeking *seeking = &c->finds[i - 1];
+        if (seeking->found.id == id)
+            return seeking->found.result == FOUND_UNAVAILABLE ||
+                   seeking->found.result == FOUND_UNKNOWN;
+    }
+    return false;
+}
+
 /* Another node than the one that told the end may not have heard of it for a moment. One that does not reach the store,
  * or does not know yet that it was adopted, goes by what it has in memory, however old that is. */
 static bool may_differ(const struct cluster *c, const struct need *need,
@@ -47,7 +59,8 @@ static bool may_differ(const struct cluster *c, const struct need *need,
     const bool is_waiting = answer->state == REQUEST_QUEUED || answer->state == REQUEST_SOLVING;
     const bool is_alone =
         node->is_cut_off || node_is_cut(c, caller->node) || c->store.runs[node->run].is_gone;
-    const bool is_late = is_waiting && c->now_ms > need->end_ms + HEARD_WITHIN_MS;
+    const bool is_late =
+        is_waiting && c->now_ms > need->end_ms + HEARD_WITHIN_MS && !is_unanswered(c, caller->id);
     return caller->node != need->end_node && ((is_waiting && !is_late) || is_alone);
 }
 
