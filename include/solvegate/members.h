@@ -10,13 +10,21 @@ struct engine;
 /* One run of one gateway. The store gives the number; it is never used twice. */
 typedef uint64_t node_id;
 
+/* Pools are told by a bit each, chosen by their key. */
+#define DEMAND_POOLS 64
+/* A level in a beat is at most so large; whoever has more says this. */
+#define DEMAND_LEVEL_MOST 4095
+
 /* What a beat tells the others. */
 struct demand {
     uint32_t slots; /* flights that hold a slot or wait for one */
     uint32_t held;  /* slots of the plan that the node may use, or uses; others leave them alone */
     uint32_t
         waiting; /* 0, or since when it has none though flights wait: seconds, modulo DEMAND_SECONDS, plus 1 */
-    uint64_t pools; /* a bit for each pool that is awake, chosen by its key */
+    uint64_t pools; /* a bit for each pool that is awake */
+    /* For each bit: solutions of the pool that the node has ready, solves, or may begin to solve; others leave them to
+     * it. */
+    uint16_t levels[DEMAND_POOLS];
 };
 
 /* Numbers in a beat are at most so large; whoever demands more demands this. */

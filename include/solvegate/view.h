@@ -86,6 +86,7 @@ bool engine_find_letter(const struct engine *engine, uint64_t number, struct let
 struct pool_view {
     uint32_t size;
     uint32_t ready;
+    uint32_t waning; /* of these, soon too old: they are replaced */
     uint32_t banked; /* solutions it has no room for, but still hands out */
     uint32_t solving;
     bool is_asleep;

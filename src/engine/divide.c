@@ -187,25 +187,71 @@ void divide_watch(struct engine *engine)
 
 /* ---- pools --------------------------------------------------------------------------------- */
 
+static unsigned place_of(const struct pool *pool)
+{
+    return pool->options.key.bytes[0] % DEMAND_POOLS;
+}
+
 /* Two pools with the same bit only keep a little less ready. */
 static uint64_t bit_of(const struct pool *pool)
 {
-    return UINT64_C(1) << (pool->options.key.bytes[0] % 64);
+    return UINT64_C(1) << place_of(pool);
 }
 
-uint32_t divide_pool(const struct engine *engine, const struct pool *pool)
+void divide_mark_pools(struct engine *engine)
 {
-    uint32_t awake = 1;
-    uint32_t rank = 0;
-    bool is_before = true;
+    for (uint16_t i = 0; i < engine->pool_count; i++)
+        for (uint16_t j = 0; j < engine->pool_count; j++)
+            engine->pools[i].shares_bit |=
+                i != j && bit_of(&engine->pools[i]) == bit_of(&engine->pools[j]);
+}
+
+static uint32_t level_of(const struct pool *pool)
+{
+    return pool->ready_count - pool->waning_count + pool->solving;
+}
+
+static uint32_t less(uint32_t number, uint32_t by)
+{
+    return number > by ? number - by : 0;
+}
+
+/* The size is divided among those where the pool is awake, but for what the others have beyond their parts, or though
+ * they sleep: also a dead one, since whoever adopts it gets that. Of pools that share a bit nobody knows what others
+ * have. */
+static uint32_t part_of(const struct engine *engine, const struct pool *pool)
+{
+    uint32_t have[ENGINE_NODES + 1];
+    uint32_t size = pool->options.size;
+    size_t count = 0;
+    size_t self = ENGINE_NODES;
     for (uint16_t i = 0; i < engine->member_count; i++) {
         const struct member *member = &engine->members[i];
-        is_before &= !member->is_self;
-        const bool is_awake = !member->is_self && (member->demand.pools & bit_of(pool)) != 0;
-        awake += is_awake;
-        rank += is_awake && is_before;
+        const uint32_t told = pool->shares_bit ? 0 : member->demand.levels[place_of(pool)];
+        if (member->is_self)
+            self = count++;
+        else if (is_over(engine, i))
+            continue;
+        else if ((member->demand.pools & bit_of(pool)) != 0)
+            have[count++] = told;
+        else
+            size = less(size, told);
     }
-    return fair_part(pool->options.size, awake, rank);
+    if (self == ENGINE_NODES)
+        self = count++;
+    have[self] = pool->shares_bit ? 0 : level_of(pool);
+    return fair_fill(size, have, count, self);
+}
+
+/* As with slots: no more than the others can know of. What they have told is not divided. */
+uint32_t divide_pool(const struct engine *engine, const struct pool *pool)
+{
+    const struct member *self = find_self(engine);
+    const uint32_t part = part_of(engine, pool);
+    if (self == NULL || pool->shares_bit)
+        return part;
+    const uint32_t told = self->demand.levels[place_of(pool)];
+    return part <= told || told == DEMAND_LEVEL_MOST ? part : told;
 }
 
 /* ---- what the others hear ------------------------------------------------------------------ */
@@ -222,13 +268,39 @@ static uint32_t held_by(const struct engine *engine)
     return at_most(engine->slots_aim > used ? engine->slots_aim : used);
 }
 
+/* Whoever sleeps keeps what it has, and begins nothing. */
+static void tell_pool(const struct engine *engine, const struct pool *pool, struct demand *demand)
+{
+    uint32_t level = level_of(pool);
+    const uint32_t part = pool->is_asleep ? 0 : part_of(engine, pool);
+    if (!pool->is_asleep)
+        demand->pools |= bit_of(pool);
+    if (pool->shares_bit)
+        return;
+    level = level > part ? level : part;
+    demand->levels[place_of(pool)] =
+        (uint16_t)(level < DEMAND_LEVEL_MOST ? level : DEMAND_LEVEL_MOST);
+}
+
 void engine_demand(const struct engine *engine, struct demand *demand)
 {
     *demand = (struct demand){
         .slots = at_most(wanted(engine)), .held = held_by(engine), .waiting = engine->starved_s};
     for (uint16_t i = 0; i < engine->pool_count; i++)
-        if (!engine->pools[i].is_asleep)
-            demand->pools |= bit_of(&engine->pools[i]);
+        tell_pool(engine, &engine->pools[i], demand);
+}
+
+/* Would a refill begin if the others knew of it? */
+static bool has_unheard_pool(const struct engine *engine, const struct member *self)
+{
+    for (uint16_t i = 0; i < engine->pool_count; i++) {
+        const struct pool *pool = &engine->pools[i];
+        const uint32_t told = self->demand.levels[place_of(pool)];
+        const uint32_t part = pool->is_asleep || pool->shares_bit ? 0 : part_of(engine, pool);
+        if (level_of(pool) < part && told < part && told < DEMAND_LEVEL_MOST)
+            return true;
+    }
+    return false;
 }
 
 bool engine_must_hurry(const struct engine *engine)
@@ -241,5 +313,5 @@ bool engine_must_hurry(const struct engine *engine)
                           (engine->queued > 0 && engine->slots_used >= engine->slots_share);
     const bool is_unheard =
         self->demand.held < held || (self->demand.slots == 0 && wanted(engine) > 0);
-    return self->demand.held > held || (is_short && is_unheard);
+    return self->demand.held > held || (is_short && is_unheard) || has_unheard_pool(engine, self);
 }

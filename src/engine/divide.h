@@ -16,7 +16,9 @@ void divide_slots(struct engine *engine);
 /* At the end of each step: does anybody wait while this node has no slot at all? */
 void divide_watch(struct engine *engine);
 
-/* The part of the pool's size that this node keeps ready. */
+/* Finds out which pools cannot be told apart in a beat. */
+void divide_mark_pools(struct engine *engine);
+/* Up to how many of the pool's solutions this node has ready or solves. */
 uint32_t divide_pool(const struct engine *engine, const struct pool *pool);
 
 #endif

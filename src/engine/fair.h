@@ -23,4 +23,7 @@ uint32_t fair_share(uint32_t total, const struct fair_wish *wishes, size_t count
 /* The part that the one of this rank gets if `total` is divided evenly: all parts add up to it. */
 uint32_t fair_part(uint32_t total, uint32_t count, uint32_t rank);
 
+/* Divides the total evenly; whoever has more than its part keeps that, and the others divide the rest. */
+uint32_t fair_fill(uint32_t total, const uint32_t *have, size_t count, size_t self);
+
 #endif

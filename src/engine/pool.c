@@ -29,6 +29,7 @@ void pools_init(struct engine *engine, const struct pool_options *options, uint1
         list_init(&pool->ready);
         wheel_timer_init(&pool->timer, TIMER_POOL);
     }
+    divide_mark_pools(engine);
 }
 
 void pools_start(struct engine *engine)
@@ -347,6 +348,7 @@ size_t engine_list_pools(const struct engine *engine, struct pool_view *views, s
         views[count++] = (struct pool_view){
             .size = pool->options.size,
             .ready = pool->ready_count,
+            .waning = pool->waning_count,
             .banked = count_banked(engine, pool),
             .solving = pool->solving,
             .is_asleep = pool->is_asleep,

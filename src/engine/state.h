@@ -339,6 +339,7 @@ struct pool {
     uint32_t wasted; /* solutions that expired unused, in a row */
     unsigned fails;  /* refills that failed, in a row */
     bool is_asleep;
+    bool shares_bit; /* with another pool, in beats (divide.c) */
     uint64_t served, refilled, expired;
 };
 

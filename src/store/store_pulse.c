@@ -2,6 +2,7 @@
 
 #include "base/assert.h"
 #include "store/store_clock.h"
+#include "store/store_demand.h"
 #include "store/store_fact.h"
 #include "store/store_inbox.h"
 #include "store/store_private.h"
@@ -111,12 +112,28 @@ static bool is_steady(const struct store_pulse *pulse, int64_t sent_ms)
 }
 
 /* Under the mutex. */
-static void say_parts(const struct store *store, char parts[STORE_PARTS_MAX])
+static void say_parts(const struct store *store, const struct demand *demand,
+                      char parts[STORE_PARTS_MAX])
 {
+    char levels[STORE_LEVELS_MAX];
     const bool is_rewriting = store->facts.losses != store->losses_mended;
-    const size_t room = STORE_PARTS_MAX - sizeof STORE_PARTS_REWRITING;
-    (void)snprintf(parts, STORE_PARTS_MAX, "%.*s%s", (int)room, store->parts,
-                   is_rewriting ? STORE_PARTS_REWRITING : "");
+    const size_t room = STORE_PARTS_MAX - sizeof STORE_PARTS_REWRITING - STORE_LEVELS_MAX;
+    store_demand_write_levels(demand, levels);
+    (void)snprintf(parts, STORE_PARTS_MAX, "%.*s%s%s", (int)room, store->parts,
+                   is_rewriting ? STORE_PARTS_REWRITING : "", levels);
+}
+
+/* Rows may be as they were before this beat. What this node has just given up is others' from now on, all the same. */
+static void read_levels(struct store_pulse *pulse, const struct demand *told)
+{
+    for (uint32_t i = 0; i < pulse->found.count; i++) {
+        struct store_member *const member = &pulse->found.all[i];
+        store_demand_read_levels(member->parts, &member->demand);
+        for (unsigned place = 0; member->node == pulse->backend->node && place < DEMAND_POOLS;
+             place++)
+            if (member->demand.levels[place] > told->levels[place])
+                member->demand.levels[place] = told->levels[place];
+    }
 }
 
 /* STORE_FAILED and STORE_REFUSED: another gateway has what was ours, so that nothing may be decided any more. */
@@ -125,7 +142,7 @@ static enum store_result beat(struct store_pulse *pulse)
     struct store *const store = pulse->store;
     uv_mutex_lock(&store->mutex);
     const struct demand demand = pulse->demand;
-    say_parts(store, pulse->backend->parts);
+    say_parts(store, &demand, pulse->backend->parts);
     pulse->must_hurry = false;
     uv_mutex_unlock(&store->mutex);
     const int64_t sent_ms = clocks_read().even_ms;
@@ -138,6 +155,7 @@ static enum store_result beat(struct store_pulse *pulse)
     pulse->has_failed |= result != STORE_DONE;
     if (result != STORE_DONE)
         return result;
+    read_levels(pulse, &demand);
     /* It does not matter if this fails: the next beat does, too, or the time was known before. */
     (void)store_clock_follow(pulse->backend);
     uv_mutex_lock(&store->mutex);

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Two gateways on one store: what one of them has for whoever asks, and only for one, is handed out by both, once. (TAP)"""
-from cluster_world import Cluster, at_once, on_each_adopter
+from cluster_world import Cluster, at_once, on_each_adopter, on_each_server
 from gateway import PAGE
 from harness import check, equal, get, http_request, run, wait_until
 
@@ -59,6 +59,35 @@ def a_pool_that_runs_empty_takes_what_another_one_has(store):
         equal(len({reply["solution"] for reply in replies}), total, "tokens")
         wait_until(lambda: pool_of(cluster[0])["ready"] == 0, "the other one hears of it")
         wait_until(lambda: cluster[0].counter("pool_refills") > others, "and fills its pool again")
+
+
+def ready(nodes):
+    """Of the pool at all of them together, if nothing is being solved."""
+    pools = [pool_of(node) for node in nodes]
+    return sum(pool["ready"] for pool in pools) if not any(pool["solving"] for pool in pools) else None
+
+
+@on_each_server
+def a_pool_is_filled_once_by_gateways_that_start_at_the_same_moment(store):
+    """Four are paid for, and one for each that is handed out, also where another gateway has them all."""
+    config = {"pools": [{**TARGET, "size": 4}], "cluster": {"heartbeat": "500ms"}}
+    with Cluster(store, count=0, config=config, sim=("--solve-time", "20ms")) as cluster:
+        nodes = [cluster.make("a"), cluster.make("b")]
+        at_once([node.__enter__ for node in nodes])
+        cluster.nodes += nodes
+        wait_until(lambda: ready(nodes) == 4, "a full pool", 20)
+        print(f"# {store.kind}: {[pool_of(node)['ready'] for node in nodes]} of 4")
+        equal(nodes[0].solve().json()["source"], "pool")
+        wait_until(lambda: cluster.paid() == 5 and ready(nodes) == 4, "one more", 20)
+        late = cluster.make("c")
+        late.__enter__()
+        cluster.nodes.append(late)
+        wait_until(lambda: all(node.states().get("c") == "alive" for node in nodes), "the third")
+        equal(late.solve().json()["source"], "pool", "what it has not")
+        wait_until(lambda: cluster.paid() == 6 and ready(cluster.nodes) == 4, "one more", 20)
+        for node in cluster.nodes:
+            equal(node.solve().json()["source"], "pool")
+        wait_until(lambda: cluster.paid() == 9 and ready(cluster.nodes) == 4, "three more", 20)
 
 
 @on_each_adopter

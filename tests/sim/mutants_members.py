@@ -183,4 +183,15 @@ MEMBER_MUTANTS = [
      "    aside->max_age_ms = UINT32_MAX;\n", "", "story adoption"),
     ("rewrites: all is there again before the last row is durable", "src/engine/rewrite.c",
      " || engine->durable < engine->rewritten_seq;", ";", "story rewrites"),
+    # ---- pools ---------------------------------------------------------------------------------------------------------
+    ("pools: filled before the others can know", "src/engine/divide.c",
+     "    return part <= told || told == DEMAND_LEVEL_MOST ? part : told;", "    return part + 0 * told;", "story members"),
+    ("pools: filled before the others can know, by several at once", "src/engine/divide.c",
+     "    return part <= told || told == DEMAND_LEVEL_MOST ? part : told;", "    return part + 0 * told;", "cluster"),
+    ("pools: what others have is paid for again", "src/engine/divide.c",
+     "            have[count++] = told;\n", "            have[count++] = 0 * told;\n", "story members"),
+    ("pools: what a node has beyond its part is not told", "src/engine/divide.c",
+     "    level = level > part ? level : part;", "    level = part;", "story members"),
+    ("pools: what those have who sleep is paid for again", "src/engine/divide.c",
+     "            size = less(size, told);\n", "            size = less(size, 0 * told);\n", "story members"),
 ]

@@ -37,12 +37,15 @@ void beat(struct world *world, uint64_t ago_ms)
     world_step(world, &event);
 }
 
-/* Unless a story says what this node holds, it has said so long ago, and all that the others leave is its own. */
+/* Unless a story says what this node holds, it has said so long ago, and all that the others leave is its own, of slots and of pools. */
 static void hold_all(struct member *members, size_t count)
 {
     for (size_t i = 0; i < count; i++)
-        if (members[i].is_self && members[i].demand.held == 0)
+        if (members[i].is_self && members[i].demand.held == 0) {
             members[i].demand.held = DEMAND_MOST;
+            for (unsigned place = 0; place < DEMAND_POOLS; place++)
+                members[i].demand.levels[place] = DEMAND_LEVEL_MOST;
+        }
 }
 
 void world_members(struct world *world, uint64_t ago_ms, bool is_unbroken,

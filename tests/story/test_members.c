@@ -325,6 +325,117 @@ static void the_later_of_two_nodes_keeps_the_smaller_part_ready(void **state)
     skip_lines(w);
 }
 
+/* A node that has said so much of each pool. */
+static struct member with_level(node_id id, uint16_t level)
+{
+    struct member member = awake(id, id == 1);
+    member.demand.held = member.is_self ? DEMAND_MOST : 0;
+    for (unsigned place = 0; place < DEMAND_POOLS; place++)
+        member.demand.levels[place] = level;
+    return member;
+}
+
+/* The level that the next beat tells of the only pool. */
+static unsigned level_told(const struct world *w)
+{
+    const struct demand demand = demand_of(w);
+    unsigned level = 0;
+    for (unsigned place = 0; place < DEMAND_POOLS; place++)
+        level += demand.levels[place];
+    return level;
+}
+
+static void a_pool_is_filled_only_when_the_others_can_know(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool(3);
+    members(w, with_level(1, 0));
+    assert_int_equal(level_told(w), 3);
+    members(w, with_level(1, 0));
+    assert_int_equal(w->tally.submits, 0);
+    members(w, with_level(1, 3));
+    expect(w, "[     0] submit a1 P\n"
+              "[     0] submit a2 P\n"
+              "[     0] submit a3 P\n");
+}
+
+static void of_two_that_start_at_once_each_fills_its_part(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool(4);
+    members(w, with_level(1, 0));
+    /* Both have said before they heard of each other that they fill it. */
+    members(w, with_level(1, 4), with_level(2, 4));
+    assert_int_equal(w->tally.submits, 0);
+    assert_int_equal(level_told(w), 0);
+    members(w, with_level(1, 0), with_level(2, 0));
+    assert_int_equal(w->tally.submits, 0);
+    assert_int_equal(level_told(w), 2);
+    assert_true(engine_must_hurry(w->engine));
+    members(w, with_level(1, 2), with_level(2, 2));
+    expect(w, "[     0] submit a1 P\n"
+              "[     0] submit a2 P\n");
+}
+
+static void what_another_one_has_ready_is_not_paid_for_again(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool(4);
+    members(w, with_level(1, 2), with_level(2, 4));
+    assert_int_equal(w->tally.submits, 0);
+    members(w, with_level(1, 2), with_level(2, 3));
+    expect(w, "[     0] submit a1 P\n");
+    struct member asleep = with_level(2, 3);
+    asleep.demand.pools = 0;
+    members(w, with_level(1, 4), asleep);
+    assert_int_equal(w->tally.submits, 1);
+    members(w, with_level(1, 2));
+    expect(w, "[     0] submit a2 P\n");
+}
+
+/* The parts of three are two, one and one; but the second has two. */
+static void who_has_more_than_its_part_leaves_less_to_the_others(void **state)
+{
+    (void)state;
+    const uint32_t have[] = {1, 2, 0};
+    assert_int_equal(fair_fill(4, have, 3, 0), 1);
+    assert_int_equal(fair_fill(4, have, 3, 1), 2);
+    assert_int_equal(fair_fill(4, have, 3, 2), 1);
+    const uint32_t full[] = {9, 0};
+    assert_int_equal(fair_fill(4, full, 2, 0), 9);
+    assert_int_equal(fair_fill(4, full, 2, 1), 0);
+    struct world *w = world_with_pool(4);
+    members(w, with_level(1, 1), with_level(2, 2), with_level(3, 1));
+    expect(w, "[     0] submit a1 P\n");
+    assert_int_equal(level_told(w), 1);
+}
+
+static void what_it_has_beyond_its_part_is_told(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool(4);
+    members(w, with_level(1, 4));
+    skip_lines(w);
+    assert_int_equal(w->tally.submits, 4);
+    members(w, with_level(1, 4), with_level(2, 2));
+    assert_int_equal(level_told(w), 4);
+}
+
+/* Asleep it begins nothing, but what it has is there. */
+static void a_pool_that_sleeps_tells_what_it_has(void **state)
+{
+    (void)state;
+    struct world *w = world_with_pool(2);
+    members(w, with_level(1, 1));
+    expect(w, "[     0] submit a1 P\n");
+    assert_int_equal(level_told(w), 2);
+    w->now_ms = 120000;
+    tick(w);
+    assert_true(demand_of(w).pools == 0);
+    assert_int_equal(level_told(w), pool_view_of(w).ready + pool_view_of(w).solving);
+    skip_lines(w);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -344,6 +455,12 @@ int main(void)
         STORY(a_share_does_not_make_the_adaptive_limit_grow),
         STORY(a_pools_size_is_divided_among_the_nodes_where_it_is_awake),
         STORY(the_later_of_two_nodes_keeps_the_smaller_part_ready),
+        STORY(a_pool_is_filled_only_when_the_others_can_know),
+        STORY(of_two_that_start_at_once_each_fills_its_part),
+        STORY(what_another_one_has_ready_is_not_paid_for_again),
+        STORY(who_has_more_than_its_part_leaves_less_to_the_others),
+        STORY(what_it_has_beyond_its_part_is_told),
+        STORY(a_pool_that_sleeps_tells_what_it_has),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

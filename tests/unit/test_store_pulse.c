@@ -1,3 +1,4 @@
+#include "store/store_demand.h"
 #include "store/store_private.h"
 #include "store/store_pulse.h"
 #include "store/store_writer.h"
@@ -7,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -194,12 +196,39 @@ static void whoever_must_hurry_does_not_wait_for_its_next_beat(void **state)
     close_fake(store);
 }
 
+static void levels_are_read_as_they_were_written(void **state)
+{
+    (void)state;
+    char text[STORE_LEVELS_MAX];
+    char parts[STORE_PARTS_MAX];
+    struct demand written = {.slots = 0};
+    struct demand read = {.levels = {7}};
+    store_demand_write_levels(&written, text);
+    assert_string_equal(text, "");
+    store_demand_read_levels("dedup:1", &read);
+    assert_memory_equal(read.levels, written.levels, sizeof read.levels);
+    for (unsigned i = 0; i < DEMAND_POOLS; i++)
+        written.levels[i] = (uint16_t)(i * 65);
+    written.levels[63] = DEMAND_LEVEL_MOST;
+    store_demand_write_levels(&written, text);
+    (void)snprintf(parts, sizeof parts, "pools:0123456789abcdef" STORE_PARTS_REWRITING "%s", text);
+    store_demand_read_levels(parts, &read);
+    assert_memory_equal(read.levels, written.levels, sizeof read.levels);
+    /* Who has damaged it is believed as far as it makes sense. */
+    store_demand_read_levels(" ready:101!00", &read);
+    assert_int_equal(read.levels[1], 1);
+    assert_int_equal(read.levels[0], 0);
+    store_demand_read_levels(" ready:10", &read);
+    assert_int_equal(read.levels[1], 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_gateway_says_that_it_lives_as_soon_as_it_has_joined),
         cmocka_unit_test(a_loss_is_said_until_it_is_mended),
         cmocka_unit_test(whoever_must_hurry_does_not_wait_for_its_next_beat),
+        cmocka_unit_test(levels_are_read_as_they_were_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

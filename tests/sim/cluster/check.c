@@ -174,9 +174,39 @@ static void check_slots(struct cluster *c, uint32_t place)
         CHECK(c, sum + gauges.slots_used <= c->plan.options.slots);
 }
 
+static struct pool_view pool_of(const struct cluster *c, uint32_t place)
+{
+    struct pool_view view = {.size = 0};
+    (void)engine_list_pools(c->nodes[place].engine, &view, 1);
+    return view;
+}
+
+/* Nobody begins a refill beyond the pool's size, whoever has what there is. */
+static void check_pool(struct cluster *c, uint32_t place)
+{
+    struct node *node = &c->nodes[place];
+    const uint32_t solving = pool_of(c, place).solving;
+    const bool has_begun = solving > node->pool_solving;
+    uint32_t sum = 0;
+    node->pool_solving = solving;
+    if (!has_begun || c->now_ms < c->settled_ms)
+        return;
+    for (uint32_t i = 0; i < c->plan.nodes; i++) {
+        if (!is_member(c, i))
+            continue;
+        /* Nobody counts on what is with somebody who has been silent for long. */
+        if (node_is_cut(c, i) || node_is_paused(c, i))
+            return;
+        const struct pool_view view = pool_of(c, i);
+        sum += view.ready - view.waning + view.solving;
+    }
+    CHECK(c, sum <= c->plan.pool.size);
+}
+
 void check_after_step(struct cluster *c, uint32_t place)
 {
     check_slots(c, place);
+    check_pool(c, place);
     const struct node *node = &c->nodes[place];
     const struct stats *stats = engine_stats(node->engine);
     /* While nothing goes wrong any more there are mostly beats. */

@@ -274,6 +274,7 @@ struct node {
     uint64_t cut_until_ms;                /* it does not reach the store */
     uint64_t paused_until_ms;             /* the process does not run */
     struct demand demand;                 /* in the beat that was sent last */
+    uint32_t pool_solving;                /* refills, after its latest step */
     struct member members[NODES_MAX * 4]; /* as its last beat found them */
     uint16_t member_count;
     bool is_draining;        /* it was told to end */

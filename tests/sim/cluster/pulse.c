@@ -60,6 +60,15 @@ static void list_members(struct cluster *c, struct node *node)
     }
 }
 
+/* What was there before the beat may be more than what the node says by now (store_pulse.c). */
+static void give_up_levels(struct node *node)
+{
+    for (uint16_t i = 0; i < node->member_count; i++)
+        for (unsigned place = 0; node->members[i].is_self && place < DEMAND_POOLS; place++)
+            if (node->members[i].demand.levels[place] > node->demand.levels[place])
+                node->members[i].demand.levels[place] = node->demand.levels[place];
+}
+
 static void arrive(struct cluster *c, const struct moment *moment)
 {
     const uint32_t place = moment->node;
@@ -92,6 +101,7 @@ static void arrive(struct cluster *c, const struct moment *moment)
         list_members(c, node);
     run->member.beat++;
     run->member.demand = node->demand;
+    give_up_levels(node);
     if (c->plan.seed % 2 == 1)
         list_members(c, node);
     if (pulse_chance(c, FAULT_BEAT_LOST))
