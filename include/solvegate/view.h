@@ -119,9 +119,9 @@ struct gauges {
 };
 void engine_gauges(const struct engine *engine, struct gauges *gauges);
 
-/* A client's budget for today (UTC), in submits. With a shared store the budget is that of all gateways: used and reserved
- * are this one's, and left is what it can still use as far as the store has told it. Alone, used, reserved and left make up
- * the limit, unless it was lowered below what is used. */
+/* A client's budget for today (UTC), in submits. With a shared store the limit is that of all gateways: used and
+ * reserved are this one's, and left is what it can still use as far as the store has told it. Alone, used, reserved and
+ * left make up the limit, unless it was lowered below what is used. */
 struct budget_view {
     uint64_t limit;
     uint64_t used;

@@ -245,8 +245,10 @@ static enum refusal place_among_others(struct engine *engine, const struct ask *
                                        struct placement *placement)
 {
     const bool is_claimed_first = claim_comes_first(engine, ask);
-    const enum refusal refusal = is_claimed_first ? ask_place(engine, ask, placement)
-                                                  : ask_place_at_last(engine, ask, placement);
+    enum refusal refusal = is_claimed_first ? ask_place(engine, ask, placement)
+                                            : ask_place_at_last(engine, ask, placement);
+    if ((refusal == REFUSAL_BREAKER || refusal == REFUSAL_BUDGET) && claim_may_help(engine, ask))
+        refusal = place_anew(engine, ask, placement);
     if (refusal != REFUSAL_NONE)
         return refusal;
     const bool is_alone = is_for_one(ask, placement);

@@ -41,6 +41,22 @@ bool claim_comes_first(const struct engine *engine, const struct ask *ask)
     return record == NULL || (record->flight == NULL && !idempotency_serves(engine, record));
 }
 
+bool claim_may_help(const struct engine *engine, const struct ask *ask)
+{
+    const bool is_enough =
+        engine->vain_count >= CLAIMS_IN_VAIN_MOST && engine->vain_second == engine->now_ms / 1000;
+    return claim_is_due(engine, ask) && !engine->store_is_away && lease_is_valid(engine) &&
+           !is_enough;
+}
+
+/* A client that goes on asking while nothing may be paid for must not cost the store a claim each time. */
+static void note_vain(struct engine *engine)
+{
+    const uint64_t second = engine->now_ms / 1000;
+    engine->vain_count = second == engine->vain_second ? engine->vain_count + 1 : 1;
+    engine->vain_second = second;
+}
+
 /* Only a shared key has one flight. Otherwise the idempotency key is what may have only one. */
 static void push_claim(struct engine *engine, struct flight *flight, const struct key *digest)
 {
@@ -266,11 +282,13 @@ void claim_set_out(struct engine *engine, struct flight *flight)
     const bool is_ride =
         stray_find(engine, &flight->node.key, flight->client, flight->reuse) != NULL;
     if (!is_ride && breaker_is_open(engine)) {
+        note_vain(engine);
         turn_away(engine, flight, REFUSAL_BREAKER, breaker_retry_after_ms(engine),
                   breaker->cause_class, slice_from(breaker->cause));
         return;
     }
     if (!is_ride && !slots_can_reserve(engine, flight)) {
+        note_vain(engine);
         claim_refuse_budget(engine, flight);
         return;
     }

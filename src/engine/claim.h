@@ -10,6 +10,11 @@ bool claim_is_due(const struct engine *engine, const struct ask *ask);
 /* Must the other nodes be asked about the ask's idempotency key, even if memory could answer it? */
 bool claim_comes_first(const struct engine *engine, const struct ask *ask);
 
+/* Nothing may be paid for this ask: may its claim find what is paid for at another node? Whoever gets nothing is
+ * refused then. So many that got nothing in a second are enough. */
+#define CLAIMS_IN_VAIN_MOST 256
+bool claim_may_help(const struct engine *engine, const struct ask *ask);
+
 /* Sends the claim of a new flight. */
 void claim_begin(struct engine *engine, struct flight *flight, const struct ask *ask);
 /* Sends the claim again: nobody answered, the flight follows another, or the lease is back. */

@@ -518,6 +518,8 @@ struct engine {
     struct finding *finding;   /* owned; NULL without a shared store (find.h) */
     struct bad_ones *bad_ones; /* owned; NULL without a shared store (bad.h) */
     struct budgets *budgets;   /* likewise (budget.h) */
+    uint64_t vain_second;      /* in which `vain_count` claims got nothing, and were refused */
+    uint32_t vain_count;
     uint32_t flight_serial;
 
     trace_fn trace;

@@ -23,9 +23,9 @@ struct stats_service {
     bool is_draining, has_callbacks, store_is_async;
 };
 
-/* The statistics in pieces, in this order: open; a page "total" and a page "today"; open_days and
- * pages without a name; open_budgets and a budget for each client that has one; close. Each page is open_page, its clients in any number of pieces,
- * close_page. */
+/* The statistics in pieces, in this order: open; a page "total" and a page "today"; open_days and pages without a name;
+ * open_budgets and a budget for each client that has one; close. Each page is open_page, its clients in any number of
+ * pieces, close_page. */
 void api_stats_open(struct buf *out, const struct gauges *gauges);
 void api_stats_open_page(struct buf *out, const char *name, const struct stats_page *page);
 /* Writes the tallies of these clients; empty ones are left out. */

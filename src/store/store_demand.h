@@ -1,4 +1,4 @@
-/* What a beat says of a gateway's slots and pools, as stores keep it: numbers, and a text behind the configuration's. */
+/* What a beat says of a gateway's slots and pools, as stores keep it: numbers, and a text for the pools' levels. */
 #ifndef SOLVEGATE_STORE_STORE_DEMAND_H
 #define SOLVEGATE_STORE_STORE_DEMAND_H
 

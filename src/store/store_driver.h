@@ -236,7 +236,8 @@ struct store_sharing {
      * the reader's backend, too. */
     enum store_result (*books)(struct store_backend *reader, uint16_t node, int64_t wall_ms,
                                store_on_values *on_values, void *context);
-    /* Adds up how many units of these clients' day all nodes together have, used or not. By the reader's backend, too. */
+    /* Adds up how many units of these clients' day all nodes together have, used or not. By the reader's backend,
+     * too. */
     enum store_result (*sum_drawn)(struct store_backend *reader, int64_t day,
                                    struct store_budget *budgets, uint32_t count);
 };

@@ -90,6 +90,22 @@ def a_pool_is_filled_once_by_gateways_that_start_at_the_same_moment(store):
         wait_until(lambda: cluster.paid() == 9 and ready(cluster.nodes) == 4, "three more", 20)
 
 
+@on_each_server
+def what_is_paid_for_is_used_while_nothing_more_can_be(store):
+    """The account of both is the same; only b has heard that it does not work."""
+    config = {"breaker": {"probe": "5m"}, "retry": {"unknown": 0}}
+    with Cluster(store, config=config, sim=("--solve-time", "10m")) as cluster:
+        bank(cluster, cluster[0], 2)
+        value = "ERROR_KEY_DOES_NOT_EXIST"
+        cluster.sim.set_faults(script=[{"fault": "submit-error", "value": value}], faults={"account-error": {"p": 1, "value": value}})
+        equal(cluster[1].solve(sitekey="broken").status, 503, "the breaker opens")
+        replies = [single(cluster[1]) for _ in range(3)]
+        equal([reply.status for reply in replies], [200, 200, 503], "what was paid for, and then nothing")
+        equal([reply.json().get("source") for reply in replies], ["dedup_cache", "dedup_cache", None])
+        equal(replies[2].json()["code"], "breaker_open", replies[2].text)
+        equal(cluster.paid(), 2, "paid")
+
+
 @on_each_adopter
 def nobody_gets_it_twice_when_the_one_that_has_it_or_took_it_is_killed(store):
     with Cluster(store, config=LEASE, sim=("--solve-time", "10m")) as cluster:

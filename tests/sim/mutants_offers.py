@@ -47,4 +47,15 @@ OFFER_MUTANTS = [
      "    offer_make(engine, solution);\n", "", "story offers"),
     ("offer: what expires while a claim may get it loses its row", "src/engine/journal.c",
      " && !solution->is_proposed)", ")", "story offers"),
+    # ---- when nothing may be paid for ------------------------------------------------------------------------------------
+    ("offer: while the breaker is open nobody is asked", "src/engine/ask.c",
+     "(refusal == REFUSAL_BREAKER || refusal == REFUSAL_BUDGET) && claim_may_help", "(refusal == REFUSAL_BUDGET) && claim_may_help",
+     "story offers"),
+    ("offer: when the day is spent nobody is asked", "src/engine/ask.c",
+     "(refusal == REFUSAL_BREAKER || refusal == REFUSAL_BUDGET) && claim_may_help", "(refusal == REFUSAL_BREAKER) && claim_may_help",
+     "story shared_budget"),
+    ("offer: a flood of refusals is a flood of claims", "src/engine/claim.c",
+     " &&\n           !is_enough;", " &&\n           (is_enough || true);", "story offers"),
+    ("offer: without a lease it is waited for", "src/engine/claim.c",
+     "!engine->store_is_away && lease_is_valid(engine) &&\n", "!engine->store_is_away &&\n", "story offers"),
 ]

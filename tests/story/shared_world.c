@@ -37,7 +37,8 @@ void beat(struct world *world, uint64_t ago_ms)
     world_step(world, &event);
 }
 
-/* Unless a story says what this node holds, it has said so long ago, and all that the others leave is its own, of slots and of pools. */
+/* Unless a story says what this node holds, it has said so long ago, and all that the others leave is its own, of slots
+ * and of pools. */
 static void hold_all(struct member *members, size_t count)
 {
     for (size_t i = 0; i < count; i++)

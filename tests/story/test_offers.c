@@ -3,6 +3,11 @@
 #include "pool_world.h"
 #include "shared_world.h"
 
+#include <stdio.h>
+
+/* As in engine/claim.h. */
+#define CLAIMS_IN_VAIN 256
+
 /* A solution for one request only, which nobody waited for. */
 static struct world *world_with_banked(void)
 {
@@ -443,6 +448,98 @@ static void what_was_taken_from_a_pool_is_replaced(void **state)
     assert_int_equal(pool_view_of(w).ready, 1);
 }
 
+/* ---- when nothing may be paid for ---------------------------------------------------------- */
+
+#define NO_ACCOUNT "refused: vendor account unavailable (breaker open), ERROR_KEY_DOES_NOT_EXIST"
+
+static struct world *world_with_open_breaker(struct world *w)
+{
+    ask(w, "zoe", .key = "Z", .reuse = REUSE_NONE);
+    rejected(w, "a1", CLASS_ACCOUNT, "ERROR_KEY_DOES_NOT_EXIST");
+    assert_int_equal(gauges_of(w).breaker, BREAKER_OPEN);
+    skip_lines(w);
+    return w;
+}
+
+static void while_the_breaker_is_open_what_another_node_has_is_taken(void **state)
+{
+    (void)state;
+    struct world *w = world_with_open_breaker(shared_world(NULL));
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    took(w, "f1", "TOKEN");
+    ask(w, "bob", .key = "L");
+    found(w, "f2", "OTHER", 1000);
+    expect(w, "[     0] claim f1 K or nothing\n"
+              "[     0] tell n3: K was taken\n"
+              "[     0] answer ann r2 solved \"TOKEN\" source dedup_cache attempts 1\n"
+              "[     0] claim f2 L\n"
+              "[     0] answer bob r3 solved \"OTHER\" source dedup_cache attempts 1\n");
+}
+
+static void who_finds_nothing_that_is_paid_for_is_refused(void **state)
+{
+    (void)state;
+    struct world *w = world_with_open_breaker(shared_world(NULL));
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    ask(w, "bob", .key = "L", .is_told = true);
+    won(w, "f1");
+    won(w, "f2");
+    expect(w, "[     0] claim f1 K or nothing\n"
+              "[     0] claim f2 L\n"
+              "[     0] answer ann " NO_ACCOUNT ", retry after 15000\n"
+              "[     0] release f2 L\n"
+              "[     0] answer bob " NO_ACCOUNT ", retry after 15000\n");
+    assert_int_equal(stats_of(w)->rejected, 2);
+    /* Nobody has anything for those who want their own. */
+    ask(w, "cat", .key = "M", .reuse = REUSE_NONE);
+    expect(w, "[     0] answer cat " NO_ACCOUNT ", retry after 15000\n");
+}
+
+static void what_another_node_solves_already_is_waited_for(void **state)
+{
+    (void)state;
+    struct world *w = world_with_open_breaker(shared_world(NULL));
+    ask(w, "ann", .key = "K");
+    follow_solving(w, "f1");
+    woken(w, "K");
+    found(w, "f1", "TOKEN", 0);
+    expect(w, "[     0] claim f1 K\n"
+              "[     0] claim f1 K again\n"
+              "[     0] answer ann r2 solved \"TOKEN\" source dedup_wait attempts 1\n");
+}
+
+static void so_many_claims_in_vain_are_enough_for_a_second(void **state)
+{
+    (void)state;
+    struct world *w = world_with_open_breaker(shared_world(NULL));
+    char flight[8];
+    for (unsigned i = 0; i < CLAIMS_IN_VAIN; i++) {
+        ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+        (void)snprintf(flight, sizeof flight, "f%u", i + 1);
+        won(w, flight);
+    }
+    skip_lines(w);
+    ask(w, "bob", .key = "K", .reuse = REUSE_SINGLE);
+    expect(w, "[     0] answer bob " NO_ACCOUNT ", retry after 15000\n");
+    pass(w, 1000);
+    ask(w, "cat", .key = "K", .reuse = REUSE_SINGLE);
+    (void)snprintf(flight, sizeof flight, "f%u", CLAIMS_IN_VAIN + 1);
+    took(w, flight, "TOKEN");
+    skip_lines(w);
+    assert_int_equal(stats_of(w)->answered_dedup_cache, 1);
+}
+
+static void without_a_lease_nobody_waits_for_what_others_may_have(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    (void)world_with_open_breaker(w);
+    pass(w, LEASE_MS);
+    ask(w, "ann", .key = "K", .reuse = REUSE_SINGLE);
+    expect(w, "[ 10000] answer ann " NO_ACCOUNT ", retry after 5000\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -470,6 +567,11 @@ int main(void)
         STORY(those_who_find_nothing_go_on_as_one),
         STORY(who_follows_takes_nothing_since_many_may_have_joined),
         STORY(what_was_taken_from_a_pool_is_replaced),
+        STORY(while_the_breaker_is_open_what_another_node_has_is_taken),
+        STORY(who_finds_nothing_that_is_paid_for_is_refused),
+        STORY(what_another_node_solves_already_is_waited_for),
+        STORY(so_many_claims_in_vain_are_enough_for_a_second),
+        STORY(without_a_lease_nobody_waits_for_what_others_may_have),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -102,6 +102,25 @@ static void everybody_who_waits_is_served_by_one_draw(void **state)
               "[     0] submit a3 M\n");
 }
 
+static void a_day_that_is_spent_takes_what_is_paid_for(void **state)
+{
+    (void)state;
+    struct world *w = world_with_budget(1, 50);
+    ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+    drawn(w, 1, 0);
+    accepted(w, "a1", "T1");
+    skip_lines(w);
+    ask(w, "bob", .key = "L", .reuse = REUSE_SINGLE);
+    took(w, "f1", "TOKEN");
+    ask(w, "cat", .key = "L", .reuse = REUSE_SINGLE);
+    won(w, "f2");
+    expect(w, "[     0] claim f1 L or nothing\n"
+              "[     0] tell n3: L was taken\n"
+              "[     0] answer bob r1 solved \"TOKEN\" source dedup_cache attempts 1\n"
+              "[     0] claim f2 L or nothing\n"
+              "[     0] answer cat " OUT_OF_BUDGET ", retry after 43200000\n");
+}
+
 static void expect_left(const struct world *w, uint64_t used, uint64_t reserved, uint64_t left)
 {
     struct budget_view view;
@@ -525,6 +544,7 @@ int main(void)
         STORY(a_unit_is_drawn_before_the_first_submit_and_a_block_serves_the_next),
         STORY(the_next_block_is_drawn_before_the_last_unit_is_used),
         STORY(everybody_who_waits_is_served_by_one_draw),
+        STORY(a_day_that_is_spent_takes_what_is_paid_for),
         STORY(what_is_left_is_what_it_drew_and_what_the_store_said),
         STORY(what_is_left_of_a_new_day_nobody_has_said_yet),
         STORY(a_client_without_a_budget_draws_nothing),

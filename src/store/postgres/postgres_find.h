@@ -1,4 +1,4 @@
-/* Looks for requests, letters, books and budgets in a schema that several gateways share, whichever of them has the rows. */
+/* Looks for requests, letters, books and budgets in a schema that gateways share, whichever of them has the rows. */
 #ifndef SOLVEGATE_STORE_POSTGRES_POSTGRES_FIND_H
 #define SOLVEGATE_STORE_POSTGRES_POSTGRES_FIND_H
 
