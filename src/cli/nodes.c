@@ -4,6 +4,7 @@
 #include "cli/show.h"
 
 #include <inttypes.h>
+#include <string.h>
 #include <yyjson.h>
 
 static bool is_true(yyjson_val *object, const char *name)
@@ -50,12 +51,24 @@ static void remark_differing(yyjson_val *node)
     buf_close(&line);
 }
 
-static void remark_adoption(yyjson_val *last)
+/* As the table names it. */
+static const char *name_adopter(yyjson_val *root, const char *by)
+{
+    yyjson_arr_iter iter;
+    (void)yyjson_arr_iter_init(yyjson_obj_get(root, "nodes"), &iter);
+    for (yyjson_val *node; (node = yyjson_arr_iter_next(&iter)) != NULL;)
+        if (is_true(node, "self") && strcmp(show_text(node, "name"), by) == 0)
+            return "*";
+    return by;
+}
+
+static void remark_adoption(yyjson_val *root, yyjson_val *last)
 {
     struct buf line;
     buf_init(&line, 4096);
     const uint64_t rows = show_number(last, "rows");
-    buf_addf(&line, "* went on with %" PRIu64 " row%s of ", rows, rows == 1 ? "" : "s");
+    show_add_clean(&line, name_adopter(root, show_text(last, "by")));
+    buf_addf(&line, " went on with %" PRIu64 " row%s of ", rows, rows == 1 ? "" : "s");
     show_add_clean(&line, show_text(last, "name"));
     buf_add(&line, SLICE_OF(" at "));
     show_add_clean(&line, show_text(last, "at"));
@@ -69,7 +82,7 @@ static void remark(yyjson_val *root)
     yyjson_arr_iter iter;
     (void)yyjson_arr_iter_init(yyjson_obj_get(root, "adopted"), &iter);
     for (yyjson_val *one; (one = yyjson_arr_iter_next(&iter)) != NULL;)
-        remark_adoption(one);
+        remark_adoption(root, one);
     if (!is_true(root, "joined"))
         (void)fputs("the gateway that answered has not joined yet: the store has not confirmed "
                     "that it lives\n",

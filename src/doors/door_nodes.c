@@ -55,13 +55,23 @@ static struct node_view view_of(const struct gate *gate, const struct known_node
 
 _Static_assert(ADOPTIONS_SEEN <= ADOPTION_VIEWS, "every adoption can be shown");
 
-static void name_adopted(const struct cluster *cluster, struct cluster_view *about)
+static struct adoption_view adoption_of(const struct adoption_seen *seen)
 {
-    for (uint64_t i = cluster->adoptions; i > 0 && about->adopted_count < ADOPTIONS_SEEN; i--) {
-        const struct adoption_seen *const seen = &cluster->seen[(i - 1) % ADOPTIONS_SEEN];
-        about->adopted[about->adopted_count++] = (struct adoption_view){
-            .name = seen->name, .number = seen->id, .rows = seen->rows, .wall_ms = seen->wall_ms};
-    }
+    return (struct adoption_view){.name = seen->name,
+                                  .by = seen->by,
+                                  .number = seen->id,
+                                  .rows = seen->rows,
+                                  .wall_ms = seen->wall_ms};
+}
+
+static void name_adopted(const struct adoptions *adoptions, struct cluster_view *about)
+{
+    const struct adoption_seen *const last = adoptions_last(adoptions);
+    about->has_last = last != NULL;
+    if (last != NULL)
+        about->last = adoption_of(last);
+    for (size_t i = 0; i < adoptions->count; i++)
+        about->adopted[about->adopted_count++] = adoption_of(&adoptions->all[i]);
 }
 
 /* Without a cluster the list is empty, since nobody who looks has made a mistake. */
@@ -83,10 +93,10 @@ void door_nodes(struct gate *gate, const struct http_request *request, struct vi
             .lease_left_ms = cluster_lease_left(gate),
             .leases_lost = cluster->leases_lost,
             .slots_plan = plan_of(gate),
-            .adoptions = cluster->adoptions,
+            .adoptions = cluster->adoptions.own_count,
             .times_fenced = cluster->times_fenced,
         };
-    name_adopted(cluster, &about);
+    name_adopted(&cluster->adoptions, &about);
     roster_shares(roster, about.slots_plan, shares);
     for (uint32_t i = 0; i < roster->count; i++)
         views[i] = view_of(gate, &roster->nodes[i], shares[i], now_ms);
@@ -136,7 +146,7 @@ void door_nodes_metrics(struct gate *gate, struct buf *out)
     metrics_counter(out, "cluster_leases_lost", "Times that the lease was over",
                     cluster->leases_lost);
     metrics_counter(out, "cluster_adoptions", "Gateways whose tasks this one took over",
-                    cluster->adoptions);
+                    cluster->adoptions.own_count);
     metrics_counter(out, "cluster_fenced", "Times that another gateway took over this one's tasks",
                     cluster->times_fenced);
     metrics_gauge(out, "cluster_config_differs",

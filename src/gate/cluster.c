@@ -104,12 +104,20 @@ void cluster_open(struct gate *gate)
     cluster->lease_timer->data = gate;
 }
 
+static void tell_parts(struct gate *gate)
+{
+    char text[STORE_PARTS_MAX];
+    memcpy(text, gate->cluster.roster.parts, sizeof text);
+    adoptions_write(&gate->cluster.adoptions, text);
+    store_set_parts(gate->persist.store, text);
+}
+
 void cluster_tell_config(struct gate *gate)
 {
     if (!gate->cluster.is_on)
         return;
     config_parts_write(gate->config, gate->cluster.roster.parts);
-    store_set_parts(gate->persist.store, gate->cluster.roster.parts);
+    tell_parts(gate);
 }
 
 static void on_timer_closed(uv_handle_t *timer)
@@ -170,21 +178,24 @@ static void log_adopted(struct gate *gate, const struct adopted *adopted)
     cluster->adopted_rows += adopted->record_count;
     if (!adopted->is_ours || !adopted->is_last)
         return;
-    const struct known_node *const node = roster_find(&cluster->roster, adopted->id);
-    struct adoption_seen *const last = &cluster->seen[cluster->adoptions % ADOPTIONS_SEEN];
-    *last = (struct adoption_seen){
+    struct adoption_seen seen = {
         .id = adopted->id, .rows = cluster->adopted_rows, .wall_ms = gate_wall_ms()};
-    if (node != NULL)
-        memcpy(last->name, node->name, sizeof last->name);
-    cluster->adoptions++;
+    struct store_member member;
+    if (store_pulse_find(gate->persist.store, adopted->id, &member)) {
+        seen.node = member.node;
+        memcpy(seen.name, member.name, sizeof seen.name);
+    }
+    memcpy(seen.by, roster_own_name(&cluster->roster), sizeof seen.by);
+    adoptions_add(&cluster->adoptions, &seen);
+    tell_parts(gate);
     LOG(LOG_LEVEL_WARN, "node_adopted", log_number("incarnation", (int64_t)adopted->id),
-        log_number("rows", (int64_t)cluster->adopted_rows), log_string("node", last->name),
+        log_number("rows", (int64_t)cluster->adopted_rows), log_string("node", seen.name),
         log_string("meaning", "another gateway died or left; this one goes on with its tasks"));
     cluster->adopted_rows = 0;
     const uint64_t skipped = store_adopter_skipped(gate->persist.store);
     if (skipped > 0)
         LOG(LOG_LEVEL_WARN, "rows_skipped", log_number("rows", (int64_t)skipped),
-            log_string("node", last->name),
+            log_string("node", seen.name),
             log_string("meaning",
                        "rows of that gateway cannot be read, or are of a client that is "
                        "not configured; they stay where they are, and all others go on"));
@@ -382,6 +393,7 @@ static void on_beat(void *context, const struct store_beat *beat)
     if (gate->is_closing || cluster->is_fenced)
         return;
     cluster->lease_end_ms = beat->sent_ms + cluster->lease_ms - cluster->margin_ms;
+    adoptions_on_beat(&cluster->adoptions, beat->members);
     roster_on_beat(&cluster->roster, beat, store_node(gate->persist.store), cluster->lease_ms);
     tell_rewriting(gate);
     tell_engine(gate, beat);

@@ -2,6 +2,7 @@
 #ifndef SOLVEGATE_GATE_CLUSTER_H
 #define SOLVEGATE_GATE_CLUSTER_H
 
+#include "gate/adoptions.h"
 #include "gate/roster.h"
 
 struct gate;
@@ -9,16 +10,6 @@ struct action;
 struct uv_timer_s;
 struct rejoin_job;
 struct store_letters;
-
-/* What this gateway took from another one. */
-struct adoption_seen {
-    node_id id;
-    char name[STORE_NAME_MAX];
-    uint64_t rows;
-    int64_t wall_ms; /* when it had all of them */
-};
-
-#define ADOPTIONS_SEEN 16
 
 struct cluster {
     bool is_on; /* the store is shared */
@@ -32,13 +23,12 @@ struct cluster {
     uint32_t member_count;      /* gateways that were not adopted */
     struct roster roster;       /* all of them, by name */
     uint64_t adopted_rows;      /* of the adoption under way */
-    uint64_t adoptions;         /* since the start, as is the next */
-    uint64_t times_fenced;
-    struct adoption_seen seen[ADOPTIONS_SEEN]; /* a ring: the latest ones */
-    struct uv_timer_s *lease_timer;            /* owned; NULL: not open */
-    bool is_fenced;                            /* another gateway adopted this run; see rejoin.h */
-    bool is_store_closing;                     /* the fenced run's store is closed, or closing */
-    struct rejoin_job *rejoin;                 /* owned; NULL: no store is being opened */
+    uint64_t times_fenced;      /* since the start */
+    struct adoptions adoptions;
+    struct uv_timer_s *lease_timer; /* owned; NULL: not open */
+    bool is_fenced;                 /* another gateway adopted this run; see rejoin.h */
+    bool is_store_closing;          /* the fenced run's store is closed, or closing */
+    struct rejoin_job *rejoin;      /* owned; NULL: no store is being opened */
 };
 
 /* Completes the place of the store with the node's name, which buf holds, and the lease. */

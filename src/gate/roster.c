@@ -228,3 +228,12 @@ void roster_shares(const struct roster *roster, uint32_t plan, uint32_t *shares)
     for (uint32_t i = 0; i < count; i++)
         shares[places[i]] = fair_share(plan, wishes, count, i);
 }
+
+const char *roster_own_name(const struct roster *roster)
+{
+    static const char nobody[STORE_NAME_MAX];
+    for (uint32_t i = 0; i < roster->count; i++)
+        if (roster->nodes[i].is_self)
+            return roster->nodes[i].name;
+    return nobody;
+}

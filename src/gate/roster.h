@@ -46,6 +46,9 @@ void roster_on_beat(struct roster *roster, const struct store_beat *beat, uint16
 /* NULL: no node of this number is known. */
 const struct known_node *roster_find(const struct roster *roster, node_id id);
 
+/* STORE_NAME_MAX bytes; "" before the first beat. */
+const char *roster_own_name(const struct roster *roster);
+
 /* Those that live and have another configuration. */
 uint32_t roster_count_differing(const struct roster *roster);
 uint32_t roster_count(const struct roster *roster, enum node_state state);

@@ -29,6 +29,7 @@ static void write_adoption(struct buf *out, const struct adoption_view *adoption
 {
     json_open(out, '{');
     json_string(out, "name", adoption->name);
+    json_string(out, "by", adoption->by);
     json_number(out, "number", adoption->number);
     json_number(out, "rows", adoption->rows);
     json_time(out, "at", adoption->wall_ms);
@@ -39,11 +40,11 @@ static void write_adoptions(struct buf *out, const struct cluster_view *cluster)
 {
     json_number(out, "adoptions", cluster->adoptions);
     json_number(out, "fenced", cluster->times_fenced);
-    if (cluster->adopted_count == 0) {
+    if (!cluster->has_last) {
         json_null(out, "last_adoption");
     } else {
         json_member(out, "last_adoption");
-        write_adoption(out, &cluster->adopted[0]);
+        write_adoption(out, &cluster->last);
     }
     json_member(out, "adopted");
     json_open(out, '[');

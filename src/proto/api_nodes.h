@@ -19,25 +19,27 @@ struct node_view {
     size_t differ_count;
 };
 
-/* The gateway that answers. */
-/* What the gateway that answers took from another one. */
+/* What one gateway took from another one. */
 struct adoption_view {
-    const char *name;
+    const char *name, *by;
     uint64_t number, rows;
     int64_t wall_ms; /* when it had all of them */
 };
 
 #define ADOPTION_VIEWS 16
 
+/* The gateway that answers. */
 struct cluster_view {
     bool is_on;     /* else all the rest is 0 */
     bool is_joined; /* the store has confirmed a beat */
     uint32_t lease_ms;
     uint32_t lease_left_ms; /* 0: it decides nothing */
     uint64_t leases_lost;
-    uint32_t slots_plan; /* that all share */
-    uint64_t adoptions, times_fenced;
-    size_t adopted_count;
+    uint32_t slots_plan;              /* that all share */
+    uint64_t adoptions, times_fenced; /* of this gateway, as is the next */
+    bool has_last;
+    struct adoption_view last;
+    size_t adopted_count;                         /* of all */
     struct adoption_view adopted[ADOPTION_VIEWS]; /* the newest first */
 };
 

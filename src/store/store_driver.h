@@ -33,9 +33,10 @@ struct store_budget {
     uint64_t drawn; /* nobody else can get these units */
 };
 /* What a node says of its configuration, so that others can compare it with theirs (see config_parts.h); behind that it
- * may say that it still writes again what the store has lost, and what it has in its pools (store_demand.h). */
+ * may say that it still writes again what the store has lost, and what it has in its pools (store_demand.h), and
+ * whom it adopted (gate/adoptions.h). */
 #define STORE_PARTS_REWRITING " rewriting:1"
-#define STORE_PARTS_MAX 400
+#define STORE_PARTS_MAX 640
 
 /* A claim, and how it ended. */
 struct store_asked {

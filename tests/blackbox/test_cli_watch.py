@@ -202,10 +202,10 @@ def nodes_are_shown_with_their_leases():
         equal(text[1].split(), ["*", "left", "alive", "400ms", "7.6s", "1,200", "8", "1795035397881"])
         check("\x1b" not in text[2] and "dead" in text[2], f"the second line: {text[2]!r}")
         equal(json.loads(expect(ask(fake, "nodes", "--json"), 0).stdout)["nodes"][0], node)
-    last = {"name": "right\x1b", "number": 2, "rows": 15, "at": "2026-11-18T09:31:05.898Z"}
-    with Fake(nodes={**about, "last_adoption": last, "adopted": [last, {**last, "rows": 1, "at": "2026-11-18T09:30:00.000Z"}]}) as fake:
+    last = {"name": "right\x1b", "by": "left", "number": 2, "rows": 15, "at": "2026-11-18T09:31:05.898Z"}
+    with Fake(nodes={**about, "last_adoption": last, "adopted": [last, {**last, "by": "third", "rows": 1, "at": "2026-11-18T09:30:00.000Z"}]}) as fake:
         equal(expect(ask(fake, "nodes"), 0).stderr, "* went on with 15 rows of right? at 2026-11-18T09:31:05.898Z\n"
-              "* went on with 1 row of right? at 2026-11-18T09:30:00.000Z\n")
+              "third went on with 1 row of right? at 2026-11-18T09:30:00.000Z\n")
     with Fake(nodes={**about, "leased": False}) as fake:
         contains(expect(ask(fake, "nodes"), 0).stderr, "has lost its lease")
     with Fake(nodes={**about, "joined": False, "leased": False, "nodes": []}) as fake:

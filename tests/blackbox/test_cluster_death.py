@@ -4,6 +4,7 @@ import signal
 import subprocess
 import time
 
+from cli_world import expect, solvegate
 from cluster_world import Cluster, on_each_adopter, on_servers
 from gateway import free_port
 from harness import binary, check, contains, equal, get, run, wait_until
@@ -106,6 +107,23 @@ def starts_over_after_it_stood_still_for_longer_than_its_lease(store):
             cluster[0].process.send_signal(signal.SIGCONT)
         equal(cluster[0].process.wait(40), 0, "exit code")
         equal(cluster[0].stderr().count("event=node_fenced"), 2, "times that it found itself adopted")
+
+
+@on_each_adopter
+def all_say_who_adopted_whom(store):
+    """Also the one that was adopted, once it is back."""
+    with Cluster(store, count=3, config=LEASE) as cluster:
+        a, b, c = cluster.nodes
+        wait_until(lambda: all(list(node.states().values()) == ["alive"] * 3 for node in cluster.nodes), "all three")
+        a.kill()
+        seen = wait_until(lambda: b.nodes()["adopted"] == c.nodes()["adopted"] and b.nodes()["adopted"], "the same at both", 40)
+        equal([one["name"] for one in seen], ["a"])
+        check(seen[0]["by"] in ("b", "c"), seen)
+        equal([node.nodes()["adoptions"] for node in (b, c)], [int(seen[0]["by"] == name) for name in "bc"], "its own count")
+        a.start()
+        wait_until(lambda: a.nodes()["adopted"] == seen, "at the one that was adopted, too", 20)
+        adopter = "*" if seen[0]["by"] == "b" else "c"
+        contains(expect(solvegate("nodes", "--url", b.url), 0).stderr, f"{adopter} went on with {seen[0]['rows']} row")
 
 
 @on_each_adopter
