@@ -6,6 +6,9 @@
 
 #include <solvegate/types.h>
 
+/* A gateway writes its books once a second, and what is asked of the store is kept for another one. */
+#define BENCH_BOOKS_LATE_MS 2500
+
 /* Counters since the gateway's start, or what was added to them. */
 struct bench_books {
     uint64_t requests;
@@ -15,8 +18,9 @@ struct bench_books {
     uint64_t retries;
     uint64_t polls;
     uint64_t callbacks;
-    double money;   /* spent */
-    bool has_money; /* prices are configured */
+    double money;    /* spent */
+    bool has_money;  /* prices are configured */
+    bool is_cluster; /* of all gateways that share the store, up to BENCH_BOOKS_LATE_MS old */
 };
 
 enum bench_books_result {

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """What a cluster shows of itself at any of its gateways: configurations that differ, the books of all, letters of the dead. (TAP)"""
+import json
 import signal
 import threading
 
 from cli_world import EX_DATAERR, EX_USAGE, expect, solvegate
 from cluster_world import Cluster, on_each_adopter, on_each_server
-from gateway import World, merge
+from gateway import World, free_port, merge
 from harness import binary, check, contains, equal, get, http_request, run, wait_until
 from harness import test as add_test
 from vendor_world import strike
@@ -167,6 +168,15 @@ def a_gateway_alone_has_no_cluster_to_sum_up():
         contains(reply.json()["detail"], "cluster.enabled")
         equal(get(world.gate.url + "/v1/stats", scope="node").json()["total"]["requests"], 0)
         contains(expect(solvegate("stats", "--scope", "cluster", "--url", world.gate.url), EX_DATAERR).stderr, "cluster.enabled")
+
+
+@on_each_server
+def a_benchmark_counts_what_all_of_them_paid(store):
+    """Behind one address, where each look at the statistics may be at another gateway."""
+    port = free_port()
+    with Cluster(store, config={"listen": [f"127.0.0.1:{port}"], "listen_shared": True}) as cluster:
+        told = json.loads(expect(solvegate("bench", "--url", f"http://127.0.0.1:{port}", "-n", "60", "-c", "10", "--json"), 0).stdout)
+        equal((told["gateway"]["requests"], told["gateway"]["submits_paid"]), (60, cluster.paid()))
 
 
 if __name__ == "__main__":
