@@ -96,7 +96,14 @@ const NODES = {
   nodes: [NODE, { ...NODE, name: 'right', number: 4, self: false, state: 'dead', lease_left: 0, demand: 2, share: 2 }],
 };
 
-const BOOKS = { scope: 'cluster', now: { waiting: 3 }, today: { requests: 1200, deduplicated: 900, submits_accepted: 290 } };
+const BOOKS = {
+  scope: 'cluster',
+  now: { waiting: 3 },
+  today: {
+    requests: 1200, deduplicated: 900, submits_accepted: 290, retries: 0, rejected: 0, failed: 10,
+    answered_api: 290, answered_dedup_wait: 600, answered_dedup_cache: 300, answered_idempotent: 0, answered_pool: 0,
+  },
+};
 
 test('the gateways of a cluster are shown, and what is the matter with them', () => visit(gate.url, {
   before: async (page) => {
@@ -104,6 +111,9 @@ test('the gateways of a cluster are shown, and what is the matter with them', ()
     await page.route('**/v1/stats?scope=cluster', (route) => route.fulfill({ json: BOOKS }));
   },
 }, async (page) => {
+  await sees(page, '#about', /^gateway left at 127\.0\.0\.1/);
+  await sees(page, '#saved-title', /Saved today \(UTC, all gateways\)/);
+  await sees(page, '#saved-note', /900 of 1,?190 answers cost nothing/);
   await sees(page, '#nodes', /left \(this one\)\s+alive\s+0.4 s\s+7.6 s\s+12\s+8\s+right\s+dead/);
   await sees(page, '#nodes-count', /1 of 2 alive, 10 slots for all/);
   await sees(page, '#nodes-sum', /1,?200 requests, 900 free, 290 paid for; 3 waiting now/);
@@ -120,6 +130,8 @@ test('the gateways of a cluster are shown, and what is the matter with them', ()
   await page.unroute('**/v1/nodes*');
   await page.locator('#nodes-panel').waitFor({ state: 'hidden', timeout: SEEN_MS });
   await page.locator('#tile-cluster').waitFor({ state: 'hidden', timeout: SEEN_MS });
+  await page.unroute('**/v1/stats?scope=cluster');
+  await sees(page, '#saved-title', /Saved today \(UTC\)/);
 }));
 
 test('budgets are shown where there are some', () => visit(gate.url, {

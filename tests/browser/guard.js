@@ -67,12 +67,15 @@ test('names and errors of strangers stay text', () => visit(gate.url, {
     await page.route('**/v1/pools', (route) => route.fulfill({ json: { pools: [{ name: nasty, state: nasty }], total: 1 } }));
     await page.route('**/v1/nodes', (route) => route.fulfill({ json: { enabled: true, joined: true, leased: true, lease: 1, slots_plan: 1,
       nodes: [{ name: nasty, number: 1, state: nasty, silent_for: 0, lease_left: 0, demand: 0, share: 0, config_differs: [nasty] }], total: 1 } }));
-    await page.route(/scope=cluster/, (route) => route.fulfill({ json: { today: { requests: 1, deduplicated: 0, submits_accepted: 1 }, now: { waiting: 0 } } }));
+    await page.route(/scope=cluster/, (route) => route.fulfill({ json: { today: { requests: 1, deduplicated: 0, submits_accepted: 1, failed: 0,
+      rejected: 0, retries: 0, answered_api: 1, answered_dedup_wait: 0, answered_dedup_cache: 0, answered_idempotent: 0, answered_pool: 0 }, now: { waiting: 0 },
+      budgets: { [nasty]: { used: 1, reserved: 0, left: 1, limit: 2 } } } }));
   },
 }, async (page) => {
   await sees(page, '#letters', /<img src=x/);
   await sees(page, '#flights', /<img src=x/);
   await sees(page, '#nodes', /<img src=x/);
+  await sees(page, '#budgets', /<img src=x/);
   await page.getByRole('button', { name: /^Show letter/ }).click();
   await sees(page, '#letter-body', /<img src=x/);
   assert.equal(await page.locator('img').count(), 0);

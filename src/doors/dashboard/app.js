@@ -28,7 +28,7 @@ function showAll(seen) {
   lastGood = new Date();
   showMode('figures');
   showHealth(seen);
-  showSaved(seen.stats.today);
+  showSaved(seen.stats.today, seen.books);
   showRates(seen.stats);
   showQueue(seen.stats.now);
   showLines();
@@ -40,7 +40,8 @@ function showAll(seen) {
   showNodes(seen.nodes, seen.books);
   showShadow(seen.stats);
   showDays(seen.stats);
-  setText(byId('about'), `${location.host}, version ${service.version}, up ${duration(service.uptime)}`);
+  const self = seen.nodes.nodes.find((one) => one.self);
+  setText(byId('about'), `${self ? `gateway ${self.name} at ` : ''}${location.host}, version ${service.version}, up ${duration(service.uptime)}`);
   setText(byId('updated'), clock(lastGood));
 }
 

@@ -20,7 +20,10 @@ const RATES = [
 
 const answered = (page) => page.deduplicated + page.answered_api;
 
-function showSaved(today) {
+/** Of gateways that share a store, what all of them saved: behind a load balancer each look may be at another one. */
+function showSaved(own, books) {
+  const today = books ? books.today : own;
+  setText(byId('saved-scope'), books ? '(UTC, all gateways)' : '(UTC)');
   setText(byId('saved'), share(today.deduplicated, answered(today)));
   setText(byId('saved-note'), answered(today)
     ? `${count(today.deduplicated)} of ${plural(answered(today), 'answer')} cost nothing` : 'nothing was answered yet');
@@ -118,7 +121,7 @@ const BUDGET_CELLS = [['', ''], ['number', 'used'], ['number', 'reserved'], ['nu
 
 /** What is left of each client's day; that of all gateways where several share a store. */
 function showBudgets(stats, books) {
-  const budgets = Object.entries((books || stats).budgets);
+  const budgets = Object.entries((books || stats).budgets || {}); // a gateway of an older version may answer
   setHidden(byId('budgets-panel'), budgets.length === 0);
   syncRows(byId('budgets'), budgets, ([client]) => client, () => makeCells(BUDGET_CELLS), (row, [client, one]) => fillCells(row, [
     client, count(one.used), count(one.reserved), count(one.left), count(one.limit),
