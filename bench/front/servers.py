@@ -1,5 +1,6 @@
 """The gateway as it is measured here, and the vendor's stand-in behind it."""
 import http.server
+import itertools
 import json
 import threading
 import time
@@ -25,6 +26,7 @@ class Vendor:
         self.is_open.set()
         self.told_ns = None
         self.held = 0
+        numbers = itertools.count(5_000_000_001)  # no two tasks have one id
 
         class Handler(http.server.BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
@@ -40,7 +42,7 @@ class Vendor:
                 form = self.rfile.read(int(self.headers.get("Content-Length", 0))).decode()
                 action = urllib.parse.parse_qs(urllib.parse.urlsplit(self.path).query + "&" + form).get("action", [""])[0]
                 if action == "":
-                    self.reply('{"status":1,"request":"5000000001"}')
+                    self.reply('{"status":1,"request":"%d"}' % next(numbers))
                 elif action == "threadsinfo":
                     self.reply('{"threads":"1000","working_threads":0}')
                 elif action == "getbalance":
