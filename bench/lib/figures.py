@@ -36,7 +36,7 @@ def parser(doc, rounds, quick_rounds=5):
     result = argparse.ArgumentParser(description=doc.splitlines()[0])
     result.add_argument("build", nargs="?", type=pathlib.Path, default=os.environ.get("BUILD", "build-release"))
     result.add_argument("--rounds", type=int, help=f"{rounds} unless told otherwise, {quick_rounds} with --quick")
-    result.add_argument("--quick", action="store_true", help="fewer and shorter rounds, at least five")
+    result.add_argument("--quick", action="store_true", help="fewer and shorter rounds, as in a run of all")
     result.add_argument("--smoke", action="store_true", help="does it run at all? The figures mean nothing")
     result.add_argument("--json", type=pathlib.Path, metavar="FILE", help="figures go there, and no table is printed")
     result.set_defaults(all_rounds=(rounds, quick_rounds))
