@@ -300,6 +300,19 @@ static bool is_shadow(void *context, client_id client)
     return client % 2 == 0;
 }
 
+static void write_budgets(struct input *input)
+{
+    api_stats_open_budgets(&out);
+    for (client_id client = (client_id)input_below(input, SCOPE_CLIENTS + 1); client > 0;
+         client--) {
+        const struct budget_view budget = {.limit = input_number(input, 6),
+                                           .used = input_number(input, 6),
+                                           .reserved = input_number(input, 5),
+                                           .left = input_number(input, 6)};
+        api_stats_budget(&out, client_name(NULL, client), &budget);
+    }
+}
+
 static void check_stats(struct input *input)
 {
     struct stats stats = {.requests = input_number(input, 6),
@@ -347,6 +360,7 @@ static void check_stats(struct input *input)
         .targets = &target,
         .target_count = input_below(input, 2),
     };
+    write_budgets(input);
     api_stats_close(&out, &service, &shadow, &scope);
     check_json();
     metrics_write_engine(&out, &stats, &gauges);
