@@ -1,6 +1,7 @@
 #include "postgres_world.h"
 #include "seed.h"
 #include "store/postgres/postgres_driver.h"
+#include "store/postgres/postgres_schema.h"
 #include "store_kit.h"
 #include "store_world.h"
 #include "tls_world.h"
@@ -305,7 +306,7 @@ static void older_tables_are_brought_up_to_date(void **state)
                  ".letter;"
                  " INSERT INTO " SCHEMA ".secret VALUES ('kept', 'x', 1)");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number(VERSION), 6);
+    assert_int_equal(postgres_number(VERSION), PG_SCHEMA_VERSION);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".secret"), 1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".letter"), 0);
 }
@@ -324,7 +325,7 @@ static void rows_of_the_first_version_are_still_there_and_have_no_owner(void **s
                  " ADD CONSTRAINT spent_pkey PRIMARY KEY (client);"
                  "ALTER TABLE " SCHEMA ".solution DROP COLUMN owner");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number(VERSION), 6);
+    assert_int_equal(postgres_number(VERSION), PG_SCHEMA_VERSION);
     assert_int_equal(
         postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha' AND owner = 0"),
         7);
@@ -343,7 +344,7 @@ static void rows_of_the_second_version_are_still_there(void **state)
                  "DROP TABLE " SCHEMA ".inbox, " SCHEMA ".adoption; ALTER TABLE " SCHEMA
                  ".idempotency DROP COLUMN follows");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number(VERSION), 6);
+    assert_int_equal(postgres_number(VERSION), PG_SCHEMA_VERSION);
     assert_int_equal(postgres_number("SELECT spent FROM " SCHEMA ".spent WHERE client = 'alpha'"),
                      7);
     assert_int_equal(postgres_number(KEPT), 1);
@@ -362,7 +363,7 @@ static void rows_of_the_third_version_are_still_there(void **state)
                  "UPDATE " SCHEMA ".meta SET value = '3' WHERE name = 'version';"
                  "DROP TABLE " SCHEMA ".budget; DROP FUNCTION " SCHEMA ".claim_keys");
     expect(&place, STORE_OPENED, "PostgreSQL");
-    assert_int_equal(postgres_number(VERSION), 6);
+    assert_int_equal(postgres_number(VERSION), PG_SCHEMA_VERSION);
     assert_int_equal(postgres_number(KEPT), 1);
     assert_int_equal(postgres_number("SELECT count(*) FROM " SCHEMA ".budget"), 0);
     assert_int_equal(postgres_number(CLAIMING), functions);
@@ -520,6 +521,7 @@ static void inspecting_tells_what_is_there_and_changes_nothing(void **state)
 {
     (void)state;
     static char text[TEXT_MAX];
+    char version[64];
     struct store_place place = usual_place();
     assert_int_equal(inspect(&place, text), STORE_OPENED);
     assert_non_null(strstr(text, "no tables yet"));
@@ -527,7 +529,8 @@ static void inspecting_tells_what_is_there_and_changes_nothing(void **state)
         postgres_number("SELECT count(*) FROM pg_namespace WHERE nspname = '%s'", SCHEMA), 0);
     expect(&place, STORE_OPENED, "PostgreSQL");
     assert_int_equal(inspect(&place, text), STORE_OPENED);
-    assert_non_null(strstr(text, "version 6, as this program's"));
+    (void)snprintf(version, sizeof version, "version %d, as this program's", PG_SCHEMA_VERSION);
+    assert_non_null(strstr(text, version));
     assert_non_null(strstr(text, "solution: 0 rows"));
     postgres_run("UPDATE " SCHEMA ".meta SET value = '99'");
     assert_int_equal(inspect(&place, text), STORE_UNUSABLE);
