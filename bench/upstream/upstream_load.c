@@ -1,15 +1,20 @@
-/* Keeps a number of polls outstanding against a vendor for a while, and says what they cost.
+/* Keeps a number of polls, or submits, outstanding against a vendor for a while, and says what they cost.
  *
  *     upstream-load URL TASK-ID OUTSTANDING CONNECTIONS SECONDS [CERTIFICATES]
  *
+ * With "submit" as the task's id each call is a submit, with a callback's address as the gateway sends it.
  * Prints one line of JSON. The start, while connections open, is not counted, but for the longest
  * turn of the loop, in processor time: connections that open all at once are what makes it long. */
 #include "upstream/upstream.h"
 
+#include "base/assert.h"
+#include "proto/form.h"
+#include "proto/pack.h"
 #include "upstream/upstream_life.h"
 
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <sys/resource.h>
 #include <time.h>
 #include <uv.h>
@@ -19,6 +24,7 @@ struct load {
     uv_timer_t timer;
     struct upstream *upstream;
     const char *task_id;
+    struct blob *params; /* owned: of a submit; NULL if polls are measured */
     uint64_t answered, bad;
     uint64_t active_sum; /* of calls on the wire, looked at with every answer */
     uint64_t longest_ns; /* of all turns */
@@ -36,10 +42,32 @@ static int64_t wall_ms(void)
     return (int64_t)time(NULL) * 1000;
 }
 
+/* What bench/e2e asks for, and a nonce as long as the gateway's. */
+#define FORM "method=turnstile&sitekey=0x4AAAAAAA00000001&pageurl=https://example.com/login"
+#define PINGBACK \
+    "http://127.0.0.1:8430/pingback/0123456789abcdef0123456789abcdef0123456789abcdef"
+
+static void ask(struct load *load, uint64_t attempt)
+{
+    if (load->params != NULL)
+        upstream_submit(load->upstream, attempt, load->params, SLICE_OF(PINGBACK));
+    else
+        upstream_poll(load->upstream, attempt, slice_from(load->task_id));
+}
+
+static void go_on(struct load *load, bool is_good)
+{
+    struct upstream_counters counters;
+    upstream_counters(load->upstream, &counters);
+    load->active_sum += counters.active;
+    load->answered++;
+    load->bad += !is_good;
+    ask(load, load->answered);
+}
+
 static void on_submitted(void *context, const struct vendor_result *result)
 {
-    (void)context;
-    (void)result;
+    go_on(context, result->outcome == OUTCOME_ACCEPTED);
 }
 
 static void on_probed(void *context, const struct probed *probed)
@@ -50,13 +78,7 @@ static void on_probed(void *context, const struct probed *probed)
 
 static void on_polled(void *context, const struct vendor_result *result)
 {
-    struct load *load = context;
-    struct upstream_counters counters;
-    upstream_counters(load->upstream, &counters);
-    load->active_sum += counters.active;
-    load->answered++;
-    load->bad += result->outcome != OUTCOME_PENDING;
-    upstream_poll(load->upstream, load->answered, slice_from(load->task_id));
+    go_on(context, result->outcome == OUTCOME_PENDING);
 }
 
 static void on_time(uv_timer_t *timer)
@@ -146,7 +168,7 @@ static int fail(const char *why, const struct buf *mistake)
 static int run(struct load *load, uint32_t outstanding, uint64_t seconds)
 {
     for (uint32_t i = 0; i < outstanding; i++)
-        upstream_poll(load->upstream, i, slice_from(load->task_id));
+        ask(load, i);
     warm_up(load);
     const struct mark start = mark_now(load);
     run_for(load, seconds * 1000);
@@ -157,9 +179,21 @@ static int run(struct load *load, uint32_t outstanding, uint64_t seconds)
     while (!load->is_over)
         (void)uv_run(&load->loop, UV_RUN_ONCE);
     upstream_free(load->upstream);
+    blob_unref(load->params);
     uv_close((uv_handle_t *)&load->timer, NULL);
     (void)uv_run(&load->loop, UV_RUN_DEFAULT);
     return uv_loop_close(&load->loop);
+}
+
+static struct blob *pack_form(void)
+{
+    struct params params;
+    params_init(&params, 4096);
+    const int failed = params_add_form(&params, SLICE_OF(FORM));
+    ASSERT(failed == 0);
+    struct blob *packed = params_pack(&params);
+    params_close(&params);
+    return packed;
 }
 
 int main(int argc, char **argv)
@@ -169,6 +203,8 @@ int main(int argc, char **argv)
     if (argc < 6 || argc > 7)
         return fail("usage: URL TASK-ID OUTSTANDING CONNECTIONS SECONDS [CERTIFICATES]", &mistake);
     struct load load = {.task_id = argv[2]};
+    if (strcmp(argv[2], "submit") == 0)
+        load.params = pack_form();
     const struct upstream_options options = {
         .protocol = &vendor_captchaai,
         .url = argv[1],

@@ -23,6 +23,7 @@ class Need:
         self.told = []  # when what was told, for people
         self.problems = []
         self.is_abandoned = False
+        self.left_at = None  # when whoever abandoned it hung up
         self.is_uncertain = False  # the caller was cut off and cannot ask again for the same thing
 
     def __repr__(self):
@@ -135,6 +136,7 @@ class Caller:
             with Raw(int(self.url.rpartition(":")[2])) as connection:
                 connection.send(f"{head}Content-Length: {len(body)}\r\n\r\n{body}")
                 time.sleep(seconds)
+            need.left_at = time.time()
             return True
 
         self.until_answered(need, lambda: self.attempt(ask))

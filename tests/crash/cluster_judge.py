@@ -8,6 +8,8 @@ from judge import DURABLE_WITHIN, LOST_REPLIES, Judge
 
 # What is learned gets to the others this much after a trouble's end, on a busy machine.
 SLACK = 2.0
+# What is abandoned takes two seconds.
+SOLVED_WITHIN = 4.0
 
 
 class ClusterJudge(Judge):
@@ -62,13 +64,22 @@ class ClusterJudge(Judge):
     def describe(self, submit):
         return f"{super().describe(submit)} by {self.submitter(submit)}"
 
-    def left_elsewhere(self):
-        """Targets that somebody abandoned under single reuse: what is banked is handed out by the gateway that has it (see
-        docs/cluster.md), so that whoever asks another one would pay again, and nobody is asked to."""
-        return [need.sitekey for need in self.needs if need.is_abandoned and need.reuse == "single"]
+    def handed_in_vain(self):
+        """Targets that somebody abandoned under single reuse, where a gateway, or its way to the store, was in trouble: it may have
+        seen too late that the caller had hung up, and nobody else may get what was handed out."""
+        return [need.sitekey for need in self.needs if need.is_abandoned and need.reuse == "single" and self.is_troubled(need.left_at)]
+
+    def is_troubled(self, moment):
+        """At this moment, or while what was asked for then was solved."""
+        return moment is not None and any(trouble.since < moment + SOLVED_WITHIN and moment - SLACK < trouble.until + LEASE + SLACK
+                                          for trouble in self.troubles)
 
     def cut_off(self):
-        return super().cut_off() + collections.Counter(self.left_elsewhere())
+        return super().cut_off() + collections.Counter(self.handed_in_vain())
+
+    def needs_by_sitekey(self):
+        """Whoever wants again what was handed out in vain needs another one."""
+        return super().needs_by_sitekey() + collections.Counter(self.handed_in_vain())
 
     def note_excuses(self):
         for submit in self.submits:

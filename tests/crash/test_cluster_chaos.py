@@ -126,8 +126,9 @@ def ask_again(world, needs):
     def ask(need):
         for task in need.ids:
             caller.poll(need, task)
-        # What is banked for one is where it was solved, and nobody knows where that is: see ClusterJudge.left_elsewhere().
-        if (need.idempotency and not need.problems) or (need.is_abandoned and need.reuse == "shared"):
+        if need.is_abandoned and need.reuse == "single":
+            caller.hold_once(need)  # to ask twice would be to want two
+        elif (need.idempotency and not need.problems) or need.is_abandoned:
             caller.hold(need)
 
     with concurrent.futures.ThreadPoolExecutor(CALLERS) as callers:
