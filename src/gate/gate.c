@@ -37,6 +37,8 @@
 #define STANDSTILL_MS 200
 /* Connections in the kernel's queue are accepted in one turn of the loop and read in a later one. */
 #define LISTEN_MS 100
+/* A machine that has just woken up is busy, and two turns can take longer than that. */
+#define LISTEN_TURNS 3
 /* Time between two such pauses, so that a loop that is always late still lets timers expire. */
 #define CALM_MS 1000
 /* A smaller difference comes from reading two clocks one after the other, not from sleep. */
@@ -233,6 +235,21 @@ static void process_stalled(struct gate *gate, uint64_t ms)
     gate_step(gate, &event);
 }
 
+static void listen_first(struct gate *gate, uint64_t now)
+{
+    gate->listen_until_ms = now + LISTEN_MS;
+    gate->listen_turns = LISTEN_TURNS;
+}
+
+/* Is asked once in each turn, after its poll. */
+static bool has_listened(struct gate *gate, uint64_t now)
+{
+    if (gate->listen_turns == 0)
+        return gate->listen_until_ms <= now;
+    gate->listen_turns--;
+    return false;
+}
+
 /* After a standstill nothing may expire before pending input is processed (docs/reliability.md
  * 3.2). A late wake-up of the loop reveals the standstill, whatever is due. */
 static bool may_expire(struct gate *gate)
@@ -240,11 +257,11 @@ static bool may_expire(struct gate *gate)
     const uint64_t now = gate_now_ms(gate);
     const uint64_t overslept = now > gate->sleep_until_ms ? now - gate->sleep_until_ms : 0;
     if (overslept > STANDSTILL_MS && now > gate->listen_until_ms + CALM_MS) {
-        gate->listen_until_ms = now + LISTEN_MS;
+        listen_first(gate, now);
         if (overslept > MISSED_MS)
             process_stalled(gate, overslept);
     }
-    return engine_next_deadline(gate->engine) <= now && gate->listen_until_ms <= now;
+    return has_listened(gate, now) && engine_next_deadline(gate->engine) <= now;
 }
 
 static void after_poll(uv_check_t *check)
@@ -310,7 +327,7 @@ static void go_on(struct gate *gate)
     uv_update_time(&gate->loop);
     sampling_start(gate);
     if (gate->persist.restored_flights > 0) {
-        gate->listen_until_ms = gate_now_ms(gate) + LISTEN_MS;
+        listen_first(gate, gate_now_ms(gate));
         return;
     }
     const struct event event = gate_event(gate, EVENT_TICK);

@@ -43,6 +43,7 @@ struct gate {
     uint64_t armed_ms;        /* the time that `deadline` is set to; 0: not set */
     uint64_t sleep_until_ms;  /* the latest time at which the loop should wake up */
     uint64_t listen_until_ms; /* nothing expires before this time, after a start or a standstill */
+    unsigned listen_turns;    /* and not within so many turns of the loop */
     struct buf ready;         /* a line for every listening address */
     bool is_draining;
     uint64_t drain_until_ms; /* by the loop's clock */

@@ -165,9 +165,10 @@ def waiting_peers(port):
     return count
 
 
-def stand_still(world, seconds, is_called=False, questions=()):
+def stand_still(world, seconds, is_called=False, questions=(), moments=0):
     """As after the lid of a laptop was closed, or a virtual machine was moved; perhaps the vendor calls meanwhile, and
-    perhaps open connections ask these questions, which are read before the vendor's new connection is."""
+    perhaps open connections ask these questions, which are read before the vendor's new connection is. On a machine that is
+    busy with waking up the process gets so many short moments first."""
     peers = [socket.create_connection(("127.0.0.1", world.port)) for _ in questions]
     # Answered means accepted: a connection that the kernel alone knows is read no earlier than the vendor's.
     for peer in peers:
@@ -182,6 +183,10 @@ def stand_still(world, seconds, is_called=False, questions=()):
     time.sleep(seconds)
     if is_called:
         wait_until(lambda: waiting_peers(world.port) > len(peers), "the vendor's call")
+    for _ in range(moments):
+        world.gate.send_signal(signal.SIGCONT)
+        world.gate.send_signal(signal.SIGSTOP)
+        time.sleep(0.12)
     world.gate.send_signal(signal.SIGCONT)
     for peer in peers:
         reply = peer.recv(4096)
@@ -200,6 +205,18 @@ def a_callback_that_came_while_it_stood_still_is_heard_before_the_window_is_over
         check(world.result_text(task).startswith("OK|SIM_"), "solved by the callback")
         equal(world.paid(), 1, "accepted")
         equal(world.counter("resends"), 0, "resends")
+
+
+@test
+def it_is_heard_also_if_waking_up_takes_long():
+    config = {**PATIENT, "ambiguity_window": "5s"}
+    with World(config, sim=("--solve-time", "10m"), callbacks=True) as world:
+        world.sim.set_faults(script=["submit-lost"])
+        task = world.submit_id()
+        wait_until(lambda: world.counter("submits_ambiguous") == 1, "the lost reply")
+        stand_still(world, 6, is_called=True, moments=60)
+        check(world.result_text(task).startswith("OK|SIM_"), "solved by the callback")
+        equal((world.paid(), world.counter("resends")), (1, 0), "accepted, and sent again")
 
 
 def questions_of(task, body=b"sitekey=another&pageurl=https://example.com&method=turnstile"):
