@@ -21,10 +21,8 @@ TAIL_LINES = 40
 COMMENT_LINES = 30
 
 # These start programs and wait for them, so that a machine with too much to do can make them fail. A failure of any
-# other suite is a bug.
-TIMED_SUITES = ("blackbox", "browser", "chaos", "clients")
-# The unit tests that start servers, for the same reason.
-SERVER_TESTS = re.compile(r"store_(conformance|crash|away|redis|postgres)")
+# other suite is a bug. "servers" are the unit tests that start servers.
+TIMED_SUITES = {"blackbox", "browser", "chaos", "clients", "servers"}
 # More failures than this are no accident of the machine: then nothing is run again.
 MOST_AGAIN = 6
 # No machine is slow enough for these: a program crashed, or a sanitizer found a mistake in it.
@@ -124,13 +122,11 @@ def choose_again(logs):
     chosen = []
     for label, path in logs:
         for test in read_log(path) or []:
-            # Meson's names are "solvegate:blackbox / vendor".
-            suite, _, name = test.get("name", "").partition(" / ")
-            suite = suite.rpartition(":")[2]
-            outcome = Outcome(label, test)
-            is_timed = suite in TIMED_SUITES or SERVER_TESTS.match(name)
-            if is_timed and outcome.failed and not has_crash(test):
-                chosen.append((label, suite, name))
+            # Meson's names are "solvegate:blackbox / vendor" and "solvegate:unit+servers / store_away".
+            suites, _, name = test.get("name", "").partition(" / ")
+            suites = suites.rpartition(":")[2].split("+")
+            if not TIMED_SUITES.isdisjoint(suites) and Outcome(label, test).failed and not has_crash(test):
+                chosen.append((label, suites[0], name))
     return chosen if len(chosen) <= MOST_AGAIN else []
 
 

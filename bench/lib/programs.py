@@ -200,3 +200,8 @@ class Gateway(Server):
         super().__init__([build / "src" / "solvegate", "serve", "-c", path], cpu=cpu, stdout=subprocess.PIPE,
                          stderr=subprocess.DEVNULL)
         self.read_ready_line()
+
+    def longest_turn_ms(self):
+        """The bound that no turn of its loop exceeded."""
+        found = re.findall(r'^solvegate_loop_lag_seconds_bucket{le="([^"]+)"} (\d+)$', self.call("GET", "/metrics")[1], re.M)
+        return next(float(bound) * 1000 for bound, count in found if count == found[-1][1])

@@ -44,8 +44,7 @@ static int64_t wall_ms(void)
 
 /* What bench/e2e asks for, and a nonce as long as the gateway's. */
 #define FORM "method=turnstile&sitekey=0x4AAAAAAA00000001&pageurl=https://example.com/login"
-#define PINGBACK \
-    "http://127.0.0.1:8430/pingback/0123456789abcdef0123456789abcdef0123456789abcdef"
+#define PINGBACK "http://127.0.0.1:8430/pingback/0123456789abcdef0123456789abcdef0123456789abcdef"
 
 static void ask(struct load *load, uint64_t attempt)
 {

@@ -222,7 +222,7 @@ def check_choice(report):
     timed = [("blackbox / vendor", bad), ("browser / browser", bad), ("chaos / chaos bombs", bad), ("clients / python", bad)]
     names = ["debug-all blackbox vendor", "debug-all browser browser", "debug-all chaos chaos bombs", "debug-all clients python"]
     report.case("failed tests that depend on time are run again", expect((0, names), chosen(*timed)))
-    servers = [(f"unit / store_{name}", bad) for name in ("conformance", "postgres_open", "redis")]
+    servers = [(f"unit+servers / store_{name}", bad) for name in ("conformance", "postgres_open", "redis")]
     report.case("failed unit tests that start servers are run again", expect(3, len(chosen(*servers)[1])))
     report.case("what passed is not run again", expect((0, []), chosen(("blackbox / vendor", good))))
     never = [(f"{suite} / {suite} x", bad) for suite in ("unit", "story", "fuzz", "sim", "lint", "guard", "crash")]

@@ -166,10 +166,10 @@ def check_nodes(report):
             body = json.dumps({"method": "turnstile", "sitekey": word, "pageurl": "https://example.com/", "wait": 30})
             answers.append(paste(f"curl -s {address.group(1)}/v1/solves -d '{body}'").stdout)
             paste(kill.group(1))
-        with subprocess.Popen(["sh", "-c", back.group(1)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as process:
-            again = process.stdout.readline()
-            shown = paste(f"cd '{ROOT}' && {look.group(1)}").stdout
-            process.terminate()
+        # It runs until ./dev is told to stop, like the others.
+        process = subprocess.Popen(["sh", "-c", back.group(1)], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+        again = process.stdout.readline()
+        shown = paste(f"cd '{ROOT}' && {look.group(1)}").stdout
     code, left = run.stop(signal.SIGINT)
     said = run.said()
     if any("is not installed" in line or "has no store" in line for line in said):

@@ -181,8 +181,9 @@ def registration(tree):
         if not folder:
             continue
         for call in TEST_CALL.findall(tree.text(path)):
-            for wanted in (f"suite: '{folder.group(1)}'", "protocol: 'tap'"):
-                if wanted not in call:
+            # It may belong to a second suite.
+            for wanted, more in ((f"suite: '{folder.group(1)}'", f"suite: ['{folder.group(1)}'"), ("protocol: 'tap'",) * 2):
+                if wanted not in call and more not in call:
                     problems.append(f"{path}: test({call.split(',')[0].strip()}, …) lacks {wanted}")
     return problems
 

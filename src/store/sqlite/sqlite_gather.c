@@ -7,9 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* SQLite writes the head and the page of each frame of its log by themselves. The frames of a commit lie one behind the
- * other, but begin in the middle of a page of the kernel's, so each of these calls takes it about as long as writing all
- * of them at once. */
+/* SQLite writes the head and the page of each frame of its log by themselves. The frames of a commit lie one behind
+ * the other, but begin in the middle of a page of the kernel's, so each of these calls takes it about as long as
+ * writing all of them at once. */
 
 /* SQLite's VFS for Unix writes only what is below 128 KiB at once, and takes more for a full disk. Larger commits take
  * several calls. */

@@ -2,8 +2,9 @@
 #ifndef SOLVEGATE_STORE_SQLITE_SQLITE_GATHER_H
 #define SOLVEGATE_STORE_SQLITE_SQLITE_GATHER_H
 
-/* Makes it known to SQLite, and returns its name for sqlite3_open_v2(). A connection that uses it must sync each commit
- * (PRAGMA synchronous = FULL): what is gathered is written before the sync, and other connections see a commit after. */
+/* Makes it known to SQLite, and returns its name for sqlite3_open_v2(). A connection that uses it must sync each
+ * commit (PRAGMA synchronous = FULL): what is gathered is written before the sync, and other connections see a commit
+ * after. */
 const char *gather_vfs(void);
 
 #endif
