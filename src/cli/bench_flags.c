@@ -48,7 +48,8 @@ const struct cli_flag bench_flags[] = {
     {.letter = 'n', .name = "requests", .value_name = "N", .help = "send at most so many requests"},
     {.name = "ramp",
      .value_name = "DURATION",
-     .help = "let the rate or the number at once grow evenly at the start (0s)"},
+     .help = "let the rate or the number at once grow evenly at the start (0s); no longer than the "
+             "duration, or than the first of several rates"},
     {.name = "repeat",
      .value_name = "SHARE",
      .help = "this share of the requests, 0 to 1, asks for a target that was asked for before (0)"},
@@ -300,8 +301,6 @@ static const char *contradiction(const struct bench_order *order)
         return "--zipf says how repeats are spread: give --repeat, too";
     if (order->images != NULL && plan->method != NULL && !bench_is_image(plan->method))
         return "--images is for --method base64";
-    if (plan->duration_ms > 0 && plan->ramp_ms > plan->duration_ms)
-        return "--ramp is longer than --duration";
     if (plan->callbacks != NULL && plan->poll_ms > 0)
         return "give --poll or --callbacks, not both";
     if (order->level_count > 1)
@@ -385,6 +384,16 @@ static void fill_in(struct bench_order *order)
         plan->duration_ms = DEFAULT_DURATION_MS;
 }
 
+/* What contradicts a duration, given or not. */
+static const char *time_contradiction(const struct bench_plan *plan)
+{
+    if (bench_ramp_fits(plan))
+        return NULL;
+    return plan->step_count > 1
+               ? "--ramp is longer than the part of --duration that the first rate has"
+               : "--ramp is longer than --duration";
+}
+
 /* Words come first: flags may override what they set. */
 static void take_words(struct cli_args *args, struct bench_order *order)
 {
@@ -424,13 +433,14 @@ enum cli_result bench_order_read(struct cli_args *args, struct bench_order *orde
     const char *wrong = order->is_vendor ? vendor_contradiction(order) : contradiction(order);
     if (wrong == NULL)
         wrong = trace_contradiction(order);
-    if (wrong != NULL) {
-        cli_wrong(args->command, "%s", wrong);
-        return CLI_WRONG;
-    }
-    if (order->is_vendor)
+    if (wrong == NULL && order->is_vendor)
         fill_in_vendor(order);
-    else
+    else if (wrong == NULL)
         fill_in(order);
-    return CLI_END;
+    if (wrong == NULL)
+        wrong = time_contradiction(&order->plan);
+    if (wrong == NULL)
+        return CLI_END;
+    cli_wrong(args->command, "%s", wrong);
+    return CLI_WRONG;
 }

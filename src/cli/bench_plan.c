@@ -115,6 +115,12 @@ double bench_top_rate(const struct bench_plan *plan)
     return top;
 }
 
+bool bench_ramp_fits(const struct bench_plan *plan)
+{
+    const uint64_t parts = plan->step_count > 1 ? plan->step_count : 1;
+    return plan->duration_ms == 0 || plan->ramp_ms * parts <= plan->duration_ms;
+}
+
 uint64_t bench_expected_requests(const struct bench_plan *plan)
 {
     double sum = 0;

@@ -60,6 +60,8 @@ const char *bench_dialect_name(enum bench_dialect dialect);
 bool bench_is_open_loop(const struct bench_plan *plan);
 /* The highest rate of all steps. */
 double bench_top_rate(const struct bench_plan *plan);
+/* False if the ramp is longer than the part of the duration that the first rate has, or a closed loop. */
+bool bench_ramp_fits(const struct bench_plan *plan);
 /* How many requests the plan sends, 0 if only the answers' speed decides that. */
 uint64_t bench_expected_requests(const struct bench_plan *plan);
 

@@ -253,7 +253,10 @@ def wrong_usage_ends_with_64_before_anything_is_asked():
                         (["--dialect", "v2"], 'did you mean "v1"'), (["--reuse", "shard"], 'did you mean "shared"'),
                         (["--param", "x"], "NAME=VALUE"), (["--images", ".", "-m", "turnstile"], "for --method base64"),
                         (["--rate", "1/s,2/s", "-n", "5"], "several rates need --duration"),
-                        (["--ramp", "20s", "-d", "10s"], "longer than --duration"), (["x"], 'unexpected argument "x"'),
+                        (["--ramp", "20s", "-d", "10s"], "--ramp is longer than --duration"),
+                        (["--ramp", "20s"], "--ramp is longer than --duration"),
+                        (["--rate", "300/s,1/s,1/s", "-d", "9s", "--ramp", "9s"], "the part of --duration that the first rate has"),
+                        (["x"], 'unexpected argument "x"'),
                         (["--json", "--csv"], "not both"), (["--json", "--compare", "x"], "for people"),
                         (["--speed", "2"], "for --replay"), (["--replay", "x", "--rate", "1/s"], "says what is sent")):
         contains(expect(solvegate("bench", *args), EX_USAGE, stdout="").stderr, words)

@@ -134,6 +134,29 @@ static void a_ramp_grows_evenly(void **state)
     assert_int_equal(bench_expected_requests(&plan), 750);
 }
 
+/* The ramp grows to the first rate, so the next one must not begin before it is over. */
+static void a_ramp_fits_into_the_first_step(void **state)
+{
+    struct bench_plan plan = {.steps = {300, 1, 1}, .step_count = 3, .duration_ms = 9000};
+    struct bench_schedule schedule;
+    (void)state;
+    plan.ramp_ms = 3000;
+    assert_true(bench_ramp_fits(&plan));
+    bench_schedule_init(&schedule, &plan);
+    const uint64_t sent = count_until(&schedule, 0, BENCH_NEVER);
+    assert_in_range(bench_expected_requests(&plan), sent - 1, sent + 1);
+    plan.ramp_ms = 3001;
+    assert_false(bench_ramp_fits(&plan));
+    plan.ramp_ms = 9000;
+    assert_false(bench_ramp_fits(&plan));
+    plan.step_count = 1;
+    assert_true(bench_ramp_fits(&plan));
+    plan.duration_ms = 0;
+    assert_true(bench_ramp_fits(&plan));
+    const struct bench_plan closed = {.concurrency = 5, .duration_ms = 9000, .ramp_ms = 9001};
+    assert_false(bench_ramp_fits(&closed));
+}
+
 /* ---- targets ----------------------------------------------------------------------------- */
 
 #define DRAWS 20000
@@ -450,6 +473,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(a_rate_without_duration_never_ends),
         cmocka_unit_test(steps_share_the_duration),
         cmocka_unit_test(a_ramp_grows_evenly),
+        cmocka_unit_test(a_ramp_fits_into_the_first_step),
         cmocka_unit_test(without_repeats_every_target_is_new),
         cmocka_unit_test(the_share_of_repeats_is_as_asked_for),
         cmocka_unit_test(repeats_follow_zipfs_law),
