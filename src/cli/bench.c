@@ -61,8 +61,7 @@ static bool is_allowed(struct bench *bench)
         refusal = "would get the key in the open: use https";
     if (refusal != NULL)
         tell_refusal(url, refusal);
-    if (bench->host != BENCH_HOST_PUBLIC)
-        bench->order.remote.allows = bench_guard_is_private;
+    bench->order.remote.allows = bench_guard_rule_for(bench->host, bench->order.is_owned);
     return refusal == NULL;
 }
 
@@ -177,7 +176,7 @@ static int measure(struct bench *bench)
         .talk = &talk,
         .tally = tally,
         .url = order->remote.url,
-        .allow_public = bench->host == BENCH_HOST_PUBLIC,
+        .allows = order->remote.allows,
         .pace = bench_guard_pace(bench->host, order->is_owned),
         .on_state = bench_live_show,
         .context = &live,
@@ -253,8 +252,9 @@ const struct command command_bench = {
         "the "
         "benchmark down. With --concurrency each answer triggers the next request, which finds the "
         "highest throughput.\n"
-        "Ctrl-C ends the run and prints the report. Public addresses other than that of "
-        "SOLVEGATE_URL are refused without --i-own-this-host, as are more than 100 requests a "
+        "Ctrl-C ends the run and prints the report. Addresses that are neither this machine's nor "
+        "private, other than that of SOLVEGATE_URL, are refused without --i-own-this-host, as are "
+        "more than 100 requests a "
         "second to another machine; a closed loop is slowed down to that rate, and looks for "
         "results count as well.\n"
         "With the word vendor the vendor itself is measured, by in.php and res.php (--url, else "

@@ -2,7 +2,6 @@
 
 #include "base/assert.h"
 #include "base/list.h"
-#include "cli/bench_guard.h"
 #include "upstream/lane.h"
 #include "upstream/sockets.h"
 #include "upstream/trust.h"
@@ -59,7 +58,7 @@ static curl_socket_t on_open_socket(void *context, curlsocktype purpose,
 {
     const struct bench_caller *const caller = context;
     (void)purpose;
-    if (!caller->setup.allow_public && !bench_guard_is_private(&address->addr))
+    if (caller->setup.allows != NULL && !caller->setup.allows(&address->addr))
         return CURL_SOCKET_BAD;
     const int fd =
         sockets_open(caller->sockets, address->family, address->socktype, address->protocol);

@@ -2,6 +2,7 @@
 #ifndef SOLVEGATE_CLI_BENCH_CALLER_H
 #define SOLVEGATE_CLI_BENCH_CALLER_H
 
+#include "cli/bench_guard.h"
 #include "cli/bench_talk.h"
 
 struct uv_loop_s;
@@ -18,7 +19,7 @@ struct bench_caller_setup {
     const char *url;            /* borrowed: http://HOST:PORT, https://... or unix:PATH */
     const char *const *headers; /* lines, copied */
     size_t header_count;
-    bool allow_public; /* else no address of the public internet is connected to */
+    bench_guard_rule *allows; /* asked at each connection; NULL: every address */
     void *context;
     /* May send more. */
     void (*on_done)(void *context, void *job, const struct bench_result *result);

@@ -113,7 +113,8 @@ const struct cli_flag bench_flags[] = {
              "even if the balance does not show it"},
     {.letter = 'y', .name = "yes", .help = "do not ask whether to spend the money"},
     {.name = "i-own-this-host",
-     .help = "allow public addresses, and more than 100 requests a second to another machine"},
+     .help = "allow addresses that are not private, and more than 100 requests a second to another "
+             "machine"},
     REMOTE_FLAGS,
     {.name = NULL},
 };

@@ -1,7 +1,6 @@
 #include "cli/bench_guard.h"
 
 #include "http/http_peer.h"
-#include "proto/address_public.h"
 
 #include <curl/curl.h>
 #include <netdb.h>
@@ -9,6 +8,31 @@
 #include <sys/socket.h>
 
 #define UNIX_PREFIX "unix:"
+/* IPv4 is mapped into IPv6 (RFC 4291), so its prefixes are longer by this. */
+#define V4 96
+#define MAPPED [10] = 0xff, [11] = 0xff
+
+/* A list of what is allowed: what is neither public nor private (multicast, documentation, forms of IPv6 that carry an
+ * IPv4 address through a translator) leads to somebody else. */
+static const struct network private_networks[] = {
+    {{MAPPED, 10}, V4 + 8},        /* RFC 1918 */
+    {{MAPPED, 172, 16}, V4 + 12},  /* RFC 1918 */
+    {{MAPPED, 192, 168}, V4 + 16}, /* RFC 1918 */
+    {{MAPPED, 100, 64},
+     V4 + 10}, /* shared by carriers and by networks of virtual machines (RFC 6598) */
+    {{MAPPED, 169, 254}, V4 + 16}, /* link-local (RFC 3927) */
+    {{0xfc}, 7},                   /* unique local (RFC 4193) */
+    {{0xfe, 0x80}, 10},            /* link-local (RFC 4291) */
+};
+
+static enum bench_host host_of(const struct http_address *peer)
+{
+    const size_t count = sizeof private_networks / sizeof private_networks[0];
+    if (address_is_loopback(peer->bytes))
+        return BENCH_HOST_LOOPBACK;
+    return http_peer_is_trusted(peer, private_networks, count) ? BENCH_HOST_PRIVATE
+                                                               : BENCH_HOST_PUBLIC;
+}
 
 static enum bench_host worst_of(const struct addrinfo *addresses)
 {
@@ -17,12 +41,9 @@ static enum bench_host worst_of(const struct addrinfo *addresses)
         struct http_address peer;
         if (!http_peer_from_socket(&peer, at->ai_addr))
             continue;
-        if (address_is_public(peer.bytes))
-            return BENCH_HOST_PUBLIC;
-        if (!address_is_loopback(peer.bytes))
-            worst = BENCH_HOST_PRIVATE;
-        else if (worst == BENCH_HOST_UNKNOWN)
-            worst = BENCH_HOST_LOOPBACK;
+        const enum bench_host host = host_of(&peer);
+        if (worst == BENCH_HOST_UNKNOWN || host > worst)
+            worst = host;
     }
     return worst;
 }
@@ -70,12 +91,29 @@ enum bench_host bench_guard_host(const char *url)
     return result;
 }
 
-bool bench_guard_is_private(const struct sockaddr *address)
+static bool is_at_most(const struct sockaddr *address, enum bench_host most)
 {
     struct http_address peer;
     if (address->sa_family == AF_UNIX)
         return true;
-    return http_peer_from_socket(&peer, address) && !address_is_public(peer.bytes);
+    return http_peer_from_socket(&peer, address) && host_of(&peer) <= most;
+}
+
+static bool is_loopback(const struct sockaddr *address)
+{
+    return is_at_most(address, BENCH_HOST_LOOPBACK);
+}
+
+static bool is_private(const struct sockaddr *address)
+{
+    return is_at_most(address, BENCH_HOST_PRIVATE);
+}
+
+bench_guard_rule *bench_guard_rule_for(enum bench_host host, bool is_owned)
+{
+    if (host == BENCH_HOST_PUBLIC)
+        return NULL;
+    return host == BENCH_HOST_LOOPBACK && !is_owned ? is_loopback : is_private;
 }
 
 bool bench_guard_same(const char *url, const char *other)
@@ -101,8 +139,8 @@ const char *bench_guard_refusal(enum bench_host host, bool is_configured, bool i
     if (host == BENCH_HOST_LOOPBACK || is_owned)
         return NULL;
     if (host == BENCH_HOST_PUBLIC && !is_configured)
-        return "is on the public internet and neither the gateway of SOLVEGATE_URL nor the "
-               "configured vendor; if it is yours, say --i-own-this-host";
+        return "is neither this machine nor in a private network, and neither the gateway of "
+               "SOLVEGATE_URL nor the configured vendor; if it is yours, say --i-own-this-host";
     if (rate > BENCH_REMOTE_RATE_MAX)
         return "is another machine, and more than 100 requests a second need --i-own-this-host";
     return NULL;

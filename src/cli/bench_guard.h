@@ -9,18 +9,23 @@ struct sockaddr;
 /* Requests a second to other machines, unless the caller says that they are his. */
 #define BENCH_REMOTE_RATE_MAX 100.0
 
+/* From near to far; a name counts as the farthest of its addresses. */
 enum bench_host {
     BENCH_HOST_LOOPBACK, /* this machine */
-    BENCH_HOST_PRIVATE,
-    BENCH_HOST_PUBLIC, /* at least one of its addresses is on the public internet */
-    BENCH_HOST_UNKNOWN /* the name has no address, or the URL is wrong */
+    BENCH_HOST_PRIVATE,  /* a private, shared or link-local address */
+    BENCH_HOST_PUBLIC,   /* any other address */
+    BENCH_HOST_UNKNOWN   /* the name has no address, or the URL is wrong */
 };
 
 /* Looks the name up. */
 enum bench_host bench_guard_host(const char *url);
 
-/* True for every address that is not on the public internet, sockets of a path included. */
-bool bench_guard_is_private(const struct sockaddr *address);
+/* Whether this address may be connected to. */
+typedef bool bench_guard_rule(const struct sockaddr *address);
+
+/* The rule for each connection to that host, NULL if every address is fine: a name may resolve differently from one
+ * second to the next, and what holds for this machine alone must not hold for another. */
+bench_guard_rule *bench_guard_rule_for(enum bench_host host, bool is_owned);
 
 /* True if both name the same scheme, host and port. */
 bool bench_guard_same(const char *url, const char *other);

@@ -470,7 +470,7 @@ static bool open_run(struct bench_run *run, struct buf *mistake)
         .url = run->setup->url,
         .headers = headers,
         .header_count = bench_talk_headers(talk, auth, headers),
-        .allow_public = run->setup->allow_public,
+        .allows = run->setup->allows,
         .context = run,
         .on_done = on_done,
     };

@@ -2,6 +2,7 @@
 #ifndef SOLVEGATE_CLI_BENCH_RUN_H
 #define SOLVEGATE_CLI_BENCH_RUN_H
 
+#include "cli/bench_guard.h"
 #include "cli/bench_tally.h"
 
 struct bench_run;
@@ -20,7 +21,7 @@ struct bench_run_setup {
     const struct bench_talk *talk;
     struct bench_tally *tally;
     const char *url;
-    bool allow_public;
+    bench_guard_rule *allows; /* NULL: every address */
     double pace; /* at most so many calls a second go out, looks included; 0: no limit */
     /* Called a few times a second, and once at the end; may be NULL. */
     void (*on_state)(void *context, const struct bench_state *state);

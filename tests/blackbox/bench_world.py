@@ -1,12 +1,45 @@
 """Servers of the benchmark's tests: a vendor that charges as a test says, and a gateway that answers as it says."""
 import contextlib
+import ctypes
+import ipaddress
 import json
+import shutil
+import socket
+import subprocess
 import threading
 import time
 import urllib.parse
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from harness import Skip
+
 PRICE = 0.01
+
+
+NEAR = [ipaddress.ip_network(text) for text in ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "100.64.0.0/10", "169.254.0.0/16")]
+OWN = "10.77.0.1"
+CLONE_NEWNET = 0x40000000
+
+
+def enter_own_network():
+    """From here on this program and what it starts have a network without any cable, where OWN is an address of this machine.
+    Without the right to make one, the machine's own network stays."""
+    if shutil.which("ip") and ctypes.CDLL(None).unshare(CLONE_NEWNET) == 0:
+        subprocess.run(["ip", "link", "set", "lo", "up"], check=True)
+        subprocess.run(["ip", "address", "add", OWN + "/8", "dev", "lo"], check=True)
+
+
+def own_address():
+    """One of this machine that is private and not its loopback: for the benchmark that is another machine."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect((OWN, 9))
+        except OSError as error:
+            raise Skip("this machine has no address but its loopback") from error
+        address = probe.getsockname()[0]
+    if not any(ipaddress.ip_address(address) in network for network in NEAR):
+        raise Skip(f"{address} is no private address")
+    return address
 
 
 class Talker(BaseHTTPRequestHandler):
@@ -30,8 +63,10 @@ class Talker(BaseHTTPRequestHandler):
         if reply is None:
             self.close_connection = True
             return
-        status, text = reply
+        status, text, *headers = reply
         self.send_response(status)
+        for name, value in headers:
+            self.send_header(name, value)
         self.send_header("Content-Length", str(len(text)))
         self.end_headers()
         self.wfile.write(text)
@@ -48,12 +83,13 @@ class Talker(BaseHTTPRequestHandler):
 
 
 class Server:
-    """Listens until its block ends; reply(path, body, calls) of a subclass returns status and bytes, or None to hang up."""
+    """Listens until its block ends; reply(path, body, calls) of a subclass returns status, bytes and pairs for headers, or
+    None to hang up."""
 
-    def __init__(self, host="127.0.0.1"):
+    def __init__(self, host="127.0.0.1", port=0):
         self.lock = threading.Lock()
         self.times = []  # of all calls
-        self.server = ThreadingHTTPServer((host, 0), Talker)
+        self.server = ThreadingHTTPServer((host, port), Talker)
         self.server.owner = self
         self.server.daemon_threads = True
         self.url = f"http://{host}:{self.server.server_address[1]}"
@@ -109,8 +145,8 @@ class Vendor(Server):
 class Gateway(Server):
     """/v1/solves: answers(number of the call, is it a look) returns a reply."""
 
-    def __init__(self, answers, host="127.0.0.1"):
-        super().__init__(host)
+    def __init__(self, answers, host="127.0.0.1", port=0):
+        super().__init__(host, port)
         self.answers = answers
         self.calls = 0  # asks and looks
 

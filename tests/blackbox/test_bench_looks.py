@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 """solvegate bench: how often it looks for results, and how long it waits for them. (TAP)"""
-import ipaddress
 import json
-import socket
 import time
 
-from bench_world import Gateway, Vendor, say
+from bench_world import Gateway, Vendor, enter_own_network, own_address, say
 from cli_world import expect, solvegate
 from gateway import World
-from harness import KEY, Skip, check, equal, run, test
+from harness import KEY, check, equal, run, test
 
 
 def report(url, *args, code=0):
@@ -17,19 +15,6 @@ def report(url, *args, code=0):
 
 def pending(_number, _is_look):
     return 202, b'{"id":"1","status":"queued"}'
-
-
-def own_address():
-    """One of this machine that is not its loopback: for the benchmark that is another machine."""
-    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
-        try:
-            probe.connect(("198.51.100.1", 9))
-        except OSError as error:
-            raise Skip("this machine has no address but its loopback") from error
-        address = probe.getsockname()[0]
-    if ipaddress.ip_address(address).is_loopback or ipaddress.ip_address(address).is_global:
-        raise Skip(f"{address} is no private address")
-    return address
 
 
 @test
@@ -96,4 +81,5 @@ def a_vendor_that_never_answers_is_given_up():
         check(time.monotonic() - begin < 8, "it hung on")
 
 
+enter_own_network()
 run()

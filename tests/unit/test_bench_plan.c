@@ -235,6 +235,11 @@ static void hosts_are_told_apart_by_their_addresses(void **state)
     assert_int_equal(bench_guard_host("http://192.168.1.7:8430"), BENCH_HOST_PRIVATE);
     assert_int_equal(bench_guard_host("http://1.1.1.1"), BENCH_HOST_PUBLIC);
     assert_int_equal(bench_guard_host("https://[2606:4700::1111]"), BENCH_HOST_PUBLIC);
+    assert_int_equal(bench_guard_host("http://[::ffff:1.1.1.1]"), BENCH_HOST_PUBLIC);
+    assert_int_equal(bench_guard_host("http://[::ffff:10.1.1.1]"), BENCH_HOST_PRIVATE);
+    assert_int_equal(bench_guard_host("http://[64:ff9b::10.0.0.1]"), BENCH_HOST_PUBLIC);
+    assert_int_equal(bench_guard_host("http://0.0.0.0:8430"), BENCH_HOST_PUBLIC);
+    assert_int_equal(bench_guard_host("http://localhost:8430"), BENCH_HOST_LOOPBACK);
     assert_int_equal(bench_guard_host("http://"), BENCH_HOST_UNKNOWN);
     assert_int_equal(bench_guard_host("nonsense of mine"), BENCH_HOST_UNKNOWN);
     assert_true(bench_guard_same("http://gate:80/", "http://GATE"));
@@ -259,21 +264,69 @@ static void strangers_and_high_rates_are_refused(void **state)
     assert_true(bench_guard_pace(BENCH_HOST_LOOPBACK, false) < 1);
 }
 
-static void addresses_are_checked_where_they_are_connected_to(void **state)
+static bool is_allowed(bench_guard_rule *rule, const char *text)
 {
     struct sockaddr_in four = {.sin_family = AF_INET};
     struct sockaddr_in6 six = {.sin6_family = AF_INET6};
+    if (inet_pton(AF_INET, text, &four.sin_addr) == 1)
+        return rule((const struct sockaddr *)&four);
+    assert_int_equal(inet_pton(AF_INET6, text, &six.sin6_addr), 1);
+    return rule((const struct sockaddr *)&six);
+}
+
+static const char *const loopback[] = {"127.0.0.1", "127.255.255.255", "::1", "::ffff:127.0.0.1"};
+static const char *const near[] = {
+    "10.0.0.0",   "10.255.255.255",  "172.16.0.1",      "172.31.255.255",    "192.168.0.1",
+    "100.64.0.0", "100.127.255.255", "169.254.1.1",     "fc00::1",           "fdff::1",
+    "fe80::1",    "febf::1",         "::ffff:10.0.0.1", "::ffff:192.168.1.1"};
+/* Public, or something that no private network has. */
+static const char *const far[] = {"1.1.1.1",
+                                  "9.255.255.255",
+                                  "11.0.0.0",
+                                  "172.15.255.255",
+                                  "172.32.0.0",
+                                  "192.167.255.255",
+                                  "100.63.255.255",
+                                  "100.128.0.0",
+                                  "0.0.0.0",
+                                  "192.0.2.1",
+                                  "198.18.0.1",
+                                  "198.51.100.1",
+                                  "203.0.113.1",
+                                  "224.0.0.1",
+                                  "240.0.0.1",
+                                  "255.255.255.255",
+                                  "::",
+                                  "::ffff:1.1.1.1",
+                                  "::ffff:0.0.0.0",
+                                  "::ffff:0:10.0.0.1",
+                                  "::10.0.0.1",
+                                  "64:ff9b::10.0.0.1",
+                                  "64:ff9b:1::1",
+                                  "2002:a00:1::1",
+                                  "2001:0:a00:1::1",
+                                  "2001:db8::1",
+                                  "2606:4700::1111",
+                                  "fbff::1",
+                                  "fe00::1",
+                                  "fec0::1",
+                                  "ff02::1"};
+
+static void addresses_are_checked_where_they_are_connected_to(void **state)
+{
+    bench_guard_rule *const here = bench_guard_rule_for(BENCH_HOST_LOOPBACK, false);
+    bench_guard_rule *const around = bench_guard_rule_for(BENCH_HOST_PRIVATE, false);
     const struct sockaddr path = {.sa_family = AF_UNIX};
     (void)state;
-    four.sin_addr.s_addr = htonl(0x01010101);
-    assert_false(bench_guard_is_private((const struct sockaddr *)&four));
-    four.sin_addr.s_addr = htonl(0x0a010101);
-    assert_true(bench_guard_is_private((const struct sockaddr *)&four));
-    assert_int_equal(inet_pton(AF_INET6, "::ffff:1.1.1.1", &six.sin6_addr), 1);
-    assert_false(bench_guard_is_private((const struct sockaddr *)&six));
-    assert_int_equal(inet_pton(AF_INET6, "::1", &six.sin6_addr), 1);
-    assert_true(bench_guard_is_private((const struct sockaddr *)&six));
-    assert_true(bench_guard_is_private(&path));
+    for (size_t i = 0; i < sizeof loopback / sizeof loopback[0]; i++)
+        assert_true(is_allowed(here, loopback[i]) && is_allowed(around, loopback[i]));
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++)
+        assert_true(!is_allowed(here, near[i]) && is_allowed(around, near[i]));
+    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++)
+        assert_false(is_allowed(here, far[i]) || is_allowed(around, far[i]));
+    assert_true(here(&path) && around(&path));
+    assert_true(bench_guard_rule_for(BENCH_HOST_LOOPBACK, true) == around);
+    assert_null(bench_guard_rule_for(BENCH_HOST_PUBLIC, false));
 }
 
 /* A loop that is late makes up for a little, and no pause becomes a burst. */
