@@ -4,6 +4,7 @@
 #include "cli/grid.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Twice the standard error: a difference by chance in about one of twenty. */
@@ -11,8 +12,12 @@
 #define LEAST_CHANGE 0.01
 /* With fewer intervals their spread says nothing. */
 #define INTERVALS_MIN 5
+/* Of fewer answers a share says nothing. */
+#define ANSWERS_MIN 50
 /* In percent; a larger one is not worth its digits. */
 #define CHANGE_MAX 1e6
+/* A larger figure is no run's, and would not fit its column. */
+#define FIGURE_MAX 1e9
 
 enum bench_verdict bench_compare_figures(struct bench_figure old, struct bench_figure new,
                                          bool is_more_better)
@@ -72,101 +77,176 @@ struct bench_figure bench_compare_rate(const struct bench_report *report)
     return of_intervals(report, solved_in);
 }
 
-static struct bench_figure rate(const struct bench_report *report)
+static const struct bench_figure unsure = {.value = NAN, .error = -1};
+
+static struct bench_figure rate(const struct bench_report *report, int which)
 {
+    (void)which;
     return (struct bench_figure){.value = report->rate, .error = bench_compare_rate(report).error};
 }
 
 /* The whole run's percentile is the figure; how much it wavers is seen in the intervals. */
-static struct bench_figure percentile(const struct bench_report *report, size_t share,
-                                      interval_value *value)
+static struct bench_figure percentile(const struct bench_report *report, int share)
 {
+    interval_value *const value = bench_shares[share] < 0.9 ? p50_in : p99_in;
     if (!bench_report_tells(report->solved, bench_shares[share]))
-        return (struct bench_figure){.value = NAN, .error = -1};
+        return unsure;
     return (struct bench_figure){.value = (double)report->percentile_us[share],
                                  .error = of_intervals(report, value).error};
 }
 
-static struct bench_figure p50(const struct bench_report *report)
+static struct bench_figure mean(const struct bench_report *report, int which)
 {
-    return percentile(report, 0, p50_in);
-}
-
-static struct bench_figure mean(const struct bench_report *report)
-{
+    (void)which;
     return (struct bench_figure){.value = report->mean_us,
                                  .error = of_intervals(report, p50_in).error};
 }
 
-static struct bench_figure p99(const struct bench_report *report)
-{
-    return percentile(report, 3, p99_in);
-}
-
-/* The standard error of a share by chance. */
+/* The standard error by chance: that of a share, or of a number of events (Poisson) where there may be several for one
+ * answer. One more is counted than there was, since none of a few does not mean never. */
 static struct bench_figure share(double part, double whole)
 {
-    if (whole <= 0)
-        return (struct bench_figure){.value = 0, .error = -1};
     const double value = part / whole;
-    return (struct bench_figure){.value = value,
-                                 .error = sqrt(fmax(value * (1 - value), 0) / whole)};
+    const double likely = (part + 1) / (whole + 2);
+    if (whole <= 0)
+        return unsure;
+    if (whole < ANSWERS_MIN)
+        return (struct bench_figure){.value = value, .error = -1};
+    const double error =
+        value < 1 ? sqrt(likely * (1 - likely) / (whole + 2)) : sqrt(part + 1) / whole;
+    return (struct bench_figure){.value = value, .error = error};
 }
 
-static struct bench_figure failures(const struct bench_report *report)
+static struct bench_figure failures(const struct bench_report *report, int which)
 {
+    (void)which;
     return share((double)report->failed, (double)report->sent);
 }
 
-static struct bench_figure paid(const struct bench_report *report)
+static struct bench_figure paid(const struct bench_report *report, int which)
 {
-    if (!report->has_books)
-        return (struct bench_figure){.value = 0, .error = -1};
-    return share((double)report->books.submits_paid, (double)report->solved);
+    (void)which;
+    return report->has_books ? share((double)report->books.submits_paid, (double)report->solved)
+                             : unsure;
 }
 
-/* ---- the table --------------------------------------------------------------------------- */
-
-enum unit { UNIT_RATE, UNIT_TIME, UNIT_SHARE, UNIT_COUNT };
-
-static const struct {
-    const char *label;
-    struct bench_figure (*figure)(const struct bench_report *report);
-    enum unit unit;
-    bool is_more_better;
-} rows[] = {
-    {"solves/s", rate, UNIT_RATE, true},     {"mean", mean, UNIT_TIME, false},
-    {"p50", p50, UNIT_TIME, false},          {"p99", p99, UNIT_TIME, false},
-    {"failed", failures, UNIT_SHARE, false}, {"submits paid per solve", paid, UNIT_COUNT, false},
-};
-
-static void add_figure(struct grid *grid, enum unit unit, double value)
+/* Each submit has its price, so money is as unsure as their number. */
+static struct bench_figure money(const struct bench_report *report, int which)
 {
-    if (isnan(value)) {
-        grid_add(grid, "-");
+    const struct bench_figure submits = paid(report, which);
+    if (report->solved == 0)
+        return unsure;
+    const double value = report->books.money / (double)report->solved;
+    const double each = report->books.money / fmax((double)report->books.submits_paid, 1);
+    return (struct bench_figure){.value = value,
+                                 .error = submits.error < 0 ? -1 : submits.error * each};
+}
+
+static struct bench_figure answers(const struct bench_report *report, int source)
+{
+    double all = 0;
+    for (int i = 0; i < SOURCE_COUNT; i++)
+        all += (double)report->sources[i];
+    return share((double)report->sources[source], all);
+}
+
+/* ---- the rows ---------------------------------------------------------------------------- */
+
+enum unit { UNIT_RATE, UNIT_TIME, UNIT_SHARE, UNIT_COUNT, UNIT_MONEY };
+enum sense { MORE_IS_BETTER, LESS_IS_BETTER, NEITHER_IS_BETTER };
+enum need { NEED_NOTHING, NEED_P999, NEED_MONEY, NEED_SOURCE };
+
+static const struct row {
+    const char *label; /* NULL: that of the source */
+    struct bench_figure (*figure)(const struct bench_report *report, int which);
+    int which;
+    enum unit unit;
+    enum sense sense;
+    enum need need; /* what both reports must have */
+} rows[] = {
+    {"solves/s", rate, 0, UNIT_RATE, MORE_IS_BETTER, NEED_NOTHING},
+    {"mean", mean, 0, UNIT_TIME, LESS_IS_BETTER, NEED_NOTHING},
+    {"p50", percentile, 0, UNIT_TIME, LESS_IS_BETTER, NEED_NOTHING},
+    {"p99", percentile, 3, UNIT_TIME, LESS_IS_BETTER, NEED_NOTHING},
+    {"p99.9", percentile, 4, UNIT_TIME, LESS_IS_BETTER, NEED_P999},
+    {"failed", failures, 0, UNIT_SHARE, LESS_IS_BETTER, NEED_NOTHING},
+    {"submits paid per solve", paid, 0, UNIT_COUNT, LESS_IS_BETTER, NEED_NOTHING},
+    {"money per solve", money, 0, UNIT_MONEY, LESS_IS_BETTER, NEED_MONEY},
+    {NULL, answers, SOURCE_API, UNIT_SHARE, NEITHER_IS_BETTER, NEED_SOURCE},
+    {NULL, answers, SOURCE_DEDUP_WAIT, UNIT_SHARE, NEITHER_IS_BETTER, NEED_SOURCE},
+    {NULL, answers, SOURCE_DEDUP_CACHE, UNIT_SHARE, NEITHER_IS_BETTER, NEED_SOURCE},
+    {NULL, answers, SOURCE_IDEMPOTENT, UNIT_SHARE, NEITHER_IS_BETTER, NEED_SOURCE},
+    {NULL, answers, SOURCE_POOL, UNIT_SHARE, NEITHER_IS_BETTER, NEED_SOURCE},
+};
+_Static_assert(sizeof rows / sizeof rows[0] == BENCH_COMPARE_ROWS, "there is room for all rows");
+
+static bool has(const struct row *row, const struct bench_report *report)
+{
+    switch (row->need) {
+    case NEED_NOTHING:
+        return true;
+    case NEED_P999:
+        return bench_report_tells(report->solved, bench_shares[row->which]);
+    case NEED_MONEY:
+        return report->has_books && report->books.has_money;
+    case NEED_SOURCE:
+        return report->has_sources;
+    }
+    return false;
+}
+
+/* A source that neither run had answers from is not worth a line. */
+static bool is_empty(const struct row *row, const struct bench_report *old,
+                     const struct bench_report *new)
+{
+    return row->need == NEED_SOURCE && old->sources[row->which] == 0 &&
+           new->sources[row->which] == 0;
+}
+
+static void print_time(char text[BENCH_CELL_MAX], double us)
+{
+    struct buf time;
+    buf_init(&time, 64);
+    bench_add_time(&time, (uint64_t)(us + 0.5));
+    (void)snprintf(text, BENCH_CELL_MAX, "%.*s", (int)time.len, buf_slice(&time).data);
+    buf_close(&time);
+}
+
+static void print_figure(char text[BENCH_CELL_MAX], enum unit unit, double value)
+{
+    if (isnan(value) || value > (unit == UNIT_TIME ? FIGURE_MAX * 1e6 : FIGURE_MAX)) {
+        (void)snprintf(text, BENCH_CELL_MAX, "%s", isnan(value) ? "-" : "huge");
         return;
     }
     switch (unit) {
     case UNIT_RATE:
-        grid_addf(grid, "%.1f", value);
+        (void)snprintf(text, BENCH_CELL_MAX, "%.1f", value);
         return;
     case UNIT_SHARE:
-        grid_addf(grid, "%.1f %%", value * 100);
+        (void)snprintf(text, BENCH_CELL_MAX, "%.1f %%", value * 100);
         return;
     case UNIT_COUNT:
-        grid_addf(grid, "%.3f", value);
+        (void)snprintf(text, BENCH_CELL_MAX, "%.3f", value);
+        return;
+    case UNIT_MONEY:
+        (void)snprintf(text, BENCH_CELL_MAX, "%.6f", value);
         return;
     case UNIT_TIME:
-        break;
+        print_time(text, value);
+        return;
     }
-    struct buf text;
-    buf_init(&text, 64);
-    bench_add_time(&text, (uint64_t)(value + 0.5));
-    grid_addf(grid, "%.*s", (int)text.len, buf_slice(&text).data);
-    buf_close(&text);
 }
 
-static const char *verdict_words(enum bench_verdict verdict)
+static void print_change(char text[BENCH_CELL_MAX], double before, double after)
+{
+    const double change = before > 0 ? 100 * (after / before - 1) : NAN;
+    if (isfinite(change) && change < CHANGE_MAX)
+        (void)snprintf(text, BENCH_CELL_MAX, "%+.1f %%", change);
+    else
+        (void)snprintf(text, BENCH_CELL_MAX, "%s", isnan(change) ? "-" : "huge");
+}
+
+static const char *verdict_words(enum bench_verdict verdict, enum sense sense)
 {
     static const char *const words[] = {
         [BENCH_SAME] = "within the noise",
@@ -174,23 +254,50 @@ static const char *verdict_words(enum bench_verdict verdict)
         [BENCH_WORSE] = "WORSE",
         [BENCH_UNSURE] = "too short to tell",
     };
-    return words[verdict];
+    const bool is_change = verdict == BENCH_BETTER || verdict == BENCH_WORSE;
+    return is_change && sense == NEITHER_IS_BETTER ? "changed" : words[verdict];
 }
 
-static void add_row(struct grid *grid, size_t row, const struct bench_report *old,
-                    const struct bench_report *new)
+size_t bench_compare_rows(const struct bench_report *old, const struct bench_report *new,
+                          struct bench_compare_row out[BENCH_COMPARE_ROWS])
 {
-    const struct bench_figure before = rows[row].figure(old);
-    const struct bench_figure after = rows[row].figure(new);
-    grid_add(grid, rows[row].label);
-    add_figure(grid, rows[row].unit, before.value);
-    add_figure(grid, rows[row].unit, after.value);
-    const double change = before.value > 0 ? 100 * (after.value / before.value - 1) : NAN;
-    if (isfinite(change) && change < CHANGE_MAX)
-        grid_addf(grid, "%+.1f %%", change);
-    else
-        grid_add(grid, isnan(change) ? "-" : "huge");
-    grid_add(grid, verdict_words(bench_compare_figures(before, after, rows[row].is_more_better)));
+    size_t count = 0;
+    for (size_t i = 0; i < BENCH_COMPARE_ROWS; i++) {
+        const struct row *const row = &rows[i];
+        if (!has(row, old) || !has(row, new) || is_empty(row, old, new))
+            continue;
+        const struct bench_figure before = row->figure(old, row->which);
+        const struct bench_figure after = row->figure(new, row->which);
+        const enum bench_verdict verdict =
+            bench_compare_figures(before, after, row->sense == MORE_IS_BETTER);
+        out[count] = (struct bench_compare_row){
+            .label = row->label == NULL ? bench_source_labels[row->which] : row->label,
+            .verdict = verdict_words(verdict, row->sense)};
+        print_figure(out[count].before, row->unit, before.value);
+        print_figure(out[count].now, row->unit, after.value);
+        print_change(out[count].change, before.value, after.value);
+        count++;
+    }
+    return count;
+}
+
+bool bench_compare_is_alike(const struct bench_report *old, const struct bench_report *new)
+{
+    return strcmp(old->load, new->load) == 0 && strcmp(old->method, new->method) == 0 &&
+           strcmp(old->dialect, new->dialect) == 0;
+}
+
+/* ---- the table --------------------------------------------------------------------------- */
+
+static void add_unlike(struct buf *out, const struct bench_report *old)
+{
+    buf_add(out, SLICE_OF("\nThe two are not alike; before: "));
+    grid_add_clean_cut(out, old->method, 20);
+    buf_add(out, SLICE_OF(", dialect "));
+    grid_add_clean_cut(out, old->dialect, 12);
+    buf_add(out, SLICE_OF(",\n"));
+    grid_add_clean_cut(out, old->load, 79);
+    buf_add_char(out, '\n');
 }
 
 void bench_compare_write(const struct bench_report *old, const struct bench_report *new,
@@ -203,21 +310,20 @@ void bench_compare_write(const struct bench_report *old, const struct bench_repo
         {.title = "CHANGE", .is_right = true},
         {.title = ""},
     };
+    struct bench_compare_row cells[BENCH_COMPARE_ROWS];
+    const size_t count = bench_compare_rows(old, new, cells);
     struct grid grid;
     grid_init(&grid, columns, sizeof columns / sizeof columns[0]);
-    for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++)
-        add_row(&grid, i, old, new);
-    buf_add_char(out, '\n');
-    grid_write(&grid, out, 80, sizeof rows / sizeof rows[0] + 1);
-    grid_close(&grid);
-    if (strcmp(old->load, new->load) != 0 || strcmp(old->method, new->method) != 0 ||
-        strcmp(old->dialect, new->dialect) != 0) {
-        buf_add(out, SLICE_OF("\nThe two are not alike; before: "));
-        grid_add_clean_cut(out, old->method, 20);
-        buf_add(out, SLICE_OF(", dialect "));
-        grid_add_clean_cut(out, old->dialect, 12);
-        buf_add(out, SLICE_OF(",\n"));
-        grid_add_clean_cut(out, old->load, 79);
-        buf_add_char(out, '\n');
+    for (size_t i = 0; i < count; i++) {
+        grid_add(&grid, cells[i].label);
+        grid_add(&grid, cells[i].before);
+        grid_add(&grid, cells[i].now);
+        grid_add(&grid, cells[i].change);
+        grid_add(&grid, cells[i].verdict);
     }
+    buf_add_char(out, '\n');
+    grid_write(&grid, out, 80, count + 1);
+    grid_close(&grid);
+    if (!bench_compare_is_alike(old, new))
+        add_unlike(out, old);
 }

@@ -101,7 +101,8 @@ const struct cli_flag bench_flags[] = {
     {.name = "speed", .value_name = "N", .help = "with --replay: so many times as fast (1)"},
     {.name = "compare",
      .value_name = "FILE",
-     .help = "show what changed since the report in this file, which --json printed"},
+     .help = "show what changed since the report in this file, which --json printed; with --html "
+             "on its page, too"},
     {.name = "html", .value_name = "FILE", .help = "write a page with charts into this file, too"},
     {.name = "csv", .help = "print a line of titles and a line of figures"},
     {.name = "budget",

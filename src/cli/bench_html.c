@@ -1,5 +1,6 @@
 #include "cli/bench_html.h"
 
+#include "cli/bench_compare.h"
 #include "cli/bench_live.h"
 #include "cli/show.h"
 
@@ -233,6 +234,33 @@ static void add_figures(struct buf *out, const struct bench_report *report)
     buf_add(out, SLICE_OF("</table>\n"));
 }
 
+static void add_comparison(struct buf *out, const struct bench_report *old,
+                           const struct bench_report *report)
+{
+    struct bench_compare_row rows[BENCH_COMPARE_ROWS];
+    const size_t count = bench_compare_rows(old, report, rows);
+    buf_add(out, SLICE_OF("<h2>Compared with "));
+    add_text(out, old->method);
+    buf_add(out, SLICE_OF(" at "));
+    add_text(out, old->url);
+    buf_add(out, SLICE_OF("</h2>\n"));
+    if (!bench_compare_is_alike(old, report)) {
+        buf_add(out, SLICE_OF("<p>The two are not alike; before: "));
+        add_text(out, old->load);
+        buf_add(out, SLICE_OF(", dialect "));
+        add_text(out, old->dialect);
+        buf_add(out, SLICE_OF("</p>\n"));
+    }
+    buf_add(out, SLICE_OF("<table><tr><th></th><th>before</th><th>now</th><th>change</th>"
+                          "<th></th></tr>\n"));
+    for (size_t i = 0; i < count; i++) {
+        buf_addf(out, "<tr><td>%s</td><td>%s</td>", rows[i].label, rows[i].before);
+        buf_addf(out, "<td>%s</td><td>%s</td>", rows[i].now, rows[i].change);
+        buf_addf(out, "<td>%s</td></tr>\n", rows[i].verdict);
+    }
+    buf_add(out, SLICE_OF("</table>\n"));
+}
+
 static void add_steps(struct buf *out, const struct bench_report *report)
 {
     if (report->step_count == 0)
@@ -251,7 +279,8 @@ static void add_steps(struct buf *out, const struct bench_report *report)
     buf_add(out, SLICE_OF("</table>\n"));
 }
 
-void bench_html_write(const struct bench_report *report, struct buf *out)
+void bench_html_write(const struct bench_report *report, const struct bench_report *old,
+                      struct buf *out)
 {
     buf_add(out, SLICE_OF(head));
     buf_add(out, SLICE_OF("<h1>"));
@@ -270,6 +299,8 @@ void bench_html_write(const struct bench_report *report, struct buf *out)
     if (report->class_count > 0)
         add_distribution(out, report);
     add_latencies(out, report);
+    if (old != NULL)
+        add_comparison(out, old, report);
     add_steps(out, report);
     add_figures(out, report);
     buf_add(out, SLICE_OF("</html>\n"));

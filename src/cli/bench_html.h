@@ -4,6 +4,8 @@
 
 #include "cli/bench_report.h"
 
-void bench_html_write(const struct bench_report *report, struct buf *out);
+/* old is a report to compare with, or NULL. */
+void bench_html_write(const struct bench_report *report, const struct bench_report *old,
+                      struct buf *out);
 
 #endif

@@ -207,6 +207,13 @@ static void read_intervals(struct bench_report *report, yyjson_val *root)
         };
 }
 
+static void read_sources(struct bench_report *report, yyjson_val *sources)
+{
+    report->has_sources = yyjson_obj_size(sources) > 0;
+    for (int i = 0; i < SOURCE_COUNT; i++)
+        report->sources[i] = read_count(sources, source_name((enum source)i));
+}
+
 static void read_report(struct bench_report *report, yyjson_val *root)
 {
     yyjson_val *const latency = yyjson_obj_get(root, "latency_ms");
@@ -226,6 +233,7 @@ static void read_report(struct bench_report *report, yyjson_val *root)
     report->mean_us = read_real(latency, "mean") * 1000;
     for (size_t i = 0; i < BENCH_SHARES; i++)
         report->percentile_us[i] = read_us(latency, bench_share_names[i]);
+    read_sources(report, yyjson_obj_get(root, "sources"));
     report->has_books = books != NULL;
     report->books.submits_paid = read_count(books, "submits_paid");
     report->books.money = read_real(books, "money_spent");

@@ -143,11 +143,12 @@ int bench_out_check(const struct bench_order *order, struct bench_report **old)
     return read_old(order->compare, old);
 }
 
-static int write_html(const char *path, const struct bench_report *report)
+static int write_html(const char *path, const struct bench_report *report,
+                      const struct bench_report *old)
 {
     struct buf page;
     buf_init(&page, REPORT_MAX_BYTES);
-    bench_html_write(report, &page);
+    bench_html_write(report, old, &page);
     const int code = write_page(path, buf_slice(&page));
     buf_close(&page);
     return code;
@@ -170,5 +171,5 @@ int bench_out_write(const struct bench_order *order, const struct bench_report *
     }
     show_print(&out);
     buf_close(&out);
-    return order->html == NULL ? EX_OK : write_html(order->html, report);
+    return order->html == NULL ? EX_OK : write_html(order->html, report, old);
 }

@@ -184,11 +184,6 @@ static void add_classes(struct buf *out, const struct bench_report *report, bool
 
 static void add_sources(struct buf *out, const struct bench_report *report)
 {
-    static const char *const labels[SOURCE_COUNT] = {
-        [SOURCE_API] = "own solve",           [SOURCE_DEDUP_WAIT] = "joined a solve",
-        [SOURCE_DEDUP_CACHE] = "from memory", [SOURCE_IDEMPOTENT] = "idempotency key",
-        [SOURCE_POOL] = "from a pool",
-    };
     uint64_t all = 0;
     for (int i = 0; i < SOURCE_COUNT; i++)
         all += report->sources[i];
@@ -197,7 +192,7 @@ static void add_sources(struct buf *out, const struct bench_report *report)
     buf_add(out, SLICE_OF("\nANSWERS\n"));
     for (int i = 0; i < SOURCE_COUNT; i++)
         if (report->sources[i] > 0)
-            add_line(out, labels[i], report->sources[i], all);
+            add_line(out, bench_source_labels[i], report->sources[i], all);
 }
 
 static void add_errors(struct buf *out, const struct bench_report *report)

@@ -12,6 +12,12 @@
 const double bench_shares[BENCH_SHARES] = {0.5, 0.9, 0.95, 0.99, 0.999, 0.9999};
 const char *const bench_share_names[BENCH_SHARES] = {"p50", "p90", "p95", "p99", "p99.9", "p99.99"};
 
+const char *const bench_source_labels[SOURCE_COUNT] = {
+    [SOURCE_API] = "own solve",           [SOURCE_DEDUP_WAIT] = "joined a solve",
+    [SOURCE_DEDUP_CACHE] = "from memory", [SOURCE_IDEMPOTENT] = "idempotency key",
+    [SOURCE_POOL] = "from a pool",
+};
+
 /* ---- words ------------------------------------------------------------------------------- */
 
 static void add_rate(struct buf *out, double rate)

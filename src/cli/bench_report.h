@@ -14,6 +14,9 @@
 extern const double bench_shares[BENCH_SHARES];
 extern const char *const bench_share_names[BENCH_SHARES];
 
+/* For people: "own solve". */
+extern const char *const bench_source_labels[SOURCE_COUNT];
+
 struct bench_step_row {
     double rate; /* wanted, per second */
     uint64_t sent, solved, failed;

@@ -46,6 +46,8 @@ def an_old_report_cannot_control_the_terminal():
         for change in ({"dialect": "\x1b[31mX\x1b]0;p\x07", "method": "\x1b[2Jm\n\x9b\u202e", "load": "\x1b[31m<l>\n\u2066"},
                        {"latency_ms": {name: 1e308 for name in old["latency_ms"]}, "solves_per_second": 1e308,
                         "sent": 1, "solved": 2**64 - 1, "failed": 2**63, "gateway": {"submits_paid": 2**64 - 1}},
+                       {"sent": 10**11, "solved": 10**11, "failed": 10**12 - 1, "gateway": {"submits_paid": 1, "money_spent": 9e11},
+                        "sources": {"api": 1e11, "pool": -1, "dedup_wait": "\x1b"}},
                        {"latency_ms": {"mean": 1e-300, "p50": -5}, "solves_per_second": 1e-300}):
             path = write(folder, "old.json", json.dumps({**old, **change}))
             harmless(bench(gateway, "-n", "20", "--compare", path).stdout)

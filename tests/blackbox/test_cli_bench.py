@@ -172,13 +172,20 @@ def a_page_needs_nothing_from_elsewhere():
 
 @test
 def a_report_is_compared_with_an_older_one():
-    with World() as world, tempfile.TemporaryDirectory() as folder:
+    with World({"upstream": {"price": {"turnstile": 0.002}}}) as world, tempfile.TemporaryDirectory() as folder:
         old = os.path.join(folder, "old.json")
         with open(old, "w", encoding="utf-8") as file:
-            file.write(bench(world, "-n", "20", "--json").stdout)
-        text = bench(world, "-n", "20", "--repeat", "1", "--compare", old).stdout
-        check(re.search(r"\nsubmits paid per solve +1.000 +0.050 +-95.0 %  BETTER\n", text), text)
+            file.write(bench(world, "-n", "80", "--json").stdout)
+        page = os.path.join(folder, "page.html")
+        text = bench(world, "-n", "80", "--repeat", "1", "--compare", old, "--html", page).stdout
+        check(re.search(r"\nsubmits paid per solve +1.000 +0.013 +-98.8 %  BETTER\n", text), text)
+        check(re.search(r"\nmoney per solve +0.002000 +0.000025 +-98.8 %  BETTER\n", text), text)
+        check(re.search(r"\nown solve +100.0 % +1.2 % +-98.8 %  changed\n", text), text)
         contains(text, "not alike")
+        with open(page, encoding="utf-8") as file:
+            contains(file.read(), "<tr><td>submits paid per solve</td><td>1.000</td><td>0.013</td><td>-98.8 %</td><td>BETTER</td></tr>")
+        text = bench(world, "-n", "49", "--compare", old).stdout
+        check(re.search(r"\nsubmits paid per solve +1.000 +1.000 +\+0.0 %  too short to tell\n", text), text)
         contains(bench(world, "--compare", folder + "/none", code=EX_NOINPUT).stderr, "cannot be read")
         with open(old, "w", encoding="utf-8") as file:
             file.write("{}")

@@ -10,6 +10,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,6 +63,8 @@ static void json_is_read_as_it_was_written(void **state)
     assert_memory_equal(again->intervals, report->intervals, 10 * sizeof report->intervals[0]);
     assert_int_equal(again->interval_count, 10);
     assert_int_equal(again->books.submits_paid, 350);
+    assert_true(again->has_sources);
+    assert_memory_equal(again->sources, report->sources, sizeof report->sources);
     assert_null(bench_json_read(SLICE_OF("{\"bench\":2}")));
     assert_null(bench_json_read(SLICE_OF("no JSON")));
     bench_report_free(again);
@@ -143,6 +146,106 @@ static void a_faster_run_is_told_from_an_equal_one(void **state)
     bench_report_free(equal);
     bench_report_free(fast);
     buf_close(&out);
+}
+
+/* What is said of a row, or NULL if there is none. */
+static const char *verdict_on(const char *label, const struct bench_report *old,
+                              const struct bench_report *new)
+{
+    static const char *const verdicts[] = {"BETTER", "WORSE", "changed", "within the noise",
+                                           "too short to tell"};
+    static char line[128];
+    struct buf out;
+    const char *verdict = NULL;
+    buf_init(&out, TEXT_MAX);
+    bench_compare_write(old, new, &out);
+    struct slice rest = buf_slice(&out);
+    while (rest.len > 0) {
+        const struct slice found = slice_take(&rest, '\n');
+        (void)snprintf(line, sizeof line, "%.*s", (int)found.len, found.data);
+        for (size_t i = 0; i < sizeof verdicts / sizeof verdicts[0]; i++)
+            if (strncmp(line, label, strlen(label)) == 0 && strstr(line, verdicts[i]) != NULL)
+                verdict = verdicts[i];
+    }
+    buf_close(&out);
+    return verdict;
+}
+
+static void expect_verdict(const char *label, const struct bench_report *old,
+                           const struct bench_report *new, const char *verdict)
+{
+    const char *const found = verdict_on(label, old, new);
+    assert_non_null(found);
+    assert_string_equal(found, verdict);
+}
+
+/* 1000 submits waver by 32. With two submits per solve a share's error would be none. */
+static void several_submits_per_solve_have_noise_as_well(void **state)
+{
+    struct bench_report *const old = make_report(50, 123456);
+    struct bench_report *const new = make_report(50, 123456);
+    (void)state;
+    old->books.submits_paid = 1000;
+    new->books.submits_paid = 1060;
+    expect_verdict("submits paid per solve", old, new, "within the noise");
+    new->books.submits_paid = 1200;
+    expect_verdict("submits paid per solve", old, new, "WORSE");
+    old->books.submits_paid = 500;
+    new->books.submits_paid = 510;
+    expect_verdict("submits paid per solve", old, new, "within the noise");
+    new->books.submits_paid = 350;
+    expect_verdict("submits paid per solve", old, new, "BETTER");
+    bench_report_free(old);
+    bench_report_free(new);
+}
+
+static void a_few_answers_are_too_few_to_tell(void **state)
+{
+    struct bench_report *const old = make_report(50, 123456);
+    struct bench_report *const new = make_report(50, 123456);
+    (void)state;
+    old->sent = 49;
+    old->failed = 1;
+    new->failed = 400;
+    expect_verdict("failed", old, new, "too short to tell");
+    old->sent = 50;
+    expect_verdict("failed", old, new, "WORSE");
+    /* None of a hundred and five of a hundred: by chance in one of seventeen. */
+    old->sent = new->sent = 100;
+    old->failed = 0;
+    new->failed = 5;
+    expect_verdict("failed", old, new, "within the noise");
+    new->failed = 12;
+    expect_verdict("failed", old, new, "WORSE");
+    new->solved = 49;
+    new->books.submits_paid = 4900;
+    expect_verdict("submits paid per solve", old, new, "too short to tell");
+    bench_report_free(old);
+    bench_report_free(new);
+}
+
+static void what_both_reports_have_is_compared(void **state)
+{
+    struct bench_report *const old = make_report(200, 123456);
+    struct bench_report *const new = make_report(200, 123456);
+    (void)state;
+    assert_null(verdict_on("money per solve", old, new));
+    old->books.has_money = new->books.has_money = true;
+    old->books.money = 1.4;
+    new->books.money = 2;
+    new->books.submits_paid = 2000;
+    expect_verdict("money per solve", old, new, "WORSE");
+    expect_verdict("p99.9", old, new, "within the noise");
+    new->sources[SOURCE_DEDUP_CACHE] = 1000;
+    expect_verdict("own solve", old, new, "changed");
+    expect_verdict("from memory", old, new, "changed");
+    assert_null(verdict_on("from a pool", old, new));
+    old->has_sources = false;
+    assert_null(verdict_on("own solve", old, new));
+    old->solved = 900;
+    assert_null(verdict_on("p99.9", old, new));
+    bench_report_free(old);
+    bench_report_free(new);
 }
 
 /* ---- texts of others --------------------------------------------------------------------- */
@@ -243,12 +346,38 @@ static void a_page_escapes_what_others_said(void **state)
     struct buf out;
     (void)state;
     buf_init(&out, TEXT_MAX);
-    bench_html_write(report, &out);
+    bench_html_write(report, NULL, &out);
     buf_add_char(&out, '\0');
     assert_null(strstr(out.data, "<b>"));
+    assert_null(strstr(out.data, "Compared"));
     assert_non_null(strstr(out.data, "ERROR_&#60;b&#62;"));
     assert_non_null(strstr(out.data, "default-src 'none'"));
     assert_non_null(strstr(out.data, "<polyline class=\"p99\""));
+    bench_report_free(report);
+    buf_close(&out);
+}
+
+static void a_page_compares_with_an_older_report(void **state)
+{
+    struct bench_report *const old = make_report(50, 200000);
+    struct bench_report *const report = make_report(50, 100000);
+    struct buf out;
+    (void)state;
+    buf_init(&out, TEXT_MAX);
+    bench_html_write(report, old, &out);
+    buf_add_char(&out, '\0');
+    assert_non_null(strstr(out.data, "<h2>Compared with turnstile at http://127.0.0.1:8430</h2>"));
+    assert_non_null(strstr(out.data, "<tr><td>p50</td><td>200ms</td><td>100ms</td>"
+                                     "<td>-50.0 %</td><td>BETTER</td></tr>"));
+    assert_null(strstr(out.data, "not alike"));
+    (void)snprintf(old->load, sizeof old->load, "<b>loop");
+    (void)snprintf(old->method, sizeof old->method, "<b>method");
+    buf_reset(&out);
+    bench_html_write(report, old, &out);
+    buf_add_char(&out, '\0');
+    assert_non_null(strstr(out.data, "The two are not alike; before: &#60;b&#62;loop, dialect v1"));
+    assert_null(strstr(out.data, "<b>"));
+    bench_report_free(old);
     bench_report_free(report);
     buf_close(&out);
 }
@@ -260,11 +389,15 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_rate_of_an_open_loop_counts_from_the_first_answer),
         cmocka_unit_test(only_changes_beyond_the_noise_count),
         cmocka_unit_test(a_faster_run_is_told_from_an_equal_one),
+        cmocka_unit_test(several_submits_per_solve_have_noise_as_well),
+        cmocka_unit_test(a_few_answers_are_too_few_to_tell),
+        cmocka_unit_test(what_both_reports_have_is_compared),
         cmocka_unit_test(no_text_controls_the_terminal_or_its_direction),
         cmocka_unit_test(times_need_at_most_six_columns),
         cmocka_unit_test(the_live_line_tells_the_time_left_and_fits),
         cmocka_unit_test(the_print_fits_and_obeys_no_stranger),
         cmocka_unit_test(a_page_escapes_what_others_said),
+        cmocka_unit_test(a_page_compares_with_an_older_report),
     };
     seed_init(argc, argv);
     return cmocka_run_group_tests(tests, seed_announce, NULL);
