@@ -18,9 +18,10 @@ struct bench_books {
     uint64_t retries;
     uint64_t polls;
     uint64_t callbacks;
-    double money;    /* spent */
-    bool has_money;  /* prices are configured */
-    bool is_cluster; /* of all gateways that share the store, up to BENCH_BOOKS_LATE_MS old */
+    uint64_t vendor_calls; /* submits, also refused ones, polls and callbacks */
+    double money;          /* spent */
+    bool has_money;        /* prices are configured */
+    bool is_cluster;       /* of all gateways that share the store, up to BENCH_BOOKS_LATE_MS old */
 };
 
 enum bench_books_result {

@@ -227,8 +227,13 @@ static void add_figures(struct buf *out, const struct bench_report *report)
     }
     for (size_t i = 0; i < report->code_count; i++)
         add_row(out, report->codes[i].code, report->codes[i].count);
-    if (report->has_books)
+    if (report->has_books) {
         add_row(out, "submits paid", report->books.submits_paid);
+        add_row(out, "vendor calls", report->books.vendor_calls);
+    }
+    if (report->has_books && report->solved > 0)
+        buf_addf(out, "<tr><td>vendor calls per solve</td><td>%.3f</td></tr>\n",
+                 (double)report->books.vendor_calls / (double)report->solved);
     if (report->has_books && report->books.has_money)
         buf_addf(out, "<tr><td>money spent</td><td>%.4f</td></tr>\n", report->books.money);
     buf_add(out, SLICE_OF("</table>\n"));

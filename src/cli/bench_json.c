@@ -80,6 +80,12 @@ static void add_books(struct buf *out, const struct bench_report *report)
     json_number(out, "retries", books->retries);
     json_number(out, "polls", books->polls);
     json_number(out, "callbacks", books->callbacks);
+    json_number(out, "vendor_calls", books->vendor_calls);
+    if (report->solved > 0)
+        add_real(out, "vendor_calls_per_solve",
+                 (double)books->vendor_calls / (double)report->solved);
+    else
+        json_raw(out, "vendor_calls_per_solve", SLICE_OF("null"));
     if (books->has_money) {
         json_member(out, "money_spent");
         buf_addf(out, "%.6f", books->money);
@@ -287,7 +293,8 @@ void bench_csv_write(const struct bench_report *report, struct buf *out)
                           "solves_per_second,min_ms,mean_ms"));
     for (size_t i = 0; i < BENCH_SHARES; i++)
         buf_addf(out, ",%s_ms", bench_share_names[i]);
-    buf_add(out, SLICE_OF(",max_ms,submits_paid,money_spent\n"));
+    buf_add(out, SLICE_OF(",max_ms,submits_paid,money_spent,vendor_calls,"
+                          "vendor_calls_per_solve\n"));
     add_csv_text(out, report->method);
     buf_addf(out, ",%s,%.3f", report->dialect, report->seconds);
     buf_addf(out, ",%" PRIu64 ",%" PRIu64, report->sent, report->solved);
@@ -302,5 +309,11 @@ void bench_csv_write(const struct bench_report *report, struct buf *out)
     buf_add_char(out, ',');
     if (report->has_books && report->books.has_money)
         buf_addf(out, "%.6f", report->books.money);
+    buf_add_char(out, ',');
+    if (report->has_books)
+        buf_add_u64(out, report->books.vendor_calls);
+    buf_add_char(out, ',');
+    if (report->has_books && report->solved > 0)
+        buf_addf(out, "%.3f", (double)report->books.vendor_calls / (double)report->solved);
     buf_add_char(out, '\n');
 }

@@ -225,6 +225,18 @@ static void add_steps(struct buf *out, const struct bench_report *report)
     }
 }
 
+/* Requests that were left alone may have been paid for, too. */
+static void add_per_solve(struct buf *out, const struct bench_report *report, const char *label,
+                          uint64_t number)
+{
+    add_number(out, label, number);
+    if (report->unfinished > 0)
+        buf_addf(out, "  %.3f per request", (double)number / (double)report->sent);
+    else if (report->solved > 0)
+        buf_addf(out, "  %.3f per solve", (double)number / (double)report->solved);
+    buf_add_char(out, '\n');
+}
+
 static void add_cost(struct buf *out, const struct bench_report *report)
 {
     const struct bench_books *const books = &report->books;
@@ -234,13 +246,7 @@ static void add_cost(struct buf *out, const struct bench_report *report)
         return;
     }
     buf_add(out, SLICE_OF("\nCOST, by the gateway's statistics\n"));
-    add_number(out, "submits paid", books->submits_paid);
-    /* Requests that were left alone may have been paid for, too. */
-    if (report->unfinished > 0)
-        buf_addf(out, "  %.3f per request", (double)books->submits_paid / (double)report->sent);
-    else if (report->solved > 0)
-        buf_addf(out, "  %.3f per solve", (double)books->submits_paid / (double)report->solved);
-    buf_add_char(out, '\n');
+    add_per_solve(out, report, "submits paid", books->submits_paid);
     if (books->submits_refused > 0)
         add_line(out, "submits refused", books->submits_refused, 0);
     if (books->retries > 0)
@@ -248,6 +254,7 @@ static void add_cost(struct buf *out, const struct bench_report *report)
     add_line(out, "polls", books->polls, 0);
     if (books->callbacks > 0)
         add_line(out, "callbacks", books->callbacks, 0);
+    add_per_solve(out, report, "vendor calls", books->vendor_calls);
     if (books->has_money) {
         add_label(out, "money spent");
         buf_addf(out, "%12.4f\n", books->money);

@@ -131,6 +131,21 @@ def images_are_made_up_or_come_from_a_folder():
 
 
 @test
+def the_calls_of_the_vendor_are_those_of_its_ledger():
+    """Submits, refused ones as well, and either polls or callbacks, so that none is under way when the last answer is there."""
+    for callbacks in (False, True):
+        with World({"poll": {"first": "1m"}} if callbacks else {}, callbacks=callbacks) as world:
+            world.sim.set_faults(script=[{"fault": "submit-error", "count": 3}])
+            told = report(world, "-n", "20", "-c", "5", "--repeat", "0.3", "--seed", "4")
+            calls, solved = told["gateway"]["vendor_calls"], told["solved"]
+            equal((solved, told["gateway"]["submits_refused"]), (20, 3), "solved, refused")
+            totals = world.sim.totals()
+            check(totals["callbacks_made" if callbacks else "polls"] >= totals["accepted"], totals)
+            equal(calls, totals["submits"] + totals["polls"] + totals["callbacks_made"], f"calls, by {totals}")
+            equal(told["gateway"]["vendor_calls_per_solve"], calls / solved)
+
+
+@test
 def money_is_told_where_prices_are_known():
     with World({"upstream": {"price": {"turnstile": 0.002}}}) as world:
         told = report(world, "-n", "5")

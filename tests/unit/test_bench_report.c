@@ -27,7 +27,8 @@ static struct bench_report *make_report(unsigned rate, uint64_t latency_us)
                                     .duration_ms = 10000,
                                     .repeat = 0.25};
     const struct bench_end end = {.first_ns = 0, .elapsed_ns = 10000000000};
-    const struct bench_books books = {.requests = 10 * rate, .submits_paid = 7 * rate};
+    const struct bench_books books = {
+        .requests = 10 * rate, .submits_paid = 7 * rate, .vendor_calls = 25 * rate};
     struct bench_tally *const tally = bench_tally_new();
     for (unsigned second = 0; second < 10; second++) {
         for (unsigned i = 0; i < rate; i++) {
@@ -382,6 +383,35 @@ static void a_page_compares_with_an_older_report(void **state)
     buf_close(&out);
 }
 
+/* 1250 of them for 500 solves. */
+static void the_calls_of_the_vendor_are_in_every_form_of_the_report(void **state)
+{
+    struct bench_report *const report = make_report(50, 123456);
+    struct buf out;
+    (void)state;
+    buf_init(&out, TEXT_MAX);
+    bench_print_write(report, false, &out);
+    bench_json_write(report, &out);
+    bench_csv_write(report, &out);
+    bench_html_write(report, NULL, &out);
+    buf_add_char(&out, '\0');
+    assert_non_null(strstr(out.data, "\n  vendor calls           1,250  2.500 per solve\n"));
+    assert_non_null(strstr(out.data, "\"vendor_calls\":1250,\"vendor_calls_per_solve\":2.500"));
+    assert_non_null(strstr(out.data, ",vendor_calls,vendor_calls_per_solve\n"));
+    assert_non_null(strstr(out.data, ",1250,2.500\n"));
+    assert_non_null(strstr(out.data, "<tr><td>vendor calls</td><td>1,250</td></tr>\n"
+                                     "<tr><td>vendor calls per solve</td><td>2.500</td></tr>"));
+    report->solved = 0;
+    buf_reset(&out);
+    bench_json_write(report, &out);
+    bench_csv_write(report, &out);
+    buf_add_char(&out, '\0');
+    assert_non_null(strstr(out.data, "\"vendor_calls_per_solve\":null"));
+    assert_non_null(strstr(out.data, ",1250,\n"));
+    bench_report_free(report);
+    buf_close(&out);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
@@ -398,6 +428,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_print_fits_and_obeys_no_stranger),
         cmocka_unit_test(a_page_escapes_what_others_said),
         cmocka_unit_test(a_page_compares_with_an_older_report),
+        cmocka_unit_test(the_calls_of_the_vendor_are_in_every_form_of_the_report),
     };
     seed_init(argc, argv);
     return cmocka_run_group_tests(tests, seed_announce, NULL);
