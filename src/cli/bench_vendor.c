@@ -202,6 +202,21 @@ static int tell_no_price(void)
     return EX_UNAVAILABLE;
 }
 
+/* What was sent before the price was known is paid for, whatever it costs. */
+static void tell_exception(const struct bench_order *order)
+{
+    if (order->price > 0)
+        (void)fprintf(stderr,
+                      ".\nIt can be more only if one costs more than the %g given: by what was "
+                      "sent\nbefore that showed. ",
+                      order->price);
+    else
+        (void)fputs(".\nIt can be more only by what was sent before the price showed: one captcha "
+                    "of\neach method, or all of a plan that charged nothing for three of them "
+                    "and\ncharges later. ",
+                    stderr);
+}
+
 static int ask_person(const struct measuring *measuring)
 {
     const struct bench_order *const order = measuring->order;
@@ -221,7 +236,8 @@ static int ask_person(const struct measuring *measuring)
     buf_close(&url);
     if (measuring->purse.has_balance)
         (void)fprintf(stderr, " of the balance of %g", measuring->purse.balance);
-    (void)fputs(". Go on? [y/N] ", stderr);
+    tell_exception(order);
+    (void)fputs("Go on? [y/N] ", stderr);
     (void)fflush(stderr);
     const bool is_yes =
         fgets(answer, sizeof answer, stdin) != NULL && (answer[0] == 'y' || answer[0] == 'Y');

@@ -1,6 +1,7 @@
 #include "cli/bench_vendor_print.h"
 
 #include "cli/bench_live.h"
+#include "cli/bench_report.h"
 #include "cli/grid.h"
 #include "cli/show.h"
 #include "config/config_values.h"
@@ -26,7 +27,7 @@ static void add_time(struct grid *grid, const struct percentiles *times, double 
 {
     struct buf text;
     buf_init(&text, 64);
-    if (times->count > 0)
+    if (bench_report_tells(times->count, share))
         bench_add_time(&text, percentiles_at(times, share));
     else
         buf_add_char(&text, '-');
@@ -161,10 +162,14 @@ void bench_vendor_write(const struct bench_vendor_report *report, struct buf *ou
                                         : SLICE_OF("\n"));
 }
 
-static void add_ms(struct buf *out, const char *name, uint64_t us)
+static void add_percentile(struct buf *out, const char *name, const struct percentiles *times,
+                           double share)
 {
     json_member(out, name);
-    buf_addf(out, "%.3f", (double)us / 1000);
+    if (bench_report_tells(times->count, share))
+        buf_addf(out, "%.3f", (double)percentiles_at(times, share) / 1000);
+    else
+        buf_add(out, SLICE_OF("null"));
 }
 
 static void add_row_json(struct buf *out, const struct bench_vendor_row *row)
@@ -178,11 +183,11 @@ static void add_row_json(struct buf *out, const struct bench_vendor_row *row)
     json_number(out, "busy", bench_vendor_busy(tally));
     json_number(out, "failed", tally->failed);
     json_number(out, "unfinished", row->unfinished);
-    add_ms(out, "p50_ms", percentiles_at(&tally->latency_us, 0.5));
-    add_ms(out, "p95_ms", percentiles_at(&tally->latency_us, 0.95));
+    add_percentile(out, "p50_ms", &tally->latency_us, 0.5);
+    add_percentile(out, "p95_ms", &tally->latency_us, 0.95);
     json_number(out, "called_back", tally->told_us.count);
-    add_ms(out, "callback_sooner_p50_ms", percentiles_at(&tally->told_us, 0.5));
-    add_ms(out, "callback_sooner_p95_ms", percentiles_at(&tally->told_us, 0.95));
+    add_percentile(out, "callback_sooner_p50_ms", &tally->told_us, 0.5);
+    add_percentile(out, "callback_sooner_p95_ms", &tally->told_us, 0.95);
     json_member(out, "errors");
     json_open(out, '{');
     for (size_t i = 0; i < tally->code_count; i++) {
