@@ -177,6 +177,7 @@ static int measure(struct bench *bench)
         .tally = tally,
         .url = order->remote.url,
         .allows = order->remote.allows,
+        .in_flight_max = BENCH_CONCURRENCY_MAX,
         .pace = bench_guard_pace(bench->host, order->is_owned),
         .on_state = bench_live_show,
         .context = &live,

@@ -160,6 +160,7 @@ void bench_json_write(const struct bench_report *report, struct buf *out)
     add_real(out, "solves_per_second", report->rate);
     add_latency(out, report);
     add_ms(out, "lag_p99_ms", report->lag_p99_us);
+    json_bool(out, "was_full", report->was_full);
     add_counts(out, report);
     add_books(out, report);
     add_steps(out, report);

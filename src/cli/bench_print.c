@@ -269,6 +269,13 @@ static void add_remarks(struct buf *out, const struct bench_report *report)
         bench_add_time(out, report->lag_p99_us);
         buf_add(out, SLICE_OF(" after\nthey were due, or later. That is in the latencies.\n"));
     }
+    if (report->was_full) {
+        buf_add(out, SLICE_OF("\n"));
+        show_add_count(out, BENCH_CONCURRENCY_MAX);
+        buf_add(out,
+                SLICE_OF(" requests were in flight, which is the most. Others that were due went "
+                         "out\nlater, and that is in the latencies.\n"));
+    }
     if (report->has_books && report->books.requests > report->sent) {
         buf_add(out, SLICE_OF("\nThere were "));
         show_add_count(out, report->books.requests - report->sent);

@@ -160,6 +160,7 @@ struct bench_report *bench_report_new(const struct bench_plan *plan, const char 
     report->solved = tally->solved;
     report->failed = tally->failed;
     report->unfinished = end->unfinished;
+    report->was_full = end->was_full;
     report->lag_p99_us = percentiles_at(&tally->lag_us, 0.99);
     take_latency(report, &tally->latency_us);
     take_sources(report, tally, books);

@@ -42,6 +42,7 @@ struct bench_report {
     uint64_t min_us, max_us;
     uint64_t percentile_us[BENCH_SHARES];
     uint64_t lag_p99_us;
+    bool was_full; /* as in struct bench_end */
     bool has_sources;
     uint64_t sources[SOURCE_COUNT];
     struct bench_code codes[BENCH_CODES_MAX];

@@ -73,6 +73,7 @@ struct bench_run {
     uint64_t first_end_ns, last_end_ns;
     uint64_t state_ns, second_ns; /* when these are due next */
     bool is_sending;
+    bool was_full; /* a request had to wait because so many were in flight */
 };
 
 static uint64_t now_ns(const struct bench_run *run)
@@ -373,13 +374,17 @@ static void follow_schedule(struct bench_run *run)
 {
     for (unsigned i = 0; i < BURST_MAX; i++) {
         const uint64_t now = now_ns(run);
-        if (!may_begin(run, now) || run->in_flight >= BENCH_CONCURRENCY_MAX)
+        if (!may_begin(run, now))
             return;
         const uint64_t due_ns = next_due(run);
         if (due_ns == BENCH_NEVER)
             run->is_sending = false;
         if (due_ns > now || !bench_pace_allows(&run->pace, now))
             return;
+        if (run->in_flight >= run->setup->in_flight_max) {
+            run->was_full = true;
+            return;
+        }
         begin_request(run, due_ns);
     }
 }
@@ -531,7 +536,8 @@ bool bench_run(const struct bench_run_setup *setup, struct bench_end *end, struc
         *end = (struct bench_end){.first_ns = run->first_end_ns,
                                   .elapsed_ns = run->last_end_ns,
                                   .unfinished = run->in_flight,
-                                  .costly = run->begun - run->free_asks};
+                                  .costly = run->begun - run->free_asks,
+                                  .was_full = run->was_full};
         free_jobs(&run->calls);
         free_jobs(&run->rests);
         free_jobs(&run->ready);

@@ -22,6 +22,7 @@ struct bench_run_setup {
     struct bench_tally *tally;
     const char *url;
     bench_guard_rule *allows; /* NULL: every address */
+    uint64_t in_flight_max;   /* of an open loop; at most BENCH_CONCURRENCY_MAX */
     double pace; /* at most so many calls a second go out, looks included; 0: no limit */
     /* Called a few times a second, and once at the end; may be NULL. */
     void (*on_state)(void *context, const struct bench_state *state);
@@ -33,6 +34,7 @@ struct bench_end {
     uint64_t elapsed_ns; /* until the last */
     uint64_t unfinished; /* requests without an end */
     uint64_t costly;     /* of a vendor: requests that it may have accepted */
+    bool was_full;       /* requests had to wait because in_flight_max of them were in flight */
 };
 
 /* Returns when all answers are there or a signal came (term_signal). False if it could not start; then

@@ -341,6 +341,28 @@ static void the_print_fits_and_obeys_no_stranger(void **state)
     buf_close(&out);
 }
 
+static void a_run_with_as_many_in_flight_as_may_be_says_so(void **state)
+{
+    struct bench_report *const report = make_report(50, 123456);
+    struct buf out;
+    (void)state;
+    buf_init(&out, TEXT_MAX);
+    bench_print_write(report, false, &out);
+    bench_json_write(report, &out);
+    buf_add_char(&out, '\0');
+    assert_null(strstr(out.data, "requests were in flight"));
+    assert_non_null(strstr(out.data, "\"was_full\":false"));
+    report->was_full = true;
+    buf_reset(&out);
+    bench_print_write(report, false, &out);
+    bench_json_write(report, &out);
+    buf_add_char(&out, '\0');
+    assert_non_null(strstr(out.data, "\n20,000 requests were in flight, which is the most."));
+    assert_non_null(strstr(out.data, "\"was_full\":true"));
+    bench_report_free(report);
+    buf_close(&out);
+}
+
 static void a_page_escapes_what_others_said(void **state)
 {
     struct bench_report *const report = make_report(50, 123456);
@@ -426,6 +448,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(times_need_at_most_six_columns),
         cmocka_unit_test(the_live_line_tells_the_time_left_and_fits),
         cmocka_unit_test(the_print_fits_and_obeys_no_stranger),
+        cmocka_unit_test(a_run_with_as_many_in_flight_as_may_be_says_so),
         cmocka_unit_test(a_page_escapes_what_others_said),
         cmocka_unit_test(a_page_compares_with_an_older_report),
         cmocka_unit_test(the_calls_of_the_vendor_are_in_every_form_of_the_report),
