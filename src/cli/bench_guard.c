@@ -139,10 +139,10 @@ const char *bench_guard_refusal(enum bench_host host, bool is_configured, bool i
     if (host == BENCH_HOST_LOOPBACK || is_owned)
         return NULL;
     if (host == BENCH_HOST_PUBLIC && !is_configured)
-        return "is neither this machine nor in a private network, and neither the gateway of "
-               "SOLVEGATE_URL nor the configured vendor; if it is yours, say --i-own-this-host";
+        return "is neither this machine nor private,\nnor the gateway of SOLVEGATE_URL or the "
+               "configured vendor; if it is yours, say\n--i-own-this-host";
     if (rate > BENCH_REMOTE_RATE_MAX)
-        return "is another machine, and more than 100 requests a second need --i-own-this-host";
+        return "is another machine,\nand more than 100 requests a second need --i-own-this-host";
     return NULL;
 }
 

@@ -163,6 +163,15 @@ def the_document_of_the_simulator_has_every_option_and_fault_of_its_help():
 
 
 @test
+def the_document_of_the_benchmark_names_every_flag():
+    told = expect(solvegate("bench", "--help"), 0, stderr="").stdout
+    flags = set(re.findall(r"^  (?:-\w, |    )(--[\w-]+)", told, re.MULTILINE)) - {"--help"}
+    check(len(flags) > 30, f"{len(flags)} flags in --help")
+    with open(os.path.join(HERE, "..", "..", "docs", "bench.md"), encoding="utf-8") as file:
+        equal(set(re.findall(r"--[a-z][\w-]*", file.read())), flags, "flags")
+
+
+@test
 def manual_pages_are_good_roff():
     checkers = [tool for tool in (["mandoc", "-T", "lint", "-W", "error"], ["groff", "-ww", "-man", "-Tascii", "-z"])
                 if shutil.which(tool[0])]
