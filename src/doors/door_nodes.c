@@ -147,6 +147,9 @@ void door_nodes_metrics(struct gate *gate, struct buf *out)
                     cluster->leases_lost);
     metrics_counter(out, "cluster_adoptions", "Gateways whose tasks this one took over",
                     cluster->adoptions.own_count);
+    metrics_counter(out, "cluster_deaths",
+                    "Gateways among them that did not end in order, but died or stood still",
+                    cluster->adoptions.own_deaths);
     metrics_counter(out, "cluster_fenced", "Times that another gateway took over this one's tasks",
                     cluster->times_fenced);
     metrics_gauge(out, "cluster_config_differs",

@@ -35,6 +35,7 @@ static void remember(struct adoptions *adoptions, const struct adoption_seen *se
 void adoptions_add(struct adoptions *adoptions, const struct adoption_seen *seen)
 {
     adoptions->own[adoptions->own_count++ % ADOPTIONS_SEEN] = *seen;
+    adoptions->own_deaths += seen->was_dead;
     remember(adoptions, seen);
 }
 

@@ -13,6 +13,7 @@ struct adoption_seen {
     uint16_t node; /* its gateway's number */
     uint64_t rows;
     int64_t wall_ms; /* when the adopter had all of them */
+    bool was_dead;   /* else it ended in order; known to the adopter only */
     char name[STORE_NAME_MAX];
     char by[STORE_NAME_MAX];
 };
@@ -20,6 +21,7 @@ struct adoption_seen {
 struct adoptions {
     struct adoption_seen own[ADOPTIONS_SEEN]; /* a ring: the latest ones */
     uint64_t own_count;                       /* since the start */
+    uint64_t own_deaths;                      /* those of them that did not end in order */
     struct adoption_seen all[ADOPTIONS_SEEN]; /* of all gateways, the newest first */
     size_t count;
 };

@@ -154,6 +154,16 @@ bool cluster_is_for_store(const struct action *action)
            action->kind == ACTION_ADOPT || action->kind == ACTION_DRAW;
 }
 
+/* Once the rows are here, the store says the same of those that died and those that left. */
+static void send_adopt(struct gate *gate, const struct adopt *adopt)
+{
+    struct store *const store = gate->persist.store;
+    struct store_member member;
+    gate->cluster.is_adopting_dead =
+        store_pulse_find(store, adopt->id, &member) && !member.has_left;
+    store_adopt(store, adopt);
+}
+
 void cluster_send(struct gate *gate, const struct action *take_action)
 {
     struct store *const store = gate->persist.store;
@@ -168,7 +178,7 @@ void cluster_send(struct gate *gate, const struct action *take_action)
     else if (take_action->kind == ACTION_DRAW)
         store_draw(store, &take_action->draw);
     else
-        store_adopt(store, &take_action->adopt);
+        send_adopt(gate, &take_action->adopt);
 }
 
 /* The first part of an adoption, and the only one of an attempt in vain. */
@@ -178,8 +188,10 @@ static void log_adopted(struct gate *gate, const struct adopted *adopted)
     cluster->adopted_rows += adopted->record_count;
     if (!adopted->is_ours || !adopted->is_last)
         return;
-    struct adoption_seen seen = {
-        .id = adopted->id, .rows = cluster->adopted_rows, .wall_ms = gate_wall_ms()};
+    struct adoption_seen seen = {.id = adopted->id,
+                                 .rows = cluster->adopted_rows,
+                                 .wall_ms = gate_wall_ms(),
+                                 .was_dead = cluster->is_adopting_dead};
     struct store_member member;
     if (store_pulse_find(gate->persist.store, adopted->id, &member)) {
         seen.node = member.node;

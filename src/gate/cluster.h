@@ -23,6 +23,7 @@ struct cluster {
     uint32_t member_count;      /* gateways that were not adopted */
     struct roster roster;       /* all of them, by name */
     uint64_t adopted_rows;      /* of the adoption under way */
+    bool is_adopting_dead;      /* it is that of a gateway that did not end in order */
     uint64_t times_fenced;      /* since the start */
     struct adoptions adoptions;
     struct uv_timer_s *lease_timer; /* owned; NULL: not open */

@@ -93,9 +93,7 @@ class Cluster:
         self.sim.__enter__()
         try:
             for i in range(self.count):
-                node = self.make(chr(ord("a") + i))
-                node.__enter__()
-                self.nodes.append(node)
+                self.add(chr(ord("a") + i))
         except BaseException:
             self.__exit__(AssertionError)
             raise
@@ -107,6 +105,13 @@ class Cluster:
                 node.__exit__(*error)
         finally:
             self.sim.__exit__(*error)
+
+    def add(self, name, config=None):
+        """One more gateway, which ends with the others."""
+        node = self.make(name, config)
+        node.__enter__()
+        self.nodes.append(node)
+        return node
 
     def __getitem__(self, place):
         return self.nodes[place]

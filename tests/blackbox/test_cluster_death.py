@@ -8,6 +8,7 @@ from cli_world import expect, solvegate
 from cluster_world import Cluster, on_each_adopter, on_servers
 from gateway import free_port
 from harness import binary, check, contains, equal, get, run, wait_until
+from stores import metric
 
 # Short, so that deaths are noticed soon; not too short for a busy machine.
 LEASE = {"cluster": {"lease": "2s", "heartbeat": "250ms"}}
@@ -18,6 +19,11 @@ def with_an_open_task(cluster):
     task = cluster[0].submit_id(sitekey="k")
     cluster[0].await_accepted(1)
     return task
+
+
+def taken_over(node):
+    """How many gateways it adopted, and how many of them did not end in order."""
+    return metric(node, "cluster_adoptions_total"), metric(node, "cluster_deaths_total")
 
 
 @on_each_adopter
@@ -36,6 +42,7 @@ def goes_on_with_the_paid_task_of_one_that_was_killed(store):
         equal(cluster[1].solve(sitekey="k").json()["solution"], answer)
         equal(cluster.paid(), 1, "paid")
         equal(cluster[1].counter("requests_adopted"), 1, "requests that came with it")
+        equal(taken_over(cluster[1]), (1, 1), "adoptions and deaths")
         cluster[0].start()
         equal(cluster[0].solve(sitekey="k").json()["solution"], answer)
         equal(cluster.paid(), 1, "paid")
@@ -48,10 +55,7 @@ def tells_a_callback_to_whoever_has_the_task(store):
     with Cluster(store, count=0, config={"poll": {"first": "10m", "interval": "10m", "fallback_after": "10m"}},
                  sim=("--solve-time", "300ms")) as cluster:
         for name, own, called in (("a", 0, 1), ("b", 1, 0)):
-            node = cluster.make(name, {"listen": [f"127.0.0.1:{ports[own]}"],
-                                       "public_url": f"http://127.0.0.1:{ports[called]}"})
-            node.__enter__()
-            cluster.nodes.append(node)
+            cluster.add(name, {"listen": [f"127.0.0.1:{ports[own]}"], "public_url": f"http://127.0.0.1:{ports[called]}"})
         for node in cluster.nodes:
             reply = node.solve(sitekey=f"key of {node.port}")
             equal(reply.status, 200, reply.text)
@@ -139,6 +143,7 @@ def leaves_its_tasks_to_the_others_at_sigterm(store):
             wait_until(lambda node=node: node.counter("submits_accepted") > 0, "the submit's reply")
             node.stop()
             contains(other.wait_line("event=node_adopted", 40), "rows=")
+            equal(taken_over(other), (1, 0), "adoptions and deaths")
             cluster.sim.solve()
             wait_until(lambda other=other, id_=tasks[turn]: other.text_of(id_), "the answer at the other", 40)
             node.start()

@@ -47,9 +47,7 @@ def divided(store, config=None):
     """A cluster with gateway a behind a cable, and b directly on the store, with an open task of a: its request's id."""
     with Cable(store.port) as cable, Cluster(store, count=0, config={**LEASE, **(config or {})}, sim=("--solve-time", "10m")) as cluster:
         for name, more in (("a", {"store": cable.url(store.url)}), ("b", {})):
-            node = cluster.make(name, more)
-            node.__enter__()
-            cluster.nodes.append(node)
+            cluster.add(name, more)
         task = cluster[0].submit_id(sitekey="k")
         cluster[0].await_accepted(1)
         yield cable, cluster, task

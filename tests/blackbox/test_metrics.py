@@ -299,10 +299,26 @@ def story(alert, series, after="15m", labels=None, fires=True):
             "alert_rule_test": [{"eval_time": after, "alertname": alert, "exp_alerts": expected}]}
 
 
+def try_alerts(stories):
+    """promtool finds that the rules do what these stories say."""
+    for one in stories:
+        for expected in one["alert_rule_test"][0]["exp_alerts"]:
+            expected["exp_labels"] = {name: value for name, value in expected["exp_labels"].items() if value}
+    with open(os.path.join(CONTRIB, "alerts.yml"), encoding="utf-8") as file:
+        rules = re.sub(r"\n +annotations:\n(?: {10,}.*\n)+", "\n", file.read())  # the words are not what is tested
+    with tempfile.TemporaryDirectory() as folder:
+        with open(os.path.join(folder, "rules.yml"), "w", encoding="utf-8") as file:
+            file.write(rules)
+        path = os.path.join(folder, "test.yml")
+        with open(path, "w", encoding="utf-8") as file:
+            json.dump({"rule_files": ["rules.yml"], "evaluation_interval": "1m", "tests": stories}, file)
+        contains(promtool("test", "rules", path), "SUCCESS")
+
+
 @test
 def the_alerts_fire_when_they_should_and_not_otherwise():
     page, ones, zeros = {"severity": "page"}, "1x30", "0x30"
-    stories = [
+    try_alerts([
         story("SolvegateBreakerOpen", {"solvegate_breaker_open": ones}, labels=page),
         story("SolvegateBreakerOpen", {"solvegate_breaker_open": zeros}, fires=False),
         story("SolvegateLettersGrowing", {"solvegate_letters_total": "0+2x30"}, "30m"),
@@ -327,19 +343,30 @@ def the_alerts_fire_when_they_should_and_not_otherwise():
         story("SolvegateStoreSlow", {'solvegate_store_commit_seconds_bucket{le="0.5"}': "0x30", 'solvegate_store_commit_seconds_bucket{le="1"}': "0+60x30",
                                      'solvegate_store_commit_seconds_bucket{le="+Inf"}': "0+60x30"}, labels={"job": None}),
         story("SolvegateStoreSlow", {'solvegate_store_commit_seconds_bucket{le="0.005"}': "0+60x30", 'solvegate_store_commit_seconds_bucket{le="+Inf"}': "0+60x30"}, fires=False),
-    ]
-    for one in stories:
-        for expected in one["alert_rule_test"][0]["exp_alerts"]:
-            expected["exp_labels"] = {name: value for name, value in expected["exp_labels"].items() if value}
-    with open(os.path.join(CONTRIB, "alerts.yml"), encoding="utf-8") as file:
-        rules = re.sub(r"\n +annotations:\n(?: {10,}.*\n)+", "\n", file.read())  # the words are not what is tested
-    with tempfile.TemporaryDirectory() as folder:
-        with open(os.path.join(folder, "rules.yml"), "w", encoding="utf-8") as file:
-            file.write(rules)
-        path = os.path.join(folder, "test.yml")
-        with open(path, "w", encoding="utf-8") as file:
-            json.dump({"rule_files": ["rules.yml"], "evaluation_interval": "1m", "tests": stories}, file)
-        contains(promtool("test", "rules", path), "SUCCESS")
+    ])
+
+
+@test
+def the_alerts_of_a_cluster_do_so_too():
+    page = {"severity": "page"}
+    try_alerts([
+        story("SolvegateClusterNodeDead", {'solvegate_cluster_nodes{state="dead"}': "0x5 1x30"}, labels={**page, "state": "dead"}),
+        # Adopted within the minute.
+        story("SolvegateClusterNodeDead", {'solvegate_cluster_nodes{state="dead"}': "0x14 1 0x30"}, fires=False),
+        story("SolvegateClusterNodeDead", {'solvegate_cluster_nodes{state="left"}': "1x30"}, fires=False),
+        story("SolvegateClusterLeaseLost", {"solvegate_cluster_leased": "0x30"}, labels=page),
+        story("SolvegateClusterLeaseLost", {"solvegate_cluster_leased": "1x30"}, fires=False),
+        story("SolvegateClusterNodeAdopted", {"solvegate_cluster_deaths_total": "0x5 1x30", "solvegate_cluster_adoptions_total": "0x5 1x30"}),
+        # A rolling restart.
+        story("SolvegateClusterNodeAdopted", {"solvegate_cluster_deaths_total": "3x30", "solvegate_cluster_adoptions_total": "3+1x30"}, fires=False),
+        story("SolvegateClusterFenced", {"solvegate_cluster_fenced_total": "0x5 1x30"}),
+        story("SolvegateClusterFenced", {"solvegate_cluster_fenced_total": "7x30"}, fires=False),
+        story("SolvegateClusterLeaseUnsteady", {"solvegate_cluster_leases_lost_total": "0+1x90"}, "80m"),
+        story("SolvegateClusterLeaseUnsteady", {"solvegate_cluster_leases_lost_total": "0x60 3x30"}, "80m", fires=False),
+        story("SolvegateClusterConfigDiffers", {"solvegate_cluster_config_differs": "1x40"}, "30m"),
+        # A rollout.
+        story("SolvegateClusterConfigDiffers", {"solvegate_cluster_config_differs": "0x20 1x12 0x10"}, "31m", fires=False),
+    ])
 
 
 def audit_lines(world):
