@@ -99,10 +99,16 @@ static enum refusal place_ride(const struct engine *engine, const struct ask *as
     return REFUSAL_NONE;
 }
 
+/* Nothing is decided before its claim is answered: its caller waits for the store, for as long as a solve may take. */
+static bool may_await_store(const struct engine *engine, const struct ask *ask)
+{
+    return engine->store_is_away && ask->caller != 0 && claim_is_due(engine, ask);
+}
+
 static enum refusal may_start_flight(const struct engine *engine, const struct ask *ask,
                                      struct placement *placement)
 {
-    if (!engine->store_is_writable)
+    if (!engine->store_is_writable && !may_await_store(engine, ask))
         return refuse_store(engine, placement);
     if (breaker_is_open(engine)) {
         placement->code = slice_from(engine->breaker.cause);

@@ -364,9 +364,11 @@ static void on_state(void *context, enum store_state state, const char *why)
         break;
     case STORE_AWAY:
         LOG(LOG_LEVEL_ERROR, "store_away", log_string("why", why),
-            log_string("meaning",
-                       "new solves are refused until the store can be reached again; what "
-                       "is paid for is delivered and kept for then"));
+            log_string("meaning", gate->cluster.is_on
+                                      ? "new solves wait until the store can be reached again; "
+                                        "what is paid for is delivered and kept for then"
+                                      : "new solves are refused until the store can be reached "
+                                        "again; what is paid for is delivered and kept for then"));
         break;
     case STORE_FULL:
         LOG(LOG_LEVEL_ERROR, "store_full", log_string("why", why),

@@ -40,7 +40,7 @@ class Node(Gate):
     def solve(self, headers=None, **more):
         """POST /v1/solves of a key that everybody may have; waits for the end."""
         body = {"method": "turnstile", "sitekey": "0xSITE", "pageurl": PAGE, "reuse": "shared", "wait": 30, **more}
-        return http_request(self.url + "/v1/solves", "POST", body, headers or {}, {})
+        return http_request(self.url + "/v1/solves", "POST", body, headers or {}, {}, timeout=60)
 
     def submit_id(self, **more):
         """The same without waiting: the request's id."""

@@ -206,6 +206,53 @@ static void who_waits_for_the_lease_is_refused_at_the_deadline(void **state)
     assert_int_equal(gauges_of(w).flights, 0);
 }
 
+/* ---- a store that is away ------------------------------------------------------------------ */
+
+static void what_is_new_waits_for_a_store_that_is_away(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    store_goes_away(w);
+    ask(w, "ann", .key = "K");
+    pass(w, 8000);
+    ask(w, "bob", .key = "L", .is_told = true);
+    ask(w, "cat", .key = "M", .reuse = REUSE_SINGLE);
+    ask(w, "dan", .key = "L");
+    expect(w, "[     0] claim f1 K\n");
+    assert_int_equal(gauges_of(w).waiting, 4);
+    store_is(w, true);
+    beat(w, 0);
+    won(w, "f1");
+    won(w, "f2");
+    expect(w, "[  8000] claim f2 L\n"
+              "[  8000] claim f3 M or nothing\n"
+              "[  8000] submit a1 K\n"
+              "[  8000] submit a2 L\n"
+              "[  8000] answer bob r1 solving\n");
+}
+
+static void what_needs_no_claim_is_refused_while_it_is_away(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    store_goes_away(w);
+    ask(w, "ann", .key = "K", .reuse = REUSE_NONE);
+    expect(w, "[     0] answer ann refused: the store cannot be reached, retry after 5000\n");
+    assert_int_equal(gauges_of(w).flights, 0);
+}
+
+static void without_room_in_the_store_what_is_new_is_refused(void **state)
+{
+    (void)state;
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    store_is(w, false);
+    ask(w, "ann", .key = "K");
+    expect(w, "[     0] answer ann refused: the journal cannot be written, retry after 5000\n");
+}
+
 /* ---- hand-outs ----------------------------------------------------------------------------- */
 
 /* A solution for one request only, which nobody waited for. */
@@ -317,6 +364,9 @@ int main(void)
         STORY(claims_that_waited_are_sent_a_batch_at_a_time),
         STORY(a_follower_asks_again_when_the_lease_is_back),
         STORY(who_waits_for_the_lease_is_refused_at_the_deadline),
+        STORY(what_is_new_waits_for_a_store_that_is_away),
+        STORY(what_needs_no_claim_is_refused_while_it_is_away),
+        STORY(without_room_in_the_store_what_is_new_is_refused),
         STORY(a_single_use_solution_in_memory_waits_for_the_lease),
         STORY(of_two_who_wait_for_it_one_gets_it),
         STORY(a_solution_for_one_that_arrives_without_a_lease_waits),

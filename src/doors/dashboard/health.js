@@ -35,12 +35,13 @@ function judgeWritable(service) {
   return judged('good', service.store_kind, `${service.store_server}; a crash loses nothing paid`);
 }
 
-function judgeStore(service) {
+function judgeStore(service, cluster) {
   switch (service.store) {
     case 'writable': return judgeWritable(service);
     case 'memory': return judged('plain', 'memory only', 'a crash loses what is in flight');
     case 'full': return judged('bad', 'disk full', 'new requests are refused', 'disk full: new requests are refused');
-    case 'away': return judged('bad', 'away', `${service.store_kind} cannot be reached`, 'degraded: the store cannot be reached, new requests are refused');
+    case 'away': return judged('bad', 'away', `${service.store_kind} cannot be reached`,
+      `degraded: the store cannot be reached, new requests ${cluster.enabled ? 'wait' : 'are refused'}`);
     default: return judged('bad', service.store, 'nothing can be written', `journal ${service.store}`);
   }
 }
@@ -99,7 +100,7 @@ function showHealth({ stats, readiness, newest, nodes }) {
   const parts = {
     vendor: judgeVendor(stats.now),
     slots: judgeSlots(stats.now, nodes),
-    store: judgeStore(stats.service),
+    store: judgeStore(stats.service, nodes),
     callbacks: judgeCallbacks(stats.service, stats.now, stats.today),
     letters: judgeLetters(stats.now, newest),
   };
