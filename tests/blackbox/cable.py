@@ -42,6 +42,11 @@ class Cable:
             for pair in self._pairs:
                 pair.is_dead = True
 
+    def cut_new(self):
+        """Connections that are there go on; new ones lead nowhere."""
+        with self._lock:
+            self._is_cut = True
+
     def cut_first(self):
         """The first connection that was ever made, and no other, just after something was said there."""
         first = self._pairs[0]

@@ -120,6 +120,26 @@ class Cluster:
         return self.sim.totals()["accepted"]
 
 
+class Caller(threading.Thread):
+    """Somebody who waits at a gateway; .reply is None until it was answered."""
+
+    def __init__(self, node, **ask):
+        super().__init__(daemon=True)
+        self.node = node
+        self.ask = ask
+        self.reply = None
+        self.start()
+
+    def run(self):
+        self.reply = self.node.solve(**self.ask)
+
+    def answer(self):
+        """What it was told, at the latest by now."""
+        self.join(60)
+        check(self.reply is not None, "nobody answers")
+        return self.reply
+
+
 def at_once(calls):
     """The results of functions that begin at the same moment, each with the time at which it ended."""
     results = [None] * len(calls)

@@ -85,6 +85,21 @@ def knows_an_idempotency_key_everywhere(store):
 
 
 @on_each_server
+def pays_for_every_request_in_shadow_mode(store):
+    """As if there were no gateways, asked at the same moment or later. What each of them would have spared is in its own books."""
+    with Cluster(store, config={"mode": "shadow"}) as cluster:
+        calls = [lambda node=node: node.solve(sitekey="k", headers={"Idempotency-Key": "one"}) for node in cluster.nodes for _ in range(2)]
+        answers = [reply.json() for reply, _ in at_once(calls)]
+        answers += [node.solve(sitekey="k").json() for node in cluster.nodes]
+        equal(len({answer["solution"] for answer in answers}), 6, "solutions")
+        equal({answer["source"] for answer in answers}, {"api"}, "sources")
+        equal(cluster.paid(), 6, "paid")
+        for node in cluster.nodes:
+            shadow = get(node.url + "/v1/stats").json()["total"]["shadow"]
+            equal((shadow["paid"], shadow["duplicates"]), (3, 2), "paid, and what serving would have spared")
+
+
+@on_each_server
 def goes_on_for_its_followers_when_it_comes_back_after_a_crash(store):
     with Cluster(store, sim=("--solve-time", "10m")) as cluster:
         task = cluster[0].submit_id(sitekey="k")

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """Two gateways whose store is away: what they have goes on, what is new waits for its claim, and nothing is paid twice. (TAP)"""
 import contextlib
-import threading
 
-from cluster_world import Cluster, on_each_server
+from cluster_world import Caller, Cluster, on_each_server
 from gateway import PAGE, free_port
 from harness import KEY, check, equal, get, run, wait_until
 from stores import metric
@@ -11,26 +10,6 @@ from stores import metric
 SLOW = ("--solve-time", "10m")
 # Long ones wait for a condition, on a busy machine; nobody is adopted, since a store that is away takes nobody for dead.
 LEASE = {"cluster": {"lease": "6s", "heartbeat": "500ms"}}
-
-
-class Caller(threading.Thread):
-    """Somebody who waits at a gateway; .reply is None until it was answered."""
-
-    def __init__(self, node, **ask):
-        super().__init__(daemon=True)
-        self.node = node
-        self.ask = ask
-        self.reply = None
-        self.start()
-
-    def run(self):
-        self.reply = self.node.solve(**self.ask)
-
-    def answer(self):
-        """What it was told, at the latest by now."""
-        self.join(60)
-        check(self.reply is not None, "nobody answers")
-        return self.reply
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ import time
 from cli_world import expect, solvegate
 from cluster_world import Cluster, on_each_adopter, on_servers
 from gateway import free_port
-from harness import binary, check, contains, equal, get, run, wait_until
+from harness import Receiver, binary, check, contains, equal, get, run, wait_until
 from stores import metric
 
 # Short, so that deaths are noticed soon; not too short for a busy machine.
@@ -46,6 +46,46 @@ def goes_on_with_the_paid_task_of_one_that_was_killed(store):
         cluster[0].start()
         equal(cluster[0].solve(sitekey="k").json()["solution"], answer)
         equal(cluster.paid(), 1, "paid")
+
+
+@on_each_adopter
+def goes_on_with_a_task_in_shadow_mode_and_gives_its_solution_to_nobody_else(store):
+    with Cluster(store, config={**LEASE, "mode": "shadow"}, sim=("--solve-time", "10m")) as cluster:
+        task = with_an_open_task(cluster)
+        cluster[0].kill()
+        cluster[1].wait_line("event=node_adopted", 40)
+        other = cluster[1].submit_id(sitekey="k")
+        cluster[1].await_accepted(1)
+        cluster.sim.solve()
+        answers = [wait_until(lambda id_=id_: cluster[1].text_of(id_), "the answer", 40) for id_ in (task, other)]
+        equal(len(set(answers)), 2, "solutions")
+        equal(cluster.paid(), 2, "paid")
+
+
+@on_each_adopter
+def tells_a_caller_of_its_own_accord_though_the_one_that_was_asked_died(store):
+    """Once, also when that one is back, which knew the address, too."""
+    with Receiver() as receiver:
+        callbacks = {"callbacks": {"allow": [f"127.0.0.1:{receiver.port}"], "allow_private": True, "retry_base": "100ms"}}
+        with Cluster(store, config={**LEASE, **callbacks}, sim=("--solve-time", "10m")) as cluster:
+            a, b = cluster.nodes
+            task = a.submit_id(sitekey="k", pingback=receiver.url + "/hook?mine=1")
+            a.await_accepted(1)
+            a.kill()
+            b.wait_line("event=node_adopted", 40)
+            cluster.sim.solve()
+            told = receiver.wait(1, 40)[0]["params"]
+            equal((told["id"], told["mine"], told["code"]), (task, "1", b.text_of(task)), "what it was told")
+            wait_until(lambda: b.counter("notices_delivered") == 1, "the adopter to hear that it was taken")
+            wait_until(lambda: metric(b, "store_records_waiting") == 0, "its rows")
+            a.start()
+            # Whoever adopts now would find the address if it was still there.
+            b.kill()
+            a.wait_line("event=node_adopted", 40)
+            equal(wait_until(lambda: a.text_of(task), "the answer"), told["code"])
+            equal(a.counter("notices_delivered"), 0, "notices of the one that is back")
+            equal(len(receiver.calls), 1, "calls")
+            equal(cluster.paid(), 1, "paid")
 
 
 @on_each_adopter

@@ -5,8 +5,9 @@ import threading
 import time
 
 from cable import Cable
-from cluster_world import Cluster, on_each_adopter
+from cluster_world import Caller, Cluster, on_each_adopter
 from harness import binary, check, contains, equal, get, run, wait_until
+from stores import metric
 
 # Shorter than the server's own patience with a session, and than the lock on a gateway's name.
 LEASE = {"cluster": {"lease": "2s", "heartbeat": "250ms"}, "drain_timeout": "1s"}
@@ -97,6 +98,36 @@ def the_loop_does_not_wait_when_a_fenced_one_hangs_up(store):
         wait_until(lambda: get(cluster[0].url + "/readyz").text == "ready\n", "ready again", 40)
         check(loop.asked > 20, f"asked {loop.asked} times")
         check(loop.longest < STALL_MAX, f"the loop stood still for {loop.longest:.1f} s")
+
+
+def refused(reply):
+    """Come again, soon: by then it is a gateway as before, or another one answers."""
+    equal((reply.status, reply.json()["code"], reply.json()["retryable"]), (503, "store_away", True), reply.text)
+    equal(reply.headers["retry-after"], "1", "Retry-After")
+
+
+@on_each_adopter
+def a_fenced_one_sends_away_who_waits_there_and_is_not_ready_until_it_has_joined(store):
+    """It cannot connect again for a while. Nobody is left without an answer meanwhile, and balancers go to the other one."""
+    with divided(store) as (cable, cluster, task):
+        a, b = cluster.nodes
+        caller = Caller(a, sitekey="k")
+        wait_until(lambda: a.waiting() == 2, "the caller")
+        cable.cut_new()
+        fence(store)
+        refused(caller.answer())
+        for _ in range(2):
+            ready = get(a.url + "/readyz")
+            equal((ready.status, ready.text.split(":")[0]), (503, "joining"), ready.text)
+            refused(a.solve(sitekey="k"))
+            refused(get(a.url + "/v1/solves/" + task))
+            a.wait_line("event=node_not_joined", 60)
+        equal(get(b.url + "/readyz").text, "ready\n", "the other one")
+        equal(metric(a, "cluster_fenced_total"), 1, "times that it was fenced")
+        cable.mend()
+        wait_until(lambda: get(a.url + "/readyz").text == "ready\n", "ready again", 60)
+        wait_until(lambda: a.states() == {"a": "alive", "b": "alive"}, "both", 40)
+        equal(cluster.paid(), 1, "paid")
 
 
 @on_each_adopter

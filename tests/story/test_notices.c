@@ -1,5 +1,5 @@
 /* A caller's own address is told how its request ended: until it is heard, then a letter. */
-#include "world.h"
+#include "shared_world.h"
 
 #include "base/assert.h"
 
@@ -277,6 +277,73 @@ static void of_very_many_tries_a_letter_tells_the_last(void **state)
     skip_lines(w);
 }
 
+/* ---- a gateway that dies, and another one that shares its store ---------------------------- */
+
+/* Ann's task is at the vendor, who knows her address; her gateway is about to die. */
+static struct world *world_with_address(void)
+{
+    struct world *w = leased_world(NULL);
+    beat(w, 0);
+    ask(w, "ann", .key = "K", .is_told = true, .pingback = URL);
+    won(w, "f1");
+    accepted(w, "a1", "T1");
+    return w;
+}
+
+static void adopted_by_another(struct world *w)
+{
+    const struct member me = {.id = DEAD_NODE + 1, .beat = 1, .is_self = true};
+    const struct member it = {.id = DEAD_NODE, .beat = 1, .is_leaving = true};
+    members(w, me, it);
+    skip_lines(w);
+    (void)adopted(w, 99);
+}
+
+static void who_adopts_the_task_tells_the_solution_once(void **state)
+{
+    (void)state;
+    struct world *w = world_with_address();
+    dies(w, "K", "f1");
+    adopted_by_another(w);
+    solved(w, "a1", "TOKEN");
+    told(w, "r1", NOTICE_REFUSED);
+    pass(w, 1000);
+    told(w, "r1", NOTICE_DELIVERED);
+    pass(w, 60000);
+    expect(w, "[     0] poll a1 task T1\n"
+              "[     1] release f1 K solved\n"
+              "[     1] notify https://hooks.example.com/x of r1: TOKEN\n"
+              "[  1001] notify https://hooks.example.com/x of r1: TOKEN\n");
+    assert_int_equal(stats_of(w)->notices_delivered, 1);
+}
+
+static void what_the_dead_one_was_not_heard_with_is_told_by_its_adopter(void **state)
+{
+    (void)state;
+    struct world *w = world_with_address();
+    pass(w, 6000);
+    solved(w, "a1", "TOKEN");
+    dies(w, NULL, NULL);
+    adopted_by_another(w);
+    told(w, "r1", NOTICE_DELIVERED);
+    pass(w, 60000);
+    expect(w, "[  6000] notify https://hooks.example.com/x of r1: TOKEN\n");
+}
+
+static void what_the_dead_one_has_told_is_not_told_again(void **state)
+{
+    (void)state;
+    struct world *w = world_with_address();
+    pass(w, 6000);
+    solved(w, "a1", "TOKEN");
+    told(w, "r1", NOTICE_DELIVERED);
+    dies(w, NULL, NULL);
+    adopted_by_another(w);
+    look(w, "worker", "r1", 0);
+    pass(w, 60000);
+    expect(w, "[  6001] answer worker r1 solved \"TOKEN\" source api attempts 1\n");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +361,9 @@ int main(void)
         STORY(waits_between_two_tries_grow_to_the_cap),
         STORY(a_letter_about_an_address_is_its_clients),
         STORY(of_very_many_tries_a_letter_tells_the_last),
+        STORY(who_adopts_the_task_tells_the_solution_once),
+        STORY(what_the_dead_one_was_not_heard_with_is_told_by_its_adopter),
+        STORY(what_the_dead_one_has_told_is_not_told_again),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
