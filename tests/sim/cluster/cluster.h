@@ -59,8 +59,25 @@ enum fault {
 
 const char *fault_word(enum fault fault);
 
+/* Random numbers for one purpose each: two that are drawn from one stream decide alike. A seed's streams are numbered
+ * from itself on, so new ones come last. */
+enum stream {
+    STREAM_PLAN,
+    STREAM_WORLD,
+    STREAM_PULSE,
+    STREAM_FIND,
+    STREAM_DRAIN,
+    STREAM_FORGET_PLAN,
+    STREAM_FORGET,
+    STREAM_POOL,
+    STREAM_LETTERS,
+    STREAM_SIGHTS
+};
+
 struct plan {
     uint64_t seed;
+    /* A kept seed of a time when letters were drawn as what forgets, and sights as pools. */
+    bool is_early;
     uint32_t nodes, needs, keys, gap_ms, solve_ms;
     uint64_t budget; /* of the only client; UINT64_MAX: none */
     int64_t day_ms;  /* added to the clock on the wall */
@@ -71,6 +88,7 @@ struct plan {
 };
 
 void plan_draw(struct plan *plan, uint64_t seed);
+void stream_init(struct rand *rand, const struct plan *plan, enum stream stream);
 
 /* ---- the vendor's ledger --------------------------------------------------------------------- */
 
@@ -250,6 +268,8 @@ struct verdict {
 
 /* A node looks for another one's request. */
 struct seeking {
+    uint32_t node;
+    bool is_back; /* it was told what was found */
     struct find find;
     struct found found;
     struct solution_row row; /* owned texts, or NULL */
@@ -327,6 +347,31 @@ struct moment {
     struct key name;
 };
 
+#define BIT(fault) (UINT64_C(1) << FAULT_##fault)
+#define ALWAYS UINT64_MAX
+
+/* What happens, counted: field, text, the faults of which one at least must be there for it to happen. */
+#define SUM_LIST(X)                                                                       \
+    X(solved, "solves", ALWAYS)                                                           \
+    X(answered, "answers", ALWAYS)                                                        \
+    X(crashes, "crashes", BIT(CRASH) | BIT(DRAIN))                                        \
+    X(follows, "follows", ALWAYS)                                                         \
+    X(taken, "taken from others", ALWAYS)                                                 \
+    X(given, "given by the store", ALWAYS)                                                \
+    X(found, "finds", BIT(ELSEWHERE))                                                     \
+    X(paid, "paid", ALWAYS)                                                               \
+    X(draws, "draws of units", ALWAYS)                                                    \
+    X(adoptions, "adoptions", BIT(CRASH) | BIT(DRAIN) | BIT(PAUSE) | BIT(CUT))            \
+    X(fences, "fences", BIT(PAUSE) | BIT(CUT))                                            \
+    X(facts, "facts", BIT(CALLBACK) | BIT(REPORT) | BIT(GIVE_UP))                         \
+    X(drains, "drains", BIT(DRAIN))                                                       \
+    X(reports, "reports", BIT(REPORT))                                                    \
+    X(withdrawals, "withdrawals", BIT(GIVE_UP))                                           \
+    X(orders, "orders about letters", BIT(REJECTED) | BIT(UNSOLVABLE) | BIT(REQUEST_LOST)) \
+    X(losses, "losses of the store", BIT(FORGET))                                         \
+    X(sights, "told again", ALWAYS)                                                       \
+    X(unseen, "forgotten", BIT(CRASH))
+
 struct cluster {
     struct plan plan;
     struct rand rand, pulse_rand, find_rand, drain_rand, letter_rand, forget_rand, sight_rand;
@@ -349,13 +394,30 @@ struct cluster {
     struct seeking *finds;
     size_t find_count, find_room;
     struct blob **params;
-    uint64_t solved, answered, crashes, follows, taken, given, paid, adoptions, fences, facts,
-        found, drains, draws;
-    uint64_t reports, withdrawals, orders; /* that were carried out */
-    uint64_t losses;                       /* of everything in the store */
     uint64_t sight_strength; /* of a thousand solutions that somebody comes back for */
-    uint64_t sights, unseen; /* that were told again, or forgotten */
+    struct {
+#define SUM_AS_FIELD(field, text, faults) uint64_t field;
+        SUM_LIST(SUM_AS_FIELD)
+#undef SUM_AS_FIELD
+    };
 };
+
+/* What is rarest happens in every fiftieth world. */
+#define WORLDS_ENOUGH 200
+
+/* Of all worlds that were run. */
+struct sums {
+    uint64_t worlds;
+#define SUM_AS_FIELD(field, text, faults) uint64_t field;
+    SUM_LIST(SUM_AS_FIELD)
+#undef SUM_AS_FIELD
+};
+
+void sums_add(struct sums *sums, const struct cluster *c);
+/* One line. */
+void sums_print(const struct sums *sums);
+/* What should have happened in WORLDS_ENOUGH with these faults (a bit each), and did not; or NULL. */
+const char *sums_missing(const struct sums *sums, uint64_t faults);
 
 void cluster_run(struct cluster *c, const struct plan *plan);
 void cluster_close(struct cluster *c);

@@ -27,7 +27,7 @@ static struct moment moment_of(const struct cluster *c, enum happening what, uin
 void find_send(struct cluster *c, uint32_t node, const struct find *find)
 {
     c->finds = room_for(c->finds, c->find_count, &c->find_room, sizeof *c->finds);
-    c->finds[c->find_count++] = (struct seeking){.find = *find};
+    c->finds[c->find_count++] = (struct seeking){.node = node, .find = *find};
     at(c, travel_ms(c), moment_of(c, HAPPEN_FIND, node, (uint32_t)(c->find_count - 1)));
 }
 
@@ -106,7 +106,8 @@ static const char *const result_words[] = {[FOUND_WAITING] = "it waits",
 
 static void come_back(struct cluster *c, const struct moment *moment)
 {
-    const struct seeking *seeking = &c->finds[moment->subject];
+    struct seeking *seeking = &c->finds[moment->subject];
+    seeking->is_back = true;
     struct event event = {.kind = EVENT_FOUND, .random = rand_u64(&c->find_rand)};
     event.found = seeking->found;
     if (seeking->row.text != NULL)

@@ -10,7 +10,7 @@ bool forget_is_planned(struct plan *plan)
         /* Facts that nobody has read yet are in no memory. */
         FAULT_ELSEWHERE, FAULT_REPORT, FAULT_GIVE_UP};
     struct rand rand;
-    rand_init(&rand, plan->seed + 5);
+    stream_init(&rand, plan, STREAM_FORGET_PLAN);
     if (rand_below(&rand, 8) != 0)
         return false;
     plan->strength[FAULT_FORGET] = (uint16_t)(1 + rand_below(&rand, 3));

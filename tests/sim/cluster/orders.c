@@ -6,11 +6,12 @@
 #define STRENGTH_MOST 700
 #define LATER_MOST_MS 8000
 
-/* In most worlds nobody does. */
+/* In most worlds nobody does. An early one is loud only where the store forgets, which silences it. */
 void orders_begin(struct cluster *c)
 {
-    rand_init(&c->letter_rand, c->plan.seed + 5);
-    const bool is_quiet = rand_below(&c->letter_rand, 8) != 0;
+    const bool is_early = c->plan.is_early;
+    stream_init(&c->letter_rand, &c->plan, is_early ? STREAM_FORGET_PLAN : STREAM_LETTERS);
+    const bool is_quiet = rand_below(&c->letter_rand, is_early ? 8 : 3) != 0;
     c->letter_strength = is_quiet ? 0 : rand_below(&c->letter_rand, STRENGTH_MOST);
 }
 

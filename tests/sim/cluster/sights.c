@@ -8,7 +8,7 @@
 /* In half of the worlds. */
 void sights_begin(struct cluster *c)
 {
-    rand_init(&c->sight_rand, c->plan.seed + 7);
+    stream_init(&c->sight_rand, &c->plan, c->plan.is_early ? STREAM_POOL : STREAM_SIGHTS);
     c->sight_strength = rand_below(&c->sight_rand, 2) == 0 ? 0 : rand_below(&c->sight_rand, 1000);
 }
 
@@ -38,13 +38,14 @@ void sights_happen(struct cluster *c, const struct moment *moment)
     node_step(c, node, &event);
 }
 
-/* The store could not be asked, or has no row: then the gateway that gave the id is, and may not reply in time. */
-static bool is_unanswered(const struct cluster *c, request_id id)
+/* The store could not be asked, or takes longer than the caller waits, or has no row: then the gateway that gave the id
+ * is asked, and may not reply in time. */
+static bool is_unanswered(const struct cluster *c, const struct caller *caller)
 {
     for (size_t i = c->find_count; i > 0; i--) {
         const struct seeking *seeking = &c->finds[i - 1];
-        if (seeking->found.id == id)
-            return seeking->found.result == FOUND_UNAVAILABLE ||
+        if (seeking->find.id == caller->id && seeking->node == caller->node)
+            return !seeking->is_back || seeking->found.result == FOUND_UNAVAILABLE ||
                    seeking->found.result == FOUND_UNKNOWN;
     }
     return false;
@@ -60,7 +61,7 @@ static bool may_differ(const struct cluster *c, const struct need *need,
     const bool is_alone =
         node->is_cut_off || node_is_cut(c, caller->node) || c->store.runs[node->run].is_gone;
     const bool is_late =
-        is_waiting && c->now_ms > need->end_ms + HEARD_WITHIN_MS && !is_unanswered(c, caller->id);
+        is_waiting && c->now_ms > need->end_ms + HEARD_WITHIN_MS && !is_unanswered(c, caller);
     return caller->node != need->end_node && ((is_waiting && !is_late) || is_alone);
 }
 

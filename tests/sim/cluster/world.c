@@ -137,6 +137,11 @@ static struct moment pop(struct cluster *c)
 
 /* ---- the plan ----------------------------------------------------------------------------------- */
 
+void stream_init(struct rand *rand, const struct plan *plan, enum stream stream)
+{
+    rand_init(rand, plan->seed + stream);
+}
+
 static uint32_t between(struct rand *rand, uint32_t least, uint32_t largest)
 {
     return least + (uint32_t)rand_below(rand, (uint64_t)largest - least + 1);
@@ -199,7 +204,7 @@ static void draw_budget(struct rand *rand, struct plan *plan)
 static void draw_pool(struct plan *plan)
 {
     struct rand rand;
-    rand_init(&rand, plan->seed + 7);
+    stream_init(&rand, plan, STREAM_POOL);
     if (rand_below(&rand, 3) != 0)
         return;
     plan->pool = (struct pool_options){.type = (enum type)0,
@@ -212,8 +217,8 @@ static void draw_pool(struct plan *plan)
 void plan_draw(struct plan *plan, uint64_t seed)
 {
     struct rand rand;
-    rand_init(&rand, seed);
     *plan = (struct plan){.seed = seed};
+    stream_init(&rand, plan, STREAM_PLAN);
     plan->nodes = between(&rand, 2, NODES_MAX);
     plan->needs = between(&rand, 5, 80);
     plan->keys = between(&rand, 1, rand_below(&rand, 2) == 0 ? 3 : 12);
@@ -374,13 +379,13 @@ void cluster_run(struct cluster *c, const struct plan *plan)
 {
     const bool is_traced = c->is_traced;
     *c = (struct cluster){.plan = *plan, .is_traced = is_traced, .now_ms = START_MS};
-    rand_init(&c->rand, plan->seed + 1);
-    rand_init(&c->pulse_rand, plan->seed + 2);
-    rand_init(&c->find_rand, plan->seed + 3);
-    rand_init(&c->drain_rand, plan->seed + 4);
+    stream_init(&c->rand, plan, STREAM_WORLD);
+    stream_init(&c->pulse_rand, plan, STREAM_PULSE);
+    stream_init(&c->find_rand, plan, STREAM_FIND);
+    stream_init(&c->drain_rand, plan, STREAM_DRAIN);
+    stream_init(&c->forget_rand, plan, STREAM_FORGET);
     orders_begin(c);
     sights_begin(c);
-    rand_init(&c->forget_rand, plan->seed + 6);
     /* An order for another node is in no memory either. */
     if (plan->strength[FAULT_FORGET] > 0)
         c->letter_strength = 0;
