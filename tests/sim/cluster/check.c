@@ -181,15 +181,44 @@ static struct pool_view pool_of(const struct cluster *c, uint32_t place)
     return view;
 }
 
+static uint32_t level_of(const struct cluster *c, uint32_t place)
+{
+    const struct pool_view view = pool_of(c, place);
+    return view.ready - view.waning + view.solving;
+}
+
+/* What a node has got without having begun it: the solution of a task that was given up. The others hear of it with
+ * one of its next beats. */
+static void note_windfall(struct cluster *c, struct node *node, uint32_t level, uint32_t begun)
+{
+    if (c->now_ms >= node->windfall_until_ms)
+        node->windfall = 0;
+    if (level > node->pool_level + begun) {
+        node->windfall += level - node->pool_level - begun;
+        node->windfall_until_ms = c->now_ms + UINT64_C(2) * c->plan.options.lease_ms;
+    }
+    node->pool_level = level;
+}
+
+/* What the others can know of. */
+static uint32_t told_level_of(const struct cluster *c, uint32_t place)
+{
+    const struct node *node = &c->nodes[place];
+    const uint32_t level = level_of(c, place);
+    const uint32_t untold = c->now_ms < node->windfall_until_ms ? node->windfall : 0;
+    return level > untold ? level - untold : 0;
+}
+
 /* Nobody begins a refill beyond the pool's size, whoever has what there is. */
 static void check_pool(struct cluster *c, uint32_t place)
 {
     struct node *node = &c->nodes[place];
     const uint32_t solving = pool_of(c, place).solving;
-    const bool has_begun = solving > node->pool_solving;
-    uint32_t sum = 0;
+    const uint32_t begun = solving > node->pool_solving ? solving - node->pool_solving : 0;
+    uint32_t sum = level_of(c, place);
+    note_windfall(c, node, sum, begun);
     node->pool_solving = solving;
-    if (!has_begun || c->now_ms < c->settled_ms)
+    if (begun == 0 || c->now_ms < c->settled_ms)
         return;
     for (uint32_t i = 0; i < c->plan.nodes; i++) {
         if (!is_member(c, i))
@@ -197,8 +226,7 @@ static void check_pool(struct cluster *c, uint32_t place)
         /* Nobody counts on what is with somebody who has been silent for long. */
         if (node_is_cut(c, i) || node_is_paused(c, i))
             return;
-        const struct pool_view view = pool_of(c, i);
-        sum += view.ready - view.waning + view.solving;
+        sum += i == place ? 0 : told_level_of(c, i);
     }
     CHECK(c, sum <= c->plan.pool.size);
 }

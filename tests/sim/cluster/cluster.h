@@ -294,7 +294,9 @@ struct node {
     uint64_t cut_until_ms;                /* it does not reach the store */
     uint64_t paused_until_ms;             /* the process does not run */
     struct demand demand;                 /* in the beat that was sent last */
-    uint32_t pool_solving;                /* refills, after its latest step */
+    uint32_t pool_solving, pool_level;    /* refills, and all of the pool, after its latest step */
+    uint32_t windfall;                    /* of the pool: not begun by itself */
+    uint64_t windfall_until_ms;           /* until then the others may not know */
     struct member members[NODES_MAX * 4]; /* as its last beat found them */
     uint16_t member_count;
     bool is_draining;        /* it was told to end */
